@@ -14,7 +14,7 @@
  */
 static size_t width_of(uint32_t c, size_t *marks)
 {
-	const size_t columns = rg_char_is_harmful(c) ? 1 : rg_char_columns(c);
+	const size_t columns = rg_char_is_harmful(c) ? 2 : rg_char_columns(c);
 
 	/* Vowel signs are marks, too, and take room. */
 	if (!columns)
@@ -198,7 +198,7 @@ enum {
 	LOOP = 26,    /* of an arrow to oneself */
 	BAR = 7,      /* from one claim to another that goes on beside it */
 	BARS_MAX = 4,
-	TITLE_COLUMNS = 70,
+	NOTE_MOST = 520,
 };
 
 /* Hundredths of a pixel that a column takes at most, in fonts of 11 pixels. */
@@ -425,7 +425,7 @@ static void draw_rest(struct picture *picture)
 	if (!picture->first && !picture->story->reply->more)
 		return;
 	cli_story_add_rest(picture->story, picture->first, "svg", &note, &command);
-	rg_buf_add_text(picture->out, "<g class=\"k5\">\n");
+	rg_buf_add_text(picture->out, "<g class=\"k4\">\n");
 	draw_text(picture, "b", MARGIN, picture->top + 14, room, rg_buf_str(&note));
 	draw_text(picture, "b", MARGIN, picture->top + 30, room, rg_buf_str(&command));
 	rg_buf_add_text(picture->out, "</g>\n");
@@ -445,7 +445,6 @@ static void add_legend(struct picture *picture, int *x, const char *name)
 /* Only what there is to see. */
 static void draw_legend(struct picture *picture)
 {
-	static const char *const types[] = { "", "context", "result", "decision", "data" };
 	static const enum cli_tint tints[CLI_MARKS] = {
 		[CLI_MARK_TIMEOUT] = CLI_CRIMSON, [CLI_MARK_CLAIM] = CLI_BROWN,
 		[CLI_MARK_ACK] = CLI_LEAF,	  [CLI_MARK_LAPSE] = CLI_CRIMSON,
@@ -453,6 +452,7 @@ static void draw_legend(struct picture *picture)
 		[CLI_MARK_AGAIN] = CLI_BLUE,	  [CLI_MARK_KILL] = CLI_CRIMSON,
 	};
 	unsigned seen_types = 0, seen_marks = 0;
+	const char *type;
 	int x = MARGIN;
 	size_t i;
 
@@ -464,17 +464,18 @@ static void draw_legend(struct picture *picture)
 			seen_types |= 1U << row->tint;
 	}
 	picture->top = HEAD + LEGEND_ROW;
-	for (i = 1; i < sizeof types / sizeof *types; i++) {
+	for (i = 1; i < CLI_CRIMSON; i++) {
 		if (!(seen_types >> i & 1))
 			continue;
-		add_legend(picture, &x, types[i]);
+		type = cli_value_name(cli_item_record("timeline"), "type", (int)i);
+		add_legend(picture, &x, type);
 		rg_buf_printf(picture->out,
 			      "<g class=\"k%zu\"><line class=\"w\" x1=\"%d\" y1=\"%d\" x2=\"%d\""
 			      " y2=\"%d\"/>",
 			      i, x, picture->top - 4, x + 14, picture->top - 4);
-		draw_text(picture, "", x + 19, picture->top, 200, rg_str(types[i]));
+		draw_text(picture, "", x + 19, picture->top, 200, rg_str(type));
 		rg_buf_add_text(picture->out, "</g>\n");
-		x += (int)strlen(types[i]) * COLUMN / 100 + 34;
+		x += (int)strlen(type) * COLUMN / 100 + 34;
 	}
 	for (i = 0; i < CLI_MARKS; i++) {
 		if (!mark_names[i] || !(seen_marks >> i & 1))
@@ -497,12 +498,11 @@ static void add_titled(struct rg_buf *out, const char *element, struct roger_str
 
 static void draw_head(struct picture *picture)
 {
-	static const char *const subjects[] = { "issue", "task", "run", "agent" };
 	const struct cli_story *story = picture->story;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf title = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf times = { .maximum = SIZE_MAX };
 
-	rg_buf_printf(&title, "%s %.*s", subjects[story->reply->subject],
+	rg_buf_printf(&title, "%s %.*s", cli_story_subject(story->reply),
 		      RG_STR_ARGS(story->reply->what));
 	if (story->count)
 		add_times(picture, &times);
@@ -658,21 +658,25 @@ static void draw_message(const struct picture *picture, const struct cli_row *ro
 		draw_text(picture, class, x, y + 14, room, row->detail);
 }
 
-/* To the right of its mark; in the last lane, where there may be more room, to the left. */
+/*
+ * To the right of its mark, over other lanes where it must, since nothing else is in its
+ * row; to the left where there is more room.
+ */
 static void draw_note(const struct picture *picture, size_t i, int y)
 {
 	const struct cli_row *row = &picture->story->rows[i];
 	const int slot = (int)picture->bars[i].slot * BAR, x = lane_x(picture, row->from) + slot,
-		  right = picture->width - MARGIN - x - 12, room = picture->lane - 24 - slot;
-	const bool left =
-		row->from > 0 && right < room && (int)columns_of(row->label) > right * 100 / COLUMN;
+		  right = picture->width - MARGIN - x - 12,
+		  left = x - slot - 12 - MARGIN - TIME_WIDTH;
+	const bool fits = (int)columns_of(row->label) <= right * 100 / COLUMN;
 
 	draw_mark(picture, row->mark, x, y);
-	if (left)
-		draw_text(picture, "e", x - slot - 12, y + 4, picture->lane - 24 - BARS_MAX * BAR,
+	if (fits || right >= left)
+		draw_text(picture, "", x + 12, y + 4, right < NOTE_MOST ? right : NOTE_MOST,
 			  row->label);
 	else
-		draw_text(picture, "", x + 12, y + 4, right < room ? right : room, row->label);
+		draw_text(picture, "e", x - slot - 12, y + 4, left < NOTE_MOST ? left : NOTE_MOST,
+			  row->label);
 }
 
 static void draw_across(const struct picture *picture, const struct cli_row *row, int y)

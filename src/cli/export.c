@@ -166,7 +166,7 @@ static void add_state(struct page *page, const struct roger_message *message)
 	if (message->archived_at_ms)
 		add_element(out, "span", "reason", message->archive_reason);
 	if (answered && answered->message) {
-		rg_buf_add_text(out, ", answers <a href=\"#");
+		rg_buf_add_text(out, ", answers <a href=\"#m-");
 		cli_diagram_add_xml(out, message->reply_to);
 		rg_buf_add_text(out, "\">");
 		add_exact(out, answered->message->from);
@@ -181,7 +181,7 @@ static void add_message(struct page *page, const struct roger_message *message, 
 {
 	struct rg_buf *out = &page->out;
 
-	rg_buf_printf(out, "<article class=\"d%zu\" id=\"",
+	rg_buf_printf(out, "<article class=\"d%zu\" id=\"m-",
 		      depth < DEPTH_MAX ? depth : (size_t)DEPTH_MAX);
 	cli_diagram_add_xml(out, message->id);
 	rg_buf_add_text(out, "\"><h3>");
@@ -432,9 +432,8 @@ static void add_data(struct page *page)
 
 static void add_head(struct page *page, struct roger_str style)
 {
-	static const char *const subjects[] = { "Issue", "Task", "Run", "Agent" };
 	struct rg_buf *out = &page->out;
-	const char *subject = subjects[page->timeline->subject];
+	const char *subject = cli_story_subject(page->timeline);
 
 	rg_buf_add_text(out, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
 			     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "

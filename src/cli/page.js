@@ -98,10 +98,10 @@ function messages(data) {
 			known.set(message.id, message);
 		}
 	for (const e of document.querySelectorAll("article")) {
-		const message = known.get(e.id), text = name => e.querySelector(name).textContent;
+		const id = e.id.slice(2), message = known.get(id), text = name => e.querySelector(name).textContent;
 		if (!message) open++;
 		else if (message.content === text(".body") && message.from_phase === text(".from") && message.to_phase === text(".to")) good++;
-		else return ["broken", "The message " + e.id + " is not shown as its line has it."];
+		else return ["broken", "The message " + id + " is not shown as its line has it."];
 	}
 	return open ? ["unknown", good + " messages are shown as their sealed lines have them; of " + open + " others no sealed line is here (later than the seal, or archived)."]
 		: ["fits", "All " + good + " messages are shown as their sealed lines have them: sender, recipient and text."];

@@ -36,7 +36,7 @@ static const struct style styles[] = {
 	[ROGER_EVENT_DEAD_LETTER] = { CLI_NOTE, CLI_CRIMSON, CLI_MARK_DEAD, false, "dead letter" },
 	[ROGER_EVENT_REDELIVERED] = { CLI_NOTE, CLI_BLUE, CLI_MARK_AGAIN, false, "redelivered" },
 	[ROGER_EVENT_STALE] = { CLI_NOTE, CLI_GREY, CLI_MARK_DOT, false, "stale" },
-	[ROGER_EVENT_RECOVERY] = { CLI_NOTE, CLI_BROWN, CLI_MARK_AGAIN, false, "recovery" },
+	[ROGER_EVENT_RECOVERY] = { CLI_NOTE, CLI_BLUE, CLI_MARK_AGAIN, false, NULL },
 	[ROGER_EVENT_COMPLETED] = { CLI_ARROW, CLI_BLUE, CLI_MARK_HEAD, true, "completed" },
 	[ROGER_EVENT_FORWARDED] = { CLI_NOTE, CLI_LEAF, CLI_MARK_DOT, false, "forwarded" },
 	[ROGER_EVENT_RUN_NOTE] = { CLI_NOTE, CLI_GREY, CLI_MARK_DOT, false, NULL },
@@ -55,9 +55,6 @@ static const struct style styles[] = {
 	[ROGER_EVENT_ATTEMPTED] = { CLI_UNSEEN, CLI_GREY, CLI_MARK_DOT, false, NULL },
 };
 
-/* By roger_event.type. */
-static const char *const type_names[] = { "", "context", "result", "decision", "data" };
-
 /* -------------------------------------------------------------- messages -- */
 
 static int compare_told(const void *a, const void *b)
@@ -74,9 +71,9 @@ struct cli_told *cli_story_told(const struct cli_story *story, struct roger_str 
 {
 	const struct cli_told wanted = { .id = id };
 
-	return story->told_count ? bsearch(&wanted, story->told, story->told_count,
-					   sizeof *story->told, compare_told)
-				 : NULL;
+	return story->told_count && id.length ? bsearch(&wanted, story->told, story->told_count,
+							sizeof *story->told, compare_told)
+					      : NULL;
 }
 
 /* The messages of all ids, each once, in the order of their ids. */
@@ -195,7 +192,7 @@ static void add_detail(struct rg_buf *out, const struct roger_event *event,
 {
 	char span[32];
 
-	rg_buf_add_text(out, type_names[event->type]);
+	rg_buf_add_text(out, cli_value_name(cli_item_record("timeline"), "type", event->type));
 	if (!told || !told->read) {
 		rg_buf_add_text(out, " · unread");
 		return;
@@ -392,6 +389,11 @@ void cli_story_free(struct cli_story *story)
 
 /* ------------------------------------------------------------------- cuts -- */
 
+const char *cli_story_subject(const struct roger_timeline_reply *reply)
+{
+	return cli_value_name(cli_op_named("timeline")->reply, "subject", reply->subject);
+}
+
 static bool begins_instant(const struct cli_story *story, size_t row)
 {
 	const struct roger_event *event = story->rows[row].event;
@@ -412,7 +414,6 @@ size_t cli_story_cut(const struct cli_story *story, size_t row)
 void cli_story_add_rest(const struct cli_story *story, size_t first, const char *form,
 			struct rg_buf *ret_note, struct rg_buf *ret_command)
 {
-	static const char *const subjects[] = { "issue", "task", "run", "agent" };
 	const struct roger_events *events = &story->reply->events;
 	const struct roger_event *event = story->rows[first].event;
 	const long long shown = events->items + events->count - event;
@@ -421,7 +422,7 @@ void cli_story_add_rest(const struct cli_story *story, size_t first, const char 
 	rg_clock_print_utc(event->at_ms, until);
 	rg_buf_printf(ret_note, "the last %lld of %s%zu events; the earlier ones:", shown,
 		      story->reply->more ? "more than " : "", events->count);
-	rg_buf_printf(ret_command, "roger timeline --%s ", subjects[story->reply->subject]);
+	rg_buf_printf(ret_command, "roger timeline --%s ", cli_story_subject(story->reply));
 	rg_buf_add_shell_word(ret_command, story->reply->what);
 	if (begins_instant(story, first))
 		rg_buf_printf(ret_command, " --until %s --limit %d --%s", until, PART_EVENTS, form);

@@ -76,6 +76,9 @@ void cli_story_free(struct cli_story *story);
 /* NULL: none of the events is about it. */
 struct cli_told *cli_story_told(const struct cli_story *story, struct roger_str id);
 
+/* "issue", "task", "run" or "agent". */
+const char *cli_story_subject(const struct roger_timeline_reply *reply);
+
 /*
  * The first row of a part that begins there or soon after, so that --until can name where
  * it begins; and how that is said: "the last 7 of 9 events; ..." and a command for the

@@ -116,7 +116,7 @@ roger("export", "app", "--html", "--out", "bare.html")
 seen = browse_file("app.html")
 check("texts are what was sent", sorted(seen["bodies"]), sorted(TEXTS))
 check("the console has nothing to say", seen["console"], [])
-check("no script of theirs ran", seen["title"], "Issue app")
+check("no script of theirs ran", seen["title"], "issue app")
 check("the seal fits", (seen["result"], seen["results"], seen["verdict"]), ("fits", ["fits", "fits", "fits"], "The seal fits."))
 check("everything is shown", (seen["hidden"], seen["found"]), (0, ""))
 
@@ -162,7 +162,7 @@ seen = changed("the script", b'"The seal fits."', b'"The seal is fine."', "unkno
 check("then it does not run, and the page says so", seen["verdict"], "Nothing was checked: the script of this page did not run.")
 check("since the policy forbids it", any("Content Security Policy" in line for line in seen["console"]), True)
 seen = changed("a script put in", b"<main>", b"<main><script>document.title='RUN'</script>", "fits")
-check("does not run", seen["title"], "Issue app")
+check("does not run", seen["title"], "issue app")
 seen = changed("an image put in", b"<main>", f"<main><img src={LINK}/planted>".encode(), "fits")
 check("is not fetched", Server.asked, [])
 

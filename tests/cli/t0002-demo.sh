@@ -10,4 +10,10 @@ like "it killed somebody" "$out" "killed with -9"
 is "it proves eleven things" "$(printf '%s\n' "$out" | grep -c '^ok  ')" 11
 unlike "and fails in none" "$out" "NOT OK"
 exits 0 "what it leaves behind is intact" roger verify --workspace "$ROGER_BUILD_DIR/demo"
+like "its picture shows that the first worker fell silent with task 2" "$(roger timeline app-42 --svg --workspace "$ROGER_BUILD_DIR/demo")" \
+	">w1's lease on plan#2 expired</text>"
+exits 0 "and so does its page, which a seal proves" sh -c '
+	"$ROGER" seal --workspace "$ROGER_BUILD_DIR/demo" --out demo.seal -q &&
+	"$ROGER" export app-42 --workspace "$ROGER_BUILD_DIR/demo" --html --seal demo.seal'
+like "with its lines" "$out" '"proof":"[0-9a-f]'
 done_testing

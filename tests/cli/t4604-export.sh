@@ -112,4 +112,9 @@ done | head -n 2 >>.roger/messages.jsonl
 roger export --issue ring --html >ring.html
 check "answers in a ring" page ring.html
 is "are there, each once" "$(of ring.html 'len(d["articles"])')" 2
+sed -n '$s/"id":"[^"]*"/"id":"data"/; $s/"issue_id":"ring"/"issue_id":"ids"/; $p' .roger/messages.jsonl >line
+cat line >>.roger/messages.jsonl
+roger export --issue ids --html >ids.html
+check "a foreign id" page ids.html
+is "is not that of an element of the page" "$(grep -c 'id="data"' ids.html) $(of ids.html '[a["id"] for a in d["articles"]]')" '1 ["m-data"]'
 done_testing
