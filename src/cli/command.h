@@ -101,6 +101,9 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
+/* What is printed that is no verb's reply: an error, and what send --batch did. */
+extern const struct roger_record cli_error_record, cli_batch_record;
+
 /* An item of a list, for --jsonl: a line. */
 void cli_print_item(const struct roger_record *record, const void *item);
 

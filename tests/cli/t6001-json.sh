@@ -15,6 +15,12 @@ is_json() { # NAME COMMAND...
 	printf '%s' "$out" | python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read())' 2>/dev/null
 	result $? "$_name prints JSON"
 	is "and nothing else" "$err" ""
+	case $_name in
+	"send --batch") set -- roger batch ;;
+	"log --import") set -- roger log_import ;;
+	esac
+	[ "$1" = roger ] || return 0
+	is "as roger schema $2 says" "$(printf '%s' "$out" | python3 "$source_dir/tests/cli/lib_schema.py" "$2" 2>&1)" ""
 }
 is_json init roger init more --json
 is_json send roger send --as plan carol one --json
@@ -60,6 +66,7 @@ is_error() { # STATUS CODE NAME COMMAND...
 	is "$_name exits with $_want" "$status" "$_want"
 	is "$_name: an object says so" "$(printf '%s' "$err" | json '[sorted(d), d["error"]["code"], d["error"]["exit"], bool(d["error"]["message"]), type(d["error"]["retryable"]).__name__]' 2>&1)" \
 		"[[\"error\", \"format\"], \"$_code\", $_want, true, \"bool\"]"
+	is "$_name: as roger schema error says" "$(printf '%s' "$err" | python3 "$source_dir/tests/cli/lib_schema.py" error 2>&1)" ""
 	is "$_name: nothing on standard output" "$out" ""
 }
 is_error 64 usage "no recipient" roger send --as plan --json
