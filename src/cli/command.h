@@ -101,8 +101,8 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
-/* What is printed that is no verb's reply: an error, and what send --batch did. */
-extern const struct roger_record cli_error_record, cli_batch_record;
+/* What is printed that is no verb's reply: an error, what send --batch did, and help. */
+extern const struct roger_record cli_error_record, cli_batch_record, cli_help_record;
 
 /* An item of a list, for --jsonl: a line. */
 void cli_print_item(const struct roger_record *record, const void *item);
@@ -178,6 +178,13 @@ enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 /* help.c */
 void cli_print_help(FILE *to, bool all);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
+const char *cli_summary(const struct cli_command *command);
+void cli_value_word(const struct roger_field *field, char to[64]);
+void cli_print_usage(FILE *to, const struct cli_command *command);
+
+/* help_table.c: all that help says, as JSON; only: of this command, or NULL. */
+RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
+				    struct roger_err *err);
 
 /* parse.c: take the first word of a list such as "new|show" off it. */
 bool cli_next_word(const char **words, struct roger_str *ret);

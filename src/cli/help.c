@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 
-static const char *summary_of(const struct cli_command *command)
+const char *cli_summary(const struct cli_command *command)
 {
 	return command->summary ? command->summary : cli_op(command)->summary;
 }
@@ -50,7 +50,7 @@ static void print_entry(FILE *to, const char *what, size_t column, const char *t
 
 static void print_command(FILE *to, const struct cli_command *command)
 {
-	print_entry(to, command->name, 14, summary_of(command));
+	print_entry(to, command->name, 14, cli_summary(command));
 }
 
 /* The commands of a list of names; what is not there is left out. */
@@ -112,7 +112,7 @@ void cli_print_help(FILE *to, bool all)
 }
 
 /* What a value is: the kind of the field, or for a word of a list the field's own name. */
-static void print_value(char to[64], const struct roger_field *field)
+void cli_value_word(const struct roger_field *field, char to[64])
 {
 	static const char *const values[] = {
 		[ROGER_TEXT] = "TEXT",	 [ROGER_NAME] = "NAME",	   [ROGER_INT] = "N",
@@ -142,21 +142,21 @@ static void print_field(FILE *to, const struct roger_field *field)
 	char option[64], value[64];
 
 	cli_option_name(field, option);
-	print_value(value, field);
+	cli_value_word(field, value);
 	print_option(to, field->flags & ROGER_SELF ? "as" : option, value, field->help);
 }
 
-static void print_usage(FILE *to, const struct cli_command *command, const struct roger_op *op)
+void cli_print_usage(FILE *to, const struct cli_command *command)
 {
 	const struct roger_field *field;
 
-	fprintf(to, "usage: roger %s%s%s%s", command->name, command->words ? " [" : "",
+	fprintf(to, "roger %s%s%s%s", command->name, command->words ? " [" : "",
 		command->words ? command->words : "", command->words ? "]" : "");
-	for (field = op->request->fields; field->name; field++)
+	for (field = cli_op(command)->request->fields; field->name; field++)
 		if (field->flags & ROGER_PLACE)
 			fprintf(to, field->flags & ROGER_REQUIRED ? " %s%s" : " [%s%s]",
 				field->name, field->kind == ROGER_TEXTS ? "..." : "");
-	fputs(" [options]\n", to);
+	fputs(" [options]", to);
 }
 
 void cli_print_command_help(FILE *to, const struct cli_command *command)
@@ -166,12 +166,13 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	const struct roger_field *field;
 
 	fprintf(to, "roger %s - ", command->name);
-	print_wrapped(to, strlen(command->name) + 9, summary_of(command));
+	print_wrapped(to, strlen(command->name) + 9, cli_summary(command));
 	fputc('\n', to);
 	print_examples(to, command->examples ? command->examples : op->examples);
 	fputc('\n', to);
-	print_usage(to, command, op);
-	fputc('\n', to);
+	fputs("usage: ", to);
+	cli_print_usage(to, command);
+	fputs("\n\n", to);
 	for (field = op->request->fields; field->name; field++)
 		if (field->kind != ROGER_RECORDS && !(field->flags & (ROGER_PLACE | ROGER_PERSON)))
 			print_field(to, field);

@@ -54,13 +54,14 @@ static const struct {
 } others[] = {
 	{ "error", "an error of any command, on standard error", &cli_error_record },
 	{ "batch", "the reply of send --batch", &cli_batch_record },
+	{ "help", "every command, option and exit status", &cli_help_record },
 	{ "schema", "what roger schema alone lists", &reply_record },
 };
 enum { OTHERS = sizeof others / sizeof *others };
 
 static bool add_item(struct schema_reply *reply, const char *name, const char *about)
 {
-	struct schema_item *item = rg_arena_push(reply->memory, (void **)&reply->schemas.items,
+	struct schema_item *item = rg_arena_push(reply->memory, &reply->schemas.items,
 						 &reply->schemas.count, sizeof *item);
 
 	if (item)

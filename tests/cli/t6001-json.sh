@@ -56,6 +56,16 @@ is_json stats roger stats --json
 is_json rebuild roger rebuild --json
 is_json verify roger verify --json
 is_json config roger config show --json
+is_json schema roger schema --json
+is_json "help of a command" roger help send --json
+is "with its options" "$(printf '%s' "$out" | json '[(o["name"], o["kind"], o.get("value"), o.get("values")) for o in d["commands"][0]["options"] if o["name"] in ("to", "type", "retry", "batch")]')" \
+	'[["to", "texts", "TEXT", null], ["type", "enum", "TYPE", ["context", "result", "decision", "data"]], ["retry", "flag", null, null], ["batch", "flag", null, null]]'
+is_json help roger help --json
+for _command in $(printf '%s' "$out" | json '" ".join(c["name"] for c in d["commands"] if " " not in c["name"])' | tr -d '"'); do
+	roger help "$_command" >/dev/null && roger help --all | grep -q "^  $_command " || echo "$_command" >>unknown
+done
+is "each command in it is in help --all" "$(cat unknown 2>/dev/null)" ""
+is "as many as there" "$(printf '%s' "$out" | json 'sum(" " not in c["name"] for c in d["commands"])')" "$(roger help --all | awk '/^start$/ { on = 1 } /^Every/ { on = 0 } on && /^  [a-z]/ && $2 !~ /^(redeliver|stale)$/' | wc -l)"
 is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger count)"
 is "agents --jsonl is a line an agent" "$(roger agents --jsonl | json 'd["name"]' 2>/dev/null || roger agents --jsonl | wc -l)" 3
 
