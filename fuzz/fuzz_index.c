@@ -74,7 +74,7 @@ static void ask(struct roger *roger)
 	rg_assert(roger_list(roger, &all, &found, NULL) == ROGER_OK);
 	check_messages(&found.messages, 0, 1);
 	roger_reply_free(&found);
-	rg_assert(roger_search(roger, &search, &found, NULL) == ROGER_OK);
+	rg_assert(roger_list(roger, &search, &found, NULL) == ROGER_OK);
 	rg_assert(found.messages.count == SENT);
 	roger_reply_free(&found);
 	rg_assert(roger_inbox(roger, &inbox, &mail, NULL) == ROGER_OK);

@@ -477,6 +477,9 @@ struct roger_trust_reply {
  * ROGER_CONFIRM_READ answers once all of them have read it, or with
  * ROGER_ETIMEOUT: then the same send again is the next attempt of the same
  * message.
+ *
+ * reply: a send that names no recipient and answers reply_to: it goes to the sender of that (of
+ * one's own message: to who got it), in its issue.
  */
 enum roger_confirm { ROGER_CONFIRM_STORED, ROGER_CONFIRM_READ };
 struct roger_send_request {
@@ -698,7 +701,7 @@ struct roger_thread_request {
 
 /* list, search, count. */
 struct roger_list_request {
-	struct roger_str text; /* search: words of content and metadata (FTS5) */
+	struct roger_str text; /* words of content and metadata (FTS5) that must all be there */
 	struct roger_str issue;
 	struct roger_str from;
 	struct roger_str to;
@@ -1570,7 +1573,8 @@ ROGER_API const char *roger_distrust(struct roger *roger);
 ROGER_API bool roger_hold(struct roger *roger, const char *what);
 
 /*
- * Told of long work (rebuild, verify, doctor): how much of total is done.  Return
+ * Told of long work: how much of total is done.  what names the work, and what it is counted in
+ * after a blank ("search messages"); without one, in bytes.  Return
  * false to stop it; it then ends with ROGER_EREFUSED and changes nothing.
  */
 typedef bool roger_progress(void *context, const char *what, int64_t done, int64_t total);
@@ -1657,6 +1661,7 @@ static const struct roger_item roger_items[] = {
 	VERB(looked, roger_looked_request, roger_looked_reply)                                     \
 	VERB(arrive, roger_arrive_request, roger_arrive_reply)                                     \
 	VERB(send, roger_send_request, roger_send_reply)                                           \
+	VERB(reply, roger_send_request, roger_send_reply)                                          \
 	VERB(send_many, roger_send_many_request, roger_send_many_reply)                            \
 	VERB(inbox, roger_inbox_request, roger_inbox_reply)                                        \
 	VERB(receive, roger_inbox_request, roger_inbox_reply)                                      \
@@ -1669,14 +1674,12 @@ static const struct roger_item roger_items[] = {
 	VERB(trace, roger_trace_request, roger_trace_reply)                                        \
 	VERB(thread, roger_thread_request, roger_messages_reply)                                   \
 	VERB(list, roger_list_request, roger_messages_reply)                                       \
-	VERB(search, roger_list_request, roger_messages_reply)                                     \
 	VERB(count, roger_list_request, roger_count_reply)                                         \
 	VERB(agents, roger_empty_request, roger_agents_reply)                                      \
 	VERB(retire, roger_retire_request, roger_retire_reply)                                     \
 	VERB(session, roger_session_request, roger_session_reply)                                  \
 	VERB(archive, roger_archive_request, roger_archive_reply)                                  \
 	VERB(cleanup, roger_cleanup_request, roger_archive_reply)                                  \
-	VERB(delete, roger_archive_request, roger_archive_reply)                                   \
 	VERB(cycle, roger_cycle_request, roger_cycle_reply)                                        \
 	VERB(sends, roger_sends_request, roger_sends_reply)                                        \
 	VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)                   \

@@ -24,11 +24,13 @@ EDGES = {
     "api": "base data facts host store engine ops",
     "mcp": "base data",
     "cli": "base data",
+    # A command of a program of its own, which has all of the command line in it.
+    "serve": "base data cli",
     "top": "base",
 }
 
 # Headers that meson makes, by their names.
-GENERATED = {"setup_plugin.h", "page.h"}
+GENERATED = {"setup_plugin.h", "page.h", "postgres_migrations.h"}
 
 # The rules of these never include each other's.
 SYSTEMS = ("message", "sequence", "sendlog", "watchdog", "activity")
@@ -42,11 +44,11 @@ HEADER_OWNERS = {
     "utf8proc.h": r"src/base/unicode\.c",
     "curses.h": r"src/top/screen\.c",
     "libpq-fe.h": r"src/store/postgres/.*",
-    "event2/buffer.h": r"mcp/src/http\w*\.[ch]",
-    "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]",
-    "event2/event.h": r"mcp/src/http\w*\.[ch]",
-    "event2/http.h": r"mcp/src/http\w*\.[ch]",
-    "event2/listener.h": r"mcp/src/http\w*\.[ch]",
+    "event2/buffer.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/event.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/http.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/listener.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
 }
 
 # What only a store, and the host, know: above them these do.
@@ -67,10 +69,11 @@ CALL_OWNERS = [
         "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
         "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
         # The command line reads files that a person names, and nothing else.
-        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c",
+        # A socket is a file, too; and tokens are this user's, of no workspace.
+        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/(listen|token)\.c",
     ),
     # What a front end writes to is standard output.
-    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*"),
+    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*|src/serve/token\.c"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
     ("folders are watched in host/watch.c", r"inotify_\w+", r"src/host/watch\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
@@ -84,8 +87,9 @@ CALL_OWNERS = [
         "programs are run in host/child.c",
         r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
         "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
-        # It becomes another program, and starts none.
-        r"src/host/child\.c|src/cli/top\.c",
+        # The pager is a program of the person at the terminal; a command that is a program of its own
+        # takes the place of this one.
+        r"src/host/child\.c|src/cli/(?:screen|become)\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]

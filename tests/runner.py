@@ -119,17 +119,27 @@ def replays(build):
             yield Test(f"fuzz/{name}", [str(build / "tests" / f"replay_{name}"), str(corpus)], build, True)
 
 
+def on_postgres(build, sanitize):
+    server = str(SOURCE / "script" / "postgres")
+    yield Test("postgres/verbs", [server, str(build / "tests" / "test_verbs"), "postgres,*"], build, sanitize, {"timeout": 600})
+    for path in [] if sanitize else sorted((SOURCE / "tests" / "postgres").glob("t*.*")):
+        yield Test(f"postgres/{path.stem}", [server, *interpreter(path)], build, sanitize, marks_of(path))
+
+
 def on_arm(folder):
     for test in tests_of(folder / "build", False, None):
         if test.name.startswith(("unit/", "spec/")) and test.command[0].startswith(str(folder)):
             yield Test(f"arm/{test.name}", [str(folder / "run"), *test.command], test.build, False, {"timeout": 600})
 
 
-def discover(plain, sanitize, clients, arm):
+def discover(plain, sanitize, clients, arm, postgres):
     yield Test("lint", ["sh", str(SOURCE / "script" / "lint")], plain, False)
     yield from tests_of(plain, False, clients)
     if arm:
         yield from on_arm(arm.resolve())
+    if postgres:
+        yield from on_postgres(plain, False)
+        yield from on_postgres(sanitize, True)
     yield from replays(sanitize)
     for test in tests_of(sanitize, True, None):
         if "plain" not in test.marks:
@@ -288,6 +298,7 @@ def main():
     parser.add_argument("--with-slow", action="store_true", help="the slow tests, too, and the others thoroughly")
     parser.add_argument("--with-clients", type=Path, metavar="FOLDER", help="the tests with what script/clients put there, too")
     parser.add_argument("--with-arm", type=Path, metavar="FOLDER", help="the unit tests that script/arm built there, too")
+    parser.add_argument("--with-postgres", action="store_true", help="also the store in PostgreSQL")
     parser.add_argument("--with-agents", action="store_true", help="also those with the agents' own tools")
     parser.add_argument("--with-browser", action="store_true", help="also those in a browser")
     parser.add_argument("--jobs", type=int, default=2 * os.cpu_count(), help="so many tests at a time: many of them wait")
@@ -301,7 +312,7 @@ def main():
         os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
     tests = [
         test
-        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm)
+        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres)
         if (asked.with_slow or "slow" not in test.marks)
         and (asked.with_agents or not test.name.startswith("agents/"))
         and (asked.with_browser or not test.name.startswith("browser/"))

@@ -7,11 +7,11 @@
 say "-> plan: a question"
 tell plan --key app-42:ask:1 'question: may the column be null?'
 while :; do
-	message=$(roger claim --worker "$WORKER" --lease 2s --jsonl) || {
+	id=$(roger claim --worker "$WORKER" --lease 2s --print id) || {
 		roger wait --timeout 20s -q
 		continue
 	}
-	id=$(member id) from=$(member from) content=$(member content)
+	from=$(roger show "$id" --print from) content=$(roger show "$id" --print content)
 	say "<- $from: $content"
 	case $content in
 	task*fails*)

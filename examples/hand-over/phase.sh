@@ -29,17 +29,12 @@ tell() { # as `roger send`
 	esac
 }
 
-# A text member of $message, one line of JSON.
-member() { # NAME
-	printf '%s\n' "$message" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'
-}
-
 # Take the next message, waiting for it.
 next() {
-	message=$(roger receive --limit 1 --wait 20s --jsonl) || {
+	id=$(roger receive --limit 1 --wait 20s --print id) || {
 		say "waited in vain"
 		exit 1
 	}
-	id=$(member id) from=$(member from) content=$(member content)
+	from=$(roger show "$id" --print from) content=$(roger show "$id" --print content)
 	say "<- $from: $content"
 }

@@ -2,7 +2,8 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/term.h"
+#include "cli/grid.h"
+#include "cli/screen.h"
 #include "data/record.h"
 
 /* -------------------------------------------------------------- an entry -- */
@@ -33,6 +34,26 @@ static void print_entry(const struct roger_activity *activity)
 		cli_say("%t", activity->details);
 	cli_say_set("  evidence: %t", activity->evidence);
 	cli_say("%.\n");
+}
+
+/* The same for a terminal: what is most wanted, in columns. */
+static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
+{
+	const bool details = !rg_str_is(activity->details, "{}");
+	char when[CLI_TIME_BYTES];
+
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(activity->at_ms, when));
+	cli_grid_say(
+		grid, style_of(activity->status), CLI_WHOLE, "%s",
+		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status));
+	cli_grid_say(grid, CLI_PLAIN, 0, "%s",
+		     cli_value_name(cli_item_record("activity"), "action.type", activity->type));
+	cli_grid_add(grid, (struct cli_cell){ .text = activity->task, .style = CLI_BOLD });
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%.*s%s%.*s", RG_STR_ARGS(activity->message),
+		     activity->message.length && details ? "  " : "",
+		     details ? (int)activity->details.length : 0, activity->details.data,
+		     activity->evidence.length ? "  evidence: " : "",
+		     RG_STR_ARGS(activity->evidence));
 }
 
 static void print_bad_lines(const struct roger_bad_lines *lines)
@@ -136,8 +157,15 @@ static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
+extern const struct cli_command cli_activity;
 const struct cli_command cli_log = {
-	.name = "log", .options = log_options, .run = run_log, .print = print_logged
+	.name = "log",
+	.paged = true,
+	.summary = "show the activity log, or write an entry",
+	.options = log_options,
+	.else_is = &cli_activity,
+	.run = run_log,
+	.print = print_logged,
 };
 
 /* -------------------------------------------------------------- activity -- */
@@ -174,15 +202,22 @@ static void print_one(struct listing *listing, const struct roger_activity *acti
 	}
 	if (listing->run->form == CLI_JSON && listing->printed)
 		fputc(',', cli_out);
-	cli_print_item(cli_item_record("activity"), activity);
+	cli_print_item(listing->run, cli_item_record("activity"), activity);
 }
 
 static void print_entries(struct listing *listing, const struct roger_activities *activities)
 {
+	struct cli_grid grid = { .arena = listing->run->arena, .columns = 5 };
+	const bool shown = cli_screen_folds();
 	size_t i;
 
-	for (i = 0; i < activities->count; i++, listing->printed++)
-		print_one(listing, &activities->items[i]);
+	for (i = 0; i < activities->count; i++, listing->printed++) {
+		if (shown)
+			add_entry(&grid, &activities->items[i]);
+		else
+			print_one(listing, &activities->items[i]);
+	}
+	cli_grid_print(cli_out, &grid);
 }
 
 static int print_page(struct listing *listing, struct roger_err *err)
@@ -364,6 +399,6 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 
 static const struct cli_option options[] = { CLI_FOLLOW, { 0 } };
 
-const struct cli_command cli_activity = { .name = "activity",
-					  .options = options,
-					  .run = run_activity };
+const struct cli_command cli_activity = {
+	.name = "activity", .paged = true, .options = options, .run = run_activity
+};

@@ -34,17 +34,19 @@ struct cli_run {
 	const char *workspace; /* --workspace, or NULL */
 	enum cli_form form;
 	bool quiet;
+	bool no_pager;
+	struct roger_str member;  /* print this one of an answer, and nothing else; "": all */
 	void *request;		  /* of the verb, as parsed */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
 	struct roger *roger; /* open, unless the verb needs none */
+	char **argv;	     /* of the program: its name, a place for the command's, the rest */
 };
 
 struct cli_command {
-	const char *name;  /* "": what roger is without a command */
-	const char *under; /* may follow this one: "dead redeliver"; may be NULL */
-	const char *verb;  /* where it has another name; NULL: the command's */
+	const char *name; /* one word, or two: "dead redeliver"; "": without a command */
+	const char *verb; /* where it has another name; NULL: the command's */
 	/* Of a command that calls no verb, and has a run below: its words, and no reply. */
 	const struct roger_op *own;
 	const struct cli_option *options; /* ends with a nameless one; may be NULL */
@@ -58,7 +60,12 @@ struct cli_command {
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
+	/* What it is where neither a word nor an option of its own follows; NULL: itself. */
+	const struct cli_command *else_is;
+	bool joined;	/* further words belong to the text that is the last place */
 	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
+
+	bool paged; /* on a terminal a long answer goes through a pager */
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
 	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
@@ -81,8 +88,11 @@ struct cli_group {
 extern const struct cli_group cli_groups[]; /* ends with a nameless one */
 bool cli_is_in_group(const struct cli_command *command);
 
-/* The error for an unknown command, with the nearest known one. */
-RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
+/* The command at the start of some words, and how many of them are its name; else NULL. */
+const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count);
+
+/* synonyms.c: the error for an unknown command, with what is meant; typed: it and what follows. */
+RG_CHECKED int cli_no_such_command(struct roger_strs typed, struct roger_err *err);
 
 /* The verb of a command, or its words. */
 const struct roger_op *cli_op(const struct cli_command *command);
@@ -104,8 +114,8 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 /* What is printed that is no verb's reply: an error, what send --batch did, and help. */
 extern const struct roger_record cli_error_record, cli_batch_record, cli_help_record;
 
-/* An item of a list, for --jsonl: a line. */
-void cli_print_item(const struct roger_record *record, const void *item);
+/* An item of a list on a line: as JSON, or the member that is asked for. */
+void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);
 
 /* One plain call of the verb with run->request: what a run does when it has no more to add. */
 RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);
@@ -120,8 +130,12 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 /* The word for a value of a member, which the record has and which is an enum. */
 const char *cli_value_name(const struct roger_record *record, const char *member, int value);
 
-/* The member `damage` of an object on its way, where anything is damaged. */
+/* A reply as --json has it: its format, its members, and what is damaged. */
 struct rg_buf;
+void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
+		      const void *reply, struct rg_buf *out);
+
+/* The member `damage` of an object on its way, where anything is damaged. */
 void cli_add_damage(const struct roger *roger, struct rg_buf *out);
 
 /* The damage as a line for an agent, which asks it to tell a person. */
@@ -156,6 +170,12 @@ void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
 
 /*
+ * become.c: be the program of that name, which is beside roger or in its libexec, from now on;
+ * only fails, as ROGER_EENGINE.  needs: what it is built with, for the error.
+ */
+RG_CHECKED int cli_become(const char *program, char *const *words, const char *needs,
+			  struct roger_err *err);
+/*
  * follow.c: -f.  Begin before the first look; each _wait writes out what was printed and sleeps
  * until something may have been stored, or for look_ms: other programs, and logs, wake nobody.
  * false: the command was stopped, or nobody reads its output any more.
@@ -177,8 +197,8 @@ enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 
 /* help.c */
 void cli_print_help(FILE *to, bool all);
-void cli_print_command_help(FILE *to, const struct cli_command *command);
 const char *cli_summary(const struct cli_command *command);
+void cli_print_command_help(FILE *to, const struct cli_command *command);
 void cli_value_word(const struct roger_field *field, char to[64]);
 void cli_print_usage(FILE *to, const struct cli_command *command);
 
@@ -186,8 +206,14 @@ void cli_print_usage(FILE *to, const struct cli_command *command);
 RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
 				    struct roger_err *err);
 
-/* parse.c: take the first word of a list such as "new|show" off it. */
+/* parse.c: is it one of "new|show", so that it is not an option? */
+bool cli_is_verb_word(const struct cli_command *command, struct roger_str word);
+
+/* Take the first word of a list such as "new|show" off it. */
 bool cli_next_word(const char **words, struct roger_str *ret);
+
+/* Does anything follow that is of this command, and not of the one that it is else? */
+bool cli_is_meant(const struct cli_command *command, int argc, char **argv);
 
 /* Read argv, without the command's name, into run->request and run->values. */
 RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,

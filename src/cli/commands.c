@@ -7,15 +7,15 @@
 #include "cli/command.h"
 
 #define EACH(ROW)                                                                                  \
-	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(inbox), ROW(receive),        \
-		ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show), ROW(trace),      \
-		ROW(thread), ROW(list), ROW(search), ROW(count), ROW(retire), ROW(cleanup),        \
-		ROW(session), ROW(cycle), ROW(sends), ROW(dead), ROW(redeliver), ROW(stale),       \
-		ROW(log), ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward),           \
-		ROW(extend), ROW(settle), ROW(recover), ROW(runs), ROW(run_program),               \
-		ROW(timeline), ROW(report), ROW(status), ROW(bridge), ROW(ingest), ROW(verify),    \
-		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help),     \
-		ROW(completion), ROW(complete), ROW(export), ROW(schema)
+	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(reply), ROW(inbox),          \
+		ROW(receive), ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show),    \
+		ROW(trace), ROW(list), ROW(retire), ROW(cleanup), ROW(session), ROW(cycle),        \
+		ROW(sends), ROW(dead), ROW(redeliver), ROW(stale), ROW(log), ROW(activity),        \
+		ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend), ROW(settle),          \
+		ROW(recover), ROW(runs), ROW(run_program), ROW(timeline), ROW(report),             \
+		ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),        \
+		ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion),            \
+		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(token), ROW(schema)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);
@@ -99,15 +99,36 @@ const struct cli_command *cli_find_command(struct roger_str name)
 	return NULL;
 }
 
+const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count)
+{
+	const struct cli_command *command = NULL;
+	char two[NAME_BYTES];
+
+	*ret_count = 2;
+	if (words.count > 1) {
+		snprintf(two, sizeof two, "%.*s %.*s", RG_STR_CUT(words.items[0]),
+			 RG_STR_CUT(words.items[1]));
+		command = cli_find_command(rg_str(two));
+	}
+	if (!command && words.count) {
+		*ret_count = 1;
+		command = cli_find_command(words.items[0]);
+	}
+	return command;
+}
+
 /* --------------------------------------------------------------- groups -- */
 
 const struct cli_group cli_groups[] = {
-	{ "start", "init|setup", "trust|hook|arrive|prime|looked|mcp|config|help|completion" },
+	{ "start", "init|setup",
+	  "trust|hook|arrive|prime|looked|mcp|serve|token|config|version|help|completion" },
 	{ "mail", "send|reply|inbox|receive|claim|ack|list|show",
 	  "nack|wait|wake|session|bridge|ingest" },
 	{ "see", "status|top|trace|timeline|log|report", "activity|stats|sends|export|schema" },
-	{ "work", "run|runs|agents", "dispatch|complete|forward|extend|settle|recover|sweep" },
-	{ "care", "doctor|archive", "verify|accept|seal|rebuild|cleanup|dead|cycle|purge" },
+	{ "work", "run|runs|agents|agents retire",
+	  "dispatch|complete|forward|extend|settle|recover|sweep" },
+	{ "care", "doctor|archive",
+	  "verify|accept|seal|rebuild|cleanup|dead|dead redeliver|dead stale|cycle|purge" },
 	{ 0 },
 };
 

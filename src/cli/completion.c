@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/mail.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 
 #include "data/record.h"
@@ -32,13 +33,13 @@ static const struct roger_op words_op = { .name = "words",
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct words_request *request = run->request;
-	const struct cli_command *command = NULL;
+	const struct cli_command *command;
+	size_t count;
 
 	*ret_exit = CLI_DONE;
-	if (request->words.count)
-		command = cli_find_command(request->words.items[0]);
+	command = cli_command_of(request->words, &count);
 	if (request->words.count && !command)
-		return cli_no_such_command(request->words.items[0], err);
+		return cli_no_such_command(request->words, err);
 	if (run->form != CLI_HUMAN)
 		return cli_print_help_table(run, command, err);
 	if (command)
@@ -55,6 +56,7 @@ static const struct cli_option help_options[] = {
 
 const struct cli_command cli_help = {
 	.name = "help",
+	.paged = true,
 	.own = &words_op,
 	.options = help_options,
 	.summary = "show the commands, or the options of one",
@@ -78,17 +80,31 @@ static const char bash_script[] =
 	"\tlocal one\n"
 	"\twhile IFS= read -r one; do COMPREPLY+=(\"${one#\"$cut\"}\"); done < <(\"${words[0]}\" "
 	"__complete -- \"${words[@]:1}\" 2>/dev/null)\n"
+	"\t# Descriptions are for a list that is only shown: ? is a second tabulator.\n"
+	"\tlocal i\n"
+	"\tfor i in \"${!COMPREPLY[@]}\"; do\n"
+	"\t\tif [[ ${COMP_TYPE-} == 63 && ${#COMPREPLY[@]} -gt 1 && ${COMPREPLY[i]} == *$'\\t'* "
+	"]]; then\n"
+	"\t\t\tprintf -v one '%-20s  (%s)' \"${COMPREPLY[i]%%$'\\t'*}\" "
+	"\"${COMPREPLY[i]#*$'\\t'}\"\n"
+	"\t\t\tCOMPREPLY[i]=${one:0:${COLUMNS:-80}-1}\n"
+	"\t\telse\n"
+	"\t\t\tCOMPREPLY[i]=${COMPREPLY[i]%%$'\\t'*}\n"
+	"\t\tfi\n"
+	"\tdone\n"
 	"}\n"
 	"complete -o default -F _roger roger\n";
 
 static const char zsh_script[] = "#compdef roger\n"
 				 "_roger() {\n"
-				 "\tlocal -a found\n"
+				 "\tlocal -a found shown\n"
 				 "\tfound=(\"${(@f)$(\"${words[1]}\" __complete -- "
 				 "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
 				 "\tfound=(\"${(@)found:#}\")\n"
+				 "\tshown=(\"${(@)found//$'\\t'/  -- }\")\n"
+				 "\tfound=(\"${(@)found%%$'\\t'*}\")\n"
 				 "\tif (( $#found )); then\n"
-				 "\t\tcompadd -Q -- \"${(@)found}\"\n"
+				 "\t\tcompadd -Q -l -d shown -- \"${(@)found}\"\n"
 				 "\telse\n"
 				 "\t\tcompset -P '--*='\n"
 				 "\t\t_files\n"
@@ -125,6 +141,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected `roger completion bash`, `zsh` or `fish`");
 	if (run->form == CLI_HUMAN) {
+		cli_screen_raw();
 		fputs(script, cli_out);
 		return ROGER_OK;
 	}
@@ -152,6 +169,7 @@ struct completing {
 	struct roger_str prefix; /* what precedes it in the same word: "--issue=", or "" */
 	struct roger_str last;	 /* what is being typed */
 	const char *workspace;
+	struct roger_str as;
 	const struct cli_command *command; /* NULL: not typed yet */
 };
 
@@ -161,14 +179,40 @@ static bool starts_with(struct roger_str text, struct roger_str start)
 	       (start.length == 0 || memcmp(text.data, start.data, start.length) == 0);
 }
 
-/* Names of agents and issues need no quoting; whatever does is not offered. */
-static void offer(void *completing_, struct roger_str text)
+/* In one line, as much as fits beside what it is about. */
+static void print_about(struct roger_str about)
 {
-	const struct completing *completing = completing_;
+	struct roger_str line = { about.data, about.length < 200 ? about.length : 200 };
+	const char *end = line.length ? memchr(line.data, '\n', line.length) : NULL;
 
-	if (text.length && starts_with(text, completing->last) &&
-	    (rg_name_valid(text) || text.data[0] == '-'))
-		fprintf(cli_out, "%.*s%.*s\n", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
+	line.length = end ? (size_t)(end - line.data) : line.length;
+	while (line.length && ((unsigned char)line.data[line.length - 1] & 0x80))
+		line.length--;
+	fputc('\t', cli_out);
+	cli_print_text(cli_out, line, false);
+}
+
+/* Names of agents and issues need no quoting; whatever does is not offered. */
+static void offer_about(const struct completing *completing, struct roger_str text,
+			struct roger_str about)
+{
+	const char *blank = text.length ? memchr(text.data, ' ', text.length) : NULL;
+
+	/* Of a command of two words one is typed at a time. */
+	if (blank)
+		return;
+	if (!text.length || !starts_with(text, completing->last) ||
+	    !(rg_name_valid(text) || text.data[0] == '-'))
+		return;
+	fprintf(cli_out, "%.*s%.*s", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
+	if (about.length)
+		print_about(about);
+	fputc('\n', cli_out);
+}
+
+static void offer(void *completing, struct roger_str text)
+{
+	offer_about(completing, text, (struct roger_str){ "", 0 });
 }
 
 static void offer_commands(struct completing *completing)
@@ -177,38 +221,36 @@ static void offer_commands(struct completing *completing)
 	size_t i = 0;
 
 	while ((command = cli_next_command(&i)))
-		offer(completing, rg_str(command->name));
+		offer_about(completing, rg_str(command->name), rg_str(cli_summary(command)));
 }
 
-static void offer_dashed(struct completing *completing, const char *name)
+static void offer_dashed(struct completing *completing, const char *name, const char *help)
 {
 	char text[80];
 
 	snprintf(text, sizeof text, "--%s", name);
-	offer(completing, rg_str(text));
+	offer_about(completing, rg_str(text), rg_str(help));
 }
 
 static void offer_own(struct completing *completing, const struct cli_option *options)
 {
 	for (; options && options->name; options++)
-		offer_dashed(completing, options->name);
+		offer_dashed(completing, options->name, options->help);
 }
 
-static void offer_options(struct completing *completing)
+static void offer_options(struct completing *completing, const struct cli_command *command)
 {
-	const struct cli_command *command = completing->command;
 	const struct roger_field *field;
 	char name[64];
 
 	for (field = command ? cli_op(command)->request->fields : NULL; field && field->name;
 	     field++) {
-		if ((field->flags & (ROGER_SELF | ROGER_HIDDEN)) || field->kind == ROGER_RECORDS)
-			continue;
 		cli_option_name(field, name);
-		offer_dashed(completing, name);
+		if (!(field->flags & (ROGER_SELF | ROGER_HIDDEN | ROGER_PERSON)) &&
+		    field->kind != ROGER_RECORDS && !cli_is_verb_word(command, rg_str(field->name)))
+			offer_dashed(completing, name, field->help);
 	}
 	offer_own(completing, command ? command->options : NULL);
-	offer_own(completing, cli_common_options);
 }
 
 void cli_each_agent(struct roger *roger, cli_take_name *take, void *context)
@@ -276,36 +318,97 @@ static const struct roger_field *field_named(struct completing *completing, stru
 				   : NULL;
 }
 
-static bool is_message_id(struct completing *completing, const struct roger_field *field)
+static void offer_mail(const struct completing *completing, const struct roger_messages *messages)
 {
-	return strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
-	       strcmp(field->name, "after") == 0 ||
-	       (strcmp(field->name, "id") == 0 && completing->command == &cli_thread);
+	size_t i;
+
+	for (i = 0; i < messages->count; i++)
+		offer_about(completing, messages->items[i].id, messages->items[i].content);
 }
 
-/* Values by the field's name: what a person would expect to see there. */
+/* What is acknowledged or given back is the caller's own. */
+static void offer_own_mail(const struct completing *completing, struct roger *roger)
+{
+	struct roger_inbox_request request = { .agent = completing->as,
+					       .limit = 100,
+					       .unnoted = true };
+	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply reply = { 0 };
+
+	if (!request.agent.length)
+		request.agent = rg_str(getenv("ROGER_AGENT"));
+	if (request.agent.length && roger_inbox(roger, &request, &reply, NULL) == ROGER_OK)
+		offer_mail(completing, &reply.messages);
+}
+
+static void offer_messages(const struct completing *completing, struct roger *roger)
+{
+	const struct roger_list_request request = { .newest = true, .limit = 100 };
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	const char *name = completing->command->name;
+
+	if (strcmp(name, "ack") == 0 || strcmp(name, "nack") == 0)
+		offer_own_mail(completing, roger);
+	else if (roger_list(roger, &request, &reply, NULL) == ROGER_OK)
+		offer_mail(completing, &reply.messages);
+}
+
+static void offer_runs(const struct completing *completing, struct roger *roger)
+{
+	const struct roger_runs_request request = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_runs_reply reply = { 0 };
+	size_t i;
+
+	if (roger_runs(roger, &request, &reply, NULL) == ROGER_OK)
+		for (i = 0; i < reply.runs.count; i++)
+			offer_about(completing, reply.runs.items[i].run,
+				    reply.runs.items[i].status_reason);
+}
+
+static void offer_letters(const struct completing *completing, struct roger *roger)
+{
+	const struct roger_dead_letters_request request = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_dead_letters_reply reply = { 0 };
+	size_t i;
+
+	if (roger_dead_letters(roger, &request, &reply, NULL) == ROGER_OK)
+		for (i = 0; i < reply.dead_letters.count; i++)
+			offer_about(completing, reply.dead_letters.items[i].id,
+				    reply.dead_letters.items[i].key);
+}
+
+/* Values by what the field means: what a person would expect to see there. */
 static void offer_records(struct completing *completing, struct roger *roger,
 			  const struct roger_field *field)
 {
-	bool to = field && strcmp(field->name, "to") == 0;
+	const char *name = field ? field->name : "agent";
+	bool to = strcmp(name, "to") == 0, what = strcmp(name, "what") == 0;
+	unsigned flags = field ? field->flags : 0;
 
-	if (!field || to || strcmp(field->name, "from") == 0)
+	if (to || what || strcmp(name, "agent") == 0 || strcmp(name, "from") == 0 ||
+	    strcmp(name, "name") == 0 || strcmp(name, "forward_to") == 0)
 		cli_each_agent(roger, offer, completing);
 	if (to && field->kind == ROGER_TEXTS)
 		offer_groups(completing, roger);
-	if (field && strcmp(field->name, "issue") == 0)
+	if (what || flags & ROGER_ISSUE)
 		cli_each_recent(roger, true, offer, completing);
-	if (field && is_message_id(completing, field))
-		cli_each_recent(roger, false, offer, completing);
+	if (what || (flags & ROGER_RUN && flags & ROGER_SOUGHT))
+		offer_runs(completing, roger);
+	if (flags & ROGER_LETTER)
+		offer_letters(completing, roger);
+	else if (flags & ROGER_SOUGHT && !(flags & ROGER_RUN))
+		offer_messages(completing, roger);
 }
+
+/* The tools that setup and hook know. */
+static const char *const tools[] = { "claude", "codex", "gemini", "opencode", NULL };
 
 /* field NULL: the value of --as. */
 static void offer_values(struct completing *completing, const struct roger_field *field)
 {
 	struct roger *roger = NULL;
 
-	if (field && field->kind == ROGER_ENUM) {
-		offer_names(completing, field->names);
+	if (field && (field->kind == ROGER_ENUM || strncmp(field->name, "tool", 4) == 0)) {
+		offer_names(completing, field->names ? field->names : tools);
 		return;
 	}
 	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS &&
@@ -379,6 +482,31 @@ static void split_last(struct completing *completing, struct roger_str last)
 		completing->option = (struct roger_str){ last.data + 2, length - 3 };
 }
 
+/* The command whose name begins at this word; *i is at its last one. */
+static const struct cli_command *command_at(const struct completing *completing, size_t *i)
+{
+	struct roger_strs rest = { completing->words.items + *i, completing->words.count - 1 - *i };
+	const struct cli_command *command;
+	size_t count;
+
+	command = cli_command_of(rest, &count);
+	*i += command ? count - 1 : 0;
+	return command;
+}
+
+/* The second word of commands such as "dead redeliver". */
+static void offer_parts(struct completing *completing)
+{
+	size_t length = strlen(completing->command->name), i = 0;
+	const struct cli_command *command;
+
+	while ((command = cli_next_command(&i)))
+		if (strncmp(command->name, completing->command->name, length) == 0 &&
+		    command->name[length] == ' ')
+			offer_about(completing, rg_str(command->name + length + 1),
+				    rg_str(cli_summary(command)));
+}
+
 static void read_words(struct completing *completing)
 {
 	struct roger_str word, option;
@@ -392,9 +520,11 @@ static void read_words(struct completing *completing)
 				completing->option = option;
 			else if (rg_str_is(option, "workspace"))
 				completing->workspace = completing->words.items[i + 1].data;
+			else if (rg_str_is(option, "as"))
+				completing->as = completing->words.items[i + 1];
 			i++;
 		} else if (!completing->command && word.length && word.data[0] != '-') {
-			completing->command = cli_find_command(word);
+			completing->command = command_at(completing, &i);
 		}
 	}
 	if (completing->words.count)
@@ -406,17 +536,24 @@ static void answer(struct completing *completing)
 	if (completing->option.length) {
 		offer_value_of_option(completing);
 	} else if (completing->last.length && completing->last.data[0] == '-') {
-		offer_options(completing);
+		offer_options(completing, completing->command);
+		if (completing->command && completing->command->else_is)
+			offer_options(completing, completing->command->else_is);
+		offer_own(completing, cli_common_options);
 	} else if (!completing->command) {
 		offer_commands(completing);
 	} else if (completing->command == &cli_completion) {
 		offer_names(completing, (const char *const[]){ "bash", "zsh", "fish", NULL });
 	} else if (completing->command == &cli_help) {
 		offer_commands(completing);
-	} else if (completing->command->words) {
+	} else if (completing->command->words && !first_place(completing)) {
 		offer_words(completing, completing->command->words);
-	} else if (first_place(completing)) {
-		offer_values(completing, first_place(completing));
+	} else {
+		offer_parts(completing);
+		if (completing->command->words)
+			offer_words(completing, completing->command->words);
+		if (first_place(completing))
+			offer_values(completing, first_place(completing));
 	}
 }
 

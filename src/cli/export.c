@@ -15,6 +15,7 @@
 #include "base/unicode.h"
 #include "cli/diagram.h"
 #include "cli/input.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
@@ -504,6 +505,7 @@ static int write_page(struct page *page, struct roger_err *err)
 		return rg_fail_memory(err);
 	if (file.length)
 		return cli_write_output(file.data, rg_buf_str(out), err);
+	cli_screen_raw();
 	fwrite(out->data, 1, out->length, cli_out);
 	return ROGER_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 
 int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run, int64_t look_ms,
@@ -15,6 +16,7 @@ int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run, int64
 			       "--json prints one object at the end; expected --jsonl with "
 			       "--follow");
 	*follow = (struct cli_follow){ .run = run, .look_ms = look_ms };
+	cli_screen_unpaged();
 	cli_stop_catch(run);
 	/* Set before the first look, so that nothing between that and the first wait is missed. */
 	roger_watch(run->roger, &follow->mark, 0);

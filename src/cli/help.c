@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "cli/command.h"
+#include "cli/screen.h"
 
 const char *cli_summary(const struct cli_command *command)
 {
@@ -25,11 +26,13 @@ enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26 };
 /* Words from the column where the line is, and in the lines below from there on, too. */
 static void print_wrapped(FILE *to, size_t column, const char *text)
 {
+	const size_t screen = cli_screen_width();
+	const size_t width = screen && screen < PAGE_COLUMNS ? screen : PAGE_COLUMNS;
 	size_t at = column, length;
 
 	for (; *text; text += length + (text[length] == ' ')) {
 		length = strcspn(text, " ");
-		if (at > column && at + 1 + length > PAGE_COLUMNS) {
+		if (at > column && at + 1 + length > width) {
 			fprintf(to, "\n%*s", (int)column, "");
 			at = column;
 		}
@@ -70,6 +73,7 @@ static void print_plumbing(FILE *to)
 {
 	const struct cli_command *command;
 	const struct cli_group *group;
+	bool any = false;
 	size_t i = 0;
 
 	fputs("\nThe rest is for scripts, hooks and rare cases.\n", to);
@@ -77,10 +81,13 @@ static void print_plumbing(FILE *to)
 		fprintf(to, "\n%s\n", group->name);
 		print_commands(to, group->plumbing);
 	}
-	fputs("\nothers\n", to);
-	while ((command = cli_next_command(&i)))
-		if (!cli_is_in_group(command))
-			print_command(to, command);
+	for (; (command = cli_next_command(&i));) {
+		if (cli_is_in_group(command))
+			continue;
+		fputs(any ? "" : "\nothers\n", to);
+		print_command(to, command);
+		any = true;
+	}
 }
 
 void cli_print_help(FILE *to, bool all)
@@ -101,14 +108,17 @@ void cli_print_help(FILE *to, bool all)
 	}
 	if (all)
 		print_plumbing(to);
-	fputs("\n"
-	      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, --help\n"
-	      "and --color auto|always|never.\n"
-	      "Exit status: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 not found,\n"
-	      "73/74 cannot create or read/write, 75 try again with the same key, 77 refused,\n"
-	      "78 bad configuration.\n"
-	      "`roger help COMMAND` shows a command's options, `roger help --all` all commands.\n",
-	      to);
+	fputc('\n', to);
+	print_wrapped(to, 0,
+		      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, "
+		      "--print MEMBER, --no-pager, --help and --color auto|always|never.");
+	print_wrapped(to, 0,
+		      "Exit status: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 not found, "
+		      "73/74 cannot create or read/write, 75 try again with the same key, 77 "
+		      "refused, 78 bad configuration.");
+	print_wrapped(to, 0,
+		      "`roger help COMMAND` shows a command's options, `roger help --all` all "
+		      "commands.");
 }
 
 /* What a value is: the kind of the field, or for a word of a list the field's own name. */
@@ -159,11 +169,24 @@ void cli_print_usage(FILE *to, const struct cli_command *command)
 	fputs(" [options]", to);
 }
 
-void cli_print_command_help(FILE *to, const struct cli_command *command)
+static void print_options(FILE *to, const struct cli_command *command)
 {
-	const struct roger_op *op = cli_op(command);
 	const struct cli_option *option;
 	const struct roger_field *field;
+
+	for (field = cli_op(command)->request->fields; field->name; field++)
+		if (field->kind != ROGER_RECORDS &&
+		    !(field->flags & (ROGER_PLACE | ROGER_PERSON)) &&
+		    !cli_is_verb_word(command, rg_str(field->name)))
+			print_field(to, field);
+	for (option = command->options; option && option->name; option++)
+		print_option(to, option->name, option->value ? option->value : "", option->help);
+}
+
+void cli_print_command_help(FILE *to, const struct cli_command *command)
+{
+	const struct cli_command *other = command->else_is;
+	const struct roger_op *op = cli_op(command);
 
 	fprintf(to, "roger %s - ", command->name);
 	print_wrapped(to, strlen(command->name) + 9, cli_summary(command));
@@ -173,9 +196,9 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	fputs("usage: ", to);
 	cli_print_usage(to, command);
 	fputs("\n\n", to);
-	for (field = op->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS && !(field->flags & (ROGER_PLACE | ROGER_PERSON)))
-			print_field(to, field);
-	for (option = command->options; option && option->name; option++)
-		print_option(to, option->name, option->value ? option->value : "", option->help);
+	print_options(to, command);
+	if (!other)
+		return;
+	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, cli_summary(other));
+	print_options(to, other);
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ struct hook {
 	struct roger *roger;
 	struct request request;
 	struct cli_hook_event event;
+	bool elsewhere; /* the store is one that this program is linked without */
 };
 
 /* ------------------------------------------------------------------ input -- */
@@ -295,6 +297,16 @@ static void set_budget(int event)
 	alarm(BUDGET_S);
 }
 
+/* Another program takes the event, as if nobody had read it. */
+static void leave_input(struct roger_str input)
+{
+	int file = memfd_create("event", 0);
+
+	if (file < 0 || write(file, input.data, input.length) != (ssize_t)input.length ||
+	    lseek(file, 0, SEEK_SET) < 0 || dup2(file, STDIN_FILENO) < 0)
+		_exit(CLI_DONE);
+}
+
 /* One whose mail an agent may be shown. */
 static bool open_workspace(struct hook *hook, const char *named)
 {
@@ -304,6 +316,7 @@ static bool open_workspace(struct hook *hook, const char *named)
 
 	if (r == ROGER_ENOENT && !named && project && *project)
 		r = roger_open(project, &hook->roger, &err);
+	hook->elsewhere = r == ROGER_EENGINE && strcmp(err.member, "store") == 0;
 	if (r < 0 && r != ROGER_EREFUSED)
 		return false;
 	if (r == ROGER_OK && !*roger_distrust(hook->roger))
@@ -318,7 +331,6 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	struct rg_buf input;
 	struct rg_json *said;
 
-	(void)err;
 	*ret_exit = CLI_DONE;
 	run->quiet = true;
 	if (!hook.request.agent.length)
@@ -341,9 +353,13 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		if (hook.request.event == CLI_HOOK_SESSION_START)
 			note_arrival(&hook);
 	}
+	if (hook.elsewhere && isatty(STDIN_FILENO) == 0)
+		leave_input(rg_buf_str(&input));
 	roger_close(hook.roger);
 	rg_json_free(said);
 	rg_buf_deinit(&input);
+	if (hook.elsewhere)
+		return rg_fail_member(err, ROGER_EENGINE, "store", "the store is elsewhere");
 	/* That nobody read the answer is not an error for the agent. */
 	if (cli_term_flush())
 		_exit(*ret_exit);

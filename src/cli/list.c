@@ -1,9 +1,10 @@
-/* list and search: page by page until the end, unless a limit is given.  count. */
+/* list: page by page until the end, unless a limit is given; or only how many. */
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/mail.h"
 #include "data/record.h"
 
+#include "cli/screen.h"
 #include "cli/term.h"
 
 static void print_item(const struct cli_run *run, const struct roger_message *message, bool first)
@@ -14,12 +15,13 @@ static void print_item(const struct cli_run *run, const struct roger_message *me
 	}
 	if (run->form == CLI_JSON && !first)
 		fputc(',', cli_out);
-	cli_print_item(cli_item_record("list"), message);
+	cli_print_item(run, cli_item_record("list"), message);
 }
 
-/* One page; *ret_next (in arena) is where the next one starts, "" at the end. */
-static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *ret_next,
-		      struct roger_err *err)
+/* One page; *ret_next (in arena) is where the next one starts, "" at the end.  epoch: of this
+ * session, on a terminal. */
+static int print_page(struct cli_run *run, int64_t epoch, int64_t *printed,
+		      struct roger_str *ret_next, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
@@ -31,7 +33,9 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 		return r;
 	if (run->form == CLI_JSON && *printed == 0)
 		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
-	for (i = 0; i < reply.messages.count; i++)
+	if (epoch)
+		cli_print_summaries(&reply.messages, false, epoch);
+	for (i = 0; i < reply.messages.count && !epoch; i++)
 		print_item(run, &reply.messages.items[i], *printed + (int64_t)i == 0);
 	*printed += (int64_t)reply.messages.count;
 	return rg_arena_copy(run->arena, reply.next, ret_next) ? ROGER_OK : rg_fail_memory(err);
@@ -56,12 +60,76 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 	}
 }
 
+/* -------------------------------------------------------- on a terminal -- */
+
+/* The number of all of them, with commas. */
+static int print_of_all(struct cli_run *run, int64_t shown, struct roger_err *err)
+{
+	RG_CLEANUP(roger_reply_free) struct roger_count_reply reply = { 0 };
+	char number[32], *at = number + sizeof number - 1;
+	int r = roger_count(run->roger, run->request, &reply, err);
+	int64_t left = reply.count, digits = 0;
+
+	if (r < 0)
+		return r;
+	*at = '\0';
+	do {
+		if (digits && digits % 3 == 0)
+			*--at = ',';
+		*--at = (char)('0' + left % 10);
+		digits++;
+	} while (left /= 10);
+	cli_say("%Sthe newest %d of %s; --limit 0 shows all%.\n", CLI_DIM, shown, at);
+	return ROGER_OK;
+}
+
+/* The newest, in the order that was asked for: nobody reads a million lines. */
+static int show_newest(struct cli_run *run, int64_t epoch, int64_t *printed, struct roger_err *err)
+{
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	struct roger_list_request *request = run->request;
+	const bool backwards = !request->newest;
+	int r;
+
+	request->newest = true;
+	r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
+	if (r < 0)
+		return r;
+	cli_print_summaries(&reply.messages, backwards, epoch);
+	*printed = (int64_t)reply.messages.count;
+	return reply.more && !run->quiet ? print_of_all(run, *printed, err) : ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ list -- */
+
 /* A page is bounded; a larger limit, or none, takes several. */
 static int64_t page_size(int64_t wanted, int64_t printed)
 {
 	int64_t left = wanted - printed;
 
 	return wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
+}
+
+static int print_count(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_list_request *request = run->request;
+	struct roger_count_reply reply;
+	int r;
+
+	if (request->limit || request->after.length || request->newest)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "--count counts all, without --limit, --after and --newest");
+	r = roger_count(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	cli_progress_end();
+	if (run->form == CLI_HUMAN)
+		fprintf(cli_out, "%lld\n", (long long)reply.count);
+	else
+		cli_print_reply(run, cli_op_named("count")->reply, &reply);
+	*ret_exit = CLI_DONE;
+	roger_reply_free(&reply);
+	return ROGER_OK;
 }
 
 /* ---------------------------------------------------------------- follow -- */
@@ -102,10 +170,13 @@ static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more
 	r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < reply.messages.count; i++)
+	if (cli_screen_folds())
+		cli_print_summaries(&reply.messages, false, cli_shown_epoch(run));
+	for (i = 0; i < reply.messages.count && !cli_screen_folds(); i++)
 		print_item(run, &reply.messages.items[i], true);
 	if (reply.messages.count)
-		snprintf(last, LAST_BYTES, "%.*s", RG_STR_ARGS(reply.messages.items[i - 1].id));
+		snprintf(last, LAST_BYTES, "%.*s",
+			 RG_STR_ARGS(reply.messages.items[reply.messages.count - 1].id));
 	*ret_more = reply.more;
 	return ROGER_OK;
 }
@@ -140,18 +211,27 @@ static int follow(struct cli_run *run, struct roger_err *err)
 static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
-	int64_t wanted = request->limit, printed = 0;
-	struct roger_str next;
-	int r;
+	const bool newest = cli_screen_folds() && run->form == CLI_HUMAN && !request->limit &&
+			    !request->after.length;
+	int64_t wanted = request->limit > 0 ? request->limit : 0, printed = 0;
+	struct roger_str next = { "", 0 };
+	const int64_t epoch = cli_shown_epoch(run);
+	int r = ROGER_OK;
 
+	if (cli_given(run, "count"))
+		return print_count(run, ret_exit, err);
 	*ret_exit = CLI_DONE;
 	if (cli_given(run, "follow"))
 		return follow(run, err);
-	do {
+	if (newest && r == ROGER_OK)
+		r = show_newest(run, epoch, &printed, err);
+	while (r == ROGER_OK && !newest) {
 		request->limit = page_size(wanted, printed);
-		r = print_page(run, &printed, &next, err);
+		r = print_page(run, epoch, &printed, &next, err);
 		request->after = next;
-	} while (r == ROGER_OK && next.length && (!wanted || printed < wanted) && !cli_term_lost());
+		if (!next.length || (wanted && printed >= wanted) || cli_term_lost())
+			break;
+	}
 	if (r < 0)
 		return r;
 	print_end(run, printed, next);
@@ -159,15 +239,12 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static const struct cli_option options[] = { CLI_FOLLOW, { 0 } };
+static const struct cli_option options[] = {
+	{ "count", NULL, "only how many there are" },
+	CLI_FOLLOW,
+	{ 0 },
+};
 
-const struct cli_command cli_list = { .name = "list", .options = options, .run = run_list };
-const struct cli_command cli_search = { .name = "search", .options = options, .run = run_list };
-
-static void print_count(const struct cli_run *run, const void *reply)
-{
-	(void)run;
-	fprintf(cli_out, "%lld\n", (long long)((const struct roger_count_reply *)reply)->count);
-}
-
-const struct cli_command cli_count = { .name = "count", .print = print_count };
+const struct cli_command cli_list = {
+	.name = "list", .paged = true, .options = options, .joined = true, .run = run_list
+};

@@ -1,23 +1,75 @@
-/* inbox, receive, claim, ack, nack, show, thread, wait. */
+/* inbox, receive, claim, ack, nack, show, wait. */
 #include "cli/mail.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/term.h"
+#include "cli/grid.h"
+#include "cli/screen.h"
 
-enum { SUMMARY_CHARS = 60 };
+enum { PIECE = 8, RANDOM = 16, WIDE = 120, NUMBER_BYTES = 64 };
+
+/* The part of an id that no other one here has, to be typed: the beginning of its random digits. */
+static struct roger_str piece_of(const struct roger_messages *messages, size_t which)
+{
+	const struct roger_str id = messages->items[which].id;
+	struct roger_str piece = id;
+	size_t i;
+
+	if (id.length < RANDOM + sizeof "msg-" || id.data[id.length - RANDOM - 1] != '-')
+		return id;
+	piece.data += id.length - RANDOM;
+	piece.length = PIECE;
+	for (i = 0; i < messages->count; i++)
+		while (piece.length < RANDOM && i != which &&
+		       memmem(messages->items[i].id.data, messages->items[i].id.length, piece.data,
+			      piece.length))
+			piece.length++;
+	return piece;
+}
+
+/* "#3", or "#3@2" where it is not of this session: with the name before it, it can be typed. */
+static const char *number_of(const struct roger_message *message, int64_t epoch,
+			     char to[NUMBER_BYTES])
+{
+	to[0] = '\0';
+	if (message->seq && message->epoch != epoch)
+		snprintf(to, NUMBER_BYTES, "#%lld@%lld", (long long)message->seq,
+			 (long long)message->epoch);
+	else if (message->seq)
+		snprintf(to, NUMBER_BYTES, "#%lld", (long long)message->seq);
+	return to;
+}
+
+int64_t cli_shown_epoch(const struct cli_run *run)
+{
+	const struct roger_session_request request = { 0 };
+	struct roger_session_reply reply;
+	int64_t epoch;
+
+	if (!cli_screen_folds() || roger_session(run->roger, &request, &reply, NULL) < 0)
+		return 0;
+	epoch = reply.epoch;
+	roger_reply_free(&reply);
+	return epoch;
+}
 
 static const char *type_name(const struct roger_message *message)
 {
 	return cli_value_name(cli_item_record("list"), "message_type", message->type);
 }
 
-static void print_route(const struct roger_message *message)
+/* epoch: of this session, on a terminal; else 0. */
+static void print_route(const struct roger_message *message, int64_t epoch)
 {
+	char number[NUMBER_BYTES];
+
 	cli_say("%S%t", CLI_BOLD, message->from);
-	if (message->seq)
+	if (epoch)
+		cli_say("%s", number_of(message, epoch, number));
+	else if (message->seq)
 		cli_say(" #%d", message->seq);
 	cli_say("%. -> %t", message->to);
 }
@@ -40,13 +92,20 @@ static void print_state(const struct roger_message *message)
 }
 
 /* One message: a line that says who, what and when, then its text. */
-static void print_message(const struct roger_message *message)
+static void print_message(const struct roger_messages *messages, size_t which, int64_t epoch)
 {
-	print_route(message);
+	const struct roger_message *message = &messages->items[which];
+	const struct roger_str id = message->id, piece = piece_of(messages, which);
+	const size_t before = (size_t)(piece.data - id.data);
+
+	print_route(message, epoch);
 	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue);
 	if (message->pass != 1)
 		cli_say(" run %d", message->pass);
-	cli_say("%.  %S%w  %t%.", CLI_DIM, message->created_at_ms, message->id);
+	cli_say("%.  %S%w  %t%.", CLI_DIM, message->created_at_ms,
+		(struct roger_str){ id.data, before });
+	cli_say("%S%t%.%S%t%.", epoch ? CLI_BOLD : CLI_DIM, piece, CLI_DIM,
+		(struct roger_str){ piece.data + piece.length, id.length - before - piece.length });
 	print_state(message);
 	fputc('\n', cli_out);
 	if (message->reply_to.length)
@@ -59,21 +118,15 @@ static void print_message(const struct roger_message *message)
 	}
 }
 
-/* The first line, as far as it fits. */
+/* The first line; is there more? */
 static struct roger_str head_of(struct roger_str content, bool *ret_cut)
 {
-	size_t at = 0, chars = 0, step;
-	uint32_t c;
+	const char *newline = rg_str_newline(content);
 
-	while (at < content.length && chars < SUMMARY_CHARS) {
-		step = rg_utf8_next(content.data + at, content.length - at, &c);
-		if (!step || c == '\n')
-			break;
-		at += step;
-		chars++;
-	}
-	*ret_cut = at < content.length;
-	return (struct roger_str){ content.data, at };
+	*ret_cut = newline;
+	if (newline)
+		content.length = (size_t)(newline - content.data);
+	return content;
 }
 
 void cli_print_summary(const struct roger_message *message)
@@ -83,20 +136,70 @@ void cli_print_summary(const struct roger_message *message)
 
 	cli_say("%S%w  %t%. %s ", CLI_DIM, message->created_at_ms, message->id,
 		message->read || message->archived_at_ms ? " " : "*");
-	print_route(message);
+	print_route(message, 0);
 	head = head_of(message->content, &cut);
 	cli_say("  %S%s  %t%.  %t%s\n", CLI_CYAN, type_name(message), message->issue, head,
 		cut ? "..." : "");
 }
 
-static void print_messages(const struct roger_messages *messages)
+/* ------------------------------------------------------- on a terminal -- */
+
+static void add_row(struct cli_grid *grid, const struct roger_messages *messages, size_t which,
+		    int64_t epoch, bool one_issue)
 {
+	const struct roger_message *message = &messages->items[which];
+	const bool wide = cli_screen_width() >= WIDE;
+	struct cli_cell id = { .text = message->id, .flags = CLI_WHOLE, .style = CLI_BOLD };
+	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
+	struct roger_str head;
+	bool cut;
+
+	id.bright = piece_of(messages, which);
+	if (!wide) {
+		id.text = id.bright;
+		id.bright.length = 0;
+	}
+	head = head_of(message->content, &cut);
+	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s",
+		     message->read || message->archived_at_ms ? "" : "*");
+	cli_grid_say(grid, CLI_BOLD, 0, "%.*s%s", RG_STR_ARGS(message->from),
+		     number_of(message, epoch, number));
+	cli_grid_add(grid, (struct cli_cell){ .text = message->to });
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(message->created_at_ms, when));
+	cli_grid_add(grid, id);
+	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", wide ? type_name(message) : "");
+	cli_grid_add(grid, (struct cli_cell){ .text = one_issue ? RG_STR("") : message->issue,
+					      .style = CLI_CYAN });
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s", RG_STR_ARGS(head), cut ? " …" : "");
+}
+
+void cli_print_summaries(const struct roger_messages *messages, bool backwards, int64_t epoch)
+{
+	struct cli_grid grid = { .arena = rg_arena_new(), .columns = 8 };
+	bool one_issue = true;
+	size_t i;
+
+	if (!grid.arena) {
+		cli_term_lose(ENOMEM);
+		return;
+	}
+	for (i = 1; i < messages->count; i++)
+		one_issue &= rg_str_equal(messages->items[0].issue, messages->items[i].issue);
+	for (i = 0; i < messages->count; i++)
+		add_row(&grid, messages, backwards ? messages->count - 1 - i : i, epoch, one_issue);
+	cli_grid_print(cli_out, &grid);
+	rg_arena_free(grid.arena);
+}
+
+static void print_messages(const struct cli_run *run, const struct roger_messages *messages)
+{
+	const int64_t epoch = messages->count ? cli_shown_epoch(run) : 0;
 	size_t i;
 
 	for (i = 0; i < messages->count; i++) {
 		if (i)
 			fputc('\n', cli_out);
-		print_message(&messages->items[i]);
+		print_message(messages, i, epoch);
 	}
 }
 
@@ -111,7 +214,7 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 			cli_print_notes(&reply->notes);
 		return;
 	}
-	print_messages(&reply->messages);
+	print_messages(run, &reply->messages);
 	if (more > 0)
 		cli_say("\n%S%d more unread%.\n", CLI_DIM, more);
 }
@@ -173,10 +276,9 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_messages_reply *reply = reply_;
 
-	(void)run;
 	if (reply->messages.count == 0)
 		fputs("nothing to claim\n", cli_out);
-	print_messages(&reply->messages);
+	print_messages(run, &reply->messages);
 }
 
 extern const struct cli_command cli_nack;
@@ -197,28 +299,40 @@ const struct cli_command cli_claim = {
 const struct cli_command cli_ack = { .name = "ack", .print = print_decided };
 const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
 
-/* --------------------------------------------------------- show, thread -- */
+/* ----------------------------------------------------------------- show -- */
 
 static void print_show(const struct cli_run *run, const void *reply_)
 {
-	(void)run;
-	print_messages(&((const struct roger_messages_reply *)reply_)->messages);
+	print_messages(run, &((const struct roger_messages_reply *)reply_)->messages);
+}
+
+static int show_thread(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_show_request *request = run->request;
+	struct roger_thread_request thread = { .agent = request->agent };
+	struct roger_messages_reply reply;
+	int r;
+
+	if (request->ids.count != 1)
+		return rg_fail(err, ROGER_EUSAGE, 0, "--thread takes the id of one message");
+	thread.id = request->ids.items[0];
+	r = roger_thread(run->roger, &thread, &reply, err);
+	if (r == ROGER_OK)
+		cli_answer(run, &reply, ret_exit);
+	return r;
 }
 
 static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct roger_show_request *request = run->request;
-
-	return cli_given(run, "trace") ? cli_show_trace(run, &request->ids, ret_exit, err)
-				       : cli_call(run, ret_exit, err);
+	return cli_given(run, "thread") ? show_thread(run, ret_exit, err)
+					: cli_call(run, ret_exit, err);
 }
 
 static const struct cli_option show_options[] = {
-	{ "trace", NULL, "how far they got, in place of what they say; as `roger trace`" },
+	{ "thread", NULL, "the whole thread of a message: what it answers, and all answers" },
 	{ 0 },
 };
 
 const struct cli_command cli_show = {
-	.name = "show", .options = show_options, .run = run_show, .print = print_show
+	.name = "show", .paged = true, .options = show_options, .run = run_show, .print = print_show
 };
-const struct cli_command cli_thread = { .name = "thread", .print = print_show };

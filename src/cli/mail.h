@@ -6,13 +6,13 @@
 
 #include "cli/command.h"
 
-/* One message on one line, its text cut to what fits. */
+/* One message on one line, with the first line of its text. */
 void cli_print_summary(const struct roger_message *message);
 
-/* How far the messages of these ids got: show --trace. */
-RG_CHECKED int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_exit,
-			      struct roger_err *err);
+/* The number of this session, on a terminal; elsewhere, where nothing shows it, 0. */
+int64_t cli_shown_epoch(const struct cli_run *run);
 
-extern const struct cli_command cli_thread;
+/* Many, in columns, for a terminal; epoch: of this session. */
+void cli_print_summaries(const struct roger_messages *messages, bool backwards, int64_t epoch);
 
 #endif

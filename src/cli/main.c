@@ -6,30 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
 
-mode_t cli_file_mask;
-
 /* ------------------------------------------------------------ commands -- */
-
-int cli_no_such_command(struct roger_str word, struct roger_err *err)
-{
-	const struct cli_command *command;
-	struct rg_nearest nearest = { 0 };
-	size_t i = 0;
-
-	while ((command = cli_next_command(&i)))
-		rg_nearest_look(&nearest, word, rg_str(command->name));
-	if (nearest.word.data)
-		return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; did you mean '%s'?",
-			       RG_STR_CUT(word), nearest.word.data);
-	return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; see `roger --help`",
-		       RG_STR_CUT(word));
-}
 
 const struct roger_op *cli_op(const struct cli_command *command)
 {
@@ -90,13 +73,21 @@ static const struct cli_option bare_options[] = {
 	{ 0 },
 };
 
+static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	(void)err;
+	fputs(run->form == CLI_HUMAN ? "roger " ROGER_VERSION "\n"
+				     : "{\"version\":\"" ROGER_VERSION "\"}\n",
+	      cli_out);
+	*ret_exit = CLI_DONE;
+	return ROGER_OK;
+}
+
 static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	if (!cli_given(run, "version"))
-		return rg_fail(err, ROGER_EUSAGE, 0, "a command is missing; see `roger --help`");
-	fputs("roger " ROGER_VERSION "\n", cli_out);
-	*ret_exit = CLI_DONE;
-	return ROGER_OK;
+		return rg_fail(err, ROGER_EUSAGE, 0, "which command? see `roger help`");
+	return run_version(run, ret_exit, err);
 }
 
 static const struct roger_field no_fields[] = { { 0 } };
@@ -104,6 +95,14 @@ static const struct roger_record no_request = { "", 0, no_fields };
 static const struct roger_op bare_op = { .flags = ROGER_NO_WORKSPACE, .request = &no_request };
 static const struct cli_command bare = {
 	.name = "", .own = &bare_op, .options = bare_options, .run = run_bare
+};
+
+const struct cli_command cli_version = {
+	.name = "version",
+	.own = &bare_op,
+	.summary = "print the version of roger",
+	.examples = "roger version\n",
+	.run = run_version,
 };
 
 /* -------------------------------------------------------------- output -- */
@@ -126,7 +125,52 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
 }
 
-void cli_print_item(const struct roger_record *record, const void *item)
+/* The member of a record, by its name outside. */
+static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 4096 };
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++) {
+		rg_buf_clear(&word);
+		rg_word_print(rg_str(field->name), &word);
+		if (rg_str_equal(name, rg_buf_str(&word)) && !(field->flags & ROGER_HIDDEN))
+			return field;
+	}
+	return NULL;
+}
+
+/* Text as it is, and to a terminal made harmless; anything else as in JSON. */
+static void print_member(const struct roger_field *field, const void *item)
+{
+	const struct roger_field fields[] = { *field, { 0 } };
+	const struct roger_record alone = { "", 0, fields };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	struct roger_str text = { 0 };
+	const char *value;
+
+	if (rg_field_unset(field, item) && (field->flags & ROGER_SPARE)) {
+		fputc('\n', cli_out);
+		return;
+	}
+	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME || field->kind == ROGER_OBJECT) {
+		text = *(const struct roger_str *)rg_field_at(field, item);
+	} else if (field->kind == ROGER_ENUM) {
+		text = rg_str(field->names[*(const int *)rg_field_at(field, item)]);
+	} else {
+		rg_words_encode(&alone, item, &line);
+		value = memchr(line.data, ':', line.length);
+		text = (struct roger_str){ value + 1,
+					   line.length - (size_t)(value - line.data) - 2 };
+	}
+	if (cli_screen_width())
+		cli_print_text(cli_out, text, true);
+	else
+		fwrite(text.data, 1, text.length, cli_out);
+	fputc('\n', cli_out);
+}
+
+static void print_json_line(const struct roger_record *record, const void *item)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
@@ -134,21 +178,41 @@ void cli_print_item(const struct roger_record *record, const void *item)
 	cli_print_json(cli_out, &line);
 }
 
-/* A reply says what is damaged, beside its own members. */
+void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
+		      const void *reply, struct rg_buf *out)
+{
+	size_t start;
+
+	rg_buf_add_text(out, CLI_FORMAT);
+	start = out->length;
+	rg_words_encode(record, reply, out);
+	if (out->failed)
+		return;
+	out->length--;
+	cli_add_damage(roger, out);
+	rg_buf_add_char(out, '}');
+	if (!out->failed)
+		out->data[start] = out->data[start + 1] == '}' ? ' ' : ',';
+}
+
 static void print_object(const struct cli_run *run, const struct roger_record *record,
 			 const void *reply)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_words_encode(record, reply, &line);
-	if (line.length) {
-		line.length--;
-		cli_add_damage(run->roger, &line);
-		rg_buf_add_char(&line, '}');
-		line.data[0] = line.data[1] == '}' ? ' ' : ',';
-		fputs(CLI_FORMAT, cli_out);
-	}
+	cli_encode_reply(run->roger, record, reply, &line);
 	cli_print_json(cli_out, &line);
+}
+
+void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item)
+{
+	const struct roger_field *field =
+		run->member.length ? member_of(record, run->member) : NULL;
+
+	if (field)
+		print_member(field, item);
+	else if (!run->member.length)
+		print_json_line(record, item);
 }
 
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
@@ -161,13 +225,18 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 	} * list;
 	size_t i;
 
+	if (run->member.length &&
+	    (field->kind != ROGER_RECORDS || !member_of(field->record, run->member))) {
+		cli_print_item(run, record, reply);
+		return;
+	}
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
 		print_object(run, record, reply);
 		return;
 	}
 	list = rg_field_at(field, reply);
 	for (i = 0; i < list->count; i++)
-		cli_print_item(field->record, list->items + i * field->record->size);
+		cli_print_item(run, field->record, list->items + i * field->record->size);
 }
 
 /* An error as an object, for --json. */
@@ -193,7 +262,7 @@ const struct roger_record cli_error_record = { "error", sizeof(struct error_obje
 
 static void print_words(const struct roger_err *err)
 {
-	cli_say_to(stderr, "roger: %t\n", rg_str(err->message));
+	cli_complain("roger", rg_str(err->message));
 }
 
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
@@ -205,7 +274,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
 
 	cli_progress_end();
-	if (run->form == CLI_HUMAN) {
+	if (run->form == CLI_HUMAN || run->member.length) {
 		print_words(err);
 		return;
 	}
@@ -230,6 +299,9 @@ static int flush_output(const struct cli_run *run, int status)
 	struct roger_err err;
 	int error = cli_term_flush();
 
+	/* Who left the pager has seen enough. */
+	if (cli_screen_end() && error == EPIPE)
+		return status;
 	if (!error)
 		return status;
 	if (error == EBADF || fcntl(STDOUT_FILENO, F_GETFD) < 0)
@@ -291,17 +363,34 @@ int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
+/* Before anything is done: --print names a member of the answer. */
+static int check_member(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_record *record = cli_op(run->command)->reply;
+	const struct roger_field *first = record ? record->fields : NULL;
+
+	if (!run->member.data)
+		return ROGER_OK;
+	run->form = CLI_JSONL;
+	if (first && (member_of(record, run->member) ||
+		      (first->kind == ROGER_RECORDS && member_of(first->record, run->member))))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0,
+		       "option '--print': the answer of %s has no member '%.*s'; see its --json",
+		       run->command->name, RG_STR_CUT(run->member));
+}
+
 static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	int r;
 
+	r = check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
-	if (!op->run) {
+	if (r == ROGER_OK && !op->run)
 		r = rg_request_check(op->request, run->request, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	if (!(op->flags & ROGER_NO_WORKSPACE)) {
 		r = roger_open(run->workspace, &run->roger, err);
 		if (r < 0)
@@ -352,11 +441,22 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	r = prepare_run(run, &err);
 	if (r == ROGER_OK)
 		r = cli_parse(run, argc, argv, &colour, &help, &err);
+	if (r == ROGER_OK && (help || run->form == CLI_HUMAN))
+		cli_screen_begin((help || run->command->paged) && !run->no_pager);
 	if (r == ROGER_OK && help) {
 		print_help(run);
 	} else if (r == ROGER_OK) {
 		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);
+		cli_print_zone();
+	}
+	/* What is said beside the answer comes after it. */
+	if (cli_screen_folds())
+		cli_term_flush();
+	/* The workspace is in PostgreSQL, and this program is linked without its library. */
+	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0) {
+		run->argv[1] = (char *)(uintptr_t)run->command->name;
+		r = cli_become("roger-postgres", run->argv, "libpq (libpq-dev)", &err);
 	}
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
@@ -385,8 +485,9 @@ static enum cli_form wanted_form(int argc, char **argv)
 }
 
 /* An unknown word may be the value of an option that is wrong here: then name that option. */
-static int no_such_command(struct cli_run *run, int word, char **argv)
+static int no_such_command(struct cli_run *run, int word, int argc, char **argv)
 {
+	struct roger_strs typed = { 0 };
 	struct roger_err err = { 0 };
 	const char *colour;
 	bool help;
@@ -396,8 +497,11 @@ static int no_such_command(struct cli_run *run, int word, char **argv)
 	r = prepare_run(run, &err);
 	if (r == ROGER_OK)
 		r = cli_parse(run, word - 1, argv + 1, &colour, &help, &err);
+	for (; r == ROGER_OK && word < argc; word++)
+		r = rg_arena_add(run->arena, &typed, rg_str(argv[word])) ? ROGER_OK
+									 : rg_fail_memory(&err);
 	if (r == ROGER_OK)
-		r = cli_no_such_command(rg_str(argv[word]), &err);
+		r = cli_no_such_command(typed, &err);
 	print_error(run, r, &err);
 	return cli_exit_of(r);
 }
@@ -417,31 +521,27 @@ static int find_word(int argc, char **argv)
 	return argc;
 }
 
-/* "dead redeliver" is redeliver. */
-static const struct cli_command *find_under(const struct cli_command *command, const char *word)
-{
-	const struct cli_command *second = cli_find_command(rg_str(word));
-
-	return second && second->under && strcmp(second->under, command->name) == 0 ? second : NULL;
-}
-
 /* The command, which options may precede, out of the words; what is left is for it. */
 static int run_words(struct cli_run *run, int argc, char **argv)
 {
 	int word = find_word(argc, argv);
+	struct roger_str names[2] = { { 0 } };
+	struct roger_strs words = { names, 0 };
+	size_t count;
 
-	run->command = word < argc ? cli_find_command(rg_str(argv[word])) : &bare;
+	for (; words.count < 2 && word + (int)words.count < argc; words.count++)
+		names[words.count] = rg_str(argv[word + (int)words.count]);
+	run->command = words.count ? cli_command_of(words, &count) : &bare;
 	if (!run->command)
-		return no_such_command(run, word, argv);
+		return no_such_command(run, word, argc, argv);
 	if (run->command == &bare)
 		return run_command(run, argc - 1, argv + 1);
-	if (word + 1 < argc && find_under(run->command, argv[word + 1])) {
-		run->command = find_under(run->command, argv[word + 1]);
-		memmove(argv + word, argv + word + 1, (size_t)(argc - word) * sizeof *argv);
-		argc--;
-	}
-	memmove(argv + 2, argv + 1, (size_t)(word - 1) * sizeof *argv);
-	return run_command(run, argc - 2, argv + 2);
+	memmove(argv + 1 + count, argv + 1, (size_t)(word - 1) * sizeof *argv);
+	argc -= 1 + (int)count;
+	argv += 1 + count;
+	if (run->command->else_is && !cli_is_meant(run->command, argc, argv))
+		run->command = run->command->else_is;
+	return run_command(run, argc, argv);
 }
 
 /* A mapped file that was cut short raises SIGBUS; for any other address it kills, as usual. */
@@ -455,7 +555,7 @@ static void mend(int number, siginfo_t *info, void *context)
 int main(int argc, char **argv)
 {
 	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct cli_run run = { .form = wanted_form(argc, argv) };
+	struct cli_run run = { .form = wanted_form(argc, argv), .argv = argv };
 	int status;
 
 	/* A closed pipe or a file that may not grow is an error of a write, not a death in the

@@ -290,7 +290,7 @@ static int check_trust(const char *workspace, bool *ret_trusted, struct roger_er
 	if (!*ret_trusted)
 		fprintf(stderr, "roger: %s\n", roger_distrust(roger));
 	roger_close(roger);
-	return r == ROGER_EREFUSED ? r : ROGER_OK;
+	return r == ROGER_EREFUSED || r == ROGER_EENGINE ? r : ROGER_OK;
 }
 
 static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)

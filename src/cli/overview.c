@@ -1,10 +1,11 @@
 /* report, status: how it went, and how it is. */
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 
 /* Lines of a screen. */
-enum { CONCERNS_MAX = 18, WORDS_COLUMNS_MAX = 60 };
+enum { CONCERNS_MAX = 18, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3 };
 
 /* ---------------------------------------------------------------- report -- */
 
@@ -162,12 +163,12 @@ static void print_report(const struct cli_run *run, const void *reply_)
 		print_agents(&reply->agents);
 }
 
-const struct cli_command cli_report = { .name = "report", .print = print_report };
+const struct cli_command cli_report = { .name = "report", .paged = true, .print = print_report };
 
 /* ---------------------------------------------------------------- status -- */
 
 /* What is wrong, and beside it what to type; below, where the words are too long for that. */
-static void print_concern(const struct roger_concern *concern, size_t width)
+static void print_concern(const struct roger_concern *concern, size_t width, bool beside)
 {
 	static const struct {
 		const char *mark;
@@ -175,9 +176,9 @@ static void print_concern(const struct roger_concern *concern, size_t width)
 	} marks[] = { { "!!", CLI_RED }, { "! ", CLI_YELLOW }, { "- ", CLI_DIM } };
 
 	cli_say("%S%s%. %*t", marks[concern->urgency].style, marks[concern->urgency].mark,
-		(int)width, concern->words);
-	if (cli_columns(concern->words) > width)
-		cli_say("\n%*s", (int)width + 3, "");
+		beside ? (int)width : 0, concern->words);
+	if (!beside || cli_columns(concern->words) > width)
+		cli_say("\n%*s", beside ? (int)width + MARK_COLUMNS : MARK_COLUMNS, "");
 	cli_say("  %S%t%.\n", CLI_CYAN, concern->next);
 }
 
@@ -185,6 +186,8 @@ static void print_concern(const struct roger_concern *concern, size_t width)
 static void print_status(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_status_reply *reply = reply_;
+	const size_t screen = cli_screen_width();
+	bool beside = true;
 	size_t width = 0, i;
 
 	(void)run;
@@ -193,8 +196,11 @@ static void print_status(const struct cli_run *run, const void *reply_)
 			width = cli_columns(reply->concerns.items[i].words);
 	if (width > WORDS_COLUMNS_MAX)
 		width = WORDS_COLUMNS_MAX;
+	for (i = 0; screen && i < reply->concerns.count && i < CONCERNS_MAX; i++)
+		beside &= MARK_COLUMNS + width + 2 + cli_columns(reply->concerns.items[i].next) <=
+			  screen;
 	for (i = 0; i < reply->concerns.count && i < CONCERNS_MAX; i++)
-		print_concern(&reply->concerns.items[i], width);
+		print_concern(&reply->concerns.items[i], width, beside);
 	if (i < reply->concerns.count)
 		fprintf(cli_out, "... and %zu more; --json has them all\n",
 			reply->concerns.count - i);

@@ -9,7 +9,8 @@
 const struct cli_option cli_common_options[] = {
 	{ "workspace", "DIR", "" }, { "as", "NAME", "" },
 	{ "json", NULL, "" },	    { "jsonl", NULL, "" },
-	{ "color", "WHEN", "" },    { "quiet", NULL, "" },
+	{ "color", "WHEN", "" },    { "no-pager", NULL, "" },
+	{ "print", "MEMBER", "" },  { "quiet", NULL, "" },
 	{ "help", NULL, "" },	    { 0 },
 };
 
@@ -69,13 +70,44 @@ const struct roger_field *cli_find_field(const struct roger_record *record, stru
 	return NULL;
 }
 
+/* Options that have another name now; */
+static const struct {
+	const char *command, *option, *now;
+} renamed[] = {
+	{ "run", "limit", "--timeout" },
+	{ "bridge", "wait", "--timeout" },
+	{ "wake", "for", "--timeout" },
+	{ "extend", "why", "--reason" },
+	{ "settle", "why", "--reason" },
+	{ "dead redeliver", "note", "--reason" },
+	{ "dead stale", "note", "--reason" },
+	{ "show", "trace", "roger trace" },
+	{ "session", "new", "roger session new" },
+	{ "cycle", "new", "roger cycle new" },
+};
+
+static const char *new_name(const char *command, struct roger_str option)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (strcmp(command, renamed[i].command) == 0 &&
+		    rg_str_is(option, renamed[i].option))
+			return renamed[i].now;
+	return NULL;
+}
+
 static int unknown_option(struct parser *parser, struct roger_str name, struct roger_err *err)
 {
 	const struct cli_option *option;
 	const struct roger_field *field;
 	struct rg_nearest nearest = { 0 };
 	char candidate[64], found[64];
+	const char *now = new_name(parser->run->command->name, name);
 
+	if (now)
+		return rg_fail(err, ROGER_EUSAGE, 0, "`--%.*s` of `roger %s` is now `%s`",
+			       RG_STR_ARGS(name), parser->run->command->name, now);
 	for (option = cli_common_options; option->name; option++)
 		rg_nearest_look(&nearest, name, rg_str(option->name));
 	for (option = parser->run->command->options; option && option->name; option++)
@@ -145,6 +177,10 @@ static int take_common(struct parser *parser, const struct cli_option *option,
 		parser->run->form = CLI_JSONL;
 	else if (rg_str_is(name, "quiet"))
 		parser->run->quiet = true;
+	else if (rg_str_is(name, "print"))
+		parser->run->member = value;
+	else if (rg_str_is(name, "no-pager"))
+		parser->run->no_pager = true;
 	else if (rg_str_is(name, "help"))
 		parser->help = true;
 	else if (rg_str_is(value, "auto") || rg_str_is(value, "always") ||
@@ -192,7 +228,7 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 	if (option)
 		return take_own(parser, (size_t)(option - own), name, equals, err);
 	field = cli_find_field(parser->record, name);
-	if (field)
+	if (field && !cli_is_verb_word(parser->run->command, name))
 		return take_field(parser, field, name, equals, err);
 	return unknown_option(parser, name, err);
 }
@@ -234,6 +270,26 @@ static size_t needed_after(const struct roger_field *field, const void *request)
 	return needed;
 }
 
+/* `roger list schema migration`: the text in the last place goes on. */
+static int join_rest(struct parser *parser, size_t used, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct roger_field *field, *last = NULL;
+
+	for (field = parser->record->fields; field->name; field++)
+		if (field->flags & ROGER_PLACE)
+			last = field;
+	rg_buf_add_str(&text, *(struct roger_str *)rg_field_at(last, parser->run->request));
+	for (; used < parser->places.count; used++) {
+		rg_buf_add_char(&text, ' ');
+		rg_buf_add_str(&text, parser->places.items[used]);
+	}
+	if (text.failed)
+		return rg_fail_memory(err);
+	return rg_record_set(last, rg_buf_str(&text), 0, parser->run->request, parser->run->arena,
+			     err);
+}
+
 static int fill_places(struct parser *parser, struct roger_err *err)
 {
 	struct cli_run *run = parser->run;
@@ -258,6 +314,8 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 				break;
 		}
 	}
+	if (used < count && run->command->joined)
+		return join_rest(parser, used, err);
 	if (used < count)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unexpected word '%.64s'; see `roger %s --help`",
@@ -276,9 +334,9 @@ bool cli_next_word(const char **words, struct roger_str *ret)
 	return true;
 }
 
-/* Is it one of "new|show"? */
-static bool is_verb_word(const char *words, struct roger_str word)
+bool cli_is_verb_word(const struct cli_command *command, struct roger_str word)
 {
+	const char *words = command->words ? command->words : "";
 	struct roger_str one;
 
 	while (cli_next_word(&words, &one))
@@ -302,25 +360,6 @@ static int wrong_verb_word(const struct cli_command *command, struct roger_str w
 		       nearest.word.length ? "'?" : "");
 }
 
-/* The option of another word contradicts it: `roger session show --new`. */
-static int check_verb_word(const struct parser *parser, struct roger_str word,
-			   struct roger_err *err)
-{
-	const char *words = parser->run->command->words;
-	const struct roger_field *field;
-	struct roger_str other;
-
-	while (cli_next_word(&words, &other)) {
-		field = cli_find_field(parser->record, other);
-		if (field && !rg_str_equal(word, other) &&
-		    !rg_field_unset(field, parser->run->request))
-			return rg_fail(err, ROGER_EUSAGE, 0,
-				       "expected '%.*s' or '--%.*s', not both", RG_STR_ARGS(word),
-				       RG_STR_ARGS(other));
-	}
-	return ROGER_OK;
-}
-
 static bool has_places(const struct parser *parser)
 {
 	const struct roger_field *field;
@@ -337,24 +376,22 @@ static bool has_places(const struct parser *parser)
  */
 static int take_verb_word(struct parser *parser, struct roger_err *err)
 {
-	const char *words = parser->run->command->words;
+	const struct cli_command *command = parser->run->command;
 	const struct roger_field *field;
 	struct roger_str word;
-	int r;
 
-	if (!words || parser->places.count == 0)
+	if (!command->words || parser->places.count == 0)
 		return ROGER_OK;
 	word = parser->places.items[0];
-	if (!is_verb_word(words, word) && has_places(parser))
+	if (!cli_is_verb_word(command, word) && has_places(parser))
 		return ROGER_OK;
 	parser->places.items++;
 	parser->places.count--;
-	if (!is_verb_word(words, word))
-		return wrong_verb_word(parser->run->command, word, err);
-	r = check_verb_word(parser, word, err);
+	if (!cli_is_verb_word(command, word))
+		return wrong_verb_word(command, word, err);
 	field = cli_find_field(parser->record, word);
-	if (r < 0 || !field)
-		return r;
+	if (!field)
+		return ROGER_OK;
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
@@ -386,6 +423,38 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 			return r;
 	}
 	return ROGER_OK;
+}
+
+/* NULL: it is no option of this command; "": it takes no value. */
+static const char *takes(const struct cli_command *command, struct roger_str name)
+{
+	const struct cli_option *own = cli_find_option(command->options, name);
+	const struct roger_field *field = cli_find_field(cli_op(command)->request, name);
+
+	own = own ? own : cli_find_option(cli_common_options, name);
+	if (own)
+		return own->value ? own->value : "";
+	return !field ? NULL : field->kind == ROGER_BOOL ? "" : "a value";
+}
+
+bool cli_is_meant(const struct cli_command *command, int argc, char **argv)
+{
+	struct roger_str name;
+	const char *value;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (argv[i][0] != '-' || !argv[i][1] || strcmp(argv[i], "--") == 0)
+			return true;
+		if (argv[i][1] != '-')
+			continue;
+		name = (struct roger_str){ argv[i] + 2, strcspn(argv[i] + 2, "=") };
+		value = takes(command->else_is, name);
+		if (!value && takes(command, name))
+			return true;
+		i += value && *value && !strchr(argv[i], '=');
+	}
+	return false;
 }
 
 int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,

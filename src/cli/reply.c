@@ -6,10 +6,8 @@
 
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/term.h"
+#include "cli/grid.h"
 #include "data/record.h"
-
-enum { COLUMN_MAX = 60 };
 
 struct list {
 	const char *items;
@@ -51,7 +49,7 @@ static void add_value(struct rg_buf *to, const struct roger_field *field, const 
 	case ROGER_TIME:
 	case ROGER_INSTANT:
 		if (*(const int64_t *)at)
-			rg_buf_add_text(to, cli_time(*(const int64_t *)at, text));
+			rg_buf_add_text(to, cli_when(*(const int64_t *)at, text));
 		return;
 	case ROGER_SPAN:
 		rg_clock_print_span(*(const int64_t *)at, text);
@@ -77,69 +75,61 @@ static bool is_left_out(const struct roger_field *field, const void *record)
 	return (field->flags & ROGER_SPARE) && rg_field_unset(field, record);
 }
 
-static void print_value(FILE *to, const struct roger_field *field, const void *record, size_t width)
+/* false: out of memory, which is noted. */
+static bool keep_value(struct rg_arena *arena, const struct roger_field *field, const void *record,
+		       struct roger_str *ret)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
 	if (!is_left_out(field, record))
 		add_value(&text, field, record);
-	if (text.failed)
-		cli_term_lose(ENOMEM);
-	else if (field->kind == ROGER_INT)
-		fprintf(to, "%*.*s", (int)width, RG_STR_ARGS(rg_buf_str(&text)));
-	else
-		cli_print_padded(to, rg_buf_str(&text), width);
+	if (!text.failed && rg_arena_keep(arena, &text, ret))
+		return true;
+	cli_term_lose(ENOMEM);
+	return false;
 }
 
 /* ---------------------------------------------------------------- a list -- */
 
-/* The width of a column; 0: no item has a value for it. */
-static size_t width_of(const struct roger_field *field, const struct list *list, size_t size)
+/* What is cut says nothing. */
+static unsigned flags_of(const struct roger_field *field)
 {
-	size_t least, widest = 0, columns, i;
-	char words[64];
-
-	for (i = 0; i < list->count; i++) {
-		RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-
-		if (!is_left_out(field, list->items + i * size))
-			add_value(&text, field, list->items + i * size);
-		columns = cli_columns(rg_buf_str(&text));
-		widest = columns > widest ? columns : widest;
-	}
-	least = cli_words_of(field, ' ', words).length;
-	widest = widest < COLUMN_MAX ? widest : COLUMN_MAX;
-	return !widest ? 0 : widest > least ? widest : least;
+	return field->kind == ROGER_INT ? CLI_RIGHT | CLI_WHOLE
+	       : field->kind == ROGER_TIME || field->kind == ROGER_INSTANT ||
+			       field->kind == ROGER_SPAN || field->kind == ROGER_ENUM ||
+			       field->kind == ROGER_BOOL || (field->flags & ROGER_ID)
+		       ? CLI_WHOLE
+		       : 0;
 }
-
-enum { COLUMNS_MAX = 40 };
 
 static void print_table(FILE *to, const struct roger_record *record, const struct list *list)
 {
-	const struct roger_field *columns[COLUMNS_MAX], *field;
-	size_t widths[COLUMNS_MAX], count = 0, row, i;
+	struct cli_grid grid = { .arena = rg_arena_new(), .titled = true };
+	const struct roger_field *field;
+	struct cli_cell cell;
 	char words[64];
+	size_t row;
 
-	for (field = record->fields; field->name && count < COLUMNS_MAX; field++)
-		if (is_shown(field) && (widths[count] = width_of(field, list, record->size)))
-			columns[count++] = field;
-	if (count)
-		widths[count - 1] = 0; /* the last column is not padded */
-	fputs(cli_style(CLI_BOLD), to);
-	for (i = 0; i < count; i++) {
-		fputs(i ? "  " : "", to);
-		cli_words_of(columns[i], ' ', words);
-		fprintf(to, "%*s", columns[i]->kind == ROGER_INT ? (int)widths[i] : -(int)widths[i],
-			words);
+	for (field = record->fields; field->name && grid.arena; field++) {
+		if (!is_shown(field))
+			continue;
+		grid.columns++;
+		cli_words_of(field, ' ', words);
+		cli_grid_say(&grid, CLI_BOLD, flags_of(field), "%s", words);
 	}
-	fprintf(to, "%s\n", cli_style(CLI_PLAIN));
-	for (row = 0; row < list->count; row++) {
-		for (i = 0; i < count; i++) {
-			fputs(i ? "  " : "", to);
-			print_value(to, columns[i], list->items + row * record->size, widths[i]);
+	for (row = 0; row < list->count && grid.arena; row++)
+		for (field = record->fields; field->name; field++) {
+			cell = (struct cli_cell){ .flags = flags_of(field) };
+			if (is_shown(field) &&
+			    keep_value(grid.arena, field, list->items + row * record->size,
+				       &cell.text))
+				cli_grid_add(&grid, cell);
 		}
-		fputc('\n', to);
-	}
+	if (grid.arena)
+		cli_grid_print(to, &grid);
+	else
+		cli_term_lose(ENOMEM);
+	rg_arena_free(grid.arena);
 }
 
 /* -------------------------------------------------------------- a record -- */
@@ -163,7 +153,9 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 void cli_print_record(FILE *to, const struct roger_record *record, const void *item)
 {
 	const struct roger_field *field;
+	struct rg_arena *arena = rg_arena_new();
 	size_t width = 0, length;
+	struct roger_str value;
 	char words[64];
 
 	for (field = record->fields; field->name; field++) {
@@ -171,12 +163,14 @@ void cli_print_record(FILE *to, const struct roger_record *record, const void *i
 		if (is_shown(field) && !is_left_out(field, item) && length > width)
 			width = length;
 	}
-	for (field = record->fields; field->name; field++)
+	for (field = record->fields; field->name && arena; field++)
 		if (is_shown(field) && !is_left_out(field, item)) {
 			cli_say_to(to, "%*t  ", (int)width, cli_words_of(field, ' ', words));
-			print_value(to, field, item, 0);
+			if (keep_value(arena, field, item, &value))
+				cli_print_text(to, value, false);
 			fputc('\n', to);
 		}
+	rg_arena_free(arena);
 	cli_print_lists(to, record, item);
 }
 

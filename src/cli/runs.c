@@ -3,9 +3,9 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/term.h"
+#include "cli/grid.h"
 
-enum { STATUS_COLUMNS = 24, OUTCOME_COLUMNS = 18, NAME_COLUMNS_MAX = 40 };
+enum { OUTCOME_BYTES = 64 };
 
 /* ---------------------------------------------------------------- looks -- */
 
@@ -32,25 +32,22 @@ static enum cli_style status_style(int status)
 	return CLI_PLAIN;
 }
 
-static void print_status(int status, size_t width)
+/* How the child ended: "failed (3)"; nothing where that is not known to be so. */
+static bool is_bad(const struct roger_run *run)
 {
-	cli_say("%S%*s%.", status_style(status), (int)width, status_name(status));
+	return run->outcome >= ROGER_RUN_FAILED && run->outcome <= ROGER_RUN_TIMED_OUT;
 }
 
-/* How the child ended: "failed (3)"; nothing where that is not known to be so. */
-static void print_outcome(const struct roger_run *run, size_t width)
+static const char *outcome_of(const struct roger_run *run, char to[OUTCOME_BYTES])
 {
 	static const char *const names[] = { "",       "succeeded", "failed",
 					     "killed", "timed out", "unknown" };
 	const struct roger_str ended = run->exit;
-	bool bad = run->outcome >= ROGER_RUN_FAILED && run->outcome <= ROGER_RUN_TIMED_OUT;
-	char text[64];
 
-	if (bad && ended.length && !rg_str_is(ended, "failed"))
-		snprintf(text, sizeof text, "%s (%.40s)", names[run->outcome], ended.data);
-	else
-		snprintf(text, sizeof text, "%s", names[run->outcome]);
-	cli_say("%S%*t%.", bad ? CLI_RED : CLI_PLAIN, (int)width, rg_str(text));
+	if (!is_bad(run) || !ended.length || rg_str_is(ended, "failed"))
+		return names[run->outcome];
+	snprintf(to, OUTCOME_BYTES, "%s (%.40s)", names[run->outcome], ended.data);
+	return to;
 }
 
 /* An instant of a document, in local time; as it stands, where it is none. */
@@ -59,7 +56,7 @@ static void print_instant(struct roger_str text)
 	int64_t ms;
 
 	if (rg_clock_read_rfc3339(text, &ms))
-		cli_print_time(cli_out, ms);
+		cli_say("%w", ms);
 	else
 		cli_print_text(cli_out, text.length ? text : RG_STR("-"), false);
 }
@@ -67,10 +64,13 @@ static void print_instant(struct roger_str text)
 /* "build-7  done_but_not_forwarded  why" */
 static void print_line(const struct roger_run *run)
 {
-	cli_say("%S%t%.  ", CLI_BOLD, run->run);
-	print_status(run->status, 0);
-	cli_say(run->outcome ? "  " : "");
-	print_outcome(run, 0);
+	char outcome[OUTCOME_BYTES];
+
+	cli_say("%S%t%.  %S%s%.", CLI_BOLD, run->run, status_style(run->status),
+		status_name(run->status));
+	if (run->outcome)
+		cli_say("  %S%t%.", is_bad(run) ? CLI_RED : CLI_PLAIN,
+			rg_str(outcome_of(run, outcome)));
 	cli_say("\n  %t\n", run->status_reason);
 }
 
@@ -122,35 +122,36 @@ static void print_detail(const struct roger_run *run)
 		print_row(i ? "" : "notes", run->notes.items[i]);
 }
 
-static size_t width_of(const struct roger_run_list *runs, size_t least, bool owners)
+static void add_run(struct cli_grid *grid, const struct roger_run *run)
 {
-	size_t width = least, columns, i;
+	char outcome[OUTCOME_BYTES], when[CLI_TIME_BYTES];
+	int64_t ms;
 
-	for (i = 0; i < runs->count; i++) {
-		columns = cli_columns(owners ? runs->items[i].owner : runs->items[i].run);
-		if (columns > width)
-			width = columns;
-	}
-	return width < NAME_COLUMNS_MAX ? width : NAME_COLUMNS_MAX;
+	cli_grid_add(grid, (struct cli_cell){ .text = run->run, .flags = CLI_WHOLE });
+	cli_grid_say(grid, status_style(run->status), 0, "%s", status_name(run->status));
+	cli_grid_say(grid, is_bad(run) ? CLI_RED : CLI_PLAIN, 0, "%s", outcome_of(run, outcome));
+	cli_grid_add(grid,
+		     (struct cli_cell){ .text = run->owner.length ? run->owner : RG_STR("-") });
+	if (rg_clock_read_rfc3339(run->expected_by, &ms))
+		cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(ms, when));
+	else
+		cli_grid_add(grid, (struct cli_cell){ .text = run->expected_by });
+	cli_grid_add(grid, (struct cli_cell){ .text = run->status_reason, .style = CLI_DIM });
 }
 
-static void print_table(const struct roger_run_list *runs)
+static void print_table(const struct cli_run *run, const struct roger_run_list *runs)
 {
-	size_t run_width = width_of(runs, 3, false), owner_width = width_of(runs, 5, true), i;
+	static const char *const titles[] = { "run",   "status",      "outcome",
+					      "owner", "expected by", "why" };
+	enum { TITLES = sizeof titles / sizeof *titles };
+	struct cli_grid grid = { .arena = run->arena, .columns = TITLES, .titled = true };
+	size_t i;
 
-	cli_say("%S%*s  %*s  %*s  %*s  %-19s  why%.\n", CLI_BOLD, (int)run_width, "run",
-		STATUS_COLUMNS, "status", OUTCOME_COLUMNS, "outcome", (int)owner_width, "owner",
-		"expected by");
-	for (i = 0; i < runs->count; i++) {
-		cli_say("%*t  ", (int)run_width, runs->items[i].run);
-		print_status(runs->items[i].status, STATUS_COLUMNS);
-		cli_say("  ");
-		print_outcome(&runs->items[i], OUTCOME_COLUMNS);
-		cli_say("  %*t  ", (int)owner_width,
-			runs->items[i].owner.length ? runs->items[i].owner : RG_STR("-"));
-		print_instant(runs->items[i].expected_by);
-		cli_say("  %S%t%.\n", CLI_DIM, runs->items[i].status_reason);
-	}
+	for (i = 0; i < TITLES; i++)
+		cli_grid_say(&grid, CLI_BOLD, 0, "%s", titles[i]);
+	for (i = 0; i < runs->count; i++)
+		add_run(&grid, &runs->items[i]);
+	cli_grid_print(cli_out, &grid);
 }
 
 static void print_troubles(const struct roger_run_troubles *troubles)
@@ -187,7 +188,7 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 	if (request->run.length)
 		print_detail(&reply->runs.items[0]);
 	else if (reply->runs.count)
-		print_table(&reply->runs);
+		print_table(run, &reply->runs);
 	else
 		fputs("no runs\n", cli_out);
 	print_troubles(&reply->troubles);
@@ -220,4 +221,4 @@ const struct cli_command cli_forward = { .name = "forward", .print = print_recei
 const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
 const struct cli_command cli_settle = { .name = "settle", .print = print_receipt };
 const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
-const struct cli_command cli_runs = { .name = "runs", .print = print_runs };
+const struct cli_command cli_runs = { .name = "runs", .paged = true, .print = print_runs };

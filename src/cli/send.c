@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 #include "data/record.h"
 
@@ -14,10 +15,8 @@
 enum { GROUP = 512 };
 
 static const struct cli_option options[] = {
-	{ "file", "PATH", "read the text from a file" },
-	{ "batch", NULL,
-	  "read sends from standard input, a JSON object a line: to, content, ...; or messages, as "
-	  "list --jsonl prints them" },
+	{ "file", "FILE", "read the text from a file" },
+	{ "batch", NULL, "read sends from standard input, a JSON object a line: to, content, ..." },
 	{ 0 },
 };
 
@@ -204,11 +203,13 @@ static void print_notes(const struct cli_run *run, const struct roger_send_reply
 static void print_sent(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_send_reply *reply = reply_;
+	/* On a terminal as it can be typed. */
+	const struct roger_str from = cli_screen_folds() ? request_of(run)->from : RG_STR("");
 	size_t i;
 
 	print_notes(run, reply, 0);
 	for (i = 0; i < reply->messages.count; i++)
-		cli_say("%t  #%d -> %t%s\n", reply->messages.items[i].id, reply->seq,
+		cli_say("%t  %t#%d -> %t%s\n", reply->messages.items[i].id, from, reply->seq,
 			reply->messages.items[i].to,
 			request_of(run)->dry_run ? "  (dry run: nothing stored)"
 			: reply->duplicate	 ? "  (sent before with this key)"
@@ -537,6 +538,27 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return r;
 	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, ret_exit, err);
 }
+
+/* ----------------------------------------------------------------- reply -- */
+
+static const struct cli_option reply_options[] = {
+	{ "file", "FILE", "read the text from a file" },
+	{ 0 },
+};
+
+static int prepare_reply(struct cli_run *run, struct roger_err *err)
+{
+	return cli_given(run, "file") ? read_text(run, cli_value(run, "file").data, err) : ROGER_OK;
+}
+
+const struct cli_command cli_reply = {
+	.name = "reply",
+	.options = reply_options,
+	.prepare = prepare_reply,
+	.run = send_one,
+	.print = print_sent,
+	.joined = true,
+};
 
 const struct cli_command cli_send = {
 	.name = "send", .options = options, .prepare = prepare, .run = run_send, .print = print_sent

@@ -1,6 +1,6 @@
 /* cycle, sends, dead, redeliver, stale: the send log for people. */
 #include "cli/command.h"
-#include "cli/term.h"
+#include "cli/grid.h"
 
 static const char *outcome_name(int outcome, bool pending)
 {
@@ -18,21 +18,22 @@ static enum cli_style outcome_style(int outcome)
 
 /* ---------------------------------------------------------------- sends -- */
 
-static size_t wider(size_t width, struct roger_str text)
+static void add_attempt(struct cli_grid *grid, const struct roger_attempt *attempt)
 {
-	return text.length > width ? text.length : width;
-}
+	char when[CLI_TIME_BYTES];
 
-static void print_attempt(const struct roger_attempt *attempt, size_t from_width, size_t to_width)
-{
-	cli_say("%w  %*t -> %*t  %S%-9s%.  %d/%d  %t", attempt->at_ms, (int)from_width,
-		attempt->from, (int)to_width, attempt->to, outcome_style(attempt->outcome),
-		outcome_name(attempt->outcome, attempt->pending), attempt->attempt,
-		attempt->max_attempts, attempt->key);
-	if (attempt->cause.length)
-		cli_say("  %S%t%.", CLI_DIM, attempt->cause);
-	cli_say_set("  dead letter %t", attempt->dead_letter_task);
-	cli_say("\n");
+	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(attempt->at_ms, when));
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s -> %.*s", RG_STR_ARGS(attempt->from),
+		     RG_STR_ARGS(attempt->to));
+	cli_grid_say(grid, outcome_style(attempt->outcome), CLI_WHOLE, "%s",
+		     outcome_name(attempt->outcome, attempt->pending));
+	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%lld/%lld", (long long)attempt->attempt,
+		     (long long)attempt->max_attempts);
+	cli_grid_add(grid, (struct cli_cell){ .text = attempt->key });
+	cli_grid_add(grid, (struct cli_cell){ .text = attempt->cause, .style = CLI_DIM });
+	cli_grid_say(grid, CLI_PLAIN, 0, "%s%.*s",
+		     attempt->dead_letter_task.length ? "dead letter " : "",
+		     RG_STR_ARGS(attempt->dead_letter_task));
 }
 
 static bool is_filtered(const struct roger_sends_request *request)
@@ -45,14 +46,12 @@ static bool is_filtered(const struct roger_sends_request *request)
 static void print_sends(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_sends_reply *reply = reply_;
-	size_t from_width = 0, to_width = 0, i;
+	struct cli_grid grid = { .arena = run->arena, .columns = 7 };
+	size_t i;
 
-	for (i = 0; i < reply->attempts.count; i++) {
-		from_width = wider(from_width, reply->attempts.items[i].from);
-		to_width = wider(to_width, reply->attempts.items[i].to);
-	}
 	for (i = 0; i < reply->attempts.count; i++)
-		print_attempt(&reply->attempts.items[i], from_width, to_width);
+		add_attempt(&grid, &reply->attempts.items[i]);
+	cli_grid_print(cli_out, &grid);
 	for (i = 0; i < reply->purged.count; i++)
 		cli_say("purged: %s after %d attempt%p in cycle %t\n",
 			outcome_name(reply->purged.items[i].outcome, false),
@@ -64,7 +63,7 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 		fputs("... and more; see --limit and --newest\n", cli_out);
 }
 
-const struct cli_command cli_sends = { .name = "sends", .print = print_sends };
+const struct cli_command cli_sends = { .name = "sends", .paged = true, .print = print_sends };
 
 const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|current" };
 
@@ -106,7 +105,7 @@ const struct cli_command cli_dead = { .name = "dead",
 				      .words = "list|show",
 				      .print = print_dead,
 				      .nothing = true };
-const struct cli_command cli_redeliver = { .name = "redeliver",
-					   .under = "dead",
+const struct cli_command cli_redeliver = { .name = "dead redeliver",
+					   .verb = "redeliver",
 					   .print = print_dead };
-const struct cli_command cli_stale = { .name = "stale", .under = "dead", .print = print_dead };
+const struct cli_command cli_stale = { .name = "dead stale", .verb = "stale", .print = print_dead };

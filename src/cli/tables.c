@@ -59,7 +59,7 @@ static void print_cleanup(const struct cli_run *run, const void *reply)
 
 const struct cli_command cli_cleanup = { .name = "cleanup", .print = print_cleanup };
 
-const struct cli_command cli_retire = { .name = "retire", .under = "agents" };
+const struct cli_command cli_retire = { .name = "agents retire", .verb = "retire" };
 
 const struct cli_command cli_session = { .name = "session",
 					 .words = "new|show",

@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/unicode.h"
+#include "cli/screen.h"
 
 FILE *cli_out;
 
@@ -17,6 +18,11 @@ static int lost;
 static bool colours;
 static bool silent;
 static bool bar_shown;
+static int64_t work_ns; /* when the work began whose progress is shown; 0: none is under way */
+static bool errors_to_terminal;
+static bool zone_owed; /* an instant was printed */
+
+enum { WEEK_MS = 7 * 24 * 3600 * 1000 };
 
 void cli_term_lose(int error)
 {
@@ -25,28 +31,19 @@ void cli_term_lose(int error)
 
 static ssize_t write_all(void *context, const char *data, size_t length)
 {
-	size_t done = 0;
-	ssize_t put;
+	int error = cli_screen_write((struct roger_str){ data, length });
 
 	(void)context;
-	while (done < length) {
-		put = write(STDOUT_FILENO, data + done, length - done);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0) {
-			cli_term_lose(errno);
-			return 0;
-		}
-		done += (size_t)put;
-	}
-	return (ssize_t)length;
+	if (error)
+		cli_term_lose(error);
+	return error ? 0 : (ssize_t)length;
 }
 
 static bool to_terminal; /* asked once: each time is a call of the system */
 
 bool cli_term_open(void)
 {
-	to_terminal = isatty(STDOUT_FILENO);
+	to_terminal = cli_screen_width() > 0;
 	cli_out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_all });
 	if (cli_out && to_terminal)
 		setvbuf(cli_out, NULL, _IOLBF, 0);
@@ -55,7 +52,12 @@ bool cli_term_open(void)
 
 int cli_term_flush(void)
 {
+	int error;
+
 	fflush(cli_out);
+	error = cli_screen_flush();
+	if (error)
+		cli_term_lose(error);
 	return lost;
 }
 
@@ -70,6 +72,7 @@ void cli_term_init(const char *when, bool quiet)
 		   *term = getenv("TERM");
 
 	silent = quiet;
+	errors_to_terminal = isatty(STDERR_FILENO);
 	if (strcmp(when, "always") == 0)
 		colours = true;
 	else if (strcmp(when, "never") == 0 || (no && *no))
@@ -128,15 +131,6 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 	fwrite(text.data + start, 1, at - start, to);
 }
 
-size_t cli_term_width(void)
-{
-	struct winsize size = { 0 };
-
-	if (!to_terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
-}
-
 /* The columns of the first character, and its bytes. */
 static size_t first_columns(struct roger_str text, size_t *ret_bytes)
 {
@@ -178,9 +172,23 @@ size_t cli_columns(struct roger_str text)
 	return SIZE_MAX - columns;
 }
 
+void cli_complain(const char *what, struct roger_str text)
+{
+	struct cli_page page;
+
+	if (!isatty(STDERR_FILENO) || !cli_page_begin(&page)) {
+		cli_say_to(stderr, "%s: %t\n", what, text);
+		return;
+	}
+	cli_say_to(page.to, "%s: %t", what, text);
+	if (cli_page_end(&page))
+		cli_screen_complain((struct roger_str){ page.text, page.length });
+	free(page.text);
+}
+
 void cli_print_note(struct roger_str text)
 {
-	cli_say_to(stderr, "note: %t\n", text);
+	cli_complain("note", text);
 }
 
 void cli_print_notes(const struct roger_strs *texts)
@@ -210,6 +218,7 @@ struct saying {
 static void say_one(struct saying *saying, char what)
 {
 	FILE *to = saying->to;
+	char time[CLI_TIME_BYTES];
 
 	switch (what) {
 	case 't':
@@ -227,7 +236,7 @@ static void say_one(struct saying *saying, char what)
 		fputs(rg_plural(saying->number), to);
 		break;
 	case 'w':
-		cli_print_time(to, va_arg(saying->arguments, int64_t));
+		fputs(cli_when(va_arg(saying->arguments, int64_t), time), to);
 		break;
 	case 'S':
 		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), to);
@@ -314,7 +323,7 @@ void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 	do {
 		length = line_bytes(text);
 		ended = length && text.data[length - 1] == '\n';
-		fputs(indent, to);
+		fprintf(to, "%s%s", indent, to == cli_out && cli_screen_folds() ? CLI_HANG : "");
 		cli_print_text(to, (struct roger_str){ text.data, length }, true);
 		text.data += length;
 		text.length -= length;
@@ -329,9 +338,43 @@ const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES])
 	struct tm tm;
 
 	if (ms > 0 && localtime_r(&seconds, &tm) &&
-	    strftime(to, CLI_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &tm))
+	    strftime(to, CLI_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &tm)) {
+		zone_owed = true;
 		return to;
+	}
 	return "-";
+}
+
+const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES])
+{
+	static const struct {
+		int64_t ms;
+		const char *unit;
+	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" } };
+	const int64_t now_ms = rg_clock_ms(), away = ms > now_ms ? ms - now_ms : now_ms - ms;
+	size_t i = 0;
+
+	if (!cli_screen_folds() || ms <= 0 || away >= WEEK_MS)
+		return cli_time(ms, to);
+	while (i < 3 && away < units[i].ms)
+		i++;
+	if (away < 1000)
+		return "now";
+	snprintf(to, CLI_TIME_BYTES, ms > now_ms ? "in %lld %s" : "%lld %s ago",
+		 (long long)(away / units[i].ms), units[i].unit);
+	return to;
+}
+
+void cli_print_zone(void)
+{
+	const time_t now = (time_t)(rg_clock_ms() / 1000);
+	struct tm tm;
+	char zone[64];
+
+	if (zone_owed && cli_screen_folds() && localtime_r(&now, &tm) &&
+	    strftime(zone, sizeof zone, tm.tm_gmtoff ? "%Z, UTC%z" : "%Z", &tm))
+		cli_say("%Stimes are in %s%.\n", CLI_DIM, zone);
+	zone_owed = false;
 }
 
 void cli_print_time(FILE *to, int64_t ms)
@@ -341,19 +384,67 @@ void cli_print_time(FILE *to, int64_t ms)
 	fputs(cli_time(ms, text), to);
 }
 
+/* "1.2M" of a count, "312 MB" of bytes. */
+static void print_amount(int64_t amount, bool bytes, char to[24])
+{
+	static const char *const units[] = { "", "k", "M", "G", "T" };
+	double number = (double)amount;
+	size_t i;
+
+	for (i = 0; number >= 1000 && i + 1 < sizeof units / sizeof *units; i++)
+		number /= 1000;
+	snprintf(to, 24, i && number < 10 ? "%.1f%s%s%s" : "%.0f%s%s%s", number, bytes ? " " : "",
+		 units[i], bytes ? "B" : "");
+}
+
+void cli_progress_words(const struct cli_work *work, char to[CLI_PROGRESS_BYTES])
+{
+	const char *unit = strchrnul(work->what, ' ');
+	const bool bytes = !*unit;
+	double seconds = (double)work->elapsed_ns / 1e9;
+	double rate = seconds > 0 ? (double)(work->done - work->from) / seconds : 0;
+	char done[24], total[24], each[24], left[40] = "";
+	int64_t rest;
+
+	print_amount(work->done, bytes, done);
+	print_amount(work->total, bytes, total);
+	print_amount((int64_t)rate, bytes, each);
+	if (rate > 0) {
+		rest = (int64_t)((double)(work->total - work->done) / rate) + 1;
+		snprintf(left, sizeof left, rest < 120 ? ", %lld s left" : ", %lld min left",
+			 (long long)(rest < 120 ? rest : rest / 60));
+	}
+	snprintf(to, CLI_PROGRESS_BYTES, "%.*s: %s of %s%s, %s/s%s", (int)(unit - work->what),
+		 work->what, done, total, unit, each, left);
+}
+
+enum { SHOWN_AFTER_MS = 1000, SHOWN_EACH_MS = 100, LINE = 78 };
+
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
 {
-	static const char marks[] = "########################################";
-	int width = (int)sizeof marks - 1, filled;
+	static struct cli_work work;
+	static int64_t part_ns, shown_ns;
+	int64_t now_ns = rg_clock_monotonic_ns();
+	char words[CLI_PROGRESS_BYTES];
 
 	(void)context;
-	if (silent || !isatty(STDERR_FILENO) || total <= 0)
+	if (silent || !errors_to_terminal || total <= 0)
 		return true;
-	filled = (int)((double)done / (double)total * width);
-	if (filled > width)
-		filled = width;
-	fprintf(stderr, "\r%-8s [%.*s%*s] %3d%%", what, filled, marks, width - filled, "",
-		(int)((double)done * 100 / (double)total));
+	if (!work_ns)
+		work_ns = now_ns;
+	/* The next part of the work, or the next file. */
+	if (!work.what || strcmp(work.what, what) != 0 || total != work.total || done < work.done) {
+		work = (struct cli_work){ .what = what, .from = done, .total = total };
+		part_ns = now_ns;
+	}
+	work.done = done;
+	work.elapsed_ns = now_ns - part_ns;
+	if (now_ns - work_ns < (int64_t)SHOWN_AFTER_MS * 1000000 ||
+	    now_ns - shown_ns < (int64_t)SHOWN_EACH_MS * 1000000)
+		return true;
+	shown_ns = now_ns;
+	cli_progress_words(&work, words);
+	fprintf(stderr, "\r%-*.*s", LINE, LINE, words);
 	bar_shown = true;
 	return true;
 }
@@ -361,8 +452,9 @@ bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
 void cli_progress_end(void)
 {
 	if (bar_shown)
-		fprintf(stderr, "\r%60s\r", "");
+		fprintf(stderr, "\r%*s\r", LINE, "");
 	bar_shown = false;
+	work_ns = 0;
 }
 
 /* The bytes up to the next invisible character; *ret_bytes: the length of that one. */
@@ -400,6 +492,8 @@ void cli_print_json(FILE *to, const struct rg_buf *json)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
+	if (to == cli_out)
+		cli_screen_raw();
 	cli_add_json(&out, rg_buf_str(json));
 	rg_buf_add_char(&out, '\n');
 	if (!json->failed && !out.failed)

@@ -50,14 +50,14 @@ bool cli_is_crlf(struct roger_str text, size_t at);
 /* Add JSON with its invisible characters escaped. */
 void cli_add_json(struct rg_buf *out, struct roger_str json);
 
-/* Columns of the terminal; 0: it goes elsewhere. */
-size_t cli_term_width(void);
-
 /* How many columns text takes once printed on one line. */
 size_t cli_columns(struct roger_str text);
 
 /* How many bytes of it fit into that many columns. */
 size_t cli_bytes_within(struct roger_str text, size_t columns);
+
+/* "WHAT: TEXT" on standard error, folded where that is a terminal. */
+void cli_complain(const char *what, struct roger_str text);
 
 /* "note: TEXT" for people, a line each, on standard error. */
 void cli_print_note(struct roger_str text);
@@ -68,8 +68,8 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width);
 
 /*
  * Print to cli_out, text from agents made harmless.  %t struct roger_str, %s a
- * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as a local
- * time, %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
+ * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as
+ * cli_when(), %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
  * int before it): padded to that many columns, %t and %s on the right.
  */
 void cli_say(const char *format, ...);
@@ -86,6 +86,13 @@ enum { CLI_TIME_BYTES = 40 };
 const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES]);
 void cli_print_time(FILE *to, int64_t ms);
 
+/* The same; on a terminal up to a week from now "5 min ago", "in 2 h". */
+const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES]);
+
+/* On a terminal, in which zone the instants are that were printed; nothing where there were none.
+ */
+void cli_print_zone(void);
+
 /* Text printed into memory, which the caller frees after the end.  false: out of memory. */
 struct cli_page {
 	FILE *to;
@@ -95,7 +102,17 @@ struct cli_page {
 bool cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page);
 
-/* A bar on standard error, on a terminal only; for roger_on_progress(). */
+/* "index: 312 MB of 1.2 GB, 98 MB/s, 9 s left", or "search: 1.2M of 3.0M messages, ...". */
+struct cli_work {
+	const char *what; /* as roger_progress has it */
+	int64_t from;	  /* what was done when it began */
+	int64_t done, total, elapsed_ns;
+};
+enum { CLI_PROGRESS_BYTES = 240 };
+void cli_progress_words(const struct cli_work *work, char to[CLI_PROGRESS_BYTES]);
+
+/* Work of more than a second, on a line of standard error where that is a terminal; for
+ * roger_on_progress(). */
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
 void cli_progress_end(void);
 

@@ -6,11 +6,16 @@
 #include "base/table.h"
 #include "cli/command.h"
 #include "cli/diagram.h"
-#include "cli/term.h"
+#include "cli/screen.h"
+#include "cli/grid.h"
 
 enum {
 	KIND_COLUMNS = 13,
 	WHO_COLUMNS_MAX = 32,
+	NARROW = 100,
+	WHO_NARROW = 14,
+	WORDS_LEAST = 10,
+	DAY_CHARS = 10,				      /* of cli_time() */
 	BEFORE_WORDS = 12 + 2 + KIND_COLUMNS + 2 + 2, /* without who */
 };
 
@@ -91,18 +96,6 @@ static void add_words(const struct roger_event *event, struct rg_buf *out)
 		rg_buf_printf(out, ", %.*s", RG_STR_ARGS(event->dead_letter));
 }
 
-/* The first so many characters, the last of them a sign that there are more. */
-static void print_cut(struct roger_str text, size_t columns)
-{
-	if (cli_columns(text) <= columns) {
-		cli_print_text(cli_out, text, false);
-		return;
-	}
-	text.length = cli_bytes_within(text, columns ? columns - 1 : 0);
-	cli_print_text(cli_out, text, false);
-	fputc('~', cli_out);
-}
-
 static void print_evidence(const struct roger_event *event)
 {
 	if (!event->file.length)
@@ -122,15 +115,16 @@ struct table {
 	struct rg_buf who, words;
 };
 
-static void print_day(struct table *table, const struct tm *tm)
+static void print_day(struct table *table, int64_t at_ms)
 {
-	char day[24];
+	char day[CLI_TIME_BYTES];
 
-	strftime(day, sizeof day, "%Y-%m-%d", tm);
+	cli_time(at_ms, day);
+	day[DAY_CHARS] = '\0';
 	if (strcmp(day, table->day) == 0)
 		return;
 	cli_say("%S%s%.\n", CLI_BOLD, day);
-	memcpy(table->day, day, sizeof day);
+	memcpy(table->day, day, DAY_CHARS + 1);
 }
 
 static void print_event(struct table *table, const struct roger_event *event)
@@ -141,7 +135,7 @@ static void print_event(struct table *table, const struct roger_event *event)
 	char clock[24];
 
 	localtime_r(&seconds, &tm);
-	print_day(table, &tm);
+	print_day(table, event->at_ms);
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
 	add_who(event, &table->who);
 	add_words(event, &table->words);
@@ -153,15 +147,16 @@ static void print_event(struct table *table, const struct roger_event *event)
 			       event->kind),
 		cli_style(CLI_PLAIN));
 	columns = cli_columns(rg_buf_str(&table->who));
-	print_cut(rg_buf_str(&table->who), table->who_columns);
+	cli_print_cut(cli_out, rg_buf_str(&table->who), table->who_columns);
 	if (columns < table->who_columns)
 		fprintf(cli_out, "%*s", (int)(table->who_columns - columns), "");
 	fputs("  ", cli_out);
 	columns = cli_columns(rg_buf_str(&table->words));
 	evidence = 2 + event->file.length + 12;
 	if (table->width && before + columns > table->width)
-		print_cut(rg_buf_str(&table->words),
-			  table->width > before + 20 ? table->width - before : 20);
+		cli_print_cut(cli_out, rg_buf_str(&table->words),
+			      table->width > before + WORDS_LEAST ? table->width - before
+								  : WORDS_LEAST);
 	else
 		cli_print_text(cli_out, rg_buf_str(&table->words), false);
 	if (!table->width || before + columns + evidence <= table->width)
@@ -173,15 +168,16 @@ static void measure(struct table *table, const struct roger_events *events)
 {
 	size_t columns, i;
 
-	table->width = cli_term_width();
+	table->width = cli_screen_width();
 	for (i = 0; i < events->count; i++) {
 		add_who(&events->items[i], &table->who);
 		columns = cli_columns(rg_buf_str(&table->who));
 		if (columns > table->who_columns)
 			table->who_columns = columns;
 	}
-	if (table->who_columns > WHO_COLUMNS_MAX)
-		table->who_columns = WHO_COLUMNS_MAX;
+	columns = !table->width ? SIZE_MAX : table->width < NARROW ? WHO_NARROW : WHO_COLUMNS_MAX;
+	if (table->who_columns > columns)
+		table->who_columns = columns;
 }
 
 static void print_timeline(const struct cli_run *run, const void *reply_)
@@ -215,6 +211,7 @@ static int draw(struct cli_run *run, const struct roger_timeline_reply *reply,
 	RG_CLEANUP(cli_story_free) struct cli_story story = { 0 };
 	int r;
 
+	cli_screen_raw();
 	r = cli_story_load(run->roger, reply, CLI_DIAGRAM_EVENTS_MAX, &story, err);
 	if (r < 0)
 		return r;
@@ -293,7 +290,7 @@ static int see(struct following *following, const struct roger_event *event, boo
 	if (print && run->form == CLI_HUMAN)
 		print_event(&following->table, event);
 	else if (print)
-		cli_print_item(cli_item_record("timeline"), event);
+		cli_print_item(run, cli_item_record("timeline"), event);
 	return ROGER_OK;
 }
 
@@ -323,7 +320,9 @@ static int print_news(struct following *following, int64_t wanted, struct roger_
 /* Is there more in the activity log, where verbs note what they did after they did it? */
 static bool is_noted(struct following *following)
 {
-	const struct roger_activity_request last = { .newest = true, .limit = 1 };
+	const struct roger_activity_request last = { .newest = true,
+						     .after = INT64_MAX,
+						     .limit = 1 };
 	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
 	int64_t before = following->activity;
 
@@ -401,6 +400,6 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_timeline = { .name = "timeline",
-					  .options = options,
-					  .run = run_timeline };
+const struct cli_command cli_timeline = {
+	.name = "timeline", .paged = true, .options = options, .run = run_timeline
+};

@@ -23,9 +23,6 @@ static const struct roger_op top_op = { .name = "top",
 					.flags = ROGER_NO_WORKSPACE,
 					.request = &request_record };
 
-/* Beside this program, as where it was built, or where meson installs it. */
-static const char *const places[] = { "roger-top", ROGER_LIBEXEC "/roger-top" };
-
 static int check_terminal(const struct cli_run *run, struct roger_err *err)
 {
 	const char *term = getenv("TERM");
@@ -41,27 +38,15 @@ static int check_terminal(const struct cli_run *run, struct roger_err *err)
 static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct top_request *request = run->request;
-	char here[4096], path[sizeof here + 64];
 	const char *const words[] = { "roger-top", run->workspace ? run->workspace : "",
 				      request->agent.length ? request->agent.data : "",
 				      *cli_style(CLI_BOLD) ? NULL : "plain", NULL };
-	ssize_t length = readlink("/proc/self/exe", here, sizeof here - 1);
-	size_t i;
 	int r = check_terminal(run, err);
 
-	if (r < 0)
-		return r;
-	here[length > 0 ? length : 0] = '\0';
-	if (strrchr(here, '/'))
-		strrchr(here, '/')[1] = '\0';
-	for (i = 0; i < sizeof places / sizeof *places; i++) {
-		snprintf(path, sizeof path, "%s%s", *places[i] == '/' ? "" : here, places[i]);
-		execv(path, (char *const *)(uintptr_t)words);
-	}
-	*ret_exit = CLI_ENGINE;
-	return rg_fail(err, ROGER_EENGINE, 0,
-		       "the program roger-top is not there; it is built where the library ncursesw "
-		       "is (libncurses-dev) and installed by `meson install`");
+	(void)ret_exit;
+	return r < 0 ? r
+		     : cli_become("roger-top", (char *const *)(uintptr_t)words,
+				  "the library ncursesw (libncurses-dev)", err);
 }
 
 const struct cli_command cli_top = { .name = "top", .own = &top_op, .run = run_top };

@@ -116,23 +116,4 @@ static void print_traces(const struct cli_run *run, const void *reply_)
 		fputs("\n... and further recipients\n", cli_out);
 }
 
-int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_exit,
-		   struct roger_err *err)
-{
-	const struct roger_trace_request request = { .ids = *ids };
-	struct roger_trace_reply reply;
-	int r;
-
-	r = roger_trace(run->roger, &request, &reply, err);
-	if (r < 0)
-		return r;
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, cli_op_named("trace")->reply, &reply);
-	else if (!run->quiet)
-		print_traces(run, &reply);
-	*ret_exit = CLI_DONE;
-	roger_reply_free(&reply);
-	return ROGER_OK;
-}
-
-const struct cli_command cli_trace = { .name = "trace", .print = print_traces };
+const struct cli_command cli_trace = { .name = "trace", .paged = true, .print = print_traces };

@@ -444,6 +444,33 @@ static int open_parts(struct rg_engine *engine, struct roger_err *err)
 	return r < 0 ? r : rg_engine_follow_clearing(engine, err);
 }
 
+int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_err *err)
+{
+	struct rg_config *config;
+	int r;
+
+	*ret_elsewhere = false;
+	/* What is wrong with the configuration is for whoever uses it. */
+	if (rg_config_load(root, &config, NULL) < 0)
+		return ROGER_OK;
+	*ret_elsewhere = config->store.length > 0;
+	r = rg_store_check(config, err);
+	rg_config_free(config);
+	return r;
+}
+
+int rg_engine_prepare_store(const char *root, struct roger_err *err)
+{
+	struct rg_workspace *workspace;
+	int r = rg_workspace_open(root, &workspace, err);
+
+	if (r < 0)
+		return r;
+	r = rg_store_prepare(workspace, err);
+	rg_workspace_close(workspace);
+	return r;
+}
+
 int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 		   struct roger_err *err)
 {

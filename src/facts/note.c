@@ -13,29 +13,18 @@ static const struct {
 	const char *verb;
 	enum rg_note_kind kind;
 } words[] = {
-	{ "send", RG_NOTE_SENT },
-	{ "send_many", RG_NOTE_SENT },
-	{ "inbox", RG_NOTE_LOOKED },
-	{ "receive", RG_NOTE_READ },
-	{ "claim", RG_NOTE_CLAIMED },
-	{ "ack", RG_NOTE_ACKNOWLEDGED },
-	{ "wake", RG_NOTE_WOKEN },
-	{ "arrive", RG_NOTE_ARRIVED },
-	{ "run", RG_NOTE_RAN },
-	{ "nack", RG_NOTE_RECORDED },
-	{ "archive", RG_NOTE_RECORDED },
-	{ "delete", RG_NOTE_RECORDED },
-	{ "cleanup", RG_NOTE_RECORDED },
-	{ "dispatch", RG_NOTE_RECORDED },
-	{ "complete", RG_NOTE_RECORDED },
-	{ "forward", RG_NOTE_RECORDED },
-	{ "extend", RG_NOTE_RECORDED },
-	{ "recover", RG_NOTE_RECORDED },
-	{ "redeliver", RG_NOTE_RECORDED },
-	{ "stale", RG_NOTE_RECORDED },
-	{ "sweep", RG_NOTE_RECORDED },
-	{ "cycle", RG_NOTE_RECORDED },
-	{ "settle", RG_NOTE_RECORDED }, /* of a run */
+	{ "send", RG_NOTE_SENT },	  { "reply", RG_NOTE_SENT },
+	{ "send_many", RG_NOTE_SENT },	  { "inbox", RG_NOTE_LOOKED },
+	{ "receive", RG_NOTE_READ },	  { "claim", RG_NOTE_CLAIMED },
+	{ "ack", RG_NOTE_ACKNOWLEDGED },  { "wake", RG_NOTE_WOKEN },
+	{ "arrive", RG_NOTE_ARRIVED },	  { "run", RG_NOTE_RAN },
+	{ "nack", RG_NOTE_RECORDED },	  { "archive", RG_NOTE_RECORDED },
+	{ "delete", RG_NOTE_RECORDED },	  { "cleanup", RG_NOTE_RECORDED },
+	{ "dispatch", RG_NOTE_RECORDED }, { "complete", RG_NOTE_RECORDED },
+	{ "forward", RG_NOTE_RECORDED },  { "extend", RG_NOTE_RECORDED },
+	{ "recover", RG_NOTE_RECORDED },  { "redeliver", RG_NOTE_RECORDED },
+	{ "stale", RG_NOTE_RECORDED },	  { "sweep", RG_NOTE_RECORDED },
+	{ "cycle", RG_NOTE_RECORDED },	  { "settle", RG_NOTE_RECORDED }, /* of a run */
 };
 enum { WORD_COUNT = sizeof words / sizeof *words };
 

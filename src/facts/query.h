@@ -46,9 +46,9 @@ enum {
 
 static inline unsigned rg_query_by(const struct rg_query *query)
 {
-	const bool other = query->archived || query->type || query->run_counter ||
-			   query->since_ms || query->until_ms || query->key.length ||
-			   query->thread.length || query->text.length;
+	const bool other = query->piece.length || query->archived || query->type ||
+			   query->run_counter || query->since_ms || query->until_ms ||
+			   query->key.length || query->thread.length || query->text.length;
 
 	return (query->unread ? RG_BY_UNREAD : 0) | (query->to.length ? RG_BY_TO : 0) |
 	       (query->issue.length ? RG_BY_ISSUE : 0) | (query->from.length ? RG_BY_FROM : 0) |

@@ -16,6 +16,7 @@ enum kind {
 	SPAN,
 	PATH,
 	FILE_NAME,
+	ADDRESS,
 	RECIPIENTS,
 	SWITCH,
 	WORDS,
@@ -220,6 +221,52 @@ static int set_file_name(struct roger_str text, void *at, struct roger_setting *
 	return ROGER_OK;
 }
 
+/* The password within an address; its data is NULL if there is none. */
+static struct roger_str find_password(struct roger_str text)
+{
+	const char *host = strstr(text.data, "://") + 3, *at, *colon;
+	const char *end = host + strcspn(host, "/?#"), *option = strstr(end, "password=");
+
+	at = memrchr(host, '@', (size_t)(end - host));
+	colon = at ? memchr(host, ':', (size_t)(at - host)) : NULL;
+	if (colon)
+		return (struct roger_str){ colon + 1, (size_t)(at - colon - 1) };
+	if (!option)
+		return (struct roger_str){ NULL, 0 };
+	option += strlen("password=");
+	return (struct roger_str){ option, strcspn(option, "&#") };
+}
+
+/* A file may be in a repository, so no password is in it; none is ever shown. */
+static int set_address(struct rg_config *config, struct roger_str text, void *at,
+		       struct roger_setting *shown, struct roger_err *err)
+{
+	const bool from_file = memchr(shown->origin.data, ':', shown->origin.length) != NULL;
+	struct roger_str password;
+
+	*(struct roger_str *)at = text;
+	if (!text.length)
+		return ROGER_OK;
+	shown->value = RG_STR("");
+	if (strncmp(text.data, "postgres://", 11) != 0 &&
+	    strncmp(text.data, "postgresql://", 13) != 0)
+		return rg_config_wrong(shown->origin, shown->key,
+				       "postgres://ROLE@HOST/DATABASE#WORKSPACE", err);
+	password = find_password(text);
+	if (password.data && from_file)
+		return rg_config_wrong(shown->origin, shown->key,
+				       "no password in it: PostgreSQL's own file has it "
+				       "(~/.pgpass), or ROGER_STORE",
+				       err);
+	if (!password.data)
+		shown->value = text;
+	else if (!rg_arena_print(config->memory, &shown->value, "%.*s***%s",
+				 (int)(password.data - text.data), text.data,
+				 password.data + password.length))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
 static int set_recipients(struct roger_str text, void *at, struct roger_setting *shown,
 			  struct roger_err *err)
 {
@@ -259,6 +306,8 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 		return set_path(text, at, shown, err);
 	case FILE_NAME:
 		return set_file_name(text, at, shown, err);
+	case ADDRESS:
+		return set_address(config, text, at, shown, err);
 	case RECIPIENTS:
 		return set_recipients(text, at, shown, err);
 	case SWITCH:
@@ -281,7 +330,8 @@ static int change(const struct rg_config_source *source, size_t i, struct roger_
 		return r;
 	if (!rg_arena_copy(source->config->memory, text, &copy))
 		return rg_fail_memory(err);
-	source->config->places_configured |= table[i].kind == PATH || table[i].kind == FILE_NAME;
+	source->config->places_configured |=
+		table[i].kind == PATH || table[i].kind == FILE_NAME || table[i].kind == ADDRESS;
 	return set_value(source->config, i, copy, err);
 }
 
@@ -605,6 +655,7 @@ void rg_config_about(size_t i, struct rg_buf *out)
 	static const char *const values[] = {
 		[PATH] = "a path",
 		[FILE_NAME] = "a file name",
+		[ADDRESS] = "an address",
 		[RECIPIENTS] = "near, open or strict",
 		[SWITCH] = "true or false",
 		[WORDS] = "a list, a program and its arguments",
@@ -873,12 +924,21 @@ static int load_own(struct rg_config *config, const char *path, struct roger_err
 
 static int load_environment(struct rg_config *config, struct roger_err *err)
 {
-	struct rg_config_source source = { .config = config, .name = "ROGER_RECIPIENTS" };
-	const char *value = getenv(source.name);
+	static const char *const names[] = { "ROGER_STORE", "store", "ROGER_RECIPIENTS",
+					     "recipients" };
+	const char *value;
+	size_t i;
+	int r = ROGER_OK;
 
-	if (!value || !*value)
-		return ROGER_OK;
-	return change(&source, find_setting("", RG_STR("recipients")), rg_str(value), 0, err);
+	for (i = 0; r == ROGER_OK && i < sizeof names / sizeof *names; i += 2) {
+		struct rg_config_source source = { .config = config, .name = names[i] };
+
+		value = getenv(names[i]);
+		if (value && *value)
+			r = change(&source, find_setting("", rg_str(names[i + 1])), rg_str(value),
+				   0, err);
+	}
+	return r;
 }
 
 /* Does a folder of the project hold a journal with anything in it? */

@@ -5,7 +5,7 @@
  * .agent-shepherd/config/phase-messenger.yaml (seed 004's three sections;
  * what else stands there is ignored; without a folder for its files that is
  * .agent-shepherd/, unless roger has messages of its own); .roger/config.yaml (unknown members are
- * an error there); the environment (ROGER_RECIPIENTS).  A bad value names the
+ * an error there); the environment (ROGER_STORE, ROGER_RECIPIENTS).  A bad value names the
  * file, the line, the key and what was expected, and nothing runs.
  */
 #ifndef RG_CONFIG_H
@@ -38,6 +38,7 @@ enum rg_recipients {
 #define RG_MEMBER_SPAN int64_t /* ms */
 #define RG_MEMBER_PATH struct roger_str
 #define RG_MEMBER_FILE_NAME struct roger_str
+#define RG_MEMBER_ADDRESS struct roger_str
 #define RG_MEMBER_RECIPIENTS enum rg_recipients
 #define RG_MEMBER_SWITCH bool
 #define RG_MEMBER_WORDS struct roger_strs /* a program and its arguments; none: no command */
@@ -50,7 +51,7 @@ struct rg_config {
 #define RG_MEMBER(section, name, kind, member, ...) RG_MEMBER_##kind member;
 	RG_SETTINGS(RG_MEMBER)
 #undef RG_MEMBER
-	bool places_configured; /* a file set a PATH or a FILE_NAME */
+	bool places_configured; /* a file set a PATH, a FILE_NAME or an ADDRESS */
 
 	/* wake.agents: name: [program, argument, ...] */
 	const struct rg_wake_agent *wake_agents;

@@ -87,6 +87,9 @@
 		"then the command is killed")                                                      \
 	SETTING("activity", "own", SWITCH, note_own, 0, 0, "true",                                 \
 		"roger's own verbs write entries of the activity log")                             \
+	SETTING("", "store", ADDRESS, store, 0, 0, "",                                             \
+		"postgres://ROLE@HOST/DATABASE#WORKSPACE: journals in PostgreSQL, for several "    \
+		"machines; ROGER_STORE says it, too. Without: files")                              \
 	SETTING("", "recipients", RECIPIENTS, recipients, 0, 0, "near",                            \
 		"which names never seen are refused: near, those likely to be slips for known "    \
 		"ones; open (warn in older files), none; strict, all")

@@ -82,6 +82,21 @@ static int look_at(struct finding *finding, const char *key, bool file, struct r
 	return ROGER_OK;
 }
 
+/* A server that a file names: it may have come with a repository, and would get all mail. */
+static int add_store(struct finding *finding, struct roger_err *err)
+{
+	const struct roger_setting *setting = configured(finding->config, "store");
+	struct rg_storage_place *place;
+
+	if (!setting || !setting->value.length || rg_str_is(setting->origin, "ROGER_STORE"))
+		return ROGER_OK;
+	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = (struct rg_storage_place){ setting->key, setting->origin, setting->value, true };
+	return ROGER_OK;
+}
+
 int rg_storage_find(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		    struct rg_storage_places *ret_places, struct roger_err *err)
 {
@@ -95,6 +110,8 @@ int rg_storage_find(const struct rg_config *config, const char *root, struct rg_
 		r = look_at(&finding, "storage.activity_file", true, err);
 	if (r == ROGER_OK)
 		r = look_at(&finding, "storage.trigger_dir", false, err);
+	if (r == ROGER_OK)
+		r = add_store(&finding, err);
 	*ret_places = (struct rg_storage_places){ finding.items, finding.count };
 	return r;
 }

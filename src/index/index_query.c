@@ -310,14 +310,21 @@ static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg
 static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
 		      struct rg_entry *ret_entry, struct roger_err *err);
 
+enum { TELL_ROWS = 1000 };
+
 static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt *add,
 			struct roger_err *err)
 {
 	struct rg_entry entry;
+	int64_t count = 0;
 	int step, r = ROGER_OK;
 
 	sqlite3_bind_int64(get, 1, index->progress.search_to);
 	while (r == ROGER_OK && (step = sqlite3_step(get)) == SQLITE_ROW) {
+		if (++count % TELL_ROWS == 0 &&
+		    !rg_index_report_progress(index, "search messages",
+					      sqlite3_column_int64(get, 0), index->progress.lines))
+			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 		r = read_entry(index, get, false, &entry, err);
 		if (r == ROGER_OK)
 			r = add_search(index, add, &entry, err);

@@ -8,9 +8,12 @@
  */
 #include "index/index_db.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/id.h"
 #include "base/table.h"
 #include "store/decoder.h"
@@ -40,15 +43,17 @@ static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
 				 "  read_at INTEGER\n"
 				 ");\n";
 
-static const char seed_indexes[] =
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase);\n"
+static const char *const seed_indexes[] = {
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id)",
+	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase)",
+	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase)",
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase)",
 	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, "
-	"read);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n";
+	"read)",
+	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at)",
+	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter)",
+	NULL,
+};
 
 /* How far it was read. */
 static const char progress_table[] =
@@ -293,6 +298,8 @@ static int take_lines(struct table *table, struct rg_decoder *decoder, struct ro
 		table->last_offset = (int64_t)decoded->line.offset;
 		table->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
 		table->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
+		atomic_store_explicit(&table->index->seed_done, table->offset / 2,
+				      memory_order_relaxed);
 	}
 	return r;
 }
@@ -358,6 +365,7 @@ static int check_ours(struct rg_index *index, struct roger_err *err)
 
 static int fill(struct table *table, struct roger_err *err)
 {
+	size_t i;
 	char *sql;
 	int r;
 
@@ -374,8 +382,12 @@ static int fill(struct table *table, struct roger_err *err)
 	sqlite3_free(sql);
 	if (r == ROGER_OK)
 		r = take_in(table, err);
-	if (r == ROGER_OK)
-		r = run(table, seed_indexes, err);
+	/* The second half of the work. */
+	for (i = 0; r == ROGER_OK && seed_indexes[i]; i++) {
+		r = run(table, seed_indexes[i], err);
+		atomic_fetch_add_explicit(&table->index->seed_done, table->end / 2 / 7,
+					  memory_order_relaxed);
+	}
 	if (r == ROGER_OK)
 		r = run(table, "COMMIT", err);
 	return r == ROGER_OK ? sync_table(table, err) : r;
@@ -498,13 +510,32 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 	if (!anew)
 		r = look(index, (int64_t)end, false, true, &valid, &touched, NULL);
 	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
+	atomic_store(&index->seed_done, 0);
 	making->threaded = making->wanted && start_thread(making);
+}
+
+enum { TELL_MS = 200 };
+
+/* It cannot be stopped from here, so what the callback says does not matter. */
+static void join(struct rg_seed_making *making)
+{
+	struct timespec until;
+	int64_t until_ms;
+
+	do {
+		(void)rg_index_report_progress(
+			making->index, "messages.db",
+			atomic_load_explicit(&making->index->seed_done, memory_order_relaxed),
+			making->end);
+		until_ms = rg_clock_ms() + TELL_MS;
+		until = (struct timespec){ until_ms / 1000, until_ms % 1000 * 1000000 };
+	} while (pthread_timedjoin_np(making->thread, NULL, &until) == ETIMEDOUT);
 }
 
 int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err)
 {
 	if (making->threaded)
-		pthread_join(making->thread, NULL);
+		join(making);
 	else if (making->wanted)
 		make_beside(making);
 	if (making->result < 0)

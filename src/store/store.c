@@ -2,11 +2,43 @@
 
 #include "base/id.h"
 #include "base/limits.h"
+#include "host/workspace.h"
 
 /* A reader does not wait longer for a writer that makes no progress. */
 enum { SOON_MS = 200 };
 
-rg_store_opener *rg_store_open = rg_file_store_open;
+/* NULL: this program is linked without store/postgres/. */
+rg_store_opener rg_postgres_store_open __attribute__((weak));
+int rg_postgres_prepare(struct rg_workspace *workspace, struct roger_err *err)
+	__attribute__((weak));
+
+static int fail_without(struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EENGINE, "store",
+			      "store: this program is linked without PostgreSQL: it needs "
+			      "libroger-postgres in place of libroger");
+}
+
+static int open_configured(struct rg_workspace *workspace, const struct rg_store_above *above,
+			   struct rg_store **ret_store, struct roger_err *err)
+{
+	if (!workspace->config->store.length)
+		return rg_file_store_open(workspace, above, ret_store, err);
+	return rg_postgres_store_open ? rg_postgres_store_open(workspace, above, ret_store, err)
+				      : fail_without(err);
+}
+
+rg_store_opener *rg_store_open = open_configured;
+
+int rg_store_prepare(struct rg_workspace *workspace, struct roger_err *err)
+{
+	return workspace->config->store.length ? rg_postgres_prepare(workspace, err) : ROGER_OK;
+}
+
+int rg_store_check(const struct rg_config *config, struct roger_err *err)
+{
+	return config->store.length && !rg_postgres_prepare ? fail_without(err) : ROGER_OK;
+}
 
 const struct rg_log_file rg_store_messages = { .log = RG_LOG_MESSAGES };
 

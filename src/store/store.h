@@ -25,6 +25,7 @@
 
 struct rg_store;
 struct rg_workspace;
+struct rg_config;
 
 /* ----------------------------------------------------------------- locks -- */
 
@@ -302,8 +303,15 @@ typedef int rg_store_opener(struct rg_workspace *workspace, const struct rg_stor
 			    struct rg_store **ret_store, struct roger_err *err);
 RG_CHECKED rg_store_opener rg_file_store_open;
 
-/* Opens the store for rg_engine_open(); tests replace it. */
+/* Opens the store for rg_engine_open(): files, or what the setting `store` names; tests replace it.
+ * ROGER_EENGINE, member store: this program is linked without it. */
 extern rg_store_opener *rg_store_open;
+
+/* Can this program open what the configuration names?  ROGER_EENGINE as above. */
+RG_CHECKED int rg_store_check(const struct rg_config *config, struct roger_err *err);
+
+/* What init does for a store that is no files: make its tables, and add the workspace. */
+RG_CHECKED int rg_store_prepare(struct rg_workspace *workspace, struct roger_err *err);
 
 /* For a signal handler: the process is ending, so stop waiting for other processes. */
 void rg_file_store_interrupt(void);

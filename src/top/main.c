@@ -13,7 +13,7 @@
 #include "top/top.h"
 
 /* Logs wake nobody: look whether they grew this often. */
-enum { LOG_LOOK_MS = 500, REST = 4 };
+enum { LOG_LOOK_MS = 1000, REST = 4 };
 
 /* What the pipe carries. */
 enum { NEWS = 'n', SIZE = 's', STOP = 'q' };
@@ -61,7 +61,9 @@ static void catch_signals(void)
 
 static int64_t last_note(struct roger *roger)
 {
-	const struct roger_activity_request last = { .newest = true, .limit = 1 };
+	const struct roger_activity_request last = { .newest = true,
+						     .after = INT64_MAX,
+						     .limit = 1 };
 	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
 
 	return roger_activity(roger, &last, &reply, NULL) == ROGER_OK && reply.activities.count

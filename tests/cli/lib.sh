@@ -13,7 +13,7 @@ case ${ROGER:?the program to test} in
 *) ROGER=$PWD/$ROGER ;;
 esac
 source_dir=${ROGER_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
-unset ROGER_AGENT ROGER_ISSUE ROGER_WORKSPACE ROGER_RECIPIENTS ROGER_ENGINE ROGER_TRUST ROGER_TRUST_COMMANDS NO_COLOR
+unset ROGER_AGENT ROGER_STORE ROGER_ISSUE ROGER_WORKSPACE ROGER_RECIPIENTS ROGER_ENGINE ROGER_TRUST ROGER_TRUST_COMMANDS NO_COLOR
 umask 022
 here=$(mktemp -d)
 # What a person trusts, which no test may leave behind.

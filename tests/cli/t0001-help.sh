@@ -1,6 +1,6 @@
 #!/bin/sh
-# The first things that are typed: help, a version, and words that are wrong.  What README.md
-# shows is run by t0003-docs.
+# Help, and the first things that are typed wrong: each is answered by what is right.  What
+# README.md shows is run by t0003-docs.
 . "$(dirname "$0")/lib.sh"
 
 exits 0 "help opens with examples" roger help
@@ -13,7 +13,7 @@ for command in $("$ROGER" help --all | sed -n '/^start/,$s/^  \([a-z]*\) .*/\1/p
 done
 is "all of help is" "$("$ROGER" help --all | grep -E '.{81}')" ""
 "$ROGER" help >front && "$ROGER" help --all >all
-is "help shows few commands, help --all every one, each once" "$(sed -n '/^start/,$s/^  \([a-z-]*\) .*/\1/p' all | sort | uniq -d)" ""
+is "help shows few commands, help --all every one, each once" "$(sed -n '/^start/,$s/^  \([a-z -]*\)\(  .*\)*$/\1/p' all | sed 's/ *$//' | sort | uniq -d)" ""
 like "in groups" "$(cat front)" "
 mail
   send "
@@ -25,6 +25,24 @@ exits 64 "an unknown command is a usage error" roger recieve
 like "and the right one is suggested" "$err" "did you mean 'receive'"
 exits 64 "an unknown option is a usage error" roger list --issu x
 like "and the right one is suggested" "$err" "did you mean '--issue'"
+exits 0 "version" roger version
+like "says it, too" "$out" '^roger [0-9.]+$'
+exits 0 "version as JSON" roger version --json
+like "is an object" "$out" '^\{"version":"[0-9.]+"\}$'
+exits 64 "a word of other tools" roger ls
+is "is answered by what does that here" "$err" "roger: unknown command 'ls': \`roger list\` lists messages"
+exits 64 "help of it" roger help grep
+like "the same" "$err" 'roger list WORDS'
+exits 64 "a part of another command alone" roger stale dl-1 --reason 'no use'
+is "is answered by the whole line" "$err" "roger: \`roger stale\` is now \`roger dead stale dl-1 --reason 'no use'\`"
+for line in 'run --limit 1h=--timeout' 'bridge --wait 1s=--timeout' 'wake --for 1s=--timeout' 'extend r --why x=--reason' 'settle r --why x=--reason' \
+	'dead stale d --note x=--reason' 'dead redeliver d --note x=--reason' 'show m --trace=roger trace' 'session --new=roger session new' 'cycle --new=roger cycle new'; do
+	# shellcheck disable=SC2086
+	exits 64 "an option that has another name: ${line%%=*}" roger ${line%%=*}
+	like "is answered by that" "$err" "is now .${line#*=}.\$"
+done
+exits 0 "help of a command of two words" roger help dead stale
+like "names it" "$out" "^usage: roger dead stale id"
 for line in '--vresion' '-V' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
 	# shellcheck disable=SC2086
 	exits 64 "what stands before the command is looked at: $line" roger $line
@@ -35,7 +53,7 @@ like "and the right one is suggested" "$err" "did you mean '--version'"
 run roger --issue x send
 like "or where it belongs" "$err" "'--issue' before the command"
 exits 64 "options, and no command" roger --as plan
-like "tell what is missing" "$err" "a command is missing"
+like "tell what is missing" "$err" "which command"
 exits 0 "--help behind other options" roger --as plan --help
 exits 64 "help of an unknown command" roger help snd
 like "suggests one" "$err" "did you mean 'send'"

@@ -13,7 +13,7 @@ like "says where" "$out" "/project$"
 exits 0 "init again" roger init project
 like "leaves it as it is" "$out" "there is a workspace"
 (cd project/deep/er && roger send -q --as a b hello && roger session new -q && roger receive -q --as b && roger archive -q --issue general &&
-	roger search hello >/dev/null; roger cleanup -q && roger rebuild -q)
+	roger list hello >/dev/null; roger cleanup -q && roger rebuild -q)
 is "found from below" "$(wc -l <project/.roger/messages.jsonl)" 3
 is "the folder is private" "$(stat -c %a project/.roger)" 700
 is "and so is all in it" "$(find project/.roger -type f ! -perm 600 -o -type d ! -perm 700)" ""
@@ -25,7 +25,7 @@ exits 0 "as does the environment" env ROGER_WORKSPACE=other "$ROGER" inbox --as 
 exits 0 "an option comes before it" env ROGER_WORKSPACE=/nowhere "$ROGER" --workspace other inbox --as b
 exits 66 "one that is not there" roger --workspace /nowhere inbox --as b
 (cd project/deep && roger init -q er && cd er && roger send -q --as a b inner)
-is "the nearest one counts" "$(cd project/deep/er && roger count)" 1
+is "the nearest one counts" "$(cd project/deep/er && roger list --count)" 1
 exits 0 "init makes folders above" roger init new/a/b
 check "it is there" test -d new/a/b/.roger
 
@@ -39,7 +39,7 @@ for thing in messages.jsonl messages.db messages.db-index messages.control messa
 	run roger --workspace trap send -q --as a b hello
 	roger --workspace trap receive -q --as b >/dev/null 2>&1
 	roger --workspace trap archive -q --issue general >/dev/null 2>&1
-	roger --workspace trap search hello >/dev/null 2>&1
+	roger --workspace trap list hello >/dev/null 2>&1
 	is "a symlink as $thing is not written through" "$(wc -c <target)" 0
 	check "and is no crash ($status)" test "$status" -lt 128
 	rm -rf trap

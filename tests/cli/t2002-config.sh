@@ -47,10 +47,10 @@ printf 'size_limits:\n  max_content_length: 4\n' >$config
 exits 0 "config.yaml comes before it" roger send -q --as a b 1234
 rm $config
 printf 'size_limits:\n  max_content_lenght: 3\n' >.agent-shepherd/config/phase-messenger.yaml
-exits 78 "a mistyped key of phase-messenger.yaml stops" roger count
+exits 78 "a mistyped key of phase-messenger.yaml stops" roger list --count
 like "with its line and what was meant" "$err" "phase-messenger.yaml:2.*max_content_lenght.*did you mean 'size_limits.max_content_length'"
 printf 'size_limits:\n  of_another_program: 3\n' >.agent-shepherd/config/phase-messenger.yaml
-exits 0 "a key of another program does not" roger count
+exits 0 "a key of another program does not" roger list --count
 
 # Without storage: its messages are where the origin has them by default.
 mkdir shared && cd shared && roger init -q 2>/dev/null
@@ -63,10 +63,10 @@ is "in its file" "$(wc -l <.agent-shepherd/messages.jsonl) $(ls .roger/messages.
 is "config show says why" "$(roger config show --json | json '[[s["value"], s["origin"]] for s in d["settings"] if s["key"] == "storage.data_dir"]')" \
 	'[[".agent-shepherd", ".agent-shepherd/config/phase-messenger.yaml"]]'
 cp .agent-shepherd/messages.jsonl .roger/
-exits 78 "messages in both places" roger count
+exits 78 "messages in both places" roger list --count
 like "are both named" "$err" "\.roger/messages.jsonl and \.agent-shepherd/messages.jsonl .*storage.data_dir"
 printf 'storage:\n  data_dir: .roger\n' >.roger/config.yaml
-exits 0 "config.yaml decides" roger count
+exits 0 "config.yaml decides" roger list --count
 : >.roger/config.yaml
 : >.agent-shepherd/messages.jsonl
 exits 0 "one without a line does not count" roger send -q --as plan test mine

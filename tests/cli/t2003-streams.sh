@@ -21,7 +21,7 @@ for i in 1 2 3 4 5 6 7 8; do
 	{ "$ROGER" init -q fresh && "$ROGER" --workspace fresh send -q --as "s$i" all-of-us "$i"; } 2>"fresh.$i" &
 done
 wait
-is "all of them are heard" "$(roger --workspace fresh count)" 8
+is "all of them are heard" "$(roger --workspace fresh list --count)" 8
 is "without an error" "$(cat fresh.? | grep -v '^note: ')" ""
 exits 0 "and the journal is well" roger --workspace fresh verify
 done_testing

@@ -26,17 +26,27 @@ exits 0 "receive the rest" roger receive --as implement
 like "which is the middle one" "$out" "two"
 exits 1 "then there is nothing" roger receive --as implement
 exits 1 "in the inbox neither" roger inbox --as implement
-is "all is read" "$(roger count --unread)" 0
+is "all is read" "$(roger list --count --unread)" 0
 
 # Answers.
 answer=$(send_id --as implement plan 'an answer' --reply-to "$first" --issue app-1)
 again=$(send_id --as plan implement 'thanks' --reply-to "$answer" --issue app-1)
-exits 0 "thread" roger thread "$answer" --json
+exits 0 "reply needs no recipient" roger reply --as implement "$third" the build is --json green
+is "and takes the words as they come" "$(roger list --from implement --newest --limit 1 --jsonl | json '[d["to"], d["issue"], d["reply_to"], d["content"]]')" "[\"test\", \"$(roger show "$third" --jsonl | json 'd["issue"]')\", \"$third\", \"the build is green\"]"
+roger archive -q --unread "$(roger list --from implement --newest --limit 1 --jsonl | json 'd["id"]')"
+exits 0 "thread" roger show --thread "$answer" --json
 is "holds all of it, oldest first" "$(printf '%s' "$out" | json '[m["id"] for m in d["messages"]]')" "[\"$first\", \"$answer\", \"$again\"]"
-exits 0 "thread from its end" roger thread "$again" --json
+exits 0 "thread from its end" roger show --thread "$again" --json
 is "is the same" "$(printf '%s' "$out" | json 'len(d["messages"])')" 3
-exits 64 "thread takes one id" roger thread "$first" "$again"
-like "and says so" "$(roger help thread)" "^usage: roger thread id "
+exits 64 "thread takes one id" roger show --thread "$first" "$again"
+exits 64 "the old word" roger thread "$first"
+is "is answered by the new one" "$err" "roger: \`roger thread\` is now \`roger show --thread $first\`"
+exits 64 "and another with what follows" roger search 'an answer' --to plan
+is "so that it can be copied" "$err" "roger: \`roger search\` is now \`roger list 'an answer' --to plan\`"
+exits 64 "as are" roger count --to plan
+is "the others" "$err" "roger: \`roger count\` is now \`roger list --count --to plan\`"
+exits 64 "two" roger delete msg-1
+is "of them" "$err" "roger: \`roger delete\` is now \`roger archive --unread msg-1\`"
 exits 0 "show" roger show "$third" "$first"
 like "shows both" "$(printf '%s' "$out" | tr '\n' ' ')" "three.*one|one.*three"
 exits 66 "show one that is not there" roger show msg-1-x
@@ -53,12 +63,15 @@ is "newest first" "$(roger list --newest --limit 1 --jsonl | json 'd["id"]')" "$
 exits 0 "a page" roger list --limit 2 --json
 next=$(printf '%s' "$out" | json 'd["next"]')
 is "tells where to go on" "$(roger list --after "$next" --limit 1 --jsonl | json 'd["id"]')" "$third"
-is "count" "$(roger count --to implement)" 4
-is "search in content" "$(roger search answer --jsonl | json 'd["id"]')" "$answer"
-is "search in metadata" "$(roger search ü --jsonl | json 'd["id"]')" "$first"
-exits 1 "search in vain" roger search nowhere
+is "count" "$(roger list --count --to implement)" 4
+is "search in content" "$(roger list answer --jsonl | json 'd["id"]')" "$answer"
+is "search in metadata" "$(roger list ü --jsonl | json 'd["id"]')" "$first"
+is "several words need no quotes" "$(roger list an answer --to plan --jsonl | json 'd["id"]')" "$answer"
+is "and are counted" "$(roger list an answer --to plan --count) $(roger list --count nowhere)" "1 0"
+exits 64 "all, not a page" roger list --count --limit 3
+exits 1 "search in vain" roger list nowhere
 for words in '"' 'a AND' '*' 'content:x' "o'clock" '(' '-x' 'NEAR(' '%'; do
-	run roger search -- "$words"
+	run roger list -- "$words"
 	check "search for $words is no accident ($status)" test "$status" = 0 -o "$status" = 1 -o "$status" = 64
 done
 exits 0 "stats" roger stats --json

@@ -10,14 +10,14 @@ for i in range(1300):
     print(json.dumps({"to": ["bob", "carol"] if i % 100 == 0 else ["bob"], "content": f"number {i}", "issue": f"i{i // 50}", "key": f"k{i}:send:1"}))' >batch.jsonl
 exits 0 "1,300 sends" sh -c '"$ROGER" send --as alice --batch <batch.jsonl'
 like "are told" "$out" "1300 sends, 1313 messages"
-is "and stored" "$(roger count)" 1313
+is "and stored" "$(roger list --count)" 1313
 is "in their order" "$(roger list --to bob --jsonl | python3 -c '
 import json, sys
 got = [json.loads(line) for line in sys.stdin]
 print([m["content"] for m in got] == [f"number {i}" for i in range(1300)], [m["seq"] for m in got] == list(range(1, 1301)))')" "True True"
 exits 0 "again with the same keys" sh -c '"$ROGER" send --as alice --batch --json <batch.jsonl'
 is "nothing is stored twice" "$(printf '%s' "$out" | json '[d["sent"], d["stored"], d["duplicates"]]')" "[1300, 0, 1300]"
-is "nor anything else" "$(roger count)" 1313
+is "nor anything else" "$(roger list --count)" 1313
 
 # What a line leaves out comes from the command line.
 printf '{"content":"a"}\n\n{"content":"b","to":["dave"],"issue":"x","type":"data","pass":4,"metadata":{"k":1},"from":"zoe"}\n' >short.jsonl
@@ -30,7 +30,7 @@ bad() { # NAME PATTERN LINE
 	printf '{"to":["bob"],"content":"before"}\n%s\n{"to":["bob"],"content":"after"}\n' "$3" >bad.jsonl
 	exits 65 "$1" sh -c '"$ROGER" send --as alice --batch --issue bad <bad.jsonl'
 	like "$1: the line is named" "$err" "line 2: .*$2"
-	is "$1: what is said to be stored is" "$(roger count --issue bad)" "$(printf '%s' "$err" | sed 's/.*; \([0-9]*\) sends before.*/\1/')"
+	is "$1: what is said to be stored is" "$(roger list --count --issue bad)" "$(printf '%s' "$err" | sed 's/.*; \([0-9]*\) sends before.*/\1/')"
 	is "$1: nothing after it" "$(roger list --issue bad --jsonl | grep -c after)" 0
 }
 bad "no JSON" "" '{"to":'
@@ -55,13 +55,13 @@ exec 3>lines 4<receipts
 echo '{"to":["bob"],"content":"first"}' >&3
 receipt=$(timeout 5 head -n 1 <&4)
 like "a receipt comes before the stream ends" "$receipt" '"id":"msg-'
-is "and means stored" "$(roger count --issue stream)" 1
+is "and means stored" "$(roger list --count --issue stream)" 1
 echo '{"to":["bob"],"content":"second"}' >&3
 exec 3>&-
 wait $sender
 is "the stream ends well" $? 0
 exec 4<&-
-is "and is stored whole" "$(roger count --issue stream)" 2
+is "and is stored whole" "$(roger list --count --issue stream)" 2
 
 # What list prints is taken, and so are lines of a journal.  What only roger can set, it sets anew.
 roger init -q other
@@ -72,7 +72,7 @@ is "arrives" "$(roger --workspace other list --jsonl | json "$fields")" "$(json 
 is "with a number, an id and a life of its own" "$(cat copy.jsonl >both; roger --workspace other list --jsonl >>both; cut -d, -f1 both | sort -u | wc -l | tr -d ' ')" 2
 grep '"issue_id":"x"' .roger/messages.jsonl | head -n 1 >line.jsonl
 exits 0 "a line of a journal" roger --workspace other send --batch --new --json <line.jsonl
-is "is another message" "$(roger --workspace other count --from zoe)" 2
+is "is another message" "$(roger --workspace other list --count --from zoe)" 2
 printf '{"to":"bob","content":"x","created_at":1}\n' >typed.jsonl
 exits 65 "a line without an id may not say more" roger send --as zoe --batch <typed.jsonl
 is "answers have a format" "$(roger list --json | json 'next(iter(d.items()))')" '["format", 1]'
@@ -100,7 +100,7 @@ for dry in '' --dry-run; do
 	exits 77 "over a limit $dry" sh -c "\"\$ROGER\" --workspace limited send --as alice --batch -q $dry <over.jsonl"
 	like "the line is named $dry" "$err" "line 6: 'b' has its limit"
 done
-is "nothing is stored" "$(roger --workspace limited count)" 0
+is "nothing is stored" "$(roger --workspace limited list --count)" 0
 head -n 3 over.jsonl >fits.jsonl
 exits 0 "a dry run" sh -c '"$ROGER" --workspace limited send --as alice --batch --dry-run <fits.jsonl'
 like "says that it is one" "$out" "3 sends.*dry run"

@@ -29,13 +29,13 @@ exits 0 "rebuild keeps the lease" roger rebuild
 exits 1 "so nobody gets it" roger claim --as pool --worker w3
 exits 0 "w2 settles it" roger ack --as pool --worker w2 "$two"
 exits 77 "and cannot give it back any more" roger nack --as pool --worker w2 "$two"
-is "nothing is unread" "$(roger count --unread)" 0
+is "nothing is unread" "$(roger list --count --unread)" 0
 
 third=$(send_id --as plan pool three)
 fourth=$(send_id --as plan pool four)
 roger claim --as pool --worker w1 --limit 1 -q
 exits 77 "several at once" roger ack --as pool --worker w2 "$third" "$fourth"
-is "change together or not" "$(roger count --unread)" 2
+is "change together or not" "$(roger list --count --unread)" 2
 roger nack -q --as pool --worker w1 "$third"
 exits 65 "a lease longer than 7 days" roger claim --as pool --lease 8d
 exits 0 "a lease from nobody in particular" roger claim --as pool --limit 5 --json
@@ -45,7 +45,7 @@ exits 0 "who settles it by name" roger ack --as pool "$third" "$fourth"
 # What left unread cannot be accepted.
 roger send -q --as plan pool 'to be deleted'
 fifth=$(roger claim --as pool --worker w1 --jsonl | json 'd["id"]' | tr -d '"')
-roger delete -q "$fifth"
+roger archive --unread -q "$fifth"
 exits 77 "deleted meanwhile" roger ack --as pool --worker w1 "$fifth"
 like "it says so" "$err" "archived unread"
 exits 77 "nor given back" roger nack --as pool --worker w1 "$fifth"

@@ -20,7 +20,7 @@ like "with what to do" "$err" "read"
 is "and nothing changes" "$(state_of .roger)" "$state"
 is "nor does the sender's number" "$(roger agents --json | json '[a["seq"] for a in d["agents"] if a["name"] == "plan"]')" "[100]"
 exits 77 "among others, too" roger send --as plan carol bob --issue i1 more
-is "nobody gets it" "$(roger count --to carol)" 0
+is "nobody gets it" "$(roger list --count --to carol)" 0
 
 # A dry run says the same, in the same words, and leaves all as it is.
 same_said() { # WHAT ARGUMENT...
@@ -47,11 +47,11 @@ is "one was archived" "$(printf '%s' "$out" | json 'd["archived"]')" 1
 is "the oldest read one" "$(roger list --archived --jsonl | json 'd["content"]')" m0
 like "with a reason" "$(roger list --archived --jsonl | json 'd["archive_reason"]')" "limit"
 is "it is in its file" "$(grep -c '"content":"m0"' .roger/messages_archive/i1.jsonl)" 1
-is "100 are left" "$(roger count --to bob --issue i1)" 100
+is "100 are left" "$(roger list --count --to bob --issue i1)" 100
 exits 0 "rebuild" roger rebuild
 is "does not bring it back" "$(roger list --to bob --issue i1 --jsonl | grep -c '"m0"')" 0
 rm .roger/messages.db*
-is "nor does a lost index" "$(roger count --to bob --issue i1)" 100
+is "nor does a lost index" "$(roger list --count --to bob --issue i1)" 100
 is "nor does reading it from the archive" "$(roger list --archived --jsonl | wc -l)" 1
 roger receive --as bob --issue i1 --limit 1 -q
 exits 0 "one more is read: one more fits" roger send -q --as plan bob --issue i1 new
@@ -82,7 +82,7 @@ like "and says which limit" "$err" "max_messages_per_issue"
 exits 0 "a batch beyond the limit archives what it must" roger receive --as eve -q
 run sh -c 'for i in 1 2 3; do echo "{\"to\":[\"eve\"],\"content\":\"b$i\",\"issue\":\"order\"}"; done | "$ROGER" send --as plan --batch'
 is "and fits" "$status" 0
-is "the issue holds its limit" "$(roger count --issue order)" 6
+is "the issue holds its limit" "$(roger list --count --issue order)" 6
 
 # A key that was used needs no room.
 printf 'size_limits: {max_messages_per_issue_phase: 1}\n' >.roger/config.yaml

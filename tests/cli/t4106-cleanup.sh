@@ -21,15 +21,15 @@ old run-1 dora c 1 1 true
 old run-2 dora c 2 1 true
 old run-1-unread dora c 1 1 false
 
-exits 0 "the lines of others are messages" roger count
+exits 0 "the lines of others are messages" roger list --count
 is "all of them" "$out" 18
 exits 0 "a dry run" roger cleanup --dry-run --json
 is "says what would go" "$(printf '%s' "$out" | json '[d[k] for k in ("archived", "by_age", "by_count", "by_pass", "kept_unread")]')" "[4, 1, 2, 1, 2]"
-is "and moves nothing" "$(roger count)" 18
+is "and moves nothing" "$(roger list --count)" 18
 exits 0 "cleanup" roger cleanup
 like "says what went" "$out" "archived +4"
 is "these" "$(roger list --archived --jsonl | sed 's/.*"content":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ')" "ancient many-1 many-2 run-1 "
-is "the unread stayed" "$(roger count --unread)" 2
+is "the unread stayed" "$(roger list --count --unread)" 2
 is "it is noted, an issue a line" "$(roger cleanup --history --json | json 'sorted([m["issue"], m["archived"], m["kept_unread"]] for m in d["history"])')" '[["a", 1, 1], ["b", 2, 0], ["c", 1, 1]]'
 exits 0 "again" roger cleanup --json
 is "finds nothing more" "$(printf '%s' "$out" | json 'd["archived"]')" 0
@@ -46,12 +46,12 @@ is "all but the last run" "$(printf '%s' "$out" | json 'd["by_pass"]')" 2
 
 id=$(send_id --as plan bob "delete me" --issue d)
 exits 77 "archive spares the unread" roger archive "$id"
-exits 0 "a dry run of delete" roger delete "$id" --dry-run
-is "leaves it" "$(roger count --issue d)" 1
-exits 0 "delete does not spare it" roger delete "$id" --reason 'no longer true'
-is "it is gone" "$(roger count --issue d)" 0
+exits 0 "a dry run of delete" roger archive --unread "$id" --dry-run
+is "leaves it" "$(roger list --count --issue d)" 1
+exits 0 "delete does not spare it" roger archive --unread "$id" --reason 'no longer true'
+is "it is gone" "$(roger list --count --issue d)" 0
 exits 1 "from the inbox" roger inbox --as bob --issue d
-exits 66 "delete again: no such message" roger delete "$id"
+exits 66 "delete again: no such message" roger archive --unread "$id"
 exits 0 "show still has it" roger show "$id" --json
 is "with the reason" "$(printf '%s' "$out" | json 'd["messages"][0]["archive_reason"]')" "no longer true"
 roger send -q --as plan bob x --issue e
@@ -60,8 +60,8 @@ roger receive --as bob --issue e -q
 exits 0 "archive an issue" roger archive --issue e
 like "the unread is kept" "$out" "^kept unread +1$"
 exits 0 "with --unread" roger archive --issue e --unread
-is "it goes, too" "$(roger count --issue e)" 0
-exits 0 "a dry run of delete" roger delete --dry-run "$(roger list --jsonl --limit 1 | json 'd["id"]' | tr -d '"')"
+is "it goes, too" "$(roger list --count --issue e)" 0
+exits 0 "a dry run of delete" roger archive --unread --dry-run "$(roger list --jsonl --limit 1 | json 'd["id"]' | tr -d '"')"
 like "says that it is one" "$out" "dry run"
 exits 64 "neither ids nor an issue" roger archive
 exits 64 "both" roger archive "$id" --issue e

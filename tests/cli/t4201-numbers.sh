@@ -24,7 +24,7 @@ is "the counters are in the same file" "$(json '[d["counters"]["plan"], d["count
 exits 0 "session new" roger session new
 like "says so" "$out" "session 2"
 is "counters and last seen are empty" "$(json '[d[k] for k in ("counters", "lastSeen", "epoch")]' <.roger/message-state.json)" "[{}, {}, 2]"
-is "history stays" "$(roger count)" 6
+is "history stays" "$(roger list --count)" 6
 exits 0 "and unread mail" roger inbox --as carol
 roger send -q --as plan bob fresh
 is "numbers begin at 1 in epoch 2" "$(roger list --from plan --newest --limit 1 --jsonl | json '[d["seq"], d["epoch"]]')" "[1, 2]"

@@ -250,7 +250,7 @@ exits 0 "again: stale, and no fault" sh -c "printf '(LEAD #4): in\n' | '$ROGER' 
 like "told" "$err" 'skipped LEAD #4 -> bob line 1: not above #5'
 exits 65 "text without a header" sh -c "echo hello | '$ROGER' ingest --to bob"
 exits 1 "nothing" sh -c ": | '$ROGER' ingest --to bob"
-exits 64 "once, and waiting" roger bridge --once --wait 3s
+exits 64 "once, and waiting" roger bridge --once --timeout 3s
 like "says which to take" "$err" "wait: expected without --once"
 exits 64 "to nobody" sh -c "echo '(A): x' | '$ROGER' ingest"
 exits 0 "to oneself" sh -c "echo '(A): x' | '$ROGER' ingest --as bob"
@@ -289,10 +289,10 @@ soon() { # COUNT QUERY...
 	want=$1
 	shift
 	for _ in $(seq 80); do
-		[ "$(roger count "$@")" = "$want" ] && break
+		[ "$(roger list --count "$@")" = "$want" ] && break
 		sleep 0.1
 	done
-	roger count "$@"
+	roger list --count "$@"
 }
 "$ROGER" bridge >log 2>log.err &
 server=$!
@@ -301,7 +301,7 @@ import os, subprocess, sys, time
 boxes, roger = sys.argv[1:]
 def stored(sender, count):
     for _ in range(80):
-        if int(subprocess.run([roger, "count", "--from", sender], stdout=subprocess.PIPE).stdout) >= count:
+        if int(subprocess.run([roger, "list", "--count", "--from", sender], stdout=subprocess.PIPE).stdout) >= count:
             return
         time.sleep(0.1)
 box = open(f"{boxes}/bob.txt", "w")

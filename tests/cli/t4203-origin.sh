@@ -83,10 +83,10 @@ is "6: in one piece" "$(contents bob | json 'd[-1]')" 'half and the other half'
 # ... nor is text lost that a writer adds who never closes his file.
 exec 3>>"$boxes/bob.txt"
 printf '(LEAD #7): logged\n(LEAD #8): unfin' >&3
-exits 0 "6: a writer who pauses is read up to there" roger bridge --wait 5s
+exits 0 "6: a writer who pauses is read up to there" roger bridge --timeout 5s
 is "6: whole messages only" "$(contents bob | json 'd[-1]')" 'logged'
 printf 'ished\n(LEAD #9): more\n' >&3
-exits 0 "6: and goes on" roger bridge --wait 5s
+exits 0 "6: and goes on" roger bridge --timeout 5s
 is "6: from where it was" "$(contents bob | json 'd[-2:]')" '["unfinished", "more"]'
 exits 1 "6: not twice" bridge
 printf '(LEAD #10): the last\n' >&3
@@ -109,11 +109,11 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 END
 for _ in $(seq 100); do
-	[ "$(roger count --to quick)" = 300 ] && break
+	[ "$(roger list --count --to quick)" = 300 ] && break
 	roger wait --as quick --timeout 100ms -q
 	sleep 0.1
 done
-is "7: of 300 in quick succession" "$(roger count --to quick)" 300
+is "7: of 300 in quick succession" "$(roger list --count --to quick)" 300
 kill "$server"
 wait "$server"
 is "7: the bridge ends well" "$?" 0

@@ -103,7 +103,7 @@ done
 kill "$server"
 wait "$server"
 is "an object for each" "$(head -n 1 log.json | json '[d["kind"], d["seq"]]')" '["taken", 3]'
-exits 1 "wait for nothing" roger bridge --wait 50ms
+exits 1 "wait for nothing" roger bridge --timeout 50ms
 exits 0 "verify" roger verify -q
 exits 0 "doctor" roger doctor -q
 done_testing

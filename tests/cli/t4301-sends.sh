@@ -17,13 +17,13 @@ exits 0 "again" roger send --as ann bob 'one' --key app-1:status-update:c1 --jso
 is "gives the first result" "$(printf '%s' "$out" | json '[d["messages"][0]["id"],d["duplicate"]]')" "[\"$first\", true]"
 exits 77 "the same key with another text" roger send --as ann bob 'two' --key app-1:status-update:c1
 like "names key and message" "$err" "app-1:status-update:c1.*$first"
-is "one message" "$(roger count)" 1
+is "one message" "$(roger list --count)" 1
 is "one entry" "$(wc -l <$log)" 1
 is "its members, the seed's eleven first" "$(json 'list(d)' <$log)" '["id", "sender", "target", "timestamp", "idempotent_key", "payload_chars", "outcome", "attempt", "max_attempts", "cycle_id", "dead_letter_task_id", "payload_bytes", "payload_sha256", "message_id", "chain"]'
 is "what it says" "$(json '[d["sender"],d["target"],d["payload_chars"],d["outcome"],d["attempt"],d["max_attempts"],d["dead_letter_task_id"]]' <$log)" '["ann", "bob", 3, "delivered", 1, 3, null]'
 is "the checksum is that of the content" "$(json 'd["payload_sha256"]' <$log)" "$(printf one | sha256sum | cut -d' ' -f1)"
 exits 64 "a key that is empty" roger send --as ann bob 'one' --key ''
-is "is none that was forgotten" "$(roger count)" 1
+is "is none that was forgotten" "$(roger list --count)" 1
 like "what fits no filter" "$(roger sends --key none)" "^no entry fits$"
 exits 65 "a bare number is no time" roger report --since 5
 like "which says what is expected" "$err" "expected a time such as .*2h for 2 hours ago"
@@ -78,13 +78,13 @@ is "its id stands in the entry" "$(roger sends --key app-4:escalation:c1 --newes
 is "one message in all of it" "$(roger list --key app-4:escalation:c1 --jsonl | wc -l)" 1
 exits 75 "redeliver" roger dead redeliver "$letter" --within 50ms
 is "not read in time either: it is to be delivered" "$(roger dead show "$letter" --json | json '[l["status"] for l in d["dead_letters"]]')" '["undelivered"]'
-exits 0 "stale" roger dead stale "$letter" --note 'done by hand'
+exits 0 "stale" roger dead stale "$letter" --reason 'done by hand'
 is "is noted" "$(roger dead --status stale --json | json '[[l["id"] == "'"$letter"'",l["note"]] for l in d["dead_letters"]]')" '[[true, "done by hand"]]'
 is "one dead letter still" "$(roger dead --json | json 'len(d["dead_letters"])')" 1
 roger ack --as bob "$late" -q
 is "read late: a correcting entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json '[d["attempts"][0]["attempt"],d["attempts"][0]["outcome"]]')" '[4, "delivered"]'
 like "and the letter tells" "$(roger dead)" "read after all"
-exits 77 "which need not go again" roger redeliver "$letter"
+exits 77 "which need not go again" roger dead redeliver "$letter"
 exits 77 "nor is it of no use" roger dead stale "$letter"
 exits 66 "no such letter" roger dead show dl-0
 

@@ -20,7 +20,7 @@ exits 77 "a second dispatch" roger dispatch good --as lead
 exits 77 "a forward before the completion" roger forward good
 like "says what is missing" "$err" "no completion receipt"
 exits 77 "a recovery while there is time" roger recover good
-check "extend" roger extend good --by 5m --why "slow mirror"
+check "extend" roger extend good --by 5m --reason "slow mirror"
 like "is noted" "$(member notes good)" "extended to .*slow mirror"
 exits 65 "too long an extension" roger extend good --by 2d
 check "complete with a result" sh -c 'echo "all PLANTED pass" | "$0" complete good --exit 0 --result -' "$ROGER"

@@ -77,7 +77,7 @@ roger receive --as run -q
 ends() { # RUN EXIT STATUS TOLD COMMAND...
 	_run=$1 _exit=$2 _wanted=$3 _told=$4
 	shift 4
-	exits "$_exit" "$_run: its own exit status" roger run --run "$_run" --as lead --limit 10s -q -- "$@"
+	exits "$_exit" "$_run: its own exit status" roger run --run "$_run" --as lead --timeout 10s -q -- "$@"
 	is "$_run: $_wanted" "$(status_of "$_run")" "$_wanted"
 	is "$_run: its owner is told" "$(told "$_run")" "$_told"
 }
@@ -169,7 +169,7 @@ roger complete full --result words >again
 like "once" "$(cat again)" "said so already"
 exits 77 "another one is refused" roger complete full --result 'other words'
 like "and named" "$err" "result: message 'msg-.*' delivered another one already"
-is "and not sent" "$(roger count --to boss --type result)" 2
+is "and not sent" "$(roger list --count --to boss --type result)" 2
 
 # Signals.
 passes() { # SIGNAL
@@ -214,13 +214,13 @@ PY
 is "one of a write of ours is not" "$(cat code) $(member childExit big)" "5 5"
 
 # A limit.
-exits 143 "one that hangs is told to end" roger run --run hang --as lead --limit 300ms -q -- sleep 20
+exits 143 "one that hangs is told to end" roger run --run hang --as lead --timeout 300ms -q -- sleep 20
 like "and its owner why" "$(told hang)" "signal 15 after the limit of 300ms"
-exits 137 "one that does not listen is killed" roger run --run deaf --as lead --limit 300ms --grace 200ms -q -- \
+exits 137 "one that does not listen is killed" roger run --run deaf --as lead --timeout 300ms --grace 200ms -q -- \
 	sh -c 'trap "" TERM; echo partial; sleep 21.375 & sleep 21.375; sleep 21.375'
 like "with its last words" "$(told deaf)" "partial"
 is "and all that it started" "$(count_running 'sleep 21[.]375')" 0
-exits 0 "one that ends well when told" roger run --run heeds --as lead --limit 300ms -q -- \
+exits 0 "one that ends well when told" roger run --run heeds --as lead --timeout 300ms -q -- \
 	sh -c 'trap "echo saved; exit 0" TERM; while :; do sleep 0.05; done'
 is "has given its result" "$(told heeds)" "result: [exit 0 after the limit of 300ms]
 saved"

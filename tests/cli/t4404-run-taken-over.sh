@@ -76,11 +76,11 @@ is "and its owner is told" "$(told mute)" 1
 
 # Signals and a limit reach one that was taken over.
 orphan stop -- sh -c "$waiting" 2>/dev/null
-exits 1 "a limit, which counts from the dispatch" roger run --run stop --as lead --limit 10ms -q
+exits 1 "a limit, which counts from the dispatch" roger run --run stop --as lead --timeout 10ms -q
 gone "$(child_of stop)"
 result 0 "ends it"
 orphan deaf -- sh -c '(trap "" TERM; exec sleep 22.375) & echo $$ >up-deaf; wait' 2>/dev/null
-exits 1 "and, with its leader gone" roger run --run deaf --as lead --limit 10ms --grace 10s -q
+exits 1 "and, with its leader gone" roger run --run deaf --as lead --timeout 10ms --grace 10s -q
 is "all of its group that does not listen" "$(count_running 'sleep 22[.]375')" 0
 
 # A restart, when all is over.
@@ -137,8 +137,8 @@ ours["processes"] = dict(d["processes"], childPid=os.getppid(),
                          childStart=int(open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[19]))
 json.dump(ours, open(sys.argv[2].replace("evil", "ours"), "w"))
 PY
-exits 77 "not the first process" roger run --run evil --as lead --limit 1ms
-"$ROGER" run --run ours --as lead --limit 1ms --grace 1ms -q 2>/dev/null &
+exits 77 "not the first process" roger run --run evil --as lead --timeout 1ms
+"$ROGER" run --run ours --as lead --timeout 1ms --grace 1ms -q 2>/dev/null &
 pid=$!
 until grep -q 'taken over' $runs/ours.json; do sleep 0.02; done
 sleep 0.1

@@ -162,7 +162,7 @@ def hostile():
     run = start("closes", sh("echo words; exec >&-; sleep 0.3; exit 4"), stdout=subprocess.PIPE)
     out = run.stdout.read()
     check("one that closes its output lives on", out == b"words\n" and run.wait(20) == 4)
-    run = start("stops", sh("kill -STOP $$; echo words"), "--limit", "400ms", stdout=subprocess.PIPE)
+    run = start("stops", sh("kill -STOP $$; echo words"), "--timeout", "400ms", stdout=subprocess.PIPE)
     check("one that stops itself meets its limit", run.wait(20) == 143, run.returncode)
     done = subprocess.run(words("dark", ["printf", r"\0\0\0\377\376"]), stdout=subprocess.PIPE, check=False)
     check("bytes that are no text are told as such", told("dark") == [("result", "\ufffd" * 5)], told("dark"))
@@ -228,7 +228,7 @@ def terminal_that_stands_still():
             settings = termios.tcgetattr(theirs)
             settings[1] &= ~termios.OPOST
             termios.tcsetattr(theirs, termios.TCSANOW, settings)
-        run = start(name, sh("yes 1234567890 | head -c 300000; sleep 100"), "--limit", "1s", "--grace", "1s",
+        run = start(name, sh("yes 1234567890 | head -c 300000; sleep 100"), "--timeout", "1s", "--grace", "1s",
                     stdout=theirs, stdin=subprocess.DEVNULL, start_new_session=True)
         os.close(theirs)
         check(f"{name}: a terminal that nobody reads keeps no limit from being kept", until(lambda: told(name), 10))

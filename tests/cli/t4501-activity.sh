@@ -19,7 +19,7 @@ is "every line is JSON" "$(python3 -c 'import json, sys; print(sum(1 for l in op
 
 exits 64 "no type" roger log app-42
 like "is named" "$err" "type: missing"
-exits 64 "no task" roger log
+exits 64 "no task" roger log --details '{}'
 exits 65 "a type of another schema" roger log app-42 TASK_START
 like "is answered with the list" "$err" "FILE_READ, FILE_WRITE"
 exits 65 "details that are no object" roger log app-42 TOOL_EXEC --details '[]'
@@ -109,4 +109,13 @@ done
 wait
 is "a hundred entries by four writers" "$(count --task crowd)" 100
 is "and no two the same" "$(roger activity --task crowd --jsonl | sort | uniq -d)" ""
+exits 0 "without a task" roger log --limit 1 --newest --json
+is "log shows the log" "$out" "$(roger activity --limit 1 --newest --json)"
+is "with its filters" "$(roger log --task app-42 --jsonl | wc -l)" "$(roger activity --task app-42 --jsonl | wc -l)"
+entries=$(roger activity --jsonl | wc -l)
+exits 64 "what only an entry has is of an entry" roger log --message 'what for?'
+exits 0 "a task writes one" roger log app-77 TOOL_EXEC
+is "and no other line did" "$(roger log --jsonl | wc -l)" $((entries + 1))
+like "help has both" "$(roger help log)" "usage: roger log \[task\] \[type\].*
+Without these, as .roger activity.: "
 done_testing

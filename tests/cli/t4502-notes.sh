@@ -87,10 +87,10 @@ roger send --as plan bob y --key 'FOREIGN text' -q 2>/dev/null
 roger ack --as bob 'FOREIGN text' -q 2>/dev/null
 roger nack --as bob "$(printf 'FOREIGN\ntext')" -q 2>/dev/null
 roger claim --as plan --worker w -q
-roger search PLANTED >/dev/null
+roger list PLANTED >/dev/null
 roger archive --issue m -q
 roger archive --ids 'FOREIGN text' -q 2>/dev/null
-roger delete --issue m --reason PLANTED -q
+roger archive --unread --issue m --reason PLANTED -q
 roger cleanup -q
 roger rebuild -q
 is "the marker is where messages and reasons are" "$(grep -lr PLANTED .roger | grep -c -E '^\.roger/(messages(\.jsonl|\.db|_archive/.*)|cleanup_metrics\.jsonl)$')" \

@@ -37,19 +37,19 @@ exits 1 "nobody is configured" roger wake --once
 like "says so" "$err" "nobody is configured to be woken; see wake.agents"
 exits 78 "waiting for nobody is no use" timeout 10 "$ROGER" wake
 like "and says what is missing" "$err" "name agents and their commands as wake.agents"
-exits 78 "not for a while, either" timeout 10 "$ROGER" wake --for 5s
+exits 78 "not for a while, either" timeout 10 "$ROGER" wake --timeout 5s
 configure 'after: 1h' 'bob: [touch, woken]'
 exits 1 "no mail" roger wake --once
 like "an agent that nobody knows is told" "$err" "wake.agents.bob: nobody of that name"
-exits 64 "once and for" roger wake --once --for 1s
+exits 64 "once and for" roger wake --once --timeout 1s
 exits 64 "a name without test" roger wake bob
 like "says with what it goes" "$err" "agent: expected only with --test"
 exits 64 "a time to look within, without test" timeout 10 "$ROGER" wake --within 3s
-like "says so, and what else may be meant" "$err" "within: expected only with --test; .*--for"
+like "says so, and what else may be meant" "$err" "within: expected only with --test; .*--timeout"
 exits 64 "with once, too" roger wake --once --within 3s
 like "in the same words" "$err" "within: expected only with --test"
-exits 64 "a test for some time" roger wake --test bob --for 3s
-like "says what there is for that" "$err" "for: expected without --test; .*--within"
+exits 64 "a test for some time" roger wake --test bob --timeout 3s
+like "says what there is for that" "$err" "timeout: expected without --test; .*--within"
 exits 64 "a test of nobody" roger wake --test
 exits 66 "a test of one who is not configured" roger wake --test carol
 like "help begins with examples" "$(roger wake --help | head -n 3)" "roger wake"
@@ -150,14 +150,14 @@ configure 'after: 0s; backoff: 1s' 'bob: [roger, receive, -q]'
 loop=$!
 roger send --as ann bob 'PLANTED five' -q
 check "mail is told of while it runs" await grep -q '"agent":"bob"' live
-check "and was taken" await sh -c "'$ROGER' count --unread --to bob | grep -qx 0"
+check "and was taken" await sh -c "'$ROGER' list --count --unread --to bob | grep -qx 0"
 roger send --as ann bob 'PLANTED six' -q
-check "again and again" await sh -c "'$ROGER' count --unread --to bob | grep -qx 0"
+check "again and again" await sh -c "'$ROGER' list --count --unread --to bob | grep -qx 0"
 kill -TERM $loop
 wait $loop
 is "it ends when told to" "$?" 0
 start=$(date +%s)
-exits 0 "for a while" roger wake --for 300ms
+exits 0 "for a while" roger wake --timeout 300ms
 check "is no longer than that" [ $(($(date +%s) - start)) -le 3 ]
 
 # ---------------------------------------------------------------- hostile

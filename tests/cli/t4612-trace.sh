@@ -1,5 +1,5 @@
 #!/bin/sh
-# trace, and show --trace: every step of a message with its time and the line it
+# trace: every step of a message with its time and the line it
 # is written in, for each recipient; by id and by key; living, claimed, given
 # back, timed out, given up, archived; and the figures of report.
 . "$(dirname "$0")/lib.sh"
@@ -17,20 +17,19 @@ wake:
 END
 steps() { roger trace --json "$@" | json '[[s["step"] for s in t["steps"]] for t in d["traces"]]'; }
 reached() { roger trace --json "$@" | json '[t["reached"] for t in d["traces"]]'; }
-row() { roger show --trace "$1" | grep -E "^  $2 "; }
+row() { roger trace "$1" | grep -E "^  $2 "; }
 
 exits 66 "no such message" roger trace msg-1-x
 like "says how to find one" "$err" "no message 'msg-1-x', and none with that key"
-exits 64 "nothing" roger show --trace
+exits 64 "nothing" roger trace
 exits 65 "too much" roger trace 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21
-like "help of show knows it" "$(roger show --help)" "--trace"
 
 # ---------------------------------------------------------------- looked at, read
 one=$(send_id --as ann bob 'PLANTED one' --issue app)
 is "stored" "$(steps "$one")" '[["stored"]]'
 is "with its line, and where that begins" "$(roger trace "$one" --json | json '[d["traces"][0]["steps"][0][k] for k in ("file", "line", "who")]')" \
 	'["messages.jsonl", 1, "ann"]'
-is "a dash for what has not been" "$(roger show --trace "$one" | grep -c -E '^  (wake attempted|looked at|read|acknowledged|timed out|dead) +-$')" 6
+is "a dash for what has not been" "$(roger trace "$one" | grep -c -E '^  (wake attempted|looked at|read|acknowledged|timed out|dead) +-$')" 6
 roger wake --once -q
 env ROGER_AGENT=bob "$ROGER" inbox -q
 env ROGER_AGENT=bob "$ROGER" inbox -q
@@ -98,7 +97,7 @@ is "timed out" "$(steps t:escalation:1)" '[["stored", "timeout"]]'
 roger send --as ann frank 'PLANTED six' --key t:escalation:1 --confirm read --within 10ms -q 2>/dev/null
 is "given up" "$(steps t:escalation:1)" '[["stored", "timeout", "timeout", "dead"]]'
 is "reached that" "$(reached t:escalation:1)" '["dead"]'
-like "with the evidence" "$(roger show --trace "$(roger list --to frank --jsonl | json 'd["id"]')")" '^  dead .* dead-letters.jsonl:1$'
+like "with the evidence" "$(roger trace "$(roger list --to frank --jsonl | json 'd["id"]')")" '^  dead .* dead-letters.jsonl:1$'
 like "each attempt" "$(roger trace t:escalation:1)" '^  timed out .*attempt 1 of 2.* send-log/ann.jsonl:2$'
 roger receive --as frank -q
 is "read after all, which is no ack" "$(reached t:escalation:1)" '["read"]'

@@ -24,7 +24,7 @@ like "with one line" "$err" "no workspace"
 roger init -q
 exits 0 "ping_pong runs" ./ping_pong 3
 is "six turns" "$(printf '%s\n' "$out" | grep -c got)" 6
-is "are six messages" "$(roger count --issue ping-pong)" 6
+is "are six messages" "$(roger list --count --issue ping-pong)" 6
 roger send -q --as somebody watcher hello 2>/dev/null
 exits 0 "watch sees mail" ./watch watcher 10
 like "without its text" "$out" "#1 +somebody +general +5 bytes"

@@ -9,10 +9,12 @@ prefix=$here/root/usr/local
 # The folder of libraries may have the machine's name in it, or be lib64.
 installed=$(cd "$prefix" && find . -type f -o -type l | sed 's|^\./||; s|^lib/[^/]*-linux-[^/]*/|lib/|; s|^lib64/|lib/|' | sort)
 for file in bin/roger include/roger.h include/roger-mcp.h \
+	$([ ! -e "$(dirname "$ROGER")/roger-top" ] || echo libexec/roger/roger-top) \
 	lib/libroger.so lib/libroger.so.0 lib/libroger.a lib/libroger-mcp.so lib/libroger-mcp.so.0 lib/libroger-mcp.a \
 	lib/pkgconfig/roger.pc lib/pkgconfig/roger-mcp.pc share/man/man1/roger.1 \
 	share/bash-completion/completions/roger share/zsh/site-functions/_roger share/fish/vendor_completions.d/roger.fish \
 	share/doc/roger/LICENSE share/doc/roger/NOTICE share/doc/roger/SECURITY.md share/doc/roger/README.md share/doc/roger/CHANGELOG.md \
+	$([ -x "$(dirname "$ROGER")/roger-serve" ] && echo libexec/roger/roger-serve) \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files 'docs/*.md' | sed 's|^docs|share/doc/roger|') \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files integrations | sed 's|^|share/roger/|'); do
 	printf '%s\n' "$installed" | grep -qx "$file" || note "missing: $file"
@@ -20,9 +22,22 @@ done >missing
 is "all is there" "$(cat missing)" ""
 is "and nothing of the build" "$(printf '%s\n' "$installed" | grep -E '\.(o|c|py|sh)$|test|bench')" ""
 
+if [ -e "$prefix/libexec/roger/roger-top" ]; then
+	like "what was installed finds its roger-top" "$(cd / && TERM=vt100 script -qec "env TERM=vt100 '$prefix/bin/roger' top --workspace /" /dev/null 2>&1)" "no workspace"
+fi
 mkdir bin
 ln -s "$prefix/bin/roger" bin/roger
 PATH=$here/bin:$PATH
+if [ -x "$prefix/libexec/roger/roger-serve" ]; then
+	"$prefix/bin/roger" init "$here/served" >/dev/null
+	run timeout 60 "$prefix/bin/roger" --workspace "$here/served" serve --listen 0.0.0.0:1
+	like "serve finds its program" "$err" "not of the loopback"
+	mv "$prefix/libexec/roger/roger-serve" "$here/away"
+	run timeout 60 "$prefix/bin/roger" --workspace "$here/served" serve
+	is "without it there is an error" "$status" 69
+	like "which says what it needs" "$err" "built where libevent"
+	mv "$here/away" "$prefix/libexec/roger/roger-serve"
+fi
 if command -v mandoc >/dev/null; then
 	like "the manual can be read" "$(mandoc -T markdown "$prefix/share/man/man1/roger.1")" "roger"
 	is "each command has a page" "$(roger help --all | awk 'NF == 1 { listed = 1 } !NF { listed = 0 } listed && /^  [a-z]/ && NF > 1 { print $1 }' | while read -r command; do
@@ -48,7 +63,7 @@ loads bash "receive recover " bash --norc --noprofile -c '
 loads zsh "receive recover " zsh -f -c '
 	fpath=("$1/share/zsh/site-functions" $fpath)
 	autoload -U compinit && compinit -u -d "$PWD/dump"
-	compset() { :; }; compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; shift; done; print -l -- "$@"; }
+	compset() { :; }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@"; }
 	words=(roger rec) CURRENT=2
 	${_comps[roger]}' zsh "$prefix"
 loads fish "receive recover " env XDG_DATA_DIRS="$prefix/share" fish --no-config -c '

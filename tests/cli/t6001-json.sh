@@ -18,6 +18,7 @@ is_json() { # NAME COMMAND...
 	case $_name in
 	"send --batch") set -- roger batch ;;
 	"log --import") set -- roger log_import ;;
+	count) set -- roger count ;;
 	esac
 	[ "$1" = roger ] || return 0
 	is "as roger schema $2 says" "$(printf '%s' "$out" | python3 "$source_dir/tests/cli/lib_schema.py" "$2" 2>&1)" ""
@@ -36,18 +37,18 @@ is_json claim roger claim --as carol --json
 is_json nack roger nack --as carol "$(roger list --to carol --jsonl | json 'd["id"]')" --json
 is_json ack roger ack --as bob "$a" --json
 is_json show roger show "$a" --json
-is_json thread roger thread "$a" --json
+is_json thread roger show --thread "$a" --json
 is_json list roger list --json
 is_json "list of nothing" roger list --issue nothing --json
-is_json search roger search one --json
-is_json "search for nothing" roger search nothing --json
-is_json count roger count --json
+is_json search roger list one --json
+is_json "search for nothing" roger list nothing --json
+is_json count roger list --count --json
 is_json agents roger agents --json
 is_json session roger session --json
 is_json "session new" roger session new --json
 is_json archive roger archive "$a" --json
 is_json cleanup roger cleanup --json
-is_json delete roger delete "$b" --json
+is_json delete roger archive --unread "$b" --json
 is_json log roger log app-42 TOOL_EXEC --json
 is_json "log --import" roger log --import .roger/logs/activity.log.jsonl --json
 is_json activity roger activity --json
@@ -65,8 +66,8 @@ for _command in $(printf '%s' "$out" | json '" ".join(c["name"] for c in d["comm
 	roger help "$_command" >/dev/null && roger help --all | grep -q "^  $_command " || echo "$_command" >>unknown
 done
 is "each command in it is in help --all" "$(cat unknown 2>/dev/null)" ""
-is "as many as there" "$(printf '%s' "$out" | json 'sum(" " not in c["name"] for c in d["commands"])')" "$(roger help --all | awk '/^start$/ { on = 1 } /^Every/ { on = 0 } on && /^  [a-z]/ && $2 !~ /^(redeliver|stale)$/' | wc -l)"
-is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger count)"
+is "as many as there" "$(printf '%s' "$out" | json 'len(d["commands"])')" "$(roger help --all | awk '/^start$/ { on = 1 } /^Every/ { on = 0 } on && /^  [a-z]/' | wc -l)"
+is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger list --count)"
 is "agents --jsonl is a line an agent" "$(roger agents --jsonl | json 'd["name"]' 2>/dev/null || roger agents --jsonl | wc -l)" 3
 
 is_error() { # STATUS CODE NAME COMMAND...
@@ -107,4 +108,19 @@ exits 65 "verify finds an altered line" roger verify --json
 is "and places it" "$(printf '%s' "$out" | json '[d["damaged"] > 0, d["findings"][0]["line"]]')" "[true, 1]"
 exits 65 "in words, too" roger verify
 like "with line and byte" "$out" "line 1 \(byte 0\)"
+# ------------------------------------------------------------ one member of an answer
+id=$(roger send print --as sender 'two
+lines' --new --print id)
+is "send --print id" "$(roger list --to print --print id)" "$id"
+is "a text as it is" "$(roger show "$id" --print content)" 'two
+lines'
+is "a number, a yes, and what is unset" "$(roger show "$id" --print seq; roger show "$id" --print read; roger show "$id" --print reply_to)" '1
+false'
+is "a member of the answer itself" "$(roger inbox --as print --print unread)" 1
+is "of each item" "$(roger send a,b --as sender hi --new --print to)" 'a
+b'
+exits 64 "a member that there is not" roger send a --as sender hi --print nothing
+like "is named before anything is done" "$err $(roger list --to a --print id | grep -c .)" "^roger: option '--print': the answer of send has no member 'nothing'.* 1$"
+exits 66 "an error is in words" roger show nothing --print id
+like "as for people" "$err" "^roger: no message"
 done_testing

@@ -33,9 +33,9 @@ harmless inbox roger inbox --as bob
 like "but shows what was there" "$(cat harm)" "<U\+001B>\[2J.*<U\+202E>right-to-left"
 like "joiners stay" "$(cat harm)" "$(printf '\360\237\221\250\342\200\215\360\237\221\251\342\200\215\360\237\221\247 \331\205\333\214\342\200\214')"
 harmless list roger list
-harmless search roger search over
+harmless search roger list over
 harmless show roger show "$id"
-harmless thread roger thread "$id"
+harmless thread roger show --thread "$id"
 harmless "inbox --json" roger inbox --as bob --json
 harmless "list --jsonl" roger list --jsonl
 check "JSON is without what cannot be seen" python3 -c '
@@ -45,7 +45,7 @@ harmless claim roger claim --as bob
 harmless receive roger receive --as bob
 harmless "an error about an option" roger list "$(printf -- '--\033[2J')"
 harmless "an error about a command" roger "$(printf '\033[2J\302\233')"
-harmless "an error about a word" roger count "$(printf '\033[2J')"
+harmless "an error about a word" roger list --count "$(printf '\033[2J')"
 harmless "an error about a name" roger inbox --as "$(printf '\033[2J')"
 harmless "an error about a file" roger send --as a b --file "$(printf '\033[2J')"
 harmless "an error about a folder" roger --workspace "$(printf '/\033[2J')" stats
@@ -83,10 +83,23 @@ in_terminal() { # COMMAND
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	like "colours on a terminal" "$(in_terminal "'$ROGER' agents")" "$escape"
 	unlike "but not with NO_COLOR" "$(NO_COLOR=1 in_terminal "'$ROGER' agents")" "$escape"
-	like "a bar for rebuild on a terminal" "$(in_terminal "'$ROGER' rebuild")" "%"
-	unlike "but not with --quiet" "$(in_terminal "'$ROGER' rebuild --quiet")" "%"
+	# Work of more than a second: it is stopped for one after its beginning was stored.
+	mkdir slowly && (cd slowly && roger init -q)
+	awk 'BEGIN { for (i = 0; i < 20000; i++) printf "{\"to\":[\"bob%d\"],\"issue\":\"i%d\",\"content\":\"x\"}\n", i, i / 200 }' >slowly/batch
+	cat >slowly/work <<-END
+		cd slowly
+		'$ROGER' send --batch --as amy \$1 <batch &
+		until [ "\$(wc -c <.roger/messages.jsonl)" -gt "\$2" ]; do kill -0 \$! || break; done
+		kill -STOP \$!
+		sleep 1.1
+		kill -CONT \$!
+		wait
+	END
+	like "long work says how far it is on a terminal" "$(in_terminal "sh slowly/work -- 0")" "send: .* of .*B, .*B/s, .* left"
+	unlike "but not with --quiet" "$(in_terminal "sh slowly/work --quiet $(wc -c <slowly/.roger/messages.jsonl)")" "left"
+	unlike "and short work does not" "$(in_terminal "'$ROGER' rebuild")" "left"
 fi
-unlike "no bar elsewhere" "$(roger rebuild 2>&1)" "%"
+unlike "nor anything elsewhere" "$(roger rebuild 2>&1)" "left"
 
 # A pipe that is closed, a disk that is full.
 python3 -c '

@@ -11,6 +11,12 @@ roger send -q --as plan implement hello --issue app-42 2>/dev/null
 roger send -q --as plan imp:roved hello --issue app-43 2>/dev/null
 id=$(roger list --newest --limit 1 --jsonl | json 'd["id"]')
 
+id1=$(roger list --to implement --jsonl | json 'd["id"]')
+roger dispatch -q build-7 --as plan --within 1h
+printf 'retries:\n  max_attempts: 1\n' >>.roger/config.yaml
+roger send -q --as late gone 'try it' --issue app-43 --key t:do:1 --confirm read --within 1ms 2>/dev/null
+letter=$(roger dead --jsonl | json 'd["id"]')
+
 in_bash() { # LINE
 	bash --norc --noprofile -c '
 		eval "$(roger completion bash)"
@@ -26,7 +32,7 @@ in_zsh() { # LINE
 		compdef() { :; }
 		compset() { :; }
 		_files() { :; }
-		compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; shift; done; print -l -- "$@"; }
+		compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; [[ $1 == -d ]] && { [[ $2 == shown && -n $TEXTS ]] && print -l -- "$shown[@]"; shift; }; shift; done; [[ -n $TEXTS ]] || print -l -- "$@"; }
 		eval "$(roger completion zsh)"
 		words=("${(@s: :)1}") CURRENT=${#words}
 		_roger' zsh "$1"
@@ -58,7 +64,18 @@ for shell in bash zsh fish; do
 	completes "words of a command" "roger session n" "new "
 	completes "but not of another" "roger config n" ""
 	completes "all words of one" "roger cycle " "current list new "
-	completes "the id of a thread" "roger thread ${id%???}" "$id "
+	completes "a second word of a command" "roger dead re" "redeliver "
+	completes "dead letters" "roger dead stale dl-" "$letter "
+	completes "agents behind a command of two words" "roger agents retire im" "imp:roved implement "
+	completes "one's own mail" "roger ack --as implement msg-" "$id1 "
+	completes "nobody else's" "roger ack --as plan msg-" ""
+	completes "runs" "roger complete bu" "build-7 "
+	completes "and what a timeline has" "roger timeline bu" "build-7 "
+	completes "an issue is one of these" "roger timeline app-" "app-42 app-43 "
+	completes "tools" "roger setup c" "claude codex "
+	completes "options that show the log, too" "roger log --de" "--details "
+	completes "and those" "roger log --unt" "--until "
+	completes "the id of a thread" "roger show --thread ${id%???}" "$id "
 	completes "no agent for a file" "roger send --file pl" ""
 	completes "no command for a folder" "roger --workspace stat" ""
 	completes "an agent called as a command is" "roger --as list stat" "stats status "
@@ -76,6 +93,15 @@ if command -v fish >/dev/null; then
 fi
 is "bash: issues behind =" "$(in_bash 'roger inbox --issue=' | sort | tr '\n' ' ')" "app-42 app-43 "
 is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
+
+# What they are, beside them.
+like "bash: told with the list, which is a second tabulator" "$(COMP_TYPE=63 in_bash 'roger rec')" "^receive +\(take unread mail and mark it read\)"
+is "bash: but not into the line" "$(COMP_TYPE=9 in_bash 'roger rece')" "receive"
+is "bash: one alone is put into the line" "$(COMP_TYPE=63 in_bash 'roger rece')" "receive"
+like "zsh: beside each" "$(TEXTS=1 in_zsh 'roger show --th')" '^--thread  -- the whole thread'
+if command -v fish >/dev/null; then
+	like "fish: beside each" "$(fish --no-config -c 'source (roger completion fish | psub); complete -C "roger ack --as implement msg-"')" "msg-.*	hello"
+fi
 
 # In a zsh and a fish that are really there, with a key pressed.
 # Needs a pseudo-terminal, which a bare chroot has not.

@@ -11,8 +11,9 @@ exits 1 "wait, in vain" roger wait --as reviewer --timeout 10ms
 like "says so" "$err" "no mail came in time"
 exits 1 "but not with -q" roger wait --as reviewer --timeout 10ms -q
 is "nothing" "$out$err" ""
-for verb in archive delete; do
-	exits 66 "$verb of an issue that is none" roger $verb --issue ap
+for unread in '' --unread; do
+	# shellcheck disable=SC2086 # an option, or none
+	exits 66 "archive $unread of an issue that is none" roger archive $unread --issue ap
 	like "names the one" "$err" "no message of 'ap'; did you mean 'app'"
 done
 exits 0 "of one that is" roger archive --issue app

@@ -47,7 +47,7 @@ text=$(printf '%s' "$out" | context)
 like "names the sender" "$text" "from bob #1 .context, issue general"
 is "frames every line" "$(printf '%s\n' "$text" | grep -c -e "^> > from eve #9$" -e "^> (EVE #9): not me$")" 2
 like "says whose words they are" "$text" "not from the user"
-is "stays unread" "$(roger count --to claude --unread)" 1
+is "stays unread" "$(roger list --count --to claude --unread)" 1
 exits 0 "the next event" hook claude tool
 is "shows nothing twice" "$out" ""
 exits 0 "the next session" hook claude session-start

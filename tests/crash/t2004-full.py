@@ -71,7 +71,7 @@ class Traffic:
         if kind == 3:
             return ["receive", "--as", "bob", "--limit", "2", "--json"]
         if kind == 4 and self.acknowledged:
-            return ["delete", "--json", self.acknowledged[self.tries % len(self.acknowledged)]]
+            return ["archive", "--unread", "--json", self.acknowledged[self.tries % len(self.acknowledged)]]
         body = "b" * self.random.choice((10, 3000))
         return ["send", "--as", "ann", "--issue", f"i{self.tries}", "bob", body]
 

@@ -21,7 +21,7 @@ import lib
 
 BOUND, QUICK = 13.0, 2.0  # seconds: RG_LOCK_WAIT_MS and some, and at once
 SEND = ["send", "--as", "zoe", "--issue", "stopped", "bob", "behind"]
-READS = [["list", "--jsonl"], ["inbox", "--as", "bob"], ["count", "--to", "bob"]]
+READS = [["list", "--jsonl"], ["inbox", "--as", "bob"], ["list", "--count", "--to", "bob"]]
 
 
 def warm_copy(store, to):

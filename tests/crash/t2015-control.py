@@ -197,7 +197,7 @@ def run(top):
         config.write("size_limits: {max_messages_per_issue_phase: 1000000, max_messages_per_issue: 1000000}\n")
     lib.must(lib.call(storm.store, ["send", "--as", "first", "worker", "hello"]))
     long = [Long(storm, "mcp", "--as", "worker"), Long(storm, "wait", "--as", "nobody", "--timeout", "1h"),
-            Long(storm, "bridge", "--wait", "1h")]
+            Long(storm, "bridge", "--timeout", "1h")]
     work = [threading.Thread(target=target, args=args) for target, args in [
         (storm.send_keyed, ("k1", "a")), (storm.send_keyed, ("k1", "a")), (storm.send_keyed, ("k2", "b")),
         (storm.send_plain, ("p1",)), (storm.take, ("t1",)), (storm.take, ("t2",)), (storm.look, ()),

@@ -122,7 +122,7 @@ def redeliver_together(top, races):
         key = f"t:escalation:{race}"
         lib.call(store, confirm(key, "1ms"))
         letter = lib.letter_id("ann", "bob", key, "1", 1)
-        done = at_once(store, [["redeliver", letter, "--within", "30ms"]] * 3)
+        done = at_once(store, [["dead", "redeliver", letter, "--within", "30ms"]] * 3)
         if any(d.returncode != 75 for d in done):
             faults.append(f"{key}: {[(d.returncode, d.stderr) for d in done]}")
         attempts = lib.entries_of(store)["ann", "bob", key, "1"]

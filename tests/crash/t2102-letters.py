@@ -135,9 +135,9 @@ def slow_one(top, kind):
         if kind == "read":
             lib.must(lib.call(store, ["receive", "--as", "bob"]))
         elif kind == "stale":
-            lib.must(lib.call(store, ["stale", letter, "--note", "by hand"]))
+            lib.must(lib.call(store, ["dead", "stale", letter, "--reason", "by hand"]))
         else:
-            lib.call(store, ["redeliver", letter, "--within", "1ms"])
+            lib.call(store, ["dead", "redeliver", letter, "--within", "1ms"])
         with open(f"{store}/go", "w", encoding="utf-8"):
             pass
         if sending.wait(20) != 75:
@@ -168,8 +168,8 @@ def every_verb(top):
     send(store, "t:escalation:1")
     send(store, "t:escalation:1")
     conflict = lib.call(store, ["send", "--as", "ann", "--key", "t:escalation:1", "bob", MARKER + "!"])
-    lib.call(store, ["redeliver", letter, "--within", "1ms"])
-    lib.must(lib.call(store, ["stale", letter, "--note", "done"]))
+    lib.call(store, ["dead", "redeliver", letter, "--within", "1ms"])
+    lib.must(lib.call(store, ["dead", "stale", letter, "--reason", "done"]))
     lib.must(lib.call(store, ["receive", "--as", "bob"]))
     for words in (["send", "--as", "ann", "--key", "t:status-update:2", "kim", MARKER], ["cycle", "new"], ["cycle", "new"],
                   ["cycle", "new"], ["cycle", "new"], ["purge"], ["cleanup", "--keep-per-agent", "1"], ["rebuild"],

@@ -305,7 +305,7 @@ def never_stored(top):
             faults.append(f"turn {turn}: {attempts}")
         if len(lib.letters_of(store)) != (turn >= 2):
             faults.append(f"turn {turn}: {len(lib.letters_of(store))} dead letters")
-    done = lib.call(store, ["redeliver", lib.letters_of(store)[0]["id"], "--within", "1ms"])
+    done = lib.call(store, ["dead", "redeliver", lib.letters_of(store)[0]["id"], "--within", "1ms"])
     if done.returncode != 77:
         faults.append(f"redeliver exits {done.returncode}: {done.stderr}")
     done = send(store, "t:status-update:1")

@@ -113,7 +113,7 @@ def hammer(store):
     for thread in threads:
         thread.join()
     for _ in range(100):
-        done = lib.call(store, ["bridge", "--wait", "500ms"])
+        done = lib.call(store, ["bridge", "--timeout", "500ms"])
         if done.returncode == 1:
             break
         if done.returncode:

@@ -149,7 +149,7 @@ def mail(tap, top):
                 return f"{name} {number} {kind}: never shown; exit {second.returncode}"
             if third.stdout:
                 return f"{name} {number} {kind}: shown again and again"
-            unread = json.loads(lib.call(tried, ["count", "--to", "bob", "--unread", "--json"]).stdout)["count"]
+            unread = json.loads(lib.call(tried, ["list", "--count", "--to", "bob", "--unread", "--json"]).stdout)["count"]
             return None if unread == 1 else f"{name} {number} {kind}: {unread} unread"
 
         faults = lib.parallel(one, points)

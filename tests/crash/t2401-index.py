@@ -69,12 +69,12 @@ def make(folder, rng):
     fill(store, range(0, 12), rng)
     lib.must(lib.call(store, ["archive", "--issue", "i2", "-q"]))
     lib.must(lib.call(store, ["rebuild", "-q"]))
-    lib.must(lib.call(store, ["search", "word1", "-q"]))
+    lib.must(lib.call(store, ["list", "word1", "-q"]))
     before = {name: lib.read_file(f"{store}/.roger/{name}") for name in index_files(store)}
     fill(store, range(12, 24), rng)
     for words in PROBES_THAT_READ:
         told(store, words)
-    lib.must(lib.call(store, ["search", "word1", "-q"]))
+    lib.must(lib.call(store, ["list", "word1", "-q"]))
     return store, before
 
 
@@ -102,9 +102,9 @@ def drain(store, agent, taken):
 PROBES_THAT_READ = (
     [["list", "--json"], ["list", "--archived", "--json"], ["list", "--issue", "i1", "--json"], ["list", "--from", "ann", "--json"],
      ["list", "--limit", "3", "--json"], ["agents", "--json"], ["sends", "--lines", "--json"],
-     ["search", "word3", "--json"], ["stats", "--json"]]
-    + [["inbox", "--as", a, "--json"] for a in AGENTS] + [["count", "--to", a] for a in AGENTS]
-    + [["count", "--to", a, "--issue", "i1"] for a in AGENTS])
+     ["list", "word3", "--json"], ["stats", "--json"]]
+    + [["inbox", "--as", a, "--json"] for a in AGENTS] + [["list", "--count", "--to", a] for a in AGENTS]
+    + [["list", "--count", "--to", a, "--issue", "i1"] for a in AGENTS])
 PROBES_THAT_WRITE = (
     [["receive", "--as", a, "--json"] for a in AGENTS] + [["receive", "--as", a, "--limit", "1", "--json"] for a in AGENTS]
     + [["claim", "--as", a, "--worker", "v", "--json"] for a in AGENTS]

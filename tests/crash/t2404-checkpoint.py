@@ -75,7 +75,7 @@ def forget(store):
 
 
 PASSING = {"id", "created_at", "read_at", "claimed_until", "chain", "journal_bytes", "at", "took_ms", "message_id", "sent_at", "last_sent_at", "since", "until",
-           "index_bytes", "archived_at", "bytes", "head"}
+           "index_bytes", "archived_at", "last_looked_at", "bytes", "head"}
 
 
 def without_passing(value):
@@ -89,7 +89,7 @@ def without_passing(value):
 def answers(store, n):
     """Numbers, counts, limits, keys, what is unread, and the last looks."""
     told = []
-    for words in ([["agents", "--json"], ["session", "show", "--json"]] + [["count", "--to", a] for a in AGENTS]
+    for words in ([["agents", "--json"], ["session", "show", "--json"]] + [["list", "--count", "--to", a] for a in AGENTS]
                   + [["inbox", "--as", a, "--json"] for a in (*AGENTS, "nobody", "new3")]
                   + [["list", "--json"]] + [["send", AGENTS[k % 4], f"keyed k{k}:status-update:1", "--as", AGENTS[(k + 1 + k // 4) % 4], "--issue", f"i{k % 3}",
                                              "--key", f"k{k}:status-update:1", "--json"] for k in range(0, 2 * n, 3)]

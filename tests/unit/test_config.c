@@ -865,6 +865,29 @@ static void files_and_environment_are_loaded(void **state)
 	shows(config, "recipients", "open", ".roger/config.yaml:2");
 	rg_config_free(config);
 
+	put(tree, ".roger/config.yaml", RG_STR("store: postgres://me@db/roger#team\n"));
+	config = load(tree);
+	assert_true(config->places_configured);
+	shows(config, "store", "postgres://me@db/roger#team", ".roger/config.yaml:1");
+	rg_config_free(config);
+	setenv("ROGER_STORE", "postgres://me:se:cret@db:5432/roger?sslmode=require#team", 1);
+	config = load(tree);
+	shows(config, "store", "postgres://me:***@db:5432/roger?sslmode=require#team",
+	      "ROGER_STORE");
+	rg_config_free(config);
+	setenv("ROGER_STORE", "postgresql://db/roger?password=secret&user=me#team", 1);
+	config = load(tree);
+	shows(config, "store", "postgresql://db/roger?password=***&user=me#team", "ROGER_STORE");
+	rg_config_free(config);
+	setenv("ROGER_STORE", "files", 1);
+	not_loaded(tree, "ROGER_STORE: store: expected postgres://ROLE@HOST/DATABASE#WORKSPACE");
+	unsetenv("ROGER_STORE");
+	put(tree, ".roger/config.yaml", RG_STR("\nstore: postgres://me:pw@db/roger\n"));
+	not_loaded(tree, ".roger/config.yaml:2: store: expected no password in it: PostgreSQL's "
+			 "own file has it (~/.pgpass), or ROGER_STORE");
+	put(tree, ".roger/config.yaml",
+	    RG_STR("\nrecipients: warn\ncleanup: {keep_last_n_runs: 9}\n"));
+
 	setenv("ROGER_RECIPIENTS", "strict", 1);
 	config = load(tree);
 	assert_int_equal(config->recipients, RG_RECIPIENTS_STRICT);

@@ -1678,6 +1678,35 @@ static void a_checkpoint_is_due_after_work(void **state)
 	rg_control_close(control);
 }
 
+/* Else the chain of a journal that only other programs wrote would be computed from its start. */
+static void a_checkpoint_keeps_the_tail_before(void **state)
+{
+	const struct fixture *fixture = *state;
+	char name[RG_CHECKPOINT_NAME_BYTES];
+	struct rg_control *control = open_control(fixture);
+	struct rg_tail before;
+	uint64_t end, needs;
+	int file;
+
+	assert_int_equal(ftruncate(fixture->journal, 20), 0);
+	rg_control_set_end(control, 10, 7);
+	rg_control_set_end(control, 20, 8);
+	rg_control_checkpoint_name(NAME, name);
+	file = openat(fixture->folder.open, name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(rg_control_write_checkpoint(control, fixture->journal, 0, file, name, &end,
+						     &needs, NULL),
+			 ROGER_OK);
+	close(file);
+	rg_control_close(control);
+	leave_nothing(fixture);
+	control = open_control(fixture);
+	assert_int_equal(rg_control_appended(control), 20);
+	assert_true(rg_control_previous_tail(control, &before));
+	assert_int_equal(before.appended, 10);
+	assert_int_equal(before.chain, 7);
+	rg_control_close(control);
+}
+
 /* As often as it says; who holds the lock looks once. */
 static void what_contradicts_itself_is_looked_at_again(void **state)
 {
@@ -1974,6 +2003,7 @@ int main(void)
 		TEST(each_call_that_fails_is_an_error),
 		TEST(who_cannot_tell_the_boot_replaces_nothing),
 		TEST(a_checkpoint_is_due_after_work),
+		TEST(a_checkpoint_keeps_the_tail_before),
 		TEST(what_contradicts_itself_is_looked_at_again),
 		TEST(a_place_that_cannot_be_seen_is_another),
 		TEST(another_build_that_comes_between_is_left),

@@ -432,7 +432,8 @@ static void take_away(struct roger *roger)
 	struct roger_str id = some_id(roger, &reply);
 
 	request.ids = (struct roger_strs){ &id, 1 };
-	if ((rand() % 2 ? roger_archive : roger_delete)(roger, &request, &done, NULL) == ROGER_OK)
+	request.unread = rand() % 2;
+	if (roger_archive(roger, &request, &done, NULL) == ROGER_OK)
 		roger_reply_free(&done);
 	roger_reply_free(&reply);
 }
@@ -466,7 +467,7 @@ static void search(struct roger *roger)
 
 	struct roger_err err;
 
-	if (roger_search(roger, &request, &reply, &err) < 0)
+	if (roger_list(roger, &request, &reply, &err) < 0)
 		fail_msg("search: %s", err.message);
 	roger_reply_free(&reply);
 }
@@ -1167,7 +1168,7 @@ static void ask(struct roger *roger, int which)
 		ASK(report, roger_report_request, roger_report_reply, .since_ms = 1);
 		break;
 	case 5:
-		ASK(search, roger_list_request, roger_messages_reply, .text = str("text"));
+		ASK(list, roger_list_request, roger_messages_reply, .text = str("text"));
 		break;
 	case 6:
 		ASK(sends, roger_sends_request, roger_sends_reply, .limit = 10);

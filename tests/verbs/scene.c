@@ -101,6 +101,9 @@ static void memory_damage(struct scene *scene, long line)
 const struct scene_store scene_stores[] = {
 	{ "file", rg_file_store_open, file_damage },
 	{ "memory", rg_memory_store_open, memory_damage },
+#ifdef SCENE_POSTGRES
+	{ "postgres", scene_postgres_open, scene_postgres_damage, "TEST_POSTGRES" },
+#endif
 	{ NULL, NULL, NULL },
 };
 

@@ -31,8 +31,13 @@ struct scene_store {
 	/* Changes a letter in a line of the journal of messages, from 1; NULL: scenarios with
 	 * damage are passed over. */
 	void (*damage)(struct scene *scene, long line);
+	const char *needs; /* only where this is in the environment */
 };
 extern const struct scene_store scene_stores[]; /* ends with one without a name */
+
+/* scene_postgres.c */
+rg_store_opener scene_postgres_open;
+void scene_postgres_damage(struct scene *scene, long line);
 
 void scene_open(struct scene *scene, const struct scene_store *store, const char *config);
 /* Another handle of it, for another thread. */

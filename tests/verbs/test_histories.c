@@ -464,9 +464,9 @@ static void archive_some(void)
 		request.ids = (struct roger_strs){ &id, 1 };
 	else
 		request.issue = rg_str(issues[draw(2)]);
-	r = how == 3   ? roger_cleanup(scene.roger, &cleanup, &reply, NULL)
-	    : how == 2 ? roger_delete(scene.roger, &request, &reply, NULL)
-		       : roger_archive(scene.roger, &request, &reply, NULL);
+	request.unread = how == 2;
+	r = how == 3 ? roger_cleanup(scene.roger, &cleanup, &reply, NULL)
+		     : roger_archive(scene.roger, &request, &reply, NULL);
 	if (r == ROGER_OK)
 		learn_archived(reply.archived, how != 3);
 	/* A cleanup of all purges the send logs. */

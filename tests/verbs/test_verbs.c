@@ -501,7 +501,7 @@ int main(int argc, char **argv)
 	size_t i, count = 2;
 
 	for (store = scene_stores; store->name; store++)
-		for (i = 0; files[i]; i++)
+		for (i = 0; files[i] && (!store->needs || getenv(store->needs)); i++)
 			find_scenarios(files[i], store, read_text(files[i]));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	forget_settings();

@@ -8,6 +8,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	const struct roger_init_request *request = request_;
 	struct roger_init_reply *reply = reply_;
 	char path[4096], root[4096], above[4096], why[RG_WHY_BYTES];
+	bool elsewhere;
 	int r;
 
 	(void)roger;
@@ -15,7 +16,11 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		return rg_fail_member(err, ROGER_EDATA, "path", "path: expected at most %zu bytes",
 				      sizeof path - 1);
 	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
-	r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, why, err);
+	r = rg_engine_check_store(path[0] ? path : ".", &elsewhere, err);
+	if (r == ROGER_OK)
+		r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, why, err);
+	if (r == ROGER_OK && elsewhere)
+		r = rg_engine_prepare_store(root, err);
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ||

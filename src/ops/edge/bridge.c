@@ -589,7 +589,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	int r;
 
 	if (request->wait_ms < 0)
-		return rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected a span");
+		return rg_fail_member(err, ROGER_EDATA, "timeout", "timeout: expected a span");
 	r = rg_bridge_open(roger, err);
 	if (r < 0)
 		return r;
@@ -617,8 +617,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "unit of work of what comes in (default general)" },
-	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
-	  "wait so long for something to come (default: for ever)" },
+	{ "timeout", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
+	  "end when nothing came for this long (default: never)" },
 	RG_END,
 };
 #undef AT
@@ -631,7 +631,7 @@ const struct roger_op rg_op_bridge = {
 	.examples = "roger bridge\nroger bridge --once\n"
 		    "echo '(LEAD #1): begin' > .roger/triggers/worker.txt\n"
 		    "echo '(LEAD #2): everybody stop' > .roger/triggers/all.txt\n"
-		    "roger bridge --wait 10s --json\n",
+		    "roger bridge --timeout 10s --json\n",
 	.flags = ROGER_WRITES,
 	.request = &request_record,
 	.reply = &rg_crossing_reply_record,

@@ -443,21 +443,22 @@ static int test(struct round *round, const struct roger_wake_request *request,
 static int check(const struct roger_wake_request *request, struct roger_err *err)
 {
 	if (request->for_ms < 0 || request->for_ms > RG_LEASE_MS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "for", "for: expected at most 7 days");
+		return rg_fail_member(err, ROGER_EDATA, "timeout",
+				      "timeout: expected at most 7 days");
 	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "within",
 				      "within: expected at most 7 days");
 	if (!request->test && request->within_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "within",
-				      "within: expected only with --test; to look for so long, and "
-				      "then end, use --for");
+				      "within: expected only with --test; to look again for some "
+				      "time, and then end, use --timeout");
 	if (!request->test && request->agent.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "agent",
 				      "agent: expected only with --test; without it everybody is "
 				      "woken who is due");
 	if (request->test && request->for_ms)
-		return rg_fail_member(err, ROGER_EUSAGE, "for",
-				      "for: expected without --test; a test waits as long as "
+		return rg_fail_member(err, ROGER_EUSAGE, "timeout",
+				      "timeout: expected without --test; a test waits as long as "
 				      "--within says");
 	if (request->test && !request->agent.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "agent",
@@ -492,7 +493,8 @@ static const struct roger_field request_fields[] = {
 	  "run the agent's command now, and tell how long it took until the agent looked" },
 	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL,
 	  "with test: wait so long for that (default 10s)" },
-	{ "for", ROGER_SPAN, AT(for_ms), 0, NULL, NULL, "look again for so long, then end" },
+	{ "timeout", ROGER_SPAN, AT(for_ms), 0, NULL, NULL,
+	  "look again until someone was woken, at most this long" },
 	RG_END,
 };
 #undef AT

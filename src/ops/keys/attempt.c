@@ -511,11 +511,11 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 	/* It was a dead letter already: the key's own attempts are used up. */
 	if (!attempt->dead_letter_task.length &&
 	    (giving_up->was_dead || number > attempt->max_attempts))
-		return rg_fail(err, ROGER_ETIMEOUT, 0,
-			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
-			       "redeliver` makes one more",
-			       RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message),
-			       (long long)number);
+		return rg_fail(
+			err, ROGER_ETIMEOUT, 0,
+			"'%.*s' did not read message '%.*s' in time (attempt %lld); `roger dead "
+			"redeliver` makes one more",
+			RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message), (long long)number);
 	if (!attempt->dead_letter_task.length)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "

@@ -135,7 +135,7 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 static int run_stale(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_stale_request *request = request_;
-	int r = rg_text_check("note", request->note, 200, err);
+	int r = rg_text_check("reason", request->note, 200, err);
 
 	return r < 0 ? r : change(roger, request->id, ROGER_STALE, request->note, reply_, err);
 }
@@ -197,7 +197,7 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 	int64_t ended = 0;
 	int r;
 
-	r = rg_text_check("note", request->note, 200, err);
+	r = rg_text_check("reason", request->note, 200, err);
 	if (r == ROGER_OK && (within_ms < 0 || within_ms > RG_LEASE_MS_MAX))
 		r = rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 7 days");
 	if (r == ROGER_OK)
@@ -249,7 +249,7 @@ static const struct roger_field redeliver_fields[] = {
 	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
 	  "id of a dead letter" },
 	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "how long to wait for its reading" },
-	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
+	{ "reason", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; kept beside the dead letter" },
 	RG_END,
 };
 #undef AT
@@ -262,7 +262,7 @@ static const struct roger_field stale_fields[] = {
 	{ "id", ROGER_TEXT, AT(id),
 	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
 	  "id of a dead letter" },
-	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
+	{ "reason", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; kept beside the dead letter" },
 	RG_END,
 };
 #undef AT
@@ -286,9 +286,10 @@ static const struct roger_record reply_record = { "dead_letters",
 const struct roger_op rg_op_dead_letters = {
 	.name = "dead_letters",
 	.summary = "messages that were given up",
-	.examples = "roger dead\nroger dead --to bob --status undelivered\n"
-		    "roger dead redeliver dl-5f0c...\nroger dead stale dl-5f0c... --note 'done by "
-		    "hand'\n",
+	.examples =
+		"roger dead\nroger dead --to bob --status undelivered\n"
+		"roger dead redeliver dl-5f0c...\nroger dead stale dl-5f0c... --reason 'done by "
+		"hand'\n",
 	.flags = ROGER_TOOL,
 	.tool = "Messages that were given up.",
 	.request = &list_request,
@@ -299,7 +300,7 @@ const struct roger_op rg_op_dead_letters = {
 const struct roger_op rg_op_redeliver = {
 	.name = "redeliver",
 	.summary = "try once more to deliver a dead letter",
-	.examples = "roger redeliver dl-5f0c... --within 5m\n",
+	.examples = "roger dead redeliver dl-5f0c... --within 5m\n",
 	.flags = ROGER_WRITES,
 	.request = &redeliver_request,
 	.reply = &reply_record,
@@ -309,7 +310,7 @@ const struct roger_op rg_op_redeliver = {
 const struct roger_op rg_op_stale = {
 	.name = "stale",
 	.summary = "mark a dead letter as no longer of use",
-	.examples = "roger stale dl-5f0c... --note 'superseded by app-43'\n",
+	.examples = "roger dead stale dl-5f0c... --reason 'superseded by app-43'\n",
 	.flags = ROGER_WRITES,
 	.request = &stale_request,
 	.reply = &reply_record,

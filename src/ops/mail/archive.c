@@ -114,8 +114,10 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 				  .issue = request->issue,
 				  .to = request->to,
 				  .limit = PIECE };
+	const struct rg_query all = { .issue = request->issue, .to = request->to };
 	struct rg_arena *arena;
 	size_t found = PIECE;
+	int64_t count = 0;
 	int r;
 
 	r = check(request, err);
@@ -123,7 +125,13 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 		r = check_issue(roger, request->issue, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_agents_check_known(roger, request->to, err);
+	if (r == ROGER_OK && !request->ids.count)
+		r = rg_engine_count(roger->engine, &all, &count, err);
 	while (r == ROGER_OK && found == PIECE) {
+		/* What is moved already is moved. */
+		if (roger->tell)
+			roger->tell(roger->tell_context, "archive messages",
+				    reply->archived + reply->kept_unread, count);
 		arena = rg_arena_new();
 		if (!arena)
 			return rg_fail_memory(err);
@@ -142,43 +150,23 @@ static int run_archive(struct roger *roger, const void *request, void *reply, st
 	return move_out(roger, request, RG_STR("archive"), RG_STR("archived by hand"), reply, err);
 }
 
-static int run_delete(struct roger *roger, const void *request_, void *reply, struct roger_err *err)
-{
-	struct roger_archive_request request = *(const struct roger_archive_request *)request_;
-
-	request.unread = true;
-	return move_out(roger, &request, RG_STR("delete"), RG_STR("deleted"), reply, err);
-}
-
 #define AT(member) offsetof(struct roger_archive_request, member)
-#define COMMON_FIELDS                                                                                 \
-	{ "ids", ROGER_TEXTS, AT(ids),		ROGER_PLACE | ROGER_ID | ROGER_SOUGHT,                \
-	  NULL,	 NULL,	      "ids of messages" },                                                    \
-		{ "issue",                                                                            \
-		  ROGER_NAME,                                                                         \
-		  AT(issue),                                                                          \
-		  ROGER_ISSUE,                                                                        \
-		  NULL,                                                                               \
-		  NULL,                                                                               \
-		  "or: everything of this unit of work" },                                            \
-		{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "or: everything to this agent" },          \
-		{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" }, \
-	{                                                                                             \
-		"dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,                        \
-			"say what would move, move nothing"                                           \
-	}
 static const struct roger_field archive_fields[] = {
-	COMMON_FIELDS,
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL,
+	  "ids of messages" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	  "or: everything of this unit of work" },
+	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "or: everything to this agent" },
 	{ "unread", ROGER_BOOL, AT(unread), 0, NULL, NULL, "unread messages too" },
+	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
+	  "show what would be moved, move nothing" },
 	RG_END,
 };
-static const struct roger_field delete_fields[] = { COMMON_FIELDS, RG_END };
 #undef AT
 static const struct roger_record archive_request = { "archive",
 						     sizeof(struct roger_archive_request),
 						     archive_fields };
-static const struct roger_record delete_request = { "delete", sizeof(struct roger_archive_request),
-						    delete_fields };
 
 const struct roger_op rg_op_archive = {
 	.name = "archive",
@@ -189,15 +177,4 @@ const struct roger_op rg_op_archive = {
 	.request = &archive_request,
 	.reply = &rg_archive_reply_record,
 	.run = run_archive,
-};
-
-const struct roger_op rg_op_delete = {
-	.name = "delete",
-	.summary = "take messages away, unread ones too; the archive keeps them",
-	.examples =
-		"roger delete msg-1736328000000-0123abcd\nroger delete --issue app-42 --dry-run\n",
-	.flags = ROGER_WRITES,
-	.request = &delete_request,
-	.reply = &rg_archive_reply_record,
-	.run = run_delete,
 };

@@ -203,8 +203,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (!request->issue.length)
 		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
 	for (i = 0; i < issues.count && r == ROGER_OK; i++) {
-		if (roger->tell &&
-		    !roger->tell(roger->tell_context, "cleanup", (int64_t)i, (int64_t)issues.count))
+		if (roger->tell && !roger->tell(roger->tell_context, "cleanup issues", (int64_t)i,
+						(int64_t)issues.count))
 			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 		else
 			r = clean_one(roger, issues.items[i], request, reply, err);

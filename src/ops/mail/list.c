@@ -1,4 +1,4 @@
-/* list, search, count: messages by what they are, or by their words. */
+/* list, count: messages by what they are, or by their words. */
 #include "ops/op.h"
 
 #include "facts/message.h"
@@ -65,11 +65,6 @@ static int find_page(struct roger *roger, const struct roger_list_request *reque
 	return ROGER_OK;
 }
 
-static int run_list(struct roger *roger, const void *request, void *reply, struct roger_err *err)
-{
-	return find_page(roger, request, reply, err);
-}
-
 static bool has_word(struct roger_str text)
 {
 	size_t i;
@@ -80,32 +75,31 @@ static bool has_word(struct roger_str text)
 	return false;
 }
 
-static int run_search(struct roger *roger, const void *request_, void *reply, struct roger_err *err)
+static int check_text(const struct roger_list_request *request, struct roger_err *err)
 {
-	const struct roger_list_request *request = request_;
-
-	if (!has_word(request->text))
-		return rg_fail_member(err, ROGER_EUSAGE, "text",
-				      "text: expected a word to look for");
-	if (request->archived)
-		return rg_fail_member(err, ROGER_EUSAGE, "archived",
-				      "archived messages cannot be searched; list them");
-	return find_page(roger, request, reply, err);
-}
-
-static int run_count(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
-{
-	const struct roger_list_request *request = request_;
-	struct roger_count_reply *reply = reply_;
-	const struct rg_query query = query_of(request);
-
 	if (request->text.length && !has_word(request->text))
 		return rg_fail_member(err, ROGER_EUSAGE, "text",
 				      "text: expected a word to look for");
 	if (request->text.length && request->archived)
 		return rg_fail_member(err, ROGER_EUSAGE, "archived",
 				      "archived messages cannot be searched; list them");
-	return rg_engine_count(roger->engine, &query, &reply->count, err);
+	return ROGER_OK;
+}
+
+static int run_list(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	int r = check_text(request, err);
+
+	return r < 0 ? r : find_page(roger, request, reply, err);
+}
+
+static int run_count(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+{
+	struct roger_count_reply *reply = reply_;
+	const struct rg_query query = query_of(request);
+	int r = check_text(request, err);
+
+	return r < 0 ? r : rg_engine_count(roger->engine, &query, &reply->count, err);
 }
 
 /* As rg_message_types, with a name for "any" first. */
@@ -153,26 +147,19 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 		  NULL,                                                                            \
 		  "continue after this message" },                                                 \
 	{                                                                                          \
-		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many"                  \
+		"limit", ROGER_INT, AT(limit), ROGER_OR_OFF, NULL, NULL,                           \
+			"at most this many; 0: all"                                                \
 	}
-static const struct roger_field list_fields[] = { FILTER_FIELDS, PAGE_FIELDS, RG_END };
-static const struct roger_field search_fields[] = {
-	{ "text", ROGER_TEXT, AT(text), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "words that must all be there; wor* for a beginning" },
-	FILTER_FIELDS,
-	PAGE_FIELDS,
-	RG_END,
-};
-static const struct roger_field count_fields[] = {
-	{ "text", ROGER_TEXT, AT(text), 0, NULL, NULL, "with these words" },
-	FILTER_FIELDS,
-	RG_END,
-};
+#define TEXT_FIELD                                                                                 \
+	{                                                                                          \
+		"text", ROGER_TEXT, AT(text), ROGER_PLACE, NULL, NULL,                             \
+			"words that must all be there; wor* for a beginning"                       \
+	}
+static const struct roger_field list_fields[] = { TEXT_FIELD, FILTER_FIELDS, PAGE_FIELDS, RG_END };
+static const struct roger_field count_fields[] = { TEXT_FIELD, FILTER_FIELDS, RG_END };
 #undef AT
 static const struct roger_record list_request = { "list", sizeof(struct roger_list_request),
 						  list_fields };
-static const struct roger_record search_request = { "search", sizeof(struct roger_list_request),
-						    search_fields };
 static const struct roger_record count_request = { "count", sizeof(struct roger_list_request),
 						   count_fields };
 
@@ -186,28 +173,22 @@ static const struct roger_record count_reply = { "count", sizeof(struct roger_co
 
 const struct roger_op rg_op_list = {
 	.name = "list",
-	.summary = "list messages, oldest first",
-	.examples =
-		"roger list --issue app-42\nroger list --to bob --unread\n"
-		"roger list --newest --limit 10\nroger list --since 2h --type decision --jsonl\n",
+	.summary = "list messages, or find them by their words",
+	.examples = "roger list --issue app-42\nroger list --to bob --unread\n"
+		    "roger list 'schema migr*' --from plan\n"
+		    "roger list --newest --limit 10\nroger list --since yesterday --type decision "
+		    "--jsonl\n"
+		    "roger list --to bob --unread --count\n",
 	.request = &list_request,
 	.reply = &rg_messages_reply_record,
 	.run = run_list,
 };
 
-const struct roger_op rg_op_search = {
-	.name = "search",
-	.summary = "find messages by the words in them",
-	.examples = "roger search 'schema migration'\nroger search 'migrat*' --from plan\n",
-	.request = &search_request,
-	.reply = &rg_messages_reply_record,
-	.run = run_search,
-};
-
 const struct roger_op rg_op_count = {
 	.name = "count",
 	.summary = "count messages",
-	.examples = "roger count --to bob --unread\nroger count --issue app-42\n",
+	.examples = "roger list --count\n",
+	.flags = ROGER_NO_COMMAND,
 	.request = &count_request,
 	.reply = &count_reply,
 	.run = run_count,

@@ -477,9 +477,29 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 	return r;
 }
 
+/* Without a recipient an answer goes to who sent that, or on to who got it, in its issue. */
+static int address_reply(struct rg_sending *sending, struct rg_draft *draft,
+			 const struct roger_message *message, struct roger_err *err)
+{
+	bool own = rg_str_equal(message->from, draft->from);
+	struct roger_send_request *request;
+
+	if (draft->request->to.count)
+		return ROGER_OK;
+	request = rg_arena_get(sending->arena, sizeof *request);
+	if (!request)
+		return rg_fail_memory(err);
+	*request = *draft->request;
+	draft->request = request;
+	if (!request->issue.length)
+		request->issue = message->issue;
+	return rg_arena_add(sending->arena, &request->to, own ? message->to : message->from)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 /* What it answers must be there. */
-static int check_reply_to(struct rg_sending *sending, const struct rg_draft *draft,
-			  struct roger_err *err)
+static int check_reply_to(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct rg_query query = { .ids = &draft->request->reply_to,
 					.id_count = 1,
@@ -490,8 +510,10 @@ static int check_reply_to(struct rg_sending *sending, const struct rg_draft *dra
 	if (!draft->request->reply_to.length)
 		return ROGER_OK;
 	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
-	if (r < 0 || found.count)
+	if (r < 0)
 		return r;
+	if (found.count)
+		return address_reply(sending, draft, &found.items[0], err);
 	return rg_fail_member(err, ROGER_ENOENT, "reply_to",
 			      "reply_to: no message '%.*s'; `roger list` names them",
 			      RG_STR_ARGS(draft->request->reply_to));
@@ -1048,9 +1070,29 @@ static const struct roger_field request_fields[] = {
 	  "also to a name never seen that is near a known one" },
 	RG_END,
 };
+static const struct roger_field answer_fields[] = {
+	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL,
+	  "who answers (--as, else ROGER_AGENT)" },
+	{ "id", ROGER_TEXT, AT(reply_to), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT,
+	  NULL, NULL, "of the message that is answered" },
+	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "the text; - reads it from standard input" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	  "unit of work (default: that of the message)" },
+	{ "type", ROGER_ENUM, AT(type), 0, rg_message_types, NULL,
+	  "context (default), result, decision or data" },
+	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_KEY, NULL, NULL,
+	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
+	  "check everything, store nothing" },
+	RG_END,
+};
 #undef AT
 static const struct roger_record request_record = { "send", sizeof(struct roger_send_request),
 						    request_fields };
+static const struct roger_record answer_record = { "reply", sizeof(struct roger_send_request),
+						   answer_fields };
 
 #define AT(member) offsetof(struct roger_receipt, member)
 static const struct roger_field receipt_fields[] = {
@@ -1128,11 +1170,22 @@ const struct roger_op rg_op_send = {
 	.examples = "roger send bob 'the schema is in docs/schema.md'\n"
 		    "roger send bob,carol --type result --issue app-42 - < report.md\n"
 		    "roger send all 'stopping for the day'\n"
-		    "roger send lead --reply-to msg-1736328000000-abc 'yes'\n"
+		    "roger send lead,bob --reply-to lead#3 'yes'\n"
 		    "roger send --batch < messages.jsonl\n",
 	.flags = ROGER_WRITES | ROGER_TOOL,
 	.tool = "Send a message to other agents. Done means it is on disk.",
 	.request = &request_record,
+	.reply = &reply_record,
+	.run = run_send,
+};
+
+const struct roger_op rg_op_reply = {
+	.name = "reply",
+	.summary = "answer a message: to its sender, in its issue",
+	.examples = "roger reply @last 'yes, go on'\n"
+		    "roger reply plan#3 --type result --file report.md\n",
+	.flags = ROGER_WRITES,
+	.request = &answer_record,
 	.reply = &reply_record,
 	.run = run_send,
 };

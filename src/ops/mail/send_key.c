@@ -159,7 +159,7 @@ static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *dra
 	return r < 0 ? r
 		     : rg_fail_member(err, ROGER_EREFUSED, "key",
 				      "key: '%.*s' has had its %lld attempt%s: it is dead letter "
-				      "'%.*s'; `roger redeliver` makes one more",
+				      "'%.*s'; `roger dead redeliver` makes one more",
 				      RG_STR_ARGS(draft->key), (long long)letter.attempts,
 				      rg_plural(letter.attempts), RG_STR_ARGS(letter.id));
 }

@@ -157,6 +157,8 @@ const struct roger_op rg_op_log = {
 	.name = "log",
 	.summary = "write an entry of the activity log",
 	.examples =
+		"roger log --since yesterday\n"
+		"roger log -f\n"
 		"roger log app-42 FILE_WRITE --details '{\"path\":\"a.c\"}' --message 'new "
 		"column'\n"
 		"roger log app-42 CRITIC_FEEDBACK --status FAILURE --evidence 'review of PR 7'\n"

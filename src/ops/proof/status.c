@@ -291,7 +291,7 @@ static int see_run(struct looking *looking, enum topic topic, const struct rg_ev
 	return say(looking, topic, run->run, 1, event->said.at_ms,
 		   command(looking, "roger %s %.*s%s", unread ? "trace" : commands[topic],
 			   RG_STR_ARGS(quoted(looking, unread ? run->result_message : run->run)),
-			   settled ? " --why TEXT" : ""),
+			   settled ? " --reason TEXT" : ""),
 		   "run %.*s%s%.*s%s%.*s", RG_STR_ARGS(run->run), topic == FAILED ? " " : ": ",
 		   RG_STR_ARGS(why), topic == FAILED && run->exit.length ? ": exit " : "",
 		   RG_STR_ARGS(topic == FAILED ? run->exit : RG_STR("")));

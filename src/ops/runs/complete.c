@@ -214,7 +214,7 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 		return ROGER_OK;
 	if (!rg_arena_print(arena, &text,
 			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
-			    "dealt with, ack this, or `roger settle %.*s --why TEXT`.",
+			    "dealt with, ack this, or `roger settle %.*s --reason TEXT`.",
 			    RG_STR_ARGS(run->run), RG_STR_ARGS(completion->ended),
 			    RG_STR_ARGS(run->run)))
 		return rg_fail_memory(err);
@@ -458,7 +458,7 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	int r = rg_text_check("why", request->why, 500, err);
+	int r = rg_text_check("reason", request->why, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run, change_extension, &extension, reply->memory,
@@ -505,7 +505,7 @@ static int run_settle(struct roger *roger, const void *request_, void *reply_,
 	struct settlement settlement = { request_, rg_run_rules(roger), false };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	int r = rg_text_check("why", settlement.request->why, 500, err);
+	int r = rg_text_check("reason", settlement.request->why, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_load(roger, settlement.request->run, reply->memory, &document, err);
@@ -563,7 +563,7 @@ static const struct roger_field extend_fields[] = {
 	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
 	  NULL, "a run" },
 	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "so much more time" },
-	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "for the notes" },
+	{ "reason", ROGER_TEXT, AT(why), 0, NULL, NULL, "why; kept in the run's notes" },
 	RG_END,
 };
 #undef AT
@@ -576,7 +576,8 @@ static const struct roger_field settle_fields[] = {
 	  NULL, "a run that failed, is blocked, or whose result nobody can read" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
-	{ "why", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL, "for the notes" },
+	{ "reason", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL,
+	  "why; kept in the run's notes" },
 	RG_END,
 };
 #undef AT
@@ -609,7 +610,7 @@ const struct roger_op rg_op_forward = {
 const struct roger_op rg_op_extend = {
 	.name = "extend",
 	.summary = "give a run more time; bounded and noted",
-	.examples = "roger extend build-7 --by 5m --why 'the mirror is slow'\n",
+	.examples = "roger extend build-7 --by 5m --reason 'the mirror is slow'\n",
 	.flags = ROGER_WRITES,
 	.request = &extend_request,
 	.reply = &rg_runs_reply_record,
@@ -619,7 +620,7 @@ const struct roger_op rg_op_extend = {
 const struct roger_op rg_op_settle = {
 	.name = "settle",
 	.summary = "note that a run's failure was dealt with, so that status leaves it out",
-	.examples = "roger settle build-7 --why 'the mirror was down; build-8 passed'\n",
+	.examples = "roger settle build-7 --reason 'the mirror was down; build-8 passed'\n",
 	.flags = ROGER_WRITES,
 	.request = &settle_request,
 	.reply = &rg_runs_reply_record,

@@ -343,7 +343,8 @@ static int check_request(const struct roger_run_request *request, struct roger_e
 		return rg_fail_member(err, ROGER_EUSAGE, "result_file",
 				      "result_file and result exclude each other");
 	if (request->grace_ms && !request->limit_ms)
-		return rg_fail_member(err, ROGER_EUSAGE, "grace", "grace: of no use without limit");
+		return rg_fail_member(err, ROGER_EUSAGE, "grace",
+				      "grace: of no use without timeout");
 	return ROGER_OK;
 }
 
@@ -471,10 +472,10 @@ static const struct roger_field request_fields[] = {
 	  "output (default): its last lines; message: one that it sends, or roger complete" },
 	{ "result_file", ROGER_TEXT, AT(result_file), 0, NULL, NULL,
 	  "or: what it leaves in this file" },
-	{ "limit", ROGER_SPAN, AT(limit_ms), 0, NULL, NULL,
-	  "this time after its dispatch it is told to end (default: never)" },
+	{ "timeout", ROGER_SPAN, AT(limit_ms), 0, NULL, NULL,
+	  "end the program (SIGTERM) this long after its dispatch (default: never)" },
 	{ "grace", ROGER_SPAN, AT(grace_ms), 0, NULL, NULL,
-	  "and this long after that it is killed (default 10s)" },
+	  "kill it (SIGKILL) this long after that (default 10s)" },
 	RG_END,
 };
 #undef AT
@@ -506,9 +507,10 @@ static const struct roger_record reply_record = { "run", sizeof(struct roger_run
 const struct roger_op rg_op_run = {
 	.name = "run",
 	.summary = "run a program as a run: dispatched, watched, and its result delivered",
-	.examples = "roger run --within 10m --forward-to lead -- make check\n"
-		    "roger run --run-id build-7 --as lead --issue app-42 --limit 1h -- ./agent.sh\n"
-		    "roger run --as lead --result-file report.md -- ./agent.sh\n",
+	.examples =
+		"roger run --within 10m --forward-to lead -- make check\n"
+		"roger run --run-id build-7 --as lead --issue app-42 --timeout 1h -- ./agent.sh\n"
+		"roger run --as lead --result-file report.md -- ./agent.sh\n",
 	.flags = ROGER_WRITES | ROGER_UNNOTED | ROGER_EXECUTES,
 	.request = &request_record,
 	.reply = &reply_record,

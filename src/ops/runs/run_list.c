@@ -107,7 +107,7 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 
 	if (!rg_arena_print(arena, &document->way_out, "roger %s %.*s%s",
 			    message ? "complete" : "settle", RG_STR_ARGS(run->run),
-			    message ? "" : " --why TEXT"))
+			    message ? "" : " --reason TEXT"))
 		return rg_fail_memory(err);
 	return !why || rg_arena_print(arena, &run->status_reason,
 				      "Finished (%.*s); %.*s has not read the result: message "
@@ -233,7 +233,8 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 		if (r < 0)
 			return r;
 		if (roger->tell && i % 1000 == 999)
-			roger->tell(roger->tell_context, "runs", (int64_t)i, (int64_t)texts.count);
+			roger->tell(roger->tell_context, "runs runs", (int64_t)i,
+				    (int64_t)texts.count);
 	}
 	if (readers)
 		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);

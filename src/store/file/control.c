@@ -466,10 +466,14 @@ static int fill_page(const struct found *found, const struct rg_file_facts *jour
 
 static void sum_page(struct rg_control_page *page)
 {
-	struct rg_tail tail = load_tail(page, 0);
+	struct rg_tail tail;
+	uint32_t i;
 
 	page->sum = sum_of_head(page);
-	page->tails[0].sum = sum_of_tail(page->generation, &tail);
+	for (i = 0; i < 2; i++) {
+		tail = load_tail(page, i);
+		page->tails[i].sum = sum_of_tail(page->generation, &tail);
+	}
 }
 
 /* By what they hold; free slots too. */
@@ -1252,8 +1256,9 @@ static bool check_slots(const struct image *image, uint64_t generation, uint32_t
 }
 
 /* A page that knows what the checkpoint did, and nothing else. */
-static void begin_after(struct rg_control_page *page, const struct rg_tail *tail, uint64_t carried,
-			uint32_t agents, uint32_t counts)
+static void begin_after(struct rg_control_page *page, const struct rg_tail *tail,
+			const struct rg_tail *before, uint64_t carried, uint32_t agents,
+			uint32_t counts)
 {
 	struct rg_control_page after = { .agent_capacity = page->agent_capacity,
 					 .count_capacity = page->count_capacity,
@@ -1263,6 +1268,7 @@ static void begin_after(struct rg_control_page *page, const struct rg_tail *tail
 
 	after.shared.carried = carried;
 	store_tail(&after, 0, tail);
+	store_tail(&after, 1, before);
 	*page = after;
 }
 
@@ -1275,8 +1281,8 @@ static struct image load_checkpoint(const struct rg_control *control, int journa
 	struct image image = { 0 };
 	struct rg_control_page page;
 	struct rg_file_facts facts;
+	struct rg_tail tail, before;
 	uint32_t agents, counts;
-	struct rg_tail tail;
 	size_t got = 0;
 
 	rg_control_checkpoint_name(control->name, name);
@@ -1285,6 +1291,8 @@ static struct image load_checkpoint(const struct rg_control *control, int journa
 	    got < sizeof page ||
 	    !is_of_checkpoint(&page, (uint64_t)facts.size, journal_file, journal_size, &tail))
 		return image;
+	if (!read_tail_at(&page, 1, page.generation, &before))
+		before = (struct rg_tail){ 0 };
 	image = make_image(page.agent_capacity, page.count_capacity);
 	if (image.page && (rg_file_read_at(file, image.agents, image.size - sizeof page,
 					   sizeof page, &got, NULL) < 0 ||
@@ -1294,7 +1302,7 @@ static struct image load_checkpoint(const struct rg_control *control, int journa
 		image.page = NULL;
 	}
 	if (image.page)
-		begin_after(image.page, &tail, page.on_disk, agents, counts);
+		begin_after(image.page, &tail, &before, page.on_disk, agents, counts);
 	return image;
 }
 
@@ -1382,12 +1390,15 @@ static int compose_checkpoint(struct rg_control *control, int journal_file,
 	struct rg_control_page page = { .version = RG_CONTROL_VERSION,
 					.agent_capacity = (uint32_t)control->agent_capacity,
 					.count_capacity = (uint32_t)control->count_capacity };
-	struct rg_tail tail;
+	struct rg_tail tail, before;
 
 	if (!rg_control_tail(control, &tail) || !hash_end(journal_file, tail.appended, &page.found))
 		return rg_fail(err, ROGER_EIO, 0, "'%s' cannot be read", control->name);
 	memcpy(page.magic, CHECKPOINT_MAGIC, sizeof page.magic);
 	store_tail(&page, 0, &tail);
+	/* Where only other programs wrote, the chain of the end is computed from there. */
+	if (rg_control_previous_tail(control, &before) && before.appended < tail.appended)
+		store_tail(&page, 1, &before);
 	*ret_page = page;
 	return rg_random(&ret_page->generation, sizeof ret_page->generation, err);
 }

@@ -1,0 +1,148 @@
+#include "cli/grid.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "cli/screen.h"
+
+enum { COLUMNS_MAX = 40, PADDED_MAX = 60, COLUMNS_LEAST = 6, GAP = 2 };
+
+void cli_grid_add(struct cli_grid *grid, struct cli_cell cell)
+{
+	struct cli_cell *place =
+		rg_arena_push(grid->arena, &grid->cells, &grid->count, sizeof *place);
+
+	if (place)
+		*place = cell;
+	else
+		cli_term_lose(ENOMEM);
+}
+
+void cli_grid_say(struct cli_grid *grid, enum cli_style style, unsigned flags, const char *format,
+		  ...)
+{
+	struct cli_cell cell = { .style = style, .flags = flags };
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (!rg_arena_copy(grid->arena, rg_str(text), &cell.text))
+		cli_term_lose(ENOMEM);
+	cli_grid_add(grid, cell);
+}
+
+void cli_print_cut(FILE *to, struct roger_str text, size_t columns)
+{
+	const bool cut = cli_columns(text) > columns;
+
+	if (cut)
+		text.length = cli_bytes_within(text, columns ? columns - 1 : 0);
+	cli_print_text(to, text, false);
+	if (cut)
+		fputs("…", to);
+}
+
+struct column {
+	size_t width;
+	bool whole, filled;
+};
+
+static void measure(const struct cli_grid *grid, struct column *columns)
+{
+	const struct cli_cell *cell;
+	struct column *column;
+	size_t i, width;
+
+	for (i = 0; i < grid->count; i++) {
+		cell = &grid->cells[i];
+		column = &columns[i % grid->columns];
+		width = cli_columns(cell->text);
+		column->whole |= (cell->flags & CLI_WHOLE) != 0;
+		column->filled |= width && !(grid->titled && i < grid->columns);
+		if (width > column->width)
+			column->width = width;
+	}
+	for (i = 0; i < grid->columns; i++) {
+		if (!columns[i].filled)
+			columns[i].width = 0;
+		else if (columns[i].width > PADDED_MAX && !cli_screen_folds())
+			columns[i].width = PADDED_MAX;
+	}
+}
+
+/* The widest gives way, a column at a time. */
+static void shrink(struct column *columns, size_t count, size_t width)
+{
+	struct column *widest;
+	size_t i, sum;
+
+	do {
+		widest = NULL;
+		for (i = sum = 0; i < count; i++) {
+			sum += columns[i].width + (columns[i].width && sum ? GAP : 0);
+			if (!columns[i].whole && columns[i].width > COLUMNS_LEAST &&
+			    (!widest || columns[i].width >= widest->width))
+				widest = &columns[i];
+		}
+		if (widest && sum > width)
+			widest->width--;
+	} while (widest && sum > width);
+}
+
+static void print_styled(FILE *to, const struct cli_cell *cell, size_t width)
+{
+	const struct roger_str text = cell->text, bright = cell->bright;
+	struct roger_str part = text;
+
+	if (!bright.length || cli_columns(text) > width) {
+		cli_say_to(to, cell->style ? "%S" : "", cell->style);
+		cli_print_cut(to, text, width);
+		cli_say_to(to, cell->style ? "%." : "");
+		return;
+	}
+	part.length = (size_t)(bright.data - text.data);
+	cli_say_to(to, "%S%t%.%S%t%.", CLI_DIM, part, CLI_BOLD, bright);
+	part.data = bright.data + bright.length;
+	part.length = text.length - (size_t)(part.data - text.data);
+	cli_say_to(to, "%S%t%.", CLI_DIM, part);
+}
+
+static void print_cell(FILE *to, const struct cli_cell *cell, size_t width, bool last)
+{
+	const size_t columns = cli_columns(cell->text);
+	const int blanks = columns < width ? (int)(width - columns) : 0;
+
+	if (cell->flags & CLI_RIGHT)
+		fprintf(to, "%*s", blanks, "");
+	print_styled(to, cell, cli_screen_folds() ? width : SIZE_MAX);
+	if (!(cell->flags & CLI_RIGHT) && !last)
+		fprintf(to, "%*s", blanks, "");
+}
+
+void cli_grid_print(FILE *to, const struct cli_grid *grid)
+{
+	struct column columns[COLUMNS_MAX] = { 0 };
+	size_t i, column, last = 0;
+	bool begun = false;
+
+	rg_assert(grid->columns <= COLUMNS_MAX);
+	measure(grid, columns);
+	if (cli_screen_folds())
+		shrink(columns, grid->columns, cli_screen_width());
+	for (i = 0; i < grid->columns; i++)
+		last = columns[i].width ? i : last;
+	for (i = 0; i < grid->count; i++) {
+		column = i % grid->columns;
+		if (columns[column].width) {
+			fprintf(to, "%*s", begun ? GAP : 0, "");
+			print_cell(to, &grid->cells[i], columns[column].width, column == last);
+			begun = true;
+		}
+		if (column == grid->columns - 1) {
+			fputc('\n', to);
+			begun = false;
+		}
+	}
+}

@@ -1,0 +1,409 @@
+#include "cli/screen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/unicode.h"
+#include "cli/command.h"
+
+extern char **environ;
+
+enum { WIDTH_LEAST = 20, HANG_MAX = 32, TAB = 8, WORDS_MAX = 32 };
+
+mode_t cli_file_mask;
+
+static struct {
+	int width, height; /* of the terminal; 0: it is none */
+	bool asked;
+	bool folds;
+	bool paged;	    /* a pager may start */
+	struct rg_buf line; /* that is not finished */
+	struct rg_buf kept; /* while it is not known whether a pager is wanted */
+	int rows;	    /* in kept */
+	int to;		    /* descriptor */
+	int error;	    /* standard error as it was; -1: as it is */
+	pid_t pager;	    /* 0: none */
+} screen = { .line = { .maximum = SIZE_MAX },
+	     .kept = { .maximum = SIZE_MAX },
+	     .to = STDOUT_FILENO,
+	     .error = -1 };
+
+/* ------------------------------------------------------------------ size -- */
+
+static int number_of(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+	const int number = text ? atoi(text) : 0;
+
+	return number > 0 && number < 10000 ? number : otherwise;
+}
+
+static void ask_size_of(int terminal, int *ret_width, int *ret_height)
+{
+	struct winsize size = { 0 };
+
+	(void)ioctl(terminal, TIOCGWINSZ, &size);
+	*ret_width = size.ws_col ? size.ws_col : number_of("COLUMNS", 80);
+	*ret_height = size.ws_row ? size.ws_row : number_of("LINES", 24);
+	if (*ret_width < WIDTH_LEAST)
+		*ret_width = WIDTH_LEAST;
+}
+
+static void ask_size(void)
+{
+	if (!screen.asked && isatty(STDOUT_FILENO))
+		ask_size_of(STDOUT_FILENO, &screen.width, &screen.height);
+	screen.asked = true;
+}
+
+size_t cli_screen_width(void)
+{
+	ask_size();
+	return (size_t)screen.width;
+}
+
+/* ----------------------------------------------------------------- pager -- */
+
+/* What a person wants as a pager; NULL: none. */
+static const char *wanted_pager(void)
+{
+	const char *own = getenv("ROGER_PAGER"), *term = getenv("TERM");
+	const char *pager = own ? own : getenv("PAGER");
+
+	if (!pager)
+		pager = "less";
+	if (!*pager || strcmp(pager, "cat") == 0 || getenv("ROGER_PAGER_IN_USE") || !term ||
+	    strcmp(term, "dumb") == 0)
+		return NULL;
+	return pager;
+}
+
+/* Its words; a shell reads those that are not plain, as it does for git. */
+static void split(char *pager, char *words[WORDS_MAX])
+{
+	static char shell[] = "/bin/sh", command[] = "-c";
+	char *rest = NULL;
+	size_t count = 0;
+
+	if (strpbrk(pager, "|&;<>()$`\\\"'*?[#~=%")) {
+		words[0] = shell;
+		words[1] = command;
+		words[2] = pager;
+		words[3] = NULL;
+		return;
+	}
+	for (pager = strtok_r(pager, " \t", &rest); pager && count < WORDS_MAX - 1;
+	     pager = strtok_r(NULL, " \t", &rest))
+		words[count++] = pager;
+	words[count] = NULL;
+}
+
+static pid_t start(char *const words[], int input)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t plain;
+	mode_t mask;
+	pid_t pid;
+	int r;
+
+	sigemptyset(&plain);
+	sigaddset(&plain, SIGPIPE);
+	sigaddset(&plain, SIGXFSZ);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	posix_spawnattr_setsigdefault(&attributes, &plain);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	mask = umask(cli_file_mask);
+	r = posix_spawnp(&pid, words[0], &actions, &attributes, words, environ);
+	umask(mask);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return r ? 0 : pid;
+}
+
+/* Where none can be started the answer goes to the terminal as it is. */
+static void start_pager(const char *pager)
+{
+	char *copy = strdup(pager), *words[WORDS_MAX];
+	int ends[2];
+
+	if (!copy || pipe2(ends, O_CLOEXEC) < 0) {
+		free(copy);
+		return;
+	}
+	setenv("LESS", "FRX", 0);
+	setenv("LV", "-c", 0);
+	setenv("ROGER_PAGER_IN_USE", "1", 1);
+	split(copy, words);
+	screen.pager = words[0] ? start(words, ends[0]) : 0;
+	close(ends[0]);
+	free(copy);
+	if (!screen.pager) {
+		close(ends[1]);
+		return;
+	}
+	screen.to = ends[1];
+	/* Keys are the pager's, and what is said beside the answer goes where it is read. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	if (isatty(STDERR_FILENO)) {
+		screen.error = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+		dup2(ends[1], STDERR_FILENO);
+	}
+}
+
+bool cli_screen_end(void)
+{
+	const bool paged = screen.pager;
+
+	rg_buf_deinit(&screen.line);
+	rg_buf_deinit(&screen.kept);
+	if (!paged)
+		return false;
+	if (screen.error >= 0) {
+		dup2(screen.error, STDERR_FILENO);
+		close(screen.error);
+	}
+	close(screen.to);
+	screen.to = STDOUT_FILENO;
+	while (waitpid(screen.pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	screen.pager = 0;
+	return true;
+}
+
+/* --------------------------------------------------------------- writing -- */
+
+static int write_out(struct roger_str text)
+{
+	size_t done = 0;
+	ssize_t put;
+
+	while (done < text.length) {
+		put = write(screen.to, text.data + done, text.length - done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return errno;
+		done += (size_t)put;
+	}
+	return 0;
+}
+
+/* What was kept goes out, and all that follows with it. */
+static int let_go(void)
+{
+	int error;
+
+	screen.paged = false;
+	error = screen.kept.failed ? ENOMEM : write_out(rg_buf_str(&screen.kept));
+	rg_buf_deinit(&screen.kept);
+	return error;
+}
+
+static int put(struct roger_str text)
+{
+	size_t i;
+
+	if (!screen.paged)
+		return write_out(text);
+	rg_buf_add_str(&screen.kept, text);
+	for (i = 0; i < text.length; i++)
+		screen.rows += text.data[i] == '\n';
+	if (screen.rows < screen.height)
+		return 0;
+	start_pager(wanted_pager());
+	return let_go();
+}
+
+/* --------------------------------------------------------------- folding -- */
+
+/* The columns of what is at the start of the text, and its bytes; a tab reaches the next stop. */
+static size_t columns_of(struct roger_str text, size_t at, size_t *ret_bytes)
+{
+	uint32_t c;
+
+	*ret_bytes = 1;
+	if (text.data[0] == '\033') {
+		while (*ret_bytes < text.length && text.data[*ret_bytes - 1] != 'm')
+			++*ret_bytes;
+		return 0;
+	}
+	if (text.data[0] == CLI_HANG[0])
+		return 0;
+	if (text.data[0] == '\t')
+		return TAB - at % TAB;
+	*ret_bytes = rg_utf8_next(text.data, text.length, &c);
+	if (*ret_bytes)
+		return rg_char_columns(c);
+	*ret_bytes = 1;
+	return 1;
+}
+
+static struct roger_str from(struct roger_str text, size_t at)
+{
+	return (struct roger_str){ text.data + at, text.length - at };
+}
+
+/* Where a line goes on: at its mark, else below its second column, else a bit to the right. */
+static size_t hang_of(struct roger_str line)
+{
+	size_t at, bytes, columns = 0, blanks = 0, indent = 0, hang = 0;
+	bool begun = false;
+
+	for (at = 0; at < line.length; at += bytes) {
+		if (line.data[at] == CLI_HANG[0])
+			return columns;
+		columns += columns_of(from(line, at), columns, &bytes);
+		if (line.data[at] == ' ') {
+			blanks++;
+			continue;
+		}
+		if (line.data[at] == '\033')
+			continue;
+		if (!begun)
+			indent = blanks;
+		else if (blanks > 1 && !hang)
+			hang = columns - 1;
+		begun = true;
+		blanks = 0;
+	}
+	return hang && hang <= HANG_MAX ? hang : indent + 2;
+}
+
+/* How many bytes go into this line, and how many blanks after them go nowhere. */
+static size_t take(struct roger_str rest, size_t column, size_t width, size_t *ret_blanks)
+{
+	size_t at, bytes, columns, fits = 0;
+	bool wide = false, begun = column > 0;
+
+	*ret_blanks = 0;
+	for (at = 0; at < rest.length; at += bytes) {
+		columns = columns_of(from(rest, at), column, &bytes);
+		if (begun && (rest.data[at] == ' ' || (columns && wide) ||
+			      (columns > 1 && rest.data[at] != '\t')))
+			fits = at;
+		begun = columns ? rest.data[at] != ' ' : begun;
+		if (column + columns > width && rest.data[at] != ' ')
+			break;
+		column += columns;
+		wide = columns ? columns > 1 && rest.data[at] != '\t' : wide;
+	}
+	if (at >= rest.length && column <= width)
+		return rest.length;
+	fits = fits ? fits : at ? at : bytes; /* a word that no line can hold */
+	while (fits + *ret_blanks < rest.length && rest.data[fits + *ret_blanks] == ' ')
+		++*ret_blanks;
+	return fits;
+}
+
+/* A piece of a line, without marks, and with blanks for tabs. */
+static void add_piece(struct rg_buf *out, struct roger_str piece, size_t column)
+{
+	size_t at, bytes, columns;
+
+	for (at = 0; at < piece.length; at += bytes) {
+		columns = columns_of(from(piece, at), column, &bytes);
+		column += columns;
+		if (piece.data[at] == '\t')
+			rg_buf_add(out, "        ", columns);
+		else if (piece.data[at] != CLI_HANG[0])
+			rg_buf_add(out, piece.data + at, bytes);
+	}
+}
+
+static void fold_into(struct rg_buf *out, struct roger_str line, size_t width)
+{
+	size_t hang = hang_of(line), column = 0, bytes, blanks;
+
+	hang = hang < width - WIDTH_LEAST / 2 ? hang : 0;
+	do {
+		bytes = take(line, column, width, &blanks);
+		add_piece(out, (struct roger_str){ line.data, bytes }, column);
+		line = from(line, bytes + blanks);
+		if (!line.length)
+			break;
+		rg_buf_printf(out, "\n%*s", (int)hang, "");
+		column = hang;
+	} while (true);
+}
+
+/* A line, and what it ends with. */
+static int fold(struct roger_str line, const char *end)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+
+	fold_into(&out, line, (size_t)screen.width);
+	rg_buf_add_text(&out, end);
+	return out.failed ? ENOMEM : put(rg_buf_str(&out));
+}
+
+int cli_screen_write(struct roger_str text)
+{
+	const char *newline;
+	size_t length;
+	int error = 0;
+
+	if (!screen.folds)
+		return put(text);
+	while (text.length && !error) {
+		newline = memchr(text.data, '\n', text.length);
+		length = newline ? (size_t)(newline - text.data) : text.length;
+		rg_buf_add(&screen.line, text.data, length);
+		if (newline) {
+			error = screen.line.failed ? ENOMEM : fold(rg_buf_str(&screen.line), "\n");
+			rg_buf_clear(&screen.line);
+		}
+		text = from(text, length + (newline != NULL));
+	}
+	return error;
+}
+
+void cli_screen_complain(struct roger_str line)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	int width, height;
+
+	ask_size_of(STDERR_FILENO, &width, &height);
+	fold_into(&out, line, (size_t)width);
+	fprintf(stderr, "%.*s\n", RG_STR_ARGS(out.failed ? line : rg_buf_str(&out)));
+}
+
+int cli_screen_flush(void)
+{
+	int error = screen.line.length ? fold(rg_buf_str(&screen.line), "") : 0;
+
+	rg_buf_clear(&screen.line);
+	return screen.kept.length ? let_go() : error;
+}
+
+void cli_screen_begin(bool paged)
+{
+	ask_size();
+	screen.folds = screen.width > 0;
+	screen.paged = paged && screen.folds && wanted_pager();
+}
+
+void cli_screen_raw(void)
+{
+	screen.folds = screen.paged = false;
+}
+
+void cli_screen_unpaged(void)
+{
+	screen.paged = false;
+}
+
+bool cli_screen_folds(void)
+{
+	return screen.folds;
+}

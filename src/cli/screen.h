@@ -1,0 +1,42 @@
+/*
+ * screen - what a person reads on a terminal: lines folded between words, never within one that
+ * fits into a line, and a pager when there is more than a screen.
+ *
+ * The pager is the person's: ROGER_PAGER, else PAGER, else less (with LESS=FRX); "cat" or ""
+ * is none.  It gets what is written from the first line that does not fit on the screen on, and
+ * before that what was kept; so a short answer starts none.  Leaving it early is no error.
+ */
+#ifndef CLI_SCREEN_H
+#define CLI_SCREEN_H
+
+#include "base/str.h"
+
+/* In a line: what does not fit goes on below this place. */
+#define CLI_HANG "\001"
+
+/* The size of the terminal of standard output; 0: it goes elsewhere. */
+size_t cli_screen_width(void);
+
+/* From here on lines are folded; paged: and shown by a pager.  Nothing where there is no
+ * terminal. */
+void cli_screen_begin(bool paged);
+
+/* From here on each byte goes out as it is, and no pager starts: scripts, pictures, JSON. */
+void cli_screen_raw(void);
+
+/* No pager: what comes is to be seen at once. */
+void cli_screen_unpaged(void);
+
+bool cli_screen_folds(void);
+
+/* Write; 0, or the errno of what was lost.  flush: also the line that is not finished. */
+int cli_screen_write(struct roger_str text);
+int cli_screen_flush(void);
+
+/* A line to standard error, which is a terminal. */
+void cli_screen_complain(struct roger_str line);
+
+/* Let the pager end; true: there was one. */
+bool cli_screen_end(void);
+
+#endif

@@ -1,0 +1,77 @@
+/* serve: the workspace over HTTP; token: who may ask it over TCP. */
+#include "cli/serve.h"
+
+const char *const serve_rights[] = { "look", "act", "administer", NULL };
+
+static int become_server(struct cli_run *run, struct roger_err *err)
+{
+	/* Options before the command have been moved after it. */
+	run->argv[1] = (char *)(uintptr_t)run->command->name;
+	run->roger = roger_close(run->roger);
+	return cli_become("roger-serve", run->argv, "libevent (libevent-dev)", err);
+}
+
+static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	return serve_run ? serve_run(run, ret_exit, err) : become_server(run, err);
+}
+
+static int run_token(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	return serve_token_run ? serve_token_run(run, ret_exit, err) : become_server(run, err);
+}
+
+#define AT(member) offsetof(struct cli_serve_request, member)
+static const struct roger_field fields[] = {
+	{ "listen", ROGER_TEXT, AT(listen), 0, NULL, NULL,
+	  "also on this address of the loopback, such as 127.0.0.1:8484; there a token is needed" },
+	{ "socket", ROGER_TEXT, AT(socket), 0, NULL, NULL,
+	  "the unix socket (default: one for the workspace in XDG_RUNTIME_DIR/roger)" },
+	{ "behind_proxy", ROGER_TEXTS, AT(behind_proxy), 0, NULL, NULL,
+	  "a host that a proxy in front of it answers for; then other addresses are allowed" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record request_record = { "serve", sizeof(struct cli_serve_request),
+						    fields };
+
+static const struct roger_op op = {
+	.name = "serve",
+	.summary = "serve the workspace over HTTP, on a unix socket and on request on the loopback",
+	.examples =
+		"roger serve\nroger serve --listen 127.0.0.1:8484\n"
+		"curl --unix-socket \"$XDG_RUNTIME_DIR\"/roger/*.sock http://localhost/v1/status\n",
+	.request = &request_record,
+};
+
+const struct cli_command cli_serve = { .name = "serve", .own = &op, .run = run_serve };
+
+/* -------------------------------------------------------------------- token -- */
+
+#define AT(member) offsetof(struct cli_token_request, member)
+static const struct roger_field token_fields[] = {
+	{ "name", ROGER_NAME, AT(name), ROGER_PLACE, NULL, NULL,
+	  "the agent that it is for, or the person" },
+	{ "right", ROGER_ENUM, AT(right), 0, serve_rights, NULL,
+	  "look (default), act as this agent, or administer" },
+	{ "expires", ROGER_SPAN, AT(expires_ms), 0, NULL, NULL,
+	  "after this time it is worth nothing (default 90 days)" },
+	{ "new", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "make one, and show it this once" },
+	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "take all of this name back" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record token_record = { "token", sizeof(struct cli_token_request),
+						  token_fields };
+
+static const struct roger_op token_op = {
+	.name = "token",
+	.summary = "who may ask `roger serve` over TCP",
+	.examples = "roger token new bob --right act\nroger token new grafana --expires 30d\n"
+		    "roger token list\nroger token revoke bob\n",
+	.request = &token_record,
+};
+
+const struct cli_command cli_token = {
+	.name = "token", .own = &token_op, .words = "new|list|revoke", .run = run_token
+};

@@ -1,0 +1,121 @@
+/* Words that people type for a command: what other tools call it, and what it was called. */
+#include "base/nearest.h"
+#include "cli/command.h"
+
+/* Commands that are part of another one now. */
+static const struct {
+	const char *word, *now;
+} moved[] = {
+	{ "search", "list" },
+	{ "count", "list --count" },
+	{ "thread", "show --thread" },
+	{ "delete", "archive --unread" },
+};
+
+static const struct {
+	const char *words; /* separated by | */
+	const char *answer;
+} synonyms[] = {
+	{ "ls|dir|ll|messages|history|export-mail", "`roger list` lists messages" },
+	{ "find|grep|rg|query|lookup", "`roger list WORDS` finds messages by their words" },
+	{ "read|fetch|recv|pop|take|pull|next",
+	  "`roger receive` takes unread mail, `roger show ID` shows a message" },
+	{ "cat|view|open|less|print|message", "`roger show ID` shows a message whole" },
+	{ "mail|mails|mailbox|unread|new-mail", "`roger inbox` shows unread mail" },
+	{ "write|new|compose|post|say|tell|msg|push|publish|add|create|put|email|mailto",
+	  "`roger send NAME TEXT` sends a message" },
+	{ "broadcast|announce|wall|everyone", "`roger send all TEXT` sends to every agent" },
+	{ "reply-all|answer|respond|re", "`roger reply ID TEXT` answers the sender of a message" },
+	{ "tail|follow|listen|subscribe|poll",
+	  "`roger receive --wait 10m` waits for mail and takes it, `roger list -f` only shows it" },
+	{ "watch|live|monitor|dashboard|info|st|overview",
+	  "`roger top` shows all of it live, `roger status` what needs attention" },
+	{ "ps|jobs|tasks|children", "`roger runs` lists the runs of sub-agents" },
+	{ "exec|spawn|launch|start", "`roger run -- COMMAND` starts a program as a run" },
+	{ "kill|abort|cancel|stop|quit|shutdown",
+	  "`kill` or Ctrl-C ends a `roger run`; nothing of roger runs in the background" },
+	{ "serve|server|daemon|up", "roger needs no server; `roger mcp` serves one agent" },
+	{ "done|close|finish|resolve|accept-mail",
+	  "`roger ack ID` accepts a message, `roger complete RUN` ends a run" },
+	{ "reject|release|requeue|unclaim|give-back", "`roger nack ID` gives a message back" },
+	{ "lease|lock|reserve|checkout", "`roger claim` takes messages under a lease" },
+	{ "rm|del|remove|trash|drop|erase|clear",
+	  "`roger archive ID` moves read messages away, with --unread also unread ones" },
+	{ "undo|unsend|recall|revert",
+	  "a message cannot be unsent; `roger archive --unread ID` takes it away unread" },
+	{ "clean|gc|prune|vacuum|expire", "`roger cleanup` archives what has served" },
+	{ "who|users|members|names|people|list-agents|online", "`roger agents` shows who is here" },
+	{ "whoami|login|auth|register|join|id",
+	  "you are --as NAME, or ROGER_AGENT; `roger agents` shows who is here" },
+	{ "fsck|check|validate|health|repair|fix|lint",
+	  "`roger doctor` checks the workspace, `roger doctor --fix` repairs it" },
+	{ "audit|integrity|checksum|prove|verify-chain",
+	  "`roger verify` checks every journal, `roger log` shows who did what" },
+	{ "diff|changes|events|what|story", "`roger timeline` shows what happened" },
+	{ "retry|resend|dlq|dead-letters|deadletters",
+	  "`roger dead` lists what was given up, `roger dead redeliver ID` tries again" },
+	{ "metrics|statistics|stat|figures", "`roger report` prints figures" },
+	{ "install|connect|integrate|hooks", "`roger setup` connects agents' tools" },
+	{ "uninstall|disconnect", "`roger setup --remove` takes roger out of agents' tools" },
+	{ "settings|env|options|configure", "`roger config` shows every setting" },
+	{ "import|load|batch", "`roger send --batch` sends from JSON lines" },
+	{ "dump|backup", "`roger list --jsonl` prints messages as JSON lines" },
+	{ "index|reindex|rebuild-index", "`roger rebuild` makes the index again" },
+	{ "man|docs|manual|usage|commands|h|?", "`roger help` shows the commands" },
+};
+
+/* "'roger search x' is now `roger list x`", with all that was typed. */
+static int fail_moved(const char *now, struct roger_strs typed, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = 300 };
+	size_t i;
+
+	for (i = 1; i < typed.count; i++) {
+		rg_buf_add_char(&rest, ' ');
+		rg_buf_add_shell_word(&rest, typed.items[i]);
+	}
+	return rg_fail(err, ROGER_EUSAGE, 0, "`roger %.*s` is now `roger %s%.*s`",
+		       RG_STR_CUT(typed.items[0]), now,
+		       RG_STR_ARGS(rest.failed ? RG_STR(" ...") : rg_buf_str(&rest)));
+}
+
+static const char *synonym_of(struct roger_str word)
+{
+	const char *words;
+	struct roger_str one;
+	size_t i;
+
+	for (i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+		for (words = synonyms[i].words; cli_next_word(&words, &one);)
+			if (rg_str_equal(word, one))
+				return synonyms[i].answer;
+	return NULL;
+}
+
+int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
+{
+	struct roger_str word = typed.items[0];
+	const char *answer = synonym_of(word);
+	const struct cli_command *command;
+	struct rg_nearest nearest = { 0 };
+	const char *part;
+	size_t i;
+
+	for (i = 0; i < sizeof moved / sizeof *moved; i++)
+		if (rg_str_is(word, moved[i].word))
+			return fail_moved(moved[i].now, typed, err);
+	for (i = 0; (command = cli_next_command(&i));) {
+		part = strchr(command->name, ' ');
+		if (part && rg_str_is(word, part + 1))
+			return fail_moved(command->name, typed, err);
+		rg_nearest_look(&nearest, word, rg_str(command->name));
+	}
+	if (answer)
+		return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s': %s", RG_STR_CUT(word),
+			       answer);
+	if (nearest.word.data)
+		return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'; did you mean '%s'?",
+			       RG_STR_CUT(word), nearest.word.data);
+	return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'; see `roger help`",
+		       RG_STR_CUT(word));
+}

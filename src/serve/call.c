@@ -1,0 +1,449 @@
+#include "serve/serve.h"
+
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/nearest.h"
+#include "data/json.h"
+#include "data/record.h"
+
+enum { STEP_MS = 500 };
+
+/* ------------------------------------------------------------------ verbs -- */
+
+/* What is to be known of a verb beside its row in roger.h.  Without one here it is slow. */
+static const struct {
+	const char *name;
+	enum serve_pool_kind pool;
+	enum serve_right right;
+	size_t span; /* where its request says how long to wait; 0: nowhere */
+	bool steps, endless;
+} rows[] = {
+	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms), false },
+	{ "send_many", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "looked", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms), true },
+	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms), true,
+	  true },
+	{ "redeliver", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_redeliver_request, within_ms),
+	  false },
+	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms),
+	  false },
+	{ "claim", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "ack", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "nack", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "show", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "thread", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "list", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "count", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "agents", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "status", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "dispatch", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "complete", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "runs", SERVE_QUICK, SERVE_LOOK, 0, false },
+	{ "log", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "retire", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "session", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "cleanup", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "delete", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "cycle", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "purge", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "log_import", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "sweep", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "bridge", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "ingest", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "rebuild", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "accept", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "doctor", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+};
+
+#define ONE(verb, request, reply) +1
+enum { VERBS = 0 ROGER_VERBS(ONE, ONE) };
+
+static const struct roger_field *field_at(const struct roger_record *record, size_t offset)
+{
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++)
+		if (field->offset == offset && field->kind == ROGER_SPAN)
+			return field;
+	return NULL;
+}
+
+static void fill(struct serve_verb *verb, const struct roger_op *op)
+{
+	size_t i;
+
+	verb->op = op;
+	verb->pool = SERVE_SLOW;
+	verb->right = op->flags & ROGER_WRITES ? SERVE_ACT : SERVE_LOOK;
+	for (i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strcmp(rows[i].name, op->name) == 0) {
+			verb->pool = rows[i].pool;
+			verb->right = rows[i].right;
+			verb->steps = rows[i].steps;
+			verb->endless = rows[i].endless;
+			if (rows[i].span)
+				verb->span = field_at(op->request, rows[i].span);
+		}
+}
+
+/*
+ * A server is of one workspace, so what needs none, such as to make one, is no route;
+ * and nothing that runs a program which the request names.
+ */
+const struct serve_verb *serve_next_verb(size_t *i)
+{
+	static struct serve_verb verbs[VERBS];
+
+	for (; *i < VERBS; ++*i) {
+		const struct roger_op *op = roger_ops()[*i];
+
+		if (op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE))
+			continue;
+		if (!verbs[*i].op)
+			fill(&verbs[*i], op);
+		return &verbs[(*i)++];
+	}
+	return NULL;
+}
+
+const struct serve_verb *serve_find_verb(struct roger_str name)
+{
+	const struct serve_verb *verb;
+	size_t i = 0;
+
+	while ((verb = serve_next_verb(&i)))
+		if (rg_str_is(name, verb->op->name))
+			return verb;
+	return NULL;
+}
+
+/* ------------------------------------------------------------ the request -- */
+
+static bool is_member(const struct roger_field *field)
+{
+	return !(field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_MEMBERS;
+}
+
+static const struct roger_field *find_member(const struct roger_record *record, const char *name,
+					     struct roger_err *err)
+{
+	const struct roger_field *field;
+	struct rg_nearest nearest = { 0 };
+
+	for (field = record->fields; field->name; field++) {
+		if (!is_member(field))
+			continue;
+		if (strcmp(field->name, name) == 0)
+			return field;
+		rg_nearest_look(&nearest, rg_str(name), rg_str(field->name));
+	}
+	rg_fail_member(err, ROGER_EUSAGE, name, "unknown member '%.64s'%s%.*s%s", name,
+		       nearest.word.length ? "; did you mean '" : "", RG_STR_ARGS(nearest.word),
+		       nearest.word.length ? "'?" : "");
+	return NULL;
+}
+
+static int set_member(struct serve_job *job, const struct roger_field *field, struct roger_str text,
+		      struct roger_err *err)
+{
+	bool yes;
+
+	if (field->kind != ROGER_BOOL)
+		return rg_record_set(field, text, rg_clock_ms(), job->request, job->arena, err);
+	yes = rg_str_is(text, "true") || rg_str_is(text, "1");
+	if (!yes && !rg_str_is(text, "false") && !rg_str_is(text, "0"))
+		return rg_fail_member(err, ROGER_EDATA, field->name, "%s: expected true or false",
+				      field->name);
+	*(bool *)rg_field_at(field, job->request) = yes == !(field->flags & ROGER_NEGATED);
+	return ROGER_OK;
+}
+
+int serve_read_query(struct serve_job *job, const char *query, struct roger_err *err)
+{
+	const struct roger_field *field;
+	struct evkeyval *pair;
+	struct evkeyvalq pairs;
+	int r = ROGER_OK;
+
+	if (!query || !*query)
+		return ROGER_OK;
+	/* A NUL in a value would end it. */
+	if (strstr(query, "%00") || evhttp_parse_query_str(query, &pairs) < 0)
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected a query of the form name=value&...");
+	TAILQ_FOREACH(pair, &pairs, next)
+	{
+		field = find_member(job->verb->op->request, pair->key, err);
+		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
+		if (r < 0)
+			break;
+	}
+	evhttp_clear_headers(&pairs);
+	return r;
+}
+
+/* Who calls is a member that must be there: where a token says it, it is put in. */
+static int add_caller(struct serve_job *job, const struct serve_caller *caller,
+		      const struct rg_json **json, struct roger_str text, struct roger_err *err)
+{
+	const struct roger_field *field = job->verb->op->request->fields;
+	const struct rg_value *object = rg_json_root(*json);
+	const char *rest = memchr(text.data, '{', text.length);
+	struct roger_str longer, key;
+	const struct rg_value *value;
+	size_t i = 0;
+
+	while (field->name && !(field->flags & ROGER_SELF))
+		field++;
+	if (!field->name || !*caller->agent || !rest || rg_json_kind(object) != RG_JSON_OBJECT ||
+	    rg_json_member(object, field->name))
+		return ROGER_OK;
+	if (!rg_arena_print(job->arena, &longer, "{\"%s\":\"%s\"%s%s", field->name, caller->agent,
+			    rg_json_next(object, &i, &key, &value) ? "," : "", rest + 1))
+		return rg_fail_memory(err);
+	return rg_json_read_within(longer, job->arena, json, err);
+}
+
+int serve_read_body(struct serve_job *job, struct roger_str body, const struct serve_caller *caller,
+		    struct roger_err *err)
+{
+	const struct rg_json *json;
+	struct roger_str kept;
+	int r;
+
+	if (!rg_arena_copy(job->arena, body.length ? body : RG_STR("{}"), &kept))
+		return rg_fail_memory(err);
+	r = rg_json_read_within(kept, job->arena, &json, err);
+	if (r == ROGER_OK)
+		r = add_caller(job, caller, &json, kept, err);
+	if (r < 0)
+		return r;
+	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
+		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
+	return rg_words_decode(job->verb->op->request, rg_json_root(json), job->request, job->arena,
+			       err);
+}
+
+/* Who the caller is comes from its token, where that names somebody. */
+static int set_caller(struct serve_job *job, const struct roger_field *field,
+		      const struct serve_caller *caller, struct roger_err *err)
+{
+	struct roger_str *name = rg_field_at(field, job->request);
+	struct roger_str own = rg_str(caller->agent);
+
+	if (!own.length || caller->right == SERVE_LOOK)
+		return ROGER_OK;
+	if (name->length && !rg_str_equal(*name, own))
+		return rg_fail_member(err, ROGER_EREFUSED, field->name,
+				      "%s: this token is for '%s'; leave the member out",
+				      field->name, caller->agent);
+	return rg_record_set(field, own, 0, job->request, job->arena, err);
+}
+
+/* RFC: a string of structured fields, "..."; as it is without the quotes. */
+static int set_key(struct serve_job *job, const struct roger_field *field, const char *key,
+		   struct roger_err *err)
+{
+	struct roger_str *place = rg_field_at(field, job->request), text = rg_str(key);
+
+	if (text.length > 1 && text.data[0] == '"' && text.data[text.length - 1] == '"')
+		text = (struct roger_str){ text.data + 1, text.length - 2 };
+	if (place->length && !rg_str_equal(*place, text))
+		return rg_fail_member(err, ROGER_EUSAGE, field->name,
+				      "%s: another one than the header 'Idempotency-Key'",
+				      field->name);
+	return rg_record_set(field, text, 0, job->request, job->arena, err);
+}
+
+/* What waits does so at a thread of its own, and for a while only. */
+static void bound_wait(struct serve_job *job)
+{
+	int64_t *span;
+
+	if (!job->verb->span)
+		return;
+	span = rg_field_at(job->verb->span, job->request);
+	if (*span > SERVE_WAIT_MS_MAX || (*span == 0 && job->verb->endless))
+		*span = SERVE_WAIT_MS_MAX;
+	if (*span)
+		job->pool = SERVE_WAITS;
+}
+
+/* To be tried again is the client's to do. */
+static int check_send(struct serve_job *job, struct roger_err *err)
+{
+	struct roger_send_request *request = job->request;
+
+	if (job->verb != serve_find_verb(RG_STR("send")))
+		return ROGER_OK;
+	if (request->retry)
+		return rg_fail_member(err, ROGER_EUSAGE, "retry",
+				      "retry: expected not over HTTP: send the same again, with "
+				      "its key");
+	if (request->confirm == ROGER_CONFIRM_READ)
+		job->pool = SERVE_WAITS;
+	if (request->confirm == ROGER_CONFIRM_READ && !request->within_ms)
+		request->within_ms = SERVE_WAIT_MS_MAX;
+	return ROGER_OK;
+}
+
+int serve_finish_request(struct serve_job *job, const struct serve_caller *caller, const char *key,
+			 struct roger_err *err)
+{
+	const struct roger_field *field;
+	int r = ROGER_OK;
+
+	for (field = job->verb->op->request->fields; field->name && r == ROGER_OK; field++) {
+		if (field->flags & ROGER_SELF)
+			r = set_caller(job, field, caller, err);
+		else if ((field->flags & ROGER_KEY) && key && (job->verb->op->flags & ROGER_WRITES))
+			r = set_key(job, field, key, err);
+		else if ((field->flags & ROGER_PERSON) && caller->right == SERVE_LOOK)
+			*(bool *)rg_field_at(field, job->request) = true;
+	}
+	bound_wait(job);
+	return r == ROGER_OK ? check_send(job, err) : r;
+}
+
+/* ------------------------------------------------------------- the answer -- */
+
+static int status_of(int code)
+{
+	switch (code) {
+	case ROGER_EUSAGE:
+		return 400;
+	case ROGER_EDATA:
+		return 422;
+	case ROGER_ENOENT:
+		return 404;
+	case ROGER_EREFUSED:
+		return 403;
+	case ROGER_ECREATE:
+		return 507;
+	case ROGER_EENGINE:
+	case ROGER_ETIMEOUT:
+		return 503;
+	default:
+		return 500;
+	}
+}
+
+void serve_problem(struct serve_answer *answer, int status, int code, const char *kind,
+		   const struct roger_err *err)
+{
+	struct rg_buf *body = &answer->body;
+	int exit_status = code == ROGER_ENOMEM ? -ROGER_EIO : -code;
+
+	answer->status = status;
+	answer->type = "application/problem+json";
+	rg_buf_clear(body);
+	rg_buf_printf(body, "{\"type\":\"urn:roger:error:%s\",\"status\":%d", kind, status);
+	rg_json_add_key(body, RG_STR("detail"));
+	rg_json_add_string(body, rg_str(err->message));
+	if (*err->member) {
+		rg_json_add_key(body, RG_STR("member"));
+		rg_json_add_string(body, rg_str(err->member));
+	}
+	if (code)
+		rg_buf_printf(body, ",\"exit\":%d", exit_status);
+	rg_buf_printf(body, ",\"retry\":\"%s\"}\n", status == 503 ? "same-key" : "never");
+}
+
+void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err)
+{
+	serve_problem(answer, status_of(code), code, rg_code_name(code), err);
+}
+
+static bool was_replayed(const struct roger_record *record, const void *reply)
+{
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++)
+		if (field->flags & ROGER_DUPLICATE)
+			return !rg_field_unset(field, reply);
+	return false;
+}
+
+/* The reply as --json prints it. */
+static void print_reply(struct serve_job *job, const struct roger *roger, const void *reply)
+{
+	const struct roger_record *record = job->verb->op->reply;
+	struct rg_buf *body = &job->answer.body;
+
+	cli_encode_reply(roger, record, reply, body);
+	rg_buf_add_char(body, '\n');
+	job->answer.status = 200;
+	job->answer.type = "application/json";
+	job->answer.replayed = was_replayed(record, reply);
+}
+
+/* Who has the same already is not sent it again. */
+static void tag(struct serve_job *job)
+{
+	struct serve_answer *answer = &job->answer;
+
+	snprintf(answer->etag, sizeof answer->etag, "\"%016llx\"",
+		 (unsigned long long)rg_hash(1, answer->body.data, answer->body.length));
+	if (strcmp(job->if_none_match, "*") != 0 && !strstr(job->if_none_match, answer->etag))
+		return;
+	rg_buf_clear(&answer->body);
+	answer->status = 304;
+}
+
+/* One call; of what waits as many as fit into its time, until there is something. */
+static int call(struct serve_job *job, struct roger *roger, void *reply, struct roger_err *err)
+{
+	const struct serve_verb *verb = job->verb;
+	int64_t *span = verb->steps ? rg_field_at(verb->span, job->request) : NULL;
+	int64_t left = span && *span ? *span : 0;
+	int r;
+
+	for (;; left -= STEP_MS) {
+		if (span && left > 0)
+			*span = left < STEP_MS ? left : STEP_MS;
+		r = roger_call(roger, verb->op, job->request, reply, err);
+		if (r < 0 || left <= STEP_MS || !rg_field_unset(verb->op->reply->fields, reply) ||
+		    serve_is_ending(job->serve))
+			return r;
+		roger_reply_free(reply);
+	}
+}
+
+/* A key that was used for something else is no question of rights. */
+static bool is_of_key(const struct serve_verb *verb, const struct roger_err *err)
+{
+	const struct roger_field *field;
+
+	for (field = verb->op->request->fields; field->name; field++)
+		if ((field->flags & ROGER_KEY) && strcmp(field->name, err->member) == 0)
+			return true;
+	return false;
+}
+
+void serve_call(struct serve_job *job, struct roger *roger)
+{
+	void *reply = rg_arena_get(job->arena, job->verb->op->reply->size);
+	struct roger_err err = { 0 };
+	int r;
+
+	r = reply ? call(job, roger, reply, &err) : rg_fail_memory(&err);
+	if (r == ROGER_OK) {
+		print_reply(job, roger, reply);
+		roger_reply_free(reply);
+		if (job->answer.body.failed)
+			r = rg_fail_memory(&err);
+	}
+	if (r == ROGER_EREFUSED && is_of_key(job->verb, &err))
+		serve_problem(&job->answer, 422, r, rg_code_name(r), &err);
+	else if (r < 0)
+		serve_fail(&job->answer, r, &err);
+	else if (job->tagged && job->answer.status == 200)
+		tag(job);
+}

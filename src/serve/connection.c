@@ -1,0 +1,178 @@
+#include "serve/serve.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+
+static int64_t now_ms(void)
+{
+	return rg_clock_monotonic_ns() / 1000000;
+}
+
+/* evhttp frees its buffers with the connection, and takes its functions off them. */
+static bool is_over(const struct serve_connection *connection)
+{
+	bufferevent_data_cb read, write;
+	bufferevent_event_cb event;
+
+	bufferevent_getcb(connection->buffer, &read, &write, &event, NULL);
+	return !read && !write && !event;
+}
+
+/* evhttp sees the end, and frees it. */
+void serve_hang_up(struct serve_connection *connection)
+{
+	connection->leaving = true;
+	shutdown(bufferevent_getfd(connection->buffer), SHUT_RDWR);
+}
+
+static void forget_bytes(struct serve_connection *connection)
+{
+	connection->door->serve->bytes -= connection->bytes;
+	connection->bytes = 0;
+}
+
+/* More of a request came in: the first byte starts its time. */
+static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info, void *argument)
+{
+	struct serve_connection *connection = argument;
+	struct serve *serve = connection->door->serve;
+
+	(void)input;
+	if (!info->n_added)
+		return;
+	connection->seen_ms = now_ms();
+	if (!connection->began_ms)
+		connection->began_ms = connection->seen_ms;
+	connection->bytes += info->n_added;
+	serve->bytes += info->n_added;
+	/* One that has little on the way may finish; it makes room. */
+	if (is_over(connection) ||
+	    (serve->bytes > SERVE_BODIES_BYTES_MAX && connection->bytes > SERVE_HEAD_BYTES_MAX))
+		serve_hang_up(connection);
+}
+
+/*
+ * Those that are over leave the list.  Their descriptors are closed by that, and not by
+ * evhttp: another connection would have the number while this buffer still has events.
+ */
+static void reap(struct serve *serve)
+{
+	struct serve_connection **place = &serve->connections, *connection;
+
+	while ((connection = *place)) {
+		if (!is_over(connection)) {
+			place = &connection->next;
+			continue;
+		}
+		*place = connection->next;
+		forget_bytes(connection);
+		evbuffer_remove_cb(bufferevent_get_input(connection->buffer), on_input, connection);
+		bufferevent_decref(connection->buffer);
+		free(connection);
+		serve->connection_count--;
+	}
+}
+
+/* Nobody is kept out by those who only sit there. */
+static void make_room(struct serve *serve)
+{
+	struct serve_connection *connection, *oldest = NULL;
+
+	for (connection = serve->connections; connection; connection = connection->next)
+		if (!connection->busy && !connection->leaving &&
+		    (!oldest || connection->seen_ms <= oldest->seen_ms))
+			oldest = connection;
+	if (oldest)
+		serve_hang_up(oldest);
+}
+
+struct bufferevent *serve_connection_new(struct event_base *base, void *door_)
+{
+	struct serve_connection *connection = calloc(1, sizeof *connection);
+	struct serve_door *door = door_;
+	struct serve *serve = door->serve;
+	struct bufferevent *buffer = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+
+	if (!connection || !buffer) {
+		free(connection);
+		return buffer;
+	}
+	reap(serve);
+	if (serve->connection_count >= SERVE_CONNECTIONS_MAX)
+		make_room(serve);
+	*connection = (struct serve_connection){
+		.next = serve->connections, .door = door, .buffer = buffer, .seen_ms = now_ms()
+	};
+	bufferevent_incref(buffer);
+	evbuffer_add_cb(bufferevent_get_input(buffer), on_input, connection);
+	serve->connections = connection;
+	serve->connection_count++;
+	return buffer;
+}
+
+struct serve_connection *serve_connection_of(struct serve *serve, struct evhttp_request *request)
+{
+	struct evhttp_connection *one = evhttp_request_get_connection(request);
+	struct bufferevent *buffer = evhttp_connection_get_bufferevent(one);
+	struct serve_connection *connection = serve->connections;
+
+	while (connection && connection->buffer != buffer)
+		connection = connection->next;
+	return connection;
+}
+
+/* It was answered: what comes now is the next request. */
+static void on_answered(struct evhttp_request *request, void *connection_)
+{
+	struct serve_connection *connection = connection_;
+
+	(void)request;
+	forget_bytes(connection);
+	connection->busy = false;
+	connection->seen_ms = now_ms();
+	connection->began_ms = 0;
+	if (evbuffer_get_length(bufferevent_get_input(connection->buffer)))
+		connection->began_ms = connection->seen_ms;
+}
+
+void serve_connection_begin(struct serve_connection *connection, struct evhttp_request *request)
+{
+	connection->busy = true;
+	evhttp_request_set_on_complete_cb(request, on_answered, connection);
+}
+
+void serve_connections_tick(struct serve *serve)
+{
+	struct serve_connection *connection;
+	int64_t now = now_ms();
+
+	reap(serve);
+	for (connection = serve->connections; connection; connection = connection->next) {
+		if (connection->busy)
+			continue;
+		if (connection->began_ms ? now - connection->began_ms > SERVE_REQUEST_MS
+					 : now - connection->seen_ms > SERVE_IDLE_MS)
+			serve_hang_up(connection);
+	}
+}
+
+void serve_connections_goodbye(struct serve *serve)
+{
+	struct serve_connection *connection;
+
+	reap(serve);
+	for (connection = serve->connections; connection; connection = connection->next)
+		if (!connection->busy &&
+		    !evbuffer_get_length(bufferevent_get_output(connection->buffer)))
+			serve_hang_up(connection);
+}
+
+void serve_connections_end(struct serve *serve)
+{
+	reap(serve);
+	rg_assert(!serve->connections);
+}

@@ -1,0 +1,510 @@
+#include "serve/serve.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "data/json.h"
+#include "data/record.h"
+
+enum {
+	STREAMS_MAX = 64,
+	UNSENT_MAX = 32 << 10, /* beyond it nothing is read for a stream */
+	STUCK_MS = 30 * 1000,  /* so long, and it is dropped */
+	QUIET_MS = 15 * 1000,
+	PAGE = 50,
+	WATCH_MS = 200,
+	LOOK_MS = 1000, /* logs, and other programs, wake nobody */
+	CURSOR_BYTES = 1024,
+};
+
+/* Where a stream is: after this message, and this position of the activity log. */
+struct cursor {
+	char message[300];
+	int64_t log;
+	bool begun; /* from there; else from what is newest */
+};
+
+struct serve_stream {
+	struct serve_stream *next;
+	struct serve *serve;
+	struct evhttp_request *http; /* NULL: it is over */
+	struct event *gone;
+	struct cursor cursor;
+	bool reading, again; /* a thread looks for it; and is to look once more */
+	int64_t said_ms, read_ms;
+};
+
+/* ------------------------------------------------------------------ cursors -- */
+
+/* "45.msg-1": no line end and no blank is in it, whatever is in the id. */
+static void print_cursor(const struct cursor *cursor, struct rg_buf *out)
+{
+	const char *c;
+
+	rg_buf_printf(out, "%lld.", (long long)cursor->log);
+	for (c = cursor->message; *c; c++)
+		if (*c > ' ' && *c != '%' && *c != 0x7f)
+			rg_buf_add_char(out, *c);
+		else
+			rg_buf_printf(out, "%%%02X", (unsigned char)*c);
+}
+
+static bool read_cursor(const char *text, struct cursor *ret)
+{
+	const char *dot = strchr(text, '.');
+	char *message;
+
+	if (!dot || !rg_str_number((struct roger_str){ text, (size_t)(dot - text) }, &ret->log))
+		return false;
+	message = evhttp_uridecode(dot + 1, 0, NULL);
+	if (!message || strlen(message) >= sizeof ret->message) {
+		free(message);
+		return false;
+	}
+	memcpy(ret->message, message, strlen(message) + 1);
+	free(message);
+	ret->begun = true;
+	return true;
+}
+
+/* --------------------------------------------------------- on a thread: reading -- */
+
+struct reading {
+	struct cursor cursor;
+	struct rg_buf *out;
+	const char *source;
+	bool more;
+};
+
+/* A CloudEvent without content, up to its data. */
+static void begin_event(struct reading *reading, const char *kind, struct roger_str id,
+			int64_t at_ms)
+{
+	struct rg_buf *out = reading->out;
+	char time[40];
+
+	rg_buf_add_text(out, "id: ");
+	print_cursor(&reading->cursor, out);
+	rg_buf_printf(out, "\nevent: %s\ndata: {\"specversion\":\"1.0\",\"type\":\"roger.%s\"",
+		      kind, kind);
+	rg_json_add_key(out, RG_STR("source"));
+	rg_json_add_string(out, rg_str(reading->source));
+	rg_json_add_key(out, RG_STR("id"));
+	rg_json_add_string(out, id);
+	rg_clock_print_utc(at_ms, time);
+	rg_json_add_key(out, RG_STR("time"));
+	rg_json_add_string(out, rg_str(time));
+	rg_json_add_key(out, RG_STR("data"));
+	rg_buf_add_char(out, '{');
+}
+
+static void end_event(struct reading *reading)
+{
+	rg_buf_add_text(reading->out, "}}\n\n");
+}
+
+static void add_member(struct reading *reading, const char *name, struct roger_str value)
+{
+	if (!value.length)
+		return;
+	rg_json_add_key(reading->out, rg_str(name));
+	rg_json_add_string(reading->out, value);
+}
+
+/* Which message it is, never what is in it. */
+static void add_message(struct reading *reading, const struct roger_message *message)
+{
+	snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
+		 RG_STR_ARGS(message->id));
+	begin_event(reading, "message", message->id, message->created_at_ms);
+	add_member(reading, "from", message->from);
+	add_member(reading, "to", message->to);
+	add_member(reading, "issue", message->issue);
+	add_member(reading, "type",
+		   rg_str(cli_value_name(cli_item_record("list"), "message_type", message->type)));
+	add_member(reading, "key", message->key);
+	add_member(reading, "reply_to", message->reply_to);
+	rg_buf_printf(reading->out, ",\"seq\":%lld", (long long)message->seq);
+	end_event(reading);
+}
+
+static void add_activity(struct reading *reading, const struct roger_activity *activity)
+{
+	const struct roger_record *record = cli_item_record("activity");
+	char id[32];
+
+	reading->cursor.log = activity->position;
+	snprintf(id, sizeof id, "%lld", (long long)activity->line);
+	begin_event(reading, "activity", rg_str(id), activity->at_ms);
+	add_member(reading, "task", activity->task);
+	add_member(reading, "type", rg_str(cli_value_name(record, "action.type", activity->type)));
+	add_member(reading, "status",
+		   rg_str(cli_value_name(record, "outcome.status", activity->status)));
+	end_event(reading);
+}
+
+static int read_messages(struct reading *reading, struct roger *roger, struct roger_err *err)
+{
+	const struct roger_list_request request = { .after = rg_str(reading->cursor.message),
+						    .limit = PAGE,
+						    .anywhere = true };
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	size_t i;
+	int r;
+
+	r = roger_list(roger, &request, &reply, err);
+	for (i = 0; r == ROGER_OK && i < reply.messages.count; i++)
+		add_message(reading, &reply.messages.items[i]);
+	reading->more |= r == ROGER_OK && reply.more;
+	return r;
+}
+
+/* The newest message, be it archived or not. */
+static int find_newest(struct reading *reading, struct roger *roger, bool archived,
+		       int64_t *position, struct roger_err *err)
+{
+	const struct roger_list_request request = { .newest = true,
+						    .limit = 1,
+						    .archived = archived };
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	int r;
+
+	r = roger_list(roger, &request, &reply, err);
+	if (r < 0 || !reply.messages.count || reply.messages.items[0].position <= *position)
+		return r;
+	*position = reply.messages.items[0].position;
+	snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
+		 RG_STR_ARGS(reply.messages.items[0].id));
+	return ROGER_OK;
+}
+
+static int read_activity(struct reading *reading, struct roger *roger, struct roger_err *err)
+{
+	const struct roger_activity_request request = { .after = reading->cursor.log,
+							.newest = !reading->cursor.begun,
+							.limit = reading->cursor.begun ? PAGE : 1 };
+	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
+	size_t i;
+	int r;
+
+	r = roger_activity(roger, &request, &reply, err);
+	for (i = 0; r == ROGER_OK && i < reply.activities.count && reading->cursor.begun; i++)
+		add_activity(reading, &reply.activities.items[i]);
+	if (r == ROGER_OK && !reading->cursor.begun && reply.activities.count)
+		reading->cursor.log = reply.activities.items[0].position;
+	reading->more |= r == ROGER_OK && reading->cursor.begun && reply.more;
+	return r;
+}
+
+/* From what is newest; the id of this event is where a client that comes again goes on. */
+static int begin_stream(struct reading *reading, struct roger *roger, const char *kind,
+			struct roger_err *err)
+{
+	int64_t position = 0;
+	int r;
+
+	reading->cursor = (struct cursor){ 0 };
+	r = find_newest(reading, roger, true, &position, err);
+	if (r == ROGER_OK)
+		r = find_newest(reading, roger, false, &position, err);
+	if (r == ROGER_OK)
+		r = read_activity(reading, roger, err);
+	reading->cursor.begun = true;
+	rg_buf_add_text(reading->out, "retry: 1000\nid: ");
+	print_cursor(&reading->cursor, reading->out);
+	rg_buf_printf(reading->out, "\nevent: %s\ndata: {}\n\n", kind);
+	return r;
+}
+
+static void read_events(struct serve_job *job, struct roger *roger)
+{
+	struct reading reading = { *(struct cursor *)job->request, &job->answer.body,
+				   job->serve->workspace, false };
+	struct roger_err err = { 0 };
+	int r;
+
+	if (!reading.cursor.begun)
+		r = begin_stream(&reading, roger, "open", &err);
+	else
+		r = read_messages(&reading, roger, &err);
+	if (r == ROGER_OK)
+		r = read_activity(&reading, roger, &err);
+	/* Where it was is not there any more: the client looks at everything anew. */
+	if (r == ROGER_ENOENT)
+		r = begin_stream(&reading, roger, "reset", &err);
+	job->answer.status = r;
+	job->answer.replayed = reading.more;
+	memcpy(job->request, &reading.cursor, sizeof reading.cursor);
+}
+
+/* ------------------------------------------------------------ on the loop's -- */
+
+static void free_stream(struct serve_stream *stream)
+{
+	struct serve_stream **place = &stream->serve->streams;
+
+	while (*place != stream)
+		place = &(*place)->next;
+	*place = stream->next;
+	stream->serve->stream_count--;
+	free(stream);
+}
+
+/* The client is gone, or is to come again. */
+static void leave(struct serve_stream *stream)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(stream->http);
+
+	if (connection)
+		evhttp_connection_set_closecb(connection, NULL, NULL);
+	if (stream->gone)
+		event_free(stream->gone);
+	stream->gone = NULL;
+	stream->http = NULL;
+	if (!stream->reading)
+		free_stream(stream);
+}
+
+static void on_closed(struct evhttp_connection *connection, void *stream_)
+{
+	struct serve_stream *stream = stream_;
+	struct evhttp_request *request = stream->http;
+
+	(void)connection;
+	leave(stream);
+	/* One that has lost its connection already is nobody's but ours. */
+	if (!evhttp_request_get_connection(request))
+		evhttp_request_free(request);
+}
+
+static void drop(struct serve_stream *stream)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(stream->http);
+
+	leave(stream);
+	if (connection)
+		evhttp_connection_free(connection);
+}
+
+static void on_gone(evutil_socket_t fd, short what, void *stream)
+{
+	(void)fd;
+	(void)what;
+	drop(stream);
+}
+
+static size_t unsent(const struct serve_stream *stream)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(stream->http);
+
+	return evbuffer_get_length(
+		bufferevent_get_output(evhttp_connection_get_bufferevent(connection)));
+}
+
+static void say(struct serve_stream *stream, const char *data, size_t length)
+{
+	struct evbuffer *chunk = evbuffer_new();
+
+	if (chunk && evbuffer_add(chunk, data, length) == 0)
+		evhttp_send_reply_chunk(stream->http, chunk);
+	if (chunk)
+		evbuffer_free(chunk);
+	stream->said_ms = rg_clock_monotonic_ns() / 1000000;
+}
+
+static void look(struct serve_stream *stream);
+
+static void on_read(struct serve_job *job)
+{
+	struct serve_stream *stream = job->context;
+	bool good = job->answer.status == ROGER_OK && !job->answer.body.failed;
+
+	stream->reading = false;
+	if (!stream->http) {
+		free_stream(stream);
+		return;
+	}
+	if (!good) {
+		drop(stream);
+		return;
+	}
+	memcpy(&stream->cursor, job->request, sizeof stream->cursor);
+	stream->again |= job->answer.replayed;
+	if (job->answer.body.length)
+		say(stream, job->answer.body.data, job->answer.body.length);
+	if (stream->again)
+		look(stream);
+}
+
+/* Have what is new read for it, unless it has not taken what there was. */
+static void look(struct serve_stream *stream)
+{
+	static const struct roger_record place = { .size = sizeof(struct cursor) };
+	static const struct roger_op op = { .request = &place };
+	static const struct serve_verb verb = { .op = &op, .pool = SERVE_QUICK };
+	struct serve_job *job;
+
+	stream->again = true;
+	if (!stream->http || stream->reading || unsent(stream) > UNSENT_MAX)
+		return;
+	job = serve_job_new(stream->serve, &verb, NULL);
+	if (!job)
+		return;
+	memcpy(job->request, &stream->cursor, sizeof stream->cursor);
+	job->context = stream;
+	job->work = read_events;
+	job->finish = on_read;
+	if (!serve_job_start(job)) {
+		serve_job_free(job);
+		return;
+	}
+	stream->reading = true;
+	stream->again = false;
+	stream->read_ms = rg_clock_monotonic_ns() / 1000000;
+}
+
+void serve_streams_look(struct serve *serve)
+{
+	struct serve_stream *stream;
+
+	for (stream = serve->streams; stream; stream = stream->next)
+		look(stream);
+}
+
+void serve_streams_tick(struct serve *serve)
+{
+	struct serve_stream *stream, *next;
+	int64_t now = rg_clock_monotonic_ns() / 1000000;
+
+	for (stream = serve->streams; stream; stream = next) {
+		next = stream->next;
+		if (!stream->http)
+			continue;
+		if (unsent(stream) > UNSENT_MAX) {
+			if (now - stream->said_ms > STUCK_MS)
+				drop(stream);
+			continue;
+		}
+		if (now - stream->said_ms > QUIET_MS)
+			say(stream, ": still here\n\n", 14);
+		if (stream->again)
+			look(stream);
+	}
+}
+
+void serve_streams_end(struct serve *serve)
+{
+	struct serve_stream *stream, *next;
+	struct evhttp_request *request;
+
+	for (stream = serve->streams; stream; stream = next) {
+		next = stream->next;
+		request = stream->http;
+		if (!request)
+			continue;
+		leave(stream);
+		evhttp_send_reply_end(request);
+	}
+}
+
+/* ------------------------------------------------------------- what wakes it -- */
+
+static bool has_streams(struct serve *serve, bool sleep)
+{
+	bool any;
+
+	pthread_mutex_lock(&serve->lock);
+	while (sleep && !serve->watched && !serve->ending)
+		pthread_cond_wait(&serve->watch, &serve->lock);
+	any = serve->watched && !serve->ending;
+	pthread_mutex_unlock(&serve->lock);
+	return any;
+}
+
+static void tell_changed(struct serve *serve)
+{
+	pthread_mutex_lock(&serve->lock);
+	serve->changed = true;
+	pthread_mutex_unlock(&serve->lock);
+	eventfd_write(serve->wake, 1);
+}
+
+/* Sleeps until anything is stored, while anybody wants to know. */
+static void *watch(void *serve_)
+{
+	struct serve *serve = serve_;
+	struct roger *roger = NULL;
+	int64_t looked_ms = 0, now;
+	uint32_t mark = 0;
+
+	while (has_streams(serve, true)) {
+		if (!roger && roger_open(serve->workspace, &roger, NULL) < 0) {
+			rg_clock_sleep(LOOK_MS);
+			continue;
+		}
+		now = rg_clock_monotonic_ns() / 1000000;
+		if (!roger_watch(roger, &mark, WATCH_MS) && now - looked_ms < LOOK_MS)
+			continue;
+		looked_ms = now;
+		tell_changed(serve);
+	}
+	roger_close(roger);
+	return NULL;
+}
+
+void serve_streams_watched(struct serve *serve)
+{
+	pthread_mutex_lock(&serve->lock);
+	serve->watched = serve->stream_count;
+	pthread_cond_signal(&serve->watch);
+	if (serve->watched && !serve->watching)
+		serve->watching = serve_start_thread(watch, serve);
+	pthread_mutex_unlock(&serve->lock);
+}
+
+void serve_on_events(struct serve *serve, struct evhttp_request *request)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	const char *last = serve_header(request, "Last-Event-ID");
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
+	struct serve_stream *stream = calloc(1, sizeof *stream);
+
+	if (!last && query && strncmp(query, "since=", 6) == 0)
+		last = query + 6;
+	if (!stream || serve->stream_count >= STREAMS_MAX) {
+		free(stream);
+		serve_refuse(request, 503, "streams", false,
+			     "there are %d streams of events already; try again", STREAMS_MAX);
+		return;
+	}
+	if (last && *last && !read_cursor(last, &stream->cursor)) {
+		free(stream);
+		serve_refuse(request, 400, "usage", false,
+			     "expected an id of an event of this server in 'Last-Event-ID'");
+		return;
+	}
+	stream->serve = serve;
+	stream->http = request;
+	stream->said_ms = rg_clock_monotonic_ns() / 1000000;
+	stream->next = serve->streams;
+	serve->streams = stream;
+	serve->stream_count++;
+	evhttp_connection_set_closecb(connection, on_closed, stream);
+	stream->gone = event_new(serve->base,
+				 bufferevent_getfd(evhttp_connection_get_bufferevent(connection)),
+				 EV_CLOSED, on_gone, stream);
+	if (stream->gone)
+		event_add(stream->gone, NULL);
+	serve_set_header(request, "Content-Type", "text/event-stream");
+	serve_set_header(request, "Cache-Control", "no-store");
+	serve_set_header(request, "X-Content-Type-Options", "nosniff");
+	serve_set_header(request, "X-Accel-Buffering", "no");
+	evhttp_send_reply_start(request, 200, "OK");
+	serve_streams_watched(serve);
+	look(stream);
+}

@@ -1,0 +1,206 @@
+#include "serve/serve.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+
+/* Threads, and requests that wait for one of them. */
+static const struct {
+	size_t threads, queue;
+} sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 32, 0 } };
+
+struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *verb,
+				struct evhttp_request *http)
+{
+	struct serve_job *job = calloc(1, sizeof *job);
+
+	if (!job)
+		return NULL;
+	job->serve = serve;
+	job->verb = verb;
+	job->pool = verb->pool;
+	job->http = http;
+	job->arena = rg_arena_new();
+	job->request = job->arena ? rg_arena_get(job->arena, verb->op->request->size + 1) : NULL;
+	rg_buf_init(&job->answer.body, SIZE_MAX);
+	job->began_ns = rg_clock_monotonic_ns();
+	if (job->request)
+		return job;
+	serve_job_free(job);
+	return NULL;
+}
+
+void serve_job_free(struct serve_job *job)
+{
+	rg_buf_deinit(&job->answer.body);
+	rg_arena_free(job->arena);
+	free(job);
+}
+
+/* ------------------------------------------------------------- on a thread -- */
+
+static struct serve_job *take(struct serve_pool *pool)
+{
+	struct serve_job *job;
+
+	while (!pool->first && !pool->serve->ending) {
+		pool->idle++;
+		pthread_cond_wait(&pool->come, &pool->serve->lock);
+		pool->idle--;
+	}
+	job = pool->first;
+	if (!job)
+		return NULL;
+	pool->first = job->next;
+	if (!pool->first)
+		pool->last = &pool->first;
+	pool->queued--;
+	pool->running++;
+	return job;
+}
+
+/* Long work ends with the server. */
+static bool go_on(void *pool_, const char *what, int64_t done, int64_t total)
+{
+	struct serve_pool *pool = pool_;
+
+	(void)what;
+	(void)done;
+	(void)total;
+	return !serve_is_ending(pool->serve);
+}
+
+static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_job *job)
+{
+	struct roger_err err = { 0 };
+	int r = ROGER_OK;
+
+	if (!*roger)
+		r = roger_open(pool->serve->workspace, roger, &err);
+	if (r < 0) {
+		serve_fail(&job->answer, r, &err);
+		return;
+	}
+	roger_on_progress(*roger, go_on, pool);
+	(job->work ? job->work : serve_call)(job, *roger);
+}
+
+static void *work(void *pool_)
+{
+	struct serve_pool *pool = pool_;
+	struct serve *serve = pool->serve;
+	struct roger *roger = NULL;
+	struct serve_job *job;
+
+	pthread_mutex_lock(&serve->lock);
+	while ((job = take(pool))) {
+		pthread_mutex_unlock(&serve->lock);
+		run_job(pool, &roger, job);
+		pthread_mutex_lock(&serve->lock);
+		job->next = serve->done;
+		serve->done = job;
+		pool->running--;
+		eventfd_write(serve->wake, 1);
+	}
+	pthread_mutex_unlock(&serve->lock);
+	roger_close(roger);
+	pthread_mutex_lock(&serve->lock);
+	pool->threads--;
+	eventfd_write(serve->wake, 1);
+	pthread_mutex_unlock(&serve->lock);
+	return NULL;
+}
+
+/* ----------------------------------------------------------- on the loop's -- */
+
+bool serve_start_thread(void *(*start)(void *argument), void *argument)
+{
+	sigset_t every, before;
+	pthread_attr_t detached;
+	pthread_t thread;
+	bool good;
+
+	sigfillset(&every);
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &every, &before);
+	good = pthread_create(&thread, &detached, start, argument) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&detached);
+	return good;
+}
+
+bool serve_job_start(struct serve_job *job)
+{
+	struct serve *serve = job->serve;
+	struct serve_pool *pool = &serve->pools[job->pool];
+	bool good;
+
+	pthread_mutex_lock(&serve->lock);
+	if (pool->queued >= pool->idle && pool->threads < sizes[pool->kind].threads)
+		pool->threads += serve_start_thread(work, pool);
+	good = pool->threads &&
+	       pool->queued + pool->running < sizes[pool->kind].queue + sizes[pool->kind].threads;
+	if (good) {
+		*pool->last = job;
+		pool->last = &job->next;
+		pool->queued++;
+		pthread_cond_signal(&pool->come);
+	}
+	pthread_mutex_unlock(&serve->lock);
+	serve->job_count += good;
+	return good;
+}
+
+bool serve_pools_open(struct serve *serve)
+{
+	int i;
+
+	if (pthread_mutex_init(&serve->lock, NULL) != 0 ||
+	    pthread_cond_init(&serve->watch, NULL) != 0)
+		return false;
+	for (i = 0; i < SERVE_POOLS; i++) {
+		serve->pools[i] =
+			(struct serve_pool){ .serve = serve, .kind = (enum serve_pool_kind)i };
+		serve->pools[i].last = &serve->pools[i].first;
+		pthread_cond_init(&serve->pools[i].come, NULL);
+	}
+	return true;
+}
+
+static bool is_busy(struct serve *serve)
+{
+	bool busy;
+
+	pthread_mutex_lock(&serve->lock);
+	busy = serve->pools[SERVE_QUICK].threads || serve->pools[SERVE_SLOW].threads;
+	pthread_mutex_unlock(&serve->lock);
+	return busy;
+}
+
+/* Who waits for somebody else, such as for a message to be read, is not waited for. */
+void serve_pools_end(struct serve *serve)
+{
+	int i;
+
+	pthread_mutex_lock(&serve->lock);
+	serve->ending = true;
+	pthread_cond_broadcast(&serve->watch);
+	for (i = 0; i < SERVE_POOLS; i++)
+		pthread_cond_broadcast(&serve->pools[i].come);
+	pthread_mutex_unlock(&serve->lock);
+	while (is_busy(serve))
+		rg_clock_sleep(2);
+}
+
+bool serve_is_ending(struct serve *serve)
+{
+	bool ending;
+
+	pthread_mutex_lock(&serve->lock);
+	ending = serve->ending;
+	pthread_mutex_unlock(&serve->lock);
+	return ending;
+}

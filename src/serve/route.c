@@ -1,0 +1,435 @@
+#include "serve/serve.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ----------------------------------------------------------------- answers -- */
+
+void serve_set_header(struct evhttp_request *request, const char *name, const char *value)
+{
+	evhttp_add_header(evhttp_request_get_output_headers(request), name, value);
+}
+
+const char *serve_header(struct evhttp_request *request, const char *name)
+{
+	return evhttp_find_header(evhttp_request_get_input_headers(request), name);
+}
+
+static const char *reason_of(int status)
+{
+	static const struct {
+		int status;
+		const char *words;
+	} reasons[] = {
+		{ 200, "OK" },
+		{ 304, "Not Modified" },
+		{ 400, "Bad Request" },
+		{ 401, "Unauthorized" },
+		{ 403, "Forbidden" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 409, "Conflict" },
+		{ 415, "Unsupported Media Type" },
+		{ 422, "Unprocessable Content" },
+		{ 503, "Service Unavailable" },
+		{ 507, "Insufficient Storage" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].status == status)
+			return reasons[i].words;
+	return "Internal Server Error";
+}
+
+void serve_send(struct evhttp_request *request, struct serve_answer *answer)
+{
+	struct evbuffer *body = evhttp_request_get_output_buffer(request);
+
+	if (answer->body.failed)
+		answer->status = 503;
+	else
+		evbuffer_add(body, answer->body.data, answer->body.length);
+	if (answer->type && answer->status != 304)
+		serve_set_header(request, "Content-Type", answer->type);
+	serve_set_header(request, "X-Content-Type-Options", "nosniff");
+	serve_set_header(request, "Cache-Control", *answer->etag ? "no-cache" : "no-store");
+	if (*answer->etag)
+		serve_set_header(request, "ETag", answer->etag);
+	if (answer->replayed)
+		serve_set_header(request, "Idempotent-Replayed", "true");
+	if (answer->status == 503)
+		serve_set_header(request, "Retry-After", "1");
+	if (answer->closes)
+		serve_set_header(request, "Connection", "close");
+	evhttp_send_reply(request, answer->status, reason_of(answer->status), NULL);
+}
+
+void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
+		  const char *format, ...)
+{
+	struct serve_answer answer = { .closes = closes };
+	struct roger_err err = { 0 };
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(err.message, sizeof err.message, format, arguments);
+	va_end(arguments);
+	rg_buf_init(&answer.body, SIZE_MAX);
+	serve_problem(&answer, status, 0, kind, &err);
+	serve_send(request, &answer);
+	rg_buf_deinit(&answer.body);
+}
+
+/* -------------------------------------------------------------------- gate -- */
+
+/* The head as it came; false: it has more headers than anybody needs. */
+static bool read_head(struct evhttp_request *request, struct rg_http_field fields[SERVE_FIELDS_MAX],
+		      struct rg_http_head *ret)
+{
+	struct evkeyval *header;
+
+	*ret = (struct rg_http_head){ request->major, request->minor,
+				      evhttp_request_get_uri(request), fields, 0 };
+	TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
+	{
+		if (ret->count == SERVE_FIELDS_MAX)
+			return false;
+		fields[ret->count++] = (struct rg_http_field){ header->key, header->value };
+	}
+	return true;
+}
+
+/* Is it another user at the other end of a unix socket? */
+static bool is_stranger(struct evhttp_request *request)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	struct bufferevent *buffer = evhttp_connection_get_bufferevent(connection);
+	socklen_t length = sizeof(struct ucred);
+	struct ucred peer;
+
+	return getsockopt(bufferevent_getfd(buffer), SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
+	       peer.uid != geteuid();
+}
+
+/* Before any path is looked at.  False: it was refused. */
+static bool passes(struct serve_door *door, struct evhttp_request *request)
+{
+	const struct rg_http_allowed allowed = { door->serve->hosts, NULL,
+						 door->serve->options->behind_proxy.count, 0 };
+	struct rg_http_field fields[SERVE_FIELDS_MAX];
+	struct rg_http_head head;
+	const char *fault;
+
+	fault = read_head(request, fields, &head) ? rg_http_head_fault(&head) : "too many headers";
+	if (fault) {
+		serve_refuse(request, 400, "head", true, "%s", fault);
+		return false;
+	}
+	fault = rg_http_head_foreign(&head, &allowed);
+	if (!fault && door->local && is_stranger(request))
+		fault = "this socket is another user's";
+	if (fault)
+		serve_refuse(request, 403, "foreign", true, "%s", fault);
+	return !fault;
+}
+
+/* Who asks; false: it was refused. */
+static bool identify(const struct serve_door *door, struct evhttp_request *request,
+		     struct serve_caller *ret)
+{
+	const char *said = serve_header(request, "Authorization");
+
+	*ret = (struct serve_caller){ .right = SERVE_ADMINISTER };
+	if (door->local)
+		return true;
+	if (said && evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
+	    serve_token_find(door->serve, said + 7, ret))
+		return true;
+	serve_set_header(request, "WWW-Authenticate", "Bearer");
+	serve_refuse(request, 401, "token", false,
+		     "expected the header 'Authorization: Bearer TOKEN' with a token of `roger "
+		     "token new NAME`");
+	return false;
+}
+
+/* ------------------------------------------------------------------- verbs -- */
+
+/* JSON and nothing else: a form of another site cannot send it unasked. */
+static bool is_json(struct evhttp_request *request)
+{
+	const char *type = serve_header(request, "Content-Type");
+	size_t length = type ? strcspn(type, "; \t") : 0;
+
+	return length == 16 && evutil_ascii_strncasecmp(type, "application/json", 16) == 0;
+}
+
+/* A GET looks, and a POST writes; false: it was refused. */
+static bool fits_method(struct evhttp_request *request, bool writes)
+{
+	enum evhttp_cmd_type method = evhttp_request_get_command(request);
+
+	if (method != (writes ? EVHTTP_REQ_POST : EVHTTP_REQ_GET)) {
+		serve_set_header(request, "Allow", writes ? "POST" : "GET");
+		serve_refuse(request, 405, "method", false, "expected %s here",
+			     writes ? "POST" : "GET");
+		return false;
+	}
+	if (!writes || is_json(request))
+		return true;
+	serve_refuse(request, 415, "type", false,
+		     "expected the header 'Content-Type: application/json'");
+	return false;
+}
+
+static bool may(const struct serve_caller *caller, const struct serve_verb *verb,
+		struct evhttp_request *request)
+{
+	if (caller->right >= verb->right)
+		return true;
+	serve_refuse(request, 403, "right", false, "this token may %s; '%s' needs one that may %s",
+		     serve_rights[caller->right], verb->op->name, serve_rights[verb->right]);
+	return false;
+}
+
+/* The request of the verb: from the query, or from the body. */
+static int read_request(struct serve_job *job, struct evhttp_request *request,
+			const struct serve_caller *caller, struct roger_err *err)
+{
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+	size_t length = evbuffer_get_length(body);
+	const char *text = length ? (const char *)evbuffer_pullup(body, -1) : "";
+	int r;
+
+	if (length && !text)
+		return rg_fail_memory(err);
+	if (!(job->verb->op->flags & ROGER_WRITES) && length)
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected no body with GET");
+	if ((job->verb->op->flags & ROGER_WRITES) && query)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected no query with POST: the request is the body");
+	r = job->verb->op->flags & ROGER_WRITES
+		    ? serve_read_body(job, (struct roger_str){ text, length }, caller, err)
+		    : serve_read_query(job, query, err);
+	if (r == ROGER_OK)
+		r = serve_finish_request(job, caller, serve_header(request, "Idempotency-Key"),
+					 err);
+	return r;
+}
+
+static void answer_now(struct serve_job *job, int code, const struct roger_err *err)
+{
+	serve_fail(&job->answer, code, err);
+	serve_send(job->http, &job->answer);
+	serve_job_free(job);
+}
+
+static void call(struct serve *serve, const struct serve_verb *verb,
+		 const struct serve_caller *caller, struct evhttp_request *request,
+		 const struct roger_field *place, struct roger_str id)
+{
+	const char *known = serve_header(request, "If-None-Match");
+	struct serve_job *job;
+	struct roger_err err = { 0 };
+	int r;
+
+	job = serve_job_new(serve, verb, request);
+	if (!job) {
+		serve_refuse(request, 503, "memory", false, "out of memory; try again");
+		return;
+	}
+	job->tagged = place;
+	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
+	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
+	if (r == ROGER_OK)
+		r = read_request(job, request, caller, &err);
+	if (r == ROGER_OK && !serve_job_start(job))
+		r = rg_fail(&err, ROGER_ETIMEOUT, 0, "too much to do already; try again");
+	if (r < 0)
+		answer_now(job, r, &err);
+}
+
+static void on_verb(const struct serve_door *door, struct evhttp_request *request,
+		    struct roger_str name)
+{
+	const struct serve_verb *verb = serve_find_verb(name);
+	struct serve_caller caller;
+
+	if (!identify(door, request, &caller))
+		return;
+	if (!verb)
+		serve_refuse(request, 404, "path", false, "no verb '%.*s' here", RG_STR_CUT(name));
+	else if (fits_method(request, verb->op->flags & ROGER_WRITES) &&
+		 may(&caller, verb, request))
+		call(door->serve, verb, &caller, request, NULL, name);
+}
+
+/* "/v1/messages/ID": a verb, and the member that the rest of the path is. */
+static const struct {
+	const char *path, *verb;
+	unsigned flag;
+} things[] = {
+	{ "messages/", "show", ROGER_ID },
+	{ "threads/", "thread", ROGER_ID },
+	{ "runs/", "runs", ROGER_RUN },
+};
+
+static const struct roger_field *field_with(const struct serve_verb *verb, unsigned flag)
+{
+	const struct roger_field *field = verb->op->request->fields;
+
+	while (field->name && !(field->flags & flag))
+		field++;
+	return field->name ? field : NULL;
+}
+
+static bool on_thing(const struct serve_door *door, struct evhttp_request *request,
+		     const char *path)
+{
+	const struct serve_verb *verb;
+	struct serve_caller caller;
+	size_t i, length = 0;
+	char *id;
+
+	for (i = 0; i < sizeof things / sizeof *things && !length; i++)
+		if (strncmp(path, things[i].path, strlen(things[i].path)) == 0)
+			length = strlen(things[i].path);
+	if (!length)
+		return false;
+	verb = serve_find_verb(rg_str(things[i - 1].verb));
+	if (!identify(door, request, &caller) || !fits_method(request, false) ||
+	    !may(&caller, verb, request))
+		return true;
+	id = evhttp_uridecode(path + length, 0, NULL);
+	if (id)
+		call(door->serve, verb, &caller, request, field_with(verb, things[i - 1].flag),
+		     rg_str(id));
+	else
+		serve_refuse(request, 503, "memory", false, "out of memory; try again");
+	free(id);
+	return true;
+}
+
+/* ------------------------------------------------------------------- paths -- */
+
+static void answer_text(struct evhttp_request *request, void (*print)(struct rg_buf *out))
+{
+	struct serve_answer answer = { .status = 200, .type = "application/json" };
+
+	rg_buf_init(&answer.body, SIZE_MAX);
+	print(&answer.body);
+	serve_send(request, &answer);
+	rg_buf_deinit(&answer.body);
+}
+
+/* The loop is alive. */
+static void print_health(struct rg_buf *out)
+{
+	rg_buf_add_text(out, "{\"ok\":true}\n");
+}
+
+static void on_health(struct serve *serve, struct evhttp_request *request)
+{
+	(void)serve;
+	answer_text(request, print_health);
+}
+
+static void on_openapi(struct serve *serve, struct evhttp_request *request)
+{
+	(void)serve;
+	answer_text(request, serve_print_openapi);
+}
+
+static void start(struct serve *serve, struct evhttp_request *request, const char *verb,
+		  void (*work)(struct serve_job *job, struct roger *roger),
+		  void (*finish)(struct serve_job *job))
+{
+	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(verb)), request);
+
+	if (job) {
+		job->work = work;
+		job->finish = finish;
+	}
+	if (job && serve_job_start(job))
+		return;
+	if (job)
+		serve_job_free(job);
+	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
+}
+
+/* The workspace answers. */
+static void read_ready(struct serve_job *job, struct roger *roger)
+{
+	serve_call(job, roger);
+	if (job->answer.status != 200)
+		return;
+	rg_buf_clear(&job->answer.body);
+	print_health(&job->answer.body);
+}
+
+static void on_ready(struct serve *serve, struct evhttp_request *request)
+{
+	start(serve, request, "count", read_ready, NULL);
+}
+
+static void on_metrics(struct serve *serve, struct evhttp_request *request)
+{
+	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
+}
+
+static const struct {
+	const char *path;
+	bool open; /* also for those without a token: nothing of the workspace is in it */
+	void (*answer)(struct serve *serve, struct evhttp_request *request);
+} paths[] = {
+	{ "/healthz", true, on_health },	  { "/readyz", true, on_ready },
+	{ "/openapi.json", true, on_openapi },	  { "/metrics", false, on_metrics },
+	{ "/v1/events", false, serve_on_events },
+};
+
+static void route(struct serve_door *door, struct evhttp_request *request)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	struct serve_caller caller;
+	size_t i;
+
+	path = path ? path : "";
+	for (i = 0; i < sizeof paths / sizeof *paths; i++)
+		if (strcmp(path, paths[i].path) == 0) {
+			if (fits_method(request, false) &&
+			    (paths[i].open || identify(door, request, &caller)))
+				paths[i].answer(door->serve, request);
+			return;
+		}
+	if (strncmp(path, "/v1/", 4) != 0)
+		serve_refuse(request, 404, "path", false, "no such path");
+	else if (!on_thing(door, request, path + 4))
+		on_verb(door, request, rg_str(path + 4));
+}
+
+void serve_on_request(struct evhttp_request *request, void *door_)
+{
+	struct serve_door *door = door_;
+	struct serve_connection *connection = serve_connection_of(door->serve, request);
+
+	if (!connection) {
+		serve_refuse(request, 503, "memory", true, "out of memory; try again");
+		return;
+	}
+	serve_connection_begin(connection, request);
+	/* After this method evhttp would go on whatever the answer is. */
+	if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT)
+		serve_hang_up(connection);
+	if (passes(door, request))
+		route(door, request);
+}

@@ -1,0 +1,267 @@
+/*
+ * serve - inside of `roger serve`: one loop for all connections, threads for the verbs.
+ *
+ * The loop's thread owns everything of libevent, and never waits: not for a disk, not
+ * for a client.  A request that passes the gate becomes a job; a thread with a handle
+ * of its own calls the verb and prints the reply, and the loop sends it.  All that a
+ * client can make grow has a bound here.
+ *
+ *     server.c       opening, running, ending
+ *     listen.c       sockets: where they are, and that they are ours
+ *     connection.c   how many connections there are, and how long one may take
+ *     route.c        the gate, then paths and methods
+ *     call.c         a request into a verb's, its reply into an answer
+ *     job.c          the threads
+ *     token.c        who may come in over TCP, and do what
+ *     events.c       streams of events
+ *     openapi.c, metrics.c   what it says of itself
+ */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include <event2/event.h>
+#include <event2/http.h>
+#include <pthread.h>
+
+#include "base/limits.h"
+#include "cli/serve.h"
+#include "data/http_head.h"
+#include "data/json.h"
+#include "data/record.h"
+
+enum {
+	SERVE_CONNECTIONS_MAX = 512,
+	SERVE_HEAD_BYTES_MAX = 16 << 10,
+	SERVE_FIELDS_MAX = 100,
+	/* One request; a batch of the largest size with texts of the usual one. */
+	SERVE_BODY_BYTES_MAX = 64 << 20,
+	SERVE_BODY_BYTES_MAX_TCP = 8 << 20,
+	/* All requests that are on their way in or not yet answered. */
+	SERVE_BODIES_BYTES_MAX = 128 << 20,
+	SERVE_REQUEST_MS = 30 * 1000, /* from its first byte to its last */
+	SERVE_IDLE_MS = 60 * 1000,
+	SERVE_TICK_MS = 1000,
+	SERVE_WAIT_MS_MAX = 60 * 1000, /* a verb that waits ends then, as if its time was up */
+};
+
+struct serve;
+struct serve_connection;
+struct serve_stream;
+
+/* Where clients come in. */
+struct serve_door {
+	struct serve_door *next;
+	struct serve *serve;
+	struct evhttp *http;
+	struct evconnlistener *listener;
+	bool local; /* a unix socket: whoever connects is the user that we are */
+};
+
+/* ---------------------------------------------------------------- answers -- */
+
+struct serve_answer {
+	int status;
+	const char *type; /* of the body */
+	struct rg_buf body;
+	char etag[20]; /* "": none */
+	bool replayed; /* it had been done before, with this key */
+	bool closes;   /* nothing more is read from this connection */
+};
+
+/* An error as RFC 9457 has it; code 0: of HTTP alone, which kind names. */
+void serve_problem(struct serve_answer *answer, int status, int code, const char *kind,
+		   const struct roger_err *err);
+void serve_send(struct evhttp_request *request, struct serve_answer *answer);
+void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
+		  const char *format, ...) RG_PRINTF(5, 6);
+void serve_set_header(struct evhttp_request *request, const char *name, const char *value);
+const char *serve_header(struct evhttp_request *request, const char *name);
+
+/* ------------------------------------------------------------------ calls -- */
+
+/* Where a verb is called: those that are quick are not to wait for those that are not. */
+enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_WAITS, SERVE_POOLS };
+
+/* A verb as a route. */
+struct serve_verb {
+	const struct roger_op *op;
+	enum serve_pool_kind pool;
+	enum serve_right right;
+	const struct roger_field *span; /* how long it waits; NULL: it does not */
+	bool steps;			/* waiting twice is waiting longer */
+	bool endless;			/* not to say how long is for ever */
+};
+
+/* NULL: none of that name, or none for others. */
+const struct serve_verb *serve_find_verb(struct roger_str name);
+const struct serve_verb *serve_next_verb(size_t *i);
+
+/* Who asks. */
+struct serve_caller {
+	enum serve_right right;
+	char agent[RG_NAME_CHARS_MAX + 1]; /* "": any */
+};
+
+/* A request on its way through a thread. */
+struct serve_job {
+	struct serve_job *next;
+	struct serve *serve;
+	const struct serve_verb *verb;
+	enum serve_pool_kind pool;
+	struct evhttp_request *http; /* of the loop's thread */
+	struct rg_arena *arena;
+	void *request; /* of the verb */
+	struct serve_answer answer;
+	char if_none_match[64];
+	bool tagged; /* the answer gets an ETag */
+	int64_t began_ns;
+	/* Where it is not to call the verb, and to send the answer. */
+	void (*work)(struct serve_job *job, struct roger *roger);
+	void (*finish)(struct serve_job *job);
+	void *context;
+};
+
+/*
+ * The request of a verb from a query, or from a JSON object.  Who the caller is stands
+ * in it, or is put there.
+ */
+RG_CHECKED int serve_read_query(struct serve_job *job, const char *query, struct roger_err *err);
+RG_CHECKED int serve_read_body(struct serve_job *job, struct roger_str body,
+			       const struct serve_caller *caller, struct roger_err *err);
+RG_CHECKED int serve_finish_request(struct serve_job *job, const struct serve_caller *caller,
+				    const char *key, struct roger_err *err);
+
+/* On a thread: call the verb, fill the answer. */
+void serve_call(struct serve_job *job, struct roger *roger);
+
+/* The answer to an error of a verb. */
+void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err);
+
+/* ----------------------------------------------------------------- tokens -- */
+
+struct serve_tokens;
+
+/* Whose it is, if it is worth anything now. */
+bool serve_token_find(struct serve *serve, const char *token, struct serve_caller *ret);
+void serve_tokens_free(struct serve *serve);
+
+/* ------------------------------------------------------------------- jobs -- */
+
+struct serve_pool {
+	struct serve *serve;
+	enum serve_pool_kind kind;
+	pthread_cond_t come;
+	struct serve_job *first, **last;
+	size_t queued, running, threads, idle;
+};
+
+struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *verb,
+				struct evhttp_request *http);
+void serve_job_free(struct serve_job *job);
+
+/* False: too many wait already. */
+bool serve_job_start(struct serve_job *job);
+
+bool serve_pools_open(struct serve *serve);
+/* No more is begun, and what is quick or slow is finished. */
+void serve_pools_end(struct serve *serve);
+bool serve_is_ending(struct serve *serve);
+/* Signals are for the loop. */
+bool serve_start_thread(void *(*work)(void *argument), void *argument);
+
+/* ----------------------------------------------------------------- events -- */
+
+/* A stream of events for this request. */
+void serve_on_events(struct serve *serve, struct evhttp_request *request);
+/* Something was stored; a second has passed; it ends. */
+void serve_streams_look(struct serve *serve);
+void serve_streams_tick(struct serve *serve);
+void serve_streams_end(struct serve *serve);
+/* Somebody watches the workspace for them, or nobody need. */
+void serve_streams_watched(struct serve *serve);
+
+/* ---------------------------------------------------- what is said of itself -- */
+
+void serve_print_openapi(struct rg_buf *out);
+
+enum { SERVE_BUCKETS = 8, SERVE_VERBS_MAX = 80 };
+struct serve_figures {
+	int64_t done[3]; /* well, refused, failed */
+	int64_t buckets[SERVE_BUCKETS];
+	int64_t sum_ns;
+};
+void serve_count(struct serve *serve, const struct serve_job *job);
+void serve_read_metrics(struct serve_job *job, struct roger *roger);
+void serve_finish_metrics(struct serve_job *job);
+
+/* ------------------------------------------------------------ connections -- */
+
+struct serve_connection {
+	struct serve_connection *next;
+	struct serve_door *door;
+	struct bufferevent *buffer; /* we hold on to it; it says when it is over */
+	int64_t began_ms;	    /* of the request on its way in; 0: none is */
+	int64_t seen_ms;
+	size_t bytes; /* of that request */
+	bool busy;    /* it is being answered */
+	bool leaving; /* it was hung up on */
+};
+
+/* For evhttp: a new connection. */
+struct bufferevent *serve_connection_new(struct event_base *base, void *door);
+struct serve_connection *serve_connection_of(struct serve *serve, struct evhttp_request *request);
+void serve_connection_begin(struct serve_connection *connection, struct evhttp_request *request);
+void serve_hang_up(struct serve_connection *connection);
+/* Look after all of them: each tick. */
+void serve_connections_tick(struct serve *serve);
+/* Those that have nothing to say or to hear any more are closed. */
+void serve_connections_goodbye(struct serve *serve);
+void serve_connections_end(struct serve *serve);
+
+/* ----------------------------------------------------------------- server -- */
+
+struct serve {
+	const struct cli_serve_request *options;
+	const char *workspace;
+	struct event_base *base;
+	struct serve_door *doors;
+	struct event *tick, *woken, *term, *interrupt;
+	struct serve_connection *connections;
+	size_t connection_count;
+	size_t bytes;	    /* of requests that are not answered yet */
+	const char **hosts; /* of a proxy */
+	char socket_path[108];
+	bool made_socket;
+	int port; /* of TCP; 0: none */
+	bool stopping;
+	int wake;	      /* an eventfd: a job is done */
+	size_t job_count;     /* those that have not been answered */
+	size_t ticks, chores; /* chores that are under way */
+
+	struct serve_tokens *tokens; /* as last read; NULL: not yet */
+	struct serve_stream *streams;
+	size_t stream_count;
+	struct serve_figures figures[SERVE_VERBS_MAX];
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t watch;
+	size_t watched; /* streams, for the thread that watches */
+	bool watching, changed;
+	struct serve_pool pools[SERVE_POOLS];
+	struct serve_job *done;
+	bool ending;
+};
+
+/* listen.c: all that it listens on; on a failure serve_listen_end() is still due. */
+/* This user's folder for what lasts as long as the session, or for ever; made if need be. */
+RG_CHECKED int serve_own_folder(bool session, char to[4096], struct roger_err *err);
+
+RG_CHECKED int serve_listen(struct serve *serve, const char *workspace, struct roger_err *err);
+void serve_listen_end(struct serve *serve);
+/* For a service manager: "READY=1". */
+void serve_notify(const char *state);
+
+/* route.c: for evhttp: a request, at a door. */
+void serve_on_request(struct evhttp_request *request, void *door);
+
+#endif

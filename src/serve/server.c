@@ -1,0 +1,268 @@
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <event2/listener.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/term.h"
+
+/* After the end was asked for, answers have this long to be read. */
+enum { GOODBYE_TICKS = 2, WAKE_TICKS = 2, SWEEP_TICKS = 10 };
+
+/* ---------------------------------------------------------------- the loop -- */
+
+static struct serve_job *take_done(struct serve *serve)
+{
+	struct serve_job *jobs;
+
+	pthread_mutex_lock(&serve->lock);
+	jobs = serve->done;
+	serve->done = NULL;
+	pthread_mutex_unlock(&serve->lock);
+	return jobs;
+}
+
+static void send_done(struct serve *serve)
+{
+	struct serve_job *job, *next;
+
+	for (job = take_done(serve); job; job = next) {
+		next = job->next;
+		job->answer.closes = serve->stopping;
+		if (job->http)
+			serve_count(serve, job);
+		if (job->finish)
+			job->finish(job);
+		else
+			serve_send(job->http, &job->answer);
+		serve_job_free(job);
+		serve->job_count--;
+	}
+}
+
+static bool take_changed(struct serve *serve)
+{
+	bool changed;
+
+	pthread_mutex_lock(&serve->lock);
+	changed = serve->changed;
+	serve->changed = false;
+	pthread_mutex_unlock(&serve->lock);
+	return changed;
+}
+
+static void on_woken(evutil_socket_t fd, short what, void *serve)
+{
+	eventfd_t ignored;
+
+	(void)what;
+	eventfd_read(fd, &ignored);
+	send_done(serve);
+	if (take_changed(serve))
+		serve_streams_look(serve);
+}
+
+/* ------------------------------------------------------------------ chores -- */
+
+static void end_chore(struct serve_job *job)
+{
+	job->serve->chores--;
+}
+
+/* As the command of that name does, under the same locks. */
+static void do_chore(struct serve *serve, const char *name)
+{
+	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(name)), NULL);
+
+	if (!job)
+		return;
+	job->finish = end_chore;
+	if (serve_job_start(job))
+		serve->chores++;
+	else
+		serve_job_free(job);
+}
+
+/* Who is due is woken; runs that nobody watches are judged, and recovered. */
+static void do_chores(struct serve *serve)
+{
+	serve->ticks++;
+	if (serve->chores)
+		return;
+	if (serve->ticks % WAKE_TICKS == 0)
+		do_chore(serve, "wake");
+	if (serve->ticks % SWEEP_TICKS == 0)
+		do_chore(serve, "sweep");
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *serve_)
+{
+	struct serve *serve = serve_;
+	struct serve_door *door;
+
+	(void)fd;
+	(void)what;
+	serve_connections_tick(serve);
+	serve_streams_tick(serve);
+	serve_streams_watched(serve);
+	do_chores(serve);
+	for (door = serve->doors; door; door = door->next)
+		evconnlistener_enable(door->listener);
+}
+
+static void on_stop(evutil_socket_t number, short what, void *serve_)
+{
+	struct serve *serve = serve_;
+
+	(void)number;
+	(void)what;
+	serve->stopping = true;
+	event_base_loopbreak(serve->base);
+}
+
+static bool prepare(struct serve *serve)
+{
+	const struct timeval tick = { SERVE_TICK_MS / 1000, 0 };
+
+	serve->base = event_base_new();
+	serve->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!serve->base || serve->wake < 0 || !serve_pools_open(serve))
+		return false;
+	serve->woken = event_new(serve->base, serve->wake, EV_READ | EV_PERSIST, on_woken, serve);
+	serve->tick = event_new(serve->base, -1, EV_PERSIST, on_tick, serve);
+	serve->term = evsignal_new(serve->base, SIGTERM, on_stop, serve);
+	serve->interrupt = evsignal_new(serve->base, SIGINT, on_stop, serve);
+	return serve->woken && serve->tick && serve->term && serve->interrupt &&
+	       event_add(serve->woken, NULL) == 0 && event_add(serve->tick, &tick) == 0 &&
+	       event_add(serve->term, NULL) == 0 && event_add(serve->interrupt, NULL) == 0;
+}
+
+/* What is under way is finished and answered; nobody new comes in. */
+static void say_goodbye(struct serve *serve)
+{
+	struct serve_door *door;
+	int64_t until_ns;
+
+	serve_notify("STOPPING=1");
+	for (door = serve->doors; door; door = door->next)
+		evconnlistener_disable(door->listener);
+	serve_streams_end(serve);
+	serve_pools_end(serve);
+	send_done(serve);
+	until_ns = rg_clock_monotonic_ns() + GOODBYE_TICKS * (int64_t)1000000000;
+	while (serve->connections && rg_clock_monotonic_ns() < until_ns) {
+		event_base_loop(serve->base, EVLOOP_NONBLOCK);
+		serve_connections_goodbye(serve);
+		rg_clock_sleep(2);
+	}
+}
+
+static void close_all(struct serve *serve)
+{
+	serve_listen_end(serve);
+	if (serve->woken)
+		event_free(serve->woken);
+	if (serve->tick)
+		event_free(serve->tick);
+	if (serve->term)
+		event_free(serve->term);
+	if (serve->interrupt)
+		event_free(serve->interrupt);
+	if (serve->base)
+		event_base_free(serve->base);
+	free(serve->hosts);
+	serve_tokens_free(serve);
+}
+
+/* --------------------------------------------------------------- the command -- */
+
+/* Connections need descriptors. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void tell_where(const struct serve *serve, const struct cli_run *run)
+{
+	if (run->quiet)
+		return;
+	if (serve->made_socket)
+		cli_say("listening at %s\n", serve->socket_path);
+	if (serve->port)
+		cli_say("listening on port %d; there a token is needed\n", (int64_t)serve->port);
+	cli_term_flush();
+}
+
+/* Hosts as the gate takes them. */
+static int take_hosts(struct serve *serve, struct roger_err *err)
+{
+	const struct roger_strs *hosts = &serve->options->behind_proxy;
+	size_t i;
+
+	serve->hosts = calloc(hosts->count + 1, sizeof *serve->hosts);
+	if (!serve->hosts)
+		return rg_fail_memory(err);
+	for (i = 0; i < hosts->count; i++)
+		serve->hosts[i] = hosts->items[i].data;
+	return ROGER_OK;
+}
+
+static int find_workspace(struct cli_run *run, struct roger_config_reply *reply,
+			  struct roger_err *err)
+{
+	const struct roger_empty_request request = { 0 };
+
+	return roger_config(run->roger, &request, reply, err);
+}
+
+static int serve_workspace(struct serve *serve, struct cli_run *run, const char *workspace,
+			   struct roger_err *err)
+{
+	int r = take_hosts(serve, err);
+
+	if (r < 0)
+		return r;
+	if (!prepare(serve))
+		return rg_fail(err, ROGER_EIO, errno, "prepare for HTTP");
+	r = serve_listen(serve, workspace, err);
+	if (r < 0)
+		return r;
+	serve_notify("READY=1");
+	tell_where(serve, run);
+	if (event_base_dispatch(serve->base) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "wait for requests");
+	say_goodbye(serve);
+	return ROGER_OK;
+}
+
+int serve_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	/* Not on the stack: a thread that still waits for somebody may be looking at it. */
+	static struct serve serve = { .wake = -1 };
+	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
+	int r;
+
+	*ret_exit = CLI_DONE;
+	if (!roger_hold(run->roger, "serve"))
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "this workspace has a server already");
+	r = find_workspace(run, &config, err);
+	if (r < 0)
+		return r;
+	raise_limit();
+	serve.options = run->request;
+	serve.workspace = config.workspace.data;
+	r = serve_workspace(&serve, run, serve.workspace, err);
+	close_all(&serve);
+	return r;
+}

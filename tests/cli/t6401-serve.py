@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# runner: timeout 240
+"""roger serve from outside: its socket, who is let in, what is refused, and that what a
+client makes it keep has an end."""
+import stat
+
+from lib_http import hostile
+from lib_serve import *
+
+# ------------------------------------------------------------------- its socket
+
+server = Server("--listen", "127.0.0.1:0")
+equal("the socket is this user's alone", stat.S_IMODE(os.stat(server.path).st_mode), 0o600)
+equal("and so is its folder", stat.S_IMODE(os.stat(os.path.dirname(server.path)).st_mode), 0o700)
+equal("it lives", server.get("/healthz")[0], 200)
+equal("also over TCP, for whom no token is needed there", server.ask("GET", "/healthz", connection=server.tcp())[0], 200)
+second = roger("serve", status=75)
+check("a workspace has one server", "has a server already" in second.stderr, second.stderr)
+check("which is left alone", os.path.exists(server.path))
+for address, word in (("0.0.0.0:0", "loopback"), ("[::]:0", "loopback"), ("127.0.0.1", "ADDRESS:PORT"), ("localhost:80", "ADDRESS:PORT"), ("127.0.0.1:66000", "ADDRESS:PORT")):
+    other = FOLDER.name + "/other"
+    subprocess.run([ROGER, "init", other], capture_output=True)
+    refused = subprocess.run([ROGER, "--workspace", other, "serve", "--listen", address], capture_output=True, text=True)
+    check(f"--listen {address} is refused, and why", refused.returncode in (65, 77) and word in refused.stderr, refused.stderr)
+
+# ------------------------------------------------------------------ who is let in
+
+SEND = {"from": "al", "to": "bob", "content": "hello"}
+
+
+def expected(host, origin, site, method, kind, tcp):
+    """The table: the first of these that is wrong decides."""
+    if host not in ("localhost", "127.0.0.1:9"):
+        return 403
+    if origin not in (None, "http://localhost:1"):
+        return 403
+    if site not in (None, "same-origin", "none"):
+        return 403
+    if tcp:
+        return 401
+    if method != "POST":
+        return 405
+    return 200 if kind in ("application/json", "application/json; charset=utf-8") else 415
+
+
+wrong = []
+for host in ("localhost", "127.0.0.1:9", "evil.example.com", "127.0.0.1.nip.io"):
+    for origin in (None, "http://localhost:1", "http://evil.example.com", "null"):
+        for site in (None, "same-origin", "none", "same-site", "cross-site"):
+            for method in ("POST", "GET", "PUT", "DELETE", "PATCH", "OPTIONS"):
+                for kind in ("application/json", "application/json; charset=utf-8", "text/plain", None) if method == "POST" else (None,):
+                    for tcp in (False, True):
+                        heads = {"Host": host, "Origin": origin, "Sec-Fetch-Site": site, "Content-Type": kind}
+                        got, headers, _ = server.ask(
+                            method, "/v1/send", SEND if method == "POST" else None, heads, server.tcp() if tcp else None
+                        )
+                        if got != expected(host, origin, site, method, kind, tcp) or any("access-control" in name.lower() for name in headers):
+                            wrong.append((host, origin, site, method, kind, tcp, got))
+equal("Host, Origin, Sec-Fetch-Site, method, type and token decide as the table says", wrong, [])
+equal("a GET does not write", server.get("/v1/send?to=bob")[1]["Allow"], "POST")
+status, headers, problem = server.ask("GET", "/v1/status", connection=server.tcp())
+equal("without a token TCP gives nothing", (status, headers["WWW-Authenticate"]), (401, "Bearer"))
+equal("a refusal is a problem of RFC 9457", (headers["Content-Type"], problem["type"], problem["status"]), ("application/problem+json", "urn:roger:error:token", 401))
+
+# ------------------------------------------------------------------ hostile heads
+
+BODY = json.dumps(SEND).encode()
+LAST = b"POST /v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY
+before = server.get("/v1/count")[2]["count"]
+MORE = [
+    ("nothing but a line end", b"\r\n\r\n"),
+    ("half a request line", b"POST /v1/send\r\n\r\n"),
+    ("an unknown method", b"BREW /v1/send HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    ("another protocol", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
+    ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    ("a target that is no path", b"GET * HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    ("a proxy's method", b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    ("a line without a colon", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nnothing\r\n\r\n"),
+    ("a header without a name", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n: x\r\n\r\n"),
+    ("a head without end", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100000),
+    ("a target without end", b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    ("a chunk whose size is a word", LAST.split(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"),
+    ("a chunk below nothing", LAST.split(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n"),
+    ("a length beyond all", LAST.split(b"Content-Length")[0] + b"Content-Length: 99999999999\r\n\r\n"),
+    ("a length that wraps around", LAST.split(b"Content-Length")[0] + b"Content-Length: 18446744073709551618\r\n\r\n{}"),
+    ("a name of another site", b"GET /v1/status HTTP/1.1\r\nHost: evil.example.com\r\n\r\n"),
+    ("a host with a user", b"GET /v1/status HTTP/1.1\r\nHost: localhost@evil.example.com\r\n\r\n"),
+]
+refused = 0
+for tcp in (False, True):
+    for what, raw in list(hostile(b"/v1/send", BODY)) + MORE:
+        got = server.statuses(raw + LAST, tcp)
+        refused += got in ([b"400"], [b"403"], [b"413"], [b"417"], [b"431"], [b"501"], [b"414"], [])
+        if got not in ([b"400"], [b"403"], [b"413"], [b"417"], [b"431"], [b"501"], [b"414"], []):
+            check(f"{what}: refused, and nothing after it is answered", False, (tcp, got))
+equal("hostile requests are refused, and nothing after them is answered", refused, 2 * (20 + len(MORE)))
+equal("and nothing of them was sent", server.get("/v1/count")[2]["count"], before)
+for what, path, body, status in (
+    ("no JSON", "/v1/send", b"{", 422),
+    ("an array", "/v1/send", b"[]", 422),
+    ("two members of one name", "/v1/send", b'{"to":"a","to":"b"}', 422),
+    ("a member nobody knows", "/v1/send", {"from": "al", "to": "bob", "contents": "x"}, 422),
+    ("no text", "/v1/send", {"from": "al", "to": "bob"}, 422),
+    ("nobody to send to", "/v1/send", {"from": "al", "content": "x"}, 422),
+    ("no sender", "/v1/send", {"to": "bob", "content": "x"}, 400),
+    ("a NUL", "/v1/send", b'{"from":"al","to":"bob","content":"a\\u0000b"}', 422),
+    ("deep nesting", "/v1/send", b'{"metadata":' + b'{"a":' * 5000 + b"1" + b"}" * 5001, 422),
+    ("a query beside a body", "/v1/send?to=x", SEND, 400),
+    ("a verb that runs programs", "/v1/run", {"command": ["true"]}, 404),
+    ("a verb of no workspace", "/v1/init", {}, 404),
+    ("no verb", "/v1/", {}, 404),
+    ("no path", "/v2/send", SEND, 404),
+    ("a path upwards", "/v1/../v1/send", SEND, 404),
+):
+    got, _, problem = server.post(path, body)
+    check(f"{what}: {status}, and in words", got == status and problem["detail"] and problem["status"] == status, (got, problem))
+
+# --------------------------------------------------- what a client makes it keep
+
+
+def threads():
+    return int(re.search(r"Threads:\s+(\d+)", Path(f"/proc/{server.process.pid}/status").read_text()).group(1))
+
+
+idle = [server.raw() for _ in range(1000)]
+equal("with a thousand who only connect there is room for one more", server.get("/v1/status")[0], 200)
+while len(os.listdir(f"/proc/{server.process.pid}/fd")) > 600:
+    server.get("/healthz")
+check("and the oldest of them go", True)
+for client in idle:
+    client.close()
+half = [server.raw() for _ in range(300)]
+for client in half:
+    client.sendall(b"POST /v1/send HTTP/1.1\r\nHost: localhost\r\nX")
+equal("with three hundred who begin a request, too", server.get("/v1/status")[0], 200)
+for client in half:
+    client.close()
+big = [server.raw() for _ in range(24)]
+sent = b"POST /v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n" + b" " * (16 << 20)
+hung_up = 0
+for client in big:
+    try:
+        client.sendall(sent)
+    except OSError:
+        hung_up += 1
+# 128 MiB are eight of them.
+check("bodies that do not end have a bound together", hung_up >= 24 - 9, hung_up)
+equal("and others are served", server.get("/v1/status")[0], 200)
+for client in big:
+    client.close()
+waiting = [server.local() for _ in range(40)]
+for i, client in enumerate(waiting):
+    client.request("GET", f"/v1/wait?agent=nobody{i}&timeout=60s")
+while threads() < 33:
+    pass
+status = [server.get("/v1/wait?agent=zed&timeout=60s")]
+check("who waits keeps nobody from sending", server.post("/v1/send", SEND)[0] == 200 and threads() < 60, threads())
+equal("one too many of them is to come again", (status[0][0], status[0][1].get("Retry-After")), (503, "1"))
+
+# ------------------------------------------------------------------------ its end
+
+equal("SIGTERM ends it well, also while some wait", server.end(), (0, ""))
+check("and takes the socket away", not os.path.exists(server.path))
+for client in waiting:
+    client.close()
+
+server = Server()
+equal("SIGKILL", server.end(signal.SIGKILL)[0], -signal.SIGKILL)
+check("leaves the socket", os.path.exists(server.path))
+server = Server()
+equal("which is in nobody's way", server.get("/healthz")[0], 200)
+server.end()
+Path(server.path).write_text("mine")
+refused = roger("serve", status=73)
+check("a file in its place is not removed", "no socket of yours" in refused.stderr and os.path.exists(server.path), refused.stderr)
+os.unlink(server.path)
+
+# ------------------------------------------------------------ a service manager
+
+hears = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+hears.bind(FOLDER.name + "/notify")
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(FOLDER.name + "/passed")
+listener.listen()
+starter = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1'); os.execv(sys.argv[2], sys.argv[2:])"
+managed = subprocess.Popen(
+    [sys.executable, "-c", starter, str(listener.fileno()), str(ROGER), "--workspace", str(WORKSPACE), "serve"],
+    pass_fds=[listener.fileno()], env={**os.environ, "NOTIFY_SOCKET": FOLDER.name + "/notify"},
+)
+hears.settimeout(60)
+equal("it says when it is ready", hears.recv(100), b"READY=1")
+connection = Unix(FOLDER.name + "/passed")
+connection.request("GET", "/v1/status")
+equal("and serves the socket that it was passed", connection.getresponse().status, 200)
+managed.terminate()
+equal("and says that it ends", hears.recv(100), b"STOPPING=1")
+equal("and ends", managed.wait(60), 0)
+check("leaving the socket to the manager", os.path.exists(FOLDER.name + "/passed"))
+done()

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# runner: timeout 300
+"""The API of roger serve: every verb from its OpenAPI document, the same answers as the command
+line, keys through kills, tags, events without a gap and without a double, metrics."""
+import random
+import threading
+import time
+
+from lib_serve import *
+
+random.seed(1)
+server = Server()
+
+# ---------------------------------------------------------------- every verb
+
+document = server.get("/openapi.json")[2]
+verbs = {path[4:]: item for path, item in document["paths"].items()}
+check("it is a document of OpenAPI 3.1 with every verb but those that run programs or need no workspace",
+      document["openapi"] == "3.1.0" and {"send", "send_many", "doctor", "timeline"} <= set(verbs) and not {"run", "init", "setup", "trust"} & set(verbs))
+try:
+    from openapi_spec_validator import validate
+
+    validate(document)
+    check("which a validator takes", True)
+except ImportError:
+    print("# no openapi_spec_validator here")
+
+
+def faults(value, schema, where=""):
+    """What of a reply is not as its schema says."""
+    kinds = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list, "null": type(None)}
+    wanted = schema.get("type", [])
+    wanted = [wanted] if isinstance(wanted, str) else wanted
+    if not any(isinstance(value, kinds[kind]) for kind in wanted):
+        return [f"{where}: {value!r} is not {wanted}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{where}: {value!r} is not one of {schema['enum']}"]
+    if isinstance(value, list):
+        return [fault for item in value for fault in faults(item, schema["items"], where + "[]")]
+    if isinstance(value, dict) and "properties" in schema:
+        return [fault for name, item in value.items() for fault in (faults(item, schema["properties"][name], f"{where}.{name}") if name in schema["properties"] else [])]
+    return []
+
+
+ID = server.post("/v1/send", {"from": "al", "to": "bob", "content": "hello bob", "issue": "app"})[2]["messages"][0]["id"]
+SAMPLES = {
+    "from": "al", "agent": "bob", "to": ["bob"], "content": "text", "ids": [ID], "id": ID, "name": "carol", "text": "hello", "run": "run-1",
+    "run_id": "run-1", "place": "messages.jsonl:1", "reason": "test", "task": "t", "type": None, "what": "app", "evidence": None, "items": [{"to": ["bob"], "content": "many"}],
+    "worker": "w", "session": "s", "by": None, "source": None, "by_ms": None, "why": "later",
+}
+NOT_THERE = {"accept", "redeliver", "stale", "extend", "forward", "settle", "recover", "complete", "nack", "log_import", "wake", "retire", "archive", "delete"}
+wrong, called = [], 0
+for verb, item in verbs.items():
+    method, operation = next(iter(item.items()))
+    values = {}
+    if method == "post":
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        members, required = schema["properties"], schema.get("required", [])
+    else:
+        members = {p["name"]: p["schema"] for p in operation["parameters"]}
+        required = [p["name"] for p in operation["parameters"] if p["required"]]
+    for name in members:
+        if name in required or name in ("agent", "from") and name in members and verb not in ("list", "count", "search", "sends", "dead_letters", "timeline"):
+            value = SAMPLES.get(name) or (members[name].get("enum") or ["x"])[-1]
+            values[name] = value if members[name]["type"] == "array" or not isinstance(value, list) else value[0]
+    if verb in ("show", "thread", "ack", "looked", "claim", "nack", "trace"):
+        values.update({name: [ID] for name in ("ids",) if name in members})
+    if method == "post":
+        status, _, reply = server.post(f"/v1/{verb}", values)
+    else:
+        query = "&".join(f"{name}={item}" for name, value in values.items() for item in (value if isinstance(value, list) else [value]))
+        status, _, reply = server.get(f"/v1/{verb}?{query}" + ("&timeout=10ms" if verb == "wait" else ""))
+    called += 1
+    if status == 200:
+        found = faults(reply, operation["responses"]["200"]["content"]["application/json"]["schema"], verb)
+        if found:
+            wrong.append(found[:3])
+    elif status not in (400, 403, 404, 422) or not reply["type"].startswith("urn:roger:error:") or verb not in NOT_THERE | {"timeline", "log", "arrive", "purge"}:
+        wrong.append((verb, status, reply, values))
+equal("every verb can be called by the document, and answers as it says", wrong, [])
+check("all of them", called > 40, called)
+ours, theirs = server.get("/v1/list?issue=app")[2], json.loads(roger("list", "--issue", "app", "--json").stdout)
+equal("a reply is that of --json", ours, theirs)
+equal("a member may be repeated", len(server.get(f"/v1/show?ids={ID}&ids={ID}")[2]["messages"]) >= 1, True)
+equal("an error has its exit status", server.get("/v1/show?ids=nothing-of-that-name")[2]["exit"], 66)
+page = server.get("/v1/list?limit=1")[2]
+following = server.get(f"/v1/list?limit=1&after={page['next']}")[2]
+check("a list goes on after its next", page["more"] and following["messages"][0]["id"] != page["messages"][0]["id"])
+
+# ------------------------------------------------------------------------- tags
+
+status, headers, _ = server.get(f"/v1/messages/{ID}")
+tag = headers["ETag"]
+equal("a message has a tag", (status, len(tag)), (200, 18))
+equal("who has it is not sent it again", server.get(f"/v1/messages/{ID}", headers={"If-None-Match": tag})[0::2], (304, b""))
+server.post("/v1/ack", {"agent": "bob", "ids": [ID], "note": "seen"})
+changed = server.get(f"/v1/messages/{ID}", headers={"If-None-Match": tag})
+check("until something changes", changed[0] == 200 and changed[1]["ETag"] != tag)
+equal("a thread has one", server.get(f"/v1/threads/{ID}")[0], 200)
+equal("a message that is not there", server.get("/v1/messages/none-of-these")[0], 404)
+
+# --------------------------------------------------------------- keys and kills
+
+KEYED = {"from": "al", "to": "keyed", "content": "once"}
+first = server.post("/v1/send", KEYED, headers={"Idempotency-Key": '"t:status-update:0"'})
+again = server.post("/v1/send", KEYED, headers={"Idempotency-Key": "t:status-update:0"})
+check("the same key is answered with the first result", first[0] == again[0] == 200 and first[2]["messages"] == again[2]["messages"])
+equal("and says so", (first[1].get("Idempotent-Replayed"), again[1].get("Idempotent-Replayed")), (None, "true"))
+other = server.post("/v1/send", {**KEYED, "content": "twice"}, headers={"Idempotency-Key": "t:status-update:0"})
+equal("another text with it is refused", (other[0], other[2]["member"]), (422, "key"))
+for round_ in range(1, 9):
+    body = json.dumps(KEYED).encode()
+    raw = (
+        b"POST /v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nIdempotency-Key: t:status-update:%d\r\nContent-Length: %d\r\n\r\n"
+        % (round_, len(body)) + body
+    )
+    clients = [server.raw() for _ in range(3)]
+    for client in clients:
+        client.sendall(raw)
+    if round_ % 2:
+        clients[0].recv(1)
+    server.end(signal.SIGKILL)
+    for client in clients:
+        client.close()
+    server = Server()
+    equal(f"after a kill the same key goes through ({round_})", server.post("/v1/send", KEYED, headers={"Idempotency-Key": f"t:status-update:{round_}"})[0], 200)
+equal("each was stored once", server.get("/v1/count?to=keyed")[2]["count"], 9)
+
+# ----------------------------------------------------------------------- events
+
+
+class Stream:
+    def __init__(self, last=None):
+        self.connection = server.local()
+        self.connection.request("GET", "/v1/events", headers={"Last-Event-ID": last} if last is not None else {})
+        self.answer = self.connection.getresponse()
+
+    def event(self):
+        """The next: its id, its kind, its data."""
+        got = {}
+        while line := self.answer.readline().decode().rstrip("\n") or not got:
+            if isinstance(line, str) and ": " in line and not line.startswith(":"):
+                name, value = line.split(": ", 1)
+                got[name] = value
+        return got.get("id"), got.get("event"), json.loads(got.get("data", "{}"))
+
+    def close(self):
+        self.connection.close()
+
+
+fresh = Stream()
+last, kind, _ = fresh.event()
+equal("a stream says where it begins", (fresh.answer.status, kind), (200, "open"))
+WRITERS, EACH = 8, 25
+before = server.get("/v1/count")[2]["count"]
+
+
+def write(writer):
+    for i in range(EACH):
+        if i % 5:
+            server.post("/v1/send", {"from": f"writer{writer}", "to": f"reader{writer}", "content": f"secret{i}", "issue": "busy"})
+        else:
+            roger("send", "--as", f"writer{writer}", "--issue", "busy", f"reader{writer}", f"secret{i}")
+
+
+writers = [threading.Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
+for writer in writers:
+    writer.start()
+seen, activities, connects, text = [], [], 0, ""
+while len(seen) < WRITERS * EACH:
+    stream = Stream(last)
+    connects += 1
+    for _ in range(random.randrange(1, 40)):
+        if len(seen) == WRITERS * EACH:
+            break
+        last, kind, data = stream.event()
+        text += json.dumps(data)
+        (seen if kind == "message" else activities).append(data["id"])
+    stream.close()
+for writer in writers:
+    writer.join()
+stored = [message["id"] for message in server.get("/v1/list?issue=busy")[2]["messages"]]
+equal("through reconnects no message is missed", set(stored) - set(seen), set())
+equal("none is told twice", [one for one in set(seen) if seen.count(one) > 1], [])
+equal("they come in the order of the journal", seen == stored, True)
+check("there were reconnects", connects > 5, connects)
+equal("no note of the activity log came twice", len(activities), len(set(activities)))
+check("and no text of anybody was in it", "secret" not in text)
+stream = Stream("12.msg-that-never-was")
+equal("who was at a place that is gone is told to look at everything", stream.event()[1], "reset")
+equal("a place that is none", Stream("yesterday").answer.status, 400)
+streams = [Stream() for _ in range(62)]
+equal("there may be 64 streams", (streams[-1].answer.status, Stream().answer.status), (200, 503))
+for one in streams + [stream]:
+    one.close()
+while Stream().answer.status != 200:
+    pass
+check("and those that close make room", True)
+fresh.close()
+
+# ---------------------------------------------------------------------- figures
+
+status, headers, text = server.get("/metrics")
+text = text.decode()
+equal("metrics", (status, headers["Content-Type"]), (200, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
+check("they end as OpenMetrics does", text.endswith("# EOF\n"))
+check("each sample belongs to a family that was said before", all(
+    any(line.startswith(f"roger_{name}") for name in re.findall(r"^# TYPE roger_(\w+)", text, re.M)) for line in text.splitlines() if not line.startswith("#")))
+check("no name of anybody is in them", not re.search("writer|reader|bob|busy", text))
+check("sends are counted", re.search(r'roger_requests_total\{verb="send",outcome="done"\} 1\d\d\n', text), text)
+equal("ready", server.get("/readyz")[0], 200)
+idle = [Stream() for _ in range(4)]
+equal("it ends well with streams open", server.end(), (0, ""))
+check("which end, too", all(one.answer.read() is not None for one in idle))
+done()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Tokens of roger serve: who may do what over TCP, and that none is kept anywhere."""
+import stat
+import subprocess
+
+from lib_serve import *
+
+
+def new(*words):
+    return roger("token", "new", *words).stdout.strip()
+
+
+look, act, most = new("grafana"), new("bob", "--right", "act"), new("ann", "--right", "administer", "--expires", "1h")
+late = new("old", "--expires", "1ms")
+kept = list(Path(FOLDER.name, "state", "roger").glob("*.tokens"))
+equal("they are in one file of this user", [stat.S_IMODE(os.stat(path).st_mode) for path in kept], [0o600])
+text = kept[0].read_text()
+check("which holds none of them", not any(token in text or token[6:] in text for token in (look, act, most)))
+found = subprocess.run(["grep", "-rlE", "roger-[0-9a-f]{64}", FOLDER.name], capture_output=True, text=True).stdout
+equal("nor does any other file", found, "")
+listed = roger("token", "list").stdout
+check("they are listed by name and right", all(word in listed for word in ("grafana  look", "bob  act", "ann  administer", "old  look  expired")), listed)
+equal("also as JSON", [json.loads(line)["name"] for line in roger("token", "list", "--json").stdout.splitlines()][:2], ["grafana", "bob"])
+roger("token", "bob", status=64)
+roger("token", "new", status=64)
+roger("token", "revoke", "nobody", status=66)
+
+server = Server("--listen", "127.0.0.1:0")
+
+
+def ask(token, method, path, body=None, scheme="Bearer "):
+    headers = {"Authorization": scheme + token} if token else {}
+    status, _, reply = server.ask(method, path, body, headers, server.tcp())
+    return status, reply
+
+
+SEND = {"to": "carol", "content": "x"}
+for name, token, scheme, status in (
+    ("no token", None, "", 401),
+    ("one that may look", look, "Bearer ", 200),
+    ("the same in small letters", look, "bearer ", 200),
+    ("a token as a password", look, "Basic ", 401),
+    ("another scheme", look, "Token ", 401),
+    ("one that expired", late, "Bearer ", 401),
+    ("half a token", look[:-1], "Bearer ", 401),
+    ("its hash", json.loads(text.splitlines()[0])["sha256"], "Bearer ", 401),
+    ("nothing", "", "Bearer ", 401),
+):
+    equal(f"{name}: {status}", ask(token, "GET", "/v1/list", scheme=scheme)[0], status)
+equal("a token in the query is none", ask(None, "GET", f"/v1/list?token={look}")[0], 401)
+for verb, body, statuses in (
+    ("send", SEND, (403, 200, 400)),
+    ("receive", {}, (403, 200, 422)),
+    ("cleanup", {}, (403, 403, 200)),
+    ("rebuild", {}, (403, 403, 200)),
+    ("purge", {}, (403, 403, 200)),
+):
+    equal(f"{verb}: look, act, administer", tuple(ask(token, "POST", f"/v1/{verb}", body)[0] for token in (look, act, most)), statuses)
+equal("metrics need one", (ask(None, "GET", "/metrics")[0], ask(look, "GET", "/metrics")[0]), (401, 200))
+equal("events, too", ask(None, "GET", "/v1/events")[0], 401)
+sent = server.get("/v1/list?to=carol")[2]["messages"]
+equal("who acts is the agent of the token", [json.loads(roger("list", "--to", "carol", "--from", "bob", "--json").stdout)["messages"][0]["id"]], [sent[0]["id"]])
+status, problem = ask(act, "POST", "/v1/send", {**SEND, "from": "al"})
+equal("and nobody else", (status, problem["member"]), (403, "from"))
+status, problem = ask(act, "GET", "/v1/inbox?agent=carol")
+equal("whose mail it looks at as its own is its own", (status, problem["member"]), (403, "agent"))
+equal("an administrator speaks for whom it names", ask(most, "POST", "/v1/send", {**SEND, "from": "al"})[0], 200)
+ask(look, "GET", "/v1/inbox?agent=carol")
+check("a look with a token that may look is not the agent's", '"step":"looked"' not in roger("trace", sent[0]["id"], "--json").stdout)
+server.get("/v1/inbox?agent=carol")
+check("as one at the socket is", '"step":"looked"' in roger("trace", sent[0]["id"], "--json").stdout)
+roger("token", "revoke", "bob")
+equal("one that was revoked is worth nothing at once", ask(act, "POST", "/v1/send", SEND)[0], 401)
+check("also where it was the agent's only one", "bob" not in roger("token", "list").stdout)
+os.chmod(kept[0], 0o644)
+equal("a file that others may read is not believed", ask(look, "GET", "/v1/list")[0], 401)
+os.chmod(kept[0], 0o600)
+equal("until it is this user's alone again", ask(look, "GET", "/v1/list")[0], 200)
+equal("it ends well", server.end(), (0, ""))
+done()

@@ -1,0 +1,78 @@
+#!/bin/sh
+# `store: postgres://...`: two folders, as of two machines, with one workspace in a database.
+# Run by script/postgres, which has started a server: TEST_POSTGRES is its address.
+. "$(dirname "$0")/../cli/lib.sh"
+
+export HOME="$here/home"
+mkdir "$HOME" one two other
+team="$TEST_POSTGRES#team$$"
+
+# ------------------------------------------------------------ setting up
+cd one || exit 1
+exits 0 "a workspace" roger init
+echo "store: $team" >.roger/config.yaml
+exits 78 "a file's address is not used unasked" roger list
+like "that needs trust" "$err" "config.yaml:1: store: .*only after .roger trust"
+exits 78 "not even by init" roger init
+run roger trust
+like "trust shows it" "$out" "store writes to: postgres://"
+exits 0 "a person trusts it" roger trust --accept "$(printf '%s\n' "$out" | sed -n 's/.*--accept //p')"
+exits 78 "without tables nothing works" roger list
+like "and the answer says what makes them" "$err" "roger init"
+exits 0 "init makes the tables" roger init
+exits 0 "and does nothing the second time" roger init
+exits 0 "a send" roger send bob 'from one' --as amy --key k1
+exits 0 "the same key once more" roger send bob 'from one' --as amy --key k1
+like "is the same message" "$out$err" "sent before with this key"
+check "no journal is a file here" test ! -e .roger/messages.jsonl
+
+cd ../two || exit 1
+export ROGER_STORE="$team"
+exits 0 "the environment's address needs no trust" roger init
+like "and the workspace is new here" "$out" "made a workspace"
+exits 0 "the mail is there" roger receive --as bob
+like "word for word" "$out" "from one"
+printf 'from two, on standard input\n' >text
+run sh -c '"$ROGER" send amy - --as bob <text'
+is "standard input reaches the program behind roger" "$status" 0
+printf '{"cwd":"%s","prompt":"x"}' "$PWD" >event
+run sh -c '"$ROGER" hook claude prompt --as amy <event'
+like "so does a hook's event" "$out" "from two, on standard input"
+unset ROGER_STORE
+
+cd ../one || exit 1
+"$ROGER" wait --as bob --timeout 20s >woken 2>&1 &
+waiting=$!
+exits 0 "the other folder has one more" roger list --to amy
+like "and sees what was sent there" "$out" "from two"
+exits 0 "a send wakes who waits" roger send bob 'wake up' --as amy
+wait $waiting
+is "which answers" "$?" 0
+exits 0 "sound" roger doctor
+exits 0 "intact" roger verify
+
+# ------------------------------------------------------------ what goes wrong
+cd ../other || exit 1
+roger init >/dev/null
+secret=postgres://me:hush-hush@127.0.0.1:1/none
+exits 78 "no password in a file" sh -c "echo 'store: $secret' >.roger/config.yaml && '$ROGER' list"
+unlike "which nobody repeats" "$out$err" "hush"
+rm .roger/config.yaml
+exits 69 "a server that is not there" env ROGER_STORE="$secret" "$ROGER" list
+unlike "its password is not told" "$out$err" "hush"
+exits 78 "no address" env ROGER_STORE='postgres://me:hush-hush@h:nonsense/x' "$ROGER" list
+unlike "which is not repeated either" "$out$err" "hush"
+exits 78 "a workspace that nobody added" env ROGER_STORE="$TEST_POSTGRES#nobody" "$ROGER" list
+like "and the answer says who does" "$err" "roger init"
+psql() { "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/psql" -qAt "$TEST_POSTGRES" -c "$1"; }
+psql "INSERT INTO roger.schema VALUES (1000, '')"
+exits 78 "tables of a newer roger" env ROGER_STORE="$team" "$ROGER" list
+like "which says so" "$err" "newer"
+exits 78 "nor does init touch them" env ROGER_STORE="$team" "$ROGER" init
+psql "DELETE FROM roger.schema WHERE version = 1000"
+run psql "DELETE FROM roger.line"
+like "journals are append-only" "$err" "append-only"
+run psql "UPDATE roger.line SET text = ''"
+like "and are not changed" "$err" "append-only"
+
+done_testing
