@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every block of every page works as it is: commands are run in order, each page in a
 workspace of its own, settings are read, C is compiled and run, links lead somewhere."""
+# runner: plain
 # runner: timeout 240
 import json
 import os

@@ -98,7 +98,7 @@ def answers(store, n):
                   + [["sends", "--jsonl"], ["agents", "--json"], ["verify", "--json"]]):
         done = lib.call(store, words)
         if words[0] == "sends":  # those of messages that the questions sent have other ids
-            done.stdout = sorted([a[k] for k in ("sender", "target", "idempotent_key", "outcome", "attempt")]
+            done.stdout = sorted([a[k] for k in ("from", "to", "key", "outcome", "attempt")]
                                  for a in map(json.loads, done.stdout.splitlines()) if a["key"].startswith("k"))
         with contextlib.suppress(ValueError, TypeError):
             done.stdout = json.dumps(without_passing(json.loads(done.stdout)), sort_keys=True)
