@@ -101,7 +101,7 @@ say --as alice erin 'PLANTED lease'
 roger claim --as erin --worker w9 --lease 1ms -q
 like "a lease that ended" "$(roger status)" "^!  w9's lease on #[0-9]+ of alice expired +roger trace msg-[0-9a-f-]+$"
 roger receive --as erin -q
-unlike "read by now" "$(roger status)" "w9"
+unlike "read by now" "$(roger status)" "w9's lease"
 echo 'no json' >>.roger/messages.jsonl
 echo 'no json' >>.roger/logs/activity.log.jsonl
 like "a line that is no message" "$(roger status)" "1 stray line in messages.jsonl +roger verify"
