@@ -88,11 +88,12 @@ ROGER_MCP_API struct roger_mcp_server *roger_mcp_server_new(
 	const struct roger_mcp_options *options);
 
 /*
- * Instructions that depend on who reads them: for a client of that name, which is
- * its own claim (NULL: it says none).  The text lives until the next one is asked
- * for.  Set it before anything serves; it takes the place of the option.
+ * Instructions that depend on who reads them: for that caller (roger_mcp_caller()), with
+ * a client of that name, which is its own claim (NULL: it says none).  The text lives
+ * until the next one is asked for.  Set it before anything serves; it takes the place of the
+ * option.
  */
-typedef const char *roger_mcp_instruct(const char *client_name, void *data);
+typedef const char *roger_mcp_instruct(const char *caller, const char *client_name, void *data);
 ROGER_MCP_API void roger_mcp_set_instructions(struct roger_mcp_server *server,
 					      roger_mcp_instruct *instruct, void *data);
 
@@ -424,7 +425,25 @@ ROGER_MCP_API uint16_t roger_mcp_http_port(const struct roger_mcp_http *http);
 /* Serve until roger_mcp_stop(). */
 ROGER_MCP_API int roger_mcp_http_run(struct roger_mcp_http *http, struct roger_mcp_err *err);
 
-/* Takes NULL, returns NULL. */
+/*
+ * In place of these, inside a program with a libevent loop and an evhttp of its own, on
+ * that loop's thread.  Of the options, those of sessions, connections and signs of life
+ * count; who may come in, and where, the program decides before it hands a request over.
+ */
+struct event_base;
+struct evhttp_request;
+ROGER_MCP_API int roger_mcp_http_mount(struct roger_mcp_server *server, struct event_base *base,
+				       const struct roger_mcp_http_options *options,
+				       struct roger_mcp_http **ret_http, struct roger_mcp_err *err);
+
+/* Answers the request, now or later; caller is what roger_mcp_caller() says. */
+ROGER_MCP_API void roger_mcp_http_take(struct roger_mcp_http *http, struct evhttp_request *request,
+				       const char *caller);
+
+/*
+ * Calls under way are cancelled and waited for.  One that was mounted is closed before the
+ * evhttp of its requests, and answers what is open.  Takes NULL, returns NULL.
+ */
 ROGER_MCP_API struct roger_mcp_http *roger_mcp_http_close(struct roger_mcp_http *http);
 
 #ifdef __cplusplus

@@ -392,7 +392,7 @@ void rg_mcp_call_start_locked(struct roger_mcp_call *call)
 	struct roger_mcp_server *server = call->server;
 
 	call->deferred = call->returned = call->finished = false;
-	if (call->item->flags & ROGER_MCP_BLOCKING && call->answer != RG_MCP_COMPLETE) {
+	if (call->item->flags & ROGER_MCP_BLOCKING) {
 		if (rg_mcp_work_locked(server, call))
 			return;
 		rg_mcp_call_refuse(call, RG_MCP_INTERNAL,

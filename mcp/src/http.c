@@ -1,5 +1,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/buffer.h>
 #include <event2/http.h>
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
@@ -92,29 +93,29 @@ static bool passes(struct roger_mcp_http *http, struct evhttp_request *request)
 		rg_http_refuse(request, status, fault);
 	} else if (!path || strcmp(path, http->path) != 0)
 		rg_http_refuse(request, 404, "no such path");
-	else if (http->answer_count >= http->options.connections_max)
-		rg_http_refuse(request, 503, "too many open requests; try again later");
 	else
 		return true;
 	return false;
 }
 
-static void on_request(struct evhttp_request *request, void *argument)
+/* Is there room for it?  Otherwise it was refused. */
+static bool fits(struct roger_mcp_http *http, struct evhttp_request *request)
 {
-	struct roger_mcp_http *http = argument;
-	const char *caller;
+	if (http->answer_count >= http->options.connections_max)
+		rg_http_refuse(request, 503, "too many open requests; try again later");
+	else if (evbuffer_get_length(evhttp_request_get_input_buffer(request)) >
+		 http->server->options.message_bytes_max)
+		rg_http_refuse(request, 413, "the message is too long");
+	else
+		return true;
+	return false;
+}
 
-	if (!passes(http, request))
+void roger_mcp_http_take(struct roger_mcp_http *http, struct evhttp_request *request,
+			 const char *caller)
+{
+	if (!fits(http, request))
 		return;
-	caller = caller_of(http, request);
-	if (!caller) {
-		rg_http_set_header(request, "WWW-Authenticate", "Bearer");
-		rg_http_refuse(
-			request, 401,
-			"expected the header 'Authorization: Bearer TOKEN' with a token of this "
-			"server");
-		return;
-	}
 	rg_mcp_lock(http->server);
 	http->awake = true;
 	rg_mcp_unlock(http->server);
@@ -133,6 +134,24 @@ static void on_request(struct evhttp_request *request, void *argument)
 		rg_http_refuse(request, 405, "expected POST");
 	}
 	rg_http_drain(http);
+}
+
+static void on_request(struct evhttp_request *request, void *argument)
+{
+	struct roger_mcp_http *http = argument;
+	const char *caller;
+
+	if (!passes(http, request))
+		return;
+	caller = caller_of(http, request);
+	if (caller) {
+		roger_mcp_http_take(http, request, caller);
+		return;
+	}
+	rg_http_set_header(request, "WWW-Authenticate", "Bearer");
+	rg_http_refuse(request, 401,
+		       "expected the header 'Authorization: Bearer TOKEN' with a token of this "
+		       "server");
 }
 
 /* ------------------------------------------------------ opening, running -- */
@@ -206,14 +225,26 @@ static void on_stop(evutil_socket_t fd, short what, void *argument)
 	event_base_loopbreak(http->base);
 }
 
-static bool prepare(struct roger_mcp_http *http)
+/* What it needs of a loop, whosever that is. */
+static bool prepare_loop(struct roger_mcp_http *http)
 {
 	const struct timeval tick = { TICK_MS / 1000, TICK_MS % 1000 * 1000 };
 
 	http->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!http->base || http->wake < 0)
+		return false;
+	http->woken =
+		event_new(http->base, http->wake, EV_READ | EV_PERSIST, rg_http_on_woken, http);
+	http->tick = event_new(http->base, -1, EV_PERSIST, rg_http_on_tick, http);
+	return http->woken && http->tick && event_add(http->woken, NULL) == 0 &&
+	       event_add(http->tick, &tick) == 0;
+}
+
+static bool prepare(struct roger_mcp_http *http)
+{
 	http->base = event_base_new();
 	http->evhttp = http->base ? evhttp_new(http->base) : NULL;
-	if (!http->evhttp || http->wake < 0)
+	if (!http->evhttp || !prepare_loop(http))
 		return false;
 	evhttp_set_allowed_methods(http->evhttp, EVHTTP_REQ_POST | EVHTTP_REQ_GET |
 							 EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS |
@@ -222,12 +253,28 @@ static bool prepare(struct roger_mcp_http *http)
 	evhttp_set_max_body_size(http->evhttp, (ssize_t)http->server->options.message_bytes_max);
 	evhttp_set_timeout(http->evhttp, IDLE_SECONDS);
 	evhttp_set_gencb(http->evhttp, on_request, http);
-	http->woken =
-		event_new(http->base, http->wake, EV_READ | EV_PERSIST, rg_http_on_woken, http);
 	http->stopped = event_new(http->base, http->server->stop_event, EV_READ, on_stop, http);
-	http->tick = event_new(http->base, -1, EV_PERSIST, rg_http_on_tick, http);
-	return http->woken && http->stopped && http->tick && event_add(http->woken, NULL) == 0 &&
-	       event_add(http->stopped, NULL) == 0 && event_add(http->tick, &tick) == 0;
+	return http->stopped && event_add(http->stopped, NULL) == 0;
+}
+
+static struct roger_mcp_http *http_new(struct roger_mcp_server *server,
+				       const struct roger_mcp_http_options *options)
+{
+	struct roger_mcp_http *http = calloc(1, sizeof *http);
+
+	if (!http)
+		return NULL;
+	http->server = server;
+	http->options = *options;
+	http->wake = -1;
+	snprintf(http->path, sizeof http->path, "%s", options->path ? options->path : "/mcp");
+	if (http->options.sessions_max == 0)
+		http->options.sessions_max = 256;
+	if (http->options.connections_max == 0)
+		http->options.connections_max = 512;
+	if (http->options.keep_alive_ms == 0)
+		http->options.keep_alive_ms = 15000;
+	return http;
 }
 
 int roger_mcp_http_open(struct roger_mcp_server *server,
@@ -241,23 +288,37 @@ int roger_mcp_http_open(struct roger_mcp_server *server,
 	options = options ? options : &defaults;
 	if (check_options(options, &inner) < 0)
 		return rg_mcp_tell(&inner, err);
-	http = calloc(1, sizeof *http);
+	http = http_new(server, options);
 	if (!http) {
 		rg_fail_memory(&inner);
 		return rg_mcp_tell(&inner, err);
 	}
-	http->server = server;
-	http->options = *options;
-	snprintf(http->path, sizeof http->path, "%s", options->path ? options->path : "/mcp");
-	if (http->options.sessions_max == 0)
-		http->options.sessions_max = 256;
-	if (http->options.connections_max == 0)
-		http->options.connections_max = 512;
-	if (http->options.keep_alive_ms == 0)
-		http->options.keep_alive_ms = 15000;
 	if (!prepare(http))
 		rg_fail(&inner, ROGER_EIO, errno, "prepare for HTTP");
 	if (inner.code || bind_socket(http, &inner) < 0) {
+		roger_mcp_http_close(http);
+		return rg_mcp_tell(&inner, err);
+	}
+	*ret_http = http;
+	return ROGER_MCP_OK;
+}
+
+int roger_mcp_http_mount(struct roger_mcp_server *server, struct event_base *base,
+			 const struct roger_mcp_http_options *options,
+			 struct roger_mcp_http **ret_http, struct roger_mcp_err *err)
+{
+	static const struct roger_mcp_http_options defaults;
+	struct roger_mcp_http *http = http_new(server, options ? options : &defaults);
+	struct roger_err inner = { 0 };
+
+	if (!http) {
+		rg_fail_memory(&inner);
+		return rg_mcp_tell(&inner, err);
+	}
+	http->mounted = true;
+	http->base = base;
+	if (!prepare_loop(http)) {
+		rg_fail(&inner, ROGER_EIO, errno, "prepare for HTTP");
 		roger_mcp_http_close(http);
 		return rg_mcp_tell(&inner, err);
 	}
@@ -270,15 +331,21 @@ uint16_t roger_mcp_http_port(const struct roger_mcp_http *http)
 	return http->port;
 }
 
-/* Listeners get their last word, and a moment to hear it. */
-static void say_goodbye(struct roger_mcp_http *http)
+/* Listeners get their last word. */
+static void end_listeners(struct roger_mcp_http *http)
 {
-	int i;
-
 	rg_mcp_lock(http->server);
 	rg_mcp_end_listeners_locked(http->server);
 	rg_mcp_unlock(http->server);
 	rg_http_drain(http);
+}
+
+/* And a moment to hear it. */
+static void say_goodbye(struct roger_mcp_http *http)
+{
+	int i;
+
+	end_listeners(http);
 	for (i = 0; i < 4; i++)
 		event_base_loop(http->base, EVLOOP_NONBLOCK);
 }
@@ -320,6 +387,10 @@ struct roger_mcp_http *roger_mcp_http_close(struct roger_mcp_http *http)
 {
 	if (!http)
 		return NULL;
+	if (http->mounted) {
+		end_listeners(http);
+		rg_http_answer_all(http);
+	}
 	while (http->answers)
 		rg_http_forget(http->answers);
 	while (http->sessions)
@@ -336,7 +407,7 @@ struct roger_mcp_http *roger_mcp_http_close(struct roger_mcp_http *http)
 		event_free(http->stopped);
 	if (http->tick)
 		event_free(http->tick);
-	if (http->base)
+	if (http->base && !http->mounted)
 		event_base_free(http->base);
 	if (http->wake >= 0)
 		close(http->wake);

@@ -54,6 +54,7 @@ struct roger_mcp_http {
 	size_t answer_count;
 	struct rg_http_answer *ready; /* under the lock */
 	bool awake;		      /* under the lock: the loop will look at the list anyway */
+	bool mounted;		      /* the loop is another's */
 	struct rg_http_session *sessions;
 	size_t session_count;
 };
@@ -88,6 +89,9 @@ void rg_http_on_woken(evutil_socket_t fd, short what, void *http);
 void rg_http_on_tick(evutil_socket_t fd, short what, void *http);
 
 /* ----------------------------------------------------------- requests -- */
+
+/* Everything that waits for an answer gets its end. */
+void rg_http_answer_all(struct roger_mcp_http *http);
 
 void rg_http_session_free(struct roger_mcp_http *http, struct rg_http_session *session);
 void rg_http_on_post(struct roger_mcp_http *http, struct evhttp_request *request,

@@ -164,6 +164,8 @@ static const char *reason_of(int status)
 		return "Not Acceptable";
 	case 409:
 		return "Conflict";
+	case 413:
+		return "Content Too Large";
 	case 415:
 		return "Unsupported Media Type";
 	default:
@@ -295,7 +297,8 @@ void rg_http_on_tick(evutil_socket_t fd, short what, void *argument)
 
 	(void)fd;
 	(void)what;
-	evconnlistener_enable(http->listener);
+	if (http->listener)
+		evconnlistener_enable(http->listener);
 	for (answer = http->answers; answer; answer = next) {
 		next = answer->next;
 		quiet = now - answer->said_ms;

@@ -9,6 +9,25 @@
 
 /* ----------------------------------------------------------- sessions -- */
 
+/* The last word of an answer, which is not the one that was waited for. */
+static void end_answer(struct rg_http_answer *answer, int status, const char *words)
+{
+	struct evhttp_request *request = answer->request;
+	bool started = answer->started;
+
+	rg_http_forget(answer);
+	if (started)
+		evhttp_send_reply_end(request);
+	else
+		rg_http_refuse(request, status, words);
+}
+
+void rg_http_answer_all(struct roger_mcp_http *http)
+{
+	while (http->answers)
+		end_answer(http->answers, 503, "the server ends; try again later");
+}
+
 void rg_http_session_free(struct roger_mcp_http *http, struct rg_http_session *session)
 {
 	struct rg_http_session **place;
@@ -19,17 +38,9 @@ void rg_http_session_free(struct roger_mcp_http *http, struct rg_http_session *s
 	*place = session->next;
 	http->session_count--;
 	for (answer = http->answers; answer; answer = next) {
-		struct evhttp_request *request = answer->request;
-		bool answer_started = answer->started;
-
 		next = answer->next;
-		if (answer->stream.peer != session->peer)
-			continue;
-		rg_http_forget(answer);
-		if (answer_started)
-			evhttp_send_reply_end(request);
-		else
-			rg_http_refuse(request, 404, "the session has ended");
+		if (answer->stream.peer == session->peer)
+			end_answer(answer, 404, "the session has ended");
 	}
 	rg_mcp_lock(http->server);
 	rg_mcp_peer_release_locked(session->peer);

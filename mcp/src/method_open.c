@@ -56,12 +56,12 @@ static bool keep_client(struct rg_mcp_peer *peer, const struct rg_value *params)
 	       rg_json_read(rg_buf_str(&text), &peer->capabilities, NULL) == ROGER_OK;
 }
 
-static void put_instructions(struct roger_mcp_server *server, const char *client_name,
-			     struct rg_buf *out)
+static void put_instructions(struct roger_mcp_server *server, const char *caller,
+			     const char *client_name, struct rg_buf *out)
 {
 	if (server->instruct)
 		rg_mcp_put_text(out, "instructions",
-				server->instruct(client_name, server->instruct_data));
+				server->instruct(caller, client_name, server->instruct_data));
 	else
 		rg_mcp_put_text(out, "instructions", server->instructions);
 }
@@ -106,7 +106,7 @@ void rg_mcp_initialize(struct rg_mcp_request *request)
 	rg_mcp_put_text(out, "title", server->title);
 	rg_mcp_put_text(out, "version", server->version);
 	rg_mcp_close(out, '}');
-	put_instructions(server, peer->client_name, out);
+	put_instructions(server, peer->caller, peer->client_name, out);
 	rg_mcp_end_result(request, out);
 }
 
@@ -120,7 +120,8 @@ void rg_mcp_discover(struct rg_mcp_request *request)
 		return;
 	rg_mcp_put_versions(out, "supportedVersions");
 	put_capabilities(request->server, out);
-	put_instructions(request->server, name ? rg_json_str(name).data : NULL, out);
+	put_instructions(request->server, request->stream->peer->caller,
+			 name ? rg_json_str(name).data : NULL, out);
 	/* What is for one client is not for the next. */
 	rg_mcp_put_cache(out, request->server->options.list_ttl_ms, !request->server->instruct);
 	rg_mcp_end_result(request, out);

@@ -3,7 +3,9 @@
  *
  * A session serves one client over standard input and output.  Its agent is who
  * the launch says it is (--as, ROGER_AGENT, --for), or else who the client says it
- * is, and no argument of a tool can make it another one.  What tools take and give
+ * is, and no argument of a tool can make it another one.  In roger serve there are
+ * many clients, whose caller says who they are and what they may do, and a session
+ * for each thread.  What tools take and give
  * is read from the verbs.
  */
 #ifndef CLI_MCP_H
@@ -19,12 +21,13 @@ enum { MCP_AGENT_BYTES = 132 };
 struct mcp_session {
 	struct roger_mcp_server *server;
 	const char *workspace;	   /* --workspace, or NULL */
+	struct mcp_shared *shared; /* of roger serve; NULL: there is one client */
 	struct roger_str launched; /* who it was started for, by name; "" nobody said it */
 	struct roger_str tool;	   /* for whose client; "" nobody said it */
-	struct roger_str agent;	   /* who calls, on the loop's thread; ends with a NUL */
+	struct roger_str agent;	   /* who calls now; ends with a NUL */
 	char agent_name[MCP_AGENT_BYTES];
 	char instructions[700];
-	struct roger *roger; /* of the loop's thread; NULL: not open yet */
+	struct roger *roger; /* of this thread; NULL: not open yet */
 	size_t shown;	     /* messages in the text of the last answer */
 };
 
@@ -64,13 +67,30 @@ struct mcp_tool {
 	const struct mcp_words *words;
 };
 
+/* The session of this thread.  NULL: the call was answered. */
+struct mcp_session *mcp_session_here(struct mcp_session *session, struct roger_mcp_call *call);
+
+/*
+ * The tools for many clients, whose caller (roger_mcp_caller()) is what they may do,
+ * "look", "act" or "administer", a blank, and who they are by their token ("": not known).
+ */
+struct mcp_shared;
+RG_CHECKED int mcp_shared_open(const char *workspace, struct mcp_shared **ret,
+			       struct roger_err *err);
+struct roger_mcp_server *mcp_shared_server(struct mcp_shared *shared);
+void mcp_shared_close(struct mcp_shared *shared);
+
+/* May the caller do no more than look?  Is somebody else's token used for this agent? */
+bool mcp_only_looks(const struct roger_mcp_call *call);
+bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent);
+
 /*
  * Who a client of that name is: in to, which is returned; "": nobody knows.  Setup
  * writes --for TOOL into files that other tools read, too, so a client that says it
  * is another one of them is believed.
  */
-struct roger_str mcp_agent_of(const struct mcp_session *session, const char *client_name,
-			      char to[MCP_AGENT_BYTES]);
+struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,
+			      const char *client_name, char to[MCP_AGENT_BYTES]);
 
 /* Set session->agent to the caller; false: unknown, and the call was answered. */
 bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call);
@@ -92,7 +112,7 @@ RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger *roger,
 				const struct roger_op *op, void *reply, size_t shown,
 				struct rg_arena *arena);
 
-/* Register all of them; in the order of the table. */
+/* Register all of them; in the order of the table.  Of a shared session, on threads. */
 RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);
 RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err);
 

@@ -380,6 +380,9 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		return;
 	}
 	r = make_request(tool, call, tool->session->agent, op, request, arena, &err);
+	if (r == ROGER_OK && (op->flags & ROGER_WRITES) && mcp_only_looks(call))
+		r = rg_fail(&err, ROGER_EREFUSED, 0,
+			    "this token may look; '%s' needs one that may act", op->name);
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
 	if (r == ROGER_OK)
@@ -390,20 +393,22 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 	}
 	tool->session->shown = 0;
 	answer(tool, tool->session->roger, call, op, reply, arena);
-	if (op == cli_op_named("inbox"))
+	if (op == cli_op_named("inbox") && !mcp_only_looks(call))
 		note_shown(tool->session, tool->session->roger, reply);
 	roger_reply_free(reply);
 }
 
 static void call_tool(struct roger_mcp_call *call, void *data)
 {
-	const struct mcp_tool *tool = data;
+	const struct mcp_tool *own_tool = data;
+	struct mcp_tool here = *own_tool, *tool = &here;
 	const struct roger_op *op = mcp_verb(tool, roger_mcp_argument_text(call, "action", ""));
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 
+	here.session = mcp_session_here(here.session, call);
 	if (!arena || !op)
 		roger_mcp_fail(call, arena ? "no such action" : "out of memory");
-	else
+	else if (here.session)
 		call_verb(tool, call, op, arena);
 }
 
@@ -439,13 +444,15 @@ static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
 /* On a thread of its own, so it has a handle of its own. */
 static void call_wait(struct roger_mcp_call *call, void *data)
 {
-	const struct mcp_tool *tool = data;
+	const struct mcp_tool *own_tool = data;
+	struct mcp_tool here = *own_tool, *tool = &here;
 	struct roger_wait_request request = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_wait_reply reply = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger *roger = NULL;
 	char name[MCP_AGENT_BYTES];
-	struct roger_str agent = mcp_agent_of(tool->session, roger_mcp_client_name(call), name);
+	struct roger_str agent = mcp_agent_of(tool->session, roger_mcp_caller(call),
+					      roger_mcp_client_name(call), name);
 	struct roger_err err;
 	int r;
 
@@ -453,6 +460,9 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 		mcp_fail_nameless(call);
 		return;
 	}
+	here.session = mcp_session_here(here.session, call);
+	if (!here.session)
+		return;
 	r = arena ? make_request(tool, call, agent, cli_op_named("wait"), &request, arena, &err)
 		  : rg_fail_memory(&err);
 	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
@@ -572,7 +582,8 @@ static int add_tool(const struct mcp_tool *tool, const char *name, struct roger_
 						     : op->flags & ROGER_WRITES ? WRITES
 										: LOOKS,
 				      .meta = words->meta,
-				      .flags = words->flags | ROGER_MCP_LONE_ITEMS,
+				      .flags = words->flags | ROGER_MCP_LONE_ITEMS |
+					       (tool->session->shared ? ROGER_MCP_BLOCKING : 0),
 				      .call = words->call ? words->call : call_tool,
 				      .data = (void *)(uintptr_t)tool };
 

@@ -23,11 +23,17 @@ static void add_reply(struct roger_mcp_call *call, const struct roger *roger,
 		roger_mcp_fail(call, "out of memory");
 }
 
+static struct roger *open_here(struct mcp_session *session, struct roger_mcp_call *call)
+{
+	session = mcp_session_here(session, call);
+	return session ? mcp_open(session, call) : NULL;
+}
+
 /* The reply of a verb is what the resource holds. */
 static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, const char *verb,
 		      const void *request)
 {
-	struct roger *roger = mcp_open(session, call);
+	struct roger *roger = open_here(session, call);
 	const struct roger_op *op = cli_op_named(verb);
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = roger ? rg_arena_new() : NULL;
 	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
@@ -60,7 +66,11 @@ static void read_inbox(struct roger_mcp_call *call, void *session)
 {
 	struct roger_list_request request = { .unread = true, .limit = VIEW_LIMIT };
 
-	if (take_name(call, "agent", &request.to))
+	if (!take_name(call, "agent", &request.to))
+		return;
+	if (mcp_is_foreign(call, request.to))
+		roger_mcp_fail(call, "this is another agent's inbox");
+	else
 		read_verb(call, session, "list", &request);
 }
 
@@ -102,7 +112,7 @@ static void offer(void *call, struct roger_str value)
 
 static void complete_agents(struct roger_mcp_call *call, void *session)
 {
-	struct roger *roger = mcp_open(session, call);
+	struct roger *roger = open_here(session, call);
 
 	if (roger)
 		cli_each_agent(roger, offer, call);
@@ -110,7 +120,7 @@ static void complete_agents(struct roger_mcp_call *call, void *session)
 
 static void complete_issues(struct roger_mcp_call *call, void *session)
 {
-	struct roger *roger = mcp_open(session, call);
+	struct roger *roger = open_here(session, call);
 
 	if (roger)
 		cli_each_recent(roger, true, offer, call);
@@ -119,7 +129,7 @@ static void complete_issues(struct roger_mcp_call *call, void *session)
 static void complete_runs(struct roger_mcp_call *call, void *session)
 {
 	const struct roger_runs_request request = { 0 };
-	struct roger *roger = mcp_open(session, call);
+	struct roger *roger = open_here(session, call);
 	RG_CLEANUP(roger_reply_free) struct roger_runs_reply reply = { 0 };
 	size_t i;
 
@@ -141,15 +151,17 @@ static void complete_hand_off(struct roger_mcp_call *call, void *session)
 
 static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 {
-	struct mcp_session *session = session_;
-	struct roger *roger = mcp_name_caller(session, call) ? mcp_open(session, call) : NULL;
-	const struct roger_prime_request request = { .agent = session->agent };
+	struct mcp_session *session = mcp_session_here(session_, call);
+	struct roger *roger =
+		session && mcp_name_caller(session, call) ? mcp_open(session, call) : NULL;
+	struct roger_prime_request request = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
 	struct cli_page page;
 	struct roger_err err;
 
 	if (!roger)
 		return;
+	request.agent = session->agent;
 	if (roger_prime(roger, &request, &reply, &err) < 0) {
 		roger_mcp_fail(call, "%s", err.message);
 		return;
@@ -228,9 +240,14 @@ int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
 
 		resource.mime_type = json_type;
 		resource.data = session;
+		resource.flags = session->shared ? ROGER_MCP_BLOCKING : 0;
 		r = roger_mcp_add_resource(session->server, &resource, err);
 	}
-	for (i = 0; i < sizeof prompts / sizeof *prompts && r == ROGER_MCP_OK; i++)
-		r = roger_mcp_add_prompt(session->server, &prompts[i], err);
+	for (i = 0; i < sizeof prompts / sizeof *prompts && r == ROGER_MCP_OK; i++) {
+		struct roger_mcp_prompt prompt = prompts[i];
+
+		prompt.flags = session->shared ? ROGER_MCP_BLOCKING : 0;
+		r = roger_mcp_add_prompt(session->server, &prompt, err);
+	}
 	return r;
 }

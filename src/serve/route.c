@@ -411,7 +411,10 @@ static void route(struct serve_door *door, struct evhttp_request *request)
 				paths[i].answer(door->serve, request);
 			return;
 		}
-	if (strncmp(path, "/v1/", 4) != 0)
+	if (strcmp(path, "/mcp") == 0) {
+		if (identify(door, request, &caller))
+			serve_on_mcp(door->serve, request, &caller);
+	} else if (strncmp(path, "/v1/", 4) != 0)
 		serve_refuse(request, 404, "path", false, "no such path");
 	else if (!on_thing(door, request, path + 4))
 		on_verb(door, request, rg_str(path + 4));

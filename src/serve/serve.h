@@ -14,6 +14,7 @@
  *     job.c          the threads
  *     token.c        who may come in over TCP, and do what
  *     events.c       streams of events
+ *     mcp.c          agents, over the Model Context Protocol
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -100,6 +101,7 @@ const struct serve_verb *serve_next_verb(size_t *i);
 struct serve_caller {
 	enum serve_right right;
 	char agent[RG_NAME_CHARS_MAX + 1]; /* "": any */
+	char name[RG_NAME_CHARS_MAX + 1];  /* of the token; "": there is none */
 };
 
 /* A request on its way through a thread. */
@@ -180,6 +182,13 @@ void serve_streams_end(struct serve *serve);
 /* Somebody watches the workspace for them, or nobody need. */
 void serve_streams_watched(struct serve *serve);
 
+/* -------------------------------------------------------------------- MCP -- */
+
+/* Not before the first request: most servers have no agents of that kind. */
+void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
+		  const struct serve_caller *caller);
+void serve_mcp_end(struct serve *serve);
+
 /* ---------------------------------------------------- what is said of itself -- */
 
 void serve_print_openapi(struct rg_buf *out);
@@ -239,6 +248,8 @@ struct serve {
 	size_t ticks, chores; /* chores that are under way */
 
 	struct serve_tokens *tokens; /* as last read; NULL: not yet */
+	struct mcp_shared *mcp;	     /* NULL: nobody came yet */
+	struct roger_mcp_http *mcp_http;
 	struct serve_stream *streams;
 	size_t stream_count;
 	struct serve_figures figures[SERVE_VERBS_MAX];

@@ -153,6 +153,7 @@ static void say_goodbye(struct serve *serve)
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_disable(door->listener);
 	serve_streams_end(serve);
+	serve_mcp_end(serve);
 	serve_pools_end(serve);
 	send_done(serve);
 	until_ns = rg_clock_monotonic_ns() + GOODBYE_TICKS * (int64_t)1000000000;

@@ -208,6 +208,7 @@ bool serve_token_find(struct serve *serve, const char *secret, struct serve_call
 	if (!found)
 		return false;
 	*ret = (struct serve_caller){ .right = (enum serve_right)found->right };
+	snprintf(ret->name, sizeof ret->name, "%.*s", RG_STR_ARGS(found->name));
 	if (found->right == SERVE_ACT)
 		snprintf(ret->agent, sizeof ret->agent, "%.*s", RG_STR_ARGS(found->name));
 	return true;
