@@ -168,7 +168,18 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 	return r;
 }
 
-/* Those with that number among these. */
+/* Is it among them already? */
+static bool holds(const struct roger_messages *messages, const struct roger_message *message)
+{
+	size_t i;
+
+	for (i = 0; i < messages->count; i++)
+		if (messages->items[i].position == message->position)
+			return true;
+	return false;
+}
+
+/* Those with that number among these, each once. */
 static int keep_numbered(struct seeking *seeking, const struct roger_message *wanted,
 			 const struct roger_messages *among, struct roger_messages *fit,
 			 struct roger_err *err)
@@ -177,7 +188,7 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 	size_t i;
 
 	for (i = 0; i < among->count; i++) {
-		if (!same_send(wanted, &among->items[i]))
+		if (!same_send(wanted, &among->items[i]) || holds(fit, &among->items[i]))
 			continue;
 		place = rg_arena_push(seeking->scratch, &items, &fit->count, sizeof *place);
 		fit->items = items;
@@ -190,7 +201,7 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 
 /*
  * What a sender sends is in the order of its numbers, so halving finds it.  What came in over an
- * edge need not be: that is found near its place, or among the newest.
+ * edge need not be: that is found near its place, and among the newest.
  */
 static int find_numbered(struct seeking *seeking, const struct roger_message *wanted,
 			 struct roger_messages *fit, struct roger_err *err)
@@ -217,9 +228,8 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 		query.after = last->position;
 	} while (last->epoch <= wanted->epoch && last->seq <= wanted->seq);
 	query = (struct rg_query){ .from = wanted->from, .limit = NEWEST, .newest = true };
-	if (r < 0 || fit->count)
-		return r;
-	r = find(seeking, query, &page, err);
+	if (r == ROGER_OK)
+		r = find(seeking, query, &page, err);
 	return r < 0 ? r : keep_numbered(seeking, wanted, &page, fit, err);
 }
 

@@ -270,7 +270,10 @@ static void compare_show(const char *word, const char *caller)
 			 answer.count);
 	if (r < 0)
 		return;
-	assert_int_equal(reply.messages.count, answer.count);
+	if (reply.messages.count != answer.count)
+		fail_msg("seed %llu: show '%s' as '%s' gives %zu, expected %zu",
+			 (unsigned long long)seed, word, caller, reply.messages.count,
+			 answer.count);
 	for (i = 0; i < answer.count; i++)
 		assert_string_equal(reply.messages.items[i].id.data, answer.items[i]->id.data);
 	roger_reply_free(&reply);
