@@ -65,6 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = copy(data + 6, size - 6);
 	check_instant(text, now_ms * 230);
 	check_span(text);
-	free((char *)text.data);
+	free((char *)(uintptr_t)text.data);
 	return 0;
 }

@@ -48,9 +48,9 @@ static void check_message(const struct roger_message *message, int number)
 	char text[32];
 
 	snprintf(text, sizeof text, "text %d", number);
-	rg_assert(rg_str_is(message->from_phase, "al") && rg_str_is(message->issue_id, "i"));
+	rg_assert(rg_str_is(message->from, "al") && rg_str_is(message->issue, "i"));
 	rg_assert(rg_str_is(message->content, text) && message->seq == number + 1);
-	rg_assert(rg_str_is(message->to_phase, number % 2 ? "bob" : "eve"));
+	rg_assert(rg_str_is(message->to, number % 2 ? "bob" : "eve"));
 }
 
 /* These, and no others. */

@@ -89,7 +89,7 @@ static void take(struct logs *logs, char kind, const union rg_log_record *entry)
 	else if (kind == 'm')
 		r = rg_message_history_take(&logs->messages, &entry->message, logs->line, true,
 					    &step, NULL);
-	if (r == ROGER_OK && kind == 'm' && entry->message.idempotent_key.length)
+	if (r == ROGER_OK && kind == 'm' && entry->message.key.length)
 		r = rg_sendlog_history_message(&logs->sends, &entry->message, (uint64_t)logs->line,
 					       true, NULL);
 	rg_assert(r == ROGER_OK);
@@ -122,13 +122,12 @@ static void judge(const struct logs *logs)
 
 	if (!logs->attempt_count)
 		return;
-	r = rg_key_history(first, logs->attempt_count, first->idempotent_key, first->target,
-			   &history, logs->arena, NULL);
+	r = rg_key_history(first, logs->attempt_count, first->key, first->to, &history, logs->arena,
+			   NULL);
 	rg_assert(r == ROGER_OK && history.last);
 	rg_assert(history.timeouts >= 0 && (size_t)history.timeouts <= logs->attempt_count);
-	(void)rg_sendlog_judge(&history, &rules, first->timestamp_ms, &due_ms);
-	(void)rg_sendlog_breaker_open(first, logs->attempt_count, 3, 60000, first->timestamp_ms,
-				      &due_ms);
+	(void)rg_sendlog_judge(&history, &rules, first->at_ms, &due_ms);
+	(void)rg_sendlog_breaker_open(first, logs->attempt_count, 3, 60000, first->at_ms, &due_ms);
 }
 
 /* Each walk over what is missing ends, after no more steps than there were lines. */

@@ -1788,6 +1788,7 @@ enum roger_field_flag {
 	ROGER_SOUGHT = 1 << 17,	   /* of a request: the id of what is there, a message if nothing
 				    * else is said; also as people type it: NAME#N, @last, a piece */
 	ROGER_LETTER = 1 << 18,	   /* with that: a dead letter */
+	ROGER_MEASURED = 1 << 19,  /* a ROGER_INT that is left out when it is ROGER_UNKNOWN */
 };
 
 struct roger_field {

@@ -111,6 +111,9 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
+/* What is printed that is no verb's reply: an error, what send --batch did, and help. */
+extern const struct roger_record cli_error_record, cli_batch_record, cli_help_record;
+
 /* An item of a list on a line: as JSON, or the member that is asked for. */
 void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);
 
@@ -196,6 +199,12 @@ enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 void cli_print_help(FILE *to, bool all);
 const char *cli_summary(const struct cli_command *command);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
+void cli_value_word(const struct roger_field *field, char to[64]);
+void cli_print_usage(FILE *to, const struct cli_command *command);
+
+/* help_table.c: all that help says, as JSON; only: of this command, or NULL. */
+RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
+				    struct roger_err *err);
 
 /* parse.c: is it one of "new|show", so that it is not an option? */
 bool cli_is_verb_word(const struct cli_command *command, struct roger_str word);

@@ -15,7 +15,7 @@
 		ROW(recover), ROW(runs), ROW(run_program), ROW(timeline), ROW(report),             \
 		ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),        \
 		ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion),            \
-		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(token)
+		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(token), ROW(schema)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);

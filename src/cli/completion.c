@@ -30,54 +30,23 @@ static const struct roger_op words_op = { .name = "words",
 					  .flags = ROGER_NO_WORKSPACE,
 					  .request = &words_record };
 
-/* What is printed for people; with --json it is a text in an object. */
-static int open_page(const struct cli_run *run, struct cli_page *page, struct roger_err *err)
-{
-	*page = (struct cli_page){ .to = cli_out };
-	return run->form == CLI_HUMAN || cli_page_begin(page) ? ROGER_OK : rg_fail_memory(err);
-}
-
-static int close_page(const struct cli_run *run, struct cli_page *page, const char *member,
-		      struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
-	bool whole;
-
-	if (run->form == CLI_HUMAN)
-		return ROGER_OK;
-	whole = cli_page_end(page);
-	rg_buf_add_char(&json, '{');
-	rg_json_add_key(&json, rg_str(member));
-	if (whole)
-		rg_json_add_string(&json, (struct roger_str){ page->text, page->length });
-	rg_buf_add_char(&json, '}');
-	free(page->text);
-	if (!whole || json.failed)
-		return rg_fail_memory(err);
-	cli_print_json(cli_out, &json);
-	return ROGER_OK;
-}
-
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct words_request *request = run->request;
 	const struct cli_command *command;
-	struct cli_page page;
 	size_t count;
-	int r;
 
 	*ret_exit = CLI_DONE;
 	command = cli_command_of(request->words, &count);
 	if (request->words.count && !command)
 		return cli_no_such_command(request->words, err);
-	r = open_page(run, &page, err);
-	if (r < 0)
-		return r;
+	if (run->form != CLI_HUMAN)
+		return cli_print_help_table(run, command, err);
 	if (command)
-		cli_print_command_help(page.to, command);
+		cli_print_command_help(cli_out, command);
 	else
-		cli_print_help(page.to, cli_given(run, "all"));
-	return close_page(run, &page, "help", err);
+		cli_print_help(cli_out, cli_given(run, "all"));
+	return ROGER_OK;
 }
 
 static const struct cli_option help_options[] = {
@@ -165,19 +134,22 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 			     : rg_str_is(shell, "zsh")	? zsh_script
 			     : rg_str_is(shell, "fish") ? fish_script
 							: NULL;
-	struct cli_page page;
-	int r;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 
 	*ret_exit = CLI_DONE;
 	if (!script)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected `roger completion bash`, `zsh` or `fish`");
-	r = open_page(run, &page, err);
-	if (r < 0)
-		return r;
-	cli_screen_raw();
-	fputs(script, page.to);
-	return close_page(run, &page, "completion", err);
+	if (run->form == CLI_HUMAN) {
+		cli_screen_raw();
+		fputs(script, cli_out);
+		return ROGER_OK;
+	}
+	rg_buf_add_text(&json, CLI_FORMAT ",\"completion\":");
+	rg_json_add_string(&json, rg_str(script));
+	rg_buf_add_char(&json, '}');
+	cli_print_json(cli_out, &json);
+	return json.failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
 const struct cli_command cli_completion = {

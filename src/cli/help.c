@@ -122,7 +122,7 @@ void cli_print_help(FILE *to, bool all)
 }
 
 /* What a value is: the kind of the field, or for a word of a list the field's own name. */
-static void print_value(char to[64], const struct roger_field *field)
+void cli_value_word(const struct roger_field *field, char to[64])
 {
 	static const char *const values[] = {
 		[ROGER_TEXT] = "TEXT",	 [ROGER_NAME] = "NAME",	   [ROGER_INT] = "N",
@@ -152,21 +152,21 @@ static void print_field(FILE *to, const struct roger_field *field)
 	char option[64], value[64];
 
 	cli_option_name(field, option);
-	print_value(value, field);
+	cli_value_word(field, value);
 	print_option(to, field->flags & ROGER_SELF ? "as" : option, value, field->help);
 }
 
-static void print_usage(FILE *to, const struct cli_command *command, const struct roger_op *op)
+void cli_print_usage(FILE *to, const struct cli_command *command)
 {
 	const struct roger_field *field;
 
-	fprintf(to, "usage: roger %s%s%s%s", command->name, command->words ? " [" : "",
+	fprintf(to, "roger %s%s%s%s", command->name, command->words ? " [" : "",
 		command->words ? command->words : "", command->words ? "]" : "");
-	for (field = op->request->fields; field->name; field++)
+	for (field = cli_op(command)->request->fields; field->name; field++)
 		if (field->flags & ROGER_PLACE)
 			fprintf(to, field->flags & ROGER_REQUIRED ? " %s%s" : " [%s%s]",
 				field->name, field->kind == ROGER_TEXTS ? "..." : "");
-	fputs(" [options]\n", to);
+	fputs(" [options]", to);
 }
 
 static void print_options(FILE *to, const struct cli_command *command)
@@ -193,8 +193,9 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	fputc('\n', to);
 	print_examples(to, command->examples ? command->examples : op->examples);
 	fputc('\n', to);
-	print_usage(to, command, op);
-	fputc('\n', to);
+	fputs("usage: ", to);
+	cli_print_usage(to, command);
+	fputs("\n\n", to);
 	print_options(to, command);
 	if (!other)
 		return;

@@ -248,16 +248,17 @@ struct error_object {
 
 #define AT(member) offsetof(struct error_object, member)
 static const struct roger_field error_fields[] = {
-	{ "code", ROGER_TEXT, AT(code), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "exit", ROGER_INT, AT(exit), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "message", ROGER_TEXT, AT(message), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "member", ROGER_TEXT, AT(member), ROGER_SPARE, NULL, NULL, "" },
-	{ "retryable", ROGER_BOOL, AT(retryable), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "error.code", ROGER_TEXT, AT(code), ROGER_REQUIRED, NULL, NULL, "the kind of error" },
+	{ "error.exit", ROGER_INT, AT(exit), ROGER_REQUIRED, NULL, NULL, "the exit status" },
+	{ "error.message", ROGER_TEXT, AT(message), ROGER_REQUIRED, NULL, NULL, "for people" },
+	{ "error.member", ROGER_TEXT, AT(member), ROGER_SPARE, NULL, NULL,
+	  "of the request, which is wrong" },
+	{ "error.retryable", ROGER_BOOL, AT(retryable), ROGER_REQUIRED, NULL, NULL,
+	  "the same command may do better later" },
 	{ 0 },
 };
 #undef AT
-static const struct roger_record error_record = { "error", sizeof(struct error_object),
-						  error_fields };
+const struct roger_record cli_error_record = { "error", sizeof(struct error_object), error_fields };
 
 static void print_words(const struct roger_err *err)
 {
@@ -277,14 +278,15 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		print_words(err);
 		return;
 	}
-	rg_buf_add_text(&line, CLI_FORMAT ",\"error\":");
-	rg_words_encode(&error_record, &object, &line);
-	rg_buf_add_char(&line, '}');
+	rg_words_encode(&cli_error_record, &object, &line);
 	/* Where there is no memory for an object, words need none. */
-	if (line.failed)
+	if (line.failed) {
 		print_words(err);
-	else
-		cli_print_json(stderr, &line);
+		return;
+	}
+	line.data[0] = ',';
+	fputs(CLI_FORMAT, stderr);
+	cli_print_json(stderr, &line);
 }
 
 /*

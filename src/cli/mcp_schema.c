@@ -1,6 +1,6 @@
 /* mcp: the schemas of tools, read from the fields of verbs. */
 #include "cli/mcp.h"
-#include "data/json.h"
+#include "data/schema.h"
 
 enum { MCP_ACTIONS_MAX = 16, MCP_FIELDS_MAX = 64 };
 
@@ -39,42 +39,6 @@ const struct roger_field *mcp_field(const struct roger_record *record, const cha
 	return NULL;
 }
 
-static void print_names(const char *key, const char *const *names, struct rg_buf *out)
-{
-	size_t i;
-
-	rg_json_add_key(out, rg_str(key));
-	rg_buf_add_char(out, '[');
-	for (i = 0; names[i]; i++) {
-		rg_buf_add_text(out, i ? "," : "");
-		rg_json_add_string(out, rg_str(names[i]));
-	}
-	rg_buf_add_char(out, ']');
-}
-
-/* The member "name":{"type":...; help may be NULL. */
-static void print_field(const struct roger_field *field, const char *help, struct rg_buf *out)
-{
-	const char *type = field->kind == ROGER_INT					? "integer"
-			   : field->kind == ROGER_BOOL					? "boolean"
-			   : field->kind == ROGER_OBJECT				? "object"
-			   : field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS ? "array"
-											: "string";
-
-	rg_json_add_key(out, rg_str(field->name));
-	rg_buf_printf(out, "{\"type\":\"%s\"", type);
-	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
-		rg_buf_printf(out, ",\"items\":{\"type\":\"%s\"}",
-			      field->kind == ROGER_TEXTS ? "string" : "object");
-	if (field->kind == ROGER_ENUM) {
-		print_names("enum", field->names, out);
-	} else if (help && *help) {
-		rg_json_add_key(out, RG_STR("description"));
-		rg_json_add_string(out, rg_str(help));
-	}
-	rg_buf_add_char(out, '}');
-}
-
 static void print_argument(const struct mcp_tool *tool, const struct roger_field *field,
 			   struct rg_buf *out)
 {
@@ -82,7 +46,7 @@ static void print_argument(const struct mcp_tool *tool, const struct roger_field
 
 	while (one && one->name && strcmp(one->name, field->name) != 0)
 		one++;
-	print_field(field, one && one->name ? one->help : field->help, out);
+	rg_schema_add_field(field, RG_SCHEMA_TOOL, one && one->name ? one->help : field->help, out);
 }
 
 /* An argument of several actions is described once, as the first of them has it. */
@@ -108,7 +72,7 @@ static void print_actions(const struct mcp_tool *tool, struct rg_buf *out)
 	for (action = tool->words->actions; action->name && count < MCP_ACTIONS_MAX; action++)
 		names[count++] = action->name;
 	rg_buf_add_text(out, "\"action\":{\"type\":\"string\"");
-	print_names("enum", names, out);
+	rg_schema_add_names("enum", names, out);
 	rg_buf_add_char(out, '}');
 	for (action = tool->words->actions; action->name; action++) {
 		record = cli_op_named(action->verb)->request;
@@ -139,7 +103,7 @@ void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out)
 	}
 	rg_buf_add_char(out, '}');
 	if (count)
-		print_names("required", required, out);
+		rg_schema_add_names("required", required, out);
 	rg_buf_add_text(out, ",\"additionalProperties\":false}");
 }
 
@@ -154,10 +118,10 @@ void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out)
 	for (field = record->fields; field->name && count < MCP_FIELDS_MAX; field++) {
 		if (!is_of_tool(record, field, ROGER_SPARE))
 			continue;
-		print_field(field, NULL, out);
+		rg_schema_add_field(field, RG_SCHEMA_TOOL, NULL, out);
 		names[count++] = field->name;
 	}
 	rg_buf_add_char(out, '}');
-	print_names("required", names, out);
+	rg_schema_add_names("required", names, out);
 	rg_buf_add_char(out, '}');
 }

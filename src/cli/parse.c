@@ -75,6 +75,11 @@ static const struct {
 	const char *command, *option, *now;
 } renamed[] = {
 	{ "run", "limit", "--timeout" },
+	{ "run", "run-id", "--run" },
+	{ "send", "run", "--pass" },
+	{ "list", "run", "--pass" },
+	{ "cleanup", "keep-per-phase", "--keep-per-agent" },
+	{ "cleanup", "keep-runs", "--keep-passes" },
 	{ "bridge", "wait", "--timeout" },
 	{ "wake", "for", "--timeout" },
 	{ "extend", "why", "--reason" },

@@ -230,19 +230,18 @@ static int send_one(struct cli_run *run, int *ret_exit, struct roger_err *err)
 enum { FIELDS_MAX = 24 };
 
 struct batch_summary {
-	int64_t sent, stored; /* sends done, messages on disk */
-	int64_t repeated;     /* sends whose key was known */
+	int64_t sent, stored, repeated;
 };
 #define AT(member) offsetof(struct batch_summary, member)
 static const struct roger_field summary_fields[] = {
-	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "" },
-	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "" },
-	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "" },
+	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "sends done" },
+	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "messages on disk" },
+	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "sends whose key was known" },
 	{ 0 },
 };
 #undef AT
-static const struct roger_record summary_record = { "batch", sizeof(struct batch_summary),
-						    summary_fields };
+const struct roger_record cli_batch_record = { "batch", sizeof(struct batch_summary),
+					       summary_fields };
 
 struct batch {
 	struct cli_run *run;
@@ -519,7 +518,7 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON)
-		cli_print_reply(run, &summary_record, &summary);
+		cli_print_reply(run, &cli_batch_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)
 		cli_say("%d send%p, %d message%p stored, %d known already%s\n", summary.sent,
 			summary.stored, summary.repeated,

@@ -249,8 +249,11 @@ static int decode_text(const struct roger_field *field, const struct rg_value *v
 	return ROGER_OK;
 }
 
+static int decode(const struct roger_record *type, bool in_words, const struct rg_value *object,
+		  void *record, struct rg_arena *arena, struct roger_err *err);
+
 /* A lone string is read as a list of one. */
-static int decode_list(const struct roger_field *field, const struct rg_value *value,
+static int decode_list(const struct roger_field *field, bool in_words, const struct rg_value *value,
 		       struct list *list, struct rg_arena *arena, struct roger_err *err)
 {
 	const bool texts = field->kind == ROGER_TEXTS;
@@ -271,15 +274,16 @@ static int decode_list(const struct roger_field *field, const struct rg_value *v
 		if (!place)
 			return rg_fail_memory(err);
 		r = texts ? decode_text(field, item, place, err)
-			  : rg_record_decode(field->record, item, place, arena, err);
+			  : decode(field->record, in_words, item, place, arena, err);
 		if (r < 0 || lone)
 			return r;
 	}
 	return ROGER_OK;
 }
 
-static int decode_field(const struct roger_field *field, const struct rg_value *value, void *record,
-			struct rg_arena *arena, struct roger_err *err)
+static int decode_field(const struct roger_field *field, bool in_words,
+			const struct rg_value *value, void *record, struct rg_arena *arena,
+			struct roger_err *err)
 {
 	enum rg_json_kind kind = rg_json_kind(value);
 	void *at = rg_field_at(field, record);
@@ -320,7 +324,7 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 		return ROGER_OK;
 	case ROGER_TEXTS:
 	case ROGER_RECORDS:
-		return decode_list(field, value, at, arena, err);
+		return decode_list(field, in_words, value, at, arena, err);
 	case ROGER_MEMBERS:
 		break;
 	}
@@ -472,7 +476,8 @@ static int decode_members(struct reading *reading, const struct level *level,
 			r = decode_inner(reading, &inner, value, err);
 			next = field + inner.count;
 		} else {
-			r = decode_field(field, value, reading->record, reading->arena, err);
+			r = decode_field(field, level->words, value, reading->record,
+					 reading->arena, err);
 			reading->seen |= UINT64_C(1) << (field - reading->type->fields);
 			next = field + 1;
 		}
@@ -752,7 +757,7 @@ static void encode_field(const struct level *level, const struct roger_field *fi
 
 	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) ||
 	    (unset && (field->flags & ROGER_SPARE)) ||
-	    (field->kind == ROGER_INT && *(const int64_t *)at == ROGER_UNKNOWN))
+	    ((field->flags & ROGER_MEASURED) && *(const int64_t *)at == ROGER_UNKNOWN))
 		return;
 	if (field->kind == ROGER_MEMBERS) {
 		if (unset)

@@ -35,7 +35,7 @@ exits 64 "help of it" roger help grep
 like "the same" "$err" 'roger list WORDS'
 exits 64 "a part of another command alone" roger stale dl-1 --reason 'no use'
 is "is answered by the whole line" "$err" "roger: \`roger stale\` is now \`roger dead stale dl-1 --reason 'no use'\`"
-for line in 'run --limit 1h=--timeout' 'bridge --wait 1s=--timeout' 'wake --for 1s=--timeout' 'extend r --why x=--reason' 'settle r --why x=--reason' \
+for line in 'run --limit 1h=--timeout' 'run --run-id x=--run' 'send bob --run 2=--pass' 'list --run 2=--pass' 'cleanup --keep-runs 2=--keep-passes' 'bridge --wait 1s=--timeout' 'wake --for 1s=--timeout' 'extend r --why x=--reason' 'settle r --why x=--reason' \
 	'dead stale d --note x=--reason' 'dead redeliver d --note x=--reason' 'show m --trace=roger trace' 'session --new=roger session new' 'cycle --new=roger cycle new'; do
 	# shellcheck disable=SC2086
 	exits 64 "an option that has another name: ${line%%=*}" roger ${line%%=*}

@@ -30,7 +30,7 @@ roger dispatch run-2 --as ann --within 1h -q
 roger cycle new --as ann -q
 roger list -q >/dev/null
 exits 0 "a sound workspace" roger doctor --json
-is "has no breaches" "$(printf '%s' "$out" | json '[d["damage"], d["repairable"], d["notes"], d["left"], d["breaches"]]')" "[0, 0, 0, 0, []]"
+is "has no breaches" "$(printf '%s' "$out" | json '[d["damaged"], d["repairable"], d["notes"], d["left"], d["breaches"]]')" "[0, 0, 0, 0, []]"
 is "all of it was gone through" "$(printf '%s' "$out" | json '[d["messages"], d["attempts"], d["runs"], d["bytes"] > 5000]')" "[$(wc -l <.roger/messages.jsonl), $(cat .roger/send-log/* | wc -l), 2, true]"
 exits 0 "in words" roger doctor
 like "in one line" "$out" "2 runs, 0 MB: sound$"

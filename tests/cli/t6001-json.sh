@@ -15,6 +15,13 @@ is_json() { # NAME COMMAND...
 	printf '%s' "$out" | python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read())' 2>/dev/null
 	result $? "$_name prints JSON"
 	is "and nothing else" "$err" ""
+	case $_name in
+	"send --batch") set -- roger batch ;;
+	"log --import") set -- roger log_import ;;
+	count) set -- roger count ;;
+	esac
+	[ "$1" = roger ] || return 0
+	is "as roger schema $2 says" "$(printf '%s' "$out" | python3 "$source_dir/tests/cli/lib_schema.py" "$2" 2>&1)" ""
 }
 is_json init roger init more --json
 is_json send roger send --as plan carol one --json
@@ -50,6 +57,16 @@ is_json stats roger stats --json
 is_json rebuild roger rebuild --json
 is_json verify roger verify --json
 is_json config roger config show --json
+is_json schema roger schema --json
+is_json "help of a command" roger help send --json
+is "with its options" "$(printf '%s' "$out" | json '[(o["name"], o["kind"], o.get("value"), o.get("values")) for o in d["commands"][0]["options"] if o["name"] in ("to", "type", "retry", "batch")]')" \
+	'[["to", "texts", "TEXT", null], ["type", "enum", "TYPE", ["context", "result", "decision", "data"]], ["retry", "flag", null, null], ["batch", "flag", null, null]]'
+is_json help roger help --json
+for _command in $(printf '%s' "$out" | json '" ".join(c["name"] for c in d["commands"] if " " not in c["name"])' | tr -d '"'); do
+	roger help "$_command" >/dev/null && roger help --all | grep -q "^  $_command " || echo "$_command" >>unknown
+done
+is "each command in it is in help --all" "$(cat unknown 2>/dev/null)" ""
+is "as many as there" "$(printf '%s' "$out" | json 'len(d["commands"])')" "$(roger help --all | awk '/^start$/ { on = 1 } /^Every/ { on = 0 } on && /^  [a-z]/' | wc -l)"
 is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger list --count)"
 is "agents --jsonl is a line an agent" "$(roger agents --jsonl | json 'd["name"]' 2>/dev/null || roger agents --jsonl | wc -l)" 3
 
@@ -60,6 +77,7 @@ is_error() { # STATUS CODE NAME COMMAND...
 	is "$_name exits with $_want" "$status" "$_want"
 	is "$_name: an object says so" "$(printf '%s' "$err" | json '[sorted(d), d["error"]["code"], d["error"]["exit"], bool(d["error"]["message"]), type(d["error"]["retryable"]).__name__]' 2>&1)" \
 		"[[\"error\", \"format\"], \"$_code\", $_want, true, \"bool\"]"
+	is "$_name: as roger schema error says" "$(printf '%s' "$err" | python3 "$source_dir/tests/cli/lib_schema.py" error 2>&1)" ""
 	is "$_name: nothing on standard output" "$out" ""
 }
 is_error 64 usage "no recipient" roger send --as plan --json

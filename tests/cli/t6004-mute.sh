@@ -35,10 +35,6 @@ exits 1 "ingest of nothing" roger ingest --to reviewer --json </dev/null
 is "is JSON" "$(printf '%s' "$out" | json 'd["crossings"]')" "[]"
 exits 1 "for a person" roger ingest --to reviewer </dev/null
 like "a word" "$err" "nothing came in"
-exits 0 "help as JSON" roger help --json
-like "holds the text" "$(printf '%s' "$out" | json 'd["help"]')" "receive +take"
-exits 0 "of a command" roger help send --json
-is "the same text" "$(printf '%s' "$out" | json 'd["help"]')" "$(roger help send)"
 for shell in bash zsh fish; do
 	is "completion for $shell as JSON" "$(roger completion $shell --json | json 'd["completion"]')" "$(roger completion $shell)"
 done

@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "agents"))
 import model
+from lib_schema import wrong
 
 ROGER = os.environ["ROGER"]
 for name in list(os.environ):
@@ -127,10 +128,7 @@ def text_of(result):
 
 
 def conforms(schema, value):
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
-    return isinstance(value, kinds[schema["type"]]) and all(
-        name in value for name in schema.get("required", [])) and all(
-        conforms(part, value[name]) for name, part in schema.get("properties", {}).items() if name in value)
+    return not wrong(schema, value)
 
 
 # ------------------------------------------------------------ without a workspace

@@ -13,11 +13,12 @@
  * `damage LINE` of messages.  `meanwhile` before a row runs it in another thread,
  * with a handle of its own, while the next row runs; `upon` the same as soon as
  * the next row has stored something.  What roger.h's tables promise for each verb is
- * checked here without rows.  After each scenario without damage doctor has no
- * complaint.
+ * checked here without rows.  Each reply is as `roger schema` says.  After each scenario without
+ * damage doctor has no complaint.
  */
 #include "row.h"
 #include "scene.h"
+#include "schema.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "data/schema.h"
 
 enum { SCENARIOS_MAX = 1000, STEPS_MAX = 10000 };
 
@@ -124,6 +126,25 @@ static void check_error(struct play *play, int code, const struct roger_err *err
 		fail_row(play, "another answer was expected", &is);
 }
 
+/* The reply as --json prints it, and `roger schema`. */
+static void check_schema(struct play *play, const struct roger_op *op, const struct rg_buf *reply)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf whole = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	RG_CLEANUP(rg_json_freep) struct rg_json *schema = NULL;
+	char why[300];
+
+	rg_buf_printf(&whole, "{\"format\":1%s%.*s", reply->length > 2 ? "," : "",
+		      (int)reply->length - 1, reply->data + 1);
+	rg_schema_print(op->reply, RG_SCHEMA_REPLY, &text);
+	if (rg_json_read(rg_buf_str(&whole), &json, NULL) < 0 ||
+	    rg_json_read(rg_buf_str(&text), &schema, NULL) < 0)
+		fail_row(play, "the schema of the reply is no JSON", &text);
+	else if (!schema_allows(rg_json_root(schema), rg_json_root(json), why))
+		fail_row(play, why, reply);
+}
+
 static void check_reply(struct play *play, const struct roger_op *op, const void *reply)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -133,7 +154,10 @@ static void check_reply(struct play *play, const struct roger_op *op, const void
 	rg_words_encode(op->reply, reply, &text);
 	if (rg_json_read(rg_buf_str(&text), &json, NULL) < 0) {
 		fail_row(play, "the reply is no JSON", &text);
-	} else if (!row_matches(&play->row, rg_json_root(json))) {
+		return;
+	}
+	check_schema(play, op, &text);
+	if (!row_matches(&play->row, rg_json_root(json))) {
 		row_print(&play->row, rg_json_root(json), &is);
 		fail_row(play, play->row.why, &is);
 	}
@@ -264,7 +288,7 @@ static void run_step(struct play *play, const struct step *step)
 
 static void run_scenario(void **state)
 {
-	static const struct step health[] = { { "doctor -> left=- damage=- ..", 0 },
+	static const struct step health[] = { { "doctor -> left=- damaged=- ..", 0 },
 					      { "verify -> damaged=- strays=- ..", 0 } };
 	const struct scenario *scenario = *state;
 	struct play play = { .row.arena = rg_arena_new(), .scenario = scenario };

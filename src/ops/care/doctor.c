@@ -290,7 +290,7 @@ static const struct roger_record link_record = { "link", sizeof(struct roger_lin
 static const struct roger_field reply_fields[] = {
 	{ "breaches", ROGER_RECORDS, AT(breaches), 0, NULL, &breach_record,
 	  "the worst first; at most 1,000 of each severity" },
-	{ "damage", ROGER_INT, AT(damage), 0, NULL, NULL, "breaches that nothing can mend" },
+	{ "damaged", ROGER_INT, AT(damage), 0, NULL, NULL, "breaches that nothing can mend" },
 	{ "repairable", ROGER_INT, AT(repairable), 0, NULL, NULL, "breaches that --fix mends" },
 	{ "notes", ROGER_INT, AT(notes), 0, NULL, NULL, "to be known, and no breaches" },
 	{ "fixed", ROGER_INT, AT(fixed), 0, NULL, NULL, "mended now" },

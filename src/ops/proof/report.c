@@ -621,10 +621,12 @@ static const struct roger_record agent_record = { "agent figures",
 						  agent_fields };
 
 #define AT(member) offsetof(struct roger_report_reply, member)
-#define NUMBER(member, help)                                                                       \
+#define FIGURE(member, flags, help)                                                                \
 	{                                                                                          \
-#member, ROGER_INT, AT(member), 0, NULL, NULL, help                                \
+#member, ROGER_INT, AT(member), flags, NULL, NULL, help                            \
 	}
+#define NUMBER(member, help) FIGURE(member, 0, help)
+#define MEASURE(member, help) FIGURE(member, ROGER_MEASURED, help)
 static const struct roger_field reply_fields[] = {
 	{ "since", ROGER_TIME, AT(since_ms), ROGER_SPARE, NULL, NULL, "from when on" },
 	{ "until", ROGER_TIME, AT(until_ms), ROGER_SPARE, NULL, NULL, "before when" },
@@ -636,23 +638,23 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(failed_wakes, "of these whose command did not end with 0"),
 	NUMBER(looked, "messages that their agent was shown by a look at its inbox, or took"),
 	NUMBER(acknowledged, "messages that were accepted by ack"),
-	NUMBER(look_p50_ms,
-	       "time to first look, median; left out when not known, as all rates and times"),
-	NUMBER(look_p95_ms, "p95"),
-	NUMBER(look_max_ms, "the longest"),
-	NUMBER(latency_p50_ms, "time to read, median"),
-	NUMBER(latency_p95_ms, "p95"),
-	NUMBER(latency_max_ms, "the longest"),
+	MEASURE(look_p50_ms,
+		"time to first look, median; left out when not known, as all rates and times"),
+	MEASURE(look_p95_ms, "p95"),
+	MEASURE(look_max_ms, "the longest"),
+	MEASURE(latency_p50_ms, "time to read, median"),
+	MEASURE(latency_p95_ms, "p95"),
+	MEASURE(latency_max_ms, "the longest"),
 	NUMBER(attempts, "attempts to send, with a key or without"),
 	NUMBER(delivered, "of these delivered"),
 	NUMBER(timeouts, "of these timed out, and not delivered since"),
 	NUMBER(errors, "of these refused"),
 	NUMBER(pending, "of these under way, or not settled yet"),
 	{ "refused_by_cause", ROGER_RECORDS, AT(refused_by_cause), 0, NULL, &figure_record, "why" },
-	NUMBER(delivery_permille, "delivered of a thousand attempts"),
+	MEASURE(delivery_permille, "delivered of a thousand attempts"),
 	NUMBER(attempted, "messages that these attempts were for"),
 	NUMBER(attempted_delivered, "of these delivered, by whichever attempt"),
-	NUMBER(message_permille, "delivered of a thousand such messages"),
+	MEASURE(message_permille, "delivered of a thousand such messages"),
 	NUMBER(late, "delivered after their timeout"),
 	NUMBER(retries, "attempts that were not the first"),
 	NUMBER(duplicates, "sends that were not made twice"),
@@ -688,7 +690,9 @@ static const struct roger_field reply_fields[] = {
 	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
 	RG_END,
 };
+#undef MEASURE
 #undef NUMBER
+#undef FIGURE
 #undef AT
 static const struct roger_record reply_record = { "report", sizeof(struct roger_report_reply),
 						  reply_fields };
