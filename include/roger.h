@@ -120,8 +120,9 @@ struct roger_message {
 	int64_t acked_at_ms;	  /* its recipient has said what came of it: */
 	int ack_outcome;	  /* enum roger_ack_outcome */
 	struct roger_str ack_note;
-	int64_t handed_at_ms; /* written to the file of a file-only agent */
-	int64_t line, byte;   /* the line that it is now, and where that begins; not stored */
+	int64_t handed_at_ms;	 /* written to the file of a file-only agent */
+	int64_t line, byte;	 /* the line that it is now, and where that begins; not stored */
+	struct roger_str proved; /* how its sender's name was proved: "token"; "": a claim */
 };
 ROGER_LIST(roger_messages, roger_message);
 
@@ -627,6 +628,7 @@ struct roger_trace {
 		      */
 	struct roger_trace_steps steps; /* in their order */
 	struct roger_str summary;	/* how it is, in a sentence */
+	struct roger_str proved;	/* how its sender's name was; "": it is a claim */
 };
 ROGER_LIST(roger_traces, roger_trace);
 struct roger_trace_reply {

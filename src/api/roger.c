@@ -4,6 +4,7 @@
 #include "api/layout.h"
 #include "engine/engine.h"
 #include "store/store.h"
+#include "data/proved.h"
 #include "ops/op.h"
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
@@ -81,6 +82,11 @@ const char *roger_distrust(struct roger *roger)
 		return "";
 	return "this workspace is not trusted, so its mail is not shown; if it is yours, run "
 	       "`roger trust`";
+}
+
+void rg_prove_sender(struct roger *roger, struct roger_str agent)
+{
+	roger->token_of = agent;
 }
 
 bool roger_hold(struct roger *roger, const char *what)

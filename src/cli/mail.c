@@ -301,9 +301,24 @@ const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
 
 /* ----------------------------------------------------------------- show -- */
 
+/* Of each message that has it: a line that says how its sender is known. */
+static void print_proved(const struct roger_messages *messages)
+{
+	size_t i;
+
+	for (i = 0; i < messages->count; i++)
+		if (messages->items[i].proved.length)
+			cli_say("%S%t: sender proved by %t%.\n", CLI_DIM, messages->items[i].id,
+				messages->items[i].proved);
+}
+
 static void print_show(const struct cli_run *run, const void *reply_)
 {
-	print_messages(run, &((const struct roger_messages_reply *)reply_)->messages);
+	const struct roger_messages *messages =
+		&((const struct roger_messages_reply *)reply_)->messages;
+
+	print_messages(run, messages);
+	print_proved(messages);
 }
 
 static int show_thread(struct cli_run *run, int *ret_exit, struct roger_err *err)

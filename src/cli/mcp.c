@@ -77,11 +77,18 @@ bool mcp_only_looks(const struct roger_mcp_call *call)
 	return strncmp(roger_mcp_caller(call), "look ", 5) == 0;
 }
 
-bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent)
+struct roger_str mcp_token_of(const struct roger_mcp_call *call)
 {
 	const char *caller = roger_mcp_caller(call);
 
-	return strncmp(caller, "act ", 4) == 0 && !rg_str_equal(name_in(caller), agent);
+	return strncmp(caller, "act ", 4) == 0 ? name_in(caller) : RG_STR("");
+}
+
+bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent)
+{
+	struct roger_str own = mcp_token_of(call);
+
+	return own.length && !rg_str_equal(own, agent);
 }
 
 struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,

@@ -82,6 +82,7 @@ void mcp_shared_close(struct mcp_shared *shared);
 
 /* May the caller do no more than look?  Is somebody else's token used for this agent? */
 bool mcp_only_looks(const struct roger_mcp_call *call);
+struct roger_str mcp_token_of(const struct roger_mcp_call *call); /* "": nobody's */
 bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent);
 
 /*

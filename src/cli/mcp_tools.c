@@ -6,6 +6,7 @@
 #include "cli/mcp.h"
 #include "cli/term.h"
 #include "data/json.h"
+#include "data/proved.h"
 #include "data/record.h"
 
 enum {
@@ -385,6 +386,8 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			    "this token may look; '%s' needs one that may act", op->name);
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
+	if (r == ROGER_OK)
+		rg_prove_sender(tool->session->roger, mcp_token_of(call));
 	if (r == ROGER_OK)
 		r = call_current(tool, call, op, request, reply, &err);
 	if (r < 0) {

@@ -31,6 +31,8 @@ static const struct roger_field fields[] = {
 	  "idempotency key: sent at most once" },
 	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_SPARE, NULL, NULL, "id of what it answers" },
 	{ "via", ROGER_TEXT, AT(via), ROGER_SPARE, NULL, NULL, "the edge it came in over" },
+	{ "proved", ROGER_TEXT, AT(proved), ROGER_SPARE, NULL, NULL,
+	  "how the sender's name was proved" },
 	{ "cycle_id", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "cycle of the key" },
 	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "which attempt" },
 	{ "confirm_by", ROGER_TIME, AT(confirm_by_ms), ROGER_SPARE, NULL, NULL,

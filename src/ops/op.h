@@ -22,10 +22,11 @@ struct roger {
 	struct rg_id_source ids;
 	roger_progress *tell;
 	void *tell_context;
-	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
-	struct rg_ran ran;	  /* who runs this process, once rg_note_ran() was asked */
-	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
-	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
+	char untold[464];	   /* why the last verb is not in the activity log; "": it is */
+	struct rg_ran ran;	   /* who runs this process, once rg_note_ran() was asked */
+	bool own_mail;		   /* roger itself sends: "roger" is a name it may use */
+	struct rg_bridge *bridge;  /* what a handle that bridges keeps; NULL before */
+	struct roger_str token_of; /* whose token was shown for the next calls; "": nobody's */
 };
 
 /* ops/edge/bridge.c; returns NULL. */

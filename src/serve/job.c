@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "data/proved.h"
 
 /* Threads, and requests that wait for one of them. */
 static const struct {
@@ -84,6 +85,7 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 		return;
 	}
 	roger_on_progress(*roger, go_on, pool);
+	rg_prove_sender(*roger, rg_str(job->token_of));
 	(job->work ? job->work : serve_call)(job, *roger);
 }
 

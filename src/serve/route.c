@@ -248,6 +248,7 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 		return;
 	}
 	job->tagged = place;
+	snprintf(job->token_of, sizeof job->token_of, "%s", caller->agent);
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
 	if (r == ROGER_OK)

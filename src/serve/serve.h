@@ -115,7 +115,8 @@ struct serve_job {
 	void *request; /* of the verb */
 	struct serve_answer answer;
 	char if_none_match[64];
-	bool tagged; /* the answer gets an ETag */
+	bool tagged;			      /* the answer gets an ETag */
+	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */
 	int64_t began_ns;
 	/* Where it is not to call the verb, and to send the answer. */
 	void (*work)(struct serve_job *job, struct roger *roger);

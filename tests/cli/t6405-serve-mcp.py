@@ -69,6 +69,7 @@ inbox = b.call("inbox")
 mail = inbox["structuredContent"]["messages"][0]
 equal("the other finds it in its inbox", (mail["from"], mail["to"], mail["content"]), ("carol", "bob", "look at this"))
 check("and was seen to look", '"step":"looked"' in roger("trace", mail["id"], "--json").stdout)
+equal("whose sender is proved by its token", mail.get("proved"), "token")
 refused = c.call("ack", ids=[mail["id"]])
 check("a third agent cannot ack it", refused.get("isError"), refused)
 refused = c.ask("resources/read", {"uri": "roger://inbox/bob"})

@@ -201,6 +201,7 @@ static int trace_one(const struct roger_message *message, const struct rg_histor
 				       .issue = message->issue,
 				       .key = message->key,
 				       .seq = message->seq,
+				       .proved = message->proved,
 				       .reached = (int)reached_by(seen, dead),
 				       .steps = { steps, count } };
 	return ROGER_OK;
@@ -370,6 +371,8 @@ static const struct roger_field trace_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "its unit of work" },
 	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "idempotent key" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
+	{ "proved", ROGER_TEXT, AT(proved), ROGER_SPARE, NULL, NULL,
+	  "how the sender's name was proved" },
 	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
 	  "stored, wake, handed, looked, claimed, read, acknowledged or dead" },
 	{ "summary", ROGER_TEXT, AT(summary), 0, NULL, NULL, "how it is, in a sentence" },
