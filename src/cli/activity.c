@@ -151,7 +151,7 @@ static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (cli_given(run, "import"))
 		return run_import(run, ret_exit, err);
 	if (cli_given(run, "dry-run"))
-		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run goes with --import");
+		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run needs --import");
 	if (rg_str_is(request->task, "-"))
 		r = read_entry(run, err);
 	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;

@@ -161,7 +161,7 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (cli_given(run, "once") && request->wait_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "wait",
 				      "wait: expected without --once, which does not wait; --wait "
-				      "alone ends when something came, or after so long");
+				      "alone ends when something came, or after this long");
 	if (!cli_given(run, "once") && !request->wait_ms)
 		return bridge_on(run, err);
 	cli_stop_catch(run);
@@ -175,7 +175,7 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 }
 
 static const struct cli_option bridge_options[] = {
-	{ "once", NULL, "one look at everything, then end" },
+	{ "once", NULL, "look once at everything, then end" },
 	{ 0 },
 };
 

@@ -291,7 +291,7 @@ static int read_seal(struct page *page, struct roger_err *err)
 	int r;
 
 	if (!text.length && key.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "key", "key: it goes with a seal");
+		return rg_fail_member(err, ROGER_EUSAGE, "key", "--key needs --seal");
 	if (!text.length)
 		return ROGER_OK;
 	r = cli_read_text(text.data, "seal", SEAL_BYTES_MAX, arena, &request.seal, err);
@@ -532,8 +532,8 @@ static int run_export(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	if (!cli_given(run, "html") || run->form != CLI_HUMAN)
 		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "expected --html: a page is all there is; data is in "
-			       "`roger timeline --json`");
+			       "--html is required: export writes pages only; for data use `roger "
+			       "timeline --json`");
 	if (!request->limit)
 		request->limit = EVENTS;
 	rg_buf_init(&page.out, SIZE_MAX);
@@ -549,8 +549,8 @@ static int run_export(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 static const struct cli_option options[] = {
 	{ "html", NULL, "as one page, to attach to a pull request" },
-	{ "seal", "FILE", "with what proves its lines by this seal" },
-	{ "key", "FILE", "public key that must have signed it; otherwise seal.pub" },
+	{ "seal", "FILE", "with the proof of its lines by this seal" },
+	{ "key", "FILE", "public key that must have signed it (default seal.pub)" },
 	{ "out", "FILE", "write it there, into a file that is not there yet" },
 	{ 0 },
 };

@@ -121,17 +121,42 @@ void cli_print_help(FILE *to, bool all)
 		      "commands.");
 }
 
+/* Texts of which the name says what they are. */
+static const char *const kinds_of_text[][2] = {
+	{ "after", "ID" },	   { "reply_to", "ID" },
+	{ "task", "TASK" },	   { "verb", "VERB" },
+	{ "cycle", "CYCLE" },	   { "key", "KEY" },
+	{ "to", "NAME" },	   { "child", "NAME" },
+	{ "expected_by", "TIME" }, { "result_file", "FILE" },
+	{ "seal", "FILE" },	   { "socket", "FILE" },
+	{ "listen", "ADDRESS" },   { "behind_proxy", "HOST" },
+	{ "accept", "SHA256" },	   { "cite", "FILE:LINE" },
+	{ "exit", "N" },
+};
+
+static const char *kind_of_text(const struct roger_field *field)
+{
+	size_t i;
+
+	if (field->flags & (ROGER_ID | ROGER_SOUGHT))
+		return "ID";
+	for (i = 0; i < sizeof kinds_of_text / sizeof *kinds_of_text; i++)
+		if (strcmp(field->name, kinds_of_text[i][0]) == 0)
+			return kinds_of_text[i][1];
+	return "TEXT";
+}
+
 /* What a value is: the kind of the field, or for a word of a list the field's own name. */
 void cli_value_word(const struct roger_field *field, char to[64])
 {
 	static const char *const values[] = {
-		[ROGER_TEXT] = "TEXT",	 [ROGER_NAME] = "NAME",	   [ROGER_INT] = "N",
-		[ROGER_TIME] = "TIME",	 [ROGER_INSTANT] = "TIME", [ROGER_SPAN] = "SPAN",
-		[ROGER_OBJECT] = "JSON", [ROGER_TEXTS] = "TEXT",
+		[ROGER_NAME] = "NAME",	  [ROGER_INT] = "N",	 [ROGER_TIME] = "TIME",
+		[ROGER_INSTANT] = "TIME", [ROGER_SPAN] = "SPAN", [ROGER_OBJECT] = "JSON",
 	};
-	const char *text = field->flags & ROGER_ID    ? "ID"
-			   : field->flags & ROGER_KEY ? "KEY"
-						      : values[field->kind];
+	const char *text = field->flags & ROGER_KEY ? "KEY"
+			   : field->kind == ROGER_TEXT || field->kind == ROGER_TEXTS
+				   ? kind_of_text(field)
+				   : values[field->kind];
 	size_t i;
 
 	snprintf(to, 64, "%s", field->kind == ROGER_ENUM ? field->name : text ? text : "");

@@ -382,7 +382,7 @@ static const struct roger_record request_record = { "hook", sizeof(struct reques
 
 static const struct roger_op op = {
 	.name = "hook",
-	.summary = "what an agent's tool runs when something happens; see setup",
+	.summary = "run by an agent's tool at its events; see setup",
 	.examples = "roger hook claude prompt\n"
 		    "echo '{\"stop_hook_active\":false}' | roger hook codex stop --as bob\n",
 	.flags = ROGER_NO_WORKSPACE,

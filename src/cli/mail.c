@@ -241,8 +241,7 @@ static int must_be_heard(struct cli_run *run, struct roger_err *err)
 	(void)run;
 	if (fcntl(STDOUT_FILENO, F_GETFD) >= 0)
 		return ROGER_OK;
-	return rg_fail(err, ROGER_EIO, 0,
-		       "standard output is closed: what is taken would be lost, so nothing was");
+	return rg_fail(err, ROGER_EIO, 0, "standard output is closed, so nothing was taken");
 }
 
 const struct cli_command cli_receive = {

@@ -432,9 +432,8 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	*ret_exit = CLI_DONE;
 	if (rg_str_is(request->agent, "all") ||
 	    (!request->agent.length && rg_str_is(request->tool, "all")))
-		return rg_fail_member(
-			err, ROGER_EDATA, "agent",
-			"agent: 'all' stands for everybody; give the name of one agent");
+		return rg_fail_member(err, ROGER_EDATA, "agent",
+				      "agent: 'all' is everybody; name one agent");
 	/* Another descriptor could get its number, and then would be read for ever. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return ROGER_OK;
@@ -463,7 +462,7 @@ static const struct roger_record request_record = { "mcp", sizeof(struct request
 
 static const struct roger_op op = {
 	.name = "mcp",
-	.summary = "serve an agent over the Model Context Protocol, on standard input and output",
+	.summary = "serve an agent over MCP (Model Context Protocol), on stdio",
 	.examples = "roger mcp --as bob\nclaude mcp add roger -- roger mcp --for claude\n",
 	.flags = ROGER_NO_WORKSPACE,
 	.request = &request_record,

@@ -240,18 +240,20 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 
 static int take_word(struct parser *parser, struct roger_err *err)
 {
+	static const struct {
+		const char *letter, *option;
+	} letters[] = { { "-h", "help" },  { "-q", "quiet" },	{ "-f", "follow" },
+			{ "-n", "limit" }, { "-v", "version" }, { "-V", "version" } };
+	size_t i;
 	const char *word = parser->argv[parser->at++];
 
 	if (!parser->only_places && word[0] == '-' && word[1] == '-') {
 		parser->only_places = !word[2];
 		return word[2] ? take_option(parser, word + 2, err) : ROGER_OK;
 	}
-	if (!parser->only_places && strcmp(word, "-h") == 0)
-		return take_option(parser, "help", err);
-	if (!parser->only_places && strcmp(word, "-q") == 0)
-		return take_option(parser, "quiet", err);
-	if (!parser->only_places && strcmp(word, "-f") == 0)
-		return take_option(parser, "follow", err);
+	for (i = 0; !parser->only_places && i < sizeof letters / sizeof *letters; i++)
+		if (strcmp(word, letters[i].letter) == 0)
+			return take_option(parser, letters[i].option, err);
 	if (!parser->only_places && word[0] == '-' && word[1])
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '%.64s'; long ones start with '--', see "
@@ -295,6 +297,21 @@ static int join_rest(struct parser *parser, size_t used, struct roger_err *err)
 			     err);
 }
 
+/* A command that takes no words: the word was to say whose mail it is about. */
+static int unexpected(struct parser *parser, size_t used, struct roger_err *err)
+{
+	const struct roger_field *field;
+	const char *word = parser->places.items[used].data;
+
+	for (field = parser->record->fields; used == 0 && field->name; field++)
+		if (field->flags & ROGER_SELF)
+			return rg_fail(err, ROGER_EUSAGE, 0,
+				       "unexpected word '%.64s'; did you mean '--as %.64s'?", word,
+				       word);
+	return rg_fail(err, ROGER_EUSAGE, 0, "unexpected word '%.64s'; see `roger %s --help`", word,
+		       parser->run->command->name);
+}
+
 static int fill_places(struct parser *parser, struct roger_err *err)
 {
 	struct cli_run *run = parser->run;
@@ -322,9 +339,7 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	if (used < count && run->command->joined)
 		return join_rest(parser, used, err);
 	if (used < count)
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "unexpected word '%.64s'; see `roger %s --help`",
-			       parser->places.items[used].data, run->command->name);
+		return unexpected(parser, used, err);
 	return ROGER_OK;
 }
 

@@ -103,10 +103,10 @@ static void print_end(const struct cli_run *run, const struct roger_run_reply *r
 	fputs(": ", stderr);
 	cli_print_text(stderr, reply->ended, false);
 	if (reply->message.length) {
-		fputs(", ", stderr);
+		fputs("; reported to ", stderr);
 		/* What the owner has no room for is kept for a person. */
 		cli_print_text(stderr, reply->untold ? RG_STR("human") : one->owner, false);
-		fputs(" was told by ", stderr);
+		fputs(" in ", stderr);
 		cli_print_text(stderr, reply->message, false);
 	}
 	fputc('\n', stderr);

@@ -62,8 +62,9 @@ static int check_batch(const struct roger_send_request *given, struct roger_err 
 				"the lines",
 				own[i].option, own[i].member);
 	if (given->confirm != ROGER_CONFIRM_STORED || given->within_ms || given->retry)
-		return rg_fail_member(err, ROGER_EUSAGE, "confirm",
-				      "confirm: many at once are confirmed as stored only");
+		return rg_fail_member(
+			err, ROGER_EUSAGE, "confirm",
+			"confirm: several messages at once can only be confirmed as stored");
 	return ROGER_OK;
 }
 
@@ -72,7 +73,7 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 	int r = ROGER_OK;
 
 	if (cli_given(run, "file") && cli_given(run, "batch"))
-		return rg_fail(err, ROGER_EUSAGE, 0, "--file and --batch exclude each other");
+		return rg_fail(err, ROGER_EUSAGE, 0, "give --file or --batch, not both");
 	/* Before the words are placed: with the text given, all of them are recipients. */
 	if (cli_given(run, "batch")) {
 		request_of(run)->content = RG_STR("-");

@@ -37,7 +37,7 @@ static const struct roger_record request_record = { "serve", sizeof(struct cli_s
 
 static const struct roger_op op = {
 	.name = "serve",
-	.summary = "serve the workspace over HTTP, on a unix socket and on request on the loopback",
+	.summary = "serve the workspace over HTTP: unix socket, or loopback",
 	.examples =
 		"roger serve\nroger serve --listen 127.0.0.1:8484\n"
 		"curl --unix-socket \"$XDG_RUNTIME_DIR\"/roger/*.sock http://localhost/v1/status\n",
@@ -55,7 +55,7 @@ static const struct roger_field token_fields[] = {
 	{ "right", ROGER_ENUM, AT(right), 0, serve_rights, NULL,
 	  "look (default), act as this agent, or administer" },
 	{ "expires", ROGER_SPAN, AT(expires_ms), 0, NULL, NULL,
-	  "after this time it is worth nothing (default 90 days)" },
+	  "it expires after this time (default 90 days)" },
 	{ "new", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "make one, and show it this once" },
 	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "take all of this name back" },
 	{ 0 },
@@ -66,7 +66,7 @@ static const struct roger_record token_record = { "token", sizeof(struct cli_tok
 
 static const struct roger_op token_op = {
 	.name = "token",
-	.summary = "who may ask `roger serve` over TCP",
+	.summary = "create and revoke the tokens that `roger serve` accepts on TCP",
 	.examples = "roger token new bob --right act\nroger token new grafana --expires 30d\n"
 		    "roger token list\nroger token revoke bob\n",
 	.request = &token_record,

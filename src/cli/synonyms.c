@@ -44,7 +44,7 @@ static const struct {
 	  "`roger archive ID` moves read messages away, with --unread also unread ones" },
 	{ "undo|unsend|recall|revert",
 	  "a message cannot be unsent; `roger archive --unread ID` takes it away unread" },
-	{ "clean|gc|prune|vacuum|expire", "`roger cleanup` archives what has served" },
+	{ "clean|gc|prune|vacuum|expire", "`roger cleanup` archives old read messages" },
 	{ "who|users|members|names|people|list-agents|online", "`roger agents` shows who is here" },
 	{ "whoami|login|auth|register|join|id",
 	  "you are --as NAME, or ROGER_AGENT; `roger agents` shows who is here" },

@@ -30,9 +30,9 @@ static int check_terminal(const struct cli_run *run, struct roger_err *err)
 	if (run->form == CLI_HUMAN && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
 	    *term && strcmp(term, "dumb") != 0)
 		return ROGER_OK;
-	return rg_fail(err, ROGER_EUSAGE, 0,
-		       "top needs a terminal; elsewhere `roger status` says how things are, and "
-		       "`roger list -f --jsonl` what comes");
+	return rg_fail(
+		err, ROGER_EUSAGE, 0,
+		"top needs a terminal; without one use `roger status`, or `roger list -f --jsonl`");
 }
 
 static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)

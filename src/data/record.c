@@ -119,10 +119,10 @@ int rg_name_check(const char *member, struct roger_str name, struct roger_err *e
 {
 	if (rg_name_valid(name))
 		return ROGER_OK;
-	return rg_fail_member(
-		err, ROGER_EDATA, member,
-		"%s: a name is 1 to %d of letters, digits and . _ - : @ /, not starting with '-'",
-		member, RG_NAME_CHARS_MAX);
+	return rg_fail_member(err, ROGER_EDATA, member,
+			      "%s: a name has 1 to %d letters, digits and . _ - : @ /, and does "
+			      "not start with '-'",
+			      member, RG_NAME_CHARS_MAX);
 }
 
 int rg_text_check(const char *member, struct roger_str text, int chars_max, struct roger_err *err)

@@ -63,9 +63,8 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 		if ((field->flags & ROGER_SELF) && name->length &&
 		    rg_config_reserves(roger->workspace->config, *name))
 			return rg_fail_member(err, ROGER_EREFUSED, field->name,
-					      "%s: '%.*s' stands for several; give the name of one "
-					      "agent",
-					      field->name, RG_STR_ARGS(*name));
+					      "%s: '%.*s' is a group; name one agent", field->name,
+					      RG_STR_ARGS(*name));
 	}
 	return ROGER_OK;
 }

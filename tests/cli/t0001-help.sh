@@ -43,11 +43,16 @@ for line in 'run --limit 1h=--timeout' 'run --run-id x=--run' 'send bob --run 2=
 done
 exits 0 "help of a command of two words" roger help dead stale
 like "names it" "$out" "^usage: roger dead stale id"
-for line in '--vresion' '-V' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
+for line in '--vresion' '-x' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
 	# shellcheck disable=SC2086
 	exits 64 "what stands before the command is looked at: $line" roger $line
 	is "and told in one line" "$out$(printf '%s\n' "$err" | wc -l)" 1
 done
+for short in -v -V; do
+	is "a short option for the version: $short" "$(roger $short)" "$(roger --version)"
+done
+exits 64 "whose mail as a word" roger inbox bob
+like "and the option for it is suggested" "$err" "did you mean '--as bob'"
 run roger --vresion
 like "and the right one is suggested" "$err" "did you mean '--version'"
 run roger --issue x send

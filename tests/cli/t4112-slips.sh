@@ -80,7 +80,7 @@ exits 0 "but who is configured" env ROGER_RECIPIENTS=strict "$ROGER" send --as a
 # ---------------------------------------------------------------- reserved names
 for name in roger ROGER user User system assistant all ALL workers Workers; do
 	exits 77 "nobody sends as $name" roger send --as $name bob x
-	like "who is told" "$err" "'$name' (is reserved|stands for several)"
+	like "who is told" "$err" "'$name' (is reserved|is a group)"
 	exits 77 "nor in a batch" sh -c 'echo "{\"from\":\"$1\",\"to\":\"bob\",\"content\":\"x\"}" | "$0" send --as ann --batch' "$ROGER" $name
 done
 exits 77 "roger reads no mail" roger send --as bob roger thanks

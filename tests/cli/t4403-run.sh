@@ -21,7 +21,7 @@ for line in sys.stdin:
 printf 'one\000two\377\n\nthree' >bytes
 exits 0 "a program" roger run --run good --as lead --child kid --issue app --within 5m -- cat bytes
 check "prints what it prints" cmp .out bytes
-like "what we say goes to standard error" "$err" "^roger: run good: exit 0, lead was told by msg-"
+like "what we say goes to standard error" "$err" "^roger: run good: exit 0; reported to lead in msg-"
 is "its run is done" "$(status_of good)" done_but_not_forwarded
 is "by its completion" "$(member resultSource good)" completion_event
 is "with its exit status" "$(member childExit good)" 0
@@ -149,10 +149,10 @@ exits 64 "two sources" roger run --as lead --result message --result-file x -- t
 echo 'size_limits: {max_messages_per_issue_phase: 1}' >.roger/config.yaml
 roger send --as x boss --issue full hello -q 2>/dev/null
 exits 77 "a full mailbox: not all is well" roger run --run full --as lead --forward-to boss --issue full -- echo words
-like "is told" "$err" "its owner could not be told"
-is "and noted" "$(status_of full) $(json '"could not be told" in d["notes"][0]' <$runs/full.json)" "$done true"
+like "is told" "$err" "could not be reported to its owner"
+is "and noted" "$(status_of full) $(json '"could not be reported" in d["notes"][0]' <$runs/full.json)" "$done true"
 like "and kept for a person, with what to do" "$err" "kept for 'human' in message msg-[^;]*; later: .roger complete full\`"
-like "who was told by that" "$err" "human was told by"
+like "who was told by that" "$err" "reported to human in"
 exits 3 "a status of its own goes first" roger run --run full-3 --as lead --forward-to boss --issue full -q -- \
 	sh -c 'echo words; exit 3'
 roger dispatch given --as boss --issue full -q
@@ -236,7 +236,7 @@ check "by one who failed" [ "$(cat lost.exit)" -ge 64 ]
 
 # Names, owners.
 exits 64 "nobody to get it" roger run -- true
-like "says who is missing" "$err" "who is to get the result"
+like "says who is missing" "$err" "who gets the result"
 exits 64 "nothing to run" roger run --as lead
 exits 65 "a group" roger run --as lead --forward-to all -- true
 exits 65 "a bad name" roger run --as lead --run 'a b' -- true

@@ -43,11 +43,11 @@ exits 1 "no mail" roger wake --once
 like "an agent that nobody knows is told" "$err" "wake.agents.bob: nobody of that name"
 exits 64 "once and for" roger wake --once --timeout 1s
 exits 64 "a name without test" roger wake bob
-like "says with what it goes" "$err" "agent: expected only with --test"
+like "says with what it goes" "$err" "agent: only with --test"
 exits 64 "a time to look within, without test" timeout 10 "$ROGER" wake --within 3s
-like "says so, and what else may be meant" "$err" "within: expected only with --test; .*--timeout"
+like "says so, and what else may be meant" "$err" "within: only with --test; .*--timeout"
 exits 64 "with once, too" roger wake --once --within 3s
-like "in the same words" "$err" "within: expected only with --test"
+like "in the same words" "$err" "within: only with --test"
 exits 64 "a test for some time" roger wake --test bob --timeout 3s
 like "says what there is for that" "$err" "timeout: expected without --test; .*--within"
 exits 64 "a test of nobody" roger wake --test

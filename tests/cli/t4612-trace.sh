@@ -20,7 +20,7 @@ reached() { roger trace --json "$@" | json '[t["reached"] for t in d["traces"]]'
 row() { roger trace "$1" | grep -E "^  $2 "; }
 
 exits 66 "no such message" roger trace msg-1-x
-like "says how to find one" "$err" "no message 'msg-1-x', and none with that key"
+like "says how to find one" "$err" "no message and no key 'msg-1-x'"
 exits 64 "nothing" roger trace
 exits 65 "too much" roger trace 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21
 
@@ -140,7 +140,7 @@ is "report counts each message once" "$(roger report --json | json '[d[k] for k 
 is "and how long a look took" "$(roger report --json | json '0 <= d["look_p50_ms"] <= d["look_p95_ms"] <= d["look_max_ms"] < 60000')" true
 like "for people" "$(roger report)" "^wakes attempted +3$"
 like "a timeline tells of it" "$(roger timeline --agent bob)" "looked +bob +looked at 2 new messages"
-like "and of waking" "$(roger timeline --agent eve)" "wake +eve +to tell of 3 unread, attempt 1: exit 1"
+like "and of waking" "$(roger timeline --agent eve)" "wake +eve +to report 3 unread, attempt 1: exit 1"
 check "drawn, too" roger timeline --agent bob --mermaid
 
 

@@ -314,7 +314,7 @@ same("ends", client.end()[0], 0)
 for words in (("--as", "all"), ("--for", "all")):
     refused = roger("mcp", *words, text="")
     same(f"nobody is served as everybody: {words[0]}", (refused.returncode, refused.stdout), (65, ""))
-    check("which is told", "agent: 'all' stands for everybody" in refused.stderr, refused.stderr)
+    check("which is told", "agent: 'all' is everybody" in refused.stderr, refused.stderr)
 # Tools read each other's settings, so what the client says of itself counts, but not against the launch.
 for era in ("legacy", "modern"):
     for words, name, env, agent in (

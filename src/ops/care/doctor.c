@@ -245,7 +245,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 static const struct roger_field request_fields[] = {
 	{ "fix", ROGER_BOOL, offsetof(struct roger_doctor_request, fix), 0, NULL, NULL,
-	  "repair what is derived: index, send log entries, modes and the like" },
+	  "repair derived files: index, send log entries, file modes" },
 	RG_END,
 };
 static const struct roger_record request_record = { "doctor", sizeof(struct roger_doctor_request),
@@ -310,7 +310,7 @@ static const struct roger_record reply_record = { "examined", sizeof(struct roge
 
 const struct roger_op rg_op_doctor = {
 	.name = "doctor",
-	.summary = "check every rule over the whole workspace, and repair what is derived",
+	.summary = "check the whole workspace, and repair derived files",
 	.examples = "roger doctor\nroger doctor --fix\nroger doctor --json\n",
 	.flags = ROGER_WRITES,
 	.request = &request_record,

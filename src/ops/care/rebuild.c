@@ -20,7 +20,7 @@ static const struct roger_record reply_record = { "rebuilt", sizeof(struct roger
 
 const struct roger_op rg_op_rebuild = {
 	.name = "rebuild",
-	.summary = "make the index and messages.db anew from messages.jsonl",
+	.summary = "rebuild the index and messages.db from messages.jsonl",
 	.examples = "roger rebuild\n",
 	.flags = ROGER_WRITES,
 	.request = &rg_empty_request_record,

@@ -68,7 +68,7 @@ static const struct roger_record reply_record = { "arrive", sizeof(struct roger_
 
 const struct roger_op rg_op_arrive = {
 	.name = "arrive",
-	.summary = "note which session an agent's tool began, for who wakes it",
+	.summary = "record which session an agent's tool started, for wake",
 	.examples = "roger arrive 0199a213-81c0-7800-8aa1-bbab2a035a53 --tool codex --as bob\n",
 	.flags = ROGER_UNNOTED,
 	.request = &request_record,

@@ -618,7 +618,7 @@ static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "unit of work of what comes in (default general)" },
 	{ "timeout", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
-	  "end when nothing came for this long (default: never)" },
+	  "end when nothing has come for this long (default: never)" },
 	RG_END,
 };
 #undef AT
@@ -627,7 +627,7 @@ static const struct roger_record request_record = { "bridge", sizeof(struct roge
 
 const struct roger_op rg_op_bridge = {
 	.name = "bridge",
-	.summary = "take in trigger files, write out mail for agents that only know files",
+	.summary = "exchange mail through files, for agents that only know files",
 	.examples = "roger bridge\nroger bridge --once\n"
 		    "echo '(LEAD #1): begin' > .roger/triggers/worker.txt\n"
 		    "echo '(LEAD #2): everybody stop' > .roger/triggers/all.txt\n"

@@ -29,7 +29,7 @@ static int add_targets(struct rg_crossing *crossing, const struct roger_ingest_r
 
 	if (!request->to.count && !request->agent.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "to",
-				      "to: missing; name a recipient, or who you are with --as");
+				      "no recipient: name one with --to, or yourself with --as");
 	if (!request->to.count)
 		r = add_target(crossing, request->agent, pieces, request->text, err);
 	for (i = 0; i < request->to.count && r == ROGER_OK; i++)
@@ -103,7 +103,7 @@ static const struct roger_record request_record = { "ingest", sizeof(struct roge
 
 const struct roger_op rg_op_ingest = {
 	.name = "ingest",
-	.summary = "take in messages in the form (ROLE #N): text",
+	.summary = "take in messages written as `(ROLE #N): text`",
 	.examples = "echo '(LEAD #3): go on' | roger ingest --to worker\n"
 		    "roger ingest --to workers --file handover.txt\n"
 		    "roger ingest --to bob --unnumbered --file .roger/triggers/.skipped/NAME\n",

@@ -449,20 +449,20 @@ static int check(const struct roger_wake_request *request, struct roger_err *err
 		return rg_fail_member(err, ROGER_EDATA, "within",
 				      "within: expected at most 7 days");
 	if (!request->test && request->within_ms)
-		return rg_fail_member(err, ROGER_EUSAGE, "within",
-				      "within: expected only with --test; to look again for some "
-				      "time, and then end, use --timeout");
+		return rg_fail_member(
+			err, ROGER_EUSAGE, "within",
+			"within: only with --test; to go on looking for a time, use --timeout");
 	if (!request->test && request->agent.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "agent",
-				      "agent: expected only with --test; without it everybody is "
-				      "woken who is due");
+		return rg_fail_member(
+			err, ROGER_EUSAGE, "agent",
+			"agent: only with --test; without it all agents with due mail are woken");
 	if (request->test && request->for_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "timeout",
 				      "timeout: expected without --test; a test waits as long as "
 				      "--within says");
 	if (request->test && !request->agent.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "agent",
-				      "agent: missing; it is whom to wake for a test");
+				      "which agent? `roger wake --test NAME`");
 	return ROGER_OK;
 }
 
@@ -490,9 +490,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 static const struct roger_field request_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_PLACE, NULL, NULL, "with test: whom" },
 	{ "test", ROGER_BOOL, AT(test), 0, NULL, NULL,
-	  "run the agent's command now, and tell how long it took until the agent looked" },
+	  "run the agent's command now, and report how long the agent took to look" },
 	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL,
-	  "with test: wait so long for that (default 10s)" },
+	  "with --test: wait this long for that (default 10s)" },
 	{ "timeout", ROGER_SPAN, AT(for_ms), 0, NULL, NULL,
 	  "look again until someone was woken, at most this long" },
 	RG_END,
@@ -539,7 +539,7 @@ static const struct roger_record reply_record = { "wake", sizeof(struct roger_wa
 
 const struct roger_op rg_op_wake = {
 	.name = "wake",
-	.summary = "tell agents that mail waits for them, by their configured commands",
+	.summary = "run the configured commands of agents that have unread mail",
 	.examples = "roger wake\nroger wake --once\nroger wake --test builder\n",
 	.flags = ROGER_WRITES | ROGER_UNNOTED,
 	.request = &request_record,

@@ -511,11 +511,11 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 	/* It was a dead letter already: the key's own attempts are used up. */
 	if (!attempt->dead_letter_task.length &&
 	    (giving_up->was_dead || number > attempt->max_attempts))
-		return rg_fail(
-			err, ROGER_ETIMEOUT, 0,
-			"'%.*s' did not read message '%.*s' in time (attempt %lld); `roger dead "
-			"redeliver` makes one more",
-			RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message), (long long)number);
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
+			       "dead redeliver` tries once more",
+			       RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message),
+			       (long long)number);
 	if (!attempt->dead_letter_task.length)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "
@@ -757,7 +757,7 @@ int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *me
 	rg_attempt_failed(roger, message, 1, ROGER_ERROR, RG_CAUSE_BREAKER);
 	rg_clock_print_utc(until_ms, until);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "'%.*s' let the last %lld attempts time out: nothing is sent to it with "
-		       "--confirm read before %s (breaker)",
+		       "'%.*s' read none of the last %lld attempts in time: --confirm read is "
+		       "refused until %s (circuit breaker)",
 		       RG_STR_ARGS(message->to), (long long)config->breaker_failures, until);
 }

@@ -285,7 +285,7 @@ static const struct roger_record reply_record = { "dead_letters",
 
 const struct roger_op rg_op_dead_letters = {
 	.name = "dead_letters",
-	.summary = "messages that were given up",
+	.summary = "list dead letters: messages that were given up",
 	.examples =
 		"roger dead\nroger dead --to bob --status undelivered\n"
 		"roger dead redeliver dl-5f0c...\nroger dead stale dl-5f0c... --reason 'done by "
@@ -299,7 +299,7 @@ const struct roger_op rg_op_dead_letters = {
 
 const struct roger_op rg_op_redeliver = {
 	.name = "redeliver",
-	.summary = "try once more to deliver a dead letter",
+	.summary = "deliver a dead letter once more",
 	.examples = "roger dead redeliver dl-5f0c... --within 5m\n",
 	.flags = ROGER_WRITES,
 	.request = &redeliver_request,
@@ -309,7 +309,7 @@ const struct roger_op rg_op_redeliver = {
 
 const struct roger_op rg_op_stale = {
 	.name = "stale",
-	.summary = "mark a dead letter as no longer of use",
+	.summary = "mark a dead letter as no longer needed",
 	.examples = "roger dead stale dl-5f0c... --reason 'superseded by app-43'\n",
 	.flags = ROGER_WRITES,
 	.request = &stale_request,

@@ -274,7 +274,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 static const struct roger_field request_fields[] = {
 	{ "dry_run", ROGER_BOOL, offsetof(struct roger_purge_request, dry_run), ROGER_DRY_RUN, NULL,
-	  NULL, "only tell what would go" },
+	  NULL, "show what would be deleted, delete nothing" },
 	RG_END,
 };
 static const struct roger_record request_record = { "purge", sizeof(struct roger_purge_request),
@@ -293,7 +293,7 @@ static const struct roger_record reply_record = { "purged", sizeof(struct roger_
 
 const struct roger_op rg_op_purge = {
 	.name = "purge",
-	.summary = "drop send log entries of old cycles; dead letters stay",
+	.summary = "delete send log entries of old cycles; keep dead letters",
 	.examples = "roger purge --dry-run\nroger purge\n",
 	.flags = ROGER_WRITES,
 	.request = &request_record,

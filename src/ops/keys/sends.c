@@ -102,11 +102,11 @@ static const struct roger_field request_fields[] = {
 	  "only of the message with this id" },
 	{ "cycle", ROGER_NAME, AT(cycle), 0, NULL, NULL, "only of this cycle" },
 	{ "outcome", ROGER_ENUM, AT(outcome), 0, outcome_names, NULL,
-	  "delivered, timeout, error, or pending: begun, and not settled yet" },
+	  "delivered, timeout, error, or pending (not decided yet)" },
 	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after this instant" },
 	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before this instant" },
 	{ "lines", ROGER_BOOL, AT(lines), 0, NULL, NULL,
-	  "every line of the log, not only the state of each attempt" },
+	  "every line of the log, not only the last of each attempt" },
 	{ "newest", ROGER_BOOL, AT(newest), 0, NULL, NULL, "the last ones first" },
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many (default 1000)" },
 	RG_END,
@@ -129,7 +129,7 @@ static const struct roger_record reply_record = { "sends", sizeof(struct roger_s
 
 const struct roger_op rg_op_sends = {
 	.name = "sends",
-	.summary = "what was attempted with a key, and what came of it",
+	.summary = "list sends that have a key, with their outcome",
 	.examples = "roger sends\nroger sends --from alice --outcome timeout\n"
 		    "roger sends --task app-42 --lines --json\n",
 	.request = &request_record,

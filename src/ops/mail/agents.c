@@ -361,7 +361,7 @@ static const struct roger_record reply_record = { "agents", sizeof(struct roger_
 
 const struct roger_op rg_op_agents = {
 	.name = "agents",
-	.summary = "who is here, and who has unread mail",
+	.summary = "list the agents, and who has unread mail",
 	.examples = "roger agents\n",
 	.flags = ROGER_TOOL,
 	.tool = "Who is here.",
@@ -396,7 +396,7 @@ static const struct roger_record retire_reply = { "retire", sizeof(struct roger_
 
 const struct roger_op rg_op_retire = {
 	.name = "retire",
-	.summary = "mail to an agent is refused from now on, or goes to another one",
+	.summary = "refuse mail to an agent, or pass it on to another",
 	.examples = "roger agents retire worker-2\nroger agents retire carol --to dave --reason "
 		    "'dave took over'\nroger agents retire carol --undo\n",
 	.flags = ROGER_WRITES,

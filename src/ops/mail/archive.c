@@ -14,8 +14,9 @@ enum { PIECE = 256 };
 static int check(const struct roger_archive_request *request, struct roger_err *err)
 {
 	if (!request->ids.count == !(request->issue.length || request->to.length))
-		return rg_fail_member(err, ROGER_EUSAGE, "ids",
-				      "expected ids of messages, or an issue, an agent or both");
+		return rg_fail_member(
+			err, ROGER_EUSAGE, "ids",
+			"what to archive? name ids of messages, --issue NAME or --to NAME");
 	if (request->ids.count > 20)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most 20");
 	return rg_text_check("reason", request->reason, 200, err);
@@ -31,13 +32,13 @@ static int check_found(const struct roger_archive_request *request,
 			if (rg_str_equal(found->items[k].id, request->ids.items[i]))
 				break;
 		if (k == found->count)
-			return rg_fail_member(err, ROGER_ENOENT, "ids", "no living message '%.*s'",
+			return rg_fail_member(err, ROGER_ENOENT, "ids",
+					      "no message '%.*s' outside the archive",
 					      RG_STR_ARGS(request->ids.items[i]));
 		if (!found->items[k].read && !request->unread)
-			return rg_fail_member(
-				err, ROGER_EREFUSED, "ids",
-				"message '%.*s' is unread; --unread archives it all the same",
-				RG_STR_ARGS(request->ids.items[i]));
+			return rg_fail_member(err, ROGER_EREFUSED, "ids",
+					      "message '%.*s' is unread; archive it with --unread",
+					      RG_STR_ARGS(request->ids.items[i]));
 	}
 	return ROGER_OK;
 }

@@ -304,12 +304,13 @@ static int run_nack(struct roger *roger, const void *request, void *reply, struc
 #define AT(member) offsetof(struct roger_claim_request, member)
 static const struct roger_field claim_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
-	  "whose mail (--as, else ROGER_AGENT)" },
+	  "whose mail (default ROGER_AGENT)" },
 	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL,
 	  "who holds the lease (default: the agent)" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many (default 1)" },
-	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL, "how long it is theirs (default 5m)" },
+	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL,
+	  "how long the lease lasts (default 5m)" },
 	RG_END,
 };
 #undef AT
@@ -324,7 +325,7 @@ static const struct roger_record claim_request = { "claim", sizeof(struct roger_
 	  ROGER_SELF | ROGER_REQUIRED,                                                             \
 	  NULL,                                                                                    \
 	  NULL,                                                                                    \
-	  "whose mail (--as, else ROGER_AGENT)" },                                                 \
+	  "whose mail (default ROGER_AGENT)" },                                                    \
 		{ "worker",                                                                        \
 		  ROGER_NAME,                                                                      \
 		  AT(worker),                                                                      \
@@ -355,7 +356,7 @@ static const struct roger_record ack_request = { "ack", sizeof(struct roger_ack_
 
 const struct roger_op rg_op_claim = {
 	.name = "claim",
-	.summary = "take messages under a lease, to ack or nack",
+	.summary = "take messages under a lease, then ack or nack them",
 	.examples = "roger claim --as tests --worker w1\nroger claim --as tests --limit 5 --lease "
 		    "10m --json\n",
 	.flags = ROGER_WRITES,
@@ -366,7 +367,7 @@ const struct roger_op rg_op_claim = {
 
 const struct roger_op rg_op_ack = {
 	.name = "ack",
-	.summary = "accept messages: they are read, and this is what came of them",
+	.summary = "accept claimed messages, with their outcome",
 	.examples = "roger ack msg-1736328000000-0123abcd\n"
 		    "roger ack msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
 	.flags = ROGER_WRITES | ROGER_TOOL,

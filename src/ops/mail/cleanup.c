@@ -217,15 +217,15 @@ static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "only this unit of work (default: all)" },
 	{ "max_age_days", ROGER_INT, AT(max_age_days), ROGER_OR_OFF, NULL, NULL,
-	  "archive what is older; 0: not for its age" },
+	  "archive older ones; 0: of any age none" },
 	{ "keep_per_agent", ROGER_INT, AT(keep_per_agent), ROGER_OR_OFF, NULL, NULL,
 	  "messages to keep for each agent; 0: any number" },
 	{ "keep_passes", ROGER_INT, AT(keep_passes), ROGER_OR_OFF, NULL, NULL,
 	  "passes to keep; 0: all" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
-	  "say what would move, move nothing" },
+	  "show what would move, move nothing" },
 	{ "history", ROGER_BOOL, AT(history), 0, NULL, NULL,
-	  "only show what left issues so far, also by archive and delete" },
+	  "only show what was archived before, also by `archive`" },
 	RG_END,
 };
 #undef AT
@@ -234,7 +234,7 @@ static const struct roger_record request_record = { "cleanup", sizeof(struct rog
 
 const struct roger_op rg_op_cleanup = {
 	.name = "cleanup",
-	.summary = "archive read messages that have served",
+	.summary = "archive read messages that are old or too many",
 	.examples = "roger cleanup --dry-run\nroger cleanup --issue app-42 --max-age-days "
 		    "30\nroger cleanup "
 		    "--history\n",

@@ -213,7 +213,7 @@ static int run_receive(struct roger *roger, const void *request, void *reply, st
 	  ROGER_SELF | ROGER_REQUIRED,                                                               \
 	  NULL,                                                                                      \
 	  NULL,                                                                                      \
-	  "whose mail (--as, else ROGER_AGENT)" },                                                   \
+	  "whose mail (default ROGER_AGENT)" },                                                      \
 		{ "issue",                                                                           \
 		  ROGER_NAME,                                                                        \
 		  AT(issue),                                                                         \
@@ -228,15 +228,16 @@ static int run_receive(struct roger *roger, const void *request, void *reply, st
 	}
 static const struct roger_field inbox_fields[] = {
 	COMMON_FIELDS,
-	{ "fresh", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "only what was never shown to the agent" },
-	{ "unnoted", ROGER_BOOL, AT(unnoted), 0, NULL, NULL, "leave no note that it was shown" },
+	{ "fresh", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "only messages never shown to the agent" },
+	{ "unnoted", ROGER_BOOL, AT(unnoted), 0, NULL, NULL, "do not record that it was shown" },
 	{ "person", ROGER_BOOL, AT(person), ROGER_PERSON, NULL, NULL,
 	  "a person looks, not the agent: so it is with --as without ROGER_AGENT" },
 	RG_END,
 };
 static const struct roger_field receive_fields[] = {
 	COMMON_FIELDS,
-	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL, "wait so long for something to come" },
+	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
+	  "wait up to this long for mail (default: do not wait)" },
 	RG_END,
 };
 #undef AT
@@ -306,7 +307,7 @@ static const struct roger_record looked_reply = { "looked", sizeof(struct roger_
 
 const struct roger_op rg_op_looked = {
 	.name = "looked",
-	.summary = "note that messages were shown to an agent",
+	.summary = "record that messages were shown to an agent",
 	.examples = "roger looked msg-1736328000000-abc --as bob\n",
 	.request = &looked_request,
 	.reply = &looked_reply,

@@ -125,7 +125,7 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 		  0,                                                                               \
 		  NULL,                                                                            \
 		  NULL,                                                                            \
-		  "the archived ones in place of the living; not with words" },                    \
+		  "archived messages instead; not with WORDS" },                                   \
 		{ "since",                                                                         \
 		  ROGER_TIME,                                                                      \
 		  AT(since_ms),                                                                    \
@@ -148,7 +148,7 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 		  "continue after this message" },                                                 \
 	{                                                                                          \
 		"limit", ROGER_INT, AT(limit), ROGER_OR_OFF, NULL, NULL,                           \
-			"at most this many; 0: all"                                                \
+			"at most this many (at a terminal 1000); 0: all"                           \
 	}
 #define TEXT_FIELD                                                                                 \
 	{                                                                                          \

@@ -201,7 +201,7 @@ static const struct roger_record reply_record = { "prime", sizeof(struct roger_p
 
 const struct roger_op rg_op_prime = {
 	.name = "prime",
-	.summary = "what an agent is to know when it begins",
+	.summary = "print the briefing an agent needs at start-up",
 	.examples = "roger prime\nroger prime --as bob --tokens 500\nroger prime --json\n",
 	.request = &request_record,
 	.reply = &reply_record,

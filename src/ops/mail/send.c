@@ -315,7 +315,7 @@ static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct 
 		return r;
 	if (rg_config_is_roger(name))
 		return rg_fail_member(err, ROGER_EREFUSED, "to",
-				      "to: '%.*s' reads no mail: it is roger itself",
+				      "to: '%.*s' is roger itself and reads no mail",
 				      RG_STR_ARGS(name));
 	if (!rg_str_among(so_far, name) && !rg_engine_knows(sending->roger->engine, name)) {
 		r = add_unknown(sending, draft, name, err);
@@ -333,7 +333,7 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 
 	if (request->to.count == 0)
 		return rg_fail_member(err, ROGER_EUSAGE, "to",
-				      "to: missing; name an agent, a group or all");
+				      "no recipient: name an agent, a group, or `all`");
 	for (i = 0; i < request->to.count; i++) {
 		r = add_named(sending, draft, request->to.items[i], err);
 		if (r < 0)
@@ -344,7 +344,7 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 		return r;
 	if (draft->to.count == 0 && draft->reply->skipped.count) {
 		draft->cause = RG_CAUSE_RETIRED;
-		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody is left to send to; %s",
+		return rg_fail_member(err, ROGER_ENOENT, "to", "to: no recipient left: %s",
 				      draft->notes.items[draft->notes.count - 1].data);
 	}
 	if (draft->to.count == 0)
@@ -393,7 +393,7 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 
 	if (draft->from.length == 0)
 		return rg_fail_member(err, ROGER_EUSAGE, "from",
-				      "from: missing; say who you are with --as or ROGER_AGENT");
+				      "who are you? give --as NAME or set ROGER_AGENT");
 	r = rg_name_check("from", draft->from, err);
 	if (r == ROGER_OK && !sending->roger->own_mail)
 		r = rg_send_check_sender(config, draft->from, "from", err);
@@ -517,9 +517,10 @@ static int check_reply_to(struct rg_sending *sending, struct rg_draft *draft, st
 		return r;
 	if (found.count)
 		return address_reply(sending, draft, &found.items[0], err);
-	return rg_fail_member(err, ROGER_ENOENT, "reply_to",
-			      "reply_to: no message '%.*s'; `roger list` names them",
-			      RG_STR_ARGS(draft->request->reply_to));
+	return rg_fail_member(
+		err, ROGER_ENOENT, "reply_to",
+		"reply_to: no message '%.*s'; `roger list` shows ids, @last is the newest",
+		RG_STR_ARGS(draft->request->reply_to));
 }
 
 static int prepare(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
@@ -1017,7 +1018,8 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 	for (i = 0; i < request->count; i++) {
 		if (request->items[i].confirm != ROGER_CONFIRM_STORED)
 			return rg_fail_member(err, ROGER_EUSAGE, "confirm",
-					      "confirm: many at once are confirmed as stored only");
+					      "confirm: several messages at once can only be "
+					      "confirmed as stored");
 		if (request->items[i].dry_run != request->items[0].dry_run)
 			return rg_fail_member(err, ROGER_EUSAGE, "dry_run",
 					      "dry_run: expected the same for all of one request");
@@ -1077,7 +1079,7 @@ static const struct roger_field answer_fields[] = {
 	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL,
 	  "who answers (--as, else ROGER_AGENT)" },
 	{ "id", ROGER_TEXT, AT(reply_to), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT,
-	  NULL, NULL, "of the message that is answered" },
+	  NULL, NULL, "of the message you answer, such as plan#3 or @last" },
 	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
 	  "the text; - reads it from standard input" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
@@ -1169,7 +1171,7 @@ static const struct roger_record many_reply_record = { "sent", sizeof(struct rog
 
 const struct roger_op rg_op_send = {
 	.name = "send",
-	.summary = "send a message; done means on disk",
+	.summary = "send a message; it is on disk when the command ends",
 	.examples = "roger send bob 'the schema is in docs/schema.md'\n"
 		    "roger send bob,carol --type result --issue app-42 - < report.md\n"
 		    "roger send all 'stopping for the day'\n"

@@ -18,7 +18,7 @@ static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct r
 	if (memchr(request->task.data, ':', request->task.length) ||
 	    memchr(request->verb.data, ':', request->verb.length))
 		return rg_fail_member(err, ROGER_EDATA, "task",
-				      "task and verb: expected no ':', which stands between them");
+				      "task and verb: expected no ':', it separates the two");
 	return rg_arena_print(sending->arena, &draft->key, "%.*s:%.*s:%.*s",
 			      RG_STR_ARGS(request->task), RG_STR_ARGS(request->verb),
 			      RG_STR_ARGS(draft->cycle))
@@ -42,9 +42,9 @@ static int note_form(struct rg_sending *sending, struct rg_draft *draft, struct 
 	char text[200];
 
 	if (!rg_key_split(draft->key, &parts))
-		return rg_send_note(
-			sending, draft,
-			"the key has not the form task:verb:cycle; it is taken as it is", err);
+		return rg_send_note(sending, draft,
+				    "the key is not of the form task:verb:cycle; used as given",
+				    err);
 	if (rg_key_verb_stable(parts.verb))
 		return ROGER_OK;
 	snprintf(text, sizeof text,
@@ -158,8 +158,8 @@ static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *dra
 			       &letter, err);
 	return r < 0 ? r
 		     : rg_fail_member(err, ROGER_EREFUSED, "key",
-				      "key: '%.*s' has had its %lld attempt%s: it is dead letter "
-				      "'%.*s'; `roger dead redeliver` makes one more",
+				      "key: '%.*s' used up its %lld attempt%s: it is dead letter "
+				      "'%.*s'; `roger dead redeliver` tries once more",
 				      RG_STR_ARGS(draft->key), (long long)letter.attempts,
 				      rg_plural(letter.attempts), RG_STR_ARGS(letter.id));
 }
@@ -175,8 +175,8 @@ static int refuse(struct rg_sending *sending, const struct rg_draft *draft,
 		return refuse_used_up(sending, draft, history, err);
 	if (answer == RG_SEND_SKIP)
 		return rg_fail_member(err, ROGER_EREFUSED, "key",
-				      "key: '%.*s' was refused in this cycle already (%.*s); "
-				      "another key or a new cycle may try again",
+				      "key: '%.*s' was already refused in this cycle (%.*s); use "
+				      "another key, or open a new cycle",
 				      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->cause));
 	if (due_ms)
 		rg_clock_print_utc(due_ms, (char *)mempcpy(due, "at ", 3));

@@ -27,9 +27,10 @@ static int run_show(struct roger *roger, const void *request_, void *reply_, str
 	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
 		if (!is_there(&reply->messages, request->ids.items[i]))
-			r = rg_fail_member(err, ROGER_ENOENT, "ids",
-					   "no message '%.*s'; `roger list` names them",
-					   RG_STR_ARGS(request->ids.items[i]));
+			r = rg_fail_member(
+				err, ROGER_ENOENT, "ids",
+				"no message '%.*s'; `roger list` shows ids, @last is the newest",
+				RG_STR_ARGS(request->ids.items[i]));
 	return r;
 }
 
@@ -44,7 +45,7 @@ static int run_thread(struct roger *roger, const void *request_, void *reply_,
 	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
 	if (r == ROGER_OK && !is_there(&reply->messages, request->id))
 		r = rg_fail_member(err, ROGER_ENOENT, "id",
-				   "no message '%.*s'; `roger list` names them",
+				   "no message '%.*s'; `roger list` shows ids, @last is the newest",
 				   RG_STR_ARGS(request->id));
 	return r;
 }
@@ -73,7 +74,7 @@ static const struct roger_record thread_record = { "thread", sizeof(struct roger
 
 const struct roger_op rg_op_show = {
 	.name = "show",
-	.summary = "show messages whole",
+	.summary = "show whole messages",
 	.examples = "roger show msg-1736328000000-0123abcd\n"
 		    "roger show --thread msg-1736328000000-0123abcd\n",
 	.request = &show_record,

@@ -149,7 +149,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 #define AT(member) offsetof(struct roger_stats_request, member)
 static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only this unit of work" },
-	{ "by_issue", ROGER_BOOL, AT(by_issue), 0, NULL, NULL, "and each issue for itself" },
+	{ "by_issue", ROGER_BOOL, AT(by_issue), 0, NULL, NULL, "each issue separately, too" },
 	RG_END,
 };
 #undef AT
@@ -202,7 +202,7 @@ static const struct roger_record reply_record = { "stats", sizeof(struct roger_s
 
 const struct roger_op rg_op_stats = {
 	.name = "stats",
-	.summary = "figures about the workspace, or an issue",
+	.summary = "count messages, in the workspace or an issue",
 	.examples = "roger stats\nroger stats --issue app-42\nroger stats --by-issue --json\n",
 	.request = &request_record,
 	.reply = &reply_record,

@@ -23,10 +23,10 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 #define AT(member) offsetof(struct roger_wait_request, member)
 static const struct roger_field request_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
-	  "whose mail (--as, else ROGER_AGENT)" },
+	  "whose mail (default ROGER_AGENT)" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
 	{ "timeout", ROGER_SPAN, AT(timeout_ms), 0, NULL, NULL,
-	  "give up after so long (default: never)" },
+	  "give up after this long (default: never)" },
 	RG_END,
 };
 #undef AT
@@ -49,7 +49,7 @@ static const struct roger_record reply_record = { "mail", sizeof(struct roger_wa
 
 const struct roger_op rg_op_wait = {
 	.name = "wait",
-	.summary = "block until there is unread mail",
+	.summary = "wait until there is unread mail; take nothing",
 	.examples = "roger wait\nroger wait --timeout 10m && roger receive\n",
 	.flags = ROGER_TOOL,
 	.tool = "Wait until you have unread mail.",

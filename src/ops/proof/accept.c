@@ -72,7 +72,7 @@ static const struct roger_record reply_record = { "accepted", sizeof(struct roge
 
 const struct roger_op rg_op_accept = {
 	.name = "accept",
-	.summary = "say that a person has seen what is damaged; verify then counts it no more",
+	.summary = "record that a person has seen this damage, so verify passes",
 	.examples = "roger accept messages.jsonl:12 --reason 'bad disk, bob was asked to resend'\n"
 		    "roger accept messages.jsonl --reason 'restored the backup of Monday'\n",
 	.flags = ROGER_WRITES,

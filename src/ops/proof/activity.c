@@ -181,7 +181,7 @@ static const struct roger_record reply_record = { "activities", sizeof(struct ro
 
 const struct roger_op rg_op_activity = {
 	.name = "activity",
-	.summary = "who did what, from the activity log",
+	.summary = "show who did what, from the activity log",
 	.examples = "roger activity --task app-42\nroger activity --status FAILURE --since 2h\n"
 		    "roger activity --newest --limit 20\n"
 		    "roger activity --type TOOL_EXEC --jsonl\n",

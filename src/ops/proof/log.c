@@ -19,10 +19,10 @@ static int check_parts(const struct roger_log_request *request, struct roger_err
 
 	if (!request->task.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "task",
-				      "task: missing; it is the task the entry is for");
+				      "no task: name the task of the entry");
 	if (request->type == 0)
 		return rg_fail_member(err, ROGER_EUSAGE, "type",
-				      "type: missing; it is the kind of action, such as TOOL_EXEC");
+				      "no type: name the kind of action, such as TOOL_EXEC");
 	if (request->at_ms < 0 || request->at_ms > RG_TIME_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "at",
 				      "at: expected an instant from 1970 to 9999");
@@ -84,8 +84,9 @@ static int read_entry(const struct roger_log_request *request, struct rg_arena *
 	int r;
 
 	if (request->task.length || request->type)
-		return rg_fail_member(err, ROGER_EUSAGE, "entry",
-				      "entry: says all there is; give it without task and type");
+		return rg_fail_member(
+			err, ROGER_EUSAGE, "entry",
+			"entry: is complete by itself; give it without task and type");
 	r = rg_activity_check_null(request->entry, arena, err);
 	if (r == ROGER_OK)
 		r = rg_kind_take(RG_LOG_ACTIVITY, request->entry, arena, entry, err);

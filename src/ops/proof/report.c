@@ -107,8 +107,8 @@ static int set_cycles(struct counting *counting, struct roger_str text, struct r
 		return r;
 	if (!find_span(&cycles, text, &from, &to))
 		return rg_fail_member(err, ROGER_ENOENT, "cycle",
-				      "cycle: no such cycle, or FROM..TO of two in their order; "
-				      "`roger cycle list` shows them");
+				      "cycle: no such cycle; expected one, or FROM..TO; `roger "
+				      "cycle list` shows them");
 	ids = rg_arena_get(counting->arena, (to - from + 1) * sizeof *ids);
 	if (!ids)
 		return rg_fail_memory(err);
@@ -634,7 +634,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(messages, "messages, archived ones too"),
 	NUMBER(read, "of these read"),
 	NUMBER(unread, "of these unread, and not archived"),
-	NUMBER(wakes, "attempts to tell an agent that mail waits"),
+	NUMBER(wakes, "attempts to wake an agent that has mail"),
 	NUMBER(failed_wakes, "of these whose command did not end with 0"),
 	NUMBER(looked, "messages that their agent was shown by a look at its inbox, or took"),
 	NUMBER(acknowledged, "messages that were accepted by ack"),
@@ -683,7 +683,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(succeeded_runs, "runs whose child ended well"),
 	NUMBER(failed_runs, "runs whose child failed"),
 	NUMBER(killed_runs, "runs whose child was killed"),
-	NUMBER(timed_out_runs, "runs whose child was told to end, at its limit"),
+	NUMBER(timed_out_runs, "runs whose child was ended at its limit"),
 	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
 	{ "concerns", ROGER_RECORDS, AT(concerns), 0, NULL, &figure_record,
 	  "what needs attention now, as status has it, by kind" },
@@ -699,7 +699,7 @@ static const struct roger_record reply_record = { "report", sizeof(struct roger_
 
 const struct roger_op rg_op_report = {
 	.name = "report",
-	.summary = "figures: delivered, late, retried, given up, lost",
+	.summary = "print figures: delivered, late, retried, given up, lost",
 	.examples = "roger report\nroger report --since 24h\nroger report --cycle 3..5 --json\n",
 	.request = &request_record,
 	.reply = &reply_record,

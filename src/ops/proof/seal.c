@@ -231,7 +231,7 @@ const struct roger_record rg_seal_record = { "seal", sizeof(struct roger_seal_re
 
 const struct roger_op rg_op_seal = {
 	.name = "seal",
-	.summary = "sign what all journals hold now; keep the seal elsewhere",
+	.summary = "sign the present contents of all journals; keep it elsewhere",
 	.examples = "roger seal --out /media/usb/app-42.seal\n"
 		    "roger verify --seal /media/usb/app-42.seal\n",
 	.request = &rg_empty_request_record,

@@ -94,7 +94,7 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
-		return rg_fail_member(err, ROGER_EDATA, "seal", "seal: it is none: %s",
+		return rg_fail_member(err, ROGER_EDATA, "seal", "seal: not a seal: %s",
 				      why.message);
 	if (seal->version < 1 || seal->version > RG_SEAL_VERSION)
 		return rg_fail_member(err, ROGER_EDATA, "seal",

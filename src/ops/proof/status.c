@@ -1013,7 +1013,7 @@ static const struct roger_record reply_record = { "status", sizeof(struct roger_
 
 const struct roger_op rg_op_status = {
 	.name = "status",
-	.summary = "what needs attention now, and what to type next",
+	.summary = "show what needs attention now, and what to type next",
 	.examples = "roger status\nroger status --json\n",
 	.request = &rg_empty_request_record,
 	.reply = &reply_record,

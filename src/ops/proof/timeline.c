@@ -88,7 +88,7 @@ static int look_up(struct roger *roger, struct roger_str what, struct roger_time
 		kind = (int)order[i];
 		if (!is[kind])
 			continue;
-		snprintf(note, sizeof note, "'%.*s' is an %s, too: --%s tells of that",
+		snprintf(note, sizeof note, "'%.*s' is an %s, too: --%s shows that",
 			 RG_STR_ARGS(what), subject_names[kind], subject_names[kind]);
 		if (!rg_arena_copy(reply->memory, rg_str(note), &notes[reply->notes.count++]))
 			return rg_fail_memory(err);
@@ -374,7 +374,7 @@ static const struct roger_field request_fields[] = {
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL,
 	  "the last N events, from the last N records of each log (default 1000)" },
 	{ "own", ROGER_BOOL, AT(own), 0, NULL, NULL,
-	  "roger's notes of itself, too, where another event tells the same" },
+	  "also roger's own entries that repeat another event" },
 	RG_END,
 };
 #undef AT
@@ -398,7 +398,7 @@ static const struct roger_record reply_record = { "timeline", sizeof(struct roge
 
 const struct roger_op rg_op_timeline = {
 	.name = "timeline",
-	.summary = "what happened to an issue, a task, a run or an agent",
+	.summary = "show what happened to an issue, a task, a run or an agent",
 	.examples = "roger timeline app-42\nroger timeline --agent bob --since 2h\n"
 		    "roger timeline app-42 --svg >app-42.svg\n"
 		    "roger timeline app-42 --mermaid\n",

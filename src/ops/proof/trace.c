@@ -271,10 +271,10 @@ static int gather_what(struct rg_gathering *gathering, struct roger_str what, st
 		r = rg_engine_find(gathering->roger->engine, &by_key, gathering->arena, &found,
 				   err);
 	if (r == ROGER_OK && !found.count)
-		return rg_fail_member(err, ROGER_ENOENT, "ids",
-				      "no message '%.*s', and none with that key; `roger list` "
-				      "names them, `roger sends` the keys",
-				      RG_STR_ARGS(what));
+		return rg_fail_member(
+			err, ROGER_ENOENT, "ids",
+			"no message and no key '%.*s'; `roger list` shows ids, `roger sends` keys",
+			RG_STR_ARGS(what));
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = rg_gather_ids(gathering, &found.items[i].id, 1, err);
 		if (r == ROGER_OK)
@@ -395,7 +395,7 @@ static const struct roger_record reply_record = { "traces", sizeof(struct roger_
 
 const struct roger_op rg_op_trace = {
 	.name = "trace",
-	.summary = "how far messages got, each step with its evidence",
+	.summary = "show how far messages got, each step with its evidence",
 	.examples = "roger trace msg-1736328000000-0123abcd\nroger trace app-42:escalation:1 "
 		    "--json\n",
 	.request = &request_record,

@@ -8,9 +8,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	int r;
 
 	if (request->key.length && !request->seal.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "key", "key: it goes with a seal");
+		return rg_fail_member(err, ROGER_EUSAGE, "key", "--key needs --seal");
 	if (request->cite.count && !request->seal.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "cite", "cite: it goes with a seal");
+		return rg_fail_member(err, ROGER_EUSAGE, "cite", "--cite needs --seal");
 	r = rg_engine_verify(roger->engine, reply->memory, reply, err);
 	/* What cannot be recorded was found all the same. */
 	if (r == ROGER_OK && reply->damaged)
@@ -25,11 +25,11 @@ static const char *const kinds[] = { "altered",	   "stray",	"foreign",  "torn",
 #define AT(member) offsetof(struct roger_verify_request, member)
 static const struct roger_field request_fields[] = {
 	{ "seal", ROGER_TEXT, AT(seal), 0, NULL, NULL,
-	  "do all files still begin with what was sealed? Its text; on a command line its file" },
+	  "check that all files still begin with what this seal signed" },
 	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL,
-	  "public key that must have signed it, the same way; otherwise seal.pub" },
+	  "public key that must have signed it, as a file (default seal.pub)" },
 	{ "cite", ROGER_TEXTS, AT(cite), 0, NULL, NULL,
-	  "give this line, and what proves it by the seal: messages.jsonl:12" },
+	  "print this line and its proof, such as messages.jsonl:12" },
 	RG_END,
 };
 #undef AT
@@ -108,7 +108,7 @@ static const struct roger_record reply_record = { "verified", sizeof(struct roge
 
 const struct roger_op rg_op_verify = {
 	.name = "verify",
-	.summary = "check every line of every journal, and the chain that runs through it",
+	.summary = "check every line and the hash chain of every journal",
 	.examples = "roger verify\nroger verify --json\nroger verify --seal app-42.seal\n",
 	.request = &request_record,
 	.reply = &reply_record,

@@ -162,7 +162,7 @@ static void print_note(const struct rg_event *event, struct rg_buf *out)
 	const struct rg_note *note = event->note;
 
 	if (event->said.kind == ROGER_EVENT_WAKE) {
-		rg_buf_printf(out, "to tell of %lld unread, attempt %lld", (long long)note->count,
+		rg_buf_printf(out, "to report %lld unread, attempt %lld", (long long)note->count,
 			      (long long)note->attempt);
 		add_free(out, ": ", note->entry.message);
 	} else if (event->said.kind == ROGER_EVENT_LOOKED) {

@@ -48,7 +48,7 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 	};
 	if (request->result.length && request->message.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "message",
-				      "result and message exclude each other");
+				      "give result or message, not both");
 	if (request->failed && result)
 		return rg_fail_member(err, ROGER_EUSAGE, "failed",
 				      "failed: a run that has a result has not failed");
@@ -238,8 +238,8 @@ static int deliver(struct roger *roger, const struct rg_run_document *document,
 		return ROGER_OK;
 	if (!document->run.owner.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "result",
-				      "result: run '%.*s' was dispatched without anybody to get "
-				      "it; send it, and give its id with --message",
+				      "result: run '%.*s' has no owner to deliver to; send the "
+				      "result, and give its id with --message",
 				      RG_STR_ARGS(document->run.run));
 	return rg_run_deliver(roger, &document->run, completion->text, completion->again, arena,
 			      &completion->message_id, &completion->untold, err);
@@ -253,7 +253,7 @@ static int tell_untold(const struct completion *completion, struct rg_arena *are
 	if (!completion->untold.length)
 		return ROGER_OK;
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	return note && rg_arena_print(arena, note, "its owner could not be told: %.*s",
+	return note && rg_arena_print(arena, note, "could not be reported to its owner: %.*s",
 				      RG_STR_ARGS(completion->untold))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
@@ -337,7 +337,7 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 	if (r == ROGER_OK && completion.text.length && completion.untold.length &&
 	    !completion.message_id.length)
 		r = rg_fail_member(err, ROGER_EREFUSED, "result",
-				   "the end of run '%.*s' is on record, but not its result: %.*s",
+				   "the end of run '%.*s' is recorded, but not its result: %.*s",
 				   RG_STR_ARGS(request->run), RG_STR_ARGS(completion.untold));
 	if (r == ROGER_OK)
 		r = tell_untold(&completion, reply->memory, &reply->notes, err);
@@ -527,7 +527,7 @@ static const struct roger_field complete_fields[] = {
 	  ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT, NULL, NULL,
 	  "a dispatched run" },
 	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
-	  "where it is known from (default completion_event)" },
+	  "how this is known (default completion_event)" },
 	{ "result", ROGER_TEXT, AT(result), ROGER_OF_TOOL, NULL, NULL,
 	  "delivered to the run's owner as a message; - reads it from standard input" },
 	{ "message", ROGER_TEXT, AT(message), ROGER_SOUGHT, NULL, NULL,
@@ -535,9 +535,9 @@ static const struct roger_field complete_fields[] = {
 	{ "exit", ROGER_TEXT, AT(exit), 0, NULL, NULL,
 	  "the child's exit status; without a result and not 0, it failed" },
 	{ "failed", ROGER_BOOL, AT(failed), ROGER_OF_TOOL, NULL, NULL,
-	  "the child ended without a result" },
+	  "the child ended without a result: the run failed" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "who says so (--as, else ROGER_AGENT; without either: a person)" },
+	  "who reports it (--as, else ROGER_AGENT, else a person)" },
 	RG_END,
 };
 #undef AT
@@ -562,7 +562,7 @@ static const struct roger_record forward_request = { "forward",
 static const struct roger_field extend_fields[] = {
 	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
 	  NULL, "a run" },
-	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "so much more time" },
+	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "how much longer, such as 5m" },
 	{ "reason", ROGER_TEXT, AT(why), 0, NULL, NULL, "why; kept in the run's notes" },
 	RG_END,
 };
@@ -586,7 +586,7 @@ static const struct roger_record settle_request = { "settle", sizeof(struct roge
 
 const struct roger_op rg_op_complete = {
 	.name = "complete",
-	.summary = "note that a run has ended, and deliver its result",
+	.summary = "record that a run has ended, and deliver its result",
 	.examples = "roger complete build-7 --result 'all 212 tests pass'\n"
 		    "roger complete build-7 --exit $? --result - < report.md\n"
 		    "roger complete build-7 --failed\n",
@@ -598,7 +598,7 @@ const struct roger_op rg_op_complete = {
 
 const struct roger_op rg_op_forward = {
 	.name = "forward",
-	.summary = "confirm that a run's result reached its owner, by what the owner has read",
+	.summary = "confirm that the owner of a run has read its result",
 	.examples = "roger forward build-7\n"
 		    "roger forward build-7 --evidence msg-1736328000000-0123abcd\n",
 	.flags = ROGER_WRITES,
@@ -609,7 +609,7 @@ const struct roger_op rg_op_forward = {
 
 const struct roger_op rg_op_extend = {
 	.name = "extend",
-	.summary = "give a run more time; bounded and noted",
+	.summary = "give a run more time, up to a limit; recorded in the run",
 	.examples = "roger extend build-7 --by 5m --reason 'the mirror is slow'\n",
 	.flags = ROGER_WRITES,
 	.request = &extend_request,
@@ -619,7 +619,7 @@ const struct roger_op rg_op_extend = {
 
 const struct roger_op rg_op_settle = {
 	.name = "settle",
-	.summary = "note that a run's failure was dealt with, so that status leaves it out",
+	.summary = "mark a run's failure as dealt with: status leaves it out",
 	.examples = "roger settle build-7 --reason 'the mirror was down; build-8 passed'\n",
 	.flags = ROGER_WRITES,
 	.request = &settle_request,

@@ -86,7 +86,7 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 
 	if (request->within_ms && request->expected_by.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "within",
-				      "within and expected_by exclude each other");
+				      "give --within or --expected-by, not both");
 	if (within_ms < 0 || within_ms > RG_RUN_WITHIN_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 30d");
 	if (!request->expected_by.length)
@@ -201,9 +201,9 @@ static const struct roger_field request_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "who dispatches (--as, else ROGER_AGENT)" },
 	{ "within", ROGER_SPAN, AT(within_ms), ROGER_OF_TOOL, NULL, NULL,
-	  "its completion is expected within this time (default 10m)" },
+	  "expected to be complete within this time (default 10m)" },
 	{ "expected_by", ROGER_TEXT, AT(expected_by), 0, NULL, NULL,
-	  "or by this instant, such as 2026-04-24T10:50:00+08:00" },
+	  "or by this time, such as 2026-04-24T10:50:00+08:00" },
 	{ "child", ROGER_TEXT, AT(child), 0, NULL, NULL,
 	  "session key of the sub-agent, or its name: results come from it (default: the "
 	  "run's key, and results from 'run')" },
@@ -220,7 +220,7 @@ static const struct roger_record request_record = { "dispatch",
 
 const struct roger_op rg_op_dispatch = {
 	.name = "dispatch",
-	.summary = "note that a run was given to a sub-agent, and by when it is due",
+	.summary = "record that a sub-agent was given a run, and when it is due",
 	.examples = "roger dispatch build-7 --within 10m --as lead\n"
 		    "roger dispatch build-7 --child tester --forward-to lead --issue app-42\n"
 		    "roger dispatch night-1 --expected-by 2026-04-25T06:00:00+08:00\n",

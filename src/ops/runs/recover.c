@@ -350,7 +350,7 @@ static const struct roger_record request_record = { "recover", sizeof(struct rog
 
 const struct roger_op rg_op_recover = {
 	.name = "recover",
-	.summary = "make one attempt to get a result that did not arrive",
+	.summary = "try once to get a result that did not arrive",
 	.examples = "roger recover build-7\n",
 	.flags = ROGER_WRITES,
 	.request = &request_record,

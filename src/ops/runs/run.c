@@ -13,7 +13,7 @@
 
 #include "ops/runs/run_process.h"
 
-static const char tell_who[] = "command: expected a program behind --";
+static const char tell_who[] = "no program: give it after --, as in `roger run -- make check`";
 
 int rg_run_tell(struct rg_run_watch *watch, const char *note, struct roger_err *err)
 {
@@ -337,14 +337,13 @@ static int check_request(const struct roger_run_request *request, struct roger_e
 {
 	if (!request->agent.length && !request->forward_to.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "forward_to",
-				      "forward_to: missing; say who is to get the result, or who "
-				      "you are (--as)");
+				      "who gets the result? name an agent with --forward-to, or "
+				      "yourself with --as");
 	if (request->result_file.length && request->result != ROGER_RESULT_OUTPUT)
 		return rg_fail_member(err, ROGER_EUSAGE, "result_file",
-				      "result_file and result exclude each other");
+				      "give --result-file or --result, not both");
 	if (request->grace_ms && !request->limit_ms)
-		return rg_fail_member(err, ROGER_EUSAGE, "grace",
-				      "grace: of no use without timeout");
+		return rg_fail_member(err, ROGER_EUSAGE, "grace", "--grace needs --timeout");
 	return ROGER_OK;
 }
 
@@ -455,13 +454,13 @@ static const char *const result_names[] = { "output", "message", NULL };
 #define AT(member) offsetof(struct roger_run_request, member)
 static const struct roger_field request_fields[] = {
 	{ "command", ROGER_TEXTS, AT(command), ROGER_PLACE, NULL, NULL,
-	  "a program and its arguments, behind --" },
+	  "a program and its arguments, after --" },
 	{ "run", ROGER_NAME, AT(run), 0, NULL, NULL,
 	  "a name for the run (default: a new one); of one whose roger was killed: take it over" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "who dispatches (--as, else ROGER_AGENT)" },
 	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL,
-	  "its completion is expected within this time (default 10m)" },
+	  "expected to be complete within this time (default 10m)" },
 	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
 	  "who is to get the result (default: who dispatches)" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL, "unit of work" },
@@ -506,7 +505,7 @@ static const struct roger_record reply_record = { "run", sizeof(struct roger_run
 
 const struct roger_op rg_op_run = {
 	.name = "run",
-	.summary = "run a program as a run: dispatched, watched, and its result delivered",
+	.summary = "run a program: dispatch it, watch it, deliver its result",
 	.examples =
 		"roger run --within 10m --forward-to lead -- make check\n"
 		"roger run --run-id build-7 --as lead --issue app-42 --timeout 1h -- ./agent.sh\n"

@@ -170,7 +170,7 @@ static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 		return r;
 	if (!text.data)
 		return rg_fail_member(err, ROGER_ENOENT, "run",
-				      "no run '%.*s'; `roger runs` names them",
+				      "no run '%.*s'; `roger runs` lists them",
 				      RG_STR_ARGS(run_id));
 	r = decode(text, arena, ret_document, &inner);
 	if (r == ROGER_OK && !rg_str_equal(ret_document->run.run, run_id))
@@ -326,9 +326,10 @@ int rg_run_note_end(struct roger_run *run, struct roger_str ended, struct roger_
 
 	rg_buf_printf(&note, "the child ended: %.*s", RG_STR_ARGS(ended));
 	if (untold.length)
-		rg_buf_printf(&note, "; its owner could not be told: %.*s", RG_STR_ARGS(untold));
+		rg_buf_printf(&note, "; could not be reported to its owner: %.*s",
+			      RG_STR_ARGS(untold));
 	else if (told_by.length)
-		rg_buf_printf(&note, "; its owner was told by %.*s", RG_STR_ARGS(told_by));
+		rg_buf_printf(&note, "; reported to its owner in %.*s", RG_STR_ARGS(told_by));
 	return note.failed ? rg_fail_memory(err)
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }

@@ -176,7 +176,7 @@ static int deliver(struct telling *telling, struct roger_err *err)
 	if (r < 0 || !telling->undelivered.length)
 		return r;
 	watch->reply->untold = true;
-	snprintf(note, sizeof note, "its owner could not be told: %.400s%s%.*s%s",
+	snprintf(note, sizeof note, "could not be reported to its owner: %.400s%s%.*s%s",
 		 telling->undelivered.data,
 		 telling->verdict == RG_END_FAILED ? "" : "; later: `roger complete ",
 		 telling->verdict == RG_END_FAILED ? 0 : (int)watch->run_id.length,

@@ -65,7 +65,7 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 	if (r < 0)
 		return add_trouble(list, arena, text, nobody, inner.message, err);
 	if (stands_elsewhere(text, &document->run, expected)) {
-		snprintf(what, sizeof what, "runId: a run of that name stands in %s", expected);
+		snprintf(what, sizeof what, "runId: a run of that name is in %s", expected);
 		return add_trouble(list, arena, text, document->run.run, what, err);
 	}
 	document->file = text->file;
@@ -311,7 +311,7 @@ static const struct roger_record request_record = { "runs", sizeof(struct roger_
 
 const struct roger_op rg_op_runs = {
 	.name = "runs",
-	.summary = "list the runs of sub-agents, each judged by its evidence, or show one",
+	.summary = "list sub-agents' runs with their status, or show one",
 	.examples = "roger runs\nroger runs build-7\n"
 		    "roger runs --status suspect_delivery_failure --json\n",
 	.request = &request_record,

@@ -188,7 +188,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 static const struct roger_field request_fields[] = {
 	{ "dry_run", ROGER_BOOL, offsetof(struct roger_sweep_request, dry_run), ROGER_DRY_RUN, NULL,
-	  NULL, "tell what would be done, do nothing" },
+	  NULL, "show what would be done, do nothing" },
 	RG_END,
 };
 static const struct roger_record request_record = { "sweep", sizeof(struct roger_sweep_request),
@@ -230,7 +230,7 @@ static const struct roger_record reply_record = { "sweep", sizeof(struct roger_s
 
 const struct roger_op rg_op_sweep = {
 	.name = "sweep",
-	.summary = "judge all runs, confirm what was read, recover what is due",
+	.summary = "check all runs, confirm results that were read, recover late ones",
 	.examples = "roger sweep\nroger sweep --dry-run --json\n",
 	.flags = ROGER_WRITES,
 	.request = &request_record,

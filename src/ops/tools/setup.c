@@ -271,7 +271,7 @@ static const struct roger_record reply_record = { "setup", sizeof(struct roger_s
 
 const struct roger_op rg_op_setup = {
 	.name = "setup",
-	.summary = "let agents' tools start roger, and take it out of them again",
+	.summary = "connect agents' tools to roger, or disconnect them",
 	.examples = "roger setup\n"
 		    "roger setup claude codex --dry-run\n"
 		    "roger setup claude --scope project --name builder\n"

@@ -377,7 +377,7 @@ static const struct roger_field request_fields[] = {
 	  "at or below the workspace (default: as for every command)" },
 	{ "accept", ROGER_TEXT, AT(accept), 0, NULL, NULL,
 	  "the SHA-256 that --show printed: trust what it showed" },
-	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "trust nothing of it any more" },
+	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "withdraw the trust" },
 	{ "list", ROGER_BOOL, AT(list), 0, NULL, NULL, "show every workspace that is trusted" },
 	RG_END,
 };
@@ -448,7 +448,7 @@ static const struct roger_record reply_record = { "trust", sizeof(struct roger_t
 
 const struct roger_op rg_op_trust = {
 	.name = "trust",
-	.summary = "show, accept or revoke what this workspace may do unasked",
+	.summary = "show, accept or revoke what this workspace may run by itself",
 	.examples = "roger trust\n"
 		    "roger trust --show\n"
 		    "roger trust --accept SHA256\n"
