@@ -306,16 +306,15 @@ static int seek_piece(struct seeking *seeking, struct roger_err *err)
 	struct rg_query query = { .piece = seeking->word,
 				  .newest = true,
 				  .limit = CANDIDATES_MAX + 1 };
-	struct roger_messages fit, mine = { 0 };
+	const struct roger_messages none = { 0 };
+	struct roger_messages fit;
 	int r;
 
 	if (seeking->word.length < PIECE_CHARS_LEAST)
 		return ROGER_OK;
 	r = find(seeking, query, &fit, err);
-	query.to = seeking->caller;
-	if (r == ROGER_OK && fit.count > 1 && seeking->caller.length)
-		r = find(seeking, query, &mine, err);
-	return r < 0 ? r : choose(seeking, &fit, fit.count <= CANDIDATES_MAX, &mine, err);
+	/* The beginning that all ids share must not mean the one that is for the caller. */
+	return r < 0 ? r : choose(seeking, &fit, fit.count <= CANDIDATES_MAX, &none, err);
 }
 
 static int seek_message(struct seeking *seeking, struct roger_err *err)

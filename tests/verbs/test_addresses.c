@@ -191,7 +191,7 @@ static void decide(const char *caller, bool copies, int how, struct answer *answ
 	size_t of_caller = 0, i;
 
 	for (i = 0; i < answer->count; i++)
-		if (*caller && rg_str_is(answer->items[i]->to, caller)) {
+		if (how < 2 && *caller && rg_str_is(answer->items[i]->to, caller)) {
 			mine = answer->items[i];
 			of_caller++;
 		}
