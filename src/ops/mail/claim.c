@@ -367,7 +367,7 @@ const struct roger_op rg_op_claim = {
 
 const struct roger_op rg_op_ack = {
 	.name = "ack",
-	.summary = "accept claimed messages, with their outcome",
+	.summary = "accept messages: they are read, with an outcome",
 	.examples = "roger ack msg-1736328000000-0123abcd\n"
 		    "roger ack msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
 	.flags = ROGER_WRITES | ROGER_TOOL,
