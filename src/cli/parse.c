@@ -466,6 +466,8 @@ bool cli_is_meant(const struct cli_command *command, int argc, char **argv)
 	for (i = 0; i < argc; i++) {
 		if (argv[i][0] != '-' || !argv[i][1] || strcmp(argv[i], "--") == 0)
 			return true;
+		if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
+			return true;
 		if (argv[i][1] != '-')
 			continue;
 		name = (struct roger_str){ argv[i] + 2, strcspn(argv[i] + 2, "=") };

@@ -118,4 +118,6 @@ exits 0 "a task writes one" roger log app-77 TOOL_EXEC
 is "and no other line did" "$(roger log --jsonl | wc -l)" $((entries + 1))
 like "help has both" "$(roger help log)" "usage: roger log \[task\] \[type\].*
 Without these, as .roger activity.: "
+exits 0 "log --help" roger log --help
+is "is help of log" "$out" "$(roger help log)"
 done_testing
