@@ -18,7 +18,7 @@ is "it stands there with a chain" "$(sed -n '3s/.*,"chain":"[0-9a-f]\{16\}"}$/ye
 is "every line is JSON" "$(python3 -c 'import json, sys; print(sum(1 for l in open(sys.argv[1]) if json.loads(l)))' $log)" 3
 
 exits 64 "no type" roger log app-42
-like "is named" "$err" "type: missing"
+like "is named" "$err" "no type: name the kind"
 exits 64 "no task" roger log --details '{}'
 exits 65 "a type of another schema" roger log app-42 TASK_START
 like "is answered with the list" "$err" "FILE_READ, FILE_WRITE"
