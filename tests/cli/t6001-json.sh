@@ -60,7 +60,7 @@ is_json config roger config show --json
 is_json schema roger schema --json
 is_json "help of a command" roger help send --json
 is "with its options" "$(printf '%s' "$out" | json '[(o["name"], o["kind"], o.get("value"), o.get("values")) for o in d["commands"][0]["options"] if o["name"] in ("to", "type", "retry", "batch")]')" \
-	'[["to", "texts", "TEXT", null], ["type", "enum", "TYPE", ["context", "result", "decision", "data"]], ["retry", "flag", null, null], ["batch", "flag", null, null]]'
+	'[["to", "texts", "NAME", null], ["type", "enum", "TYPE", ["context", "result", "decision", "data"]], ["retry", "flag", null, null], ["batch", "flag", null, null]]'
 is_json help roger help --json
 for _command in $(printf '%s' "$out" | json '" ".join(c["name"] for c in d["commands"] if " " not in c["name"])' | tr -d '"'); do
 	roger help "$_command" >/dev/null && roger help --all | grep -q "^  $_command " || echo "$_command" >>unknown
