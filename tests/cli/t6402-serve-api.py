@@ -6,6 +6,7 @@ import random
 import threading
 import time
 
+import lib_schema
 from lib_serve import *
 
 random.seed(1)
@@ -24,22 +25,6 @@ try:
     check("which a validator takes", True)
 except ImportError:
     print("# no openapi_spec_validator here")
-
-
-def faults(value, schema, where=""):
-    """What of a reply is not as its schema says."""
-    kinds = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list, "null": type(None)}
-    wanted = schema.get("type", [])
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    if not any(isinstance(value, kinds[kind]) for kind in wanted):
-        return [f"{where}: {value!r} is not {wanted}"]
-    if "enum" in schema and value not in schema["enum"]:
-        return [f"{where}: {value!r} is not one of {schema['enum']}"]
-    if isinstance(value, list):
-        return [fault for item in value for fault in faults(item, schema["items"], where + "[]")]
-    if isinstance(value, dict) and "properties" in schema:
-        return [fault for name, item in value.items() for fault in (faults(item, schema["properties"][name], f"{where}.{name}") if name in schema["properties"] else [])]
-    return []
 
 
 ID = server.post("/v1/send", {"from": "al", "to": "bob", "content": "hello bob", "issue": "app"})[2]["messages"][0]["id"]
@@ -72,9 +57,9 @@ for verb, item in verbs.items():
         status, _, reply = server.get(f"/v1/{verb}?{query}" + ("&timeout=10ms" if verb == "wait" else ""))
     called += 1
     if status == 200:
-        found = faults(reply, operation["responses"]["200"]["content"]["application/json"]["schema"], verb)
+        found = lib_schema.wrong(operation["responses"]["200"]["content"]["application/json"]["schema"], reply, verb)
         if found:
-            wrong.append(found[:3])
+            wrong.append(found)
     elif status not in (400, 403, 404, 422) or not reply["type"].startswith("urn:roger:error:") or verb not in NOT_THERE | {"timeline", "log", "arrive", "purge"}:
         wrong.append((verb, status, reply, values))
 equal("every verb can be called by the document, and answers as it says", wrong, [])
