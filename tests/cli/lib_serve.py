@@ -12,28 +12,9 @@ import tempfile
 from pathlib import Path
 
 from lib_http import converse
+from lib_tap import *
 
 ROGER = Path(os.environ["ROGER"]).resolve()
-number = failures = 0
-
-
-def check(name, good, note=""):
-    global number, failures
-    number += 1
-    failures += not good
-    print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
-    if not good and note != "":
-        print(f"# {note!r}"[:2000], flush=True)
-    return good
-
-
-def equal(name, got, expected):
-    return check(name, got == expected, f"got {got!r}, expected {expected!r}")
-
-
-def done():
-    print(f"1..{number}")
-    sys.exit(failures > 0)
 
 
 if not (ROGER.parent / "roger-serve").exists():
