@@ -27,7 +27,7 @@ static size_t width_of(uint32_t c, size_t *marks)
 	return 2;
 }
 
-/* How many bytes fit into so many columns, and the columns that they take. */
+/* How many bytes fit into these columns, and how many columns these take. */
 static size_t fit(struct roger_str text, size_t columns, size_t *ret_taken)
 {
 	size_t at = 0, marks = 0, taken = 0, step, width;
@@ -46,7 +46,7 @@ static size_t fit(struct roger_str text, size_t columns, size_t *ret_taken)
 
 typedef void add_text(struct rg_buf *out, struct roger_str text);
 
-/* As much as fits into so many columns, the last of them a sign that there is more. */
+/* As much as fits into these columns; an ellipsis at the end says that it was cut. */
 static void add_cut(struct rg_buf *out, struct roger_str text, size_t columns, add_text *add)
 {
 	size_t taken;

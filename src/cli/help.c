@@ -42,7 +42,7 @@ static void print_wrapped(FILE *to, size_t column, const char *text)
 	fputc('\n', to);
 }
 
-/* What stands in the first column, with a line of its own where it is too long for that. */
+/* Print the first column; text that is too long for it gets a line of its own. */
 static void print_entry(FILE *to, const char *what, size_t column, const char *text)
 {
 	fprintf(to, "  %-*s", (int)column - 2, what);

@@ -3,8 +3,8 @@
  * fits into a line, and a pager when there is more than a screen.
  *
  * The pager is the person's: ROGER_PAGER, else PAGER, else less (with LESS=FRX); "cat" or ""
- * is none.  It gets what is written from the first line that does not fit on the screen on, and
- * before that what was kept; so a short answer starts none.  Leaving it early is no error.
+ * means no pager.  It is started by the first line that does not fit on the screen, and first gets
+ * the lines before that, so a short answer starts no pager.  Leaving it early is no error.
  */
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H

@@ -67,7 +67,7 @@ struct cli_story {
 	size_t page_count;
 };
 
-/* From the last so many events of a timeline, which is borrowed. */
+/* From the last `events_max` events of a timeline, which is borrowed. */
 RG_CHECKED int cli_story_load(struct roger *roger, const struct roger_timeline_reply *reply,
 			      size_t events_max, struct cli_story *ret_story,
 			      struct roger_err *err);

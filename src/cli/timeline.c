@@ -110,7 +110,7 @@ static void print_evidence(const struct roger_event *event)
 
 struct table {
 	size_t who_columns;
-	size_t width; /* of the terminal; 0: it is none, and nothing is cut */
+	size_t width; /* of the terminal; 0: no terminal, nothing is cut */
 	char day[24]; /* of the last event */
 	struct rg_buf who, words;
 };

@@ -203,7 +203,7 @@ static int check_message(struct roger *roger, const struct roger_run *run,
 	return check_sender(roger, run, message, completion, err);
 }
 
-/* A failure is told at once; what the program of a `roger run` left comes with its end. */
+/* A failure is reported at once; what the program of a `roger run` left comes with its end. */
 static int tell_failure(struct roger *roger, const struct roger_run *run,
 			struct completion *completion, struct rg_arena *arena,
 			struct roger_err *err)
