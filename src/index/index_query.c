@@ -493,6 +493,11 @@ int rg_index_compare_positions(const void *a, const void *b)
 	return (x->position > y->position) - (x->position < y->position);
 }
 
+static int newest_first(const void *a, const void *b)
+{
+	return rg_index_compare_positions(b, a);
+}
+
 int rg_index_find(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
 		  struct rg_entries *ret_entries, struct roger_err *err)
 {
@@ -515,7 +520,10 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 		return r;
 	if (query->anywhere && finding.count)
 		qsort(finding.items, finding.count, sizeof *finding.items,
-		      rg_index_compare_positions);
+		      query->newest ? newest_first : rg_index_compare_positions);
+	/* Each half may have as many as were asked for; beyond that many, one of them has gaps. */
+	if (query->limit && finding.count > (size_t)query->limit)
+		finding.count = (size_t)query->limit;
 	*ret_entries = (struct rg_entries){ finding.items, finding.count };
 	return ROGER_OK;
 }

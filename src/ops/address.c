@@ -1,5 +1,7 @@
 #include "ops/address.h"
 
+#include <stdlib.h>
+
 #include "ops/keys/attempt.h"
 #include "ops/runs/run_list.h"
 
@@ -122,6 +124,13 @@ static int refuse_messages(const struct seeking *seeking, const struct roger_mes
 	return refuse(seeking, candidates, messages->count, err);
 }
 
+static int compare_positions(const void *a, const void *b)
+{
+	const struct roger_message *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
 /* Which of those that fit (all: and there are no more) are meant; to_caller: those of them that
  * are for the caller. */
 static int choose(struct seeking *seeking, const struct roger_messages *fit, bool all,
@@ -133,6 +142,9 @@ static int choose(struct seeking *seeking, const struct roger_messages *fit, boo
 	size_t i;
 	int r = ROGER_OK;
 
+	if (fit->count > 1)
+		qsort((void *)(uintptr_t)fit->items, fit->count, sizeof *fit->items,
+		      compare_positions);
 	if (chosen->count > 1 && !copies)
 		return refuse_messages(seeking, fit, err);
 	for (i = 0; r == ROGER_OK && i < chosen->count; i++)
@@ -151,7 +163,7 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 	int r = find(seeking, query, &found, err);
 
 	if (r == ROGER_OK && found.count)
-		high = found.items[found.count - 1].position;
+		high = found.items[0].position;
 	query.newest = false;
 	while (r == ROGER_OK && high - low > NEAR) {
 		query.after = low + (high - low) / 2;
@@ -216,7 +228,7 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 	if (r == ROGER_OK)
 		r = find(seeking, query, &page, err);
 	query = (struct rg_query){ .from = wanted->from, .limit = PAGE };
-	query.after = r == ROGER_OK && page.count ? page.items[0].position - 1 : 0;
+	query.after = r == ROGER_OK && page.count ? page.items[page.count - 1].position - 1 : 0;
 	do {
 		if (r == ROGER_OK)
 			r = find(seeking, query, &page, err);
@@ -293,8 +305,8 @@ static int seek_last(struct seeking *seeking, struct roger_err *err)
 	for (side = 0; side < 2 && r == ROGER_OK; side++) {
 		r = find(seeking, query, &found, err);
 		if (r == ROGER_OK && found.count &&
-		    (!last || found.items[found.count - 1].position > last->position))
-			last = &found.items[found.count - 1];
+		    (!last || found.items[0].position > last->position))
+			last = found.items;
 		query.from = RG_STR("");
 		query.to = seeking->caller;
 	}

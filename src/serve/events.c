@@ -165,22 +165,17 @@ static int read_messages(struct reading *reading, struct roger *roger, struct ro
 }
 
 /* The newest message, be it archived or not. */
-static int find_newest(struct reading *reading, struct roger *roger, bool archived,
-		       int64_t *position, struct roger_err *err)
+static int find_newest(struct reading *reading, struct roger *roger, struct roger_err *err)
 {
-	const struct roger_list_request request = { .newest = true,
-						    .limit = 1,
-						    .archived = archived };
+	const struct roger_list_request request = { .newest = true, .limit = 1, .anywhere = true };
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 	int r;
 
 	r = roger_list(roger, &request, &reply, err);
-	if (r < 0 || !reply.messages.count || reply.messages.items[0].position <= *position)
-		return r;
-	*position = reply.messages.items[0].position;
-	snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
-		 RG_STR_ARGS(reply.messages.items[0].id));
-	return ROGER_OK;
+	if (r == ROGER_OK && reply.messages.count)
+		snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
+			 RG_STR_ARGS(reply.messages.items[0].id));
+	return r;
 }
 
 static int read_activity(struct reading *reading, struct roger *roger, struct roger_err *err)
@@ -205,13 +200,10 @@ static int read_activity(struct reading *reading, struct roger *roger, struct ro
 static int begin_stream(struct reading *reading, struct roger *roger, const char *kind,
 			struct roger_err *err)
 {
-	int64_t position = 0;
 	int r;
 
 	reading->cursor = (struct cursor){ 0 };
-	r = find_newest(reading, roger, true, &position, err);
-	if (r == ROGER_OK)
-		r = find_newest(reading, roger, false, &position, err);
+	r = find_newest(reading, roger, err);
 	if (r == ROGER_OK)
 		r = read_activity(reading, roger, err);
 	reading->cursor.begun = true;

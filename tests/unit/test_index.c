@@ -806,6 +806,26 @@ static void check_ids(const struct twins *twins)
 	rg_arena_free(arena);
 }
 
+/* The first of all, or the last of all from the end: the same, be they archived or not. */
+static void check_limit(const struct twins *twins)
+{
+	const struct rg_query all = { .anywhere = true };
+	struct rg_query some = { .anywhere = true, .limit = 1 + rand() % 4, .newest = rand() % 2 };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages there, found;
+	size_t i;
+
+	assert_int_equal(rg_index_messages(twins->full, &all, arena, &there, NULL, NULL), ROGER_OK);
+	assert_int_equal(rg_index_messages(twins->full, &some, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(found.count,
+			 there.count < (size_t)some.limit ? there.count : (size_t)some.limit);
+	for (i = 0; i < found.count; i++)
+		assert_int_equal(found.items[i].position,
+				 there.items[some.newest ? there.count - 1 - i : i].position);
+	rg_arena_free(arena);
+}
+
 static void check_answers(struct twins *twins)
 {
 	int i;
@@ -818,6 +838,7 @@ static void check_answers(struct twins *twins)
 	for (i = 0; i < 3; i++)
 		check_mailbox(twins, a_name());
 	check_ids(twins);
+	check_limit(twins);
 	twins->kept += rg_index_end(twins->tail) < twins->end;
 }
 
