@@ -148,7 +148,6 @@ static int find_start(const struct cli_run *run, char last[LAST_BYTES], struct r
 		return rg_fail_member(err, ROGER_EUSAGE, "limit", "limit: expected 1 to %d",
 				      RG_PAGE_MAX - 1);
 	request.newest = true;
-	request.anywhere = false;
 	request.limit = wanted + 1;
 	r = roger_call(run->roger, cli_op(run->command), &request, &reply, err);
 	if (r == ROGER_OK && (int64_t)reply.messages.count > wanted)

