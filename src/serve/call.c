@@ -231,6 +231,14 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 			       err);
 }
 
+/* Does a person look at what is another's?  A program looks at its own. */
+static bool is_anothers(const struct serve_job *job, struct roger_str name,
+			const struct serve_caller *caller)
+{
+	return caller->person && !(job->verb->op->flags & ROGER_WRITES) && name.length &&
+	       !rg_str_is(name, caller->name);
+}
+
 /* Who the caller is comes from its token, where that names somebody. */
 static int set_caller(struct serve_job *job, const struct roger_field *field,
 		      const struct serve_caller *caller, struct roger_err *err)
@@ -238,7 +246,7 @@ static int set_caller(struct serve_job *job, const struct roger_field *field,
 	struct roger_str *name = rg_field_at(field, job->request);
 	struct roger_str own = rg_str(caller->agent);
 
-	if (!own.length || caller->right == SERVE_LOOK)
+	if (!own.length || caller->right == SERVE_LOOK || is_anothers(job, *name, caller))
 		return ROGER_OK;
 	if (name->length && !rg_str_equal(*name, own))
 		return rg_fail_member(err, ROGER_EREFUSED, field->name,
@@ -298,14 +306,18 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 			 struct roger_err *err)
 {
 	const struct roger_field *field;
+	bool person = caller->right == SERVE_LOOK;
 	int r = ROGER_OK;
 
 	for (field = job->verb->op->request->fields; field->name && r == ROGER_OK; field++) {
-		if (field->flags & ROGER_SELF)
+		if (field->flags & ROGER_SELF) {
+			person |= is_anothers(
+				job, *(struct roger_str *)rg_field_at(field, job->request), caller);
 			r = set_caller(job, field, caller, err);
-		else if ((field->flags & ROGER_KEY) && key && (job->verb->op->flags & ROGER_WRITES))
+		} else if ((field->flags & ROGER_KEY) && key &&
+			   (job->verb->op->flags & ROGER_WRITES))
 			r = set_key(job, field, key, err);
-		else if ((field->flags & ROGER_PERSON) && caller->right == SERVE_LOOK)
+		else if ((field->flags & ROGER_PERSON) && person)
 			*(bool *)rg_field_at(field, job->request) = true;
 	}
 	bound_wait(job);

@@ -30,6 +30,8 @@ static const char *reason_of(int status)
 		const char *words;
 	} reasons[] = {
 		{ 200, "OK" },
+		{ 204, "No Content" },
+		{ 303, "See Other" },
 		{ 304, "Not Modified" },
 		{ 400, "Bad Request" },
 		{ 401, "Unauthorized" },
@@ -146,14 +148,20 @@ static bool passes(struct serve_door *door, struct evhttp_request *request)
 static bool identify(const struct serve_door *door, struct evhttp_request *request,
 		     struct serve_caller *ret)
 {
-	const char *said = serve_header(request, "Authorization");
+	const char *said = serve_header(request, "Authorization"), *fault = NULL;
 
 	*ret = (struct serve_caller){ .right = SERVE_ADMINISTER };
 	if (door->local)
 		return true;
 	if (said && evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
-	    serve_token_find(door->serve, said + 7, ret))
+	    serve_token_find(door->serve, SERVE_TOKEN, said + 7, ret))
 		return true;
+	if (!said && serve_login_find(door, request, ret, &fault))
+		return true;
+	if (fault) {
+		serve_refuse(request, 403, "foreign", false, "%s", fault);
+		return false;
+	}
 	serve_set_header(request, "WWW-Authenticate", "Bearer");
 	serve_refuse(request, 401, "token", false,
 		     "expected the header 'Authorization: Bearer TOKEN' with a token of `roger "
@@ -163,13 +171,20 @@ static bool identify(const struct serve_door *door, struct evhttp_request *reque
 
 /* ------------------------------------------------------------------- verbs -- */
 
-/* JSON and nothing else: a form of another site cannot send it unasked. */
-static bool is_json(struct evhttp_request *request)
+bool serve_has_type(struct evhttp_request *request, const char *type)
 {
-	const char *type = serve_header(request, "Content-Type");
-	size_t length = type ? strcspn(type, "; \t") : 0;
+	const char *said = serve_header(request, "Content-Type");
+	size_t length = said ? strcspn(said, "; \t") : 0;
 
-	return length == 16 && evutil_ascii_strncasecmp(type, "application/json", 16) == 0;
+	return length == strlen(type) && evutil_ascii_strncasecmp(said, type, length) == 0;
+}
+
+/* Who takes anything, such as a program, gets JSON. */
+bool serve_wants_page(struct evhttp_request *request)
+{
+	const char *accept = serve_header(request, "Accept");
+
+	return accept && strstr(accept, "text/html");
 }
 
 /* A GET looks, and a POST writes; false: it was refused. */
@@ -183,7 +198,8 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 			     writes ? "POST" : "GET");
 		return false;
 	}
-	if (!writes || is_json(request))
+	/* JSON and nothing else: a form of another site cannot send it unasked. */
+	if (!writes || serve_has_type(request, "application/json"))
 		return true;
 	serve_refuse(request, 415, "type", false,
 		     "expected the header 'Content-Type: application/json'");
@@ -248,7 +264,8 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 		return;
 	}
 	job->tagged = place;
-	snprintf(job->token_of, sizeof job->token_of, "%s", caller->agent);
+	if (caller->right >= SERVE_ACT)
+		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
 	if (r == ROGER_OK)
@@ -387,6 +404,38 @@ static void on_metrics(struct serve *serve, struct evhttp_request *request)
 	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
 }
 
+/* A login, in JSON or from a form without script; and its end. */
+static bool on_door(const struct serve_door *door, struct evhttp_request *request, const char *path)
+{
+	bool in = strcmp(path, "/login") == 0;
+
+	if (!in && strcmp(path, "/logout") != 0)
+		return false;
+	if (evhttp_request_get_command(request) != EVHTTP_REQ_POST ||
+	    !serve_has_type(request, "application/x-www-form-urlencoded"))
+		if (!fits_method(request, true))
+			return true;
+	if (in)
+		serve_on_login(door->serve, request);
+	else
+		serve_on_logout(door->serve, request);
+	return true;
+}
+
+/* Who am I?  A POST to the same path is the verb. */
+static bool on_session(const struct serve_door *door, struct evhttp_request *request,
+		       const char *path)
+{
+	struct serve_caller caller;
+
+	if (strcmp(path, "/v1/session") != 0 ||
+	    evhttp_request_get_command(request) != EVHTTP_REQ_GET)
+		return false;
+	if (identify(door, request, &caller))
+		serve_on_session(door->serve, request, &caller);
+	return true;
+}
+
 static const struct {
 	const char *path;
 	bool open; /* also for those without a token: nothing of the workspace is in it */
@@ -405,6 +454,8 @@ static void route(struct serve_door *door, struct evhttp_request *request)
 	size_t i;
 
 	path = path ? path : "";
+	if (on_door(door, request, path) || on_session(door, request, path))
+		return;
 	for (i = 0; i < sizeof paths / sizeof *paths; i++)
 		if (strcmp(path, paths[i].path) == 0) {
 			if (fits_method(request, false) &&
