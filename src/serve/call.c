@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "data/record.h"
 
-enum { STEP_MS = 500 };
+enum { STEP_MS = 500, PAGE_ROWS = 100 };
 
 /* ------------------------------------------------------------------ verbs -- */
 
@@ -27,6 +27,7 @@ static const struct {
 	{ "send_many", SERVE_QUICK, SERVE_ACT, 0, false },
 	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0, false },
 	{ "looked", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "arrive", SERVE_QUICK, SERVE_ACT, 0, false },
 	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms), true },
 	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms), true,
 	  true },
@@ -180,6 +181,9 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected a query of the form name=value&...");
 	TAILQ_FOREACH(pair, &pairs, next)
 	{
+		/* Fields of a form that nobody filled in. */
+		if (job->answer.page && !*pair->value)
+			continue;
 		field = find_member(job->verb->op->request, pair->key, err);
 		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
 		if (r < 0)
@@ -284,6 +288,15 @@ static void bound_wait(struct serve_job *job)
 		job->pool = SERVE_WAITS;
 }
 
+/* As much as somebody reads at once, where nobody says how much. */
+static void bound_page(struct serve_job *job)
+{
+	const struct roger_field *field = cli_find_field(job->verb->op->request, RG_STR("limit"));
+
+	if (field && field->kind == ROGER_INT && rg_field_unset(field, job->request))
+		*(int64_t *)rg_field_at(field, job->request) = PAGE_ROWS;
+}
+
 /* To be tried again is the client's to do. */
 static int check_send(struct serve_job *job, struct roger_err *err)
 {
@@ -320,6 +333,8 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 		else if ((field->flags & ROGER_PERSON) && person)
 			*(bool *)rg_field_at(field, job->request) = true;
 	}
+	if (job->answer.page)
+		bound_page(job);
 	bound_wait(job);
 	return r == ROGER_OK ? check_send(job, err) : r;
 }
@@ -354,8 +369,12 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 	int exit_status = code == ROGER_ENOMEM ? -ROGER_EIO : -code;
 
 	answer->status = status;
-	answer->type = "application/problem+json";
 	rg_buf_clear(body);
+	answer->type = answer->page ? serve_html : "application/problem+json";
+	if (answer->page) {
+		serve_print_fault(answer, err);
+		return;
+	}
 	rg_buf_printf(body, "{\"type\":\"urn:roger:error:%s\",\"status\":%d", kind, status);
 	rg_json_add_key(body, RG_STR("detail"));
 	rg_json_add_string(body, rg_str(err->message));
@@ -389,10 +408,14 @@ static void print_reply(struct serve_job *job, const struct roger *roger, const 
 	const struct roger_record *record = job->verb->op->reply;
 	struct rg_buf *body = &job->answer.body;
 
-	cli_encode_reply(roger, record, reply, body);
-	rg_buf_add_char(body, '\n');
+	if (job->answer.page) {
+		serve_print_table(job, reply);
+	} else {
+		cli_encode_reply(roger, record, reply, body);
+		rg_buf_add_char(body, '\n');
+	}
 	job->answer.status = 200;
-	job->answer.type = "application/json";
+	job->answer.type = job->answer.page ? serve_html : "application/json";
 	job->answer.replayed = was_replayed(record, reply);
 }
 

@@ -177,15 +177,19 @@ static void print_session(const struct serve *serve, const struct serve_caller *
 	};
 
 	answer->status = 200;
-	answer->type = "application/json";
-	rg_words_encode(&session_record, &session, &answer->body);
-	rg_buf_add_char(&answer->body, '\n');
+	answer->type = answer->page ? serve_html : "application/json";
+	if (answer->page) {
+		serve_print_record(&session_record, &session, &answer->body);
+	} else {
+		rg_words_encode(&session_record, &session, &answer->body);
+		rg_buf_add_char(&answer->body, '\n');
+	}
 }
 
 void serve_on_session(struct serve *serve, struct evhttp_request *request,
 		      const struct serve_caller *caller)
 {
-	struct serve_answer answer = { 0 };
+	struct serve_answer answer = { .page = serve_wants_page(request) };
 
 	rg_buf_init(&answer.body, SIZE_MAX);
 	print_session(serve, caller, &answer);

@@ -16,6 +16,7 @@
  *     login.c        how a browser comes in: `roger ui`, a key, a cookie
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
+ *     table.c        replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -49,6 +50,7 @@ enum {
 struct serve;
 struct serve_connection;
 struct serve_stream;
+struct serve_job;
 
 /* Where clients come in. */
 struct serve_door {
@@ -65,9 +67,11 @@ struct serve_answer {
 	int status;
 	const char *type; /* of the body */
 	struct rg_buf body;
-	char etag[20]; /* "": none */
-	bool replayed; /* it had been done before, with this key */
-	bool closes;   /* nothing more is read from this connection */
+	char etag[20];		     /* "": none */
+	bool replayed;		     /* it had been done before, with this key */
+	bool closes;		     /* nothing more is read from this connection */
+	bool page;		     /* for people: HTML, and not JSON */
+	const struct serve_job *job; /* NULL: no verb was called */
 };
 
 /* An error as RFC 9457 has it; code 0: of HTTP alone, which kind names. */
@@ -120,6 +124,7 @@ struct serve_job {
 	void *request; /* of the verb */
 	struct serve_answer answer;
 	char if_none_match[64];
+	struct roger_str query;		      /* as it came */
 	bool tagged;			      /* the answer gets an ETag */
 	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */
 	int64_t began_ns;
@@ -223,7 +228,24 @@ void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
 		  const struct serve_caller *caller);
 void serve_mcp_end(struct serve *serve);
 
+/* ------------------------------------------------------------------ tables -- */
+
+/* For people without script: a reply, a record, all verbs, one that writes, a form for a key, an
+ * error. */
+void serve_print_table(struct serve_job *job, const void *reply);
+void serve_print_record(const struct roger_record *record, const void *item, struct rg_buf *out);
+/* Does it leave no trace, so that a link may lead to it? */
+bool serve_only_looks(const struct serve_verb *verb);
+void serve_print_index(struct rg_buf *out);
+void serve_print_verb(const struct serve_verb *verb, struct rg_buf *out);
+void serve_print_login(struct rg_buf *out);
+void serve_print_fault(struct serve_answer *answer, const struct roger_err *err);
+extern const char serve_style[], serve_html[]; /* a sheet of style; the type of a page */
+
 /* ---------------------------------------------------- what is said of itself -- */
+
+/* Does it fit into an address? */
+bool serve_is_parameter(const struct roger_field *field);
 
 void serve_print_openapi(struct rg_buf *out);
 
