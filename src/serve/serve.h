@@ -15,6 +15,7 @@
  *     token.c        who may come in over TCP, and do what
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
+ *     assets.c       the page
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -189,6 +190,13 @@ void serve_streams_watched(struct serve *serve);
 void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
 		  const struct serve_caller *caller);
 void serve_mcp_end(struct serve *serve);
+
+/* --------------------------------------------------------------- the page -- */
+
+/* A file of the page, or the page itself for one of its views; false: it is no such path. */
+bool serve_on_page(struct serve *serve, struct evhttp_request *request, const char *path);
+/* What a browser lets HTML of ours do: every answer that is HTML has it. */
+void serve_set_policy(struct evhttp_request *request);
 
 /* ---------------------------------------------------- what is said of itself -- */
 
