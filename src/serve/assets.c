@@ -131,9 +131,9 @@ static bool send_named(const struct serve *serve, struct evhttp_request *request
 /* "/inbox/bob" is of the view "inbox", "/" of the first of them. */
 static bool is_view(const char *path)
 {
-	static const char *const views[] = { "",       "inbox",	   "timeline", "message",
-					     "thread", "threads",  "runs",     "dead",
-					     "list",   "activity", "status",   "send" };
+	static const char *const views[] = { "",	"inbox", "timeline", "message", "thread",
+					     "threads", "runs",	 "dead",     "list",	"activity",
+					     "status",	"send",	 "verb" };
 	size_t length = *path == '/' ? strcspn(path + 1, "/") : 0, i;
 
 	for (i = 0; *path == '/' && i < sizeof views / sizeof *views; i++)
