@@ -8,7 +8,7 @@ export function h(name, props, ...children) {
 		if (typeof value == "function") e.addEventListener(key.slice(2), value);
 		else e.setAttribute(key, value === true ? "" : value);
 	}
-	e.append(...children.flat().filter(child => child !== undefined && child !== null && child !== false));
+	e.append(...children.flat(Infinity).filter(child => child !== undefined && child !== null && child !== false));
 	return e;
 }
 

@@ -21,6 +21,8 @@ export class Grid extends HTMLElement {
 		this.setAttribute("role", "grid");
 		this.setAttribute("aria-label", this.label);
 		this.setAttribute("aria-colcount", this.columns.length);
+		if (this.select) this.columns = [{ name: "pick", title: "" }, ...this.columns];
+		this.setAttribute("aria-multiselectable", Boolean(this.select));
 		this.head = h("div", { class: "head row", role: "row", "aria-rowindex": 1 },
 			this.columns.map(c => h("span", { role: "columnheader", class: "c-" + c.name }, c.title)));
 		this.space = h("div", { class: "space", role: "rowgroup" });
@@ -125,6 +127,7 @@ export class Grid extends HTMLElement {
 		e.className = "row " + (row ? this.mark(row) : "coming");
 		if (this.select) e.setAttribute("aria-selected", Boolean(row && this.picked.has(this.key(row))));
 		this.columns.forEach((c, n) => {
+			if (!c.get) return;
 			const cell = e.cells[n], value = row ? c.get(row, cell) : "", place = c.link ? cell.firstChild : cell;
 			if (c.link) { const to = row && this.href(row); if (to) place.setAttribute("href", to); else place.removeAttribute("href"); }
 			if (c.time) setTime(cell, value);
@@ -141,7 +144,11 @@ export class Grid extends HTMLElement {
 		this.setAttribute("aria-rowcount", (this.total ?? (this.complete ? count : -2)) + 1);
 		this.classList.toggle("none", this.complete && count == 0);
 		this.space.dataset.empty = this.empty;
-		if (!this.whole) this.space.style.height = (count + (this.complete ? 0 : 1)) * height + "px";
+		if (!this.whole) {
+			const all = (count + (this.complete ? 0 : 1)) * height;
+			this.space.style.height = all + "px";
+			this.style.maxHeight = Math.max(all, 96) + this.head.offsetHeight + 3 + "px";
+		}
 		this.point(last, all, height);
 		this.want(last);
 		this.drawn?.();
@@ -173,7 +180,7 @@ export class Grid extends HTMLElement {
 
 	/* --------------------------------------------------------------------- moving -- */
 
-	go(to, focus = true) {
+	go(to, focus = true, still = false) {
 		if (!this.count) return false;
 		const before = this.at;
 		this.at = Math.max(0, Math.min(this.count - 1, to));
@@ -184,14 +191,14 @@ export class Grid extends HTMLElement {
 		}
 		this.draw(false);
 		const e = this.shown.get(this.at);
-		if (focus) e?.focus({ preventScroll: !this.whole });
+		if (focus) e?.focus({ preventScroll: still || !this.whole });
 		return this.at != before;
 	}
 	clicked(event) {
 		const e = event.target.closest(".row"), row = e && this.row(e.index);
 		if (!row || event.defaultPrevented || event.target.closest("a,button") || getSelection().type == "Range") return;
 		this.go(e.index);
-		if (event.ctrlKey || event.metaKey || event.shiftKey) this.pick();
+		if (event.target.matches(".c-pick") || event.ctrlKey || event.metaKey || event.shiftKey) this.pick();
 		else this.open?.(row);
 	}
 	pick() {

@@ -24,9 +24,9 @@ const STATIONS = [["stored", ["stored"]], ["woken", ["wake"]], ["looked", ["look
 /* stored -> woken -> looked -> read -> acknowledged: each with its instant, and the line that proves it. */
 function evidence(trace) {
 	const steps = trace?.steps || [];
-	return h("ol", { class: "stations", "aria-label": "How far it got" }, STATIONS.map(([name, kinds]) => {
+	return h("ol", { class: "stations", "aria-label": "How far it got" }, STATIONS.map(([name, kinds], i) => {
 		const step = steps.find(s => kinds.includes(s.step));
-		return h("li", { class: step ? "done" : "" }, h("b", {}, name), step ? [when(step.at, " ago"), h("small", { title: line(step.words) }, step.file ? `${line(step.file)}:${step.line}` : line(step.words))] : h("span", {}, "not yet"));
+		return h("li", { class: step ? "done" : "" }, h("b", {}, name), step ? [when(step.at, " ago"), h("small", { title: line(step.words) }, step.file ? `${line(step.file)}:${step.line}` : line(step.words))] : h("span", {}, steps.some(s => STATIONS.slice(i + 1).some(later => later[1].includes(s.step))) ? "\u2013" : "not yet"));
 	}));
 }
 function allSteps(trace) {
@@ -105,7 +105,8 @@ export const thread = {
 				const { messages } = await get("thread", { id }, signal), now = JSON.stringify(messages);
 				if (now == shown) return;
 				shown = now;
-				page.title(line(messages[0]?.content || "").slice(0, 60) || "Thread", `${messages.length} ${messages.length == 1 ? "message" : "messages"}`);
+				const first = line(messages[0]?.content || "Thread");
+				page.title(first.length > 60 ? first.slice(0, 58).replace(/\s\S*$/, "") + "\u2026" : first, `${messages.length} ${messages.length == 1 ? "message" : "messages"}`);
 				const depth = new Map();
 				const at = chosen();
 				place.replaceChildren(...messages.slice(0, 300).map(m => {

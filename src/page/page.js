@@ -10,7 +10,7 @@ import { views } from "./views.js";
 import { palette, help } from "./palette.js";
 
 const NAV = [["now", "/", "n"], ["inbox", "/inbox", "i"], ["timeline", "/timeline", "t"], ["threads", "/threads", "h"], ["runs", "/runs", "r"],
-	["dead letters", "/dead", "d"], ["list", "/list", "l"], ["activity", "/activity", "a"], ["status", "/status", "s"]];
+	["dead letters", "/dead", "d"], ["messages", "/list", "l"], ["activity", "/activity", "a"], ["status", "/status", "s"]];
 const hasKeys = () => localStorage.getItem("keys") != "off";
 
 /* ---------------------------------------------------------------------- shell -- */
@@ -145,7 +145,7 @@ async function open() {
 /* After a look for a view's own rows the first of them has the keys. */
 function arrive() {
 	const grid = main.querySelector("roger-grid");
-	if (grid?.count && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at);
+	if (grid?.count && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at, true, true);
 }
 
 /* At most as often as takes a quarter of the time, and never over what is selected. */

@@ -94,7 +94,8 @@ function fieldOf(name, schema, required, about) {
 	else if (name == "content" || name == "text" || kinds.includes("object")) input = h("textarea", { ...props, rows: 4 });
 	else input = h("input", { ...props, autocomplete: "off", spellcheck: "false" });
 	input.kinds = kinds;
-	return h("label", { for: "f-" + name, class: input.type == "checkbox" ? "check" : "" }, h("span", {}, name.replaceAll("_", " "), required && " *"), input, h("small", {}, about || schema.description || ""));
+	const title = h("span", {}, name.replaceAll("_", " "), props.required && " *"), said = h("small", {}, about || schema.description || "");
+	return input.type == "checkbox" ? h("label", { class: "check" }, input, title, said) : h("label", {}, title, input, said);
 }
 function valueOf(input) {
 	if (input.type == "checkbox") return input.checked || undefined;
@@ -151,6 +152,7 @@ export const verb = {
 				});
 				tell();
 				page.main.replaceChildren(form, answer);
+				if (!writes && form.checkValidity()) form.requestSubmit();
 			},
 		};
 	},

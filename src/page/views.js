@@ -98,6 +98,12 @@ async function waitOf(agent, signal) {
 	return wait;
 }
 
+/* Those for whom nothing waits are a line, not a row each. */
+function drawIdle(place, idle, more) {
+	place.replaceChildren(...[more > 0 && h("a", { href: "/?all=true" }, `and ${more} more agents`), more > 0 && idle.length > 0 && " \u00b7 ", idle.length > 0 && "Nothing waits for ",
+		...idle.slice(0, 12).flatMap((a, i) => [i ? ", " : "", h("a", { href: path("inbox", a.name) }, line(a.name))]), idle.length > 12 && h("a", { href: "/?all=true" }, ` and ${idle.length - 12} more`)].filter(Boolean));
+}
+
 /* A few at a time: of those that are shown. */
 async function fillWaits(agents, signal, each) {
 	const queue = agents.filter(a => a.unread > 0);
@@ -110,7 +116,7 @@ async function fillWaits(agents, signal, each) {
 function agentsGrid(page, more) {
 	return grid({
 		name: "agents", label: "Agents", whole: true, key: a => a.name, href: a => path("inbox", a.name), open: a => page.go(path("inbox", a.name)), failed: page.failed,
-		mark: a => a.urgent ? "urgent" : a.unread ? "unread" : a.retired ? "dim" : "",
+		mark: a => (a.urgent ? "urgent " : "") + (a.unread ? "unread" : a.retired ? "dim" : ""),
 		columns: [
 			{ name: "name", title: "Agent", link: true, get: a => a.name },
 			{ name: "unread", title: "Unread", get: a => a.unread ? a.unread.toLocaleString("en") : "\u2013" },
@@ -147,7 +153,7 @@ const now = {
 		page.command("top");
 		page.buttons(h("button", { type: "button", onclick: () => page.go("/send") }, "Write"));
 		let agents = [];
-		const people = agentsGrid(page, { load: async () => ({ rows: agents, total: agents.length }), most: all ? 400 : 16, empty: "No agent yet. `roger send NAME TEXT` makes the first two." });
+		const people = agentsGrid(page, { load: async () => ({ rows: agents, total: agents.length }), most: all ? 400 : 20, empty: "No agent yet. `roger send NAME TEXT` makes the first two." });
 		const recent = messageGrid(page, { whole: true, select: undefined, most: 60, label: "Latest messages", empty: "No message yet.",
 			load: async () => ({ rows: (await get("list", { newest: true, limit: 60 }, signal)).messages }) });
 		const troubles = h("section", { class: "troubles" });
@@ -155,9 +161,10 @@ const now = {
 		page.main.append(troubles, h("h2", {}, "Who waits for whom"), people, rest, h("h2", {}, "Latest messages ", h("a", { href: "/list", class: "more" }, "all")), recent);
 		async function lookAtPeople() {
 			const read = await readAgents(signal);
-			agents = read.agents;
+			const idle = all ? [] : read.agents.filter(a => !a.unread && !a.runs && !a.late && !a.concerns.length);
+			agents = read.agents.filter(a => !idle.includes(a));
 			await people.restart();
-			rest.replaceChildren(agents.length > people.count ? h("a", { href: "/?all=true" }, `and ${agents.length - people.count} more agents`) : "");
+			drawIdle(rest, idle, agents.length - people.count);
 			drawTroubles(troubles, read.status);
 			const s = read.status;
 			page.facts(`${s.unread.toLocaleString("en")} unread \u00b7 ${s.agents} agents \u00b7 ${s.active_runs} ${s.active_runs == 1 ? "run" : "runs"} under way`);
@@ -185,9 +192,10 @@ function concernRow(c) {
 		c.next && h("button", { type: "button", class: "quiet", title: "Copy: " + c.next, onclick: () => copy(c.next) }, h("code", {}, c.next)));
 }
 function drawTroubles(place, status) {
-	const urgent = status.concerns.filter(c => c.urgency == "urgent"), rest = status.concerns.length - Math.min(4, urgent.length);
-	place.replaceChildren(urgent.length ? h("ul", { class: "concerns" }, urgent.slice(0, 4).map(concernRow)) : "",
-		status.quiet ? h("p", { class: "calm" }, "Nothing needs attention.") : rest ? h("p", { class: "rest" }, h("a", { href: "/status" }, `${rest} ${urgent.length ? "more " : ""}to look at`)) : "");
+	/* What is about one agent stands in its row. */
+	const own = status.concerns.filter(c => c.urgency != "notice" && !(c.subject && c.kind in ALARM) && c.kind != "unread").slice(0, 4), rest = status.concerns.length - own.length;
+	place.replaceChildren(own.length ? h("ul", { class: "concerns" }, own.map(concernRow)) : "",
+		status.quiet ? h("p", { class: "calm" }, "Nothing needs attention.") : rest ? h("p", { class: "rest" }, h("a", { href: "/status" }, `${rest} ${own.length ? "more " : ""}to look at`)) : "");
 }
 
 /* -------------------------------------------------------------------------- inbox -- */
@@ -217,9 +225,9 @@ function openInbox(page, name, query, signal) {
 	page.title("Inbox of " + line(name));
 	page.command("list", ...listWords({ to: name, ...query }, "text"));
 	const rows = messageGrid(page, { without: ["to"], load: pages(request, signal), empty: unread ? "All is read." : "No mail yet." });
-	const all = mayAs(name) && h("button", { type: "button", onclick: () => ackAll(page, { ...request, unread: true }, name).catch(page.failed) }, "Acknowledge all unread");
+	const all = mayAs(name) && h("button", { type: "button", onclick: () => ackAll(page, { ...request, unread: true }, name).catch(page.failed) }, "Acknowledge all");
 	page.buttons(h("a", { class: "button", href: path("inbox", name, unread ? {} : { ...query, unread: "true" }) }, unread ? "Show all" : "Only unread"), all,
-		h("button", { type: "button", onclick: () => page.go(path("send", undefined, { to: name })) }, "Write to " + line(name)));
+		h("button", { type: "button", onclick: () => page.go(path("send", undefined, { to: name })) }, "Write"));
 	const pill = fresh(rows);
 	page.main.append(page.filter(base, "words, --from NAME, --issue NAME, --unread, --since 2h", LIST_FLAGS, "text"), bulk(page, rows, [ackAction(page), copyIds]), pill, rows);
 	return {
@@ -276,11 +284,11 @@ const timeline = {
 		const rows = grid({ name: "events", label: "Events", key: e => e.at + e.kind + e.actor + (e.message || e.run || "") + (e.line || ""), failed: page.failed, empty: "Nothing happened to it.", mark: e => e.gap ? "gap" : BAD.test(e.kind) ? "bad" : "",
 			href: e => placeOf(e), open: e => { const to = placeOf(e); if (to) page.go(to); },
 			columns: [
-				{ name: "clock", title: "Time", get: (e, cell) => { cell.title = instant(e.at); return e.day || clock(e.at); } },
+				{ name: "clock", title: "Time", get: (e, cell) => { cell.title = instant(e.at); return e.gap ? "" : clock(e.at); } },
 				{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = BAD.test(e.kind) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
 				{ name: "from", title: "Who", get: e => e.actor },
 				{ name: "to", title: "", get: e => e.peer ? "\u2192 " + e.peer : "" },
-				{ name: "text", title: "What", get: e => e.words },
+				{ name: "text", title: "What", get: (e, cell) => { const text = e.kind == "sent" && texts.get(e.message); cell.title = e.words; return text ? text.slice(0, 300) : e.words; } },
 				{ name: "seq", title: "No.", get: e => e.seq ? "#" + e.seq : "" },
 				{ name: "file", title: "Evidence", get: e => e.file ? e.file + (e.line ? ":" + e.line : "") : "" },
 			],
@@ -289,17 +297,27 @@ const timeline = {
 				page.facts(`${reply.events.length.toLocaleString("en")} events${reply.more ? ", the last of more" : ""} \u00b7 ${reply.subject} \u00b7 ${reply.agents.length} agents`);
 				return { rows: withGaps(reply.events.reverse()) };
 			} });
+		const texts = new Map();
+		rows.drawn = () => { clearTimeout(rows.reading); rows.reading = setTimeout(() => readTexts(rows, texts, signal).catch(page.failed), 60); };
 		page.main.append(rows);
 		return { look: again => again ? rows.refresh() : rows.restart() };
 	},
 };
+/* The words of the messages that are in the window: the timeline says only that they were sent. */
+async function readTexts(rows, texts, signal) {
+	const ids = [...new Set([...rows.shown.keys()].map(i => rows.row(i)).filter(e => e?.kind == "sent" && e.message && !texts.has(e.message)).map(e => e.message))].slice(0, 60);
+	if (!ids.length || signal.aborted) return;
+	for (const id of ids) texts.set(id, "");
+	for (const m of (await get("show", { ids }, signal)).messages) texts.set(m.id, m.content);
+	rows.draw(true);
+}
 const placeOf = e => e.message ? path("message", e.message) : e.run ? path("runs", e.run) : e.dead_letter ? "/dead" : undefined;
 /* The newest first; time in which nothing happened is one line. */
 function withGaps(events) {
 	const rows = [];
 	events.forEach((e, i) => {
 		const before = events[i - 1], still = before && ms(before.at) - ms(e.at);
-		if (still > 30 * 60000) rows.push({ gap: true, at: e.at, day: "", kind: "quiet", words: span(still) + " in which nothing happened" });
+		if (still > 30 * 60000) rows.push({ gap: true, at: e.at, kind: "", words: span(still) + " in which nothing happened" });
 		rows.push(e);
 	});
 	return rows;
@@ -423,7 +441,7 @@ const activity = {
 		const { oldest, ...rest } = query, request = oldest ? rest : { newest: true, ...rest };
 		page.title("Activity");
 		page.command("activity", ...Object.entries(request).flatMap(([k, v]) => v === true || v == "true" ? ["--" + k] : ["--" + k, v]));
-		const words = a => a.outcome.message || Object.entries(a.action.details || {}).filter(([, v]) => typeof v != "object").map(([k, v]) => k + " " + v).join(", ");
+		const words = a => { const { tool, verb, agent, epoch, ...more } = a.action.details || {}; return a.outcome.message || [tool != "roger" && tool, verb, ...Object.entries(more).filter(([, v]) => typeof v != "object").map(([k, v]) => k + " " + v)].filter(Boolean).join(", "); };
 		const rows = grid({ name: "activity", label: "Activity", key: a => a.at + a.task + JSON.stringify(a.action), failed: page.failed, empty: "No entry fits.", mark: a => a.outcome.status == "FAILURE" ? "bad" : "",
 			href: a => a.task && path("timeline", undefined, { task: a.task }), open: a => page.go(path("timeline", undefined, { task: a.task })),
 			columns: [
@@ -432,7 +450,7 @@ const activity = {
 				{ name: "issue", title: "Task", link: true, get: a => a.task },
 				{ name: "from", title: "Who", get: a => a.action.details?.agent || "" },
 				{ name: "text", title: "What", get: words },
-				{ name: "state", title: "Outcome", get: (a, cell) => { cell.dataset.is = { FAILURE: "bad", SUCCESS: "good" }[a.outcome.status] || "soon"; return a.outcome.status.replaceAll("_", " ").toLowerCase(); } },
+				{ name: "state", title: "Outcome", get: (a, cell) => { cell.dataset.is = { FAILURE: "bad", SUCCESS: "" }[a.outcome.status] ?? "soon"; return a.outcome.status.replaceAll("_", " ").toLowerCase(); } },
 			],
 			load: async after => { const reply = await get("activity", { ...request, after, limit: 100 }, signal); return { rows: reply.activities, next: reply.more ? reply.next : undefined }; } });
 		const pill = fresh(rows);
