@@ -76,7 +76,8 @@ static const char *type_of(const char *name)
 	return "application/octet-stream";
 }
 
-void serve_set_policy(struct evhttp_request *request)
+/* What a browser lets the page do. */
+static void set_policy(struct evhttp_request *request)
 {
 	serve_set_header(request, "Content-Security-Policy",
 			 "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -109,7 +110,7 @@ static void send_asset(struct evhttp_request *request, const struct asset *asset
 	serve_set_header(request, "Vary", "Accept-Encoding");
 	if (packed)
 		serve_set_header(request, "Content-Encoding", "gzip");
-	serve_set_policy(request);
+	set_policy(request);
 	evhttp_send_reply(request, 200, "OK", NULL);
 }
 
