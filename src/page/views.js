@@ -394,7 +394,7 @@ const dead = {
 		page.title("Dead letters");
 		page.command("dead", ...Object.entries(request).flatMap(([k, v]) => ["--" + k.replaceAll("_", "-"), v]));
 		const rows = grid({ name: "dead", label: "Dead letters by receiver and cause", key: d => d.id || "group " + d.to + d.cause, failed: page.failed, empty: "No dead letter: everything was delivered.", select: d => d.id,
-			mark: d => d.group ? "group" : d.status == "undelivered" ? "unread" : "", href: d => d.message && path("message", d.message), open: d => d.group ? page.go(path("dead", undefined, { ...query, to: d.to })) : d.message && page.go(path("message", d.message)),
+			mark: d => d.group ? "group" : isOpen(d) ? "unread" : "dim", href: d => d.message && path("message", d.message), open: d => d.group ? page.go(path("dead", undefined, { ...query, to: d.to })) : d.message && page.go(path("message", d.message)),
 			columns: [
 				{ name: "text", title: "Key", link: true, get: d => d.group ? `${d.to}: ${d.cause}` : d.key },
 				{ name: "number", title: "", get: d => d.group ? String(d.group) : "" },
@@ -402,28 +402,36 @@ const dead = {
 				{ name: "to", title: "To", get: d => d.group ? "" : d.to },
 				{ name: "attempts", title: "Tries", get: d => d.attempts ? String(d.attempts) : "" },
 				{ name: "time", title: "Given up", time: true, suffix: " ago", get: d => d.at },
-				{ name: "state", title: "State", get: (d, cell) => { cell.dataset.is = d.status == "undelivered" ? "bad" : "good"; return d.status || ""; } },
+				{ name: "state", title: "State", get: (d, cell) => { cell.dataset.is = isOpen(d) ? "bad" : ""; return d.status == "undelivered" && !isOpen(d) ? "read after all" : d.status || ""; } },
 			],
 			load: async () => {
 				const reply = await get("dead_letters", request, signal);
 				letters = reply.dead_letters;
 				page.facts(`${letters.length.toLocaleString("en")} ${letters.length == 1 ? "letter" : "letters"} \u00b7 cycle ${reply.cycle}${reply.alarm ? " \u00b7 alarm" : ""}`);
-				const n = letters.filter(d => d.status == "undelivered").length;
-				page.buttons(n > 0 && may("act") && h("button", { type: "button", class: "danger", onclick: () => each(letters.filter(d => d.status == "undelivered"), "redeliver").catch(page.failed) }, `Redeliver all ${n} that match`));
+				const n = letters.filter(isOpen).length;
+				page.buttons(n > 0 && may("act") && h("button", { type: "button", class: "danger", onclick: () => each(letters.filter(isOpen), "redeliver").catch(page.failed) }, `Redeliver all ${n} that match`));
 				return { rows: grouped(letters) };
 			} });
 		async function each(list, what) {
 			if (!await confirmLoss(what, `${what == "stale" ? "Mark" : "Redeliver"} ${list.length} ${list.length == 1 ? "letter" : "letters"}${what == "stale" ? " as no longer needed" : ""}?`)) return;
+			const queue = [...list], refused = [];
 			let done = 0;
-			try { for (const d of list) { await post(what, { id: d.id, reason: "from the page, by " + self() }); say(`${++done} of ${list.length}`); } } finally { await rows.restart(); }
-			say(`${done} ${what == "stale" ? "marked as no longer needed" : "redelivered"}.`);
+			/* Each waits a second for its reading; a few at a time. */
+			await Promise.all([1, 2, 3, 4].map(async () => {
+				for (let d; (d = queue.shift()); say(`${++done} of ${list.length}`))
+					try { await post(what, { id: d.id, reason: "from the page, by " + self(), ...(what == "redeliver" ? { within: 1000 } : {}) }); } catch (e) { refused.push(e.message); }
+			}));
+			await rows.restart();
+			if (refused.length) say(`${refused.length} of ${list.length} not done: ${refused[0]}`, "bad");
+			else say(`${done} ${what == "stale" ? "marked as no longer needed" : "redelivered"}.`);
 		}
-		const open = d => d.status == "undelivered" && may("act");
+		const open = d => isOpen(d) && may("act");
 		page.main.append(page.filter("/dead", "--to NAME, --from NAME, --task TASK, --status any, --cycle N", [], "ids"),
 			bulk(page, rows, [{ name: "Redeliver", fits: open, run: list => each(list, "redeliver") }, { name: "No longer needed", fits: open, run: list => each(list, "stale") }, { name: "Copy ids", run: copyIds.run }]), rows);
 		return { look: again => again ? rows.refresh() : rows.restart() };
 	},
 };
+const isOpen = d => d.status == "undelivered" && !d.delivered_at;
 function grouped(letters) {
 	const groups = new Map();
 	for (const d of letters) {
