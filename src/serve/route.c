@@ -523,9 +523,12 @@ static void route(struct serve_door *door, struct evhttp_request *request)
 	if (strcmp(path, "/mcp") == 0) {
 		if (identify(door, request, &caller))
 			serve_on_mcp(door->serve, request, &caller);
-	} else if (strncmp(path, "/v1/", 4) != 0)
-		serve_refuse(request, 404, "path", false, "no such path");
-	else if (!on_thing(door, request, path + 4))
+	} else if (strncmp(path, "/v1/", 4) != 0) {
+		/* No data is in the page, so it needs no token. */
+		if (evhttp_request_get_command(request) != EVHTTP_REQ_GET ||
+		    !serve_on_page(door->serve, request, path))
+			serve_refuse(request, 404, "path", false, "no such path");
+	} else if (!on_thing(door, request, path + 4))
 		on_verb(door, request, rg_str(path + 4));
 }
 

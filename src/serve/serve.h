@@ -16,6 +16,7 @@
  *     login.c        how a browser comes in: `roger ui`, a key, a cookie
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
+ *     assets.c       the page
  *     table.c        replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
@@ -227,6 +228,11 @@ void serve_streams_watched(struct serve *serve);
 void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
 		  const struct serve_caller *caller);
 void serve_mcp_end(struct serve *serve);
+
+/* --------------------------------------------------------------- the page -- */
+
+/* A file of the page, or the page itself for one of its views; false: it is no such path. */
+bool serve_on_page(struct serve *serve, struct evhttp_request *request, const char *path);
 
 /* ------------------------------------------------------------------ tables -- */
 
