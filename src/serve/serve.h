@@ -80,8 +80,9 @@ const char *serve_header(struct evhttp_request *request, const char *name);
 
 /* ------------------------------------------------------------------ calls -- */
 
-/* Where a verb is called: those that are quick are not to wait for those that are not. */
-enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_WAITS, SERVE_POOLS };
+/* Where a verb is called: those that are quick are not to wait for those that are not, and
+ * nobody for what the server does by itself. */
+enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_CHORES, SERVE_WAITS, SERVE_POOLS };
 
 /* A verb as a route. */
 struct serve_verb {
@@ -166,7 +167,7 @@ void serve_job_free(struct serve_job *job);
 bool serve_job_start(struct serve_job *job);
 
 bool serve_pools_open(struct serve *serve);
-/* No more is begun, and what is quick or slow is finished. */
+/* No more is begun, and what does not wait for somebody is finished. */
 void serve_pools_end(struct serve *serve);
 bool serve_is_ending(struct serve *serve);
 /* Signals are for the loop. */
@@ -244,9 +245,10 @@ struct serve {
 	bool made_socket;
 	int port; /* of TCP; 0: none */
 	bool stopping;
-	int wake;	      /* an eventfd: a job is done */
-	size_t job_count;     /* those that have not been answered */
-	size_t ticks, chores; /* chores that are under way */
+	int wake;	  /* an eventfd: a job is done */
+	size_t job_count; /* those that have not been answered */
+	size_t ticks;
+	unsigned chores; /* those that are under way, a bit each */
 
 	struct serve_tokens *tokens; /* as last read; NULL: not yet */
 	struct mcp_shared *mcp;	     /* NULL: nobody came yet */
