@@ -27,6 +27,7 @@
 #include "base/limits.h"
 #include "cli/serve.h"
 #include "data/http_head.h"
+#include "data/http_raw.h"
 #include "data/json.h"
 #include "data/record.h"
 
@@ -214,6 +215,7 @@ struct serve_connection {
 	int64_t began_ms;	    /* of the request on its way in; 0: none is */
 	int64_t seen_ms;
 	size_t bytes; /* of that request */
+	struct rg_http_raw raw;
 	bool busy;    /* it is being answered */
 	bool leaving; /* it was hung up on */
 };
