@@ -17,22 +17,13 @@ import tempfile
 import threading
 
 import lib_idle
+from lib_tap import check, done
 
 ROGER = os.path.abspath(os.environ["ROGER"])
 for name in list(os.environ):
     if name.startswith("ROGER"):
         del os.environ[name]
 WRITERS, EACH, PATIENCE = 8, 30, 120
-count = failures = 0
-
-
-def check(name, good, told=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}", flush=True)
-    if not good:
-        print(f"# {str(told)[:600]!r}", flush=True)
 
 
 def roger(*words):
@@ -165,5 +156,4 @@ people.wait()
 for words in (["list", "-f", "--json"], ["list", "-f", "--newest"], ["timeline", "x", "-f", "--svg"], ["activity", "-f", "--after", "3"], ["inbox", "-f"]):
     refused = roger(*words)
     check(f"{' '.join(words)} is refused", refused.returncode == 64, refused.stderr)
-print(f"1..{count}")
-sys.exit(failures > 0)
+done()
