@@ -3,43 +3,34 @@
 CREATE SEQUENCE roger.journal_number;
 
 CREATE TABLE roger.workspace (
-	ws int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	ws bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	name text COLLATE "C" NOT NULL UNIQUE,
 	state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'incoming', 'moved')),
 	place text NOT NULL DEFAULT '', -- where it was moved to
 	-- The journal of messages: its end, the chain there, the last line and the chain before it.
 	messages bigint NOT NULL DEFAULT nextval('roger.journal_number'),
 	bytes bigint NOT NULL DEFAULT 0,
-	chain bigint NOT NULL DEFAULT 0,
+	chain bytea NOT NULL DEFAULT '\x0000000000000000',
 	last_start bigint NOT NULL DEFAULT 0,
-	last_chain bigint NOT NULL DEFAULT 0,
+	last_chain bytea NOT NULL DEFAULT '\x0000000000000000',
 	epoch bigint NOT NULL DEFAULT 1,
 	witness_bytes bigint NOT NULL DEFAULT 0,
 	witness_chain bigint NOT NULL DEFAULT 0,
-	-- struct rg_shared
-	state_wanted bigint NOT NULL DEFAULT 0,
-	state_written bigint NOT NULL DEFAULT 0,
-	seen_wanted bigint NOT NULL DEFAULT 0,
-	seen_written bigint NOT NULL DEFAULT 0,
-	logged bigint NOT NULL DEFAULT 0,
-	listed bigint NOT NULL DEFAULT 0,
-	carried bigint NOT NULL DEFAULT 0,
-	prepared bigint NOT NULL DEFAULT 0,
-	broken bigint NOT NULL DEFAULT 0,
-	damages bigint NOT NULL DEFAULT 0,
-	damaged bigint NOT NULL DEFAULT 0
+	-- struct rg_shared: state_wanted, seen_wanted, state_written, seen_written, logged, listed,
+	-- carried, prepared, broken, damages, damaged
+	words bigint[] NOT NULL DEFAULT '{0,0,0,0,0,0,0,0,0,0,0}'
 ) WITH (fillfactor = 10);
 
 -- Every other journal: its end and the chain there.
 CREATE TABLE roger.journal (
-	ws int NOT NULL REFERENCES roger.workspace,
-	log smallint NOT NULL,
+	ws bigint NOT NULL REFERENCES roger.workspace,
+	log bigint NOT NULL,
 	name text COLLATE "C" NOT NULL,
 	journal bigint NOT NULL DEFAULT nextval('roger.journal_number'),
 	bytes bigint NOT NULL DEFAULT 0,
-	chain bigint NOT NULL DEFAULT 0,
+	chain bytea NOT NULL DEFAULT '\x0000000000000000',
 	PRIMARY KEY (ws, log, name)
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 10);
 
 -- token: of the transaction, so that a writer who lost its connection finds out.
 CREATE TABLE roger.line (
@@ -51,7 +42,7 @@ CREATE TABLE roger.line (
 );
 
 CREATE TABLE roger.agent (
-	ws int NOT NULL,
+	ws bigint NOT NULL,
 	name bytea NOT NULL,
 	unread bigint NOT NULL,
 	epoch bigint NOT NULL,
@@ -60,15 +51,15 @@ CREATE TABLE roger.agent (
 ) WITH (fillfactor = 50);
 
 CREATE TABLE roger.count (
-	ws int NOT NULL,
+	ws bigint NOT NULL,
 	hash bigint NOT NULL,
 	count bigint NOT NULL,
 	PRIMARY KEY (ws, hash)
 ) WITH (fillfactor = 50);
 
 CREATE TABLE roger.document (
-	ws int NOT NULL REFERENCES roger.workspace,
-	kind smallint NOT NULL,
+	ws bigint NOT NULL REFERENCES roger.workspace,
+	kind bigint NOT NULL,
 	name text COLLATE "C" NOT NULL,
 	text bytea NOT NULL,
 	PRIMARY KEY (ws, kind, name)
@@ -76,7 +67,7 @@ CREATE TABLE roger.document (
 
 -- Who waits for messages: nobody else costs a notification.
 CREATE UNLOGGED TABLE roger.waiter (
-	ws int NOT NULL,
+	ws bigint NOT NULL,
 	who bigint NOT NULL,
 	until timestamptz NOT NULL,
 	PRIMARY KEY (ws, who)
@@ -97,3 +88,221 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON roger.line
 CREATE VIEW roger.messages AS
 	SELECT w.name AS workspace, l.start, pg_catalog.convert_from(l.text, 'UTF8') AS line
 	FROM roger.workspace w JOIN roger.line l ON l.journal = w.messages;
+
+-- What a handle has changed of the words: the first two are added up, the next four grow, the
+-- others are set.
+CREATE FUNCTION roger.merge_1(words bigint[], before bigint[], now bigint[]) RETURNS bigint[]
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	FOR i IN 1 .. 11 LOOP
+		IF now[i] <> before[i] THEN
+			words[i] := CASE WHEN i <= 2 THEN words[i] + now[i] - before[i]
+				WHEN i <= 6 AND now[i] > before[i] THEN greatest(words[i], now[i])
+				ELSE now[i] END;
+		END IF;
+	END LOOP;
+	RETURN words;
+END $$;
+
+-- A session's lock; wait_ms 0: only if it is free.  A client that stands still with a lock that
+-- others wait for is ended after idle_ms.
+CREATE FUNCTION roger.lock_1(number bigint, wait_ms bigint, idle_ms bigint) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+	IF wait_ms <= 0 THEN
+		IF NOT pg_try_advisory_lock(number) THEN
+			RETURN false;
+		END IF;
+	ELSE
+		PERFORM set_config('lock_timeout', wait_ms::text, true);
+		PERFORM pg_advisory_lock(number);
+	END IF;
+	PERFORM set_config('idle_session_timeout', idle_ms::text, false);
+	RETURN true;
+END $$;
+
+-- The row of a workspace; locks: it is kept, for appends of this transaction.
+CREATE FUNCTION roger.look_1(me bigint, locks boolean, before bigint[], now bigint[])
+RETURNS TABLE (state text, place text, last bytea, on_disk boolean, messages bigint, bytes bigint,
+	chain bytea, last_start bigint, last_chain bytea, epoch bigint, witness_bytes bigint,
+	witness_chain bigint, state_bytes bigint, clock bigint, words bigint[])
+LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+#variable_conflict use_column
+BEGIN
+	IF locks THEN
+		PERFORM set_config('synchronous_commit', 'off', true);
+		PERFORM pg_advisory_xact_lock(7402, me::int);
+		PERFORM FROM roger.workspace WHERE ws = me FOR UPDATE;
+	END IF;
+	IF before IS NOT NULL THEN
+		PERFORM set_config('synchronous_commit', 'off', true);
+		UPDATE roger.workspace SET words = roger.merge_1(words, before, now) WHERE ws = me;
+	END IF;
+	RETURN QUERY SELECT w.state, w.place, l.text,
+		current_setting('synchronous_standby_names') = ''
+			AND pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn(),
+		w.messages, w.bytes, w.chain, w.last_start, w.last_chain, w.epoch, w.witness_bytes,
+		w.witness_chain, (SELECT length(text)::bigint FROM roger.document d
+			WHERE d.ws = w.ws AND kind = 0 AND name = ''),
+		(extract(epoch FROM clock_timestamp()) * 1000)::bigint, w.words
+		FROM roger.workspace w
+		LEFT JOIN roger.line l ON l.journal = w.messages AND l.start = w.last_start
+		WHERE w.ws = me;
+END $$;
+
+-- The chain after a body, and the body as a whole line.
+CREATE FUNCTION roger.chain_1(chain bytea, body bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE AS $$ SELECT substring(pg_catalog.sha256(chain || body) FROM 1 FOR 8) $$;
+CREATE FUNCTION roger.close_1(body bytea, chain bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+	SELECT body || '\x2c22636861696e223a22'
+		|| pg_catalog.convert_to(pg_catalog.encode(chain, 'hex'), 'UTF8') || '\x227d0a' $$;
+
+-- One step of messages: changes figures, takes the lock of the journal's end, and adds lines
+-- (without the chain, which is computed here).  guess: the caller decided without a lock, so what
+-- it relied on is checked, else RG001 undoes all; the lock is held as briefly as can be, so it
+-- comes last, and who comes with that of look_1() is kept apart.  Agents: what is added to
+-- unread and to seq in epoch, and the seq that must come out.  Counts: what is added, and the
+-- most that may come out (0: any).  passes: logged goes on if it is at the end.
+CREATE FUNCTION roger.append_1(me bigint, guess boolean, relies bigint, sets bigint, lines bytea[],
+	token bigint, names bytea[], unread bigint[], epochs bigint[], steps bigint[], seqs bigint[],
+	hashes bigint[], deltas bigint[], mosts bigint[], before bigint[], now bigint[],
+	passes boolean)
+RETURNS TABLE (start bigint, chain bytea, last_start bigint, last_chain bytea, words bigint[],
+	waits boolean)
+LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+#variable_conflict use_variable
+DECLARE
+	w roger.workspace;
+	body bytea := set_config('synchronous_commit', 'off', true);
+	n bigint;
+	fits boolean := true;
+BEGIN
+	IF guess THEN
+		PERFORM pg_advisory_xact_lock_shared(7402, me::int);
+	END IF;
+	FOR i IN 1 .. cardinality(names) LOOP
+		UPDATE roger.agent a SET unread = greatest(a.unread + unread[i], 0),
+			epoch = CASE WHEN steps[i] = 0 THEN a.epoch ELSE epochs[i] END,
+			seq = steps[i] + CASE WHEN steps[i] = 0 OR a.epoch = epochs[i]
+				THEN a.seq ELSE 0 END
+			WHERE a.ws = me AND a.name = names[i] RETURNING a.seq INTO n;
+		IF NOT FOUND THEN
+			n := steps[i];
+			INSERT INTO roger.agent
+				VALUES (me, names[i], greatest(unread[i], 0), epochs[i], n);
+		END IF;
+		fits := fits AND (steps[i] = 0 OR n = seqs[i]);
+	END LOOP;
+	FOR i IN 1 .. cardinality(hashes) LOOP
+		UPDATE roger.count c SET count = greatest(c.count + deltas[i], 0)
+			WHERE c.ws = me AND c.hash = hashes[i] RETURNING c.count INTO n;
+		IF NOT FOUND THEN
+			n := greatest(deltas[i], 0);
+			INSERT INTO roger.count VALUES (me, hashes[i], n);
+		END IF;
+		fits := fits AND (mosts[i] = 0 OR n <= mosts[i]);
+	END LOOP;
+	waits := EXISTS (SELECT FROM roger.waiter x WHERE x.ws = me AND x.until > now());
+	SELECT * INTO w FROM roger.workspace x WHERE x.ws = me FOR UPDATE;
+	IF guess AND NOT (fits AND w.state = 'live' AND w.epoch = relies AND w.words[8] = 1
+			AND w.words[9] IN (0, 4)) THEN
+		RAISE EXCEPTION 'not as it was' USING ERRCODE = 'RG001';
+	END IF;
+	start := w.bytes;
+	chain := w.chain;
+	FOREACH body IN ARRAY lines LOOP
+		last_start := w.bytes;
+		last_chain := chain;
+		chain := roger.chain_1(chain, body);
+		body := roger.close_1(body, chain);
+		INSERT INTO roger.line VALUES (w.messages, last_start, body, token);
+		w.bytes := last_start + length(body);
+	END LOOP;
+	words := CASE WHEN before IS NULL THEN w.words ELSE roger.merge_1(w.words, before, now) END;
+	IF passes AND w.words[5] = start THEN
+		words[5] := w.bytes;
+	END IF;
+	last_start := coalesce(last_start, w.last_start);
+	last_chain := coalesce(last_chain, w.last_chain);
+	UPDATE roger.workspace x SET bytes = w.bytes, chain = chain, last_start = last_start,
+		last_chain = last_chain, epoch = sets, words = words WHERE x.ws = me;
+	RETURN NEXT;
+END $$;
+
+-- Add lines to another journal, which is made if need be; chained: they are bodies.  Waits as
+-- long as another session has the lock of that number.  again: they may be there already.
+CREATE FUNCTION roger.add_1(me bigint, what bigint, called text, lines bytea[], chained boolean,
+	token bigint, again boolean, number bigint) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+DECLARE
+	j roger.journal;
+	body bytea := set_config('synchronous_commit', 'off', true);
+BEGIN
+	IF number IS NOT NULL THEN
+		PERFORM pg_advisory_xact_lock_shared(number);
+	END IF;
+	LOOP
+		SELECT * INTO j FROM roger.journal x
+			WHERE x.ws = me AND x.log = what AND x.name = called FOR UPDATE;
+		EXIT WHEN FOUND;
+		INSERT INTO roger.journal(ws, log, name) VALUES (me, what, called)
+			ON CONFLICT DO NOTHING;
+	END LOOP;
+	IF again AND token IN (SELECT l.token FROM roger.line l WHERE l.journal = j.journal
+			ORDER BY l.start DESC LIMIT 100000) THEN
+		RETURN;
+	END IF;
+	FOREACH body IN ARRAY lines LOOP
+		IF chained THEN
+			j.chain := roger.chain_1(j.chain, body);
+			body := roger.close_1(body, j.chain);
+		END IF;
+		INSERT INTO roger.line VALUES (j.journal, j.bytes, body, token);
+		j.bytes := j.bytes + length(body);
+	END LOOP;
+	UPDATE roger.journal x SET bytes = j.bytes, chain = j.chain
+		WHERE x.ws = me AND x.log = what AND x.name = called;
+END $$;
+
+-- Write a journal again under another number, so that whoever reads the old one notices; false:
+-- it is not as it was read.
+CREATE FUNCTION roger.rewrite_1(me bigint, what bigint, called text, was bigint, size bigint,
+	lines bytea[], ends bigint) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+DECLARE
+	fresh bigint := nextval('roger.journal_number');
+	at bigint := 0;
+	line bytea;
+BEGIN
+	UPDATE roger.journal SET journal = fresh, chain = int8send(ends), bytes = (SELECT
+		coalesce(sum(length(l)), 0) FROM unnest(lines) AS l) WHERE ws = me AND log = what
+		AND name = called AND journal = was AND bytes = size;
+	IF NOT FOUND THEN
+		RETURN false;
+	END IF;
+	PERFORM set_config('roger.rewrite', 'on', true);
+	DELETE FROM roger.line WHERE journal = was;
+	FOREACH line IN ARRAY lines LOOP
+		INSERT INTO roger.line VALUES (fresh, at, line, 0);
+		at := at + length(line);
+	END LOOP;
+	RETURN true;
+END $$;
+
+-- Replace a document if it is `was` (checks; NULL: there is none); false: it is not.  again:
+-- what was put by a lost call is there already, which counts as put.
+CREATE FUNCTION roger.put_1(me bigint, what bigint, called text, checks boolean, was bytea,
+	wanted bytea, again boolean) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+	PERFORM set_config('synchronous_commit', 'off', true);
+	IF checks AND was IS NOT NULL THEN
+		UPDATE roger.document SET text = wanted WHERE ws = me AND kind = what
+			AND name = called AND (text = was OR (again AND text = wanted));
+	ELSE
+		INSERT INTO roger.document AS d VALUES (me, what, called, wanted)
+			ON CONFLICT (ws, kind, name) DO UPDATE SET text = wanted
+			WHERE NOT checks OR (again AND d.text = wanted);
+	END IF;
+	RETURN FOUND;
+END $$;
