@@ -251,10 +251,10 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 	return ROGER_OK;
 }
 
-static int take_row(struct postgres_store *store, struct roger_err *err)
+static int take_row(struct postgres_store *store, int64_t wait_ms, struct roger_err *err)
 {
 	PGresult *result = NULL;
-	int r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	int r = rg_link_expect(&store->link, wait_ms, &result, err);
 
 	if (r == ROGER_OK)
 		r = use_row(store, result, err);
@@ -272,7 +272,8 @@ int rg_pg_look(struct postgres_store *store, bool tail, struct roger_err *err)
 	if (tail)
 		rg_pg_put_tail(store);
 	rg_link_sync(&store->link);
-	r = take_row(store, err);
+	/* It waits for no lock: without an answer the connection is dead. */
+	r = take_row(store, RG_LOOK_MS, err);
 	return r == ROGER_OK && tail ? rg_pg_take_tail(store, err) : r;
 }
 
@@ -355,7 +356,7 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 	}
 	if (got && wish->which != RG_LOCK_WAKE)
 		store->taken[wish->which] = store->link.lives;
-	r = take_row(store, err);
+	r = take_row(store, RG_ANSWER_MS, err);
 	if (r == ROGER_OK && tail)
 		r = rg_pg_take_tail(store, err);
 	return r == ROGER_OK && !got
@@ -409,7 +410,7 @@ static int begin(struct postgres_store *store, int64_t wait_ms, struct roger_err
 	put_look(store, RG_ROLE_ASKED, true);
 	rg_pg_ask_known(store);
 	rg_link_sync(link);
-	r = take_row(store, err);
+	r = take_row(store, RG_ANSWER_MS, err);
 	if (r == ROGER_OK)
 		r = rg_pg_take_known(store, err);
 	/* What failed within a transaction leaves it, with its lock, only to be rolled back. */
@@ -448,7 +449,7 @@ static int resolve(struct postgres_store *store, bool *ret_committed, struct rog
 		RG_ARGS(RG_INT(store->row.messages), RG_INT(store->token_from),
 			RG_INT(store->token)));
 	rg_link_sync(&store->link);
-	r = take_row(store, err);
+	r = take_row(store, RG_ANSWER_MS, err);
 	if (r == ROGER_OK)
 		r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
 	*ret_committed = r == ROGER_OK && PQntuples(result) > 0;
@@ -1069,7 +1070,7 @@ static int find_workspace(struct postgres_store *store, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = use_schema(store, result, store->name, err);
 	PQclear(result);
-	return r == ROGER_OK ? take_row(store, err) : r;
+	return r == ROGER_OK ? take_row(store, RG_ANSWER_MS, err) : r;
 }
 
 static struct postgres_store *make_store(struct rg_workspace *workspace,
