@@ -121,19 +121,14 @@ BEGIN
 	RETURN true;
 END $$;
 
--- The row of a workspace; locks: it is kept, for appends of this transaction.
-CREATE FUNCTION roger.look_1(me bigint, locks boolean, before bigint[], now bigint[])
+-- The row of a workspace.
+CREATE FUNCTION roger.look_1(me bigint, before bigint[], now bigint[])
 RETURNS TABLE (state text, place text, last bytea, on_disk boolean, messages bigint, bytes bigint,
 	chain bytea, last_start bigint, last_chain bytea, epoch bigint, witness_bytes bigint,
 	witness_chain bigint, state_bytes bigint, clock bigint, words bigint[])
 LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 #variable_conflict use_column
 BEGIN
-	IF locks THEN
-		PERFORM set_config('synchronous_commit', 'off', true);
-		PERFORM pg_advisory_xact_lock(7402, me::int);
-		PERFORM FROM roger.workspace WHERE ws = me FOR UPDATE;
-	END IF;
 	IF before IS NOT NULL THEN
 		PERFORM set_config('synchronous_commit', 'off', true);
 		UPDATE roger.workspace SET words = roger.merge_1(words, before, now) WHERE ws = me;
@@ -163,10 +158,9 @@ CREATE FUNCTION roger.close_1(body bytea, chain bytea) RETURNS bytea LANGUAGE sq
 -- comes last, and who comes with that of look_1() is kept apart.  Agents: what is added to
 -- unread and to seq in epoch, and the seq that must come out.  Counts: what is added, and the
 -- most that may come out (0: any).  passes: logged goes on if it is at the end.
-CREATE FUNCTION roger.append_1(me bigint, guess boolean, relies bigint, sets bigint, lines bytea[],
-	token bigint, names bytea[], unread bigint[], epochs bigint[], steps bigint[], seqs bigint[],
-	hashes bigint[], deltas bigint[], mosts bigint[], before bigint[], now bigint[],
-	passes boolean)
+CREATE FUNCTION roger.append_1(me bigint, number bigint, guess boolean, relies bigint, sets bigint,
+	lines bytea[], token bigint, names bytea[], agents bigint[], counts bigint[],
+	before bigint[], now bigint[], passes boolean)
 RETURNS TABLE (start bigint, chain bytea, last_start bigint, last_chain bytea, words bigint[],
 	waits boolean)
 LANGUAGE plpgsql SET search_path = pg_catalog AS $$
@@ -174,33 +168,34 @@ LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 DECLARE
 	w roger.workspace;
 	body bytea := set_config('synchronous_commit', 'off', true);
+	epoch bigint;
+	step bigint;
 	n bigint;
 	fits boolean := true;
 BEGIN
-	IF guess THEN
-		PERFORM pg_advisory_xact_lock_shared(7402, me::int);
-	END IF;
+	PERFORM pg_advisory_xact_lock_shared(number);
 	FOR i IN 1 .. cardinality(names) LOOP
-		UPDATE roger.agent a SET unread = greatest(a.unread + unread[i], 0),
-			epoch = CASE WHEN steps[i] = 0 THEN a.epoch ELSE epochs[i] END,
-			seq = steps[i] + CASE WHEN steps[i] = 0 OR a.epoch = epochs[i]
-				THEN a.seq ELSE 0 END
+		epoch := agents[4 * i - 2];
+		step := agents[4 * i - 1];
+		UPDATE roger.agent a SET unread = greatest(a.unread + agents[4 * i - 3], 0),
+			epoch = CASE WHEN step = 0 THEN a.epoch ELSE epoch END,
+			seq = step + CASE WHEN step = 0 OR a.epoch = epoch THEN a.seq ELSE 0 END
 			WHERE a.ws = me AND a.name = names[i] RETURNING a.seq INTO n;
 		IF NOT FOUND THEN
-			n := steps[i];
+			n := step;
 			INSERT INTO roger.agent
-				VALUES (me, names[i], greatest(unread[i], 0), epochs[i], n);
+				VALUES (me, names[i], greatest(agents[4 * i - 3], 0), epoch, n);
 		END IF;
-		fits := fits AND (steps[i] = 0 OR n = seqs[i]);
+		fits := fits AND (step = 0 OR n = agents[4 * i]);
 	END LOOP;
-	FOR i IN 1 .. cardinality(hashes) LOOP
-		UPDATE roger.count c SET count = greatest(c.count + deltas[i], 0)
-			WHERE c.ws = me AND c.hash = hashes[i] RETURNING c.count INTO n;
+	FOR i IN 1 .. cardinality(counts) / 3 LOOP
+		UPDATE roger.count c SET count = greatest(c.count + counts[3 * i - 1], 0)
+			WHERE c.ws = me AND c.hash = counts[3 * i - 2] RETURNING c.count INTO n;
 		IF NOT FOUND THEN
-			n := greatest(deltas[i], 0);
-			INSERT INTO roger.count VALUES (me, hashes[i], n);
+			n := greatest(counts[3 * i - 1], 0);
+			INSERT INTO roger.count VALUES (me, counts[3 * i - 2], n);
 		END IF;
-		fits := fits AND (mosts[i] = 0 OR n <= mosts[i]);
+		fits := fits AND (counts[3 * i] = 0 OR n <= counts[3 * i]);
 	END LOOP;
 	waits := EXISTS (SELECT FROM roger.waiter x WHERE x.ws = me AND x.until > now());
 	SELECT * INTO w FROM roger.workspace x WHERE x.ws = me FOR UPDATE;
