@@ -90,10 +90,16 @@ CREATE VIEW roger.messages AS
 	FROM roger.workspace w JOIN roger.line l ON l.journal = w.messages;
 
 -- What a handle has changed of the words: the first two are added up, the next four grow, the
--- others are set.
-CREATE FUNCTION roger.merge_1(words bigint[], before bigint[], now bigint[]) RETURNS bigint[]
-LANGUAGE plpgsql IMMUTABLE AS $$
+-- others are set.  logged, if it is at `at`, goes on to `reaches`.
+CREATE FUNCTION roger.merge_1(words bigint[], before bigint[], now bigint[], at bigint,
+	reaches bigint) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
+	IF words[5] = at THEN
+		words[5] := reaches;
+	END IF;
+	IF before IS NULL THEN
+		RETURN words;
+	END IF;
 	FOR i IN 1 .. 11 LOOP
 		IF now[i] <> before[i] THEN
 			words[i] := CASE WHEN i <= 2 THEN words[i] + now[i] - before[i]
@@ -131,7 +137,8 @@ LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
 	IF before IS NOT NULL THEN
 		PERFORM set_config('synchronous_commit', 'off', true);
-		UPDATE roger.workspace SET words = roger.merge_1(words, before, now) WHERE ws = me;
+		UPDATE roger.workspace SET words = roger.merge_1(words, before, now, NULL, NULL)
+			WHERE ws = me;
 	END IF;
 	RETURN QUERY SELECT w.state, w.place, l.text,
 		current_setting('synchronous_standby_names') = ''
@@ -198,29 +205,44 @@ BEGIN
 		fits := fits AND (counts[3 * i] = 0 OR n <= counts[3 * i]);
 	END LOOP;
 	waits := EXISTS (SELECT FROM roger.waiter x WHERE x.ws = me AND x.until > now());
-	SELECT * INTO w FROM roger.workspace x WHERE x.ws = me FOR UPDATE;
-	IF guess AND NOT (fits AND w.state = 'live' AND w.epoch = relies AND w.words[8] = 1
+	IF cardinality(lines) = 1 AND sets = relies THEN
+		-- By far the most frequent, so in one statement.
+		UPDATE roger.workspace x SET last_start = x.bytes, last_chain = x.chain,
+			bytes = x.bytes + length(lines[1]) + 29,
+			chain = roger.chain_1(x.chain, lines[1]), words = roger.merge_1(x.words,
+				before, now, CASE WHEN passes THEN x.bytes END,
+				x.bytes + length(lines[1]) + 29)
+			WHERE x.ws = me RETURNING * INTO w;
+		start := w.last_start;
+		INSERT INTO roger.line VALUES (w.messages, w.last_start,
+			roger.close_1(lines[1], w.chain), token);
+	ELSE
+		SELECT * INTO w FROM roger.workspace x WHERE x.ws = me FOR UPDATE;
+		fits := fits AND w.epoch = relies;
+		start := w.bytes;
+		FOREACH body IN ARRAY lines LOOP
+			w.last_start := w.bytes;
+			w.last_chain := w.chain;
+			w.chain := roger.chain_1(w.chain, body);
+			INSERT INTO roger.line
+				VALUES (w.messages, w.bytes, roger.close_1(body, w.chain), token);
+			w.bytes := w.bytes + length(body) + 29;
+		END LOOP;
+		w.words := roger.merge_1(w.words, before, now, CASE WHEN passes THEN start END,
+			w.bytes);
+		w.epoch := sets;
+		UPDATE roger.workspace x SET bytes = w.bytes, chain = w.chain, words = w.words,
+			last_start = w.last_start, last_chain = w.last_chain, epoch = sets
+			WHERE x.ws = me;
+	END IF;
+	IF guess AND NOT (fits AND w.state = 'live' AND w.epoch = sets AND w.words[8] = 1
 			AND w.words[9] IN (0, 4)) THEN
 		RAISE EXCEPTION 'not as it was' USING ERRCODE = 'RG001';
 	END IF;
-	start := w.bytes;
 	chain := w.chain;
-	FOREACH body IN ARRAY lines LOOP
-		last_start := w.bytes;
-		last_chain := chain;
-		chain := roger.chain_1(chain, body);
-		body := roger.close_1(body, chain);
-		INSERT INTO roger.line VALUES (w.messages, last_start, body, token);
-		w.bytes := last_start + length(body);
-	END LOOP;
-	words := CASE WHEN before IS NULL THEN w.words ELSE roger.merge_1(w.words, before, now) END;
-	IF passes AND w.words[5] = start THEN
-		words[5] := w.bytes;
-	END IF;
-	last_start := coalesce(last_start, w.last_start);
-	last_chain := coalesce(last_chain, w.last_chain);
-	UPDATE roger.workspace x SET bytes = w.bytes, chain = chain, last_start = last_start,
-		last_chain = last_chain, epoch = sets, words = words WHERE x.ws = me;
+	last_start := w.last_start;
+	last_chain := w.last_chain;
+	words := w.words;
 	RETURN NEXT;
 END $$;
 
@@ -235,6 +257,16 @@ DECLARE
 BEGIN
 	IF number IS NOT NULL THEN
 		PERFORM pg_advisory_xact_lock_shared(number);
+	END IF;
+	IF NOT again AND chained AND cardinality(lines) = 1 THEN
+		UPDATE roger.journal x SET bytes = x.bytes + length(lines[1]) + 29,
+			chain = roger.chain_1(x.chain, lines[1])
+			WHERE x.ws = me AND x.log = what AND x.name = called RETURNING * INTO j;
+		IF FOUND THEN
+			INSERT INTO roger.line VALUES (j.journal, j.bytes - length(lines[1]) - 29,
+				roger.close_1(lines[1], j.chain), token);
+			RETURN;
+		END IF;
 	END IF;
 	LOOP
 		SELECT * INTO j FROM roger.journal x
