@@ -90,10 +90,16 @@ CREATE VIEW roger.messages AS
 	FROM roger.workspace w JOIN roger.line l ON l.journal = w.messages;
 
 -- What a handle has changed of the words: the first two are added up, the next four grow, the
--- others are set.
-CREATE FUNCTION roger.merge_1(words bigint[], before bigint[], now bigint[]) RETURNS bigint[]
-LANGUAGE plpgsql IMMUTABLE AS $$
+-- others are set.  logged, if it is at `at`, goes on to `reaches`.
+CREATE FUNCTION roger.merge_1(words bigint[], before bigint[], now bigint[], at bigint,
+	reaches bigint) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
+	IF words[5] = at THEN
+		words[5] := reaches;
+	END IF;
+	IF before IS NULL THEN
+		RETURN words;
+	END IF;
 	FOR i IN 1 .. 11 LOOP
 		IF now[i] <> before[i] THEN
 			words[i] := CASE WHEN i <= 2 THEN words[i] + now[i] - before[i]
@@ -121,22 +127,18 @@ BEGIN
 	RETURN true;
 END $$;
 
--- The row of a workspace; locks: it is kept, for appends of this transaction.
-CREATE FUNCTION roger.look_1(me bigint, locks boolean, before bigint[], now bigint[])
+-- The row of a workspace.
+CREATE FUNCTION roger.look_1(me bigint, before bigint[], now bigint[])
 RETURNS TABLE (state text, place text, last bytea, on_disk boolean, messages bigint, bytes bigint,
 	chain bytea, last_start bigint, last_chain bytea, epoch bigint, witness_bytes bigint,
 	witness_chain bigint, state_bytes bigint, clock bigint, words bigint[])
 LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 #variable_conflict use_column
 BEGIN
-	IF locks THEN
-		PERFORM set_config('synchronous_commit', 'off', true);
-		PERFORM pg_advisory_xact_lock(7402, me::int);
-		PERFORM FROM roger.workspace WHERE ws = me FOR UPDATE;
-	END IF;
 	IF before IS NOT NULL THEN
 		PERFORM set_config('synchronous_commit', 'off', true);
-		UPDATE roger.workspace SET words = roger.merge_1(words, before, now) WHERE ws = me;
+		UPDATE roger.workspace SET words = roger.merge_1(words, before, now, NULL, NULL)
+			WHERE ws = me;
 	END IF;
 	RETURN QUERY SELECT w.state, w.place, l.text,
 		current_setting('synchronous_standby_names') = ''
@@ -163,10 +165,9 @@ CREATE FUNCTION roger.close_1(body bytea, chain bytea) RETURNS bytea LANGUAGE sq
 -- comes last, and who comes with that of look_1() is kept apart.  Agents: what is added to
 -- unread and to seq in epoch, and the seq that must come out.  Counts: what is added, and the
 -- most that may come out (0: any).  passes: logged goes on if it is at the end.
-CREATE FUNCTION roger.append_1(me bigint, guess boolean, relies bigint, sets bigint, lines bytea[],
-	token bigint, names bytea[], unread bigint[], epochs bigint[], steps bigint[], seqs bigint[],
-	hashes bigint[], deltas bigint[], mosts bigint[], before bigint[], now bigint[],
-	passes boolean)
+CREATE FUNCTION roger.append_1(me bigint, number bigint, guess boolean, relies bigint, sets bigint,
+	lines bytea[], token bigint, names bytea[], agents bigint[], counts bigint[],
+	before bigint[], now bigint[], passes boolean)
 RETURNS TABLE (start bigint, chain bytea, last_start bigint, last_chain bytea, words bigint[],
 	waits boolean)
 LANGUAGE plpgsql SET search_path = pg_catalog AS $$
@@ -174,58 +175,74 @@ LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 DECLARE
 	w roger.workspace;
 	body bytea := set_config('synchronous_commit', 'off', true);
+	epoch bigint;
+	step bigint;
 	n bigint;
 	fits boolean := true;
 BEGIN
-	IF guess THEN
-		PERFORM pg_advisory_xact_lock_shared(7402, me::int);
-	END IF;
+	PERFORM pg_advisory_xact_lock_shared(number);
 	FOR i IN 1 .. cardinality(names) LOOP
-		UPDATE roger.agent a SET unread = greatest(a.unread + unread[i], 0),
-			epoch = CASE WHEN steps[i] = 0 THEN a.epoch ELSE epochs[i] END,
-			seq = steps[i] + CASE WHEN steps[i] = 0 OR a.epoch = epochs[i]
-				THEN a.seq ELSE 0 END
+		epoch := agents[4 * i - 2];
+		step := agents[4 * i - 1];
+		UPDATE roger.agent a SET unread = greatest(a.unread + agents[4 * i - 3], 0),
+			epoch = CASE WHEN step = 0 THEN a.epoch ELSE epoch END,
+			seq = step + CASE WHEN step = 0 OR a.epoch = epoch THEN a.seq ELSE 0 END
 			WHERE a.ws = me AND a.name = names[i] RETURNING a.seq INTO n;
 		IF NOT FOUND THEN
-			n := steps[i];
+			n := step;
 			INSERT INTO roger.agent
-				VALUES (me, names[i], greatest(unread[i], 0), epochs[i], n);
+				VALUES (me, names[i], greatest(agents[4 * i - 3], 0), epoch, n);
 		END IF;
-		fits := fits AND (steps[i] = 0 OR n = seqs[i]);
+		fits := fits AND (step = 0 OR n = agents[4 * i]);
 	END LOOP;
-	FOR i IN 1 .. cardinality(hashes) LOOP
-		UPDATE roger.count c SET count = greatest(c.count + deltas[i], 0)
-			WHERE c.ws = me AND c.hash = hashes[i] RETURNING c.count INTO n;
+	FOR i IN 1 .. cardinality(counts) / 3 LOOP
+		UPDATE roger.count c SET count = greatest(c.count + counts[3 * i - 1], 0)
+			WHERE c.ws = me AND c.hash = counts[3 * i - 2] RETURNING c.count INTO n;
 		IF NOT FOUND THEN
-			n := greatest(deltas[i], 0);
-			INSERT INTO roger.count VALUES (me, hashes[i], n);
+			n := greatest(counts[3 * i - 1], 0);
+			INSERT INTO roger.count VALUES (me, counts[3 * i - 2], n);
 		END IF;
-		fits := fits AND (mosts[i] = 0 OR n <= mosts[i]);
+		fits := fits AND (counts[3 * i] = 0 OR n <= counts[3 * i]);
 	END LOOP;
 	waits := EXISTS (SELECT FROM roger.waiter x WHERE x.ws = me AND x.until > now());
-	SELECT * INTO w FROM roger.workspace x WHERE x.ws = me FOR UPDATE;
-	IF guess AND NOT (fits AND w.state = 'live' AND w.epoch = relies AND w.words[8] = 1
+	IF cardinality(lines) = 1 AND sets = relies THEN
+		-- By far the most frequent, so in one statement.
+		UPDATE roger.workspace x SET last_start = x.bytes, last_chain = x.chain,
+			bytes = x.bytes + length(lines[1]) + 29,
+			chain = roger.chain_1(x.chain, lines[1]), words = roger.merge_1(x.words,
+				before, now, CASE WHEN passes THEN x.bytes END,
+				x.bytes + length(lines[1]) + 29)
+			WHERE x.ws = me RETURNING * INTO w;
+		start := w.last_start;
+		INSERT INTO roger.line VALUES (w.messages, w.last_start,
+			roger.close_1(lines[1], w.chain), token);
+	ELSE
+		SELECT * INTO w FROM roger.workspace x WHERE x.ws = me FOR UPDATE;
+		fits := fits AND w.epoch = relies;
+		start := w.bytes;
+		FOREACH body IN ARRAY lines LOOP
+			w.last_start := w.bytes;
+			w.last_chain := w.chain;
+			w.chain := roger.chain_1(w.chain, body);
+			INSERT INTO roger.line
+				VALUES (w.messages, w.bytes, roger.close_1(body, w.chain), token);
+			w.bytes := w.bytes + length(body) + 29;
+		END LOOP;
+		w.words := roger.merge_1(w.words, before, now, CASE WHEN passes THEN start END,
+			w.bytes);
+		w.epoch := sets;
+		UPDATE roger.workspace x SET bytes = w.bytes, chain = w.chain, words = w.words,
+			last_start = w.last_start, last_chain = w.last_chain, epoch = sets
+			WHERE x.ws = me;
+	END IF;
+	IF guess AND NOT (fits AND w.state = 'live' AND w.epoch = sets AND w.words[8] = 1
 			AND w.words[9] IN (0, 4)) THEN
 		RAISE EXCEPTION 'not as it was' USING ERRCODE = 'RG001';
 	END IF;
-	start := w.bytes;
 	chain := w.chain;
-	FOREACH body IN ARRAY lines LOOP
-		last_start := w.bytes;
-		last_chain := chain;
-		chain := roger.chain_1(chain, body);
-		body := roger.close_1(body, chain);
-		INSERT INTO roger.line VALUES (w.messages, last_start, body, token);
-		w.bytes := last_start + length(body);
-	END LOOP;
-	words := CASE WHEN before IS NULL THEN w.words ELSE roger.merge_1(w.words, before, now) END;
-	IF passes AND w.words[5] = start THEN
-		words[5] := w.bytes;
-	END IF;
-	last_start := coalesce(last_start, w.last_start);
-	last_chain := coalesce(last_chain, w.last_chain);
-	UPDATE roger.workspace x SET bytes = w.bytes, chain = chain, last_start = last_start,
-		last_chain = last_chain, epoch = sets, words = words WHERE x.ws = me;
+	last_start := w.last_start;
+	last_chain := w.last_chain;
+	words := w.words;
 	RETURN NEXT;
 END $$;
 
@@ -240,6 +257,16 @@ DECLARE
 BEGIN
 	IF number IS NOT NULL THEN
 		PERFORM pg_advisory_xact_lock_shared(number);
+	END IF;
+	IF NOT again AND chained AND cardinality(lines) = 1 THEN
+		UPDATE roger.journal x SET bytes = x.bytes + length(lines[1]) + 29,
+			chain = roger.chain_1(x.chain, lines[1])
+			WHERE x.ws = me AND x.log = what AND x.name = called RETURNING * INTO j;
+		IF FOUND THEN
+			INSERT INTO roger.line VALUES (j.journal, j.bytes - length(lines[1]) - 29,
+				roger.close_1(lines[1], j.chain), token);
+			RETURN;
+		END IF;
 	END IF;
 	LOOP
 		SELECT * INTO j FROM roger.journal x

@@ -157,11 +157,9 @@ static bool is_stale(const struct postgres_store *store, const struct rg_figure_
 static bool find_figure(struct postgres_store *store, const struct rg_figure_key *key,
 			struct rg_figure *ret_figure)
 {
-	const bool in_transaction = store->appending && !store->guessing;
 	struct known *known = find(store, key);
 
-	if (is_stale(store, key, known) &&
-	    (in_transaction || rg_pg_ready(store, NULL) == ROGER_OK)) {
+	if (is_stale(store, key, known) && rg_pg_ready(store, NULL) == ROGER_OK) {
 		fetch(store, known);
 		known = find(store, key);
 	}
@@ -249,29 +247,27 @@ void rg_pg_put_figure(struct rg_store *base, const struct rg_figure_key *key,
 	rg_pg_leave(store);
 }
 
-/* Agents and counts that changed, as columns. */
+/* What changed: names and four numbers of each, three numbers of each count. */
 struct changes {
-	struct rg_buf names, unread, epochs, steps, seqs, hashes, deltas, mosts;
+	struct rg_buf names, agents, counts;
 };
 
-static void add_agent(struct changes *changes, const struct known *known)
+static void add_change(struct changes *changes, const struct known *known)
 {
 	const struct rg_figure *now = &known->figure, *base = &known->base;
-	const bool renewed = now->epoch != base->epoch;
-	const int64_t step = now->seq - (renewed ? 0 : base->seq);
+	const int64_t step = now->seq - (now->epoch == base->epoch ? base->seq : 0);
 
+	if (known->key.kind == RG_FIGURE_COUNT) {
+		rg_array_add_int(&changes->counts, (int64_t)known->key.hash);
+		rg_array_add_int(&changes->counts, (int64_t)(now->count - base->count));
+		rg_array_add_int(&changes->counts, (int64_t)now->most);
+		return;
+	}
 	rg_array_add(&changes->names, (struct roger_str){ known->name, known->key.name.length });
-	rg_array_add_int(&changes->unread, (int64_t)(now->count - base->count));
-	rg_array_add_int(&changes->epochs, now->epoch);
-	rg_array_add_int(&changes->steps, step);
-	rg_array_add_int(&changes->seqs, step ? now->seq : 0);
-}
-
-static void add_count(struct changes *changes, const struct known *known)
-{
-	rg_array_add_int(&changes->hashes, (int64_t)known->key.hash);
-	rg_array_add_int(&changes->deltas, (int64_t)(known->figure.count - known->base.count));
-	rg_array_add_int(&changes->mosts, (int64_t)known->figure.most);
+	rg_array_add_int(&changes->agents, (int64_t)(now->count - base->count));
+	rg_array_add_int(&changes->agents, now->epoch);
+	rg_array_add_int(&changes->agents, step);
+	rg_array_add_int(&changes->agents, now->seq);
 }
 
 static int compare(const void *a, const void *b)
@@ -287,14 +283,6 @@ static void gather(struct postgres_store *store, struct changes *changes)
 	struct known *known, **changed;
 	size_t i = 0, count = 0;
 
-	rg_array_open(&changes->names, RG_ARRAY_BYTES);
-	rg_array_open(&changes->unread, RG_ARRAY_INTS);
-	rg_array_open(&changes->epochs, RG_ARRAY_INTS);
-	rg_array_open(&changes->steps, RG_ARRAY_INTS);
-	rg_array_open(&changes->seqs, RG_ARRAY_INTS);
-	rg_array_open(&changes->hashes, RG_ARRAY_INTS);
-	rg_array_open(&changes->deltas, RG_ARRAY_INTS);
-	rg_array_open(&changes->mosts, RG_ARRAY_INTS);
 	while ((known = rg_table_next(&store->known, &i)))
 		count += known->dirty;
 	changed = count ? calloc(count, sizeof *changed) : NULL;
@@ -305,21 +293,8 @@ static void gather(struct postgres_store *store, struct changes *changes)
 	if (count)
 		qsort(changed, count, sizeof *changed, compare);
 	for (i = 0; i < count; i++)
-		(changed[i]->key.kind == RG_FIGURE_AGENT ? add_agent : add_count)(changes,
-										  changed[i]);
+		add_change(changes, changed[i]);
 	free(changed);
-}
-
-static void free_changes(struct changes *changes)
-{
-	rg_buf_deinit(&changes->names);
-	rg_buf_deinit(&changes->unread);
-	rg_buf_deinit(&changes->epochs);
-	rg_buf_deinit(&changes->steps);
-	rg_buf_deinit(&changes->seqs);
-	rg_buf_deinit(&changes->hashes);
-	rg_buf_deinit(&changes->deltas);
-	rg_buf_deinit(&changes->mosts);
 }
 
 /* Does the shared word go on with these lines, from their start to their end? */
@@ -339,49 +314,43 @@ void rg_pg_put_step(struct postgres_store *store)
 	int64_t now[WORDS];
 	bool pass, same;
 
-	rg_pg_read_words(&store->shared, now);
+	rg_pg_read_words(store, now);
 	pass = passes(store, now);
 	same = !memcmp(now, store->row.words, sizeof now);
+	rg_array_open(&c.names, RG_ARRAY_BYTES);
+	rg_array_open(&c.agents, RG_ARRAY_INTS);
+	rg_array_open(&c.counts, RG_ARRAY_INTS);
 	gather(store, &c);
 	rg_link_put(
 		&store->link, RG_ROLE_ASKED,
 		"SELECT * FROM roger.append_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
-		"$13, $14, $15, $16, $17)",
-		RG_ARGS(RG_INT(store->ws), RG_TEXT(store->guessing ? "t" : "f"),
-			RG_INT(store->row_before.epoch), RG_INT(store->row.epoch),
-			rg_array_close(&store->lines), RG_INT(store->token),
-			rg_array_close(&c.names), rg_array_close(&c.unread),
-			rg_array_close(&c.epochs), rg_array_close(&c.steps),
-			rg_array_close(&c.seqs), rg_array_close(&c.hashes),
-			rg_array_close(&c.deltas), rg_array_close(&c.mosts),
+		"$13)",
+		RG_ARGS(RG_INT(store->ws),
+			RG_INT(rg_pg_lock_number(store, RG_LOCK_APPEND, RG_STR(""))),
+			RG_TEXT(store->guessing ? "t" : "f"), RG_INT(store->row_before.epoch),
+			RG_INT(store->row.epoch), rg_array_close(&store->lines),
+			RG_INT(store->token), rg_array_close(&c.names), rg_array_close(&c.agents),
+			rg_array_close(&c.counts),
 			same ? RG_NULL : rg_ints(&before, store->row.words, WORDS),
 			same ? RG_NULL : rg_ints(&after, now, WORDS), RG_TEXT(pass ? "t" : "f")));
-	free_changes(&c);
+	rg_buf_deinit(&c.names);
+	rg_buf_deinit(&c.agents);
+	rg_buf_deinit(&c.counts);
 }
 
-void rg_pg_keep_step(struct postgres_store *store)
+void rg_pg_end_step(struct postgres_store *store, bool stored)
 {
 	struct known *known;
 	size_t i = 0;
 
-	while ((known = rg_table_next(&store->known, &i)))
-		if (known->dirty) {
-			known->dirty = false;
+	while ((known = rg_table_next(&store->known, &i))) {
+		if (known->dirty && stored)
 			known->base = known->figure;
-		}
-}
-
-void rg_pg_undo_step(struct postgres_store *store)
-{
-	struct known *known;
-	size_t i = 0;
-
-	while ((known = rg_table_next(&store->known, &i)))
-		if (known->dirty) {
-			known->dirty = false;
-			known->figure = known->base;
+		else if (known->dirty)
 			known->turn = 0;
-		}
+		known->figure = known->base;
+		known->dirty = false;
+	}
 }
 
 /* --------------------------------------------------------------- walking -- */

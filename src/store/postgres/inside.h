@@ -112,16 +112,15 @@ void rg_pg_ask_known(struct postgres_store *store);
 RG_CHECKED int rg_pg_take_known(struct postgres_store *store, struct roger_err *err);
 void rg_pg_forget_known(struct postgres_store *store);
 bool rg_pg_is_dirty(const struct postgres_store *store);
-/* Queue the step: all lines and figures.  Then either of the next two. */
+/* Queue the step: all lines and figures. */
 void rg_pg_put_step(struct postgres_store *store);
-void rg_pg_keep_step(struct postgres_store *store);
-void rg_pg_undo_step(struct postgres_store *store);
+void rg_pg_end_step(struct postgres_store *store, bool stored);
 bool rg_pg_figure(struct rg_store *store, const struct rg_figure_key *key,
 		  struct rg_figure *ret_figure);
 void rg_pg_put_figure(struct rg_store *store, const struct rg_figure_key *key,
 		      const struct rg_figure *figure);
 bool rg_pg_next_figure(struct rg_store *store, size_t *i, struct rg_named_figure *ret_named);
-void rg_pg_read_words(const struct rg_shared *shared, int64_t words[WORDS]);
+void rg_pg_read_words(struct postgres_store *store, int64_t words[WORDS]);
 
 /* migrate.c */
 int rg_postgres_version(void);

@@ -85,9 +85,6 @@ int rg_pg_ready(struct postgres_store *store, struct roger_err *err)
 		(void)!rg_pg_take_barrier(store, NULL);
 	if (store->link.asked)
 		rg_link_drain(&store->link);
-	if (store->appending && !store->guessing && !store->link.connection)
-		return rg_fail(err, ROGER_ETIMEOUT, 0,
-			       "the connection to PostgreSQL was lost; try again");
 	r = rg_link_open(&store->link, err);
 	if (r == ROGER_OK)
 		rg_pg_add_noted(store);
@@ -96,7 +93,7 @@ int rg_pg_ready(struct postgres_store *store, struct roger_err *err)
 
 bool rg_pg_again(const struct postgres_store *store, int r, int *tries)
 {
-	return r == ROGER_ETIMEOUT && !store->link.connection && !store->appending && ++*tries < 3;
+	return r == ROGER_ETIMEOUT && !store->link.connection && ++*tries < 3;
 }
 
 int rg_pg_ask(struct postgres_store *store, const char *sql, const struct rg_arg *args,
@@ -117,51 +114,46 @@ int rg_pg_ask(struct postgres_store *store, const char *sql, const struct rg_arg
 
 /* --------------------------------------------------------------- the row -- */
 
-void rg_pg_read_words(const struct rg_shared *shared, int64_t words[WORDS])
-{
-	const int64_t now[WORDS] = { (int64_t)shared->state_wanted,
-				     (int64_t)shared->seen_wanted,
-				     (int64_t)shared->state_written,
-				     (int64_t)shared->seen_written,
-				     (int64_t)shared->logged,
-				     (int64_t)shared->listed,
-				     (int64_t)shared->carried,
-				     shared->prepared,
-				     shared->broken,
-				     shared->damages,
-				     shared->damaged };
+enum { WIDE = 7 };
 
-	memcpy(words, now, sizeof now);
+/* From shared to words, or back. */
+static void copy_words(struct rg_shared *shared, int64_t words[WORDS], bool back)
+{
+	_Atomic uint64_t *const wide[] = { &shared->state_wanted,  &shared->seen_wanted,
+					   &shared->state_written, &shared->seen_written,
+					   &shared->logged,	   &shared->listed,
+					   &shared->carried };
+	_Atomic uint32_t *const narrow[] = { &shared->prepared, &shared->broken, &shared->damages,
+					     &shared->damaged };
+	int i;
+
+	for (i = 0; i < WORDS; i++)
+		if (!back)
+			words[i] = i < WIDE ? (int64_t)*wide[i] : *narrow[i - WIDE];
+		else if (i < WIDE)
+			*wide[i] = (uint64_t)words[i];
+		else
+			*narrow[i - WIDE] = (uint32_t)words[i];
 }
 
-static void write_words(const int64_t words[WORDS], struct rg_shared *shared)
+void rg_pg_read_words(struct postgres_store *store, int64_t words[WORDS])
 {
-	shared->state_wanted = (uint64_t)words[0];
-	shared->seen_wanted = (uint64_t)words[1];
-	shared->state_written = (uint64_t)words[2];
-	shared->seen_written = (uint64_t)words[3];
-	shared->logged = (uint64_t)words[4];
-	shared->listed = (uint64_t)words[5];
-	shared->carried = (uint64_t)words[6];
-	shared->prepared = (uint32_t)words[7];
-	shared->broken = (uint32_t)words[8];
-	shared->damages = (uint32_t)words[9];
-	shared->damaged = (uint32_t)words[10];
+	copy_words(&store->shared, words, false);
 }
 
 /* Queue the question for the row, with what this handle changed of the shared words. */
-static void put_look(struct postgres_store *store, enum rg_role role, bool locks)
+static void put_look(struct postgres_store *store, enum rg_role role)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf before = { 0 }, after = { 0 };
 	int64_t now[WORDS];
 	bool same;
 
-	rg_pg_read_words(&store->shared, now);
+	rg_pg_read_words(store, now);
 	same = !memcmp(now, store->row.words, sizeof now);
 	if (same && role == RG_ROLE_ASIDE)
 		return;
-	rg_link_put(&store->link, role, "SELECT * FROM roger.look_1($1, $2, $3, $4)",
-		    RG_ARGS(RG_INT(store->ws), RG_TEXT(locks ? "t" : "f"),
+	rg_link_put(&store->link, role, "SELECT * FROM roger.look_1($1, $2, $3)",
+		    RG_ARGS(RG_INT(store->ws),
 			    same ? RG_NULL : rg_ints(&before, store->row.words, WORDS),
 			    same ? RG_NULL : rg_ints(&after, now, WORDS)));
 	memcpy(store->row.words, now, sizeof now);
@@ -242,7 +234,7 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 		return rg_fail(err, ROGER_ECONFIG, 0, "the workspace was moved, or is being: %.*s",
 			       RG_STR_ARGS(rg_column_bytes(result, 0, ROW_PLACE)));
 	read_row(result, &store->row);
-	write_words(store->row.words, &store->shared);
+	copy_words(&store->shared, store->row.words, true);
 	check_last(store, rg_column_bytes(result, 0, ROW_LAST));
 	begin_life(store, result);
 	if (rg_column_int(result, 0, ROW_ON_DISK))
@@ -268,7 +260,7 @@ int rg_pg_look(struct postgres_store *store, bool tail, struct roger_err *err)
 
 	if (r < 0)
 		return r;
-	put_look(store, RG_ROLE_ASKED, false);
+	put_look(store, RG_ROLE_ASKED);
 	if (tail)
 		rg_pg_put_tail(store);
 	rg_link_sync(&store->link);
@@ -292,15 +284,18 @@ static bool holds(struct rg_store *base, enum rg_store_lock which)
 
 static bool is_brief(enum rg_store_lock which)
 {
-	return which == RG_LOCK_CHANGE || which == RG_LOCK_RECORDS || which == RG_LOCK_STATE;
+	return which == RG_LOCK_CHANGE || which == RG_LOCK_RECORDS || which == RG_LOCK_STATE ||
+	       which == RG_LOCK_APPEND;
 }
 
 static int64_t idle_ms(struct postgres_store *store)
 {
-	return holds(&store->base, RG_LOCK_CHANGE) || holds(&store->base, RG_LOCK_RECORDS) ||
-			       holds(&store->base, RG_LOCK_STATE)
-		       ? IDLE_MS
-		       : 0;
+	enum rg_store_lock which;
+
+	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND; which++)
+		if (is_brief(which) && holds(&store->base, which))
+			return IDLE_MS;
+	return 0;
 }
 
 int rg_pg_check_locks(const struct postgres_store *store, struct roger_err *err)
@@ -328,11 +323,21 @@ int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock
 	return (int64_t)number;
 }
 
-/* A lock of the session; what it protects may have changed, so the row comes with it. */
+/* What comes with the lock. */
+static int take_with(struct postgres_store *store, enum rg_store_lock which, struct roger_err *err)
+{
+	int r = take_row(store, RG_ANSWER_MS, err);
+
+	if (r == ROGER_OK && which == RG_LOCK_CHANGE)
+		r = rg_pg_take_tail(store, err);
+	return r == ROGER_OK && which == RG_LOCK_APPEND ? rg_pg_take_known(store, err) : r;
+}
+
+/* A lock of the session; what it protects may have changed, so that comes in the same flush. */
 static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		struct roger_err *err)
 {
-	const bool tail = wish->which == RG_LOCK_CHANGE;
+	const enum rg_store_lock which = wish->which;
 	PGresult *result = NULL;
 	bool got;
 	int r = rg_pg_ready(store, err);
@@ -340,25 +345,22 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 	if (r < 0)
 		return r;
 	rg_link_put(&store->link, RG_ROLE_ASKED, "SELECT roger.lock_1($1, $2, $3)",
-		    RG_ARGS(RG_INT(rg_pg_lock_number(store, wish->which, wish->agent)),
+		    RG_ARGS(RG_INT(rg_pg_lock_number(store, which, wish->agent)),
 			    RG_INT(wish->wait_ms),
-			    RG_INT(is_brief(wish->which) ? IDLE_MS : idle_ms(store))));
-	put_look(store, RG_ROLE_ASKED, false);
-	if (tail)
+			    RG_INT(is_brief(which) ? IDLE_MS : idle_ms(store))));
+	put_look(store, RG_ROLE_ASKED);
+	if (which == RG_LOCK_CHANGE)
 		rg_pg_put_tail(store);
+	if (which == RG_LOCK_APPEND)
+		rg_pg_ask_known(store);
 	rg_link_sync(&store->link);
 	r = rg_link_expect(&store->link, wish->wait_ms + RG_ANSWER_MS, &result, err);
 	got = r == ROGER_OK && rg_column_int(result, 0, 0);
 	PQclear(result);
-	if (r < 0) {
-		rg_link_drain(&store->link);
-		return r;
-	}
-	if (got && wish->which != RG_LOCK_WAKE)
-		store->taken[wish->which] = store->link.lives;
-	r = take_row(store, RG_ANSWER_MS, err);
-	if (r == ROGER_OK && tail)
-		r = rg_pg_take_tail(store, err);
+	if (got && which != RG_LOCK_WAKE)
+		store->taken[which] = store->link.lives;
+	if (r == ROGER_OK)
+		r = take_with(store, which, err);
 	return r == ROGER_OK && !got
 		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock")
 		       : r;
@@ -373,7 +375,7 @@ static void give_back(struct postgres_store *store, enum rg_store_lock which,
 		store->taken[which] = 0;
 	if (!mine || !store->link.connection)
 		return;
-	put_look(store, RG_ROLE_ASIDE, false);
+	put_look(store, RG_ROLE_ASIDE);
 	rg_link_put(
 		&store->link, RG_ROLE_ASIDE,
 		"SELECT pg_advisory_unlock($1::bigint), set_config('idle_session_timeout', $2, "
@@ -387,6 +389,7 @@ static void give_back(struct postgres_store *store, enum rg_store_lock which,
 
 static void start(struct postgres_store *store, bool guessing)
 {
+	store->turn += guessing;
 	store->appending = true;
 	store->guessing = guessing;
 	store->row_before = store->row;
@@ -394,34 +397,6 @@ static void start(struct postgres_store *store, bool guessing)
 	store->line_count = 0;
 	rg_buf_deinit(&store->lines);
 	rg_array_open(&store->lines, RG_ARRAY_BYTES);
-}
-
-static int begin(struct postgres_store *store, int64_t wait_ms, struct roger_err *err)
-{
-	struct rg_link *link = &store->link;
-	int r = rg_pg_ready(store, err);
-
-	if (r < 0)
-		return r;
-	store->turn++;
-	rg_link_put(link, RG_ROLE_ASIDE, "BEGIN", NULL);
-	rg_link_put(link, RG_ROLE_ASIDE, "SELECT set_config('lock_timeout', $1, true)",
-		    RG_ARGS(RG_INT(wait_ms > 0 ? wait_ms : 1)));
-	put_look(store, RG_ROLE_ASKED, true);
-	rg_pg_ask_known(store);
-	rg_link_sync(link);
-	r = take_row(store, RG_ANSWER_MS, err);
-	if (r == ROGER_OK)
-		r = rg_pg_take_known(store, err);
-	/* What failed within a transaction leaves it, with its lock, only to be rolled back. */
-	if (r < 0 && link->connection) {
-		rg_link_drain(link);
-		rg_link_put(link, RG_ROLE_ASIDE, "ROLLBACK", NULL);
-		rg_link_sync(link);
-	}
-	if (r == ROGER_OK)
-		start(store, false);
-	return r;
 }
 
 /*
@@ -442,7 +417,7 @@ static int resolve(struct postgres_store *store, bool *ret_committed, struct rog
 		"pg_backend_pid()",
 		RG_ARGS(RG_INT(store->token_process), RG_INT(store->token_born)));
 	rg_link_sync(&store->link);
-	put_look(store, RG_ROLE_ASKED, true);
+	put_look(store, RG_ROLE_ASKED);
 	rg_link_put(
 		&store->link, RG_ROLE_ASKED,
 		"SELECT FROM roger.line WHERE journal = $1 AND start >= $2 AND token = $3 LIMIT 1",
@@ -470,10 +445,10 @@ static void use_step(struct postgres_store *store, const PGresult *result)
 	row->last = (uint64_t)rg_column_int(result, 0, 2);
 	row->before_last = (uint64_t)rg_column_int(result, 0, 3);
 	rg_column_ints(result, 0, 4, row->words, WORDS);
-	write_words(row->words, &store->shared);
+	copy_words(&store->shared, row->words, true);
 	store->waits = rg_column_int(result, 0, 5);
 	store->looked_ns = rg_clock_monotonic_ns();
-	rg_pg_keep_step(store);
+	rg_pg_end_step(store, true);
 }
 
 /* Nothing was stored: as before, but what was known is not any more. */
@@ -481,8 +456,7 @@ static void undo(struct postgres_store *store)
 {
 	store->row = store->row_before;
 	store->shared.logged = store->logged_before;
-	store->appending = store->blank = false;
-	rg_pg_undo_step(store);
+	rg_pg_end_step(store, false);
 }
 
 /* Send the step, with its barrier if there are lines, and wait for its own answer. */
@@ -490,12 +464,9 @@ static int send_step(struct postgres_store *store, PGresult **ret_result, struct
 {
 	struct rg_link *link = &store->link;
 
-	if (has_barrier(store))
-		(void)!rg_pg_take_barrier(store, NULL);
 	rg_pg_put_step(store);
-	if (!store->guessing)
-		rg_link_put(link, RG_ROLE_ASIDE, "COMMIT", NULL);
 	rg_link_sync(link);
+	store->token_from = store->row_before.bytes;
 	store->token_life = link->lives;
 	store->token_process = link->process;
 	store->token_born = link->born;
@@ -538,23 +509,19 @@ static int commit(struct postgres_store *store, uint64_t *end, struct roger_err 
 {
 	PGresult *result = NULL;
 	struct roger_err why = { 0 };
-	const bool guess = store->guessing;
 	int r;
 
-	store->token_from = store->row_before.bytes;
 	r = send_step(store, &result, &why);
-	store->appending = store->blank = false;
+	store->doubtful = r < 0;
 	if (r == ROGER_OK) {
 		use_step(store, result);
 		*end = *end ? store->row.bytes : 0;
-		store->doubtful = false;
 	} else if (!store->link.connection) {
 		r = find_step(store, end, err);
 	} else {
 		undo(store);
-		store->doubtful = true;
 		*end = 0;
-		if (r == ROGER_ENOENT || (r == ROGER_ETIMEOUT && guess))
+		if (store->guessing && (r == ROGER_ENOENT || r == ROGER_ETIMEOUT))
 			r = ROGER_OK;
 		else if (err)
 			*err = why;
@@ -563,24 +530,29 @@ static int commit(struct postgres_store *store, uint64_t *end, struct roger_err 
 	return r;
 }
 
-/* Release RG_LOCK_APPEND. */
-static int end_transaction(struct postgres_store *store, uint64_t *end, struct roger_err *err)
+/* Release RG_LOCK_APPEND.  What was decided with a lock that is lost is not sent. */
+static int end_step(struct postgres_store *store, uint64_t *end, struct roger_err *err)
 {
-	if (rg_pg_is_dirty(store))
-		return commit(store, end, err);
-	if (!store->guessing) {
-		rg_link_put(&store->link, RG_ROLE_ASIDE, "COMMIT", NULL);
-		rg_link_sync(&store->link);
-		rg_link_flush(&store->link);
+	const bool sound = store->guessing || holds(&store->base, RG_LOCK_APPEND);
+	int r = ROGER_OK;
+
+	if (has_barrier(store))
+		(void)!rg_pg_take_barrier(store, NULL);
+	if (rg_pg_is_dirty(store) && sound)
+		r = commit(store, end, err);
+	else if (rg_pg_is_dirty(store)) {
+		undo(store);
+		*end = 0;
 	}
+	give_back(store, RG_LOCK_APPEND, RG_STR(""));
 	store->appending = store->blank = false;
-	return ROGER_OK;
+	return r;
 }
 
 static int finish(struct rg_store *base, uint64_t *end, struct roger_err *err)
 {
 	struct postgres_store *store = rg_pg_enter(base);
-	int r = store->appending ? end_transaction(store, end, err) : ROGER_OK;
+	int r = store->appending ? end_step(store, end, err) : ROGER_OK;
 
 	rg_pg_leave(store);
 	return r;
@@ -595,6 +567,21 @@ static int check_open(const struct postgres_store *store, struct roger_err *err)
 	return rg_fail(err, ROGER_EDATA, 0, "messages are not what was written");
 }
 
+static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
+{
+	struct postgres_store *store = rg_pg_enter(base);
+	uint64_t nothing = 0;
+
+	if (which != RG_LOCK_APPEND)
+		give_back(store, which, agent.data ? agent : RG_STR(""));
+	else if (store->appending && store->guessing)
+		undo(store);
+	else if (store->appending)
+		(void)!end_step(store, &nothing, NULL);
+	store->appending &= which != RG_LOCK_APPEND;
+	rg_pg_leave(store);
+}
+
 /* A guess needs a row of this connection. */
 static bool can_guess(struct postgres_store *store, const struct rg_lock_wish *wish)
 {
@@ -605,21 +592,19 @@ static bool can_guess(struct postgres_store *store, const struct rg_lock_wish *w
 static int lock_append(struct postgres_store *store, const struct rg_lock_wish *wish,
 		       struct roger_err *err)
 {
-	uint64_t nothing = 0;
-	int tries = 0, r;
+	const bool guess = can_guess(store, wish);
+	int r = rg_pg_check_locks(store, err);
 
-	do {
-		r = rg_pg_check_locks(store, err);
-		if (r == ROGER_OK && can_guess(store, wish))
-			start(store, true);
-		else if (r == ROGER_OK)
-			r = begin(store, wish->wait_ms, err);
-	} while (rg_pg_again(store, r, &tries));
+	if (r == ROGER_OK && !guess) {
+		store->turn++;
+		r = take(store, wish, err);
+	}
 	if (r < 0)
 		return r;
+	start(store, guess);
 	r = check_open(store, err);
 	if (r < 0)
-		(void)!end_transaction(store, &nothing, NULL);
+		unlock(&store->base, RG_LOCK_APPEND, RG_STR(""));
 	return r;
 }
 
@@ -632,33 +617,16 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	store->watching = false;
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
-	if (wish->which == RG_LOCK_APPEND) {
-		r = lock_append(store, wish, err);
-	} else if (holds(base, wish->which)) {
+	if (holds(base, wish->which)) {
 		r = rg_fail(err, ROGER_ETIMEOUT, 0, "this handle holds the lock already");
 	} else {
 		do {
-			r = take(store, &wanted, err);
+			r = (wish->which == RG_LOCK_APPEND ? lock_append : take)(store, &wanted,
+										 err);
 		} while (rg_pg_again(store, r, &tries));
 	}
 	rg_pg_leave(store);
 	return r;
-}
-
-static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
-{
-	struct postgres_store *store = rg_pg_enter(base);
-	uint64_t nothing = 0;
-
-	if (!agent.data)
-		agent = RG_STR("");
-	if (which != RG_LOCK_APPEND)
-		give_back(store, which, agent);
-	else if (store->appending && store->guessing)
-		undo(store);
-	else if (store->appending)
-		(void)!end_transaction(store, &nothing, NULL);
-	rg_pg_leave(store);
 }
 
 /* -------------------------------------------------------------- messages -- */
@@ -731,9 +699,6 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 
 	*ret_end = 0;
 	r = rg_random(&store->token, sizeof store->token, err);
-	if (r == ROGER_OK && !store->link.connection && !store->guessing)
-		r = rg_fail(err, ROGER_ETIMEOUT, 0,
-			    "the connection to PostgreSQL was lost; try again");
 	for (line = 0; r == ROGER_OK && compose(context, line, &body); line++) {
 		add_line(store, &body);
 		rg_buf_clear(&body);
@@ -891,12 +856,8 @@ static void compare(struct postgres_store *store, uint64_t end, uint64_t chain)
 		store->shared.broken = RG_BROKEN_DIFFERS;
 }
 
-static void drop_figures(struct postgres_store *store)
+static void forget_figures(struct postgres_store *store)
 {
-	const struct rg_arg *ws = RG_ARGS(RG_INT(store->ws));
-
-	rg_link_put(&store->link, RG_ROLE_ASIDE, "DELETE FROM roger.agent WHERE ws = $1", ws);
-	rg_link_put(&store->link, RG_ROLE_ASIDE, "DELETE FROM roger.count WHERE ws = $1", ws);
 	rg_pg_forget_known(store);
 	memset(&store->shared, 0, sizeof store->shared);
 	store->row.epoch = 1;
@@ -929,34 +890,42 @@ static int adopt_lines(struct postgres_store *store, struct roger_err *err)
 	return r;
 }
 
-/* All in one transaction, with the lock. */
-static int recompute(struct postgres_store *store, struct roger_err *err)
+/* In the transaction of the step that brings the new ones. */
+static void put_renewal(struct postgres_store *store)
 {
-	struct rg_figure witness = { 0 };
-	uint64_t nothing = 0;
-	int r;
+	const struct rg_arg *ws = RG_ARGS(RG_INT(store->ws));
 
-	store->above->recall(&store->base, &witness);
-	r = begin(store, RG_LOCK_WAIT_MS, err);
-	if (r < 0)
-		return r;
-	rg_buf_clear(&store->cache);
-	drop_figures(store);
-	rg_pg_put_figure(&store->base, &(struct rg_figure_key){ .kind = RG_FIGURE_WITNESS },
-			 &witness);
-	r = adopt_lines(store, err);
-	if (r < 0) {
-		rg_link_close(&store->link);
-		store->appending = store->blank = false;
-		return r;
-	}
+	rg_link_put(&store->link, RG_ROLE_ASIDE, "DELETE FROM roger.agent WHERE ws = $1", ws);
+	rg_link_put(&store->link, RG_ROLE_ASIDE, "DELETE FROM roger.count WHERE ws = $1", ws);
 	rg_link_put(
 		&store->link, RG_ROLE_ASIDE,
 		"UPDATE roger.workspace SET chain = int8send($2), last_start = $3, last_chain = "
 		"int8send($4) WHERE ws = $1",
 		RG_ARGS(RG_INT(store->ws), RG_INT(store->row.chain), RG_INT(store->row.last),
 			RG_INT(store->row.before_last)));
-	return end_transaction(store, &nothing, err);
+}
+
+static int recompute(struct postgres_store *store, struct roger_err *err)
+{
+	struct rg_figure witness = { 0 };
+	int r;
+
+	store->above->recall(&store->base, &witness);
+	r = take(store, &(struct rg_lock_wish){ RG_LOCK_APPEND, .wait_ms = RG_LOCK_WAIT_MS }, err);
+	if (r < 0)
+		return r;
+	start(store, false);
+	rg_buf_clear(&store->cache);
+	forget_figures(store);
+	rg_pg_put_figure(&store->base, &(struct rg_figure_key){ .kind = RG_FIGURE_WITNESS },
+			 &witness);
+	r = adopt_lines(store, err);
+	if (r < 0)
+		undo(store);
+	else if (rg_pg_ready(store, NULL) == ROGER_OK)
+		put_renewal(store);
+	unlock(&store->base, RG_LOCK_APPEND, RG_STR(""));
+	return r;
 }
 
 /* The figures are always durable: a checkpoint says only that the index may be kept, too. */
@@ -977,7 +946,7 @@ static struct rg_store *close_store(struct rg_store *base)
 	struct postgres_store *store = of(base);
 
 	if (store->ws && rg_pg_settle_noted(store, NULL) == ROGER_OK && store->link.connection) {
-		put_look(store, RG_ROLE_ASIDE, false);
+		put_look(store, RG_ROLE_ASIDE);
 		rg_link_sync(&store->link);
 		rg_link_drain(&store->link);
 	}
@@ -1038,8 +1007,7 @@ static int use_schema(struct postgres_store *store, const PGresult *result, cons
 }
 
 static const char row_by_name[] =
-	"SELECT * FROM roger.look_1((SELECT ws FROM roger.workspace WHERE name = $1), false, NULL, "
-	"NULL)";
+	"SELECT * FROM roger.look_1((SELECT ws FROM roger.workspace WHERE name = $1), NULL, NULL)";
 
 /* All that opening asks, in one flush with what every connection is told. */
 static void greet(void *context)
