@@ -126,7 +126,19 @@ void rg_pg_read_words(struct postgres_store *store, int64_t words[WORDS]);
 int rg_postgres_version(void);
 char *rg_postgres_cut_name(char *address);
 
+/* move.c */
+int rg_pg_stand(struct rg_store *store, enum rg_standing standing, struct roger_str place,
+		struct roger_err *err);
+int rg_pg_bring(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
+		struct roger_str lines, struct roger_err *err);
+int rg_pg_bring_run(struct rg_store *store, const struct rg_run_text *run, struct roger_err *err);
+/* What the row says of a move. */
+void rg_pg_read_standing(struct postgres_store *store, struct roger_str state,
+			 struct roger_str place);
+
 /* journals.c */
+/* Each line as an entry of an array: as it is, or as the body of a chained one. */
+struct rg_arg rg_pg_lines(struct roger_str text, bool chained, struct rg_buf *array);
 void rg_pg_put_tail(struct postgres_store *store);
 RG_CHECKED int rg_pg_take_tail(struct postgres_store *store, struct roger_err *err);
 /* Add what nobody waited for, if it went down with its connection. */

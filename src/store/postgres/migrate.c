@@ -42,7 +42,7 @@ static int migrate_to(struct rg_link *link, int64_t version, struct roger_err *e
 	return sql.failed ? rg_fail_memory(err) : rg_link_run(link, sql.data, NULL, err);
 }
 
-static int migrate(struct rg_link *link, struct roger_err *err)
+static int migrate(struct rg_link *link, int *ret_steps, struct roger_err *err)
 {
 	int64_t version = 0;
 	int r;
@@ -57,6 +57,7 @@ static int migrate(struct rg_link *link, struct roger_err *err)
 	if (r == ROGER_OK && version > VERSIONS)
 		r = rg_fail(err, ROGER_ECONFIG, 0,
 			    "the database's tables are of a newer roger: update this one");
+	*ret_steps = VERSIONS - (int)version;
 	while (r == ROGER_OK && version < VERSIONS)
 		r = migrate_to(link, ++version, err);
 	return r;
@@ -75,7 +76,7 @@ static int add_workspace(struct rg_link *link, const char *name, struct roger_er
 	return sql.failed ? rg_fail_memory(err) : rg_link_run(link, sql.data, NULL, err);
 }
 
-int rg_postgres_migrate(const char *address, struct roger_err *err)
+int rg_postgres_migrate(const char *address, int *ret_steps, struct roger_err *err)
 {
 	struct rg_link link = { .address = strdup(address) };
 	char *name;
@@ -86,7 +87,7 @@ int rg_postgres_migrate(const char *address, struct roger_err *err)
 	name = rg_postgres_cut_name(link.address);
 	r = rg_link_open(&link, err);
 	if (r == ROGER_OK)
-		r = migrate(&link, err);
+		r = migrate(&link, ret_steps, err);
 	if (r == ROGER_OK)
 		r = add_workspace(&link, name, err);
 	rg_link_close(&link);
@@ -94,10 +95,10 @@ int rg_postgres_migrate(const char *address, struct roger_err *err)
 	return r;
 }
 
-int rg_postgres_prepare(struct rg_workspace *workspace, struct roger_err *err)
+int rg_postgres_prepare(struct rg_workspace *workspace, int *ret_steps, struct roger_err *err)
 {
 	char *address = rg_postgres_address(workspace);
-	int r = address ? rg_postgres_migrate(address, err) : rg_fail_memory(err);
+	int r = address ? rg_postgres_migrate(address, ret_steps, err) : rg_fail_memory(err);
 
 	free(address);
 	return r;

@@ -230,9 +230,11 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 {
 	if (!PQntuples(result))
 		return rg_fail(err, ROGER_ECONFIG, 0, "the database has the workspace no more");
-	if (!rg_str_is(rg_column_bytes(result, 0, ROW_STATE), "live"))
-		return rg_fail(err, ROGER_ECONFIG, 0, "the workspace was moved, or is being: %.*s",
-			       RG_STR_ARGS(rg_column_bytes(result, 0, ROW_PLACE)));
+	rg_pg_read_standing(store, rg_column_bytes(result, 0, ROW_STATE),
+			    rg_column_bytes(result, 0, ROW_PLACE));
+	/* When it is opened, the one who opens decides. */
+	if (store->life && store->base.standing != RG_LIVE && !store->workspace->moving)
+		return rg_store_fail_moved(&store->base, err);
 	read_row(result, &store->row);
 	copy_words(&store->shared, store->row.words, true);
 	check_last(store, rg_column_bytes(result, 0, ROW_LAST));
@@ -292,7 +294,7 @@ static int64_t idle_ms(struct postgres_store *store)
 {
 	enum rg_store_lock which;
 
-	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND; which++)
+	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND && !store->workspace->moving; which++)
 		if (is_brief(which) && holds(&store->base, which))
 			return IDLE_MS;
 	return 0;
@@ -323,6 +325,9 @@ int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock
 	return (int64_t)number;
 }
 
+static void give_back(struct postgres_store *store, enum rg_store_lock which,
+		      struct roger_str agent);
+
 /* What comes with the lock. */
 static int take_with(struct postgres_store *store, enum rg_store_lock which, struct roger_err *err)
 {
@@ -347,7 +352,8 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 	rg_link_put(&store->link, RG_ROLE_ASKED, "SELECT roger.lock_1($1, $2, $3)",
 		    RG_ARGS(RG_INT(rg_pg_lock_number(store, which, wish->agent)),
 			    RG_INT(wish->wait_ms),
-			    RG_INT(is_brief(which) ? IDLE_MS : idle_ms(store))));
+			    RG_INT(is_brief(which) && !store->workspace->moving ? IDLE_MS
+										: idle_ms(store))));
 	put_look(store, RG_ROLE_ASKED);
 	if (which == RG_LOCK_CHANGE)
 		rg_pg_put_tail(store);
@@ -361,6 +367,8 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		store->taken[which] = store->link.lives;
 	if (r == ROGER_OK)
 		r = take_with(store, which, err);
+	if (r < 0 && got)
+		give_back(store, which, wish->agent);
 	return r == ROGER_OK && !got
 		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock")
 		       : r;
@@ -985,6 +993,9 @@ static const struct rg_store_ops operations = {
 	.put = rg_pg_put,
 	.runs = rg_pg_runs,
 	.keep = keep,
+	.stand = rg_pg_stand,
+	.bring = rg_pg_bring,
+	.bring_run = rg_pg_bring_run,
 };
 
 static int use_schema(struct postgres_store *store, const PGresult *result, const char *name,
