@@ -60,7 +60,7 @@ export class Grid extends HTMLElement {
 		this.known = Math.max(this.known, k * PAGE + reply.rows.length);
 		if (reply.next !== undefined && reply.rows.length) this.cursors[k + 1] = reply.next;
 		else { this.complete = true; this.known = k * PAGE + reply.rows.length; }
-		this.total = reply.total ?? (this.complete ? this.known : undefined);
+		this.total = this.complete ? this.known : reply.total ?? this.total;
 		const here = Math.floor(this.at / PAGE), near = Math.floor((this.first || 0) / PAGE);
 		for (const page of [...this.pages.keys()].sort((a, b) => Math.abs(b - near) - Math.abs(a - near)))
 			if (this.pages.size > PAGES_MAX && page != here) this.pages.delete(page);

@@ -4,7 +4,7 @@
  * The address is the state: a view is opened from its path and query, and nothing else is
  * remembered.  A view is first drawn from a plain GET; an event only says: look again.
  */
-import { h, ask, command, copy, path, say, setZone, split, tickTimes, zoneName } from "./dom.js";
+import { h, ask, command, copy, path, say, setZone, split, tickTimes, unsegment, zoneName } from "./dom.js";
 import { follow, get, login, logout, may, Problem, self, state, whoami } from "./api.js";
 import { views } from "./views.js";
 import { palette, help } from "./palette.js";
@@ -101,7 +101,7 @@ const page = {
 export function readFilter(text, flags, placed) {
 	const query = new URLSearchParams(), rest = [], words = split(text);
 	while (words.length) {
-		const word = words.shift(), found = /^(?:--([\w-]+)(?:=(.*))?|([a-z_]+):(.+))$/su.exec(word);
+		const word = words.shift(), found = /^(?:--([\w-]+)(?:=(.*))?|(from|to|issue|type|pass|since|until|key|task|status|cycle|run|agent):(.+))$/su.exec(word);
 		const name = (found?.[1] || found?.[3] || "").replaceAll("-", "_");
 		if (!found) rest.push(word);
 		else if (flags.includes(name)) query.set(name, "true");
@@ -136,7 +136,7 @@ async function open() {
 	main.scrollTop = 0;
 	try {
 		view = { drawn: false };
-		const what = rest.map(decodeURIComponent).join("/");
+		const what = unsegment(rest);
 		Object.assign(view, views[name].open(page, what, page.query(), opening.signal));
 		await view.look?.();
 		if (!opening.signal.aborted) { view.drawn = true; arrive(); }
@@ -165,14 +165,14 @@ async function look() {
 }
 function lookSoon() {
 	if (asked || !view?.drawn) return;
-	asked = setTimeout(look, Math.max(0, looked + Math.min(2000, Math.max(30, 4 * lookMs)) - performance.now()));
+	asked = setTimeout(look, Math.max(0, looked + Math.min(10000, Math.max(30, 4 * lookMs)) - performance.now()));
 }
 
 function navigate(event) {
 	const a = event.target.closest?.("a[href]");
 	if (!a || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || a.target) return;
 	const to = new URL(a.href);
-	if (to.origin != location.origin || !(to.pathname.split("/")[1] in views)) return;
+	if (to.origin != location.origin || !Object.hasOwn(views, to.pathname.split("/")[1])) return;
 	event.preventDefault();
 	page.go(to.pathname + to.search);
 }
