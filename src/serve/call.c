@@ -21,7 +21,7 @@ static const struct {
 	enum serve_pool_kind pool;
 	enum serve_right right;
 	size_t span; /* where its request says how long to wait; 0: nowhere */
-	bool steps, endless;
+	bool steps, endless, again;
 } rows[] = {
 	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms), false },
 	{ "send_many", SERVE_QUICK, SERVE_ACT, 0, false },
@@ -36,7 +36,7 @@ static const struct {
 	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms),
 	  false },
 	{ "claim", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "ack", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "ack", SERVE_QUICK, SERVE_ACT, 0, false, false, true },
 	{ "nack", SERVE_QUICK, SERVE_ACT, 0, false },
 	{ "show", SERVE_QUICK, SERVE_LOOK, 0, false },
 	{ "thread", SERVE_QUICK, SERVE_LOOK, 0, false },
@@ -90,6 +90,7 @@ static void fill(struct serve_verb *verb, const struct roger_op *op)
 			verb->right = rows[i].right;
 			verb->steps = rows[i].steps;
 			verb->endless = rows[i].endless;
+			verb->again = rows[i].again;
 			if (rows[i].span)
 				verb->span = field_at(op->request, rows[i].span);
 		}
@@ -259,18 +260,26 @@ static int set_caller(struct serve_job *job, const struct roger_field *field,
 	return rg_record_set(field, own, 0, job->request, job->arena, err);
 }
 
+/* A request that has one of its own, or parts of one, was given the other for its tries alone. */
+static bool has_own_key(const struct serve_job *job, const struct roger_str *place)
+{
+	const struct roger_send_request *request = job->request;
+
+	return place->length || (job->verb == serve_find_verb(RG_STR("send")) &&
+				 (request->task.length || request->verb.length));
+}
+
 /* RFC: a string of structured fields, "..."; as it is without the quotes. */
 static int set_key(struct serve_job *job, const struct roger_field *field, const char *key,
 		   struct roger_err *err)
 {
 	struct roger_str *place = rg_field_at(field, job->request), text = rg_str(key);
 
+	if (has_own_key(job, place))
+		return ROGER_OK;
+
 	if (text.length > 1 && text.data[0] == '"' && text.data[text.length - 1] == '"')
 		text = (struct roger_str){ text.data + 1, text.length - 2 };
-	if (place->length && !rg_str_equal(*place, text))
-		return rg_fail_member(err, ROGER_EUSAGE, field->name,
-				      "%s: another one than the header 'Idempotency-Key'",
-				      field->name);
 	return rg_record_set(field, text, 0, job->request, job->arena, err);
 }
 
