@@ -436,6 +436,8 @@ static int open_parts(struct rg_engine *engine, struct roger_err *err)
 
 	r = rg_store_open(engine->workspace, &above, &engine->store, err);
 	if (r == ROGER_OK)
+		r = rg_store_follow(engine->store, engine->workspace, &above, err);
+	if (r == ROGER_OK)
 		r = rg_index_new(engine->store, engine->workspace, &engine->index, err);
 	if (r < 0)
 		return r;
@@ -462,11 +464,11 @@ int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_er
 int rg_engine_prepare_store(const char *root, struct roger_err *err)
 {
 	struct rg_workspace *workspace;
-	int r = rg_workspace_open(root, &workspace, err);
+	int steps, r = rg_workspace_open(root, &workspace, err);
 
 	if (r < 0)
 		return r;
-	r = rg_store_prepare(workspace, err);
+	r = rg_store_prepare(workspace, &steps, err);
 	rg_workspace_close(workspace);
 	return r;
 }

@@ -318,6 +318,22 @@ bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_
 	return false;
 }
 
+void rg_chain_follow(struct roger_str lines, uint64_t *chain)
+{
+	struct roger_str line;
+	const char *newline;
+	size_t at = 0;
+
+	(void)rg_chain_find_last(lines, chain, &at);
+	for (; at < lines.length; at += line.length) {
+		newline = memchr(lines.data + at, '\n', lines.length - at);
+		line = (struct roger_str){ lines.data + at,
+					   newline ? (size_t)(newline + 1 - lines.data) - at
+						   : lines.length - at };
+		*chain = rg_chain_over(*chain, line);
+	}
+}
+
 void rg_chain_print(uint64_t chain, struct rg_buf *out)
 {
 	static const char hex[] = "0123456789abcdef";

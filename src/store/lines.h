@@ -74,6 +74,9 @@ bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str
  * its beginning; what follows the last newline does not count. */
 bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end);
 
+/* The chain after whole lines, from the chain before them. */
+void rg_chain_follow(struct roger_str lines, uint64_t *chain);
+
 /* Write the chain member and the line's closing brace. */
 void rg_chain_print(uint64_t chain, struct rg_buf *out);
 

@@ -168,6 +168,13 @@ enum rg_document {
 	RG_DOCUMENT_RUN,   /* one per run, by run id */
 };
 
+/* Which side of a move a store is. */
+enum rg_standing {
+	RG_LIVE,
+	RG_INCOMING, /* being filled from its place; nobody else uses it */
+	RG_MOVED,    /* its journals are at its place now */
+};
+
 /* A run document as stored. */
 struct rg_run_text {
 	struct roger_str file;	  /* file name, for people */
@@ -275,10 +282,32 @@ struct rg_store_ops {
 	 * A store may never make one.
 	 */
 	bool (*keep)(struct rg_store *store, enum rg_keep what);
+
+	/*
+	 * For a move, durably: from now on the store is that, and place is the other side.  To
+	 * become RG_MOVED needs RG_LOCK_APPEND, which it may release.
+	 */
+	int (*stand)(struct rg_store *store, enum rg_standing standing, struct roger_str place,
+		     struct roger_err *err);
+
+	/*
+	 * For a move, into a store that is incoming, durably: whole lines into the journal of that
+	 * name, from byte `from`.  That is its end, or, but for messages, 0: then they replace it.
+	 * Figures do not follow: see keep().
+	 */
+	int (*bring)(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
+		     struct roger_str lines, struct roger_err *err);
+	/* The same for the run document of that file name. */
+	int (*bring_run)(struct rg_store *store, const struct rg_run_text *run,
+			 struct roger_err *err);
 };
+
+enum { RG_PLACE_BYTES = 4096 };
 
 struct rg_store {
 	const struct rg_store_ops *ops;
+	enum rg_standing standing;  /* when it was opened, and after stand() */
+	char place[RG_PLACE_BYTES]; /* the other side; "": live */
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
@@ -310,8 +339,33 @@ extern rg_store_opener *rg_store_open;
 /* Can this program open what the configuration names?  ROGER_EENGINE as above. */
 RG_CHECKED int rg_store_check(const struct rg_config *config, struct roger_err *err);
 
-/* What init does for a store that is no files: make its tables, and add the workspace. */
-RG_CHECKED int rg_store_prepare(struct rg_workspace *workspace, struct roger_err *err);
+/* What init and upgrade do for a store that is no files: bring its tables up to date, in *ret_steps
+ * steps, and add the workspace. */
+RG_CHECKED int rg_store_prepare(struct rg_workspace *workspace, int *ret_steps,
+				struct roger_err *err);
+
+/*
+ * A store that is not live is only for its move (workspace->moving): else ROGER_ECONFIG.  One that
+ * is incoming looks at where it comes from: if that has moved here, it becomes live.
+ */
+RG_CHECKED int rg_store_follow(struct rg_store *store, const struct rg_workspace *workspace,
+			       const struct rg_store_above *above, struct roger_err *err);
+
+/* What a move calls the store of a workspace: the address that `config show` shows, or the folder
+ * that holds .roger/. */
+struct roger_str rg_store_place(const struct rg_workspace *workspace);
+
+/* Is a place an address, and no folder? */
+static inline bool rg_store_is_address(const char *place)
+{
+	return strncmp(place, "postgres", 8) == 0 && strstr(place, "://");
+}
+
+/* Use the store at place, as `roger move` takes it, in place of the configured one. */
+RG_CHECKED int rg_store_use(struct rg_workspace *workspace, const char *place,
+			    struct roger_err *err);
+
+RG_CHECKED int rg_store_fail_moved(const struct rg_store *store, struct roger_err *err);
 
 /* For a signal handler: the process is ending, so stop waiting for other processes. */
 void rg_file_store_interrupt(void);

@@ -104,6 +104,17 @@ bool rg_pg_next_figure(struct rg_store *store, size_t *i, struct rg_named_figure
 int rg_postgres_version(void);
 char *rg_postgres_cut_name(char *address);
 
+/* move.c */
+RG_CHECKED int rg_pg_begin_move(struct postgres_store *store, struct roger_err *err);
+int rg_pg_stand(struct rg_store *store, enum rg_standing standing, struct roger_str place,
+		struct roger_err *err);
+int rg_pg_bring(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
+		struct roger_str lines, struct roger_err *err);
+int rg_pg_bring_run(struct rg_store *store, const struct rg_run_text *run, struct roger_err *err);
+/* What the row says of a move. */
+void rg_pg_read_standing(struct postgres_store *store, struct roger_str state,
+			 struct roger_str place);
+
 /* journals.c */
 int rg_pg_list(struct rg_store *store, enum rg_log log, struct roger_str owner,
 	       struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err);

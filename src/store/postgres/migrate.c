@@ -64,7 +64,7 @@ static int migrate_to(PGconn *connection, int version, struct roger_err *err)
 	return sql.failed ? rg_fail_memory(err) : run(connection, sql.data, err);
 }
 
-static int migrate(PGconn *connection, struct roger_err *err)
+static int migrate(PGconn *connection, int *ret_steps, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf lock = { .maximum = 100 };
 	int version = 0, r;
@@ -83,6 +83,7 @@ static int migrate(PGconn *connection, struct roger_err *err)
 	if (r == ROGER_OK && version > VERSIONS)
 		r = rg_fail(err, ROGER_ECONFIG, 0,
 			    "the database's tables are of a newer roger: update this one");
+	*ret_steps = VERSIONS - version;
 	while (r == ROGER_OK && version < VERSIONS)
 		r = migrate_to(connection, ++version, err);
 	return r;
@@ -109,7 +110,7 @@ static int leave_pipeline(PGconn *connection, struct roger_err *err)
 	return PQexitPipelineMode(connection) ? ROGER_OK : rg_link_fail(NULL, err);
 }
 
-int rg_postgres_migrate(const char *address, struct roger_err *err)
+int rg_postgres_migrate(const char *address, int *ret_steps, struct roger_err *err)
 {
 	struct rg_link link = { .address = strdup(address) };
 	char *name;
@@ -122,7 +123,7 @@ int rg_postgres_migrate(const char *address, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = leave_pipeline(link.connection, err);
 	if (r == ROGER_OK)
-		r = migrate(link.connection, err);
+		r = migrate(link.connection, ret_steps, err);
 	if (r == ROGER_OK)
 		r = add_workspace(link.connection, name, err);
 	rg_link_close(&link);
@@ -130,10 +131,10 @@ int rg_postgres_migrate(const char *address, struct roger_err *err)
 	return r;
 }
 
-int rg_postgres_prepare(struct rg_workspace *workspace, struct roger_err *err)
+int rg_postgres_prepare(struct rg_workspace *workspace, int *ret_steps, struct roger_err *err)
 {
 	char *address = rg_postgres_address(workspace);
-	int r = address ? rg_postgres_migrate(address, err) : rg_fail_memory(err);
+	int r = address ? rg_postgres_migrate(address, ret_steps, err) : rg_fail_memory(err);
 
 	free(address);
 	return r;

@@ -252,9 +252,11 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 {
 	if (!PQntuples(result))
 		return rg_fail(err, ROGER_ECONFIG, 0, "the database has the workspace no more");
-	if (!rg_str_is(rg_column_bytes(result, 0, ROW_STATE), "live"))
-		return rg_fail(err, ROGER_ECONFIG, 0, "the workspace was moved, or is being: %.*s",
-			       RG_STR_ARGS(rg_column_bytes(result, 0, ROW_PLACE)));
+	rg_pg_read_standing(store, rg_column_bytes(result, 0, ROW_STATE),
+			    rg_column_bytes(result, 0, ROW_PLACE));
+	/* When it is opened, the one who opens decides. */
+	if (store->life && store->base.standing != RG_LIVE && !store->workspace->moving)
+		return rg_store_fail_moved(&store->base, err);
 	read_row(result, &store->row);
 	write_words(store->row.words, &store->shared);
 	check_last(store, rg_column_bytes(result, 0, ROW_LAST));
@@ -335,6 +337,9 @@ static int64_t lock_number(const struct postgres_store *store, enum rg_store_loc
 	return (int64_t)number;
 }
 
+static void give_back(struct postgres_store *store, enum rg_store_lock which,
+		      struct roger_str agent);
+
 /* A lock of the session; what it protects may have changed, so the row comes with it. */
 static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		struct roger_err *err)
@@ -368,7 +373,10 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock");
 	if (wish->which != RG_LOCK_WAKE)
 		store->taken[wish->which] = link->lives;
-	return rg_pg_take_row(store, err);
+	r = rg_pg_take_row(store, err);
+	if (r < 0)
+		give_back(store, wish->which, wish->agent);
+	return r;
 }
 
 static void give_back(struct postgres_store *store, enum rg_store_lock which,
@@ -431,6 +439,7 @@ static int begin(struct postgres_store *store, int64_t wait_ms, struct roger_err
 		drain(store);
 		rg_link_put(link, RG_ROLE_OTHER, "ROLLBACK", NULL);
 		rg_link_sync(link);
+		rg_link_flush(link);
 	}
 	if (r == ROGER_OK) {
 		store->appending = true;
@@ -935,6 +944,9 @@ static const struct rg_store_ops operations = {
 	.put = rg_pg_put,
 	.runs = rg_pg_runs,
 	.keep = keep,
+	.stand = rg_pg_stand,
+	.bring = rg_pg_bring,
+	.bring_run = rg_pg_bring_run,
 };
 
 static int use_schema(struct postgres_store *store, const PGresult *result, const char *name,
@@ -1019,6 +1031,8 @@ int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store
 		name = rg_postgres_cut_name(store->link.address);
 		r = find_workspace(store, name, err);
 	}
+	if (r == ROGER_OK && workspace->moving)
+		r = rg_pg_begin_move(store, err);
 	if (r < 0) {
 		close_store(&store->base);
 		return r;
