@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -126,7 +128,8 @@ static int check_direct(struct rg_link *link, const PGresult *result, struct rog
 		       "locks and notifications: name the server itself");
 }
 
-/* A client that stands still with the append lock is ended by the server. */
+/* A client that stands still with the append lock is ended by the server; so is the connection of
+ * one whose machine is gone, with its other locks. */
 static int set_up(struct rg_link *link, struct roger_err *err)
 {
 	static const char sql[] =
@@ -136,8 +139,12 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 		"false), set_config('statement_timeout', '0', false), set_config('lock_timeout', "
 		"'10s', false), set_config('search_path', 'pg_catalog', false), "
 		"set_config('client_connection_check_interval', '1s', false), "
+		"set_config('tcp_keepalives_idle', '5', false), "
+		"set_config('tcp_keepalives_interval', '2', false), "
+		"set_config('tcp_keepalives_count', '3', false), "
 		"set_config('default_transaction_isolation', 'read committed', false), "
-		"set_config('jit', 'off', false)";
+		"set_config('jit', 'off', false), "
+		"(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 	PGresult *result = NULL;
 	int r;
 
@@ -149,11 +156,26 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 	r = rg_link_expect(link, RG_ANSWER_MS, &result, err);
 	if (r == ROGER_OK)
 		r = check_direct(link, result, err);
+	if (r == ROGER_OK)
+		rg_clock_follow(rg_column_int(result, 0, PQnfields(result) - 1));
 	PQclear(result);
 	return r;
 }
 
-/* What the address says wins over these, which come before it. */
+/* Take the numbers of the streams that are closed. */
+static void hold_streams(int held[3], int *ret_count)
+{
+	int i = 0, next;
+
+	while ((next = eventfd(0, EFD_CLOEXEC)) >= 0 && next <= STDERR_FILENO)
+		held[i++] = next;
+	if (next > STDERR_FILENO)
+		close(next);
+	*ret_count = i;
+}
+
+/* What the address says wins over these, which come before it.  The socket must not become a
+ * stream, which programs that we start would read. */
 static PGconn *connect(const struct rg_link *link)
 {
 	static const char *const names[] = { "connect_timeout",	     "tcp_user_timeout",
@@ -163,8 +185,14 @@ static PGconn *connect(const struct rg_link *link)
 					     "client_encoding",	     NULL };
 	const char *values[] = { "5",	  "10000",	"5",	       "2",    "3",
 				 "roger", "read-write", link->address, "UTF8", NULL };
+	PGconn *connection;
+	int held[3], count;
 
-	return PQconnectdbParams(names, values, 1);
+	hold_streams(held, &count);
+	connection = PQconnectdbParams(names, values, 1);
+	while (count > 0)
+		close(held[--count]);
+	return connection;
 }
 
 static bool is_refused(const char *why)
