@@ -63,6 +63,8 @@ struct serve_door {
 
 /* ---------------------------------------------------------------- answers -- */
 
+enum { SERVE_TAG_BYTES = 20 };
+
 struct serve_answer {
 	int status;
 	const char *type; /* of the body */
@@ -99,6 +101,7 @@ struct serve_verb {
 	const struct roger_field *span; /* how long it waits; NULL: it does not */
 	bool steps;			/* waiting twice is waiting longer */
 	bool endless;			/* not to say how long is for ever */
+	bool matches;			/* it changes messages, if they are as they were seen */
 };
 
 /* NULL: none of that name, or none for others. */
@@ -123,7 +126,7 @@ struct serve_job {
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
-	char if_none_match[64];
+	char if_match[64], if_none_match[64];
 	struct roger_str query;		      /* as it came */
 	bool tagged;			      /* the answer gets an ETag */
 	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */

@@ -48,7 +48,7 @@ check("whose cookie has port and workspace in its name", re.fullmatch(rf"roger-{
 check("and 32 random bytes", re.fullmatch("[0-9a-f]{64}", value), value)
 equal("for this server's pages alone", cookie[1:], ["Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=604800"])
 check("of which a hash is kept", value not in TOKENS().read_text() and '"kind":"login"' in TOKENS().read_text())
-equal("a key that was stolen comes too late", (login(first)[0], login(first)[2]["member"]), (403, "key"))
+equal("a key that was stolen comes too late", [login(first)[i] for i in (0, 1)], [403, ""])
 COOKIE = f"{name}={value}"
 OURS = {"Cookie": COOKIE, "Sec-Fetch-Site": "same-origin"}
 
