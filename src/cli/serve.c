@@ -34,6 +34,8 @@ static const struct roger_field fields[] = {
 	  "the unix socket (default: one for the workspace in XDG_RUNTIME_DIR/roger)" },
 	{ "behind_proxy", ROGER_TEXTS, AT(behind_proxy), 0, NULL, NULL,
 	  "a host that a proxy in front of it answers for; then other addresses are allowed" },
+	{ "assets", ROGER_TEXT, AT(assets), 0, NULL, NULL,
+	  "take the files of the page from this folder, for working on them" },
 	{ 0 },
 };
 #undef AT

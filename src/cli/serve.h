@@ -10,6 +10,7 @@
 struct cli_serve_request {
 	struct roger_str socket;	/* "": where commands look for it */
 	struct roger_str listen;	/* "ADDRESS:PORT"; "": no TCP */
+	struct roger_str assets;	/* a folder with the files of the page; "": its own */
 	struct roger_strs behind_proxy; /* names of hosts that a proxy in front of it has */
 };
 

@@ -16,6 +16,7 @@
  *     login.c        how a browser comes in: `roger ui`, a key, a cookie
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
+ *     assets.c       the page
  *     table.c        replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
@@ -29,6 +30,7 @@
 #include "base/limits.h"
 #include "cli/serve.h"
 #include "data/http_head.h"
+#include "data/http_raw.h"
 #include "data/json.h"
 #include "data/record.h"
 
@@ -90,8 +92,9 @@ bool serve_wants_page(struct evhttp_request *request);
 
 /* ------------------------------------------------------------------ calls -- */
 
-/* Where a verb is called: those that are quick are not to wait for those that are not. */
-enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_WAITS, SERVE_POOLS };
+/* Where a verb is called: those that are quick are not to wait for those that are not, and
+ * nobody for what the server does by itself. */
+enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_CHORES, SERVE_WAITS, SERVE_POOLS };
 
 /* A verb as a route. */
 struct serve_verb {
@@ -207,7 +210,7 @@ void serve_job_free(struct serve_job *job);
 bool serve_job_start(struct serve_job *job);
 
 bool serve_pools_open(struct serve *serve);
-/* No more is begun, and what is quick or slow is finished. */
+/* No more is begun, and what does not wait for somebody is finished. */
 void serve_pools_end(struct serve *serve);
 bool serve_is_ending(struct serve *serve);
 /* Signals are for the loop. */
@@ -230,6 +233,11 @@ void serve_streams_watched(struct serve *serve);
 void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
 		  const struct serve_caller *caller);
 void serve_mcp_end(struct serve *serve);
+
+/* --------------------------------------------------------------- the page -- */
+
+/* A file of the page, or the page itself for one of its views; false: it is no such path. */
+bool serve_on_page(struct serve *serve, struct evhttp_request *request, const char *path);
 
 /* ------------------------------------------------------------------ tables -- */
 
@@ -271,6 +279,7 @@ struct serve_connection {
 	int64_t began_ms;	    /* of the request on its way in; 0: none is */
 	int64_t seen_ms;
 	size_t bytes; /* of that request */
+	struct rg_http_raw raw;
 	bool busy;    /* it is being answered */
 	bool leaving; /* it was hung up on */
 };
@@ -304,9 +313,10 @@ struct serve {
 	int port;      /* of TCP; 0: none */
 	char url[256]; /* of the page; "": there is no TCP */
 	bool stopping;
-	int wake;	      /* an eventfd: a job is done */
-	size_t job_count;     /* those that have not been answered */
-	size_t ticks, chores; /* chores that are under way */
+	int wake;	  /* an eventfd: a job is done */
+	size_t job_count; /* those that have not been answered */
+	size_t ticks;
+	unsigned chores; /* those that are under way, a bit each */
 
 	struct serve_tokens *tokens; /* as last read; NULL: not yet */
 	struct mcp_shared *mcp;	     /* NULL: nobody came yet */
