@@ -164,7 +164,7 @@ export const compose = {
 				page.go(answers ? path("thread", answers) : path("message", reply.messages[0].id), true);
 			} catch (e) { trouble.textContent = (e.member ? e.member + ": " : "") + e.message; button.disabled = false; form.elements[e.member]?.focus(); }
 		} }, h("p", { class: "dim" }, "As ", h("b", {}, self())), !answers && field("To", to), field("Text", text), h("div", { class: "pair" }, field("Issue", issue, answers && "empty: that of the message"), field("Type", type)), known, trouble,
-			h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => history.back() }, "Cancel"), button));
+			h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => page.back() }, "Cancel"), button));
 		text.addEventListener("keydown", event => { if ((event.ctrlKey || event.metaKey) && event.key == "Enter") form.requestSubmit(); });
 		page.main.append(before, may("act") ? form : h("p", { class: "trouble" }, "This login may only look."));
 		tell();

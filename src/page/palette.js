@@ -134,7 +134,7 @@ export const verb = {
 				const writes = Boolean(does.requestBody), schema = does.requestBody?.content["application/json"].schema;
 				const fields = writes ? Object.entries(schema.properties).map(([n, s]) => fieldOf(n, s, schema.required?.includes(n), s.description))
 					: (does.parameters || []).map(p => fieldOf(p.name, p.schema, p.required, p.description));
-				const form = h("form", { class: "fields" }, fields, h("p", { class: "buttons" }, h("button", { class: "main" }, writes ? "Do it" : "Look")));
+				const form = h("form", { class: "fields", hidden: !writes && !fields.length }, fields, h("p", { class: "buttons" }, h("button", { class: "main" }, writes ? "Do it" : "Look")));
 				for (const input of form.elements) {
 					if (input.name && query[input.name]) { if (input.type == "checkbox") input.checked = query[input.name] == "true"; else input.value = query[input.name]; }
 					if ((input.name == "agent" || input.name == "from") && writes && !input.value) input.value = self();

@@ -210,7 +210,7 @@ const KIND_PLACE = { dead_letters: () => "/dead", alarm: () => "/dead", blocked:
 	unread: c => path("inbox", c.subject, { unread: "true" }), retired: c => path("inbox", c.subject), damage: () => "/status", strays: () => "/status" };
 function concernRow(c) {
 	const to = KIND_PLACE[c.kind]?.(c);
-	return h("li", { class: c.urgency }, h("span", { class: "what" }, to ? h("a", { href: to }, line(c.words)) : line(c.words)), c.since && when(c.since),
+	return h("li", { class: c.urgency }, h("span", { class: "what", title: line(c.words) }, to ? h("a", { href: to }, line(c.words)) : line(c.words)), c.since ? when(c.since) : h("span", {}),
 		c.next && h("button", { type: "button", class: "quiet", title: "Copy: " + c.next, onclick: () => copy(c.next) }, h("code", {}, c.next)));
 }
 function drawTroubles(place, status) {
@@ -311,7 +311,7 @@ const timeline = {
 				{ name: "clock", title: "Time", get: (e, cell) => { cell.title = instant(e.at); return e.gap ? "" : clock(e.at); } },
 				{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = BAD.test(e.kind) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
 				{ name: "from", title: "Who", get: e => e.actor },
-				{ name: "to", title: "", get: e => e.peer ? "\u2192 " + e.peer : "" },
+				{ name: "to", title: "To", get: e => e.peer },
 				{ name: "text", title: "What", get: (e, cell) => { const text = e.kind == "sent" && texts.get(e.message); cell.title = e.words; return text ? text.slice(0, 300) : e.words; } },
 				{ name: "seq", title: "No.", get: e => e.seq ? "#" + e.seq : "" },
 				{ name: "file", title: "Evidence", get: e => e.file ? e.file + (e.line ? ":" + e.line : "") : "" },
@@ -421,7 +421,7 @@ const dead = {
 			mark: d => d.group ? "group" : isOpen(d) ? "unread" : "dim", href: d => d.message && path("message", d.message), open: d => d.group ? page.go(path("dead", undefined, { ...query, to: d.to })) : d.message && page.go(path("message", d.message)),
 			columns: [
 				{ name: "text", title: "Key", link: true, get: d => d.group ? `${d.to}: ${d.cause}` : d.key },
-				{ name: "number", title: "", get: d => d.group ? String(d.group) : "" },
+				{ name: "number", title: "Count", get: d => d.group ? String(d.group) : "" },
 				{ name: "from", title: "From", get: d => d.from },
 				{ name: "to", title: "To", get: d => d.group ? "" : d.to },
 				{ name: "attempts", title: "Tries", get: d => d.attempts ? String(d.attempts) : "" },
@@ -505,7 +505,7 @@ const status = {
 		};
 		page.buttons(h("button", { type: "button", onclick: () => check("verify") }, "Verify the chains"), may("administer") && h("button", { type: "button", onclick: () => check("doctor") }, "Ask the doctor"),
 			h("a", { class: "button", href: path("verb", "config") }, "Settings"));
-		page.main.append(calm, concerns, checked, h("h2", {}, "Figures"), figures);
+		page.main.append(figures, checked, h("h2", {}, "What needs attention"), calm, concerns);
 		return {
 			async look() {
 				const s = await readStatus(signal);
@@ -516,10 +516,10 @@ const status = {
 				const r = await get("report", {}, signal);
 				reported = Date.now();
 				const part = permille => (permille / 10).toLocaleString("en") + " %";
-				const figure = (name, value, to) => [h("dt", {}, to ? h("a", { href: to }, name) : name), h("dd", {}, value)];
+				const figure = (name, value, to) => h("div", {}, h("dt", {}, to ? h("a", { href: to }, name) : name), h("dd", {}, value));
 				figures.replaceChildren(...[figure("messages", r.messages.toLocaleString("en"), "/list"), figure("unread", r.unread.toLocaleString("en"), "/list?unread=true"), figure("read, median", span(r.latency_p50_ms)), figure("read, p95", span(r.latency_p95_ms)),
 					figure("sends delivered", r.attempted ? part(r.message_permille) : "\u2013"), figure("given up", String(r.undelivered), "/dead"), figure("runs under way", String(r.active), "/runs?status=active"), figure("runs overdue", String(r.suspect), "/runs?status=suspect_delivery_failure"),
-					figure("agents", String(s.agents), "/inbox"), figure("woken", r.wakes.toLocaleString("en") + (r.failed_wakes ? `, ${r.failed_wakes} failed` : ""))].flat());
+					figure("agents", String(s.agents), "/inbox"), figure("woken", r.wakes.toLocaleString("en") + (r.failed_wakes ? `, ${r.failed_wakes} failed` : ""))]);
 			},
 		};
 	},
