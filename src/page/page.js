@@ -150,8 +150,8 @@ async function open() {
 }
 /* After a look for a view's own rows the first of them has the keys. */
 function arrive() {
-	const grid = main.querySelector("roger-grid");
-	if (grid?.count && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at, true, true);
+	const grid = [...main.querySelectorAll("roger-grid")].find(one => one.count);
+	if (grid && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at, true, true);
 }
 
 /* At most as often as takes a quarter of the time, and never over what is selected. */

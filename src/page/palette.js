@@ -6,15 +6,16 @@ import { get, may, mayAs, newKey, openapi, post, self } from "./api.js";
 
 async function entries(nav) {
 	const found = nav.map(([name, to, key]) => ({ name, what: "view", to, key: "g " + key }));
-	found.push({ name: "send", what: "write a message", to: "/send" });
+	if (may("act")) found.push({ name: "send", what: "write a message", to: "/send" });
 	const table = await openapi();
 	for (const [where, methods] of Object.entries(table.paths)) {
 		const verb = /^\/v1\/(\w+)$/.exec(where)?.[1], does = Object.values(methods)[0];
-		if (verb && verb != "events" && verb != "session" && verb != "send" && mayUse(does)) found.push({ name: verb.replaceAll("_", " "), what: does.summary, to: path("verb", verb) });
+		if (verb && !HAVE_VIEWS.has(verb) && mayUse(does)) found.push({ name: verb.replaceAll("_", " "), what: does.summary, to: path("verb", verb) });
 	}
 	return found;
 }
-const mayUse = does => !does.requestBody || may("act");
+const HAVE_VIEWS = new Set(["send", "reply", "inbox", "list", "count", "show", "trace", "thread", "timeline", "runs", "dead_letters", "activity", "status", "wait"]);
+const mayUse = does => may(does["x-right"] || (does.requestBody ? "act" : "look"));
 
 /* In the order of the letters typed, the nearest first. */
 function fits(entry, typed) {
