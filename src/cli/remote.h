@@ -14,6 +14,8 @@
 RG_CHECKED int remote_queue(struct roger *roger, const struct roger_op *op,
 			    const struct roger_send_request *request, struct roger_str *ret_key,
 			    struct roger_err *err) __attribute__((weak));
+/* What is kept on disk otherwise need not wait for a server that is being started. */
+void remote_hurry(struct roger *roger) __attribute__((weak));
 /* Had the last send no answer, and is the connection the reason? */
 bool remote_may_queue(const struct roger *roger) __attribute__((weak));
 const char *remote_server(const struct roger *roger) __attribute__((weak));

@@ -579,6 +579,8 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	*ret_exit = CLI_DONE;
 	r = check_queue(run, err);
+	if (r == ROGER_OK && remote_hurry && cli_given(run, "queue"))
+		remote_hurry(run->roger);
 	if (r == ROGER_OK)
 		r = check_words(run, err);
 	if (r == ROGER_OK)

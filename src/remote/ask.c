@@ -187,7 +187,7 @@ int remote_ask(struct roger *roger, struct remote_request *request, struct remot
 			return r;
 		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
 			      answer->status == 502 || answer->status == 504;
-		if (remote_is_interrupted() ||
+		if (remote_is_interrupted() || (roger->hurried && !maybe_done) ||
 		    ms_since(start_ns) > (maybe_done ? TRIES_MS : CONNECT_TRIES_MS))
 			return fail_unreached(roger, request, maybe_done, err);
 		rg_clock_sleep(pause_ms);

@@ -454,11 +454,15 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 	roger->unreached = false;
 	roger->key[0] = '\0';
 	r = remote_outbox_flush(roger, call.row->keys != NO_KEY, err);
+	if (r < 0 && roger->unreached)
+		remote_outbox_tell(roger, err);
 	call.arena = r == ROGER_OK ? rg_arena_new() : NULL;
 	if (r < 0 || !call.arena)
 		return r < 0 ? r : rg_fail_memory(err);
 	memcpy(ret_reply, &call.arena, sizeof call.arena);
 	r = call.row->span ? call_waiting(&call, err) : call_once(&call, 0, err);
+	if (r < 0 && roger->unreached)
+		remote_outbox_tell(roger, err);
 	if (r < 0) {
 		rg_arena_free(call.arena);
 		memset(ret_reply, 0, op->reply->size);

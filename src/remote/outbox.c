@@ -253,17 +253,35 @@ static int send_all(struct roger *roger, int folder, struct rg_arena *arena, str
 	return r;
 }
 
-/* Said after every command, until none waits. */
-static void note_waiting(struct roger *roger)
+/* False: none waits. */
+static bool print_waiting(const struct roger *roger, char to[120])
 {
 	struct remote_outbox outbox;
 
 	remote_outbox_look(roger, &outbox);
-	if (outbox.waiting && !*roger->notice)
-		snprintf(roger->notice, sizeof roger->notice,
-			 "%lld message%s in the outbox of this machine still wait%s to be sent",
-			 (long long)outbox.waiting, rg_plural(outbox.waiting),
-			 outbox.waiting == 1 ? "s" : "");
+	snprintf(to, 120, "%lld message%s in the outbox of this machine still wait%s to be sent",
+		 (long long)outbox.waiting, rg_plural(outbox.waiting),
+		 outbox.waiting == 1 ? "s" : "");
+	return outbox.waiting > 0;
+}
+
+/* Said after every command, until none waits. */
+static void note_waiting(struct roger *roger)
+{
+	char words[120];
+
+	if (print_waiting(roger, words) && !*roger->notice)
+		snprintf(roger->notice, sizeof roger->notice, "%s", words);
+}
+
+void remote_outbox_tell(const struct roger *roger, struct roger_err *err)
+{
+	struct roger_err before = *err;
+	char words[120];
+
+	if (print_waiting(roger, words))
+		rg_fail_member(err, before.code, before.member, "%.320s; %s", before.message,
+			       words);
 }
 
 /*
@@ -349,6 +367,11 @@ int remote_queue(struct roger *roger, const struct roger_op *op,
 		r = store(folder, rg_buf_str(&text), arena, err);
 	*ret_key = kept.key;
 	return r;
+}
+
+void remote_hurry(struct roger *roger)
+{
+	roger->hurried = true;
 }
 
 bool remote_may_queue(const struct roger *roger)

@@ -50,6 +50,7 @@ struct roger {
 	char notice[464];
 	char key[REMOTE_KEY_BYTES]; /* of the last send */
 	bool unreached;		    /* the last verb had no answer: what came of it is not known */
+	bool hurried;		    /* no server is waited for that is not there */
 	bool flushed;		    /* the outbox was looked at */
 };
 
@@ -116,6 +117,8 @@ struct remote_outbox {
 
 /* Send what waits there, in order; wait: also when another process is doing it right now. */
 RG_CHECKED int remote_outbox_flush(struct roger *roger, bool wait, struct roger_err *err);
+/* To an error, that something waits. */
+void remote_outbox_tell(const struct roger *roger, struct roger_err *err);
 void remote_outbox_look(const struct roger *roger, struct remote_outbox *ret);
 
 /* A send as it goes into a body: only what is set. */
