@@ -16,7 +16,7 @@ const MODULES = process.env.ROGER_BROWSER ?? path.join(SOURCE, "build-browser");
 export const ROGER = path.resolve(process.env.ROGER ?? path.join(SOURCE, "build/roger"));
 
 /* A fault of the page shows as an event that never comes: long, so that a busy machine is none. */
-export const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = Number(process.env.PATIENCE_MS ?? 120_000);
 
 /* ------------------------------------------------------------------- TAP */
 
@@ -42,8 +42,11 @@ export function skipAll(why) {
 	process.exit(0);
 }
 
-/* Each test is a function, so that one that throws is a failure and the others go on. */
+/* Each test is a function, so that one that throws is a failure and the others go on.
+ * `node t2-page.mjs WORD` runs those whose name holds the word. */
 export async function test(name, run) {
+	if (!name.includes(process.argv[2] ?? ""))
+		return;
 	try {
 		await run();
 	} catch (error) {
@@ -108,6 +111,29 @@ export async function open(browser, server, options = {}) {
 		page.on("popup", (popup) => faults.push(`popup: ${popup.url()}`));
 	});
 	return { context, faults, page: await context.newPage() };
+}
+
+/* Comes in with a key of one use; the state serves for more windows. */
+export async function login(browser, server, options, as) {
+	const window = await open(browser, server, options);
+	await window.page.goto(server.address(as));
+	await drawn(window.page);
+	return window;
+}
+
+/* The page says whether it is live once its first view is drawn; a later one fills its list. */
+export async function drawn(page) {
+	await page.waitForFunction(() => document.getElementById("live")?.textContent);
+}
+
+/* What axe has against what is to be seen; what it tries itself is no fault of the page. */
+export async function judge(window) {
+	const before = window.faults.length;
+	if (!await window.page.evaluate(() => Boolean(globalThis.axe)))
+		await window.page.evaluate(load("axe-core").source);
+	const { violations } = await window.page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+	window.faults.splice(before);
+	return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.target} ${node.any[0]?.message ?? ""}`).join("; ")}`);
 }
 
 /* ----------------------------------------------------------- the workspace */

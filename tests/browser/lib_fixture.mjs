@@ -70,10 +70,10 @@ export async function small() {
 	workspace.roger("receive", "--as", "test", "--quiet");
 	const server = await workspace.serve();
 	await giveUp(server, "implement", "review", "is migration 7 good? I cannot go on without you", "app-42:escalation:c1");
-	await mustPost(server, "dispatch", { run: "build-7", from: "plan", within: 1000, task: "build the branch", issue: "app-42" });
-	await mustPost(server, "dispatch", { run: "build-8", from: "plan", child: "tester", within: 3_600_000, issue: "app-42" });
+	await mustPost(server, "dispatch", { run: "build-7", agent: "plan", within: 1000, task: "build the branch", issue: "app-42" });
+	await mustPost(server, "dispatch", { run: "build-8", agent: "plan", child: "tester", within: 3_600_000, issue: "app-42" });
 	batch(workspace, HOSTILE.map((content, i) => ({ from: NAMES[i % NAMES.length], to: "mallory", content, issue: "hostile" })));
-	batch(workspace, [{ from: "mallory", to: "human", content: HOSTILE[0], issue: "hostile", metadata: JSON.stringify({ "<img src=x onerror=alert(1)>": HOSTILE[2] }) },
+	batch(workspace, [{ from: "mallory", to: "human", content: HOSTILE[0], issue: "hostile", metadata: { "<img src=x onerror=alert(1)>": HOSTILE[2] } },
 		{ from: "mallory", to: "human", content: LONG, issue: "hostile" },
 		...NAMES.map((name) => ({ from: "mallory", to: name, content: `to ${name}`, issue: name }))]);
 	workspace.roger("log", "--as", "mallory", HOSTILE[1], { status: 64 });
@@ -106,7 +106,7 @@ export async function large({ messages = 100_000, agents = 200, runs = 1_000, le
 	batch(workspace, [...mail(read, messages - letters, agents)]);
 	batch(workspace, [{ from: "mallory", to: "human", content: LONG, issue: "hostile" }]);
 	for (let i = 0; i < runs; i++) {
-		await mustPost(server, "dispatch", { run: `run-${pad(i)}`, from: agentName(i % agents, agents), within: i % 3 ? 3_600_000 : 1000, issue: `app-${i % 500}`,
+		await mustPost(server, "dispatch", { run: `run-${pad(i)}`, agent: agentName(i % agents, agents), within: i % 3 ? 3_600_000 : 1000, issue: `app-${i % 500}`,
 			task: i % 10 ? `task ${i}` : HOSTILE[i % HOSTILE.length].slice(0, 100) });
 		if (i % 4 === 1)
 			await mustPost(server, "complete", { run: `run-${pad(i)}`, ...(i % 8 === 1 ? { failed: true } : { result: `done ${i}` }) });
