@@ -13,14 +13,14 @@ export class Problem extends Error {
 export const state = { session: null, lost: false };
 
 async function call(method, path, body, headers, signal) {
-	let answer;
+	let answer, said;
 	try {
 		answer = await fetch(path, { method, body, signal, headers: { Accept: "application/json", ...headers }, credentials: "same-origin", cache: "no-store", redirect: "error" });
+		said = /json/.test(answer.headers.get("Content-Type")) ? await answer.json() : {};
 	} catch (e) {
 		if (e.name == "AbortError") throw e;
 		throw new Problem(0, { detail: "no answer: is `roger serve` running?" });
 	}
-	const said = /json/.test(answer.headers.get("Content-Type")) ? await answer.json() : {};
 	if (!answer.ok) throw new Problem(answer.status, said);
 	return said;
 }

@@ -218,7 +218,7 @@ export class Grid extends HTMLElement {
 	press(key) {
 		const page = Math.max(1, (this.window || 10) - 2);
 		const steps = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
-		if (key in steps) return this.contains(document.activeElement) ? this.go(this.at + steps[key]) || !/^(j|k|Arrow)/.test(key) : this.go(this.at);
+		if (key in steps) return this.contains(document.activeElement) ? this.go(this.at + steps[key]) || !/^(j|k|Arrow)/.test(key) : this.go(this.at) || true;
 		if (key == "Enter" && this.chosen) { this.open?.(this.chosen); return true; }
 		if (key == "x" || key == " ") { if (!this.select) return false; this.pick(); return true; }
 		return false;

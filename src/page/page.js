@@ -179,7 +179,7 @@ function navigate(event) {
 
 /* ----------------------------------------------------------------------- keys -- */
 
-let prefix = 0;
+let prefix = -Infinity;
 const inField = e => e.target.matches?.("input, textarea, select, [contenteditable]");
 
 function press(event) {
@@ -192,7 +192,7 @@ function act(event) {
 	const key = event.key, arrows = /^(Arrow|Page|Home|End|Enter|Escape| )/.test(key);
 	if (!hasKeys() && !arrows) return false;
 	if (event.timeStamp - prefix < 1500) {
-		prefix = 0;
+		prefix = -Infinity;
 		const to = NAV.find(([, , k]) => k == key);
 		if (to) { page.go(to[1]); return true; }
 	}

@@ -57,6 +57,8 @@ async function mustPost(server, verb, body) {
 	return reply;
 }
 
+export const QUESTION = "is migration 7 good? I cannot go on without you";
+
 /* plan, implement, test and review work on app-42; review does not look at its mail. */
 export async function small() {
 	const workspace = new Workspace(CONFIG);
@@ -69,7 +71,7 @@ export async function small() {
 	workspace.roger("receive", "--as", "implement", "--quiet");
 	workspace.roger("receive", "--as", "test", "--quiet");
 	const server = await workspace.serve();
-	await giveUp(server, "implement", "review", "is migration 7 good? I cannot go on without you", "app-42:escalation:c1");
+	await giveUp(server, "implement", "review", QUESTION, "app-42:escalation:c1");
 	await mustPost(server, "dispatch", { run: "build-7", agent: "plan", within: 1000, task: "build the branch", issue: "app-42" });
 	await mustPost(server, "dispatch", { run: "build-8", agent: "plan", child: "tester", within: 3_600_000, issue: "app-42" });
 	batch(workspace, HOSTILE.map((content, i) => ({ from: NAMES[i % NAMES.length], to: "mallory", content, issue: "hostile" })));
