@@ -297,22 +297,16 @@ static void bound_page(struct serve_job *job)
 		*(int64_t *)rg_field_at(field, job->request) = PAGE_ROWS;
 }
 
-/* To be tried again is the client's to do. */
-static int check_send(struct serve_job *job, struct roger_err *err)
+/* The first attempt is waited for; with retry, sweeps begin the next ones. */
+static void bound_send(struct serve_job *job)
 {
 	struct roger_send_request *request = job->request;
 
-	if (job->verb != serve_find_verb(RG_STR("send")))
-		return ROGER_OK;
-	if (request->retry)
-		return rg_fail_member(err, ROGER_EUSAGE, "retry",
-				      "retry: expected not over HTTP: send the same again, with "
-				      "its key");
-	if (request->confirm == ROGER_CONFIRM_READ)
-		job->pool = SERVE_WAITS;
-	if (request->confirm == ROGER_CONFIRM_READ && !request->within_ms)
+	if (job->verb != serve_find_verb(RG_STR("send")) || request->confirm != ROGER_CONFIRM_READ)
+		return;
+	job->pool = SERVE_WAITS;
+	if (!request->within_ms)
 		request->within_ms = SERVE_WAIT_MS_MAX;
-	return ROGER_OK;
 }
 
 int serve_finish_request(struct serve_job *job, const struct serve_caller *caller, const char *key,
@@ -336,7 +330,8 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 	if (job->answer.page)
 		bound_page(job);
 	bound_wait(job);
-	return r == ROGER_OK ? check_send(job, err) : r;
+	bound_send(job);
+	return r;
 }
 
 /* ------------------------------------------------------------- the answer -- */

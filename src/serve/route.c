@@ -111,10 +111,15 @@ void serve_refuse(struct evhttp_request *request, int status, const char *kind, 
 static bool read_head(struct evhttp_request *request, struct rg_http_field fields[SERVE_FIELDS_MAX],
 		      struct rg_http_head *ret)
 {
+	const unsigned with_body = EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_PATCH;
 	struct evkeyval *header;
 
-	*ret = (struct rg_http_head){ request->major, request->minor,
-				      evhttp_request_get_uri(request), fields, 0 };
+	*ret = (struct rg_http_head){ request->major,
+				      request->minor,
+				      evhttp_request_get_uri(request),
+				      fields,
+				      0,
+				      !(evhttp_request_get_command(request) & with_body) };
 	TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
 	{
 		if (ret->count == SERVE_FIELDS_MAX)
@@ -136,8 +141,23 @@ static bool is_stranger(struct evhttp_request *request)
 	       peer.uid != geteuid();
 }
 
+/* What is wrong with its head; NULL: nothing. */
+static const char *fault_of(const struct serve_connection *connection,
+			    struct evhttp_request *request,
+			    struct rg_http_field fields[SERVE_FIELDS_MAX],
+			    struct rg_http_head *ret_head)
+{
+	if (connection->raw.state == RG_RAW_ODD)
+		return "expected lines that end with CR LF, none of them folded, and chunks with "
+		       "plain sizes";
+	if (!read_head(request, fields, ret_head))
+		return "too many headers";
+	return rg_http_head_fault(ret_head);
+}
+
 /* Before any path is looked at.  False: it was refused. */
-static bool passes(struct serve_door *door, struct evhttp_request *request)
+static bool passes(struct serve_door *door, const struct serve_connection *connection,
+		   struct evhttp_request *request)
 {
 	const struct rg_http_allowed allowed = { door->serve->hosts, NULL,
 						 door->serve->options->behind_proxy.count, 0 };
@@ -145,7 +165,7 @@ static bool passes(struct serve_door *door, struct evhttp_request *request)
 	struct rg_http_head head;
 	const char *fault;
 
-	fault = read_head(request, fields, &head) ? rg_http_head_fault(&head) : "too many headers";
+	fault = fault_of(connection, request, fields, &head);
 	if (fault) {
 		serve_refuse(request, 400, "head", true, "%s", fault);
 		return false;
@@ -545,6 +565,6 @@ void serve_on_request(struct evhttp_request *request, void *door_)
 	/* After this method evhttp would go on whatever the answer is. */
 	if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT)
 		serve_hang_up(connection);
-	if (passes(door, request))
+	if (passes(door, connection, request))
 		route(door, request);
 }

@@ -30,6 +30,7 @@
 #include "base/limits.h"
 #include "cli/serve.h"
 #include "data/http_head.h"
+#include "data/http_raw.h"
 #include "data/json.h"
 #include "data/record.h"
 
@@ -89,8 +90,9 @@ bool serve_wants_page(struct evhttp_request *request);
 
 /* ------------------------------------------------------------------ calls -- */
 
-/* Where a verb is called: those that are quick are not to wait for those that are not. */
-enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_WAITS, SERVE_POOLS };
+/* Where a verb is called: those that are quick are not to wait for those that are not, and
+ * nobody for what the server does by itself. */
+enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_CHORES, SERVE_WAITS, SERVE_POOLS };
 
 /* A verb as a route. */
 struct serve_verb {
@@ -205,7 +207,7 @@ void serve_job_free(struct serve_job *job);
 bool serve_job_start(struct serve_job *job);
 
 bool serve_pools_open(struct serve *serve);
-/* No more is begun, and what is quick or slow is finished. */
+/* No more is begun, and what does not wait for somebody is finished. */
 void serve_pools_end(struct serve *serve);
 bool serve_is_ending(struct serve *serve);
 /* Signals are for the loop. */
@@ -274,6 +276,7 @@ struct serve_connection {
 	int64_t began_ms;	    /* of the request on its way in; 0: none is */
 	int64_t seen_ms;
 	size_t bytes; /* of that request */
+	struct rg_http_raw raw;
 	bool busy;    /* it is being answered */
 	bool leaving; /* it was hung up on */
 };
@@ -307,9 +310,10 @@ struct serve {
 	int port;      /* of TCP; 0: none */
 	char url[256]; /* of the page; "": there is no TCP */
 	bool stopping;
-	int wake;	      /* an eventfd: a job is done */
-	size_t job_count;     /* those that have not been answered */
-	size_t ticks, chores; /* chores that are under way */
+	int wake;	  /* an eventfd: a job is done */
+	size_t job_count; /* those that have not been answered */
+	size_t ticks;
+	unsigned chores; /* those that are under way, a bit each */
 
 	struct serve_tokens *tokens; /* as last read; NULL: not yet */
 	struct mcp_shared *mcp;	     /* NULL: nobody came yet */

@@ -469,6 +469,7 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 	if (request->confirm == ROGER_CONFIRM_READ) {
 		message.attempt = 1;
 		message.confirm_by_ms = rg_clock_ms() + rg_send_within(sending, draft);
+		message.retry_within_ms = request->retry ? rg_send_within(sending, draft) : 0;
 	}
 	draft->messages = rg_arena_get(sending->arena, draft->to.count * sizeof *draft->messages);
 	if (!draft->messages)
