@@ -77,7 +77,12 @@ export function follow(told, changed) {
 		};
 		for (const kind of ["message", "activity", "reset"]) source.addEventListener(kind, pass);
 		source.addEventListener("open", () => changed(true));
-		source.onerror = () => changed(false);
+		/* The browser tries again by itself, but not after an answer that is an error. */
+		source.onerror = () => {
+			changed(false);
+			const { signal } = leaving || {}, lost = source;
+			if (lost.readyState == EventSource.CLOSED) setTimeout(() => { if (signal && !signal.aborted && lost == source) { open(); told({ kind: "reset" }); } }, 3000);
+		};
 	}
 	function start() {
 		if (leaving) return;

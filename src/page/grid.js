@@ -83,6 +83,7 @@ export class Grid extends HTMLElement {
 		const version = ++this.version, key = this.chosen && this.key(this.chosen);
 		const reply = await this.load(undefined);
 		if (version != this.version) return;
+		this.begun = true;
 		this.clear();
 		this.take(0, reply);
 		const found = reply.rows.findIndex(row => this.key(row) == key);
@@ -135,7 +136,8 @@ export class Grid extends HTMLElement {
 		});
 	}
 	draw(all) {
-		if (!this.isConnected) return;
+		/* What is there at first is for who made it to ask for. */
+		if (!this.isConnected || !this.begun) return;
 		const count = this.count, height = this.height;
 		const rows = this.whole ? count : Math.ceil(this.clientHeight / height);
 		this.window = rows;

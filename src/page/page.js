@@ -76,8 +76,14 @@ let view, running;
 const page = {
 	main,
 	go(to, replace) {
-		history[replace ? "replaceState" : "pushState"](null, "", to);
+		const depth = history.state?.depth || 0;
+		history[replace ? "replaceState" : "pushState"]({ depth: replace ? depth : depth + 1 }, "", to);
 		return open();
+	},
+	/* To the view before, but never to a page that is not ours. */
+	back() {
+		if (history.state?.depth) history.back();
+		else if (location.pathname != "/") page.go("/", true);
 	},
 	title(text, more) { title.replaceChildren(text); facts.replaceChildren(...[more ?? ""].flat()); document.title = text + " \u00b7 roger"; },
 	facts(...more) { facts.replaceChildren(...more.filter(Boolean)); },
@@ -144,8 +150,8 @@ async function open() {
 }
 /* After a look for a view's own rows the first of them has the keys. */
 function arrive() {
-	const grid = main.querySelector("roger-grid");
-	if (grid?.count && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at, true, true);
+	const grid = [...main.querySelectorAll("roger-grid")].find(one => one.count);
+	if (grid && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at, true, true);
 }
 
 /* At most as often as takes a quarter of the time, and never over what is selected. */
@@ -209,7 +215,7 @@ function back() {
 	const picked = [...main.querySelectorAll("roger-grid")].find(grid => grid.picked.size);
 	if (nav.classList.contains("open")) toggleMenu(false);
 	else if (picked) picked.unpick();
-	else if (history.length > 1) history.back();
+	else page.back();
 	return true;
 }
 /* In the list that has the focus; at its end, in the next one. */
@@ -248,7 +254,7 @@ async function useKey() {
 function build() {
 	document.body.replaceChildren(
 		h("a", { href: "#main", class: "skip" }, "To the content"), nav,
-		h("header", {}, menu, h("div", { class: "what" }, title, facts), buttons), main,
+		h("header", {}, menu, h("div", { class: "heading" }, title, facts), buttons), main,
 		h("footer", {}, h("span", { class: "cmd" }, h("span", { class: "dim", "aria-hidden": "true" }, "$ "), shownCommand,
 			h("button", { type: "button", class: "quiet", title: "Copy the command that shows the same (c)", onclick: () => copy(shownCommand.textContent) }, "Copy")),
 		h("output", { id: "said", role: "status" }), live, zone));

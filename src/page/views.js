@@ -73,6 +73,8 @@ const fresh = list => {
 	};
 	return pill;
 };
+const write = (page, query) => may("act") && page.go(path("send", undefined, query));
+const writeButton = (page, to) => may("act") && h("button", { type: "button", onclick: () => write(page, { to }) }, "Write");
 const ackAction = page => ({ name: "Acknowledge", fits: m => !m.acked_at && mayAs(m.to), run: rows => ackRows(page, rows) });
 const copyIds = { name: "Copy ids", run: async rows => copy(rows.map(m => m.id).join(" ")) };
 
@@ -80,7 +82,7 @@ const list = {
 	open(page, _, query, signal) {
 		page.title("Messages");
 		page.command("list", ...listWords(query, "text"));
-		page.buttons(h("button", { type: "button", onclick: () => page.go("/send") }, "Write"));
+		page.buttons(writeButton(page));
 		const rows = messageGrid(page, { load: pages(listRequest(query), signal), empty: "No message fits." });
 		const pill = fresh(rows);
 		rows.counted = () => page.facts(rows.total !== undefined ? rows.total.toLocaleString("en") + (rows.total == 1 ? " message" : " messages") : "");
@@ -91,9 +93,9 @@ const list = {
 function messageKeys(page, rows) {
 	const of = () => [...page.main.querySelectorAll("roger-grid")].find(g => g.contains(document.activeElement)) || rows;
 	return {
-		r: () => { const m = of().chosen; if (m?.content !== undefined) page.go(path("send", undefined, { reply: m.id })); },
+		r: () => { const m = of().chosen; if (m?.content !== undefined) write(page, { reply: m.id }); },
 		e: () => { const g = of(), all = g.picked.size ? [...g.picked.values()] : [g.chosen]; if (all[0]?.content !== undefined) ackRows(page, all).then(() => g.unpick()).catch(page.failed); },
-		c: () => page.go("/send"),
+		c: () => write(page),
 	};
 }
 
@@ -168,7 +170,7 @@ const now = {
 		let all = query.all == "true", looks = 0, peopleMs = 0, later;
 		page.title("Now");
 		page.command("top");
-		page.buttons(h("button", { type: "button", onclick: () => page.go("/send") }, "Write"));
+		page.buttons(writeButton(page));
 		let agents = [];
 		const people = agentsGrid(page, { load: async () => ({ rows: agents, total: agents.length }), most: all ? 400 : 20, empty: "No agent yet. `roger send NAME TEXT` makes the first two." });
 		const recent = messageGrid(page, { whole: true, select: undefined, most: 60, label: "Latest messages", empty: "No message yet.",
@@ -195,11 +197,12 @@ const now = {
 		}
 		return {
 			/* The messages each time; what is counted for each agent not as often. */
-			async look() {
+			async look(again) {
+				if (!again) await Promise.all([recent.restart(), drawPeople()]);
 				const wait = looks + Math.max(1000, 10 * peopleMs) - Date.now();
 				clearTimeout(later);
 				later = setTimeout(() => { looks = Date.now(); if (!signal.aborted) lookAtPeople().catch(page.failed); }, Math.max(0, wait));
-				await recent.restart();
+				if (again) await recent.restart();
 			},
 			keys: messageKeys(page, recent),
 		};
@@ -210,7 +213,7 @@ const KIND_PLACE = { dead_letters: () => "/dead", alarm: () => "/dead", blocked:
 	unread: c => path("inbox", c.subject, { unread: "true" }), retired: c => path("inbox", c.subject), damage: () => "/status", strays: () => "/status" };
 function concernRow(c) {
 	const to = KIND_PLACE[c.kind]?.(c);
-	return h("li", { class: c.urgency }, h("span", { class: "what" }, to ? h("a", { href: to }, line(c.words)) : line(c.words)), c.since && when(c.since),
+	return h("li", { class: c.urgency }, h("span", { class: "what", title: line(c.words) }, to ? h("a", { href: to }, line(c.words)) : line(c.words)), c.since ? when(c.since) : h("span", {}),
 		c.next && h("button", { type: "button", class: "quiet", title: "Copy: " + c.next, onclick: () => copy(c.next) }, h("code", {}, c.next)));
 }
 function drawTroubles(place, status) {
@@ -250,7 +253,7 @@ function openInbox(page, name, query, signal) {
 	const rows = messageGrid(page, { without: ["to"], load: pages(request, signal), empty: unread ? "All is read." : "No mail yet." });
 	const all = mayAs(name) && h("button", { type: "button", onclick: () => ackAll(page, { ...request, unread: true }, name).catch(page.failed) }, "Acknowledge all");
 	page.buttons(h("a", { class: "button", href: path("inbox", name, unread ? {} : { ...query, unread: "true" }) }, unread ? "Show all" : "Only unread"), all,
-		h("button", { type: "button", onclick: () => page.go(path("send", undefined, { to: name })) }, "Write"));
+		writeButton(page, name));
 	const pill = fresh(rows), count = counting(rows, request, signal);
 	page.main.append(page.filter(base, "words, --from NAME, --issue NAME, --unread, --since 2h", LIST_FLAGS, "text"), bulk(page, rows, [ackAction(page), copyIds]), pill, rows);
 	return {
@@ -261,7 +264,7 @@ function openInbox(page, name, query, signal) {
 			page.facts(...(a ? [`${a.unread.toLocaleString("en")} unread of ${a.received.toLocaleString("en")} \u00b7 `, a.last_looked_at ? ["looked ", when(a.last_looked_at, " ago")] : "never looked", a.retired && " \u00b7 retired",
 				" \u00b7 ", h("a", { href: path("timeline", undefined, { agent: name }) }, "timeline")].flat() : ["nobody of this name had mail yet"]));
 		},
-		keys: { ...messageKeys(page, rows), c: () => page.go(path("send", undefined, { to: name })) },
+		keys: { ...messageKeys(page, rows), c: () => write(page, { to: name }) },
 	};
 }
 /* The filter is the selection: all that match, a hundred at a time. */
@@ -311,7 +314,7 @@ const timeline = {
 				{ name: "clock", title: "Time", get: (e, cell) => { cell.title = instant(e.at); return e.gap ? "" : clock(e.at); } },
 				{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = BAD.test(e.kind) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
 				{ name: "from", title: "Who", get: e => e.actor },
-				{ name: "to", title: "", get: e => e.peer ? "\u2192 " + e.peer : "" },
+				{ name: "to", title: "To", get: e => e.peer },
 				{ name: "text", title: "What", get: (e, cell) => { const text = e.kind == "sent" && texts.get(e.message); cell.title = e.words; return text ? text.slice(0, 300) : e.words; } },
 				{ name: "seq", title: "No.", get: e => e.seq ? "#" + e.seq : "" },
 				{ name: "file", title: "Evidence", get: e => e.file ? e.file + (e.line ? ":" + e.line : "") : "" },
@@ -421,7 +424,7 @@ const dead = {
 			mark: d => d.group ? "group" : isOpen(d) ? "unread" : "dim", href: d => d.message && path("message", d.message), open: d => d.group ? page.go(path("dead", undefined, { ...query, to: d.to })) : d.message && page.go(path("message", d.message)),
 			columns: [
 				{ name: "text", title: "Key", link: true, get: d => d.group ? `${d.to}: ${d.cause}` : d.key },
-				{ name: "number", title: "", get: d => d.group ? String(d.group) : "" },
+				{ name: "number", title: "Count", get: d => d.group ? String(d.group) : "" },
 				{ name: "from", title: "From", get: d => d.from },
 				{ name: "to", title: "To", get: d => d.group ? "" : d.to },
 				{ name: "attempts", title: "Tries", get: d => d.attempts ? String(d.attempts) : "" },
@@ -505,7 +508,7 @@ const status = {
 		};
 		page.buttons(h("button", { type: "button", onclick: () => check("verify") }, "Verify the chains"), may("administer") && h("button", { type: "button", onclick: () => check("doctor") }, "Ask the doctor"),
 			h("a", { class: "button", href: path("verb", "config") }, "Settings"));
-		page.main.append(calm, concerns, checked, h("h2", {}, "Figures"), figures);
+		page.main.append(figures, checked, h("h2", {}, "What needs attention"), calm, concerns);
 		return {
 			async look() {
 				const s = await readStatus(signal);
@@ -516,10 +519,10 @@ const status = {
 				const r = await get("report", {}, signal);
 				reported = Date.now();
 				const part = permille => (permille / 10).toLocaleString("en") + " %";
-				const figure = (name, value, to) => [h("dt", {}, to ? h("a", { href: to }, name) : name), h("dd", {}, value)];
+				const figure = (name, value, to) => h("div", {}, h("dt", {}, to ? h("a", { href: to }, name) : name), h("dd", {}, value));
 				figures.replaceChildren(...[figure("messages", r.messages.toLocaleString("en"), "/list"), figure("unread", r.unread.toLocaleString("en"), "/list?unread=true"), figure("read, median", span(r.latency_p50_ms)), figure("read, p95", span(r.latency_p95_ms)),
 					figure("sends delivered", r.attempted ? part(r.message_permille) : "\u2013"), figure("given up", String(r.undelivered), "/dead"), figure("runs under way", String(r.active), "/runs?status=active"), figure("runs overdue", String(r.suspect), "/runs?status=suspect_delivery_failure"),
-					figure("agents", String(s.agents), "/inbox"), figure("woken", r.wakes.toLocaleString("en") + (r.failed_wakes ? `, ${r.failed_wakes} failed` : ""))].flat());
+					figure("agents", String(s.agents), "/inbox"), figure("woken", r.wakes.toLocaleString("en") + (r.failed_wakes ? `, ${r.failed_wakes} failed` : ""))]);
 			},
 		};
 	},
