@@ -60,7 +60,7 @@ static void set_page_headers(struct evhttp_request *request)
 		request, "Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
 		"frame-ancestors 'none'");
-	serve_set_header(request, "Referrer-Policy", "no-referrer");
+	serve_set_header(request, "Referrer-Policy", "same-origin");
 	serve_set_header(request, "Cross-Origin-Opener-Policy", "same-origin");
 	serve_set_header(request, "Vary", "Accept");
 }
