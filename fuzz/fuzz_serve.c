@@ -341,16 +341,24 @@ static void count_answers(const char *text, size_t length, struct answers *answe
 
 /* ---------------------------------------------------------------------- the run -- */
 
+/* The server may be in no hurry to read: it answers one request after the other. */
 static void say_in_pieces(int client, const char *data, size_t size, size_t piece)
 {
-	size_t at, length;
+	size_t at = 0, length;
+	ssize_t sent;
+	int step = 0;
 
-	for (at = 0; at < size; at += length) {
+	while (at < size && step < STEPS_MAX) {
 		length = size - at < piece ? size - at : piece;
-		if (send(client, data + at, length, MSG_NOSIGNAL) != (ssize_t)length)
+		sent = send(client, data + at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && errno != EAGAIN)
 			return;
-		if (piece < size)
+		at += sent > 0 ? (size_t)sent : 0;
+		step += sent < 0;
+		if (piece < size || sent < 0)
 			event_base_loop(server.base, EVLOOP_NONBLOCK);
+		if (sent < 0)
+			rg_clock_sleep(1);
 	}
 }
 
