@@ -48,10 +48,15 @@ static const char *caller_of(const struct roger_mcp_http *http, struct evhttp_re
 static bool read_head(struct evhttp_request *request, struct rg_http_field fields[HEADERS_MAX],
 		      struct rg_http_head *ret)
 {
+	const unsigned with_body = EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_PATCH;
 	struct evkeyval *header;
 
-	*ret = (struct rg_http_head){ request->major, request->minor,
-				      evhttp_request_get_uri(request), fields, 0 };
+	*ret = (struct rg_http_head){ request->major,
+				      request->minor,
+				      evhttp_request_get_uri(request),
+				      fields,
+				      0,
+				      !(evhttp_request_get_command(request) & with_body) };
 	TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
 	{
 		if (ret->count == HEADERS_MAX)

@@ -63,6 +63,8 @@ static const char *body_fault(const struct rg_http_head *head)
 		return "expected 'Content-Length' or 'Transfer-Encoding', not both";
 	if (codings > 1 || (codings && strcasecmp(coding, "chunked") != 0))
 		return "expected 'chunked' in the header 'Transfer-Encoding'";
+	if (head->bodiless && (codings || (lengths && strspn(length, "0") < strlen(length))))
+		return "expected no body with this method";
 	if (codings && head->minor == 0)
 		return "expected HTTP/1.1 for the header 'Transfer-Encoding'";
 	return NULL;
@@ -156,6 +158,7 @@ const char *rg_http_head_foreign(const struct rg_http_head *head,
 				 const struct rg_http_allowed *allowed)
 {
 	const char *host, *origin, *site;
+	size_t sites;
 
 	find(head, "Host", &host);
 	if (!rg_http_host_is_ours(host, allowed))
@@ -163,7 +166,8 @@ const char *rg_http_head_foreign(const struct rg_http_head *head,
 	if (find(head, "Origin", &origin) > 1 ||
 	    (origin && !rg_http_origin_is_ours(origin, allowed)))
 		return "the header 'Origin' names nobody this server talks to";
-	if (find(head, "Sec-Fetch-Site", &site) && is_of_another_site(site) &&
+	sites = find(head, "Sec-Fetch-Site", &site);
+	if (sites && (sites > 1 || is_of_another_site(site)) &&
 	    !(origin && is_named(origin, allowed)))
 		return "the header 'Sec-Fetch-Site' says that a page of another site asks";
 	return NULL;

@@ -20,6 +20,7 @@ struct rg_http_head {
 	const char *target; /* as in the request line */
 	const struct rg_http_field *fields;
 	size_t count;
+	bool bodiless; /* with this method no body comes: not every reader would look for one */
 };
 
 /* Who may talk to a server: names of hosts, with a port or for any port, and origins in full. */

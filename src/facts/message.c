@@ -37,6 +37,8 @@ static const struct roger_field fields[] = {
 	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "which attempt" },
 	{ "confirm_by", ROGER_TIME, AT(confirm_by_ms), ROGER_SPARE, NULL, NULL,
 	  "deadline for its recipient to read it" },
+	{ "retry_within", ROGER_INT, AT(retry_within_ms), ROGER_SPARE, NULL, NULL,
+	  "ms that each further attempt may take" },
 	{ "claimed_by", ROGER_TEXT, AT(claimed_by), ROGER_SPARE, NULL, NULL,
 	  "holder of the lease" },
 	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL,

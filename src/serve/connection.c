@@ -35,15 +35,30 @@ static void forget_bytes(struct serve_connection *connection)
 	connection->bytes = 0;
 }
 
+/* What stands in the buffer from a place on. */
+static void scan(struct serve_connection *connection, struct evbuffer *input, size_t from)
+{
+	struct evbuffer_iovec part;
+	struct evbuffer_ptr place;
+
+	if (evbuffer_ptr_set(input, &place, from, EVBUFFER_PTR_SET) < 0)
+		return;
+	while (evbuffer_peek(input, -1, &place, &part, 1) > 0) {
+		rg_http_raw_take(&connection->raw, part.iov_base, part.iov_len);
+		if (evbuffer_ptr_set(input, &place, part.iov_len, EVBUFFER_PTR_ADD) < 0)
+			return;
+	}
+}
+
 /* More of a request came in: the first byte starts its time. */
 static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info, void *argument)
 {
 	struct serve_connection *connection = argument;
 	struct serve *serve = connection->door->serve;
 
-	(void)input;
 	if (!info->n_added)
 		return;
+	scan(connection, input, evbuffer_get_length(input) - info->n_added);
 	connection->seen_ms = now_ms();
 	if (!connection->began_ms)
 		connection->began_ms = connection->seen_ms;
@@ -129,13 +144,16 @@ struct serve_connection *serve_connection_of(struct serve *serve, struct evhttp_
 static void on_answered(struct evhttp_request *request, void *connection_)
 {
 	struct serve_connection *connection = connection_;
+	struct evbuffer *input = bufferevent_get_input(connection->buffer);
 
 	(void)request;
+	connection->raw = (struct rg_http_raw){ 0 };
+	scan(connection, input, 0);
 	forget_bytes(connection);
 	connection->busy = false;
 	connection->seen_ms = now_ms();
 	connection->began_ms = 0;
-	if (evbuffer_get_length(bufferevent_get_input(connection->buffer)))
+	if (evbuffer_get_length(input))
 		connection->began_ms = connection->seen_ms;
 }
 

@@ -10,7 +10,7 @@
 /* Threads, and requests that wait for one of them. */
 static const struct {
 	size_t threads, queue;
-} sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 32, 0 } };
+} sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { 32, 0 } };
 
 struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *verb,
 				struct evhttp_request *http)
@@ -23,6 +23,8 @@ struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *ve
 	job->verb = verb;
 	job->pool = verb->pool;
 	job->http = http;
+	job->answer.page = http && serve_wants_page(http);
+	job->answer.job = job;
 	job->arena = rg_arena_new();
 	job->request = job->arena ? rg_arena_get(job->arena, verb->op->request->size + 1) : NULL;
 	rg_buf_init(&job->answer.body, SIZE_MAX);
@@ -62,15 +64,14 @@ static struct serve_job *take(struct serve_pool *pool)
 	return job;
 }
 
-/* Long work ends with the server. */
+/* Long work ends with the server; retries are for its sweeps, and not for a thread to wait for. */
 static bool go_on(void *pool_, const char *what, int64_t done, int64_t total)
 {
 	struct serve_pool *pool = pool_;
 
-	(void)what;
 	(void)done;
 	(void)total;
-	return !serve_is_ending(pool->serve);
+	return strcmp(what, "retry") != 0 && !serve_is_ending(pool->serve);
 }
 
 static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_job *job)
@@ -177,7 +178,8 @@ static bool is_busy(struct serve *serve)
 	bool busy;
 
 	pthread_mutex_lock(&serve->lock);
-	busy = serve->pools[SERVE_QUICK].threads || serve->pools[SERVE_SLOW].threads;
+	busy = serve->pools[SERVE_QUICK].threads || serve->pools[SERVE_SLOW].threads ||
+	       serve->pools[SERVE_CHORES].threads;
 	pthread_mutex_unlock(&serve->lock);
 	return busy;
 }

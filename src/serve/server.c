@@ -13,7 +13,7 @@
 #include "cli/term.h"
 
 /* After the end was asked for, answers have this long to be read. */
-enum { GOODBYE_TICKS = 2, WAKE_TICKS = 2, SWEEP_TICKS = 10 };
+enum { GOODBYE_TICKS = 2 };
 
 /* ---------------------------------------------------------------- the loop -- */
 
@@ -70,35 +70,49 @@ static void on_woken(evutil_socket_t fd, short what, void *serve)
 
 /* ------------------------------------------------------------------ chores -- */
 
+/*
+ * What is done as the command of that name does it, under the same locks: who is due is
+ * woken; trigger files are exchanged; runs that nobody watches are judged and recovered,
+ * and sends that were not confirmed in time are tried again.
+ */
+static const struct {
+	const char *verb;
+	size_t ticks; /* from one to the next */
+} chores[] = { { "wake", 2 }, { "bridge", 2 }, { "sweep", 10 } };
+
 static void end_chore(struct serve_job *job)
 {
-	job->serve->chores--;
+	size_t i;
+
+	for (i = 0; i < sizeof chores / sizeof *chores; i++)
+		if (strcmp(chores[i].verb, job->verb->op->name) == 0)
+			job->serve->chores &= ~(1U << i);
 }
 
-/* As the command of that name does, under the same locks. */
-static void do_chore(struct serve *serve, const char *name)
+static void do_chore(struct serve *serve, size_t which)
 {
-	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(name)), NULL);
+	const struct serve_verb *verb = serve_find_verb(rg_str(chores[which].verb));
+	struct serve_job *job = serve_job_new(serve, verb, NULL);
 
 	if (!job)
 		return;
+	job->pool = SERVE_CHORES;
 	job->finish = end_chore;
 	if (serve_job_start(job))
-		serve->chores++;
+		serve->chores |= 1U << which;
 	else
 		serve_job_free(job);
 }
 
-/* Who is due is woken; runs that nobody watches are judged, and recovered. */
+/* One that takes long, such as to bridge while another process does, keeps no other waiting. */
 static void do_chores(struct serve *serve)
 {
+	size_t i;
+
 	serve->ticks++;
-	if (serve->chores)
-		return;
-	if (serve->ticks % WAKE_TICKS == 0)
-		do_chore(serve, "wake");
-	if (serve->ticks % SWEEP_TICKS == 0)
-		do_chore(serve, "sweep");
+	for (i = 0; i < sizeof chores / sizeof *chores; i++)
+		if (serve->ticks % chores[i].ticks == 0 && !(serve->chores & 1U << i))
+			do_chore(serve, i);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *serve_)
@@ -196,7 +210,7 @@ static void raise_limit(void)
 
 static void tell_where(const struct serve *serve, const struct cli_run *run)
 {
-	if (run->quiet)
+	if (run->quiet || serve->ui)
 		return;
 	if (serve->made_socket)
 		cli_say("listening at %s\n", serve->socket_path);
@@ -239,6 +253,10 @@ static int serve_workspace(struct serve *serve, struct cli_run *run, const char 
 	r = serve_listen(serve, workspace, err);
 	if (r < 0)
 		return r;
+	if (serve->ui)
+		r = serve_open_page(serve, run, err);
+	if (r < 0)
+		return r;
 	serve_notify("READY=1");
 	tell_where(serve, run);
 	if (event_base_dispatch(serve->base) < 0)
@@ -247,23 +265,30 @@ static int serve_workspace(struct serve *serve, struct cli_run *run, const char 
 	return ROGER_OK;
 }
 
-int serve_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+int serve_run_held(struct cli_run *run, const struct cli_serve_request *options,
+		   const struct cli_ui_request *ui, struct roger_err *err)
 {
 	/* Not on the stack: a thread that still waits for somebody may be looking at it. */
 	static struct serve serve = { .wake = -1 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
 	int r;
 
-	*ret_exit = CLI_DONE;
-	if (!roger_hold(run->roger, "serve"))
-		return rg_fail(err, ROGER_ETIMEOUT, 0, "this workspace has a server already");
 	r = find_workspace(run, &config, err);
 	if (r < 0)
 		return r;
 	raise_limit();
-	serve.options = run->request;
+	serve.options = options;
+	serve.ui = ui;
 	serve.workspace = config.workspace.data;
 	r = serve_workspace(&serve, run, serve.workspace, err);
 	close_all(&serve);
 	return r;
+}
+
+int serve_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	*ret_exit = CLI_DONE;
+	if (!roger_hold(run->roger, "serve"))
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "this workspace has a server already");
+	return serve_run_held(run, run->request, NULL, err);
 }

@@ -24,7 +24,7 @@ struct head_case {
 
 static struct rg_http_head head_of(const struct head_case *row)
 {
-	struct rg_http_head head = { 1, row->minor, row->target, row->fields, 0 };
+	struct rg_http_head head = { 1, row->minor, row->target, row->fields, 0, false };
 
 	while (head.count < FIELDS && row->fields[head.count].name)
 		head.count++;
@@ -111,6 +111,30 @@ static void a_head_has_one_meaning(void **state)
 	assert_non_null(rg_http_head_fault(&head));
 }
 
+static void some_methods_have_no_body(void **state)
+{
+	static const struct head_case rows[] = {
+		{ 1, "/", { { "Host", "a" } }, "" },
+		{ 1, "/", { { "Host", "a" }, { "Content-Length", "00" } }, "" },
+		{ 1, "/", { { "Host", "a" }, { "Content-Length", "1" } }, "no body" },
+		{ 1, "/", { { "Host", "a" }, { "Transfer-Encoding", "chunked" } }, "no body" },
+	};
+	struct rg_http_head head;
+	const char *fault;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+		head = head_of(&rows[i]);
+		assert_null(rg_http_head_fault(&head));
+		head.bodiless = true;
+		fault = rg_http_head_fault(&head);
+		assert_int_equal(!fault, !*rows[i].word);
+		if (fault)
+			assert_non_null(strstr(fault, rows[i].word));
+	}
+}
+
 static void hosts_are_ours_or_not(void **state)
 {
 	static const char *const hosts[] = { "mail.example.com", "box:8080" };
@@ -158,6 +182,12 @@ static void pages_of_other_sites_are_refused(void **state)
 		{ 1,
 		  "/",
 		  { { "Host", "localhost" },
+		    { "Sec-Fetch-Site", "cross-site" },
+		    { "Sec-Fetch-Site", "none" } },
+		  "Sec-" },
+		{ 1,
+		  "/",
+		  { { "Host", "localhost" },
 		    { "Origin", "http://localhost:3000" },
 		    { "Sec-Fetch-Site", "cross-site" } },
 		  "Sec-" },
@@ -185,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_head_has_one_meaning),
+		cmocka_unit_test(some_methods_have_no_body),
 		cmocka_unit_test(hosts_are_ours_or_not),
 		cmocka_unit_test(pages_of_other_sites_are_refused),
 	};

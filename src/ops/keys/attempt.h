@@ -57,6 +57,9 @@ RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message
  */
 void rg_attempt_settle_overdue(struct roger *roger);
 
+/* retry.c: begin the next attempt of all sends that asked for retries and are due.  Best effort. */
+void rg_attempt_retry_due(struct roger *roger);
+
 /*
  * Wait until these messages are read or their time is over.  What was not read
  * becomes a timeout in the send log, and a dead letter after the last attempt:

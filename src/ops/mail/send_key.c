@@ -514,6 +514,12 @@ static int confirm_once(struct rg_sending *sending, const struct rg_draft *draft
 				  rg_send_within(sending, draft), sending->arena, err);
 }
 
+/* Or are they left to a sweep, which finds them in the message's line? */
+static bool waits_for_retries(const struct roger *roger)
+{
+	return !roger->tell || roger->tell(roger->tell_context, "retry", 0, 0);
+}
+
 /* With --retry the next attempts follow, each when it is due, as long as there are any. */
 int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
@@ -523,7 +529,7 @@ int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft, struct r
 
 	r = confirm_once(sending, draft, err);
 	for (attempt = 1; r == ROGER_ETIMEOUT && draft->request->retry && !config->retry_cycles &&
-			  attempt < config->attempts_max;
+			  attempt < config->attempts_max && waits_for_retries(sending->roger);
 	     attempt++) {
 		rg_clock_sleep(config->retry_after_ms);
 		draft->settled = false;

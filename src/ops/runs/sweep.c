@@ -2,7 +2,8 @@
  * sweep: judge all runs, and do what their evidence asks for.
  *
  * Confirm forwards whose message was read, make recoveries that are due, tell
- * owners of runs that are blocked, write down every status that changed.
+ * owners of runs that are blocked, write down every status that changed.  Sends that
+ * were not confirmed in time are tried again where their sender asked for it.
  */
 #include "ops/keys/attempt.h"
 #include "ops/runs/run_list.h"
@@ -166,8 +167,10 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	size_t i;
 	int r;
 
-	if (!request->dry_run)
+	if (!request->dry_run) {
 		rg_attempt_settle_overdue(roger);
+		rg_attempt_retry_due(roger);
+	}
 	r = request->dry_run ? ROGER_OK : rg_cycle_begin(roger, sweep.arena, &cycle, err);
 	if (r < 0)
 		return r;

@@ -1,0 +1,64 @@
+/*
+ * retry: the next attempts of sends that asked for them (--retry), whoever sent and has
+ * gone since.  What is to be tried again is in the message's own line, so this can be
+ * stopped at any point, and two who do it at once begin one attempt.
+ */
+#include "ops/keys/attempt.h"
+
+enum { DUE_MAX = 5000 };
+
+/* Not one whose time was settled by nobody yet: it has no line that says so. */
+static int try_again(struct roger *roger, const struct roger_message *message,
+		     struct rg_arena *arena)
+{
+	enum rg_sendlog_answer answer;
+	struct rg_key_history history;
+	struct rg_key_use use = { 0 };
+	int64_t due_ms;
+	int r;
+
+	r = rg_key_look_up(roger, message->from, message->key, arena, &use, NULL);
+	if (r == ROGER_OK)
+		r = rg_key_judge(roger, &use, message->key, message->to, arena, &answer, &history,
+				 &due_ms, NULL);
+	if (r < 0 || answer != RG_SEND_AGAIN || !rg_str_equal(history.last->message, message->id))
+		return r;
+	return rg_attempt_begin(roger, &message->id, &history.last->attempt, 1, use.cycle.id,
+				message->retry_within_ms, arena, NULL);
+}
+
+static bool is_to_be_tried(const struct roger *roger, const struct roger_message *message)
+{
+	return message->retry_within_ms > 0 && rg_sendlog_begins(message) &&
+	       message->attempt < roger->workspace->config->attempts_max;
+}
+
+static int try_all(struct roger *roger, struct rg_arena *arena)
+{
+	struct rg_query query = { .anywhere = true };
+	struct roger_messages late;
+	struct roger_strs ids;
+	size_t i;
+	int r;
+
+	r = rg_engine_overdue(roger->engine, rg_clock_ms(), DUE_MAX, arena, &ids, NULL);
+	if (r < 0 || !ids.count)
+		return r;
+	query.ids = ids.items;
+	query.id_count = ids.count;
+	r = rg_engine_find(roger->engine, &query, arena, &late, NULL);
+	for (i = 0; r == ROGER_OK && i < late.count; i++)
+		if (is_to_be_tried(roger, &late.items[i]))
+			r = try_again(roger, &late.items[i], arena);
+	return r;
+}
+
+void rg_attempt_retry_due(struct roger *roger)
+{
+	struct rg_arena *arena = rg_arena_new();
+
+	/* What cannot be written now is as due at the next sweep. */
+	if (arena)
+		(void)!try_all(roger, arena);
+	rg_arena_free(arena);
+}
