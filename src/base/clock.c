@@ -11,9 +11,6 @@
 /* A bare number is ms since 1970, and no less than this, which is in 1973. */
 static const int64_t BARE_MS_LEAST = 100000000000;
 
-/* Two clocks that are so near are the same: the question itself takes time. */
-enum { NEAR_MS = 1000 };
-
 static int64_t read_clock_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -22,7 +19,7 @@ static int64_t read_clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What another clock is ahead of ours. */
+enum { FOLLOW_MS = 100 };
 static _Atomic int64_t ahead_ms;
 
 int64_t rg_clock_ms(void)
@@ -30,11 +27,13 @@ int64_t rg_clock_ms(void)
 	return read_clock_ns(CLOCK_REALTIME) / 1000000 + ahead_ms;
 }
 
-void rg_clock_follow(int64_t other_ms)
+void rg_clock_follow(int64_t now_ms)
 {
-	const int64_t ahead = other_ms - read_clock_ns(CLOCK_REALTIME) / 1000000;
+	const int64_t differs_ms = now_ms - rg_clock_ms();
 
-	ahead_ms = ahead > -NEAR_MS && ahead < NEAR_MS ? 0 : ahead;
+	/* What the way there took is no difference. */
+	if (differs_ms > FOLLOW_MS || differs_ms < -FOLLOW_MS)
+		ahead_ms += differs_ms;
 }
 
 int64_t rg_clock_monotonic_ns(void)

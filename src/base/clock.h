@@ -9,9 +9,8 @@
 /* Milliseconds since 1970 UTC. */
 int64_t rg_clock_ms(void);
 
-/* From now on rg_clock_ms() goes with another clock, which says this now: that of the machine
- * which keeps the workspace.  One that is nearly ours changes nothing. */
-void rg_clock_follow(int64_t other_ms);
+/* From now on rg_clock_ms() follows another clock, that of a server, which says now_ms. */
+void rg_clock_follow(int64_t now_ms);
 
 /* Nanoseconds of a clock that only goes forward; for spans. */
 int64_t rg_clock_monotonic_ns(void);

@@ -31,7 +31,8 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 
 	if (!engine->exclusive)
 		return rg_engine_settle(engine, ret_end, err);
-	r = rg_store_begin(engine->store, 0, 0, err);
+	/* What was appended before we got the lock of changes is enough. */
+	r = rg_store_begin_guess(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
 	head = rg_store_head(engine->store);
@@ -264,9 +265,7 @@ int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct rog
 
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 {
-	struct rg_figure agent;
-
-	return rg_tally_find_agent(engine->store, name, &agent);
+	return rg_tally_knows_agent(engine->store, name);
 }
 
 int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,

@@ -63,6 +63,12 @@ enum { RG_CHAIN_PIECE = 64 << 10, RG_CHAIN_BYTES = 28 };
 /* The chain after text that has no chain of its own.  text includes its newline. */
 uint64_t rg_chain_over(uint64_t chain, struct roger_str text);
 
+/* The same as a database computes it, which has no SipHash: from SHA-256. */
+uint64_t rg_chain_over_sha(uint64_t chain, struct roger_str text);
+
+/* Does a line with this body, after this chain, state the chain that it must?  Either will do. */
+bool rg_chain_fits(uint64_t chain, struct roger_str body, uint64_t stated);
+
 /* Like rg_chain_over(), for bytes from..to; *chain is read and updated. */
 RG_CHECKED int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to,
 				   uint64_t *chain, struct roger_err *err);

@@ -46,6 +46,9 @@ struct rg_lock_wish {
 	int64_t wait_ms;	/* 0: only if it is free now */
 	struct roger_str agent; /* for RG_LOCK_WAKE */
 	size_t agents, counts;	/* for RG_LOCK_APPEND: reserve space for this many new figures */
+	/* For RG_LOCK_APPEND: the end and figures may be those seen last.  finish() checks what was
+	 * decided by them. */
+	bool guess;
 };
 
 /* --------------------------------------------------------------- figures -- */
@@ -57,6 +60,7 @@ struct rg_lock_wish {
  */
 enum rg_figure_kind {
 	RG_FIGURE_AGENT,   /* by name: count is an upper limit of unread messages */
+	RG_FIGURE_NAME,	   /* by name: is such an agent known?  Its figure may be old */
 	RG_FIGURE_COUNT,   /* by rg_count_hash() */
 	RG_FIGURE_SESSION, /* epoch: the current one */
 	RG_FIGURE_WITNESS, /* recorded earlier: this many bytes were on disk, with this chain */
@@ -85,7 +89,9 @@ struct rg_figure {
 	uint64_t count;
 	int64_t epoch, seq;
 	uint64_t chain;
-	bool chained; /* chain is known */
+	bool chained;  /* chain is known */
+	uint64_t most; /* to put: a guess (see struct rg_lock_wish) relies on no more; 0: on nothing
+			*/
 };
 
 /* An agent's name and its figure. */
@@ -219,6 +225,13 @@ struct rg_store_ops {
 	int (*append)(struct rg_store *store, rg_compose *compose, void *context, uint64_t *ret_end,
 		      struct roger_err *err);
 
+	/*
+	 * Release RG_LOCK_APPEND after append(); *end is its end, and becomes the true one.  0:
+	 * what it relied on was not so, and nothing was written: start again.  Like unlock() in
+	 * a store that never guesses: NULL.
+	 */
+	int (*finish)(struct rg_store *store, uint64_t *end, struct roger_err *err);
+
 	/* Wait until messages are durable up to end or, if file is another journal, until all of
 	 * it is.  ROGER_EIO: they may not be. */
 	int (*sync)(struct rg_store *store, const struct rg_log_file *file, uint64_t end,
@@ -311,6 +324,7 @@ struct rg_store {
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
+	bool notes_alone;  /* add() to the activity log waits for RG_LOCK_RECORDS by itself */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };
 
@@ -409,6 +423,10 @@ static inline void rg_store_release(struct rg_store *store, enum rg_store_lock w
 /* Take RG_LOCK_APPEND with space for this many new agents and counts. */
 RG_CHECKED int rg_store_begin(struct rg_store *store, size_t agents, size_t counts,
 			      struct roger_err *err);
+/* Like rg_store_begin(), as a guess; and its end. */
+RG_CHECKED int rg_store_begin_guess(struct rg_store *store, size_t agents, size_t counts,
+				    struct roger_err *err);
+RG_CHECKED int rg_store_finish(struct rg_store *store, uint64_t *end, struct roger_err *err);
 /* Like rg_store_begin(), but false if the lock is not free after 200 ms (best effort). */
 bool rg_store_begin_soon(struct rg_store *store, size_t counts);
 

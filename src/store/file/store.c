@@ -619,6 +619,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		ret_figure->count = state_bytes(of(base));
 		return ret_figure->count > 0;
 	case RG_FIGURE_AGENT:
+	case RG_FIGURE_NAME:
 		return find_agent(control, key->name, ret_figure);
 	case RG_FIGURE_COUNT:
 		ret_figure->count = rg_control_find_count(control, key->hash);
@@ -659,6 +660,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 		rg_control_set_witness(control, (struct rg_witness){ figure->count, figure->chain,
 								     figure->chained });
 		break;
+	case RG_FIGURE_NAME:
 	case RG_FIGURE_ON_DISK:
 	case RG_FIGURE_STATE:
 	case RG_FIGURE_DAMAGED:
@@ -675,8 +677,9 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 		return false;
 	memcpy(ret_named->name, slot.name, slot.length);
 	ret_named->length = slot.length;
-	ret_named->figure =
-		(struct rg_figure){ slot.agent.unread, slot.agent.epoch, slot.agent.seq, 0, false };
+	ret_named->figure = (struct rg_figure){
+		slot.agent.unread, slot.agent.epoch, slot.agent.seq, 0, false, 0
+	};
 	return true;
 }
 

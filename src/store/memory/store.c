@@ -384,6 +384,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 	*ret_figure = (struct rg_figure){ 0 };
 	switch (key->kind) {
 	case RG_FIGURE_AGENT:
+	case RG_FIGURE_NAME:
 		agent = find_agent(memory, key->name);
 		leave(memory);
 		if (agent)
@@ -494,7 +495,7 @@ static bool is_last_line_whole(const struct memory *memory)
 	uint64_t stated;
 
 	return rg_chain_split(line, &stated, &body) && stated == memory->messages->chain &&
-	       rg_chain_over(memory->before_last, body) == stated;
+	       rg_chain_fits(memory->before_last, body, stated);
 }
 
 static void check_end(struct memory *memory)

@@ -16,198 +16,111 @@ void rg_pg_read_standing(struct postgres_store *store, struct roger_str state,
 	snprintf(base->place, sizeof base->place, "%.*s", RG_STR_ARGS(place));
 }
 
-/* One statement for which nothing waits in vain: a move is not done again on another connection. */
-static int run(struct postgres_store *store, const char *sql, const struct rg_args *args,
-	       PGresult **ret_result, struct roger_err *err)
+/* Without another try: what a move wrote before on this connection may be lost with it. */
+static int run(struct postgres_store *store, const char *sql, const struct rg_arg *args,
+	       struct roger_err *err)
 {
 	int r = rg_pg_ready(store, err);
 
 	if (r < 0)
 		return r;
-	rg_link_put(&store->link, RG_ROLE_OTHER, sql, args);
+	rg_link_put(&store->link, RG_ROLE_ASKED, sql, args);
 	rg_link_sync(&store->link);
-	return rg_link_expect(&store->link, RG_ANSWER_MS, ret_result, err);
-}
-
-static int make_durable(struct postgres_store *store, struct roger_err *err)
-{
-	int r = rg_pg_ready(store, err);
-
-	if (r < 0)
-		return r;
 	rg_pg_put_barrier(store);
-	return rg_pg_take_barrier(store, err);
-}
-
-/* It holds the lock of an append for as long as the copy takes. */
-int rg_pg_begin_move(struct postgres_store *store, struct roger_err *err)
-{
-	return run(store,
-		   "SELECT set_config('idle_in_transaction_session_timeout', '0', false), "
-		   "set_config('work_mem', '64MB', false)",
-		   NULL, NULL, err);
+	r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
+	return r == ROGER_OK ? rg_pg_take_barrier(store, err) : r;
 }
 
 int rg_pg_stand(struct rg_store *base, enum rg_standing standing, struct roger_str place,
 		struct roger_err *err)
 {
 	struct postgres_store *store = rg_pg_enter(base);
-	const bool appending = store->appending;
-	struct rg_args args = { 0 };
-	int r;
+	int r = rg_pg_settle_noted(store, err);
 
-	rg_arg_int(&args, store->ws);
-	rg_arg_text(&args, standings[standing]);
-	rg_arg_bytes(&args, place);
-	r = run(store,
-		"UPDATE roger.workspace SET state = $2::text, place = convert_from($3::bytea, "
-		"'UTF8') "
-		"WHERE ws = $1::int",
-		&args, NULL, err);
-	if (appending)
-		base->ops->unlock(base, RG_LOCK_APPEND, RG_STR(""));
 	if (r == ROGER_OK)
-		r = make_durable(store, err);
-	/* Whether that transaction was committed is what the row says. */
-	if (r == ROGER_OK) {
-		rg_pg_ask_row(store);
-		rg_link_sync(&store->link);
-		r = rg_pg_take_row(store, err);
-	}
-	if (r == ROGER_OK && base->standing != standing)
-		r = rg_link_fail(NULL, err);
+		r = run(store,
+			"UPDATE roger.workspace SET state = $2, place = convert_from($3, 'UTF8') "
+			"WHERE ws = $1",
+			RG_ARGS(RG_INT(store->ws), RG_TEXT(standings[standing]), RG_BYTES(place)),
+			err);
+	if (r == ROGER_OK)
+		r = rg_pg_look(store, false, err);
 	rg_pg_leave(store);
 	return r;
 }
 
-/* The start of the last line. */
-static uint64_t cut_lines(struct roger_str lines, uint64_t from, struct rg_args *args,
-			  struct rg_buf *starts, struct rg_buf *lengths)
+/* The lines as an array; *ret_last: where the last one starts. */
+static struct rg_arg array_of(struct roger_str lines, struct rg_buf *array, uint64_t *ret_last)
 {
-	const char *at = lines.data, *end, *last = at;
+	const char *at = lines.data, *end;
 
-	rg_pg_list_open(starts);
-	rg_pg_list_open(lengths);
+	*ret_last = 0;
+	rg_array_open(array, RG_ARRAY_BYTES);
 	for (; at < lines.data + lines.length; at = end) {
 		end = (const char *)memchr(at, '\n', (size_t)(lines.data + lines.length - at)) + 1;
-		rg_pg_list_add(starts, at - lines.data);
-		rg_pg_list_add(lengths, end - at);
-		last = at;
+		rg_array_add(array, (struct roger_str){ at, (size_t)(end - at) });
+		*ret_last = (uint64_t)(at - lines.data);
 	}
-	rg_pg_list_close(starts, args);
-	rg_pg_list_close(lengths, args);
-	return from + (uint64_t)(last - lines.data);
+	return rg_array_close(array);
 }
 
-#define LINES                                                                                      \
-	"INSERT INTO roger.line SELECT j.journal, $1::bigint + o, substring($2::bytea FROM (o + "  \
-	"1)::int FOR l), 0 FROM j, unnest($3::bigint[], $4::int[]) AS p(o, l)"
-
-static int bring_messages(struct postgres_store *store, struct rg_args *args, uint64_t end,
-			  uint64_t last, struct roger_err *err)
+static int bring_messages(struct postgres_store *store, uint64_t from, struct roger_str lines,
+			  struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf array = { 0 };
+	uint64_t last;
+	struct rg_arg texts = array_of(lines, &array, &last);
 	int r;
 
-	rg_arg_int(args, store->ws);
-	rg_arg_int(args, (int64_t)end);
-	rg_arg_int(args, (int64_t)last);
-	r = run(store,
-		"WITH j AS (UPDATE roger.workspace SET bytes = $6::bigint, last_start = "
-		"$7::bigint WHERE ws = $5::int RETURNING messages AS journal) " LINES,
-		args, NULL, err);
-	if (r == ROGER_OK) {
-		store->row.bytes = end;
-		store->row.last = last;
-	}
-	return r;
-}
-
-/* What is there goes: all of it, or nothing. */
-static int clear(struct postgres_store *store, const struct rg_log_file *file,
-		 struct roger_err *err)
-{
-	static const char *const statements[] = {
-		"SELECT $1::int, $2::smallint, $3::text, set_config('roger.rewrite', 'on', true)",
-		"DELETE FROM roger.line WHERE journal IN (SELECT journal FROM roger.journal WHERE "
-		"ws = $1::int AND log = $2::smallint AND name = $3::text)",
-		"DELETE FROM roger.journal WHERE ws = $1::int AND log = $2::smallint AND name = "
-		"$3::text"
-	};
-	struct rg_args args = { 0 };
-	size_t i;
-	int r = rg_pg_ready(store, err);
-
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, file->log);
-	rg_arg_text(&args, file->name.data);
-	for (i = 0; i < sizeof statements / sizeof *statements; i++)
-		rg_link_put(&store->link, RG_ROLE_OTHER, statements[i], &args);
-	rg_link_sync(&store->link);
-	for (i = 0; r == ROGER_OK && i < sizeof statements / sizeof *statements; i++)
-		r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
+	r = run(store, "SELECT roger.bring_1($1, NULL, $2, $3, $4, $5)",
+		RG_ARGS(RG_INT(store->ws), RG_NULL, RG_INT(from), texts, RG_INT(from + last)), err);
+	if (r == ROGER_OK)
+		store->row.bytes = from + lines.length;
 	return r;
 }
 
 static int find_chain(struct postgres_store *store, const struct rg_log_file *file,
 		      uint64_t *ret_chain, struct roger_err *err)
 {
-	struct rg_args args = { 0 };
 	PGresult *result = NULL;
-	int r;
+	int r = rg_pg_ask(
+		store, "SELECT chain FROM roger.journal WHERE ws = $1 AND log = $2 AND name = $3",
+		RG_ARGS(RG_INT(store->ws), RG_INT(file->log), RG_TEXT(file->name.data)), &result,
+		err);
 
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, file->log);
-	rg_arg_text(&args, file->name.data);
-	r = run(store,
-		"SELECT chain FROM roger.journal WHERE ws = $1::int AND log = $2::smallint AND "
-		"name = $3::text",
-		&args, &result, err);
 	*ret_chain = r == ROGER_OK && PQntuples(result) ? (uint64_t)rg_column_int(result, 0, 0) : 0;
 	PQclear(result);
 	return r;
 }
 
-static int bring_log(struct postgres_store *store, const struct rg_log_file *file,
-		     struct rg_args *args, uint64_t end, uint64_t chain, struct roger_err *err)
+static int bring_log(struct postgres_store *store, const struct rg_log_file *file, uint64_t from,
+		     struct roger_str lines, struct roger_err *err)
 {
-	rg_arg_int(args, store->ws);
-	rg_arg_int(args, file->log);
-	rg_arg_text(args, file->name.data);
-	rg_arg_int(args, (int64_t)end);
-	rg_arg_int(args, (int64_t)chain);
-	return run(store,
-		   "WITH j AS (INSERT INTO roger.journal(ws, log, name, bytes, chain) VALUES "
-		   "($5::int, $6::smallint, $7::text, $8::bigint, $9::bigint) ON CONFLICT (ws, "
-		   "log, name) "
-		   "DO UPDATE SET bytes = excluded.bytes, chain = excluded.chain RETURNING "
-		   "journal) " LINES,
-		   args, NULL, err);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf array = { 0 };
+	uint64_t last, chain = 0;
+	struct rg_arg texts = array_of(lines, &array, &last);
+	int r = from ? find_chain(store, file, &chain, err) : ROGER_OK;
+
+	rg_chain_follow(lines, &chain);
+	if (r < 0)
+		return r;
+	return run(store, "SELECT roger.bring_1($1, $2, $3, $4, $5, $6)",
+		   RG_ARGS(RG_INT(store->ws), RG_INT(file->log), RG_TEXT(file->name.data),
+			   RG_INT(from), texts, RG_INT(chain)),
+		   err);
 }
 
 int rg_pg_bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
 		struct roger_str lines, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf starts, lengths;
 	struct postgres_store *store = rg_pg_enter(base);
-	struct rg_args args = { 0 };
-	uint64_t last, chain = 0;
 	int r = ROGER_OK;
 
-	rg_arg_int(&args, (int64_t)from);
-	rg_arg_bytes(&args, lines);
-	last = cut_lines(lines, from, &args, &starts, &lengths);
-	if (file->log == RG_LOG_MESSAGES) {
-		if (lines.length)
-			r = bring_messages(store, &args, from + lines.length, last, err);
-	} else {
-		r = from ? find_chain(store, file, &chain, err) : clear(store, file, err);
-		rg_chain_follow(lines, &chain);
-		if (r == ROGER_OK)
-			r = bring_log(store, file, &args, from + lines.length, chain, err);
-	}
+	if (file->log != RG_LOG_MESSAGES)
+		r = bring_log(store, file, from, lines, err);
+	else if (lines.length)
+		r = bring_messages(store, from, lines, err);
 	rg_buf_clear(&store->cache);
-	if (r == ROGER_OK)
-		r = make_durable(store, err);
 	rg_pg_leave(store);
 	return r;
 }
@@ -215,19 +128,14 @@ int rg_pg_bring(struct rg_store *base, const struct rg_log_file *file, uint64_t 
 int rg_pg_bring_run(struct rg_store *base, const struct rg_run_text *text, struct roger_err *err)
 {
 	struct postgres_store *store = rg_pg_enter(base);
-	struct rg_args args = { 0 };
 	int r;
 
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, RG_DOCUMENT_RUN);
-	rg_arg_text(&args, text->file.data);
-	rg_arg_bytes(&args, text->text);
 	r = run(store,
-		"INSERT INTO roger.document VALUES ($1::int, $2::smallint, $3::text, $4::bytea) ON "
-		"CONFLICT (ws, kind, name) DO UPDATE SET text = $4::bytea",
-		&args, NULL, err);
-	if (r == ROGER_OK)
-		r = make_durable(store, err);
+		"INSERT INTO roger.document VALUES ($1, $2, $3, $4) ON CONFLICT (ws, kind, name) "
+		"DO UPDATE SET text = excluded.text",
+		RG_ARGS(RG_INT(store->ws), RG_INT(RG_DOCUMENT_RUN), RG_TEXT(text->file.data),
+			RG_BYTES(text->text)),
+		err);
 	rg_pg_leave(store);
 	return r;
 }
