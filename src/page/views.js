@@ -443,14 +443,16 @@ const dead = {
 			if (!await confirmLoss(what, `${what == "stale" ? "Mark" : "Redeliver"} ${list.length} ${list.length == 1 ? "letter" : "letters"}${what == "stale" ? " as no longer needed" : ""}?`)) return;
 			const queue = [...list], refused = [];
 			let done = 0, waiting = 0;
-			/* Each waits a second for its reading; a few at a time. */
+			/* Each waits for its reading, a few at a time; the more there are, the shorter. */
+			const within = list.length <= 4 ? 10000 : 1000;
+			if (what == "redeliver") say("Sent once more; waiting until it is read\u2026", "long");
 			await Promise.all([1, 2, 3, 4].map(async () => {
 				for (let d; (d = queue.shift()); say(`${++done} of ${list.length}`))
-					try { await post(what, { id: d.id, reason: "from the page, by " + self(), ...(what == "redeliver" ? { within: 1000 } : {}) }); } catch (e) { if (e.status == 503 && what == "redeliver") waiting++; else refused.push(e.message); }
+					try { await post(what, { id: d.id, reason: "from the page, by " + self(), ...(what == "redeliver" ? { within } : {}) }); } catch (e) { if (e.status == 503 && what == "redeliver") waiting++; else refused.push(e.message); }
 			}));
 			await rows.restart();
 			if (refused.length) say(`${refused.length} of ${list.length} not done: ${refused[0]}`, "bad");
-			else say(what == "stale" ? `${done} marked as no longer needed.` : [done - waiting && `${done - waiting} read.`, waiting && `${waiting} sent once more, and not read yet.`].filter(Boolean).join(" "));
+			else say(what == "stale" ? `${done} marked as no longer needed.` : [done - waiting && `${done - waiting} redelivered.`, waiting && `${waiting} sent once more, and not read yet.`].filter(Boolean).join(" "));
 		}
 		const open = d => isOpen(d) && may("act");
 		page.main.append(page.filter("/dead", "--to NAME, --from NAME, --task TASK, --status any, --cycle N", [], "ids"),
