@@ -37,12 +37,15 @@ const pages = (request, signal) => async after => {
 	const reply = await get("list", { ...request, after, limit: 100 }, signal);
 	return { rows: reply.messages, next: reply.more ? reply.next : undefined };
 };
-/* How many there are in all: after the rows, and not each time. */
+/* How many there are in all: after the rows, and not each time, but once more after the last. */
 function counting(rows, request, signal) {
 	const { newest, oldest, after, ...members } = request;
-	let last = 0;
-	return async () => {
-		if (rows.complete || Date.now() - last < 3000) return;
+	let last = 0, later;
+	return async function count() {
+		clearTimeout(later);
+		if (rows.complete || signal.aborted) return;
+		const wait = last + 3000 - Date.now();
+		if (wait > 0) { later = setTimeout(() => count().catch(() => {}), wait); return; }
 		last = Date.now();
 		rows.total = (await get("count", members, signal)).count;
 		rows.draw(false);
