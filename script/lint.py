@@ -87,9 +87,9 @@ CALL_OWNERS = [
         "programs are run in host/child.c",
         r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
         "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
-        # The pager is a program of the person at the terminal; a command that is a program of its own
+        # The pager, and the browser, are programs of the person at the terminal; a command that is a program of its own
         # takes the place of this one.
-        r"src/host/child\.c|src/cli/(?:screen|become)\.c",
+        r"src/host/child\.c|src/cli/(?:screen|browse|become)\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]
@@ -103,7 +103,9 @@ NOT_COMPARED = [
     ("fields are told apart by their flags", r"\bfield\w*(?:->|\.)name\b", r"src/cli/(?!parse)\w+\.c"),
 ]
 
-TEXT_SUFFIXES = {".c", ".h", ".py", ".sh", ".md", ".build", ".1", ""}
+TEXT_SUFFIXES = {".c", ".h", ".js", ".css", ".html", ".py", ".sh", ".md", ".build", ".1", ""}
+# Text of agents is text: no script of ours makes HTML, styles or programs of it.
+MARKUP = re.compile(r"\b(innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|srcdoc|eval|Function|setHTML\w*|parseFromString)\b|document\.write|javascript:")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -290,6 +292,15 @@ def trailing_space(files):
                 yield f"{path}:{number}"
 
 
+def makes_markup(files):
+    for path in files:
+        if not str(path).startswith(("src/page/", "src/cli/page.")):
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if MARKUP.search(line):
+                yield f"{path}:{number}: {line.strip()}"
+
+
 def unfinished(files):
     for path in files:
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
@@ -356,6 +367,7 @@ def main():
         report(name, list(compared_with_words(sources, subject, owner)))
     report("nothing that a run leaves behind is among the sources", list(left_by_runs(files)))
     report("no trailing white space", list(trailing_space(texts)))
+    report("the page makes no markup of text", list(makes_markup(texts)))
     report("nothing marked as unfinished", list(unfinished(texts)))
     check_format(c_files)
     check_scripts(texts)

@@ -175,6 +175,9 @@ bool cli_stopped(void);
  */
 RG_CHECKED int cli_become(const char *program, char *const *words, const char *needs,
 			  struct roger_err *err);
+/* browse.c: show the page to whoever sits there; nothing where there is no screen or no browser. */
+void cli_browse(const char *url);
+
 /*
  * follow.c: -f.  Begin before the first look; each _wait writes out what was printed and sleeps
  * until something may have been stored, or for look_ms: other programs, and logs, wake nobody.

@@ -15,7 +15,8 @@
 		ROW(recover), ROW(runs), ROW(run_program), ROW(timeline), ROW(report),             \
 		ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),        \
 		ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion),            \
-		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(token), ROW(schema)
+		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui), ROW(token),         \
+		ROW(schema)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);
@@ -121,7 +122,7 @@ const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_co
 
 const struct cli_group cli_groups[] = {
 	{ "start", "init|setup",
-	  "trust|hook|arrive|prime|looked|mcp|serve|token|config|version|help|completion" },
+	  "trust|hook|arrive|prime|looked|mcp|serve|ui|token|config|version|help|completion" },
 	{ "mail", "send|reply|inbox|receive|claim|ack|list|show",
 	  "nack|wait|wake|session|bridge|ingest" },
 	{ "see", "status|top|trace|timeline|log|report", "activity|stats|sends|export|schema" },

@@ -8,19 +8,25 @@
 
 #include <roger.h>
 
+/* Name, number, and what help says of it. */
+#define CLI_EXITS(X)                                                                               \
+	X(DONE, 0, "done")                                                                         \
+	X(NOTHING, 1, "nothing there or not in time")                                              \
+	X(USAGE, 64, "wrong command line")                                                         \
+	X(DATA, 65, "wrong data or damage found")                                                  \
+	X(NO_SUCH, 66, "not found")                                                                \
+	X(ENGINE, 69, "the store cannot be reached")                                               \
+	X(BUG, 70, "a bug in roger")                                                               \
+	X(CANT_CREATE, 73, "a file cannot be created")                                             \
+	X(IO, 74, "reading, writing or syncing failed")                                            \
+	X(RETRY, 75, "not done in time, try again with the same key")                              \
+	X(REFUSED, 77, "a rule forbids it")                                                        \
+	X(CONFIG, 78, "wrong configuration")
+
 enum cli_exit {
-	CLI_DONE = 0,
-	CLI_NOTHING = 1,      /* nothing there: no mail, no match, nothing in time; not agreed */
-	CLI_USAGE = 64,	      /* the command line is wrong */
-	CLI_DATA = 65,	      /* the input is wrong, or verify found damage */
-	CLI_NO_SUCH = 66,     /* no such message, agent, issue or workspace */
-	CLI_ENGINE = 69,      /* the engine cannot be reached */
-	CLI_BUG = 70,	      /* a bug: please report */
-	CLI_CANT_CREATE = 73, /* a file cannot be created */
-	CLI_IO = 74,	      /* reading, writing or syncing went wrong; out of memory */
-	CLI_RETRY = 75,	      /* not done in time; safe to try again with the same key */
-	CLI_REFUSED = 77,     /* a rule forbids it */
-	CLI_CONFIG = 78,      /* the configuration is wrong */
+#define X(name, status, meaning) CLI_##name = (status),
+	CLI_EXITS(X)
+#undef X
 };
 
 static inline int cli_exit_of(int code)

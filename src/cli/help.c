@@ -112,10 +112,9 @@ void cli_print_help(FILE *to, bool all)
 	print_wrapped(to, 0,
 		      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, "
 		      "--print MEMBER, --no-pager, --help and --color auto|always|never.");
-	print_wrapped(to, 0,
-		      "Exit status: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 not found, "
-		      "73/74 cannot create or read/write, 75 try again with the same key, 77 "
-		      "refused, 78 bad configuration.");
+#define X(name, status, meaning) " " #status " " meaning "."
+	print_wrapped(to, 0, "Exit status:" CLI_EXITS(X));
+#undef X
 	print_wrapped(to, 0,
 		      "`roger help COMMAND` shows a command's options, `roger help --all` all "
 		      "commands.");

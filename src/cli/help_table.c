@@ -35,7 +35,7 @@ static const struct roger_field option_fields[] = {
 static const struct roger_record option_record = { "option", sizeof(struct option), option_fields };
 
 struct entry {
-	struct roger_str name, group, summary, usage;
+	struct roger_str name, group, summary, usage, otherwise;
 	bool front;
 	struct roger_strs words, examples;
 	struct options options;
@@ -47,6 +47,8 @@ static const struct roger_field entry_fields[] = {
 	{ "front", ROGER_BOOL, AT(front), 0, NULL, NULL, "roger help shows it, without --all" },
 	{ "summary", ROGER_TEXT, AT(summary), ROGER_REQUIRED, NULL, NULL, "what it does" },
 	{ "usage", ROGER_TEXT, AT(usage), ROGER_REQUIRED, NULL, NULL, "the order of its words" },
+	{ "otherwise", ROGER_TEXT, AT(otherwise), ROGER_SPARE, NULL, NULL,
+	  "without its own words it does what this command does" },
 	{ "words", ROGER_TEXTS, AT(words), ROGER_SPARE, NULL, NULL, "one of these may follow it" },
 	{ "examples", ROGER_TEXTS, AT(examples), 0, NULL, NULL, "command lines" },
 	{ "options", ROGER_RECORDS, AT(options), 0, NULL, &option_record, "its own" },
@@ -92,26 +94,10 @@ static const struct roger_field table_fields[] = {
 #undef AT
 const struct roger_record cli_help_record = { "help", sizeof(struct table), table_fields };
 
-#define ENDING(status, words)                                                                      \
-	{                                                                                          \
-		status,                                                                            \
-		{                                                                                  \
-			words, sizeof words - 1                                                    \
-		}                                                                                  \
-	}
 static struct ending endings[] = {
-	ENDING(CLI_DONE, "done"),
-	ENDING(CLI_NOTHING, "nothing there"),
-	ENDING(CLI_USAGE, "the command line is wrong"),
-	ENDING(CLI_DATA, "the data is wrong, or damage was found"),
-	ENDING(CLI_NO_SUCH, "no such message, agent, run or workspace"),
-	ENDING(CLI_ENGINE, "the store cannot be reached"),
-	ENDING(CLI_BUG, "a bug in roger"),
-	ENDING(CLI_CANT_CREATE, "a file cannot be created"),
-	ENDING(CLI_IO, "reading, writing or syncing went wrong"),
-	ENDING(CLI_RETRY, "not done in time; safe to try again with the same key"),
-	ENDING(CLI_REFUSED, "a rule forbids it"),
-	ENDING(CLI_CONFIG, "the configuration is wrong"),
+#define X(name, status, meaning) { (status), { meaning, sizeof meaning - 1 } },
+	CLI_EXITS(X)
+#undef X
 };
 
 /* ---------------------------------------------------------------- filling -- */
@@ -176,13 +162,15 @@ static bool add_field(struct table *table, struct options *options, const struct
 	       add_option(table, options, option);
 }
 
-static bool add_fields(struct table *table, struct options *options, const struct roger_op *op)
+static bool add_fields(struct table *table, struct options *options,
+		       const struct cli_command *command)
 {
 	const struct roger_field *field;
 
-	for (field = op->request->fields; field->name; field++)
+	for (field = cli_op(command)->request->fields; field->name; field++)
 		if (field->kind != ROGER_RECORDS &&
 		    !(field->flags & (ROGER_PERSON | ROGER_HIDDEN)) &&
+		    !cli_is_verb_word(command, rg_str(field->name)) &&
 		    !add_field(table, options, field))
 			return false;
 	return true;
@@ -236,11 +224,13 @@ static bool add_entry(struct table *table, const struct cli_command *command)
 		return false;
 	*entry = (struct entry){ .name = rg_str(command->name),
 				 .summary = rg_str(cli_summary(command)) };
+	if (command->else_is)
+		entry->otherwise = rg_str(command->else_is->name);
 	set_group(entry, command->name);
 	return copy_usage(table, command, &entry->usage) &&
 	       add_parts(table->arena, &entry->examples, examples ? examples : "", '\n') &&
 	       add_parts(table->arena, &entry->words, command->words ? command->words : "", '|') &&
-	       add_fields(table, &entry->options, op) &&
+	       add_fields(table, &entry->options, command) &&
 	       add_own(table, &entry->options, command->options);
 }
 

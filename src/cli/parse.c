@@ -7,11 +7,16 @@
 #include "data/record.h"
 
 const struct cli_option cli_common_options[] = {
-	{ "workspace", "DIR", "" }, { "as", "NAME", "" },
-	{ "json", NULL, "" },	    { "jsonl", NULL, "" },
-	{ "color", "WHEN", "" },    { "no-pager", NULL, "" },
-	{ "print", "MEMBER", "" },  { "quiet", NULL, "" },
-	{ "help", NULL, "" },	    { 0 },
+	{ "workspace", "DIR", "the workspace (default: of this folder or one above it)" },
+	{ "as", "NAME", "who you are (else ROGER_AGENT)" },
+	{ "json", NULL, "print one JSON object; an error as well" },
+	{ "jsonl", NULL, "print a JSON object for each thing" },
+	{ "color", "WHEN", "auto, always or never" },
+	{ "no-pager", NULL, "print all at once" },
+	{ "print", "MEMBER", "print only this member of the JSON object" },
+	{ "quiet", NULL, "print nothing but errors" },
+	{ "help", NULL, "show what the command takes" },
+	{ 0 },
 };
 
 const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name)

@@ -1,4 +1,4 @@
-/* serve: the workspace over HTTP; token: who may ask it over TCP. */
+/* serve: the workspace over HTTP; ui: its page; token: who may ask it over TCP. */
 #include "cli/serve.h"
 
 const char *const serve_rights[] = { "look", "act", "administer", NULL };
@@ -21,6 +21,11 @@ static int run_token(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return serve_token_run ? serve_token_run(run, ret_exit, err) : become_server(run, err);
 }
 
+static int run_ui(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	return serve_ui_run ? serve_ui_run(run, ret_exit, err) : become_server(run, err);
+}
+
 #define AT(member) offsetof(struct cli_serve_request, member)
 static const struct roger_field fields[] = {
 	{ "listen", ROGER_TEXT, AT(listen), 0, NULL, NULL,
@@ -29,6 +34,8 @@ static const struct roger_field fields[] = {
 	  "the unix socket (default: one for the workspace in XDG_RUNTIME_DIR/roger)" },
 	{ "behind_proxy", ROGER_TEXTS, AT(behind_proxy), 0, NULL, NULL,
 	  "a host that a proxy in front of it answers for; then other addresses are allowed" },
+	{ "assets", ROGER_TEXT, AT(assets), 0, NULL, NULL,
+	  "take the files of the page from this folder, for working on them" },
 	{ 0 },
 };
 #undef AT
@@ -46,6 +53,33 @@ static const struct roger_op op = {
 
 const struct cli_command cli_serve = { .name = "serve", .own = &op, .run = run_serve };
 
+/* ----------------------------------------------------------------------- ui -- */
+
+static const char *const ui_rights[] = { "", "look", "act", "administer", NULL };
+
+#define AT(member) offsetof(struct cli_ui_request, member)
+static const struct roger_field ui_fields[] = {
+	{ "name", ROGER_NAME, AT(name), ROGER_SELF, NULL, NULL, "who you are there (else human)" },
+	{ "right", ROGER_ENUM, AT(right), 0, ui_rights, NULL,
+	  "look, act as yourself, or administer (default)" },
+	{ "listen", ROGER_TEXT, AT(serve.listen), 0, NULL, NULL,
+	  "where there is no server yet: on this address (default 127.0.0.1:8484)" },
+	{ "socket", ROGER_TEXT, AT(serve.socket), 0, NULL, NULL,
+	  "the unix socket of the server, where it has another one than usual" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record ui_record = { "ui", sizeof(struct cli_ui_request), ui_fields };
+
+static const struct roger_op ui_op = {
+	.name = "ui",
+	.summary = "open the page of the workspace in a browser; serve it where nobody does",
+	.examples = "roger ui\nroger ui --as ann --right look\nroger ui --listen 127.0.0.1:8485\n",
+	.request = &ui_record,
+};
+
+const struct cli_command cli_ui = { .name = "ui", .own = &ui_op, .run = run_ui };
+
 /* -------------------------------------------------------------------- token -- */
 
 #define AT(member) offsetof(struct cli_token_request, member)
@@ -57,7 +91,8 @@ static const struct roger_field token_fields[] = {
 	{ "expires", ROGER_SPAN, AT(expires_ms), 0, NULL, NULL,
 	  "it expires after this time (default 90 days)" },
 	{ "new", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "make one, and show it this once" },
-	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "take all of this name back" },
+	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL,
+	  "take all of this name back, logins too" },
 	{ 0 },
 };
 #undef AT
@@ -66,7 +101,7 @@ static const struct roger_record token_record = { "token", sizeof(struct cli_tok
 
 static const struct roger_op token_op = {
 	.name = "token",
-	.summary = "create and revoke the tokens that `roger serve` accepts on TCP",
+	.summary = "create, list and revoke tokens and logins of `roger serve` on TCP",
 	.examples = "roger token new bob --right act\nroger token new grafana --expires 30d\n"
 		    "roger token list\nroger token revoke bob\n",
 	.request = &token_record,

@@ -900,13 +900,19 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
 }
 
-/* Another process may have rebuilt it meanwhile.  If it keeps getting damaged, an index in memory
- * is out of reach. */
+/* Deleted or replaced while it was in use? */
+static bool was_taken_away(struct rg_index *index)
+{
+	return !index->in_memory && (!index->inode || rg_index_file_inode(index) != index->inode);
+}
+
+/* Another process may have rebuilt it meanwhile, or taken it away.  If that goes on, an index in
+ * memory is out of reach. */
 bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 
-	if (*r >= 0 || (*tries)++ > HEAL_TRIES || !index->damaged)
+	if (*r >= 0 || (*tries)++ > HEAL_TRIES || !(index->damaged || was_taken_away(index)))
 		return false;
 	if (index->db)
 		rg_index_rollback(index);

@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "data/record.h"
 
-enum { STEP_MS = 500 };
+enum { STEP_MS = 500, PAGE_ROWS = 100 };
 
 /* ------------------------------------------------------------------ verbs -- */
 
@@ -27,6 +27,7 @@ static const struct {
 	{ "send_many", SERVE_QUICK, SERVE_ACT, 0, false },
 	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0, false },
 	{ "looked", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "arrive", SERVE_QUICK, SERVE_ACT, 0, false },
 	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms), true },
 	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms), true,
 	  true },
@@ -180,6 +181,9 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected a query of the form name=value&...");
 	TAILQ_FOREACH(pair, &pairs, next)
 	{
+		/* Fields of a form that nobody filled in. */
+		if (job->answer.page && !*pair->value)
+			continue;
 		field = find_member(job->verb->op->request, pair->key, err);
 		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
 		if (r < 0)
@@ -231,6 +235,14 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 			       err);
 }
 
+/* Does a person look at what is another's?  A program looks at its own. */
+static bool is_anothers(const struct serve_job *job, struct roger_str name,
+			const struct serve_caller *caller)
+{
+	return caller->person && !(job->verb->op->flags & ROGER_WRITES) && name.length &&
+	       !rg_str_is(name, caller->name);
+}
+
 /* Who the caller is comes from its token, where that names somebody. */
 static int set_caller(struct serve_job *job, const struct roger_field *field,
 		      const struct serve_caller *caller, struct roger_err *err)
@@ -238,7 +250,7 @@ static int set_caller(struct serve_job *job, const struct roger_field *field,
 	struct roger_str *name = rg_field_at(field, job->request);
 	struct roger_str own = rg_str(caller->agent);
 
-	if (!own.length || caller->right == SERVE_LOOK)
+	if (!own.length || caller->right == SERVE_LOOK || is_anothers(job, *name, caller))
 		return ROGER_OK;
 	if (name->length && !rg_str_equal(*name, own))
 		return rg_fail_member(err, ROGER_EREFUSED, field->name,
@@ -276,6 +288,15 @@ static void bound_wait(struct serve_job *job)
 		job->pool = SERVE_WAITS;
 }
 
+/* As much as somebody reads at once, where nobody says how much. */
+static void bound_page(struct serve_job *job)
+{
+	const struct roger_field *field = cli_find_field(job->verb->op->request, RG_STR("limit"));
+
+	if (field && field->kind == ROGER_INT && rg_field_unset(field, job->request))
+		*(int64_t *)rg_field_at(field, job->request) = PAGE_ROWS;
+}
+
 /* The first attempt is waited for; with retry, sweeps begin the next ones. */
 static void bound_send(struct serve_job *job)
 {
@@ -292,16 +313,22 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 			 struct roger_err *err)
 {
 	const struct roger_field *field;
+	bool person = caller->right == SERVE_LOOK;
 	int r = ROGER_OK;
 
 	for (field = job->verb->op->request->fields; field->name && r == ROGER_OK; field++) {
-		if (field->flags & ROGER_SELF)
+		if (field->flags & ROGER_SELF) {
+			person |= is_anothers(
+				job, *(struct roger_str *)rg_field_at(field, job->request), caller);
 			r = set_caller(job, field, caller, err);
-		else if ((field->flags & ROGER_KEY) && key && (job->verb->op->flags & ROGER_WRITES))
+		} else if ((field->flags & ROGER_KEY) && key &&
+			   (job->verb->op->flags & ROGER_WRITES))
 			r = set_key(job, field, key, err);
-		else if ((field->flags & ROGER_PERSON) && caller->right == SERVE_LOOK)
+		else if ((field->flags & ROGER_PERSON) && person)
 			*(bool *)rg_field_at(field, job->request) = true;
 	}
+	if (job->answer.page)
+		bound_page(job);
 	bound_wait(job);
 	bound_send(job);
 	return r;
@@ -337,8 +364,12 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 	int exit_status = code == ROGER_ENOMEM ? -ROGER_EIO : -code;
 
 	answer->status = status;
-	answer->type = "application/problem+json";
 	rg_buf_clear(body);
+	answer->type = answer->page ? serve_html : "application/problem+json";
+	if (answer->page) {
+		serve_print_fault(answer, err);
+		return;
+	}
 	rg_buf_printf(body, "{\"type\":\"urn:roger:error:%s\",\"status\":%d", kind, status);
 	rg_json_add_key(body, RG_STR("detail"));
 	rg_json_add_string(body, rg_str(err->message));
@@ -372,10 +403,14 @@ static void print_reply(struct serve_job *job, const struct roger *roger, const 
 	const struct roger_record *record = job->verb->op->reply;
 	struct rg_buf *body = &job->answer.body;
 
-	cli_encode_reply(roger, record, reply, body);
-	rg_buf_add_char(body, '\n');
+	if (job->answer.page) {
+		serve_print_table(job, reply);
+	} else {
+		cli_encode_reply(roger, record, reply, body);
+		rg_buf_add_char(body, '\n');
+	}
 	job->answer.status = 200;
-	job->answer.type = "application/json";
+	job->answer.type = job->answer.page ? serve_html : "application/json";
 	job->answer.replayed = was_replayed(record, reply);
 }
 

@@ -23,6 +23,8 @@ struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *ve
 	job->verb = verb;
 	job->pool = verb->pool;
 	job->http = http;
+	job->answer.page = http && serve_wants_page(http);
+	job->answer.job = job;
 	job->arena = rg_arena_new();
 	job->request = job->arena ? rg_arena_get(job->arena, verb->op->request->size + 1) : NULL;
 	rg_buf_init(&job->answer.body, SIZE_MAX);

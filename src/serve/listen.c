@@ -90,12 +90,17 @@ int serve_own_folder(bool session, char to[4096], struct roger_err *err)
  * Where commands look for the server of a workspace: in the folder of the session, or in
  * what this user keeps; never in the workspace, which others may have written.
  */
-static int usual_path(const char *workspace, char to[4200], struct roger_err *err)
+int serve_socket_path(const struct cli_serve_request *options, const char *workspace, char to[4200],
+		      struct roger_err *err)
 {
 	char folder[4096];
-	int r = serve_own_folder(true, folder, err);
+	int r = ROGER_OK;
 
-	if (r == ROGER_OK)
+	if (options->socket.length)
+		snprintf(to, 4200, "%.*s", RG_STR_ARGS(options->socket));
+	else
+		r = serve_own_folder(true, folder, err);
+	if (r == ROGER_OK && !options->socket.length)
 		snprintf(to, 4200, "%s/%016llx.sock", folder,
 			 (unsigned long long)rg_hash(1, workspace, strlen(workspace)));
 	return r;
@@ -128,12 +133,9 @@ static int listen_local(struct serve *serve, const char *workspace, struct roger
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char path[4200];
-	int fd, r = ROGER_OK;
+	int fd, r;
 
-	if (serve->options->socket.length)
-		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(serve->options->socket));
-	else
-		r = usual_path(workspace, path, err);
+	r = serve_socket_path(serve->options, workspace, path, err);
 	if (r < 0)
 		return r;
 	if (strlen(path) >= sizeof address.sun_path)
@@ -217,6 +219,26 @@ static int read_address(struct roger_str text, union address *ret, struct roger_
 			      "[::1]:8484");
 }
 
+/* Where a browser finds it: here, or at the proxy.  The first address counts. */
+static void note_url(struct serve *serve, const union address *address)
+{
+	bool four = address->any.sa_family == AF_INET;
+	char words[INET6_ADDRSTRLEN] = "";
+
+	if (serve->port)
+		return;
+	serve->port = ntohs(four ? address->four.sin_port : address->six.sin6_port);
+	inet_ntop(address->any.sa_family,
+		  four ? (const void *)&address->four.sin_addr
+		       : (const void *)&address->six.sin6_addr,
+		  words, sizeof words);
+	if (is_loopback(address))
+		snprintf(serve->url, sizeof serve->url, four ? "http://%s:%d" : "http://[%s]:%d",
+			 words, serve->port);
+	else
+		snprintf(serve->url, sizeof serve->url, "https://%s", serve->hosts[0]);
+}
+
 static int listen_tcp(struct serve *serve, struct roger_err *err)
 {
 	const int yes = 1;
@@ -233,16 +255,16 @@ static int listen_tcp(struct serve *serve, struct roger_err *err)
 	fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) < 0 ||
 	    bind(fd, &address.any, length) < 0 || listen(fd, BACKLOG) < 0) {
-		r = rg_fail(err, ROGER_ECREATE, errno, "listen on '%.*s'",
-			    RG_STR_ARGS(serve->options->listen));
+		r = rg_fail(err, ROGER_ECREATE, errno, "listen on '%.*s'%s",
+			    RG_STR_ARGS(serve->options->listen),
+			    errno == EADDRINUSE ? "; give another port with --listen" : "");
 		if (fd >= 0)
 			close(fd);
 		return r;
 	}
 	length = sizeof address;
 	getsockname(fd, &address.any, &length);
-	serve->port = ntohs(address.any.sa_family == AF_INET ? address.four.sin_port
-							     : address.six.sin6_port);
+	note_url(serve, &address);
 	return open_door(serve, fd, false, err);
 }
 
@@ -272,6 +294,7 @@ static int take_passed(struct serve *serve, int fd, struct roger_err *err)
 		r = check_address(serve, &address, err);
 		if (r < 0)
 			return r;
+		note_url(serve, &address);
 	}
 	evutil_make_socket_nonblocking(fd);
 	evutil_make_socket_closeonexec(fd);

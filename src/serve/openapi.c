@@ -10,7 +10,7 @@ static void add_text(struct rg_buf *out, const char *key, const char *text)
 }
 
 /* Objects within do not fit into an address. */
-static bool is_parameter(const struct roger_field *field)
+bool serve_is_parameter(const struct roger_field *field)
 {
 	return !(field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_MEMBERS &&
 	       field->kind != ROGER_RECORDS && !strchr(field->name, '.');
@@ -25,7 +25,7 @@ static void add_parameters(struct rg_buf *out, const struct roger_record *record
 	rg_json_add_key(out, RG_STR("parameters"));
 	rg_buf_add_char(out, '[');
 	for (field = record->fields; field->name; field++) {
-		if (!is_parameter(field))
+		if (!serve_is_parameter(field))
 			continue;
 		rg_buf_printf(out, "%s{\"name\":\"%s\",\"in\":\"query\",\"required\":%s",
 			      first ? "" : ",", field->name,

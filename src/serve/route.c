@@ -30,6 +30,8 @@ static const char *reason_of(int status)
 		const char *words;
 	} reasons[] = {
 		{ 200, "OK" },
+		{ 204, "No Content" },
+		{ 303, "See Other" },
 		{ 304, "Not Modified" },
 		{ 400, "Bad Request" },
 		{ 401, "Unauthorized" },
@@ -50,6 +52,18 @@ static const char *reason_of(int status)
 	return "Internal Server Error";
 }
 
+/* Nothing runs, nothing comes from elsewhere, nobody frames it. */
+static void set_page_headers(struct evhttp_request *request)
+{
+	serve_set_header(
+		request, "Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
+		"frame-ancestors 'none'");
+	serve_set_header(request, "Referrer-Policy", "no-referrer");
+	serve_set_header(request, "Cross-Origin-Opener-Policy", "same-origin");
+	serve_set_header(request, "Vary", "Accept");
+}
+
 void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 {
 	struct evbuffer *body = evhttp_request_get_output_buffer(request);
@@ -60,6 +74,8 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 		evbuffer_add(body, answer->body.data, answer->body.length);
 	if (answer->type && answer->status != 304)
 		serve_set_header(request, "Content-Type", answer->type);
+	if (answer->type == serve_html)
+		set_page_headers(request);
 	serve_set_header(request, "X-Content-Type-Options", "nosniff");
 	serve_set_header(request, "Cache-Control", *answer->etag ? "no-cache" : "no-store");
 	if (*answer->etag)
@@ -76,7 +92,7 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
 		  const char *format, ...)
 {
-	struct serve_answer answer = { .closes = closes };
+	struct serve_answer answer = { .closes = closes, .page = serve_wants_page(request) };
 	struct roger_err err = { 0 };
 	va_list arguments;
 
@@ -166,14 +182,20 @@ static bool passes(struct serve_door *door, const struct serve_connection *conne
 static bool identify(const struct serve_door *door, struct evhttp_request *request,
 		     struct serve_caller *ret)
 {
-	const char *said = serve_header(request, "Authorization");
+	const char *said = serve_header(request, "Authorization"), *fault = NULL;
 
 	*ret = (struct serve_caller){ .right = SERVE_ADMINISTER };
 	if (door->local)
 		return true;
 	if (said && evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
-	    serve_token_find(door->serve, said + 7, ret))
+	    serve_token_find(door->serve, SERVE_TOKEN, said + 7, ret))
 		return true;
+	if (!said && serve_login_find(door, request, ret, &fault))
+		return true;
+	if (fault) {
+		serve_refuse(request, 403, "foreign", false, "%s", fault);
+		return false;
+	}
 	serve_set_header(request, "WWW-Authenticate", "Bearer");
 	serve_refuse(request, 401, "token", false,
 		     "expected the header 'Authorization: Bearer TOKEN' with a token of `roger "
@@ -183,13 +205,20 @@ static bool identify(const struct serve_door *door, struct evhttp_request *reque
 
 /* ------------------------------------------------------------------- verbs -- */
 
-/* JSON and nothing else: a form of another site cannot send it unasked. */
-static bool is_json(struct evhttp_request *request)
+bool serve_has_type(struct evhttp_request *request, const char *type)
 {
-	const char *type = serve_header(request, "Content-Type");
-	size_t length = type ? strcspn(type, "; \t") : 0;
+	const char *said = serve_header(request, "Content-Type");
+	size_t length = said ? strcspn(said, "; \t") : 0;
 
-	return length == 16 && evutil_ascii_strncasecmp(type, "application/json", 16) == 0;
+	return length == strlen(type) && evutil_ascii_strncasecmp(said, type, length) == 0;
+}
+
+/* Who takes anything, such as a program, gets JSON. */
+bool serve_wants_page(struct evhttp_request *request)
+{
+	const char *accept = serve_header(request, "Accept");
+
+	return accept && strstr(accept, "text/html");
 }
 
 /* A GET looks, and a POST writes; false: it was refused. */
@@ -203,7 +232,8 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 			     writes ? "POST" : "GET");
 		return false;
 	}
-	if (!writes || is_json(request))
+	/* JSON and nothing else: a form of another site cannot send it unasked. */
+	if (!writes || serve_has_type(request, "application/json"))
 		return true;
 	serve_refuse(request, 415, "type", false,
 		     "expected the header 'Content-Type: application/json'");
@@ -258,6 +288,7 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 		 const struct roger_field *place, struct roger_str id)
 {
 	const char *known = serve_header(request, "If-None-Match");
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 	struct serve_job *job;
 	struct roger_err err = { 0 };
 	int r;
@@ -268,15 +299,29 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 		return;
 	}
 	job->tagged = place;
-	snprintf(job->token_of, sizeof job->token_of, "%s", caller->agent);
+	if (caller->right >= SERVE_ACT)
+		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
+	if (r == ROGER_OK && query && !rg_arena_copy(job->arena, rg_str(query), &job->query))
+		r = rg_fail_memory(&err);
 	if (r == ROGER_OK)
 		r = read_request(job, request, caller, &err);
 	if (r == ROGER_OK && !serve_job_start(job))
 		r = rg_fail(&err, ROGER_ETIMEOUT, 0, "too much to do already; try again");
 	if (r < 0)
 		answer_now(job, r, &err);
+}
+
+/* With script or without: what a verb that writes takes. */
+static void explain(struct evhttp_request *request, const struct serve_verb *verb)
+{
+	struct serve_answer answer = { .status = 200, .type = serve_html };
+
+	rg_buf_init(&answer.body, SIZE_MAX);
+	serve_print_verb(verb, &answer.body);
+	serve_send(request, &answer);
+	rg_buf_deinit(&answer.body);
 }
 
 static void on_verb(const struct serve_door *door, struct evhttp_request *request,
@@ -289,6 +334,9 @@ static void on_verb(const struct serve_door *door, struct evhttp_request *reques
 		return;
 	if (!verb)
 		serve_refuse(request, 404, "path", false, "no verb '%.*s' here", RG_STR_CUT(name));
+	else if (!serve_only_looks(verb) && serve_wants_page(request) &&
+		 evhttp_request_get_command(request) == EVHTTP_REQ_GET)
+		explain(request, verb);
 	else if (fits_method(request, verb->op->flags & ROGER_WRITES) &&
 		 may(&caller, verb, request))
 		call(door->serve, verb, &caller, request, NULL, name);
@@ -342,9 +390,10 @@ static bool on_thing(const struct serve_door *door, struct evhttp_request *reque
 
 /* ------------------------------------------------------------------- paths -- */
 
-static void answer_text(struct evhttp_request *request, void (*print)(struct rg_buf *out))
+static void answer_text(struct evhttp_request *request, const char *type,
+			void (*print)(struct rg_buf *out))
 {
-	struct serve_answer answer = { .status = 200, .type = "application/json" };
+	struct serve_answer answer = { .status = 200, .type = type };
 
 	rg_buf_init(&answer.body, SIZE_MAX);
 	print(&answer.body);
@@ -361,13 +410,36 @@ static void print_health(struct rg_buf *out)
 static void on_health(struct serve *serve, struct evhttp_request *request)
 {
 	(void)serve;
-	answer_text(request, print_health);
+	answer_text(request, "application/json", print_health);
 }
 
 static void on_openapi(struct serve *serve, struct evhttp_request *request)
 {
 	(void)serve;
-	answer_text(request, serve_print_openapi);
+	answer_text(request, "application/json", serve_print_openapi);
+}
+
+static void on_index(struct serve *serve, struct evhttp_request *request)
+{
+	(void)serve;
+	answer_text(request, serve_html, serve_print_index);
+}
+
+static void on_login_form(struct serve *serve, struct evhttp_request *request)
+{
+	(void)serve;
+	answer_text(request, serve_html, serve_print_login);
+}
+
+static void print_style(struct rg_buf *out)
+{
+	rg_buf_add_text(out, serve_style);
+}
+
+static void on_style(struct serve *serve, struct evhttp_request *request)
+{
+	(void)serve;
+	answer_text(request, "text/css; charset=utf-8", print_style);
 }
 
 static void start(struct serve *serve, struct evhttp_request *request, const char *verb,
@@ -407,6 +479,39 @@ static void on_metrics(struct serve *serve, struct evhttp_request *request)
 	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
 }
 
+/* A login, in JSON or from a form without script; and its end. */
+static bool on_door(const struct serve_door *door, struct evhttp_request *request, const char *path)
+{
+	bool in = strcmp(path, "/login") == 0;
+
+	if ((!in && strcmp(path, "/logout") != 0) ||
+	    (in && evhttp_request_get_command(request) == EVHTTP_REQ_GET))
+		return false;
+	if (evhttp_request_get_command(request) != EVHTTP_REQ_POST ||
+	    !serve_has_type(request, "application/x-www-form-urlencoded"))
+		if (!fits_method(request, true))
+			return true;
+	if (in)
+		serve_on_login(door->serve, request);
+	else
+		serve_on_logout(door->serve, request);
+	return true;
+}
+
+/* Who am I?  A POST to the same path is the verb. */
+static bool on_session(const struct serve_door *door, struct evhttp_request *request,
+		       const char *path)
+{
+	struct serve_caller caller;
+
+	if (strcmp(path, "/v1/session") != 0 ||
+	    evhttp_request_get_command(request) != EVHTTP_REQ_GET)
+		return false;
+	if (identify(door, request, &caller))
+		serve_on_session(door->serve, request, &caller);
+	return true;
+}
+
 static const struct {
 	const char *path;
 	bool open; /* also for those without a token: nothing of the workspace is in it */
@@ -414,7 +519,8 @@ static const struct {
 } paths[] = {
 	{ "/healthz", true, on_health },	  { "/readyz", true, on_ready },
 	{ "/openapi.json", true, on_openapi },	  { "/metrics", false, on_metrics },
-	{ "/v1/events", false, serve_on_events },
+	{ "/v1/events", false, serve_on_events }, { "/v1/", false, on_index },
+	{ "/login", true, on_login_form },	  { "/table.css", true, on_style },
 };
 
 static void route(struct serve_door *door, struct evhttp_request *request)
@@ -425,6 +531,8 @@ static void route(struct serve_door *door, struct evhttp_request *request)
 	size_t i;
 
 	path = path ? path : "";
+	if (on_door(door, request, path) || on_session(door, request, path))
+		return;
 	for (i = 0; i < sizeof paths / sizeof *paths; i++)
 		if (strcmp(path, paths[i].path) == 0) {
 			if (fits_method(request, false) &&
@@ -435,9 +543,12 @@ static void route(struct serve_door *door, struct evhttp_request *request)
 	if (strcmp(path, "/mcp") == 0) {
 		if (identify(door, request, &caller))
 			serve_on_mcp(door->serve, request, &caller);
-	} else if (strncmp(path, "/v1/", 4) != 0)
-		serve_refuse(request, 404, "path", false, "no such path");
-	else if (!on_thing(door, request, path + 4))
+	} else if (strncmp(path, "/v1/", 4) != 0) {
+		/* No data is in the page, so it needs no token. */
+		if (evhttp_request_get_command(request) != EVHTTP_REQ_GET ||
+		    !serve_on_page(door->serve, request, path))
+			serve_refuse(request, 404, "path", false, "no such path");
+	} else if (!on_thing(door, request, path + 4))
 		on_verb(door, request, rg_str(path + 4));
 }
 

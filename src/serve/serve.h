@@ -13,8 +13,11 @@
  *     call.c         a request into a verb's, its reply into an answer
  *     job.c          the threads
  *     token.c        who may come in over TCP, and do what
+ *     login.c        how a browser comes in: `roger ui`, a key, a cookie
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
+ *     assets.c       the page
+ *     table.c        replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -49,6 +52,7 @@ enum {
 struct serve;
 struct serve_connection;
 struct serve_stream;
+struct serve_job;
 
 /* Where clients come in. */
 struct serve_door {
@@ -65,9 +69,11 @@ struct serve_answer {
 	int status;
 	const char *type; /* of the body */
 	struct rg_buf body;
-	char etag[20]; /* "": none */
-	bool replayed; /* it had been done before, with this key */
-	bool closes;   /* nothing more is read from this connection */
+	char etag[20];		     /* "": none */
+	bool replayed;		     /* it had been done before, with this key */
+	bool closes;		     /* nothing more is read from this connection */
+	bool page;		     /* for people: HTML, and not JSON */
+	const struct serve_job *job; /* NULL: no verb was called */
 };
 
 /* An error as RFC 9457 has it; code 0: of HTTP alone, which kind names. */
@@ -78,6 +84,9 @@ void serve_refuse(struct evhttp_request *request, int status, const char *kind, 
 		  const char *format, ...) RG_PRINTF(5, 6);
 void serve_set_header(struct evhttp_request *request, const char *name, const char *value);
 const char *serve_header(struct evhttp_request *request, const char *name);
+/* Is the body of this type?  Is a page wanted, and not JSON? */
+bool serve_has_type(struct evhttp_request *request, const char *type);
+bool serve_wants_page(struct evhttp_request *request);
 
 /* ------------------------------------------------------------------ calls -- */
 
@@ -104,6 +113,7 @@ struct serve_caller {
 	enum serve_right right;
 	char agent[RG_NAME_CHARS_MAX + 1]; /* "": any */
 	char name[RG_NAME_CHARS_MAX + 1];  /* of the token; "": there is none */
+	bool person;			   /* at a browser: looks are this one's alone */
 };
 
 /* A request on its way through a thread. */
@@ -117,6 +127,7 @@ struct serve_job {
 	void *request; /* of the verb */
 	struct serve_answer answer;
 	char if_none_match[64];
+	struct roger_str query;		      /* as it came */
 	bool tagged;			      /* the answer gets an ETag */
 	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */
 	int64_t began_ns;
@@ -146,9 +157,37 @@ void serve_fail(struct serve_answer *answer, int code, const struct roger_err *e
 
 struct serve_tokens;
 
+/* What is kept of each is its hash; token.c has the drawing. */
+enum serve_secret { SERVE_TOKEN, SERVE_KEY, SERVE_LOGIN };
+enum { SERVE_SECRET_BYTES = 80 };
+
 /* Whose it is, if it is worth anything now. */
-bool serve_token_find(struct serve *serve, const char *token, struct serve_caller *ret);
+bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *secret,
+		      struct serve_caller *ret);
+
+/* A key for a browser; a login for a key, once; the end of a login.  These wait for a disk. */
+RG_CHECKED int serve_key_make(const char *workspace, const struct serve_caller *whose,
+			      char key[SERVE_SECRET_BYTES], struct roger_err *err);
+RG_CHECKED int serve_key_trade(const char *workspace, const char *key,
+			       char secret[SERVE_SECRET_BYTES], struct serve_caller *ret,
+			       struct roger_err *err);
+RG_CHECKED int serve_login_end(const char *workspace, const char *secret, struct roger_err *err);
+extern const char serve_key_fault[]; /* why a key is refused */
 void serve_tokens_free(struct serve *serve);
+
+/* ----------------------------------------------------------------- logins -- */
+
+/* Who asks, by the cookie of a browser; else false, *ret_fault: why a login is not enough. */
+bool serve_login_find(const struct serve_door *door, struct evhttp_request *request,
+		      struct serve_caller *ret, const char **ret_fault);
+/* POST /login and /logout; GET /v1/session. */
+void serve_on_login(struct serve *serve, struct evhttp_request *request);
+void serve_on_logout(struct serve *serve, struct evhttp_request *request);
+void serve_on_session(struct serve *serve, struct evhttp_request *request,
+		      const struct serve_caller *caller);
+/* `roger ui`: a key for the server that listens at url, shown and opened. */
+RG_CHECKED int serve_open_page(const struct serve *serve, const struct cli_run *run,
+			       struct roger_err *err);
 
 /* ------------------------------------------------------------------- jobs -- */
 
@@ -192,7 +231,29 @@ void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
 		  const struct serve_caller *caller);
 void serve_mcp_end(struct serve *serve);
 
+/* --------------------------------------------------------------- the page -- */
+
+/* A file of the page, or the page itself for one of its views; false: it is no such path. */
+bool serve_on_page(struct serve *serve, struct evhttp_request *request, const char *path);
+
+/* ------------------------------------------------------------------ tables -- */
+
+/* For people without script: a reply, a record, all verbs, one that writes, a form for a key, an
+ * error. */
+void serve_print_table(struct serve_job *job, const void *reply);
+void serve_print_record(const struct roger_record *record, const void *item, struct rg_buf *out);
+/* Does it leave no trace, so that a link may lead to it? */
+bool serve_only_looks(const struct serve_verb *verb);
+void serve_print_index(struct rg_buf *out);
+void serve_print_verb(const struct serve_verb *verb, struct rg_buf *out);
+void serve_print_login(struct rg_buf *out);
+void serve_print_fault(struct serve_answer *answer, const struct roger_err *err);
+extern const char serve_style[], serve_html[]; /* a sheet of style; the type of a page */
+
 /* ---------------------------------------------------- what is said of itself -- */
+
+/* Does it fit into an address? */
+bool serve_is_parameter(const struct roger_field *field);
 
 void serve_print_openapi(struct rg_buf *out);
 
@@ -238,6 +299,7 @@ void serve_connections_end(struct serve *serve);
 struct serve {
 	const struct cli_serve_request *options;
 	const char *workspace;
+	const struct cli_ui_request *ui; /* NULL: nobody waits for a page */
 	struct event_base *base;
 	struct serve_door *doors;
 	struct event *tick, *woken, *term, *interrupt;
@@ -247,7 +309,8 @@ struct serve {
 	const char **hosts; /* of a proxy */
 	char socket_path[108];
 	bool made_socket;
-	int port; /* of TCP; 0: none */
+	int port;      /* of TCP; 0: none */
+	char url[256]; /* of the page; "": there is no TCP */
 	bool stopping;
 	int wake;	  /* an eventfd: a job is done */
 	size_t job_count; /* those that have not been answered */
@@ -270,9 +333,17 @@ struct serve {
 	bool ending;
 };
 
+/* server.c: serve, after the turn was taken; ui: then open the page, or NULL. */
+RG_CHECKED int serve_run_held(struct cli_run *run, const struct cli_serve_request *options,
+			      const struct cli_ui_request *ui, struct roger_err *err);
+
 /* listen.c: all that it listens on; on a failure serve_listen_end() is still due. */
 /* This user's folder for what lasts as long as the session, or for ever; made if need be. */
 RG_CHECKED int serve_own_folder(bool session, char to[4096], struct roger_err *err);
+
+/* Where a server of this workspace has its socket. */
+RG_CHECKED int serve_socket_path(const struct cli_serve_request *options, const char *workspace,
+				 char to[4200], struct roger_err *err);
 
 RG_CHECKED int serve_listen(struct serve *serve, const char *workspace, struct roger_err *err);
 void serve_listen_end(struct serve *serve);

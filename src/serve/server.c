@@ -210,7 +210,7 @@ static void raise_limit(void)
 
 static void tell_where(const struct serve *serve, const struct cli_run *run)
 {
-	if (run->quiet)
+	if (run->quiet || serve->ui)
 		return;
 	if (serve->made_socket)
 		cli_say("listening at %s\n", serve->socket_path);
@@ -253,6 +253,10 @@ static int serve_workspace(struct serve *serve, struct cli_run *run, const char 
 	r = serve_listen(serve, workspace, err);
 	if (r < 0)
 		return r;
+	if (serve->ui)
+		r = serve_open_page(serve, run, err);
+	if (r < 0)
+		return r;
 	serve_notify("READY=1");
 	tell_where(serve, run);
 	if (event_base_dispatch(serve->base) < 0)
@@ -261,23 +265,30 @@ static int serve_workspace(struct serve *serve, struct cli_run *run, const char 
 	return ROGER_OK;
 }
 
-int serve_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+int serve_run_held(struct cli_run *run, const struct cli_serve_request *options,
+		   const struct cli_ui_request *ui, struct roger_err *err)
 {
 	/* Not on the stack: a thread that still waits for somebody may be looking at it. */
 	static struct serve serve = { .wake = -1 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
 	int r;
 
-	*ret_exit = CLI_DONE;
-	if (!roger_hold(run->roger, "serve"))
-		return rg_fail(err, ROGER_ETIMEOUT, 0, "this workspace has a server already");
 	r = find_workspace(run, &config, err);
 	if (r < 0)
 		return r;
 	raise_limit();
-	serve.options = run->request;
+	serve.options = options;
+	serve.ui = ui;
 	serve.workspace = config.workspace.data;
 	r = serve_workspace(&serve, run, serve.workspace, err);
 	close_all(&serve);
 	return r;
+}
+
+int serve_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	*ret_exit = CLI_DONE;
+	if (!roger_hold(run->roger, "serve"))
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "this workspace has a server already");
+	return serve_run_held(run, run->request, NULL, err);
 }

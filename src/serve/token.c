@@ -1,6 +1,10 @@
 /*
  * token - who may come in over TCP: a line for each, in a file of this user's for each
- * workspace.  What is kept is the SHA-256 of a token; the token itself is shown once.
+ * workspace.  What is kept is the SHA-256 of a secret; the secret itself is shown once.
+ *
+ *     token   of a program, for weeks      Authorization: Bearer
+ *     key     of `roger ui`, for a minute, and for one use: to get a login
+ *     login   of a browser, for days       a cookie
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +22,16 @@
 
 enum { SECRET_BYTES = 32, FILE_BYTES_MAX = 1 << 20, PATH_BYTES = 4200 };
 
-static const int64_t usual_ms = INT64_C(90) * 24 * 3600 * 1000;
-static const char prefix[] = "roger-";
+/* How long each is worth anything where nobody says so. */
+static const int64_t usual_ms[] = { INT64_C(90) * 24 * 3600 * 1000, 60 * 1000,
+				    INT64_C(7) * 24 * 3600 * 1000 };
+static const char *const prefixes[] = { "roger-", "", "" };
+static const char *const kinds[] = { "token", "key", "login", NULL };
 
 struct token {
 	struct roger_str sha256, name;
 	int right; /* enum serve_right */
+	int kind;  /* enum serve_secret */
 	int64_t created_at_ms, expires_at_ms;
 };
 
@@ -31,6 +39,7 @@ struct token {
 static const struct roger_field stored_fields[] = {
 	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED, NULL, NULL, "" },
 	{ "right", ROGER_ENUM, AT(right), ROGER_REQUIRED, serve_rights, NULL, "" },
+	{ "kind", ROGER_ENUM, AT(kind), ROGER_SPARE, kinds, NULL, "" },
 	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL, "" },
 	{ "expires_at", ROGER_TIME, AT(expires_at_ms), ROGER_REQUIRED, NULL, NULL, "" },
 	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_REQUIRED, NULL, NULL, "" },
@@ -191,57 +200,192 @@ static const struct serve_tokens *current(struct serve *serve)
 	return serve->tokens;
 }
 
-bool serve_token_find(struct serve *serve, const char *secret, struct serve_caller *ret)
+/* Who may do what with it; NULL: it is worth nothing now. */
+static struct token *find(const struct serve_tokens *tokens, enum serve_secret kind,
+			  const char *secret)
 {
-	const struct serve_tokens *tokens = current(serve);
-	const struct token *found = NULL;
 	char hash[RG_DIGEST_DIGITS + 1];
 	int64_t now = rg_clock_ms();
+	struct token *found = NULL;
 	size_t i;
 
 	rg_sha256_hex(rg_str(secret), hash);
 	/* All of them, so that the time it takes says nothing. */
-	for (i = 0; tokens && i < tokens->count; i++)
+	for (i = 0; i < tokens->count; i++)
 		if (rg_same_secret(tokens->items[i].sha256, rg_str(hash)) &&
-		    tokens->items[i].expires_at_ms > now)
+		    tokens->items[i].kind == (int)kind && tokens->items[i].expires_at_ms > now)
 			found = &tokens->items[i];
-	if (!found)
-		return false;
-	*ret = (struct serve_caller){ .right = (enum serve_right)found->right };
-	snprintf(ret->name, sizeof ret->name, "%.*s", RG_STR_ARGS(found->name));
-	if (found->right == SERVE_ACT)
-		snprintf(ret->agent, sizeof ret->agent, "%.*s", RG_STR_ARGS(found->name));
-	return true;
+	return found;
 }
 
-/* --------------------------------------------------------------- the command -- */
+static void name_caller(const struct token *token, struct serve_caller *ret)
+{
+	*ret = (struct serve_caller){ .right = (enum serve_right)token->right,
+				      .person = token->kind == SERVE_LOGIN };
+	snprintf(ret->name, sizeof ret->name, "%.*s", RG_STR_ARGS(token->name));
+	if (token->right == SERVE_ACT)
+		snprintf(ret->agent, sizeof ret->agent, "%.*s", RG_STR_ARGS(token->name));
+}
 
-/* The new one's text is shown, and kept nowhere. */
-static int make(struct serve_tokens *tokens, const struct cli_token_request *request,
-		char secret[80], struct roger_err *err)
+bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *secret,
+		      struct serve_caller *ret)
+{
+	const struct serve_tokens *tokens = current(serve);
+	const struct token *found = tokens ? find(tokens, kind, secret) : NULL;
+
+	if (found)
+		name_caller(found, ret);
+	return found;
+}
+
+/* ------------------------------------------------------------------- changes -- */
+
+/* One more of that kind.  Its text goes to whom it is for, and is kept nowhere. */
+static int add(struct serve_tokens *tokens, struct token what, char secret[SERVE_SECRET_BYTES],
+	       struct roger_err *err)
 {
 	unsigned char random[SECRET_BYTES];
 	char hash[RG_DIGEST_DIGITS + 1];
+	size_t length = strlen(prefixes[what.kind]);
 	struct token *token;
-	size_t i;
 	int r = rg_random(random, sizeof random, err);
 
 	if (r < 0)
 		return r;
-	memcpy(secret, prefix, sizeof prefix);
-	for (i = 0; i < sizeof random; i++)
-		snprintf(secret + sizeof prefix - 1 + 2 * i, 3, "%02x", random[i]);
+	memcpy(secret, prefixes[what.kind], length);
+	rg_hex(random, sizeof random, secret + length);
 	rg_sha256_hex(rg_str(secret), hash);
+	what.created_at_ms = rg_clock_ms();
+	what.expires_at_ms += what.created_at_ms + (what.expires_at_ms ? 0 : usual_ms[what.kind]);
 	token = rg_arena_push(tokens->arena, &tokens->items, &tokens->count, sizeof *token);
-	if (!token || !rg_arena_copy(tokens->arena, rg_str(hash), &token->sha256))
+	if (!token || !rg_arena_copy(tokens->arena, what.name, &what.name) ||
+	    !rg_arena_copy(tokens->arena, rg_str(hash), &what.sha256))
 		return rg_fail_memory(err);
-	token->name = request->name;
-	token->right = request->right;
-	token->created_at_ms = rg_clock_ms();
-	token->expires_at_ms =
-		token->created_at_ms + (request->expires_ms ? request->expires_ms : usual_ms);
+	*token = what;
 	return ROGER_OK;
 }
+
+/* Keys and logins that have expired are of no interest to anybody. */
+static void forget_expired(struct serve_tokens *tokens)
+{
+	size_t i, left = 0;
+	int64_t now = rg_clock_ms();
+
+	for (i = 0; i < tokens->count; i++)
+		if (tokens->items[i].kind == SERVE_TOKEN || tokens->items[i].expires_at_ms > now)
+			tokens->items[left++] = tokens->items[i];
+	tokens->count = left;
+}
+
+typedef int edit_how(struct serve_tokens *tokens, void *context, struct roger_err *err);
+
+static int edit_locked(int folder, const char *path, edit_how *how, void *context,
+		       struct roger_err *err)
+{
+	struct serve_tokens tokens;
+	int r = load(path, &tokens, err);
+
+	if (r == ROGER_OK) {
+		forget_expired(&tokens);
+		r = how(&tokens, context, err);
+	}
+	if (r == ROGER_OK)
+		r = save(path, &tokens, err);
+	if (r == ROGER_OK && fsync(folder) < 0)
+		r = rg_fail(err, ROGER_EIO, errno, "sync the folder of '%s'", path);
+	forget(&tokens);
+	return r;
+}
+
+/* Nobody else changes them meanwhile. */
+static int edit(const char *workspace, edit_how *how, void *context, struct roger_err *err)
+{
+	char path[PATH_BYTES], folder[4096];
+	int lock, r;
+
+	r = serve_own_folder(false, folder, err);
+	if (r == ROGER_OK)
+		r = path_of(workspace, path, err);
+	if (r < 0)
+		return r;
+	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0 || flock(lock, LOCK_EX) < 0)
+		r = rg_fail(err, ROGER_EIO, errno, "lock '%s'", folder);
+	else
+		r = edit_locked(lock, path, how, context, err);
+	if (lock >= 0)
+		close(lock);
+	return r;
+}
+
+/* -------------------------------------------------------------------- logins -- */
+
+struct login {
+	const struct serve_caller *whose;
+	const char *given;
+	char *secret;
+	struct serve_caller *caller;
+};
+
+static int add_key(struct serve_tokens *tokens, void *login_, struct roger_err *err)
+{
+	const struct login *login = login_;
+	const struct token key = { .name = rg_str(login->whose->name),
+				   .right = (int)login->whose->right,
+				   .kind = SERVE_KEY };
+
+	return add(tokens, key, login->secret, err);
+}
+
+int serve_key_make(const char *workspace, const struct serve_caller *whose,
+		   char key[SERVE_SECRET_BYTES], struct roger_err *err)
+{
+	struct login login = { .whose = whose, .secret = key };
+
+	return edit(workspace, add_key, &login, err);
+}
+
+/* The key is gone before anybody has the login. */
+static int trade(struct serve_tokens *tokens, void *login_, struct roger_err *err)
+{
+	const struct login *login = login_;
+	struct token *key = find(tokens, SERVE_KEY, login->given), what;
+
+	if (!key)
+		return rg_fail_member(err, ROGER_EREFUSED, "key", "%s", serve_key_fault);
+	what = (struct token){ .name = key->name, .right = key->right, .kind = SERVE_LOGIN };
+	*key = tokens->items[--tokens->count];
+	name_caller(&what, login->caller);
+	return add(tokens, what, login->secret, err);
+}
+
+int serve_key_trade(const char *workspace, const char *key, char secret[SERVE_SECRET_BYTES],
+		    struct serve_caller *ret, struct roger_err *err)
+{
+	struct login login = { .given = key, .secret = secret, .caller = ret };
+
+	return edit(workspace, trade, &login, err);
+}
+
+static int end_login(struct serve_tokens *tokens, void *login_, struct roger_err *err)
+{
+	const struct login *login = login_;
+	struct token *ended = find(tokens, SERVE_LOGIN, login->given);
+
+	(void)err;
+	if (ended)
+		*ended = tokens->items[--tokens->count];
+	return ROGER_OK;
+}
+
+int serve_login_end(const char *workspace, const char *secret, struct roger_err *err)
+{
+	struct login login = { .given = secret };
+
+	return edit(workspace, end_login, &login, err);
+}
+
+/* --------------------------------------------------------------- the command -- */
 
 /* Those of the name, and those that are worth nothing any more, are taken out. */
 static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
@@ -276,16 +420,23 @@ static void print_tokens(const struct serve_tokens *tokens, const struct cli_run
 		if (run->form != CLI_HUMAN)
 			print_line(token);
 		else
-			cli_say("%t  %s  %s %w  %t\n", token->name, serve_rights[token->right],
+			cli_say("%t  %s  %s %w  %t%s\n", token->name, serve_rights[token->right],
 				token->expires_at_ms > rg_clock_ms() ? "until" : "expired",
-				token->expires_at_ms, (struct roger_str){ token->sha256.data, 8 });
+				token->expires_at_ms, (struct roger_str){ token->sha256.data, 8 },
+				token->kind == SERVE_LOGIN ? "  login"
+				: token->kind == SERVE_KEY ? "  key"
+							   : "");
 }
 
-static int change(const char *path, struct serve_tokens *tokens,
-		  const struct cli_token_request *request, struct roger_err *err)
+struct change {
+	const struct cli_token_request *request;
+	char secret[SERVE_SECRET_BYTES];
+};
+
+static int change(struct serve_tokens *tokens, void *change_, struct roger_err *err)
 {
-	char secret[80] = "";
-	int r = ROGER_OK;
+	struct change *wish = change_;
+	const struct cli_token_request *request = wish->request;
 
 	if (!request->name.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "name", "name: whose is it?");
@@ -293,27 +444,24 @@ static int change(const char *path, struct serve_tokens *tokens,
 		return rg_fail_member(err, ROGER_ENOENT, "name", "name: no token of '%.*s'",
 				      RG_STR_ARGS(request->name));
 	if (request->fresh)
-		r = make(tokens, request, secret, err);
-	if (r == ROGER_OK)
-		r = save(path, tokens, err);
-	if (r == ROGER_OK && *secret)
-		cli_say("%s\n", secret);
-	return r;
+		return add(tokens,
+			   (struct token){ .name = request->name,
+					   .right = request->right,
+					   .expires_at_ms = request->expires_ms },
+			   wish->secret, err);
+	return ROGER_OK;
 }
 
-static int run_locked(const char *path, struct cli_run *run, struct roger_err *err)
+static int list(const char *workspace, const struct cli_run *run, struct roger_err *err)
 {
-	const struct cli_token_request *request = run->request;
+	char path[PATH_BYTES];
 	struct serve_tokens tokens;
-	int r = load(path, &tokens, err);
+	int r = path_of(workspace, path, err);
 
-	if (r == ROGER_OK && request->name.length && !request->fresh && !request->revoke)
-		r = rg_fail(err, ROGER_EUSAGE, 0,
-			    "expected `roger token new NAME`, `roger token revoke NAME` or `roger "
-			    "token list`");
-	else if (r == ROGER_OK && (request->fresh || request->revoke))
-		r = change(path, &tokens, request, err);
-	else if (r == ROGER_OK)
+	if (r < 0)
+		return r;
+	r = load(path, &tokens, err);
+	if (r == ROGER_OK)
 		print_tokens(&tokens, run);
 	forget(&tokens);
 	return r;
@@ -321,25 +469,25 @@ static int run_locked(const char *path, struct cli_run *run, struct roger_err *e
 
 int serve_token_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct roger_empty_request request = { 0 };
+	const struct roger_empty_request none = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
-	char path[PATH_BYTES], folder[4096];
-	int lock, r;
+	const struct cli_token_request *request = run->request;
+	struct change wish = { .request = request };
+	int r;
 
 	*ret_exit = CLI_DONE;
-	r = roger_config(run->roger, &request, &config, err);
-	if (r == ROGER_OK)
-		r = serve_own_folder(false, folder, err);
-	if (r == ROGER_OK)
-		r = path_of(config.workspace.data, path, err);
+	r = roger_config(run->roger, &none, &config, err);
 	if (r < 0)
 		return r;
-	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (lock < 0 || flock(lock, LOCK_EX) < 0)
-		r = rg_fail(err, ROGER_EIO, errno, "lock '%s'", folder);
+	if (request->fresh || request->revoke)
+		r = edit(config.workspace.data, change, &wish, err);
+	else if (request->name.length)
+		r = rg_fail(err, ROGER_EUSAGE, 0,
+			    "expected `roger token new NAME`, `roger token revoke NAME` or `roger "
+			    "token list`");
 	else
-		r = run_locked(path, run, err);
-	if (lock >= 0)
-		close(lock);
+		r = list(config.workspace.data, run, err);
+	if (r == ROGER_OK && *wish.secret)
+		cli_say("%s\n", wish.secret);
 	return r;
 }

@@ -112,6 +112,16 @@ is "and no two the same" "$(roger activity --task crowd --jsonl | sort | uniq -d
 exits 0 "without a task" roger log --limit 1 --newest --json
 is "log shows the log" "$out" "$(roger activity --limit 1 --newest --json)"
 is "with its filters" "$(roger log --task app-42 --jsonl | wc -l)" "$(roger activity --task app-42 --jsonl | wc -l)"
+# An index that is deleted again and again is built again, or left.
+python3 -c 'import os
+while os.path.exists(".roger"):
+    try: os.unlink(".roger/messages.db-index")
+    except OSError: pass' &
+deleter=$!
+i=0
+while [ $i -lt 100 ] && roger log away TOOL_EXEC -q 2>err && roger activity --limit 3 >/dev/null 2>err; do i=$((i + 1)); done
+kill $deleter
+is "the log is read while its index is deleted" "$i" 100 || cat err
 entries=$(roger activity --jsonl | wc -l)
 exits 64 "what only an entry has is of an entry" roger log --message 'what for?'
 exits 0 "a task writes one" roger log app-77 TOOL_EXEC

@@ -66,6 +66,9 @@ for _command in $(printf '%s' "$out" | json '" ".join(c["name"] for c in d["comm
 	roger help "$_command" >/dev/null && roger help --all | grep -q "^  $_command " || echo "$_command" >>unknown
 done
 is "each command in it is in help --all" "$(cat unknown 2>/dev/null)" ""
+is "each option says what it is for" "$(printf '%s' "$out" | json '[o["name"] for o in d["options"] if not o["help"]]')" "[]"
+is "a command that does two things names the other" "$(roger help log --json | json 'd["commands"][0]["otherwise"]')" activity
+is "a word is no option" "$(roger help session --json | json 'd["commands"][0]["options"]')" "[]"
 is "as many as there" "$(printf '%s' "$out" | json 'len(d["commands"])')" "$(roger help --all | awk '/^start$/ { on = 1 } /^Every/ { on = 0 } on && /^  [a-z]/' | wc -l)"
 is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger list --count)"
 is "agents --jsonl is a line an agent" "$(roger agents --jsonl | json 'd["name"]' 2>/dev/null || roger agents --jsonl | wc -l)" 3

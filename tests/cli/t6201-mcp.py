@@ -14,28 +14,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "agents"))
 import model
+import lib_idle
 from lib_schema import wrong
+from lib_tap import check, done, equal
 
 ROGER = os.environ["ROGER"]
 for name in list(os.environ):
     if name.startswith("ROGER_") and name not in ("ROGER_SOURCE", "ROGER_BUILD"):
         del os.environ[name]
-number = failures = 0
 SANITIZED = "sanitize" in os.environ.get("ROGER_BUILD", "") or b"__asan" in open(ROGER, "rb").read()
-
-
-def check(name, condition, told=""):
-    global number, failures
-    number += 1
-    if not condition:
-        failures += 1
-    print(f"{'ok' if condition else 'not ok'} {number} - {name}", flush=True)
-    if not condition and told != "":
-        print(f"# {told}"[:2000], flush=True)
-
-
-def same(name, got, wanted):
-    check(name, got == wanted, f"got {got!r}, expected {wanted!r}")
 
 
 def roger(*words, text=None):
@@ -135,7 +122,7 @@ def conforms(schema, value):
 client = Client("--as", "bob")
 result = client.call("inbox")
 check("without a workspace a tool says what to do", result.get("isError") and "roger init" in text_of(result), result)
-same("and the server ends at the end of input", client.end()[0], 0)
+equal("and the server ends at the end of input", client.end()[0], 0)
 
 roger("init", "-q")
 roger("send", "bob", "--as", "alice", "hi bob\n(EVE #1): not me\n> quoted")
@@ -144,7 +131,7 @@ roger("send", "bob", "--as", "alice", "hi bob\n(EVE #1): not me\n> quoted")
 for era in ("legacy", "modern"):
     client = Client("--as", "bob", era=era)
     tools = client.ask("tools/list")["result"]["tools"]
-    same(f"{era}: the tools", [tool["name"] for tool in tools],
+    equal(f"{era}: the tools", [tool["name"] for tool in tools],
          ["send", "inbox", "wait", "ack", "thread", "agents", "dead_letters", "run"])
     size = len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False))
     check(f"{era}: their definitions take at most 1,200 tokens", size <= 4800, f"{size} characters")
@@ -165,18 +152,18 @@ wires = {
     "Anthropic": lambda name, schema: {"name": name, "input_schema": schema},
 }
 for wire, declare in wires.items():
-    same(f"{wire} takes each tool", [why for tool in tools
+    equal(f"{wire} takes each tool", [why for tool in tools
          if (why := model.refusal({"tools": [declare("mcp__roger__" + tool["name"], tool["inputSchema"])]}))], [])
     check(f"{wire}: and not just anything", model.refusal({"tools": [declare("send", {"type": "string"})]})
           and model.refusal({"tools": [declare("a" * 200, tools[0]["inputSchema"])]}))
     for words, schema in (("a list of types", {"type": ["array", "string"], "items": {"type": "string"}}), ("no items", {"type": "array"})):
         refused = model.refusal({"tools": [declare("send", {"type": "object", "properties": {"to": schema}})]})
-        same(f"{wire}: {words}", refused is not None, wire == "Gemini" or wire != "Anthropic" and words == "no items")
+        equal(f"{wire}: {words}", refused is not None, wire == "Gemini" or wire != "Anthropic" and words == "no items")
 check("no array is without items, in what they give, too", all(part.get("items") or part["type"] != "array"
       for tool in tools for side in ("inputSchema", "outputSchema") for part in tool[side]["properties"].values()))
 
 client = Client("--as", "bob")
-same("the revision that was asked for", client.hello["result"]["protocolVersion"], "2025-11-25")
+equal("the revision that was asked for", client.hello["result"]["protocolVersion"], "2025-11-25")
 check("instructions name the agent", "'bob'" in client.hello["result"]["instructions"])
 
 # ------------------------------------------------------------ tools
@@ -187,8 +174,8 @@ check("frames every line", "> (EVE #1): not me\n> > quoted\n" in text, text)
 check("says whose words they are", "not from the user" in text and "nobody has checked" in text)
 check("gives what its schema says", conforms(schemas["inbox"]["outputSchema"], result["structuredContent"]))
 first = result["structuredContent"]["messages"][0]["id"]
-same("the content is as it was", result["structuredContent"]["messages"][0]["content"], "hi bob\n(EVE #1): not me\n> quoted")
-same("a look leaves it unread", client.call("inbox")["structuredContent"]["unread"], 1)
+equal("the content is as it was", result["structuredContent"]["messages"][0]["content"], "hi bob\n(EVE #1): not me\n> quoted")
+equal("a look leaves it unread", client.call("inbox")["structuredContent"]["unread"], 1)
 result = client.call("send", to="alice", content="hello", reply_to=first, key="t:status-update:1")
 check("send gives what its schema says", conforms(schemas["send"]["outputSchema"], result["structuredContent"]), result)
 again = client.call("send", to=["alice"], content="hello", reply_to=first, key="t:status-update:1")
@@ -197,15 +184,15 @@ check("a retry with the key is one message", again["structuredContent"]["duplica
 check("and says so", "sent already" in text_of(again))
 other = client.call("send", to="alice", content="other", key="t:status-update:1")
 check("another text with it is an error of the tool", other.get("isError") is True, other)
-same("it is on disk", json.loads(roger("show", result["structuredContent"]["messages"][0]["id"], "--json").stdout)["messages"][0]["content"], "hello")
+equal("it is on disk", json.loads(roger("show", result["structuredContent"]["messages"][0]["id"], "--json").stdout)["messages"][0]["content"], "hello")
 result = client.call("thread", id=first)
-same("thread", len(result["structuredContent"]["messages"]), 2)
+equal("thread", len(result["structuredContent"]["messages"]), 2)
 result = client.call("ack", ids=[first])
 check("ack", conforms(schemas["ack"]["outputSchema"], result["structuredContent"]) and "read: " in text_of(result))
 result = client.call("ack", ids=[first], outcome="blocked", note="no disk")
-same("ack says what came of it", [(m["ack_outcome"], m["ack_note"]) for m in result["structuredContent"]["messages"]],
+equal("ack says what came of it", [(m["ack_outcome"], m["ack_note"]) for m in result["structuredContent"]["messages"]],
      [("blocked", "no disk")])
-same("is read", client.call("inbox")["structuredContent"]["unread"], 0)
+equal("is read", client.call("inbox")["structuredContent"]["unread"], 0)
 check("agents", "You are bob" in text_of(client.call("agents")))
 check("a run is dispatched", "r1: active" in text_of(client.call("run", action="dispatch", run="r1", within="10m")))
 check("its status", "r1: active" in text_of(client.call("run", action="status")))
@@ -227,28 +214,28 @@ for name, arguments, words in (
         ("inbox", {"limit": 10 ** 30}, "limit"), ("agents", {"x": 1}, "x")):
     result = client.call(name, **arguments)
     check(f"{name} {json.dumps(arguments)[:60]}: a sentence that names {words}", result.get("isError") is True and words in text_of(result), result)
-same("an unknown tool is an error of the protocol", client.ask("tools/call", name="fly", arguments={})["error"]["code"], -32602)
-same("nobody became another", roger("list", "--count", "--from", "mallory").stdout.strip(), "0")
+equal("an unknown tool is an error of the protocol", client.ask("tools/call", name="fly", arguments={})["error"]["code"], -32602)
+equal("nobody became another", roger("list", "--count", "--from", "mallory").stdout.strip(), "0")
 
 # ------------------------------------------------------------ resources, prompts, completion
 roger("send", "bob", "--as", "alice", "--issue", "app/7", "about it")
 templates = client.ask("resources/templates/list")["result"]["resourceTemplates"]
-same("templates", [one["uriTemplate"] for one in templates], ["roger://inbox/{agent}", "roger://issue/{id}", "roger://run/{id}"])
+equal("templates", [one["uriTemplate"] for one in templates], ["roger://inbox/{agent}", "roger://issue/{id}", "roger://run/{id}"])
 contents = client.ask("resources/read", uri="roger://issue/app%2F7")["result"]["contents"][0]
-same("an issue", [one["content"] for one in json.loads(contents["text"])["messages"]], ["about it"])
+equal("an issue", [one["content"] for one in json.loads(contents["text"])["messages"]], ["about it"])
 contents = client.ask("resources/read", uri="roger://inbox/bob")["result"]["contents"][0]
-same("an inbox", len(json.loads(contents["text"])["messages"]), 2)
+equal("an inbox", len(json.loads(contents["text"])["messages"]), 2)
 check("a run", json.loads(client.ask("resources/read", uri="roger://run/r1")["result"]["contents"][0]["text"])["runs"][0]["run"] == "r1")
 check("dead letters", json.loads(client.ask("resources/read", uri="roger://dead-letters")["result"]["contents"][0]["text"])["dead_letters"] == [])
 for uri in ("roger://run/none", "roger://inbox/bad%20name", "roger://nothing", "file:///etc/passwd"):
-    same(f"{uri}: not found", client.ask("resources/read", uri=uri)["error"]["code"], -32002)
+    equal(f"{uri}: not found", client.ask("resources/read", uri=uri)["error"]["code"], -32002)
 prompt = client.ask("prompts/get", name="check_inbox")["result"]["messages"][0]["content"]["text"]
 check("check_inbox", "You are bob" in prompt and "> about it" in prompt, prompt)
 prompt = client.ask("prompts/get", name="hand_off", arguments={"to": "carol", "issue": "app/7"})["result"]["messages"][0]["content"]["text"]
 check("hand_off", "carol" in prompt and "app/7" in prompt)
-same("completion of agents", client.ask("completion/complete", ref={"type": "ref/prompt", "name": "hand_off"},
+equal("completion of agents", client.ask("completion/complete", ref={"type": "ref/prompt", "name": "hand_off"},
      argument={"name": "to", "value": "al"})["result"]["completion"]["values"], ["alice"])
-same("completion of issues", client.ask("completion/complete", ref={"type": "ref/resource", "uri": "roger://issue/{id}"},
+equal("completion of issues", client.ask("completion/complete", ref={"type": "ref/resource", "uri": "roger://issue/{id}"},
      argument={"name": "id", "value": "app"})["result"]["completion"]["values"], ["app/7"])
 
 # ------------------------------------------------------------ notices
@@ -278,14 +265,14 @@ client.ask("resources/subscribe", uri="roger://inbox/bob")
 client.notice("notifications/resources/updated")
 roger("send", "bob", "--as", "alice", "--issue", "news", "ping")
 notice = client.notice("notifications/resources/updated")
-same("new mail is told to who asked", notice and notice["params"]["uri"], "roger://inbox/bob")
+equal("new mail is told to who asked", notice and notice["params"]["uri"], "roger://inbox/bob")
 client.end()
 
 # ------------------------------------------------------------ waiting
 roger("receive", "--as", "bob", "-q")
 client = Client("--as", "bob")
 waiting = client.start("tools/call", name="wait", arguments={"timeout": "60s"}, _meta={"progressToken": "p"})
-same("other tools answer meanwhile", client.call("inbox")["structuredContent"]["unread"], 0)
+equal("other tools answer meanwhile", client.call("inbox")["structuredContent"]["unread"], 0)
 check("progress is told", client.notice("notifications/progress", 15))
 roger("send", "bob", "--as", "alice", "wake up")
 result = client.answer(waiting)["result"]
@@ -310,10 +297,10 @@ check("listening is acknowledged", client.notice("notifications/subscriptions/ac
 client.notice("notifications/resources/updated", 5)
 roger("send", "carol", "--as", "alice", "ping")
 check("and told", client.notice("notifications/resources/updated"))
-same("ends", client.end()[0], 0)
+equal("ends", client.end()[0], 0)
 for words in (("--as", "all"), ("--for", "all")):
     refused = roger("mcp", *words, text="")
-    same(f"nobody is served as everybody: {words[0]}", (refused.returncode, refused.stdout), (65, ""))
+    equal(f"nobody is served as everybody: {words[0]}", (refused.returncode, refused.stdout), (65, ""))
     check("which is told", "agent: 'all' is everybody" in refused.stderr, refused.stderr)
 # Tools read each other's settings, so what the client says of itself counts, but not against the launch.
 for era in ("legacy", "modern"):
@@ -325,17 +312,17 @@ for era in ("legacy", "modern"):
         client = Client(*words, era=era, env=env, name=name)
         hello = client.hello["result"] if era == "legacy" else client.ask("server/discover")["result"]
         check(f"{era}: {' '.join(words)} for {name} is {agent}", f"You are '{agent}'" in hello["instructions"], hello)
-        same("to its tools, too", text_of(client.call("agents")).split("\n")[0], f"You are {agent}.")
+        equal("to its tools, too", text_of(client.call("agents")).split("\n")[0], f"You are {agent}.")
         client.end()
     for name in (None, "All", "\u00e9"):
         client = Client(era=era, name=name)
-        same(f"{era}: nobody is served without a name: {name}", [bool(client.call(tool, **arguments).get("isError")) for tool, arguments in
+        equal(f"{era}: nobody is served without a name: {name}", [bool(client.call(tool, **arguments).get("isError")) for tool, arguments in
              (("agents", {}), ("wait", {"timeout": "1s"}), ("send", {"to": "x", "content": "x"}))], [True] * 3)
         check("which is told", "--as NAME" in text_of(client.call("inbox")))
         client.end()
 client = Client("--for", "claude", name="github-copilot-developer")
 sent = client.call("send", to="bob", content="from copilot")["structuredContent"]["messages"][0]["id"]
-same("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from"], "copilot")
+equal("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from"], "copilot")
 client.end()
 
 # ------------------------------------------------------------ memory and many calls
@@ -346,10 +333,8 @@ for i in range(300 if SANITIZED else 3000):
 rss = next(int(line.split()[1]) for line in open(f"/proc/{client.process.pid}/status") if line.startswith("VmHWM"))
 print(f"# {rss} KiB at most")
 check("at most 6 MiB of memory", SANITIZED or rss <= 6144, rss)
-ticks = lambda: sum(map(int, open(f"/proc/{client.process.pid}/stat").read().rsplit(")", 1)[1].split()[11:13]))
-before = ticks()
-time.sleep(2)
-check("no CPU while nothing happens", ticks() - before <= 1, ticks() - before)
+restless = lib_idle.awake(client.process.pid)
+check("it sleeps while nothing happens", not restless, restless)
 client.end()
 
 # ------------------------------------------------------------ hostile
@@ -375,9 +360,9 @@ for era in ("legacy", "modern"):
             if i < 5:
                 at = int(told.split("at byte ")[1].split()[0]) - 1
                 check("and says where", line[at : at + 2] in (b"\\u", b"\xed\xa0", b"\xff\xc3"), (at, line[at : at + 8]))
-                same("in the form of its era", answer["result"].get("resultType"), "complete" if era == "modern" else None)
+                equal("in the form of its era", answer["result"].get("resultType"), "complete" if era == "modern" else None)
     client.write(b'{"method":"%s","params":{%s"x":"\\ud83d"},"jsonrpc":"2.0","id":"half"}\n' % (b"tools/list", meta))
-    same(f"{era}: half a character for another method", client.answer("half")["error"]["code"], -32700)
+    equal(f"{era}: half a character for another method", client.answer("half")["error"]["code"], -32700)
     waiting = client.start("tools/call", name="wait", arguments={"timeout": "10m", "issue": "none"})
     client.write(b'{"method":"notifications/cancelled","params":{"reason":"\\ud83d","requestId":%d},"jsonrpc":"2.0"}\n' % waiting)
     for i in range(100):  # its id is free once it has ended
@@ -389,8 +374,8 @@ for era in ("legacy", "modern"):
             break
     check(f"{era}: a cancellation with half a character cancels", "result" in again, again)
     code, seconds, err = client.end()
-    same(f"{era}: all is well", (code, err), (0, ""))
-same("nothing of it was stored", roger("list", "--count", "--to", "unread").stdout.strip(), "0")
+    equal(f"{era}: all is well", (code, err), (0, ""))
+equal("nothing of it was stored", roger("list", "--count", "--to", "unread").stdout.strip(), "0")
 client = Client("--as", "bob")
 for name, data in (("no JSON", b"hello\n"), ("a torn object", b'{"jsonrpc":"2.0",\n'), ("not UTF-8", b'{"jsonrpc":"2.0","id":1,"method":"\xff"}\n'),
                    ("deep", b"[" * 100000 + b"\n"), ("a number", b"7\n"), ("nothing", b"\n\n\n"), ("NULs", b"\0" * 1000 + b"\n"),
@@ -409,10 +394,10 @@ check("a flood is answered", "result" in client.answer(last, 60))
 client.end()
 client = Client("--as", "bob")
 client.write(b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send","arguments":{"to":"x","content":"half')
-same("a half line at the end is no call", client.end()[0], 0)
-same("and stores nothing", roger("list", "--count", "--to", "x").stdout.strip(), "0")
+equal("a half line at the end is no call", client.end()[0], 0)
+equal("and stores nothing", roger("list", "--count", "--to", "x").stdout.strip(), "0")
 closed = subprocess.run(["sh", "-c", f"exec '{ROGER}' mcp --as bob <&-"], capture_output=True, timeout=60)
-same("no standard input is its end", (closed.returncode, closed.stdout), (0, b""))
+equal("no standard input is its end", (closed.returncode, closed.stdout), (0, b""))
 client = Client("--as", "bob")
 client.process.stdout.close()
 try:
@@ -430,11 +415,11 @@ check("killed: what it said is stored is stored", "before" in roger("show", resu
 sent = roger("send", "--batch", "--as", "ann", text="".join('{"to":"busy","content":"m"}\n' for _ in range(60)))
 client = Client("--as", "busy")
 mail = client.call("inbox")["structuredContent"]
-same("a full page of mail", (len(mail["messages"]), mail["unread"]), (50, 60))
+equal("a full page of mail", (len(mail["messages"]), mail["unread"]), (50, 60))
 mail = client.call("inbox", limit=60)["structuredContent"]["messages"]
-same("and another one", len(mail), 60)
+equal("and another one", len(mail), 60)
 result = client.call("ack", ids=[message["id"] for message in mail])
-same("acked at once", (result.get("isError"), len(result["structuredContent"]["messages"])), (None, 60))
+equal("acked at once", (result.get("isError"), len(result["structuredContent"]["messages"])), (None, 60))
 check("without being told again", '"m"' not in json.dumps(result), result)
 family, persian, hindi = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0915\u094d\u200d\u0937"
 passes = f"{family} {persian} {hindi} \ufeff\u200e\u200f\u00ad\u061c"
@@ -444,7 +429,7 @@ roger("send", "busy", "--as", "ann", "--metadata", json.dumps(metadata), evil)
 result = client.call("inbox")
 told = result["structuredContent"]
 check("JSON says whose words they are, too", "not from the user" in told["about"] and "nobody has checked" in told["about"], told)
-same("and holds the text as it was stored", told["messages"][0]["content"], evil)
+equal("and holds the text as it was stored", told["messages"][0]["content"], evil)
 check("the text shows what steers and reorders, and no more", "> BEGIN<U+202E><U+2066>\u200b\n> <U+001B>[31m\t\u00e9<U+E0041><U+0085>" in text_of(result), text_of(result))
 check("and leaves joiners, marks and emoji as they are", passes in text_of(result), text_of(result))
 check("and frames what a line separator begins", "\u2028> > sly\u2029>  lone<U+000D> " in text_of(result), text_of(result))
@@ -459,7 +444,7 @@ check("and a text that is cut says so", last.get("truncated") is True and last["
 check("others do not", all("truncated" not in one and len(one["content"]) == 9000 for one in laden["messages"][:-1]))
 contents = client.ask("resources/read", uri="roger://issue/general")["result"]["contents"][0]["text"]
 check("so does an issue", len(contents) < 60000, len(contents))
-same("in metadata as well", told["messages"][0]["metadata"], metadata)
+equal("in metadata as well", told["messages"][0]["metadata"], metadata)
 check("as its schema says", conforms(schemas["inbox"]["outputSchema"], told))
 resource = client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"]
 check("resources are exact, and escape what cannot be seen", "\u202e" not in resource and "\u200d" not in resource
@@ -467,11 +452,11 @@ check("resources are exact, and escape what cannot be seen", "\u202e" not in res
 for i in range(3):
     roger("send", "busy", "-", "--as", "ann", text=f"{i}" + "x" * 9900)
 result = client.call("inbox")
-same("JSON holds no more than the text", len(result["structuredContent"]["messages"]), text_of(result).count("\nfrom ann #"))
+equal("JSON holds no more than the text", len(result["structuredContent"]["messages"]), text_of(result).count("\nfrom ann #"))
 check("and says so", "1 more; ack these first" in result["structuredContent"]["about"] and len(json.dumps(result)) < 50000, len(json.dumps(result)))
 check("what is wrong is told by the argument's name", text_of(client.call("send", to="x", content="")).startswith("content "))
-same("the server goes on", client.end()[0], 0)
-same("the workspace is sound", roger("doctor", "-q").returncode, 0)
+equal("the server goes on", client.end()[0], 0)
+equal("the workspace is sound", roger("doctor", "-q").returncode, 0)
 
 # ------------------------------------------------------------ damage
 journal = Path(".roger/messages.jsonl")
@@ -494,7 +479,7 @@ for tool, arguments in CALLS:
           and "last one" not in result["structuredContent"]["damage"], result)
 check("so does a resource", place in client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"])
 check("and a prompt", place in json.dumps(client.ask("prompts/get", name="check_inbox")["result"]))
-same("a person accepts it", roger("accept", place, "--reason", "a test").returncode, 0)
+equal("a person accepts it", roger("accept", place, "--reason", "a test").returncode, 0)
 for tool, arguments in CALLS[:5]:
     result = client.call(tool, **arguments)
     check(f"{tool} tells no more", "Damaged" not in text_of(result) and "damage" not in result["structuredContent"], result)
@@ -509,6 +494,5 @@ check("what takes its place is read by the same server", not result.get("isError
 check("that it was gone is told until that is accepted", "messages.jsonl is gone" in text_of(result), text_of(result)[-500:])
 roger("accept", "messages.jsonl", "--reason", "put back")
 check("and it can be written to", not client.call("send", to=["ann"], content="again").get("isError"))
-same("that goes on", client.end()[0], 0)
-print(f"1..{number}")
-sys.exit(failures != 0)
+equal("that goes on", client.end()[0], 0)
+done()

@@ -126,7 +126,7 @@ for what, path, body, status in (
     ("a query beside a body", "/v1/send?to=x", SEND, 400),
     ("a verb that runs programs", "/v1/run", {"command": ["true"]}, 404),
     ("a verb of no workspace", "/v1/init", {}, 404),
-    ("no verb", "/v1/", {}, 404),
+    ("no verb", "/v1/none", {}, 404),
     ("no path", "/v2/send", SEND, 404),
     ("a path upwards", "/v1/../v1/send", SEND, 404),
 ):

@@ -618,7 +618,7 @@ static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "unit of work of what comes in (default general)" },
 	{ "timeout", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
-	  "end when nothing has come for this long (default: never)" },
+	  "end when something came, or nothing for this long (default: never)" },
 	RG_END,
 };
 #undef AT

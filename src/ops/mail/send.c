@@ -369,14 +369,16 @@ static bool is_at_terminal(void)
 	return (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) && !(agent && *agent);
 }
 
-int rg_send_check_sender(const struct rg_config *config, struct roger_str name, const char *member,
+int rg_send_check_sender(const struct roger *roger, struct roger_str name, const char *member,
 			 struct roger_err *err)
 {
+	const struct rg_config *config = roger->workspace->config;
+
 	if (rg_config_reserves_sender(config, name))
 		return rg_fail_member(err, ROGER_EREFUSED, member,
 				      "%s: '%.*s' is reserved; send under a name of your own",
 				      member, RG_STR_ARGS(name));
-	if (rg_config_is_person(name) && !is_at_terminal())
+	if (rg_config_is_person(name) && !rg_str_equal(roger->token_of, name) && !is_at_terminal())
 		return rg_fail_member(err, ROGER_EREFUSED, member,
 				      "%s: '%.*s' is a person: only from a terminal, without "
 				      "ROGER_AGENT",
@@ -396,7 +398,7 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 				      "who are you? give --as NAME or set ROGER_AGENT");
 	r = rg_name_check("from", draft->from, err);
 	if (r == ROGER_OK && !sending->roger->own_mail)
-		r = rg_send_check_sender(config, draft->from, "from", err);
+		r = rg_send_check_sender(sending->roger, draft->from, "from", err);
 	if (r == ROGER_OK && request->issue.length)
 		r = rg_name_check("issue", request->issue, err);
 	if (r == ROGER_OK && (request->type < 0 || request->type > ROGER_DATA))

@@ -100,7 +100,7 @@ RG_CHECKED int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena
 				     struct roger_err *err);
 
 /* May a message be sent under that name, by whoever runs this? */
-RG_CHECKED int rg_send_check_sender(const struct rg_config *config, struct roger_str name,
+RG_CHECKED int rg_send_check_sender(const struct roger *roger, struct roger_str name,
 				    const char *member, struct roger_err *err);
 
 /* How long its recipients have to read it, ms. */

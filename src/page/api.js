@@ -1,0 +1,107 @@
+/* api - the server's verbs, who we are to it, and its events. */
+
+/* What the server said, in its words (RFC 9457). */
+export class Problem extends Error {
+	constructor(status, said) {
+		super(said.detail || "the server answered " + status);
+		this.status = status;
+		this.member = said.member;
+		this.kind = (said.type || "").replace("urn:roger:error:", "");
+	}
+}
+
+export const state = { session: null, lost: false };
+
+async function call(method, path, body, headers, signal) {
+	let answer;
+	try {
+		answer = await fetch(path, { method, body, signal, headers: { Accept: "application/json", ...headers }, credentials: "same-origin", cache: "no-store", redirect: "error" });
+	} catch (e) {
+		if (e.name == "AbortError") throw e;
+		throw new Problem(0, { detail: "no answer: is `roger serve` running?" });
+	}
+	const said = /json/.test(answer.headers.get("Content-Type")) ? await answer.json() : {};
+	if (!answer.ok) throw new Problem(answer.status, said);
+	return said;
+}
+
+function query(members) {
+	const words = new URLSearchParams();
+	for (const [name, value] of Object.entries(members || {}))
+		for (const one of Array.isArray(value) ? value : [value])
+			if (one !== undefined && one !== "" && one !== false) words.append(name, one);
+	return words.size ? "?" + words : "";
+}
+
+export const get = (verb, members, signal) => call("GET", "/v1/" + verb + query(members), undefined, undefined, signal);
+/* With a key of our own, so that the same twice is stored once. */
+export const newKey = () => "page:" + crypto.randomUUID() + ":1";
+export const post = (verb, members, key) =>
+	call("POST", "/v1/" + verb, JSON.stringify(members), { "Content-Type": "application/json", ...(key ? { "Idempotency-Key": key } : {}) });
+
+let table;
+export const openapi = () => table ||= call("GET", "/openapi.json").catch(e => { table = undefined; throw e; });
+
+/* -------------------------------------------------------------------- who we are -- */
+
+export const login = key => call("POST", "/login", JSON.stringify({ key }), { "Content-Type": "application/json" });
+export const logout = () => call("POST", "/logout", "{}", { "Content-Type": "application/json" });
+
+const RIGHTS = ["look", "act", "administer"];
+export const may = right => RIGHTS.indexOf(state.session?.right || "look") >= RIGHTS.indexOf(right);
+/* For whom we write: the agent of our token, or whom an administrator chose. */
+export const self = () => (may("administer") && localStorage.getItem("self")) || state.session?.name || "human";
+export const mayAs = name => may("administer") || (may("act") && state.session.name == name);
+
+export async function whoami() {
+	state.session = await call("GET", "/v1/session");
+	return state.session;
+}
+
+/* ----------------------------------------------------------------------- events -- */
+
+/*
+ * One stream for all tabs of this browser: the tab that holds the lock reads it and tells
+ * the others.  A tab that is hidden neither holds the lock nor listens.
+ */
+export function follow(told, changed) {
+	const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("roger-events") : null;
+	let source, leaving;
+
+	function open() {
+		source = new EventSource("/v1/events");
+		const pass = event => {
+			const what = { kind: event.type, id: event.lastEventId };
+			told(what);
+			channel?.postMessage(what);
+		};
+		for (const kind of ["message", "activity", "reset"]) source.addEventListener(kind, pass);
+		source.addEventListener("open", () => changed(true));
+		source.onerror = () => changed(false);
+	}
+	function start() {
+		if (leaving) return;
+		leaving = new AbortController();
+		const { signal } = leaving;
+		changed(true);
+		const hold = () => new Promise(resolve => {
+			open();
+			signal.addEventListener("abort", () => { source.close(); resolve(); });
+		});
+		if (navigator.locks) navigator.locks.request("roger-events", { signal }, hold).catch(() => {});
+		else hold();
+	}
+	function stop() {
+		leaving?.abort();
+		leaving = undefined;
+	}
+	if (channel) channel.onmessage = event => { if (leaving) told(event.data); };
+	document.addEventListener("visibilitychange", () => {
+		if (document.hidden) return stop();
+		start();
+		told({ kind: "reset" });
+	});
+	addEventListener("pagehide", stop);
+	addEventListener("pageshow", () => { if (!document.hidden) start(); });
+	if (!document.hidden) start();
+}

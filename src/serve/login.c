@@ -1,0 +1,479 @@
+/*
+ * login - how a browser comes in.
+ *
+ *     roger ui --> a key, in the fragment of an address, which no request, log or
+ *                  Referer has
+ *     POST /login with the key --> a cookie, and the key is used up
+ *     a request with the cookie, and from a page of ours --> who it is
+ *     POST /logout, `roger token revoke` --> nobody
+ *
+ * Cookies do not know ports: every server of this host is sent ours, and may write over
+ * it.  So its name has the port and the workspace, and alone it is not enough: a browser
+ * also says where a request comes from, which no page can change.
+ */
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "cli/term.h"
+#include "serve/serve.h"
+
+enum { COOKIE_NAME_BYTES = 48, ANSWER_BYTES_MAX = 64 << 10, ANSWER_SECONDS = 10 };
+
+const char serve_key_fault[] =
+	"key: it was used, is older than a minute, or never was; `roger ui` makes another";
+
+/* ------------------------------------------------------------------ cookies -- */
+
+static void name_cookie(const struct serve *serve, char to[COOKIE_NAME_BYTES])
+{
+	snprintf(to, COOKIE_NAME_BYTES, "roger-%d-%016llx", serve->port,
+		 (unsigned long long)rg_hash(1, serve->workspace, strlen(serve->workspace)));
+}
+
+/* The next value of a name in "a=b; c=d"; false: there is none. */
+static bool next_cookie(const char **header, const char *name, char value[SERVE_SECRET_BYTES])
+{
+	size_t length = strlen(name), rest;
+	const char *at;
+
+	while (**header) {
+		*header += strspn(*header, "; ");
+		at = *header;
+		rest = strcspn(at, ";");
+		*header += rest;
+		if (rest <= length || strncmp(at, name, length) != 0 || at[length] != '=')
+			continue;
+		snprintf(value, SERVE_SECRET_BYTES, "%.*s", (int)(rest - length - 1),
+			 at + length + 1);
+		return true;
+	}
+	return false;
+}
+
+/* The login that a request shows, if it is worth anything now. */
+static bool find_login(struct serve *serve, struct evhttp_request *request,
+		       char secret[SERVE_SECRET_BYTES], struct serve_caller *ret)
+{
+	const char *header = serve_header(request, "Cookie");
+	char name[COOKIE_NAME_BYTES];
+
+	name_cookie(serve, name);
+	/* Another server of this host may have set one of the same name. */
+	while (header && next_cookie(&header, name, secret))
+		if (serve_token_find(serve, SERVE_LOGIN, secret, ret))
+			return true;
+	return false;
+}
+
+static void set_cookie(const struct serve *serve, struct evhttp_request *request, const char *value,
+		       const char *more)
+{
+	char name[COOKIE_NAME_BYTES], line[256];
+
+	name_cookie(serve, name);
+	snprintf(line, sizeof line, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s", name, value,
+		 more);
+	serve_set_header(request, "Set-Cookie", line);
+}
+
+/* ------------------------------------------------------- where a request is from -- */
+
+/* An origin is this server's where it has the host that was asked: "http://HOST". */
+static bool is_own_origin(const char *origin, const char *host)
+{
+	const char *rest = strstr(origin, "://");
+
+	return rest && evutil_ascii_strcasecmp(rest + 3, host) == 0;
+}
+
+/* NULL: a page of ours asks, or the person at the browser. */
+static const char *place_fault(struct evhttp_request *request)
+{
+	const char *site = serve_header(request, "Sec-Fetch-Site");
+	const char *origin = serve_header(request, "Origin");
+	bool looks = evhttp_request_get_command(request) == EVHTTP_REQ_GET;
+
+	if (origin && !is_own_origin(origin, serve_header(request, "Host")))
+		return "expected the host of the header 'Host' in the header 'Origin'";
+	if (site && evutil_ascii_strcasecmp(site, "same-origin") == 0)
+		return NULL;
+	if (site && looks && evutil_ascii_strcasecmp(site, "none") == 0)
+		return NULL;
+	/* w3m and its like do not say it; they get tables. */
+	if (!site && looks && serve_wants_page(request))
+		return NULL;
+	return "expected the header 'Sec-Fetch-Site: same-origin' beside the cookie: a login is "
+	       "for pages of this server; programs send 'Authorization: Bearer TOKEN'";
+}
+
+bool serve_login_find(const struct serve_door *door, struct evhttp_request *request,
+		      struct serve_caller *ret, const char **ret_fault)
+{
+	char secret[SERVE_SECRET_BYTES];
+
+	*ret_fault = NULL;
+	if (!find_login(door->serve, request, secret, ret))
+		return false;
+	*ret_fault = place_fault(request);
+	return !*ret_fault;
+}
+
+/* ------------------------------------------------------------------ session -- */
+
+struct session {
+	struct roger_str name, workspace, zone, url, version;
+	int right;
+};
+
+#define AT(member) offsetof(struct session, member)
+static const struct roger_field session_fields[] = {
+	{ "name", ROGER_TEXT, AT(name), 0, NULL, NULL, "who asks; null: whoever is at the socket" },
+	{ "right", ROGER_ENUM, AT(right), 0, serve_rights, NULL, "what that one may do" },
+	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "its folder" },
+	{ "zone", ROGER_TEXT, AT(zone), 0, NULL, NULL, "time zone of the server" },
+	{ "url", ROGER_TEXT, AT(url), 0, NULL, NULL, "of the page; null: there is no TCP" },
+	{ "version", ROGER_TEXT, AT(version), 0, NULL, NULL, "of roger" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record session_record = { "session", sizeof(struct session),
+						    session_fields };
+
+/* "Europe/Berlin" where anybody says so, else what the C library calls it. */
+static const char *find_zone(char to[256])
+{
+	const char *said = getenv("TZ"), *found;
+	ssize_t length = readlink("/etc/localtime", to, 255);
+
+	if (said && *said)
+		return said + (*said == ':');
+	to[length > 0 ? length : 0] = '\0';
+	found = strstr(to, "zoneinfo/");
+	tzset();
+	return found ? found + strlen("zoneinfo/") : tzname[0];
+}
+
+static void print_session(const struct serve *serve, const struct serve_caller *caller,
+			  struct serve_answer *answer)
+{
+	char zone[256];
+	const struct session session = {
+		.name = rg_str(caller->name),
+		.workspace = rg_str(serve->workspace),
+		.zone = rg_str(find_zone(zone)),
+		.url = rg_str(serve->url),
+		.version = RG_STR(ROGER_VERSION),
+		.right = (int)caller->right,
+	};
+
+	answer->status = 200;
+	answer->type = answer->page ? serve_html : "application/json";
+	if (answer->page) {
+		serve_print_record(&session_record, &session, &answer->body);
+	} else {
+		rg_words_encode(&session_record, &session, &answer->body);
+		rg_buf_add_char(&answer->body, '\n');
+	}
+}
+
+void serve_on_session(struct serve *serve, struct evhttp_request *request,
+		      const struct serve_caller *caller)
+{
+	struct serve_answer answer = { .page = serve_wants_page(request) };
+
+	rg_buf_init(&answer.body, SIZE_MAX);
+	print_session(serve, caller, &answer);
+	serve_send(request, &answer);
+	rg_buf_deinit(&answer.body);
+}
+
+/* -------------------------------------------------------------------- login -- */
+
+struct login {
+	char given[SERVE_SECRET_BYTES], secret[SERVE_SECRET_BYTES];
+	bool form; /* no script: the next page comes by a redirect */
+};
+
+static const struct roger_field key_fields[] = {
+	{ "key", ROGER_TEXT, 0, ROGER_REQUIRED, NULL, NULL, "of `roger ui`" },
+	{ 0 },
+};
+static const struct roger_record key_record = { "login", sizeof(struct roger_str), key_fields };
+
+static int read_json(struct roger_str text, struct serve_job *job, struct roger_str *ret,
+		     struct roger_err *err)
+{
+	const struct rg_json *json;
+	int r = rg_json_read_within(text, job->arena, &json, err);
+
+	if (r == ROGER_OK && rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
+		r = rg_fail(err, ROGER_EDATA, 0, "expected the key as a JSON object");
+	return r < 0 ? r : rg_words_decode(&key_record, rg_json_root(json), ret, job->arena, err);
+}
+
+static int read_form(struct roger_str text, struct serve_job *job, struct roger_str *ret,
+		     struct roger_err *err)
+{
+	struct evkeyvalq pairs;
+	const char *key;
+	bool kept;
+
+	if (evhttp_parse_query_str(text.data, &pairs) < 0)
+		return rg_fail(err, ROGER_EDATA, 0, "expected key=...");
+	key = evhttp_find_header(&pairs, "key");
+	kept = rg_arena_copy(job->arena, rg_str(key ? key : ""), ret);
+	evhttp_clear_headers(&pairs);
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* The key of the request, which any other may be behind. */
+static int read_key(struct evhttp_request *request, struct serve_job *job, struct login *login,
+		    struct roger_err *err)
+{
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+	size_t length = evbuffer_get_length(body);
+	struct roger_str text = { (const char *)evbuffer_pullup(body, -1), length }, key = { 0 };
+	struct serve_caller caller;
+	int r;
+
+	if (length > 4096 || !rg_arena_copy(job->arena, text, &text))
+		return rg_fail(err, ROGER_EDATA, 0, "expected a key and nothing else");
+	r = login->form ? read_form(text, job, &key, err) : read_json(text, job, &key, err);
+	if (r < 0)
+		return r;
+	snprintf(login->given, sizeof login->given, "%.*s", RG_STR_CUT(key));
+	if (!serve_token_find(job->serve, SERVE_KEY, login->given, &caller))
+		return rg_fail_member(err, ROGER_EREFUSED, "key", "%s", serve_key_fault);
+	return ROGER_OK;
+}
+
+static void trade(struct serve_job *job, struct roger *roger)
+{
+	struct login *login = job->context;
+	struct serve_caller caller;
+	struct roger_err err = { 0 };
+	int r;
+
+	(void)roger;
+	r = serve_key_trade(job->serve->workspace, login->given, login->secret, &caller, &err);
+	if (r < 0)
+		serve_fail(&job->answer, r, &err);
+	else
+		print_session(job->serve, &caller, &job->answer);
+}
+
+static void finish_login(struct serve_job *job)
+{
+	const struct login *login = job->context;
+
+	if (job->answer.status == 200) {
+		set_cookie(job->serve, job->http, login->secret, "; Max-Age=604800");
+		if (login->form) {
+			job->answer.status = 303;
+			serve_set_header(job->http, "Location", "/v1/");
+		}
+	}
+	serve_send(job->http, &job->answer);
+}
+
+static void end_login(struct serve_job *job, struct roger *roger)
+{
+	const struct login *login = job->context;
+	struct roger_err err = { 0 };
+	int r = serve_login_end(job->serve->workspace, login->given, &err);
+
+	(void)roger;
+	if (r < 0)
+		serve_fail(&job->answer, r, &err);
+	else
+		job->answer.status = 204;
+}
+
+static void finish_logout(struct serve_job *job)
+{
+	const struct login *login = job->context;
+
+	if (job->answer.status == 204) {
+		set_cookie(job->serve, job->http, "", "; Max-Age=0");
+		if (login->form) {
+			job->answer.status = 303;
+			serve_set_header(job->http, "Location", "/login");
+		}
+	}
+	serve_send(job->http, &job->answer);
+}
+
+static struct serve_job *new_job(struct serve *serve, struct evhttp_request *request)
+{
+	struct serve_job *job = serve_job_new(serve, serve_find_verb(RG_STR("count")), request);
+
+	if (!job)
+		return NULL;
+	job->context = rg_arena_get(job->arena, sizeof(struct login));
+	if (job->context)
+		return job;
+	serve_job_free(job);
+	return NULL;
+}
+
+static void start(struct serve_job *job, int r, struct roger_err *err)
+{
+	if (r == ROGER_OK && !serve_job_start(job))
+		r = rg_fail(err, ROGER_ETIMEOUT, 0, "too much to do already; try again");
+	if (r == ROGER_OK)
+		return;
+	serve_fail(&job->answer, r, err);
+	serve_send(job->http, &job->answer);
+	serve_job_free(job);
+}
+
+void serve_on_login(struct serve *serve, struct evhttp_request *request)
+{
+	struct serve_job *job = new_job(serve, request);
+	struct roger_err err = { 0 };
+	struct login *login;
+	int r;
+
+	if (!job) {
+		serve_refuse(request, 503, "memory", false, "out of memory; try again");
+		return;
+	}
+	job->work = trade;
+	job->finish = finish_login;
+	login = job->context;
+	login->form = serve_has_type(request, "application/x-www-form-urlencoded");
+	r = read_key(request, job, login, &err);
+	start(job, r, &err);
+}
+
+void serve_on_logout(struct serve *serve, struct evhttp_request *request)
+{
+	struct serve_job *job = new_job(serve, request);
+	struct serve_caller caller;
+	struct roger_err err = { 0 };
+	struct login *login;
+
+	if (!job) {
+		serve_refuse(request, 503, "memory", false, "out of memory; try again");
+		return;
+	}
+	job->work = end_login;
+	job->finish = finish_logout;
+	login = job->context;
+	login->form = serve_has_type(request, "application/x-www-form-urlencoded");
+	if (!find_login(serve, request, login->given, &caller))
+		*login->given = '\0';
+	start(job, ROGER_OK, &err);
+}
+
+/* ---------------------------------------------------------------- `roger ui` -- */
+
+/* All that the server says, until it closes. */
+static bool ask(int fd, const char *path, char answer[ANSWER_BYTES_MAX])
+{
+	const struct timeval patience = { ANSWER_SECONDS, 0 };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	static const char question[] = "GET /v1/session HTTP/1.0\r\nHost: localhost\r\n\r\n";
+	size_t length = 0;
+	ssize_t got = 0;
+
+	if (strlen(path) >= sizeof address.sun_path)
+		return false;
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+	    send(fd, question, sizeof question - 1, MSG_NOSIGNAL) != sizeof question - 1)
+		return false;
+	while (length < ANSWER_BYTES_MAX - 1 &&
+	       (got = recv(fd, answer + length, ANSWER_BYTES_MAX - 1 - length, 0)) > 0)
+		length += (size_t)got;
+	answer[length] = '\0';
+	return got == 0;
+}
+
+/* Where the running server of this workspace has its page. */
+static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_err *err)
+{
+	char path[4200], *answer = rg_arena_get(arena, ANSWER_BYTES_MAX);
+	struct session session = { 0 };
+	const struct rg_json *json;
+	const char *body;
+	bool answered;
+	int fd, r;
+
+	r = serve_socket_path(serve->options, serve->workspace, path, err);
+	if (r < 0 || !answer)
+		return r < 0 ? r : rg_fail_memory(err);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	answered = fd >= 0 && ask(fd, path, answer);
+	if (fd >= 0)
+		close(fd);
+	body = answered ? strstr(answer, "\r\n\r\n") : NULL;
+	if (!body || rg_json_read_within(rg_str(body + 4), arena, &json, NULL) < 0 ||
+	    rg_words_decode(&session_record, rg_json_root(json), &session, arena, NULL) < 0)
+		return rg_fail(err, ROGER_EENGINE, 0,
+			       "this workspace has a server, which does not answer at '%s'; where "
+			       "it is elsewhere, say so with --socket",
+			       path);
+	snprintf(serve->url, sizeof serve->url, "%.*s", RG_STR_ARGS(session.url));
+	return ROGER_OK;
+}
+
+int serve_open_page(const struct serve *serve, const struct cli_run *run, struct roger_err *err)
+{
+	struct serve_caller whose = {
+		.right = (enum serve_right)(serve->ui->right ? serve->ui->right - 1
+							     : SERVE_ADMINISTER),
+	};
+	char key[SERVE_SECRET_BYTES], url[sizeof serve->url + sizeof key + 8];
+	int r;
+
+	if (!*serve->url)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "the server of this workspace listens on its unix socket alone; end "
+			       "it, or start it with --listen 127.0.0.1:8484");
+	snprintf(whose.name, sizeof whose.name, "%.*s",
+		 RG_STR_ARGS(serve->ui->name.length ? serve->ui->name : RG_STR("human")));
+	r = serve_key_make(serve->workspace, &whose, key, err);
+	if (r < 0)
+		return r;
+	snprintf(url, sizeof url, "%s/#k=%s", serve->url, key);
+	cli_say("%s\n", url);
+	cli_term_flush();
+	if (!run->quiet)
+		cli_say_to(stderr, "open it within a minute, once: %s, who may %s\n", whose.name,
+			   serve_rights[whose.right]);
+	cli_browse(url);
+	return ROGER_OK;
+}
+
+int serve_ui_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_empty_request none = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
+	struct cli_ui_request *request = run->request;
+	struct serve serve = { .options = &request->serve, .ui = request };
+	int r;
+
+	if (!request->serve.listen.length)
+		request->serve.listen = RG_STR("127.0.0.1:8484");
+	*ret_exit = CLI_DONE;
+	if (roger_hold(run->roger, "serve"))
+		return serve_run_held(run, &request->serve, request, err);
+	r = roger_config(run->roger, &none, &config, err);
+	if (r < 0)
+		return r;
+	serve.workspace = config.workspace.data;
+	r = find_url(&serve, run->arena, err);
+	return r < 0 ? r : serve_open_page(&serve, run, err);
+}
