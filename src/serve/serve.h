@@ -295,6 +295,7 @@ struct serve_figures {
 	int64_t sum_ns;
 };
 void serve_count(struct serve *serve, const struct serve_job *job);
+void serve_count_mcp(struct serve *serve, int status, int64_t began_ns);
 void serve_read_metrics(struct serve_job *job, struct roger *roger);
 void serve_finish_metrics(struct serve_job *job);
 
@@ -308,8 +309,9 @@ struct serve_connection {
 	int64_t seen_ms;
 	size_t bytes; /* of that request */
 	struct rg_http_raw raw;
-	bool busy;    /* it is being answered */
-	bool leaving; /* it was hung up on */
+	int64_t mcp_began_ns; /* of a request to /mcp that is being answered; 0: it is none */
+	bool busy;	      /* it is being answered */
+	bool leaving;	      /* it was hung up on */
 };
 
 /* For evhttp: a new connection. */
@@ -353,7 +355,7 @@ struct serve {
 	struct roger_mcp_http *mcp_http;
 	struct serve_stream *streams;
 	size_t stream_count;
-	struct serve_figures figures[SERVE_VERBS_MAX];
+	struct serve_figures figures[SERVE_VERBS_MAX], mcp_figures;
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t watch;
