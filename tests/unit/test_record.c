@@ -675,7 +675,8 @@ static void an_answer_is_read_back(void **state)
 	static const char *const moods[] = { "", "well", NULL };
 	struct answer {
 		struct roger_str by, name;
-		int64_t rate, count, mood;
+		int64_t rate, count;
+		int mood;
 	} record = { 0 };
 #define AT(member) offsetof(struct answer, member)
 	static const struct roger_field fields[] = {
