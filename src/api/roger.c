@@ -51,8 +51,10 @@ bool roger_mend_map(const void *address)
 
 void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)
 {
-	if (!roger)
+	if (!roger) {
+		rg_alone = (struct rg_alone){ tell, context };
 		return;
+	}
 	roger->tell = tell;
 	roger->tell_context = context;
 	rg_engine_on_progress(roger->engine, tell, context);

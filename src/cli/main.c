@@ -410,8 +410,8 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 		r = roger_open(run->workspace, &run->roger, err);
 		if (r < 0)
 			return r;
-		roger_on_progress(run->roger, cli_progress, NULL);
 	}
+	roger_on_progress(run->roger, cli_progress, NULL);
 	return run->command->run ? run->command->run(run, ret_exit, err)
 				 : cli_call(run, ret_exit, err);
 }

@@ -39,6 +39,7 @@ static const char *reason_of(int status)
 		{ 404, "Not Found" },
 		{ 405, "Method Not Allowed" },
 		{ 409, "Conflict" },
+		{ 412, "Precondition Failed" },
 		{ 415, "Unsupported Media Type" },
 		{ 422, "Unprocessable Content" },
 		{ 503, "Service Unavailable" },
@@ -59,7 +60,7 @@ static void set_page_headers(struct evhttp_request *request)
 		request, "Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
 		"frame-ancestors 'none'");
-	serve_set_header(request, "Referrer-Policy", "no-referrer");
+	serve_set_header(request, "Referrer-Policy", "same-origin");
 	serve_set_header(request, "Cross-Origin-Opener-Policy", "same-origin");
 	serve_set_header(request, "Vary", "Accept");
 }
@@ -333,6 +334,7 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 		 const struct roger_field *place, struct roger_str id)
 {
 	const char *known = serve_header(request, "If-None-Match");
+	const char *seen = serve_header(request, "If-Match");
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 	struct serve_job *job;
 	struct roger_err err = { 0 };
@@ -346,6 +348,7 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 	job->tagged = place;
 	if (caller->right >= SERVE_ACT)
 		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
+	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
 	if (r == ROGER_OK && query && !rg_arena_copy(job->arena, rg_str(query), &job->query))

@@ -67,6 +67,8 @@ struct serve_door {
 
 /* ---------------------------------------------------------------- answers -- */
 
+enum { SERVE_TAG_BYTES = 20 };
+
 struct serve_answer {
 	int status;
 	const char *type; /* of the body */
@@ -105,6 +107,7 @@ struct serve_verb {
 	bool steps;			/* waiting twice is waiting longer */
 	bool endless;			/* not to say how long is for ever */
 	bool again;			/* to do it again is to do it once */
+	bool matches;			/* it changes messages, if they are as they were seen */
 };
 
 /* NULL: none of that name, or none for others. */
@@ -129,7 +132,7 @@ struct serve_job {
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
-	char if_none_match[64];
+	char if_match[64], if_none_match[64];
 	struct roger_str query;		      /* as it came */
 	bool tagged;			      /* the answer gets an ETag */
 	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */

@@ -176,13 +176,13 @@ compare("send", "--as")
 compare("inbox")
 check("every verb answers and ends from another machine as it does beside the workspace, in every form", called, sorted(called))
 commands = {command["name"] for command in json.loads(subprocess.run([ROGER, "help", "--json"], capture_output=True, text=True).stdout)["commands"]}
-LOCAL = {"init", "setup", "trust", "run", "bridge", "serve", "token", "top", "ui"}
+LOCAL = {"init", "setup", "trust", "run", "bridge", "serve", "token", "top", "ui", "move", "upgrade"}
 OTHERWISE = {"hook", "mcp", "seal", "export", "completion"}
 equal("none is left out", sorted(commands - called - LOCAL - OTHERWISE), [])
 
 # ------------------------------------------------- what is for the other machine
 
-for words in (["init"], ["setup", "claude"], ["trust"], ["run", "--", "true"], ["bridge"], ["serve"], ["ui"], ["token", "list"]):
+for words in (["init"], ["setup", "claude"], ["trust"], ["run", "--", "true"], ["bridge"], ["serve"], ["ui"], ["token", "list"], ["move", "there"], ["upgrade"]):
     ended = remote(*words)
     check(f"{words[0]} is for the machine with the workspace, and says so", ended.returncode == 64 and "ROGER_SERVER" in ended.stderr, (ended.returncode, ended.stderr))
 check("nothing was made here", not list(ELSEWHERE.iterdir()), list(ELSEWHERE.iterdir()))
