@@ -60,7 +60,7 @@ static void set_page_headers(struct evhttp_request *request)
 		request, "Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
 		"frame-ancestors 'none'");
-	serve_set_header(request, "Referrer-Policy", "no-referrer");
+	serve_set_header(request, "Referrer-Policy", "same-origin");
 	serve_set_header(request, "Cross-Origin-Opener-Policy", "same-origin");
 	serve_set_header(request, "Vary", "Accept");
 }
@@ -218,8 +218,10 @@ bool serve_has_type(struct evhttp_request *request, const char *type)
 bool serve_wants_page(struct evhttp_request *request)
 {
 	const char *accept = serve_header(request, "Accept");
+	const char *page = accept ? strstr(accept, "text/html") : NULL;
+	const char *json = accept ? strstr(accept, "application/json") : NULL;
 
-	return accept && strstr(accept, "text/html");
+	return page && (!json || page < json);
 }
 
 /* A GET looks, and a POST writes; false: it was refused. */

@@ -15,7 +15,7 @@
 #include "base/unicode.h"
 #include "serve/serve.h"
 
-enum { CUT_BYTES = 300, FIELDS_MAX = 64 };
+enum { CUT_BYTES = 300, FIELDS_MAX = 64, ROWS_MAX = 1000 };
 
 const char serve_html[] = "text/html; charset=utf-8";
 
@@ -148,7 +148,7 @@ static void add_words_of(struct rg_buf *out, const struct roger_field *field)
 	for (i = 0; i < word.length; i++)
 		if (strchr("_.", word.data[i]))
 			word.data[i] = ' ';
-	rg_buf_add_str(out, rg_buf_str(&word));
+	rg_buf_add_str(out, word.length ? rg_buf_str(&word) : RG_STR("other members"));
 }
 
 /* As much as a row shows, of whole characters. */
@@ -298,8 +298,10 @@ static void add_table(struct rg_buf *out, const struct roger_record *record,
 		rg_buf_add_text(out, "</th>");
 	}
 	rg_buf_add_text(out, "</tr>\n");
-	for (row = 0; row < list->count; row++)
+	for (row = 0; row < list->count && row < ROWS_MAX; row++)
 		add_row(out, record, list->items + row * record->size, shown);
+	if (row < list->count)
+		rg_buf_printf(out, "<tr><td>and %zu more</td></tr>\n", list->count - row);
 }
 
 /* Member by member; lists come below. */

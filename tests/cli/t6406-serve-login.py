@@ -234,4 +234,17 @@ busy = subprocess.run([ROGER, "--workspace", other, "ui", "--listen", f"127.0.0.
 check("a port that is taken is an error that says so", busy.returncode == 73 and "--listen" in busy.stderr, busy.stderr)
 process.terminate()
 equal("it ends as a server does", process.wait(60), 0)
+
+# ---------------------------------------------------------------- behind a proxy
+
+server = Server("--listen", "127.0.0.1:0", "--behind-proxy", "roger.example.org")
+found = re.fullmatch(r"https://roger\.example\.org/#k=([0-9a-f]{64})\n", roger("ui").stdout)
+check("behind a proxy the address is the proxy's", found)
+there = {"Host": "roger.example.org", "Origin": "https://roger.example.org", "Sec-Fetch-Site": "same-origin"}
+status, headers, _ = post("/login", {"key": found.group(1)}, there)
+check("and the cookie goes over TLS alone", status == 200 and "; Secure" in headers["Set-Cookie"], headers.items())
+there["Cookie"] = headers["Set-Cookie"].split(";")[0]
+equal("with which one is in", post("/v1/send", {"from": "human", "to": "bob", "content": "x"}, there)[0], 200)
+equal("where the proxy passes the host on", post("/v1/send", {"from": "human", "to": "bob", "content": "x"}, {**there, "Host": "127.0.0.1"})[0], 403)
+equal("it ends well", server.end(), (0, ""))
 done()
