@@ -236,11 +236,11 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 			       err);
 }
 
-/* Does a person look at what is another's?  A program looks at its own. */
+/* Is it asked of another than who asks? */
 static bool is_anothers(const struct serve_job *job, struct roger_str name,
 			const struct serve_caller *caller)
 {
-	return caller->person && !(job->verb->op->flags & ROGER_WRITES) && name.length &&
+	return !(job->verb->op->flags & ROGER_WRITES) && name.length &&
 	       !rg_str_is(name, caller->name);
 }
 
@@ -251,7 +251,8 @@ static int set_caller(struct serve_job *job, const struct roger_field *field,
 	struct roger_str *name = rg_field_at(field, job->request);
 	struct roger_str own = rg_str(caller->agent);
 
-	if (!own.length || caller->right == SERVE_LOOK || is_anothers(job, *name, caller))
+	if (!own.length || caller->right == SERVE_LOOK ||
+	    (caller->person && is_anothers(job, *name, caller)))
 		return ROGER_OK;
 	if (name->length && !rg_str_equal(*name, own))
 		return rg_fail_member(err, ROGER_EREFUSED, field->name,
@@ -319,8 +320,11 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 
 	for (field = job->verb->op->request->fields; field->name && r == ROGER_OK; field++) {
 		if (field->flags & ROGER_SELF) {
-			person |= is_anothers(
-				job, *(struct roger_str *)rg_field_at(field, job->request), caller);
+			/* A page is read by a person, whoever that is. */
+			person |= (caller->person || job->answer.page) &&
+				  is_anothers(job,
+					      *(struct roger_str *)rg_field_at(field, job->request),
+					      caller);
 			r = set_caller(job, field, caller, err);
 		} else if ((field->flags & ROGER_KEY) && key &&
 			   (job->verb->op->flags & ROGER_WRITES))

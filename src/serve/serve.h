@@ -17,7 +17,7 @@
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
  *     assets.c       the page
- *     table.c        replies and requests as pages without script
+ *     table.c, pages.c   replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -240,6 +240,13 @@ void serve_mcp_end(struct serve *serve);
 bool serve_on_page(struct serve *serve, struct evhttp_request *request, const char *path);
 
 /* ------------------------------------------------------------------ tables -- */
+
+/* Text between tags, or within a value between quotes; a part of an address; the name of a
+ * member; a reply. */
+void serve_add_text(struct rg_buf *out, struct roger_str text, bool attribute);
+void serve_add_encoded(struct rg_buf *out, struct roger_str text);
+void serve_add_words_of(struct rg_buf *out, const struct roger_field *field);
+void serve_add_reply(struct rg_buf *out, const struct roger_record *record, const void *reply);
 
 /* For people without script: a reply, a record, all verbs, one that writes, a form for a key, an
  * error. */

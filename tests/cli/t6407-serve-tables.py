@@ -114,6 +114,8 @@ equal("and what names it before a page", server.get("/v1/list", headers={"Accept
 equal("a form says where it comes from", server.get("/login", headers=MODE)[1]["Referrer-Policy"], "same-origin")
 equal("and one is not taken for the other", server.get("/v1/list", headers=MODE)[1]["Vary"], "Accept")
 
+check("a page of somebody's mail is no look of that one", '"step":"looked"' not in roger("trace", ids[0], "--json").stdout)
+
 # ------------------------------------------------------------------- page by page
 
 link, found, count = "/v1/list?issue=app%2Fx&limit=3&from=", [], 0
