@@ -21,7 +21,7 @@ static const struct {
 	enum serve_pool_kind pool;
 	enum serve_right right;
 	size_t span; /* where its request says how long to wait; 0: nowhere */
-	bool steps, endless, matches;
+	bool steps, endless;
 } rows[] = {
 	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms), false },
 	{ "send_many", SERVE_QUICK, SERVE_ACT, 0, false },
@@ -36,8 +36,8 @@ static const struct {
 	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms),
 	  false },
 	{ "claim", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "ack", SERVE_QUICK, SERVE_ACT, 0, false, false, true },
-	{ "nack", SERVE_QUICK, SERVE_ACT, 0, false, false, true },
+	{ "ack", SERVE_QUICK, SERVE_ACT, 0, false },
+	{ "nack", SERVE_QUICK, SERVE_ACT, 0, false },
 	{ "show", SERVE_QUICK, SERVE_LOOK, 0, false },
 	{ "thread", SERVE_QUICK, SERVE_LOOK, 0, false },
 	{ "list", SERVE_QUICK, SERVE_LOOK, 0, false },
@@ -50,7 +50,7 @@ static const struct {
 	{ "log", SERVE_QUICK, SERVE_ACT, 0, false },
 	{ "retire", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
 	{ "session", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, false, false, true },
+	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
 	{ "cleanup", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
 	{ "delete", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
 	{ "cycle", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
@@ -90,7 +90,6 @@ static void fill(struct serve_verb *verb, const struct roger_op *op)
 			verb->right = rows[i].right;
 			verb->steps = rows[i].steps;
 			verb->endless = rows[i].endless;
-			verb->matches = rows[i].matches;
 			if (rows[i].span)
 				verb->span = field_at(op->request, rows[i].span);
 		}
@@ -481,16 +480,30 @@ static bool is_of_key(const struct serve_verb *verb, const struct roger_err *err
 
 /* ---------------------------------------------------------------- If-Match -- */
 
+/* Of one that changes messages: their ids; else NULL. */
+static const struct roger_field *find_ids(const struct serve_verb *verb)
+{
+	static const char *const changing[] = { "ack", "nack", "archive" };
+	const struct roger_field *field = verb->op->request->fields;
+	size_t i;
+
+	for (i = 0; i < sizeof changing / sizeof *changing; i++)
+		if (verb == serve_find_verb(rg_str(changing[i])))
+			break;
+	if (i == sizeof changing / sizeof *changing)
+		return NULL;
+	while (!(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
+		field++;
+	return field;
+}
+
 /* The one message that a request is about. */
 static int find_id(const struct serve_job *job, struct roger_strs *ret, struct roger_err *err)
 {
-	const struct roger_field *field = job->verb->op->request->fields;
+	const struct roger_field *field = find_ids(job->verb);
 
-	while (job->verb->matches && field->name &&
-	       !(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
-		field++;
 	*ret = (struct roger_strs){ 0 };
-	if (job->verb->matches && field->name)
+	if (field)
 		*ret = *(struct roger_strs *)rg_field_at(field, job->request);
 	return ret->count == 1 ? ROGER_OK
 			       : rg_fail(err, ROGER_EUSAGE, 0,

@@ -104,7 +104,6 @@ struct serve_verb {
 	const struct roger_field *span; /* how long it waits; NULL: it does not */
 	bool steps;			/* waiting twice is waiting longer */
 	bool endless;			/* not to say how long is for ever */
-	bool matches;			/* it changes messages, if they are as they were seen */
 };
 
 /* NULL: none of that name, or none for others. */
@@ -358,7 +357,10 @@ void serve_listen_end(struct serve *serve);
 /* For a service manager: "READY=1". */
 void serve_notify(const char *state);
 
-/* route.c: for evhttp: a request, at a door. */
+/* route.c: is who asked, and is still being answered, let in as before? */
+bool serve_is_known(struct serve *serve, struct evhttp_request *request);
+
+/* For evhttp: a request, at a door. */
 void serve_on_request(struct evhttp_request *request, void *door);
 
 #endif

@@ -198,7 +198,13 @@ check("logins are listed", re.search(r"^human  administer  until .*  [0-9a-f]{8}
 equal("a logout ends one", (act("/logout", {}, form)[0], get("/v1/count", form)[0], get("/v1/count")[0]), (204, 401, 200))
 equal("and takes the cookie away", act("/logout", {}, form)[1]["Set-Cookie"].split("; ")[0::4], [f"{name}=", "Max-Age=0"])
 equal("a page of another site ends none", (post("/logout", {}, {**OURS, "Sec-Fetch-Site": "cross-site"})[0], get("/v1/count")[0]), (403, 200))
+stream = server.tcp()
+stream.request("GET", "/v1/events", headers={"Cookie": looker, "Sec-Fetch-Site": "same-origin"})
+watched = stream.getresponse()
+equal("a login may follow events", (watched.status, watched.readline()[:3]), (200, b"ret"))
 roger("token", "revoke", "ann")
+secret = server.post("/v1/send", {"from": "al", "to": "secret", "content": "x"})[2]["messages"][0]["id"]
+check("to revoke a name ends its streams, before the next event", not any(b'"' + secret.encode() in line for line in iter(watched.readline, b"")))
 equal("to revoke a name ends its logins", [get("/v1/count", one)[0] for one in (looker, actor, COOKIE)], [401, 401, 200])
 late("login")
 equal("one that has expired is worth nothing", get("/v1/count")[0], 401)
