@@ -2,6 +2,7 @@
 """How a browser comes in to roger serve: `roger ui` makes a key, a key is a login once, and a login
 is worth something for pages of this server alone."""
 import stat
+import threading
 import urllib.parse
 
 from lib_serve import *
@@ -92,6 +93,14 @@ equal("nor is a login", server.ask("GET", "/v1/list", headers={"Authorization": 
 fresh = key()
 equal("nor a key a login", server.ask("GET", "/v1/list", headers={**OURS, "Cookie": f"{name}={fresh}"}, connection=server.tcp())[0], 401)
 equal("a key in the query is none", post(f"/login?key={fresh}", {})[0] in (400, 422), True)
+
+shared, answers = key(), []
+several = [threading.Thread(target=lambda: answers.append(login(shared)[0])) for _ in range(8)]
+for one in several:
+    one.start()
+for one in several:
+    one.join()
+equal("of several who come with one key at once, one is let in", sorted(answers), [200] + [403] * 7)
 
 # ------------------------------------------------------- a form, where there is no script
 
