@@ -27,6 +27,17 @@ static bool is_text(const char *value)
 	return true;
 }
 
+/* Not one with a blank: another reader would end it there. */
+static bool is_path(const char *target)
+{
+	const char *c;
+
+	for (c = target; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+			return false;
+	return target[0] == '/';
+}
+
 /* How many there are of a name; *ret is the value of the last one, or NULL. */
 static size_t find(const struct rg_http_head *head, const char *name, const char **ret)
 {
@@ -85,7 +96,7 @@ const char *rg_http_head_fault(const struct rg_http_head *head)
 	if (find(head, "Expect", &expect) && strcasecmp(expect, "100-continue") != 0)
 		return "expected '100-continue' in the header 'Expect'";
 	/* A target with a host in it is for proxies, and may name another one than Host. */
-	if (!head->target || head->target[0] != '/' || !is_text(head->target))
+	if (!head->target || !is_path(head->target))
 		return "expected a path that begins with '/'";
 	return body_fault(head);
 }

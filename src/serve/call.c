@@ -21,47 +21,47 @@ static const struct {
 	enum serve_pool_kind pool;
 	enum serve_right right;
 	size_t span; /* where its request says how long to wait; 0: nowhere */
-	bool steps, endless;
+	bool steps, endless, again, matches;
 } rows[] = {
-	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms), false },
-	{ "send_many", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "looked", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "arrive", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms), true },
-	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms), true,
-	  true },
-	{ "redeliver", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_redeliver_request, within_ms),
-	  false },
-	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms),
-	  false },
-	{ "claim", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "ack", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "nack", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "show", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "thread", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "list", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "count", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "agents", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "status", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "dispatch", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "complete", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "runs", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "log", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "retire", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "session", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "cleanup", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "delete", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "cycle", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "purge", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "log_import", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "sweep", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "bridge", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "ingest", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "rebuild", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "accept", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "doctor", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms) },
+	{ "send_many", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "looked", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "arrive", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms),
+	  .steps = true },
+	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms),
+	  .steps = true, .endless = true },
+	{ "redeliver", SERVE_QUICK, SERVE_ACT,
+	  offsetof(struct roger_redeliver_request, within_ms) },
+	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms) },
+	{ "claim", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "ack", SERVE_QUICK, SERVE_ACT, 0, .again = true, .matches = true },
+	{ "nack", SERVE_QUICK, SERVE_ACT, 0, .matches = true },
+	{ "show", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "thread", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "list", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "count", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "agents", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "status", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "dispatch", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "complete", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "runs", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "log", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "retire", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "session", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, .matches = true },
+	{ "cleanup", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "delete", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "cycle", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "purge", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "log_import", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "sweep", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "bridge", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "ingest", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "rebuild", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "accept", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "doctor", SERVE_SLOW, SERVE_ADMINISTER, 0 },
 };
 
 #define ONE(verb, request, reply) +1
@@ -90,6 +90,8 @@ static void fill(struct serve_verb *verb, const struct roger_op *op)
 			verb->right = rows[i].right;
 			verb->steps = rows[i].steps;
 			verb->endless = rows[i].endless;
+			verb->again = rows[i].again;
+			verb->matches = rows[i].matches;
 			if (rows[i].span)
 				verb->span = field_at(op->request, rows[i].span);
 		}
@@ -260,18 +262,26 @@ static int set_caller(struct serve_job *job, const struct roger_field *field,
 	return rg_record_set(field, own, 0, job->request, job->arena, err);
 }
 
+/* A request that has one of its own, or parts of one, was given the other for its tries alone. */
+static bool has_own_key(const struct serve_job *job, const struct roger_str *place)
+{
+	const struct roger_send_request *request = job->request;
+
+	return place->length || (job->verb == serve_find_verb(RG_STR("send")) &&
+				 (request->task.length || request->verb.length));
+}
+
 /* RFC: a string of structured fields, "..."; as it is without the quotes. */
 static int set_key(struct serve_job *job, const struct roger_field *field, const char *key,
 		   struct roger_err *err)
 {
 	struct roger_str *place = rg_field_at(field, job->request), text = rg_str(key);
 
+	if (has_own_key(job, place))
+		return ROGER_OK;
+
 	if (text.length > 1 && text.data[0] == '"' && text.data[text.length - 1] == '"')
 		text = (struct roger_str){ text.data + 1, text.length - 2 };
-	if (place->length && !rg_str_equal(*place, text))
-		return rg_fail_member(err, ROGER_EUSAGE, field->name,
-				      "%s: another one than the header 'Idempotency-Key'",
-				      field->name);
 	return rg_record_set(field, text, 0, job->request, job->arena, err);
 }
 
@@ -480,30 +490,15 @@ static bool is_of_key(const struct serve_verb *verb, const struct roger_err *err
 
 /* ---------------------------------------------------------------- If-Match -- */
 
-/* Of one that changes messages: their ids; else NULL. */
-static const struct roger_field *find_ids(const struct serve_verb *verb)
-{
-	static const char *const changing[] = { "ack", "nack", "archive" };
-	const struct roger_field *field = verb->op->request->fields;
-	size_t i;
-
-	for (i = 0; i < sizeof changing / sizeof *changing; i++)
-		if (verb == serve_find_verb(rg_str(changing[i])))
-			break;
-	if (i == sizeof changing / sizeof *changing)
-		return NULL;
-	while (!(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
-		field++;
-	return field;
-}
-
 /* The one message that a request is about. */
 static int find_id(const struct serve_job *job, struct roger_strs *ret, struct roger_err *err)
 {
-	const struct roger_field *field = find_ids(job->verb);
+	const struct roger_field *field = job->verb->op->request->fields;
 
 	*ret = (struct roger_strs){ 0 };
-	if (field)
+	while (job->verb->matches && !(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
+		field++;
+	if (job->verb->matches)
 		*ret = *(struct roger_strs *)rg_field_at(field, job->request);
 	return ret->count == 1 ? ROGER_OK
 			       : rg_fail(err, ROGER_EUSAGE, 0,

@@ -16,7 +16,8 @@ enum { CUT_BYTES = 300, FIELDS_MAX = 64, ROWS_MAX = 1000 };
 const char serve_html[] = "text/html; charset=utf-8";
 
 const char serve_style[] =
-	":root{color-scheme:light dark;font:15px/1.4 system-ui,sans-serif}"
+	":root{color-scheme:light dark;background:Canvas;color:CanvasText;"
+	"font:15px/1.4 system-ui,sans-serif}"
 	"body{max-width:90rem;margin:0 auto;padding:0 1rem 2rem}nav a{margin-right:1rem}"
 	"table{border-collapse:collapse;margin:.5rem 0}caption{text-align:left;font-weight:600}"
 	"th,td{text-align:left;vertical-align:top;padding:.2rem .6rem .2rem 0;"
