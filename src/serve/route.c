@@ -179,19 +179,29 @@ static bool passes(struct serve_door *door, const struct serve_connection *conne
 	return !fault;
 }
 
-/* Who asks; false: it was refused. */
-static bool identify(const struct serve_door *door, struct evhttp_request *request,
-		     struct serve_caller *ret)
+/* Who asks; false: nobody knows, or *ret_fault says why a login is not enough. */
+static bool find_caller(const struct serve_door *door, struct evhttp_request *request,
+			struct serve_caller *ret, const char **ret_fault)
 {
-	const char *said = serve_header(request, "Authorization"), *fault = NULL;
+	const char *said = serve_header(request, "Authorization");
 
+	*ret_fault = NULL;
 	*ret = (struct serve_caller){ .right = SERVE_ADMINISTER };
 	if (door->local)
 		return true;
-	if (said && evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
-	    serve_token_find(door->serve, SERVE_TOKEN, said + 7, ret))
-		return true;
-	if (!said && serve_login_find(door, request, ret, &fault))
+	if (said)
+		return evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
+		       serve_token_find(door->serve, SERVE_TOKEN, said + 7, ret);
+	return serve_login_find(door, request, ret, ret_fault);
+}
+
+/* The same; false: it was refused. */
+static bool identify(const struct serve_door *door, struct evhttp_request *request,
+		     struct serve_caller *ret)
+{
+	const char *fault;
+
+	if (find_caller(door, request, ret, &fault))
 		return true;
 	if (fault) {
 		serve_refuse(request, 403, "foreign", false, "%s", fault);
@@ -202,6 +212,15 @@ static bool identify(const struct serve_door *door, struct evhttp_request *reque
 		     "expected the header 'Authorization: Bearer TOKEN' with a token of `roger "
 		     "token new NAME`");
 	return false;
+}
+
+bool serve_is_known(struct serve *serve, struct evhttp_request *request)
+{
+	const struct serve_connection *connection = serve_connection_of(serve, request);
+	struct serve_caller caller;
+	const char *fault;
+
+	return connection && find_caller(connection->door, request, &caller, &fault);
 }
 
 /* ------------------------------------------------------------------- verbs -- */
@@ -218,8 +237,10 @@ bool serve_has_type(struct evhttp_request *request, const char *type)
 bool serve_wants_page(struct evhttp_request *request)
 {
 	const char *accept = serve_header(request, "Accept");
+	const char *page = accept ? strstr(accept, "text/html") : NULL;
+	const char *json = accept ? strstr(accept, "application/json") : NULL;
 
-	return accept && strstr(accept, "text/html");
+	return page && (!json || page < json);
 }
 
 /* A GET looks, and a POST writes; false: it was refused. */

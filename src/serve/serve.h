@@ -18,7 +18,7 @@
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
  *     assets.c       the page
- *     table.c        replies and requests as pages without script
+ *     table.c, pages.c   replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -269,6 +269,13 @@ bool serve_on_page(struct serve *serve, struct evhttp_request *request, const ch
 
 /* ------------------------------------------------------------------ tables -- */
 
+/* Text between tags, or within a value between quotes; a part of an address; the name of a
+ * member; a reply. */
+void serve_add_text(struct rg_buf *out, struct roger_str text, bool attribute);
+void serve_add_encoded(struct rg_buf *out, struct roger_str text);
+void serve_add_words_of(struct rg_buf *out, const struct roger_field *field);
+void serve_add_reply(struct rg_buf *out, const struct roger_record *record, const void *reply);
+
 /* For people without script: a reply, a record, all verbs, one that writes, a form for a key, an
  * error. */
 void serve_print_table(struct serve_job *job, const void *reply);
@@ -383,7 +390,10 @@ void serve_listen_end(struct serve *serve);
 /* For a service manager: "READY=1". */
 void serve_notify(const char *state);
 
-/* route.c: for evhttp: a request, at a door. */
+/* route.c: is who asked, and is still being answered, let in as before? */
+bool serve_is_known(struct serve *serve, struct evhttp_request *request);
+
+/* For evhttp: a request, at a door. */
 void serve_on_request(struct evhttp_request *request, void *door);
 
 #endif
