@@ -4,7 +4,7 @@
  * without script; it is live, and true without being live.
  */
 // runner: plain
-// runner: timeout 900
+// runner: timeout 1200
 import { spawn } from "node:child_process";
 import { PATIENCE_MS, ROGER, check, drawn, equal, finish, judge, launch, login, missing, open, skipAll, test } from "./lib_browser.mjs";
 import { HOSTILE, LONG, NAMES, QUESTION, batch, small } from "./lib_fixture.mjs";
