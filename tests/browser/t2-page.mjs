@@ -266,14 +266,18 @@ await test("live", async () => {
 	await page.evaluate(() => {
 		globalThis.seen = [];
 		const stream = new EventSource("/v1/events");
-		stream.addEventListener("message", (event) => globalThis.seen.push(JSON.parse(event.data)));
+		stream.addEventListener("message", (event) => {
+			const { data } = JSON.parse(event.data);
+			if (data.to === "carol")
+				globalThis.seen.push(data.seq);
+		});
 		return new Promise((ready) => stream.addEventListener("open", ready));
 	});
 	for (let i = 0; i < SENT; i++)
 		await server.post("send", { from: "dave", to: ["carol"], content: `live ${i}`, issue: "live" });
 	await page.waitForFunction((sent) => globalThis.seen.length >= sent, SENT);
 	await page.waitForFunction((sent) => document.querySelector("roger-grid").getAttribute("aria-rowcount") >= sent + 1, SENT);
-	equal(`${SENT} events sent, ${SENT} seen`, await page.evaluate(() => globalThis.seen.length), SENT);
+	equal(`${SENT} events sent, ${SENT} seen, in their order`, await page.evaluate(() => globalThis.seen), Array.from({ length: SENT }, (_, i) => i + 1));
 	equal("and each has its row", Number(await rowsOf(page)) - 1, SENT);
 	const hidden = await open(browser, server, { storageState: person });
 	await openView(hidden, "/inbox/carol");
