@@ -209,7 +209,10 @@ static void add_value(struct rg_buf *out, const struct roger_field *field, const
 
 	switch (field->kind) {
 	case ROGER_INT:
-		rg_buf_add_int(out, *(const int64_t *)at);
+		if (*(const int64_t *)at == ROGER_UNKNOWN)
+			rg_buf_add_text(out, "unknown");
+		else
+			rg_buf_add_int(out, *(const int64_t *)at);
 		return;
 	case ROGER_BOOL:
 		rg_buf_add_text(out, *(const bool *)at ? "yes" : "no");
@@ -240,11 +243,7 @@ static void add_value(struct rg_buf *out, const struct roger_field *field, const
 
 static bool is_shown(const struct roger_field *field, const void *record)
 {
-	const void *at = rg_field_at(field, record);
-
 	if (field->flags & (ROGER_HIDDEN | ROGER_DERIVED))
-		return false;
-	if ((field->flags & ROGER_MEASURED) && *(const int64_t *)at == ROGER_UNKNOWN)
 		return false;
 	return field->kind == ROGER_BOOL || field->kind == ROGER_INT || field->kind == ROGER_ENUM ||
 	       !rg_field_unset(field, record);
