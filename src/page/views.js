@@ -201,7 +201,8 @@ const now = {
 		return {
 			/* The messages each time; what is counted for each agent not as often. */
 			async look(again) {
-				if (!again) await Promise.all([recent.restart(), drawPeople()]);
+				/* Most often the status is there at once, and then nobody changes places. */
+				if (!again) await Promise.all([recent.restart(), Promise.race([readStatus(signal), new Promise(resolve => setTimeout(resolve, 120))]).then(drawPeople)]);
 				const wait = looks + Math.max(1000, 10 * peopleMs) - Date.now();
 				clearTimeout(later);
 				later = setTimeout(() => { looks = Date.now(); if (!signal.aborted) lookAtPeople().catch(page.failed); }, Math.max(0, wait));
