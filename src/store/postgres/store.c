@@ -248,7 +248,9 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 static int take_row(struct postgres_store *store, struct roger_err *err)
 {
 	PGresult *result = NULL;
-	int r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	/* Who waits for messages finds out soon that a connection is dead. */
+	const bool waits = store->listening && store->listening == store->link.lives;
+	int r = rg_link_expect(&store->link, waits ? RG_LOOK_MS : RG_ANSWER_MS, &result, err);
 
 	if (r == ROGER_OK)
 		r = use_row(store, result, err);
