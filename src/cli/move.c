@@ -27,8 +27,8 @@ static void print_move(const struct cli_run *run, const void *reply_)
 			reply->lines, rg_plural(reply->lines), reply->journals,
 			rg_plural(reply->journals), reply->runs, rg_plural(reply->runs), reply->to);
 	if (reply->overruled)
-		fputs("note: ROGER_STORE is set here, and wins over what is configured now\n",
-		      stderr);
+		cli_print_note(
+			RG_STR("ROGER_STORE is set here, and wins over what is configured now"));
 }
 
 const struct cli_command cli_move = { .name = "move",

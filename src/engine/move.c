@@ -90,16 +90,6 @@ static int check_empty(struct move *move, struct roger_err *err)
 	return r;
 }
 
-/* An empty target, or one that holds the beginning of what is to come: a move that was cut short,
- * or what was moved from there to here. */
-static int check_target(struct move *move, struct roger_err *err)
-{
-	if (move->to->standing == RG_LIVE)
-		return check_empty(move, err);
-	return rg_str_is(move->wish->here, move->to->place) ? ROGER_OK
-							    : rg_store_fail_moved(move->to, err);
-}
-
 /* ---------------------------------------------------------------- copying -- */
 
 static int read_piece(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
@@ -139,27 +129,26 @@ static int64_t count_lines(struct roger_str text)
 	return lines;
 }
 
-/* Are the first bytes of both the same, and how many lines are they? */
+/* Are these bytes of both the same?  Counts their lines. */
 static int compare(struct move *move, const struct rg_log_file *file,
-		   const struct rg_log_file *twin, uint64_t bytes, bool *ret_same,
-		   int64_t *ret_lines, struct roger_err *err)
+		   const struct rg_log_file *twin, uint64_t at, uint64_t to, bool *ret_same,
+		   int64_t *lines, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf ours = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf theirs = { .maximum = SIZE_MAX };
-	uint64_t at, piece;
+	uint64_t piece;
 	int r = ROGER_OK;
 
-	*ret_same = twin->size >= bytes;
-	*ret_lines = 0;
-	for (at = 0; r == ROGER_OK && *ret_same && at < bytes; at += piece) {
-		piece = least(bytes - at, LOOK_BYTES);
+	*ret_same = twin->size >= to;
+	for (; r == ROGER_OK && *ret_same && at < to; at += piece) {
+		piece = least(to - at, LOOK_BYTES);
 		rg_buf_clear(&ours);
 		rg_buf_clear(&theirs);
 		r = read_piece(move->from, file, at, piece, &ours, err);
 		if (r == ROGER_OK)
 			r = read_piece(move->to, twin, at, piece, &theirs, err);
 		*ret_same = r == ROGER_OK && memcmp(ours.data, theirs.data, piece) == 0;
-		*ret_lines += count_lines(rg_buf_str(&ours));
+		*lines += count_lines(rg_buf_str(&ours));
 	}
 	return r;
 }
@@ -192,21 +181,48 @@ static int copy_piece(struct move *move, const struct rg_log_file *file,
 
 /* What the target has is kept as far as it is right. */
 static int find_start(struct move *move, const struct rg_log_file *file,
-		      const struct rg_log_file *twin, uint64_t *ret_from, struct roger_err *err)
+		      const struct rg_log_file *twin, uint64_t *ret_from, int64_t *ret_lines,
+		      struct roger_err *err)
 {
-	int64_t unused;
 	bool same = false;
 	int r = ROGER_OK;
 
 	*ret_from = 0;
+	*ret_lines = 0;
 	if (twin->size && twin->size <= file->size)
-		r = compare(move, file, twin, twin->size, &same, &unused, err);
+		r = compare(move, file, twin, 0, twin->size, &same, ret_lines, err);
 	if (r == ROGER_OK && same)
 		*ret_from = twin->size;
-	else if (r == ROGER_OK && twin->size && file->log == RG_LOG_MESSAGES)
+	else
+		*ret_lines = 0;
+	if (r == ROGER_OK && !same && twin->size && file->log == RG_LOG_MESSAGES)
 		r = rg_fail(err, ROGER_EDATA, 0, "'%.*s' holds other messages already",
 			    RG_STR_ARGS(move->wish->there));
 	return r;
+}
+
+/* Of what was moved away from the target, to wherever, we must be the continuation. */
+static int check_continued(struct move *move, struct roger_err *err)
+{
+	struct rg_log_file file = rg_store_messages, twin;
+	int64_t lines;
+	uint64_t from;
+	bool there;
+	int r = move->from->ops->stat(move->from, &file, &there, err);
+
+	if (r == ROGER_OK)
+		r = find_twin(move, &file, &twin, &there, err);
+	return r == ROGER_OK ? find_start(move, &file, &twin, &from, &lines, err) : r;
+}
+
+static int check_target(struct move *move, struct roger_err *err)
+{
+	if (move->to->standing == RG_LIVE)
+		return check_empty(move, err);
+	if (rg_str_is(move->wish->here, move->to->place))
+		return ROGER_OK;
+	return move->to->standing == RG_MOVED ? check_continued(move, err)
+					      : rg_store_fail_moved(move->to, err);
 }
 
 static int move_journal(struct move *move, const struct rg_log_file *file, struct roger_err *err)
@@ -214,14 +230,15 @@ static int move_journal(struct move *move, const struct rg_log_file *file, struc
 	struct rg_log_file twin;
 	bool there = false, same = false;
 	int64_t lines = 0;
-	uint64_t at = 0;
+	uint64_t at = 0, from = 0;
 	int r;
 
 	r = find_twin(move, file, &twin, &there, err);
 	if (r == ROGER_OK)
-		r = find_start(move, file, &twin, &at, err);
+		r = find_start(move, file, &twin, &from, &lines, err);
 	if (r == ROGER_OK)
-		r = tell(move, at, err);
+		r = tell(move, 2 * from, err);
+	at = from;
 	if (r == ROGER_OK && (!there || !at) && !file->size)
 		r = copy_piece(move, file, &twin, 0, &at, err);
 	while (r == ROGER_OK && at < file->size)
@@ -229,14 +246,14 @@ static int move_journal(struct move *move, const struct rg_log_file *file, struc
 	if (r == ROGER_OK)
 		r = find_twin(move, file, &twin, &there, err);
 	if (r == ROGER_OK)
-		r = compare(move, file, &twin, file->size, &same, &lines, err);
+		r = compare(move, file, &twin, from, file->size, &same, &lines, err);
 	if (r == ROGER_OK && (!same || twin.size != file->size))
 		r = rg_fail(err, ROGER_EDATA, 0, "'%.*s' is not the same on both sides",
 			    RG_STR_ARGS(file->shown));
 	move->moved->journals++;
 	move->moved->lines += lines;
 	move->moved->bytes += (int64_t)file->size;
-	return r == ROGER_OK ? tell(move, file->size, err) : r;
+	return r == ROGER_OK ? tell(move, file->size - from, err) : r;
 }
 
 static int move_runs(struct move *move, struct roger_err *err)
@@ -421,18 +438,17 @@ static int is_noted(struct move *move, bool *ret_noted, struct roger_err *err)
 	return r;
 }
 
+/* Another command may have made the target live; its own line would cover the others as well. */
 static int finish(struct move *move, struct rg_engine *to, struct roger_err *err)
 {
 	bool noted = true;
 	int r = ROGER_OK;
 
-	if (move->to->standing == RG_LIVE)
-		return r;
 	if (move->wish->note)
 		r = is_noted(move, &noted, err);
 	if (r == ROGER_OK && !noted)
 		r = move->wish->note(move->wish->note_context, to, move->moved, err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && move->to->standing != RG_LIVE)
 		r = move->to->ops->stand(move->to, RG_LIVE, RG_STR(""), err);
 	if (r == ROGER_OK)
 		rg_engine_want_state(to, true);

@@ -36,8 +36,8 @@ static int check(struct roger_str text, struct roger_str address, struct roger_e
 
 	if (r < 0)
 		return r;
-	r = rg_config_read(config, text, name, false, err);
-	if (r == ROGER_OK && !rg_str_equal(config->store, address))
+	r = rg_config_read(config, text, name, false, NULL);
+	if (r != ROGER_ENOMEM && (r < 0 || !rg_str_equal(config->store, address)))
 		r = rg_fail(err, ROGER_ECONFIG, 0,
 			    "config.yaml: the setting `store` is on no line of its own: take it "
 			    "out, then try again");

@@ -285,8 +285,11 @@ static bool holds(struct rg_store *base, enum rg_store_lock which)
 	       store->taken[which] == store->link.lives;
 }
 
-static bool is_brief(enum rg_store_lock which)
+/* A move holds them for as long as it copies. */
+static bool is_brief(const struct postgres_store *store, enum rg_store_lock which)
 {
+	if (store->workspace->moving)
+		return false;
 	return which == RG_LOCK_CHANGE || which == RG_LOCK_RECORDS || which == RG_LOCK_STATE ||
 	       which == RG_LOCK_APPEND;
 }
@@ -295,8 +298,8 @@ static int64_t idle_ms(struct postgres_store *store)
 {
 	enum rg_store_lock which;
 
-	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND && !store->workspace->moving; which++)
-		if (is_brief(which) && holds(&store->base, which))
+	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND; which++)
+		if (is_brief(store, which) && holds(&store->base, which))
 			return IDLE_MS;
 	return 0;
 }
@@ -353,8 +356,7 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 	rg_link_put(&store->link, RG_ROLE_ASKED, "SELECT roger.lock_1($1, $2, $3)",
 		    RG_ARGS(RG_INT(rg_pg_lock_number(store, which, wish->agent)),
 			    RG_INT(wish->wait_ms),
-			    RG_INT(is_brief(which) && !store->workspace->moving ? IDLE_MS
-										: idle_ms(store))));
+			    RG_INT(is_brief(store, which) ? IDLE_MS : idle_ms(store))));
 	put_look(store, RG_ROLE_ASKED);
 	if (which == RG_LOCK_CHANGE)
 		rg_pg_put_tail(store);
@@ -633,6 +635,8 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 			r = (wish->which == RG_LOCK_APPEND ? lock_append : take)(store, &wanted,
 										 err);
 		} while (rg_pg_again(store, r, &tries));
+		if (r < 0 && holds(base, wish->which))
+			give_back(store, wish->which, wanted.agent);
 	}
 	rg_pg_leave(store);
 	return r;
