@@ -1,6 +1,6 @@
 """A send of a program that lives is one call of the server and its barrier; the note follows.  From the server's own log.
 
-    script/postgres python3 tests/postgres/t8007-steps.py
+    script/postgres python3 tests/postgres/t8009-steps.py
 runner: plain alone timeout 120
 """
 import os
