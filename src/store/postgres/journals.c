@@ -279,6 +279,7 @@ void rg_pg_add_noted(struct postgres_store *store)
 
 	if (!noted->entries.length || noted->life == store->link.lives)
 		return;
+	store->link.missed = false;
 	put_add(store, RG_ROLE_ASIDE, noted, noted->life != 0);
 	noted->life = store->link.lives;
 }
@@ -286,18 +287,19 @@ void rg_pg_add_noted(struct postgres_store *store)
 int rg_pg_settle_noted(struct postgres_store *store, struct roger_err *err)
 {
 	int tries = 0, r = ROGER_OK;
+	bool missed = false;
 
 	while (store->noted.entries.length && r == ROGER_OK && tries++ < 3) {
 		r = rg_pg_ready(store, err);
-		store->link.missed = false;
 		rg_link_drain(&store->link);
+		missed = store->link.missed;
+		store->link.missed = false;
 		if (store->link.connection)
 			rg_buf_clear(&store->noted.entries);
 	}
-	if (store->link.missed || store->noted.entries.length)
+	if (missed || store->noted.entries.length)
 		snprintf(store->base.trouble, sizeof store->base.trouble,
 			 "an entry is missing in the activity log");
-	store->link.missed = false;
 	return r;
 }
 

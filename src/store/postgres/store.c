@@ -248,7 +248,9 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 static int take_row(struct postgres_store *store, struct roger_err *err)
 {
 	PGresult *result = NULL;
-	int r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	/* Who waits for messages finds out soon that a connection is dead. */
+	const bool waits = store->listening && store->listening == store->link.lives;
+	int r = rg_link_expect(&store->link, waits ? RG_LOOK_MS : RG_ANSWER_MS, &result, err);
 
 	if (r == ROGER_OK)
 		r = use_row(store, result, err);
@@ -327,6 +329,9 @@ int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock
 	return (int64_t)number;
 }
 
+static void give_back(struct postgres_store *store, enum rg_store_lock which,
+		      struct roger_str agent);
+
 /* What comes with the lock. */
 static int take_with(struct postgres_store *store, enum rg_store_lock which, struct roger_err *err)
 {
@@ -365,6 +370,8 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		store->taken[which] = store->link.lives;
 	if (r == ROGER_OK)
 		r = take_with(store, which, err);
+	if (r < 0 && got)
+		give_back(store, which, wish->agent);
 	return r == ROGER_OK && !got
 		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock")
 		       : r;
