@@ -283,11 +283,8 @@ static bool holds(struct rg_store *base, enum rg_store_lock which)
 	       store->taken[which] == store->link.lives;
 }
 
-/* A move holds them for as long as it copies. */
-static bool is_brief(const struct postgres_store *store, enum rg_store_lock which)
+static bool is_brief(enum rg_store_lock which)
 {
-	if (store->workspace->moving)
-		return false;
 	return which == RG_LOCK_CHANGE || which == RG_LOCK_RECORDS || which == RG_LOCK_STATE ||
 	       which == RG_LOCK_APPEND;
 }
@@ -296,8 +293,8 @@ static int64_t idle_ms(struct postgres_store *store)
 {
 	enum rg_store_lock which;
 
-	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND; which++)
-		if (is_brief(store, which) && holds(&store->base, which))
+	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND && !store->workspace->moving; which++)
+		if (is_brief(which) && holds(&store->base, which))
 			return IDLE_MS;
 	return 0;
 }
@@ -327,6 +324,9 @@ int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock
 	return (int64_t)number;
 }
 
+static void give_back(struct postgres_store *store, enum rg_store_lock which,
+		      struct roger_str agent);
+
 /* What comes with the lock. */
 static int take_with(struct postgres_store *store, enum rg_store_lock which, struct roger_err *err)
 {
@@ -351,7 +351,8 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 	rg_link_put(&store->link, RG_ROLE_ASKED, "SELECT roger.lock_1($1, $2, $3)",
 		    RG_ARGS(RG_INT(rg_pg_lock_number(store, which, wish->agent)),
 			    RG_INT(wish->wait_ms),
-			    RG_INT(is_brief(store, which) ? IDLE_MS : idle_ms(store))));
+			    RG_INT(is_brief(which) && !store->workspace->moving ? IDLE_MS
+										: idle_ms(store))));
 	put_look(store, RG_ROLE_ASKED);
 	if (which == RG_LOCK_CHANGE)
 		rg_pg_put_tail(store);
@@ -365,6 +366,8 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		store->taken[which] = store->link.lives;
 	if (r == ROGER_OK)
 		r = take_with(store, which, err);
+	if (r < 0 && got)
+		give_back(store, which, wish->agent);
 	return r == ROGER_OK && !got
 		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock")
 		       : r;
@@ -628,8 +631,6 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 			r = (wish->which == RG_LOCK_APPEND ? lock_append : take)(store, &wanted,
 										 err);
 		} while (rg_pg_again(store, r, &tries));
-		if (r < 0 && holds(base, wish->which))
-			give_back(store, wish->which, wanted.agent);
 	}
 	rg_pg_leave(store);
 	return r;
