@@ -2,8 +2,8 @@
  * Any bytes as what a client writes to roger serve, over a real connection to its socket
  * or to its TCP port, with the loop run by hand.  The first byte chooses which, and how
  * the bytes are cut.  What comes back is answers of HTTP, each with a status that the
- * server gives; as many as a strict reader of its own (below) finds requests, and one
- * more at most, which is a refusal: nothing is smuggled.  Nobody without a token gets
+ * server gives; as many as a strict reader of its own (below) finds requests, and a
+ * refusal behind them: nothing is smuggled.  Nobody without a token gets
  * anything over TCP, and nobody who names another host; when the client is gone, nothing
  * of it is kept.
  */
@@ -341,16 +341,24 @@ static void count_answers(const char *text, size_t length, struct answers *answe
 
 /* ---------------------------------------------------------------------- the run -- */
 
+/* The server may be in no hurry to read: it answers one request after the other. */
 static void say_in_pieces(int client, const char *data, size_t size, size_t piece)
 {
-	size_t at, length;
+	size_t at = 0, length;
+	ssize_t sent;
+	int step = 0;
 
-	for (at = 0; at < size; at += length) {
+	while (at < size && step < STEPS_MAX) {
 		length = size - at < piece ? size - at : piece;
-		if (send(client, data + at, length, MSG_NOSIGNAL) != (ssize_t)length)
+		sent = send(client, data + at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && errno != EAGAIN)
 			return;
-		if (piece < size)
+		at += sent > 0 ? (size_t)sent : 0;
+		step += sent < 0;
+		if (piece < size || sent < 0)
 			event_base_loop(server.base, EVLOOP_NONBLOCK);
+		if (sent < 0)
+			rg_clock_sleep(1);
 	}
 }
 
@@ -363,12 +371,14 @@ static bool is_open(const char *sent, size_t size)
 static void check(const char *sent, size_t size, const struct answers *answers, bool tcp)
 {
 	struct reader reader = { sent, sent + size, 0, 0, 0 };
+	size_t i;
 
 	while (reader.at < reader.end && take_request(&reader))
 		;
-	rg_assert(answers->count <= reader.count + 1);
-	if (answers->count > reader.count)
-		rg_assert(answers->statuses[answers->count - 1] >= 400);
+	/* To a head whose first line is folded libevent says twice that it is a bad one. */
+	rg_assert(answers->count <= reader.count + 2);
+	for (i = reader.count; i < answers->count; i++)
+		rg_assert(answers->statuses[i] >= 400);
 	rg_assert(answers->good <= reader.ours);
 	if (tcp && !is_open(sent, size))
 		rg_assert(answers->good <= reader.allowed);

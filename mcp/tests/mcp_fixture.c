@@ -752,14 +752,34 @@ static const struct roger_mcp_prompt prompts[] = {
 
 #define COUNT(array) (sizeof array / sizeof *array)
 
-struct roger_mcp_server *mcp_fixture_new(const struct roger_mcp_options *given)
+void mcp_fixture_add(struct roger_mcp_server *server)
 {
-	struct roger_mcp_options options = given ? *given : (struct roger_mcp_options){ 0 };
-	struct roger_mcp_server *server;
 	struct roger_mcp_err err = { 0 };
 	struct roger_mcp_tool tool;
 	int r = 0;
 	size_t i;
+
+	for (i = 0; r == 0 && i < COUNT(tools); i++)
+		r = roger_mcp_add_tool(server, &tools[i], &err);
+	for (i = 0; r == 0 && i < COUNT(changing_tools); i++) {
+		tool = changing_tools[i];
+		tool.data = server;
+		r = roger_mcp_add_tool(server, &tool, &err);
+	}
+	for (i = 0; r == 0 && i < COUNT(resources); i++)
+		r = roger_mcp_add_resource(server, &resources[i], &err);
+	for (i = 0; r == 0 && i < COUNT(prompts); i++)
+		r = roger_mcp_add_prompt(server, &prompts[i], &err);
+	if (r < 0) {
+		fprintf(stderr, "mcp_fixture: %s\n", err.message);
+		abort();
+	}
+}
+
+struct roger_mcp_server *mcp_fixture_new(const struct roger_mcp_options *given)
+{
+	struct roger_mcp_options options = given ? *given : (struct roger_mcp_options){ 0 };
+	struct roger_mcp_server *server;
 
 	options.name = "mcp_fixture";
 	options.version = "1.0.0";
@@ -767,20 +787,7 @@ struct roger_mcp_server *mcp_fixture_new(const struct roger_mcp_options *given)
 	options.instructions = "A server for tests.";
 	options.logging = true;
 	server = roger_mcp_server_new(&options);
-	for (i = 0; server && r == 0 && i < COUNT(tools); i++)
-		r = roger_mcp_add_tool(server, &tools[i], &err);
-	for (i = 0; server && r == 0 && i < COUNT(changing_tools); i++) {
-		tool = changing_tools[i];
-		tool.data = server;
-		r = roger_mcp_add_tool(server, &tool, &err);
-	}
-	for (i = 0; server && r == 0 && i < COUNT(resources); i++)
-		r = roger_mcp_add_resource(server, &resources[i], &err);
-	for (i = 0; server && r == 0 && i < COUNT(prompts); i++)
-		r = roger_mcp_add_prompt(server, &prompts[i], &err);
-	if (r < 0) {
-		fprintf(stderr, "mcp_fixture: %s\n", err.message);
-		abort();
-	}
+	if (server)
+		mcp_fixture_add(server);
 	return server;
 }

@@ -108,23 +108,6 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 	return rg_op_call(op, roger, request, ret_reply, err);
 }
 
-const struct roger_op *const *roger_ops(void)
-{
-	return rg_op_table;
-}
-
-void roger_reply_free(void *reply)
-{
-	struct rg_arena *memory;
-
-	if (!reply)
-		return;
-	memory = rg_op_memory(reply);
-	rg_arena_free(memory);
-	memory = NULL;
-	memcpy(reply, &memory, sizeof memory);
-}
-
 bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)
 {
 	uint32_t before = *mark;

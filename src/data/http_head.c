@@ -27,6 +27,17 @@ static bool is_text(const char *value)
 	return true;
 }
 
+/* Not one with a blank: another reader would end it there. */
+static bool is_path(const char *target)
+{
+	const char *c;
+
+	for (c = target; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+			return false;
+	return target[0] == '/';
+}
+
 /* How many there are of a name; *ret is the value of the last one, or NULL. */
 static size_t find(const struct rg_http_head *head, const char *name, const char **ret)
 {
@@ -85,7 +96,7 @@ const char *rg_http_head_fault(const struct rg_http_head *head)
 	if (find(head, "Expect", &expect) && strcasecmp(expect, "100-continue") != 0)
 		return "expected '100-continue' in the header 'Expect'";
 	/* A target with a host in it is for proxies, and may name another one than Host. */
-	if (!head->target || head->target[0] != '/' || !is_text(head->target))
+	if (!head->target || !is_path(head->target))
 		return "expected a path that begins with '/'";
 	return body_fault(head);
 }
@@ -162,14 +173,16 @@ const char *rg_http_head_foreign(const struct rg_http_head *head,
 
 	find(head, "Host", &host);
 	if (!rg_http_host_is_ours(host, allowed))
-		return "the header 'Host' names no host of this server";
+		return "expected a host of this server in the header 'Host': localhost, "
+		       "127.0.0.1, [::1], or one that it was told of";
 	if (find(head, "Origin", &origin) > 1 ||
 	    (origin && !rg_http_origin_is_ours(origin, allowed)))
-		return "the header 'Origin' names nobody this server talks to";
+		return "expected no header 'Origin', or one of a host of this server";
 	sites = find(head, "Sec-Fetch-Site", &site);
 	if (sites && (sites > 1 || is_of_another_site(site)) &&
 	    !(origin && is_named(origin, allowed)))
-		return "the header 'Sec-Fetch-Site' says that a page of another site asks";
+		return "expected 'same-origin' or 'none' in the header 'Sec-Fetch-Site': a page "
+		       "of another site asks";
 	return NULL;
 }
 

@@ -64,6 +64,8 @@ static void a_head_has_one_meaning(void **state)
 		{ 1, "*", { { "Host", "a" } }, "path" },
 		{ 1, "http://a/", { { "Host", "a" } }, "path" },
 		{ 1, "/a\x7f", { { "Host", "a" } }, "path" },
+		{ 1, "/a b", { { "Host", "a" } }, "path" },
+		{ 1, "/a HTTP/1.1", { { "Host", "a" } }, "path" },
 		{ 1, "/", { { "Host", "a" }, { "X ", "1" } }, "Name: value" },
 		{ 1, "/", { { "Host", "a" }, { "", "1" } }, "Name: value" },
 		{ 1, "/", { { "Host", "a" }, { "X(y)", "1" } }, "Name: value" },
