@@ -241,8 +241,7 @@ int rg_pg_read(struct rg_store *base, const struct rg_log_file *file, uint64_t f
 
 /* --------------------------------------------------------------- appending -- */
 
-/* Each line as an entry of an array: as it is, or as the body of a chained one. */
-static struct rg_arg array_of(struct roger_str text, bool chained, struct rg_buf *array)
+struct rg_arg rg_pg_lines(struct roger_str text, bool chained, struct rg_buf *array)
 {
 	const char *at = text.data, *end;
 
@@ -264,7 +263,7 @@ static void put_add(struct postgres_store *store, enum rg_role role, const struc
 
 	rg_link_put(&store->link, role, "SELECT roger.add_1($1, $2, $3, $4, $5, $6, $7, $8)",
 		    RG_ARGS(RG_INT(store->ws), RG_INT(noted->log), RG_TEXT(noted->name),
-			    array_of(rg_buf_str(&noted->entries), chained, &lines),
+			    rg_pg_lines(rg_buf_str(&noted->entries), chained, &lines),
 			    RG_TEXT(chained ? "t" : "f"), RG_INT(noted->token),
 			    RG_TEXT(again ? "t" : "f"),
 			    noted->log == RG_LOG_ACTIVITY
@@ -418,7 +417,7 @@ static int replace_lines(struct postgres_store *store, const struct rg_log_file 
 	r = rg_pg_ask(store, "SELECT roger.rewrite_1($1, $2, $3, $4, $5, $6, $7)",
 		      RG_ARGS(RG_INT(store->ws), RG_INT(file->log), RG_TEXT(file->name.data),
 			      RG_INT(file->inode), RG_INT(file->size),
-			      array_of(rg_buf_str(kept), false, &lines), RG_INT(chain)),
+			      rg_pg_lines(rg_buf_str(kept), false, &lines), RG_INT(chain)),
 		      &result, err);
 	*ret_replaced = r == ROGER_OK && rg_column_int(result, 0, 0);
 	PQclear(result);
