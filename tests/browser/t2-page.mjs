@@ -203,7 +203,7 @@ await test("the main job, by keyboard", async () => {
 	while ((await all("to=review&key=app-42:escalation:c1"))[0].attempt !== 2)
 		await page.waitForTimeout(20);
 	workspace.roger("receive", "--as", "review", "--quiet");
-	await page.waitForFunction(() => /read\.|not read yet/.test(document.getElementById("said").textContent));
+	await page.waitForFunction(() => /redelivered\.|read\.|not read yet|not done/.test(document.getElementById("said").textContent));
 	const [letter] = (await server.get("/v1/dead_letters")).body.dead_letters;
 	check("the dead letter was delivered", letter.status === "redelivered" || letter.delivered_at, letter);
 	await openView(window, "/dead");
