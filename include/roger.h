@@ -430,6 +430,33 @@ struct roger_init_reply {
 };
 
 /*
+ * move: all journals and runs of a workspace, byte for byte, into PostgreSQL or into files; then
+ * its `store` is set, and where it was it refuses with ROGER_ECONFIG.  Killed anywhere, the same
+ * call goes on.  upgrade: the tables in PostgreSQL become those of this library.
+ */
+struct roger_move_request {
+	struct roger_str to;   /* postgres://..., or a folder */
+	struct roger_str from; /* at or below the workspace; "": as roger_open(NULL) */
+};
+struct roger_move_reply {
+	void *memory;
+	struct roger_str from, to;
+	bool already;	  /* it was there before: nothing was done */
+	int64_t journals; /* 0: only the last step was missing */
+	int64_t lines, bytes, runs;
+	bool overruled; /* ROGER_STORE is set, and wins over config.yaml */
+};
+struct roger_upgrade_request {
+	struct roger_str path; /* at or below the workspace; "": as roger_open(NULL) */
+};
+struct roger_upgrade_reply {
+	void *memory;
+	struct roger_str store;
+	bool files;    /* no PostgreSQL: nothing to do */
+	int64_t steps; /* that were missing */
+};
+
+/*
  * trust: what a person allows of a workspace that others may have written: its
  * mailbox, each configured command, each place outside the usual folders.
  * Without accept and revoke it only shows.  Needs no handle.
@@ -691,6 +718,8 @@ struct roger_messages_reply {
 	struct roger_messages messages;
 	bool more;	       /* list and search: the limit cut the answer */
 	struct roger_str next; /* give this as after to go on */
+	int64_t total;	       /* list, from the start: all that match; ROGER_UNKNOWN where that
+				* would have to be counted */
 };
 
 struct roger_show_request {
@@ -1578,7 +1607,8 @@ ROGER_API bool roger_hold(struct roger *roger, const char *what);
 /*
  * Told of long work: how much of total is done.  what names the work, and what it is counted in
  * after a blank ("search messages"); without one, in bytes.  Return
- * false to stop it; it then ends with ROGER_EREFUSED and changes nothing.
+ * false to stop it; it then ends with ROGER_EREFUSED and changes nothing.  roger NULL: of verbs
+ * that need no handle; set it before other threads run.
  */
 typedef bool roger_progress(void *context, const char *what, int64_t done, int64_t total);
 ROGER_API void roger_on_progress(struct roger *roger, roger_progress *tell, void *context);
@@ -1660,6 +1690,8 @@ static const struct roger_item roger_items[] = {
 	ALONE(init, roger_init_request, roger_init_reply)                                          \
 	ALONE(setup, roger_setup_request, roger_setup_reply)                                       \
 	ALONE(trust, roger_trust_request, roger_trust_reply)                                       \
+	ALONE(move, roger_move_request, roger_move_reply)                                          \
+	ALONE(upgrade, roger_upgrade_request, roger_upgrade_reply)                                 \
 	VERB(prime, roger_prime_request, roger_prime_reply)                                        \
 	VERB(looked, roger_looked_request, roger_looked_reply)                                     \
 	VERB(arrive, roger_arrive_request, roger_arrive_reply)                                     \

@@ -27,6 +27,8 @@ EDGES = {
     # A command of a program of its own, which has all of the command line in it.
     "serve": "base data cli",
     "top": "base",
+    # In place of api/, in a program of its own.
+    "remote": "base data host cli",
 }
 
 # Headers that meson makes, by their names.
@@ -43,6 +45,7 @@ HEADER_OWNERS = {
     "sodium.h": r"src/base/(id|sign)\.c|mcp/src/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
     "curses.h": r"src/top/screen\.c",
+    "curl/curl.h": r"src/remote/\w+\.[ch]",
     "libpq-fe.h": r"src/store/postgres/.*",
     "event2/buffer.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
     "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",

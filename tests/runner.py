@@ -9,7 +9,7 @@ script/test builds first and then calls this.  A test is
     tests/clients/t*.{sh,py}                    the same, with --with-clients
     tests/agents/t*.py                          the same, only with --with-agents: it drives the
                                                 agents' own tools, which script/agents installed
-    tests/browser/t*.py                         the same, only with --with-browser: in Chromium
+    tests/browser/t*.{py,mjs}                   the same, only with --with-browser: in Chromium
     script/lint                                 the same
 
 and may say in its first lines
@@ -88,7 +88,7 @@ def marks_of(path):
 def scripts(clients):
     for folder in ("spec", "cli", "crash", "agents", "browser"):
         for path in sorted((SOURCE / "tests" / folder).glob("*")):
-            if path.suffix in (".sh", ".py") and not path.name.startswith(("lib", "model")):
+            if path.suffix in (".sh", ".py", ".mjs") and not path.name.startswith(("lib", "model")):
                 yield path
     if clients:
         yield from sorted((SOURCE / "tests" / "clients").glob("t*.*"))
@@ -97,6 +97,8 @@ def scripts(clients):
 def interpreter(path):
     if path.suffix == ".py":
         return [sys.executable, str(path)]
+    if path.suffix == ".mjs":
+        return ["node", str(path)]
     first = path.read_text(errors="replace").split("\n", 1)[0]
     return ["bash" if "bash" in first else "sh", str(path)]
 
@@ -161,6 +163,7 @@ def environment(test, folder, reports):
         ROGER_SOURCE=str(SOURCE),
         # python3 is this one: what chooses among several costs more than most tests.
         PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        ROGER_BROWSER=os.environ.get("ROGER_BROWSER_DIR", str(SOURCE / "build-browser")),
         ROGER_AGENTS=os.environ.get("ROGER_AGENTS_DIR", str(SOURCE / "build-agents")),
         TMPDIR=str(folder),
         HOME=str(folder),

@@ -52,8 +52,10 @@ bool roger_mend_map(const void *address)
 
 void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)
 {
-	if (!roger)
+	if (!roger) {
+		rg_alone = (struct rg_alone){ tell, context };
 		return;
+	}
 	roger->tell = tell;
 	roger->tell_context = context;
 	rg_engine_on_progress(roger->engine, tell, context);
@@ -115,23 +117,6 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "roger_call: expected a verb, a request and a place for the reply");
 	return rg_op_call(op, roger, request, ret_reply, err);
-}
-
-const struct roger_op *const *roger_ops(void)
-{
-	return rg_op_table;
-}
-
-void roger_reply_free(void *reply)
-{
-	struct rg_arena *memory;
-
-	if (!reply)
-		return;
-	memory = rg_op_memory(reply);
-	rg_arena_free(memory);
-	memory = NULL;
-	memcpy(reply, &memory, sizeof memory);
 }
 
 bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)

@@ -19,9 +19,21 @@ static int64_t read_clock_ns(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+enum { FOLLOW_MS = 100 };
+static _Atomic int64_t ahead_ms;
+
 int64_t rg_clock_ms(void)
 {
-	return read_clock_ns(CLOCK_REALTIME) / 1000000;
+	return read_clock_ns(CLOCK_REALTIME) / 1000000 + ahead_ms;
+}
+
+void rg_clock_follow(int64_t now_ms)
+{
+	const int64_t differs_ms = now_ms - rg_clock_ms();
+
+	/* What the way there took is no difference. */
+	if (differs_ms > FOLLOW_MS || differs_ms < -FOLLOW_MS)
+		ahead_ms += differs_ms;
 }
 
 int64_t rg_clock_monotonic_ns(void)

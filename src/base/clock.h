@@ -9,6 +9,9 @@
 /* Milliseconds since 1970 UTC. */
 int64_t rg_clock_ms(void);
 
+/* From now on rg_clock_ms() follows another clock, that of a server, which says now_ms. */
+void rg_clock_follow(int64_t now_ms);
+
 /* Nanoseconds of a clock that only goes forward; for spans. */
 int64_t rg_clock_monotonic_ns(void);
 

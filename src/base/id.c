@@ -1,5 +1,6 @@
 #include "base/id.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <sodium.h>
 #include <unistd.h>
@@ -49,6 +50,20 @@ uint64_t rg_hash(uint64_t key, const void *data, size_t length)
 	for (i = 8; i > 0; i--)
 		value = value << 8 | hash[i - 1];
 	return value;
+}
+
+uint64_t rg_hash_sha(uint64_t key, const void *data, size_t length)
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256_state state;
+	uint64_t value = htobe64(key);
+
+	crypto_hash_sha256_init(&state);
+	crypto_hash_sha256_update(&state, (const unsigned char *)&value, sizeof value);
+	crypto_hash_sha256_update(&state, data, length);
+	crypto_hash_sha256_final(&state, hash);
+	memcpy(&value, hash, sizeof value);
+	return be64toh(value);
 }
 
 void rg_sha256_hex(struct roger_str text, char to[65])

@@ -28,4 +28,7 @@ void rg_sha256_hex(struct roger_str text, char to[65]);
 /* SipHash-2-4 of the bytes under a key made from a number: quick, 64 bits, not secret. */
 uint64_t rg_hash(uint64_t key, const void *data, size_t length);
 
+/* The first 64 bits of the SHA-256 of the number, in 8 bytes big-endian, and the bytes. */
+uint64_t rg_hash_sha(uint64_t key, const void *data, size_t length);
+
 #endif

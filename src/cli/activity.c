@@ -1,6 +1,7 @@
 /* log: write the activity log, or take in what other tools wrote.  activity: query it. */
 #include "base/limits.h"
 #include "cli/command.h"
+#include "cli/remote.h"
 #include "cli/input.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
@@ -359,7 +360,9 @@ static int follow(struct cli_run *run, struct roger_err *err)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--follow starts at the end: expected neither --newest nor "
 			       "--after");
-	r = cli_follow_begin(&follow, run, LOOK_MS, err);
+	r = cli_need_workspace("activity --follow", err);
+	if (r == ROGER_OK)
+		r = cli_follow_begin(&follow, run, LOOK_MS, err);
 	if (r == ROGER_OK)
 		r = find_start(run, &place, err);
 	while (r == ROGER_OK) {

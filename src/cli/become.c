@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/remote.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -26,13 +27,27 @@ static bool own_folder(char to[PATH_BYTES])
 	return end;
 }
 
+int cli_need_workspace(const char *what, struct roger_err *err)
+{
+	if (!remote_queue)
+		return ROGER_OK;
+	return rg_fail(
+		err, ROGER_EUSAGE, 0,
+		"%s is for the machine that has the workspace: run it there, or here without "
+		"ROGER_SERVER",
+		what);
+}
+
 int cli_become(const char *program, char *const *words, const char *needs, struct roger_err *err)
 {
 	/* As it is built, and as it is installed. */
 	static const char *const places[] = { "", ROGER_LIBEXEC "/" };
 	char folder[PATH_BYTES], path[2 * PATH_BYTES];
 	size_t i;
+	int r = cli_need_workspace(words[1] && *words[1] ? words[1] : words[0], err);
 
+	if (r < 0)
+		return r;
 	if (!own_folder(folder))
 		return rg_fail(err, ROGER_EENGINE, errno, "find the folder of roger");
 	for (i = 0; i < sizeof places / sizeof *places; i++) {

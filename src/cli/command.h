@@ -41,7 +41,7 @@ struct cli_run {
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
 	struct roger *roger; /* open, unless the verb needs none */
-	char **argv;	     /* of the program: its name, a place for the command's, the rest */
+	char **argv;	     /* of the program: its name, the command's, the rest */
 };
 
 struct cli_command {
@@ -112,7 +112,8 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 		     const void *reply);
 
 /* What is printed that is no verb's reply: an error, what send --batch did, and help. */
-extern const struct roger_record cli_error_record, cli_batch_record, cli_help_record;
+extern const struct roger_record cli_error_record, cli_batch_record, cli_queued_record,
+	cli_help_record;
 
 /* An item of a list on a line: as JSON, or the member that is asked for. */
 void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);

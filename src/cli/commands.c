@@ -16,7 +16,7 @@
 		ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),        \
 		ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion),            \
 		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui), ROW(token),         \
-		ROW(schema)
+		ROW(schema), ROW(move), ROW(upgrade)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);
@@ -129,7 +129,8 @@ const struct cli_group cli_groups[] = {
 	{ "work", "run|runs|agents|agents retire",
 	  "dispatch|complete|forward|extend|settle|recover|sweep" },
 	{ "care", "doctor|archive",
-	  "verify|accept|seal|rebuild|cleanup|dead|dead redeliver|dead stale|cycle|purge" },
+	  "verify|accept|seal|rebuild|cleanup|dead|dead redeliver|dead "
+	  "stale|cycle|purge|move|upgrade" },
 	{ 0 },
 };
 

@@ -18,10 +18,16 @@ static void print_item(const struct cli_run *run, const struct roger_message *me
 	cli_print_item(run, cli_item_record("list"), message);
 }
 
-/* One page; *ret_next (in arena) is where the next one starts, "" at the end.  epoch: of this
- * session, on a terminal. */
-static int print_page(struct cli_run *run, int64_t epoch, int64_t *printed,
-		      struct roger_str *ret_next, struct roger_err *err)
+/* What was printed so far. */
+struct printed {
+	int64_t count;
+	int64_t total;	       /* as roger.h has it */
+	struct roger_str next; /* where the next page starts, "" at the end; in the arena */
+};
+
+/* One page.  epoch: of this session, on a terminal. */
+static int print_page(struct cli_run *run, int64_t epoch, struct printed *printed,
+		      struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
@@ -31,18 +37,22 @@ static int print_page(struct cli_run *run, int64_t epoch, int64_t *printed,
 	r = roger_call(run->roger, op, run->request, &reply, err);
 	if (r < 0)
 		return r;
-	if (run->form == CLI_JSON && *printed == 0)
+	if (run->form == CLI_JSON && printed->count == 0)
 		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
 	if (epoch)
 		cli_print_summaries(&reply.messages, false, epoch);
 	for (i = 0; i < reply.messages.count && !epoch; i++)
-		print_item(run, &reply.messages.items[i], *printed + (int64_t)i == 0);
-	*printed += (int64_t)reply.messages.count;
-	return rg_arena_copy(run->arena, reply.next, ret_next) ? ROGER_OK : rg_fail_memory(err);
+		print_item(run, &reply.messages.items[i], printed->count + (int64_t)i == 0);
+	if (printed->count == 0)
+		printed->total = reply.total;
+	printed->count += (int64_t)reply.messages.count;
+	return rg_arena_copy(run->arena, reply.next, &printed->next) ? ROGER_OK
+								     : rg_fail_memory(err);
 }
 
-static void print_end(const struct cli_run *run, int64_t printed, struct roger_str next)
+static void print_end(const struct cli_run *run, const struct printed *printed)
 {
+	const struct roger_str next = printed->next;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 65536 };
 
 	if (run->form == CLI_JSON) {
@@ -50,12 +60,14 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 				next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
 		if (next.length)
 			rg_json_add_string(&text, next);
+		if (printed->total != ROGER_UNKNOWN)
+			rg_buf_printf(&text, ",\"total\":%lld", (long long)printed->total);
 		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
 		cli_say("go on with --after %t\n", next);
-	} else if (run->form == CLI_HUMAN && !run->quiet && printed == 0) {
+	} else if (run->form == CLI_HUMAN && !run->quiet && printed->count == 0) {
 		fputs("no messages\n", cli_out);
 	}
 }
@@ -212,8 +224,8 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	struct roger_list_request *request = run->request;
 	const bool newest = cli_screen_folds() && run->form == CLI_HUMAN && !request->limit &&
 			    !request->after.length;
-	int64_t wanted = request->limit > 0 ? request->limit : 0, printed = 0;
-	struct roger_str next = { "", 0 };
+	int64_t wanted = request->limit > 0 ? request->limit : 0;
+	struct printed printed = { .total = ROGER_UNKNOWN };
 	const int64_t epoch = cli_shown_epoch(run);
 	int r = ROGER_OK;
 
@@ -223,18 +235,18 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (cli_given(run, "follow"))
 		return follow(run, err);
 	if (newest && r == ROGER_OK)
-		r = show_newest(run, epoch, &printed, err);
+		r = show_newest(run, epoch, &printed.count, err);
 	while (r == ROGER_OK && !newest) {
-		request->limit = page_size(wanted, printed);
-		r = print_page(run, epoch, &printed, &next, err);
-		request->after = next;
-		if (!next.length || (wanted && printed >= wanted) || cli_term_lost())
+		request->limit = page_size(wanted, printed.count);
+		r = print_page(run, epoch, &printed, err);
+		request->after = printed.next;
+		if (!printed.next.length || (wanted && printed.count >= wanted) || cli_term_lost())
 			break;
 	}
 	if (r < 0)
 		return r;
-	print_end(run, printed, next);
-	*ret_exit = printed || !request->text.length ? CLI_DONE : CLI_NOTHING;
+	print_end(run, &printed);
+	*ret_exit = printed.count || !request->text.length ? CLI_DONE : CLI_NOTHING;
 	return ROGER_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/remote.h"
 #include "cli/screen.h"
 #include "cli/term.h"
 #include "data/json.h"
@@ -381,11 +382,21 @@ static int check_member(struct cli_run *run, struct roger_err *err)
 		       run->command->name, RG_STR_CUT(run->member));
 }
 
+/* A workspace that is named is one of this machine. */
+static bool is_elsewhere(const struct cli_run *run)
+{
+	const char *server = getenv("ROGER_SERVER");
+
+	return server && *server && !remote_queue && !run->workspace && run->command != &bare;
+}
+
 static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	int r;
 
+	if (is_elsewhere(run))
+		return cli_become("roger-remote", run->argv, "libcurl (libcurl4-openssl-dev)", err);
 	r = check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
 	if (r == ROGER_OK && !op->run)
@@ -396,8 +407,8 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 		r = roger_open(run->workspace, &run->roger, err);
 		if (r < 0)
 			return r;
-		roger_on_progress(run->roger, cli_progress, NULL);
 	}
+	roger_on_progress(run->roger, cli_progress, NULL);
 	return run->command->run ? run->command->run(run, ret_exit, err)
 				 : cli_call(run, ret_exit, err);
 }
@@ -455,10 +466,8 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	if (cli_screen_folds())
 		cli_term_flush();
 	/* The workspace is in PostgreSQL, and this program is linked without its library. */
-	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0) {
-		run->argv[1] = (char *)(uintptr_t)run->command->name;
+	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0)
 		r = cli_become("roger-postgres", run->argv, "libpq (libpq-dev)", &err);
-	}
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	run->roger = roger_close(run->roger);
@@ -538,6 +547,10 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 	if (run->command == &bare)
 		return run_command(run, argc - 1, argv + 1);
 	memmove(argv + 1 + count, argv + 1, (size_t)(word - 1) * sizeof *argv);
+	/* For another program, which this one may become, too. */
+	argv[1] = (char *)(uintptr_t)names[0].data;
+	if (count == 2)
+		argv[2] = (char *)(uintptr_t)names[1].data;
 	argc -= 1 + (int)count;
 	argv += 1 + count;
 	if (run->command->else_is && !cli_is_meant(run->command, argc, argv))

@@ -17,7 +17,7 @@ struct list {
 /* Other programs' members and lists within lists are for --json. */
 static bool is_shown(const struct roger_field *field)
 {
-	return !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_RECORDS &&
+	return !(field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_RECORDS &&
 	       field->kind != ROGER_MEMBERS;
 }
 

@@ -54,6 +54,8 @@ static const struct {
 } others[] = {
 	{ "error", "an error of any command, on standard error", &cli_error_record },
 	{ "batch", "the reply of send --batch", &cli_batch_record },
+	{ "queued", "the reply of send --queue, where the server did not answer",
+	  &cli_queued_record },
 	{ "help", "every command, option and exit status", &cli_help_record },
 	{ "schema", "what roger schema alone lists", &reply_record },
 };

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/remote.h"
 #include "cli/screen.h"
 #include "cli/term.h"
 #include "data/record.h"
@@ -17,6 +18,7 @@ enum { GROUP = 512 };
 static const struct cli_option options[] = {
 	{ "file", "FILE", "read the text from a file" },
 	{ "batch", NULL, "read sends from standard input, a JSON object a line: to, content, ..." },
+	{ "queue", NULL, "where ROGER_SERVER does not answer, keep it on disk until it does" },
 	{ 0 },
 };
 
@@ -224,6 +226,50 @@ static int send_one(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file"))
 		r = read_text(run, NULL, err);
 	return r < 0 ? r : cli_call(run, ret_exit, err);
+}
+
+/* ------------------------------------------------------------- the outbox -- */
+
+struct queued {
+	bool queued;
+	struct roger_str key;
+	struct roger_strs to;
+};
+#define AT(member) offsetof(struct queued, member)
+static const struct roger_field queued_fields[] = {
+	{ "queued", ROGER_BOOL, AT(queued), 0, NULL, NULL,
+	  "it is on this machine's disk, and goes out once the server answers" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "with which it is sent once" },
+	{ "to", ROGER_TEXTS, AT(to), 0, NULL, NULL, "recipients" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record cli_queued_record = { "queued", sizeof(struct queued), queued_fields };
+
+static int check_queue(const struct cli_run *run, struct roger_err *err)
+{
+	if (!cli_given(run, "queue") ||
+	    (!cli_given(run, "batch") && request_of(run)->confirm == ROGER_CONFIRM_STORED))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0,
+		       "--queue: expected one message, which is confirmed as stored");
+}
+
+/* It is not sent, and not said to be. */
+static int queue(const struct cli_run *run, struct roger_err *err)
+{
+	struct queued queued = { .queued = true, .to = request_of(run)->to };
+	int r = remote_queue(run->roger, cli_op(run->command), run->request, &queued.key, err);
+	size_t i;
+
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, &cli_queued_record, &queued);
+	for (i = 0; run->form == CLI_HUMAN && !run->quiet && i < queued.to.count; i++)
+		cli_say("queued -> %t, until %s answers\n", queued.to.items[i],
+			remote_server(run->roger));
+	return ROGER_OK;
 }
 
 /* -------------------------------------------------------------- a batch -- */
@@ -532,12 +578,22 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r;
 
 	*ret_exit = CLI_DONE;
-	r = check_words(run, err);
+	r = check_queue(run, err);
+	if (r == ROGER_OK && remote_hurry && cli_given(run, "queue"))
+		remote_hurry(run->roger);
+	if (r == ROGER_OK)
+		r = check_words(run, err);
 	if (r == ROGER_OK)
 		r = split_names(run->arena, &request_of(run)->to, err);
 	if (r < 0)
 		return r;
-	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, ret_exit, err);
+	if (cli_given(run, "batch"))
+		return send_batch(run, err);
+	r = send_one(run, ret_exit, err);
+	if (r == ROGER_ETIMEOUT && cli_given(run, "queue") && !request_of(run)->dry_run &&
+	    remote_queue && remote_may_queue(run->roger))
+		r = queue(run, err);
+	return r;
 }
 
 /* ----------------------------------------------------------------- reply -- */

@@ -5,8 +5,6 @@ const char *const serve_rights[] = { "look", "act", "administer", NULL };
 
 static int become_server(struct cli_run *run, struct roger_err *err)
 {
-	/* Options before the command have been moved after it. */
-	run->argv[1] = (char *)(uintptr_t)run->command->name;
 	run->roger = roger_close(run->roger);
 	return cli_become("roger-serve", run->argv, "libevent (libevent-dev)", err);
 }

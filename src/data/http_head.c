@@ -173,14 +173,16 @@ const char *rg_http_head_foreign(const struct rg_http_head *head,
 
 	find(head, "Host", &host);
 	if (!rg_http_host_is_ours(host, allowed))
-		return "the header 'Host' names no host of this server";
+		return "expected a host of this server in the header 'Host': localhost, "
+		       "127.0.0.1, [::1], or one that it was told of";
 	if (find(head, "Origin", &origin) > 1 ||
 	    (origin && !rg_http_origin_is_ours(origin, allowed)))
-		return "the header 'Origin' names nobody this server talks to";
+		return "expected no header 'Origin', or one of a host of this server";
 	sites = find(head, "Sec-Fetch-Site", &site);
 	if (sites && (sites > 1 || is_of_another_site(site)) &&
 	    !(origin && is_named(origin, allowed)))
-		return "the header 'Sec-Fetch-Site' says that a page of another site asks";
+		return "expected 'same-origin' or 'none' in the header 'Sec-Fetch-Site': a page "
+		       "of another site asks";
 	return NULL;
 }
 

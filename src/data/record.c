@@ -212,7 +212,7 @@ static int check_text(const struct roger_field *field, struct roger_str text, st
 
 static int check_number(const struct roger_field *field, int64_t number, struct roger_err *err)
 {
-	if (number < 0)
+	if (number < 0 && !(number == -1 && (field->flags & ROGER_OR_OFF)))
 		return expected(field, "a number from 0 up", err);
 	if (field->kind == ROGER_TIME && number > RG_TIME_MS_MAX)
 		return expected(field, "milliseconds since 1970, up to the year 9999", err);
@@ -220,6 +220,10 @@ static int check_number(const struct roger_field *field, int64_t number, struct 
 }
 
 /* ------------------------------------------------------------- decoding -- */
+
+/* Whose members they are: those of a file, roger's words, or words of an answer that was printed.
+ */
+enum form { OF_FILE, OF_WORDS, OF_ANSWER };
 
 static int keep_raw(const struct roger_field *field, const struct rg_value *value, void *at,
 		    struct rg_arena *arena, struct roger_err *err)
@@ -233,8 +237,8 @@ static int keep_raw(const struct roger_field *field, const struct rg_value *valu
 	return rg_arena_keep(arena, &text, at) ? ROGER_OK : rg_fail_memory(err);
 }
 
-static int decode_text(const struct roger_field *field, const struct rg_value *value, void *at,
-		       struct roger_err *err)
+static int decode_text(const struct roger_field *field, enum form form,
+		       const struct rg_value *value, void *at, struct roger_err *err)
 {
 	struct roger_str text;
 	int r;
@@ -242,19 +246,21 @@ static int decode_text(const struct roger_field *field, const struct rg_value *v
 	if (rg_json_kind(value) != RG_JSON_STRING)
 		return expected(field, "a string", err);
 	text = rg_json_str(value);
-	r = check_text(field, text, err);
+	/* An answer has "" for a name that is not set. */
+	r = form == OF_ANSWER && !text.length ? ROGER_OK : check_text(field, text, err);
 	if (r < 0)
 		return r;
 	*(struct roger_str *)at = text;
 	return ROGER_OK;
 }
 
-static int decode(const struct roger_record *type, bool in_words, const struct rg_value *object,
+static int decode(const struct roger_record *type, enum form form, const struct rg_value *object,
 		  void *record, struct rg_arena *arena, struct roger_err *err);
 
 /* A lone string is read as a list of one. */
-static int decode_list(const struct roger_field *field, bool in_words, const struct rg_value *value,
-		       struct list *list, struct rg_arena *arena, struct roger_err *err)
+static int decode_list(const struct roger_field *field, enum form form,
+		       const struct rg_value *value, struct list *list, struct rg_arena *arena,
+		       struct roger_err *err)
 {
 	const bool texts = field->kind == ROGER_TEXTS;
 	const size_t size = texts ? sizeof(struct roger_str) : field->record->size;
@@ -273,15 +279,25 @@ static int decode_list(const struct roger_field *field, bool in_words, const str
 		place = rg_arena_push(arena, &list->items, &list->count, size);
 		if (!place)
 			return rg_fail_memory(err);
-		r = texts ? decode_text(field, item, place, err)
-			  : decode(field->record, in_words, item, place, arena, err);
+		r = texts ? decode_text(field, form, item, place, err)
+			  : decode(field->record, form, item, place, arena, err);
 		if (r < 0 || lone)
 			return r;
 	}
 	return ROGER_OK;
 }
 
-static int decode_field(const struct roger_field *field, bool in_words,
+/* An answer also has the word of an enum that stands for "not given". */
+static int enum_of(const struct roger_field *field, enum form form, const struct rg_value *value)
+{
+	if (rg_json_kind(value) != RG_JSON_STRING)
+		return -1;
+	if (form == OF_ANSWER && !rg_json_str(value).length && !*field->names[0])
+		return 0;
+	return rg_enum_find(field->names, rg_json_str(value));
+}
+
+static int decode_field(const struct roger_field *field, enum form form,
 			const struct rg_value *value, void *record, struct rg_arena *arena,
 			struct roger_err *err)
 {
@@ -296,7 +312,7 @@ static int decode_field(const struct roger_field *field, bool in_words,
 	switch (field->kind) {
 	case ROGER_TEXT:
 	case ROGER_NAME:
-		return decode_text(field, value, at, err);
+		return decode_text(field, form, value, at, err);
 	case ROGER_OBJECT:
 		return keep_raw(field, value, at, arena, err);
 	case ROGER_INT:
@@ -305,6 +321,8 @@ static int decode_field(const struct roger_field *field, bool in_words,
 		if (!rg_json_int(value, &number))
 			return expected(field, "a whole number", err);
 		*(int64_t *)at = number;
+		if (form == OF_ANSWER && field->kind == ROGER_INT)
+			return ROGER_OK;
 		return check_number(field, number, err);
 	case ROGER_INSTANT:
 		if (kind == RG_JSON_STRING && rg_clock_read_rfc3339(rg_json_str(value), at))
@@ -316,15 +334,14 @@ static int decode_field(const struct roger_field *field, bool in_words,
 		*(bool *)at = (kind == RG_JSON_TRUE) == !(field->flags & ROGER_NEGATED);
 		return ROGER_OK;
 	case ROGER_ENUM:
-		index = kind == RG_JSON_STRING ? rg_enum_find(field->names, rg_json_str(value))
-					       : -1;
+		index = enum_of(field, form, value);
 		if (index < 0)
 			return expected_name(field, err);
 		*(int *)at = index;
 		return ROGER_OK;
 	case ROGER_TEXTS:
 	case ROGER_RECORDS:
-		return decode_list(field, in_words, value, at, arena, err);
+		return decode_list(field, form, value, at, arena, err);
 	case ROGER_MEMBERS:
 		break;
 	}
@@ -389,6 +406,24 @@ static bool leads_to(const struct roger_field *field, size_t depth, struct roger
 	return name[i] == '\0' && !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS;
 }
 
+/* Is it what rg_word_print() makes of a name? */
+static bool reads_as(struct roger_str name, struct roger_str word)
+{
+	size_t i, k = 0;
+	bool big;
+
+	name = word_of(name);
+	for (i = 0; i < name.length; i++, k++) {
+		big = name.data[i] >= 'A' && name.data[i] <= 'Z';
+		if (big && (k == word.length || word.data[k++] != '_'))
+			return false;
+		if (k == word.length ||
+		    word.data[k] != (big ? name.data[i] - 'A' + 'a' : name.data[i]))
+			return false;
+	}
+	return k == word.length;
+}
+
 /* The first field of a member.  Members mostly come in order, so `next` is tried first. */
 static const struct roger_field *find_field(const struct level *level,
 					    const struct roger_field *next, struct roger_str key)
@@ -401,7 +436,8 @@ static const struct roger_field *find_field(const struct level *level,
 		if (leads_to(field, level->depth, key))
 			return field;
 	for (field = level->fields; field < end && level->words; field++)
-		if (rg_str_equal(word_of(name_at(field, level->depth)), word_of(key)) &&
+		if ((rg_str_equal(word_of(name_at(field, level->depth)), word_of(key)) ||
+		     reads_as(name_at(field, level->depth), key)) &&
 		    leads_to(field, level->depth, name_at(field, level->depth)))
 			return field;
 	return NULL;
@@ -435,6 +471,7 @@ struct reading {
 	const struct roger_record *type;
 	void *record;
 	struct rg_arena *arena;
+	enum form form;
 	uint64_t seen; /* a bit for each field */
 };
 
@@ -455,6 +492,16 @@ static int decode_inner(struct reading *reading, const struct level *inner,
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
 }
 
+/* What a newer program adds to its answers is passed over. */
+static int take_unknown(const struct reading *reading, const struct level *level,
+			struct rg_buf *unknown, struct roger_str key, const struct rg_value *value,
+			struct roger_err *err)
+{
+	if (reading->form == OF_ANSWER && !level->keeper)
+		return ROGER_OK;
+	return keep_unknown(level, unknown, key, value, err);
+}
+
 static int decode_members(struct reading *reading, const struct level *level,
 			  const struct rg_value *object, struct rg_buf *unknown,
 			  struct roger_err *err)
@@ -470,13 +517,13 @@ static int decode_members(struct reading *reading, const struct level *level,
 		field = find_field(level, next, key);
 		name = field ? name_at(field, level->depth) : key;
 		if (!field) {
-			r = keep_unknown(level, unknown, key, value, err);
+			r = take_unknown(reading, level, unknown, key, value, err);
 		} else if (name.data[name.length] == '.') {
 			inner = level_at(level->words, field, level->depth + name.length + 1);
 			r = decode_inner(reading, &inner, value, err);
 			next = field + inner.count;
 		} else {
-			r = decode_field(field, level->words, value, reading->record,
+			r = decode_field(field, reading->form, value, reading->record,
 					 reading->arena, err);
 			reading->seen |= UINT64_C(1) << (field - reading->type->fields);
 			next = field + 1;
@@ -498,12 +545,25 @@ static int decode_level(struct reading *reading, const struct level *level,
 	return decode_members(reading, level, object, &unknown, err);
 }
 
-static int decode(const struct roger_record *type, bool in_words, const struct rg_value *object,
+/* What an answer leaves out because it is not known. */
+static void set_unknown(const struct roger_record *type, void *record)
+{
+	const struct roger_field *field;
+
+	for (field = type->fields; field->name; field++)
+		if (field->flags & ROGER_MEASURED)
+			*(int64_t *)rg_field_at(field, record) = ROGER_UNKNOWN;
+}
+
+static int decode(const struct roger_record *type, enum form form, const struct rg_value *object,
 		  void *record, struct rg_arena *arena, struct roger_err *err)
 {
-	struct reading reading = { type, record, arena, 0 };
-	struct level level = level_at(in_words, type->fields, 0);
+	struct reading reading = { type, record, arena, form, 0 };
+	struct level level = level_at(form != OF_FILE, type->fields, 0);
 	int r;
+
+	if (form == OF_ANSWER)
+		set_unknown(type, record);
 
 	if (rg_json_kind(object) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected an object, found %s",
@@ -515,13 +575,19 @@ static int decode(const struct roger_record *type, bool in_words, const struct r
 int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
 		     struct rg_arena *arena, struct roger_err *err)
 {
-	return decode(type, false, object, record, arena, err);
+	return decode(type, OF_FILE, object, record, arena, err);
 }
 
 int rg_words_decode(const struct roger_record *type, const struct rg_value *object, void *record,
 		    struct rg_arena *arena, struct roger_err *err)
 {
-	return decode(type, true, object, record, arena, err);
+	return decode(type, OF_WORDS, object, record, arena, err);
+}
+
+int rg_answer_decode(const struct roger_record *type, const struct rg_value *object, void *record,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	return decode(type, OF_ANSWER, object, record, arena, err);
 }
 
 /* Empty texts also point into the document. */

@@ -46,6 +46,13 @@ RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg
 RG_CHECKED int rg_words_decode(const struct roger_record *type, const struct rg_value *object,
 			       void *record, struct rg_arena *arena, struct roger_err *err);
 
+/*
+ * The same of an answer that rg_words_encode() printed, here or in a newer roger: members
+ * that are not known are passed over, and what was left out for not being known is unknown.
+ */
+RG_CHECKED int rg_answer_decode(const struct roger_record *type, const struct rg_value *object,
+				void *record, struct rg_arena *arena, struct roger_err *err);
+
 /* Copy the texts of a decoded record into arena, so that it outlives its document. */
 RG_CHECKED bool rg_record_keep(const struct roger_record *type, void *record,
 			       struct rg_arena *arena);

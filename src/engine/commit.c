@@ -135,7 +135,8 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 {
 	const struct rg_config *config = engine->workspace->config;
 	struct rg_store *store = engine->store;
-	struct rg_tally_counts there;
+	struct rg_tally_counts there, most = { .mailbox = config->messages_per_issue_phase_max,
+					       .issue = config->messages_per_issue_max };
 	enum check check = PASSED;
 	size_t i;
 
@@ -151,7 +152,7 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 			check = KEY_MAYBE;
 			break;
 		}
-		there = rg_tally_add(store, message);
+		there = rg_tally_add(store, message, &most);
 		if (there.mailbox > config->messages_per_issue_phase_max)
 			check = MAILBOX_MAYBE;
 		else if (there.issue > config->messages_per_issue_max)
@@ -461,7 +462,7 @@ static bool still_alone(struct rg_engine *engine)
 }
 
 /* One try: appended (*ret_end set), an outcome, or neither: try again. */
-static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
+static int try_append(struct rg_engine *engine, bool guess, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
 	size_t adds = count_adds(engine), which = 0;
@@ -470,8 +471,9 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 
 	r = rg_engine_prepare_epoch(engine, err);
 	if (r == ROGER_OK)
-		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
-				   RG_TALLY_COUNTS * engine->staged_count, err);
+		r = (guess ? rg_store_begin_guess
+			   : rg_store_begin)(engine->store, RG_TALLY_AGENTS * engine->staged_count,
+					     RG_TALLY_COUNTS * engine->staged_count, err);
 	/* Not examined yet: if only a line was altered, mail continues. */
 	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
@@ -493,7 +495,12 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		     : PASSED;
 	if (check == PASSED)
 		r = append(engine, ret_end, err);
+	if (r == ROGER_OK && *ret_end)
+		return rg_store_finish(engine->store, ret_end, err);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
+	/* Full only by a guess? */
+	if (guess)
+		return r;
 
 	switch (check) {
 	case PASSED:
@@ -516,7 +523,7 @@ static int append_staged(struct rg_engine *engine, struct rg_outcome *ret_outcom
 
 	*ret_end = 0;
 	for (tries = 0; tries < TRIES_MAX; tries++) {
-		r = try_append(engine, &keys_checked_to, ret_outcome, ret_end, err);
+		r = try_append(engine, tries == 0, &keys_checked_to, ret_outcome, ret_end, err);
 		if (r < 0 || *ret_end || ret_outcome->verdict != RG_COMMITTED)
 			return r;
 	}

@@ -31,7 +31,8 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 
 	if (!engine->exclusive)
 		return rg_engine_settle(engine, ret_end, err);
-	r = rg_store_begin(engine->store, 0, 0, err);
+	/* What was appended before we got the lock of changes is enough. */
+	r = rg_store_begin_guess(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
 	head = rg_store_head(engine->store);
@@ -264,9 +265,7 @@ int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct rog
 
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 {
-	struct rg_figure agent;
-
-	return rg_tally_find_agent(engine->store, name, &agent);
+	return rg_tally_knows_agent(engine->store, name);
 }
 
 int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
@@ -436,6 +435,8 @@ static int open_parts(struct rg_engine *engine, struct roger_err *err)
 
 	r = rg_store_open(engine->workspace, &above, &engine->store, err);
 	if (r == ROGER_OK)
+		r = rg_store_follow(engine->store, engine->workspace, &above, err);
+	if (r == ROGER_OK)
 		r = rg_index_new(engine->store, engine->workspace, &engine->index, err);
 	if (r < 0)
 		return r;
@@ -462,11 +463,11 @@ int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_er
 int rg_engine_prepare_store(const char *root, struct roger_err *err)
 {
 	struct rg_workspace *workspace;
-	int r = rg_workspace_open(root, &workspace, err);
+	int steps, r = rg_workspace_open(root, &workspace, err);
 
 	if (r < 0)
 		return r;
-	r = rg_store_prepare(workspace, err);
+	r = rg_store_prepare(workspace, &steps, err);
 	rg_workspace_close(workspace);
 	return r;
 }

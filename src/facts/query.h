@@ -63,6 +63,22 @@ static inline bool rg_query_is_unread_only(const struct rg_query *query)
 	return rg_query_by(query) == (RG_BY_UNREAD | RG_BY_TO);
 }
 
+/* Does it ask only for living messages of an issue, of a type, or for all of them? */
+static inline bool rg_query_is_of_issue(const struct rg_query *query)
+{
+	struct rg_query rest = *query;
+
+	rest.issue.length = 0;
+	rest.type = 0;
+	return rg_query_by(&rest) == 0 && !query->anywhere;
+}
+
+/* Is the number of its matches kept, so that nothing is counted? */
+static inline bool rg_query_is_kept(const struct rg_query *query)
+{
+	return rg_query_is_unread_only(query) || rg_query_is_of_issue(query);
+}
+
 /* The same query regardless of leases. */
 static inline struct rg_query rg_query_held_too(const struct rg_query *query)
 {

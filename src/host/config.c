@@ -189,7 +189,7 @@ static bool is_ours(struct roger_str name)
 	static const char *const ours[] = { "config.yaml", ".gitignore", "message-state.json",
 					    "state",	   "wake.lock",	 "triggers",
 					    "id",	   "setup.json", "seal.key",
-					    "seal.pub" };
+					    "seal.pub",	   "move" };
 	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
 	size_t i, length;
 

@@ -95,6 +95,14 @@ void rg_config_about(size_t i, struct rg_buf *out);
 /* What init writes: every setting with its default, as comments. */
 void rg_config_template(struct rg_buf *out);
 
+/*
+ * Write the address into .roger/config.yaml of the workspace in root, or take it out where it is
+ * ""; nothing else of the file changes.  only_check: could it?  ROGER_ECONFIG: not without a
+ * person.
+ */
+RG_CHECKED int rg_config_set_store(const char *root, struct roger_str address, bool only_check,
+				   struct roger_err *err);
+
 /* A configuration of defaults only. */
 RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *err);
 

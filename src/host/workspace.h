@@ -18,6 +18,7 @@ struct rg_workspace {
 	int data;	      /* the data folder, open */
 	int64_t owner;	      /* of .roger/: user id */
 	struct rg_config *config;
+	bool moving;		/* for `roger move`: a store that is not live is opened, too */
 	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
 	char notice[300]; /* for a person, once: it has no id, so it is not trusted; "": none */
 };

@@ -537,6 +537,27 @@ static int see_number(void *context, sqlite3_stmt *row, struct roger_err *err)
 	return ROGER_OK;
 }
 
+/* From kept counts, as below. */
+static void ask_kept(struct rg_question *question, const struct rg_query *query)
+{
+	static const char *const sums[] = {
+		"SELECT sum(context + result + decision + data) FROM issues",
+		"SELECT sum(context) FROM issues",
+		"SELECT sum(result) FROM issues",
+		"SELECT sum(decision) FROM issues",
+		"SELECT sum(data) FROM issues",
+	};
+
+	if (rg_query_is_unread_only(query)) {
+		rg_question_init(question, "");
+		rg_question_text(question, "SELECT unread FROM agents WHERE name = ?", query->to);
+		return;
+	}
+	rg_question_init(question, sums[query->type]);
+	if (query->issue.length)
+		rg_question_text(question, " WHERE issue_id = ?", query->issue);
+}
+
 int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
 		   struct roger_err *err)
 {
@@ -547,10 +568,8 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 	r = words_of(index, query, &match, err);
 	if (r < 0)
 		return r;
-	/* Asked often, so the table of agents has the number. */
-	if (rg_query_is_unread_only(query)) {
-		rg_question_init(&question, "");
-		rg_question_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
+	if (rg_query_is_kept(query)) {
+		ask_kept(&question, query);
 	} else {
 		rg_question_init(&question, "SELECT count(*)");
 		add_tables(&question, query, query->archived);

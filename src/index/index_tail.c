@@ -307,7 +307,7 @@ static bool is_own(struct rg_index_tail *tail, struct roger_str line)
 	struct roger_str body;
 
 	tail->chained = rg_chain_split(line, &tail->chain, &body);
-	return chained && tail->chained && rg_chain_over(before, body) == tail->chain;
+	return chained && tail->chained && rg_chain_fits(before, body, tail->chain);
 }
 
 /* What roger wrote is skimmed: workers of one mailbox read each other's lines. */

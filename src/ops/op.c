@@ -9,6 +9,8 @@
 const struct roger_op *const rg_op_table[] = { ROGER_VERBS(ROW, ROW) NULL };
 #undef ROW
 
+struct rg_alone rg_alone;
+
 /* A verb that stored something, or should have, notes that; so does a send that was one already. */
 static bool is_noted(const struct roger_op *op, const struct roger *roger, uint64_t stored_before,
 		     const void *reply, int code)

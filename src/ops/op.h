@@ -30,6 +30,13 @@ struct roger {
 	struct roger_str observed; /* who was seen to make them; "": nobody */
 };
 
+/* Who is told of the long work of a verb without a handle. */
+struct rg_alone {
+	roger_progress *tell;
+	void *context;
+};
+extern struct rg_alone rg_alone;
+
 /* ops/edge/bridge.c; returns NULL. */
 struct rg_bridge;
 struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge);

@@ -13,14 +13,14 @@ export class Problem extends Error {
 export const state = { session: null, lost: false };
 
 async function call(method, path, body, headers, signal) {
-	let answer;
+	let answer, said;
 	try {
 		answer = await fetch(path, { method, body, signal, headers: { Accept: "application/json", ...headers }, credentials: "same-origin", cache: "no-store", redirect: "error" });
+		said = /json/.test(answer.headers.get("Content-Type")) ? await answer.json() : {};
 	} catch (e) {
 		if (e.name == "AbortError") throw e;
 		throw new Problem(0, { detail: "no answer: is `roger serve` running?" });
 	}
-	const said = /json/.test(answer.headers.get("Content-Type")) ? await answer.json() : {};
 	if (!answer.ok) throw new Problem(answer.status, said);
 	return said;
 }
@@ -77,7 +77,12 @@ export function follow(told, changed) {
 		};
 		for (const kind of ["message", "activity", "reset"]) source.addEventListener(kind, pass);
 		source.addEventListener("open", () => changed(true));
-		source.onerror = () => changed(false);
+		/* The browser tries again by itself, but not after an answer that is an error. */
+		source.onerror = () => {
+			changed(false);
+			const { signal } = leaving || {}, lost = source;
+			if (lost.readyState == EventSource.CLOSED) setTimeout(() => { if (signal && !signal.aborted && lost == source) { open(); told({ kind: "reset" }); } }, 3000);
+		};
 	}
 	function start() {
 		if (leaving) return;

@@ -102,9 +102,12 @@ export function split(text) {
 	return [...text.matchAll(/(?:[^\s'"]|'[^']*'?|"[^"]*"?)+/g)].map(found => found[0].replace(/'([^']*)'?|"([^"]*)"?/g, (_, a, b) => a ?? b));
 }
 
+/* A browser takes the names "." and ".." out of a path, also when they are written as %2e. */
+const segment = name => encodeURIComponent(/^\.\.?$/.test(name) ? name.replaceAll(".", "%2e") : name);
+export const unsegment = parts => { const name = parts.map(decodeURIComponent).join("/"); return /^(%2e){1,2}$/.test(name) ? decodeURIComponent(name) : name; };
 export const path = (view, name, query) => {
 	const words = new URLSearchParams(Object.entries(query || {}).filter(([, value]) => value !== undefined && value !== "")).toString();
-	return "/" + view + (name === undefined ? "" : "/" + encodeURIComponent(name)) + (words ? "?" + words : "");
+	return "/" + view + (name === undefined ? "" : "/" + segment(name)) + (words ? "?" + words : "");
 };
 
 /* One answer of the person; buttons: [label, value, class]. */

@@ -60,7 +60,7 @@ export class Grid extends HTMLElement {
 		this.known = Math.max(this.known, k * PAGE + reply.rows.length);
 		if (reply.next !== undefined && reply.rows.length) this.cursors[k + 1] = reply.next;
 		else { this.complete = true; this.known = k * PAGE + reply.rows.length; }
-		this.total = reply.total ?? (this.complete ? this.known : undefined);
+		this.total = this.complete ? this.known : reply.total ?? this.total;
 		const here = Math.floor(this.at / PAGE), near = Math.floor((this.first || 0) / PAGE);
 		for (const page of [...this.pages.keys()].sort((a, b) => Math.abs(b - near) - Math.abs(a - near)))
 			if (this.pages.size > PAGES_MAX && page != here) this.pages.delete(page);
@@ -83,6 +83,7 @@ export class Grid extends HTMLElement {
 		const version = ++this.version, key = this.chosen && this.key(this.chosen);
 		const reply = await this.load(undefined);
 		if (version != this.version) return;
+		this.begun = true;
 		this.clear();
 		this.take(0, reply);
 		const found = reply.rows.findIndex(row => this.key(row) == key);
@@ -135,7 +136,8 @@ export class Grid extends HTMLElement {
 		});
 	}
 	draw(all) {
-		if (!this.isConnected) return;
+		/* What is there at first is for who made it to ask for. */
+		if (!this.isConnected || !this.begun) return;
 		const count = this.count, height = this.height;
 		const rows = this.whole ? count : Math.ceil(this.clientHeight / height);
 		this.window = rows;
@@ -218,7 +220,7 @@ export class Grid extends HTMLElement {
 	press(key) {
 		const page = Math.max(1, (this.window || 10) - 2);
 		const steps = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
-		if (key in steps) return this.contains(document.activeElement) ? this.go(this.at + steps[key]) || !/^(j|k|Arrow)/.test(key) : this.go(this.at);
+		if (key in steps) return this.contains(document.activeElement) ? this.go(this.at + steps[key]) || !/^(j|k|Arrow)/.test(key) : this.go(this.at) || true;
 		if (key == "Enter" && this.chosen) { this.open?.(this.chosen); return true; }
 		if (key == "x" || key == " ") { if (!this.select) return false; this.pick(); return true; }
 		return false;

@@ -26,7 +26,7 @@ function evidence(trace) {
 	const steps = trace?.steps || [];
 	return h("ol", { class: "stations", "aria-label": "How far it got" }, STATIONS.map(([name, kinds], i) => {
 		const step = steps.find(s => kinds.includes(s.step));
-		return h("li", { class: step ? "done" : "" }, h("b", {}, name), step ? [when(step.at, " ago"), h("small", { title: line(step.words) }, step.file ? `${line(step.file)}:${step.line}` : line(step.words))] : h("span", {}, steps.some(s => STATIONS.slice(i + 1).some(later => later[1].includes(s.step))) ? "\u2013" : "not yet"));
+		return h("li", { class: step ? "done" : "" }, h("b", {}, name), step ? [when(step.at, " ago"), h("small", { title: line(step.words) }, line(step.words)), step.file && h("small", { title: "The line that proves it" }, `${line(step.file)}:${step.line ?? ""}`)] : h("span", {}, steps.some(s => STATIONS.slice(i + 1).some(later => later[1].includes(s.step))) ? "\u2013" : "not yet"));
 	}));
 }
 function allSteps(trace) {
@@ -45,7 +45,7 @@ export const message = {
 		const place = h("article", { class: "sheet message" });
 		page.main.append(place);
 		let shown, m, neighbours = {};
-		const reply = () => page.go(path("send", undefined, { reply: id }));
+		const reply = () => may("act") && page.go(path("send", undefined, { reply: id }));
 		const accept = () => ackRows(page, [m]).catch(page.failed);
 		return {
 			async look() {
@@ -116,7 +116,7 @@ export const thread = {
 				}));
 				[...place.children].find(e => e.dataset.id == at)?.focus();
 			},
-			keys: { j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1), Enter: () => page.go(path("message", chosen())), r: () => page.go(path("send", undefined, { reply: chosen() })) },
+			keys: { j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1), Enter: () => page.go(path("message", chosen())), r: () => may("act") && page.go(path("send", undefined, { reply: chosen() })) },
 		};
 	},
 };
@@ -164,7 +164,7 @@ export const compose = {
 				page.go(answers ? path("thread", answers) : path("message", reply.messages[0].id), true);
 			} catch (e) { trouble.textContent = (e.member ? e.member + ": " : "") + e.message; button.disabled = false; form.elements[e.member]?.focus(); }
 		} }, h("p", { class: "dim" }, "As ", h("b", {}, self())), !answers && field("To", to), field("Text", text), h("div", { class: "pair" }, field("Issue", issue, answers && "empty: that of the message"), field("Type", type)), known, trouble,
-			h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => history.back() }, "Cancel"), button));
+			h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => page.back() }, "Cancel"), button));
 		text.addEventListener("keydown", event => { if ((event.ctrlKey || event.metaKey) && event.key == "Enter") form.requestSubmit(); });
 		page.main.append(before, may("act") ? form : h("p", { class: "trouble" }, "This login may only look."));
 		tell();

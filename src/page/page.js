@@ -4,7 +4,7 @@
  * The address is the state: a view is opened from its path and query, and nothing else is
  * remembered.  A view is first drawn from a plain GET; an event only says: look again.
  */
-import { h, ask, command, copy, path, say, setZone, split, tickTimes, zoneName } from "./dom.js";
+import { h, ask, command, copy, path, say, setZone, split, tickTimes, unsegment, zoneName } from "./dom.js";
 import { follow, get, login, logout, may, Problem, self, state, whoami } from "./api.js";
 import { views } from "./views.js";
 import { palette, help } from "./palette.js";
@@ -76,8 +76,14 @@ let view, running;
 const page = {
 	main,
 	go(to, replace) {
-		history[replace ? "replaceState" : "pushState"](null, "", to);
+		const depth = history.state?.depth || 0;
+		history[replace ? "replaceState" : "pushState"]({ depth: replace ? depth : depth + 1 }, "", to);
 		return open();
+	},
+	/* To the view before, but never to a page that is not ours. */
+	back() {
+		if (history.state?.depth) history.back();
+		else if (location.pathname != "/") page.go("/", true);
 	},
 	title(text, more) { title.replaceChildren(text); facts.replaceChildren(...[more ?? ""].flat()); document.title = text + " \u00b7 roger"; },
 	facts(...more) { facts.replaceChildren(...more.filter(Boolean)); },
@@ -101,7 +107,7 @@ const page = {
 export function readFilter(text, flags, placed) {
 	const query = new URLSearchParams(), rest = [], words = split(text);
 	while (words.length) {
-		const word = words.shift(), found = /^(?:--([\w-]+)(?:=(.*))?|([a-z_]+):(.+))$/su.exec(word);
+		const word = words.shift(), found = /^(?:--([\w-]+)(?:=(.*))?|(from|to|issue|type|pass|since|until|key|task|status|cycle|run|agent):(.+))$/su.exec(word);
 		const name = (found?.[1] || found?.[3] || "").replaceAll("-", "_");
 		if (!found) rest.push(word);
 		else if (flags.includes(name)) query.set(name, "true");
@@ -136,7 +142,7 @@ async function open() {
 	main.scrollTop = 0;
 	try {
 		view = { drawn: false };
-		const what = rest.map(decodeURIComponent).join("/");
+		const what = unsegment(rest);
 		Object.assign(view, views[name].open(page, what, page.query(), opening.signal));
 		await view.look?.();
 		if (!opening.signal.aborted) { view.drawn = true; arrive(); }
@@ -144,8 +150,8 @@ async function open() {
 }
 /* After a look for a view's own rows the first of them has the keys. */
 function arrive() {
-	const grid = main.querySelector("roger-grid");
-	if (grid?.count && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at, true, true);
+	const grid = [...main.querySelectorAll("roger-grid")].find(one => one.count);
+	if (grid && (document.activeElement == document.body || document.activeElement == main)) grid.go(grid.at, true, true);
 }
 
 /* At most as often as takes a quarter of the time, and never over what is selected. */
@@ -165,21 +171,21 @@ async function look() {
 }
 function lookSoon() {
 	if (asked || !view?.drawn) return;
-	asked = setTimeout(look, Math.max(0, looked + Math.min(2000, Math.max(30, 4 * lookMs)) - performance.now()));
+	asked = setTimeout(look, Math.max(0, looked + Math.min(10000, Math.max(30, 4 * lookMs)) - performance.now()));
 }
 
 function navigate(event) {
 	const a = event.target.closest?.("a[href]");
 	if (!a || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || a.target) return;
 	const to = new URL(a.href);
-	if (to.origin != location.origin || !(to.pathname.split("/")[1] in views)) return;
+	if (to.origin != location.origin || !Object.hasOwn(views, to.pathname.split("/")[1])) return;
 	event.preventDefault();
 	page.go(to.pathname + to.search);
 }
 
 /* ----------------------------------------------------------------------- keys -- */
 
-let prefix = 0;
+let prefix = -Infinity;
 const inField = e => e.target.matches?.("input, textarea, select, [contenteditable]");
 
 function press(event) {
@@ -192,7 +198,7 @@ function act(event) {
 	const key = event.key, arrows = /^(Arrow|Page|Home|End|Enter|Escape| )/.test(key);
 	if (!hasKeys() && !arrows) return false;
 	if (event.timeStamp - prefix < 1500) {
-		prefix = 0;
+		prefix = -Infinity;
 		const to = NAV.find(([, , k]) => k == key);
 		if (to) { page.go(to[1]); return true; }
 	}
@@ -209,7 +215,7 @@ function back() {
 	const picked = [...main.querySelectorAll("roger-grid")].find(grid => grid.picked.size);
 	if (nav.classList.contains("open")) toggleMenu(false);
 	else if (picked) picked.unpick();
-	else if (history.length > 1) history.back();
+	else page.back();
 	return true;
 }
 /* In the list that has the focus; at its end, in the next one. */
@@ -248,7 +254,7 @@ async function useKey() {
 function build() {
 	document.body.replaceChildren(
 		h("a", { href: "#main", class: "skip" }, "To the content"), nav,
-		h("header", {}, menu, h("div", { class: "what" }, title, facts), buttons), main,
+		h("header", {}, menu, h("div", { class: "heading" }, title, facts), buttons), main,
 		h("footer", {}, h("span", { class: "cmd" }, h("span", { class: "dim", "aria-hidden": "true" }, "$ "), shownCommand,
 			h("button", { type: "button", class: "quiet", title: "Copy the command that shows the same (c)", onclick: () => copy(shownCommand.textContent) }, "Copy")),
 		h("output", { id: "said", role: "status" }), live, zone));

@@ -6,15 +6,16 @@ import { get, may, mayAs, newKey, openapi, post, self } from "./api.js";
 
 async function entries(nav) {
 	const found = nav.map(([name, to, key]) => ({ name, what: "view", to, key: "g " + key }));
-	found.push({ name: "send", what: "write a message", to: "/send" });
+	if (may("act")) found.push({ name: "send", what: "write a message", to: "/send" });
 	const table = await openapi();
 	for (const [where, methods] of Object.entries(table.paths)) {
 		const verb = /^\/v1\/(\w+)$/.exec(where)?.[1], does = Object.values(methods)[0];
-		if (verb && verb != "events" && verb != "session" && verb != "send" && mayUse(does)) found.push({ name: verb.replaceAll("_", " "), what: does.summary, to: path("verb", verb) });
+		if (verb && !HAVE_VIEWS.has(verb) && mayUse(does)) found.push({ name: verb.replaceAll("_", " "), what: does.summary, to: path("verb", verb) });
 	}
 	return found;
 }
-const mayUse = does => !does.requestBody || may("act");
+const HAVE_VIEWS = new Set(["send", "reply", "inbox", "list", "count", "show", "trace", "thread", "timeline", "runs", "dead_letters", "activity", "status", "wait"]);
+const mayUse = does => may(does["x-right"] || (does.requestBody ? "act" : "look"));
 
 /* In the order of the letters typed, the nearest first. */
 function fits(entry, typed) {
@@ -134,7 +135,7 @@ export const verb = {
 				const writes = Boolean(does.requestBody), schema = does.requestBody?.content["application/json"].schema;
 				const fields = writes ? Object.entries(schema.properties).map(([n, s]) => fieldOf(n, s, schema.required?.includes(n), s.description))
 					: (does.parameters || []).map(p => fieldOf(p.name, p.schema, p.required, p.description));
-				const form = h("form", { class: "fields" }, fields, h("p", { class: "buttons" }, h("button", { class: "main" }, writes ? "Do it" : "Look")));
+				const form = h("form", { class: "fields", hidden: !writes && !fields.length }, fields, h("p", { class: "buttons" }, h("button", { class: "main" }, writes ? "Do it" : "Look")));
 				for (const input of form.elements) {
 					if (input.name && query[input.name]) { if (input.type == "checkbox") input.checked = query[input.name] == "true"; else input.value = query[input.name]; }
 					if ((input.name == "agent" || input.name == "from") && writes && !input.value) input.value = self();

@@ -35,7 +35,22 @@ const listWords = (query, placed) => [query[placed], ...Object.entries(listReque
 /* Page after page of messages; the total comes from the server where it says one. */
 const pages = (request, signal) => async after => {
 	const reply = await get("list", { ...request, after, limit: 100 }, signal);
-	return { rows: reply.messages, next: reply.more ? reply.next : undefined, total: reply.total };
+	return { rows: reply.messages, next: reply.more ? reply.next : undefined };
+};
+/* How many there are in all: after the rows, and not each time. */
+function counting(rows, request, signal) {
+	const { newest, oldest, after, ...members } = request;
+	let last = 0;
+	return async () => {
+		if (rows.complete || Date.now() - last < 3000) return;
+		last = Date.now();
+		rows.total = (await get("count", members, signal)).count;
+		rows.draw(false);
+	};
+}
+const looksAt = (page, rows, count) => async again => {
+	await (again ? rows.refresh() : rows.restart());
+	count?.().catch(page.failed);
 };
 
 /* What can be done with what is selected. */
@@ -58,6 +73,8 @@ const fresh = list => {
 	};
 	return pill;
 };
+const write = (page, query) => may("act") && page.go(path("send", undefined, query));
+const writeButton = (page, to) => may("act") && h("button", { type: "button", onclick: () => write(page, { to }) }, "Write");
 const ackAction = page => ({ name: "Acknowledge", fits: m => !m.acked_at && mayAs(m.to), run: rows => ackRows(page, rows) });
 const copyIds = { name: "Copy ids", run: async rows => copy(rows.map(m => m.id).join(" ")) };
 
@@ -65,20 +82,20 @@ const list = {
 	open(page, _, query, signal) {
 		page.title("Messages");
 		page.command("list", ...listWords(query, "text"));
-		page.buttons(h("button", { type: "button", onclick: () => page.go("/send") }, "Write"));
+		page.buttons(writeButton(page));
 		const rows = messageGrid(page, { load: pages(listRequest(query), signal), empty: "No message fits." });
 		const pill = fresh(rows);
-		rows.counted = () => page.facts(rows.total !== undefined ? rows.total.toLocaleString("en") + (rows.total == 1 ? " message" : " messages") : rows.known ? "more than " + rows.known.toLocaleString("en") : "");
+		rows.counted = () => page.facts(rows.total !== undefined ? rows.total.toLocaleString("en") + (rows.total == 1 ? " message" : " messages") : "");
 		page.main.append(page.filter("/list", "words, --from NAME, --to NAME, --issue NAME, --unread, --since 2h", LIST_FLAGS, "text"), bulk(page, rows, [ackAction(page), copyIds]), pill, rows);
-		return { look: again => again ? rows.refresh() : rows.restart(), keys: messageKeys(page, rows) };
+		return { look: looksAt(page, rows, counting(rows, listRequest(query), signal)), keys: messageKeys(page, rows) };
 	},
 };
 function messageKeys(page, rows) {
 	const of = () => [...page.main.querySelectorAll("roger-grid")].find(g => g.contains(document.activeElement)) || rows;
 	return {
-		r: () => { const m = of().chosen; if (m?.content !== undefined) page.go(path("send", undefined, { reply: m.id })); },
+		r: () => { const m = of().chosen; if (m?.content !== undefined) write(page, { reply: m.id }); },
 		e: () => { const g = of(), all = g.picked.size ? [...g.picked.values()] : [g.chosen]; if (all[0]?.content !== undefined) ackRows(page, all).then(() => g.unpick()).catch(page.failed); },
-		c: () => page.go("/send"),
+		c: () => write(page),
 	};
 }
 
@@ -131,9 +148,9 @@ function agentsGrid(page, more) {
 	});
 }
 
-async function readAgents(signal) {
-	const [agents, status, late, active] = await Promise.all([get("agents", {}, signal), get("status", {}, signal),
-		get("runs", { status: "suspect_delivery_failure" }, signal), get("runs", { status: "active" }, signal)]);
+/* The status takes longest: without one, the last that was heard. */
+async function readAgents(signal, status = heard) {
+	const [agents, late, active] = await Promise.all([get("agents", {}, signal), get("runs", { status: "suspect_delivery_failure" }, signal), get("runs", { status: "active" }, signal)]);
 	for (const a of agents.agents) {
 		a.late = late.runs.filter(r => r.owner == a.name).length;
 		a.runs = active.runs.filter(r => r.owner == a.name).length;
@@ -142,16 +159,18 @@ async function readAgents(signal) {
 		a.wait = a.unread ? waits.get(a.name) : undefined;
 	}
 	agents.agents.sort((a, b) => (b.urgent - a.urgent) || (Boolean(b.unread) - Boolean(a.unread)) || b.unread - a.unread || (a.name < b.name ? -1 : 1));
-	return { agents: agents.agents, status };
+	return agents.agents;
 }
+let heard = { concerns: [] };
+const readStatus = async signal => heard = await get("status", {}, signal);
 
 const now = {
 	nav: "",
 	open(page, _, query, signal) {
-		let all = query.all == "true", looks = 0;
+		let all = query.all == "true", looks = 0, peopleMs = 0, later;
 		page.title("Now");
 		page.command("top");
-		page.buttons(h("button", { type: "button", onclick: () => page.go("/send") }, "Write"));
+		page.buttons(writeButton(page));
 		let agents = [];
 		const people = agentsGrid(page, { load: async () => ({ rows: agents, total: agents.length }), most: all ? 400 : 20, empty: "No agent yet. `roger send NAME TEXT` makes the first two." });
 		const recent = messageGrid(page, { whole: true, select: undefined, most: 60, label: "Latest messages", empty: "No message yet.",
@@ -160,24 +179,30 @@ const now = {
 		const rest = h("p", { class: "rest" });
 		page.main.append(troubles, h("h2", {}, "Who waits for whom"), people, rest, h("h2", {}, "Latest messages ", h("a", { href: "/list", class: "more" }, "all")), recent);
 		async function lookAtPeople() {
-			const read = await readAgents(signal);
-			const idle = all ? [] : read.agents.filter(a => !a.unread && !a.runs && !a.late && !a.concerns.length);
-			agents = read.agents.filter(a => !idle.includes(a));
-			await people.restart();
-			drawIdle(rest, idle, agents.length - people.count);
-			drawTroubles(troubles, read.status);
-			const s = read.status;
+			const began = Date.now(), coming = readStatus(signal);
+			await drawPeople();
+			const s = await coming;
+			await drawPeople();
+			peopleMs = Date.now() - began;
+			drawTroubles(troubles, s);
 			page.facts(`${s.unread.toLocaleString("en")} unread \u00b7 ${s.agents} agents \u00b7 ${s.active_runs} ${s.active_runs == 1 ? "run" : "runs"} under way`);
 			page.counts({ "/": 0, "/status": s.concerns.filter(c => c.urgency != "notice").length, "/dead": s.concerns.filter(c => c.kind == "dead_letters").reduce((sum, c) => sum + c.count, 0) });
+		}
+		async function drawPeople() {
+			const read = await readAgents(signal), idle = all ? [] : read.filter(a => !a.unread && !a.runs && !a.late && !a.concerns.length);
+			agents = read.filter(a => !idle.includes(a));
+			await people.restart();
+			drawIdle(rest, idle, agents.length - people.count);
 			fillWaits(agents.slice(0, people.count), signal, () => people.draw(true)).catch(page.failed);
 		}
 		return {
 			/* The messages each time; what is counted for each agent not as often. */
-			async look() {
-				const due = Date.now() - looks > 1000;
-				if (due) looks = Date.now();
-				else { clearTimeout(now.later); now.later = setTimeout(() => { if (!signal.aborted) lookAtPeople().catch(page.failed); }, 1000); }
-				await Promise.all([recent.restart(), due && lookAtPeople()]);
+			async look(again) {
+				if (!again) await Promise.all([recent.restart(), drawPeople()]);
+				const wait = looks + Math.max(1000, 10 * peopleMs) - Date.now();
+				clearTimeout(later);
+				later = setTimeout(() => { looks = Date.now(); if (!signal.aborted) lookAtPeople().catch(page.failed); }, Math.max(0, wait));
+				if (again) await recent.restart();
 			},
 			keys: messageKeys(page, recent),
 		};
@@ -188,7 +213,7 @@ const KIND_PLACE = { dead_letters: () => "/dead", alarm: () => "/dead", blocked:
 	unread: c => path("inbox", c.subject, { unread: "true" }), retired: c => path("inbox", c.subject), damage: () => "/status", strays: () => "/status" };
 function concernRow(c) {
 	const to = KIND_PLACE[c.kind]?.(c);
-	return h("li", { class: c.urgency }, h("span", { class: "what" }, to ? h("a", { href: to }, line(c.words)) : line(c.words)), c.since && when(c.since),
+	return h("li", { class: c.urgency }, h("span", { class: "what", title: line(c.words) }, to ? h("a", { href: to }, line(c.words)) : line(c.words)), c.since ? when(c.since) : h("span", {}),
 		c.next && h("button", { type: "button", class: "quiet", title: "Copy: " + c.next, onclick: () => copy(c.next) }, h("code", {}, c.next)));
 }
 function drawTroubles(place, status) {
@@ -212,11 +237,12 @@ function openInboxes(page, signal) {
 	const people = agentsGrid(page, { whole: false, load: async () => ({ rows: agents, total: agents.length }), empty: "No agent yet." });
 	page.main.append(people);
 	return {
-		async look() {
-			agents = (await readAgents(signal)).agents;
+		async look(again) {
+			agents = await readAgents(signal);
 			page.facts(agents.length + " agents");
 			await people.restart();
 			fillWaits(agents.slice(0, 40), signal, () => people.draw(true)).catch(page.failed);
+			if (!again) { await readStatus(signal); page.refresh(); }
 		},
 	};
 }
@@ -227,17 +253,18 @@ function openInbox(page, name, query, signal) {
 	const rows = messageGrid(page, { without: ["to"], load: pages(request, signal), empty: unread ? "All is read." : "No mail yet." });
 	const all = mayAs(name) && h("button", { type: "button", onclick: () => ackAll(page, { ...request, unread: true }, name).catch(page.failed) }, "Acknowledge all");
 	page.buttons(h("a", { class: "button", href: path("inbox", name, unread ? {} : { ...query, unread: "true" }) }, unread ? "Show all" : "Only unread"), all,
-		h("button", { type: "button", onclick: () => page.go(path("send", undefined, { to: name })) }, "Write"));
-	const pill = fresh(rows);
+		writeButton(page, name));
+	const pill = fresh(rows), count = counting(rows, request, signal);
 	page.main.append(page.filter(base, "words, --from NAME, --issue NAME, --unread, --since 2h", LIST_FLAGS, "text"), bulk(page, rows, [ackAction(page), copyIds]), pill, rows);
 	return {
 		async look(again) {
-			const [agents] = await Promise.all([get("agents", {}, signal), again ? rows.refresh() : rows.restart()]);
+			await looksAt(page, rows, count)(again);
+			const agents = await get("agents", {}, signal);
 			const a = agents.agents.find(one => one.name == name);
 			page.facts(...(a ? [`${a.unread.toLocaleString("en")} unread of ${a.received.toLocaleString("en")} \u00b7 `, a.last_looked_at ? ["looked ", when(a.last_looked_at, " ago")] : "never looked", a.retired && " \u00b7 retired",
 				" \u00b7 ", h("a", { href: path("timeline", undefined, { agent: name }) }, "timeline")].flat() : ["nobody of this name had mail yet"]));
 		},
-		keys: { ...messageKeys(page, rows), c: () => page.go(path("send", undefined, { to: name })) },
+		keys: { ...messageKeys(page, rows), c: () => write(page, { to: name }) },
 	};
 }
 /* The filter is the selection: all that match, a hundred at a time. */
@@ -287,7 +314,7 @@ const timeline = {
 				{ name: "clock", title: "Time", get: (e, cell) => { cell.title = instant(e.at); return e.gap ? "" : clock(e.at); } },
 				{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = BAD.test(e.kind) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
 				{ name: "from", title: "Who", get: e => e.actor },
-				{ name: "to", title: "", get: e => e.peer ? "\u2192 " + e.peer : "" },
+				{ name: "to", title: "To", get: e => e.peer },
 				{ name: "text", title: "What", get: (e, cell) => { const text = e.kind == "sent" && texts.get(e.message); cell.title = e.words; return text ? text.slice(0, 300) : e.words; } },
 				{ name: "seq", title: "No.", get: e => e.seq ? "#" + e.seq : "" },
 				{ name: "file", title: "Evidence", get: e => e.file ? e.file + (e.line ? ":" + e.line : "") : "" },
@@ -397,7 +424,7 @@ const dead = {
 			mark: d => d.group ? "group" : isOpen(d) ? "unread" : "dim", href: d => d.message && path("message", d.message), open: d => d.group ? page.go(path("dead", undefined, { ...query, to: d.to })) : d.message && page.go(path("message", d.message)),
 			columns: [
 				{ name: "text", title: "Key", link: true, get: d => d.group ? `${d.to}: ${d.cause}` : d.key },
-				{ name: "number", title: "", get: d => d.group ? String(d.group) : "" },
+				{ name: "number", title: "Count", get: d => d.group ? String(d.group) : "" },
 				{ name: "from", title: "From", get: d => d.from },
 				{ name: "to", title: "To", get: d => d.group ? "" : d.to },
 				{ name: "attempts", title: "Tries", get: d => d.attempts ? String(d.attempts) : "" },
@@ -415,15 +442,15 @@ const dead = {
 		async function each(list, what) {
 			if (!await confirmLoss(what, `${what == "stale" ? "Mark" : "Redeliver"} ${list.length} ${list.length == 1 ? "letter" : "letters"}${what == "stale" ? " as no longer needed" : ""}?`)) return;
 			const queue = [...list], refused = [];
-			let done = 0;
+			let done = 0, waiting = 0;
 			/* Each waits a second for its reading; a few at a time. */
 			await Promise.all([1, 2, 3, 4].map(async () => {
 				for (let d; (d = queue.shift()); say(`${++done} of ${list.length}`))
-					try { await post(what, { id: d.id, reason: "from the page, by " + self(), ...(what == "redeliver" ? { within: 1000 } : {}) }); } catch (e) { refused.push(e.message); }
+					try { await post(what, { id: d.id, reason: "from the page, by " + self(), ...(what == "redeliver" ? { within: 1000 } : {}) }); } catch (e) { if (e.status == 503 && what == "redeliver") waiting++; else refused.push(e.message); }
 			}));
 			await rows.restart();
 			if (refused.length) say(`${refused.length} of ${list.length} not done: ${refused[0]}`, "bad");
-			else say(`${done} ${what == "stale" ? "marked as no longer needed" : "redelivered"}.`);
+			else say(what == "stale" ? `${done} marked as no longer needed.` : [done - waiting && `${done - waiting} read.`, waiting && `${waiting} sent once more, and not read yet.`].filter(Boolean).join(" "));
 		}
 		const open = d => isOpen(d) && may("act");
 		page.main.append(page.filter("/dead", "--to NAME, --from NAME, --task TASK, --status any, --cycle N", [], "ids"),
@@ -474,24 +501,28 @@ const status = {
 		page.title("Status");
 		page.command("status");
 		const concerns = h("ul", { class: "concerns all" }), calm = h("p", { class: "calm", hidden: true }, "Nothing needs attention."), figures = h("dl", { class: "figures" }), checked = h("section", { "aria-live": "polite" });
+		let reported = 0;
 		const check = async verb => {
 			checked.replaceChildren(h("p", { class: "dim" }, "Reading every journal\u2026"));
 			try { checked.replaceChildren(checkedWords(verb, verb == "verify" ? await get("verify", {}, signal) : await post("doctor", {}))); } catch (e) { checked.replaceChildren(h("p", { class: "trouble" }, e.message)); }
 		};
 		page.buttons(h("button", { type: "button", onclick: () => check("verify") }, "Verify the chains"), may("administer") && h("button", { type: "button", onclick: () => check("doctor") }, "Ask the doctor"),
 			h("a", { class: "button", href: path("verb", "config") }, "Settings"));
-		page.main.append(calm, concerns, checked, h("h2", {}, "Figures"), figures);
+		page.main.append(figures, checked, h("h2", {}, "What needs attention"), calm, concerns);
 		return {
 			async look() {
-				const [s, r] = await Promise.all([get("status", {}, signal), get("report", {}, signal)]);
+				const s = await readStatus(signal);
 				calm.hidden = !s.quiet;
 				concerns.replaceChildren(...s.concerns.map(concernRow));
 				page.facts(`${s.concerns.length} to look at \u00b7 session ${s.epoch} \u00b7 cycle ${s.cycle}`);
+				if (Date.now() - reported < 30000) return;
+				const r = await get("report", {}, signal);
+				reported = Date.now();
 				const part = permille => (permille / 10).toLocaleString("en") + " %";
-				const figure = (name, value, to) => [h("dt", {}, to ? h("a", { href: to }, name) : name), h("dd", {}, value)];
+				const figure = (name, value, to) => h("div", {}, h("dt", {}, to ? h("a", { href: to }, name) : name), h("dd", {}, value));
 				figures.replaceChildren(...[figure("messages", r.messages.toLocaleString("en"), "/list"), figure("unread", r.unread.toLocaleString("en"), "/list?unread=true"), figure("read, median", span(r.latency_p50_ms)), figure("read, p95", span(r.latency_p95_ms)),
 					figure("sends delivered", r.attempted ? part(r.message_permille) : "\u2013"), figure("given up", String(r.undelivered), "/dead"), figure("runs under way", String(r.active), "/runs?status=active"), figure("runs overdue", String(r.suspect), "/runs?status=suspect_delivery_failure"),
-					figure("agents", String(s.agents), "/inbox"), figure("woken", r.wakes.toLocaleString("en") + (r.failed_wakes ? `, ${r.failed_wakes} failed` : ""))].flat());
+					figure("agents", String(s.agents), "/inbox"), figure("woken", r.wakes.toLocaleString("en") + (r.failed_wakes ? `, ${r.failed_wakes} failed` : ""))]);
 			},
 		};
 	},

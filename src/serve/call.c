@@ -21,47 +21,47 @@ static const struct {
 	enum serve_pool_kind pool;
 	enum serve_right right;
 	size_t span; /* where its request says how long to wait; 0: nowhere */
-	bool steps, endless;
+	bool steps, endless, again, matches;
 } rows[] = {
-	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms), false },
-	{ "send_many", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "looked", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "arrive", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms), true },
-	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms), true,
-	  true },
-	{ "redeliver", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_redeliver_request, within_ms),
-	  false },
-	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms),
-	  false },
-	{ "claim", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "ack", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "nack", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "show", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "thread", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "list", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "count", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "agents", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "status", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "dispatch", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "complete", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "runs", SERVE_QUICK, SERVE_LOOK, 0, false },
-	{ "log", SERVE_QUICK, SERVE_ACT, 0, false },
-	{ "retire", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "session", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "cleanup", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "delete", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "cycle", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "purge", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "log_import", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "sweep", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "bridge", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "ingest", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "rebuild", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "accept", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
-	{ "doctor", SERVE_SLOW, SERVE_ADMINISTER, 0, false },
+	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms) },
+	{ "send_many", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "looked", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "arrive", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms),
+	  .steps = true },
+	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms),
+	  .steps = true, .endless = true },
+	{ "redeliver", SERVE_QUICK, SERVE_ACT,
+	  offsetof(struct roger_redeliver_request, within_ms) },
+	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms) },
+	{ "claim", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "ack", SERVE_QUICK, SERVE_ACT, 0, .again = true, .matches = true },
+	{ "nack", SERVE_QUICK, SERVE_ACT, 0, .matches = true },
+	{ "show", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "thread", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "list", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "count", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "agents", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "status", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "dispatch", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "complete", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "runs", SERVE_QUICK, SERVE_LOOK, 0 },
+	{ "log", SERVE_QUICK, SERVE_ACT, 0 },
+	{ "retire", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "session", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, .matches = true },
+	{ "cleanup", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "delete", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "cycle", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "purge", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "log_import", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "sweep", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "bridge", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "ingest", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "rebuild", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "accept", SERVE_SLOW, SERVE_ADMINISTER, 0 },
+	{ "doctor", SERVE_SLOW, SERVE_ADMINISTER, 0 },
 };
 
 #define ONE(verb, request, reply) +1
@@ -90,6 +90,8 @@ static void fill(struct serve_verb *verb, const struct roger_op *op)
 			verb->right = rows[i].right;
 			verb->steps = rows[i].steps;
 			verb->endless = rows[i].endless;
+			verb->again = rows[i].again;
+			verb->matches = rows[i].matches;
 			if (rows[i].span)
 				verb->span = field_at(op->request, rows[i].span);
 		}
@@ -259,18 +261,26 @@ static int set_caller(struct serve_job *job, const struct roger_field *field,
 	return rg_record_set(field, own, 0, job->request, job->arena, err);
 }
 
+/* A request that has one of its own, or parts of one, was given the other for its tries alone. */
+static bool has_own_key(const struct serve_job *job, const struct roger_str *place)
+{
+	const struct roger_send_request *request = job->request;
+
+	return place->length || (job->verb == serve_find_verb(RG_STR("send")) &&
+				 (request->task.length || request->verb.length));
+}
+
 /* RFC: a string of structured fields, "..."; as it is without the quotes. */
 static int set_key(struct serve_job *job, const struct roger_field *field, const char *key,
 		   struct roger_err *err)
 {
 	struct roger_str *place = rg_field_at(field, job->request), text = rg_str(key);
 
+	if (has_own_key(job, place))
+		return ROGER_OK;
+
 	if (text.length > 1 && text.data[0] == '"' && text.data[text.length - 1] == '"')
 		text = (struct roger_str){ text.data + 1, text.length - 2 };
-	if (place->length && !rg_str_equal(*place, text))
-		return rg_fail_member(err, ROGER_EUSAGE, field->name,
-				      "%s: another one than the header 'Idempotency-Key'",
-				      field->name);
 	return rg_record_set(field, text, 0, job->request, job->arena, err);
 }
 
@@ -397,21 +407,39 @@ static bool was_replayed(const struct roger_record *record, const void *reply)
 	return false;
 }
 
-/* The reply as --json prints it. */
+/* As --json prints it. */
+static void print_json(const struct roger *roger, const struct roger_record *record,
+		       const void *reply, struct rg_buf *out)
+{
+	cli_encode_reply(roger, record, reply, out);
+	rg_buf_add_char(out, '\n');
+}
+
 static void print_reply(struct serve_job *job, const struct roger *roger, const void *reply)
 {
 	const struct roger_record *record = job->verb->op->reply;
-	struct rg_buf *body = &job->answer.body;
 
-	if (job->answer.page) {
+	if (job->answer.page)
 		serve_print_table(job, reply);
-	} else {
-		cli_encode_reply(roger, record, reply, body);
-		rg_buf_add_char(body, '\n');
-	}
+	else
+		print_json(roger, record, reply, &job->answer.body);
 	job->answer.status = 200;
 	job->answer.type = job->answer.page ? serve_html : "application/json";
 	job->answer.replayed = was_replayed(record, reply);
+}
+
+static void print_tag(const struct rg_buf *body, char to[SERVE_TAG_BYTES])
+{
+	snprintf(to, SERVE_TAG_BYTES, "\"%016llx\"",
+		 (unsigned long long)rg_hash(1, body->data, body->length));
+}
+
+/* Is it one of a list, or is any?  A weak one, W/"...", is not the same to the byte. */
+static bool has_tag(const char *list, const char *tag, bool weak)
+{
+	const char *at = strstr(list, tag);
+
+	return strcmp(list, "*") == 0 || (at && (weak || at < list + 2 || at[-1] != '/'));
 }
 
 /* Who has the same already is not sent it again. */
@@ -419,9 +447,8 @@ static void tag(struct serve_job *job)
 {
 	struct serve_answer *answer = &job->answer;
 
-	snprintf(answer->etag, sizeof answer->etag, "\"%016llx\"",
-		 (unsigned long long)rg_hash(1, answer->body.data, answer->body.length));
-	if (strcmp(job->if_none_match, "*") != 0 && !strstr(job->if_none_match, answer->etag))
+	print_tag(&answer->body, answer->etag);
+	if (!has_tag(job->if_none_match, answer->etag, true))
 		return;
 	rg_buf_clear(&answer->body);
 	answer->status = 304;
@@ -457,20 +484,86 @@ static bool is_of_key(const struct serve_verb *verb, const struct roger_err *err
 	return false;
 }
 
+/* ---------------------------------------------------------------- If-Match -- */
+
+/* The one message that a request is about. */
+static int find_id(const struct serve_job *job, struct roger_strs *ret, struct roger_err *err)
+{
+	const struct roger_field *field = job->verb->op->request->fields;
+
+	while (job->verb->matches && field->name &&
+	       !(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
+		field++;
+	*ret = (struct roger_strs){ 0 };
+	if (job->verb->matches && field->name)
+		*ret = *(struct roger_strs *)rg_field_at(field, job->request);
+	return ret->count == 1 ? ROGER_OK
+			       : rg_fail(err, ROGER_EUSAGE, 0,
+					 "expected the header 'If-Match' only with ack, nack or "
+					 "archive, of one message");
+}
+
+/* Is the message as whoever asks has seen it, at /v1/messages/ID? */
+static int match(const struct serve_job *job, struct roger *roger, bool *ret, struct roger_err *err)
+{
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
+	const struct roger_op *show = cli_op_named("show");
+	struct roger_show_request request = { 0 };
+	char now[SERVE_TAG_BYTES];
+	int r = find_id(job, &request.ids, err);
+
+	if (r == ROGER_OK)
+		r = roger_call(roger, show, &request, &reply, err);
+	if (r < 0)
+		return r;
+	print_json(roger, show->reply, &reply, &body);
+	print_tag(&body, now);
+	*ret = !body.failed && has_tag(job->if_match, now, false);
+	return ROGER_OK;
+}
+
+/* Of several who have seen the same, one is the first. */
+static int call_if_match(struct serve_job *job, struct roger *roger, void *reply, bool *ret_changed,
+			 struct roger_err *err)
+{
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+	bool matches = true;
+	int r = ROGER_OK;
+
+	if (!*job->if_match)
+		return call(job, roger, reply, err);
+	pthread_mutex_lock(&one);
+	r = match(job, roger, &matches, err);
+	if (r == ROGER_OK && matches)
+		r = call(job, roger, reply, err);
+	pthread_mutex_unlock(&one);
+	*ret_changed = !matches;
+	return r == ROGER_OK && !matches ? rg_fail(err, ROGER_EREFUSED, 0,
+						   "it has changed since it had the tag of "
+						   "'If-Match'; look at it again")
+					 : r;
+}
+
+/* ---------------------------------------------------------------- the call -- */
+
 void serve_call(struct serve_job *job, struct roger *roger)
 {
 	void *reply = rg_arena_get(job->arena, job->verb->op->reply->size);
 	struct roger_err err = { 0 };
+	bool changed = false;
 	int r;
 
-	r = reply ? call(job, roger, reply, &err) : rg_fail_memory(&err);
+	r = reply ? call_if_match(job, roger, reply, &changed, &err) : rg_fail_memory(&err);
 	if (r == ROGER_OK) {
 		print_reply(job, roger, reply);
 		roger_reply_free(reply);
 		if (job->answer.body.failed)
 			r = rg_fail_memory(&err);
 	}
-	if (r == ROGER_EREFUSED && is_of_key(job->verb, &err))
+	if (changed)
+		serve_problem(&job->answer, 412, 0, "changed", &err);
+	else if (r == ROGER_EREFUSED && is_of_key(job->verb, &err))
 		serve_problem(&job->answer, 422, r, rg_code_name(r), &err);
 	else if (r < 0)
 		serve_fail(&job->answer, r, &err);

@@ -429,6 +429,16 @@ static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_er
 	return ROGER_OK;
 }
 
+/* The browser is on another machine than we are. */
+static void tell_ssh(const char *url, const struct cli_run *run)
+{
+	const char *port = strrchr(url, ':') + 1;
+
+	if (!run->quiet && getenv("SSH_CONNECTION") && strncmp(url, "http://", 7) == 0)
+		cli_say_to(stderr, "over ssh: `ssh -L %s:127.0.0.1:%s HOST`, and open it there\n",
+			   port, port);
+}
+
 int serve_open_page(const struct serve *serve, const struct cli_run *run, struct roger_err *err)
 {
 	struct serve_caller whose = {
@@ -453,6 +463,7 @@ int serve_open_page(const struct serve *serve, const struct cli_run *run, struct
 	if (!run->quiet)
 		cli_say_to(stderr, "open it within a minute, once: %s, who may %s\n", whose.name,
 			   serve_rights[whose.right]);
+	tell_ssh(serve->url, run);
 	cli_browse(url);
 	return ROGER_OK;
 }

@@ -47,6 +47,7 @@ static const char *reason_of(int status)
 		{ 404, "Not Found" },
 		{ 405, "Method Not Allowed" },
 		{ 409, "Conflict" },
+		{ 412, "Precondition Failed" },
 		{ 415, "Unsupported Media Type" },
 		{ 422, "Unprocessable Content" },
 		{ 503, "Service Unavailable" },
@@ -67,7 +68,7 @@ static void set_page_headers(struct evhttp_request *request)
 		request, "Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
 		"frame-ancestors 'none'");
-	serve_set_header(request, "Referrer-Policy", "no-referrer");
+	serve_set_header(request, "Referrer-Policy", "same-origin");
 	serve_set_header(request, "Cross-Origin-Opener-Policy", "same-origin");
 	serve_set_header(request, "Vary", "Accept");
 }
@@ -305,6 +306,51 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 	return r;
 }
 
+/* Has it been asked before, with this key?  False: there is nothing to do, and it is answered. */
+static bool is_first(struct serve_job *job, const struct serve_caller *caller,
+		     struct evhttp_request *request)
+{
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+	const char *since = serve_header(request, "Roger-Tried");
+	struct serve_tried tried = { .key = serve_header(request, "Idempotency-Key") };
+	struct serve_answer *answer = &job->answer;
+	struct serve_replay *replay;
+	struct roger_err err;
+
+	if (!tried.key || !(job->verb->op->flags & ROGER_WRITES))
+		return true;
+	tried.body = (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
+					 evbuffer_get_length(body) };
+	if (since && !rg_str_number(rg_str(since), &tried.since_ms))
+		tried.since_ms = 0;
+	switch (serve_replay_find(job->serve, caller, job->verb, &tried, &replay)) {
+	case SERVE_TRY_NEW:
+		job->replay = replay;
+		return true;
+	case SERVE_TRY_DONE:
+		serve_replay_answer(replay, answer);
+		break;
+	case SERVE_TRY_UNDER_WAY:
+		rg_fail(&err, ROGER_ETIMEOUT, 0, "the same is being done; ask again");
+		serve_problem(answer, 409, 0, "under-way", &err);
+		break;
+	case SERVE_TRY_OTHER:
+		rg_fail_member(&err, ROGER_EREFUSED, "key",
+			       "key: it was used for another request a while ago");
+		serve_problem(answer, 422, ROGER_EREFUSED, "refused", &err);
+		break;
+	case SERVE_TRY_FORGOTTEN:
+		rg_fail(&err, ROGER_ETIMEOUT, 0,
+			"it is not known whether this was done: the server was started, or forgot, "
+			"since it was first asked");
+		serve_problem(answer, 503, ROGER_ETIMEOUT, "retry", &err);
+		break;
+	}
+	serve_send(request, answer);
+	serve_job_free(job);
+	return false;
+}
+
 static void answer_now(struct serve_job *job, int code, const struct roger_err *err)
 {
 	serve_fail(&job->answer, code, err);
@@ -317,6 +363,7 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 		 const struct roger_field *place, struct roger_str id)
 {
 	const char *known = serve_header(request, "If-None-Match");
+	const char *seen = serve_header(request, "If-Match");
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 	struct serve_job *job;
 	struct roger_err err = { 0 };
@@ -332,16 +379,23 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
 	if (!*caller->name && (verb->op->flags & ROGER_WRITES))
 		observe(request, job->observed, sizeof job->observed);
+	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
 	if (r == ROGER_OK && query && !rg_arena_copy(job->arena, rg_str(query), &job->query))
 		r = rg_fail_memory(&err);
 	if (r == ROGER_OK)
 		r = read_request(job, request, caller, &err);
-	if (r == ROGER_OK && !serve_job_start(job))
-		r = rg_fail(&err, ROGER_ETIMEOUT, 0, "too much to do already; try again");
-	if (r < 0)
+	if (r < 0) {
 		answer_now(job, r, &err);
+		return;
+	}
+	if (!is_first(job, caller, request) || serve_job_start(job))
+		return;
+	if (job->replay)
+		serve_replay_done(serve, job->replay, NULL);
+	serve_job_free(job);
+	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
 }
 
 /* With script or without: what a verb that writes takes. */

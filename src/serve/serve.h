@@ -12,6 +12,7 @@
  *     route.c        the gate, then paths and methods
  *     call.c         a request into a verb's, its reply into an answer
  *     job.c          the threads
+ *     replay.c       answers kept for who asks again with the same key
  *     token.c        who may come in over TCP, and do what
  *     login.c        how a browser comes in: `roger ui`, a key, a cookie
  *     events.c       streams of events
@@ -50,6 +51,7 @@ enum {
 };
 
 struct serve;
+struct serve_replay;
 struct serve_connection;
 struct serve_stream;
 struct serve_job;
@@ -64,6 +66,8 @@ struct serve_door {
 };
 
 /* ---------------------------------------------------------------- answers -- */
+
+enum { SERVE_TAG_BYTES = 20 };
 
 struct serve_answer {
 	int status;
@@ -102,6 +106,8 @@ struct serve_verb {
 	const struct roger_field *span; /* how long it waits; NULL: it does not */
 	bool steps;			/* waiting twice is waiting longer */
 	bool endless;			/* not to say how long is for ever */
+	bool again;			/* to do it again is to do it once */
+	bool matches;			/* it changes messages, if they are as they were seen */
 };
 
 /* NULL: none of that name, or none for others. */
@@ -126,12 +132,13 @@ struct serve_job {
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
-	char if_none_match[64];
+	char if_match[64], if_none_match[64];
 	struct roger_str query;		      /* as it came */
 	bool tagged;			      /* the answer gets an ETag */
 	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */
 	char observed[RG_NAME_CHARS_MAX + 1]; /* who was seen at the socket; "": nobody */
 	int64_t began_ns;
+	struct serve_replay *replay; /* keeps the answer; NULL: nobody does */
 	/* Where it is not to call the verb, and to send the answer. */
 	void (*work)(struct serve_job *job, struct roger *roger);
 	void (*finish)(struct serve_job *job);
@@ -153,6 +160,30 @@ void serve_call(struct serve_job *job, struct roger *roger);
 
 /* The answer to an error of a verb. */
 void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err);
+
+/* ------------------------------------------------------------------ tries -- */
+
+/* A request with an Idempotency-Key. */
+struct serve_tried {
+	const char *key;
+	struct roger_str body;
+	int64_t since_ms; /* the first try began so long ago, by its client; 0: this is it */
+};
+enum serve_try {
+	SERVE_TRY_NEW,	     /* do it; *ret keeps the answer, or is NULL for want of memory */
+	SERVE_TRY_DONE,	     /* *ret has the answer */
+	SERVE_TRY_UNDER_WAY, /* it is being done */
+	SERVE_TRY_OTHER,     /* the key was used for something else */
+	SERVE_TRY_FORGOTTEN, /* nobody knows whether it was done */
+};
+enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller *caller,
+				 const struct serve_verb *verb, const struct serve_tried *tried,
+				 struct serve_replay **ret);
+void serve_replay_answer(const struct serve_replay *replay, struct serve_answer *answer);
+/* NULL: it was not begun. */
+void serve_replay_done(struct serve *serve, struct serve_replay *replay,
+		       const struct serve_answer *answer);
+void serve_replays_free(struct serve *serve);
 
 /* ----------------------------------------------------------------- tokens -- */
 
@@ -318,8 +349,10 @@ struct serve {
 	size_t ticks;
 	unsigned chores; /* those that are under way, a bit each */
 
-	struct serve_tokens *tokens; /* as last read; NULL: not yet */
-	struct mcp_shared *mcp;	     /* NULL: nobody came yet */
+	struct serve_tokens *tokens;   /* as last read; NULL: not yet */
+	struct serve_replays *replays; /* NULL: none yet */
+	int64_t began_ms;
+	struct mcp_shared *mcp; /* NULL: nobody came yet */
 	struct roger_mcp_http *mcp_http;
 	struct serve_stream *streams;
 	size_t stream_count;

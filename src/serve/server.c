@@ -37,6 +37,8 @@ static void send_done(struct serve *serve)
 		job->answer.closes = serve->stopping;
 		if (job->http)
 			serve_count(serve, job);
+		if (job->replay)
+			serve_replay_done(serve, job->replay, &job->answer);
 		if (job->finish)
 			job->finish(job);
 		else
@@ -193,6 +195,7 @@ static void close_all(struct serve *serve)
 		event_base_free(serve->base);
 	free(serve->hosts);
 	serve_tokens_free(serve);
+	serve_replays_free(serve);
 }
 
 /* --------------------------------------------------------------- the command -- */
@@ -279,6 +282,7 @@ int serve_run_held(struct cli_run *run, const struct cli_serve_request *options,
 	raise_limit();
 	serve.options = options;
 	serve.ui = ui;
+	serve.began_ms = rg_clock_monotonic_ns() / 1000000;
 	serve.workspace = config.workspace.data;
 	r = serve_workspace(&serve, run, serve.workspace, err);
 	close_all(&serve);

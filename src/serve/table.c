@@ -20,7 +20,8 @@ enum { CUT_BYTES = 300, FIELDS_MAX = 64 };
 const char serve_html[] = "text/html; charset=utf-8";
 
 const char serve_style[] =
-	":root{color-scheme:light dark;font:15px/1.4 system-ui,sans-serif}"
+	":root{color-scheme:light dark;background:Canvas;color:CanvasText;"
+	"font:15px/1.4 system-ui,sans-serif}"
 	"body{max-width:90rem;margin:0 auto;padding:0 1rem 2rem}nav a{margin-right:1rem}"
 	"table{border-collapse:collapse;margin:.5rem 0}caption{text-align:left;font-weight:600}"
 	"th,td{text-align:left;vertical-align:top;padding:.2rem .6rem .2rem 0;"
@@ -208,7 +209,10 @@ static void add_value(struct rg_buf *out, const struct roger_field *field, const
 
 	switch (field->kind) {
 	case ROGER_INT:
-		rg_buf_add_int(out, *(const int64_t *)at);
+		if (*(const int64_t *)at == ROGER_UNKNOWN)
+			rg_buf_add_text(out, "unknown");
+		else
+			rg_buf_add_int(out, *(const int64_t *)at);
 		return;
 	case ROGER_BOOL:
 		rg_buf_add_text(out, *(const bool *)at ? "yes" : "no");
@@ -239,11 +243,7 @@ static void add_value(struct rg_buf *out, const struct roger_field *field, const
 
 static bool is_shown(const struct roger_field *field, const void *record)
 {
-	const void *at = rg_field_at(field, record);
-
 	if (field->flags & (ROGER_HIDDEN | ROGER_DERIVED))
-		return false;
-	if ((field->flags & ROGER_MEASURED) && *(const int64_t *)at == ROGER_UNKNOWN)
 		return false;
 	return field->kind == ROGER_BOOL || field->kind == ROGER_INT || field->kind == ROGER_ENUM ||
 	       !rg_field_unset(field, record);

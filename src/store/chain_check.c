@@ -104,9 +104,10 @@ static int open_doubt(struct rg_chain_check *check, const struct rg_line *line,
 		.line = check->lines,
 		.byte = line->offset,
 		.as_stated = stated,
-		.as_computed = rg_chain_over(check->chain, body),
+		.as_computed = check->sha ? rg_chain_over_sha(check->chain, body)
+					  : rg_chain_over(check->chain, body),
 		.copied = copied,
-		.slipped = check->foreign_line && rg_chain_over(check->own_chain, body) == stated,
+		.slipped = check->foreign_line && rg_chain_fits(check->own_chain, body, stated),
 		.foreign_line = check->foreign_line,
 		.foreign_byte = check->foreign_byte,
 	};
@@ -145,15 +146,16 @@ static int look_back(struct rg_chain_check *check, uint64_t end, struct roger_er
 
 static bool goes_on(const struct rg_chain_doubt *doubt, struct roger_str body, uint64_t stated)
 {
-	return doubt->open && (rg_chain_over(doubt->as_stated, body) == stated ||
-			       rg_chain_over(doubt->as_computed, body) == stated);
+	return doubt->open && (rg_chain_fits(doubt->as_stated, body, stated) ||
+			       rg_chain_fits(doubt->as_computed, body, stated));
 }
 
 static int take_chained(struct rg_chain_check *check, const struct rg_line *line,
 			struct roger_str body, uint64_t stated, bool *ret_own,
 			struct rg_chain_finding *ret_finding, struct roger_err *err)
 {
-	bool whole = rg_chain_over(check->chain, body) == stated, fresh = true;
+	const bool sip = rg_chain_over(check->chain, body) == stated;
+	bool whole = sip || rg_chain_over_sha(check->chain, body) == stated, fresh = true;
 	int r = ROGER_OK;
 
 	*ret_own = whole || goes_on(&check->doubt, body, stated);
@@ -167,6 +169,7 @@ static int take_chained(struct rg_chain_check *check, const struct rg_line *line
 		settle_doubt(check, whole, ret_finding);
 		check->chained++;
 		check->chain = stated;
+		check->sha = whole ? !sip : check->sha;
 	} else {
 		r = open_doubt(check, line, body, stated, !fresh, ret_finding, err);
 	}

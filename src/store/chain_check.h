@@ -33,6 +33,7 @@ struct rg_chain_check {
 	uint64_t chain;	      /* over all lines, as a writer computes it */
 	struct rg_table seen; /* every chain stated so far, to detect copies */
 	bool looks_back;      /* collect into seen; set at the first line in doubt */
+	bool sha;	      /* the last chain was one of SHA-256 */
 	uint64_t own_chain;   /* after the last line with a chain of its own */
 	int64_t foreign_line; /* first line without a chain since then; 0: none */
 	uint64_t foreign_byte;

@@ -251,6 +251,16 @@ uint64_t rg_chain_over(uint64_t chain, struct roger_str text)
 	return chain;
 }
 
+uint64_t rg_chain_over_sha(uint64_t chain, struct roger_str text)
+{
+	return rg_hash_sha(chain, text.data, text.length);
+}
+
+bool rg_chain_fits(uint64_t chain, struct roger_str body, uint64_t stated)
+{
+	return rg_chain_over(chain, body) == stated || rg_chain_over_sha(chain, body) == stated;
+}
+
 int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to, uint64_t *chain,
 			struct roger_err *err)
 {
@@ -316,6 +326,22 @@ bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_
 		}
 	}
 	return false;
+}
+
+void rg_chain_follow(struct roger_str lines, uint64_t *chain)
+{
+	struct roger_str line;
+	const char *newline;
+	size_t at = 0;
+
+	(void)rg_chain_find_last(lines, chain, &at);
+	for (; at < lines.length; at += line.length) {
+		newline = memchr(lines.data + at, '\n', lines.length - at);
+		line = (struct roger_str){ lines.data + at,
+					   newline ? (size_t)(newline + 1 - lines.data) - at
+						   : lines.length - at };
+		*chain = rg_chain_over(*chain, line);
+	}
 }
 
 void rg_chain_print(uint64_t chain, struct rg_buf *out)
@@ -396,8 +422,8 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 	bool carries = !line->too_long && rg_chain_split(line->text, &stated, &body);
 	int r;
 
-	*ret_own = carries && (rg_chain_over(chain->value, body) == stated ||
-			       (chain->doubt && rg_chain_over(chain->other, body) == stated));
+	*ret_own = carries && (rg_chain_fits(chain->value, body, stated) ||
+			       (chain->doubt && rg_chain_fits(chain->other, body, stated)));
 	if (*ret_own) {
 		*chain = (struct rg_chain){ .value = stated };
 		return ROGER_OK;

@@ -63,6 +63,12 @@ enum { RG_CHAIN_PIECE = 64 << 10, RG_CHAIN_BYTES = 28 };
 /* The chain after text that has no chain of its own.  text includes its newline. */
 uint64_t rg_chain_over(uint64_t chain, struct roger_str text);
 
+/* The same as a database computes it, which has no SipHash: from SHA-256. */
+uint64_t rg_chain_over_sha(uint64_t chain, struct roger_str text);
+
+/* Does a line with this body, after this chain, state the chain that it must?  Either will do. */
+bool rg_chain_fits(uint64_t chain, struct roger_str body, uint64_t stated);
+
 /* Like rg_chain_over(), for bytes from..to; *chain is read and updated. */
 RG_CHECKED int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to,
 				   uint64_t *chain, struct roger_err *err);
@@ -73,6 +79,9 @@ bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str
 /* The last chain that the lines of text state, and where its line ends.  The first line may lack
  * its beginning; what follows the last newline does not count. */
 bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end);
+
+/* The chain after whole lines, from the chain before them. */
+void rg_chain_follow(struct roger_str lines, uint64_t *chain);
 
 /* Write the chain member and the line's closing brace. */
 void rg_chain_print(uint64_t chain, struct rg_buf *out);

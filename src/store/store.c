@@ -1,5 +1,7 @@
 #include "store/store.h"
 
+#include <stdio.h>
+
 #include "base/id.h"
 #include "base/limits.h"
 #include "host/workspace.h"
@@ -9,7 +11,7 @@ enum { SOON_MS = 200 };
 
 /* NULL: this program is linked without store/postgres/. */
 rg_store_opener rg_postgres_store_open __attribute__((weak));
-int rg_postgres_prepare(struct rg_workspace *workspace, struct roger_err *err)
+int rg_postgres_prepare(struct rg_workspace *workspace, int *ret_steps, struct roger_err *err)
 	__attribute__((weak));
 
 static int fail_without(struct roger_err *err)
@@ -30,14 +32,111 @@ static int open_configured(struct rg_workspace *workspace, const struct rg_store
 
 rg_store_opener *rg_store_open = open_configured;
 
-int rg_store_prepare(struct rg_workspace *workspace, struct roger_err *err)
+int rg_store_prepare(struct rg_workspace *workspace, int *ret_steps, struct roger_err *err)
 {
-	return workspace->config->store.length ? rg_postgres_prepare(workspace, err) : ROGER_OK;
+	*ret_steps = 0;
+	return workspace->config->store.length ? rg_postgres_prepare(workspace, ret_steps, err)
+					       : ROGER_OK;
 }
 
 int rg_store_check(const struct rg_config *config, struct roger_err *err)
 {
 	return config->store.length && !rg_postgres_prepare ? fail_without(err) : ROGER_OK;
+}
+
+/* ----------------------------------------------------------------- moving -- */
+
+struct roger_str rg_store_place(const struct rg_workspace *workspace)
+{
+	const struct roger_settings *settings = &workspace->config->settings;
+	size_t i;
+
+	for (i = 0; workspace->config->store.length && i < settings->count; i++)
+		if (rg_str_is(settings->items[i].key, "store"))
+			return settings->items[i].value;
+	return rg_str(workspace->root);
+}
+
+int rg_store_use(struct rg_workspace *workspace, const char *place, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 2 * RG_PLACE_BYTES };
+
+	rg_buf_add_text(&text, "store: '");
+	place = rg_store_is_address(place) ? place : "";
+	for (; *place; place++) {
+		if (*place == '\'')
+			rg_buf_add_char(&text, '\'');
+		rg_buf_add_char(&text, *place);
+	}
+	rg_buf_add_text(&text, "'\n");
+	return text.failed
+		       ? rg_fail(err, ROGER_EDATA, 0, "the address is too long")
+		       : rg_config_read(workspace->config, rg_buf_str(&text), "move", false, err);
+}
+
+int rg_store_fail_moved(const struct rg_store *store, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ECONFIG, 0,
+		       store->standing == RG_MOVED
+			       ? "the workspace was moved to '%s'; if the move was cut short, the "
+				 "same `roger move` goes on"
+			       : "the workspace is being moved here from '%s'; if that was cut "
+				 "short, the same `roger move`, there, goes on",
+		       store->place);
+}
+
+/* An address that a person trusts, or a folder. */
+static int may_look(const struct rg_store *store, struct rg_workspace *workspace, bool *ret_may,
+		    struct roger_err *err)
+{
+	const struct rg_trust *trust;
+	int r = rg_workspace_trust(workspace, &trust, err);
+
+	*ret_may = r == ROGER_OK && (!rg_store_is_address(store->place) ||
+				     rg_trust_has_path(trust, rg_str(store->place)));
+	return r;
+}
+
+/* Has the source of this move moved here?  Then only the last step is missing. */
+static bool has_come(const struct rg_store *store, const struct rg_workspace *workspace,
+		     const struct rg_store_above *above, struct roger_err *err)
+{
+	struct rg_workspace *from = NULL;
+	struct rg_store *source = NULL;
+	bool may = false, come;
+	int r;
+
+	r = rg_workspace_open(rg_store_is_address(store->place) ? workspace->root : store->place,
+			      &from, err);
+	if (r == ROGER_OK)
+		r = may_look(store, from, &may, err);
+	if (r == ROGER_OK && may)
+		r = rg_store_use(from, store->place, err);
+	if (r == ROGER_OK && may) {
+		from->moving = true;
+		r = rg_store_open(from, above, &source, err);
+	}
+	come = r == ROGER_OK && source && source->standing == RG_MOVED &&
+	       rg_str_is(rg_store_place(workspace), source->place);
+	if (source)
+		source->ops->close(source);
+	rg_workspace_close(from);
+	return come;
+}
+
+int rg_store_follow(struct rg_store *store, const struct rg_workspace *workspace,
+		    const struct rg_store_above *above, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+
+	if (store->standing == RG_LIVE || workspace->moving)
+		return ROGER_OK;
+	if (store->standing == RG_INCOMING && has_come(store, workspace, above, &why))
+		return store->ops->stand(store, RG_LIVE, RG_STR(""), err);
+	/* Another program has what it takes to look. */
+	if (strcmp(why.member, "store") == 0)
+		return fail_without(err);
+	return rg_store_fail_moved(store, err);
 }
 
 const struct rg_log_file rg_store_messages = { .log = RG_LOG_MESSAGES };
@@ -52,16 +151,32 @@ uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_
 
 int rg_store_begin(struct rg_store *store, size_t agents, size_t counts, struct roger_err *err)
 {
-	const struct rg_lock_wish wish = {
-		RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 }, agents, counts
-	};
+	const struct rg_lock_wish wish = { RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 },
+					   agents,	   counts,	    false };
 
 	return store->ops->lock(store, &wish, err);
 }
 
+int rg_store_begin_guess(struct rg_store *store, size_t agents, size_t counts,
+			 struct roger_err *err)
+{
+	const struct rg_lock_wish wish = { RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 },
+					   agents,	   counts,	    true };
+
+	return store->ops->lock(store, &wish, err);
+}
+
+int rg_store_finish(struct rg_store *store, uint64_t *end, struct roger_err *err)
+{
+	if (store->ops->finish)
+		return store->ops->finish(store, end, err);
+	rg_store_release(store, RG_LOCK_APPEND);
+	return ROGER_OK;
+}
+
 bool rg_store_begin_soon(struct rg_store *store, size_t counts)
 {
-	const struct rg_lock_wish wish = { RG_LOCK_APPEND, SOON_MS, { "", 0 }, 0, counts };
+	const struct rg_lock_wish wish = { RG_LOCK_APPEND, SOON_MS, { "", 0 }, 0, counts, false };
 
 	return store->ops->lock(store, &wish, NULL) == ROGER_OK;
 }

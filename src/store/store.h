@@ -46,6 +46,9 @@ struct rg_lock_wish {
 	int64_t wait_ms;	/* 0: only if it is free now */
 	struct roger_str agent; /* for RG_LOCK_WAKE */
 	size_t agents, counts;	/* for RG_LOCK_APPEND: reserve space for this many new figures */
+	/* For RG_LOCK_APPEND: the end and figures may be those seen last.  finish() checks what was
+	 * decided by them. */
+	bool guess;
 };
 
 /* --------------------------------------------------------------- figures -- */
@@ -57,6 +60,7 @@ struct rg_lock_wish {
  */
 enum rg_figure_kind {
 	RG_FIGURE_AGENT,   /* by name: count is an upper limit of unread messages */
+	RG_FIGURE_NAME,	   /* by name: is such an agent known?  Its figure may be old */
 	RG_FIGURE_COUNT,   /* by rg_count_hash() */
 	RG_FIGURE_SESSION, /* epoch: the current one */
 	RG_FIGURE_WITNESS, /* recorded earlier: this many bytes were on disk, with this chain */
@@ -85,7 +89,9 @@ struct rg_figure {
 	uint64_t count;
 	int64_t epoch, seq;
 	uint64_t chain;
-	bool chained; /* chain is known */
+	bool chained;  /* chain is known */
+	uint64_t most; /* to put: a guess (see struct rg_lock_wish) relies on no more; 0: on nothing
+			*/
 };
 
 /* An agent's name and its figure. */
@@ -168,6 +174,13 @@ enum rg_document {
 	RG_DOCUMENT_RUN,   /* one per run, by run id */
 };
 
+/* Which side of a move a store is. */
+enum rg_standing {
+	RG_LIVE,
+	RG_INCOMING, /* being filled from its place; nobody else uses it */
+	RG_MOVED,    /* its journals are at its place now */
+};
+
 /* A run document as stored. */
 struct rg_run_text {
 	struct roger_str file;	  /* file name, for people */
@@ -211,6 +224,13 @@ struct rg_store_ops {
 	 */
 	int (*append)(struct rg_store *store, rg_compose *compose, void *context, uint64_t *ret_end,
 		      struct roger_err *err);
+
+	/*
+	 * Release RG_LOCK_APPEND after append(); *end is its end, and becomes the true one.  0:
+	 * what it relied on was not so, and nothing was written: start again.  Like unlock() in
+	 * a store that never guesses: NULL.
+	 */
+	int (*finish)(struct rg_store *store, uint64_t *end, struct roger_err *err);
 
 	/* Wait until messages are durable up to end or, if file is another journal, until all of
 	 * it is.  ROGER_EIO: they may not be. */
@@ -275,13 +295,36 @@ struct rg_store_ops {
 	 * A store may never make one.
 	 */
 	bool (*keep)(struct rg_store *store, enum rg_keep what);
+
+	/*
+	 * For a move, durably: from now on the store is that, and place is the other side.  To
+	 * become RG_MOVED needs RG_LOCK_APPEND, which it may release.
+	 */
+	int (*stand)(struct rg_store *store, enum rg_standing standing, struct roger_str place,
+		     struct roger_err *err);
+
+	/*
+	 * For a move, into a store that is incoming, durably: whole lines into the journal of that
+	 * name, from byte `from`.  That is its end, or, but for messages, 0: then they replace it.
+	 * Figures do not follow: see keep().
+	 */
+	int (*bring)(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
+		     struct roger_str lines, struct roger_err *err);
+	/* The same for the run document of that file name. */
+	int (*bring_run)(struct rg_store *store, const struct rg_run_text *run,
+			 struct roger_err *err);
 };
+
+enum { RG_PLACE_BYTES = 4096 };
 
 struct rg_store {
 	const struct rg_store_ops *ops;
+	enum rg_standing standing;  /* when it was opened, and after stand() */
+	char place[RG_PLACE_BYTES]; /* the other side; "": live */
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
+	bool notes_alone;  /* add() to the activity log waits for RG_LOCK_RECORDS by itself */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };
 
@@ -310,8 +353,33 @@ extern rg_store_opener *rg_store_open;
 /* Can this program open what the configuration names?  ROGER_EENGINE as above. */
 RG_CHECKED int rg_store_check(const struct rg_config *config, struct roger_err *err);
 
-/* What init does for a store that is no files: make its tables, and add the workspace. */
-RG_CHECKED int rg_store_prepare(struct rg_workspace *workspace, struct roger_err *err);
+/* What init and upgrade do for a store that is no files: bring its tables up to date, in *ret_steps
+ * steps, and add the workspace. */
+RG_CHECKED int rg_store_prepare(struct rg_workspace *workspace, int *ret_steps,
+				struct roger_err *err);
+
+/*
+ * A store that is not live is only for its move (workspace->moving): else ROGER_ECONFIG.  One that
+ * is incoming looks at where it comes from: if that has moved here, it becomes live.
+ */
+RG_CHECKED int rg_store_follow(struct rg_store *store, const struct rg_workspace *workspace,
+			       const struct rg_store_above *above, struct roger_err *err);
+
+/* What a move calls the store of a workspace: the address that `config show` shows, or the folder
+ * that holds .roger/. */
+struct roger_str rg_store_place(const struct rg_workspace *workspace);
+
+/* Is a place an address, and no folder? */
+static inline bool rg_store_is_address(const char *place)
+{
+	return strncmp(place, "postgres", 8) == 0 && strstr(place, "://");
+}
+
+/* Use the store at place, as `roger move` takes it, in place of the configured one. */
+RG_CHECKED int rg_store_use(struct rg_workspace *workspace, const char *place,
+			    struct roger_err *err);
+
+RG_CHECKED int rg_store_fail_moved(const struct rg_store *store, struct roger_err *err);
 
 /* For a signal handler: the process is ending, so stop waiting for other processes. */
 void rg_file_store_interrupt(void);
@@ -355,6 +423,10 @@ static inline void rg_store_release(struct rg_store *store, enum rg_store_lock w
 /* Take RG_LOCK_APPEND with space for this many new agents and counts. */
 RG_CHECKED int rg_store_begin(struct rg_store *store, size_t agents, size_t counts,
 			      struct roger_err *err);
+/* Like rg_store_begin(), as a guess; and its end. */
+RG_CHECKED int rg_store_begin_guess(struct rg_store *store, size_t agents, size_t counts,
+				    struct roger_err *err);
+RG_CHECKED int rg_store_finish(struct rg_store *store, uint64_t *end, struct roger_err *err);
 /* Like rg_store_begin(), but false if the lock is not free after 200 ms (best effort). */
 bool rg_store_begin_soon(struct rg_store *store, size_t counts);
 

@@ -36,6 +36,14 @@ void rg_tally_set_epoch(struct rg_store *store, int64_t epoch)
 	store->ops->put_figure(store, &key, &session);
 }
 
+bool rg_tally_knows_agent(struct rg_store *store, struct roger_str name)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_NAME, .name = name };
+	struct rg_figure agent;
+
+	return store->ops->figure(store, &key, &agent);
+}
+
 bool rg_tally_find_agent(struct rg_store *store, struct roger_str name, struct rg_figure *ret_agent)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_AGENT, .name = name };
@@ -67,15 +75,22 @@ void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count)
 	store->ops->put_figure(store, &key, &figure);
 }
 
-static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by)
+/* most: see struct rg_figure; AS_SEEN: the count that results. */
+enum { AS_SEEN = -1 };
+
+static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by, int64_t most)
 {
+	const struct rg_figure_key key = { .kind = RG_FIGURE_COUNT, .hash = hash };
 	uint64_t count = rg_tally_count(store, hash);
+	struct rg_figure figure;
 
 	if (by < 0 && count < (uint64_t)-by)
 		count = 0;
 	else
 		count += (uint64_t)by;
-	rg_tally_put_count(store, hash, count);
+	figure = (struct rg_figure){ .count = count,
+				     .most = most == AS_SEEN ? count : (uint64_t)most };
+	store->ops->put_figure(store, &key, &figure);
 	return (int64_t)count;
 }
 
@@ -125,14 +140,15 @@ void rg_tally_number(struct rg_store *store, const struct roger_message *message
 	raise_number(store, message, true);
 }
 
-struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message)
+struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message,
+				    const struct rg_tally_counts *most)
 {
-	struct rg_tally_counts counts;
+	struct rg_tally_counts counts = { 0 };
 
-	counts.mailbox = move_count(store, mailbox_of(message), 1);
-	counts.issue = move_count(store, issue_of(message), 1);
+	counts.mailbox = move_count(store, mailbox_of(message), 1, most->mailbox);
+	counts.issue = move_count(store, issue_of(message), 1, most->issue);
 	if (message->key.length)
-		move_count(store, key_of(message), 1);
+		move_count(store, key_of(message), 1, AS_SEEN);
 	if (message->read)
 		know(store, message->to);
 	else
@@ -142,10 +158,10 @@ struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_m
 
 void rg_tally_undo(struct rg_store *store, const struct roger_message *message)
 {
-	move_count(store, mailbox_of(message), -1);
-	move_count(store, issue_of(message), -1);
+	move_count(store, mailbox_of(message), -1, 0);
+	move_count(store, issue_of(message), -1, 0);
 	if (message->key.length)
-		move_count(store, key_of(message), -1);
+		move_count(store, key_of(message), -1, 0);
 	if (!message->read)
 		move_unread(store, message->to, -1);
 }
@@ -160,7 +176,7 @@ bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own)
 	r = arena ? rg_message_read_within(line, arena, &message, NULL) : ROGER_ENOMEM;
 	if (r == ROGER_OK) {
 		raise_number(store, &message, own);
-		rg_tally_add(store, &message);
+		rg_tally_add(store, &message, &(struct rg_tally_counts){ 0 });
 	}
 	rg_arena_free(arena);
 	return r != ROGER_ENOMEM;
@@ -174,8 +190,8 @@ void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 	if (before->read && !after->read && !after->archived_at_ms)
 		move_unread(store, after->to, 1);
 	if (after->archived_at_ms) {
-		move_count(store, mailbox_of(before), -1);
-		move_count(store, issue_of(before), -1);
+		move_count(store, mailbox_of(before), -1, 0);
+		move_count(store, issue_of(before), -1, 0);
 	}
 }
 

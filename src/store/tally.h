@@ -17,6 +17,9 @@ enum { RG_TALLY_AGENTS = 2, RG_TALLY_COUNTS = 3 };
 int64_t rg_tally_epoch(struct rg_store *store);
 void rg_tally_set_epoch(struct rg_store *store, int64_t epoch);
 
+/* Is there such an agent? */
+bool rg_tally_knows_agent(struct rg_store *store, struct roger_str name);
+
 /* Look up an agent; false: unknown. */
 bool rg_tally_find_agent(struct rg_store *store, struct roger_str name,
 			 struct rg_figure *ret_agent);
@@ -33,14 +36,15 @@ void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count);
 /* Count a line that another writer appended; see struct rg_store_above. */
 bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own);
 
-/* The most messages that a mailbox and its issue may hold. */
+/* Messages in a mailbox and in its issue. */
 struct rg_tally_counts {
 	int64_t mailbox, issue;
 };
 
 /* Count a message before it is written; its recipient is known from then on.  Returns the counts
- * with it. */
-struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message);
+ * with it.  A store that guesses sees to it that they are at most these (0: any). */
+struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message,
+				    const struct rg_tally_counts *most);
 
 /* Undo rg_tally_add(): the message was not written.  The lock was held since. */
 void rg_tally_undo(struct rg_store *store, const struct roger_message *message);

@@ -15,6 +15,7 @@ for file in bin/roger include/roger.h include/roger-mcp.h \
 	share/bash-completion/completions/roger share/zsh/site-functions/_roger share/fish/vendor_completions.d/roger.fish \
 	share/doc/roger/LICENSE share/doc/roger/NOTICE share/doc/roger/SECURITY.md share/doc/roger/README.md share/doc/roger/CHANGELOG.md \
 	$([ -x "$(dirname "$ROGER")/roger-serve" ] && echo libexec/roger/roger-serve) \
+	$([ ! -x "$(dirname "$ROGER")/roger-remote" ] || echo libexec/roger/roger-remote) \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files 'docs/*.md' | sed 's|^docs|share/doc/roger|') \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files integrations | sed 's|^|share/roger/|'); do
 	printf '%s\n' "$installed" | grep -qx "$file" || note "missing: $file"

@@ -71,6 +71,9 @@ equal("a member may be repeated", len(server.get(f"/v1/show?ids={ID}&ids={ID}")[
 equal("an error has its exit status", server.get("/v1/show?ids=nothing-of-that-name")[2]["exit"], 66)
 page = server.get("/v1/list?limit=1")[2]
 following = server.get(f"/v1/list?limit=1&after={page['next']}")[2]
+equal("its first page says how many there are", (page["total"], server.get("/v1/list?issue=app&limit=1")[2]["total"]), (server.get("/v1/count")[2]["count"], server.get("/v1/count?issue=app")[2]["count"]))
+equal("where that is not kept it does not", server.get("/v1/list?from=al&limit=1")[2].get("total"), None)
+equal("the command says it, too", json.loads(roger("list", "--limit", "1", "--json").stdout)["total"], page["total"])
 check("a list goes on after its next", page["more"] and following["messages"][0]["id"] != page["messages"][0]["id"])
 
 # ------------------------------------------------------------------------- tags
@@ -82,6 +85,27 @@ equal("who has it is not sent it again", server.get(f"/v1/messages/{ID}", header
 server.post("/v1/ack", {"agent": "bob", "ids": [ID], "note": "seen"})
 changed = server.get(f"/v1/messages/{ID}", headers={"If-None-Match": tag})
 check("until something changes", changed[0] == 200 and changed[1]["ETag"] != tag)
+ACK = {"agent": "bob"}
+ID2 = server.post("/v1/send", {"from": "al", "to": "bob", "content": "which of you", "issue": "app"})[2]["messages"][0]["id"]
+tag2 = server.get(f"/v1/messages/{ID2}")[1]["ETag"]
+stale = server.post("/v1/ack", {**ACK, "ids": [ID2]}, headers={"If-Match": tag})
+equal("who has seen another state of it does not ack it", (stale[0], stale[2]["type"]), (412, "urn:roger:error:changed"))
+equal("nor with a tag that is only alike", server.post("/v1/ack", {**ACK, "ids": [ID2]}, headers={"If-Match": f"W/{tag2}"})[0], 412)
+equal("nor archives it", server.post("/v1/archive", {"ids": [ID2], "unread": True}, headers={"If-Match": tag})[0], 412)
+equal("it is as it was", server.get(f"/v1/messages/{ID2}")[1]["ETag"], tag2)
+answers = []
+several = [threading.Thread(target=lambda: answers.append(server.post("/v1/ack", {**ACK, "ids": [ID2]}, headers={"If-Match": f'"other", {tag2}'})[0])) for _ in range(8)]
+for one in several:
+    one.start()
+for one in several:
+    one.join()
+equal("of several who have seen the same, one is the first", sorted(answers), [200] + [412] * 7)
+tag2 = server.get(f"/v1/messages/{ID2}")[1]["ETag"]
+equal("who looks again archives it", server.post("/v1/archive", {"ids": [ID2]}, headers={"If-Match": tag2})[0], 200)
+equal("any state will do", server.post("/v1/ack", {**ACK, "ids": [ID]}, headers={"If-Match": "*"})[0], 200)
+equal("it is for one message", server.post("/v1/ack", {**ACK, "ids": [ID, ID2]}, headers={"If-Match": tag})[0], 400)
+equal("and for what changes one", server.post("/v1/send", {"from": "al", "to": "bob", "content": "x"}, headers={"If-Match": tag})[0], 400)
+equal("a message that is not there", server.post("/v1/ack", {**ACK, "ids": ["msg-none"]}, headers={"If-Match": "*"})[0], 404)
 equal("a thread has one", server.get(f"/v1/threads/{ID}")[0], 200)
 equal("a message that is not there", server.get("/v1/messages/none-of-these")[0], 404)
 

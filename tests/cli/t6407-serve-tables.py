@@ -121,6 +121,8 @@ while link:
     found += [cell for cell in one.cells if cell in ids]
     link = next((one.links[i] for i in range(len(one.links)) if "after=" in one.links[i]), None)
 check("a list goes on with the same question", count == 3 and sorted(set(found)) == sorted(ids), (count, found))
+equal("how many there are is said", page("/v1/list?limit=2").cells[2], "7")
+equal("or that nobody knows", page("/v1/list?limit=2&from=al").cells[2], "unknown")
 first = page("/v1/list")
 check("rows have a bound", dict(first.values)["limit"] == "100", first.values)
 equal("a form says what was asked", dict(page("/v1/list?to=bob&since=2020-01-01T00:00:00Z&limit=5").values).items() >= {"to": "bob", "since": "2020-01-01T00:00:00.000Z", "limit": "5"}.items(), True)

@@ -175,6 +175,19 @@ static void chain_finds_its_way_again(void **state)
 	close(file);
 }
 
+static void a_database_has_a_chain_of_its_own(void **state)
+{
+	const struct roger_str body = str("{\"a\":1");
+	const uint64_t sha = UINT64_C(0xc3df3583d2ce7fa2);
+
+	(void)state;
+	assert_true(rg_chain_over_sha(42, body) == sha);
+	assert_true(rg_chain_fits(42, body, sha));
+	assert_true(rg_chain_fits(42, body, rg_chain_over(42, body)));
+	assert_false(rg_chain_fits(43, body, sha));
+	assert_false(rg_chain_fits(42, str("{\"a\":2"), sha));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +196,7 @@ int main(void)
 		cmocka_unit_test(chain_of_a_file_is_that_of_its_text),
 		cmocka_unit_test(chain_is_split_from_the_end_only),
 		cmocka_unit_test(chain_finds_its_way_again),
+		cmocka_unit_test(a_database_has_a_chain_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ int scene_postgres_open(struct rg_workspace *workspace, const struct rg_store_ab
 			struct rg_store **ret_store, struct roger_err *err)
 {
 	char *address = address_of(workspace);
-	int r = address ? rg_postgres_migrate(address, err) : rg_fail_memory(err);
+	int steps, r = address ? rg_postgres_migrate(address, &steps, err) : rg_fail_memory(err);
 
 	free(address);
 	rg_postgres_address = address_of;

@@ -40,6 +40,22 @@ static int find_start(struct roger *roger, const struct roger_list_request *requ
 	return ROGER_OK;
 }
 
+/* All of them, where the page shows that, or the store keeps the number. */
+static int find_total(struct roger *roger, const struct roger_list_request *request,
+		      struct roger_messages_reply *reply, struct roger_err *err)
+{
+	const struct rg_query query = query_of(request);
+
+	reply->total = ROGER_UNKNOWN;
+	if (request->after.length)
+		return ROGER_OK;
+	if (!reply->more)
+		reply->total = (int64_t)reply->messages.count;
+	else if (rg_query_is_kept(&query))
+		return rg_engine_count(roger->engine, &query, &reply->total, err);
+	return ROGER_OK;
+}
+
 static int find_page(struct roger *roger, const struct roger_list_request *request,
 		     struct roger_messages_reply *reply, struct roger_err *err)
 {
@@ -62,7 +78,7 @@ static int find_page(struct roger *roger, const struct roger_list_request *reque
 		reply->messages.count = (size_t)limit;
 		reply->next = reply->messages.items[limit - 1].id;
 	}
-	return ROGER_OK;
+	return find_total(roger, request, reply, err);
 }
 
 static bool has_word(struct roger_str text)
@@ -163,6 +179,20 @@ static const struct roger_record list_request = { "list", sizeof(struct roger_li
 static const struct roger_record count_request = { "count", sizeof(struct roger_list_request),
 						   count_fields };
 
+#define AT(member) offsetof(struct roger_messages_reply, member)
+static const struct roger_field list_reply_fields[] = {
+	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record,
+	  "first in, first out" },
+	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "the limit cut the answer" },
+	{ "next", ROGER_TEXT, AT(next), ROGER_SPARE, NULL, NULL, "give this as after to go on" },
+	{ "total", ROGER_INT, AT(total), ROGER_MEASURED, NULL, NULL,
+	  "all that match, of the first page; left out where it would have to be counted" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record list_reply = { "messages", sizeof(struct roger_messages_reply),
+						list_reply_fields };
+
 static const struct roger_field count_reply_fields[] = {
 	{ "count", ROGER_INT, offsetof(struct roger_count_reply, count), 0, NULL, NULL,
 	  "how many" },
@@ -180,7 +210,7 @@ const struct roger_op rg_op_list = {
 		    "--jsonl\n"
 		    "roger list --to bob --unread --count\n",
 	.request = &list_request,
-	.reply = &rg_messages_reply_record,
+	.reply = &list_reply,
 	.run = run_list,
 };
 

@@ -271,6 +271,31 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 	return r;
 }
 
+int rg_trust_add_place(const char *root, struct roger_str place, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_trust *trust = NULL;
+	struct roger_strs paths = { 0 };
+	char found[4096];
+	int64_t owner;
+	size_t i;
+	int r = arena ? rg_workspace_find(root, found, &owner, err) : rg_fail_memory(err);
+
+	if (r == ROGER_OK)
+		r = rg_trust_load(found, owner, &trust, err);
+	if (r == ROGER_OK && trust->known.id.length && !rg_trust_has_path(trust, place)) {
+		for (i = 0; i <= trust->known.paths.count && r == ROGER_OK; i++)
+			if (!rg_arena_add(arena, &paths,
+					  i < trust->known.paths.count ? trust->known.paths.items[i]
+								       : place))
+				r = rg_fail_memory(err);
+		if (r == ROGER_OK)
+			r = rg_trust_accept(trust, trust->known.commands, paths, err);
+	}
+	rg_trust_free(trust);
+	return r;
+}
+
 /* ------------------------------------------------------------------ list -- */
 
 /* Does the folder still hold the mailbox of the document? */

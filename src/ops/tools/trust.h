@@ -38,4 +38,7 @@ RG_CHECKED int rg_trust_add_command(const char *root, struct roger_strs words,
 				    struct rg_arena *arena, bool *ret_trusted,
 				    struct roger_err *err);
 
+/* Trust one more place, in the same way; nothing is done where the mailbox is not trusted. */
+RG_CHECKED int rg_trust_add_place(const char *root, struct roger_str place, struct roger_err *err);
+
 #endif

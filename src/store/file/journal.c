@@ -453,7 +453,7 @@ static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
 	uint64_t stated;
 	bool whole;
 
-	if (rg_chain_split(text, &stated, &body) && rg_chain_over(tail->chain, body) == stated)
+	if (rg_chain_split(text, &stated, &body) && rg_chain_fits(tail->chain, body, stated))
 		return false;
 	whole = rg_json_read(text, &json, NULL) == ROGER_OK;
 	rg_json_free(json);

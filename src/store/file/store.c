@@ -18,7 +18,7 @@
 #include "store/file/journal.h"
 #include "store/file/log.h"
 
-static const char suffix[] = ".json", state_name[] = "message-state.json";
+static const char suffix[] = ".json", state_name[] = "message-state.json", move_name[] = "move";
 
 /* The journal of each kind, except messages, that was used last. */
 struct open_log {
@@ -33,6 +33,7 @@ struct file_store {
 	const struct rg_store_above *above;
 	struct rg_journal *journal;
 	struct rg_control *adopting; /* the control file while a line is adopted */
+	uint64_t generation;	     /* of the control file, when `move` was last read */
 	int folders[RG_LOGS];	     /* of logs; RG_NO_FILE until needed */
 	struct open_log open[RG_LOGS];
 	struct rg_open_log appending[RG_LOGS]; /* the log of each kind that was appended to last */
@@ -137,6 +138,111 @@ static int place_of(struct file_store *store, enum rg_log log, struct roger_str 
 	return r;
 }
 
+/* ---------------------------------------------------------------- moving -- */
+
+static const char *const standings[] = { "live", "incoming", "moved" };
+
+/* The file `move`: "incoming" or "moved", a blank and the other side; live without. */
+static int read_standing(struct file_store *store, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	bool found = false;
+	char *blank;
+	int r;
+
+	r = rg_file_read_all_at(store->workspace->data, move_name, RG_PLACE_BYTES, &text, &found,
+				err);
+	if (r < 0)
+		return r;
+	rg_buf_add_char(&text, '\0');
+	store->base.standing = RG_LIVE;
+	blank = found && !text.failed ? strchr(text.data, ' ') : NULL;
+	snprintf(store->base.place, sizeof store->base.place, "%.*s",
+		 blank ? (int)strcspn(blank + 1, "\n") : 0, blank ? blank + 1 : "");
+	if (found)
+		store->base.standing =
+			strncmp(text.data, "moved ", 6) == 0 ? RG_MOVED : RG_INCOMING;
+	return ROGER_OK;
+}
+
+/* A move replaces the control file, so that every process comes by here. */
+static int check_standing(struct file_store *store, struct roger_err *err)
+{
+	struct rg_control *control = control_of(store);
+	int r;
+
+	if (!control || store->workspace->moving ||
+	    rg_control_generation(control) == store->generation)
+		return ROGER_OK;
+	r = read_standing(store, err);
+	if (r == ROGER_OK && store->base.standing != RG_LIVE)
+		return rg_store_fail_moved(&store->base, err);
+	if (r == ROGER_OK)
+		store->generation = rg_control_generation(control);
+	return r;
+}
+
+/* Under the append lock: whoever waits for it, or uses the control file, looks again. */
+static int mark(struct file_store *store, enum rg_standing standing, struct roger_str place,
+		struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_PLACE_BYTES };
+
+	rg_buf_printf(&text, "%s %.*s\n", standings[standing], RG_STR_ARGS(place));
+	if (text.failed)
+		return rg_fail_memory(err);
+	rg_control_retire(rg_journal_control(store->journal));
+	return rg_file_replace(store->workspace->data, move_name, rg_buf_str(&text), true, err);
+}
+
+static int stand(struct rg_store *base, enum rg_standing standing, struct roger_str place,
+		 struct roger_err *err)
+{
+	struct file_store *store = of(base);
+	const int folder = store->workspace->data;
+	int r = ROGER_OK;
+
+	if (standing == RG_INCOMING)
+		r = rg_journal_lock(store->journal, 0, 0, err);
+	if (r == ROGER_OK && standing == RG_LIVE)
+		r = rg_file_remove(folder, move_name, err);
+	else if (r == ROGER_OK)
+		r = mark(store, standing, place, err);
+	if (standing == RG_INCOMING && r == ROGER_OK)
+		rg_journal_unlock(store->journal);
+	if (r == ROGER_OK && standing == RG_LIVE)
+		r = rg_file_sync_folder(folder, move_name, err);
+	return r == ROGER_OK ? read_standing(store, err) : r;
+}
+
+static int write_lines(int folder, const char *name, struct roger_str lines, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r = rg_file_open(folder, name, RG_FILE_CREATE_APPEND, &file, err);
+
+	if (r == ROGER_OK && lines.length)
+		r = rg_file_write(file, lines.data, lines.length, name, err);
+	if (r == ROGER_OK)
+		r = rg_file_sync(file, name, err);
+	return r == ROGER_OK ? rg_file_sync_folder(folder, name, err) : r;
+}
+
+static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
+		 struct roger_str lines, struct roger_err *err)
+{
+	struct file_store *store = of(base);
+	int folder, r = ROGER_OK;
+	const char *name = file->name.data;
+	char unused[RG_FILE_NAME_BYTES];
+
+	if (file->log == RG_LOG_MESSAGES)
+		name = store->workspace->config->jsonl_file.data;
+	r = place_of(store, file->log, RG_STR(""), true, &folder, unused, err);
+	if (r == ROGER_OK && !from && file->log != RG_LOG_MESSAGES)
+		r = rg_file_remove(folder, name, err);
+	return r == ROGER_OK ? write_lines(folder, name, lines, err) : r;
+}
+
 /* ----------------------------------------------------------------- locks -- */
 
 /* One byte of wake.lock, an empty file, is locked per agent.  Two agents with the same byte wait
@@ -160,7 +266,7 @@ static int lock_waker(struct file_store *store, struct roger_str agent, struct r
 	return r == ROGER_OK && !taken ? ROGER_ETIMEOUT : r;
 }
 
-static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
+static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
 {
 	struct rg_journal *journal = of(base)->journal;
 
@@ -186,6 +292,18 @@ static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger
 		rg_file_unlock_byte(of(base)->wakers, byte_of(agent));
 	else
 		rg_journal_release(of(base)->journal, which);
+}
+
+static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
+{
+	int r = lock_any(base, wish, err);
+
+	if (r < 0)
+		return r;
+	r = check_standing(of(base), err);
+	if (r < 0)
+		unlock(base, wish->which, wish->agent);
+	return r;
 }
 
 /* -------------------------------------------------------------- messages -- */
@@ -225,6 +343,8 @@ static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *er
 	int r;
 
 	r = rg_journal_settle(journal, ret_end, err);
+	if (r == ROGER_OK)
+		r = check_standing(of(base), err);
 	if (r == ROGER_OK && rg_journal_control(journal))
 		r = rg_journal_check_end(journal, &fits, err);
 	return r;
@@ -499,6 +619,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		ret_figure->count = state_bytes(of(base));
 		return ret_figure->count > 0;
 	case RG_FIGURE_AGENT:
+	case RG_FIGURE_NAME:
 		return find_agent(control, key->name, ret_figure);
 	case RG_FIGURE_COUNT:
 		ret_figure->count = rg_control_find_count(control, key->hash);
@@ -539,6 +660,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 		rg_control_set_witness(control, (struct rg_witness){ figure->count, figure->chain,
 								     figure->chained });
 		break;
+	case RG_FIGURE_NAME:
 	case RG_FIGURE_ON_DISK:
 	case RG_FIGURE_STATE:
 	case RG_FIGURE_DAMAGED:
@@ -555,8 +677,9 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 		return false;
 	memcpy(ret_named->name, slot.name, slot.length);
 	ret_named->length = slot.length;
-	ret_named->figure =
-		(struct rg_figure){ slot.agent.unread, slot.agent.epoch, slot.agent.seq, 0, false };
+	ret_named->figure = (struct rg_figure){
+		slot.agent.unread, slot.agent.epoch, slot.agent.seq, 0, false, 0
+	};
 	return true;
 }
 
@@ -797,6 +920,17 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 	return r;
 }
 
+static int bring_run(struct rg_store *base, const struct rg_run_text *run, struct roger_err *err)
+{
+	int folder, r;
+
+	r = open_runs(of(base), true, &folder, err);
+	if (r == ROGER_OK)
+		r = rg_file_replace(folder, run->file.data, run->text, true, err);
+	rg_file_close(folder);
+	return r;
+}
+
 static bool is_document(struct roger_str name)
 {
 	const size_t length = sizeof suffix - 1;
@@ -889,6 +1023,9 @@ static const struct rg_store_ops operations = {
 	.put = put,
 	.runs = list_runs,
 	.keep = keep,
+	.stand = stand,
+	.bring = bring,
+	.bring_run = bring_run,
 };
 
 static int open_journal(struct file_store *store, struct roger_err *err)
@@ -925,10 +1062,14 @@ int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_abo
 	for (i = 0; i < RG_LOGS; i++)
 		store->folders[i] = store->open[i].file = store->appending[i].file = RG_NO_FILE;
 	r = open_journal(store, err);
+	if (r == ROGER_OK)
+		r = read_standing(store, err);
 	if (r < 0) {
 		close_store(&store->base);
 		return r;
 	}
+	if (control_of(store))
+		store->generation = rg_control_generation(control_of(store));
 	if (rg_journal_writable(store->journal))
 		snprintf(store->base.era, sizeof store->base.era, "%s",
 			 rg_control_page(rg_journal_control(store->journal))->boot_id);

@@ -70,6 +70,9 @@ struct memory {
 	int64_t epoch;
 	struct rg_figure witness;
 	uint32_t wake;
+	enum rg_standing standing;
+	char place[RG_PLACE_BYTES];
+	bool brought; /* by a move, which closes its handle: stays for the next one */
 };
 
 struct memory_store {
@@ -381,6 +384,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 	*ret_figure = (struct rg_figure){ 0 };
 	switch (key->kind) {
 	case RG_FIGURE_AGENT:
+	case RG_FIGURE_NAME:
 		agent = find_agent(memory, key->name);
 		leave(memory);
 		if (agent)
@@ -491,7 +495,7 @@ static bool is_last_line_whole(const struct memory *memory)
 	uint64_t stated;
 
 	return rg_chain_split(line, &stated, &body) && stated == memory->messages->chain &&
-	       rg_chain_over(memory->before_last, body) == stated;
+	       rg_chain_fits(memory->before_last, body, stated);
 }
 
 static void check_end(struct memory *memory)
@@ -503,15 +507,26 @@ static void check_end(struct memory *memory)
 	memory->shared.broken = RG_BROKEN_DIFFERS;
 }
 
+static int check_standing(struct rg_store *base, struct roger_err *err)
+{
+	const struct memory_store *store = (struct memory_store *)base;
+
+	if (store->memory->standing == RG_LIVE || store->workspace->moving)
+		return ROGER_OK;
+	base->standing = store->memory->standing;
+	snprintf(base->place, sizeof base->place, "%s", store->memory->place);
+	return rg_store_fail_moved(base, err);
+}
+
 static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
 {
 	struct memory *memory = enter_sound(base);
+	int r = check_standing(base, err);
 
-	(void)err;
 	check_end(memory);
 	*ret_end = memory->messages->text.length;
 	leave(memory);
-	return ROGER_OK;
+	return r;
 }
 
 /* RG_LOCK_APPEND is held, so figures are up to date. */
@@ -631,7 +646,9 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
-	r = take(memory, &wanted, base, err);
+	r = check_standing(base, err);
+	if (r == ROGER_OK)
+		r = take(memory, &wanted, base, err);
 	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
 		if (memory->stale)
 			compute_figures((struct memory_store *)base);
@@ -737,6 +754,65 @@ static int runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_tex
 	return copied ? ROGER_OK : rg_fail_memory(err);
 }
 
+/* ---------------------------------------------------------------- moving -- */
+
+static int stand(struct rg_store *base, enum rg_standing standing, struct roger_str place,
+		 struct roger_err *err)
+{
+	struct memory *memory = enter(base);
+
+	(void)err;
+	memory->standing = base->standing = standing;
+	snprintf(memory->place, sizeof memory->place, "%.*s", RG_STR_ARGS(place));
+	snprintf(base->place, sizeof base->place, "%s", memory->place);
+	leave(memory);
+	return ROGER_OK;
+}
+
+static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
+		 struct roger_str lines, struct roger_err *err)
+{
+	struct memory *memory = enter(base);
+	struct journal *journal = find_journal(memory, file->log, file->name.data);
+
+	memory->brought = true;
+	if (!journal)
+		journal = make_journal(memory, file->log, file->name.data);
+	if (journal && !from) {
+		rg_buf_clear(&journal->text);
+		journal->chain = 0;
+	}
+	if (journal) {
+		rg_buf_add_str(&journal->text, lines);
+		rg_chain_follow(lines, &journal->chain);
+	}
+	leave(memory);
+	return journal && !journal->text.failed ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int bring_run(struct rg_store *base, const struct rg_run_text *run, struct roger_err *err)
+{
+	struct memory *memory = enter(base);
+	struct document *document = memory->documents;
+
+	while (document &&
+	       (document->which != RG_DOCUMENT_RUN || !rg_str_is(run->file, document->name)))
+		document = document->next;
+	if (!document && (document = calloc(1, sizeof *document))) {
+		document->which = RG_DOCUMENT_RUN;
+		snprintf(document->name, sizeof document->name, "%s", run->file.data);
+		document->next = memory->documents;
+		memory->documents = document;
+	}
+	if (document) {
+		rg_buf_deinit(&document->text);
+		rg_buf_init(&document->text, SIZE_MAX);
+		rg_buf_add_str(&document->text, run->text);
+	}
+	leave(memory);
+	return document && !document->text.failed ? ROGER_OK : rg_fail_memory(err);
+}
+
 /* --------------------------------------------------------------- opening -- */
 
 static struct memory *make_memory(const char *path)
@@ -807,7 +883,7 @@ static struct rg_store *close_store(struct rg_store *base)
 	pthread_cond_broadcast(&memory->changed);
 	leave(memory);
 	pthread_mutex_lock(&all_mutex);
-	if (--memory->handles == 0)
+	if (--memory->handles == 0 && !memory->brought)
 		free_memory(memory);
 	pthread_mutex_unlock(&all_mutex);
 	free(base);
@@ -836,6 +912,9 @@ static const struct rg_store_ops operations = {
 	.put = put,
 	.runs = runs,
 	.keep = keep,
+	.stand = stand,
+	.bring = bring,
+	.bring_run = bring_run,
 };
 
 static struct memory *find_memory(const char *path)
@@ -871,6 +950,8 @@ int rg_memory_store_open(struct rg_workspace *workspace, const struct rg_store_a
 	snprintf(store->base.era, sizeof store->base.era, "%s", store->memory->era);
 	store->workspace = workspace;
 	store->above = above;
+	store->base.standing = store->memory->standing;
+	snprintf(store->base.place, sizeof store->base.place, "%s", store->memory->place);
 	*ret_store = &store->base;
 	return ROGER_OK;
 }

@@ -13,9 +13,9 @@ enum { WARM_MAX = 64 };
 struct known {
 	uint64_t place; /* a hash of kind, and name or hash */
 	struct rg_figure_key key;
-	struct rg_figure figure;
-	uint64_t bytes; /* fetched when messages had these, */
-	unsigned turn;	/* in this transaction */
+	struct rg_figure figure, base; /* base: as the server has it */
+	uint64_t bytes;		       /* fetched when messages had these, */
+	unsigned turn;		       /* in this transaction; 0: never */
 	bool there, dirty;
 	char name[RG_NAME_CHARS_MAX];
 };
@@ -23,18 +23,19 @@ _Static_assert(sizeof(struct known) % 8 == 0, "an entry of a table");
 
 static struct known *find(struct postgres_store *store, const struct rg_figure_key *key)
 {
-	const bool agent = key->kind == RG_FIGURE_AGENT;
+	const bool agent = key->kind != RG_FIGURE_COUNT;
 	struct known *known;
 	bool fresh;
 
 	known = rg_table_put(&store->known,
-			     rg_hash(key->kind, agent ? key->name.data : (const char *)&key->hash,
+			     rg_hash(agent, agent ? key->name.data : (const char *)&key->hash,
 				     agent ? key->name.length : sizeof key->hash),
 			     &fresh);
 	rg_assert(known != NULL);
 	if (fresh) {
 		rg_assert(key->name.length <= sizeof known->name);
 		known->key = *key;
+		known->key.kind = agent ? RG_FIGURE_AGENT : RG_FIGURE_COUNT;
 		if (agent)
 			memcpy(known->name, key->name.data, key->name.length);
 	}
@@ -56,163 +57,100 @@ bool rg_pg_is_dirty(const struct postgres_store *store)
 	while ((known = rg_table_next(&store->known, &i)))
 		if (known->dirty)
 			return true;
-	return store->line_count > 0;
+	return store->line_count > 0 || store->row.epoch != store->row_before.epoch;
 }
 
 /* -------------------------------------------------------------- fetching -- */
 
-void rg_pg_list_open(struct rg_buf *list)
-{
-	rg_buf_init(list, SIZE_MAX);
-	rg_buf_add_char(list, '{');
-}
-
-void rg_pg_list_add(struct rg_buf *list, int64_t number)
-{
-	if (list->length > 1)
-		rg_buf_add_char(list, ',');
-	rg_buf_add_int(list, number);
-}
-
-/* As bytea in an array is written; a name needs no quoting then. */
-static void add_name(struct rg_buf *list, const struct known *known)
-{
-	size_t i;
-
-	rg_buf_add_text(list, list->length > 1 ? ",\"\\\\x" : "\"\\\\x");
-	for (i = 0; i < known->key.name.length; i++)
-		rg_buf_printf(list, "%02x", (unsigned char)known->name[i]);
-	rg_buf_add_char(list, '"');
-}
-
-void rg_pg_list_close(struct rg_buf *list, struct rg_args *args)
-{
-	rg_buf_add(list, "}", 2);
-	rg_assert(!list->failed);
-	rg_arg_text(args, list->data);
-}
-
-static void ask(struct postgres_store *store, const struct rg_buf *names,
-		const struct rg_buf *hashes)
-{
-	struct rg_args agents = { 0 }, counts = { 0 };
-
-	rg_arg_int(&agents, store->ws);
-	rg_arg_text(&agents, names->data);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT name, unread, epoch, seq FROM roger.agent WHERE ws = $1::int AND name "
-		    "= ANY($2::bytea[])",
-		    &agents);
-	rg_arg_int(&counts, store->ws);
-	rg_arg_text(&counts, hashes->data);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT hash, count FROM roger.count WHERE ws = $1::int AND hash = "
-		    "ANY($2::bigint[])",
-		    &counts);
-}
-
-/* Queue the question for all known figures; they are taken by rg_pg_take_known(). */
-void rg_pg_ask_known(struct postgres_store *store)
+/* Queue the question for one figure, or for all that are known. */
+static void ask(struct postgres_store *store, struct known *only)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf names, hashes;
-	struct rg_args unused = { 0 };
 	struct known *known;
 	size_t i = 0;
 
+	rg_array_open(&names, RG_ARRAY_BYTES);
+	rg_array_open(&hashes, RG_ARRAY_INTS);
+	while ((known = rg_table_next(&store->known, &i))) {
+		if (only && known != only)
+			continue;
+		known->turn = store->turn;
+		known->bytes = store->row.bytes;
+		known->there = known->dirty = false;
+		known->figure = known->base = (struct rg_figure){ 0 };
+		if (known->key.kind == RG_FIGURE_AGENT)
+			rg_array_add(&names,
+				     (struct roger_str){ known->name, known->key.name.length });
+		else
+			rg_array_add_int(&hashes, (int64_t)known->key.hash);
+	}
+	rg_link_put(
+		&store->link, RG_ROLE_ASKED,
+		"SELECT name, 0::bigint, unread, epoch, seq FROM roger.agent WHERE ws = $1 AND "
+		"name = ANY($2) UNION ALL SELECT NULL, hash, count, 0, 0 FROM roger.count WHERE "
+		"ws = $1 AND hash = ANY($3)",
+		RG_ARGS(RG_INT(store->ws), rg_array_close(&names), rg_array_close(&hashes)));
+}
+
+/* They are taken by rg_pg_take_known(). */
+void rg_pg_ask_known(struct postgres_store *store)
+{
 	if (store->known.count > WARM_MAX)
 		rg_pg_forget_known(store);
-	rg_pg_list_open(&names);
-	rg_pg_list_open(&hashes);
-	while ((known = rg_table_next(&store->known, &i))) {
-		known->turn = store->turn;
-		known->there = known->dirty = false;
-		known->figure = (struct rg_figure){ 0 };
-		if (known->key.kind == RG_FIGURE_AGENT)
-			add_name(&names, known);
-		else
-			rg_pg_list_add(&hashes, (int64_t)known->key.hash);
-	}
-	rg_pg_list_close(&names, &unused);
-	rg_pg_list_close(&hashes, &unused);
-	ask(store, &names, &hashes);
+	ask(store, NULL);
 }
 
-static struct rg_figure agent_of(const PGresult *result, int row)
+static struct rg_figure figure_of(const PGresult *result, int row)
 {
-	return (struct rg_figure){ .count = (uint64_t)rg_column_int(result, row, 1),
-				   .epoch = rg_column_int(result, row, 2),
-				   .seq = rg_column_int(result, row, 3) };
-}
-
-static void keep_figure(struct postgres_store *store, const struct rg_figure_key *key,
-			const struct rg_figure *figure)
-{
-	struct known *known = find(store, key);
-
-	known->figure = *figure;
-	known->there = true;
-	known->turn = store->turn;
-	known->bytes = store->row.bytes;
+	return (struct rg_figure){ .count = (uint64_t)rg_column_int(result, row, 2),
+				   .epoch = rg_column_int(result, row, 3),
+				   .seq = rg_column_int(result, row, 4) };
 }
 
 int rg_pg_take_known(struct postgres_store *store, struct roger_err *err)
 {
 	PGresult *result = NULL;
-	struct rg_figure figure;
+	struct rg_figure_key key;
+	struct known *known;
 	int r, row;
 
 	r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
 	for (row = 0; r == ROGER_OK && row < PQntuples(result); row++) {
-		figure = agent_of(result, row);
-		keep_figure(store,
-			    &(struct rg_figure_key){ .kind = RG_FIGURE_AGENT,
-						     .name = rg_column_bytes(result, row, 0) },
-			    &figure);
+		key.kind = PQgetisnull(result, row, 0) ? RG_FIGURE_COUNT : RG_FIGURE_AGENT;
+		key.name = rg_column_bytes(result, row, 0);
+		key.hash = (uint64_t)rg_column_int(result, row, 1);
+		known = find(store, &key);
+		known->figure = known->base = figure_of(result, row);
+		known->there = true;
 	}
-	rg_result_clear(&result);
-	if (r == ROGER_OK)
-		r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
-	for (row = 0; r == ROGER_OK && row < PQntuples(result); row++)
-		keep_figure(
-			store,
-			&(struct rg_figure_key){ .kind = RG_FIGURE_COUNT,
-						 .hash = (uint64_t)rg_column_int(result, row, 0) },
-			&(struct rg_figure){ .count = (uint64_t)rg_column_int(result, row, 1) });
-	rg_result_clear(&result);
+	PQclear(result);
 	return r;
 }
 
-/* One figure.  On failure the connection is closed: then nothing is appended on it either. */
+/* On failure within a transaction the connection is closed: then nothing is appended on it. */
 static void fetch(struct postgres_store *store, struct known *known)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf names, hashes;
-	struct rg_args unused = { 0 };
-
-	rg_pg_list_open(&names);
-	rg_pg_list_open(&hashes);
-	if (known->key.kind == RG_FIGURE_AGENT)
-		add_name(&names, known);
-	else
-		rg_pg_list_add(&hashes, (int64_t)known->key.hash);
-	rg_pg_list_close(&names, &unused);
-	rg_pg_list_close(&hashes, &unused);
-	known->turn = store->turn;
-	known->bytes = store->row.bytes;
-	known->there = false;
-	known->figure = (struct rg_figure){ 0 };
-	ask(store, &names, &hashes);
+	ask(store, known);
 	rg_link_sync(&store->link);
 	if (rg_pg_take_known(store, NULL) < 0)
 		rg_link_close(&store->link);
 }
 
-/* Must it be asked for?  Outside of a transaction others may change it at any time; who waits
- * would ask in vain as long as there are no new lines. */
-static bool is_stale(const struct postgres_store *store, const struct known *known)
+/*
+ * Must it be asked for?  Outside of a transaction others may change it at any time, but no agent
+ * is forgotten; who waits would ask in vain as long as there are no new lines.  For a guess any
+ * agent's figure of this connection will do, and any count.
+ */
+static bool is_stale(const struct postgres_store *store, const struct rg_figure_key *key,
+		     const struct known *known)
 {
+	if (store->appending && store->guessing)
+		return key->kind == RG_FIGURE_AGENT && !known->turn;
 	if (store->appending)
 		return known->turn != store->turn && !store->blank;
-	return known->key.kind != RG_FIGURE_AGENT || store->listening != store->link.lives ||
+	if (key->kind == RG_FIGURE_NAME && known->there)
+		return false;
+	return key->kind != RG_FIGURE_AGENT || store->listening != store->link.lives ||
 	       known->turn != store->turn || known->bytes != store->row.bytes;
 }
 
@@ -221,23 +159,20 @@ static bool find_figure(struct postgres_store *store, const struct rg_figure_key
 {
 	struct known *known = find(store, key);
 
-	if (is_stale(store, known) && (store->appending || rg_pg_ready(store, NULL) == ROGER_OK)) {
+	if (is_stale(store, key, known) && rg_pg_ready(store, NULL) == ROGER_OK) {
 		fetch(store, known);
 		known = find(store, key);
 	}
 	*ret_figure = known->figure;
-	return key->kind == RG_FIGURE_AGENT ? known->there : known->figure.count > 0;
+	return key->kind == RG_FIGURE_COUNT ? known->figure.count > 0 : known->there;
 }
 
 static int64_t fetch_epoch(struct postgres_store *store)
 {
 	/* With either lock nobody opens a session. */
-	if (store->appending || rg_store_holds(&store->base, RG_LOCK_STATE) ||
-	    rg_pg_ready(store, NULL) < 0)
+	if (store->appending || rg_store_holds(&store->base, RG_LOCK_STATE))
 		return store->row.epoch;
-	rg_pg_ask_row(store);
-	rg_link_sync(&store->link);
-	(void)!rg_pg_take_row(store, NULL);
+	(void)!rg_pg_look(store, false, NULL);
 	return store->row.epoch;
 }
 
@@ -250,6 +185,7 @@ bool rg_pg_figure(struct rg_store *base, const struct rg_figure_key *key,
 	*ret_figure = (struct rg_figure){ 0 };
 	switch (key->kind) {
 	case RG_FIGURE_AGENT:
+	case RG_FIGURE_NAME:
 	case RG_FIGURE_COUNT:
 		there = find_figure(store, key, ret_figure);
 		break;
@@ -282,20 +218,14 @@ bool rg_pg_figure(struct rg_store *base, const struct rg_figure_key *key,
 
 static void put_witness(struct postgres_store *store, const struct rg_figure *figure)
 {
-	struct rg_args args = { 0 };
-
 	store->row.witness = *figure;
 	if (!store->appending && rg_pg_ready(store, NULL) < 0)
 		return;
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, (int64_t)figure->count);
-	rg_arg_int(&args, (int64_t)figure->chain);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "UPDATE roger.workspace SET witness_bytes = $2::bigint, witness_chain = "
-		    "$3::bigint WHERE ws = $1::int",
-		    &args);
+	rg_link_put(
+		&store->link, RG_ROLE_ASIDE,
+		"UPDATE roger.workspace SET witness_bytes = $2, witness_chain = $3 WHERE ws = $1",
+		RG_ARGS(RG_INT(store->ws), RG_INT(figure->count), RG_INT(figure->chain)));
 	rg_link_sync(&store->link);
-	(void)!rg_link_expect(&store->link, RG_ANSWER_MS, NULL, NULL);
 }
 
 void rg_pg_put_figure(struct rg_store *base, const struct rg_figure_key *key,
@@ -308,7 +238,7 @@ void rg_pg_put_figure(struct rg_store *base, const struct rg_figure_key *key,
 		known = find(store, key);
 		known->figure = *figure;
 		known->there = known->dirty = true;
-		known->turn = store->turn;
+		known->turn = store->guessing && !known->turn ? 0 : store->turn;
 	} else if (key->kind == RG_FIGURE_SESSION) {
 		store->row.epoch = figure->epoch;
 	} else {
@@ -317,83 +247,110 @@ void rg_pg_put_figure(struct rg_store *base, const struct rg_figure_key *key,
 	rg_pg_leave(store);
 }
 
-/* Agents and counts that changed, as columns. */
+/* What changed: names and four numbers of each, three numbers of each count. */
 struct changes {
-	struct rg_buf names, unread, epochs, seqs, hashes, counts;
+	struct rg_buf names, agents, counts;
 };
 
+static void add_change(struct changes *changes, const struct known *known)
+{
+	const struct rg_figure *now = &known->figure, *base = &known->base;
+	const int64_t step = now->seq - (now->epoch == base->epoch ? base->seq : 0);
+
+	if (known->key.kind == RG_FIGURE_COUNT) {
+		rg_array_add_int(&changes->counts, (int64_t)known->key.hash);
+		rg_array_add_int(&changes->counts, (int64_t)(now->count - base->count));
+		rg_array_add_int(&changes->counts, (int64_t)now->most);
+		return;
+	}
+	rg_array_add(&changes->names, (struct roger_str){ known->name, known->key.name.length });
+	rg_array_add_int(&changes->agents, (int64_t)(now->count - base->count));
+	rg_array_add_int(&changes->agents, now->epoch);
+	rg_array_add_int(&changes->agents, step);
+	rg_array_add_int(&changes->agents, now->seq);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct known *x = *(struct known *const *)a, *y = *(struct known *const *)b;
+
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* In an order that is the same for everybody, so that none waits for another in a circle. */
 static void gather(struct postgres_store *store, struct changes *changes)
+{
+	struct known *known, **changed;
+	size_t i = 0, count = 0;
+
+	while ((known = rg_table_next(&store->known, &i)))
+		count += known->dirty;
+	changed = count ? calloc(count, sizeof *changed) : NULL;
+	rg_assert(changed || !count);
+	for (i = count = 0; (known = rg_table_next(&store->known, &i));)
+		if (known->dirty)
+			changed[count++] = known;
+	if (count)
+		qsort(changed, count, sizeof *changed, compare);
+	for (i = 0; i < count; i++)
+		add_change(changes, changed[i]);
+	free(changed);
+}
+
+/* Does the shared word go on with these lines, from their start to their end? */
+static bool passes(const struct postgres_store *store, int64_t now[WORDS])
+{
+	if (!store->line_count || now[4] != (int64_t)store->row.bytes ||
+	    store->row.words[4] != (int64_t)store->row_before.bytes)
+		return false;
+	now[4] = store->row.words[4];
+	return true;
+}
+
+void rg_pg_put_step(struct postgres_store *store)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf before = { 0 }, after = { 0 };
+	struct changes c;
+	int64_t now[WORDS];
+	bool pass, same;
+
+	rg_pg_read_words(store, now);
+	pass = passes(store, now);
+	same = !memcmp(now, store->row.words, sizeof now);
+	rg_array_open(&c.names, RG_ARRAY_BYTES);
+	rg_array_open(&c.agents, RG_ARRAY_INTS);
+	rg_array_open(&c.counts, RG_ARRAY_INTS);
+	gather(store, &c);
+	rg_link_put(
+		&store->link, RG_ROLE_ASKED,
+		"SELECT * FROM roger.append_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, "
+		"$13)",
+		RG_ARGS(RG_INT(store->ws),
+			RG_INT(rg_pg_lock_number(store, RG_LOCK_APPEND, RG_STR(""))),
+			RG_TEXT(store->guessing ? "t" : "f"), RG_INT(store->row_before.epoch),
+			RG_INT(store->row.epoch), rg_array_close(&store->lines),
+			RG_INT(store->token), rg_array_close(&c.names), rg_array_close(&c.agents),
+			rg_array_close(&c.counts),
+			same ? RG_NULL : rg_ints(&before, store->row.words, WORDS),
+			same ? RG_NULL : rg_ints(&after, now, WORDS), RG_TEXT(pass ? "t" : "f")));
+	rg_buf_deinit(&c.names);
+	rg_buf_deinit(&c.agents);
+	rg_buf_deinit(&c.counts);
+}
+
+void rg_pg_end_step(struct postgres_store *store, bool stored)
 {
 	struct known *known;
 	size_t i = 0;
 
 	while ((known = rg_table_next(&store->known, &i))) {
-		if (!known->dirty)
-			continue;
+		if (known->dirty && stored)
+			known->base = known->figure;
+		else if (known->dirty)
+			known->turn = 0;
+		known->figure = known->base;
 		known->dirty = false;
-		known->key.name.data = known->name;
-		if (known->key.kind == RG_FIGURE_AGENT) {
-			add_name(&changes->names, known);
-			rg_pg_list_add(&changes->unread, (int64_t)known->figure.count);
-			rg_pg_list_add(&changes->epochs, known->figure.epoch);
-			rg_pg_list_add(&changes->seqs, known->figure.seq);
-		} else {
-			rg_pg_list_add(&changes->hashes, (int64_t)known->key.hash);
-			rg_pg_list_add(&changes->counts, (int64_t)known->figure.count);
-		}
 	}
-}
-
-static void for_each(struct changes *changes, void (*act)(struct rg_buf *list))
-{
-	act(&changes->names);
-	act(&changes->unread);
-	act(&changes->epochs);
-	act(&changes->seqs);
-	act(&changes->hashes);
-	act(&changes->counts);
-}
-
-static const char write_sql[] =
-	"WITH lines AS (INSERT INTO roger.line SELECT $2::bigint, $3::bigint + o, "
-	"substring($4::bytea FROM (o + 1)::int FOR l), $5::bigint "
-	"FROM unnest($6::bigint[], $7::int[]) AS p(o, l)), "
-	"agents AS (INSERT INTO roger.agent SELECT $1::int, n, u, e, s FROM unnest($8::bytea[], "
-	"$9::bigint[], $10::bigint[], $11::bigint[]) AS a(n, u, e, s) ON CONFLICT (ws, name) DO "
-	"UPDATE SET unread = excluded.unread, epoch = excluded.epoch, seq = excluded.seq), "
-	"counts AS (INSERT INTO roger.count SELECT $1::int, h, c FROM unnest($12::bigint[], "
-	"$13::bigint[]) AS k(h, c) ON CONFLICT (ws, hash) DO UPDATE SET count = excluded.count) "
-	"UPDATE roger.workspace SET bytes = $14::bigint, chain = $15::bigint, last_start = "
-	"$16::bigint, last_chain = $17::bigint, epoch = $18::bigint WHERE ws = $1::int";
-
-void rg_pg_put_changes(struct postgres_store *store)
-{
-	const struct row *row = &store->row;
-	struct changes changes;
-	struct rg_args args = { 0 };
-
-	for_each(&changes, rg_pg_list_open);
-	gather(store, &changes);
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, row->messages);
-	rg_arg_int(&args, (int64_t)store->from);
-	rg_arg_bytes(&args, rg_buf_str(&store->lines));
-	rg_arg_int(&args, store->token);
-	rg_pg_list_close(&store->starts, &args);
-	rg_pg_list_close(&store->lengths, &args);
-	rg_pg_list_close(&changes.names, &args);
-	rg_pg_list_close(&changes.unread, &args);
-	rg_pg_list_close(&changes.epochs, &args);
-	rg_pg_list_close(&changes.seqs, &args);
-	rg_pg_list_close(&changes.hashes, &args);
-	rg_pg_list_close(&changes.counts, &args);
-	rg_arg_int(&args, (int64_t)row->bytes);
-	rg_arg_int(&args, (int64_t)row->chain);
-	rg_arg_int(&args, (int64_t)row->last);
-	rg_arg_int(&args, (int64_t)row->before_last);
-	rg_arg_int(&args, row->epoch);
-	rg_link_put(&store->link, RG_ROLE_WRITE, write_sql, &args);
-	for_each(&changes, rg_buf_deinit);
 }
 
 /* --------------------------------------------------------------- walking -- */
@@ -401,28 +358,22 @@ void rg_pg_put_changes(struct postgres_store *store)
 static int load_agents(struct postgres_store *store)
 {
 	PGresult *result = NULL;
-	struct rg_args args = { 0 };
 	struct roger_str name;
 	int r, row;
 
 	free(store->agents);
 	store->agents = NULL;
 	store->agent_count = 0;
-	r = store->appending ? ROGER_OK : rg_pg_ready(store, NULL);
-	if (r < 0)
-		return r;
-	rg_arg_int(&args, store->ws);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT name, unread, epoch, seq FROM roger.agent WHERE ws = $1::int", &args);
-	rg_link_sync(&store->link);
-	r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, NULL);
+	r = rg_pg_ask(store,
+		      "SELECT name, 0::bigint, unread, epoch, seq FROM roger.agent WHERE ws = $1",
+		      RG_ARGS(RG_INT(store->ws)), &result, NULL);
 	if (r == ROGER_OK)
 		store->agents = calloc((size_t)PQntuples(result) + 1, sizeof *store->agents);
 	for (row = 0; store->agents && row < PQntuples(result); row++) {
 		name = rg_column_bytes(result, row, 0);
 		store->agents[row].length = name.length;
 		memcpy(store->agents[row].name, name.data, name.length);
-		store->agents[row].figure = agent_of(result, row);
+		store->agents[row].figure = figure_of(result, row);
 		store->agent_count++;
 	}
 	PQclear(result);

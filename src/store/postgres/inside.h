@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/table.h"
+#include "host/workspace.h"
 #include "store/lines.h"
 #include "store/postgres/link.h"
 #include "store/postgres/postgres.h"
@@ -21,12 +22,22 @@ struct row {
 	uint64_t state_bytes;
 };
 
+/* An entry of a log that nobody waited for: kept until the server has answered. */
+struct noted {
+	struct rg_buf entries;
+	enum rg_log log;
+	char name[RG_FILE_NAME_BYTES];
+	int64_t token;
+	unsigned life; /* of the link, when it was sent */
+};
+
 struct postgres_store {
 	struct rg_store base;
 	struct rg_workspace *workspace;
 	const struct rg_store_above *above;
 	pthread_mutex_t mutex; /* recursive; threads may read messages at the same time */
 	struct rg_link link;
+	const char *name; /* of the workspace */
 	int64_t ws;
 
 	struct row row;
@@ -35,18 +46,24 @@ struct postgres_store {
 	unsigned life;				/* of the link, when the row was read */
 	unsigned taken[RG_LOCK_CHECKPOINT + 1]; /* in which life of the link; 0: not held */
 
-	/* The open transaction, with RG_LOCK_APPEND. */
-	bool appending, blank; /* blank: there are no figures but the known */
-	unsigned turn;	       /* of transactions */
-	int64_t epoch_before;
-	struct rg_buf lines, starts, lengths;
+	/* The open transaction, with RG_LOCK_APPEND.  guessing: nothing was asked for it, the
+	 * server checks it at its end.  blank: there are no figures but the known. */
+	bool appending, guessing, blank;
+	bool doubtful; /* the last guess was wrong: the next one begins with the lock */
+	unsigned turn; /* of transactions */
+	struct row row_before;
+	uint64_t logged_before;
+	struct rg_buf lines; /* an array */
 	size_t line_count;
-	uint64_t from; /* where the lines go */
 
-	/* The last one that wrote lines: until its barrier has come its outcome is open. */
-	bool open, refused;
+	/* The last one that wrote lines: what is open about it. */
 	int64_t token;
-	uint64_t open_from;
+	uint64_t token_from;		   /* its lines are not before */
+	int64_t token_process, token_born; /* who was at work on it */
+	unsigned token_life;		   /* of the link, when it was committed */
+	unsigned barrier_life; /* when its barrier was sent that nobody waited for yet */
+	bool waits;	       /* somebody waits for messages */
+	struct noted noted;
 
 	struct rg_table known; /* of struct known */
 	struct rg_named_figure *agents;
@@ -56,11 +73,13 @@ struct postgres_store {
 	struct rg_buf cache;
 	int64_t cache_journal;
 	uint64_t cache_from;
+	uint64_t read_to; /* of messages, by the last read */
 
 	/* Waiting. */
 	bool watching;	    /* the next settle() may use what wait() saw */
 	unsigned listening; /* in this life of the link */
 	int64_t looked_ns, registered_ns, who;
+	char listen[40];
 };
 
 static inline struct postgres_store *of(struct rg_store *store)
@@ -71,40 +90,59 @@ static inline struct postgres_store *of(struct rg_store *store)
 struct postgres_store *rg_pg_enter(struct rg_store *store);
 void rg_pg_leave(struct postgres_store *store);
 
-/* Read the results that are still to come, and connect if the connection is lost. */
+/* Connect if the connection is lost; nothing that was asked before is open then. */
 RG_CHECKED int rg_pg_ready(struct postgres_store *store, struct roger_err *err);
 /* Was the connection lost, so that it can be tried again?  At most twice. */
 bool rg_pg_again(const struct postgres_store *store, int r, int *tries);
 /* Were locks lost with a connection?  Then nothing is changed any more. */
 RG_CHECKED int rg_pg_check_locks(const struct postgres_store *store, struct roger_err *err);
-/* Queue what was changed in shared, and the question for the row. */
-void rg_pg_ask_row(struct postgres_store *store);
-RG_CHECKED int rg_pg_take_row(struct postgres_store *store, struct roger_err *err);
+int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock which,
+			  struct roger_str agent);
+/* One statement by itself, again if the connection is lost. */
+RG_CHECKED int rg_pg_ask(struct postgres_store *store, const char *sql, const struct rg_arg *args,
+			 PGresult **ret_result, struct roger_err *err);
+/* Take the row in; tail: and lines after those that were read. */
+RG_CHECKED int rg_pg_look(struct postgres_store *store, bool tail, struct roger_err *err);
 /* All that was committed so far becomes durable. */
 void rg_pg_put_barrier(struct postgres_store *store);
 RG_CHECKED int rg_pg_take_barrier(struct postgres_store *store, struct roger_err *err);
 
-/* figures.c; a list is an array as PostgreSQL writes it, which close makes an argument. */
-void rg_pg_list_open(struct rg_buf *list);
-void rg_pg_list_add(struct rg_buf *list, int64_t number);
-void rg_pg_list_close(struct rg_buf *list, struct rg_args *args);
+/* figures.c */
 void rg_pg_ask_known(struct postgres_store *store);
 RG_CHECKED int rg_pg_take_known(struct postgres_store *store, struct roger_err *err);
 void rg_pg_forget_known(struct postgres_store *store);
 bool rg_pg_is_dirty(const struct postgres_store *store);
-/* Queue one statement with all lines and figures. */
-void rg_pg_put_changes(struct postgres_store *store);
+/* Queue the step: all lines and figures. */
+void rg_pg_put_step(struct postgres_store *store);
+void rg_pg_end_step(struct postgres_store *store, bool stored);
 bool rg_pg_figure(struct rg_store *store, const struct rg_figure_key *key,
 		  struct rg_figure *ret_figure);
 void rg_pg_put_figure(struct rg_store *store, const struct rg_figure_key *key,
 		      const struct rg_figure *figure);
 bool rg_pg_next_figure(struct rg_store *store, size_t *i, struct rg_named_figure *ret_named);
+void rg_pg_read_words(struct postgres_store *store, int64_t words[WORDS]);
 
 /* migrate.c */
 int rg_postgres_version(void);
 char *rg_postgres_cut_name(char *address);
 
+/* move.c */
+int rg_pg_stand(struct rg_store *store, enum rg_standing standing, struct roger_str place,
+		struct roger_err *err);
+int rg_pg_bring(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
+		struct roger_str lines, struct roger_err *err);
+int rg_pg_bring_run(struct rg_store *store, const struct rg_run_text *run, struct roger_err *err);
+/* What the row says of a move. */
+void rg_pg_read_standing(struct postgres_store *store, struct roger_str state,
+			 struct roger_str place);
+
 /* journals.c */
+void rg_pg_put_tail(struct postgres_store *store);
+RG_CHECKED int rg_pg_take_tail(struct postgres_store *store, struct roger_err *err);
+/* Add what nobody waited for, if it went down with its connection. */
+void rg_pg_add_noted(struct postgres_store *store);
+/* Wait for that. */
+RG_CHECKED int rg_pg_settle_noted(struct postgres_store *store, struct roger_err *err);
 int rg_pg_list(struct rg_store *store, enum rg_log log, struct roger_str owner,
 	       struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err);
 int rg_pg_stat(struct rg_store *store, struct rg_log_file *file, bool *ret_there,

@@ -20,32 +20,6 @@ static void name_of(enum rg_log log, struct roger_str owner, char to[RG_FILE_NAM
 		rg_workspace_file_name(owner, ".jsonl", to);
 }
 
-/* Which journal: the first arguments of most statements here. */
-static void arg_journal(struct postgres_store *store, enum rg_log log, const char *name,
-			struct rg_args *args)
-{
-	rg_arg_int(args, store->ws);
-	rg_arg_int(args, log);
-	rg_arg_text(args, name);
-}
-
-/* One statement by itself. */
-static int ask(struct postgres_store *store, const char *sql, const struct rg_args *args,
-	       PGresult **ret_result, struct roger_err *err)
-{
-	int tries = 0, r;
-
-	do {
-		r = rg_pg_ready(store, err);
-		if (r < 0)
-			return r;
-		rg_link_put(&store->link, RG_ROLE_OTHER, sql, args);
-		rg_link_sync(&store->link);
-		r = rg_link_expect(&store->link, RG_ANSWER_MS, ret_result, err);
-	} while (rg_pg_again(store, r, &tries));
-	return r;
-}
-
 /* ---------------------------------------------------------------- listing -- */
 
 static int add_file(const struct postgres_store *store, enum rg_log log, struct roger_str name,
@@ -68,16 +42,12 @@ static int add_file(const struct postgres_store *store, enum rg_log log, struct 
 static int add_all(struct postgres_store *store, enum rg_log log, struct rg_arena *arena,
 		   struct rg_log_files *files, struct roger_err *err)
 {
-	struct rg_args args = { 0 };
 	PGresult *result = NULL;
 	int r, row;
 
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, log);
-	r = ask(store,
-		"SELECT name FROM roger.journal WHERE ws = $1::int AND log = $2::smallint "
-		"ORDER BY name",
-		&args, &result, err);
+	r = rg_pg_ask(store,
+		      "SELECT name FROM roger.journal WHERE ws = $1 AND log = $2 ORDER BY name",
+		      RG_ARGS(RG_INT(store->ws), RG_INT(log)), &result, err);
 	for (row = 0; r == ROGER_OK && row < PQntuples(result); row++)
 		r = add_file(store, log, rg_column_bytes(result, row, 0), arena, files, err);
 	PQclear(result);
@@ -104,15 +74,15 @@ int rg_pg_list(struct rg_store *base, enum rg_log log, struct roger_str owner,
 
 static int look_up(struct postgres_store *store, struct rg_log_file *file, struct roger_err *err)
 {
-	struct rg_args args = { 0 };
 	PGresult *result = NULL;
 	int r;
 
-	arg_journal(store, file->log, file->name.data, &args);
-	r = ask(store,
-		"SELECT journal, bytes FROM roger.journal WHERE ws = $1::int AND log = "
-		"$2::smallint AND name = $3::text",
-		&args, &result, err);
+	r = rg_pg_ask(
+		store,
+		"SELECT journal, bytes FROM roger.journal WHERE ws = $1 AND log = $2 AND name "
+		"= $3",
+		RG_ARGS(RG_INT(store->ws), RG_INT(file->log), RG_TEXT(file->name.data)), &result,
+		err);
 	file->inode = file->size = 0;
 	if (r == ROGER_OK && PQntuples(result)) {
 		file->inode = (uint64_t)rg_column_int(result, 0, 0);
@@ -169,21 +139,43 @@ static bool is_cached(const struct postgres_store *store, int64_t journal, uint6
 static int read_ahead(struct postgres_store *store, int64_t journal, uint64_t from, size_t want,
 		      struct roger_err *err)
 {
-	struct rg_args args = { 0 };
 	PGresult *result = NULL;
 	int r;
 
-	rg_arg_int(&args, journal);
-	rg_arg_int(&args, (int64_t)from);
-	rg_arg_int(&args, (int64_t)(from + (want > AHEAD_BYTES ? want : AHEAD_BYTES)));
-	r = ask(store,
-		"SELECT start, text FROM roger.line WHERE journal = $1::bigint AND start >= "
-		"coalesce((SELECT max(start) FROM roger.line WHERE journal = $1::bigint AND start "
-		"<= $2::bigint), 0) AND start < $3::bigint ORDER BY start",
-		&args, &result, err);
+	r = rg_pg_ask(store,
+		      "SELECT start, text FROM roger.line WHERE journal = $1 AND start >= "
+		      "coalesce((SELECT max(start) FROM roger.line WHERE journal = $1 AND start <= "
+		      "$2), 0) AND start < $3 ORDER BY start",
+		      RG_ARGS(RG_INT(journal), RG_INT(from),
+			      RG_INT(from + (want > AHEAD_BYTES ? want : AHEAD_BYTES))),
+		      &result, err);
 	if (r == ROGER_OK) {
 		store->cache_journal = journal;
 		fill_cache(store, result, from);
+	}
+	PQclear(result);
+	return r == ROGER_OK && store->cache.failed ? rg_fail_memory(err) : r;
+}
+
+/* The lines after those that were read last, with the row: not many. */
+void rg_pg_put_tail(struct postgres_store *store)
+{
+	rg_link_put(
+		&store->link, RG_ROLE_ASKED,
+		"SELECT start, text FROM roger.line WHERE journal = $1 AND start >= $2 ORDER BY "
+		"start LIMIT 200",
+		RG_ARGS(RG_INT(store->row.messages),
+			RG_INT(store->read_to ? store->read_to : INT64_MAX)));
+}
+
+int rg_pg_take_tail(struct postgres_store *store, struct roger_err *err)
+{
+	PGresult *result = NULL;
+	int r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+
+	if (r == ROGER_OK && PQntuples(result)) {
+		store->cache_journal = store->row.messages;
+		fill_cache(store, result, store->read_to);
 	}
 	PQclear(result);
 	return r == ROGER_OK && store->cache.failed ? rg_fail_memory(err) : r;
@@ -238,6 +230,8 @@ int rg_pg_read(struct rg_store *base, const struct rg_log_file *file, uint64_t f
 	if (r == ROGER_OK && from >= store->cache_from && from < end) {
 		*ret_got = end - from < want ? (size_t)(end - from) : want;
 		memcpy(room, store->cache.data + (from - store->cache_from), *ret_got);
+		if (file->log == RG_LOG_MESSAGES && from + *ret_got > store->read_to)
+			store->read_to = from + *ret_got;
 	}
 	if (r == ROGER_OK && want && !*ret_got)
 		r = check_same(store, file, err);
@@ -247,223 +241,149 @@ int rg_pg_read(struct rg_store *base, const struct rg_log_file *file, uint64_t f
 
 /* --------------------------------------------------------------- appending -- */
 
-/* The end of a journal, locked until the transaction ends. */
-struct end {
-	int64_t journal;
-	uint64_t bytes, chain;
-};
-
-static int lock_end(struct postgres_store *store, const struct rg_args *args, struct end *ret_end,
-		    struct roger_err *err)
+/* Each line as an entry of an array: as it is, or as the body of a chained one. */
+static struct rg_arg array_of(struct roger_str text, bool chained, struct rg_buf *array)
 {
-	struct rg_link *link = &store->link;
-	PGresult *result = NULL;
-	int r;
-
-	rg_link_put(link, RG_ROLE_OTHER, "BEGIN", NULL);
-	rg_link_put(link, RG_ROLE_OTHER,
-		    "INSERT INTO roger.journal(ws, log, name) VALUES ($1::int, $2::smallint, "
-		    "$3::text) ON CONFLICT DO NOTHING",
-		    args);
-	rg_link_put(link, RG_ROLE_OTHER,
-		    "SELECT journal, bytes, chain, set_config('synchronous_commit', 'off', true) "
-		    "FROM roger.journal WHERE ws = $1::int AND log = $2::smallint AND name = "
-		    "$3::text FOR UPDATE",
-		    args);
-	rg_link_sync(link);
-	r = rg_link_expect(link, RG_ANSWER_MS, NULL, err);
-	if (r == ROGER_OK)
-		r = rg_link_expect(link, RG_ANSWER_MS, NULL, err);
-	if (r == ROGER_OK)
-		r = rg_link_expect(link, RG_ANSWER_MS, &result, err);
-	if (r == ROGER_OK)
-		*ret_end = (struct end){ rg_column_int(result, 0, 0),
-					 (uint64_t)rg_column_int(result, 0, 1),
-					 (uint64_t)rg_column_int(result, 0, 2) };
-	PQclear(result);
-	return r;
-}
-
-/* Queue the lines of text as rows that start at byte `from`. */
-static void put_lines(struct postgres_store *store, int64_t journal, uint64_t from,
-		      struct roger_str text, int64_t token)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf starts, lengths;
-	struct rg_args args = { 0 };
 	const char *at = text.data, *end;
 
-	rg_pg_list_open(&starts);
-	rg_pg_list_open(&lengths);
+	rg_array_open(array, RG_ARRAY_BYTES);
 	for (; at < text.data + text.length; at = end) {
 		end = (const char *)memchr(at, '\n', (size_t)(text.data + text.length - at)) + 1;
-		rg_pg_list_add(&starts, at - text.data);
-		rg_pg_list_add(&lengths, end - at);
+		rg_array_add(array, (struct roger_str){ at, (size_t)(end - at) - 2 * chained });
 	}
-	rg_arg_int(&args, journal);
-	rg_arg_int(&args, (int64_t)from);
-	rg_arg_bytes(&args, text);
-	rg_arg_int(&args, token);
-	rg_pg_list_close(&starts, &args);
-	rg_pg_list_close(&lengths, &args);
-	rg_link_put(&store->link, RG_ROLE_WRITE,
-		    "INSERT INTO roger.line SELECT $1::bigint, $2::bigint + o, substring($3::bytea "
-		    "FROM (o + 1)::int FOR l), $4::bigint FROM unnest($5::bigint[], $6::int[]) AS "
-		    "p(o, l)",
-		    &args);
+	return rg_array_close(array);
 }
 
-static void put_end(struct postgres_store *store, enum rg_log log, const char *name,
-		    const struct end *end)
+/* Who has the lock of records keeps everybody else's entries away; of an archive it says nothing.
+ */
+static void put_add(struct postgres_store *store, enum rg_role role, const struct noted *noted,
+		    bool again)
 {
-	struct rg_args args = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf lines;
+	const bool chained = rg_kinds[noted->log].chained;
 
-	arg_journal(store, log, name, &args);
-	rg_arg_int(&args, end->journal);
-	rg_arg_int(&args, (int64_t)end->bytes);
-	rg_arg_int(&args, (int64_t)end->chain);
-	rg_link_put(&store->link, RG_ROLE_WRITE,
-		    "UPDATE roger.journal SET journal = $4::bigint, bytes = $5::bigint, chain = "
-		    "$6::bigint WHERE ws = $1::int AND log = $2::smallint AND name = $3::text",
-		    &args);
-}
-
-/* COMMIT what `statements` queued, and make it durable.  *ret_sent: its outcome may be open. */
-static int commit(struct postgres_store *store, int statements, bool durable, struct roger_err *err)
-{
-	struct rg_link *link = &store->link;
-	int r = ROGER_OK;
-
-	rg_link_put(link, RG_ROLE_WRITE, "COMMIT", NULL);
-	rg_link_sync(link);
-	if (durable)
-		rg_pg_put_barrier(store);
-	for (; r == ROGER_OK && statements >= 0; statements--)
-		r = rg_link_expect(link, RG_ANSWER_MS, NULL, err);
-	if (r == ROGER_OK && durable)
-		r = rg_pg_take_barrier(store, err);
-	return r;
-}
-
-/* After a failure nothing of the transaction is left, or of its locks. */
-static int end_failed(struct postgres_store *store, int r)
-{
-	if (r < 0)
-		rg_link_close(&store->link);
-	return r;
-}
-
-/* Is there a line with this token at byte start?  Needs the lock of the journal's end. */
-static int was_added(struct postgres_store *store, int64_t journal, uint64_t start, int64_t token,
-		     bool *ret_added, struct roger_err *err)
-{
-	struct rg_args args = { 0 };
-	PGresult *result = NULL;
-	int r;
-
-	rg_arg_int(&args, journal);
-	rg_arg_int(&args, (int64_t)start);
-	rg_arg_int(&args, token);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT 1 FROM roger.line WHERE journal = $1::bigint AND start = $2::bigint "
-		    "AND token = $3::bigint",
-		    &args);
+	rg_link_put(&store->link, role, "SELECT roger.add_1($1, $2, $3, $4, $5, $6, $7, $8)",
+		    RG_ARGS(RG_INT(store->ws), RG_INT(noted->log), RG_TEXT(noted->name),
+			    array_of(rg_buf_str(&noted->entries), chained, &lines),
+			    RG_TEXT(chained ? "t" : "f"), RG_INT(noted->token),
+			    RG_TEXT(again ? "t" : "f"),
+			    noted->log == RG_LOG_ACTIVITY
+				    ? RG_INT(rg_pg_lock_number(store, RG_LOCK_RECORDS, RG_STR("")))
+				    : RG_NULL));
 	rg_link_sync(&store->link);
-	r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
-	*ret_added = r == ROGER_OK && PQntuples(result) > 0;
-	PQclear(result);
+}
+
+void rg_pg_add_noted(struct postgres_store *store)
+{
+	struct noted *noted = &store->noted;
+
+	if (!noted->entries.length || noted->life == store->link.lives)
+		return;
+	put_add(store, RG_ROLE_ASIDE, noted, noted->life != 0);
+	noted->life = store->link.lives;
+}
+
+int rg_pg_settle_noted(struct postgres_store *store, struct roger_err *err)
+{
+	int tries = 0, r = ROGER_OK;
+
+	while (store->noted.entries.length && r == ROGER_OK && tries++ < 3) {
+		r = rg_pg_ready(store, err);
+		store->link.missed = false;
+		rg_link_drain(&store->link);
+		if (store->link.connection)
+			rg_buf_clear(&store->noted.entries);
+	}
+	if (store->link.missed || store->noted.entries.length)
+		snprintf(store->base.trouble, sizeof store->base.trouble,
+			 "an entry is missing in the activity log");
+	store->link.missed = false;
 	return r;
 }
 
-struct adding {
-	enum rg_log log;
-	const char *name;
-	struct roger_str entries;
-	bool durable, sent; /* sent: tried before, to add at byte `from` */
-	int64_t token;
-	uint64_t from;
-};
-
-static int add_once(struct postgres_store *store, struct adding *adding, struct roger_err *err)
+/* Not waited for, but the one before is. */
+static int add_aside(struct postgres_store *store, struct noted *noted, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct rg_args args = { 0 };
-	struct end end;
-	bool added = false;
-	int r;
+	int r = rg_pg_settle_noted(store, err);
 
-	arg_journal(store, adding->log, adding->name, &args);
-	r = rg_pg_ready(store, err);
 	if (r == ROGER_OK)
-		r = lock_end(store, &args, &end, err);
-	if (r == ROGER_OK && adding->sent)
-		r = was_added(store, end.journal, adding->from, adding->token, &added, err);
+		r = rg_pg_check_locks(store, err);
+	if (r == ROGER_OK)
+		r = rg_pg_ready(store, err);
 	if (r < 0)
-		return end_failed(store, r);
-	if (added)
-		return end_failed(store, commit(store, 0, adding->durable, err));
-	if (rg_kinds[adding->log].chained)
-		rg_chain_add_entries(adding->entries, &end.chain, &text);
-	else
-		rg_buf_add_str(&text, adding->entries);
-	if (text.failed)
-		return end_failed(store, rg_fail_memory(err));
-	adding->sent = true;
-	adding->from = end.bytes;
-	end.bytes += text.length;
-	put_lines(store, end.journal, adding->from, rg_buf_str(&text), adding->token);
-	put_end(store, adding->log, adding->name, &end);
-	return end_failed(store, commit(store, 2, adding->durable, err));
+		return r;
+	rg_buf_deinit(&store->noted.entries);
+	store->noted = *noted;
+	noted->entries = (struct rg_buf){ 0 };
+	rg_pg_add_noted(store);
+	rg_link_flush(&store->link);
+	return r;
+}
+
+static int add_now(struct postgres_store *store, const struct noted *noted, bool durable,
+		   struct roger_err *err)
+{
+	int tries = 0, r;
+
+	do {
+		r = rg_pg_check_locks(store, err);
+		if (r == ROGER_OK)
+			r = rg_pg_ready(store, err);
+		if (r < 0)
+			return r;
+		put_add(store, RG_ROLE_ASKED, noted, tries > 0);
+		if (durable)
+			rg_pg_put_barrier(store);
+		r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
+		if (r == ROGER_OK && durable)
+			r = rg_pg_take_barrier(store, err);
+	} while (rg_pg_again(store, r, &tries));
+	return r;
 }
 
 int rg_pg_add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	      struct roger_str entries, bool durable, struct roger_err *err)
 {
-	struct adding adding = { .log = log, .entries = entries, .durable = durable };
+	struct noted noted = { .entries = { .maximum = SIZE_MAX }, .log = log };
 	struct postgres_store *store;
-	char name[RG_FILE_NAME_BYTES];
-	int r, tries = 0;
+	int r;
 
 	if (!entries.length)
 		return ROGER_OK;
-	name_of(log, owner, name);
-	adding.name = name;
+	name_of(log, owner, noted.name);
+	rg_buf_add_str(&noted.entries, entries);
+	r = noted.entries.failed ? rg_fail_memory(err)
+				 : rg_random(&noted.token, sizeof noted.token, err);
 	store = rg_pg_enter(base);
-	r = rg_random(&adding.token, sizeof adding.token, err);
-	do {
-		if (r == ROGER_OK || tries)
-			r = rg_pg_check_locks(store, err);
-		if (r == ROGER_OK)
-			r = add_once(store, &adding, err);
-	} while (rg_pg_again(store, r, &tries));
+	if (r == ROGER_OK && log == RG_LOG_ACTIVITY && !durable)
+		r = add_aside(store, &noted, err);
+	else if (r == ROGER_OK)
+		r = add_now(store, &noted, durable, err);
+	rg_buf_deinit(&noted.entries);
 	rg_pg_leave(store);
 	return r;
 }
 
 /* -------------------------------------------------------------- rewriting -- */
 
-static int read_all(struct postgres_store *store, const struct end *end, struct rg_buf *text,
-		    struct roger_err *err)
+static int read_all(struct postgres_store *store, const struct rg_log_file *file,
+		    struct rg_buf *text, struct roger_err *err)
 {
-	int r = ROGER_OK;
+	PGresult *result = NULL;
+	int r = ROGER_OK, row;
 
-	while (r == ROGER_OK && text->length < end->bytes && !text->failed) {
-		struct rg_args args = { 0 };
-		PGresult *result = NULL;
-		int row;
-
-		rg_arg_int(&args, end->journal);
-		rg_arg_int(&args, (int64_t)text->length);
-		rg_link_put(&store->link, RG_ROLE_OTHER,
-			    "SELECT text FROM roger.line WHERE journal = $1::bigint AND start >= "
-			    "$2::bigint ORDER BY start LIMIT 1000",
-			    &args);
-		rg_link_sync(&store->link);
-		r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	while (r == ROGER_OK && text->length < file->size && !text->failed) {
+		r = rg_pg_ask(
+			store,
+			"SELECT text FROM roger.line WHERE journal = $1 AND start >= $2 ORDER "
+			"BY start LIMIT 1000",
+			RG_ARGS(RG_INT(file->inode), RG_INT(text->length)), &result, err);
 		for (row = 0; r == ROGER_OK && row < PQntuples(result); row++)
 			rg_buf_add_str(text, rg_column_bytes(result, row, 0));
 		if (r == ROGER_OK && !PQntuples(result))
 			r = rg_fail(err, ROGER_EDATA, 0, "lines of the journal are missing");
 		PQclear(result);
+		result = NULL;
 	}
 	return r == ROGER_OK && text->failed ? rg_fail_memory(err) : r;
 }
@@ -484,81 +404,76 @@ static void keep_lines(struct roger_str rest, rg_drop_line *drop, void *context,
 	}
 }
 
-/* The kept lines under a new number, so that whoever reads the old journal notices. */
-static int replace_lines(struct postgres_store *store, enum rg_log log, const char *name,
-			 const struct end *old, const struct rg_buf *kept, uint64_t chain,
+/* The kept lines under a new number, unless others have added some. */
+static int replace_lines(struct postgres_store *store, const struct rg_log_file *file,
+			 const struct rg_buf *kept, uint64_t chain, bool *ret_replaced,
 			 struct roger_err *err)
 {
-	struct end end = { .bytes = kept->length, .chain = chain };
-	struct rg_args args = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf lines;
 	PGresult *result = NULL;
 	int r;
 
-	rg_arg_int(&args, old->journal);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT nextval('roger.journal_number'), set_config('roger.rewrite', 'on', "
-		    "true)",
-		    NULL);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "DELETE FROM roger.line WHERE journal = $1::bigint", &args);
-	rg_link_sync(&store->link);
-	r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
-	if (r == ROGER_OK)
-		end.journal = rg_column_int(result, 0, 0);
+	r = rg_pg_ask(store, "SELECT roger.rewrite_1($1, $2, $3, $4, $5, $6, $7)",
+		      RG_ARGS(RG_INT(store->ws), RG_INT(file->log), RG_TEXT(file->name.data),
+			      RG_INT(file->inode), RG_INT(file->size),
+			      array_of(rg_buf_str(kept), false, &lines), RG_INT(chain)),
+		      &result, err);
+	*ret_replaced = r == ROGER_OK && rg_column_int(result, 0, 0);
 	PQclear(result);
+	return r;
+}
+
+static int rewrite_once(struct postgres_store *store, struct rg_log_file *file, rg_drop_line *drop,
+			void *context, int64_t *ret_dropped, bool *ret_done, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf kept = { .maximum = SIZE_MAX };
+	uint64_t chain = 0;
+	int r;
+
+	*ret_dropped = 0;
+	r = rg_pg_check_locks(store, err);
 	if (r == ROGER_OK)
-		r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
+		r = look_up(store, file, err);
+	if (r == ROGER_OK)
+		r = read_all(store, file, &text, err);
 	if (r < 0)
 		return r;
-	put_lines(store, end.journal, 0, rg_buf_str(kept), 0);
-	put_end(store, log, name, &end);
-	return commit(store, 2, true, err);
+	keep_lines(rg_buf_str(&text), drop, context, ret_dropped, &chain, &kept);
+	*ret_done = !*ret_dropped;
+	if (kept.failed)
+		return rg_fail_memory(err);
+	return *ret_done ? r : replace_lines(store, file, &kept, chain, ret_done, err);
 }
 
 int rg_pg_rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
 		  rg_drop_line *drop, void *context, int64_t *ret_dropped, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf kept = { .maximum = SIZE_MAX };
 	struct postgres_store *store = rg_pg_enter(base);
 	char name[RG_FILE_NAME_BYTES];
-	struct rg_args args = { 0 };
-	struct end end = { 0 };
-	uint64_t chain = 0;
-	int r;
+	struct rg_log_file file = { .log = log };
+	bool done = false;
+	int r, tries;
 
-	*ret_dropped = 0;
 	name_of(log, owner, name);
-	arg_journal(store, log, name, &args);
-	r = rg_pg_check_locks(store, err);
-	if (r == ROGER_OK)
-		r = rg_pg_ready(store, err);
-	if (r == ROGER_OK)
-		r = lock_end(store, &args, &end, err);
-	if (r == ROGER_OK)
-		r = read_all(store, &end, &text, err);
-	if (r == ROGER_OK)
-		keep_lines(rg_buf_str(&text), drop, context, ret_dropped, &chain, &kept);
-	if (r == ROGER_OK && kept.failed)
-		r = rg_fail_memory(err);
-	if (r == ROGER_OK && *ret_dropped)
-		r = replace_lines(store, log, name, &end, &kept, chain, err);
-	else if (r == ROGER_OK)
-		r = commit(store, 0, false, err);
-	end_failed(store, r);
+	file.name = rg_str(name);
+	for (tries = r = 0; tries < 10 && r == ROGER_OK && !done; tries++)
+		r = rewrite_once(store, &file, drop, context, ret_dropped, &done, err);
 	rg_pg_leave(store);
-	return r;
+	return r == ROGER_OK && !done
+		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "others write to the journal; try again")
+		       : r;
 }
 
 /* --------------------------------------------------------------- documents -- */
 
-static void arg_document(struct postgres_store *store, enum rg_document which,
-			 struct roger_str name, char file[RG_FILE_NAME_BYTES], struct rg_args *args)
+static const char *file_of(enum rg_document which, struct roger_str name,
+			   char file[RG_FILE_NAME_BYTES])
 {
 	*file = '\0';
 	if (which == RG_DOCUMENT_RUN)
 		rg_workspace_file_name(name, ".json", file);
-	arg_journal(store, (enum rg_log)which, file, args);
+	return file;
 }
 
 int rg_pg_get(struct rg_store *base, enum rg_document which, struct roger_str name,
@@ -566,16 +481,14 @@ int rg_pg_get(struct rg_store *base, enum rg_document which, struct roger_str na
 {
 	struct postgres_store *store = rg_pg_enter(base);
 	char file[RG_FILE_NAME_BYTES];
-	struct rg_args args = { 0 };
 	PGresult *result = NULL;
 	int r;
 
 	*ret_text = (struct roger_str){ NULL, 0 };
-	arg_document(store, which, name, file, &args);
-	r = ask(store,
-		"SELECT text FROM roger.document WHERE ws = $1::int AND kind = $2::smallint AND "
-		"name = $3::text",
-		&args, &result, err);
+	r = rg_pg_ask(
+		store, "SELECT text FROM roger.document WHERE ws = $1 AND kind = $2 AND name = $3",
+		RG_ARGS(RG_INT(store->ws), RG_INT(which), RG_TEXT(file_of(which, name, file))),
+		&result, err);
 	if (r == ROGER_OK && PQntuples(result) &&
 	    !rg_arena_copy(arena, rg_column_bytes(result, 0, 0), ret_text))
 		r = rg_fail_memory(err);
@@ -584,44 +497,25 @@ int rg_pg_get(struct rg_store *base, enum rg_document which, struct roger_str na
 	return r;
 }
 
-/* What was put by a lost call is there already: that counts as put, too. */
-static const char *put_sql(const struct roger_str *before)
+static int put_once(struct postgres_store *store, const struct rg_arg *args, bool durable,
+		    bool *ret_put, struct roger_err *err)
 {
-	if (!before)
-		return "INSERT INTO roger.document VALUES ($1::int, $2::smallint, $3::text, "
-		       "$4::bytea) ON CONFLICT (ws, kind, name) DO UPDATE SET text = $4::bytea";
-	if (!before->data)
-		return "INSERT INTO roger.document AS d VALUES ($1::int, $2::smallint, $3::text, "
-		       "$4::bytea) ON CONFLICT (ws, kind, name) DO UPDATE SET text = $4::bytea "
-		       "WHERE d.text = $4::bytea AND $5::int > 0";
-	return "UPDATE roger.document SET text = $4::bytea WHERE ws = $1::int AND kind = "
-	       "$2::smallint AND name = $3::text AND (text = $6::bytea OR (text = $4::bytea AND "
-	       "$5::int > 0))";
-}
-
-static int put_once(struct postgres_store *store, const struct rg_args *args, const char *sql,
-		    bool durable, bool *ret_put, struct roger_err *err)
-{
-	struct rg_link *link = &store->link;
 	PGresult *result = NULL;
-	int r = rg_pg_ready(store, err);
+	int r = rg_pg_check_locks(store, err);
 
+	if (r == ROGER_OK)
+		r = rg_pg_ready(store, err);
 	if (r < 0)
 		return r;
-	rg_link_put(link, RG_ROLE_OTHER, "SELECT set_config('synchronous_commit', 'off', true)",
-		    NULL);
-	rg_link_put(link, RG_ROLE_WRITE, sql, args);
-	rg_link_sync(link);
+	rg_link_put(&store->link, RG_ROLE_ASKED, "SELECT roger.put_1($1, $2, $3, $4, $5, $6, $7)",
+		    args);
+	rg_link_sync(&store->link);
 	if (durable)
 		rg_pg_put_barrier(store);
-	r = rg_link_expect(link, RG_ANSWER_MS, NULL, err);
-	if (r == ROGER_OK)
-		r = rg_link_expect(link, RG_ANSWER_MS, &result, err);
-	*ret_put = r == ROGER_OK && strcmp(PQcmdTuples(result), "0") != 0;
+	r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	*ret_put = r == ROGER_OK && rg_column_int(result, 0, 0);
 	PQclear(result);
-	if (r == ROGER_OK && durable)
-		r = rg_pg_take_barrier(store, err);
-	return r;
+	return r == ROGER_OK && durable ? rg_pg_take_barrier(store, err) : r;
 }
 
 int rg_pg_put(struct rg_store *base, enum rg_document which, struct roger_str name,
@@ -634,18 +528,13 @@ int rg_pg_put(struct rg_store *base, enum rg_document which, struct roger_str na
 	int r, tries = 0;
 
 	do {
-		struct rg_args args = { 0 };
-
-		arg_document(store, which, name, file, &args);
-		rg_arg_bytes(&args, after);
-		if (before)
-			rg_arg_int(&args, tries);
-		if (before && before->data)
-			rg_arg_bytes(&args, *before);
-		r = rg_pg_check_locks(store, err);
-		if (r == ROGER_OK)
-			r = end_failed(store, put_once(store, &args, put_sql(before), durable,
-						       &there, err));
+		r = put_once(store,
+			     RG_ARGS(RG_INT(store->ws), RG_INT(which),
+				     RG_TEXT(file_of(which, name, file)),
+				     RG_TEXT(before ? "t" : "f"),
+				     before ? RG_BYTES(*before) : RG_NULL, RG_BYTES(after),
+				     RG_TEXT(tries ? "t" : "f")),
+			     durable, &there, err);
 	} while (rg_pg_again(store, r, &tries));
 	if (r == ROGER_OK && which == RG_DOCUMENT_STATE)
 		store->row.state_bytes = after.length;
@@ -665,16 +554,12 @@ int rg_pg_runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_text
 		struct rg_run_text *items;
 		size_t count;
 	} found = { 0 };
-	struct rg_args args = { 0 };
 	struct rg_run_text *run;
 	PGresult *result = NULL;
 	int r, row;
 
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, RG_DOCUMENT_RUN);
-	r = ask(store,
-		"SELECT name, text FROM roger.document WHERE ws = $1::int AND kind = $2::smallint",
-		&args, &result, err);
+	r = rg_pg_ask(store, "SELECT name, text FROM roger.document WHERE ws = $1 AND kind = $2",
+		      RG_ARGS(RG_INT(store->ws), RG_INT(RG_DOCUMENT_RUN)), &result, err);
 	for (row = 0; r == ROGER_OK && row < PQntuples(result); row++) {
 		run = rg_arena_push(arena, &found.items, &found.count, sizeof *run);
 		if (!run || !rg_arena_copy(arena, rg_column_bytes(result, row, 0), &run->file) ||

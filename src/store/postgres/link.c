@@ -4,36 +4,56 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 
 /* ------------------------------------------------------------- arguments -- */
 
-static void add_arg(struct rg_args *args, const char *value, size_t length, int format)
+/* A header of one dimension, filled in at the end, then each entry with its length before it. */
+struct header {
+	uint32_t dimensions, nulls, type, count, from;
+};
+
+void rg_array_open(struct rg_buf *array, enum rg_array type)
 {
-	rg_assert(args->count < RG_ARGS_MAX);
-	args->values[args->count] = value;
-	args->lengths[args->count] = (int)length;
-	args->formats[args->count++] = format;
+	const struct header header = { .type = htobe32(type), .from = htobe32(1) };
+
+	rg_buf_init(array, SIZE_MAX);
+	rg_buf_add(array, &header, sizeof header);
 }
 
-void rg_arg_int(struct rg_args *args, int64_t number)
+void rg_array_add(struct rg_buf *array, struct roger_str bytes)
 {
-	char *to = args->numbers[args->count];
+	const uint32_t length = htobe32((uint32_t)bytes.length);
+	struct header *header = (struct header *)array->data;
 
-	snprintf(to, sizeof args->numbers[0], "%lld", (long long)number);
-	add_arg(args, to, 0, 0);
+	if (array->failed)
+		return;
+	header->count++;
+	rg_buf_add(array, &length, sizeof length);
+	rg_buf_add(array, bytes.data, bytes.length);
 }
 
-void rg_arg_bytes(struct rg_args *args, struct roger_str bytes)
+void rg_array_add_int(struct rg_buf *array, int64_t number)
 {
-	add_arg(args, bytes.length ? bytes.data : "", bytes.length, 1);
+	const uint64_t eight = htobe64((uint64_t)number);
+
+	rg_array_add(array, (struct roger_str){ (const char *)&eight, sizeof eight });
 }
 
-void rg_arg_text(struct rg_args *args, const char *text)
+struct rg_arg rg_array_close(struct rg_buf *array)
 {
-	add_arg(args, text, 0, 0);
+	struct header *header = (struct header *)array->data;
+
+	rg_assert(!array->failed);
+	header->dimensions = htobe32(header->count > 0);
+	if (!header->count)
+		array->length = offsetof(struct header, count);
+	header->count = htobe32(header->count);
+	return RG_BYTES(rg_buf_str(array));
 }
 
 /* --------------------------------------------------------------- results -- */
@@ -64,7 +84,19 @@ struct roger_str rg_column_bytes(const PGresult *result, int row, int column)
 				   (size_t)PQgetlength(result, row, column) };
 }
 
-bool rg_link_failed(const PGresult *result)
+void rg_column_ints(const PGresult *result, int row, int column, int64_t *numbers, size_t count)
+{
+	const struct roger_str array = rg_column_bytes(result, row, column);
+	uint64_t eight;
+	size_t i;
+
+	for (i = 0; i < count && sizeof(struct header) + (i + 1) * 12 <= array.length; i++) {
+		memcpy(&eight, array.data + sizeof(struct header) + i * 12 + 4, sizeof eight);
+		numbers[i] = (int64_t)be64toh(eight);
+	}
+}
+
+static bool is_failed(const PGresult *result)
 {
 	const ExecStatusType status = result ? PQresultStatus(result) : PGRES_FATAL_ERROR;
 
@@ -76,8 +108,9 @@ static bool is_state(const char *state, const char *start)
 	return !strncmp(state, start, strlen(start));
 }
 
-/* The message of the server is one about the statement; it never repeats how we connected. */
-int rg_link_fail(PGresult *result, struct roger_err *err)
+/* Why a result is no success, and clear it; NULL: the connection was lost.  The message of the
+ * server is one about the statement; it never repeats how we connected. */
+static int fail(PGresult *result, struct roger_err *err)
 {
 	const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 	const char *why = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
@@ -86,11 +119,14 @@ int rg_link_fail(PGresult *result, struct roger_err *err)
 	if (!state || is_state(state, "08") || is_state(state, "57P") || is_state(state, "25P03"))
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,
 			    "the connection to PostgreSQL was lost; try again");
-	else if (is_state(state, "55P03") || is_state(state, "40"))
+	else if (is_state(state, "55P03") || is_state(state, "40") || is_state(state, "26"))
 		r = rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock; try again");
-	else if (is_state(state, "3F000") || is_state(state, "42P01") || is_state(state, "42703"))
+	else if (is_state(state, "3F000") || is_state(state, "42P01") || is_state(state, "42703") ||
+		 is_state(state, "42883"))
 		r = rg_fail(err, ROGER_ECONFIG, 0,
 			    "the database has no tables of this roger; `roger init` makes them");
+	else if (is_state(state, "RG001") || is_state(state, "23505"))
+		r = rg_fail(err, ROGER_ENOENT, 0, "figures changed meanwhile");
 	else
 		r = rg_fail(err, is_state(state, "42501") ? ROGER_EREFUSED : ROGER_EIO, 0,
 			    "PostgreSQL: %s (%s)", why ? why : "failed", state);
@@ -112,30 +148,37 @@ void rg_link_close(struct rg_link *link)
 {
 	PQfinish(link->connection);
 	link->connection = NULL;
-	link->first = link->queued = 0;
+	link->first = link->queued = link->asked = 0;
 }
 
 /* A pooler gives us another server process for each transaction, which has neither our locks
  * nor our notifications.  It shows: the number it gave us is not the server's. */
 static int check_direct(struct rg_link *link, const PGresult *result, struct roger_err *err)
 {
-	if (rg_column_int(result, 0, 0) == PQbackendPID(link->connection))
+	link->process = rg_column_int(result, 0, 0);
+	if (link->process == PQbackendPID(link->connection))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "between roger and PostgreSQL there is a pooler (PgBouncer?), which loses "
 		       "locks and notifications: name the server itself");
 }
 
-/* A client that stands still with the append lock is ended by the server. */
+/* A client that stands still with the append lock is ended by the server; so is the connection of
+ * one whose machine is gone, with its other locks. */
 static int set_up(struct rg_link *link, struct roger_err *err)
 {
 	static const char sql[] =
-		"SELECT pg_backend_pid(), set_config('synchronous_commit', CASE "
+		"SELECT pg_backend_pid(), (SELECT (extract(epoch FROM backend_start) * "
+		"1000000)::bigint FROM pg_stat_get_activity(pg_backend_pid())), "
+		"set_config('synchronous_commit', CASE "
 		"current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' "
 		"ELSE 'on' END, false), set_config('idle_in_transaction_session_timeout', '5s', "
 		"false), set_config('statement_timeout', '0', false), set_config('lock_timeout', "
 		"'10s', false), set_config('search_path', 'pg_catalog', false), "
 		"set_config('client_connection_check_interval', '1s', false), "
+		"set_config('tcp_keepalives_idle', '5', false), "
+		"set_config('tcp_keepalives_interval', '2', false), "
+		"set_config('tcp_keepalives_count', '3', false), "
 		"set_config('default_transaction_isolation', 'read committed', false), "
 		"set_config('jit', 'off', false)";
 	PGresult *result = NULL;
@@ -144,16 +187,34 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 	PQsetNoticeReceiver(link->connection, note_notice, link);
 	if (PQsetnonblocking(link->connection, 1) != 0 || !PQenterPipelineMode(link->connection))
 		return rg_fail_memory(err);
-	rg_link_put(link, RG_ROLE_OTHER, sql, NULL);
+	memset(link->statements, 0, sizeof link->statements);
+	rg_link_put(link, RG_ROLE_ASKED, sql, NULL);
 	rg_link_sync(link);
+	if (link->greet)
+		link->greet(link->context);
 	r = rg_link_expect(link, RG_ANSWER_MS, &result, err);
 	if (r == ROGER_OK)
 		r = check_direct(link, result, err);
+	if (r == ROGER_OK)
+		link->born = rg_column_int(result, 0, 1);
 	PQclear(result);
 	return r;
 }
 
-/* What the address says wins over these, which come before it. */
+/* Take the numbers of the streams that are closed. */
+static void hold_streams(int held[3], int *ret_count)
+{
+	int i = 0, next;
+
+	while ((next = eventfd(0, EFD_CLOEXEC)) >= 0 && next <= STDERR_FILENO)
+		held[i++] = next;
+	if (next > STDERR_FILENO)
+		close(next);
+	*ret_count = i;
+}
+
+/* What the address says wins over these, which come before it.  The socket must not become a
+ * stream, which programs that we start would read. */
 static PGconn *connect(const struct rg_link *link)
 {
 	static const char *const names[] = { "connect_timeout",	     "tcp_user_timeout",
@@ -163,8 +224,14 @@ static PGconn *connect(const struct rg_link *link)
 					     "client_encoding",	     NULL };
 	const char *values[] = { "5",	  "10000",	"5",	       "2",    "3",
 				 "roger", "read-write", link->address, "UTF8", NULL };
+	PGconn *connection;
+	int held[3], count;
 
-	return PQconnectdbParams(names, values, 1);
+	hold_streams(held, &count);
+	connection = PQconnectdbParams(names, values, 1);
+	while (count > 0)
+		close(held[--count]);
+	return connection;
 }
 
 static bool is_refused(const char *why)
@@ -239,21 +306,60 @@ int rg_link_open(struct rg_link *link, struct roger_err *err)
 
 /* -------------------------------------------------------------- pipeline -- */
 
-void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
-		 const struct rg_args *args)
+static void note_role(struct rg_link *link, size_t role)
 {
-	static const struct rg_args none;
+	rg_assert(link->queued < RG_ROLES_MAX);
+	link->asked += role == RG_ROLE_ASKED;
+	link->roles[(link->first + link->queued++) % RG_ROLES_MAX] = (unsigned char)role;
+}
+
+/* The name under which the statement is prepared in this life; what is too many gets none. */
+static bool prepare(struct rg_link *link, const char *sql, char name[16])
+{
+	size_t i, gap = RG_STATEMENTS_MAX;
+
+	for (i = RG_STATEMENTS_MAX; i > 0 && link->statements[i - 1] != sql; i--)
+		gap = link->statements[i - 1] ? gap : i - 1;
+	snprintf(name, 16, "r%zu", i ? i - 1 : gap);
+	if (i)
+		return true;
+	if (gap < RG_STATEMENTS_MAX)
+		link->statements[gap] = sql;
+	else
+		*name = '\0';
+	note_role(link, RG_ROLE_PARSED + gap);
+	return PQsendPrepare(link->connection, name, sql, 0, NULL);
+}
+
+/* It was not prepared, maybe since one before it failed. */
+static void forget(struct rg_link *link, size_t slot)
+{
+	if (slot < RG_STATEMENTS_MAX)
+		link->statements[slot] = NULL;
+}
+
+void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
+		 const struct rg_arg *args)
+{
+	const char *values[RG_ARGS_MAX];
+	int lengths[RG_ARGS_MAX], formats[RG_ARGS_MAX], count = 0;
+	char numbers[RG_ARGS_MAX][24], name[16];
 
 	if (!link->connection)
 		return;
-	rg_assert(link->queued < RG_ROLES_MAX);
-	args = args ? args : &none;
-	if (!PQsendQueryParams(link->connection, sql, args->count, NULL, args->values,
-			       args->lengths, args->formats, 1)) {
+	for (; args && args->kind != RG_ARG_END; args++, count++) {
+		rg_assert(count < RG_ARGS_MAX);
+		values[count] = args->kind == RG_ARG_INT ? numbers[count] : args->bytes.data;
+		lengths[count] = (int)args->bytes.length;
+		formats[count] = args->kind == RG_ARG_BYTES;
+		snprintf(numbers[count], sizeof *numbers, "%lld", (long long)args->number);
+	}
+	if (!prepare(link, sql, name) ||
+	    !PQsendQueryPrepared(link->connection, name, count, values, lengths, formats, 1)) {
 		rg_link_close(link);
 		return;
 	}
-	link->roles[(link->first + link->queued++) % RG_ROLES_MAX] = (unsigned char)role;
+	note_role(link, role);
 }
 
 void rg_link_sync(struct rg_link *link)
@@ -324,12 +430,13 @@ static PGresult *next_result(struct rg_link *link, int64_t until_ns)
 	}
 }
 
-PGresult *rg_link_take(struct rg_link *link, enum rg_role *ret_role, int64_t wait_ms)
+/* The next result and its role; NULL: the connection is lost, and closed. */
+static PGresult *take(struct rg_link *link, unsigned *ret_role, int64_t until_ns)
 {
 	PGresult *result = NULL;
 
 	if (link->connection && link->queued)
-		result = next_result(link, rg_clock_monotonic_ns() + wait_ms * 1000000);
+		result = next_result(link, until_ns);
 	if (!result) {
 		rg_link_close(link);
 		return NULL;
@@ -337,21 +444,79 @@ PGresult *rg_link_take(struct rg_link *link, enum rg_role *ret_role, int64_t wai
 	*ret_role = link->roles[link->first];
 	link->first = (link->first + 1) % RG_ROLES_MAX;
 	link->queued--;
+	link->asked -= *ret_role == RG_ROLE_ASKED;
+	link->missed |= *ret_role == RG_ROLE_ASIDE && is_failed(result);
+	if (*ret_role >= RG_ROLE_PARSED && is_failed(result))
+		forget(link, *ret_role - RG_ROLE_PARSED);
 	return result;
+}
+
+/* Without what comes before it: results that nobody waits for, and of preparing.  Where that fails
+ * so does the statement, and the reason is the former's. */
+static PGresult *take_asked(struct rg_link *link, int64_t until_ns)
+{
+	PGresult *result, *refused = NULL;
+	unsigned role;
+
+	while ((result = take(link, &role, until_ns)) && role != RG_ROLE_ASKED) {
+		if (role >= RG_ROLE_PARSED && is_failed(result) && !refused)
+			refused = result;
+		else
+			PQclear(result);
+	}
+	if (!result || !refused || PQresultStatus(result) != PGRES_PIPELINE_ABORTED) {
+		PQclear(refused);
+		return result;
+	}
+	PQclear(result);
+	return refused;
+}
+
+void rg_link_drain(struct rg_link *link)
+{
+	const int64_t until_ns = rg_clock_monotonic_ns() + (int64_t)RG_ANSWER_MS * 1000000;
+	unsigned role;
+
+	while (link->connection && link->queued)
+		PQclear(take(link, &role, until_ns));
 }
 
 int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,
 		   struct roger_err *err)
 {
-	enum rg_role role;
-	PGresult *result = rg_link_take(link, &role, wait_ms);
+	PGresult *result = take_asked(link, rg_clock_monotonic_ns() + wait_ms * 1000000);
 
-	if (rg_link_failed(result))
-		return rg_link_fail(result, err);
+	if (is_failed(result))
+		return fail(result, err);
 	if (ret_result)
 		*ret_result = result;
 	else
 		PQclear(result);
+	return ROGER_OK;
+}
+
+/* The ends of the last statement and of its pipeline are still to be read. */
+static void leave_pipeline(PGconn *connection)
+{
+	if (PQpipelineStatus(connection) == PQ_PIPELINE_OFF)
+		return;
+	PQsetnonblocking(connection, 0);
+	PQclear(PQgetResult(connection));
+	PQclear(PQgetResult(connection));
+	PQexitPipelineMode(connection);
+}
+
+int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number, struct roger_err *err)
+{
+	PGresult *result;
+
+	leave_pipeline(link->connection);
+	result = PQexec(link->connection, sql);
+	if (is_failed(result))
+		return fail(result, err);
+	if (ret_number)
+		*ret_number = atoll(PQgetvalue(result, 0, 0));
+	PQclear(result);
 	return ROGER_OK;
 }
 

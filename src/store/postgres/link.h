@@ -12,54 +12,80 @@
 
 #include "base/str.h"
 
-/* What a queued statement is for. */
-enum rg_role { RG_ROLE_OTHER, RG_ROLE_WRITE, RG_ROLE_BARRIER };
+/* What becomes of the result of a queued statement. */
+enum rg_role {
+	RG_ROLE_ASKED,	/* rg_link_expect() gives it */
+	RG_ROLE_ASIDE,	/* nobody waits for it */
+	RG_ROLE_PARSED, /* of preparing a statement, and its place; not for callers */
+};
 
-enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 20, RG_ANSWER_MS = 30000, RG_LOOK_MS = 5000 };
+enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 20, RG_STATEMENTS_MAX = 32 };
+enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 5000 };
 
 struct rg_link {
-	PGconn *connection; /* NULL: none */
-	char *address;	    /* as for libpq */
-	unsigned lives;	    /* connections so far */
-	bool warned;	    /* a warning came since this was cleared */
-	bool notified;	    /* so did a notification */
+	PGconn *connection;    /* NULL: none */
+	char *address;	       /* as for libpq */
+	unsigned lives;	       /* connections so far */
+	bool warned;	       /* a warning came since this was cleared */
+	bool notified;	       /* so did a notification */
+	bool missed;	       /* so did the failure of a statement that nobody waited for */
+	int64_t process, born; /* of the server's process of this life, or of the last one */
 	unsigned char roles[RG_ROLES_MAX];
-	size_t first, queued;
+	size_t first, queued, asked;		   /* asked: of these, with RG_ROLE_ASKED */
+	const char *statements[RG_STATEMENTS_MAX]; /* prepared in this life */
+	void (*greet)(void *context); /* queues more at the start of a life; may be NULL */
+	void *context;
 };
 
-struct rg_args {
-	int count;
-	const char *values[RG_ARGS_MAX];
-	int lengths[RG_ARGS_MAX], formats[RG_ARGS_MAX];
-	char numbers[RG_ARGS_MAX][24];
+/* An argument of a statement.  Bytes and arrays without data are NULL. */
+struct rg_arg {
+	enum { RG_ARG_END, RG_ARG_INT, RG_ARG_TEXT, RG_ARG_BYTES } kind;
+	int64_t number;
+	struct roger_str bytes;
 };
+#define RG_INT(n) ((struct rg_arg){ .kind = RG_ARG_INT, .number = (int64_t)(n) })
+#define RG_TEXT(t) ((struct rg_arg){ .kind = RG_ARG_TEXT, .bytes = { (t), 0 } })
+#define RG_BYTES(s) ((struct rg_arg){ .kind = RG_ARG_BYTES, .bytes = (s) })
+#define RG_NULL RG_TEXT(NULL)
+#define RG_ARGS(...) ((const struct rg_arg[]){ __VA_ARGS__, { .kind = RG_ARG_END } })
 
-void rg_arg_int(struct rg_args *args, int64_t number);
-void rg_arg_bytes(struct rg_args *args, struct roger_str bytes);
-void rg_arg_text(struct rg_args *args, const char *text);
+/* An array of bytea or of bigint as an argument, in PostgreSQL's binary form. */
+enum rg_array { RG_ARRAY_BYTES = 17, RG_ARRAY_INTS = 20 }; /* PostgreSQL's numbers */
+void rg_array_open(struct rg_buf *array, enum rg_array type);
+void rg_array_add(struct rg_buf *array, struct roger_str bytes);
+void rg_array_add_int(struct rg_buf *array, int64_t number);
+struct rg_arg rg_array_close(struct rg_buf *array);
+static inline struct rg_arg rg_ints(struct rg_buf *array, const int64_t *numbers, size_t count)
+{
+	rg_array_open(array, RG_ARRAY_INTS);
+	for (size_t i = 0; i < count; i++)
+		rg_array_add_int(array, numbers[i]);
+	return rg_array_close(array);
+}
 
 /* Connect, unless connected.  ROGER_ECONFIG: the address is wrong, or there is a pooler between. */
 RG_CHECKED int rg_link_open(struct rg_link *link, struct roger_err *err);
 void rg_link_close(struct rg_link *link);
 
-/* Queue a statement whose results are binary; args may be NULL. */
+/* Queue a statement, a text that stays, whose results are binary; args may be NULL. */
 void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
-		 const struct rg_args *args);
+		 const struct rg_arg *args);
 /* Statements up to here succeed or fail together, unless they are in BEGIN and COMMIT. */
 void rg_link_sync(struct rg_link *link);
 /* Send what is queued as far as the socket takes it. */
 void rg_link_flush(struct rg_link *link);
+/* Read all results that are still to come. */
+void rg_link_drain(struct rg_link *link);
 
-/* The next result, and the role of its statement; NULL: the connection is lost, and closed. */
-PGresult *rg_link_take(struct rg_link *link, enum rg_role *ret_role, int64_t wait_ms);
-
-/* The next result must be one of success, which goes to *ret_result (or nowhere if NULL). */
+/* The next result that is asked for must be one of success, which goes to *ret_result (or nowhere
+ * if NULL).  ROGER_ETIMEOUT, and closed: the connection is lost. */
 RG_CHECKED int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,
 			      struct roger_err *err);
 
-/* Why a result is no success, and clear it; result may be NULL: the connection was lost. */
-RG_CHECKED int rg_link_fail(PGresult *result, struct roger_err *err);
-bool rg_link_failed(const PGresult *result);
+/* One statement or several, by themselves: what the last one gives (NULL: nobody asks).  Nothing
+ * is open, and nothing is queued any more. */
+RG_CHECKED int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number,
+			   struct roger_err *err);
 
 /* Sleep until something comes from the server. */
 void rg_link_wait(struct rg_link *link, int64_t wait_ms);
@@ -67,11 +93,6 @@ void rg_link_wait(struct rg_link *link, int64_t wait_ms);
 /* Columns of a binary result. */
 int64_t rg_column_int(const PGresult *result, int row, int column);
 struct roger_str rg_column_bytes(const PGresult *result, int row, int column);
-
-static inline void rg_result_clear(PGresult **result)
-{
-	PQclear(*result);
-	*result = NULL;
-}
+void rg_column_ints(const PGresult *result, int row, int column, int64_t *numbers, size_t count);
 
 #endif

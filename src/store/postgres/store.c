@@ -1,15 +1,19 @@
 /*
  * The PostgreSQL store.
  *
- * An append is a transaction that locks the workspace's row.  It commits without
- * waiting for the disk, which gives the lock to the next one at once; behind it,
- * in the same flush of the network, goes a barrier: a tiny transaction that waits
- * for the disk and the standby.  Only the barrier is the acknowledgement.  What
- * was read may not be durable yet either, so settle() ends with a barrier unless
- * the server says that everything is on disk.
+ * A step of messages is one call of roger.append_1(), which takes the lock of the
+ * workspace's row.  It commits without waiting for the disk, which gives the lock to
+ * the next one at once; behind it, in the same flush of the network, goes a barrier:
+ * a tiny transaction that waits for the disk and the standby.  Only the barrier is the
+ * acknowledgement.  What was read may not be durable yet either, so settle() ends with
+ * a barrier unless the server says that everything is on disk.
  *
- * When the connection is lost behind COMMIT, the next one asks, with the lock, for
- * the token of its line: there, it was committed; not there, it never will be.
+ * What the step relies on (numbers, counts, the epoch) is a guess from what this handle
+ * saw last, and checked under the lock.  Where it is wrong nothing is stored, and the
+ * next try takes the lock first, in a transaction of several questions.
+ *
+ * When the connection is lost behind such a call, the server's process is ended, and
+ * the journal is asked for the token: there, it was committed; not there, it never will be.
  */
 #include "store/postgres/inside.h"
 
@@ -46,45 +50,10 @@ void rg_pg_leave(struct postgres_store *store)
 
 /* ----------------------------------------------------------- outstanding -- */
 
-/* A transaction failed for certain.  Without its connection nothing of it is left. */
-static void note_refused(struct postgres_store *store)
-{
-	store->refused |= store->open;
-	store->open = false;
-	rg_link_close(&store->link);
-}
-
-/* Read all results that nobody has waited for. */
-static void drain(struct postgres_store *store)
-{
-	enum rg_role role;
-	PGresult *result;
-
-	while (store->link.connection && store->link.queued) {
-		result = rg_link_take(&store->link, &role, RG_ANSWER_MS);
-		if (result && role == RG_ROLE_WRITE && rg_link_failed(result))
-			note_refused(store);
-		PQclear(result);
-	}
-}
-
-int rg_pg_ready(struct postgres_store *store, struct roger_err *err)
-{
-	drain(store);
-	if (store->appending && !store->link.connection)
-		return rg_link_fail(NULL, err);
-	return rg_link_open(&store->link, err);
-}
-
-bool rg_pg_again(const struct postgres_store *store, int r, int *tries)
-{
-	return r == ROGER_ETIMEOUT && !store->link.connection && !store->appending && ++*tries < 3;
-}
-
 void rg_pg_put_barrier(struct postgres_store *store)
 {
 	store->link.warned = false;
-	rg_link_put(&store->link, RG_ROLE_BARRIER,
+	rg_link_put(&store->link, RG_ROLE_ASKED,
 		    "SELECT pg_logical_emit_message(true, 'roger', '')", NULL);
 	rg_link_sync(&store->link);
 }
@@ -94,6 +63,7 @@ int rg_pg_take_barrier(struct postgres_store *store, struct roger_err *err)
 {
 	int r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
 
+	store->barrier_life = 0;
 	if (r == ROGER_OK && store->link.warned) {
 		rg_link_close(&store->link);
 		r = rg_fail(err, ROGER_EIO, 0,
@@ -102,111 +72,109 @@ int rg_pg_take_barrier(struct postgres_store *store, struct roger_err *err)
 	return r;
 }
 
+static bool has_barrier(const struct postgres_store *store)
+{
+	return store->link.connection && store->barrier_life == store->link.lives;
+}
+
+int rg_pg_ready(struct postgres_store *store, struct roger_err *err)
+{
+	int r;
+
+	if (has_barrier(store))
+		(void)!rg_pg_take_barrier(store, NULL);
+	if (store->link.asked)
+		rg_link_drain(&store->link);
+	r = rg_link_open(&store->link, err);
+	if (r == ROGER_OK)
+		rg_pg_add_noted(store);
+	return r;
+}
+
+bool rg_pg_again(const struct postgres_store *store, int r, int *tries)
+{
+	return r == ROGER_ETIMEOUT && !store->link.connection && ++*tries < 3;
+}
+
+int rg_pg_ask(struct postgres_store *store, const char *sql, const struct rg_arg *args,
+	      PGresult **ret_result, struct roger_err *err)
+{
+	int tries = 0, r;
+
+	do {
+		r = rg_pg_ready(store, err);
+		if (r < 0)
+			return r;
+		rg_link_put(&store->link, RG_ROLE_ASKED, sql, args);
+		rg_link_sync(&store->link);
+		r = rg_link_expect(&store->link, RG_ANSWER_MS, ret_result, err);
+	} while (rg_pg_again(store, r, &tries));
+	return r;
+}
+
 /* --------------------------------------------------------------- the row -- */
 
-static const char *const word_names[WORDS] = { "state_wanted", "seen_wanted", "state_written",
-					       "seen_written", "logged",      "listed",
-					       "carried",      "prepared",    "broken",
-					       "damages",      "damaged" };
+enum { WIDE = 7 };
 
-/* The first two are added up, the next four grow, the others are set. */
-enum { SUMS = 2, GROWING = 6 };
-
-static void read_words(const struct rg_shared *shared, int64_t words[WORDS])
+/* From shared to words, or back. */
+static void copy_words(struct rg_shared *shared, int64_t words[WORDS], bool back)
 {
-	const int64_t now[WORDS] = { (int64_t)shared->state_wanted,
-				     (int64_t)shared->seen_wanted,
-				     (int64_t)shared->state_written,
-				     (int64_t)shared->seen_written,
-				     (int64_t)shared->logged,
-				     (int64_t)shared->listed,
-				     (int64_t)shared->carried,
-				     shared->prepared,
-				     shared->broken,
-				     shared->damages,
-				     shared->damaged };
-
-	memcpy(words, now, sizeof now);
-}
-
-static void write_words(const int64_t words[WORDS], struct rg_shared *shared)
-{
-	shared->state_wanted = (uint64_t)words[0];
-	shared->seen_wanted = (uint64_t)words[1];
-	shared->state_written = (uint64_t)words[2];
-	shared->seen_written = (uint64_t)words[3];
-	shared->logged = (uint64_t)words[4];
-	shared->listed = (uint64_t)words[5];
-	shared->carried = (uint64_t)words[6];
-	shared->prepared = (uint32_t)words[7];
-	shared->broken = (uint32_t)words[8];
-	shared->damages = (uint32_t)words[9];
-	shared->damaged = (uint32_t)words[10];
-}
-
-static void print_word(int i, int64_t before, int64_t now, struct rg_buf *sql)
-{
-	const char *name = word_names[i];
-
-	rg_buf_add_text(sql, sql->length ? ", " : "UPDATE roger.workspace SET ");
-	if (i < SUMS)
-		rg_buf_printf(sql, "%s = %s + %lld", name, name, (long long)(now - before));
-	else if (i < GROWING && now > before)
-		rg_buf_printf(sql, "%s = greatest(%s, %lld)", name, name, (long long)now);
-	else
-		rg_buf_printf(sql, "%s = %lld", name, (long long)now);
-}
-
-/* Queue what this handle changed of the shared words. */
-static void push_words(struct postgres_store *store)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf sql = { .maximum = 4096 };
-	int64_t now[WORDS];
+	_Atomic uint64_t *const wide[] = { &shared->state_wanted,  &shared->seen_wanted,
+					   &shared->state_written, &shared->seen_written,
+					   &shared->logged,	   &shared->listed,
+					   &shared->carried };
+	_Atomic uint32_t *const narrow[] = { &shared->prepared, &shared->broken, &shared->damages,
+					     &shared->damaged };
 	int i;
 
-	read_words(&store->shared, now);
 	for (i = 0; i < WORDS; i++)
-		if (now[i] != store->row.words[i])
-			print_word(i, store->row.words[i], now[i], &sql);
-	if (!sql.length)
+		if (!back)
+			words[i] = i < WIDE ? (int64_t)*wide[i] : *narrow[i - WIDE];
+		else if (i < WIDE)
+			*wide[i] = (uint64_t)words[i];
+		else
+			*narrow[i - WIDE] = (uint32_t)words[i];
+}
+
+void rg_pg_read_words(struct postgres_store *store, int64_t words[WORDS])
+{
+	copy_words(&store->shared, words, false);
+}
+
+/* Queue the question for the row, with what this handle changed of the shared words. */
+static void put_look(struct postgres_store *store, enum rg_role role)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf before = { 0 }, after = { 0 };
+	int64_t now[WORDS];
+	bool same;
+
+	rg_pg_read_words(store, now);
+	same = !memcmp(now, store->row.words, sizeof now);
+	if (same && role == RG_ROLE_ASIDE)
 		return;
-	rg_buf_printf(&sql, " WHERE ws = %lld", (long long)store->ws);
-	rg_buf_add_char(&sql, '\0');
+	rg_link_put(&store->link, role, "SELECT * FROM roger.look_1($1, $2, $3)",
+		    RG_ARGS(RG_INT(store->ws),
+			    same ? RG_NULL : rg_ints(&before, store->row.words, WORDS),
+			    same ? RG_NULL : rg_ints(&after, now, WORDS)));
 	memcpy(store->row.words, now, sizeof now);
-	rg_link_put(&store->link, RG_ROLE_OTHER, sql.data, NULL);
 }
 
-static const char row_sql[] =
-	"SELECT w.state, w.place, l.text, current_setting('synchronous_standby_names') = '' AND "
-	"pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn(), w.messages, w.bytes, w.chain, "
-	"w.last_start, w.last_chain, w.epoch, w.witness_bytes, w.witness_chain, (SELECT "
-	"length(text) FROM roger.document d WHERE d.ws = w.ws AND kind = 0 AND name = ''), "
-	"w.state_wanted, w.seen_wanted, w.state_written, w.seen_written, w.logged, w.listed, "
-	"w.carried, w.prepared, w.broken, w.damages, w.damaged FROM roger.workspace w LEFT JOIN "
-	"roger.line l ON l.journal = w.messages AND l.start = w.last_start WHERE w.ws = $1::int";
-enum { ROW_STATE, ROW_PLACE, ROW_LAST, ROW_ON_DISK, ROW_NUMBERS, ROW_WORDS = 13 };
-
-/* Two queries at most: the first has no result that matters. */
-static void ask_row_only(struct postgres_store *store)
-{
-	struct rg_args args = { 0 };
-
-	rg_arg_int(&args, store->ws);
-	rg_link_put(&store->link, RG_ROLE_BARRIER, row_sql, &args);
-}
-
-void rg_pg_ask_row(struct postgres_store *store)
-{
-	push_words(store);
-	ask_row_only(store);
-}
+enum {
+	ROW_STATE,
+	ROW_PLACE,
+	ROW_LAST,
+	ROW_ON_DISK,
+	ROW_NUMBERS,
+	ROW_CLOCK = 13,
+	ROW_WORDS,
+};
 
 static void read_row(const PGresult *result, struct row *row)
 {
-	int64_t numbers[ROW_WORDS - ROW_NUMBERS];
+	int64_t numbers[ROW_CLOCK - ROW_NUMBERS];
 	int i;
 
-	for (i = 0; i < ROW_WORDS - ROW_NUMBERS; i++)
+	for (i = 0; i < ROW_CLOCK - ROW_NUMBERS; i++)
 		numbers[i] = rg_column_int(result, 0, ROW_NUMBERS + i);
 	*row = (struct row){ .messages = numbers[0],
 			     .bytes = (uint64_t)numbers[1],
@@ -218,8 +186,7 @@ static void read_row(const PGresult *result, struct row *row)
 					  .chain = (uint64_t)numbers[7],
 					  .chained = numbers[6] != 0 },
 			     .state_bytes = (uint64_t)numbers[8] };
-	for (i = 0; i < WORDS; i++)
-		row->words[i] = rg_column_int(result, 0, ROW_WORDS + i);
+	rg_column_ints(result, 0, ROW_WORDS, row->words, WORDS);
 }
 
 /* Is the last line unchanged?  A foreign one has no chain of its own. */
@@ -231,7 +198,7 @@ static bool is_last_whole(const struct row *row, struct roger_str line)
 	if (!line.length || line.length != row->bytes - row->last)
 		return false;
 	if (rg_chain_split((struct roger_str){ line.data, line.length - 1 }, &stated, &body) &&
-	    stated == row->chain && rg_chain_over(row->before_last, body) == stated)
+	    stated == row->chain && rg_chain_fits(row->before_last, body, stated))
 		return true;
 	return rg_chain_over(row->before_last, line) == row->chain;
 }
@@ -247,60 +214,66 @@ static void check_last(struct postgres_store *store, struct roger_str line)
 	store->shared.broken = RG_BROKEN_DIFFERS;
 }
 
-/* An answer to row_sql. */
+/* Another server may lack what was read from the one before without a barrier. */
+static void begin_life(struct postgres_store *store, const PGresult *result)
+{
+	if (store->life == store->link.lives)
+		return;
+	store->life = store->link.lives;
+	store->durable = 0;
+	rg_buf_clear(&store->cache);
+	rg_pg_forget_known(store);
+	rg_clock_follow(rg_column_int(result, 0, ROW_CLOCK));
+}
+
 static int use_row(struct postgres_store *store, const PGresult *result, struct roger_err *err)
 {
 	if (!PQntuples(result))
 		return rg_fail(err, ROGER_ECONFIG, 0, "the database has the workspace no more");
-	if (!rg_str_is(rg_column_bytes(result, 0, ROW_STATE), "live"))
-		return rg_fail(err, ROGER_ECONFIG, 0, "the workspace was moved, or is being: %.*s",
-			       RG_STR_ARGS(rg_column_bytes(result, 0, ROW_PLACE)));
+	rg_pg_read_standing(store, rg_column_bytes(result, 0, ROW_STATE),
+			    rg_column_bytes(result, 0, ROW_PLACE));
+	/* When it is opened, the one who opens decides. */
+	if (store->life && store->base.standing != RG_LIVE && !store->workspace->moving)
+		return rg_store_fail_moved(&store->base, err);
 	read_row(result, &store->row);
-	write_words(store->row.words, &store->shared);
+	copy_words(&store->shared, store->row.words, true);
 	check_last(store, rg_column_bytes(result, 0, ROW_LAST));
-	/* Another server may lack what was read from the one before without a barrier. */
-	if (store->life != store->link.lives) {
-		store->life = store->link.lives;
-		store->durable = 0;
-		rg_buf_clear(&store->cache);
-	}
+	begin_life(store, result);
 	if (rg_column_int(result, 0, ROW_ON_DISK))
 		store->durable = store->row.bytes;
 	store->looked_ns = rg_clock_monotonic_ns();
 	return ROGER_OK;
 }
 
-/* Results up to the row's. */
-int rg_pg_take_row(struct postgres_store *store, struct roger_err *err)
+static int take_row(struct postgres_store *store, struct roger_err *err)
 {
-	enum rg_role role;
-	PGresult *result;
-	int r;
+	PGresult *result = NULL;
+	int r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
 
-	do {
-		result = rg_link_take(&store->link, &role, RG_ANSWER_MS);
-		if (rg_link_failed(result))
-			return rg_link_fail(result, err);
-		if (role != RG_ROLE_BARRIER)
-			PQclear(result);
-	} while (role != RG_ROLE_BARRIER);
-	r = use_row(store, result, err);
+	if (r == ROGER_OK)
+		r = use_row(store, result, err);
 	PQclear(result);
 	return r;
 }
 
-static int look(struct postgres_store *store, struct roger_err *err)
+int rg_pg_look(struct postgres_store *store, bool tail, struct roger_err *err)
 {
 	int r = rg_pg_ready(store, err);
 
 	if (r < 0)
 		return r;
-	rg_pg_ask_row(store);
+	put_look(store, RG_ROLE_ASKED);
+	if (tail)
+		rg_pg_put_tail(store);
 	rg_link_sync(&store->link);
-	return rg_pg_take_row(store, err);
+	r = take_row(store, err);
+	return r == ROGER_OK && tail ? rg_pg_take_tail(store, err) : r;
 }
 
 /* ----------------------------------------------------------------- locks -- */
+
+/* Who stands still for so long with one of the locks that are held briefly loses it. */
+enum { IDLE_MS = 10000 };
 
 static bool holds(struct rg_store *base, enum rg_store_lock which)
 {
@@ -308,6 +281,25 @@ static bool holds(struct rg_store *base, enum rg_store_lock which)
 
 	return store->taken[which] && store->link.connection &&
 	       store->taken[which] == store->link.lives;
+}
+
+/* A move holds them for as long as it copies. */
+static bool is_brief(const struct postgres_store *store, enum rg_store_lock which)
+{
+	if (store->workspace->moving)
+		return false;
+	return which == RG_LOCK_CHANGE || which == RG_LOCK_RECORDS || which == RG_LOCK_STATE ||
+	       which == RG_LOCK_APPEND;
+}
+
+static int64_t idle_ms(struct postgres_store *store)
+{
+	enum rg_store_lock which;
+
+	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_APPEND; which++)
+		if (is_brief(store, which) && holds(&store->base, which))
+			return IDLE_MS;
+	return 0;
 }
 
 int rg_pg_check_locks(const struct postgres_store *store, struct roger_err *err)
@@ -324,8 +316,8 @@ int rg_pg_check_locks(const struct postgres_store *store, struct roger_err *err)
 }
 
 /* The index and its checkpoint are files of this machine: so is who may write them. */
-static int64_t lock_number(const struct postgres_store *store, enum rg_store_lock which,
-			   struct roger_str agent)
+int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock which,
+			  struct roger_str agent)
 {
 	uint64_t number = rg_hash((uint64_t)store->ws * 16 + which, agent.data, agent.length);
 
@@ -335,161 +327,239 @@ static int64_t lock_number(const struct postgres_store *store, enum rg_store_loc
 	return (int64_t)number;
 }
 
-/* A lock of the session; what it protects may have changed, so the row comes with it. */
+/* What comes with the lock. */
+static int take_with(struct postgres_store *store, enum rg_store_lock which, struct roger_err *err)
+{
+	int r = take_row(store, err);
+
+	if (r == ROGER_OK && which == RG_LOCK_CHANGE)
+		r = rg_pg_take_tail(store, err);
+	return r == ROGER_OK && which == RG_LOCK_APPEND ? rg_pg_take_known(store, err) : r;
+}
+
+/* A lock of the session; what it protects may have changed, so that comes in the same flush. */
 static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		struct roger_err *err)
 {
-	struct rg_link *link = &store->link;
-	struct rg_args number = { 0 }, wait = { 0 };
+	const enum rg_store_lock which = wish->which;
 	PGresult *result = NULL;
 	bool got;
 	int r = rg_pg_ready(store, err);
 
 	if (r < 0)
 		return r;
-	rg_arg_int(&number, lock_number(store, wish->which, wish->agent));
-	rg_arg_int(&wait, wish->wait_ms > 0 ? wish->wait_ms : 1);
-	rg_link_put(link, RG_ROLE_OTHER, "SELECT set_config('lock_timeout', $1, true)", &wait);
-	rg_link_put(link, RG_ROLE_OTHER,
-		    wish->wait_ms > 0 ? "SELECT true, pg_advisory_lock($1::bigint)"
-				      : "SELECT pg_try_advisory_lock($1::bigint)",
-		    &number);
-	rg_link_sync(link);
-	rg_pg_ask_row(store);
-	rg_link_sync(link);
-	r = rg_link_expect(link, RG_ANSWER_MS, NULL, err);
-	if (r == ROGER_OK)
-		r = rg_link_expect(link, wish->wait_ms + RG_ANSWER_MS, &result, err);
+	rg_link_put(&store->link, RG_ROLE_ASKED, "SELECT roger.lock_1($1, $2, $3)",
+		    RG_ARGS(RG_INT(rg_pg_lock_number(store, which, wish->agent)),
+			    RG_INT(wish->wait_ms),
+			    RG_INT(is_brief(store, which) ? IDLE_MS : idle_ms(store))));
+	put_look(store, RG_ROLE_ASKED);
+	if (which == RG_LOCK_CHANGE)
+		rg_pg_put_tail(store);
+	if (which == RG_LOCK_APPEND)
+		rg_pg_ask_known(store);
+	rg_link_sync(&store->link);
+	r = rg_link_expect(&store->link, wish->wait_ms + RG_ANSWER_MS, &result, err);
 	got = r == ROGER_OK && rg_column_int(result, 0, 0);
 	PQclear(result);
-	if (r < 0)
-		return r;
-	if (!got)
-		return rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock");
-	if (wish->which != RG_LOCK_WAKE)
-		store->taken[wish->which] = link->lives;
-	return rg_pg_take_row(store, err);
+	if (got && which != RG_LOCK_WAKE)
+		store->taken[which] = store->link.lives;
+	if (r == ROGER_OK)
+		r = take_with(store, which, err);
+	return r == ROGER_OK && !got
+		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock")
+		       : r;
 }
 
 static void give_back(struct postgres_store *store, enum rg_store_lock which,
 		      struct roger_str agent)
 {
-	struct rg_args number = { 0 };
 	const bool mine = which == RG_LOCK_WAKE || holds(&store->base, which);
 
 	if (which != RG_LOCK_WAKE)
 		store->taken[which] = 0;
 	if (!mine || !store->link.connection)
 		return;
-	/* A refused transaction closes the connection, which gives all locks back. */
-	push_words(store);
-	rg_arg_int(&number, lock_number(store, which, agent));
-	rg_link_put(&store->link, RG_ROLE_OTHER, "SELECT pg_advisory_unlock($1::bigint)", &number);
+	put_look(store, RG_ROLE_ASIDE);
+	rg_link_put(
+		&store->link, RG_ROLE_ASIDE,
+		"SELECT pg_advisory_unlock($1::bigint), set_config('idle_session_timeout', $2, "
+		"false)",
+		RG_ARGS(RG_INT(rg_pg_lock_number(store, which, agent)), RG_INT(idle_ms(store))));
 	rg_link_sync(&store->link);
 	rg_link_flush(&store->link);
 }
 
 /* ------------------------------------------------------------ transactions -- */
 
-static void clear_lines(struct postgres_store *store)
+static void start(struct postgres_store *store, bool guessing)
 {
-	rg_buf_deinit(&store->lines);
-	rg_buf_deinit(&store->starts);
-	rg_buf_deinit(&store->lengths);
+	store->turn += guessing;
+	store->appending = true;
+	store->guessing = guessing;
+	store->row_before = store->row;
+	store->logged_before = store->shared.logged;
 	store->line_count = 0;
+	rg_buf_deinit(&store->lines);
+	rg_array_open(&store->lines, RG_ARRAY_BYTES);
 }
 
-static int begin(struct postgres_store *store, int64_t wait_ms, struct roger_err *err)
-{
-	struct rg_link *link = &store->link;
-	struct rg_args ws = { 0 }, wait = { 0 };
-	int r;
-
-	rg_arg_int(&ws, store->ws);
-	rg_arg_int(&wait, wait_ms > 0 ? wait_ms : 1);
-	r = rg_pg_ready(store, err);
-	if (r < 0)
-		return r;
-	store->turn++;
-	push_words(store);
-	rg_link_sync(link);
-	rg_link_put(link, RG_ROLE_OTHER, "BEGIN", NULL);
-	rg_link_put(link, RG_ROLE_OTHER,
-		    "SELECT set_config('synchronous_commit', 'off', true), "
-		    "set_config('lock_timeout', $1, true)",
-		    &wait);
-	rg_link_put(link, RG_ROLE_OTHER,
-		    "SELECT FROM roger.workspace WHERE ws = $1::int FOR UPDATE", &ws);
-	ask_row_only(store);
-	rg_pg_ask_known(store);
-	rg_link_sync(link);
-	r = rg_pg_take_row(store, err);
-	if (r == ROGER_OK)
-		r = rg_pg_take_known(store, err);
-	/* What failed within a transaction leaves it, with its lock, only to be rolled back. */
-	if (r < 0 && link->connection) {
-		drain(store);
-		rg_link_put(link, RG_ROLE_OTHER, "ROLLBACK", NULL);
-		rg_link_sync(link);
-	}
-	if (r == ROGER_OK) {
-		store->appending = true;
-		store->epoch_before = store->row.epoch;
-		store->token = 0;
-		rg_buf_init(&store->lines, SIZE_MAX);
-		rg_pg_list_open(&store->starts);
-		rg_pg_list_open(&store->lengths);
-	}
-	return r;
-}
-
-/* Was the transaction whose outcome is open committed?  With the lock it cannot be any more. */
+/*
+ * The connection was lost behind a step.  Its process may still be at work on it, so it is ended
+ * first; on another server there is none.
+ */
 static int resolve(struct postgres_store *store, bool *ret_committed, struct roger_err *err)
 {
-	struct rg_args ws = { 0 }, line = { 0 };
 	PGresult *result = NULL;
 	int r = rg_pg_ready(store, err);
 
 	if (r < 0)
 		return r;
-	rg_arg_int(&ws, store->ws);
-	rg_arg_int(&line, store->row.messages);
-	rg_arg_int(&line, (int64_t)store->open_from);
-	rg_arg_int(&line, store->token);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT FROM roger.workspace WHERE ws = $1::int FOR UPDATE", &ws);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT 1 FROM roger.line WHERE journal = $1::bigint AND start = $2::bigint "
-		    "AND token = $3::bigint",
-		    &line);
+	rg_link_put(
+		&store->link, RG_ROLE_ASIDE,
+		"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid = $1 AND "
+		"(extract(epoch FROM backend_start) * 1000000)::bigint = $2 AND pid <> "
+		"pg_backend_pid()",
+		RG_ARGS(RG_INT(store->token_process), RG_INT(store->token_born)));
 	rg_link_sync(&store->link);
-	r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
+	put_look(store, RG_ROLE_ASKED);
+	rg_link_put(
+		&store->link, RG_ROLE_ASKED,
+		"SELECT FROM roger.line WHERE journal = $1 AND start >= $2 AND token = $3 LIMIT 1",
+		RG_ARGS(RG_INT(store->row.messages), RG_INT(store->token_from),
+			RG_INT(store->token)));
+	rg_link_sync(&store->link);
+	r = take_row(store, err);
 	if (r == ROGER_OK)
 		r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
 	*ret_committed = r == ROGER_OK && PQntuples(result) > 0;
 	PQclear(result);
+	if (r == ROGER_OK)
+		store->token_life = store->link.lives;
 	return r;
 }
 
-/* Nobody waits for an unlock: what fails is found by sync(). */
-static void end_transaction(struct postgres_store *store)
+/* The server's answer: where the lines went. */
+static void use_step(struct postgres_store *store, const PGresult *result)
+{
+	const uint64_t length = store->row.bytes - store->row_before.bytes;
+	struct row *row = &store->row;
+
+	row->bytes = (uint64_t)rg_column_int(result, 0, 0) + length;
+	row->chain = (uint64_t)rg_column_int(result, 0, 1);
+	row->last = (uint64_t)rg_column_int(result, 0, 2);
+	row->before_last = (uint64_t)rg_column_int(result, 0, 3);
+	rg_column_ints(result, 0, 4, row->words, WORDS);
+	copy_words(&store->shared, row->words, true);
+	store->waits = rg_column_int(result, 0, 5);
+	store->looked_ns = rg_clock_monotonic_ns();
+	rg_pg_end_step(store, true);
+}
+
+/* Nothing was stored: as before, but what was known is not any more. */
+static void undo(struct postgres_store *store)
+{
+	store->row = store->row_before;
+	store->shared.logged = store->logged_before;
+	rg_pg_end_step(store, false);
+}
+
+/* Send the step, with its barrier if there are lines, and wait for its own answer. */
+static int send_step(struct postgres_store *store, PGresult **ret_result, struct roger_err *err)
 {
 	struct rg_link *link = &store->link;
-	const bool dirty = rg_pg_is_dirty(store) || store->row.epoch != store->epoch_before;
-	const bool lines = store->line_count > 0;
 
-	store->appending = store->blank = false;
-	if (lines) {
-		store->open = true;
-		store->refused = false;
-		store->open_from = store->from;
-	}
-	if (dirty)
-		rg_pg_put_changes(store);
-	rg_link_put(link, RG_ROLE_WRITE, "COMMIT", NULL);
+	rg_pg_put_step(store);
 	rg_link_sync(link);
-	rg_link_flush(link);
-	clear_lines(store);
+	store->token_from = store->row_before.bytes;
+	store->token_life = link->lives;
+	store->token_process = link->process;
+	store->token_born = link->born;
+	if (store->line_count) {
+		rg_pg_put_barrier(store);
+		store->barrier_life = link->lives;
+	}
+	return rg_link_expect(link, RG_ANSWER_MS, ret_result, err);
+}
+
+/* The same after a loss: was it stored?  If nobody can say, its sender is told so. */
+static int find_step(struct postgres_store *store, uint64_t *end, struct roger_err *err)
+{
+	bool stored = false;
+	int tries = 0, r;
+
+	if (!store->line_count) {
+		undo(store);
+		return ROGER_OK;
+	}
+	do {
+		r = resolve(store, &stored, err);
+	} while (rg_pg_again(store, r, &tries));
+	if (r < 0)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "the connection to PostgreSQL was lost; try again");
+	if (stored) {
+		store->waits = true;
+		rg_pg_forget_known(store);
+		*end = store->row.bytes;
+		return ROGER_OK;
+	}
+	store->row_before = store->row;
+	undo(store);
+	*end = 0;
+	return ROGER_OK;
+}
+
+static int commit(struct postgres_store *store, uint64_t *end, struct roger_err *err)
+{
+	PGresult *result = NULL;
+	struct roger_err why = { 0 };
+	int r;
+
+	r = send_step(store, &result, &why);
+	store->doubtful = r < 0;
+	if (r == ROGER_OK) {
+		use_step(store, result);
+		*end = *end ? store->row.bytes : 0;
+	} else if (!store->link.connection) {
+		r = find_step(store, end, err);
+	} else {
+		undo(store);
+		*end = 0;
+		if (store->guessing && (r == ROGER_ENOENT || r == ROGER_ETIMEOUT))
+			r = ROGER_OK;
+		else if (err)
+			*err = why;
+	}
+	PQclear(result);
+	return r;
+}
+
+/* Release RG_LOCK_APPEND.  What was decided with a lock that is lost is not sent. */
+static int end_step(struct postgres_store *store, uint64_t *end, struct roger_err *err)
+{
+	const bool sound = store->guessing || holds(&store->base, RG_LOCK_APPEND);
+	int r = ROGER_OK;
+
+	if (has_barrier(store))
+		(void)!rg_pg_take_barrier(store, NULL);
+	if (rg_pg_is_dirty(store) && sound)
+		r = commit(store, end, err);
+	else if (rg_pg_is_dirty(store)) {
+		undo(store);
+		*end = 0;
+	}
+	give_back(store, RG_LOCK_APPEND, RG_STR(""));
+	store->appending = store->blank = false;
+	return r;
+}
+
+static int finish(struct rg_store *base, uint64_t *end, struct roger_err *err)
+{
+	struct postgres_store *store = rg_pg_enter(base);
+	int r = store->appending ? end_step(store, end, err) : ROGER_OK;
+
+	rg_pg_leave(store);
+	return r;
 }
 
 static int check_open(const struct postgres_store *store, struct roger_err *err)
@@ -501,21 +571,44 @@ static int check_open(const struct postgres_store *store, struct roger_err *err)
 	return rg_fail(err, ROGER_EDATA, 0, "messages are not what was written");
 }
 
+static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
+{
+	struct postgres_store *store = rg_pg_enter(base);
+	uint64_t nothing = 0;
+
+	if (which != RG_LOCK_APPEND)
+		give_back(store, which, agent.data ? agent : RG_STR(""));
+	else if (store->appending && store->guessing)
+		undo(store);
+	else if (store->appending)
+		(void)!end_step(store, &nothing, NULL);
+	store->appending &= which != RG_LOCK_APPEND;
+	rg_pg_leave(store);
+}
+
+/* A guess needs a row of this connection. */
+static bool can_guess(struct postgres_store *store, const struct rg_lock_wish *wish)
+{
+	return wish->guess && !store->doubtful && rg_pg_ready(store, NULL) == ROGER_OK &&
+	       store->life == store->link.lives;
+}
+
 static int lock_append(struct postgres_store *store, const struct rg_lock_wish *wish,
 		       struct roger_err *err)
 {
-	int tries = 0, r;
+	const bool guess = can_guess(store, wish);
+	int r = rg_pg_check_locks(store, err);
 
-	do {
-		r = rg_pg_check_locks(store, err);
-		if (r == ROGER_OK)
-			r = begin(store, wish->wait_ms, err);
-	} while (rg_pg_again(store, r, &tries));
+	if (r == ROGER_OK && !guess) {
+		store->turn++;
+		r = take(store, wish, err);
+	}
 	if (r < 0)
 		return r;
+	start(store, guess);
 	r = check_open(store, err);
 	if (r < 0)
-		end_transaction(store);
+		unlock(&store->base, RG_LOCK_APPEND, RG_STR(""));
 	return r;
 }
 
@@ -528,30 +621,18 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	store->watching = false;
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
-	if (wish->which == RG_LOCK_APPEND) {
-		r = lock_append(store, wish, err);
-	} else if (holds(base, wish->which)) {
+	if (holds(base, wish->which)) {
 		r = rg_fail(err, ROGER_ETIMEOUT, 0, "this handle holds the lock already");
 	} else {
 		do {
-			r = take(store, &wanted, err);
+			r = (wish->which == RG_LOCK_APPEND ? lock_append : take)(store, &wanted,
+										 err);
 		} while (rg_pg_again(store, r, &tries));
+		if (r < 0 && holds(base, wish->which))
+			give_back(store, wish->which, wanted.agent);
 	}
 	rg_pg_leave(store);
 	return r;
-}
-
-static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
-{
-	struct postgres_store *store = rg_pg_enter(base);
-
-	if (!agent.data)
-		agent = RG_STR("");
-	if (which != RG_LOCK_APPEND)
-		give_back(store, which, agent);
-	else if (store->appending)
-		end_transaction(store);
-	rg_pg_leave(store);
 }
 
 /* -------------------------------------------------------------- messages -- */
@@ -593,7 +674,7 @@ static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *er
 	int tries = 0, r;
 
 	do {
-		r = store->watching ? ROGER_OK : look(store, err);
+		r = store->watching ? ROGER_OK : rg_pg_look(store, true, err);
 		if (r == ROGER_OK)
 			r = make_durable(store, err);
 		store->watching = false;
@@ -603,100 +684,88 @@ static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *er
 	return r;
 }
 
+/* The number that the line will end at is a guess, like all else. */
+static void add_line(struct postgres_store *store, const struct rg_buf *body)
+{
+	struct row *row = &store->row;
+
+	row->last = row->bytes;
+	row->bytes += body->length + RG_CHAIN_BYTES + 1;
+	rg_array_add(&store->lines, rg_buf_str(body));
+	store->line_count++;
+}
+
 static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
 		  struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
 	struct postgres_store *store = rg_pg_enter(base);
-	struct rg_buf *out = &store->lines;
-	struct row *row = &store->row;
-	const uint64_t from = row->bytes;
-	size_t line, start = out->length;
+	size_t line;
+	int r;
 
 	*ret_end = 0;
-	if (!store->appending || !store->link.connection ||
-	    (!store->token && rg_random(&store->token, sizeof store->token, err) < 0)) {
-		rg_pg_leave(store);
-		return rg_link_fail(NULL, err);
+	r = rg_random(&store->token, sizeof store->token, err);
+	for (line = 0; r == ROGER_OK && compose(context, line, &body); line++) {
+		add_line(store, &body);
+		rg_buf_clear(&body);
 	}
-	if (!store->line_count)
-		store->from = from;
-	for (line = 0; compose(context, line, out); line++) {
-		row->last = store->from + start;
-		row->before_last = row->chain;
-		row->chain = rg_chain_over(
-			row->chain, (struct roger_str){ out->data + start, out->length - start });
-		rg_chain_print(row->chain, out);
-		rg_buf_add_char(out, '\n');
-		rg_pg_list_add(&store->starts, (int64_t)start);
-		rg_pg_list_add(&store->lengths, (int64_t)(out->length - start));
-		start = out->length;
-		store->line_count++;
-	}
-	row->bytes = store->from + out->length;
-	*ret_end = row->bytes;
+	if (body.failed || store->lines.failed)
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		*ret_end = store->row.bytes;
 	rg_pg_leave(store);
-	return out->failed ? rg_fail_memory(err) : ROGER_OK;
+	return r;
 }
 
 /* Tell those who wait, in a transaction of its own: a notification within another one would hold
  * the lock of all notifications during its flush. */
-static void put_notification(struct postgres_store *store)
+static void notify(struct postgres_store *store)
 {
-	struct rg_args args = { 0 };
-
-	rg_arg_int(&args, store->ws);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT pg_notify('roger_' || $1::text, '') WHERE EXISTS (SELECT FROM "
-		    "roger.waiter WHERE ws = $1::int AND until > now())",
-		    &args);
+	if (!store->waits)
+		return;
+	rg_link_put(&store->link, RG_ROLE_ASIDE, "SELECT pg_notify('roger_' || $1::text, '')",
+		    RG_ARGS(RG_INT(store->ws)));
 	rg_link_sync(&store->link);
+	rg_link_flush(&store->link);
+	store->waits = false;
 }
 
-static int refuse_sync(struct postgres_store *store, struct roger_err *err)
-{
-	store->open = store->refused = false;
-	return rg_fail(err, ROGER_ETIMEOUT, 0, "PostgreSQL stored nothing; try again");
-}
-
-/* The transaction's results, then the barrier's. */
 static int sync_once(struct postgres_store *store, struct roger_err *err)
 {
-	enum rg_role role;
-	PGresult *result;
+	int r = ROGER_OK;
 
-	rg_pg_put_barrier(store);
-	put_notification(store);
-	for (;;) {
-		if (store->link.queued == 2)
-			return rg_pg_take_barrier(store, err);
-		result = rg_link_take(&store->link, &role, RG_ANSWER_MS);
-		if (!result || (role == RG_ROLE_WRITE && rg_link_failed(result))) {
-			if (result)
-				note_refused(store);
-			return rg_link_fail(result, err);
-		}
-		PQclear(result);
+	if (!has_barrier(store)) {
+		r = rg_link_open(&store->link, err);
+		if (r < 0)
+			return r;
+		rg_pg_put_barrier(store);
 	}
+	r = rg_pg_take_barrier(store, err);
+	if (r == ROGER_OK)
+		notify(store);
+	return r;
 }
 
 static int sync_messages(struct postgres_store *store, uint64_t end, struct roger_err *err)
 {
-	bool committed = true;
-	int tries = 0, r = ROGER_OK;
+	bool stored = true;
+	int tries = 0, r;
 
-	if (end <= store->durable && !store->open && !store->refused)
-		return r;
+	if (end <= store->durable && !has_barrier(store))
+		return ROGER_OK;
 	do {
-		if (!store->link.connection && store->open && !store->refused)
-			r = resolve(store, &committed, err);
-		else if (!store->refused)
-			r = rg_link_open(&store->link, err);
-		if (store->refused || (r == ROGER_OK && !committed))
-			return refuse_sync(store, err);
+		r = ROGER_OK;
+		if (store->token && !has_barrier(store) &&
+		    (!store->link.connection || store->token_life != store->link.lives))
+			r = resolve(store, &stored, err);
+		if (r == ROGER_OK && !stored)
+			return rg_fail(err, ROGER_ETIMEOUT, 0,
+				       "PostgreSQL stored nothing; try again");
 		if (r == ROGER_OK)
 			r = sync_once(store, err);
-	} while (store->refused || rg_pg_again(store, r, &tries));
-	store->open = false;
+	} while (rg_pg_again(store, r, &tries));
+	if (r == ROGER_OK)
+		store->token = 0;
 	if (r == ROGER_OK && end > store->durable)
 		store->durable = end;
 	return r;
@@ -725,29 +794,19 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 /* Register before the look, so that no message falls between the two. */
 static int begin_watch(struct postgres_store *store)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf listen = { .maximum = 100 };
-	struct rg_args args = { 0 };
-	int r;
-
-	rg_arg_int(&args, store->ws);
-	rg_arg_int(&args, store->who);
-	rg_arg_int(&args, 2 * REGISTER_EACH_S + 30);
-	rg_buf_printf(&listen, "LISTEN roger_%lld", (long long)store->ws);
-	rg_buf_add_char(&listen, '\0');
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "INSERT INTO roger.waiter VALUES ($1::int, $2::bigint, now() + $3::int * "
-		    "interval '1 s') ON CONFLICT (ws, who) DO UPDATE SET until = excluded.until",
-		    &args);
-	rg_link_put(&store->link, RG_ROLE_OTHER, listen.data, NULL);
+	snprintf(store->listen, sizeof store->listen, "LISTEN roger_%lld", (long long)store->ws);
+	rg_link_put(
+		&store->link, RG_ROLE_ASIDE,
+		"INSERT INTO roger.waiter VALUES ($1, $2, now() + $3::int * interval '1 s') ON "
+		"CONFLICT (ws, who) DO UPDATE SET until = excluded.until",
+		RG_ARGS(RG_INT(store->ws), RG_INT(store->who), RG_INT(2 * REGISTER_EACH_S + 30)));
+	rg_link_put(&store->link, RG_ROLE_ASKED, store->listen, NULL);
 	rg_link_sync(&store->link);
-	r = rg_link_expect(&store->link, RG_LOOK_MS, NULL, NULL);
-	if (r == ROGER_OK)
-		r = rg_link_expect(&store->link, RG_LOOK_MS, NULL, NULL);
-	if (r == ROGER_OK) {
-		store->registered_ns = rg_clock_monotonic_ns();
-		store->listening = store->link.lives;
-	}
-	return r;
+	if (rg_link_expect(&store->link, RG_LOOK_MS, NULL, NULL) < 0)
+		return ROGER_ETIMEOUT;
+	store->registered_ns = rg_clock_monotonic_ns();
+	store->listening = store->link.lives;
+	return rg_pg_look(store, false, NULL);
 }
 
 static bool is_due(int64_t since_ns, int64_t after_ms)
@@ -764,8 +823,6 @@ static void watch(struct postgres_store *store, uint32_t wake, int64_t wait_ms)
 	if (store->listening != store->link.lives ||
 	    is_due(store->registered_ns, REGISTER_EACH_S * 1000)) {
 		r = begin_watch(store);
-		if (r == ROGER_OK)
-			r = look(store, NULL);
 	}
 	left_ms = LOOK_EACH_MS - (rg_clock_monotonic_ns() - store->looked_ns) / 1000000;
 	if (r == ROGER_OK && (uint32_t)store->row.bytes == wake && left_ms > 0)
@@ -773,7 +830,7 @@ static void watch(struct postgres_store *store, uint32_t wake, int64_t wait_ms)
 	if (r == ROGER_OK && store->link.connection &&
 	    (store->link.notified || is_due(store->looked_ns, LOOK_EACH_MS))) {
 		store->link.notified = false;
-		r = look(store, NULL);
+		r = rg_pg_look(store, false, NULL);
 	}
 	store->watching = r == ROGER_OK && store->link.connection;
 }
@@ -805,26 +862,13 @@ static void compare(struct postgres_store *store, uint64_t end, uint64_t chain)
 		store->shared.broken = RG_BROKEN_DIFFERS;
 }
 
-static int drop_figures(struct postgres_store *store, struct roger_err *err)
+static void forget_figures(struct postgres_store *store)
 {
-	struct rg_args args = { 0 };
-	int r;
-
-	rg_arg_int(&args, store->ws);
-	rg_link_put(&store->link, RG_ROLE_WRITE, "DELETE FROM roger.agent WHERE ws = $1::int",
-		    &args);
-	rg_link_put(&store->link, RG_ROLE_WRITE, "DELETE FROM roger.count WHERE ws = $1::int",
-		    &args);
-	rg_link_sync(&store->link);
-	r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
-	if (r == ROGER_OK)
-		r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
 	rg_pg_forget_known(store);
 	memset(&store->shared, 0, sizeof store->shared);
 	store->row.epoch = 1;
-	store->epoch_before = 0;
+	store->row_before.epoch = 0;
 	store->blank = true;
-	return r;
 }
 
 static int adopt_lines(struct postgres_store *store, struct roger_err *err)
@@ -852,31 +896,42 @@ static int adopt_lines(struct postgres_store *store, struct roger_err *err)
 	return r;
 }
 
-/* All in one transaction, with the lock. */
+/* In the transaction of the step that brings the new ones. */
+static void put_renewal(struct postgres_store *store)
+{
+	const struct rg_arg *ws = RG_ARGS(RG_INT(store->ws));
+
+	rg_link_put(&store->link, RG_ROLE_ASIDE, "DELETE FROM roger.agent WHERE ws = $1", ws);
+	rg_link_put(&store->link, RG_ROLE_ASIDE, "DELETE FROM roger.count WHERE ws = $1", ws);
+	rg_link_put(
+		&store->link, RG_ROLE_ASIDE,
+		"UPDATE roger.workspace SET chain = int8send($2), last_start = $3, last_chain = "
+		"int8send($4) WHERE ws = $1",
+		RG_ARGS(RG_INT(store->ws), RG_INT(store->row.chain), RG_INT(store->row.last),
+			RG_INT(store->row.before_last)));
+}
+
 static int recompute(struct postgres_store *store, struct roger_err *err)
 {
 	struct rg_figure witness = { 0 };
 	int r;
 
 	store->above->recall(&store->base, &witness);
-	r = begin(store, RG_LOCK_WAIT_MS, err);
+	r = take(store, &(struct rg_lock_wish){ RG_LOCK_APPEND, .wait_ms = RG_LOCK_WAIT_MS }, err);
 	if (r < 0)
 		return r;
+	start(store, false);
 	rg_buf_clear(&store->cache);
-	r = drop_figures(store, err);
+	forget_figures(store);
 	rg_pg_put_figure(&store->base, &(struct rg_figure_key){ .kind = RG_FIGURE_WITNESS },
 			 &witness);
-	if (r == ROGER_OK)
-		r = adopt_lines(store, err);
-	if (r < 0) {
-		rg_link_close(&store->link);
-		store->appending = store->blank = false;
-		clear_lines(store);
-		return r;
-	}
-	push_words(store);
-	end_transaction(store);
-	return ROGER_OK;
+	r = adopt_lines(store, err);
+	if (r < 0)
+		undo(store);
+	else if (rg_pg_ready(store, NULL) == ROGER_OK)
+		put_renewal(store);
+	unlock(&store->base, RG_LOCK_APPEND, RG_STR(""));
+	return r;
 }
 
 /* The figures are always durable: a checkpoint says only that the index may be kept, too. */
@@ -896,18 +951,18 @@ static struct rg_store *close_store(struct rg_store *base)
 {
 	struct postgres_store *store = of(base);
 
-	drain(store);
-	if (store->link.connection && store->ws) {
-		push_words(store);
+	if (store->ws && rg_pg_settle_noted(store, NULL) == ROGER_OK && store->link.connection) {
+		put_look(store, RG_ROLE_ASIDE);
 		rg_link_sync(&store->link);
-		drain(store);
+		rg_link_drain(&store->link);
 	}
 	rg_link_close(&store->link);
 	free(store->link.address);
 	free(store->agents);
 	rg_table_deinit(&store->known);
 	rg_buf_deinit(&store->cache);
-	clear_lines(store);
+	rg_buf_deinit(&store->lines);
+	rg_buf_deinit(&store->noted.entries);
 	pthread_mutex_destroy(&store->mutex);
 	free(store);
 	return NULL;
@@ -921,6 +976,7 @@ static const struct rg_store_ops operations = {
 	.unlock = unlock,
 	.holds = holds,
 	.append = append,
+	.finish = finish,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
 	.list = rg_pg_list,
@@ -935,6 +991,9 @@ static const struct rg_store_ops operations = {
 	.put = rg_pg_put,
 	.runs = rg_pg_runs,
 	.keep = keep,
+	.stand = rg_pg_stand,
+	.bring = rg_pg_bring,
+	.bring_run = rg_pg_bring_run,
 };
 
 static int use_schema(struct postgres_store *store, const PGresult *result, const char *name,
@@ -956,26 +1015,39 @@ static int use_schema(struct postgres_store *store, const PGresult *result, cons
 				 "the database has no workspace '%s'; `roger init` adds it", name);
 }
 
-static int find_workspace(struct postgres_store *store, const char *name, struct roger_err *err)
+static const char row_by_name[] =
+	"SELECT * FROM roger.look_1((SELECT ws FROM roger.workspace WHERE name = $1), NULL, NULL)";
+
+/* All that opening asks, in one flush with what every connection is told. */
+static void greet(void *context)
 {
-	struct rg_args args = { 0 };
+	struct postgres_store *store = context;
+	const struct rg_arg *name = RG_ARGS(RG_TEXT(store->name));
+
+	rg_link_put(&store->link, RG_ROLE_ASKED,
+		    "SELECT (SELECT max(version) FROM roger.schema), (SELECT ws FROM "
+		    "roger.workspace WHERE name = $1)",
+		    name);
+	rg_link_sync(&store->link);
+	rg_link_put(&store->link, RG_ROLE_ASKED, row_by_name, name);
+	rg_link_sync(&store->link);
+}
+
+static int find_workspace(struct postgres_store *store, struct roger_err *err)
+{
 	PGresult *result = NULL;
 	int r;
 
+	store->link.greet = greet;
+	store->link.context = store;
 	r = rg_link_open(&store->link, err);
-	if (r < 0)
-		return r;
-	rg_arg_text(&args, name);
-	rg_link_put(&store->link, RG_ROLE_OTHER,
-		    "SELECT (SELECT max(version) FROM roger.schema), (SELECT ws FROM "
-		    "roger.workspace WHERE name = $1::text)",
-		    &args);
-	rg_link_sync(&store->link);
-	r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	store->link.greet = NULL;
 	if (r == ROGER_OK)
-		r = use_schema(store, result, name, err);
+		r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	if (r == ROGER_OK)
+		r = use_schema(store, result, store->name, err);
 	PQclear(result);
-	return r == ROGER_OK ? look(store, err) : r;
+	return r == ROGER_OK ? take_row(store, err) : r;
 }
 
 static struct postgres_store *make_store(struct rg_workspace *workspace,
@@ -993,9 +1065,11 @@ static struct postgres_store *make_store(struct rg_workspace *workspace,
 	rg_table_init(&store->known, 8);
 	rg_pg_forget_known(store);
 	rg_buf_init(&store->cache, SIZE_MAX);
-	rg_buf_init(&store->lines, SIZE_MAX);
+	rg_buf_init(&store->noted.entries, SIZE_MAX);
+	store->turn = 1;
 	store->base.ops = &operations;
 	store->base.state = "message-state.json";
+	store->base.notes_alone = true;
 	snprintf(store->base.figures, sizeof store->base.figures, "roger.agent and roger.count");
 	rg_boot_id(store->base.era);
 	store->workspace = workspace;
@@ -1007,7 +1081,6 @@ int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store
 			   struct rg_store **ret_store, struct roger_err *err)
 {
 	struct postgres_store *store = make_store(workspace, above);
-	char *name;
 	int r;
 
 	if (!store)
@@ -1016,8 +1089,8 @@ int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store
 	r = store->link.address ? rg_random(&store->who, sizeof store->who, err)
 				: rg_fail_memory(err);
 	if (r == ROGER_OK) {
-		name = rg_postgres_cut_name(store->link.address);
-		r = find_workspace(store, name, err);
+		store->name = rg_postgres_cut_name(store->link.address);
+		r = find_workspace(store, err);
 	}
 	if (r < 0) {
 		close_store(&store->base);

@@ -1,0 +1,476 @@
+/*
+ * A move: every journal and run of one store, byte for byte, into another.
+ *
+ * The source keeps all locks and goes on counting until the very last step, which is one write:
+ * it becomes RG_MOVED.  Until then the target is RG_INCOMING and refuses everybody.  From then on
+ * it is the workspace, and whoever opens it first makes it live (rg_store_follow()).  So a move
+ * that was killed anywhere leaves one workspace, and the same move again goes on.
+ */
+#include "engine/move.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/inside.h"
+
+/* Lines go in pieces of this size, or one by one where they are longer. */
+enum { PIECE_BYTES = 4 << 20, LOOK_BYTES = 1 << 20 };
+
+struct move {
+	struct rg_store *from, *to;
+	struct rg_arena *arena;
+	struct rg_log_files files;
+	uint64_t done, total;
+	const struct rg_move_wish *wish;
+	struct rg_moved *moved;
+};
+
+static int tell(struct move *move, uint64_t bytes, struct roger_err *err)
+{
+	const struct rg_move_wish *wish = move->wish;
+
+	move->done += bytes;
+	if (!wish->tell ||
+	    wish->tell(wish->context, "move", (int64_t)move->done, (int64_t)move->total))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0, "stopped; the same move again goes on");
+}
+
+/* ---------------------------------------------------------------- finding -- */
+
+static int list_all(struct move *move, struct rg_store *store, struct rg_log_files *files,
+		    struct roger_err *err)
+{
+	struct rg_log_file *file;
+	bool there;
+	size_t i, kept = 0;
+	int log, r = ROGER_OK;
+
+	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
+		r = store->ops->list(store, (enum rg_log)log, RG_STR(""), move->arena, files, err);
+	for (i = 0; i < files->count && r == ROGER_OK; i++) {
+		file = &files->items[i];
+		r = store->ops->stat(store, file, &there, err);
+		if (r == ROGER_OK && there)
+			files->items[kept++] = *file;
+	}
+	files->count = kept;
+	return r;
+}
+
+/* The journal of the target that is to be this one: where there is one of a kind, the target's
+ * configuration names it. */
+static int find_twin(struct move *move, const struct rg_log_file *file, struct rg_log_file *twin,
+		     bool *ret_there, struct roger_err *err)
+{
+	struct rg_log_files found = { 0 };
+	int r = ROGER_OK;
+
+	*twin = *file;
+	if (rg_kinds[file->log].file)
+		r = move->to->ops->list(move->to, file->log, RG_STR(""), move->arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		*twin = found.items[0];
+	twin->inode = twin->device = twin->size = 0;
+	return r < 0 ? r : move->to->ops->stat(move->to, twin, ret_there, err);
+}
+
+static int check_empty(struct move *move, struct roger_err *err)
+{
+	struct rg_log_files files = { 0 };
+	int r = list_all(move, move->to, &files, err);
+	size_t i;
+
+	for (i = 0; i < files.count && r == ROGER_OK; i++)
+		if (files.items[i].size)
+			r = rg_fail(err, ROGER_EREFUSED, 0,
+				    "there is a workspace with entries at '%.*s' already: nothing "
+				    "is moved over it",
+				    RG_STR_ARGS(move->wish->there));
+	return r;
+}
+
+/* ---------------------------------------------------------------- copying -- */
+
+static int read_piece(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
+		      size_t want, struct rg_buf *to, struct roger_err *err)
+{
+	char *room = rg_buf_room(to, want);
+	size_t got = 0;
+	int r = room ? ROGER_OK : rg_fail_memory(err);
+
+	while (r == ROGER_OK && want) {
+		r = store->ops->read(store, file, from, room, want, &got, err);
+		if (r == ROGER_OK && !got)
+			r = rg_fail(err, ROGER_EIO, 0, "'%.*s' became shorter while it was read",
+				    RG_STR_ARGS(file->shown));
+		from += got;
+		room += got;
+		want -= got;
+		to->length += got;
+	}
+	return r;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t count_lines(struct roger_str text)
+{
+	const char *at = text.data, *end = at + text.length;
+	int64_t lines = 0;
+
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+		lines++;
+		at++;
+	}
+	return lines;
+}
+
+/* Are these bytes of both the same?  Counts their lines. */
+static int compare(struct move *move, const struct rg_log_file *file,
+		   const struct rg_log_file *twin, uint64_t at, uint64_t to, bool *ret_same,
+		   int64_t *lines, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf ours = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf theirs = { .maximum = SIZE_MAX };
+	uint64_t piece;
+	int r = ROGER_OK;
+
+	*ret_same = twin->size >= to;
+	for (; r == ROGER_OK && *ret_same && at < to; at += piece) {
+		piece = least(to - at, LOOK_BYTES);
+		rg_buf_clear(&ours);
+		rg_buf_clear(&theirs);
+		r = read_piece(move->from, file, at, piece, &ours, err);
+		if (r == ROGER_OK)
+			r = read_piece(move->to, twin, at, piece, &theirs, err);
+		*ret_same = r == ROGER_OK && memcmp(ours.data, theirs.data, piece) == 0;
+		*lines += count_lines(rg_buf_str(&ours));
+	}
+	return r;
+}
+
+/* Whole lines from byte `from` on; *ret_to: up to there. */
+static int copy_piece(struct move *move, const struct rg_log_file *file,
+		      const struct rg_log_file *twin, uint64_t from, uint64_t *ret_to,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const char *newline = NULL;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && !newline && from + text.length < file->size) {
+		r = read_piece(move->from, file, from + text.length,
+			       least(file->size - from - text.length, PIECE_BYTES), &text, err);
+		newline = text.length ? memrchr(text.data, '\n', text.length) : NULL;
+	}
+	if (r < 0)
+		return r;
+	if (!newline && file->size)
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "'%.*s' ends within a line: `roger doctor --fix`",
+			       RG_STR_ARGS(file->shown));
+	text.length = newline ? (size_t)(newline + 1 - text.data) : 0;
+	*ret_to = from + text.length;
+	r = move->to->ops->bring(move->to, twin, from, rg_buf_str(&text), err);
+	return r == ROGER_OK ? tell(move, text.length, err) : r;
+}
+
+/* What the target has is kept as far as it is right. */
+static int find_start(struct move *move, const struct rg_log_file *file,
+		      const struct rg_log_file *twin, uint64_t *ret_from, int64_t *ret_lines,
+		      struct roger_err *err)
+{
+	bool same = false;
+	int r = ROGER_OK;
+
+	*ret_from = 0;
+	*ret_lines = 0;
+	if (twin->size && twin->size <= file->size)
+		r = compare(move, file, twin, 0, twin->size, &same, ret_lines, err);
+	if (r == ROGER_OK && same)
+		*ret_from = twin->size;
+	else
+		*ret_lines = 0;
+	if (r == ROGER_OK && !same && twin->size && file->log == RG_LOG_MESSAGES)
+		r = rg_fail(err, ROGER_EDATA, 0, "'%.*s' holds other messages already",
+			    RG_STR_ARGS(move->wish->there));
+	return r;
+}
+
+/* Of what was moved away from the target, to wherever, we must be the continuation. */
+static int check_continued(struct move *move, struct roger_err *err)
+{
+	struct rg_log_file file = rg_store_messages, twin;
+	int64_t lines;
+	uint64_t from;
+	bool there;
+	int r = move->from->ops->stat(move->from, &file, &there, err);
+
+	if (r == ROGER_OK)
+		r = find_twin(move, &file, &twin, &there, err);
+	return r == ROGER_OK ? find_start(move, &file, &twin, &from, &lines, err) : r;
+}
+
+static int check_target(struct move *move, struct roger_err *err)
+{
+	if (move->to->standing == RG_LIVE)
+		return check_empty(move, err);
+	if (rg_str_is(move->wish->here, move->to->place))
+		return ROGER_OK;
+	return move->to->standing == RG_MOVED ? check_continued(move, err)
+					      : rg_store_fail_moved(move->to, err);
+}
+
+static int move_journal(struct move *move, const struct rg_log_file *file, struct roger_err *err)
+{
+	struct rg_log_file twin;
+	bool there = false, same = false;
+	int64_t lines = 0;
+	uint64_t at = 0, from = 0;
+	int r;
+
+	r = find_twin(move, file, &twin, &there, err);
+	if (r == ROGER_OK)
+		r = find_start(move, file, &twin, &from, &lines, err);
+	if (r == ROGER_OK)
+		r = tell(move, 2 * from, err);
+	at = from;
+	if (r == ROGER_OK && (!there || !at) && !file->size)
+		r = copy_piece(move, file, &twin, 0, &at, err);
+	while (r == ROGER_OK && at < file->size)
+		r = copy_piece(move, file, &twin, at, &at, err);
+	if (r == ROGER_OK)
+		r = find_twin(move, file, &twin, &there, err);
+	if (r == ROGER_OK)
+		r = compare(move, file, &twin, from, file->size, &same, &lines, err);
+	if (r == ROGER_OK && (!same || twin.size != file->size))
+		r = rg_fail(err, ROGER_EDATA, 0, "'%.*s' is not the same on both sides",
+			    RG_STR_ARGS(file->shown));
+	move->moved->journals++;
+	move->moved->lines += lines;
+	move->moved->bytes += (int64_t)file->size;
+	return r == ROGER_OK ? tell(move, file->size - from, err) : r;
+}
+
+static int move_runs(struct move *move, struct roger_err *err)
+{
+	struct rg_run_texts runs;
+	size_t i;
+	int r = move->from->ops->runs(move->from, move->arena, &runs, err);
+
+	for (i = 0; r == ROGER_OK && i < runs.count; i++) {
+		if (runs.items[i].trouble.length)
+			return rg_fail(err, ROGER_EDATA, 0, "a run: %.*s",
+				       RG_STR_ARGS(runs.items[i].trouble));
+		r = move->to->ops->bring_run(move->to, &runs.items[i], err);
+	}
+	move->moved->runs = (int64_t)runs.count;
+	return r;
+}
+
+static int move_all(struct move *move, struct roger_err *err)
+{
+	size_t i;
+	int r = list_all(move, move->from, &move->files, err);
+
+	for (i = 0; i < move->files.count; i++)
+		move->total += 2 * move->files.items[i].size;
+	for (i = 0; i < move->files.count && r == ROGER_OK; i++)
+		r = move_journal(move, &move->files.items[i], err);
+	return r == ROGER_OK ? move_runs(move, err) : r;
+}
+
+/* ---------------------------------------------------------------- figures -- */
+
+/* Numbers that were given stay used, also those that no line tells of. */
+static int raise_figures(struct move *move, struct roger_err *err)
+{
+	struct rg_named_figure agent;
+	struct rg_figure there;
+	size_t agents = 0, i;
+	int r;
+
+	for (i = 0; move->from->ops->next_figure(move->from, &i, &agent);)
+		agents++;
+	r = rg_store_begin(move->to, agents, 0, err);
+	if (r < 0)
+		return r;
+	if (rg_tally_epoch(move->from) > rg_tally_epoch(move->to))
+		rg_tally_set_epoch(move->to, rg_tally_epoch(move->from));
+	for (i = 0; move->from->ops->next_figure(move->from, &i, &agent);) {
+		const struct roger_str name = { agent.name, agent.length };
+
+		if (!rg_tally_find_agent(move->to, name, &there))
+			there = (struct rg_figure){ 0 };
+		if (agent.figure.epoch < there.epoch ||
+		    (agent.figure.epoch == there.epoch && agent.figure.seq <= there.seq))
+			continue;
+		there.epoch = agent.figure.epoch;
+		there.seq = agent.figure.seq;
+		rg_tally_put_agent(move->to, name, &there);
+	}
+	rg_store_release(move->to, RG_LOCK_APPEND);
+	return move->to->ops->sync(move->to, NULL, rg_store_head(move->to).end, err);
+}
+
+/* From the lines that are there now: end and chain must be those of the source. */
+static int rebuild(struct move *move, struct roger_err *err)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
+	struct rg_figure ours = { 0 }, theirs = { 0 };
+	uint64_t end;
+	int r;
+
+	(void)move->to->ops->keep(move->to, RG_KEEP_NOTHING);
+	r = move->to->ops->settle(move->to, &end, err);
+	if (r < 0)
+		return r;
+	(void)move->from->ops->figure(move->from, &key, &ours);
+	(void)move->to->ops->figure(move->to, &key, &theirs);
+	if (end != rg_store_head(move->from).end || ours.count != theirs.count ||
+	    ours.chain != theirs.chain)
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "the messages do not end alike on both sides: `roger verify`");
+	return raise_figures(move, err);
+}
+
+/* ------------------------------------------------------------------ steps -- */
+
+/* Torn last lines are closed off, as the next writer would. */
+static int close_off(struct rg_engine *from, struct roger_err *err)
+{
+	static const enum rg_log logs[] = { RG_LOG_CYCLES,  RG_LOG_DEAD_LETTERS, RG_LOG_DIGESTS,
+					    RG_LOG_RETIRED, RG_LOG_DAMAGE,	 RG_LOG_ACTIVITY,
+					    RG_LOG_CLEANUPS };
+	struct rg_log_files files = { 0 };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_store *store = from->store;
+	bool there;
+	size_t i;
+	int r = arena ? ROGER_OK : rg_fail_memory(err);
+
+	for (i = 0; r == ROGER_OK && i < sizeof logs / sizeof *logs; i++)
+		r = store->ops->list(store, logs[i], RG_STR(""), arena, &files, err);
+	for (i = 0; r == ROGER_OK && i < files.count; i++) {
+		r = store->ops->stat(store, &files.items[i], &there, err);
+		if (r == ROGER_OK && there)
+			r = store->ops->add(store, files.items[i].log, RG_STR(""), RG_STR(""), true,
+					    err);
+	}
+	return r;
+}
+
+/* Everybody waits from here on.  The locks end with the handle. */
+static int lock(struct rg_engine *from, struct roger_err *err)
+{
+	uint64_t end;
+	int r;
+
+	r = rg_store_take(from->store, RG_LOCK_BRIDGE, 0, NULL);
+	if (r < 0)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "a bridge of the workspace is at work: stop it first");
+	r = rg_store_take(from->store, RG_LOCK_CHANGE, RG_LOCK_WAIT_MS, err);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(from, err);
+	if (r == ROGER_OK)
+		r = rg_engine_settle(from, &end, err);
+	if (r == ROGER_OK)
+		r = rg_engine_carry(from, false, &end, err);
+	if (r == ROGER_OK)
+		r = close_off(from, err);
+	return r == ROGER_OK ? rg_store_begin(from->store, 0, 0, err) : r;
+}
+
+static int check_source(struct rg_engine *from, struct roger_err *err)
+{
+	const char *damage = rg_engine_damage(from);
+
+	if (!rg_store_writable(from->store))
+		return rg_fail(err, ROGER_EIO, 0, "the workspace can only be read");
+	if (*damage)
+		return rg_fail(err, ROGER_EDATA, 0, "%.300s", damage);
+	return ROGER_OK;
+}
+
+static int fill(struct move *move, struct rg_engine *from, struct roger_err *err)
+{
+	int r = check_source(from, err);
+
+	if (r == ROGER_OK)
+		r = check_target(move, err);
+	if (r == ROGER_OK)
+		r = lock(from, err);
+	if (r == ROGER_OK)
+		r = move->to->ops->stand(move->to, RG_INCOMING, move->wish->here, err);
+	if (r == ROGER_OK)
+		r = move_all(move, err);
+	if (r == ROGER_OK)
+		r = rebuild(move, err);
+	if (r == ROGER_OK)
+		r = move->from->ops->stand(move->from, RG_MOVED, move->wish->there, err);
+	if (r < 0)
+		rg_store_release(move->from, RG_LOCK_APPEND);
+	return r;
+}
+
+/* Did the other side get its last line already? */
+static int is_noted(struct move *move, bool *ret_noted, struct roger_err *err)
+{
+	struct rg_log_files files = { 0 };
+	struct rg_log_file twin;
+	bool there = false;
+	int r = move->from->ops->list(move->from, RG_LOG_ACTIVITY, RG_STR(""), move->arena, &files,
+				      err);
+
+	*ret_noted = false;
+	if (r == ROGER_OK && files.count)
+		r = move->from->ops->stat(move->from, &files.items[0], &there, err);
+	else
+		files.items = &(struct rg_log_file){ .log = RG_LOG_ACTIVITY };
+	if (r == ROGER_OK)
+		r = find_twin(move, &files.items[0], &twin, &there, err);
+	*ret_noted = r == ROGER_OK && there && twin.size > files.items[0].size;
+	return r;
+}
+
+/* Another command may have made the target live; its own line would cover the others as well. */
+static int finish(struct move *move, struct rg_engine *to, struct roger_err *err)
+{
+	bool noted = true;
+	int r = ROGER_OK;
+
+	if (move->wish->note)
+		r = is_noted(move, &noted, err);
+	if (r == ROGER_OK && !noted)
+		r = move->wish->note(move->wish->note_context, to, move->moved, err);
+	if (r == ROGER_OK && move->to->standing != RG_LIVE)
+		r = move->to->ops->stand(move->to, RG_LIVE, RG_STR(""), err);
+	if (r == ROGER_OK)
+		rg_engine_want_state(to, true);
+	return r;
+}
+
+int rg_engine_move(struct rg_engine *from, struct rg_engine *to, const struct rg_move_wish *wish,
+		   struct rg_moved *ret_moved, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct move move = { .from = from->store,
+			     .to = to->store,
+			     .arena = arena,
+			     .wish = wish,
+			     .moved = ret_moved };
+	int r = arena ? ROGER_OK : rg_fail_memory(err);
+
+	*ret_moved = (struct rg_moved){ 0 };
+	if (r == ROGER_OK && move.from->standing == RG_LIVE)
+		r = fill(&move, from, err);
+	else if (r == ROGER_OK &&
+		 (move.from->standing != RG_MOVED || !rg_str_is(wish->there, move.from->place)))
+		r = rg_store_fail_moved(move.from, err);
+	return r == ROGER_OK ? finish(&move, to, err) : r;
+}

@@ -1,0 +1,31 @@
+/* move - all journals and runs of a workspace into another store, and nobody loses a line. */
+#ifndef RG_MOVE_H
+#define RG_MOVE_H
+
+#include "engine/engine.h"
+
+struct rg_moved {
+	int64_t journals, lines, bytes, runs;
+};
+
+struct rg_move_wish {
+	struct roger_str here, there; /* rg_store_place() of the source and of the target */
+	roger_progress *tell;	      /* or NULL */
+	void *context;
+
+	/* Add the one line that the target gets beyond the source's; NULL: none. */
+	int (*note)(void *context, struct rg_engine *to, const struct rg_moved *moved,
+		    struct roger_err *err);
+	void *note_context;
+};
+
+/*
+ * Both engines are of workspaces with `moving` set.  Every journal and run of `from` gets into
+ * `to`, byte for byte; then `from` is moved, then `to` is live.  Killed anywhere, the same call
+ * goes on. ROGER_EREFUSED: the target holds something else.
+ */
+RG_CHECKED int rg_engine_move(struct rg_engine *from, struct rg_engine *to,
+			      const struct rg_move_wish *wish, struct rg_moved *ret_moved,
+			      struct roger_err *err);
+
+#endif

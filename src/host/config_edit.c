@@ -1,0 +1,71 @@
+/* The one setting that roger itself writes: where the journals are, after a move. */
+#include <fcntl.h>
+
+#include "base/limits.h"
+#include "host/config.h"
+#include "host/file.h"
+#include "host/workspace.h"
+
+static const char name[] = "config.yaml", key[] = "store:";
+
+/* All but the line of the setting, and that line at the end. */
+static void compose(struct roger_str text, struct roger_str address, struct rg_buf *out)
+{
+	struct roger_str line;
+	const char *newline;
+
+	for (; text.length; text.data += line.length, text.length -= line.length) {
+		newline = memchr(text.data, '\n', text.length);
+		line = (struct roger_str){ text.data, newline ? (size_t)(newline + 1 - text.data)
+							      : text.length };
+		if (line.length < sizeof key - 1 || memcmp(line.data, key, sizeof key - 1) != 0)
+			rg_buf_add_str(out, line);
+	}
+	if (!address.length)
+		return;
+	if (out->length && out->data[out->length - 1] != '\n')
+		rg_buf_add_char(out, '\n');
+	rg_buf_printf(out, "%s %.*s\n", key, RG_STR_ARGS(address));
+}
+
+/* Does it say what it is to say? */
+static int check(struct roger_str text, struct roger_str address, struct roger_err *err)
+{
+	struct rg_config *config = NULL;
+	int r = rg_config_new(&config, err);
+
+	if (r < 0)
+		return r;
+	r = rg_config_read(config, text, name, false, NULL);
+	if (r != ROGER_ENOMEM && (r < 0 || !rg_str_equal(config->store, address)))
+		r = rg_fail(err, ROGER_ECONFIG, 0,
+			    "config.yaml: the setting `store` is on no line of its own: take it "
+			    "out, then try again");
+	rg_config_free(config);
+	return r;
+}
+
+int rg_config_set_store(const char *root, struct roger_str address, bool only_check,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = 8192 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf changed = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	bool found;
+	int r;
+
+	rg_buf_printf(&path, "%s/" RG_WORKSPACE_FOLDER, root);
+	rg_buf_add_char(&path, '\0');
+	r = path.failed ? rg_fail_memory(err)
+			: rg_file_open_folder(AT_FDCWD, path.data, &folder, err);
+	if (r == ROGER_OK)
+		r = rg_file_read_all_at(folder, name, RG_CONFIG_BYTES_MAX, &text, &found, err);
+	if (r < 0)
+		return r;
+	compose(rg_buf_str(&text), address, &changed);
+	r = changed.failed ? rg_fail_memory(err) : check(rg_buf_str(&changed), address, err);
+	if (r < 0 || only_check || rg_str_equal(rg_buf_str(&text), rg_buf_str(&changed)))
+		return r;
+	return rg_file_replace(folder, name, rg_buf_str(&changed), true, err);
+}

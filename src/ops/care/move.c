@@ -1,0 +1,220 @@
+/* move: all of a workspace into another store: PostgreSQL, or files. */
+#include "engine/move.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ops/op.h"
+#include "ops/proof/note.h"
+#include "ops/tools/trust.h"
+
+/* One side; its engine is opened for a move. */
+struct side {
+	struct rg_workspace *workspace;
+	struct rg_engine *engine;
+	struct roger_str place;
+};
+
+static void close_side(struct side *side)
+{
+	rg_engine_close(side->engine);
+	rg_workspace_close(side->workspace);
+}
+
+static int open_workspace(struct side *side, const char *path, const char *place,
+			  struct roger_err *err)
+{
+	int r = rg_workspace_open(path, &side->workspace, err);
+
+	if (r == ROGER_OK && place)
+		r = rg_store_use(side->workspace, place, err);
+	if (r == ROGER_OK) {
+		side->workspace->moving = true;
+		side->place = rg_store_place(side->workspace);
+	}
+	return r;
+}
+
+static int copy_path(struct roger_str path, const char *member, char to[RG_PLACE_BYTES],
+		     struct roger_err *err)
+{
+	if (path.length >= RG_PLACE_BYTES)
+		return rg_fail_member(err, ROGER_EDATA, member, "%s: expected at most %d bytes",
+				      member, RG_PLACE_BYTES - 1);
+	snprintf(to, RG_PLACE_BYTES, "%.*s", RG_STR_ARGS(path));
+	return ROGER_OK;
+}
+
+/* A folder becomes a workspace, if it is none. */
+static int open_target(struct side *to, const struct side *from, const char *place,
+		       struct roger_err *err)
+{
+	char root[RG_PLACE_BYTES], why[RG_WHY_BYTES];
+	bool made;
+	int r;
+
+	if (rg_store_is_address(place))
+		return open_workspace(to, from->workspace->root, place, err);
+	r = rg_workspace_make(place, &made, root, why, err);
+	return r == ROGER_OK ? open_workspace(to, root, "", err) : r;
+}
+
+static int open_sides(struct side *from, struct side *to, const struct roger_move_request *request,
+		      struct roger_err *err)
+{
+	char path[RG_PLACE_BYTES], place[RG_PLACE_BYTES];
+	int r;
+
+	r = copy_path(request->from, "from", path, err);
+	if (r == ROGER_OK)
+		r = copy_path(request->to, "to", place, err);
+	if (r == ROGER_OK)
+		r = open_workspace(from, path[0] ? path : NULL, NULL, err);
+	return r == ROGER_OK ? open_target(to, from, place, err) : r;
+}
+
+/* ------------------------------------------------------------------- note -- */
+
+/* The chain of this line covers all that was brought. */
+static int note(void *context, struct rg_engine *to, const struct rg_moved *moved,
+		struct roger_err *err)
+{
+	const struct side *sides = context;
+	struct roger there = { .workspace = sides[1].workspace, .engine = to };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = 400 };
+	struct rg_note entry = { .verb = RG_STR("move"), .from = sides[0].place };
+
+	rg_buf_printf(&numbers, "\"journals\":%lld,\"lines\":%lld,\"bytes\":%lld,\"runs\":%lld",
+		      (long long)moved->journals, (long long)moved->lines, (long long)moved->bytes,
+		      (long long)moved->runs);
+	entry.numbers = moved->journals ? rg_buf_str(&numbers) : RG_STR("");
+	return rg_note_write(&there, &entry, true, err);
+}
+
+/* ------------------------------------------------------------ the setting -- */
+
+/* What the workspace of a folder is to say: the address, or "" where the folder has the files. */
+static const struct side *find_setting(const struct side *from, const struct side *to,
+				       struct roger_str *ret_address)
+{
+	const bool address = to->workspace->config->store.length > 0;
+
+	*ret_address = address ? to->place : RG_STR("");
+	return address ? from : to;
+}
+
+/* The address was named by a person here, which is what trust asks for. */
+static int configure(const struct side *from, const struct side *to, struct roger_err *err)
+{
+	struct roger_str address;
+	const char *root = find_setting(from, to, &address)->workspace->root;
+	int r = ROGER_OK;
+
+	if (address.length)
+		r = rg_trust_add_place(root, address, err);
+	return r == ROGER_OK ? rg_config_set_store(root, address, false, err) : r;
+}
+
+static int check_setting(const struct side *from, const struct side *to, struct roger_err *err)
+{
+	struct roger_str address;
+	const char *root = find_setting(from, to, &address)->workspace->root;
+
+	return rg_config_set_store(root, address, true, err);
+}
+
+/* ------------------------------------------------------------------- verb -- */
+
+static int move(struct side sides[2], struct rg_moved *moved, struct roger_err *err)
+{
+	const struct rg_move_wish wish = {
+		.here = sides[0].place,
+		.there = sides[1].place,
+		.tell = rg_alone.tell,
+		.context = rg_alone.context,
+		.note = sides[1].workspace->config->store.length ? NULL : note,
+		.note_context = sides,
+	};
+	int r = check_setting(&sides[0], &sides[1], err);
+
+	/* What cannot be opened by this program is found before anything is done. */
+	if (r == ROGER_OK)
+		r = rg_engine_open(sides[1].workspace, &sides[1].engine, err);
+	if (r == ROGER_OK)
+		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
+	if (r == ROGER_OK)
+		r = rg_engine_move(sides[0].engine, sides[1].engine, &wish, moved, err);
+	return r == ROGER_OK ? configure(&sides[0], &sides[1], err) : r;
+}
+
+/* From here to here: is it really there? */
+static int stay(struct side *side, struct roger_err *err)
+{
+	side->workspace->moving = false;
+	return rg_engine_open(side->workspace, &side->engine, err);
+}
+
+static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+{
+	struct roger_move_reply *reply = reply_;
+	struct rg_moved moved = { 0 };
+	struct side sides[2] = { { 0 } };
+	int r;
+
+	(void)roger;
+	r = open_sides(&sides[0], &sides[1], request, err);
+	reply->already = r == ROGER_OK && rg_str_equal(sides[0].place, sides[1].place);
+	if (r == ROGER_OK)
+		r = reply->already ? stay(&sides[0], err) : move(sides, &moved, err);
+	reply->journals = moved.journals;
+	reply->lines = moved.lines;
+	reply->bytes = moved.bytes;
+	reply->runs = moved.runs;
+	if (r == ROGER_OK && (!rg_arena_copy(reply->memory, sides[0].place, &reply->from) ||
+			      !rg_arena_copy(reply->memory, sides[1].place, &reply->to)))
+		r = rg_fail_memory(err);
+	reply->overruled = r == ROGER_OK && getenv("ROGER_STORE") != NULL && !reply->already;
+	close_side(&sides[0]);
+	close_side(&sides[1]);
+	return r;
+}
+
+#define AT(member) offsetof(struct roger_move_request, member)
+static const struct roger_field request_fields[] = {
+	{ "to", ROGER_TEXT, AT(to), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "postgres://ROLE@HOST/DATABASE#WORKSPACE, or the folder whose .roger/ gets the files" },
+	{ "from", ROGER_TEXT, AT(from), 0, NULL, NULL,
+	  "at or below the workspace (default: as for every command)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "request", sizeof(struct roger_move_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_move_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "from", ROGER_TEXT, AT(from), 0, NULL, NULL, "where it was" },
+	{ "to", ROGER_TEXT, AT(to), 0, NULL, NULL, "where it is now" },
+	{ "already", ROGER_BOOL, AT(already), 0, NULL, NULL, "it was there before" },
+	{ "journals", ROGER_INT, AT(journals), 0, NULL, NULL,
+	  "that were moved and compared; 0: only the last step was missing" },
+	{ "lines", ROGER_INT, AT(lines), 0, NULL, NULL, "of these" },
+	{ "bytes", ROGER_INT, AT(bytes), 0, NULL, NULL, "of these" },
+	{ "runs", ROGER_INT, AT(runs), 0, NULL, NULL, "documents of runs" },
+	{ "overruled", ROGER_BOOL, AT(overruled), 0, NULL, NULL,
+	  "ROGER_STORE is set, and wins over config.yaml" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "moved", sizeof(struct roger_move_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_move = {
+	.name = "move",
+	.summary = "move the workspace into PostgreSQL, or back into files",
+	.examples = "roger move postgres://roger@db.example/roger#team\nroger move .\n",
+	.flags = ROGER_WRITES | ROGER_NO_WORKSPACE,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

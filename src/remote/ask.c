@@ -1,0 +1,197 @@
+/*
+ * ask - the same request again, with the same key, until the server has said what came of it.
+ *
+ * A connection may break at any byte.  The server keeps its answers for a while by their
+ * keys, so a further try is answered with the first result and nothing is done twice.
+ */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "data/json.h"
+#include "data/record.h"
+#include "remote/remote.h"
+
+enum {
+	/* Where nothing answers: until a server that was started again is there. */
+	CONNECT_TRIES_MS = 1500,
+	/* Once it may have been done: to learn whether it was. */
+	TRIES_MS = 30 * 1000,
+	PAUSE_MS_MIN = 10,
+	PAUSE_MS_MAX = 1000,
+};
+
+/* An error as the server says it. */
+struct problem {
+	struct roger_str type, detail, member;
+	int64_t exit;
+};
+#define AT(member) offsetof(struct problem, member)
+static const struct roger_field problem_fields[] = {
+	{ "type", ROGER_TEXT, AT(type), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "detail", ROGER_TEXT, AT(detail), 0, NULL, NULL, "" },
+	{ "member", ROGER_TEXT, AT(member), 0, NULL, NULL, "" },
+	{ "exit", ROGER_INT, AT(exit), 0, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record problem_record = { "problem", sizeof(struct problem),
+						    problem_fields };
+static const char problem_type[] = "urn:roger:error:";
+
+int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err)
+{
+	uint64_t bits[2];
+	int r = rg_random(bits, sizeof bits, err);
+
+	/* Of the form of all keys, task:verb:cycle. */
+	snprintf(to, REMOTE_KEY_BYTES, "remote-%016llx%016llx:status-update:0",
+		 (unsigned long long)bits[0], (unsigned long long)bits[1]);
+	return r;
+}
+
+/* ----------------------------------------------------------------- errors -- */
+
+/* False: it is no problem of roger's. */
+static bool read_problem(const struct remote_answer *answer, struct rg_arena *arena,
+			 struct problem *ret)
+{
+	const size_t length = sizeof problem_type - 1;
+	const struct rg_json *json;
+
+	*ret = (struct problem){ 0 };
+	return rg_json_read_within(rg_buf_str(&answer->body), arena, &json, NULL) == ROGER_OK &&
+	       rg_answer_decode(&problem_record, rg_json_root(json), ret, arena, NULL) ==
+		       ROGER_OK &&
+	       ret->type.length > length && strncmp(ret->type.data, problem_type, length) == 0;
+}
+
+/* The code that ends the command as it would end beside the workspace. */
+static enum roger_code code_of(const struct problem *problem, long status)
+{
+	static const enum roger_code codes[] = { ROGER_EUSAGE,	ROGER_EDATA,	ROGER_ENOENT,
+						 ROGER_EENGINE, ROGER_EBUG,	ROGER_ECREATE,
+						 ROGER_EIO,	ROGER_ETIMEOUT, ROGER_EREFUSED,
+						 ROGER_ECONFIG };
+	size_t i;
+
+	for (i = 0; i < sizeof codes / sizeof *codes; i++)
+		if (problem->exit == -(int64_t)codes[i])
+			return codes[i];
+	return status == 401 || status == 403 ? ROGER_EREFUSED
+	       : status == 413		      ? ROGER_EDATA
+	       : status < 400		      ? ROGER_ECONFIG
+	       : status < 500		      ? ROGER_EUSAGE
+					      : ROGER_EENGINE;
+}
+
+/* "token": what is wrong is who asks.  No store is named: it is not this program's to look for. */
+static int fail_problem(const struct problem *problem, long status, struct roger_err *err)
+{
+	enum roger_code code = code_of(problem, status);
+	char member[REMOTE_MEMBER_BYTES] = "";
+
+	if (!problem->exit && code == ROGER_EREFUSED)
+		snprintf(member, sizeof member, "token");
+	else if (code != ROGER_EENGINE)
+		snprintf(member, sizeof member, "%.*s", RG_STR_CUT(problem->member));
+	return rg_fail_member(err, code, member, "%.*s", RG_STR_ARGS(problem->detail));
+}
+
+static int fail_foreign(const struct roger *roger, long status, struct roger_err *err)
+{
+	if (status >= 300 && status < 400)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "%.200s: it sends elsewhere (status %ld), which is not followed: "
+			       "the token is for this address alone",
+			       roger->place.name, status);
+	return rg_fail(err, ROGER_EENGINE, 0,
+		       "%.200s: its answer is not one of roger's (status %ld); is ROGER_SERVER "
+		       "right?",
+		       roger->place.name, status);
+}
+
+/* ------------------------------------------------------------------- tries -- */
+
+/* Something in between, or too much to do: the verb has not said what came of it. */
+static bool is_passing(const struct problem *problem, bool known, long status)
+{
+	if (status == 429 || status == 502 || status == 504)
+		return true;
+	if (status == 409)
+		return known && rg_str_is(problem->type, "urn:roger:error:under-way");
+	return status == 503 && !problem->exit;
+}
+
+/* What an answer means: done, an error, or ROGER_ETIMEOUT with *ret_again. */
+static int judge(const struct roger *roger, const struct remote_answer *answer, bool *ret_again,
+		 struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct problem problem;
+	bool known;
+
+	if (answer->status == 200)
+		return ROGER_OK;
+	if (!arena)
+		return rg_fail_memory(err);
+	known = read_problem(answer, arena, &problem);
+	*ret_again = is_passing(&problem, known, answer->status);
+	if (known)
+		return *ret_again ? rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %.*s",
+					    roger->place.name, RG_STR_ARGS(problem.detail))
+				  : fail_problem(&problem, answer->status, err);
+	return fail_foreign(roger, answer->status, err);
+}
+
+static int fail_unreached(struct roger *roger, const struct remote_request *request,
+			  bool maybe_done, struct roger_err *err)
+{
+	char why[sizeof err->message];
+
+	roger->unreached = true;
+	memcpy(why, err->message, sizeof why);
+	if (!request->key)
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "%s", why);
+	if (!maybe_done)
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "%.400s; nothing was done", why);
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "%.300s; it is not known whether it was done%s%.60s%s", why,
+		       *roger->key ? ": the same with --key " : "", roger->key,
+		       *roger->key ? " is done at most once" : "");
+}
+
+static int64_t ms_since(int64_t start_ns)
+{
+	return (rg_clock_monotonic_ns() - start_ns) / 1000000;
+}
+
+int remote_ask(struct roger *roger, struct remote_request *request, struct remote_answer *answer,
+	       struct roger_err *err)
+{
+	const int64_t start_ns = rg_clock_monotonic_ns();
+	int64_t pause_ms = PAUSE_MS_MIN;
+	enum remote_outcome outcome;
+	bool maybe_done = false, again;
+	int r;
+
+	for (;;) {
+		outcome = remote_http(roger, request, answer, err);
+		again = outcome != REMOTE_NEVER;
+		r = outcome == REMOTE_NEVER ? (int)err->code : ROGER_ETIMEOUT;
+		if (outcome == REMOTE_ANSWERED) {
+			again = false;
+			r = judge(roger, answer, &again, err);
+		}
+		if (!again)
+			return r;
+		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
+			      answer->status == 502 || answer->status == 504;
+		if (remote_is_interrupted() || (roger->hurried && !maybe_done) ||
+		    ms_since(start_ns) > (maybe_done ? TRIES_MS : CONNECT_TRIES_MS))
+			return fail_unreached(roger, request, maybe_done, err);
+		rg_clock_sleep(pause_ms);
+		pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
+		request->since_ms = ms_since(start_ns) + 1;
+	}
+}

@@ -1,0 +1,471 @@
+/* call - a verb's request as one of HTTP, and what is answered as the verb's reply. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "data/json.h"
+#include "data/record.h"
+#include "remote/remote.h"
+
+enum {
+	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
+	QUICK_MS = 60 * 1000,
+	SLOW_MS = 10 * 60 * 1000,
+	STEP_MS = 50 * 1000, /* the server waits for a minute at most */
+};
+
+/* What is to be known of a verb beside its row in roger.h; most have no row here. */
+static const struct row {
+	const char *name;
+	size_t span;  /* where its request says how long to wait; 0: nowhere */
+	bool endless; /* not to say how long is for ever */
+	bool slow;
+	bool local;				  /* for a machine with the workspace */
+	bool outbox;				  /* its answer tells of the outbox, too */
+	bool instants;				  /* its answer is entries of the activity log */
+	enum { NO_KEY, ONE_KEY, MANY_KEYS } keys; /* of messages */
+} rows[] = {
+	{ .name = "send", .keys = ONE_KEY },
+	{ .name = "reply", .keys = ONE_KEY },
+	{ .name = "send_many", .keys = MANY_KEYS },
+	{ .name = "receive", .span = offsetof(struct roger_inbox_request, wait_ms) },
+	{ .name = "wait",
+	  .span = offsetof(struct roger_wait_request, timeout_ms),
+	  .endless = true },
+	{ .name = "status", .outbox = true },
+	{ .name = "activity", .instants = true },
+	{ .name = "log", .instants = true },
+	{ .name = "bridge", .local = true },
+	{ .name = "archive", .slow = true },
+	{ .name = "cleanup", .slow = true },
+	{ .name = "delete", .slow = true },
+	{ .name = "doctor", .slow = true },
+	{ .name = "ingest", .slow = true },
+	{ .name = "log_import", .slow = true },
+	{ .name = "purge", .slow = true },
+	{ .name = "rebuild", .slow = true },
+	{ .name = "report", .slow = true },
+	{ .name = "seal", .slow = true },
+	{ .name = "stats", .slow = true },
+	{ .name = "sweep", .slow = true },
+	{ .name = "timeline", .slow = true },
+	{ .name = "verify", .slow = true },
+	{ .name = "wake", .slow = true },
+};
+static const struct row usual;
+
+static const struct row *row_of(const struct roger_op *op)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strcmp(rows[i].name, op->name) == 0)
+			return &rows[i];
+	return &usual;
+}
+
+/* -------------------------------------------------------------- the request -- */
+
+static void print_list(const struct roger_field *field, const void *request, struct rg_buf *out)
+{
+	const struct {
+		const char *items;
+		size_t count;
+	} *list = rg_field_at(field, request);
+	size_t i;
+
+	rg_json_add_key(out, rg_str(field->name));
+	for (i = 0; i < list->count; i++) {
+		rg_buf_add_char(out, i ? ',' : '[');
+		remote_print_request(field->record, list->items + i * field->record->size, out);
+	}
+	rg_buf_add_char(out, ']');
+}
+
+void remote_print_request(const struct roger_record *record, const void *request,
+			  struct rg_buf *out)
+{
+	const struct roger_field *field;
+
+	rg_buf_add_char(out, '{');
+	for (field = record->fields; field->name; field++)
+		if (rg_field_unset(field, request))
+			continue;
+		else if (field->kind == ROGER_RECORDS)
+			print_list(field, request, out);
+		else
+			rg_field_encode(field, request, out);
+	rg_buf_add_char(out, '}');
+}
+
+static void add_escaped(struct rg_buf *out, struct roger_str text)
+{
+	static const char plain[] = "-._~:@,";
+	size_t i;
+
+	for (i = 0; i < text.length; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		    (c && strchr(plain, c)))
+			rg_buf_add_char(out, (char)c);
+		else
+			rg_buf_printf(out, "%%%02X", c);
+	}
+}
+
+/* A value as a command line has it. */
+static void print_value(const struct roger_field *field, const void *at, struct rg_buf *out)
+{
+	int64_t number = 0;
+	char text[32];
+
+	if (field->kind == ROGER_INT || field->kind == ROGER_SPAN || field->kind == ROGER_TIME ||
+	    field->kind == ROGER_INSTANT)
+		number = *(const int64_t *)at;
+	switch (field->kind) {
+	case ROGER_INT:
+		rg_buf_add_int(out, number < 0 ? 0 : number);
+		break;
+	case ROGER_SPAN:
+		rg_buf_printf(out, "%lldms", (long long)number);
+		break;
+	case ROGER_TIME:
+	case ROGER_INSTANT:
+		rg_clock_print_utc(number, text);
+		rg_buf_add_text(out, text);
+		break;
+	case ROGER_BOOL:
+		rg_buf_add_text(out, field->flags & ROGER_NEGATED ? "false" : "true");
+		break;
+	case ROGER_ENUM:
+		rg_buf_add_text(out, field->names[*(const int *)at]);
+		break;
+	default:
+		add_escaped(out, *(const struct roger_str *)at);
+	}
+}
+
+static void print_query(const struct roger_record *record, const void *request, struct rg_buf *out)
+{
+	const struct roger_field *field;
+	const struct roger_strs *texts;
+	size_t i, count;
+	char between = '?';
+
+	for (field = record->fields; field->name; field++) {
+		if (rg_field_unset(field, request))
+			continue;
+		texts = field->kind == ROGER_TEXTS ? rg_field_at(field, request) : NULL;
+		for (i = 0, count = texts ? texts->count : 1; i < count; i++) {
+			rg_buf_printf(out, "%c%s=", between, field->name);
+			if (texts)
+				add_escaped(out, texts->items[i]);
+			else
+				print_value(field, rg_field_at(field, request), out);
+			between = '&';
+		}
+	}
+}
+
+/* ----------------------------------------------------------------- keys -- */
+
+/* One call on its way. */
+struct call {
+	struct roger *roger;
+	const struct roger_op *op;
+	const struct row *row;
+	struct rg_arena *arena; /* of the reply */
+	const void *request;
+	void *reply;
+	char key[REMOTE_KEY_BYTES]; /* of its tries */
+};
+
+static bool needs_key(const struct roger_send_request *send)
+{
+	return !send->key.length && !send->task.length && !send->verb.length && !send->dry_run;
+}
+
+/*
+ * A send without a key gets one, made before the first try: then it is stored once, also
+ * when the server is started again between two tries, or when the send waits on disk.
+ */
+static int add_key(struct call *call, struct roger_err *err)
+{
+	const struct roger_send_request *given = call->request;
+	struct roger_send_request *send = rg_arena_get(call->arena, sizeof *send);
+
+	if (!send)
+		return rg_fail_memory(err);
+	*send = *given;
+	if (needs_key(given))
+		send->key = rg_str(call->key);
+	snprintf(call->roger->key, sizeof call->roger->key, "%.*s",
+		 send->key.length < sizeof call->roger->key ? (int)send->key.length : 0,
+		 send->key.data ? send->key.data : "");
+	call->request = send;
+	return ROGER_OK;
+}
+
+static int add_keys(struct call *call, struct roger_err *err)
+{
+	const struct roger_send_many_request *given = call->request;
+	struct roger_send_many_request *many = rg_arena_get(call->arena, sizeof *many);
+	struct roger_send_request *items =
+		rg_arena_get(call->arena, given->count * sizeof *items + 1);
+	size_t i;
+
+	if (!many || !items)
+		return rg_fail_memory(err);
+	for (i = 0; i < given->count; i++) {
+		items[i] = given->items[i];
+		if (needs_key(&items[i]) &&
+		    !rg_arena_print(call->arena, &items[i].key, "%s-%zu", call->key, i + 1))
+			return rg_fail_memory(err);
+	}
+	*many = *given;
+	many->items = items;
+	call->request = many;
+	return ROGER_OK;
+}
+
+/* The answer is as if there had been none. */
+static void forget_key(const struct roger_send_request *given, struct roger_send_reply *reply)
+{
+	if (!needs_key(given))
+		return;
+	reply->key = reply->cycle = (struct roger_str){ 0 };
+	reply->attempt = 0;
+	reply->duplicate = false;
+}
+
+static void forget_keys(const struct call *call, const void *request)
+{
+	const struct roger_send_many_request *given = request;
+	const struct roger_send_many_reply *many = call->reply;
+	size_t i;
+
+	if (call->row->keys == ONE_KEY)
+		forget_key(request, call->reply);
+	for (i = 0; call->row->keys == MANY_KEYS && i < given->count && i < many->count; i++)
+		forget_key(&given->items[i], (struct roger_send_reply *)(uintptr_t)&many->items[i]);
+}
+
+/* --------------------------------------------------------------- the answer -- */
+
+static void read_damage(struct roger *roger, const struct rg_value *object)
+{
+	const struct rg_value *damage = rg_json_member(object, "damage");
+
+	roger->damage[0] = '\0';
+	if (rg_json_kind(damage) == RG_JSON_STRING)
+		snprintf(roger->damage, sizeof roger->damage, "%.*s",
+			 RG_STR_ARGS(rg_json_str(damage)));
+}
+
+/* An entry's instant is not among its members: its text is. */
+static void read_instants(const struct roger_activity_reply *reply)
+{
+	struct roger_activity *entry = (struct roger_activity *)(uintptr_t)reply->activities.items;
+	size_t i;
+
+	for (i = 0; i < reply->activities.count; i++, entry++)
+		if (!rg_clock_read_rfc3339(entry->timestamp, &entry->at_ms))
+			entry->at_ms = 0;
+}
+
+static int read_reply(const struct call *call, const struct remote_answer *answer,
+		      struct roger_err *err)
+{
+	const struct roger_record *record = call->op->reply;
+	const struct rg_json *json;
+	struct roger_str text;
+	struct roger_err why;
+	int r;
+
+	if (!rg_arena_copy(call->arena, rg_buf_str(&answer->body), &text))
+		return rg_fail_memory(err);
+	r = rg_json_read_within(text, call->arena, &json, &why);
+	if (r == ROGER_OK)
+		r = rg_answer_decode(record, rg_json_root(json), call->reply, call->arena, &why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0)
+		return rg_fail(err, call->op->flags & ROGER_WRITES ? ROGER_ETIMEOUT : ROGER_EENGINE,
+			       0, "%.200s: its answer is not one of roger's: %.150s%s",
+			       call->roger->place.name, why.message,
+			       call->op->flags & ROGER_WRITES ? "; it is not known what was done"
+							      : "");
+	read_damage(call->roger, rg_json_root(json));
+	if (call->row->instants)
+		read_instants(call->reply);
+	return ROGER_OK;
+}
+
+/* What waits here is of no concern to the server, and of some to whoever asks how it is. */
+static int add_outbox(const struct call *call, struct roger_err *err)
+{
+	struct roger_status_reply *reply = call->reply;
+	struct roger_concern *concern;
+	struct remote_outbox outbox;
+
+	remote_outbox_look(call->roger, &outbox);
+	if (!outbox.waiting && !outbox.refused)
+		return ROGER_OK;
+	concern = rg_arena_push(call->arena, &reply->concerns.items, &reply->concerns.count,
+				sizeof *concern);
+	if (!concern)
+		return rg_fail_memory(err);
+	*concern = (struct roger_concern){ .urgency = ROGER_SOON,
+					   .kind = RG_STR("outbox"),
+					   .count = outbox.waiting + outbox.refused,
+					   .since_ms = outbox.since_ms,
+					   .next = RG_STR("roger status") };
+	reply->quiet = false;
+	return rg_arena_print(call->arena, &concern->words,
+			      "on this machine %lld message%s wait%s to be sent, and %lld %s "
+			      "refused: %s",
+			      (long long)outbox.waiting, rg_plural(outbox.waiting),
+			      outbox.waiting == 1 ? "s" : "", (long long)outbox.refused,
+			      outbox.refused == 1 ? "was" : "were", outbox.path)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* ------------------------------------------------------------------ calling -- */
+
+static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
+	const bool writes = call->op->flags & ROGER_WRITES;
+	struct remote_request request = { .key = *call->key ? call->key : NULL,
+					  .within_ms = (call->row->slow ? SLOW_MS : QUICK_MS) +
+						       wait_ms };
+	struct remote_answer answer = { 0 };
+	int r;
+
+	rg_buf_printf(&path, "/v1/%s", call->op->name);
+	if (writes)
+		remote_print_request(call->op->request, call->request, &body);
+	else
+		print_query(call->op->request, call->request, &path);
+	rg_buf_add_char(&path, '\0');
+	if (path.failed || body.failed)
+		return rg_fail_memory(err);
+	if (path.length > URL_BYTES_MAX)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "%s: too long to be asked of a server; ask for less at once",
+			       call->op->name);
+	request.path = path.data;
+	request.body = writes ? rg_buf_str(&body) : (struct roger_str){ 0 };
+	r = remote_ask(call->roger, &request, &answer, err);
+	if (r == ROGER_OK)
+		r = read_reply(call, &answer, err);
+	rg_buf_deinit(&answer.body);
+	return r;
+}
+
+/* What changes nothing needs no key, and a send has none of its tries. */
+static bool is_dry_run(const struct call *call)
+{
+	const struct roger_field *field = call->op->request->fields;
+
+	while (field->name && !(field->flags & ROGER_DRY_RUN))
+		field++;
+	return field->name && !rg_field_unset(field, call->request);
+}
+
+static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
+{
+	const void *given = call->request;
+	int r = ROGER_OK;
+
+	call->roger->key[0] = '\0';
+	if ((call->op->flags & ROGER_WRITES) && !is_dry_run(call))
+		r = remote_new_key(call->key, err);
+	if (r == ROGER_OK && call->row->keys == ONE_KEY)
+		r = add_key(call, err);
+	else if (r == ROGER_OK && call->row->keys == MANY_KEYS)
+		r = add_keys(call, err);
+	if (r == ROGER_OK)
+		r = ask(call, wait_ms, err);
+	if (r == ROGER_OK)
+		forget_keys(call, given);
+	if (r == ROGER_OK && call->row->outbox)
+		r = add_outbox(call, err);
+	return r;
+}
+
+/* A server waits for a minute at most, so a longer wait is several. */
+static int call_waiting(struct call *call, struct roger_err *err)
+{
+	const int64_t start_ns = rg_clock_monotonic_ns();
+	void *request = rg_arena_get(call->arena, call->op->request->size);
+	int64_t *span, all_ms, left_ms;
+	int r;
+
+	if (!request)
+		return rg_fail_memory(err);
+	memcpy(request, call->request, call->op->request->size);
+	call->request = request;
+	span = (int64_t *)(uintptr_t)((char *)request + call->row->span);
+	all_ms = *span ? *span : call->row->endless ? INT64_MAX : 0;
+	for (;;) {
+		left_ms = all_ms - (rg_clock_monotonic_ns() - start_ns) / 1000000;
+		*span = left_ms < STEP_MS ? left_ms : STEP_MS;
+		if (*span < 1)
+			*span = all_ms ? 1 : 0;
+		r = call_once(call, *span, err);
+		if (r < 0 || left_ms <= STEP_MS ||
+		    !rg_field_unset(call->op->reply->fields, call->reply))
+			return r;
+		if (remote_is_interrupted())
+			return rg_fail(err, ROGER_ETIMEOUT, 0, "interrupted");
+		memset((char *)call->reply + sizeof call->arena, 0,
+		       call->op->reply->size - sizeof call->arena);
+	}
+}
+
+static int check(const struct roger *roger, const struct call *call, struct roger_err *err)
+{
+	if ((call->op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)) || call->row->local)
+		return rg_fail(
+			err, ROGER_EUSAGE, 0,
+			"%s is for the machine that has the workspace: run it there, or here "
+			"without ROGER_SERVER",
+			call->op->name);
+	if (!roger)
+		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", call->op->name);
+	return rg_request_check(call->op->request, call->request, err);
+}
+
+int roger_call(struct roger *roger, const struct roger_op *op, const void *request, void *ret_reply,
+	       struct roger_err *err)
+{
+	struct call call = { roger, op, row_of(op), NULL, request, ret_reply, "" };
+	struct roger_err local;
+	int r;
+
+	err = err ? err : &local;
+	memset(ret_reply, 0, op->reply->size);
+	r = check(roger, &call, err);
+	if (r < 0)
+		return r;
+	roger->unreached = false;
+	roger->key[0] = '\0';
+	r = remote_outbox_flush(roger, call.row->keys != NO_KEY, err);
+	if (r < 0 && roger->unreached)
+		remote_outbox_tell(roger, err);
+	call.arena = r == ROGER_OK ? rg_arena_new() : NULL;
+	if (r < 0 || !call.arena)
+		return r < 0 ? r : rg_fail_memory(err);
+	memcpy(ret_reply, &call.arena, sizeof call.arena);
+	r = call.row->span ? call_waiting(&call, err) : call_once(&call, 0, err);
+	if (r < 0 && roger->unreached)
+		remote_outbox_tell(roger, err);
+	if (r < 0) {
+		rg_arena_free(call.arena);
+		memset(ret_reply, 0, op->reply->size);
+	}
+	return r;
+}

@@ -1,0 +1,203 @@
+/* http - one request to the server, over libcurl. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "remote/remote.h"
+
+enum { CONNECT_MS = 5000, KEEP_ALIVE_S = 20 };
+
+/* What libcurl calls back about. */
+struct exchange {
+	struct roger *roger;
+	struct remote_answer *answer;
+};
+
+static size_t take_header(char *line, size_t size, size_t count, void *exchange_)
+{
+	struct remote_answer *answer = ((struct exchange *)exchange_)->answer;
+	size_t length = size * count;
+
+	/* A further head, after one that only said to go on. */
+	if (length > 5 && strncmp(line, "HTTP/", 5) == 0)
+		answer->chunked = answer->sized = false;
+	if (length > 15 && strncasecmp(line, "content-length:", 15) == 0)
+		answer->sized = true;
+	if (length > 18 && strncasecmp(line, "transfer-encoding:", 18) == 0)
+		answer->chunked = true;
+	return length;
+}
+
+static size_t take_body(char *data, size_t size, size_t count, void *exchange_)
+{
+	struct remote_answer *answer = ((struct exchange *)exchange_)->answer;
+
+	rg_buf_add(&answer->body, data, size * count);
+	answer->too_long = answer->body.failed;
+	return answer->body.failed ? 0 : size * count;
+}
+
+static int go_on(void *exchange_, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
+		 curl_off_t out)
+{
+	const struct roger *roger = ((struct exchange *)exchange_)->roger;
+
+	(void)total_in;
+	(void)in;
+	(void)total_out;
+	(void)out;
+	return remote_is_interrupted() ||
+	       (roger->tell && !roger->tell(roger->tell_context, "wait for the server", 0, 0));
+}
+
+/* A proxy of the environment is for other machines: nobody else sees what stays here. */
+CURL *remote_curl_new(const struct roger *roger)
+{
+	const char *authorities = getenv("SSL_CERT_FILE");
+	CURL *curl = curl_easy_init();
+
+	if (!curl)
+		return NULL;
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, roger->place.tls ? "https" : "http");
+	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, (long)KEEP_ALIVE_S);
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, (long)KEEP_ALIVE_S);
+	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_easy_setopt(curl, CURLOPT_USERAGENT, "roger/" ROGER_VERSION);
+	if (!roger->place.tls)
+		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+	if (*roger->place.socket)
+		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, roger->place.socket);
+	if (authorities && *authorities)
+		curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
+	if (*roger->place.token) {
+		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+		curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, roger->place.token);
+	}
+	return curl;
+}
+
+static bool add_header(struct curl_slist **headers, const char *format, ...) RG_PRINTF(2, 3);
+static bool add_header(struct curl_slist **headers, const char *format, ...)
+{
+	struct curl_slist *longer;
+	va_list arguments;
+	char line[200];
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	longer = curl_slist_append(*headers, line);
+	*headers = longer ? longer : *headers;
+	return longer;
+}
+
+static bool make_headers(const struct remote_request *request, struct curl_slist **headers)
+{
+	bool good = add_header(headers, "Accept: application/json");
+
+	if (!request->body.data)
+		return good;
+	/* Without asking first whether a body is welcome. */
+	return good && add_header(headers, "Content-Type: application/json") &&
+	       add_header(headers, "Expect:") &&
+	       (!request->key || add_header(headers, "Idempotency-Key: %s", request->key)) &&
+	       (!request->since_ms ||
+		add_header(headers, "Roger-Tried: %lld", (long long)request->since_ms));
+}
+
+static bool set_request(struct roger *roger, const struct remote_request *request,
+			struct exchange *exchange, struct curl_slist *headers)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf url = { .maximum = SIZE_MAX };
+	CURL *curl = roger->curl;
+
+	rg_buf_printf(&url, "%s%s", *roger->place.socket ? "http://localhost" : roger->place.name,
+		      request->path);
+	rg_buf_add_char(&url, '\0');
+	if (url.failed || curl_easy_setopt(curl, CURLOPT_URL, url.data) != CURLE_OK)
+		return false;
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->within_ms);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(curl, CURLOPT_HEADERDATA, exchange);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
+	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, go_on);
+	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
+	curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
+	if (request->body.data) {
+		curl_easy_setopt(curl, CURLOPT_POST, 1L);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body.data);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+				 (curl_off_t)request->body.length);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------- what came of it -- */
+
+static enum remote_outcome never(struct roger_err *err, int code, const struct roger *roger,
+				 const char *why)
+{
+	rg_fail(err, (enum roger_code)code, 0, "%.200s: %s", roger->place.name, why);
+	return REMOTE_NEVER;
+}
+
+/* The words are for a person, should no further try do better. */
+static enum remote_outcome judge(struct roger *roger, CURLcode code, struct remote_answer *answer,
+				 struct roger_err *err)
+{
+	long sent = 0;
+
+	curl_easy_getinfo(roger->curl, CURLINFO_REQUEST_SIZE, &sent);
+	curl_easy_getinfo(roger->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	if (answer->too_long)
+		return never(err, ROGER_EENGINE, roger, "its answer is too long; ask for less");
+	switch (code) {
+	case CURLE_OK:
+		if (answer->sized || answer->chunked)
+			return REMOTE_ANSWERED;
+		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: its answer broke off", roger->place.name);
+		return REMOTE_BROKEN;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+		return never(err, ROGER_EREFUSED, roger, curl_easy_strerror(code));
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_URL_MALFORMAT:
+		return never(err, ROGER_ECONFIG, roger, curl_easy_strerror(code));
+	case CURLE_OUT_OF_MEMORY:
+		rg_fail_memory(err);
+		return REMOTE_NEVER;
+	default:
+		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %s", roger->place.name,
+			curl_easy_strerror(code));
+		return sent ? REMOTE_BROKEN : REMOTE_UNSENT;
+	}
+}
+
+enum remote_outcome remote_http(struct roger *roger, const struct remote_request *request,
+				struct remote_answer *answer, struct roger_err *err)
+{
+	struct exchange exchange = { roger, answer };
+	struct curl_slist *headers = NULL;
+	enum remote_outcome outcome = REMOTE_NEVER;
+
+	rg_buf_deinit(&answer->body);
+	*answer = (struct remote_answer){ 0 };
+	rg_buf_init(&answer->body, REMOTE_ANSWER_BYTES_MAX);
+	if (!make_headers(request, &headers) || !set_request(roger, request, &exchange, headers))
+		rg_fail_memory(err);
+	else
+		outcome = judge(roger, curl_easy_perform(roger->curl), answer, err);
+	curl_easy_setopt(roger->curl, CURLOPT_HTTPHEADER, NULL);
+	curl_slist_free_all(headers);
+	return outcome;
+}

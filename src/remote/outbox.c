@@ -1,0 +1,419 @@
+/*
+ * outbox - sends that were asked for without a connection, on this machine's disk.
+ *
+ * One file for each, named by its number, in a folder for each server; each holds the
+ * body of its request, with the key that it was first tried with.  They go out in their
+ * order, by the next command that reaches the server, and a file is removed once the
+ * server has said that its message is stored: whoever is killed in between sends it
+ * again with that key, which stores nothing twice.
+ *
+ *     NUMBER.json ---- stored ----> (removed)
+ *          \---- refused by a rule ----> NUMBER.refused, which a person looks at
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/limits.h"
+#include "cli/remote.h"
+#include "data/json.h"
+#include "data/record.h"
+#include "host/file.h"
+#include "remote/remote.h"
+
+enum {
+	ITEM_BYTES_MAX = 16 << 20,
+	NUMBER_DIGITS = 16,
+	WITHIN_MS = 60 * 1000,
+	SENDERS_MAX = 64,
+};
+static const char waiting_end[] = ".json", refused_end[] = ".refused", lock_name[] = "lock";
+
+/* ------------------------------------------------------------------- folders -- */
+
+/* One below the other, each made if need be. */
+static int step_down(int *folder, const char *name, bool make, struct roger_err *err)
+{
+	int below = RG_NO_FILE, r = ROGER_OK;
+	bool made;
+
+	if (make)
+		r = rg_file_make_folder(*folder, name, &made, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_folder(*folder, name, &below, err);
+	rg_file_close(*folder);
+	*folder = below;
+	return r;
+}
+
+/* *ret_folder is RG_NO_FILE where it is not there and not to be made. */
+static int own_folder(bool make, int *ret_folder, struct roger_err *err)
+{
+	static const char *const below_home[] = { ".local", "state", "roger" };
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	const bool given = state && state[0] == '/';
+	int r, folder = RG_NO_FILE;
+	char start[4096];
+	size_t i;
+
+	if (!given && (!home || home[0] != '/'))
+		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is set");
+	if (given && make) {
+		bool made;
+
+		r = rg_file_make_folder(AT_FDCWD, state, &made, err);
+		if (r < 0)
+			return r;
+	}
+	/* What leads there may be a link: it is this user's. */
+	snprintf(start, sizeof start, "%.4000s/.", given ? state : home);
+	r = rg_file_open_folder(AT_FDCWD, start, &folder, err);
+	for (i = given ? 2 : 0; i < 3 && r == ROGER_OK && folder != RG_NO_FILE; i++)
+		r = step_down(&folder, below_home[i], make, err);
+	if (r < 0)
+		rg_file_close(folder);
+	else
+		*ret_folder = folder;
+	return r;
+}
+
+int remote_own_folder(int *ret_folder, struct roger_err *err)
+{
+	int r = own_folder(true, ret_folder, err);
+
+	if (r == ROGER_OK && *ret_folder == RG_NO_FILE)
+		r = rg_fail(err, ROGER_ECREATE, 0, "the folder of roger's state is not there");
+	return r;
+}
+
+static void print_folder_name(const struct roger *roger, char to[40])
+{
+	const char *name = roger->place.name;
+
+	snprintf(to, 40, "outbox-%016llx", (unsigned long long)rg_hash(1, name, strlen(name)));
+}
+
+static int open_outbox(const struct roger *roger, bool make, int *ret_folder, struct roger_err *err)
+{
+	char name[40];
+	int r = make ? remote_own_folder(ret_folder, err) : own_folder(false, ret_folder, err);
+
+	print_folder_name(roger, name);
+	if (r < 0 || *ret_folder == RG_NO_FILE)
+		return r;
+	return step_down(ret_folder, name, make, err);
+}
+
+/* ------------------------------------------------------------------- the files -- */
+
+static bool has_end(struct roger_str name, const char *end)
+{
+	return name.length == NUMBER_DIGITS + strlen(end) &&
+	       strspn(name.data, "0123456789") == NUMBER_DIGITS &&
+	       strcmp(name.data + NUMBER_DIGITS, end) == 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct roger_str *)a)->data, ((const struct roger_str *)b)->data);
+}
+
+/* Those that wait, in their order. */
+static int list_waiting(int folder, struct rg_arena *arena, struct roger_strs *ret,
+			struct roger_err *err)
+{
+	struct roger_strs names = { 0 };
+	size_t i;
+	int r = rg_file_list_folder(folder, "outbox", arena, &names, err);
+
+	*ret = (struct roger_strs){ 0 };
+	for (i = 0; i < names.count && r == ROGER_OK; i++)
+		if (has_end(names.items[i], waiting_end) &&
+		    !rg_arena_add(arena, ret, names.items[i]))
+			r = rg_fail_memory(err);
+	if (ret->count)
+		qsort((void *)(uintptr_t)ret->items, ret->count, sizeof *ret->items, compare);
+	return r;
+}
+
+static int lock_outbox(int folder, int64_t wait_ms, int *ret_lock, struct roger_err *err)
+{
+	int r = rg_file_open(folder, lock_name, RG_FILE_CREATE_APPEND, ret_lock, err);
+
+	return r == ROGER_OK ? rg_file_lock(*ret_lock, "outbox", wait_ms, err) : r;
+}
+
+/* ------------------------------------------------------------------ sending -- */
+
+/* One that waits, as far as it is looked at here. */
+struct item {
+	struct roger_str name;
+	struct rg_buf body;
+	struct roger_str from, key;
+	char tries[REMOTE_KEY_BYTES]; /* of one whose key the server makes */
+};
+
+#define AT(member) offsetof(struct item, member)
+static const struct roger_field item_fields[] = {
+	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "" },
+	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record item_record = { "waiting", sizeof(struct item), item_fields };
+
+static int read_item(int folder, struct item *item, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_json *json;
+	bool found;
+	int r = rg_file_read_all_at(folder, item->name.data, ITEM_BYTES_MAX, &item->body, &found,
+				    err);
+
+	if (r == ROGER_OK && !found)
+		r = rg_fail(err, ROGER_ENOENT, 0, "'%s' went away", item->name.data);
+	if (r == ROGER_OK)
+		r = rg_json_read_within(rg_buf_str(&item->body), arena, &json, err);
+	if (r == ROGER_OK)
+		r = remote_new_key(item->tries, err);
+	return r < 0 ? r : rg_answer_decode(&item_record, rg_json_root(json), item, arena, err);
+}
+
+/* Its own token is another one: those of the same sender wait, too, and so stay in order. */
+static bool is_of_another(int code, const struct roger_err *err)
+{
+	return code == ROGER_EREFUSED &&
+	       (strcmp(err->member, "token") == 0 || strcmp(err->member, "from") == 0);
+}
+
+/* What no further try can change. */
+static bool is_final(int code)
+{
+	return code == ROGER_EUSAGE || code == ROGER_EDATA || code == ROGER_ENOENT ||
+	       code == ROGER_EREFUSED;
+}
+
+static int send_item(struct roger *roger, const struct item *item, struct roger_err *err)
+{
+	struct remote_answer answer = { 0 };
+	struct remote_request request = { .path = "/v1/send",
+					  .body = rg_buf_str(&item->body),
+					  .key = item->key.length ? item->key.data : item->tries,
+					  .within_ms = WITHIN_MS };
+	int r = remote_ask(roger, &request, &answer, err);
+
+	rg_buf_deinit(&answer.body);
+	return r;
+}
+
+/* Kept for a person, and told now. */
+static int put_aside(struct roger *roger, int folder, const struct item *item,
+		     const struct roger_err *why, struct roger_err *err)
+{
+	char name[40];
+
+	snprintf(name, sizeof name, "%.16s%s", item->name.data, refused_end);
+	snprintf(roger->notice, sizeof roger->notice,
+		 "a message of '%.*s' that waited in the outbox was refused: %.250s",
+		 RG_STR_CUT(item->from), why->message);
+	return rg_file_rename(folder, item->name.data, name, true, err);
+}
+
+static int send_waiting(struct roger *roger, int folder, struct item *item,
+			struct roger_strs *passed, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int r = read_item(folder, item, arena, &why);
+
+	if (r == ROGER_OK && rg_str_among(*passed, item->from))
+		return ROGER_OK;
+	if (r == ROGER_OK)
+		r = send_item(roger, item, &why);
+	if (r == ROGER_OK)
+		return rg_file_remove(folder, item->name.data, err);
+	if (is_of_another(r, &why))
+		return rg_arena_add(arena, passed, item->from) ? ROGER_OK : rg_fail_memory(err);
+	return is_final(r) ? put_aside(roger, folder, item, &why, err) : r;
+}
+
+static int send_all(struct roger *roger, int folder, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_strs names, passed = { 0 };
+	size_t i;
+	int r = list_waiting(folder, arena, &names, err);
+
+	for (i = 0; i < names.count && r == ROGER_OK; i++) {
+		struct item item = { .name = names.items[i] };
+
+		rg_buf_init(&item.body, ITEM_BYTES_MAX);
+		r = send_waiting(roger, folder, &item, &passed, arena, err);
+		rg_buf_deinit(&item.body);
+	}
+	return r;
+}
+
+/* False: none waits. */
+static bool print_waiting(const struct roger *roger, char to[120])
+{
+	struct remote_outbox outbox;
+
+	remote_outbox_look(roger, &outbox);
+	snprintf(to, 120, "%lld message%s in the outbox of this machine still wait%s to be sent",
+		 (long long)outbox.waiting, rg_plural(outbox.waiting),
+		 outbox.waiting == 1 ? "s" : "");
+	return outbox.waiting > 0;
+}
+
+/* Said after every command, until none waits. */
+static void note_waiting(struct roger *roger)
+{
+	char words[120];
+
+	if (print_waiting(roger, words) && !*roger->notice)
+		snprintf(roger->notice, sizeof roger->notice, "%s", words);
+}
+
+void remote_outbox_tell(const struct roger *roger, struct roger_err *err)
+{
+	struct roger_err before = *err;
+	char words[120];
+
+	if (print_waiting(roger, words))
+		rg_fail_member(err, before.code, before.member, "%.320s; %s", before.message,
+			       words);
+}
+
+/*
+ * Whoever does not send need not wait for who does, nor fail with it.  A send that
+ * follows those that wait must not overtake them.
+ */
+int remote_outbox_flush(struct roger *roger, bool wait, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
+	struct roger_strs names;
+	int r;
+
+	if (roger->flushed && !wait)
+		return ROGER_OK;
+	roger->flushed = true;
+	if (!arena)
+		return rg_fail_memory(err);
+	if (open_outbox(roger, false, &folder, err) < 0 || folder == RG_NO_FILE)
+		return ROGER_OK;
+	if (list_waiting(folder, arena, &names, err) < 0 || !names.count)
+		return ROGER_OK;
+	r = lock_outbox(folder, wait ? RG_LOCK_WAIT_MS : 0, &lock, err);
+	if (r == ROGER_OK)
+		r = send_all(roger, folder, arena, err);
+	note_waiting(roger);
+	return wait ? r : ROGER_OK;
+}
+
+/* ------------------------------------------------------------------- storing -- */
+
+static int print_item(const struct roger_op *op, const struct roger_send_request *request,
+		      struct rg_buf *out, struct roger_err *err)
+{
+	remote_print_request(op->request, request, out);
+	return out->failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+static int store(int folder, struct roger_str text, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_strs names = { 0 };
+	long long number = 0;
+	char name[40];
+	size_t i;
+	int r = rg_file_list_folder(folder, "outbox", arena, &names, err);
+
+	if (r < 0)
+		return r;
+	/* A number is used again only where none is left: then there is no order to keep. */
+	for (i = 0; i < names.count; i++)
+		if ((has_end(names.items[i], waiting_end) ||
+		     has_end(names.items[i], refused_end)) &&
+		    strtoll(names.items[i].data, NULL, 10) > number)
+			number = strtoll(names.items[i].data, NULL, 10);
+	snprintf(name, sizeof name, "%016lld%s", number + 1, waiting_end);
+	return rg_file_replace(folder, name, text, true, err);
+}
+
+int remote_queue(struct roger *roger, const struct roger_op *op,
+		 const struct roger_send_request *request, struct roger_str *ret_key,
+		 struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = ITEM_BYTES_MAX };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
+	struct roger_send_request kept = *request;
+	int r = ROGER_OK;
+
+	/* The key of a task is made by the server; any other was made before the first try. */
+	if (!kept.key.length && !kept.task.length && !*roger->key)
+		r = remote_new_key(roger->key, err);
+	if (!kept.key.length && !kept.task.length)
+		kept.key = rg_str(roger->key);
+	if (r == ROGER_OK)
+		r = arena ? print_item(op, &kept, &text, err) : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = open_outbox(roger, true, &folder, err);
+	if (r == ROGER_OK)
+		r = lock_outbox(folder, RG_LOCK_WAIT_MS, &lock, err);
+	if (r == ROGER_OK)
+		r = store(folder, rg_buf_str(&text), arena, err);
+	*ret_key = kept.key;
+	return r;
+}
+
+void remote_hurry(struct roger *roger)
+{
+	roger->hurried = true;
+}
+
+bool remote_may_queue(const struct roger *roger)
+{
+	return roger->unreached;
+}
+
+const char *remote_server(const struct roger *roger)
+{
+	return roger->place.name;
+}
+
+/* ---------------------------------------------------------------------- looking -- */
+
+static void count(struct remote_outbox *outbox, int folder, struct roger_str name)
+{
+	struct rg_file_facts facts;
+	bool there;
+
+	outbox->refused += has_end(name, refused_end);
+	if (!has_end(name, waiting_end))
+		return;
+	outbox->waiting++;
+	if (rg_file_look(folder, name.data, &there, &facts, NULL) == ROGER_OK && there &&
+	    (!outbox->since_ms || facts.changed_ms < outbox->since_ms))
+		outbox->since_ms = facts.changed_ms;
+}
+
+void remote_outbox_look(const struct roger *roger, struct remote_outbox *ret)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct roger_strs names = { 0 };
+	char name[40];
+	size_t i;
+
+	*ret = (struct remote_outbox){ 0 };
+	print_folder_name(roger, name);
+	snprintf(ret->path, sizeof ret->path, "%s", name);
+	if (!arena || open_outbox(roger, false, &folder, NULL) < 0 || folder == RG_NO_FILE ||
+	    rg_file_list_folder(folder, "outbox", arena, &names, NULL) < 0)
+		return;
+	for (i = 0; i < names.count; i++)
+		count(ret, folder, names.items[i]);
+}

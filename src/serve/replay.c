@@ -1,0 +1,228 @@
+/*
+ * replay - the answers of a while, by the Idempotency-Key of their requests.
+ *
+ * A client whose connection broke asks again with the same key, and is told what came of
+ * the first try; nothing is done twice.  What is kept has a bound, and is not kept through a
+ * restart: a further try whose first one may have been forgotten since is told that
+ * nobody knows, unless doing it again is doing it once.
+ */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/sign.h"
+#include "data/record.h"
+#include "serve/serve.h"
+
+enum {
+	BUCKETS = 256,
+	ANSWERS_MAX = 4096,
+	BYTES_MAX = 32 << 20,
+	KEPT_MS = 10 * 60 * 1000,
+	/* A request may have been on its way for so long since it said when it was first tried. */
+	MARGIN_MS = 500,
+};
+
+struct serve_replay {
+	struct serve_replay *next;  /* of its bucket */
+	struct serve_replay *later; /* by age */
+	char key[RG_DIGEST_DIGITS + 1], body[RG_DIGEST_DIGITS + 1];
+	int64_t at_ms;
+	bool done;
+	int status;
+	const char *type;
+	struct rg_buf text;
+};
+
+struct serve_replays {
+	struct serve_replay *buckets[BUCKETS];
+	struct serve_replay *oldest, **newest;
+	size_t count, bytes;
+	int64_t known_ms; /* what was asked before this may have been forgotten */
+};
+
+static int64_t now_ms(void)
+{
+	return rg_clock_monotonic_ns() / 1000000;
+}
+
+/* -------------------------------------------------------------------- keeping -- */
+
+static struct serve_replay **bucket_of(struct serve_replays *replays, const char *key)
+{
+	char digits[3] = { key[0], key[1], '\0' };
+
+	return &replays->buckets[strtoul(digits, NULL, 16)];
+}
+
+static void drop(struct serve_replays *replays, struct serve_replay *replay)
+{
+	struct serve_replay **place = bucket_of(replays, replay->key);
+
+	while (*place != replay)
+		place = &(*place)->next;
+	*place = replay->next;
+	for (place = &replays->oldest; *place != replay;)
+		place = &(*place)->later;
+	*place = replay->later;
+	if (!replay->later)
+		replays->newest = place;
+	replays->count--;
+	replays->bytes -= replay->text.length;
+	rg_buf_deinit(&replay->text);
+	free(replay);
+}
+
+/* What is under way stays. */
+static void make_room(struct serve_replays *replays)
+{
+	struct serve_replay *replay, *later;
+	const int64_t now = now_ms();
+
+	for (replay = replays->oldest; replay; replay = later) {
+		later = replay->later;
+		if (replays->count <= ANSWERS_MAX && replays->bytes <= BYTES_MAX &&
+		    now - replay->at_ms <= KEPT_MS)
+			return;
+		if (!replay->done)
+			continue;
+		if (replays->known_ms <= replay->at_ms)
+			replays->known_ms = replay->at_ms + 1;
+		drop(replays, replay);
+	}
+}
+
+static struct serve_replay *add(struct serve_replays *replays, const char *key, const char *body)
+{
+	struct serve_replay *replay = calloc(1, sizeof *replay), **bucket;
+
+	if (!replay)
+		return NULL;
+	make_room(replays);
+	memcpy(replay->key, key, sizeof replay->key);
+	memcpy(replay->body, body, sizeof replay->body);
+	replay->at_ms = now_ms();
+	rg_buf_init(&replay->text, SIZE_MAX);
+	bucket = bucket_of(replays, key);
+	replay->next = *bucket;
+	*bucket = replay;
+	*replays->newest = replay;
+	replays->newest = &replay->later;
+	replays->count++;
+	return replay;
+}
+
+static struct serve_replays *replays_of(struct serve *serve)
+{
+	if (!serve->replays) {
+		serve->replays = calloc(1, sizeof *serve->replays);
+		if (!serve->replays)
+			return NULL;
+		serve->replays->newest = &serve->replays->oldest;
+		serve->replays->known_ms = serve->began_ms;
+	}
+	return serve->replays;
+}
+
+/* -------------------------------------------------------------------- finding -- */
+
+/* The same key of another caller, or for another verb, is another one. */
+static void print_key(const struct serve_caller *caller, const struct serve_verb *verb,
+		      const char *key, char to[RG_DIGEST_DIGITS + 1])
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	rg_buf_printf(&text, "%s\n%s\n%s", caller->name, verb->op->name, key);
+	rg_sha256_hex(rg_buf_str(&text), to);
+}
+
+/* What has keys in the workspace is stored once, whoever asks how often. */
+static bool has_keys(const struct roger_record *record)
+{
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++)
+		if ((field->flags & ROGER_KEY) ||
+		    (field->kind == ROGER_RECORDS && has_keys(field->record)))
+			return true;
+	return false;
+}
+
+static bool may_be_forgotten(const struct serve_replays *replays, const struct serve_verb *verb,
+			     int64_t tried_ms)
+{
+	return tried_ms && now_ms() - tried_ms < replays->known_ms + MARGIN_MS && !verb->again &&
+	       !has_keys(verb->op->request);
+}
+
+enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller *caller,
+				 const struct serve_verb *verb, const struct serve_tried *tried,
+				 struct serve_replay **ret)
+{
+	struct serve_replays *replays = replays_of(serve);
+	char key[RG_DIGEST_DIGITS + 1], body[RG_DIGEST_DIGITS + 1];
+	struct serve_replay *replay;
+
+	*ret = NULL;
+	if (!replays)
+		return SERVE_TRY_NEW;
+	print_key(caller, verb, tried->key, key);
+	rg_sha256_hex(tried->body, body);
+	for (replay = *bucket_of(replays, key); replay; replay = replay->next)
+		if (strcmp(replay->key, key) == 0)
+			break;
+	/* An error is what this try was told; who asks anew with the key may be told better. */
+	if (replay && replay->done && replay->status != 200 && !tried->since_ms) {
+		drop(replays, replay);
+		replay = NULL;
+	}
+	if (!replay && may_be_forgotten(replays, verb, tried->since_ms))
+		return SERVE_TRY_FORGOTTEN;
+	if (!replay) {
+		*ret = add(replays, key, body);
+		return SERVE_TRY_NEW;
+	}
+	*ret = replay;
+	return strcmp(replay->body, body) != 0 ? SERVE_TRY_OTHER
+	       : replay->done		       ? SERVE_TRY_DONE
+					       : SERVE_TRY_UNDER_WAY;
+}
+
+void serve_replay_answer(const struct serve_replay *replay, struct serve_answer *answer)
+{
+	answer->status = replay->status;
+	answer->type = replay->type;
+	answer->replayed = true;
+	rg_buf_clear(&answer->body);
+	rg_buf_add_str(&answer->body, rg_buf_str(&replay->text));
+}
+
+void serve_replay_done(struct serve *serve, struct serve_replay *replay,
+		       const struct serve_answer *answer)
+{
+	struct serve_replays *replays = serve->replays;
+
+	if (answer)
+		rg_buf_add_str(&replay->text, rg_buf_str(&answer->body));
+	/* What was not begun can be tried as if for the first time. */
+	if (!answer || replay->text.failed) {
+		if (answer)
+			replays->known_ms = now_ms();
+		replay->text.length = 0;
+		drop(replays, replay);
+		return;
+	}
+	replay->done = true;
+	replay->status = answer->status;
+	replay->type = answer->type;
+	replays->bytes += replay->text.length;
+	make_room(replays);
+}
+
+void serve_replays_free(struct serve *serve)
+{
+	while (serve->replays && serve->replays->oldest)
+		drop(serve->replays, serve->replays->oldest);
+	free(serve->replays);
+	serve->replays = NULL;
+}

@@ -1,0 +1,318 @@
+/*
+ * The page of roger serve in Chromium (script/test --with-browser): what was sent is what is
+ * shown, and none of it runs; every view is usable by eye, by keyboard, by screen reader and
+ * without script; it is live, and true without being live.
+ */
+// runner: plain
+// runner: timeout 900
+import { spawn } from "node:child_process";
+import { PATIENCE_MS, ROGER, check, drawn, equal, finish, judge, launch, login, missing, open, skipAll, test } from "./lib_browser.mjs";
+import { HOSTILE, LONG, NAMES, QUESTION, batch, small } from "./lib_fixture.mjs";
+
+const why = missing();
+if (why)
+	skipAll(why);
+
+const { workspace, server } = await small();
+const browser = await launch();
+const all = async (query) => (await server.get(`/v1/list?limit=1000&${query}`)).body.messages;
+const idOf = async (content) => (await all("issue=hostile")).find((message) => message.content === content).id;
+
+/* --------------------------------------------------------------- coming in */
+
+const first = await login(browser, server);
+const person = await first.context.storageState(); /* the login that later windows share */
+await first.context.close();
+
+await test("login", async () => {
+	const address = server.address();
+	const window = await open(browser, server);
+	await window.page.goto(server.origin + "/list");
+	await window.page.getByRole("button", { name: "Come in" }).waitFor();
+	check("without a key nothing is shown", !/implement|review/.test(await window.page.textContent("body")));
+	const visited = await window.page.evaluate(() => history.length);
+	await window.page.goto(address);
+	await drawn(window.page);
+	equal("the key of one use leads in, and leaves the address", new URL(window.page.url()).hash, "");
+	equal("so it is in no list of visited pages", await window.page.evaluate(() => history.length), visited + 1);
+	equal("the login is a cookie for this server alone, closed to scripts", (await window.context.cookies()).map(({ httpOnly, sameSite }) => [httpOnly, sameSite]), [[true, "Strict"]]);
+	const second = await open(browser, server);
+	await second.page.goto(address);
+	await second.page.getByRole("button", { name: "Come in" }).waitFor();
+	equal("a second time the key is worth nothing", (await second.context.cookies()).length, 0);
+	await second.context.close();
+	await window.context.close();
+});
+
+/* ------------------------------------------------------------------- views */
+
+const hostileId = await idOf(HOSTILE[0]);
+const longId = await idOf(LONG);
+const VIEWS = ["/", "/inbox", "/inbox/mallory", "/inbox/__proto__", "/timeline", "/timeline/hostile", "/threads", `/thread/${longId}`, `/message/${hostileId}`, `/message/${longId}`,
+	"/runs", "/runs/build-7", "/dead", "/list", "/list?text=nothing+has+this", "/activity", "/status", "/send", `/send?reply=${hostileId}`, "/verb/send", "/verb/list",
+	`/inbox/${encodeURIComponent("../../etc/passwd")}`, `/timeline/${encodeURIComponent("//out.test/x")}`];
+
+async function openView(window, view) {
+	await window.page.goto(server.origin + view);
+	await drawn(window.page);
+}
+
+async function lookAt(colorScheme, width) {
+	const window = await open(browser, server, { storageState: person, colorScheme, viewport: { width, height: 800 }, reducedMotion: "reduce" });
+	for (const view of VIEWS) {
+		await openView(window, view);
+		const name = `${view.replace(/msg-\w+/, "ID")}, ${colorScheme}, ${width}`;
+		equal(`${name}: axe has nothing against it`, await judge(window), []);
+		equal(`${name}: it is as wide as the window`, await window.page.evaluate(() => document.documentElement.scrollWidth), width);
+	}
+	await openView(window, "/");
+	await window.page.keyboard.press("?");
+	await window.page.getByRole("dialog").waitFor();
+	equal(`the keys, ${colorScheme}, ${width}: axe has nothing against them`, await judge(window), []);
+	await window.page.keyboard.press("Escape");
+	await window.page.keyboard.press("Control+k");
+	await window.page.getByRole("option").first().waitFor();
+	equal(`the palette, ${colorScheme}, ${width}: axe has nothing against it`, await judge(window), []);
+	equal(`${colorScheme}, ${width}: no dialog, nothing foreign, nothing to complain of`, window.faults, []);
+	await window.context.close();
+}
+for (const theme of ["light", "dark"])
+	for (const width of [1280, 320])
+		await test(`views, ${theme}, ${width}`, () => lookAt(theme, width));
+
+await test("the login form", async () => {
+	for (const colorScheme of ["light", "dark"]) {
+		const window = await open(browser, server, { colorScheme, viewport: { width: 320, height: 800 } });
+		await window.page.goto(server.origin + "/");
+		await window.page.getByRole("button", { name: "Come in" }).waitFor();
+		equal(`the form for a key, ${colorScheme}: axe has nothing against it`, await judge(window), []);
+		await window.context.close();
+	}
+});
+
+/* ------------------------------------------------------------------- texts */
+
+await test("texts", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const wrong = [];
+	for (const message of await all("to=mallory")) {
+		await openView(window, `/message/${message.id}`);
+		const shown = await window.page.evaluate(() => document.querySelector(".message .text").textContent);
+		if (shown !== message.content)
+			wrong.push({ sent: message.content.slice(0, 80), shown: shown.slice(0, 80) });
+	}
+	equal(`${HOSTILE.length} hostile texts are shown as they were sent, to the character`, wrong, []);
+	await openView(window, `/message/${longId}`);
+	const more = window.page.getByRole("button", { name: "Show all" });
+	if (await more.count())
+		await more.click();
+	await window.page.waitForFunction((end) => document.querySelector(".message .text").textContent.endsWith(end), LONG.slice(-20));
+	check("so is one of 64 KiB", await window.page.evaluate(() => document.querySelector(".message .text").textContent) === LONG);
+	await openView(window, `/message/${(await all("from=mallory&to=human"))[0].id}`);
+	check("and metadata", (await window.page.textContent(".message")).includes("<img src=x onerror=alert(1)>"));
+	await openView(window, "/inbox");
+	const names = await window.page.getByRole("row").allInnerTexts();
+	equal("hostile names are names", NAMES.filter((name) => !names.some((row) => row.includes(name.slice(0, 20)))), []);
+	equal("none of it ran, none was fetched", window.faults, []);
+	await window.context.close();
+});
+
+/* ---------------------------------------------------------------- addresses */
+
+await test("addresses", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window;
+	await openView(window, "/list?to=review");
+	equal("a filter in an address is in the field", await page.inputValue("#filter"), "--to review");
+	equal("and in the rows", await page.locator("roger-grid [role=row]:not(.head)").count(), 2);
+	equal("the same command is shown", await page.textContent(".cmd code"), "roger list --newest --to review");
+	await page.locator("roger-grid [role=row]:not(.head)").first().getByRole("link").click();
+	await page.waitForURL(/\/message\//);
+	await page.locator(".message .text").waitFor();
+	await page.goBack();
+	await page.locator("#filter").waitFor();
+	equal("back is where one was", new URL(page.url()).pathname + new URL(page.url()).search, "/list?to=review");
+	await page.fill("#filter", "--from plan --unread");
+	await page.keyboard.press("Enter");
+	await page.waitForURL(/from=plan/);
+	equal("a filter goes into the address", new URL(page.url()).search, "?from=plan&unread=true");
+	await page.goForward();
+	await page.goBack();
+	await page.waitForURL(/to=review/);
+	equal("nothing went wrong", window.faults, []);
+	await window.context.close();
+});
+
+/* ------------------------------------------------------------ the main job */
+
+/* Down the rows until one says this; and up, should the first of them have been passed. */
+async function moveTo(page, text) {
+	await page.getByRole("row").getByRole("link", { name: text, exact: true }).first().waitFor();
+	for (const key of ["j".repeat(100), "k".repeat(200)].join("")) {
+		if (await page.evaluate((wanted) => document.activeElement?.closest("[role=row]")?.querySelector("a")?.textContent === wanted, text))
+			return;
+		await page.keyboard.press(key);
+	}
+	throw new Error(`no row says ${text}`);
+}
+
+/* On by Tab until what has the focus is named so. */
+async function tabTo(page, name, key = "Tab") {
+	for (let i = 0; i < 100; i++) {
+		if (await page.evaluate((wanted) => document.activeElement?.textContent.startsWith(wanted), name))
+			return;
+		await page.keyboard.press(key);
+	}
+	throw new Error(`Tab never comes to ${name}`);
+}
+
+await test("the main job, by keyboard", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window;
+	await openView(window, "/");
+	await moveTo(page, "review");
+	await page.keyboard.press("Enter");
+	await page.waitForURL(/\/inbox\/review$/);
+	await moveTo(page, QUESTION);
+	await page.keyboard.press("Enter");
+	await page.locator(".message .text").waitFor();
+	equal("the question that is stuck is found and read", await page.textContent(".message .text"), QUESTION);
+	await page.keyboard.press("r");
+	await page.waitForURL(/\/send\?reply=/);
+	await page.waitForFunction(() => document.activeElement?.name === "content");
+	await page.keyboard.type("review is stuck; I look at it <b>now</b>");
+	await page.keyboard.press("Control+Enter");
+	await page.waitForURL(/\/thread\//);
+	await page.getByText("review is stuck; I look at it <b>now</b>").first().waitFor();
+	const [answer] = await all("from=human");
+	const [question] = await all("to=review&key=app-42:escalation:c1");
+	equal("the reply is stored, once, as an answer", [(await all("from=human")).length, answer.to, answer.reply_to], [1, "implement", question.id]);
+
+	await page.keyboard.press("g");
+	await page.keyboard.press("d");
+	await page.waitForURL(/\/dead$/);
+	await moveTo(page, "app-42:escalation:c1");
+	await page.keyboard.press("x");
+	await page.getByRole("toolbar").waitFor();
+	await tabTo(page, "Redeliver", "Shift+Tab");
+	await page.keyboard.press("Enter");
+	await page.getByRole("dialog").waitFor();
+	await tabTo(page, "Redeliver");
+	await page.keyboard.press("Enter");
+	/* It is being delivered; its receiver comes back, and reads it, now or a little late. */
+	while ((await all("to=review&key=app-42:escalation:c1"))[0].attempt !== 2)
+		await page.waitForTimeout(20);
+	workspace.roger("receive", "--as", "review", "--quiet");
+	await page.waitForFunction(() => /read\.|not read yet/.test(document.getElementById("said").textContent));
+	const [letter] = (await server.get("/v1/dead_letters")).body.dead_letters;
+	check("the dead letter was delivered", letter.status === "redelivered" || letter.delivered_at, letter);
+	await openView(window, "/dead");
+	await page.getByRole("grid").and(page.locator(".none")).waitFor();
+	check("and is no concern any more", !await page.getByRole("button", { name: "Redeliver" }).count());
+	window.faults = window.faults.filter((fault) => !/503 .*redeliver$/.test(fault));
+	equal("nothing went wrong", window.faults, []);
+	await window.context.close();
+});
+
+/* ---------------------------------------------------------- without script */
+
+/* axe needs script, the tables do not. */
+await test("tables", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window;
+	for (const colorScheme of ["light", "dark"])
+		for (const width of [1280, 320]) {
+			await page.emulateMedia({ colorScheme });
+			await page.setViewportSize({ width, height: 800 });
+			for (const view of ["/v1/", "/v1/status", "/v1/agents", "/v1/list?newest=true&limit=100", "/v1/runs", "/v1/dead_letters", "/v1/send", `/v1/show?ids=${hostileId}`]) {
+				await page.goto(server.origin + view);
+				equal(`${view.replace(/msg-\w+/, "ID")}, a table, ${colorScheme}, ${width}: axe has nothing against it`, await judge(window), []);
+			}
+		}
+	equal("nothing went wrong with the tables", window.faults, []);
+	await window.context.close();
+});
+
+await test("without script", async () => {
+	const window = await open(browser, server, { javaScriptEnabled: false });
+	const { page } = window;
+	await page.goto(server.origin + "/login");
+	await page.locator("input").first().fill(server.address().replace(/^.*#k=/, ""));
+	await page.keyboard.press("Enter");
+	await page.waitForURL((url) => url.pathname !== "/login");
+	await page.goto(server.origin + "/");
+	const links = await page.locator("noscript a, main a, body a").evaluateAll((found) => found.map((a) => a.getAttribute("href")));
+	check("the page itself leads to the tables", links.includes("/v1/status") && links.includes("/v1/runs"), links);
+	for (const link of links) {
+		const answer = await page.goto(server.origin + link);
+		check(`${link} is a table`, answer.status() === 200 && await page.locator("table, dl").count() > 0);
+	}
+	await page.goto(`${server.origin}/v1/list?to=mallory&limit=1000`);
+	await page.goto(`${server.origin}/v1/show?ids=${hostileId}`);
+	check("a text is read there as it was sent", (await page.textContent("body")).includes(HOSTILE[0]));
+	equal("nothing went wrong", window.faults, []);
+	await window.context.close();
+});
+
+/* -------------------------------------------------------------------- live */
+
+const SENT = 200;
+const rowsOf = (page) => page.locator("roger-grid").getAttribute("aria-rowcount");
+
+await test("live", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window;
+	await openView(window, "/inbox/carol");
+	await page.evaluate(() => {
+		globalThis.seen = [];
+		const stream = new EventSource("/v1/events");
+		stream.addEventListener("message", (event) => globalThis.seen.push(JSON.parse(event.data)));
+		return new Promise((ready) => stream.addEventListener("open", ready));
+	});
+	for (let i = 0; i < SENT; i++)
+		await server.post("send", { from: "dave", to: ["carol"], content: `live ${i}`, issue: "live" });
+	await page.waitForFunction((sent) => globalThis.seen.length >= sent, SENT);
+	await page.waitForFunction((sent) => document.querySelector("roger-grid").getAttribute("aria-rowcount") >= sent + 1, SENT);
+	equal(`${SENT} events sent, ${SENT} seen`, await page.evaluate(() => globalThis.seen.length), SENT);
+	equal("and each has its row", Number(await rowsOf(page)) - 1, SENT);
+	const hidden = await open(browser, server, { storageState: person });
+	await openView(hidden, "/inbox/carol");
+	equal("a reload says the same", Number(await rowsOf(hidden.page)) - 1, SENT);
+	check("few elements hold them", await page.evaluate(() => document.querySelectorAll("*").length) <= 1500);
+	equal("nothing went wrong", [...window.faults, ...hidden.faults], []);
+	await hidden.context.close();
+	await window.context.close();
+});
+
+await test("without events", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window;
+	await window.context.route("**/v1/events*", (route) => route.abort());
+	await openView(window, "/inbox/erin");
+	await page.waitForFunction(() => document.getElementById("live").textContent === "not live");
+	check("the page says that it is not live", true);
+	batch(workspace, [{ from: "dave", to: "erin", content: "not announced", issue: "live" }]);
+	await page.reload();
+	await page.getByText("not announced").waitFor();
+	check("a reload is true", true);
+	equal("nothing else went wrong", window.faults.filter((fault) => !/\/v1\/events/.test(fault)), []);
+	await window.context.close();
+});
+
+/* A server that ends and comes back. */
+await test("a server that comes back", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window;
+	await openView(window, "/inbox/frank");
+	await server.end();
+	await page.waitForFunction(() => document.getElementById("live").textContent === "not live");
+	batch(workspace, [{ from: "dave", to: "frank", content: "sent while it was away", issue: "live" }]);
+	const again = spawn(ROGER, ["serve", "--listen", `127.0.0.1:${server.port}`], { cwd: workspace.path, env: workspace.env, stdio: "ignore" });
+	process.on("exit", () => again.kill("SIGKILL"));
+	await page.getByText("sent while it was away").waitFor({ timeout: PATIENCE_MS });
+	check("the page goes on by itself", true);
+	again.kill("SIGTERM");
+	await window.context.close();
+});
+
+await finish();

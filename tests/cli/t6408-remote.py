@@ -1,0 +1,406 @@
+#!/usr/bin/env python3
+# runner: timeout 300
+"""roger on a machine without a copy: ROGER_SERVER, its token, the same output and the same exit
+status as beside the workspace; servers that lie, redirect or ask for another's token."""
+import http.server
+import ssl
+import threading
+
+from lib_serve import *
+
+if not (ROGER.parent / "roger-remote").exists():
+    print("ok 1 - no client # skip built without libcurl\n1..1")
+    sys.exit(0)
+
+# The other machine: an empty folder, another HOME.
+ELSEWHERE = Path(FOLDER.name) / "elsewhere"
+OTHER_HOME = Path(FOLDER.name) / "home"
+for folder in (ELSEWHERE, OTHER_HOME):
+    folder.mkdir(mode=0o700)
+ENV = {name: value for name, value in os.environ.items() if not name.startswith(("ROGER", "XDG_"))}
+ENV.update(HOME=str(OTHER_HOME), TZ="UTC")
+ENV["PATH"] = f"{ROGER.parent}:{ENV['PATH']}"
+os.environ["TZ"] = "UTC"
+TWIN = Path(FOLDER.name) / "twin"
+TWIN.mkdir()
+subprocess.run([ROGER, "init", TWIN], check=True, capture_output=True)
+os.environ["ROGER_TRUST"] = str(WORKSPACE.resolve())
+
+
+def remote(*words, server=None, token=None, status=None, env=None, **more):
+    given = {**ENV, "ROGER_SERVER": server or f"unix:{serving.path}", **(env or {})}
+    if token:
+        given["ROGER_TOKEN"] = token
+    ended = subprocess.run([ROGER, *map(str, words)], capture_output=True, text=True, cwd=ELSEWHERE, env=given, timeout=120, **more)
+    if status is not None and ended.returncode != status:
+        check(f"remote {' '.join(map(str, words))} ends with {status}", False, (ended.returncode, ended.stdout, ended.stderr))
+    return ended
+
+
+def local(*words, **more):
+    return subprocess.run([ROGER, "--workspace", TWIN, *map(str, words)], capture_output=True, text=True, env={**ENV, "HOME": FOLDER.name, "ROGER_TRUST": str(TWIN.resolve())}, **more)
+
+
+class Names:
+    """What differs from run to run, and from workspace to workspace, by its order."""
+
+    def __init__(self):
+        self.ids = {}
+
+    def same(self, text):
+        text = re.sub(r"msg-\d{13}-[0-9a-f]{16}", lambda found: f"<id {self.ids.setdefault(found[0], len(self.ids))}>", text)
+        text = re.sub(r"msg-\d{13}-[0-9a-f]*#8230;", "<cut id>", text)
+        text = text.replace(str(WORKSPACE), "<w>").replace(str(TWIN), "<w>")
+        text = re.sub(r"\b[0-9a-f]{16,128}\b", "<hash>", text)
+        text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "<time>", text)
+        text = re.sub(r"\b1[0-9]{12}\b", "<time>", text)
+        text = re.sub(r"\b\d\d:\d\d(:\d\d)?(\.\d+)?\b", "<time>", text)
+        text = re.sub(r"\b\d+(\.\d+)?(ms|s)\b( \d+(ms|s))?", "<span>", text)
+        text = re.sub(r'"(took|looked|look_p50|look_p95|look_max|latency_p50|latency_p95|latency_max)(_ms)?":\d+', r'"\1":<span>', text)
+        text = re.sub(r'("(?:journal_bytes|bytes)"|journal +):?[0-9]+', r"\1<bytes>", text)
+        return re.sub(r"  +", "  ", text)
+
+
+def first_id(names, number):
+    return next(id for id, place in names.ids.items() if place == number)
+
+
+serving = Server("--listen", "127.0.0.1:0")
+here, there = Names(), Names()
+called = set()
+
+
+def compare(*words, input=None, forms=("", "--json", "--jsonl")):
+    """ID:N is the Nth id that either side has printed so far."""
+    called.add(" ".join(words[:2]) if words[0] in ("agents", "dead") and len(words) > 1 and words[1] in ("retire", "redeliver", "stale") else words[0])
+    for form in forms:
+        more = [form] if form else []
+        sides = []
+        for run, names in ((local, here), (remote, there)):
+            known = [first_id(names, int(word[3:])) if word.startswith("ID:") else word for word in words]
+            ended = run(*known, *more, input=input)
+            sides.append((ended.returncode, names.same(ended.stdout), names.same(ended.stderr)))
+        if sides[0] != sides[1]:
+            equal(f"{' '.join(words)} {form}", sides[1], sides[0])
+
+
+before = len(called)
+ONCE = ("",)
+compare("send", "bob", "hello bob", "--as", "al", "--key", "t:status-update:1", "--issue", "app", forms=ONCE)
+compare("send", "bob", "hello bob", "--as", "al", "--key", "t:status-update:1", "--issue", "app")
+compare("send", "bob", "another text", "--as", "al", "--key", "t:status-update:1", "--issue", "app")
+compare("send", "bob,carol", "-", "--as", "al", "--key", "t:status-update:2", "--type", "result", "--metadata", '{"a":[1,2.50,"x"]}', input="two\nlines \u202e\x1b[31m\n", forms=("--json",))
+compare("send", "bob", "by its parts", "--as", "al", "--task", "part", "--verb", "escalation", forms=ONCE)
+compare("send", "bbo", "a slip", "--as", "al", "--key", "t:status-update:3")
+compare("send", "bob", "nothing", "--as", "al", "--dry-run")
+compare("send", "bob", "--as", "al")
+compare("send", "--batch", "--as", "al", input='{"to":["dan"],"content":"one","key":"b:status-update:1"}\n{"to":["dan"],"content":"two","key":"b:status-update:2"}\n', forms=("--json",))
+compare("send", "--batch", "--as", "al", input='{"to":["dan"],"content":"one","key":"b:status-update:1"}\nnot json\n')
+compare("send", "bob", "x" * 20000, "--as", "al", "--key", "long:status-update:1", forms=ONCE)
+compare("inbox", "--as", "bob", "--limit", "1")
+compare("inbox", "--as", "nobody-yet")
+compare("list")
+compare("list", "--type", "result", "--newest", "--limit", "1")
+compare("list", "hello")
+compare("list", "--count")
+compare("list", "--since", "1h", "--until", "2100-01-01")
+compare("list", "--limit", "0")
+compare("list", "--print", "content", forms=ONCE)
+compare("list", "--print", "nothing-of-that-name", forms=ONCE)
+compare("show", "ID:0")
+compare("show", "al#1", "--thread")
+compare("show", "nothing-of-that-name")
+compare("reply", "al#1", "an answer", "--as", "bob", "--key", "r:status-update:1", forms=ONCE)
+compare("trace", "ID:0")
+compare("trace", "t:status-update:2")
+compare("prime", "--as", "bob")
+compare("arrive", "--as", "bob", "--session", "s1", forms=ONCE)
+compare("looked", "ID:0", "--as", "bob", forms=ONCE)
+compare("receive", "--as", "carol")
+compare("wait", "--as", "bob", "--timeout", "1ms")
+compare("wait", "--as", "carol", "--timeout", "1ms")
+compare("claim", "--as", "bob", "--lease", "1h", forms=("--json",))
+compare("nack", "ID:0", "--as", "bob", forms=ONCE)
+compare("claim", "--as", "bob", "--worker", "w1", "--limit", "2", forms=ONCE)
+compare("ack", "ID:0", "--as", "bob", "--worker", "w1", "--note", "seen")
+compare("ack", "ID:0", "--as", "dan")
+compare("agents")
+compare("agents retire", forms=ONCE)
+compare("agents", "retire", "carol", "--to", "bob", "--reason", "gone", forms=ONCE)
+compare("agents", "retire", "--json", forms=ONCE)
+compare("session")
+compare("session", "new", forms=ONCE)
+compare("cycle")
+compare("cycle", "new", forms=ONCE)
+compare("sends")
+compare("sends", "--from", "al", "--lines")
+compare("dead")
+compare("dead", "redeliver", "none-of-that-name")
+compare("dead", "stale", "none-of-that-name")
+compare("purge", "--dry-run")
+compare("purge", forms=ONCE)
+compare("log", "--task", "t1", "--type", "FILE_READ", "--status", "SUCCESS", "--message", "read it", "--at", "2026-01-01T00:00:00Z", forms=ONCE)
+compare("log", "--import", "-", input='{"timestamp":"2026-01-01T00:00:00Z"}\n')
+compare("activity", "--task", "t1")
+compare("activity", "--until", "2026-01-02")
+compare("dispatch", "run-1", "--as", "al", "--within", "1h", "--issue", "app")
+compare("extend", "run-1", "--by", "10m", "--reason", "slow", forms=ONCE)
+compare("complete", "run-1", "--result", "done and dusted", forms=("--json",))
+compare("forward", "run-1")
+compare("settle", "run-1", "--as", "al")
+compare("recover", "run-1")
+compare("runs")
+compare("runs", "run-1")
+compare("sweep")
+compare("status")
+compare("stats")
+compare("stats", "--by-issue")
+compare("report")
+compare("timeline", "app")
+compare("timeline", "app", "--mermaid", forms=ONCE)
+compare("timeline", "--agent", "bob", "--limit", "3")
+compare("archive", "ID:0", "--reason", "done", forms=("--json",))
+compare("cleanup", "--keep-per-agent", "0", "--dry-run")
+compare("cleanup", "--history")
+compare("wake")
+compare("ingest", "(al #9): from a file", "--as", "bob", forms=("--json",))
+compare("verify")
+compare("doctor")
+compare("accept", "messages.jsonl:1", "--reason", "none")
+compare("rebuild")
+compare("config", forms=ONCE)
+compare("schema", "send")
+compare("help", "send", forms=ONCE)
+compare("version")
+compare("send", "--as")
+compare("inbox")
+check("every verb answers and ends from another machine as it does beside the workspace, in every form", called, sorted(called))
+commands = {command["name"] for command in json.loads(subprocess.run([ROGER, "help", "--json"], capture_output=True, text=True).stdout)["commands"]}
+LOCAL = {"init", "setup", "trust", "run", "bridge", "serve", "token", "top", "ui", "move", "upgrade"}
+OTHERWISE = {"hook", "mcp", "seal", "export", "completion"}
+equal("none is left out", sorted(commands - called - LOCAL - OTHERWISE), [])
+
+# ------------------------------------------------- what is for the other machine
+
+for words in (["init"], ["setup", "claude"], ["trust"], ["run", "--", "true"], ["bridge"], ["serve"], ["ui"], ["token", "list"], ["move", "there"], ["upgrade"]):
+    ended = remote(*words)
+    check(f"{words[0]} is for the machine with the workspace, and says so", ended.returncode == 64 and "ROGER_SERVER" in ended.stderr, (ended.returncode, ended.stderr))
+check("nothing was made here", not list(ELSEWHERE.iterdir()), list(ELSEWHERE.iterdir()))
+equal("a workspace that is named is one of this machine", remote("--workspace", TWIN, "session", "--json").returncode, 0)
+
+# ------------------------------------------------------------ keys, following, waiting
+
+sent = remote("send", "eve", "unkeyed", "--as", "al", "--json", status=0)
+equal("an unkeyed send prints what it prints beside the workspace", sorted(json.loads(sent.stdout)), sorted(json.loads(local("send", "eve", "unkeyed", "--as", "al", "--json").stdout)))
+check("and has a key", json.loads(remote("list", "--to", "eve", "--json").stdout)["messages"][0].get("key", "").startswith("remote-"))
+
+follower = subprocess.Popen([ROGER, "list", "-f", "--jsonl", "--to", "fay"], stdout=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
+waiter = subprocess.Popen([ROGER, "wait", "--as", "fay"], stdout=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
+roger("send", "fay", "here it is", "--as", "al")
+check("wait ends when a message comes", "al" in waiter.communicate(timeout=100)[0] and waiter.returncode == 0)
+equal("list -f prints it", json.loads(follower.stdout.readline())["content"], "here it is")
+roger("send", "fay", "and another", "--as", "al")
+equal("and the next one", json.loads(follower.stdout.readline())["content"], "and another")
+follower.terminate()
+equal("and ends when it is told to", follower.wait(100), 0)
+equal("receive takes them", [m["content"] for m in json.loads(remote("receive", "--as", "fay", "--wait", "1h", "--json").stdout)["messages"]], ["here it is", "and another"])
+exported = remote("export", "app", "--html")
+check("a page can be exported", exported.returncode == 0 and "hello bob" in exported.stdout, exported.stderr)
+equal("activity is followed beside the workspace alone", remote("activity", "-f").returncode, 64)
+check("a seal is the server's", remote("seal").returncode == 0)
+
+# ----------------------------------------------------------------------- tokens
+
+tcp = f"http://127.0.0.1:{serving.port}"
+tokens = {right: roger("token", "new", "gus", "--right", right).stdout.strip() for right in ("look", "act", "administer")}
+expired = roger("token", "new", "old", "--expires", "1ms").stdout.strip()
+equal("over TCP with a token", remote("list", "--count", server=tcp, token=tokens["look"]).returncode, 0)
+for name, token in (("no", None), ("a wrong", "roger-" + "0" * 64), ("an expired", expired)):
+    ended = remote("list", "--count", server=tcp, token=token)
+    check(f"{name} token is refused", ended.returncode == 77 and "token" in ended.stderr, (ended.returncode, ended.stderr))
+ended = remote("send", "bob", "as gus", "--as", "gus", server=tcp, token=tokens["look"])
+check("one that may look cannot send", ended.returncode == 77 and "may look" in ended.stderr, ended.stderr)
+ended = remote("send", "bob", "as gus", "--as", "gus", server=tcp, token=tokens["act"], status=0)
+equal("one that may act does, and it is proved", json.loads(remote("list", "--from", "gus", "--json").stdout)["messages"][0]["proved"], "token")
+equal("but as nobody else", remote("send", "bob", "as al", "--as", "al", server=tcp, token=tokens["act"]).returncode, 77)
+equal("nor does it administer", remote("rebuild", server=tcp, token=tokens["act"]).returncode, 77)
+equal("where another does", remote("rebuild", server=tcp, token=tokens["administer"]).returncode, 0)
+
+SERVERS = OTHER_HOME / ".config/roger/servers"
+SERVERS.parent.mkdir(parents=True)
+SERVERS.write_text(f"# mine\nhttps://example.org {tokens['look']}\n{tcp}/ {tokens['act']}\n")
+SERVERS.chmod(0o600)
+equal("a token may be in a file of the user's", remote("send", "bob", "by the file", "--as", "gus", server=tcp).returncode, 0)
+SERVERS.chmod(0o640)
+ended = remote("list", "--count", server=tcp)
+check("which others cannot read", ended.returncode == 77 and "0600" in ended.stderr, ended.stderr)
+SERVERS.chmod(0o600)
+(ELSEWHERE / ".roger").mkdir()
+(ELSEWHERE / ".roger/config.yaml").write_text(f"server: {tcp}\ntoken: {tokens['administer']}\n")
+equal("no workspace names a server or a token", remote("rebuild", server=tcp).returncode, 77)
+(ELSEWHERE / ".roger/config.yaml").unlink()
+(ELSEWHERE / ".roger").rmdir()
+
+# --------------------------------------------------------------- strange servers
+
+
+class Strange:
+    """Answers each request with what it is given, and notes what it was told."""
+
+    def __init__(self, status=200, headers=(), body=b"{}", tls=None):
+        self.told = told = []
+        given = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self):
+                told.append((self.path, self.headers.get("Authorization"), self.rfile.read(int(self.headers.get("Content-Length") or 0))))
+                self.send_response(status)
+                for name, value in headers:
+                    self.send_header(name, value)
+                if body is None:
+                    given.stall(self)
+                    return
+                length = body if isinstance(body, int) else len(body)
+                self.send_header("Content-Length", str(length))
+                self.end_headers()
+                try:
+                    if isinstance(body, int):
+                        for _ in range(body // 65536):
+                            self.wfile.write(b"[" * 65536)
+                    else:
+                        self.wfile.write(body)
+                except OSError:
+                    self.close_connection = True
+
+            do_GET = do_POST = answer
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *words: None
+        self.over = threading.Event()
+        if tls:
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"{'https' if tls else 'http'}://localhost:{self.server.server_port}"
+
+    def stall(self, handler):
+        handler.end_headers()
+        self.over.wait(60)
+
+    def end(self):
+        self.over.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def strange(name, expected, words=("list", "--count"), says="", **given):
+    server = Strange(**given)
+    ended = remote(*words, server=server.url, token="roger-secret")
+    check(name, ended.returncode in expected and says in ended.stderr and "\x1b" not in ended.stdout + ended.stderr and "roger-secret" not in ended.stdout + ended.stderr, (ended.returncode, ended.stdout[:300], ended.stderr))
+    server.end()
+    return server
+
+
+other = Strange()
+for status in (301, 302, 307, 308):
+    strange(f"a redirect ({status}) is not followed", [78], status=status, headers=[("Location", f"{other.url}/v1/count")], says="not followed")
+equal("so nobody else sees the token", other.told, [])
+ended = remote("list", "--count", server=other.url)
+equal("a token of the file goes to its own server alone", [authorization for _, authorization, _ in other.told], [None])
+other.end()
+SEND = ("send", "bob", "hi", "--as", "al")
+strange("an answer that is no JSON", [69], body=b"<html>", says="not one of roger's")
+strange("or of another kind", [69], body=b'{"count":"many"}')
+strange("of wrong types", [69], words=("inbox", "--as", "bob"), body=b'{"messages":{"a":1},"unread":[]}')
+strange("nested without end", [69], body=b"[" * 100000)
+strange("without what it must have", [69], words=("inbox", "--as", "bob"), body=b'{"messages":[{"id":"x"}]}')
+strange("after a write, where nobody knows what came of it", [75], words=SEND, body=b"nonsense", says="not known")
+strange("longer than anything is read", [69], body=(128 << 20) + (1 << 20), says="too long")
+strange("an error of nobody's", [69], status=418, body=b"teapot")
+strange("an error with control characters", [65], status=422, body=json.dumps({"type": "urn:roger:error:data", "detail": "\x1b[2Jx\ny", "member": "a\x07", "exit": 65}).encode(), says="?[2Jx?y")
+strange("an exit status that is none", [69], status=500, body=b'{"type":"urn:roger:error:x","detail":"d","exit":0}')
+strange("a store elsewhere is not looked for", [69], status=503, body=b'{"type":"urn:roger:error:engine","detail":"d","member":"store","exit":69}')
+hostile = json.dumps({"messages": [{"id": "msg-1-1", "issue": "app", "from": "al", "to": "bob", "pass": 1, "type": "context", "content": "\x1b]0;t\x07\u202eevil", "metadata": None, "read": False, "created_at": 1795397390478, "read_at": None, "seq": 1, "epoch": 1, "what": {"is": "new"}}], "unread": 9223372036854775807, "notes": ["\x1b[31m"], "newer": [1]})
+strange("text of agents is as harmless as ever", [0], words=("inbox", "--as", "bob", "--json"), body=hostile.encode())
+stalled = Strange(body=None)
+ended = remote("hook", "claude", "prompt", "--as", "bob", server=stalled.url, input="{}")
+equal("a hook does not wait for a slow server", (ended.returncode, ended.stdout), (0, ""))
+waiting = subprocess.Popen([ROGER, "send", "bob", "hi", "--as", "al"], stderr=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": stalled.url})
+while len(stalled.told) < 2:
+    pass
+waiting.send_signal(signal.SIGTERM)
+equal("and a command ends when it is told to", waiting.wait(60), -signal.SIGTERM)
+stalled.end()
+for server in ("http://192.0.2.1:1", "ftp://localhost", "https://user:word@localhost", "https://localhost/?token=x", "unix:relative", "localhost:8484", "https://"):
+    ended = remote("list", server=server)
+    check(f"'{server}' is no server", ended.returncode == 78 and "ROGER_SERVER" in ended.stderr, (ended.returncode, ended.stderr))
+nobody = socket.socket()
+nobody.bind(("127.0.0.1", 0))
+gone = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+for words in (("list",), SEND, ("ack", "x", "--as", "bob")):
+    equal(f"without a connection {words[0]} ends with 75", remote(*words, server=gone).returncode, 75)
+check("and a send says that nothing was done", "nothing was done" in remote(*SEND, server=gone).stderr)
+equal("as an object, where that was asked for", json.loads(remote(*SEND, "--json", server=gone).stderr)["error"]["retryable"], True)
+
+# -------------------------------------------------------------------------- TLS
+
+subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                "-addext", "subjectAltName=DNS:localhost", "-keyout", FOLDER.name + "/key.pem", "-out", FOLDER.name + "/cert.pem"], check=True, capture_output=True)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(FOLDER.name + "/cert.pem", FOLDER.name + "/key.pem")
+secure = Strange(body=b'{"count":7}', tls=context)
+trusting = {"SSL_CERT_FILE": FOLDER.name + "/cert.pem"}
+ended = remote("list", "--count", server=secure.url, token="roger-secret", env=trusting)
+equal("over TLS, by a certificate of an authority that is named", (ended.stdout, secure.told[0][1]), ("7\n", "Bearer roger-secret"))
+ended = remote("list", "--count", server=secure.url, token="roger-secret")
+check("which nobody else vouches for", ended.returncode == 77 and len(secure.told) == 1, (ended.returncode, ended.stderr))
+ended = remote("list", "--count", server=secure.url.replace("localhost", "127.0.0.1"), token="roger-secret", env=trusting)
+check("nor for another name", ended.returncode == 77 and len(secure.told) == 1, (ended.returncode, ended.stderr))
+ended = remote("list", "--count", server=secure.url, token="roger-secret", env={"https_proxy": "http://127.0.0.1:1", **trusting})
+equal("a proxy that is named is used", ended.returncode, 75)
+secure.end()
+
+# -------------------------------------------------------------- agents' own tools
+
+roger("send", "hal", "look here", "--as", "al")
+shown = remote("hook", "claude", "session-start", "--as", "hal", input=json.dumps({"session_id": "s"}))
+check("a hook shows the mail of the server", "look here" in shown.stdout, (shown.returncode, shown.stdout, shown.stderr))
+equal("once", remote("hook", "claude", "prompt", "--as", "hal", input="{}").stdout, "")
+idle = subprocess.Popen([ROGER, "hook", "claude", "idle", "--as", "ida"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
+idle.stdin.write('{"session_id":"i"}')
+idle.stdin.close()
+roger("send", "ida", "wake up", "--as", "al")
+equal("one that waits is woken", (idle.wait(100), "1 new message for ida" in idle.stderr.read()), (2, True))
+
+mcp = subprocess.Popen([ROGER, "mcp", "--as", "jo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
+numbers = iter(range(1, 1000))
+
+
+def call(method, **params):
+    number = next(numbers)
+    mcp.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\n")
+    mcp.stdin.flush()
+    for line in mcp.stdout:
+        answer = json.loads(line)
+        if answer.get("id") == number:
+            return answer.get("result", answer)
+
+
+call("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "test", "version": "1"})
+mcp.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+tool = call("tools/call", name="send", arguments={"to": ["kim"], "content": "by mcp"})
+check("roger mcp sends by the server", not tool.get("isError"), tool)
+equal("as its agent", json.loads(roger("list", "--to", "kim", "--json").stdout)["messages"][0]["from"], "jo")
+roger("send", "jo", "for jo", "--as", "al")
+check("and reads its mail there", "for jo" in json.dumps(call("tools/call", name="inbox", arguments={})))
+check("and waits there", "al" in json.dumps(call("tools/call", name="wait", arguments={})))
+mcp.stdin.close()
+equal("and ends with its client", mcp.wait(60), 0)
+status, errors = serving.end()
+equal("the server ended in order", (status, errors), (0, ""))
+done()

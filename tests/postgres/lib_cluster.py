@@ -1,0 +1,64 @@
+"""A primary and its synchronous standby, which change places when the primary is killed."""
+import shutil
+import signal
+
+from lib_faults import *
+
+
+def add_standby(primary, folder):
+    """A copy of the primary that follows it; from now on the primary waits for it."""
+    shutil.rmtree(f"{folder}/data", ignore_errors=True)
+    subprocess.run([*AS, BIN / "pg_basebackup", "-h", primary, "-U", "roger", "-D", f"{folder}/data", "-R", "-X", "stream", "-c", "fast"],
+                   check=True, cwd=folder)
+    with open(f"{folder}/data/postgresql.auto.conf", "a", encoding="utf-8") as conf:
+        conf.write(f"unix_socket_directories = '{folder}'\nsynchronous_standby_names = ''\n")
+    with open(f"{folder}/log", "ab") as log:
+        subprocess.Popen([*AS, BIN / "postgres", "-D", f"{folder}/data"], stdout=log, stderr=log, cwd=folder)
+    until("standby", lambda: sql("SELECT 1", folder).stdout == "1\n")
+    sql("ALTER SYSTEM SET synchronous_standby_names = '*'", primary)
+    sql("SELECT pg_reload_conf()", primary)
+    until("synchronous", lambda: "sync" in sql("SELECT sync_state FROM pg_stat_replication", primary).stdout)
+
+
+def family(folder):
+    """All processes of a server, the first of them first."""
+    leader = int(Path(folder, "data/postmaster.pid").read_text().splitlines()[0])
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(leader)], capture_output=True, text=True).stdout.split()
+    return [leader, *map(int, children)]
+
+
+def kill(folder):
+    """All of a server at once, as its machine would."""
+    os.kill(family(folder)[0], signal.SIGSTOP)
+    for pid in family(folder)[::-1]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    until("killed", lambda: sql("SELECT 1", folder).returncode != 0)
+
+
+class Cluster:
+    """The server of script/postgres, and another beside it."""
+
+    def __init__(self):
+        self.second = tempfile.mkdtemp(prefix="roger-postgres.", dir=Path(HOST).parent)
+        os.chmod(self.second, 0o711)
+        if AS:
+            shutil.chown(self.second, "postgres")
+        self.primary, self.standby = HOST, self.second
+        self.address = f"postgres://roger@/postgres?host={HOST},{self.second}"
+        self.add_standby()
+
+    def add_standby(self):
+        add_standby(self.primary, self.standby)
+
+    def fail_over(self):
+        kill(self.primary)
+        assert sql("SELECT pg_promote()", self.standby).stdout == "t\n"
+        self.primary, self.standby = self.standby, self.primary
+
+    def end(self):
+        if Path(self.second, "data/postmaster.pid").exists() and sql("SELECT 1", self.second).returncode == 0:
+            kill(self.second)
+        shutil.rmtree(self.second, ignore_errors=True)
