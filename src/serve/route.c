@@ -4,12 +4,20 @@
 #include <event2/bufferevent.h>
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "data/proved.h"
+
+/* Of Linux 6.5; headers may be older. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 
 /* ----------------------------------------------------------------- answers -- */
 
@@ -140,6 +148,27 @@ static bool is_stranger(struct evhttp_request *request)
 
 	return getsockopt(bufferevent_getfd(buffer), SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
 	       peer.uid != geteuid();
+}
+
+/*
+ * Which agent the process at the other end of a unix socket was started as.  It is held by
+ * a descriptor: alive before and after, it is not another one with the same id.
+ */
+static void observe(struct evhttp_request *request, char *to, size_t size)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(connection));
+	socklen_t length = sizeof(struct ucred), held_length = sizeof(int);
+	struct pollfd held = { .fd = -1, .events = POLLIN };
+	struct ucred peer;
+	char name[RG_NAME_CHARS_MAX + 1];
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &held.fd, &held_length) < 0)
+		return;
+	if (rg_observe_process(peer.pid, name, sizeof name) && poll(&held, 1, 0) == 0)
+		snprintf(to, size, "%s", name);
+	close(held.fd);
 }
 
 /* What is wrong with its head; NULL: nothing. */
@@ -369,6 +398,8 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 	job->tagged = place;
 	if (caller->right >= SERVE_ACT)
 		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
+	if (!*caller->name && (verb->op->flags & ROGER_WRITES))
+		observe(request, job->observed, sizeof job->observed);
 	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;

@@ -136,6 +136,7 @@ struct serve_job {
 	struct roger_str query;		      /* as it came */
 	bool tagged;			      /* the answer gets an ETag */
 	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */
+	char observed[RG_NAME_CHARS_MAX + 1]; /* who was seen at the socket; "": nobody */
 	int64_t began_ns;
 	struct serve_replay *replay; /* keeps the answer; NULL: nobody does */
 	/* Where it is not to call the verb, and to send the answer. */
