@@ -21,13 +21,13 @@
 #include "host/file.h"
 #include "host/workspace.h"
 #include "store/lines.h"
-#include "store/postgres/postgres.h"
+#include "store/postgres/inside.h"
 
 enum { SHOWN = 1000000000, PATH_BYTES = 4600 };
 
 static const char run_folder[] = "state/subagent-delivery-watchdog/";
 
-/* The handles of this process: their workspace is the same. */
+/* The workspace of the handle at work. */
 static struct rg_workspace *shown;
 static const struct rg_store_ops *real;
 static struct rg_store_ops showing;
@@ -105,6 +105,7 @@ static int put(struct rg_store *store, enum rg_document which, struct roger_str 
 	char path[PATH_BYTES];
 	int r = real->put(store, which, name, before, after, durable, err);
 
+	shown = of(store)->workspace;
 	document_path(which, name, path);
 	if (r == ROGER_OK)
 		show(path, after);
@@ -210,7 +211,10 @@ static void show_journals(struct rg_store *store)
 
 static struct rg_store *close_store(struct rg_store *store)
 {
-	int folder = open(shown->data_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int folder;
+
+	shown = of(store)->workspace;
+	folder = open(shown->data_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	flock(folder, LOCK_EX);
 	show_journals(store);

@@ -26,6 +26,8 @@ tap = lib.Tap()
 # These use no workspace, or one of another program.
 LEFT_OUT = ("t0001-help", "t0003-docs", "t0004-mutate", "t5001-header", "t5002-library", "t5003-older-programs", "t5004-install", "t5005-parts",
             "t5006-same-bytes", "t5007-adding", "t5008-bench-history", "t6009-words", "t6104-versions", "t6213-mcp-library",
+            # Their client is another program, and what they try is the way to the server.
+            "t6408-remote", "t6409-remote-cut",
             # It looks at the state of a file after each of its breaches, and restores a copy of the folder.
             "t4702-doctor",
             # It cuts messages.jsonl at each byte of a line, as a crash does.
@@ -47,8 +49,7 @@ FILES = {
     "t4611-wake": ("a log that cannot be written", "without a log nobody is woken", "says why", "with a note"),
     "t4612-trace": ("a log that is gone", "the time of a claim is not known then", "and said so", "a look is noted again"),
     "t4701-verify": ("links, purged and cut files", "and told", "a symbolic link in place of a log", "is told", "and has started over",
-                     "trace app-1:status-update:c1 over a journal that was cut", "status says what to do", "and goes through the rest",
-                     "nothing is sent", "that is the second"),
+                     "status says what to do", "doctor, too", "and goes through the rest", "nothing is sent"),
     "t4703-seal": ("files that are gone, cut or laid out anew", "another word: the chain says nothing", "another word: with file and line",
                    "an empty archive: with file and line", "the seal says nothing of it", "emptied before purge could do it: with file and line",
                    "a change in it", "is found among four lines"),
