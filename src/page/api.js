@@ -81,7 +81,7 @@ export function follow(told, changed) {
 		source.onerror = () => {
 			changed(false);
 			const { signal } = leaving || {}, lost = source;
-			if (lost.readyState == EventSource.CLOSED) setTimeout(() => { if (signal && !signal.aborted && lost == source) { open(); told({ kind: "reset" }); } }, 3000);
+			if (lost.readyState == EventSource.CLOSED) setTimeout(() => { if (signal && !signal.aborted && lost == source && !state.lost) { open(); told({ kind: "reset" }); } }, 3000);
 		};
 	}
 	function start() {

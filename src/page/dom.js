@@ -128,7 +128,7 @@ export function say(text, kind) {
 	e.textContent = text;
 	e.className = kind || "";
 	clearTimeout(saying);
-	saying = setTimeout(() => { e.textContent = ""; }, kind == "bad" ? 15000 : 5000);
+	saying = setTimeout(() => { e.textContent = ""; }, kind ? 15000 : 5000);
 }
 
 export async function copy(text) {

@@ -89,7 +89,10 @@ export class Grid extends HTMLElement {
 		const found = reply.rows.findIndex(row => this.key(row) == key);
 		this.at = Math.max(0, found < 0 ? Math.min(this.at, this.count - 1) : found);
 		this.fresh = 0;
+		const had = this.contains(document.activeElement);
 		this.draw(true);
+		/* The row may be another element now. */
+		if (had) this.shown.get(this.at)?.focus({ preventScroll: true });
 	}
 	get chosen() { return this.row(this.at); }
 

@@ -232,6 +232,7 @@ function moveIn(key) {
 /* ---------------------------------------------------------------------- login -- */
 
 function enter() {
+	state.lost = true;
 	const input = h("input", { name: "key", autocomplete: "off", spellcheck: "false", required: true, "aria-label": "Key" });
 	const form = h("form", { class: "enter", onsubmit: async event => {
 		event.preventDefault();

@@ -37,12 +37,15 @@ const pages = (request, signal) => async after => {
 	const reply = await get("list", { ...request, after, limit: 100 }, signal);
 	return { rows: reply.messages, next: reply.more ? reply.next : undefined };
 };
-/* How many there are in all: after the rows, and not each time. */
+/* How many there are in all: after the rows, and not each time, but once more after the last. */
 function counting(rows, request, signal) {
 	const { newest, oldest, after, ...members } = request;
-	let last = 0;
-	return async () => {
-		if (rows.complete || Date.now() - last < 3000) return;
+	let last = 0, later;
+	return async function count() {
+		clearTimeout(later);
+		if (rows.complete || signal.aborted) return;
+		const wait = last + 3000 - Date.now();
+		if (wait > 0) { later = setTimeout(() => count().catch(() => {}), wait); return; }
 		last = Date.now();
 		rows.total = (await get("count", members, signal)).count;
 		rows.draw(false);
@@ -198,7 +201,8 @@ const now = {
 		return {
 			/* The messages each time; what is counted for each agent not as often. */
 			async look(again) {
-				if (!again) await Promise.all([recent.restart(), drawPeople()]);
+				/* Most often the status is there at once, and then nobody changes places. */
+				if (!again) await Promise.all([recent.restart(), Promise.race([readStatus(signal), new Promise(resolve => setTimeout(resolve, 120))]).then(drawPeople)]);
 				const wait = looks + Math.max(1000, 10 * peopleMs) - Date.now();
 				clearTimeout(later);
 				later = setTimeout(() => { looks = Date.now(); if (!signal.aborted) lookAtPeople().catch(page.failed); }, Math.max(0, wait));
@@ -443,14 +447,16 @@ const dead = {
 			if (!await confirmLoss(what, `${what == "stale" ? "Mark" : "Redeliver"} ${list.length} ${list.length == 1 ? "letter" : "letters"}${what == "stale" ? " as no longer needed" : ""}?`)) return;
 			const queue = [...list], refused = [];
 			let done = 0, waiting = 0;
-			/* Each waits a second for its reading; a few at a time. */
+			/* Each waits for its reading, a few at a time; the more there are, the shorter. */
+			const within = list.length <= 4 ? 10000 : 1000;
+			if (what == "redeliver") say("Sent once more; waiting until it is read\u2026", "long");
 			await Promise.all([1, 2, 3, 4].map(async () => {
 				for (let d; (d = queue.shift()); say(`${++done} of ${list.length}`))
-					try { await post(what, { id: d.id, reason: "from the page, by " + self(), ...(what == "redeliver" ? { within: 1000 } : {}) }); } catch (e) { if (e.status == 503 && what == "redeliver") waiting++; else refused.push(e.message); }
+					try { await post(what, { id: d.id, reason: "from the page, by " + self(), ...(what == "redeliver" ? { within } : {}) }); } catch (e) { if (e.status == 503 && what == "redeliver") waiting++; else refused.push(e.message); }
 			}));
 			await rows.restart();
 			if (refused.length) say(`${refused.length} of ${list.length} not done: ${refused[0]}`, "bad");
-			else say(what == "stale" ? `${done} marked as no longer needed.` : [done - waiting && `${done - waiting} read.`, waiting && `${waiting} sent once more, and not read yet.`].filter(Boolean).join(" "));
+			else say(what == "stale" ? `${done} marked as no longer needed.` : [done - waiting && `${done - waiting} redelivered.`, waiting && `${waiting} sent once more, and not read yet.`].filter(Boolean).join(" "));
 		}
 		const open = d => isOpen(d) && may("act");
 		page.main.append(page.filter("/dead", "--to NAME, --from NAME, --task TASK, --status any, --cycle N", [], "ids"),

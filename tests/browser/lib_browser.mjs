@@ -150,18 +150,24 @@ export async function finish() {
 }
 
 export class Workspace {
-	constructor(config = "") {
+	/* A new one, or the one at a place. */
+	constructor(config = "", place = undefined) {
 		/* Sockets have short names. */
 		this.folder = mkdtempSync(path.join(tmpdir(), "roger-"));
-		this.path = path.join(this.folder, "w");
-		mkdirSync(this.path);
+		this.path = place ?? path.join(this.folder, "w");
 		mkdirSync(path.join(this.folder, "state"), { mode: 0o700 });
 		this.env = { PATH: process.env.PATH, LC_ALL: "C.UTF-8", TZ: "UTC", HOME: this.folder, XDG_RUNTIME_DIR: this.folder,
 			XDG_STATE_HOME: path.join(this.folder, "state") };
 		for (const name of ["ASAN_OPTIONS", "UBSAN_OPTIONS"])
 			if (process.env[name])
 				this.env[name] = process.env[name];
-		this.roger("init", this.path, "--quiet");
+		if (place) {
+			/* What is trusted is known there. */
+			Object.assign(this.env, { HOME: process.env.HOME, XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? path.join(process.env.HOME, ".local/state") });
+		} else {
+			mkdirSync(this.path);
+			this.roger("init", this.path, "--quiet");
+		}
 		if (config)
 			writeFileSync(path.join(this.path, ".roger/config.yaml"), config);
 		atEnd(() => rmSync(this.folder, { recursive: true, force: true }));

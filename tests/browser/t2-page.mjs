@@ -4,7 +4,7 @@
  * without script; it is live, and true without being live.
  */
 // runner: plain
-// runner: timeout 900
+// runner: timeout 1200
 import { spawn } from "node:child_process";
 import { PATIENCE_MS, ROGER, check, drawn, equal, finish, judge, launch, login, missing, open, skipAll, test } from "./lib_browser.mjs";
 import { HOSTILE, LONG, NAMES, QUESTION, batch, small } from "./lib_fixture.mjs";
@@ -203,7 +203,7 @@ await test("the main job, by keyboard", async () => {
 	while ((await all("to=review&key=app-42:escalation:c1"))[0].attempt !== 2)
 		await page.waitForTimeout(20);
 	workspace.roger("receive", "--as", "review", "--quiet");
-	await page.waitForFunction(() => /read\.|not read yet/.test(document.getElementById("said").textContent));
+	await page.waitForFunction(() => /redelivered\.|read\.|not read yet|not done/.test(document.getElementById("said").textContent));
 	const [letter] = (await server.get("/v1/dead_letters")).body.dead_letters;
 	check("the dead letter was delivered", letter.status === "redelivered" || letter.delivered_at, letter);
 	await openView(window, "/dead");
@@ -266,14 +266,18 @@ await test("live", async () => {
 	await page.evaluate(() => {
 		globalThis.seen = [];
 		const stream = new EventSource("/v1/events");
-		stream.addEventListener("message", (event) => globalThis.seen.push(JSON.parse(event.data)));
+		stream.addEventListener("message", (event) => {
+			const { data } = JSON.parse(event.data);
+			if (data.to === "carol")
+				globalThis.seen.push(data.seq);
+		});
 		return new Promise((ready) => stream.addEventListener("open", ready));
 	});
 	for (let i = 0; i < SENT; i++)
 		await server.post("send", { from: "dave", to: ["carol"], content: `live ${i}`, issue: "live" });
 	await page.waitForFunction((sent) => globalThis.seen.length >= sent, SENT);
 	await page.waitForFunction((sent) => document.querySelector("roger-grid").getAttribute("aria-rowcount") >= sent + 1, SENT);
-	equal(`${SENT} events sent, ${SENT} seen`, await page.evaluate(() => globalThis.seen.length), SENT);
+	equal(`${SENT} events sent, ${SENT} seen, in their order`, await page.evaluate(() => globalThis.seen), Array.from({ length: SENT }, (_, i) => i + 1));
 	equal("and each has its row", Number(await rowsOf(page)) - 1, SENT);
 	const hidden = await open(browser, server, { storageState: person });
 	await openView(hidden, "/inbox/carol");

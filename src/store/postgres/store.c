@@ -328,6 +328,9 @@ int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock
 	return (int64_t)number;
 }
 
+static void give_back(struct postgres_store *store, enum rg_store_lock which,
+		      struct roger_str agent);
+
 /* What comes with the lock. */
 static int take_with(struct postgres_store *store, enum rg_store_lock which, struct roger_err *err)
 {
@@ -366,6 +369,8 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		store->taken[which] = store->link.lives;
 	if (r == ROGER_OK)
 		r = take_with(store, which, err);
+	if (r < 0 && got)
+		give_back(store, which, wish->agent);
 	return r == ROGER_OK && !got
 		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock")
 		       : r;
