@@ -62,7 +62,7 @@ struct postgres_store {
 	int64_t token_process, token_born; /* who was at work on it */
 	unsigned token_life;		   /* of the link, when it was committed */
 	unsigned barrier_life; /* when its barrier was sent that nobody waited for yet */
-	bool waits;	       /* somebody waits for messages */
+	bool telling;	       /* of new lines, to those who wait, with the next barrier */
 	struct noted noted;
 
 	struct rg_table known; /* of struct known */
