@@ -91,6 +91,16 @@ int rg_pg_take_barrier(struct postgres_store *store, struct roger_err *err)
 	return r;
 }
 
+int rg_pg_barrier(struct postgres_store *store, struct roger_err *err)
+{
+	int r = rg_pg_ready(store, err);
+
+	if (r < 0)
+		return r;
+	rg_pg_put_barrier(store);
+	return rg_pg_take_barrier(store, err);
+}
+
 static bool has_barrier(const struct postgres_store *store)
 {
 	return store->link.connection && store->barrier_life == store->link.lives;
@@ -683,11 +693,7 @@ static int make_durable(struct postgres_store *store, struct roger_err *err)
 
 	if (store->durable >= end)
 		return ROGER_OK;
-	r = rg_pg_ready(store, err);
-	if (r < 0)
-		return r;
-	rg_pg_put_barrier(store);
-	r = rg_pg_take_barrier(store, err);
+	r = rg_pg_barrier(store, err);
 	if (r == ROGER_OK)
 		store->durable = end;
 	return r;
@@ -786,14 +792,10 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 	struct postgres_store *store = rg_pg_enter(base);
 	int r;
 
-	if (file && file->log != RG_LOG_MESSAGES) {
-		r = rg_pg_ready(store, err);
-		rg_pg_put_barrier(store);
-		if (r == ROGER_OK)
-			r = rg_pg_take_barrier(store, err);
-	} else {
+	if (file && file->log != RG_LOG_MESSAGES)
+		r = rg_pg_barrier(store, err);
+	else
 		r = sync_messages(store, end, err);
-	}
 	rg_pg_leave(store);
 	return r;
 }
