@@ -122,7 +122,7 @@ struct roger_message {
 	struct roger_str ack_note;
 	int64_t handed_at_ms;	 /* written to the file of a file-only agent */
 	int64_t line, byte;	 /* the line that it is now, and where that begins; not stored */
-	struct roger_str proved; /* how its sender's name was proved: "token"; "": a claim */
+	struct roger_str proved; /* how its sender is known: "token", "observed"; "": a claim */
 	int64_t retry_within_ms; /* it is tried again, each time this long; 0: it is not */
 };
 ROGER_LIST(roger_messages, roger_message);

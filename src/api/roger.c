@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "store/store.h"
 #include "data/proved.h"
+#include "host/process.h"
 #include "ops/op.h"
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
@@ -89,6 +90,16 @@ const char *roger_distrust(struct roger *roger)
 void rg_prove_sender(struct roger *roger, struct roger_str agent)
 {
 	roger->token_of = agent;
+}
+
+void rg_observe_sender(struct roger *roger, struct roger_str agent)
+{
+	roger->observed = agent;
+}
+
+bool rg_observe_process(int64_t id, char *to, size_t size)
+{
+	return rg_process_variable(id, "ROGER_AGENT", to, size);
 }
 
 bool roger_hold(struct roger *roger, const char *what)

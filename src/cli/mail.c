@@ -307,7 +307,8 @@ static void print_proved(const struct roger_messages *messages)
 
 	for (i = 0; i < messages->count; i++)
 		if (messages->items[i].proved.length)
-			cli_say("%S%t: sender proved by %t%.\n", CLI_DIM, messages->items[i].id,
+			cli_say("%S%t: sender %s%t%.\n", CLI_DIM, messages->items[i].id,
+				rg_str_is(messages->items[i].proved, "token") ? "proved by " : "",
 				messages->items[i].proved);
 }
 

@@ -385,9 +385,12 @@ static int check_member(struct cli_run *run, struct roger_err *err)
 /* A workspace that is named is one of this machine. */
 static bool is_elsewhere(const struct cli_run *run)
 {
-	const char *server = getenv("ROGER_SERVER");
+	const char *server;
 
-	return server && *server && !remote_queue && !run->workspace && run->command != &bare;
+	if (remote_queue || run->workspace || run->command == &bare)
+		return false;
+	server = getenv("ROGER_SERVER");
+	return server && *server;
 }
 
 static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)

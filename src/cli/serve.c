@@ -71,7 +71,7 @@ static const struct roger_record ui_record = { "ui", sizeof(struct cli_ui_reques
 
 static const struct roger_op ui_op = {
 	.name = "ui",
-	.summary = "open the page of the workspace in a browser; serve it where nobody does",
+	.summary = "open the page of the workspace in a browser",
 	.examples = "roger ui\nroger ui --as ann --right look\nroger ui --listen 127.0.0.1:8485\n",
 	.request = &ui_record,
 };

@@ -96,7 +96,8 @@ static void print_trace(const struct roger_trace *trace)
 		cli_say(" #%d", trace->seq);
 	cli_say(" -> %t  %t", trace->to, trace->issue);
 	cli_say_set("  key %t", trace->key);
-	cli_say_set("  sender proved by %t", trace->proved);
+	cli_say_set(rg_str_is(trace->proved, "token") ? "  sender proved by %t" : "  sender %t",
+		    trace->proved);
 	cli_say("\n  %t\n", trace->summary);
 	for (i = 0; i < sizeof rows / sizeof *rows; i++)
 		print_row(trace, i);

@@ -461,6 +461,19 @@ static bool still_alone(struct rg_engine *engine)
 	       (!engine->has_looked || engine->adoptions == rg_store_head(engine->store).adoptions);
 }
 
+/* Nothing is written after a wrong guess: the numbers are not used, and the next try knows. */
+static int finish(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+{
+	size_t i;
+	int r = rg_store_finish(engine->store, ret_end, err);
+
+	engine->mistaken = !*ret_end;
+	for (i = 0; i < engine->staged_count && !*ret_end; i++)
+		if (engine->staged[i].added)
+			engine->staged[i].added->seq = engine->staged[i].added->epoch = 0;
+	return r;
+}
+
 /* One try: appended (*ret_end set), an outcome, or neither: try again. */
 static int try_append(struct rg_engine *engine, bool guess, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
@@ -496,7 +509,7 @@ static int try_append(struct rg_engine *engine, bool guess, uint64_t *keys_check
 	if (check == PASSED)
 		r = append(engine, ret_end, err);
 	if (r == ROGER_OK && *ret_end)
-		return rg_store_finish(engine->store, ret_end, err);
+		return finish(engine, ret_end, err);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
 	/* Full only by a guess? */
 	if (guess)
@@ -523,7 +536,8 @@ static int append_staged(struct rg_engine *engine, struct rg_outcome *ret_outcom
 
 	*ret_end = 0;
 	for (tries = 0; tries < TRIES_MAX; tries++) {
-		r = try_append(engine, tries == 0, &keys_checked_to, ret_outcome, ret_end, err);
+		r = try_append(engine, tries == 0 && !engine->mistaken, &keys_checked_to,
+			       ret_outcome, ret_end, err);
 		if (r < 0 || *ret_end || ret_outcome->verdict != RG_COMMITTED)
 			return r;
 	}

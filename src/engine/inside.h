@@ -40,6 +40,7 @@ struct rg_engine {
 	/* The current transaction: */
 	bool exclusive;	    /* holds the change lock */
 	bool has_looked;    /* has read what it will change */
+	bool mistaken;	    /* the last append was a wrong guess of the store */
 	uint64_t adoptions; /* adoptions of the head before that */
 	struct rg_staged *staged;
 	size_t staged_count;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "host/file.h"
@@ -81,6 +82,44 @@ static void read_name(int64_t id, char *to, size_t size)
 		if (to[i] < ' ' || to[i] > '~')
 			to[i] = '?';
 	to[i] = '\0';
+}
+
+/* Of "NAME=value" lines that each end with a NUL. */
+static bool find_variable(const char *text, size_t length, const char *name, char *to, size_t size)
+{
+	const char *line = text, *end;
+	size_t named = strlen(name), value;
+
+	for (; line < text + length; line = end + 1) {
+		end = memchr(line, 0, (size_t)(text + length - line));
+		if (!end)
+			return false;
+		if (strncmp(line, name, named) != 0 || line[named] != '=')
+			continue;
+		value = (size_t)(end - line) - named - 1;
+		if (value >= size)
+			return false;
+		memcpy(to, line + named + 1, value + 1);
+		return true;
+	}
+	return false;
+}
+
+bool rg_process_variable(int64_t id, const char *name, char *to, size_t size)
+{
+	enum { BYTES_MAX = 128 << 10 };
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char path[40], *text = malloc(BYTES_MAX);
+	size_t got = 0;
+	bool found;
+
+	snprintf(path, sizeof path, "/proc/%lld/environ", (long long)id);
+	found = text && rg_file_open(-1, path, RG_FILE_READ, &file, NULL) == ROGER_OK &&
+		file != RG_NO_FILE &&
+		rg_file_read_at(file, text, BYTES_MAX, 0, &got, NULL) == ROGER_OK &&
+		find_variable(text, got, name, to, size);
+	free(text);
+	return found;
 }
 
 void rg_process_ran(struct rg_ran *ret_ran)

@@ -59,6 +59,10 @@ void rg_process_ran(struct rg_ran *ret_ran);
  */
 size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max);
 
+/* The value of a variable that the process was started with; false: it has none that fits, or
+ * cannot be looked at. */
+bool rg_process_variable(int64_t id, const char *name, char *to, size_t size);
+
 /* Does a process of that id live, or one that cannot be told from it? */
 bool rg_process_lives(int64_t id);
 

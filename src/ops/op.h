@@ -27,6 +27,7 @@ struct roger {
 	bool own_mail;		   /* roger itself sends: "roger" is a name it may use */
 	struct rg_bridge *bridge;  /* what a handle that bridges keeps; NULL before */
 	struct roger_str token_of; /* whose token was shown for the next calls; "": nobody's */
+	struct roger_str observed; /* who was seen to make them; "": nobody */
 };
 
 /* Who is told of the long work of a verb without a handle. */

@@ -17,12 +17,14 @@ int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err
 	int r;
 
 	(void)path;
-	curl_global_init(CURL_GLOBAL_DEFAULT);
 	roger = calloc(1, sizeof *roger);
 	if (!roger)
 		return rg_fail_memory(err);
 	roger->holds = RG_NO_FILE;
 	r = remote_find(&roger->place, err);
+	/* What TLS needs takes longer to load than the rest of a command. */
+	if (r == ROGER_OK)
+		curl_global_init(roger->place.tls ? CURL_GLOBAL_DEFAULT : CURL_GLOBAL_NOTHING);
 	if (r == ROGER_OK)
 		roger->curl = remote_curl_new(roger);
 	if (r == ROGER_OK && !roger->curl)

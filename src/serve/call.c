@@ -237,11 +237,11 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 			       err);
 }
 
-/* Does a person look at what is another's?  A program looks at its own. */
+/* Is it asked of another than who asks? */
 static bool is_anothers(const struct serve_job *job, struct roger_str name,
 			const struct serve_caller *caller)
 {
-	return caller->person && !(job->verb->op->flags & ROGER_WRITES) && name.length &&
+	return !(job->verb->op->flags & ROGER_WRITES) && name.length &&
 	       !rg_str_is(name, caller->name);
 }
 
@@ -252,7 +252,8 @@ static int set_caller(struct serve_job *job, const struct roger_field *field,
 	struct roger_str *name = rg_field_at(field, job->request);
 	struct roger_str own = rg_str(caller->agent);
 
-	if (!own.length || caller->right == SERVE_LOOK || is_anothers(job, *name, caller))
+	if (!own.length || caller->right == SERVE_LOOK ||
+	    (caller->person && is_anothers(job, *name, caller)))
 		return ROGER_OK;
 	if (name->length && !rg_str_equal(*name, own))
 		return rg_fail_member(err, ROGER_EREFUSED, field->name,
@@ -328,8 +329,11 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 
 	for (field = job->verb->op->request->fields; field->name && r == ROGER_OK; field++) {
 		if (field->flags & ROGER_SELF) {
-			person |= is_anothers(
-				job, *(struct roger_str *)rg_field_at(field, job->request), caller);
+			/* A page is read by a person, whoever that is. */
+			person |= (caller->person || job->answer.page) &&
+				  is_anothers(job,
+					      *(struct roger_str *)rg_field_at(field, job->request),
+					      caller);
 			r = set_caller(job, field, caller, err);
 		} else if ((field->flags & ROGER_KEY) && key &&
 			   (job->verb->op->flags & ROGER_WRITES))
@@ -491,11 +495,10 @@ static int find_id(const struct serve_job *job, struct roger_strs *ret, struct r
 {
 	const struct roger_field *field = job->verb->op->request->fields;
 
-	while (job->verb->matches && field->name &&
-	       !(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
-		field++;
 	*ret = (struct roger_strs){ 0 };
-	if (job->verb->matches && field->name)
+	while (job->verb->matches && !(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
+		field++;
+	if (job->verb->matches)
 		*ret = *(struct roger_strs *)rg_field_at(field, job->request);
 	return ret->count == 1 ? ROGER_OK
 			       : rg_fail(err, ROGER_EUSAGE, 0,

@@ -146,7 +146,10 @@ static void on_answered(struct evhttp_request *request, void *connection_)
 	struct serve_connection *connection = connection_;
 	struct evbuffer *input = bufferevent_get_input(connection->buffer);
 
-	(void)request;
+	if (connection->mcp_began_ns)
+		serve_count_mcp(connection->door->serve, evhttp_request_get_response_code(request),
+				connection->mcp_began_ns);
+	connection->mcp_began_ns = 0;
 	connection->raw = (struct rg_http_raw){ 0 };
 	scan(connection, input, 0);
 	forget_bytes(connection);

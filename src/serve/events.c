@@ -360,12 +360,32 @@ static void look(struct serve_stream *stream)
 	stream->read_ms = rg_clock_monotonic_ns() / 1000000;
 }
 
+static void end_stream(struct serve_stream *stream)
+{
+	struct evhttp_request *request = stream->http;
+
+	leave(stream);
+	evhttp_send_reply_end(request);
+}
+
+/* A token or a login that was revoked, or has expired, is worth nothing here, too. */
+static bool may_go_on(struct serve_stream *stream)
+{
+	if (serve_is_known(stream->serve, stream->http))
+		return true;
+	end_stream(stream);
+	return false;
+}
+
 void serve_streams_look(struct serve *serve)
 {
-	struct serve_stream *stream;
+	struct serve_stream *stream, *next;
 
-	for (stream = serve->streams; stream; stream = stream->next)
-		look(stream);
+	for (stream = serve->streams; stream; stream = next) {
+		next = stream->next;
+		if (stream->http && may_go_on(stream))
+			look(stream);
+	}
 }
 
 void serve_streams_tick(struct serve *serve)
@@ -375,7 +395,7 @@ void serve_streams_tick(struct serve *serve)
 
 	for (stream = serve->streams; stream; stream = next) {
 		next = stream->next;
-		if (!stream->http)
+		if (!stream->http || !may_go_on(stream))
 			continue;
 		if (unsent(stream) > UNSENT_MAX) {
 			if (now - stream->said_ms > STUCK_MS)
@@ -392,15 +412,11 @@ void serve_streams_tick(struct serve *serve)
 void serve_streams_end(struct serve *serve)
 {
 	struct serve_stream *stream, *next;
-	struct evhttp_request *request;
 
 	for (stream = serve->streams; stream; stream = next) {
 		next = stream->next;
-		request = stream->http;
-		if (!request)
-			continue;
-		leave(stream);
-		evhttp_send_reply_end(request);
+		if (stream->http)
+			end_stream(stream);
 	}
 }
 

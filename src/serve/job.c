@@ -87,6 +87,7 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	}
 	roger_on_progress(*roger, go_on, pool);
 	rg_prove_sender(*roger, rg_str(job->token_of));
+	rg_observe_sender(*roger, rg_str(job->observed));
 	(job->work ? job->work : serve_call)(job, *roger);
 }
 

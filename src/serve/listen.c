@@ -219,7 +219,7 @@ static int read_address(struct roger_str text, union address *ret, struct roger_
 			      "[::1]:8484");
 }
 
-/* Where a browser finds it: here, or at the proxy.  The first address counts. */
+/* Where a browser finds it: at the proxy, or here.  The first address counts. */
 static void note_url(struct serve *serve, const union address *address)
 {
 	bool four = address->any.sa_family == AF_INET;
@@ -232,11 +232,11 @@ static void note_url(struct serve *serve, const union address *address)
 		  four ? (const void *)&address->four.sin_addr
 		       : (const void *)&address->six.sin6_addr,
 		  words, sizeof words);
-	if (is_loopback(address))
+	if (serve->hosts[0])
+		snprintf(serve->url, sizeof serve->url, "https://%s", serve->hosts[0]);
+	else
 		snprintf(serve->url, sizeof serve->url, four ? "http://%s:%d" : "http://[%s]:%d",
 			 words, serve->port);
-	else
-		snprintf(serve->url, sizeof serve->url, "https://%s", serve->hosts[0]);
 }
 
 static int listen_tcp(struct serve *serve, struct roger_err *err)

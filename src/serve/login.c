@@ -78,11 +78,14 @@ static bool find_login(struct serve *serve, struct evhttp_request *request,
 static void set_cookie(const struct serve *serve, struct evhttp_request *request, const char *value,
 		       const char *more)
 {
+	const char *origin = serve_header(request, "Origin");
+	/* Not over plain HTTP: there a browser would not take it. */
+	bool tls = origin && strncmp(origin, "https://", 8) == 0;
 	char name[COOKIE_NAME_BYTES], line[256];
 
 	name_cookie(serve, name);
-	snprintf(line, sizeof line, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s", name, value,
-		 more);
+	snprintf(line, sizeof line, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s%s", name, value,
+		 tls ? "; Secure" : "", more);
 	serve_set_header(request, "Set-Cookie", line);
 }
 

@@ -5,6 +5,7 @@
 #include <roger-mcp.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/names.h"
 #include "cli/mcp.h"
 #include "serve/serve.h"
@@ -48,6 +49,7 @@ void serve_on_mcp(struct serve *serve, struct evhttp_request *request,
 	struct roger_err err = { 0 };
 	char name[CALLER_BYTES];
 
+	serve_connection_of(serve, request)->mcp_began_ns = rg_clock_monotonic_ns();
 	if (!name_caller(request, caller, name))
 		return;
 	if (prepare(serve, &err))

@@ -6,25 +6,33 @@
 /* Upper ends of the buckets, in ms. */
 static const int64_t bounds[SERVE_BUCKETS] = { 1, 3, 10, 30, 100, 300, 1000, 10000 };
 
-void serve_count(struct serve *serve, const struct serve_job *job)
+static void count(struct serve_figures *figures, int status, int64_t began_ns)
 {
-	int64_t took_ns = rg_clock_monotonic_ns() - job->began_ns;
-	struct serve_figures *figures;
-	size_t i = 0;
-	const struct serve_verb *verb;
-	size_t which;
+	int64_t took_ns = rg_clock_monotonic_ns() - began_ns;
+	size_t i;
 
-	for (which = 0; (verb = serve_next_verb(&i)) && verb != job->verb; which++)
-		;
-	if (!verb)
-		return;
-	figures = &serve->figures[which];
-	figures->done[job->answer.status < 400 ? 0 : job->answer.status < 500 ? 1 : 2]++;
+	figures->done[status < 400 ? 0 : status < 500 ? 1 : 2]++;
 	figures->sum_ns += took_ns;
 	for (i = 0; i < SERVE_BUCKETS && took_ns > bounds[i] * 1000000; i++)
 		;
 	if (i < SERVE_BUCKETS)
 		figures->buckets[i]++;
+}
+
+void serve_count(struct serve *serve, const struct serve_job *job)
+{
+	const struct serve_verb *verb;
+	size_t i = 0, which;
+
+	for (which = 0; (verb = serve_next_verb(&i)) && verb != job->verb; which++)
+		;
+	if (verb)
+		count(&serve->figures[which], job->answer.status, job->began_ns);
+}
+
+void serve_count_mcp(struct serve *serve, int status, int64_t began_ns)
+{
+	count(&serve->mcp_figures, status, began_ns);
 }
 
 static int64_t all(const struct serve_figures *figures)
@@ -43,49 +51,49 @@ static void add_gauge(struct rg_buf *out, const char *name, int64_t value, const
 	rg_buf_printf(out, "roger_%s %lld\n", name, (long long)value);
 }
 
-static void add_requests(struct rg_buf *out, const struct serve *serve)
+static void add_outcomes(struct rg_buf *out, const char *verb, const struct serve_figures *figures)
 {
 	static const char *const outcomes[] = { "done", "refused", "failed" };
-	const struct serve_verb *verb;
-	size_t i = 0, which, k;
+	size_t i;
 
-	add_family(out, "requests", "counter", "Requests by verb and outcome.");
-	for (which = 0; (verb = serve_next_verb(&i)); which++)
-		for (k = 0; k < 3; k++)
-			if (serve->figures[which].done[k])
-				rg_buf_printf(
-					out,
-					"roger_requests_total{verb=\"%s\",outcome=\"%s\"} %lld\n",
-					verb->op->name, outcomes[k],
-					(long long)serve->figures[which].done[k]);
+	for (i = 0; i < 3; i++)
+		if (figures->done[i])
+			rg_buf_printf(out,
+				      "roger_requests_total{verb=\"%s\",outcome=\"%s\"} %lld\n",
+				      verb, outcomes[i], (long long)figures->done[i]);
 }
 
-static void add_times(struct rg_buf *out, const struct serve *serve)
+static void add_times(struct rg_buf *out, const char *verb, const struct serve_figures *figures)
 {
-	const struct serve_figures *figures;
-	const struct serve_verb *verb;
-	size_t i = 0, which, k;
-	int64_t sum;
+	int64_t sum = 0;
+	size_t i;
 
-	add_family(out, "request_seconds", "histogram", "Time from a request to its answer.");
-	for (which = 0; (verb = serve_next_verb(&i)); which++) {
-		figures = &serve->figures[which];
-		if (!all(figures))
-			continue;
-		for (k = 0, sum = 0; k < SERVE_BUCKETS; k++) {
-			sum += figures->buckets[k];
-			rg_buf_printf(out,
-				      "roger_request_seconds_bucket{verb=\"%s\",le=\"%g\"} %lld\n",
-				      verb->op->name, (double)bounds[k] / 1000, (long long)sum);
-		}
-		rg_buf_printf(out,
-			      "roger_request_seconds_bucket{verb=\"%s\",le=\"+Inf\"} %lld\n"
-			      "roger_request_seconds_sum{verb=\"%s\"} %.6f\n"
-			      "roger_request_seconds_count{verb=\"%s\"} %lld\n",
-			      verb->op->name, (long long)all(figures), verb->op->name,
-			      (double)figures->sum_ns / 1e9, verb->op->name,
-			      (long long)all(figures));
+	if (!all(figures))
+		return;
+	for (i = 0; i < SERVE_BUCKETS; i++) {
+		sum += figures->buckets[i];
+		rg_buf_printf(out, "roger_request_seconds_bucket{verb=\"%s\",le=\"%g\"} %lld\n",
+			      verb, (double)bounds[i] / 1000, (long long)sum);
 	}
+	rg_buf_printf(out,
+		      "roger_request_seconds_bucket{verb=\"%s\",le=\"+Inf\"} %lld\n"
+		      "roger_request_seconds_sum{verb=\"%s\"} %.6f\n"
+		      "roger_request_seconds_count{verb=\"%s\"} %lld\n",
+		      verb, (long long)all(figures), verb, (double)figures->sum_ns / 1e9, verb,
+		      (long long)all(figures));
+}
+
+/* Of each verb, and of MCP as if it were one. */
+static void add_each(struct rg_buf *out, const struct serve *serve,
+		     void (*add)(struct rg_buf *out, const char *verb,
+				 const struct serve_figures *figures))
+{
+	const struct serve_verb *verb;
+	size_t i = 0, which;
+
+	for (which = 0; (verb = serve_next_verb(&i)); which++)
+		add(out, verb->op->name, &serve->figures[which]);
+	add(out, "mcp", &serve->mcp_figures);
 }
 
 static void add_workspace(struct rg_buf *out, const struct roger_status_reply *status)
@@ -131,8 +139,11 @@ void serve_finish_metrics(struct serve_job *job)
 			  "Clients that are told of events.");
 		add_gauge(out, "requests_under_way", (int64_t)serve->job_count,
 			  "Requests that are not answered yet.");
-		add_requests(out, serve);
-		add_times(out, serve);
+		add_family(out, "requests", "counter", "Requests by verb and outcome.");
+		add_each(out, serve, add_outcomes);
+		add_family(out, "request_seconds", "histogram",
+			   "Time from a request to its answer.");
+		add_each(out, serve, add_times);
 		rg_buf_add_text(out, "# EOF\n");
 	}
 	serve_send(job->http, &job->answer);

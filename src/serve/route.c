@@ -4,12 +4,20 @@
 #include <event2/bufferevent.h>
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "data/proved.h"
+
+/* Of Linux 6.5; headers may be older. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
 
 /* ----------------------------------------------------------------- answers -- */
 
@@ -142,6 +150,27 @@ static bool is_stranger(struct evhttp_request *request)
 	       peer.uid != geteuid();
 }
 
+/*
+ * Which agent the process at the other end of a unix socket was started as.  It is held by
+ * a descriptor: alive before and after, it is not another one with the same id.
+ */
+static void observe(struct evhttp_request *request, char *to, size_t size)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(connection));
+	socklen_t length = sizeof(struct ucred), held_length = sizeof(int);
+	struct pollfd held = { .fd = -1, .events = POLLIN };
+	struct ucred peer;
+	char name[RG_NAME_CHARS_MAX + 1];
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &held.fd, &held_length) < 0)
+		return;
+	if (rg_observe_process(peer.pid, name, sizeof name) && poll(&held, 1, 0) == 0)
+		snprintf(to, size, "%s", name);
+	close(held.fd);
+}
+
 /* What is wrong with its head; NULL: nothing. */
 static const char *fault_of(const struct serve_connection *connection,
 			    struct evhttp_request *request,
@@ -179,19 +208,29 @@ static bool passes(struct serve_door *door, const struct serve_connection *conne
 	return !fault;
 }
 
-/* Who asks; false: it was refused. */
-static bool identify(const struct serve_door *door, struct evhttp_request *request,
-		     struct serve_caller *ret)
+/* Who asks; false: nobody knows, or *ret_fault says why a login is not enough. */
+static bool find_caller(const struct serve_door *door, struct evhttp_request *request,
+			struct serve_caller *ret, const char **ret_fault)
 {
-	const char *said = serve_header(request, "Authorization"), *fault = NULL;
+	const char *said = serve_header(request, "Authorization");
 
+	*ret_fault = NULL;
 	*ret = (struct serve_caller){ .right = SERVE_ADMINISTER };
 	if (door->local)
 		return true;
-	if (said && evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
-	    serve_token_find(door->serve, SERVE_TOKEN, said + 7, ret))
-		return true;
-	if (!said && serve_login_find(door, request, ret, &fault))
+	if (said)
+		return evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
+		       serve_token_find(door->serve, SERVE_TOKEN, said + 7, ret);
+	return serve_login_find(door, request, ret, ret_fault);
+}
+
+/* The same; false: it was refused. */
+static bool identify(const struct serve_door *door, struct evhttp_request *request,
+		     struct serve_caller *ret)
+{
+	const char *fault;
+
+	if (find_caller(door, request, ret, &fault))
 		return true;
 	if (fault) {
 		serve_refuse(request, 403, "foreign", false, "%s", fault);
@@ -202,6 +241,15 @@ static bool identify(const struct serve_door *door, struct evhttp_request *reque
 		     "expected the header 'Authorization: Bearer TOKEN' with a token of `roger "
 		     "token new NAME`");
 	return false;
+}
+
+bool serve_is_known(struct serve *serve, struct evhttp_request *request)
+{
+	const struct serve_connection *connection = serve_connection_of(serve, request);
+	struct serve_caller caller;
+	const char *fault;
+
+	return connection && find_caller(connection->door, request, &caller, &fault);
 }
 
 /* ------------------------------------------------------------------- verbs -- */
@@ -218,8 +266,10 @@ bool serve_has_type(struct evhttp_request *request, const char *type)
 bool serve_wants_page(struct evhttp_request *request)
 {
 	const char *accept = serve_header(request, "Accept");
+	const char *page = accept ? strstr(accept, "text/html") : NULL;
+	const char *json = accept ? strstr(accept, "application/json") : NULL;
 
-	return accept && strstr(accept, "text/html");
+	return page && (!json || page < json);
 }
 
 /* A GET looks, and a POST writes; false: it was refused. */
@@ -348,6 +398,8 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 	job->tagged = place;
 	if (caller->right >= SERVE_ACT)
 		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
+	if (!*caller->name && (verb->op->flags & ROGER_WRITES))
+		observe(request, job->observed, sizeof job->observed);
 	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;

@@ -18,7 +18,7 @@
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
  *     assets.c       the page
- *     table.c        replies and requests as pages without script
+ *     table.c, pages.c   replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -136,6 +136,7 @@ struct serve_job {
 	struct roger_str query;		      /* as it came */
 	bool tagged;			      /* the answer gets an ETag */
 	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */
+	char observed[RG_NAME_CHARS_MAX + 1]; /* who was seen at the socket; "": nobody */
 	int64_t began_ns;
 	struct serve_replay *replay; /* keeps the answer; NULL: nobody does */
 	/* Where it is not to call the verb, and to send the answer. */
@@ -269,6 +270,13 @@ bool serve_on_page(struct serve *serve, struct evhttp_request *request, const ch
 
 /* ------------------------------------------------------------------ tables -- */
 
+/* Text between tags, or within a value between quotes; a part of an address; the name of a
+ * member; a reply. */
+void serve_add_text(struct rg_buf *out, struct roger_str text, bool attribute);
+void serve_add_encoded(struct rg_buf *out, struct roger_str text);
+void serve_add_words_of(struct rg_buf *out, const struct roger_field *field);
+void serve_add_reply(struct rg_buf *out, const struct roger_record *record, const void *reply);
+
 /* For people without script: a reply, a record, all verbs, one that writes, a form for a key, an
  * error. */
 void serve_print_table(struct serve_job *job, const void *reply);
@@ -295,6 +303,7 @@ struct serve_figures {
 	int64_t sum_ns;
 };
 void serve_count(struct serve *serve, const struct serve_job *job);
+void serve_count_mcp(struct serve *serve, int status, int64_t began_ns);
 void serve_read_metrics(struct serve_job *job, struct roger *roger);
 void serve_finish_metrics(struct serve_job *job);
 
@@ -308,8 +317,9 @@ struct serve_connection {
 	int64_t seen_ms;
 	size_t bytes; /* of that request */
 	struct rg_http_raw raw;
-	bool busy;    /* it is being answered */
-	bool leaving; /* it was hung up on */
+	int64_t mcp_began_ns; /* of a request to /mcp that is being answered; 0: it is none */
+	bool busy;	      /* it is being answered */
+	bool leaving;	      /* it was hung up on */
 };
 
 /* For evhttp: a new connection. */
@@ -353,7 +363,7 @@ struct serve {
 	struct roger_mcp_http *mcp_http;
 	struct serve_stream *streams;
 	size_t stream_count;
-	struct serve_figures figures[SERVE_VERBS_MAX];
+	struct serve_figures figures[SERVE_VERBS_MAX], mcp_figures;
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t watch;
@@ -381,7 +391,10 @@ void serve_listen_end(struct serve *serve);
 /* For a service manager: "READY=1". */
 void serve_notify(const char *state);
 
-/* route.c: for evhttp: a request, at a door. */
+/* route.c: is who asked, and is still being answered, let in as before? */
+bool serve_is_known(struct serve *serve, struct evhttp_request *request);
+
+/* For evhttp: a request, at a door. */
 void serve_on_request(struct evhttp_request *request, void *door);
 
 #endif

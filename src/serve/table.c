@@ -1,21 +1,17 @@
 /*
- * table - every verb as a page without script: its reply as tables by its fields, its
- * request as a form.
+ * table - a reply as tables of HTML, by its fields.
  *
  * What agents wrote is text wherever it stands, and never a tag or an attribute; what would
  * steer or reorder the rest of a line is shown as its number.
  */
 #include <event2/http.h>
-#include <event2/keyvalq_struct.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/queue.h>
 
 #include "base/clock.h"
 #include "base/unicode.h"
 #include "serve/serve.h"
 
-enum { CUT_BYTES = 300, FIELDS_MAX = 64 };
+enum { CUT_BYTES = 300, FIELDS_MAX = 64, ROWS_MAX = 1000 };
 
 const char serve_html[] = "text/html; charset=utf-8";
 
@@ -57,7 +53,7 @@ static bool is_shown_as_number(uint32_t c)
 	return (c != '\n' && c != '\t' && rg_char_is_harmful(c)) || rg_char_ends_line(c);
 }
 
-static void add_text(struct rg_buf *out, struct roger_str text, bool attribute)
+void serve_add_text(struct rg_buf *out, struct roger_str text, bool attribute)
 {
 	size_t at, step;
 	uint32_t c;
@@ -75,13 +71,8 @@ static void add_text(struct rg_buf *out, struct roger_str text, bool attribute)
 	}
 }
 
-static void add_escaped(struct rg_buf *out, const char *text)
-{
-	add_text(out, rg_str(text), false);
-}
-
 /* As a part of an address. */
-static void add_encoded(struct rg_buf *out, struct roger_str text)
+void serve_add_encoded(struct rg_buf *out, struct roger_str text)
 {
 	char *encoded = evhttp_uriencode(text.data, (ev_ssize_t)text.length, false);
 
@@ -128,19 +119,19 @@ static void add_linked(struct rg_buf *out, const struct roger_field *field, stru
 	const char *place = place_of(field, text);
 
 	if (!place) {
-		add_text(out, text, false);
+		serve_add_text(out, text, false);
 		return;
 	}
 	rg_buf_printf(out, "<a href=\"%s", place);
-	add_encoded(out, text);
+	serve_add_encoded(out, text);
 	rg_buf_add_text(out, "\">");
-	add_text(out, text, false);
+	serve_add_text(out, text, false);
 	rg_buf_add_text(out, "</a>");
 }
 
 /* ------------------------------------------------------------------ values -- */
 
-static void add_words_of(struct rg_buf *out, const struct roger_field *field)
+void serve_add_words_of(struct rg_buf *out, const struct roger_field *field)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 256 };
 	size_t i;
@@ -149,7 +140,7 @@ static void add_words_of(struct rg_buf *out, const struct roger_field *field)
 	for (i = 0; i < word.length; i++)
 		if (strchr("_.", word.data[i]))
 			word.data[i] = ' ';
-	rg_buf_add_str(out, rg_buf_str(&word));
+	rg_buf_add_str(out, word.length ? rg_buf_str(&word) : RG_STR("other members"));
 }
 
 /* As much as a row shows, of whole characters. */
@@ -166,12 +157,12 @@ static void add_long(struct rg_buf *out, const struct roger_field *field, struct
 		     bool whole)
 {
 	if (!whole && text.length > CUT_BYTES) {
-		add_text(out, cut(text), false);
+		serve_add_text(out, cut(text), false);
 		rg_buf_add_text(out, "\xe2\x80\xa6");
 	} else if (whole && rg_str_newline(text)) {
 		/* A parser drops the first line end. */
 		rg_buf_add_text(out, "<pre>\n");
-		add_text(out, text, false);
+		serve_add_text(out, text, false);
 		rg_buf_add_text(out, "</pre>");
 	} else {
 		add_linked(out, field, text);
@@ -218,7 +209,7 @@ static void add_value(struct rg_buf *out, const struct roger_field *field, const
 		rg_buf_add_text(out, *(const bool *)at ? "yes" : "no");
 		return;
 	case ROGER_ENUM:
-		add_escaped(out, field->names[*(const int *)at]);
+		serve_add_text(out, rg_str(field->names[*(const int *)at]), false);
 		return;
 	case ROGER_TIME:
 	case ROGER_INSTANT:
@@ -295,12 +286,14 @@ static void add_table(struct rg_buf *out, const struct roger_record *record,
 		if (!shown[field - record->fields])
 			continue;
 		rg_buf_add_text(out, "<th scope=\"col\">");
-		add_words_of(out, field);
+		serve_add_words_of(out, field);
 		rg_buf_add_text(out, "</th>");
 	}
 	rg_buf_add_text(out, "</tr>\n");
-	for (row = 0; row < list->count; row++)
+	for (row = 0; row < list->count && row < ROWS_MAX; row++)
 		add_row(out, record, list->items + row * record->size, shown);
+	if (row < list->count)
+		rg_buf_printf(out, "<tr><td>and %zu more</td></tr>\n", list->count - row);
 }
 
 /* Member by member; lists come below. */
@@ -313,7 +306,7 @@ static void add_members(struct rg_buf *out, const struct roger_record *record, c
 		if (!is_shown(field, item) || (!lists && field->kind == ROGER_RECORDS))
 			continue;
 		rg_buf_add_text(out, "<tr><th scope=\"row\">");
-		add_words_of(out, field);
+		serve_add_words_of(out, field);
 		rg_buf_add_text(out, "</th><td>");
 		add_value(out, field, item, true);
 		rg_buf_add_text(out, "</td></tr>\n");
@@ -326,7 +319,7 @@ static void add_list(struct rg_buf *out, const struct roger_field *field, const 
 	const struct list *list = rg_field_at(field, record);
 
 	rg_buf_add_text(out, "<table><caption>");
-	add_words_of(out, field);
+	serve_add_words_of(out, field);
 	rg_buf_printf(out, " (%zu)</caption>\n", list->count);
 	if (list->count == 1)
 		add_members(out, field->record, list->items, true);
@@ -335,7 +328,7 @@ static void add_list(struct rg_buf *out, const struct roger_field *field, const 
 	rg_buf_add_text(out, "</table>\n");
 }
 
-static void add_reply(struct rg_buf *out, const struct roger_record *record, const void *reply)
+void serve_add_reply(struct rg_buf *out, const struct roger_record *record, const void *reply)
 {
 	const struct roger_field *field;
 
@@ -345,277 +338,4 @@ static void add_reply(struct rg_buf *out, const struct roger_record *record, con
 	for (field = record->fields; field->name; field++)
 		if (field->kind == ROGER_RECORDS && !(field->flags & ROGER_HIDDEN))
 			add_list(out, field, reply);
-}
-
-/* ------------------------------------------------------------------- forms -- */
-
-/* As rg_record_set() takes it. */
-static void add_setting(struct rg_buf *out, const struct roger_field *field, const void *request)
-{
-	const void *at = rg_field_at(field, request);
-	char text[32];
-
-	if (rg_field_unset(field, request))
-		return;
-	switch (field->kind) {
-	case ROGER_INT:
-		rg_buf_add_int(out, *(const int64_t *)at < 0 ? 0 : *(const int64_t *)at);
-		return;
-	case ROGER_TIME:
-	case ROGER_INSTANT:
-		rg_clock_print_utc(*(const int64_t *)at, text);
-		rg_buf_add_text(out, text);
-		return;
-	case ROGER_SPAN:
-		rg_buf_printf(out, "%lldms", (long long)*(const int64_t *)at);
-		return;
-	default:
-		add_text(out, *(const struct roger_str *)at, true);
-	}
-}
-
-static void add_option(struct rg_buf *out, const char *value, bool chosen)
-{
-	rg_buf_printf(out, "<option value=\"%s\"%s>%s</option>", value, chosen ? " selected" : "",
-		      value);
-}
-
-static void add_choice(struct rg_buf *out, const struct roger_field *field, const void *request)
-{
-	const void *at = rg_field_at(field, request);
-	bool unset = rg_field_unset(field, request);
-	int i;
-
-	rg_buf_printf(out, "<select name=\"%s\"><option></option>", field->name);
-	if (field->kind == ROGER_BOOL) {
-		bool yes = *(const bool *)at == !(field->flags & ROGER_NEGATED);
-
-		add_option(out, "true", !unset && yes);
-		add_option(out, "false", !unset && !yes);
-	} else {
-		for (i = 0; field->names[i]; i++)
-			if (*field->names[i])
-				add_option(out, field->names[i], !unset && *(const int *)at == i);
-	}
-	rg_buf_add_text(out, "</select>");
-}
-
-static void add_input(struct rg_buf *out, const struct roger_field *field,
-		      const struct roger_str *text, const void *request)
-{
-	rg_buf_printf(out, "<input name=\"%s\" value=\"", field->name);
-	if (text)
-		add_text(out, *text, true);
-	else if (request)
-		add_setting(out, field, request);
-	rg_buf_add_text(out, "\">");
-}
-
-static void add_inputs(struct rg_buf *out, const struct roger_field *field, const void *request)
-{
-	const struct roger_strs *texts = rg_field_at(field, request);
-	size_t i;
-
-	if (field->kind == ROGER_BOOL || field->kind == ROGER_ENUM) {
-		add_choice(out, field, request);
-	} else if (field->kind != ROGER_TEXTS) {
-		add_input(out, field, NULL, request);
-	} else {
-		for (i = 0; i < texts->count; i++)
-			add_input(out, field, &texts->items[i], NULL);
-		add_input(out, field, NULL, NULL);
-	}
-}
-
-static void add_form(struct rg_buf *out, const struct roger_op *op, const void *request)
-{
-	const struct roger_field *field;
-
-	rg_buf_printf(out,
-		      "<details><summary>Options</summary><form method=\"get\" "
-		      "action=\"/v1/%s\">\n",
-		      op->name);
-	for (field = op->request->fields; field->name; field++) {
-		if (!serve_is_parameter(field))
-			continue;
-		rg_buf_add_text(out, "<label title=\"");
-		add_text(out, rg_str(field->help), true);
-		rg_buf_add_text(out, "\">");
-		add_words_of(out, field);
-		rg_buf_add_char(out, ' ');
-		add_inputs(out, field, request);
-		rg_buf_add_text(out, "</label>\n");
-	}
-	rg_buf_add_text(out, "<button>Show</button></form></details>\n");
-}
-
-/* ------------------------------------------------------------------- pages -- */
-
-static void begin(struct rg_buf *out, const char *title)
-{
-	rg_buf_printf(
-		out,
-		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-		"<meta name=\"viewport\" content=\"width=device-width\">"
-		"<title>%s - roger</title><link rel=\"stylesheet\" href=\"/table.css\"></head>"
-		"<body><nav><a href=\"/v1/\">all</a><a href=\"/v1/status\">status</a>"
-		"<a href=\"/v1/agents\">agents</a><a href=\"/v1/list?newest=true\">messages</a>"
-		"<a href=\"/v1/runs\">runs</a><a href=\"/v1/dead_letters\">dead letters</a>"
-		"<a href=\"/v1/activity?newest=true\">activity</a></nav>\n"
-		"<main><h1>%s</h1>\n",
-		title, title);
-}
-
-static void end(struct rg_buf *out)
-{
-	rg_buf_add_text(out, "</main></body></html>\n");
-}
-
-static void add_paragraph(struct rg_buf *out, const char *element, const char *text)
-{
-	rg_buf_printf(out, "<%s>", element);
-	add_escaped(out, text);
-	rg_buf_printf(out, "</%s>\n", element);
-}
-
-/* What follows: the same question, after the last of these. */
-static void add_next(struct rg_buf *out, const struct serve_job *job, const void *reply)
-{
-	const struct roger_op *op = job->verb->op;
-	const struct roger_field *next = cli_find_field(op->reply, RG_STR("next"));
-	struct evkeyvalq pairs;
-	struct evkeyval *pair;
-
-	if (!next || !cli_find_field(op->request, RG_STR("after")) || rg_field_unset(next, reply))
-		return;
-	rg_buf_printf(out, "<p><a rel=\"next\" href=\"/v1/%s?", op->name);
-	if (job->query.length && evhttp_parse_query_str(job->query.data, &pairs) == 0) {
-		TAILQ_FOREACH(pair, &pairs, next)
-		{
-			if (strcmp(pair->key, "after") == 0 || !*pair->value)
-				continue;
-			add_encoded(out, rg_str(pair->key));
-			rg_buf_add_char(out, '=');
-			add_encoded(out, rg_str(pair->value));
-			rg_buf_add_text(out, "&amp;");
-		}
-		evhttp_clear_headers(&pairs);
-	}
-	rg_buf_add_text(out, "after=");
-	if (next->kind == ROGER_INT)
-		rg_buf_add_int(out, *(const int64_t *)rg_field_at(next, reply));
-	else
-		add_encoded(out, *(const struct roger_str *)rg_field_at(next, reply));
-	rg_buf_add_text(out, "\">next</a></p>\n");
-}
-
-bool serve_only_looks(const struct serve_verb *verb)
-{
-	return !(verb->op->flags & ROGER_WRITES) && verb->right != SERVE_ACT;
-}
-
-static bool has_form(const struct serve_job *job)
-{
-	return serve_only_looks(job->verb) && !job->tagged && !job->work;
-}
-
-void serve_print_table(struct serve_job *job, const void *reply)
-{
-	const struct roger_op *op = job->verb->op;
-	struct rg_buf *out = &job->answer.body;
-
-	begin(out, op->name);
-	add_paragraph(out, "p", op->summary);
-	if (has_form(job))
-		add_form(out, op, job->request);
-	add_next(out, job, reply);
-	add_reply(out, op->reply, reply);
-	add_next(out, job, reply);
-	end(out);
-}
-
-void serve_print_record(const struct roger_record *record, const void *item, struct rg_buf *out)
-{
-	begin(out, record->name);
-	add_reply(out, record, item);
-	end(out);
-}
-
-static void add_verb(struct rg_buf *out, const struct serve_verb *verb)
-{
-	rg_buf_printf(out, "<tr><td><a href=\"/v1/%s\">%s</a></td><td>%s</td><td>", verb->op->name,
-		      verb->op->name, serve_rights[verb->right]);
-	add_escaped(out, verb->op->summary);
-	rg_buf_add_text(out, "</td></tr>\n");
-}
-
-void serve_print_index(struct rg_buf *out)
-{
-	const struct serve_verb *verb;
-	size_t i = 0;
-
-	begin(out, "All verbs");
-	rg_buf_add_text(out, "<table><tr><th scope=\"col\">verb</th><th scope=\"col\">needs</th>"
-			     "<th scope=\"col\">what it does</th></tr>\n");
-	while ((verb = serve_next_verb(&i)))
-		add_verb(out, verb);
-	rg_buf_add_text(out, "</table>\n<form method=\"post\" action=\"/logout\"><button>Log out"
-			     "</button></form>\n");
-	end(out);
-}
-
-/* One that writes: what it takes, and how it is typed. */
-void serve_print_verb(const struct serve_verb *verb, struct rg_buf *out)
-{
-	const struct roger_op *op = verb->op;
-	const struct roger_field *field;
-
-	begin(out, op->name);
-	add_paragraph(out, "p", op->summary);
-	if (op->examples)
-		add_paragraph(out, "pre", op->examples);
-	rg_buf_printf(out, "<p>POST /v1/%s takes these, as JSON, from who may %s.</p>\n<table>\n",
-		      op->name, serve_rights[verb->right]);
-	for (field = op->request->fields; field->name; field++) {
-		if (field->flags & (ROGER_HIDDEN | ROGER_DERIVED))
-			continue;
-		rg_buf_printf(out, "<tr><th scope=\"row\">%s</th><td>", field->name);
-		add_escaped(out, field->help);
-		rg_buf_add_text(out, "</td></tr>\n");
-	}
-	rg_buf_add_text(out, "</table>\n");
-	end(out);
-}
-
-static void add_key_form(struct rg_buf *out)
-{
-	rg_buf_add_text(
-		out, "<form method=\"post\" action=\"/login\"><p><label>The key after #k= in the "
-		     "address that <code>roger ui</code> prints, within a minute: "
-		     "<input name=\"key\" autocomplete=\"off\" required></label> "
-		     "<button>Log in</button></p></form>\n");
-}
-
-void serve_print_login(struct rg_buf *out)
-{
-	begin(out, "Log in");
-	add_key_form(out);
-	end(out);
-}
-
-/* With what was asked, to be asked better. */
-void serve_print_fault(struct serve_answer *answer, const struct roger_err *err)
-{
-	struct rg_buf *out = &answer->body;
-	const struct serve_job *job = answer->job;
-	char title[32];
-
-	snprintf(title, sizeof title, "Error %d", answer->status);
-	begin(out, title);
-	add_paragraph(out, "p", err->message);
-	if (job && has_form(job))
-		add_form(out, job->verb->op, job->request);
-	if (answer->status == 401 || answer->status == 403)
-		add_key_form(out);
-	end(out);
 }

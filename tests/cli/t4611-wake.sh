@@ -156,9 +156,7 @@ check "again and again" await sh -c "'$ROGER' list --count --unread --to bob | g
 kill -TERM $loop
 wait $loop
 is "it ends when told to" "$?" 0
-start=$(date +%s)
-exits 0 "for a while" roger wake --timeout 300ms
-check "is no longer than that" [ $(($(date +%s) - start)) -le 3 ]
+exits 0 "for a while, and no longer" timeout 60 "$ROGER" wake --timeout 300ms
 
 # ---------------------------------------------------------------- hostile
 mkdir folder

@@ -2,6 +2,7 @@
 # runner: timeout 240
 """roger serve from outside: its socket, who is let in, what is refused, and that what a
 client makes it keep has an end."""
+import itertools
 import stat
 
 from lib_http import converse, hostile, odd, pieces
@@ -28,34 +29,56 @@ for address, word in (("0.0.0.0:0", "loopback"), ("[::]:0", "loopback"), ("127.0
 SEND = {"from": "al", "to": "bob", "content": "hello"}
 
 
-def expected(host, origin, site, method, kind, tcp):
+# Each route: its method, and whether it is there for those without a token.
+SOME = {("localhost", None, None), ("127.0.0.1:9", "http://localhost:1", "same-origin")}
+ROUTES = {"/v1/send": ("POST", False), "/v1/status": ("GET", False), "/v1/messages/none": ("GET", False), "/metrics": ("GET", False), "/healthz": ("GET", True), "/openapi.json": ("GET", True), "/mcp": ("POST", False)}
+# Where the method is looked at before the token; everywhere else it is the other way round.
+METHOD_FIRST = ("/metrics", "/healthz", "/openapi.json")
+
+
+def expected(path, host, origin, site, method, kind, tcp):
     """The table: the first of these that is wrong decides."""
+    right, is_open = ROUTES[path]
     if host not in ("localhost", "127.0.0.1:9"):
         return 403
     if origin not in (None, "http://localhost:1"):
         return 403
     if site not in (None, "same-origin", "none"):
         return 403
-    if tcp:
+    if tcp and not is_open and not (path in METHOD_FIRST and method != right):
         return 401
-    if method != "POST":
+    if path == "/mcp" and method in ("POST", "GET", "DELETE"):
+        return {"GET": 405, "DELETE": 405}.get(method) or (400 if kind in JSON else 415)
+    if method != right:
         return 405
-    return 200 if kind in ("application/json", "application/json; charset=utf-8") else 415
+    if method == "POST" and kind not in JSON:
+        return 415
+    return 404 if path == "/v1/messages/none" else 200
 
 
-wrong = []
-for host in ("localhost", "127.0.0.1:9", "evil.example.com", "127.0.0.1.nip.io"):
-    for origin in (None, "http://localhost:1", "http://evil.example.com", "null"):
-        for site in (None, "same-origin", "none", "same-site", "cross-site"):
-            for method in ("POST", "GET", "PUT", "DELETE", "PATCH", "OPTIONS"):
-                for kind in ("application/json", "application/json; charset=utf-8", "text/plain", None) if method == "POST" else (None,):
-                    for tcp in (False, True):
-                        heads = {"Host": host, "Origin": origin, "Sec-Fetch-Site": site, "Content-Type": kind}
-                        got, headers, _ = server.ask(
-                            method, "/v1/send", SEND if method == "POST" else None, heads, server.tcp() if tcp else None
-                        )
-                        if got != expected(host, origin, site, method, kind, tcp) or any("access-control" in name.lower() for name in headers):
-                            wrong.append((host, origin, site, method, kind, tcp, got))
+JSON = ("application/json", "application/json; charset=utf-8", "Application/JSON")
+TYPES = (*JSON, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", "", None)
+HOSTS = ("localhost", "127.0.0.1:9", "evil.example.com", "127.0.0.1.nip.io", "localhost:x", "")
+ORIGINS = (None, "http://localhost:1", "http://evil.example.com", "null", "http://localhost.evil.example.com", "")
+SITES = (None, "same-origin", "none", "same-site", "cross-site", "")
+METHODS = ("POST", "GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE")
+wrong, tried = [], 0
+for path, tcp in ((path, tcp) for path in ROUTES for tcp in (False, True)):
+    # One at a time may be wrong, and of a verb that writes all of them at once.
+    rows = itertools.product(HOSTS, ORIGINS, SITES, METHODS, TYPES)
+    for host, origin, site, method, kind in rows:
+        odd_ones = (host not in HOSTS[:2]) + (origin not in ORIGINS[:2]) + (site not in SITES[:3])
+        if (method != "POST" and kind is not None) or odd_ones > (3 if path == "/v1/send" and kind in (None, JSON[0]) else 1):
+            continue
+        if path != "/v1/send" and (host, origin, site) not in SOME and odd_ones == 0:
+            continue
+        heads = {"Host": host, "Origin": origin, "Sec-Fetch-Site": site, "Content-Type": kind}
+        body = (SEND if path == "/v1/send" else {}) if method == "POST" else None
+        got, headers, _ = server.ask(method, path, body, heads, server.tcp() if tcp else None)
+        tried += 1
+        if got != expected(path, host, origin, site, method, kind, tcp) or any("access-control" in name.lower() for name in headers):
+            wrong.append((path, host, origin, site, method, kind, tcp, got))
+check("all combinations are tried", tried > 8000, tried)
 equal("Host, Origin, Sec-Fetch-Site, method, type and token decide as the table says", wrong, [])
 equal("a GET does not write", server.get("/v1/send?to=bob")[1]["Allow"], "POST")
 status, headers, problem = server.ask("GET", "/v1/status", connection=server.tcp())

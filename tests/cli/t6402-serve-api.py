@@ -6,6 +6,7 @@ import random
 import threading
 import time
 
+import lib_metrics
 import lib_schema
 from lib_serve import *
 
@@ -212,9 +213,23 @@ fresh.close()
 status, headers, text = server.get("/metrics")
 text = text.decode()
 equal("metrics", (status, headers["Content-Type"]), (200, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
-check("they end as OpenMetrics does", text.endswith("# EOF\n"))
-check("each sample belongs to a family that was said before", all(
-    any(line.startswith(f"roger_{name}") for name in re.findall(r"^# TYPE roger_(\w+)", text, re.M)) for line in text.splitlines() if not line.startswith("#")))
+samples = lib_metrics.parse(text)
+check("a strict reader takes them", len(samples) > 30)
+server.post("/v1/send", {"from": 'q"\\', "to": "bob", "content": "x"})
+server.post("/v1/log", {"agent": "ann-in-metrics", "text": "words-in-metrics", "task": "task-in-metrics"})
+later = lib_metrics.parse(server.get("/metrics")[2].decode())
+check("counters only rise", all(later[key] >= value for key, value in samples.items() if key[0].endswith(("_total", "_bucket", "_count", "_sum"))))
+values = {value for name, labels in later for _, value in labels}
+allowed = set(verbs) | {"mcp", "done", "refused", "failed", "+Inf"} | {str(float(v)).removesuffix(".0") for v in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 10)}
+equal("labels hold the words of roger and nobody else's", values - allowed, set())
+for broken in (text[:-6], text.replace("# TYPE", "# KIND", 1), text.replace(" counter", " gauge", 1), text + "x 1\n", text.replace('le="+Inf"', 'le="Inf"', 1), text.replace("\nroger_agents ", "\nroger_other "), text.replace('verb="', 'verb="a"b', 1), text.replace("\n", "\n\n", 1)):
+    try:
+        lib_metrics.parse(broken)
+        check("and not what is broken", False, broken[:200])
+    except (lib_metrics.Wrong, KeyError, ValueError):
+        pass
+equal("its methods and types are those of any look", (server.ask("POST", "/metrics", {})[0], server.ask("POST", "/healthz", {})[0], server.ask("POST", "/readyz", {})[0]), (405, 405, 405))
+equal("healthz says that and no more", (server.get("/healthz")[2], server.get("/readyz")[2]), ({"ok": True}, {"ok": True}))
 check("no name of anybody is in them", not re.search("writer|reader|bob|busy", text))
 check("sends are counted", re.search(r'roger_requests_total\{verb="send",outcome="done"\} 1\d\d\n', text), text)
 equal("ready", server.get("/readyz")[0], 200)

@@ -76,6 +76,33 @@ ask(most, "POST", "/v1/send", {**SEND, "from": "bob", "content": "for another"})
 roger("send", "--as", "bob", "carol", "by the command")
 unproved = [m for m in server.get("/v1/list?to=carol&from=bob")[2]["messages"] if m["id"] != sent[0]["id"]]
 equal("the socket, an administrator and a command prove nothing", [m.get("proved") for m in unproved], [None] * 3)
+ASK = """import http.client, json, os, socket, sys
+client = http.client.HTTPConnection("localhost")
+client.sock = socket.socket(socket.AF_UNIX)
+client.sock.connect(sys.argv[1])
+client.request("POST", "/v1/send", json.dumps({"from": sys.argv[2], "to": "seen", "content": sys.argv[3]}), {"Content-Type": "application/json"})
+print(client.getresponse().status)"""
+
+
+def by_process(agent, sender, text):
+    words = [sys.executable, "-c", ASK, server.path, sender, text]
+    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **({"ROGER_AGENT": agent} if agent is not None else {})})
+    proved = {m["content"]: m.get("proved") for m in json.loads(roger("list", "--to", "seen", "--json").stdout)["messages"]}
+    return done.stdout.strip(), proved.get(text)
+
+
+try:
+    one, other = socket.socketpair()
+    os.close(one.getsockopt(socket.SOL_SOCKET, 77))
+except OSError:
+    print("# no SO_PEERPIDFD here: nobody is observed")
+else:
+    equal("who runs as an agent is seen to at the socket", by_process("al", "al", "one"), ("200", "observed"))
+    equal("and is no other", by_process("al", "bob", "two"), ("200", None))
+    equal("who runs as nobody is not", by_process(None, "al", "three"), ("200", None))
+    equal("nor as what is no name", by_process("", "al", "four"), ("200", None))
+    equal("one who runs as human has shown no token", by_process("human", "human", "five")[1], None)
+    check("show says so", "sender observed" in roger("show", json.loads(roger("list", "--to", "seen", "--json").stdout)["messages"][0]["id"]).stdout)
 equal("an administrator speaks for whom it names", ask(most, "POST", "/v1/send", {**SEND, "from": "al"})[0], 200)
 ask(look, "GET", "/v1/inbox?agent=carol")
 check("a look with a token that may look is not the agent's", '"step":"looked"' not in roger("trace", sent[0]["id"], "--json").stdout)

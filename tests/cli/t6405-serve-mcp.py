@@ -140,6 +140,9 @@ for name, headers in (("another host", {"Host": "evil.example.com"}), ("another 
     equal(f"{name} is refused", server.ask("POST", "/mcp", request(1, "ping"), {**TYPES, **headers})[0], 403)
 equal("other methods, too", server.ask("PUT", "/mcp", b"{}", TYPES)[0], 405)
 
+metrics = server.get("/metrics")[2].decode()
+check("requests are counted, refused ones apart", all(re.search(rf'roger_requests_total{{verb="mcp",outcome="{outcome}"}} [1-9]', metrics) for outcome in ("done", "refused")), metrics)
+
 # It ends while a client listens and another one waits.
 listening, busy = server.tcp(), server.tcp()
 listening.request("GET", "/mcp", headers={**b.headers, "Accept": "text/event-stream"})

@@ -2,6 +2,7 @@
 """How a browser comes in to roger serve: `roger ui` makes a key, a key is a login once, and a login
 is worth something for pages of this server alone."""
 import stat
+import threading
 import urllib.parse
 
 from lib_serve import *
@@ -92,6 +93,14 @@ equal("nor is a login", server.ask("GET", "/v1/list", headers={"Authorization": 
 fresh = key()
 equal("nor a key a login", server.ask("GET", "/v1/list", headers={**OURS, "Cookie": f"{name}={fresh}"}, connection=server.tcp())[0], 401)
 equal("a key in the query is none", post(f"/login?key={fresh}", {})[0] in (400, 422), True)
+
+shared, answers = key(), []
+several = [threading.Thread(target=lambda: answers.append(login(shared)[0])) for _ in range(8)]
+for one in several:
+    one.start()
+for one in several:
+    one.join()
+equal("of several who come with one key at once, one is let in", sorted(answers), [200] + [403] * 7)
 
 # ------------------------------------------------------- a form, where there is no script
 
@@ -198,7 +207,13 @@ check("logins are listed", re.search(r"^human  administer  until .*  [0-9a-f]{8}
 equal("a logout ends one", (act("/logout", {}, form)[0], get("/v1/count", form)[0], get("/v1/count")[0]), (204, 401, 200))
 equal("and takes the cookie away", act("/logout", {}, form)[1]["Set-Cookie"].split("; ")[0::4], [f"{name}=", "Max-Age=0"])
 equal("a page of another site ends none", (post("/logout", {}, {**OURS, "Sec-Fetch-Site": "cross-site"})[0], get("/v1/count")[0]), (403, 200))
+stream = server.tcp()
+stream.request("GET", "/v1/events", headers={"Cookie": looker, "Sec-Fetch-Site": "same-origin"})
+watched = stream.getresponse()
+equal("a login may follow events", (watched.status, watched.readline()[:3]), (200, b"ret"))
 roger("token", "revoke", "ann")
+secret = server.post("/v1/send", {"from": "al", "to": "secret", "content": "x"})[2]["messages"][0]["id"]
+check("to revoke a name ends its streams, before the next event", not any(b'"' + secret.encode() in line for line in iter(watched.readline, b"")))
 equal("to revoke a name ends its logins", [get("/v1/count", one)[0] for one in (looker, actor, COOKIE)], [401, 401, 200])
 late("login")
 equal("one that has expired is worth nothing", get("/v1/count")[0], 401)
@@ -234,4 +249,17 @@ busy = subprocess.run([ROGER, "--workspace", other, "ui", "--listen", f"127.0.0.
 check("a port that is taken is an error that says so", busy.returncode == 73 and "--listen" in busy.stderr, busy.stderr)
 process.terminate()
 equal("it ends as a server does", process.wait(60), 0)
+
+# ---------------------------------------------------------------- behind a proxy
+
+server = Server("--listen", "127.0.0.1:0", "--behind-proxy", "roger.example.org")
+found = re.fullmatch(r"https://roger\.example\.org/#k=([0-9a-f]{64})\n", roger("ui").stdout)
+check("behind a proxy the address is the proxy's", found)
+there = {"Host": "roger.example.org", "Origin": "https://roger.example.org", "Sec-Fetch-Site": "same-origin"}
+status, headers, _ = post("/login", {"key": found.group(1)}, there)
+check("and the cookie goes over TLS alone", status == 200 and "; Secure" in headers["Set-Cookie"], headers.items())
+there["Cookie"] = headers["Set-Cookie"].split(";")[0]
+equal("with which one is in", post("/v1/send", {"from": "human", "to": "bob", "content": "x"}, there)[0], 200)
+equal("where the proxy passes the host on", post("/v1/send", {"from": "human", "to": "bob", "content": "x"}, {**there, "Host": "127.0.0.1"})[0], 403)
+equal("it ends well", server.end(), (0, ""))
 done()

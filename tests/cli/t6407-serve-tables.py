@@ -110,7 +110,11 @@ equal(f"every link leads somewhere ({len(seen)} followed)", dead, [])
 check("a style comes from here", server.get("/table.css")[1]["Content-Type"].startswith("text/css"))
 equal("the same address as JSON", server.get("/v1/list")[2]["messages"][0]["id"], ids[0])
 equal("which is what takes anything", server.get("/v1/list", headers={"Accept": "*/*"})[1]["Content-Type"], "application/json")
+equal("and what names it before a page", server.get("/v1/list", headers={"Accept": "application/json, text/html"})[1]["Content-Type"], "application/json")
+equal("a form says where it comes from", server.get("/login", headers=MODE)[1]["Referrer-Policy"], "same-origin")
 equal("and one is not taken for the other", server.get("/v1/list", headers=MODE)[1]["Vary"], "Accept")
+
+check("a page of somebody's mail is no look of that one", '"step":"looked"' not in roger("trace", ids[0], "--json").stdout)
 
 # ------------------------------------------------------------------- page by page
 
@@ -134,6 +138,13 @@ equal("what may be repeated is, and one more", [value for name, value in asked.v
 for path, status, words in (("/v1/nope", 404, "no verb"), ("/v1/show", 400, "ids is required"), ("/v1/messages/none", 404, "none"), ("/v1/list?limit=x", 422, "limit"), ("/nope", 404, "no such path")):
     check(f"{path}: {status}, as a page", words in page(path, status).words)
 equal("and problems for programs", server.get("/v1/nope")[1]["Content-Type"], "application/problem+json")
+
+# -------------------------------------------------------------- much is not all
+
+for half in ("one", "two", "three"):
+    server.post("/v1/send_many", {"from": "al", "items": [{"to": [f"many-{half}-{i}"], "content": "x", "issue": half, "new": True} for i in range(400)]})
+many = page("/v1/agents")
+check("a table has its bound, too", len([cell for cell in many.cells if cell.startswith("many")]) <= 1000 and "and 202 more" in many.words, many.words[-60:])
 
 # -------------------------------------------------------------- text stays text
 

@@ -249,6 +249,7 @@ class Strange:
 
     def __init__(self, status=200, headers=(), body=b"{}", tls=None):
         self.told = told = []
+        self.asked = asked = threading.Semaphore(0)
         given = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -256,6 +257,7 @@ class Strange:
 
             def answer(self):
                 told.append((self.path, self.headers.get("Authorization"), self.rfile.read(int(self.headers.get("Content-Length") or 0))))
+                asked.release()
                 self.send_response(status)
                 for name, value in headers:
                     self.send_header(name, value)
@@ -331,8 +333,8 @@ stalled = Strange(body=None)
 ended = remote("hook", "claude", "prompt", "--as", "bob", server=stalled.url, input="{}")
 equal("a hook does not wait for a slow server", (ended.returncode, ended.stdout), (0, ""))
 waiting = subprocess.Popen([ROGER, "send", "bob", "hi", "--as", "al"], stderr=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": stalled.url})
-while len(stalled.told) < 2:
-    pass
+for _ in range(2):
+    stalled.asked.acquire()
 waiting.send_signal(signal.SIGTERM)
 equal("and a command ends when it is told to", waiting.wait(60), -signal.SIGTERM)
 stalled.end()

@@ -157,6 +157,31 @@ for name, agent, words in (("receive", "rec", ("receive", "--as", "rec", "--limi
 acked = at_every_byte(lambda n: ("ack", claimed_ids[n % len(claimed_ids)], "--as", "cla", "--note", f"{n}", "--json"), STEP)
 good("ack", acked)
 
+# -------------------------------------------------------- what the server remembers
+
+subprocess.run([ROGER, "--workspace", WORKSPACE, "send", "--batch", "--as", "al", "--quiet"], check=True, text=True,
+               input="".join(json.dumps({"to": ["kit"], "content": f"{n}", "issue": "kit"}) + "\n" for n in range(6)))
+CLAIM = {"agent": "kit", "lease": 3600000}
+
+
+def ask(key, body=CLAIM, path="/v1/claim", since=None):
+    status, headers, reply = server.post(path, body, headers={"Idempotency-Key": key, **({"Roger-Tried": str(since)} if since else {})})
+    return status, headers.get("Idempotent-Replayed"), [m["id"] for m in reply["messages"]] if status == 200 else reply
+
+
+first = ask("k1")
+equal("a claim is done once, and its answer kept", ask("k1"), (200, "true", first[2]))
+check("by its key", ask("k2")[2] != first[2])
+status, _, reply = ask("k1", {**CLAIM, "limit": 2})
+equal("which is good for one request", (status, reply["member"], reply["exit"]), (422, "key", 77))
+equal("and for one verb", ask("k1", {"agent": "kit", "limit": 1}, "/v1/receive")[:2], (200, None))
+status, _, reply = ask("k3", {"agent": "kit", "lease": 1 << 60})
+equal("an error is told again to who asks because a connection broke", ask("k3", {"agent": "kit", "lease": 1 << 60}, since=1), (status, "true", reply))
+equal("and to nobody else", ask("k3", {"agent": "kit", "lease": 1 << 60})[:2], (status, None))
+status, _, reply = ask("k4", since=1 << 40)
+equal("what it may have forgotten, nobody knows", (status, reply["exit"]), (503, 75))
+equal("a further try of what is newer than all it forgot is the first it sees", ask("k4", since=1)[:2], (200, None))
+
 # ---------------------------------------------- the server is killed between two tries
 
 

@@ -17,7 +17,7 @@ VERBS = {
     "bridge": (lambda n: ["bridge", "--once"], "l.locktype = 'advisory'"),
     "turns": (lambda n: ["wake", "--once"], "l.locktype = 'advisory'"),
 }
-STOPS, HELD = (10**6, 10**6) if lib.SLOW else (40, 4)
+STOPS, HELD = (10**6, 10**6) if lib.SLOW else (40, 3)
 
 
 class Still(Proxy):

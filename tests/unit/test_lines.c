@@ -188,6 +188,36 @@ static void a_database_has_a_chain_of_its_own(void **state)
 	assert_false(rg_chain_fits(42, str("{\"a\":2"), sha));
 }
 
+/* However the text is cut between lines, and whatever is between roger's. */
+static void chain_follows_pieces(void **state)
+{
+	static const struct roger_str foreign = { "not roger's\n\n{\n", 15 };
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	uint64_t chain = 0, whole = 0, pieces;
+	size_t at;
+
+	(void)state;
+	rg_chain_add_entries(RG_STR("{\"a\":1}\n{\"b\":2}\n"), &chain, &text);
+	rg_buf_add_str(&text, foreign);
+	rg_chain_follow(rg_buf_str(&text), &whole);
+	assert_int_not_equal(whole, chain);
+	for (at = 1; at < text.length; at++) {
+		if (text.data[at - 1] != '\n')
+			continue;
+		pieces = 0;
+		rg_chain_follow((struct roger_str){ text.data, at }, &pieces);
+		rg_chain_follow((struct roger_str){ text.data + at, text.length - at }, &pieces);
+		assert_int_equal(pieces, whole);
+	}
+	/* What is added after them goes on from there. */
+	chain = whole;
+	at = text.length;
+	rg_chain_add_entries(RG_STR("{\"c\":3}\n"), &chain, &text);
+	rg_chain_follow((struct roger_str){ text.data + at, text.length - at }, &whole);
+	assert_int_equal(whole, chain);
+	rg_buf_deinit(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +227,7 @@ int main(void)
 		cmocka_unit_test(chain_is_split_from_the_end_only),
 		cmocka_unit_test(chain_finds_its_way_again),
 		cmocka_unit_test(a_database_has_a_chain_of_its_own),
+		cmocka_unit_test(chain_follows_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

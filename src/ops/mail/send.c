@@ -460,12 +460,15 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 		.cycle = draft->cycle,
 		.reply_to = request->reply_to,
 	};
-	const struct roger_str token_of = sending->roger->token_of;
+	const struct roger_str token_of = sending->roger->token_of,
+			       observed = sending->roger->observed;
 	size_t i;
 	int r;
 
 	if (token_of.length && rg_str_equal(token_of, draft->from))
 		message.proved = RG_STR("token");
+	else if (observed.length && rg_str_equal(observed, draft->from))
+		message.proved = RG_STR("observed");
 	if (request->confirm == ROGER_CONFIRM_READ) {
 		message.attempt = 1;
 		message.confirm_by_ms = rg_clock_ms() + rg_send_within(sending, draft);

@@ -336,33 +336,3 @@ BEGIN
 	END IF;
 	RETURN FOUND;
 END $$;
-
--- For a move: lines as they are, from byte `at`, which is the end, or 0: then they replace what is
--- there.  Without a log it is the messages, whose last line starts at `mark`; else mark is the chain.
-CREATE FUNCTION roger.bring_1(me bigint, what bigint, called text, at bigint, lines bytea[],
-	mark bigint) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
-DECLARE
-	number bigint;
-	size bigint := (SELECT coalesce(sum(length(l)), 0) FROM unnest(lines) AS l);
-BEGIN
-	IF what IS NULL THEN
-		UPDATE roger.workspace w SET bytes = at + size, last_start = mark
-			WHERE w.ws = me AND w.bytes = at AND w.state = 'incoming'
-			RETURNING w.messages INTO STRICT number;
-	ELSE
-		IF at = 0 THEN
-			PERFORM set_config('roger.rewrite', 'on', true);
-			DELETE FROM roger.line WHERE journal IN (SELECT j.journal FROM roger.journal j
-				WHERE j.ws = me AND j.log = what AND j.name = called);
-			DELETE FROM roger.journal j
-				WHERE j.ws = me AND j.log = what AND j.name = called;
-		END IF;
-		INSERT INTO roger.journal AS j (ws, log, name, bytes, chain)
-			VALUES (me, what, called, size, int8send(mark))
-			ON CONFLICT (ws, log, name) DO UPDATE
-			SET bytes = at + size, chain = excluded.chain RETURNING j.journal INTO number;
-	END IF;
-	INSERT INTO roger.line SELECT number, at + sum(length(l)) OVER (ORDER BY n) - length(l), l, 0
-		FROM unnest(lines) WITH ORDINALITY AS t(l, n);
-END $$;

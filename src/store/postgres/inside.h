@@ -137,6 +137,8 @@ void rg_pg_read_standing(struct postgres_store *store, struct roger_str state,
 			 struct roger_str place);
 
 /* journals.c */
+/* Each line as an entry of an array: as it is, or as the body of a chained one. */
+struct rg_arg rg_pg_lines(struct roger_str text, bool chained, struct rg_buf *array);
 void rg_pg_put_tail(struct postgres_store *store);
 RG_CHECKED int rg_pg_take_tail(struct postgres_store *store, struct roger_err *err);
 /* Add what nobody waited for, if it went down with its connection. */

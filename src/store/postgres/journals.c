@@ -241,8 +241,7 @@ int rg_pg_read(struct rg_store *base, const struct rg_log_file *file, uint64_t f
 
 /* --------------------------------------------------------------- appending -- */
 
-/* Each line as an entry of an array: as it is, or as the body of a chained one. */
-static struct rg_arg array_of(struct roger_str text, bool chained, struct rg_buf *array)
+struct rg_arg rg_pg_lines(struct roger_str text, bool chained, struct rg_buf *array)
 {
 	const char *at = text.data, *end;
 
@@ -264,7 +263,7 @@ static void put_add(struct postgres_store *store, enum rg_role role, const struc
 
 	rg_link_put(&store->link, role, "SELECT roger.add_1($1, $2, $3, $4, $5, $6, $7, $8)",
 		    RG_ARGS(RG_INT(store->ws), RG_INT(noted->log), RG_TEXT(noted->name),
-			    array_of(rg_buf_str(&noted->entries), chained, &lines),
+			    rg_pg_lines(rg_buf_str(&noted->entries), chained, &lines),
 			    RG_TEXT(chained ? "t" : "f"), RG_INT(noted->token),
 			    RG_TEXT(again ? "t" : "f"),
 			    noted->log == RG_LOG_ACTIVITY
@@ -279,6 +278,7 @@ void rg_pg_add_noted(struct postgres_store *store)
 
 	if (!noted->entries.length || noted->life == store->link.lives)
 		return;
+	store->link.missed = false;
 	put_add(store, RG_ROLE_ASIDE, noted, noted->life != 0);
 	noted->life = store->link.lives;
 }
@@ -286,18 +286,19 @@ void rg_pg_add_noted(struct postgres_store *store)
 int rg_pg_settle_noted(struct postgres_store *store, struct roger_err *err)
 {
 	int tries = 0, r = ROGER_OK;
+	bool missed = false;
 
 	while (store->noted.entries.length && r == ROGER_OK && tries++ < 3) {
 		r = rg_pg_ready(store, err);
-		store->link.missed = false;
 		rg_link_drain(&store->link);
+		missed = store->link.missed;
+		store->link.missed = false;
 		if (store->link.connection)
 			rg_buf_clear(&store->noted.entries);
 	}
-	if (store->link.missed || store->noted.entries.length)
+	if (missed || store->noted.entries.length)
 		snprintf(store->base.trouble, sizeof store->base.trouble,
 			 "an entry is missing in the activity log");
-	store->link.missed = false;
 	return r;
 }
 
@@ -416,7 +417,7 @@ static int replace_lines(struct postgres_store *store, const struct rg_log_file 
 	r = rg_pg_ask(store, "SELECT roger.rewrite_1($1, $2, $3, $4, $5, $6, $7)",
 		      RG_ARGS(RG_INT(store->ws), RG_INT(file->log), RG_TEXT(file->name.data),
 			      RG_INT(file->inode), RG_INT(file->size),
-			      array_of(rg_buf_str(kept), false, &lines), RG_INT(chain)),
+			      rg_pg_lines(rg_buf_str(kept), false, &lines), RG_INT(chain)),
 		      &result, err);
 	*ret_replaced = r == ROGER_OK && rg_column_int(result, 0, 0);
 	PQclear(result);

@@ -245,10 +245,10 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 	return ROGER_OK;
 }
 
-static int take_row(struct postgres_store *store, struct roger_err *err)
+static int take_row(struct postgres_store *store, int64_t wait_ms, struct roger_err *err)
 {
 	PGresult *result = NULL;
-	int r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
+	int r = rg_link_expect(&store->link, wait_ms, &result, err);
 
 	if (r == ROGER_OK)
 		r = use_row(store, result, err);
@@ -266,7 +266,8 @@ int rg_pg_look(struct postgres_store *store, bool tail, struct roger_err *err)
 	if (tail)
 		rg_pg_put_tail(store);
 	rg_link_sync(&store->link);
-	r = take_row(store, err);
+	/* It waits for no lock: without an answer the connection is dead. */
+	r = take_row(store, RG_LOOK_MS, err);
 	return r == ROGER_OK && tail ? rg_pg_take_tail(store, err) : r;
 }
 
@@ -327,10 +328,13 @@ int64_t rg_pg_lock_number(const struct postgres_store *store, enum rg_store_lock
 	return (int64_t)number;
 }
 
+static void give_back(struct postgres_store *store, enum rg_store_lock which,
+		      struct roger_str agent);
+
 /* What comes with the lock. */
 static int take_with(struct postgres_store *store, enum rg_store_lock which, struct roger_err *err)
 {
-	int r = take_row(store, err);
+	int r = take_row(store, RG_ANSWER_MS, err);
 
 	if (r == ROGER_OK && which == RG_LOCK_CHANGE)
 		r = rg_pg_take_tail(store, err);
@@ -365,6 +369,8 @@ static int take(struct postgres_store *store, const struct rg_lock_wish *wish,
 		store->taken[which] = store->link.lives;
 	if (r == ROGER_OK)
 		r = take_with(store, which, err);
+	if (r < 0 && got)
+		give_back(store, which, wish->agent);
 	return r == ROGER_OK && !got
 		       ? rg_fail(err, ROGER_ETIMEOUT, 0, "somebody else holds the lock")
 		       : r;
@@ -428,7 +434,7 @@ static int resolve(struct postgres_store *store, bool *ret_committed, struct rog
 		RG_ARGS(RG_INT(store->row.messages), RG_INT(store->token_from),
 			RG_INT(store->token)));
 	rg_link_sync(&store->link);
-	r = take_row(store, err);
+	r = take_row(store, RG_ANSWER_MS, err);
 	if (r == ROGER_OK)
 		r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
 	*ret_committed = r == ROGER_OK && PQntuples(result) > 0;
@@ -1047,7 +1053,7 @@ static int find_workspace(struct postgres_store *store, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = use_schema(store, result, store->name, err);
 	PQclear(result);
-	return r == ROGER_OK ? take_row(store, err) : r;
+	return r == ROGER_OK ? take_row(store, RG_ANSWER_MS, err) : r;
 }
 
 static struct postgres_store *make_store(struct rg_workspace *workspace,

@@ -1,0 +1,100 @@
+"""The command line's tests, with every workspace in PostgreSQL: the same output, the same exit codes.
+
+Each runs as it is, with a roger that keeps the workspace of each folder in the database (on_postgres.c).  The lists below
+name what is left out, and why; a test that would pass must not be there.
+
+    script/postgres python3 tests/postgres/t8010-cli.py [NAME...]
+runner: plain alone timeout 900
+"""
+import concurrent.futures
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "crash"))
+import lib
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("ROGER_BUILD", "build")).resolve()
+ROGER = BUILD / "tests/postgres/roger"
+tap = lib.Tap()
+
+# These use no workspace, or one of another program.
+LEFT_OUT = ("t0001-help", "t0003-docs", "t0004-mutate", "t5001-header", "t5002-library", "t5003-older-programs", "t5004-install", "t5005-parts",
+            "t5006-same-bytes", "t5007-adding", "t5008-bench-history", "t6009-words", "t6104-versions", "t6213-mcp-library",
+            # Their client is another program, and what they try is the way to the server.
+            "t6408-remote", "t6409-remote-cut",
+            # It looks at the state of a file after each of its breaches, and restores a copy of the folder.
+            "t4702-doctor",
+            # It forges journals with the chain of files; here the server computes another.
+            "t4703-seal",
+            # It cuts messages.jsonl at each byte of a line, as a crash does.
+            "t4603-operators-day")
+# Results that are about files: why, and which.
+FILES = {
+    "t2001-workspace": ("a folder without the right to write", "without the right to write", "that is what it says"),
+    "t2004-trust": ("links and owners of files", "is told", "and left", "nothing is written through a link: send-log",
+                    "nothing is written through a link: logs", "nothing is written through a link: state",
+                    "and what it makes there is the owner's", "and a container's root leaves no file of its own"),
+    "t4201-numbers": ("a message-state.json that is gone", "one that is missing is said to be", "and says so"),
+    "t4204-handout": ("who holds a lock is known only on one machine", "and names the first"),
+    "t4301-sends": ("a send log that is gone", "doctor says what is missing"),
+    "t4401-runs": ("a link in place of a document", "and the others with what is wrong", "by sweep neither"),
+    "t4403-run": ("a folder without the right to write", "and its exit status is told", "by one who failed"),
+    "t4405-run-streams": ("the system's C library takes more memory", "in bounded memory", "is heard in bounded memory"),
+    "t4501-activity": ("the end of a line that a crash cut off", "is told, too", "finds members of nobody by line", "with a newline behind it, it is"),
+    "t4502-notes": ("a log that cannot be written", "says so"),
+    "t4611-wake": ("a log that cannot be written", "without a log nobody is woken", "says why", "with a note"),
+    "t4612-trace": ("a log that is gone", "the time of a claim is not known then", "and said so", "a look is noted again"),
+    "t4701-verify": ("links, purged and cut files", "and told", "a symbolic link in place of a log", "is told", "and has started over",
+                     "status says what to do", "doctor, too", "and goes through the rest", "nothing is sent"),
+    "t6102-hooks": ("files of the store's own", "what excludes them is for the owner alone", "an agent that begins is told of damage, also without mail",
+                    "and with the mail that it is shown", "accepted, it is told no more"),
+}
+
+
+def run(path):
+    with tempfile.TemporaryDirectory(prefix="roger-cli.", ignore_cleanup_errors=True) as folder:
+        env = dict(lib.ENV, ROGER=str(ROGER), ROGER_BUILD=str(BUILD), ROGER_SOURCE=str(SOURCE), TMPDIR=folder, HOME=folder,
+                   LC_ALL="C.UTF-8", TZ="UTC", ROGER_DYNAMIC=os.environ.get("ROGER_DYNAMIC", ""))
+        env.pop("ROGER_TRUST_COMMANDS", None)
+        command = [sys.executable if path.suffix == ".py" else "sh", str(path)]
+        try:
+            done = subprocess.run(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, errors="replace")
+        except subprocess.TimeoutExpired as slow:
+            return path.stem, ["hung: " + (slow.stdout or b"")[-300:].decode(errors="replace")], 0
+    return path.stem, *judge(path.stem, done)
+
+
+def judge(name, done):
+    """What failed and is not on the list, with its notes; what is on the list and passed."""
+    listed, faults, shown, good = set(FILES.get(name, ("",))[1:]), [], False, 0
+    for line in done.stdout.splitlines():
+        found = re.match(r"(not )?ok \d+ - (.*)", line)
+        if found:
+            good += not found[1]
+            shown = bool(found[1]) and found[2] not in listed
+            listed -= {found[2]} if found[1] else set()
+        if shown:
+            faults.append(line)
+    faults += [f"passes here: {one}" for one in listed]
+    if done.returncode and not re.search("^not ok", done.stdout, re.M):
+        faults.append(f"exit {done.returncode}: {done.stderr[-500:]}")
+    return faults, good
+
+
+# What a shell's "&" or nohup lets us ignore, a test must not.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
+names = sys.argv[1:]
+paths = [path for path in sorted((SOURCE / "tests/cli").glob("t*.*"))
+         if path.stem not in LEFT_OUT and (not names or any(name in path.stem for name in names))]
+with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
+    for name, faults, good in pool.map(run, paths):
+        tap.result(faults, f"{name}: {good} results", 1000)
+tap.done()
