@@ -55,6 +55,8 @@ FILES = {
     "t4612-trace": ("a log that is gone", "the time of a claim is not known then", "and said so", "a look is noted again"),
     "t4701-verify": ("links, purged and cut files", "and told", "a symbolic link in place of a log", "is told", "and has started over",
                      "status says what to do", "doctor, too", "and goes through the rest", "nothing is sent"),
+    "t6201-mcp": ("libpq takes more memory; a server that runs looks at its tables, not at the file", "at most 6 MiB of memory",
+                  "inbox tells that a line is damaged"),
     "t6102-hooks": ("files of the store's own", "what excludes them is for the owner alone", "an agent that begins is told of damage, also without mail",
                     "and with the mail that it is shown", "accepted, it is told no more"),
 }
