@@ -66,7 +66,7 @@ export async function whoami() {
  */
 export function follow(told, changed) {
 	const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("roger-events") : null;
-	let source, leaving;
+	let source, leaving, missing = false;
 
 	function open() {
 		source = new EventSource("/v1/events");
@@ -76,12 +76,14 @@ export function follow(told, changed) {
 			channel?.postMessage(what);
 		};
 		for (const kind of ["message", "activity", "reset"]) source.addEventListener(kind, pass);
-		source.addEventListener("open", () => changed(true));
+		/* A stream that is a new one begins now: what came before is looked for. */
+		source.addEventListener("open", () => { changed(true); if (missing) told({ kind: "reset" }); missing = false; });
 		/* The browser tries again by itself, but not after an answer that is an error. */
 		source.onerror = () => {
 			changed(false);
+			missing = true;
 			const { signal } = leaving || {}, lost = source;
-			if (lost.readyState == EventSource.CLOSED) setTimeout(() => { if (signal && !signal.aborted && lost == source && !state.lost) { open(); told({ kind: "reset" }); } }, 3000);
+			if (lost.readyState == EventSource.CLOSED) setTimeout(() => { if (signal && !signal.aborted && lost == source && !state.lost) open(); }, 3000);
 		};
 	}
 	function start() {
