@@ -4,7 +4,7 @@ A proxy of its own knows where a message of the protocol ends.  After those that
 (the message delivered, or not), delays, swallows or goes dead without closing; servers are killed under load.
 
     script/postgres python3 tests/postgres/t8002-faults.py
-runner: plain alone timeout 900
+runner: plain timeout 900
 """
 import concurrent.futures
 import os

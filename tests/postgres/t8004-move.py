@@ -4,7 +4,7 @@ The account is by bytes: every journal and every run before, and after.  A side 
 one must say 78, or be the empty target of a move that has not begun.
 
     script/postgres python3 tests/postgres/t8004-move.py
-runner: plain alone timeout 900
+runner: plain timeout 900
 """
 import collections
 import json

@@ -10,6 +10,11 @@ import threading
 from lib_faults import *
 
 
+def folder_for_all(prefix):
+    """Beside the server's, since the runner's are closed to the user postgres."""
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=Path(HOST).parent)
+
+
 # ---------------------------------------------------------------------- clocks
 
 
@@ -45,7 +50,7 @@ def pgbouncer():
     if not os.path.exists(program):
         return tap.skip("PgBouncer", "pgbouncer is not installed")
     place = Place("pooled")
-    with tempfile.TemporaryDirectory(prefix="roger-pooler.") as folder:
+    with folder_for_all("roger-pooler.") as folder:
         if AS:
             shutil.chown(folder, "postgres")
             os.chmod(folder, 0o755)
@@ -125,15 +130,17 @@ class SmallServer:
 
 
 def full_disk():
-    with tempfile.TemporaryDirectory(prefix="roger-disk.") as folder:
+    with folder_for_all("roger-disk.") as folder:
         if os.getuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m,mode=755", "none", folder], capture_output=True).returncode:
             return tap.skip("a full disk", "a file system cannot be mounted here")
-        server = SmallServer(folder)
         try:
-            server.start()
-            on_full_disk(server)
+            server = SmallServer(folder)
+            try:
+                server.start()
+                on_full_disk(server)
+            finally:
+                server.stop()
         finally:
-            server.stop()
             subprocess.run(["umount", folder], check=True)
 
 

@@ -1,7 +1,7 @@
 """A client that stands still (SIGSTOP) inside each lock: others go on, or get 75 after a while, and nothing is lost.
 
     script/postgres python3 tests/postgres/t8006-locks.py
-runner: plain alone timeout 600
+runner: plain timeout 600
 """
 import concurrent.futures
 import signal

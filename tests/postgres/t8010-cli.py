@@ -4,7 +4,7 @@ Each runs as it is, with a roger that keeps the workspace of each folder in the 
 name what is left out, and why; a test that would pass must not be there.
 
     script/postgres python3 tests/postgres/t8010-cli.py [NAME...]
-runner: plain alone timeout 900
+runner: plain timeout 900
 """
 import concurrent.futures
 import os
