@@ -87,13 +87,13 @@ static void end_chore(struct serve_job *job)
 	size_t i;
 
 	for (i = 0; i < sizeof chores / sizeof *chores; i++)
-		if (strcmp(chores[i].verb, job->verb->op->name) == 0)
+		if (strcmp(chores[i].verb, job->verb->name) == 0)
 			job->serve->chores &= ~(1U << i);
 }
 
 static void do_chore(struct serve *serve, size_t which)
 {
-	const struct serve_verb *verb = serve_find_verb(rg_str(chores[which].verb));
+	const struct roger_op *verb = serve_find_verb(rg_str(chores[which].verb));
 	struct serve_job *job = serve_job_new(serve, verb, NULL);
 
 	if (!job)
