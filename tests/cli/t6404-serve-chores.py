@@ -24,11 +24,6 @@ while json.loads(document.read_text())["status"] == "active":
     server.get("/healthz")
 check("a run that is late is judged", True)
 equal("a command beside it does the same", json.loads(roger("sweep", "--json").stdout)["runs"], 1)
-for _ in range(2):  # as many as there are threads for slow verbs
-    threading.Thread(target=server.post, args=("/v1/wake", {"timeout": "1h"}), daemon=True).start()
-while int(re.search(rb"requests_under_way (\d+)", server.get("/metrics")[2])[1]) < 2:
-    pass
-equal("to wait for somebody to wake keeps no slow verb waiting", server.get("/v1/verify")[0], 200)
 boxes = WORKSPACE / ".roger" / "triggers"
 roger("send", "--as", "al", "paper", "on paper")
 while not (boxes / "paper.txt").exists() or "on paper" not in (boxes / "paper.txt").read_text():
