@@ -503,39 +503,9 @@ static void print_health(struct rg_buf *out)
 	rg_buf_add_text(out, "{\"ok\":true}\n");
 }
 
-static void on_health(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, "application/json", print_health);
-}
-
-static void on_openapi(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, "application/json", serve_print_openapi);
-}
-
-static void on_index(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, serve_html, serve_print_index);
-}
-
-static void on_login_form(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, serve_html, serve_print_login);
-}
-
 static void print_style(struct rg_buf *out)
 {
 	rg_buf_add_text(out, serve_style);
-}
-
-static void on_style(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, "text/css; charset=utf-8", print_style);
 }
 
 static void start(struct serve *serve, struct evhttp_request *request, const char *verb,
@@ -612,30 +582,49 @@ static const struct {
 	const char *path;
 	bool open; /* also for those without a token: nothing of the workspace is in it */
 	void (*answer)(struct serve *serve, struct evhttp_request *request);
+	/* Where that is NULL: the same for all. */
+	const char *type;
+	void (*print)(struct rg_buf *out);
 } paths[] = {
-	{ "/healthz", true, on_health },	  { "/readyz", true, on_ready },
-	{ "/openapi.json", true, on_openapi },	  { "/metrics", false, on_metrics },
-	{ "/v1/events", false, serve_on_events }, { "/v1/", false, on_index },
-	{ "/login", true, on_login_form },	  { "/table.css", true, on_style },
+	{ "/healthz", true, NULL, "application/json", print_health },
+	{ "/readyz", true, on_ready, NULL, NULL },
+	{ "/openapi.json", true, NULL, "application/json", serve_print_openapi },
+	{ "/metrics", false, on_metrics, NULL, NULL },
+	{ "/v1/events", false, serve_on_events, NULL, NULL },
+	{ "/v1/", false, NULL, serve_html, serve_print_index },
+	{ "/login", true, NULL, serve_html, serve_print_login },
+	{ "/table.css", true, NULL, "text/css; charset=utf-8", print_style },
 };
+
+/* False: it is none of these. */
+static bool on_path(const struct serve_door *door, struct evhttp_request *request, const char *path)
+{
+	struct serve_caller caller;
+	size_t i = 0;
+
+	while (i < sizeof paths / sizeof *paths && strcmp(path, paths[i].path) != 0)
+		i++;
+	if (i == sizeof paths / sizeof *paths)
+		return false;
+	if (!fits_method(request, false) || !(paths[i].open || identify(door, request, &caller)))
+		return true;
+	if (paths[i].answer)
+		paths[i].answer(door->serve, request);
+	else
+		answer_text(request, paths[i].type, paths[i].print);
+	return true;
+}
 
 static void route(struct serve_door *door, struct evhttp_request *request)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	struct serve_caller caller;
-	size_t i;
 
 	path = path ? path : "";
-	if (on_door(door, request, path) || on_session(door, request, path))
+	if (on_door(door, request, path) || on_session(door, request, path) ||
+	    on_path(door, request, path))
 		return;
-	for (i = 0; i < sizeof paths / sizeof *paths; i++)
-		if (strcmp(path, paths[i].path) == 0) {
-			if (fits_method(request, false) &&
-			    (paths[i].open || identify(door, request, &caller)))
-				paths[i].answer(door->serve, request);
-			return;
-		}
 	if (strcmp(path, "/mcp") == 0) {
 		if (identify(door, request, &caller))
 			serve_on_mcp(door->serve, request, &caller);
