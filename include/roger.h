@@ -718,8 +718,7 @@ struct roger_messages_reply {
 	struct roger_messages messages;
 	bool more;	       /* list and search: the limit cut the answer */
 	struct roger_str next; /* give this as after to go on */
-	int64_t total;	       /* list, from the start: all that match; ROGER_UNKNOWN where that
-				* would have to be counted */
+	int64_t total;	       /* list, first page: all that match; ROGER_UNKNOWN: not counted */
 };
 
 struct roger_show_request {

@@ -17,7 +17,7 @@ and may say in its first lines
     # runner: plain         only with the ordinary build, not under the sanitizers
     # runner: slow          only with --with-slow, where all have ROGER_TEST_SLOW=1
     # runner: alone         nothing else at the same time
-    # runner: timeout 300   seconds until it counts as hung (default 120)
+    # runner: timeout 300   seconds until it counts as hung (default 300)
 
 Each runs in an empty folder of its own, with ROGER (the program), ROGER_BUILD
 and ROGER_SOURCE in its environment.  A test fails with its TAP; it also fails
@@ -177,7 +177,7 @@ def environment(test, folder, reports):
 
 
 def execute(test, folder, reports):
-    limit = test.marks.get("timeout", 120) * (SANITIZE_FACTOR if test.sanitize else 1)
+    limit = test.marks.get("timeout", 300) * (SANITIZE_FACTOR if test.sanitize else 1)
     process = subprocess.Popen(
         test.command,
         cwd=folder,
@@ -330,7 +330,7 @@ def main():
                        "ROGER_FAULTS": str(asked.debug.resolve() / "tests/faults.so")}
         if asked.with_slow:
             test.builds["ROGER_TEST_SLOW"] = "1"
-            test.marks["timeout"] = SLOW_FACTOR * test.marks.get("timeout", 120)
+            test.marks["timeout"] = SLOW_FACTOR * test.marks.get("timeout", 300)
     outcomes = run_all(tests, asked.jobs)
     passed, failed = sum(o.passed for o in outcomes), sum(o.failed for o in outcomes)
     broken = sorted({o.test.name for o in outcomes if o.failed})

@@ -128,7 +128,8 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 		at += step ? step : 1;
 		start = at;
 	}
-	fwrite(text.data + start, 1, at - start, to);
+	if (at > start)
+		fwrite(text.data + start, 1, at - start, to);
 }
 
 /* The columns of the first character, and its bytes. */

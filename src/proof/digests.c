@@ -45,24 +45,32 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		halve_marks(digesting);
 }
 
-static int add_bytes(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t from,
-		     uint64_t to, struct roger_err *err)
+/* As far as there is something. */
+static int add_what_is_there(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at,
+			     uint64_t to, struct roger_err *err)
 {
 	char piece[4096];
 	size_t want, got;
 	int r;
 
-	for (; from < to; from += got) {
-		want = to - from < sizeof piece ? (size_t)(to - from) : sizeof piece;
-		r = bytes->read(bytes, from, piece, want, &got, err);
-		if (r < 0)
+	for (; *at < to; *at += got) {
+		want = to - *at < sizeof piece ? (size_t)(to - *at) : sizeof piece;
+		r = bytes->read(bytes, *at, piece, want, &got, err);
+		if (r < 0 || got == 0)
 			return r;
-		if (got == 0)
-			return rg_fail(err, ROGER_EIO, 0,
-				       "the journal became shorter while it was read");
 		rg_sha256_add(sha, piece, got);
 	}
 	return ROGER_OK;
+}
+
+static int add_bytes(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t from,
+		     uint64_t to, struct roger_err *err)
+{
+	int r = add_what_is_there(sha, bytes, &from, to, err);
+
+	if (r == ROGER_OK && from < to)
+		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+	return r;
 }
 
 /* A line without its newline is a leaf. */
@@ -135,20 +143,21 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 	struct digesting *digesting = context;
 	struct rg_digest *digest = digesting->digest;
 	char sha256[RG_DIGEST_DIGITS + 1];
+	uint64_t end = walk->lines.at;
 	int r = ROGER_OK;
 
-	digest->bytes = (int64_t)walk->lines.at;
 	digest->lines = walk->number;
 	digest->every = digesting->every;
 	if (digesting->wish) {
-		digest->bytes = (int64_t)walk->file->end;
-		r = add_bytes(&digesting->sha, &walk->lines.bytes, walk->lines.at, walk->file->end,
-			      err);
+		/* A database's owner can take lines away and leave the journal's length. */
+		r = add_what_is_there(&digesting->sha, &walk->lines.bytes, &end, walk->file->end,
+				      err);
 	} else if (walk->file->log != RG_LOG_MESSAGES) {
 		/* Lines copied into a log are not synced otherwise. */
 		r = walk->engine->store->ops->sync(walk->engine->store, walk->file, walk->file->end,
 						   err);
 	}
+	digest->bytes = (int64_t)end;
 	rg_sha256_peek(&digesting->sha, sha256);
 	if (r == ROGER_OK &&
 	    (digesting->marks.failed ||

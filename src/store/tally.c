@@ -72,6 +72,8 @@ void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count)
 	const struct rg_figure_key key = { .kind = RG_FIGURE_COUNT, .hash = hash };
 	const struct rg_figure figure = { .count = count };
 
+	/* A store that writes by how much a count changes has to know what it was. */
+	(void)rg_tally_count(store, hash);
 	store->ops->put_figure(store, &key, &figure);
 }
 

@@ -3,6 +3,7 @@
  * them (script/test --with-browser): few elements, any row at once, no event missed.
  */
 // runner: plain
+// runner: slow
 // runner: timeout 1200
 import { check, drawn, equal, finish, judge, launch, login, missing, skipAll, test } from "./lib_browser.mjs";
 import { large } from "./lib_fixture.mjs";

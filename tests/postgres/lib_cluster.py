@@ -4,6 +4,8 @@ import signal
 
 from lib_faults import *
 
+KILLED = []  # shared memory of servers that were killed
+
 
 def add_standby(primary, folder):
     """A copy of the primary that follows it; from now on the primary waits for it."""
@@ -36,6 +38,10 @@ def kill(folder):
         except ProcessLookupError:
             pass
     until("killed", lambda: sql("SELECT 1", folder).returncode != 0)
+    # With the machine its shared memory would be gone, too.
+    segment = Path(folder, "data/postmaster.pid").read_text().splitlines()[6].split()[1]
+    subprocess.run(["ipcrm", "-m", segment], stderr=subprocess.DEVNULL)
+    KILLED.append(segment)
 
 
 class Cluster:
@@ -59,6 +65,14 @@ class Cluster:
         self.primary, self.standby = self.standby, self.primary
 
     def end(self):
-        if Path(self.second, "data/postmaster.pid").exists() and sql("SELECT 1", self.second).returncode == 0:
-            kill(self.second)
+        for folder in (HOST, self.second):
+            if sql("SELECT 1", folder).returncode == 0:
+                kill(folder)
         shutil.rmtree(self.second, ignore_errors=True)
+
+
+def check_what_is_left():
+    faults = [f"segment {one} is left" for one in KILLED if subprocess.run(["ipcs", "-m", "-i", one], capture_output=True).stdout]
+    faults += [] if KILLED else ["no server was killed"]
+    faults += ["a server is left"] if sql("SELECT 1").returncode == 0 else []
+    tap.result(faults, f"{len(KILLED)} servers killed: nothing of them is left")

@@ -75,4 +75,16 @@ like "journals are append-only" "$err" "append-only"
 run psql "UPDATE roger.line SET text = ''"
 like "and are not changed" "$err" "append-only"
 
+# ------------------------------------------------------------ what the owner of the tables can do
+cd ../one || exit 1
+exits 0 "a seal" roger seal --out sealed
+psql "SET session_replication_role = replica; DELETE FROM roger.line l WHERE start = (SELECT max(start) FROM roger.line m JOIN
+	roger.workspace w ON w.messages = m.journal WHERE w.name = 'team$$' AND m.journal = l.journal)"
+exits 65 "the last line is taken away" roger verify --seal sealed
+like "which is told" "$out" "^messages.jsonl line [0-9]+ .*: truncated: "
+psql "UPDATE roger.workspace w SET bytes = start + length(text), chain = w.last_chain FROM roger.line l
+	WHERE w.name = 'team$$' AND journal = w.messages AND start = (SELECT max(start) FROM roger.line WHERE journal = w.messages)"
+exits 65 "so is the journal's end" roger verify --seal sealed
+like "which is told, too" "$out" "^messages.jsonl line [0-9]+ .*: truncated: "
+
 done_testing

@@ -123,4 +123,5 @@ try:
     under_load(cluster)
 finally:
     cluster.end()
+check_what_is_left()
 tap.done()

@@ -168,8 +168,7 @@ CREATE FUNCTION roger.close_1(body bytea, chain bytea) RETURNS bytea LANGUAGE sq
 CREATE FUNCTION roger.append_1(me bigint, number bigint, guess boolean, relies bigint, sets bigint,
 	lines bytea[], token bigint, names bytea[], agents bigint[], counts bigint[],
 	before bigint[], now bigint[], passes boolean)
-RETURNS TABLE (start bigint, chain bytea, last_start bigint, last_chain bytea, words bigint[],
-	waits boolean)
+RETURNS TABLE (start bigint, chain bytea, last_start bigint, last_chain bytea, words bigint[])
 LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 #variable_conflict use_variable
 DECLARE
@@ -204,7 +203,6 @@ BEGIN
 		END IF;
 		fits := fits AND (counts[3 * i] = 0 OR n <= counts[3 * i]);
 	END LOOP;
-	waits := EXISTS (SELECT FROM roger.waiter x WHERE x.ws = me AND x.until > now());
 	IF cardinality(lines) = 1 AND sets = relies THEN
 		-- By far the most frequent, so in one statement.
 		UPDATE roger.workspace x SET last_start = x.bytes, last_chain = x.chain,

@@ -62,7 +62,7 @@ struct postgres_store {
 	int64_t token_process, token_born; /* who was at work on it */
 	unsigned token_life;		   /* of the link, when it was committed */
 	unsigned barrier_life; /* when its barrier was sent that nobody waited for yet */
-	bool waits;	       /* somebody waits for messages */
+	bool telling;	       /* of new lines, to those who wait, with the next barrier */
 	struct noted noted;
 
 	struct rg_table known; /* of struct known */
@@ -103,7 +103,8 @@ RG_CHECKED int rg_pg_ask(struct postgres_store *store, const char *sql, const st
 			 PGresult **ret_result, struct roger_err *err);
 /* Take the row in; tail: and lines after those that were read. */
 RG_CHECKED int rg_pg_look(struct postgres_store *store, bool tail, struct roger_err *err);
-/* All that was committed so far becomes durable. */
+/* All that was committed so far becomes durable: in one go, or asked for and waited for. */
+RG_CHECKED int rg_pg_barrier(struct postgres_store *store, struct roger_err *err);
 void rg_pg_put_barrier(struct postgres_store *store);
 RG_CHECKED int rg_pg_take_barrier(struct postgres_store *store, struct roger_err *err);
 

@@ -149,6 +149,7 @@ void rg_link_close(struct rg_link *link)
 	PQfinish(link->connection);
 	link->connection = NULL;
 	link->first = link->queued = link->asked = 0;
+	link->told = 0;
 }
 
 /* A pooler gives us another server process for each transaction, which has neither our locks
@@ -391,6 +392,7 @@ static void note_notifications(struct rg_link *link)
 
 	while ((notify = PQnotifies(link->connection))) {
 		link->notified = true;
+		link->told = strtoull(notify->extra, NULL, 10);
 		PQfreemem(notify);
 	}
 }
@@ -520,11 +522,32 @@ int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number, stru
 	return ROGER_OK;
 }
 
+/* libpq sees no notification behind an end of a pipeline that nobody took. */
+static void take_ends(struct rg_link *link)
+{
+	const int64_t until_ns = rg_clock_monotonic_ns() + (int64_t)RG_LOOK_MS * 1000000;
+	PGresult *result;
+	int nothing = 0;
+
+	rg_link_drain(link);
+	while (link->connection && nothing < 2) {
+		if (!wait_for_result(link, until_ns)) {
+			rg_link_close(link);
+			return;
+		}
+		result = PQgetResult(link->connection);
+		nothing = result ? 0 : nothing + 1;
+		PQclear(result);
+	}
+}
+
 void rg_link_wait(struct rg_link *link, int64_t wait_ms)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
 
-	note_notifications(link);
+	take_ends(link);
+	if (link->connection)
+		note_notifications(link);
 	while (link->connection && !link->notified && wait_for_socket(link, false, until_ns)) {
 		if (!PQconsumeInput(link->connection) ||
 		    PQstatus(link->connection) == CONNECTION_BAD) {

@@ -28,6 +28,7 @@ struct rg_link {
 	unsigned lives;	       /* connections so far */
 	bool warned;	       /* a warning came since this was cleared */
 	bool notified;	       /* so did a notification */
+	uint64_t told;	       /* the number in the last one of this life */
 	bool missed;	       /* so did the failure of a statement that nobody waited for */
 	int64_t process, born; /* of the server's process of this life, or of the last one */
 	unsigned char roles[RG_ROLES_MAX];

@@ -29,16 +29,6 @@ static int run(struct postgres_store *store, const char *sql, const struct rg_ar
 	return rg_link_expect(&store->link, RG_ANSWER_MS, ret_result, err);
 }
 
-static int make_durable(struct postgres_store *store, struct roger_err *err)
-{
-	int r = rg_pg_ready(store, err);
-
-	if (r < 0)
-		return r;
-	rg_pg_put_barrier(store);
-	return rg_pg_take_barrier(store, err);
-}
-
 int rg_pg_stand(struct rg_store *base, enum rg_standing standing, struct roger_str place,
 		struct roger_err *err)
 {
@@ -56,7 +46,7 @@ int rg_pg_stand(struct rg_store *base, enum rg_standing standing, struct roger_s
 	if (store->appending)
 		base->ops->unlock(base, RG_LOCK_APPEND, RG_STR(""));
 	if (r == ROGER_OK)
-		r = make_durable(store, err);
+		r = rg_pg_barrier(store, err);
 	/* Whether that was committed is what the row says. */
 	if (r == ROGER_OK)
 		r = rg_pg_look(store, false, err);
@@ -156,7 +146,7 @@ int rg_pg_bring(struct rg_store *base, const struct rg_log_file *file, uint64_t 
 		r = bring_messages(store, from, lines, err);
 	rg_buf_clear(&store->cache);
 	if (r == ROGER_OK)
-		r = make_durable(store, err);
+		r = rg_pg_barrier(store, err);
 	rg_pg_leave(store);
 	return r;
 }
@@ -174,7 +164,7 @@ int rg_pg_bring_run(struct rg_store *base, const struct rg_run_text *text, struc
 			RG_BYTES(text->text)),
 		NULL, err);
 	if (r == ROGER_OK)
-		r = make_durable(store, err);
+		r = rg_pg_barrier(store, err);
 	rg_pg_leave(store);
 	return r;
 }

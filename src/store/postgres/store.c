@@ -50,18 +50,34 @@ void rg_pg_leave(struct postgres_store *store)
 
 /* ----------------------------------------------------------- outstanding -- */
 
+/* Who waits is asked in it, after the lines are committed: who registers later sees them. */
 void rg_pg_put_barrier(struct postgres_store *store)
 {
 	store->link.warned = false;
 	rg_link_put(&store->link, RG_ROLE_ASKED,
-		    "SELECT pg_logical_emit_message(true, 'roger', '')", NULL);
+		    "SELECT pg_logical_emit_message(true, 'roger', ''), EXISTS (SELECT FROM "
+		    "roger.waiter WHERE ws = $1 AND until > now())",
+		    RG_ARGS(RG_INT(store->ws)));
 	rg_link_sync(&store->link);
+}
+
+/* Tell those who wait how far messages are durable, in a transaction of its own: a notification
+ * within another one would hold the lock of all notifications during its flush. */
+static void notify(struct postgres_store *store)
+{
+	rg_link_put(&store->link, RG_ROLE_ASIDE,
+		    "SELECT pg_notify('roger_' || $1::text, $2::bigint::text)",
+		    RG_ARGS(RG_INT(store->ws), RG_INT(store->row.bytes)));
+	rg_link_sync(&store->link);
+	rg_link_flush(&store->link);
+	store->telling = false;
 }
 
 /* A warning: the wait for the standby was cancelled, and success means nothing. */
 int rg_pg_take_barrier(struct postgres_store *store, struct roger_err *err)
 {
-	int r = rg_link_expect(&store->link, RG_ANSWER_MS, NULL, err);
+	PGresult *result = NULL;
+	int r = rg_link_expect(&store->link, RG_ANSWER_MS, &result, err);
 
 	store->barrier_life = 0;
 	if (r == ROGER_OK && store->link.warned) {
@@ -69,7 +85,20 @@ int rg_pg_take_barrier(struct postgres_store *store, struct roger_err *err)
 		r = rg_fail(err, ROGER_EIO, 0,
 			    "PostgreSQL did not wait for its standby: it may not have the lines");
 	}
+	if (r == ROGER_OK && store->telling && rg_column_int(result, 0, 1))
+		notify(store);
+	PQclear(result);
 	return r;
+}
+
+int rg_pg_barrier(struct postgres_store *store, struct roger_err *err)
+{
+	int r = rg_pg_ready(store, err);
+
+	if (r < 0)
+		return r;
+	rg_pg_put_barrier(store);
+	return rg_pg_take_barrier(store, err);
 }
 
 static bool has_barrier(const struct postgres_store *store)
@@ -456,7 +485,7 @@ static void use_step(struct postgres_store *store, const PGresult *result)
 	row->before_last = (uint64_t)rg_column_int(result, 0, 3);
 	rg_column_ints(result, 0, 4, row->words, WORDS);
 	copy_words(&store->shared, row->words, true);
-	store->waits = rg_column_int(result, 0, 5);
+	store->telling = store->telling || length > 0;
 	store->looked_ns = rg_clock_monotonic_ns();
 	rg_pg_end_step(store, true);
 }
@@ -504,7 +533,7 @@ static int find_step(struct postgres_store *store, uint64_t *end, struct roger_e
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "the connection to PostgreSQL was lost; try again");
 	if (stored) {
-		store->waits = true;
+		store->telling = true;
 		rg_pg_forget_known(store);
 		*end = store->row.bytes;
 		return ROGER_OK;
@@ -664,11 +693,7 @@ static int make_durable(struct postgres_store *store, struct roger_err *err)
 
 	if (store->durable >= end)
 		return ROGER_OK;
-	r = rg_pg_ready(store, err);
-	if (r < 0)
-		return r;
-	rg_pg_put_barrier(store);
-	r = rg_pg_take_barrier(store, err);
+	r = rg_pg_barrier(store, err);
 	if (r == ROGER_OK)
 		store->durable = end;
 	return r;
@@ -723,19 +748,6 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 	return r;
 }
 
-/* Tell those who wait, in a transaction of its own: a notification within another one would hold
- * the lock of all notifications during its flush. */
-static void notify(struct postgres_store *store)
-{
-	if (!store->waits)
-		return;
-	rg_link_put(&store->link, RG_ROLE_ASIDE, "SELECT pg_notify('roger_' || $1::text, '')",
-		    RG_ARGS(RG_INT(store->ws)));
-	rg_link_sync(&store->link);
-	rg_link_flush(&store->link);
-	store->waits = false;
-}
-
 static int sync_once(struct postgres_store *store, struct roger_err *err)
 {
 	int r = ROGER_OK;
@@ -746,10 +758,7 @@ static int sync_once(struct postgres_store *store, struct roger_err *err)
 			return r;
 		rg_pg_put_barrier(store);
 	}
-	r = rg_pg_take_barrier(store, err);
-	if (r == ROGER_OK)
-		notify(store);
-	return r;
+	return rg_pg_take_barrier(store, err);
 }
 
 static int sync_messages(struct postgres_store *store, uint64_t end, struct roger_err *err)
@@ -757,7 +766,7 @@ static int sync_messages(struct postgres_store *store, uint64_t end, struct roge
 	bool stored = true;
 	int tries = 0, r;
 
-	if (end <= store->durable && !has_barrier(store))
+	if (end <= store->durable && !has_barrier(store) && !store->telling)
 		return ROGER_OK;
 	do {
 		r = ROGER_OK;
@@ -783,14 +792,10 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 	struct postgres_store *store = rg_pg_enter(base);
 	int r;
 
-	if (file && file->log != RG_LOG_MESSAGES) {
-		r = rg_pg_ready(store, err);
-		rg_pg_put_barrier(store);
-		if (r == ROGER_OK)
-			r = rg_pg_take_barrier(store, err);
-	} else {
+	if (file && file->log != RG_LOG_MESSAGES)
+		r = rg_pg_barrier(store, err);
+	else
 		r = sync_messages(store, end, err);
-	}
 	rg_pg_leave(store);
 	return r;
 }
@@ -836,8 +841,11 @@ static void watch(struct postgres_store *store, uint32_t wake, int64_t wait_ms)
 	if (r == ROGER_OK && store->link.connection &&
 	    (store->link.notified || is_due(store->looked_ns, LOOK_EACH_MS))) {
 		store->link.notified = false;
-		r = rg_pg_look(store, false, NULL);
+		r = rg_pg_look(store, true, NULL);
 	}
+	/* They need no barrier of ours. */
+	if (r == ROGER_OK && store->link.told > store->durable)
+		store->durable = store->link.told;
 	store->watching = r == ROGER_OK && store->link.connection;
 }
 
