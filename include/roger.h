@@ -1821,6 +1821,9 @@ enum roger_field_flag {
 				    * else is said; also as people type it: NAME#N, @last, a piece */
 	ROGER_LETTER = 1 << 18,	   /* with that: a dead letter */
 	ROGER_MEASURED = 1 << 19,  /* a ROGER_INT that is left out when it is ROGER_UNKNOWN */
+	ROGER_WAITS = 1 << 20,	   /* a ROGER_SPAN: how long the verb waits */
+	ROGER_IN_PARTS = 1 << 21,  /* with that: several short waits are one long wait */
+	ROGER_ENDLESS = 1 << 22,   /* with that: 0 is for ever */
 };
 
 struct roger_field {
@@ -1846,6 +1849,10 @@ enum roger_op_flag {
 	ROGER_EXECUTES = 1 << 3,     /* runs a program that its request names: not for strangers */
 	ROGER_NO_COMMAND = 1 << 4,   /* a part of another command, such as send --batch */
 	ROGER_TOOL = 1 << 5,	     /* a tool of `roger mcp`, too */
+	ROGER_AGAIN = 1 << 6,	     /* to do it twice is to do it once */
+	ROGER_MARKS = 1 << 7,	     /* writes nothing, but speaks for the agent */
+	ROGER_ADMINISTERS = 1 << 8,  /* not for every agent; it may take minutes */
+	ROGER_SLOW = 1 << 9,	     /* reads all that is stored: it may take minutes, too */
 };
 
 struct roger_op {

@@ -18,6 +18,15 @@ static bool is_text(enum roger_kind kind)
 	       kind == ROGER_MEMBERS;
 }
 
+const struct roger_field *rg_find_flag(const struct roger_record *record, unsigned flag)
+{
+	const struct roger_field *field = record->fields;
+
+	while (field->name && !(field->flags & flag))
+		field++;
+	return field->name ? field : NULL;
+}
+
 bool rg_field_unset(const struct roger_field *field, const void *record)
 {
 	const void *at = rg_field_at(field, record);

@@ -24,6 +24,9 @@ static inline void *rg_field_at(const struct roger_field *field, const void *rec
 	return (char *)(uintptr_t)record + field->offset;
 }
 
+/* The first field with such a flag; NULL: none has it. */
+const struct roger_field *rg_find_flag(const struct roger_record *record, unsigned flag);
+
 /* Is the field at its unset value: "", 0, false, no items? */
 bool rg_field_unset(const struct roger_field *field, const void *record);
 

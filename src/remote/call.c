@@ -13,43 +13,18 @@ enum {
 	STEP_MS = 50 * 1000, /* the server waits for a minute at most */
 };
 
-/* What is to be known of a verb beside its row in roger.h; most have no row here. */
+/* What only this side has to know of a verb; most have no row here. */
 static const struct row {
 	const char *name;
-	size_t span;  /* where its request says how long to wait; 0: nowhere */
-	bool endless; /* not to say how long is for ever */
-	bool slow;
 	bool local;				  /* for a machine with the workspace */
 	bool outbox;				  /* its answer tells of the outbox, too */
 	bool instants;				  /* its answer is entries of the activity log */
 	enum { NO_KEY, ONE_KEY, MANY_KEYS } keys; /* of messages */
 } rows[] = {
-	{ .name = "send", .keys = ONE_KEY },
-	{ .name = "reply", .keys = ONE_KEY },
-	{ .name = "send_many", .keys = MANY_KEYS },
-	{ .name = "receive", .span = offsetof(struct roger_inbox_request, wait_ms) },
-	{ .name = "wait",
-	  .span = offsetof(struct roger_wait_request, timeout_ms),
-	  .endless = true },
-	{ .name = "status", .outbox = true },
-	{ .name = "activity", .instants = true },
-	{ .name = "log", .instants = true },
+	{ .name = "send", .keys = ONE_KEY },	    { .name = "reply", .keys = ONE_KEY },
+	{ .name = "send_many", .keys = MANY_KEYS }, { .name = "status", .outbox = true },
+	{ .name = "activity", .instants = true },   { .name = "log", .instants = true },
 	{ .name = "bridge", .local = true },
-	{ .name = "archive", .slow = true },
-	{ .name = "cleanup", .slow = true },
-	{ .name = "delete", .slow = true },
-	{ .name = "doctor", .slow = true },
-	{ .name = "ingest", .slow = true },
-	{ .name = "log_import", .slow = true },
-	{ .name = "purge", .slow = true },
-	{ .name = "rebuild", .slow = true },
-	{ .name = "report", .slow = true },
-	{ .name = "seal", .slow = true },
-	{ .name = "stats", .slow = true },
-	{ .name = "sweep", .slow = true },
-	{ .name = "timeline", .slow = true },
-	{ .name = "verify", .slow = true },
-	{ .name = "wake", .slow = true },
 };
 static const struct row usual;
 
@@ -338,9 +313,9 @@ static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
 	const bool writes = call->op->flags & ROGER_WRITES;
+	const bool slow = call->op->flags & (ROGER_ADMINISTERS | ROGER_SLOW);
 	struct remote_request request = { .key = *call->key ? call->key : NULL,
-					  .within_ms = (call->row->slow ? SLOW_MS : QUICK_MS) +
-						       wait_ms };
+					  .within_ms = (slow ? SLOW_MS : QUICK_MS) + wait_ms };
 	struct remote_answer answer = { 0 };
 	int r;
 
@@ -368,11 +343,9 @@ static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 /* What changes nothing needs no key, and a send has none of its tries. */
 static bool is_dry_run(const struct call *call)
 {
-	const struct roger_field *field = call->op->request->fields;
+	const struct roger_field *field = rg_find_flag(call->op->request, ROGER_DRY_RUN);
 
-	while (field->name && !(field->flags & ROGER_DRY_RUN))
-		field++;
-	return field->name && !rg_field_unset(field, call->request);
+	return field && !rg_field_unset(field, call->request);
 }
 
 static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
@@ -397,7 +370,7 @@ static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
 }
 
 /* A server waits for a minute at most, so a longer wait is several. */
-static int call_waiting(struct call *call, struct roger_err *err)
+static int call_waiting(struct call *call, const struct roger_field *field, struct roger_err *err)
 {
 	const int64_t start_ns = rg_clock_monotonic_ns();
 	void *request = rg_arena_get(call->arena, call->op->request->size);
@@ -408,8 +381,8 @@ static int call_waiting(struct call *call, struct roger_err *err)
 		return rg_fail_memory(err);
 	memcpy(request, call->request, call->op->request->size);
 	call->request = request;
-	span = (int64_t *)(uintptr_t)((char *)request + call->row->span);
-	all_ms = *span ? *span : call->row->endless ? INT64_MAX : 0;
+	span = rg_field_at(field, request);
+	all_ms = *span ? *span : field->flags & ROGER_ENDLESS ? INT64_MAX : 0;
 	for (;;) {
 		left_ms = all_ms - (rg_clock_monotonic_ns() - start_ns) / 1000000;
 		*span = left_ms < STEP_MS ? left_ms : STEP_MS;
@@ -443,6 +416,7 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 	       struct roger_err *err)
 {
 	struct call call = { roger, op, row_of(op), NULL, request, ret_reply, "" };
+	const struct roger_field *field;
 	struct roger_err local;
 	int r;
 
@@ -460,7 +434,8 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 	if (r < 0 || !call.arena)
 		return r < 0 ? r : rg_fail_memory(err);
 	memcpy(ret_reply, &call.arena, sizeof call.arena);
-	r = call.row->span ? call_waiting(&call, err) : call_once(&call, 0, err);
+	field = rg_find_flag(op->request, ROGER_IN_PARTS);
+	r = field ? call_waiting(&call, field, err) : call_once(&call, 0, err);
 	if (r < 0 && roger->unreached)
 		remote_outbox_tell(roger, err);
 	if (r < 0) {

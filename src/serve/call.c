@@ -15,115 +15,34 @@ enum { STEP_MS = 500, PAGE_ROWS = 100 };
 
 /* ------------------------------------------------------------------ verbs -- */
 
-/* What is to be known of a verb beside its row in roger.h.  Without one here it is slow. */
-static const struct {
-	const char *name;
-	enum serve_pool_kind pool;
-	enum serve_right right;
-	size_t span; /* where its request says how long to wait; 0: nowhere */
-	bool steps, endless, again, matches;
-} rows[] = {
-	{ "send", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_send_request, within_ms) },
-	{ "send_many", SERVE_QUICK, SERVE_ACT, 0 },
-	{ "inbox", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "looked", SERVE_QUICK, SERVE_ACT, 0 },
-	{ "arrive", SERVE_QUICK, SERVE_ACT, 0 },
-	{ "receive", SERVE_QUICK, SERVE_ACT, offsetof(struct roger_inbox_request, wait_ms),
-	  .steps = true },
-	{ "wait", SERVE_QUICK, SERVE_LOOK, offsetof(struct roger_wait_request, timeout_ms),
-	  .steps = true, .endless = true },
-	{ "redeliver", SERVE_QUICK, SERVE_ACT,
-	  offsetof(struct roger_redeliver_request, within_ms) },
-	{ "wake", SERVE_SLOW, SERVE_ADMINISTER, offsetof(struct roger_wake_request, within_ms) },
-	{ "claim", SERVE_QUICK, SERVE_ACT, 0 },
-	{ "ack", SERVE_QUICK, SERVE_ACT, 0, .again = true, .matches = true },
-	{ "nack", SERVE_QUICK, SERVE_ACT, 0, .matches = true },
-	{ "show", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "thread", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "list", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "count", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "agents", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "status", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "dispatch", SERVE_QUICK, SERVE_ACT, 0 },
-	{ "complete", SERVE_QUICK, SERVE_ACT, 0 },
-	{ "runs", SERVE_QUICK, SERVE_LOOK, 0 },
-	{ "log", SERVE_QUICK, SERVE_ACT, 0 },
-	{ "retire", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "session", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "archive", SERVE_SLOW, SERVE_ADMINISTER, 0, .matches = true },
-	{ "cleanup", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "delete", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "cycle", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "purge", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "log_import", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "sweep", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "bridge", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "ingest", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "rebuild", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "accept", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-	{ "doctor", SERVE_SLOW, SERVE_ADMINISTER, 0 },
-};
-
-#define ONE(verb, request, reply) +1
-enum { VERBS = 0 ROGER_VERBS(ONE, ONE) };
-
-static const struct roger_field *field_at(const struct roger_record *record, size_t offset)
+enum serve_right serve_right_of(const struct roger_op *verb)
 {
-	const struct roger_field *field;
-
-	for (field = record->fields; field->name; field++)
-		if (field->offset == offset && field->kind == ROGER_SPAN)
-			return field;
-	return NULL;
-}
-
-static void fill(struct serve_verb *verb, const struct roger_op *op)
-{
-	size_t i;
-
-	verb->op = op;
-	verb->pool = SERVE_SLOW;
-	verb->right = op->flags & ROGER_WRITES ? SERVE_ACT : SERVE_LOOK;
-	for (i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (strcmp(rows[i].name, op->name) == 0) {
-			verb->pool = rows[i].pool;
-			verb->right = rows[i].right;
-			verb->steps = rows[i].steps;
-			verb->endless = rows[i].endless;
-			verb->again = rows[i].again;
-			verb->matches = rows[i].matches;
-			if (rows[i].span)
-				verb->span = field_at(op->request, rows[i].span);
-		}
+	if (verb->flags & ROGER_ADMINISTERS)
+		return SERVE_ADMINISTER;
+	return verb->flags & (ROGER_WRITES | ROGER_MARKS) ? SERVE_ACT : SERVE_LOOK;
 }
 
 /*
  * A server is of one workspace, so what needs none, such as to make one, is no route;
  * and nothing that runs a program which the request names.
  */
-const struct serve_verb *serve_next_verb(size_t *i)
+const struct roger_op *serve_next_verb(size_t *i)
 {
-	static struct serve_verb verbs[VERBS];
+	const struct roger_op *verb = roger_ops()[*i];
 
-	for (; *i < VERBS; ++*i) {
-		const struct roger_op *op = roger_ops()[*i];
-
-		if (op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE))
-			continue;
-		if (!verbs[*i].op)
-			fill(&verbs[*i], op);
-		return &verbs[(*i)++];
-	}
-	return NULL;
+	while (verb && (verb->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)))
+		verb = roger_ops()[++*i];
+	*i += verb != NULL;
+	return verb;
 }
 
-const struct serve_verb *serve_find_verb(struct roger_str name)
+const struct roger_op *serve_find_verb(struct roger_str name)
 {
-	const struct serve_verb *verb;
+	const struct roger_op *verb;
 	size_t i = 0;
 
 	while ((verb = serve_next_verb(&i)))
-		if (rg_str_is(name, verb->op->name))
+		if (rg_str_is(name, verb->name))
 			return verb;
 	return NULL;
 }
@@ -186,7 +105,7 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 		/* Fields of a form that nobody filled in. */
 		if (job->answer.page && !*pair->value)
 			continue;
-		field = find_member(job->verb->op->request, pair->key, err);
+		field = find_member(job->verb->request, pair->key, err);
 		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
 		if (r < 0)
 			break;
@@ -199,16 +118,14 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 static int add_caller(struct serve_job *job, const struct serve_caller *caller,
 		      const struct rg_json **json, struct roger_str text, struct roger_err *err)
 {
-	const struct roger_field *field = job->verb->op->request->fields;
+	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_SELF);
 	const struct rg_value *object = rg_json_root(*json);
 	const char *rest = memchr(text.data, '{', text.length);
 	struct roger_str longer, key;
 	const struct rg_value *value;
 	size_t i = 0;
 
-	while (field->name && !(field->flags & ROGER_SELF))
-		field++;
-	if (!field->name || !*caller->agent || !rest || rg_json_kind(object) != RG_JSON_OBJECT ||
+	if (!field || !*caller->agent || !rest || rg_json_kind(object) != RG_JSON_OBJECT ||
 	    rg_json_member(object, field->name))
 		return ROGER_OK;
 	if (!rg_arena_print(job->arena, &longer, "{\"%s\":\"%s\"%s%s", field->name, caller->agent,
@@ -233,7 +150,7 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 		return r;
 	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
-	return rg_words_decode(job->verb->op->request, rg_json_root(json), job->request, job->arena,
+	return rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena,
 			       err);
 }
 
@@ -241,8 +158,7 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 static bool is_anothers(const struct serve_job *job, struct roger_str name,
 			const struct serve_caller *caller)
 {
-	return !(job->verb->op->flags & ROGER_WRITES) && name.length &&
-	       !rg_str_is(name, caller->name);
+	return !(job->verb->flags & ROGER_WRITES) && name.length && !rg_str_is(name, caller->name);
 }
 
 /* Who the caller is comes from its token, where that names somebody. */
@@ -286,23 +202,26 @@ static int set_key(struct serve_job *job, const struct roger_field *field, const
 }
 
 /* What waits does so at a thread of its own, and for a while only. */
-static void bound_wait(struct serve_job *job)
+static void bound_waits(struct serve_job *job)
 {
+	const struct roger_field *field;
 	int64_t *span;
 
-	if (!job->verb->span)
-		return;
-	span = rg_field_at(job->verb->span, job->request);
-	if (*span > SERVE_WAIT_MS_MAX || (*span == 0 && job->verb->endless))
-		*span = SERVE_WAIT_MS_MAX;
-	if (*span)
-		job->pool = SERVE_WAITS;
+	for (field = job->verb->request->fields; field->name; field++) {
+		if (!(field->flags & ROGER_WAITS))
+			continue;
+		span = rg_field_at(field, job->request);
+		if (*span > SERVE_WAIT_MS_MAX || (*span == 0 && (field->flags & ROGER_ENDLESS)))
+			*span = SERVE_WAIT_MS_MAX;
+		if (*span)
+			job->pool = SERVE_WAITS;
+	}
 }
 
 /* As much as somebody reads at once, where nobody says how much. */
 static void bound_page(struct serve_job *job)
 {
-	const struct roger_field *field = cli_find_field(job->verb->op->request, RG_STR("limit"));
+	const struct roger_field *field = cli_find_field(job->verb->request, RG_STR("limit"));
 
 	if (field && field->kind == ROGER_INT && rg_field_unset(field, job->request))
 		*(int64_t *)rg_field_at(field, job->request) = PAGE_ROWS;
@@ -327,7 +246,7 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 	bool person = caller->right == SERVE_LOOK;
 	int r = ROGER_OK;
 
-	for (field = job->verb->op->request->fields; field->name && r == ROGER_OK; field++) {
+	for (field = job->verb->request->fields; field->name && r == ROGER_OK; field++) {
 		if (field->flags & ROGER_SELF) {
 			/* A page is read by a person, whoever that is. */
 			person |= (caller->person || job->answer.page) &&
@@ -335,15 +254,14 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 					      *(struct roger_str *)rg_field_at(field, job->request),
 					      caller);
 			r = set_caller(job, field, caller, err);
-		} else if ((field->flags & ROGER_KEY) && key &&
-			   (job->verb->op->flags & ROGER_WRITES))
+		} else if ((field->flags & ROGER_KEY) && key && (job->verb->flags & ROGER_WRITES))
 			r = set_key(job, field, key, err);
 		else if ((field->flags & ROGER_PERSON) && person)
 			*(bool *)rg_field_at(field, job->request) = true;
 	}
 	if (job->answer.page)
 		bound_page(job);
-	bound_wait(job);
+	bound_waits(job);
 	bound_send(job);
 	return r;
 }
@@ -403,12 +321,9 @@ void serve_fail(struct serve_answer *answer, int code, const struct roger_err *e
 
 static bool was_replayed(const struct roger_record *record, const void *reply)
 {
-	const struct roger_field *field;
+	const struct roger_field *field = rg_find_flag(record, ROGER_DUPLICATE);
 
-	for (field = record->fields; field->name; field++)
-		if (field->flags & ROGER_DUPLICATE)
-			return !rg_field_unset(field, reply);
-	return false;
+	return field && !rg_field_unset(field, reply);
 }
 
 /* As --json prints it. */
@@ -421,7 +336,7 @@ static void print_json(const struct roger *roger, const struct roger_record *rec
 
 static void print_reply(struct serve_job *job, const struct roger *roger, const void *reply)
 {
-	const struct roger_record *record = job->verb->op->reply;
+	const struct roger_record *record = job->verb->reply;
 
 	if (job->answer.page)
 		serve_print_table(job, reply);
@@ -461,16 +376,17 @@ static void tag(struct serve_job *job)
 /* One call; of what waits as many as fit into its time, until there is something. */
 static int call(struct serve_job *job, struct roger *roger, void *reply, struct roger_err *err)
 {
-	const struct serve_verb *verb = job->verb;
-	int64_t *span = verb->steps ? rg_field_at(verb->span, job->request) : NULL;
+	const struct roger_op *verb = job->verb;
+	const struct roger_field *field = rg_find_flag(verb->request, ROGER_IN_PARTS);
+	int64_t *span = field ? rg_field_at(field, job->request) : NULL;
 	int64_t left = span && *span ? *span : 0;
 	int r;
 
 	for (;; left -= STEP_MS) {
 		if (span && left > 0)
 			*span = left < STEP_MS ? left : STEP_MS;
-		r = roger_call(roger, verb->op, job->request, reply, err);
-		if (r < 0 || left <= STEP_MS || !rg_field_unset(verb->op->reply->fields, reply) ||
+		r = roger_call(roger, verb, job->request, reply, err);
+		if (r < 0 || left <= STEP_MS || !rg_field_unset(verb->reply->fields, reply) ||
 		    serve_is_ending(job->serve))
 			return r;
 		roger_reply_free(reply);
@@ -478,14 +394,11 @@ static int call(struct serve_job *job, struct roger *roger, void *reply, struct 
 }
 
 /* A key that was used for something else is no question of rights. */
-static bool is_of_key(const struct serve_verb *verb, const struct roger_err *err)
+static bool is_of_key(const struct roger_op *verb, const struct roger_err *err)
 {
-	const struct roger_field *field;
+	const struct roger_field *field = rg_find_flag(verb->request, ROGER_KEY);
 
-	for (field = verb->op->request->fields; field->name; field++)
-		if ((field->flags & ROGER_KEY) && strcmp(field->name, err->member) == 0)
-			return true;
-	return false;
+	return field && strcmp(field->name, err->member) == 0;
 }
 
 /* ---------------------------------------------------------------- If-Match -- */
@@ -493,12 +406,11 @@ static bool is_of_key(const struct serve_verb *verb, const struct roger_err *err
 /* The one message that a request is about. */
 static int find_id(const struct serve_job *job, struct roger_strs *ret, struct roger_err *err)
 {
-	const struct roger_field *field = job->verb->op->request->fields;
+	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_ID);
 
 	*ret = (struct roger_strs){ 0 };
-	while (job->verb->matches && !(field->kind == ROGER_TEXTS && (field->flags & ROGER_ID)))
-		field++;
-	if (job->verb->matches)
+	if (field && field->kind == ROGER_TEXTS && !(field->flags & ROGER_LETTER) &&
+	    (job->verb->flags & ROGER_WRITES))
 		*ret = *(struct roger_strs *)rg_field_at(field, job->request);
 	return ret->count == 1 ? ROGER_OK
 			       : rg_fail(err, ROGER_EUSAGE, 0,
@@ -552,7 +464,7 @@ static int call_if_match(struct serve_job *job, struct roger *roger, void *reply
 
 void serve_call(struct serve_job *job, struct roger *roger)
 {
-	void *reply = rg_arena_get(job->arena, job->verb->op->reply->size);
+	void *reply = rg_arena_get(job->arena, job->verb->reply->size);
 	struct roger_err err = { 0 };
 	bool changed = false;
 	int r;

@@ -337,8 +337,7 @@ static void on_read(struct serve_job *job)
 static void look(struct serve_stream *stream)
 {
 	static const struct roger_record place = { .size = sizeof(struct cursor) };
-	static const struct roger_op op = { .request = &place };
-	static const struct serve_verb verb = { .op = &op, .pool = SERVE_QUICK };
+	static const struct roger_op verb = { .request = &place };
 	struct serve_job *job;
 
 	stream->again = true;

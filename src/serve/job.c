@@ -12,7 +12,7 @@ static const struct {
 	size_t threads, queue;
 } sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { 32, 0 } };
 
-struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *verb,
+struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
 				struct evhttp_request *http)
 {
 	struct serve_job *job = calloc(1, sizeof *job);
@@ -21,12 +21,12 @@ struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *ve
 		return NULL;
 	job->serve = serve;
 	job->verb = verb;
-	job->pool = verb->pool;
+	job->pool = verb->flags & (ROGER_ADMINISTERS | ROGER_SLOW) ? SERVE_SLOW : SERVE_QUICK;
 	job->http = http;
 	job->answer.page = http && serve_wants_page(http);
 	job->answer.job = job;
 	job->arena = rg_arena_new();
-	job->request = job->arena ? rg_arena_get(job->arena, verb->op->request->size + 1) : NULL;
+	job->request = job->arena ? rg_arena_get(job->arena, verb->request->size + 1) : NULL;
 	rg_buf_init(&job->answer.body, SIZE_MAX);
 	job->began_ns = rg_clock_monotonic_ns();
 	if (job->request)

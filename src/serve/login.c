@@ -204,7 +204,7 @@ void serve_on_session(struct serve *serve, struct evhttp_request *request,
 
 struct login {
 	char given[SERVE_SECRET_BYTES], secret[SERVE_SECRET_BYTES];
-	bool form; /* no script: the next page comes by a redirect */
+	bool form; /* no script */
 };
 
 static const struct roger_field key_fields[] = {
@@ -275,20 +275,6 @@ static void trade(struct serve_job *job, struct roger *roger)
 		print_session(job->serve, &caller, &job->answer);
 }
 
-static void finish_login(struct serve_job *job)
-{
-	const struct login *login = job->context;
-
-	if (job->answer.status == 200) {
-		set_cookie(job->serve, job->http, login->secret, "; Max-Age=604800");
-		if (login->form) {
-			job->answer.status = 303;
-			serve_set_header(job->http, "Location", "/v1/");
-		}
-	}
-	serve_send(job->http, &job->answer);
-}
-
 static void end_login(struct serve_job *job, struct roger *roger)
 {
 	const struct login *login = job->context;
@@ -302,30 +288,40 @@ static void end_login(struct serve_job *job, struct roger *roger)
 		job->answer.status = 204;
 }
 
-static void finish_logout(struct serve_job *job)
+/* The cookie comes or goes; without script the next page comes by a redirect. */
+static void finish(struct serve_job *job)
 {
 	const struct login *login = job->context;
+	const bool in = *login->secret;
 
-	if (job->answer.status == 204) {
-		set_cookie(job->serve, job->http, "", "; Max-Age=0");
+	if (job->answer.status < 300) {
+		set_cookie(job->serve, job->http, login->secret,
+			   in ? "; Max-Age=604800" : "; Max-Age=0");
 		if (login->form) {
 			job->answer.status = 303;
-			serve_set_header(job->http, "Location", "/login");
+			serve_set_header(job->http, "Location", in ? "/v1/" : "/login");
 		}
 	}
 	serve_send(job->http, &job->answer);
 }
 
-static struct serve_job *new_job(struct serve *serve, struct evhttp_request *request)
+/* NULL: it was refused. */
+static struct serve_job *new_job(struct serve *serve, struct evhttp_request *request,
+				 void (*work)(struct serve_job *job, struct roger *roger))
 {
 	struct serve_job *job = serve_job_new(serve, serve_find_verb(RG_STR("count")), request);
+	struct login *login = job ? rg_arena_get(job->arena, sizeof *login) : NULL;
 
-	if (!job)
-		return NULL;
-	job->context = rg_arena_get(job->arena, sizeof(struct login));
-	if (job->context)
+	if (login) {
+		login->form = serve_has_type(request, "application/x-www-form-urlencoded");
+		job->context = login;
+		job->work = work;
+		job->finish = finish;
 		return job;
-	serve_job_free(job);
+	}
+	if (job)
+		serve_job_free(job);
+	serve_refuse(request, 503, "memory", false, "out of memory; try again");
 	return NULL;
 }
 
@@ -342,38 +338,23 @@ static void start(struct serve_job *job, int r, struct roger_err *err)
 
 void serve_on_login(struct serve *serve, struct evhttp_request *request)
 {
-	struct serve_job *job = new_job(serve, request);
+	struct serve_job *job = new_job(serve, request, trade);
 	struct roger_err err = { 0 };
-	struct login *login;
-	int r;
 
-	if (!job) {
-		serve_refuse(request, 503, "memory", false, "out of memory; try again");
-		return;
-	}
-	job->work = trade;
-	job->finish = finish_login;
-	login = job->context;
-	login->form = serve_has_type(request, "application/x-www-form-urlencoded");
-	r = read_key(request, job, login, &err);
-	start(job, r, &err);
+	if (job)
+		start(job, read_key(request, job, job->context, &err), &err);
 }
 
 void serve_on_logout(struct serve *serve, struct evhttp_request *request)
 {
-	struct serve_job *job = new_job(serve, request);
+	struct serve_job *job = new_job(serve, request, end_login);
 	struct serve_caller caller;
 	struct roger_err err = { 0 };
 	struct login *login;
 
-	if (!job) {
-		serve_refuse(request, 503, "memory", false, "out of memory; try again");
+	if (!job)
 		return;
-	}
-	job->work = end_login;
-	job->finish = finish_logout;
 	login = job->context;
-	login->form = serve_has_type(request, "application/x-www-form-urlencoded");
 	if (!find_login(serve, request, login->given, &caller))
 		*login->given = '\0';
 	start(job, ROGER_OK, &err);

@@ -21,7 +21,7 @@ static void count(struct serve_figures *figures, int status, int64_t began_ns)
 
 void serve_count(struct serve *serve, const struct serve_job *job)
 {
-	const struct serve_verb *verb;
+	const struct roger_op *verb;
 	size_t i = 0, which;
 
 	for (which = 0; (verb = serve_next_verb(&i)) && verb != job->verb; which++)
@@ -88,11 +88,11 @@ static void add_each(struct rg_buf *out, const struct serve *serve,
 		     void (*add)(struct rg_buf *out, const char *verb,
 				 const struct serve_figures *figures))
 {
-	const struct serve_verb *verb;
+	const struct roger_op *verb;
 	size_t i = 0, which;
 
 	for (which = 0; (verb = serve_next_verb(&i)); which++)
-		add(out, verb->op->name, &serve->figures[which]);
+		add(out, verb->name, &serve->figures[which]);
 	add(out, "mcp", &serve->mcp_figures);
 }
 

@@ -41,9 +41,8 @@ static void add_parameters(struct rg_buf *out, const struct roger_record *record
 	rg_buf_add_char(out, ']');
 }
 
-static void add_verb(struct rg_buf *out, const struct serve_verb *verb)
+static void add_verb(struct rg_buf *out, const struct roger_op *op)
 {
-	const struct roger_op *op = verb->op;
 	bool writes = op->flags & ROGER_WRITES;
 	char path[64];
 
@@ -51,7 +50,7 @@ static void add_verb(struct rg_buf *out, const struct serve_verb *verb)
 	rg_json_add_key(out, rg_str(path));
 	rg_buf_printf(out, "{\"%s\":{\"operationId\":\"%s\"", writes ? "post" : "get", op->name);
 	add_text(out, "summary", op->summary);
-	rg_buf_printf(out, ",\"x-right\":\"%s\"", serve_rights[verb->right]);
+	rg_buf_printf(out, ",\"x-right\":\"%s\"", serve_rights[serve_right_of(op)]);
 	if (writes) {
 		rg_buf_add_text(out, ",\"requestBody\":{\"required\":true,\"content\":"
 				     "{\"application/json\":{\"schema\":");
@@ -68,7 +67,7 @@ static void add_verb(struct rg_buf *out, const struct serve_verb *verb)
 
 void serve_print_openapi(struct rg_buf *out)
 {
-	const struct serve_verb *verb;
+	const struct roger_op *verb;
 	size_t i = 0;
 
 	rg_buf_add_text(out, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"roger\",\"version\":"

@@ -149,7 +149,7 @@ static void add_paragraph(struct rg_buf *out, const char *element, const char *t
 /* What follows: the same question, after the last of these. */
 static void add_next(struct rg_buf *out, const struct serve_job *job, const void *reply)
 {
-	const struct roger_op *op = job->verb->op;
+	const struct roger_op *op = job->verb;
 	const struct roger_field *next = cli_find_field(op->reply, RG_STR("next"));
 	struct evkeyvalq pairs;
 	struct evkeyval *pair;
@@ -177,19 +177,15 @@ static void add_next(struct rg_buf *out, const struct serve_job *job, const void
 	rg_buf_add_text(out, "\">next</a></p>\n");
 }
 
-bool serve_only_looks(const struct serve_verb *verb)
-{
-	return !(verb->op->flags & ROGER_WRITES) && verb->right != SERVE_ACT;
-}
-
+/* A link may lead to it, since it leaves no trace. */
 static bool has_form(const struct serve_job *job)
 {
-	return serve_only_looks(job->verb) && !job->tagged && !job->work;
+	return serve_right_of(job->verb) == SERVE_LOOK && !job->tagged && !job->work;
 }
 
 void serve_print_table(struct serve_job *job, const void *reply)
 {
-	const struct roger_op *op = job->verb->op;
+	const struct roger_op *op = job->verb;
 	struct rg_buf *out = &job->answer.body;
 
 	begin(out, op->name);
@@ -209,17 +205,17 @@ void serve_print_record(const struct roger_record *record, const void *item, str
 	end(out);
 }
 
-static void add_verb(struct rg_buf *out, const struct serve_verb *verb)
+static void add_verb(struct rg_buf *out, const struct roger_op *verb)
 {
-	rg_buf_printf(out, "<tr><td><a href=\"/v1/%s\">%s</a></td><td>%s</td><td>", verb->op->name,
-		      verb->op->name, serve_rights[verb->right]);
-	add_escaped(out, verb->op->summary);
+	rg_buf_printf(out, "<tr><td><a href=\"/v1/%s\">%s</a></td><td>%s</td><td>", verb->name,
+		      verb->name, serve_rights[serve_right_of(verb)]);
+	add_escaped(out, verb->summary);
 	rg_buf_add_text(out, "</td></tr>\n");
 }
 
 void serve_print_index(struct rg_buf *out)
 {
-	const struct serve_verb *verb;
+	const struct roger_op *verb;
 	size_t i = 0;
 
 	begin(out, "All verbs");
@@ -233,9 +229,8 @@ void serve_print_index(struct rg_buf *out)
 }
 
 /* One that writes: what it takes, and how it is typed. */
-void serve_print_verb(const struct serve_verb *verb, struct rg_buf *out)
+void serve_print_verb(const struct roger_op *op, struct rg_buf *out)
 {
-	const struct roger_op *op = verb->op;
 	const struct roger_field *field;
 
 	begin(out, op->name);
@@ -243,7 +238,7 @@ void serve_print_verb(const struct serve_verb *verb, struct rg_buf *out)
 	if (op->examples)
 		add_paragraph(out, "pre", op->examples);
 	rg_buf_printf(out, "<p>POST /v1/%s takes these, as JSON, from who may %s.</p>\n<table>\n",
-		      op->name, serve_rights[verb->right]);
+		      op->name, serve_rights[serve_right_of(op)]);
 	for (field = op->request->fields; field->name; field++) {
 		if (field->flags & (ROGER_HIDDEN | ROGER_DERIVED))
 			continue;
@@ -282,7 +277,7 @@ void serve_print_fault(struct serve_answer *answer, const struct roger_err *err)
 	begin(out, title);
 	add_paragraph(out, "p", err->message);
 	if (job && has_form(job))
-		add_form(out, job->verb->op, job->request);
+		add_form(out, job->verb, job->request);
 	if (answer->status == 401 || answer->status == 403)
 		add_key_form(out);
 	end(out);

@@ -127,12 +127,12 @@ static struct serve_replays *replays_of(struct serve *serve)
 /* -------------------------------------------------------------------- finding -- */
 
 /* The same key of another caller, or for another verb, is another one. */
-static void print_key(const struct serve_caller *caller, const struct serve_verb *verb,
+static void print_key(const struct serve_caller *caller, const struct roger_op *verb,
 		      const char *key, char to[RG_DIGEST_DIGITS + 1])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
-	rg_buf_printf(&text, "%s\n%s\n%s", caller->name, verb->op->name, key);
+	rg_buf_printf(&text, "%s\n%s\n%s", caller->name, verb->name, key);
 	rg_sha256_hex(rg_buf_str(&text), to);
 }
 
@@ -148,15 +148,15 @@ static bool has_keys(const struct roger_record *record)
 	return false;
 }
 
-static bool may_be_forgotten(const struct serve_replays *replays, const struct serve_verb *verb,
+static bool may_be_forgotten(const struct serve_replays *replays, const struct roger_op *verb,
 			     int64_t tried_ms)
 {
-	return tried_ms && now_ms() - tried_ms < replays->known_ms + MARGIN_MS && !verb->again &&
-	       !has_keys(verb->op->request);
+	return tried_ms && now_ms() - tried_ms < replays->known_ms + MARGIN_MS &&
+	       !(verb->flags & ROGER_AGAIN) && !has_keys(verb->request);
 }
 
 enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller *caller,
-				 const struct serve_verb *verb, const struct serve_tried *tried,
+				 const struct roger_op *verb, const struct serve_tried *tried,
 				 struct serve_replay **ret)
 {
 	struct serve_replays *replays = replays_of(serve);

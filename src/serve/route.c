@@ -291,13 +291,13 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 	return false;
 }
 
-static bool may(const struct serve_caller *caller, const struct serve_verb *verb,
+static bool may(const struct serve_caller *caller, const struct roger_op *verb,
 		struct evhttp_request *request)
 {
-	if (caller->right >= verb->right)
+	if (caller->right >= serve_right_of(verb))
 		return true;
 	serve_refuse(request, 403, "right", false, "this token may %s; '%s' needs one that may %s",
-		     serve_rights[caller->right], verb->op->name, serve_rights[verb->right]);
+		     serve_rights[caller->right], verb->name, serve_rights[serve_right_of(verb)]);
 	return false;
 }
 
@@ -313,12 +313,12 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 
 	if (length && !text)
 		return rg_fail_memory(err);
-	if (!(job->verb->op->flags & ROGER_WRITES) && length)
+	if (!(job->verb->flags & ROGER_WRITES) && length)
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected no body with GET");
-	if ((job->verb->op->flags & ROGER_WRITES) && query)
+	if ((job->verb->flags & ROGER_WRITES) && query)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected no query with POST: the request is the body");
-	r = job->verb->op->flags & ROGER_WRITES
+	r = job->verb->flags & ROGER_WRITES
 		    ? serve_read_body(job, (struct roger_str){ text, length }, caller, err)
 		    : serve_read_query(job, query, err);
 	if (r == ROGER_OK)
@@ -338,7 +338,7 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	struct serve_replay *replay;
 	struct roger_err err;
 
-	if (!tried.key || !(job->verb->op->flags & ROGER_WRITES))
+	if (!tried.key || !(job->verb->flags & ROGER_WRITES))
 		return true;
 	tried.body = (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
 					 evbuffer_get_length(body) };
@@ -379,7 +379,7 @@ static void answer_now(struct serve_job *job, int code, const struct roger_err *
 	serve_job_free(job);
 }
 
-static void call(struct serve *serve, const struct serve_verb *verb,
+static void call(struct serve *serve, const struct roger_op *verb,
 		 const struct serve_caller *caller, struct evhttp_request *request,
 		 const struct roger_field *place, struct roger_str id)
 {
@@ -398,7 +398,7 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 	job->tagged = place;
 	if (caller->right >= SERVE_ACT)
 		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
-	if (!*caller->name && (verb->op->flags & ROGER_WRITES))
+	if (!*caller->name && (verb->flags & ROGER_WRITES))
 		observe(request, job->observed, sizeof job->observed);
 	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
@@ -420,7 +420,7 @@ static void call(struct serve *serve, const struct serve_verb *verb,
 }
 
 /* With script or without: what a verb that writes takes. */
-static void explain(struct evhttp_request *request, const struct serve_verb *verb)
+static void explain(struct evhttp_request *request, const struct roger_op *verb)
 {
 	struct serve_answer answer = { .status = 200, .type = serve_html };
 
@@ -433,18 +433,17 @@ static void explain(struct evhttp_request *request, const struct serve_verb *ver
 static void on_verb(const struct serve_door *door, struct evhttp_request *request,
 		    struct roger_str name)
 {
-	const struct serve_verb *verb = serve_find_verb(name);
+	const struct roger_op *verb = serve_find_verb(name);
 	struct serve_caller caller;
 
 	if (!identify(door, request, &caller))
 		return;
 	if (!verb)
 		serve_refuse(request, 404, "path", false, "no verb '%.*s' here", RG_STR_CUT(name));
-	else if (!serve_only_looks(verb) && serve_wants_page(request) &&
+	else if (serve_right_of(verb) != SERVE_LOOK && serve_wants_page(request) &&
 		 evhttp_request_get_command(request) == EVHTTP_REQ_GET)
 		explain(request, verb);
-	else if (fits_method(request, verb->op->flags & ROGER_WRITES) &&
-		 may(&caller, verb, request))
+	else if (fits_method(request, verb->flags & ROGER_WRITES) && may(&caller, verb, request))
 		call(door->serve, verb, &caller, request, NULL, name);
 }
 
@@ -458,19 +457,10 @@ static const struct {
 	{ "runs/", "runs", ROGER_RUN },
 };
 
-static const struct roger_field *field_with(const struct serve_verb *verb, unsigned flag)
-{
-	const struct roger_field *field = verb->op->request->fields;
-
-	while (field->name && !(field->flags & flag))
-		field++;
-	return field->name ? field : NULL;
-}
-
 static bool on_thing(const struct serve_door *door, struct evhttp_request *request,
 		     const char *path)
 {
-	const struct serve_verb *verb;
+	const struct roger_op *verb;
 	struct serve_caller caller;
 	size_t i, length = 0;
 	char *id;
@@ -486,8 +476,8 @@ static bool on_thing(const struct serve_door *door, struct evhttp_request *reque
 		return true;
 	id = evhttp_uridecode(path + length, 0, NULL);
 	if (id)
-		call(door->serve, verb, &caller, request, field_with(verb, things[i - 1].flag),
-		     rg_str(id));
+		call(door->serve, verb, &caller, request,
+		     rg_find_flag(verb->request, things[i - 1].flag), rg_str(id));
 	else
 		serve_refuse(request, 503, "memory", false, "out of memory; try again");
 	free(id);
@@ -513,39 +503,9 @@ static void print_health(struct rg_buf *out)
 	rg_buf_add_text(out, "{\"ok\":true}\n");
 }
 
-static void on_health(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, "application/json", print_health);
-}
-
-static void on_openapi(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, "application/json", serve_print_openapi);
-}
-
-static void on_index(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, serve_html, serve_print_index);
-}
-
-static void on_login_form(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, serve_html, serve_print_login);
-}
-
 static void print_style(struct rg_buf *out)
 {
 	rg_buf_add_text(out, serve_style);
-}
-
-static void on_style(struct serve *serve, struct evhttp_request *request)
-{
-	(void)serve;
-	answer_text(request, "text/css; charset=utf-8", print_style);
 }
 
 static void start(struct serve *serve, struct evhttp_request *request, const char *verb,
@@ -622,30 +582,49 @@ static const struct {
 	const char *path;
 	bool open; /* also for those without a token: nothing of the workspace is in it */
 	void (*answer)(struct serve *serve, struct evhttp_request *request);
+	/* Where that is NULL: the same for all. */
+	const char *type;
+	void (*print)(struct rg_buf *out);
 } paths[] = {
-	{ "/healthz", true, on_health },	  { "/readyz", true, on_ready },
-	{ "/openapi.json", true, on_openapi },	  { "/metrics", false, on_metrics },
-	{ "/v1/events", false, serve_on_events }, { "/v1/", false, on_index },
-	{ "/login", true, on_login_form },	  { "/table.css", true, on_style },
+	{ "/healthz", true, NULL, "application/json", print_health },
+	{ "/readyz", true, on_ready, NULL, NULL },
+	{ "/openapi.json", true, NULL, "application/json", serve_print_openapi },
+	{ "/metrics", false, on_metrics, NULL, NULL },
+	{ "/v1/events", false, serve_on_events, NULL, NULL },
+	{ "/v1/", false, NULL, serve_html, serve_print_index },
+	{ "/login", true, NULL, serve_html, serve_print_login },
+	{ "/table.css", true, NULL, "text/css; charset=utf-8", print_style },
 };
+
+/* False: it is none of these. */
+static bool on_path(const struct serve_door *door, struct evhttp_request *request, const char *path)
+{
+	struct serve_caller caller;
+	size_t i = 0;
+
+	while (i < sizeof paths / sizeof *paths && strcmp(path, paths[i].path) != 0)
+		i++;
+	if (i == sizeof paths / sizeof *paths)
+		return false;
+	if (!fits_method(request, false) || !(paths[i].open || identify(door, request, &caller)))
+		return true;
+	if (paths[i].answer)
+		paths[i].answer(door->serve, request);
+	else
+		answer_text(request, paths[i].type, paths[i].print);
+	return true;
+}
 
 static void route(struct serve_door *door, struct evhttp_request *request)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	struct serve_caller caller;
-	size_t i;
 
 	path = path ? path : "";
-	if (on_door(door, request, path) || on_session(door, request, path))
+	if (on_door(door, request, path) || on_session(door, request, path) ||
+	    on_path(door, request, path))
 		return;
-	for (i = 0; i < sizeof paths / sizeof *paths; i++)
-		if (strcmp(path, paths[i].path) == 0) {
-			if (fits_method(request, false) &&
-			    (paths[i].open || identify(door, request, &caller)))
-				paths[i].answer(door->serve, request);
-			return;
-		}
 	if (strcmp(path, "/mcp") == 0) {
 		if (identify(door, request, &caller))
 			serve_on_mcp(door->serve, request, &caller);

@@ -98,21 +98,10 @@ bool serve_wants_page(struct evhttp_request *request);
  * nobody for what the server does by itself. */
 enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_CHORES, SERVE_WAITS, SERVE_POOLS };
 
-/* A verb as a route. */
-struct serve_verb {
-	const struct roger_op *op;
-	enum serve_pool_kind pool;
-	enum serve_right right;
-	const struct roger_field *span; /* how long it waits; NULL: it does not */
-	bool steps;			/* waiting twice is waiting longer */
-	bool endless;			/* not to say how long is for ever */
-	bool again;			/* to do it again is to do it once */
-	bool matches;			/* it changes messages, if they are as they were seen */
-};
-
-/* NULL: none of that name, or none for others. */
-const struct serve_verb *serve_find_verb(struct roger_str name);
-const struct serve_verb *serve_next_verb(size_t *i);
+/* The verbs that are routes; NULL: none of that name, or no more. */
+const struct roger_op *serve_find_verb(struct roger_str name);
+const struct roger_op *serve_next_verb(size_t *i);
+enum serve_right serve_right_of(const struct roger_op *verb);
 
 /* Who asks. */
 struct serve_caller {
@@ -126,7 +115,7 @@ struct serve_caller {
 struct serve_job {
 	struct serve_job *next;
 	struct serve *serve;
-	const struct serve_verb *verb;
+	const struct roger_op *verb;
 	enum serve_pool_kind pool;
 	struct evhttp_request *http; /* of the loop's thread */
 	struct rg_arena *arena;
@@ -177,7 +166,7 @@ enum serve_try {
 	SERVE_TRY_FORGOTTEN, /* nobody knows whether it was done */
 };
 enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller *caller,
-				 const struct serve_verb *verb, const struct serve_tried *tried,
+				 const struct roger_op *verb, const struct serve_tried *tried,
 				 struct serve_replay **ret);
 void serve_replay_answer(const struct serve_replay *replay, struct serve_answer *answer);
 /* NULL: it was not begun. */
@@ -231,7 +220,7 @@ struct serve_pool {
 	size_t queued, running, threads, idle;
 };
 
-struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *verb,
+struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
 				struct evhttp_request *http);
 void serve_job_free(struct serve_job *job);
 
@@ -281,10 +270,8 @@ void serve_add_reply(struct rg_buf *out, const struct roger_record *record, cons
  * error. */
 void serve_print_table(struct serve_job *job, const void *reply);
 void serve_print_record(const struct roger_record *record, const void *item, struct rg_buf *out);
-/* Does it leave no trace, so that a link may lead to it? */
-bool serve_only_looks(const struct serve_verb *verb);
 void serve_print_index(struct rg_buf *out);
-void serve_print_verb(const struct serve_verb *verb, struct rg_buf *out);
+void serve_print_verb(const struct roger_op *op, struct rg_buf *out);
 void serve_print_login(struct rg_buf *out);
 void serve_print_fault(struct serve_answer *answer, const struct roger_err *err);
 extern const char serve_style[], serve_html[]; /* a sheet of style; the type of a page */

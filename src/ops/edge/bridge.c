@@ -617,7 +617,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "unit of work of what comes in (default general)" },
-	{ "timeout", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
+	{ "timeout", ROGER_SPAN, AT(wait_ms), ROGER_WAITS, NULL, NULL,
 	  "end when something came, or nothing for this long (default: never)" },
 	RG_END,
 };
@@ -632,7 +632,7 @@ const struct roger_op rg_op_bridge = {
 		    "echo '(LEAD #1): begin' > .roger/triggers/worker.txt\n"
 		    "echo '(LEAD #2): everybody stop' > .roger/triggers/all.txt\n"
 		    "roger bridge --timeout 10s --json\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
 	.request = &request_record,
 	.reply = &rg_crossing_reply_record,
 	.run = run,

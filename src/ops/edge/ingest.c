@@ -107,7 +107,7 @@ const struct roger_op rg_op_ingest = {
 	.examples = "echo '(LEAD #3): go on' | roger ingest --to worker\n"
 		    "roger ingest --to workers --file handover.txt\n"
 		    "roger ingest --to bob --unnumbered --file .roger/triggers/.skipped/NAME\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
 	.request = &request_record,
 	.reply = &rg_crossing_reply_record,
 	.run = run,

@@ -248,7 +248,8 @@ static const struct roger_field redeliver_fields[] = {
 	{ "id", ROGER_TEXT, AT(id),
 	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
 	  "id of a dead letter" },
-	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "how long to wait for its reading" },
+	{ "within", ROGER_SPAN, AT(within_ms), ROGER_WAITS, NULL, NULL,
+	  "how long to wait for its reading" },
 	{ "reason", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; kept beside the dead letter" },
 	RG_END,
 };

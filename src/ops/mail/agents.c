@@ -399,7 +399,7 @@ const struct roger_op rg_op_retire = {
 	.summary = "refuse mail to an agent, or pass it on to another",
 	.examples = "roger agents retire worker-2\nroger agents retire carol --to dave --reason "
 		    "'dave took over'\nroger agents retire carol --undo\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
 	.request = &retire_request,
 	.reply = &retire_reply,
 	.run = run_retire,

@@ -174,7 +174,7 @@ const struct roger_op rg_op_archive = {
 	.summary = "move read messages to messages_archive/",
 	.examples = "roger archive msg-1736328000000-0123abcd\nroger archive --issue app-42 "
 		    "--dry-run\nroger archive --to carol --unread --reason 'she has left'\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
 	.request = &archive_request,
 	.reply = &rg_archive_reply_record,
 	.run = run_archive,

@@ -370,7 +370,7 @@ const struct roger_op rg_op_ack = {
 	.summary = "accept messages: they are read, with an outcome",
 	.examples = "roger ack msg-1736328000000-0123abcd\n"
 		    "roger ack msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
-	.flags = ROGER_WRITES | ROGER_TOOL,
+	.flags = ROGER_WRITES | ROGER_TOOL | ROGER_AGAIN,
 	.tool = "Messages are dealt with.",
 	.request = &ack_request,
 	.reply = &rg_messages_reply_record,

@@ -238,7 +238,7 @@ const struct roger_op rg_op_cleanup = {
 	.examples = "roger cleanup --dry-run\nroger cleanup --issue app-42 --max-age-days "
 		    "30\nroger cleanup "
 		    "--history\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
 	.request = &request_record,
 	.reply = &rg_archive_reply_record,
 	.run = run,

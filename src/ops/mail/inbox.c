@@ -236,7 +236,7 @@ static const struct roger_field inbox_fields[] = {
 };
 static const struct roger_field receive_fields[] = {
 	COMMON_FIELDS,
-	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
+	{ "wait", ROGER_SPAN, AT(wait_ms), ROGER_WAITS | ROGER_IN_PARTS, NULL, NULL,
 	  "wait up to this long for mail (default: do not wait)" },
 	RG_END,
 };
@@ -309,6 +309,7 @@ const struct roger_op rg_op_looked = {
 	.name = "looked",
 	.summary = "record that messages were shown to an agent",
 	.examples = "roger looked msg-1736328000000-abc --as bob\n",
+	.flags = ROGER_MARKS,
 	.request = &looked_request,
 	.reply = &looked_reply,
 	.run = run_looked,

@@ -204,6 +204,7 @@ const struct roger_op rg_op_stats = {
 	.name = "stats",
 	.summary = "count messages, in the workspace or an issue",
 	.examples = "roger stats\nroger stats --issue app-42\nroger stats --by-issue --json\n",
+	.flags = ROGER_SLOW,
 	.request = &request_record,
 	.reply = &reply_record,
 	.run = run,

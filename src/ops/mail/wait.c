@@ -25,8 +25,8 @@ static const struct roger_field request_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "whose mail (default ROGER_AGENT)" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
-	{ "timeout", ROGER_SPAN, AT(timeout_ms), 0, NULL, NULL,
-	  "give up after this long (default: never)" },
+	{ "timeout", ROGER_SPAN, AT(timeout_ms), ROGER_WAITS | ROGER_IN_PARTS | ROGER_ENDLESS, NULL,
+	  NULL, "give up after this long (default: never)" },
 	RG_END,
 };
 #undef AT

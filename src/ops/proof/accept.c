@@ -75,7 +75,7 @@ const struct roger_op rg_op_accept = {
 	.summary = "record that a person has seen this damage, so verify passes",
 	.examples = "roger accept messages.jsonl:12 --reason 'bad disk, bob was asked to resend'\n"
 		    "roger accept messages.jsonl --reason 'restored the backup of Monday'\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
 	.request = &request_record,
 	.reply = &reply_record,
 	.run = run,

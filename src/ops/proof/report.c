@@ -701,6 +701,7 @@ const struct roger_op rg_op_report = {
 	.name = "report",
 	.summary = "print figures: delivered, late, retried, given up, lost",
 	.examples = "roger report\nroger report --since 24h\nroger report --cycle 3..5 --json\n",
+	.flags = ROGER_SLOW,
 	.request = &request_record,
 	.reply = &reply_record,
 	.run = run,

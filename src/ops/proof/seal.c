@@ -234,6 +234,7 @@ const struct roger_op rg_op_seal = {
 	.summary = "sign the present contents of all journals; keep it elsewhere",
 	.examples = "roger seal --out /media/usb/app-42.seal\n"
 		    "roger verify --seal /media/usb/app-42.seal\n",
+	.flags = ROGER_SLOW,
 	.request = &rg_empty_request_record,
 	.reply = &rg_seal_record,
 	.run = run,

@@ -402,6 +402,7 @@ const struct roger_op rg_op_timeline = {
 	.examples = "roger timeline app-42\nroger timeline --agent bob --since 2h\n"
 		    "roger timeline app-42 --svg >app-42.svg\n"
 		    "roger timeline app-42 --mermaid\n",
+	.flags = ROGER_SLOW,
 	.request = &request_record,
 	.reply = &reply_record,
 	.run = run,

@@ -110,6 +110,7 @@ const struct roger_op rg_op_verify = {
 	.name = "verify",
 	.summary = "check every line and the hash chain of every journal",
 	.examples = "roger verify\nroger verify --json\nroger verify --seal app-42.seal\n",
+	.flags = ROGER_SLOW,
 	.request = &request_record,
 	.reply = &reply_record,
 	.run = run,
