@@ -193,7 +193,7 @@ static void turn_roger_keyed(void *self)
 static void turn_roger_batch(void *self)
 {
 	struct writer *writer = self;
-	struct roger_send_many_request request = { .items = writer->requests, .count = BATCH };
+	struct roger_send_many_request request = { .items = { writer->requests, BATCH } };
 	struct roger_send_many_reply reply;
 	struct roger_err err;
 	int i;

@@ -54,7 +54,7 @@ static void check_message(const struct roger_message *message, int number)
 }
 
 /* These, and no others. */
-static void check_messages(const struct roger_messages *messages, int first, int step)
+static void check_messages(const struct roger_message_list *messages, int first, int step)
 {
 	size_t i;
 

@@ -59,7 +59,7 @@ static void sign(struct roger_seal_reply *seal, struct rg_buf *out)
 	rg_seal_text(seal, &text);
 	rg_assert(rg_sign(rg_buf_str(&text), RG_STR(secret), signature));
 	seal->signature = rg_str(signature);
-	rg_record_encode(&rg_seal_record, seal, out);
+	rg_record_encode(&rg_seal_reply_record, seal, out);
 	rg_buf_deinit(&text);
 }
 
@@ -76,7 +76,7 @@ static void check_signed(struct roger_seal_reply *seal, struct rg_arena *arena)
 		rg_assert(reply.sealed_at_ms == seal->made_at_ms);
 		seal->made_at_ms ^= 1;
 		rg_buf_clear(&text);
-		rg_record_encode(&rg_seal_record, seal, &text);
+		rg_record_encode(&rg_seal_reply_record, seal, &text);
 		r = check(rg_buf_str(&text), arena, &reply);
 		rg_assert(r == ROGER_EDATA);
 	}
@@ -94,7 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rg_assert(arena);
 	(void)check(text, arena, &reply);
 	if (rg_json_read_within(text, arena, &json, NULL) == ROGER_OK &&
-	    rg_record_decode(&rg_seal_record, rg_json_root(json), &seal, arena, NULL) == ROGER_OK)
+	    rg_record_decode(&rg_seal_reply_record, rg_json_root(json), &seal, arena, NULL) ==
+		    ROGER_OK)
 		check_signed(&seal, arena);
 	rg_arena_free(arena);
 	return 0;

@@ -32,7 +32,29 @@ EDGES = {
 }
 
 # Headers that meson makes, by their names.
-GENERATED = {"setup_plugin.h", "page.h", "postgres_migrations.h"}
+GENERATED = {"verbs.h", "setup_plugin.h", "page.h", "postgres_migrations.h"}
+
+# Records and verbs are described in verbs/; these tables are of a program alone, or of a file of its own.
+TABLES_LEFT = re.compile(r"src/(cli|serve|remote)/\w+\.c|src/facts/note\.c|src/host/trust\.c")
+TABLE = re.compile(r"struct roger_field \w+\[|\boffsetof\(struct roger_\w+_(request|reply)\b")
+
+# What stands at the top, and the folders below each folder there.
+FOLDERS = {
+    "": ".clang-format .editorconfig .gitignore CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE README.md SECURITY.md "
+    "meson.build meson_options.txt",
+    ".ci": "",
+    "bench": "",
+    "docs": "man",
+    "examples": "hand-over",
+    "fuzz": "corpus",
+    "include": "",
+    "integrations": ".claude-plugin gemini opencode plugin",
+    "mcp": "docs include src tests",
+    "verbs": "",
+    "script": "",
+    "src": " ".join({folder.split("/")[0] for folder in EDGES} | {"page"}),
+    "tests": "abi agents browser cli clients crash mutate postgres race spec unit verbs",
+}
 
 # The rules of these never include each other's.
 SYSTEMS = ("message", "sequence", "sendlog", "watchdog", "activity")
@@ -72,11 +94,11 @@ CALL_OWNERS = [
         "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
         "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
         # The command line reads files that a person names, and nothing else.
-        # A socket is a file, too; and tokens are this user's, of no workspace.
-        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/(listen|token)\.c",
+        # A socket is a file, too; and tokens, and their uses, are this user's, of no workspace.
+        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/(listen|token|use)\.c",
     ),
     # What a front end writes to is standard output.
-    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*|src/serve/token\.c"),
+    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*|src/serve/(token|use)\.c"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
     ("folders are watched in host/watch.c", r"inotify_\w+", r"src/host/watch\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
@@ -277,15 +299,35 @@ def compared_with_words(sources, subject, owner):
 # ----------------------------------------------------------------------- form
 
 
+def described_by_hand(sources):
+    for path in sources:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if str(path).startswith("src/") and TABLE.search(line) and not TABLES_LEFT.fullmatch(str(path)):
+                yield f"{path}:{number}: a record or verb belongs into verbs/"
+            elif str(path).startswith("src/ops/") and "offsetof(" in line:
+                yield f"{path}:{number}: a table of fields belongs into verbs/"
+
+
+def over_budget():
+    told = subprocess.run([sys.executable, "script/lines"], capture_output=True, text=True)
+    return told.stderr.splitlines() if told.returncode else []
+
+
 def is_text(path):
     return path.suffix in TEXT_SUFFIXES and not str(path).startswith("fuzz/corpus/")
 
 
 def left_by_runs(files):
-    """Workspaces and programs are what tests leave behind, and no sources."""
+    """Workspaces, programs and folders that nobody knows are what tests and tools leave behind, and no sources."""
+    strange = set()
     for path in files:
-        if ".roger" in path.parts or path.parts[0] in ("state", "tree") or path.read_bytes()[:4] == b"\x7fELF":
+        if ".roger" in path.parts or path.read_bytes()[:4] == b"\x7fELF":
             yield str(path)
+        top, *below = path.parts[:-1] or ("", path.name)
+        if top not in FOLDERS or (below and below[0] not in FOLDERS[top].split()):
+            strange.add("/".join((top, *below[: top in FOLDERS])).lstrip("/"))
+    for name in sorted(strange):
+        yield f"{name}: not in FOLDERS of script/lint.py"
 
 
 def trailing_space(files):
@@ -368,6 +410,8 @@ def main():
         report(name if owner else f"none of the {name}", findings)
     for name, subject, owner in NOT_COMPARED:
         report(name, list(compared_with_words(sources, subject, owner)))
+    report("records and verbs are described once, in verbs/", list(described_by_hand(sources)))
+    report("no room is over its budget of lines", over_budget())
     report("nothing that a run leaves behind is among the sources", list(left_by_runs(files)))
     report("no trailing white space", list(trailing_space(texts)))
     report("the page makes no markup of text", list(makes_markup(texts)))

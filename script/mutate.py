@@ -730,7 +730,10 @@ def last_time(source):
 def mutate(source, options, room, known):
     """Returns how many survived."""
     text = source.read_text()
-    headers = [*Path("src").rglob("*.h"), *Path("include").glob("*.h"), source]
+    made = BUILD / "verbs"  # roger.h, with the values of its enums
+    made.mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, "verbs/generate.py", made], check=True)
+    headers = [*Path("src").rglob("*.h"), *made.glob("*.h"), source]
     changes = changes_of(text, enums_of(headers))
     every = {change.key for change in changes}
     if options.again and last_time(source).exists():

@@ -77,8 +77,9 @@ def title(test):
 
 
 def marks_of(path):
-    marks = {}
-    for line in path.read_text(errors="replace").splitlines()[:15]:
+    text = path.read_text(errors="replace")
+    marks = {"thorough": True} if "ROGER_TEST_SLOW" in text else {}
+    for line in text.splitlines()[:15]:
         found = re.search(r"runner: (.*)", line)
         for word in re.findall(r"(plain|slow|alone|timeout)(?:\s+(\d+))?", found.group(1) if found else ""):
             marks[word[0]] = int(word[1]) if word[1] else True
@@ -146,6 +147,52 @@ def discover(plain, sanitize, clients, arm, postgres):
     for test in tests_of(sanitize, True, None):
         if "plain" not in test.marks:
             yield test
+
+
+# --------------------------------------------------------- the flagged suites
+
+FLAGGED = SOURCE / "tests" / "flagged"
+SUITES = {
+    "agents": lambda test: test.name.startswith("agents/"),
+    "arm": lambda test: test.name.startswith("arm/"),
+    "browser": lambda test: test.name.startswith("browser/"),
+    "clients": lambda test: test.name.startswith("clients/"),
+    "postgres": lambda test: test.name.startswith("postgres/"),
+    # Those that run by it alone, and those that do more by it.
+    "slow": lambda test: test.marks.keys() & {"slow", "thorough"} or test.name.startswith("crash/"),
+}
+
+
+def whole_suites(asked, everything, tests):
+    """The suites that were asked for, but for those of which names left something out."""
+    chosen = {id(test) for test in tests}
+    for suite, is_of in SUITES.items():
+        if getattr(asked, f"with_{suite}") and all(id(test) in chosen for test in everything if is_of(test)):
+            yield suite
+
+
+def commit_here():
+    """`+` when something in the tree is not committed."""
+    git = ["git", "-c", "safe.directory=*", "-C", str(SOURCE)]
+    commit = subprocess.run([*git, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True)
+    changed = subprocess.run([*git, "status", "--porcelain", "--", ".", ":!tests/flagged"], capture_output=True, text=True)
+    return commit.stdout.strip() + ("+" if changed.stdout else "") if commit.returncode == 0 else "unknown"
+
+
+def note_suites(suites, outcomes):
+    """One line for each suite in tests/flagged: when it last ran whole, on which commit, and what it said."""
+    notes = dict(line.split(maxsplit=1) for line in FLAGGED.read_text().splitlines() if line) if FLAGGED.exists() else {}
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    for suite in suites:
+        of_it = [outcome for outcome in outcomes if SUITES[suite](outcome.test)]
+        said = ", ".join(f"{sum(getattr(outcome, word) for outcome in of_it)} {word}" for word in ("passed", "failed", "skipped"))
+        notes[suite] = f"{today} {commit_here()} {said}"
+    if suites:
+        new = FLAGGED.with_name(f"flagged.{os.getpid()}")
+        new.write_text("".join(f"{suite} {notes[suite]}\n" for suite in SUITES if suite in notes))
+        new.rename(FLAGGED)
+    for suite in SUITES:
+        print(f"--with-{suite:<9} last ran: {notes.get(suite, 'never')}")
 
 
 # -------------------------------------------------------------------- running
@@ -313,14 +360,14 @@ def main():
             signal.signal(number, lambda *_: None)
     if asked.with_clients:
         os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
-    tests = [
+    everything = [
         test
         for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres)
         if (asked.with_slow or "slow" not in test.marks)
         and (asked.with_agents or not test.name.startswith("agents/"))
         and (asked.with_browser or not test.name.startswith("browser/"))
-        and (not asked.names or any(name in test.name for name in asked.names))
     ]
+    tests = [test for test in everything if not asked.names or any(name in test.name for name in asked.names)]
     if not tests:
         print("no test of that name")
         print("0 passed, 1 failed")
@@ -331,8 +378,10 @@ def main():
         if asked.with_slow:
             test.builds["ROGER_TEST_SLOW"] = "1"
             test.marks["timeout"] = SLOW_FACTOR * test.marks.get("timeout", 300)
+    suites = list(whole_suites(asked, everything, tests))
     outcomes = run_all(tests, asked.jobs)
     passed, failed = sum(o.passed for o in outcomes), sum(o.failed for o in outcomes)
+    note_suites(suites, outcomes)
     broken = sorted({o.test.name for o in outcomes if o.failed})
     if broken:
         print("failed: " + " ".join(broken))

@@ -10,6 +10,9 @@ export const Roger = async ({ client, directory }) => {
   const end = () => running.forEach((hook) => hook.kill("SIGKILL"))
   process.on("exit", end)
 
+  // For the person alone: why there is no mail.
+  const tell = (message) => client.tui?.showToast({ body: { message, variant: "warning" } }).catch(() => {})
+
   // What `roger hook` says: a text for the model, or "" when there is no mail or no roger.
   const ask = (event, session, seconds) =>
     new Promise((answer) => {
@@ -28,7 +31,9 @@ export const Roger = async ({ client, directory }) => {
         clearTimeout(late)
         running.delete(hook)
         try {
-          answer(JSON.parse(said).additionalContext ?? "")
+          const { additionalContext = "", systemMessage } = JSON.parse(said)
+          if (systemMessage) tell(systemMessage)
+          answer(additionalContext)
         } catch {
           answer("")
         }

@@ -331,31 +331,6 @@ static bool members_fit(struct check *check, const struct rg_value *schema,
 	return true;
 }
 
-static bool required_fit(struct check *check, const struct rg_value *schema,
-			 const struct rg_value *value, const struct place *place)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf expected = { .maximum = 400 };
-	const struct rg_value *required = rg_json_member(schema, "required"), *item = NULL;
-	const struct rg_value *rule;
-	struct place member = { .outer = place };
-	struct roger_str key;
-	size_t i = 0;
-
-	while (rg_json_next(required, &i, &key, &item)) {
-		member.name = rg_json_str(item);
-		if (rg_json_member_of(value, member.name))
-			continue;
-		rule = rg_json_member_of(rg_json_member(schema, "properties"), member.name);
-		add_expected(rule, &expected);
-		add_description(rule, &expected);
-		return say(check, &member, "is missing; expected %.*s", (int)expected.length,
-			   expected.data);
-	}
-	return true;
-}
-
-/* -------------------------------------------------------- composition -- */
-
 /* Does it fit, without a word about why not? */
 static bool fits_quietly(struct check *check, const struct rg_value *schema,
 			 const struct rg_value *value, const struct place *place)
@@ -368,6 +343,75 @@ static bool fits_quietly(struct check *check, const struct rg_value *schema,
 	check->err = err;
 	return good;
 }
+
+/* How many members the schema does not know; *ret_first: the first of them. */
+static size_t count_unknown(const struct rg_value *schema, const struct rg_value *value,
+			    struct roger_str *ret_first)
+{
+	const struct rg_value *others = rg_json_member(schema, "additionalProperties");
+	const struct rg_value *properties = rg_json_member(schema, "properties"), *inner = NULL;
+	struct roger_str name;
+	size_t i = 0, count = 0;
+
+	if (!others || rg_json_kind(others) != RG_JSON_FALSE)
+		return 0;
+	while (rg_json_next(value, &i, &name, &inner))
+		if (!rg_json_member_of(properties, name) && count++ == 0)
+			*ret_first = name;
+	return count;
+}
+
+static size_t count_missing(const struct rg_value *required, const struct rg_value *value)
+{
+	const struct rg_value *item = NULL;
+	struct roger_str key;
+	size_t i = 0, count = 0;
+
+	while (rg_json_next(required, &i, &key, &item))
+		count += !rg_json_member_of(value, rg_json_str(item));
+	return count;
+}
+
+/* A member is missing; if others are not known, it may be there under another name. */
+static bool say_missing(struct check *check, const struct rg_value *schema,
+			const struct rg_value *value, struct place *member)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf expected = { .maximum = 400 };
+	const struct rg_value *properties = rg_json_member(schema, "properties");
+	const struct rg_value *rule = rg_json_member_of(properties, member->name);
+	struct roger_str missing = member->name, other = { NULL, 0 };
+	size_t unknown = count_unknown(schema, value, &other);
+
+	member->name = other;
+	if (unknown == 1 && count_missing(rg_json_member(schema, "required"), value) == 1 &&
+	    fits_quietly(check, rule, rg_json_member_of(value, other), member))
+		return say(check, member, "is not known; did you mean '%.*s'?",
+			   RG_STR_ARGS(missing));
+	if (unknown > 1)
+		return say_unknown(check, properties, other, member);
+	member->name = missing;
+	add_expected(rule, &expected);
+	add_description(rule, &expected);
+	return say(check, member, "is missing; expected %.*s", (int)expected.length, expected.data);
+}
+
+static bool required_fit(struct check *check, const struct rg_value *schema,
+			 const struct rg_value *value, const struct place *place)
+{
+	const struct rg_value *required = rg_json_member(schema, "required"), *item = NULL;
+	struct place member = { .outer = place };
+	struct roger_str key;
+	size_t i = 0;
+
+	while (rg_json_next(required, &i, &key, &item)) {
+		member.name = rg_json_str(item);
+		if (!rg_json_member_of(value, member.name))
+			return say_missing(check, schema, value, &member);
+	}
+	return true;
+}
+
+/* -------------------------------------------------------- composition -- */
 
 static size_t count_fitting(struct check *check, const struct rg_value *schemas,
 			    const struct rg_value *value, const struct place *place)

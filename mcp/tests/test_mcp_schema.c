@@ -71,11 +71,22 @@ static void types_are_kept(void **state)
 	assert_string_equal(judge("false", "[1]"), "the value must not be there");
 }
 
+/* An object of two texts and nothing else. */
+#define CLOSED(required)                                                                           \
+	"{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":\"string\"}},\"required\":"  \
+	"[" required "],\"additionalProperties\":false}"
+
 static void members_are_kept(void **state)
 {
 	static const char *const cases[][3] = {
 		{ "{\"required\":[\"a\"]}", "{\"a\":null}", "" },
 		{ "{\"required\":[\"a\"]}", "{\"b\":1}", "'a' is missing; expected a value" },
+		/* What is missing may be there under another name. */
+		{ CLOSED("\"a\""), "{\"text\":\"x\"}", "'text' is not known; did you mean 'a'?" },
+		{ CLOSED("\"a\""), "{\"text\":1}", "'a' is missing; expected a string" },
+		{ CLOSED("\"a\",\"b\""), "{\"text\":\"x\"}", "'a' is missing; expected a string" },
+		{ CLOSED("\"a\""), "{\"text\":\"x\",\"more\":1}",
+		  "'text' is not known; known are a, b" },
 		{ "{\"required\":[\"a\"]}", "[]", "" },
 		{ "{\"properties\":{\"a\":{\"type\":\"string\",\"description\":\"who\"}},"
 		  "\"required\":[\"a\"]}",

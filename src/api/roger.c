@@ -1,10 +1,10 @@
 /* The public functions over the verbs; argument checks, nothing else. */
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "api/layout.h"
 #include "engine/engine.h"
 #include "store/store.h"
-#include "data/proved.h"
+#include "data/caller.h"
 #include "host/process.h"
 #include "ops/op.h"
 
@@ -66,40 +66,48 @@ const char *roger_damage(const struct roger *roger)
 	return roger ? rg_engine_damage(roger->engine) : "";
 }
 
+static const char *most_important(const struct roger *roger)
+{
+	const char *damage = roger_damage(roger), *trouble = rg_engine_trouble(roger->engine);
+
+	if (*damage || *trouble)
+		return *damage ? damage : trouble;
+	return roger->untold[0] ? roger->untold : roger->workspace->notice;
+}
+
+/* That a .gitignore was missing is told this once, so beside what else there is. */
 const char *roger_notice(const struct roger *roger)
 {
-	const char *trouble = *roger_damage(roger) ? roger_damage(roger)
-			      : roger		   ? rg_engine_trouble(roger->engine)
-						   : "";
+	const char *first = roger ? most_important(roger) : "";
 
-	if (*trouble || !roger)
-		return trouble;
-	return roger->untold[0] ? roger->untold : roger->workspace->notice;
+	if (!roger || !roger->workspace->shielded)
+		return first;
+	snprintf(roger->workspace->told, sizeof roger->workspace->told,
+		 "%s%sroger put its .gitignore into a folder of this workspace: the next commit "
+		 "could have published mail",
+		 first, *first ? "; " : "");
+	return roger->workspace->told;
 }
 
 const char *roger_distrust(struct roger *roger)
 {
-	const struct rg_trust *trust;
-
-	if (rg_workspace_trust(roger->workspace, &trust, NULL) == ROGER_OK && trust->mailbox)
-		return "";
-	return "this workspace is not trusted, so its mail is not shown; if it is yours, run "
-	       "`roger trust`";
+	return rg_workspace_distrust(roger->workspace);
 }
 
-void rg_prove_sender(struct roger *roger, struct roger_str agent)
+void rg_set_caller(struct roger *roger, const struct rg_caller *caller)
 {
-	roger->token_of = agent;
-}
-
-void rg_observe_sender(struct roger *roger, struct roger_str agent)
-{
-	roger->observed = agent;
+	roger->caller = caller ? *caller : (struct rg_caller){ 0 };
 }
 
 bool rg_observe_process(int64_t id, char *to, size_t size)
 {
 	return rg_process_variable(id, "ROGER_AGENT", to, size);
+}
+
+bool rg_observe_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
+			int64_t *ret_parent)
+{
+	return rg_process_command(id, arena, ret_words, ret_parent);
 }
 
 bool roger_hold(struct roger *roger, const char *what)
@@ -127,21 +135,4 @@ bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)
 		rg_engine_sleep(roger->engine, before, timeout_ms);
 	*mark = rg_engine_wake_count(roger->engine);
 	return *mark != before;
-}
-
-int roger_verb(struct roger *roger, const char *verb, const void *request, size_t request_size,
-	       void *ret_reply, size_t reply_size, const struct roger_item *items,
-	       struct roger_err *err)
-{
-	const struct rg_layout layout = { request_size, reply_size, items };
-	const struct roger_op *const *op;
-
-	if (!verb || !request || !ret_reply || !items)
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "roger_verb: expected a verb, a request and a place for the reply");
-	for (op = rg_op_table; *op; op++)
-		if (strcmp((*op)->name, verb) == 0)
-			return rg_layout_run(*op, &layout, roger, request, ret_reply, err);
-	return rg_fail(err, ROGER_EUSAGE, 0,
-		       "libroger " ROGER_VERSION " has no verb '%s': a newer one is needed", verb);
 }

@@ -4,7 +4,7 @@
 
 #include "base/names.h"
 
-enum { SLIP_BYTES_MIN = 5 };
+enum { SLIP_BYTES_MIN = 3 };
 
 /* The next character that counts where case and `-_.` do not; 0: none is left. */
 static int next_plain(struct roger_str *name)
@@ -28,14 +28,17 @@ static bool same_plainly(struct roger_str a, struct roger_str b)
 	return false;
 }
 
-/* The last token, including its separator; empty if the name has no separator. */
+/*
+ * The short last token that tells agents of a kind apart, as in worker-a or team/ab, with its
+ * separator; empty if the name has none.
+ */
 static struct roger_str last_token(struct roger_str name)
 {
 	size_t at = name.length;
 
 	while (at && !strchr("-_.:/", name.data[at - 1]))
 		at--;
-	at = at ? at - 1 : name.length;
+	at = at && name.length - at < SLIP_BYTES_MIN ? at - 1 : name.length;
 	return (struct roger_str){ name.data + at, name.length - at };
 }
 
@@ -150,19 +153,20 @@ bool rg_slips_init(struct rg_slips *slips, struct roger_strs names, struct rg_ar
 	return slips->heads;
 }
 
-struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str typed)
+struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str typed, size_t *at)
 {
 	size_t k = 0, best = slips->names.count;
 	const struct rg_slip *slip;
 	uint64_t hash;
-	uint32_t at;
+	uint32_t place;
 
 	while (next_hash(typed, &k, &hash))
-		for (at = *head_of(slips, hash); at; at = slip->next) {
-			slip = &slips->slips[at - 1];
-			if (slip->hash == hash && slip->name < best &&
+		for (place = *head_of(slips, hash); place; place = slip->next) {
+			slip = &slips->slips[place - 1];
+			if (slip->hash == hash && slip->name >= *at && slip->name < best &&
 			    rg_is_slip(typed, slips->names.items[slip->name]))
 				best = slip->name;
 		}
+	*at = best + 1;
 	return best < slips->names.count ? slips->names.items[best] : RG_STR("");
 }

@@ -8,9 +8,9 @@
 
 /*
  * Is an unknown name likely to be a typing mistake for a known one?  They are the same without case
- * and `-_.`; or, in names of five characters and more, one letter is changed, missing or swapped
- * with its neighbour, and not in the last token (after the last of `-_.:/`).  A digit that differs
- * is never a slip.
+ * and `-_.`; or, in names of three characters and more, one letter is changed, missing, added or
+ * swapped with its neighbour, and not in a last token of one or two characters (after the last of
+ * `-_.:/`), such as that of worker-a.  A digit that differs is never a slip.
  */
 bool rg_is_slip(struct roger_str typed, struct roger_str known);
 
@@ -33,7 +33,10 @@ struct rg_slips {
 RG_CHECKED bool rg_slips_init(struct rg_slips *slips, struct roger_strs names,
 			      struct rg_arena *arena);
 
-/* The first of the names of which rg_is_slip() is true; without a length: none. */
-struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str typed);
+/*
+ * The first of the names, from *at on, of which rg_is_slip() is true; without a length: none.  *at
+ * starts at 0, and is where to go on.
+ */
+struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str typed, size_t *at);
 
 #endif

@@ -57,7 +57,7 @@ static void add_entry(struct cli_grid *grid, const struct roger_activity *activi
 		     RG_STR_ARGS(activity->evidence));
 }
 
-static void print_bad_lines(const struct roger_bad_lines *lines)
+static void print_bad_lines(const struct roger_bad_line_list *lines)
 {
 	size_t i;
 
@@ -206,7 +206,7 @@ static void print_one(struct listing *listing, const struct roger_activity *acti
 	cli_print_item(listing->run, cli_item_record("activity"), activity);
 }
 
-static void print_entries(struct listing *listing, const struct roger_activities *activities)
+static void print_entries(struct listing *listing, const struct roger_activity_list *activities)
 {
 	struct cli_grid grid = { .arena = listing->run->arena, .columns = 5 };
 	const bool shown = cli_screen_folds();
@@ -299,7 +299,7 @@ static int find_start(const struct cli_run *run, struct place *place, struct rog
 }
 
 static void print_after(struct listing *listing, struct place *place,
-			const struct roger_activities *activities)
+			const struct roger_activity_list *activities)
 {
 	const struct roger_activity *entry = activities->items;
 	size_t i;
@@ -396,6 +396,7 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 		 !cli_term_lost());
 	if (r == ROGER_OK)
 		print_end(&listing);
+	*ret_exit = listing.printed ? CLI_DONE : CLI_NOTHING;
 	rg_buf_deinit(&listing.lines);
 	return r;
 }

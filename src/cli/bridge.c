@@ -8,8 +8,8 @@
 /* A signal that comes just before a wait ends it this late. */
 enum { WAIT_MS = 1000 };
 
-static const char *const kinds[] = { "took",	"had",	 "skipped", "skipped",
-				     "waiting", "wrote", "trouble" };
+static const char *const kinds[] = { "",	"took",	   "had",   "skipped",
+				     "skipped", "waiting", "wrote", "trouble" };
 
 static bool is_good(const struct roger_crossing *item)
 {
@@ -41,7 +41,7 @@ static void print_crossing(FILE *to, const struct roger_crossing *item)
 }
 
 /* Of a file that has no room there may be hundreds: the first, and how many more. */
-static void print_waiting(const struct roger_crossings *crossings, size_t first)
+static void print_waiting(const struct roger_crossing_list *crossings, size_t first)
 {
 	const struct roger_str file = crossings->items[first].file;
 	int64_t more = 0;
@@ -125,7 +125,7 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 	/* An object for each crossing, as they come. */
 	if (lines.form == CLI_JSON)
 		lines.form = CLI_JSONL;
-	request.wait_ms = WAIT_MS;
+	request.timeout_ms = WAIT_MS;
 	cli_stop_catch(run);
 	while (!cli_stopped() && r == ROGER_OK) {
 		r = roger_bridge(run->roger, &request, &reply, err);
@@ -158,11 +158,11 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r;
 
 	*ret_exit = CLI_DONE;
-	if (cli_given(run, "once") && request->wait_ms)
+	if (cli_given(run, "once") && request->timeout_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "wait",
 				      "wait: expected without --once, which does not wait; --wait "
 				      "alone ends when something came, or after this long");
-	if (!cli_given(run, "once") && !request->wait_ms)
+	if (!cli_given(run, "once") && !request->timeout_ms)
 		return bridge_on(run, err);
 	cli_stop_catch(run);
 	r = roger_bridge(run->roger, request, &reply, err);

@@ -223,4 +223,8 @@ bool cli_is_meant(const struct cli_command *command, int argc, char **argv);
 RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,
 			 bool *ret_help, struct roger_err *err);
 
+/* hook.c: tell the person, in the tool's form, why the hook of this run could not look. */
+extern const struct cli_command cli_hook;
+void cli_hook_fail(const struct cli_run *run, const char *why);
+
 #endif

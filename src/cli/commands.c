@@ -9,12 +9,12 @@
 #define EACH(ROW)                                                                                  \
 	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(reply), ROW(inbox),          \
 		ROW(receive), ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show),    \
-		ROW(trace), ROW(list), ROW(retire), ROW(cleanup), ROW(session), ROW(cycle),        \
-		ROW(sends), ROW(dead), ROW(redeliver), ROW(stale), ROW(log), ROW(activity),        \
-		ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend), ROW(settle),          \
-		ROW(recover), ROW(runs), ROW(run_program), ROW(timeline), ROW(report),             \
-		ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),        \
-		ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion),            \
+		ROW(trace), ROW(list), ROW(agents), ROW(retire), ROW(cleanup), ROW(session),       \
+		ROW(cycle), ROW(sends), ROW(dead), ROW(redeliver), ROW(stale), ROW(log),           \
+		ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend),        \
+		ROW(settle), ROW(recover), ROW(runs), ROW(run_program), ROW(timeline),             \
+		ROW(report), ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor),      \
+		ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion), \
 		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui), ROW(token),         \
 		ROW(schema), ROW(move), ROW(upgrade)
 #define NAME(command) cli_##command
@@ -23,8 +23,7 @@ extern const struct cli_command EACH(NAME);
 static const struct cli_command *const own[] = { EACH(PLACE) };
 #define OWN_COUNT (sizeof own / sizeof *own)
 
-#define ONE(verb, request, reply) +1
-enum { VERBS = 0 ROGER_VERBS(ONE, ONE), NAME_BYTES = 40 };
+enum { NAME_BYTES = 40 };
 
 static const char *verb_of(const struct cli_command *command)
 {
@@ -34,8 +33,8 @@ static const char *verb_of(const struct cli_command *command)
 /* A command that is all its verb's; "dead_letters" is dead-letters. */
 static const struct cli_command *make_plain(size_t i)
 {
-	static struct cli_command plain[VERBS];
-	static char names[VERBS][NAME_BYTES];
+	static struct cli_command plain[ROGER_VERB_COUNT];
+	static char names[ROGER_VERB_COUNT][NAME_BYTES];
 	const char *verb = roger_ops()[i]->name;
 	size_t k;
 
@@ -59,13 +58,13 @@ const struct cli_command *cli_next_command(size_t *i)
 {
 	const struct cli_command *command;
 
-	for (; *i < VERBS; ++*i)
+	for (; *i < ROGER_VERB_COUNT; ++*i)
 		if (!(roger_ops()[*i]->flags & ROGER_NO_COMMAND))
 			return of_verb((*i)++);
-	for (; *i < VERBS + OWN_COUNT; ++*i) {
-		command = own[*i - VERBS];
+	for (; *i < ROGER_VERB_COUNT + OWN_COUNT; ++*i) {
+		command = own[*i - ROGER_VERB_COUNT];
 		if (command->own && command->name[0] != '_')
-			return own[(*i)++ - VERBS];
+			return own[(*i)++ - ROGER_VERB_COUNT];
 	}
 	return NULL;
 }
@@ -89,7 +88,7 @@ const struct cli_command *cli_find_command(struct roger_str name)
 	for (i = 0; i < OWN_COUNT; i++)
 		if (rg_str_is(name, own[i]->name))
 			return own[i];
-	for (i = 0; i < VERBS; i++) {
+	for (i = 0; i < ROGER_VERB_COUNT; i++) {
 		if (!is_verb(name, roger_ops()[i]->name))
 			continue;
 		command = of_verb(i);

@@ -246,8 +246,8 @@ static void offer_options(struct completing *completing, const struct cli_comman
 	for (field = command ? cli_op(command)->request->fields : NULL; field && field->name;
 	     field++) {
 		cli_option_name(field, name);
-		if (!(field->flags & (ROGER_SELF | ROGER_HIDDEN | ROGER_PERSON)) &&
-		    field->kind != ROGER_RECORDS && !cli_is_verb_word(command, rg_str(field->name)))
+		if (!(field->flags & (ROGER_SELF | ROGER_PERSON)) && field->kind != ROGER_RECORDS &&
+		    !cli_is_verb_word(command, rg_str(field->name)))
 			offer_dashed(completing, name, field->help);
 	}
 	offer_own(completing, command ? command->options : NULL);
@@ -318,7 +318,8 @@ static const struct roger_field *field_named(struct completing *completing, stru
 				   : NULL;
 }
 
-static void offer_mail(const struct completing *completing, const struct roger_messages *messages)
+static void offer_mail(const struct completing *completing,
+		       const struct roger_message_list *messages)
 {
 	size_t i;
 

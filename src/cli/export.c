@@ -192,7 +192,7 @@ static void add_message(struct page *page, const struct roger_message *message, 
 	rg_buf_add_text(out, " → ");
 	add_element(out, "b", "to", message->to);
 	rg_buf_printf(out, " <span class=\"dim\">%s</span> ",
-		      cli_value_name(cli_item_record("list"), "message_type", message->type));
+		      cli_value_name(cli_item_record("list"), "type", message->type));
 	add_time(out, message->created_at_ms);
 	rg_buf_add_text(out, "</h3>");
 	add_element(out, "div", "body", message->content);
@@ -260,7 +260,7 @@ static void add_event(struct rg_buf *out, const struct roger_event *event)
 
 static void add_timeline(struct page *page)
 {
-	const struct roger_events *events = &page->timeline->events;
+	const struct roger_event_list *events = &page->timeline->events;
 	size_t i;
 
 	rg_buf_add_text(&page->out, "<h2 id=\"timeline\">Timeline</h2>\n"
@@ -456,7 +456,7 @@ static void add_head(struct page *page, struct roger_str style)
 
 static void add_intro(struct page *page)
 {
-	const struct roger_events *events = &page->timeline->events;
+	const struct roger_event_list *events = &page->timeline->events;
 	struct rg_buf *out = &page->out;
 	time_t now = (time_t)(rg_clock_ms() / 1000);
 	struct tm tm = { 0 };

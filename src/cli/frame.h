@@ -15,6 +15,9 @@
 /* About how many characters make one token of a model. */
 enum { CLI_TOKEN_CHARS = 4 };
 
+/* What roger is for where a tool has messages of its own, and what those are for. */
+extern const char cli_reach[];
+
 /* What comes before messages: whose words they are. */
 void cli_frame_begin(FILE *to);
 
@@ -30,7 +33,7 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
  * As many messages, whole or cut, as a budget of characters allows, at least the
  * first; returns how many.
  */
-size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_t chars_max);
+size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages, size_t chars_max);
 
 /*
  * prime.c: print the briefing of an agent in about chars_max characters, with what is damaged in

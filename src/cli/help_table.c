@@ -168,8 +168,7 @@ static bool add_fields(struct table *table, struct options *options,
 	const struct roger_field *field;
 
 	for (field = cli_op(command)->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS &&
-		    !(field->flags & (ROGER_PERSON | ROGER_HIDDEN)) &&
+		if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
 		    !cli_is_verb_word(command, rg_str(field->name)) &&
 		    !add_field(table, options, field))
 			return false;

@@ -17,7 +17,9 @@
 #include "cli/command.h"
 #include "cli/frame.h"
 #include "cli/hook_event.h"
+#include "cli/hook_host.h"
 #include "cli/term.h"
+#include "data/caller.h"
 #include "data/json.h"
 #include "data/record.h"
 
@@ -27,7 +29,9 @@ enum {
 	BUDGET_S = 5,		    /* for an event that a tool waits for */
 	IDLE_WAIT_MS = 20000,	    /* between looks whether anybody still waits for us */
 	IDLE_FIRST_MS = 1500,	    /* leave the mail to hooks that start at the same time */
+	IDLE_S = 86400,		    /* and then it is the next turn's to wait */
 	SHOWN_MAX = 50,
+	ABOVE_MAX = 64, /* programs above us that are looked at */
 };
 
 struct request {
@@ -40,6 +44,7 @@ struct hook {
 	struct roger *roger;
 	struct request request;
 	struct cli_hook_event event;
+	enum cli_hook_host host;
 	bool elsewhere; /* the store is one that this program is linked without */
 };
 
@@ -64,13 +69,79 @@ static void read_input(struct rg_buf *input)
 	}
 }
 
+/* ------------------------------------------------------------------- host -- */
+
+static int find_tool_above(void)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	int64_t id = getppid();
+	struct roger_strs words;
+	int tool = CLI_HOOK_NO_TOOL, i;
+
+	for (i = 0; arena && i < ABOVE_MAX && id > 1 && !tool; i++) {
+		if (!rg_observe_command(id, arena, &words, &id))
+			break;
+		tool = cli_hook_tool_of(&words);
+	}
+	return tool;
+}
+
+static const char *find_variable(const char *name)
+{
+	return getenv(name);
+}
+
+/* Tools run the hooks of others, too. */
+static enum cli_hook_host find_host(const struct hook *hook, const struct rg_json *said)
+{
+	const struct cli_hook_clues clues = { .input = said ? rg_json_root(said) : NULL,
+					      .program = find_tool_above,
+					      .variable = find_variable };
+
+	return cli_hook_host(hook->request.tool, &clues);
+}
+
 /* ----------------------------------------------------------------- output -- */
+
+/* What is said where time is over; "" where that is not for a person, or an answer is on its way.
+ */
+static const char *volatile late = "";
+
+/* Not at each tool call: a session begins with the first of these, and each turn with the second.
+ */
+static bool is_for_person(const struct hook *hook)
+{
+	return hook->request.event == CLI_HOOK_SESSION_START ||
+	       hook->request.event == CLI_HOOK_PROMPT;
+}
+
+/* Tell the person, and not the model, that nobody could look for mail. */
+static void say_trouble(const struct hook *hook, const char *why)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	struct cli_page line;
+
+	if (hook->request.event != CLI_HOOK_SESSION_START && hook->request.event != CLI_HOOK_PROMPT)
+		return;
+	if (!cli_page_begin(&line))
+		return;
+	cli_say_to(line.to, "roger: %t", rg_str(why));
+	if (cli_page_end(&line)) {
+		late = "";
+		rg_buf_add_text(&out, "{\"systemMessage\":");
+		rg_json_add_string(&out, (struct roger_str){ line.text, line.length });
+		rg_buf_add_text(&out, "}\n");
+		fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
+	}
+	free(line.text);
+}
 
 /* In the form in which the tool takes it to its model. */
 static void print_answer(const struct hook *hook, struct roger_str text)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
+	late = "";
 	cli_hook_print(&hook->event, text, &out);
 	if (out.failed)
 		cli_term_lose(ENOMEM);
@@ -78,8 +149,9 @@ static void print_answer(const struct hook *hook, struct roger_str text)
 		fwrite(out.data, 1, out.length, cli_out);
 }
 
-/* Messages count as looked at once they were written out, and not before. */
-static void note_shown(const struct hook *hook, const struct roger_messages *messages, size_t count)
+/* Messages count as looked at once they were written out to a tool that shows them. */
+static void note_shown(const struct hook *hook, const struct roger_message_list *messages,
+		       size_t count)
 {
 	struct roger_str ids[SHOWN_MAX];
 	struct roger_looked_request request = { .agent = hook->request.agent, .ids = { ids, 0 } };
@@ -87,16 +159,22 @@ static void note_shown(const struct hook *hook, const struct roger_messages *mes
 
 	for (; request.ids.count < count && request.ids.count < SHOWN_MAX; request.ids.count++)
 		ids[request.ids.count] = messages->items[request.ids.count].id;
-	if (request.ids.count && !cli_term_flush() &&
+	if (hook->host == CLI_HOOK_OWN && request.ids.count && !cli_term_flush() &&
 	    roger_looked(hook->roger, &request, &reply, NULL) == ROGER_OK)
 		roger_reply_free(&reply);
 }
 
 /* Print an answer, and note that it shows the first `shown` messages. */
 static void print_shown(const struct hook *hook, struct cli_page *page,
-			const struct roger_messages *messages, size_t shown)
+			const struct roger_message_list *messages, size_t shown)
 {
-	if (cli_page_end(page)) {
+	/* Asked again: a pull may have come while the mail was read. */
+	const char *why = roger_distrust(hook->roger);
+	bool whole = cli_page_end(page);
+
+	if (*why) {
+		say_trouble(hook, why);
+	} else if (whole) {
 		print_answer(hook, (struct roger_str){ page->text, page->length });
 		note_shown(hook, messages, shown);
 	}
@@ -121,26 +199,6 @@ static bool may_say(const struct hook *hook)
 	return hold(hook, "say", 0, hook->request.agent);
 }
 
-/* Tell the person, and not the model, that the workspace is not trusted. */
-static void say_distrust(const struct hook *hook, const char *why)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-
-	/* Once a session is enough. */
-	if (hook->request.event != CLI_HOOK_SESSION_START)
-		return;
-	if (hook->request.tool == CLI_HOOK_OPENCODE) {
-		fprintf(stderr, "roger: %s\n", why);
-		return;
-	}
-	rg_buf_printf(&line, "roger: %s", why);
-	rg_buf_add_text(&out, "{\"systemMessage\":");
-	rg_json_add_string(&out, rg_buf_str(&line));
-	rg_buf_add_text(&out, "}\n");
-	fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
-}
-
 /* ----------------------------------------------------------------- events -- */
 
 /* Who wakes the agent may need the session's name. */
@@ -152,7 +210,7 @@ static void note_arrival(const struct hook *hook)
 							      cli_hook_tools[hook->request.tool]) };
 	struct roger_arrive_reply reply = { 0 };
 
-	if (rg_name_valid(hook->event.session) &&
+	if (hook->host == CLI_HOOK_OWN && rg_name_valid(hook->event.session) &&
 	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK)
 		roger_reply_free(&reply);
 }
@@ -162,13 +220,14 @@ static void say_prime(struct hook *hook)
 	const struct roger_prime_request request = { .agent = hook->request.agent,
 						     .limit = SHOWN_MAX };
 	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
+	struct roger_err err = { 0 };
 	struct cli_page page;
 	size_t shown;
 
-	if (roger_prime(hook->roger, &request, &reply, NULL) < 0)
-		return;
-	if ((reply.unread || reply.duties.count || *roger_damage(hook->roger)) &&
-	    cli_page_begin(&page)) {
+	if (roger_prime(hook->roger, &request, &reply, &err) < 0)
+		say_trouble(hook, err.message);
+	else if ((reply.unread || reply.duties.count || *roger_damage(hook->roger)) &&
+		 cli_page_begin(&page)) {
 		shown = cli_prime_print(page.to, &reply, hook->roger, CONTEXT_CHARS);
 		print_shown(hook, &page, &reply.messages, shown);
 	}
@@ -180,8 +239,10 @@ static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_ma
 	const struct roger_inbox_request request = {
 		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
 	};
+	struct roger_err err = { 0 };
 
-	(void)!roger_inbox(hook->roger, &request, ret_mail, NULL);
+	if (roger_inbox(hook->roger, &request, ret_mail, &err) < 0)
+		say_trouble(hook, err.message);
 }
 
 static void say_mail(const struct hook *hook)
@@ -195,9 +256,11 @@ static void say_mail(const struct hook *hook)
 		cli_frame_begin(page.to);
 		shown = cli_frame_messages(page.to, &mail.messages, CONTEXT_CHARS);
 		fprintf(page.to,
-			"\nYou are %.*s. Deal with it when it fits, answer with roger's send, "
+			"\nYou are %.*s. Deal with it when it fits, answer with roger's send%s, "
 			"then ack the id.%s\n",
 			RG_STR_ARGS(hook->request.agent),
+			/* Its own tool of that name reaches no other tool's agents. */
+			hook->request.tool == CLI_HOOK_CLAUDE ? " (not SendMessage)" : "",
 			shown < mail.messages.count ? " More is in the inbox." : "");
 		cli_print_damage(page.to, hook->roger);
 		print_shown(hook, &page, &mail.messages, shown);
@@ -216,15 +279,16 @@ static size_t count_fresh(const struct hook *hook, char from[129])
 }
 
 /*
- * Claude Code without a person (-p, its SDK) waits for such a hook before it continues
- * or ends.
+ * Does the tool go on while a hook waits?  Claude Code does, but without a person (-p, its
+ * SDK) it waits for such a hook before it continues or ends; OpenCode does by our plugin.
  */
 static bool is_wanted(const struct hook *hook)
 {
 	const char *attended = getenv("CLAUDE_CODE_SESSION_ATTENDED"), *wake = getenv("ROGER_WAKE");
 
-	return hook->request.tool != CLI_HOOK_CLAUDE || !attended || strcmp(attended, "0") != 0 ||
-	       (wake && strcmp(wake, "always") == 0);
+	if (hook->host != CLI_HOOK_OWN || hook->request.tool != CLI_HOOK_CLAUDE)
+		return hook->host == CLI_HOOK_OWN && hook->request.tool == CLI_HOOK_OPENCODE;
+	return !attended || strcmp(attended, "0") != 0 || (wake && strcmp(wake, "always") == 0);
 }
 
 /* One waiting hook is enough for a session. */
@@ -236,27 +300,29 @@ static bool is_only_one(const struct hook *hook)
 
 /*
  * Does the tool still read our output?  Waits up to the timeout for it to stop.  A shell
- * may be between the tool and us, so the parent alone does not show it.
+ * may be between the tool and us, and somebody else may hold open what we write to, so no
+ * one of these shows it alone.
  */
-static bool is_waited_for(pid_t parent, int timeout_ms)
+static bool is_waited_for(pid_t parent, int tool, int timeout_ms)
 {
 	struct pollfd said[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
 
-	return poll(said, 2, timeout_ms) <= 0 && getppid() == parent;
+	return poll(said, 2, timeout_ms) <= 0 && getppid() == parent && find_tool_above() == tool;
 }
 
 /* Sleep until there is mail that was never shown; false: the tool no longer waits. */
 static bool wait_for_mail(const struct hook *hook, char from[129], size_t *ret_count)
 {
 	pid_t parent = getppid();
+	int tool = find_tool_above();
 	uint32_t mark = 0;
 
 	roger_watch(hook->roger, &mark, 0);
-	for (bool waited = is_waited_for(parent, IDLE_FIRST_MS); waited;
-	     waited = is_waited_for(parent, 0)) {
+	for (bool waited = is_waited_for(parent, tool, IDLE_FIRST_MS); waited;
+	     waited = is_waited_for(parent, tool, 0)) {
 		*ret_count = count_fresh(hook, from);
 		if (*ret_count)
-			return is_waited_for(parent, 0);
+			return is_waited_for(parent, tool, 0);
 		roger_watch(hook->roger, &mark, IDLE_WAIT_MS);
 	}
 	return false;
@@ -283,7 +349,12 @@ static int wait_and_say(struct hook *hook)
 /* Too late is as good as no mail. */
 static void give_up(int signal)
 {
+	const char *line = late;
+
 	(void)signal;
+	/* What comes of it is nobody's to know. */
+	if (*line && write(STDOUT_FILENO, line, strlen(line)) < 0)
+		_exit(0);
 	_exit(0);
 }
 
@@ -291,10 +362,8 @@ static void set_budget(int event)
 {
 	struct sigaction action = { .sa_handler = give_up };
 
-	if (event == CLI_HOOK_IDLE)
-		return;
 	sigaction(SIGALRM, &action, NULL);
-	alarm(BUDGET_S);
+	alarm(event == CLI_HOOK_IDLE ? IDLE_S : BUDGET_S);
 }
 
 /* Another program takes the event, as if nobody had read it. */
@@ -312,36 +381,68 @@ static bool open_workspace(struct hook *hook, const char *named)
 {
 	const char *project = getenv("CLAUDE_PROJECT_DIR");
 	struct roger_err err = { 0 };
-	int r = roger_open(named, &hook->roger, &err);
+	const char *why = err.message;
+	int r;
+
+	if (is_for_person(hook))
+		late = "{\"systemMessage\":\"roger: the mailbox did not answer within 5 s; mail is "
+		       "shown at the next event\"}\n";
+	r = roger_open(named, &hook->roger, &err);
 
 	if (r == ROGER_ENOENT && !named && project && *project)
 		r = roger_open(project, &hook->roger, &err);
 	hook->elsewhere = r == ROGER_EENGINE && strcmp(err.member, "store") == 0;
-	if (r < 0 && r != ROGER_EREFUSED)
-		return false;
-	if (r == ROGER_OK && !*roger_distrust(hook->roger))
-		return true;
-	say_distrust(hook, r == ROGER_OK ? roger_distrust(hook->roger) : err.message);
-	return false;
+	if (r == ROGER_OK)
+		why = roger_distrust(hook->roger);
+	else if (r == ROGER_ENOENT && !named && !getenv("ROGER_WORKSPACE"))
+		why = ""; /* a project that has nothing to do with roger */
+	if (*why && !hook->elsewhere)
+		say_trouble(hook, why);
+	return r == ROGER_OK && !*why;
+}
+
+/* What is asked for, what the tool wrote, and which tool it is.  Returns what texts point into. */
+static struct rg_json *begin(const struct cli_run *run, struct hook *hook, struct rg_buf *input)
+{
+	struct rg_json *said;
+
+	*hook = (struct hook){ .request = *(const struct request *)run->request };
+	if (!hook->request.agent.length)
+		hook->request.agent = rg_str(cli_hook_tools[hook->request.tool]);
+	set_budget(hook->request.event);
+	rg_buf_init(input, INPUT_BYTES_MAX);
+	read_input(input);
+	hook->event =
+		(struct cli_hook_event){ .tool = hook->request.tool, .kind = hook->request.event };
+	said = cli_hook_read(&hook->event, rg_buf_str(input));
+	hook->host = find_host(hook, said);
+	return said;
+}
+
+void cli_hook_fail(const struct cli_run *run, const char *why)
+{
+	struct hook hook;
+	struct rg_buf input;
+	struct rg_json *said = begin(run, &hook, &input);
+
+	if (hook.host == CLI_HOOK_FOREIGN)
+		_exit(CLI_DONE);
+	say_trouble(&hook, why);
+	cli_term_flush();
+	rg_json_free(said);
+	rg_buf_deinit(&input);
 }
 
 static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	struct hook hook = { .request = *(const struct request *)run->request };
+	struct hook hook;
 	struct rg_buf input;
-	struct rg_json *said;
+	struct rg_json *said = begin(run, &hook, &input);
 
 	*ret_exit = CLI_DONE;
 	run->quiet = true;
-	if (!hook.request.agent.length)
-		hook.request.agent = rg_str(cli_hook_tools[hook.request.tool]);
-	set_budget(hook.request.event);
-	rg_buf_init(&input, INPUT_BYTES_MAX);
-	read_input(&input);
-	hook.event =
-		(struct cli_hook_event){ .tool = hook.request.tool, .kind = hook.request.event };
-	said = cli_hook_read(&hook.event, rg_buf_str(&input));
-	if (!hook.event.in_subagent && open_workspace(&hook, run->workspace)) {
+	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
+	    open_workspace(&hook, run->workspace)) {
 		if (hook.request.event == CLI_HOOK_IDLE)
 			*ret_exit = wait_and_say(&hook);
 		else if (!may_say(&hook))

@@ -12,7 +12,8 @@ enum cli_hook_tool {
 	CLI_HOOK_CLAUDE,
 	CLI_HOOK_CODEX,
 	CLI_HOOK_GEMINI,
-	CLI_HOOK_OPENCODE
+	CLI_HOOK_OPENCODE,
+	CLI_HOOK_OTHER /* one that roger writes no hooks for */
 };
 enum cli_hook_kind {
 	CLI_HOOK_NO_EVENT,

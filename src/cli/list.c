@@ -45,6 +45,8 @@ static int print_page(struct cli_run *run, int64_t epoch, struct printed *printe
 		print_item(run, &reply.messages.items[i], printed->count + (int64_t)i == 0);
 	if (printed->count == 0)
 		printed->total = reply.total;
+	if (run->form == CLI_HUMAN && !run->quiet)
+		cli_print_notes(&reply.notes);
 	printed->count += (int64_t)reply.messages.count;
 	return rg_arena_copy(run->arena, reply.next, &printed->next) ? ROGER_OK
 								     : rg_fail_memory(err);
@@ -246,7 +248,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r < 0)
 		return r;
 	print_end(run, &printed);
-	*ret_exit = printed.count || !request->text.length ? CLI_DONE : CLI_NOTHING;
+	*ret_exit = printed.count ? CLI_DONE : CLI_NOTHING;
 	return ROGER_OK;
 }
 

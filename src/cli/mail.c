@@ -12,7 +12,7 @@
 enum { PIECE = 8, RANDOM = 16, WIDE = 120, NUMBER_BYTES = 64 };
 
 /* The part of an id that no other one here has, to be typed: the beginning of its random digits. */
-static struct roger_str piece_of(const struct roger_messages *messages, size_t which)
+static struct roger_str piece_of(const struct roger_message_list *messages, size_t which)
 {
 	const struct roger_str id = messages->items[which].id;
 	struct roger_str piece = id;
@@ -58,7 +58,7 @@ int64_t cli_shown_epoch(const struct cli_run *run)
 
 static const char *type_name(const struct roger_message *message)
 {
-	return cli_value_name(cli_item_record("list"), "message_type", message->type);
+	return cli_value_name(cli_item_record("list"), "type", message->type);
 }
 
 /* epoch: of this session, on a terminal; else 0. */
@@ -74,8 +74,18 @@ static void print_route(const struct roger_message *message, int64_t epoch)
 	cli_say("%. -> %t", message->to);
 }
 
+/* "accepted as altered", "" of nearly all. */
+static const char *altered_name(const struct roger_message *message)
+{
+	return message->altered
+		       ? cli_value_name(cli_item_record("list"), "altered", message->altered)
+		       : "";
+}
+
 static void print_state(const struct roger_message *message)
 {
+	if (message->altered)
+		cli_say("  %S%s%.", CLI_RED, altered_name(message));
 	if (message->archived_at_ms) {
 		cli_say("  %Sarchived: %t%.", CLI_DIM, message->archive_reason);
 	} else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms()) {
@@ -92,7 +102,7 @@ static void print_state(const struct roger_message *message)
 }
 
 /* One message: a line that says who, what and when, then its text. */
-static void print_message(const struct roger_messages *messages, size_t which, int64_t epoch)
+static void print_message(const struct roger_message_list *messages, size_t which, int64_t epoch)
 {
 	const struct roger_message *message = &messages->items[which];
 	const struct roger_str id = message->id, piece = piece_of(messages, which);
@@ -138,13 +148,15 @@ void cli_print_summary(const struct roger_message *message)
 		message->read || message->archived_at_ms ? " " : "*");
 	print_route(message, 0);
 	head = head_of(message->content, &cut);
-	cli_say("  %S%s  %t%.  %t%s\n", CLI_CYAN, type_name(message), message->issue, head,
-		cut ? "..." : "");
+	cli_say("  %S%s  %t%.", CLI_CYAN, type_name(message), message->issue);
+	if (message->altered)
+		cli_say("  %S%s%.", CLI_RED, altered_name(message));
+	cli_say("  %t%s\n", head, cut ? "..." : "");
 }
 
 /* ------------------------------------------------------- on a terminal -- */
 
-static void add_row(struct cli_grid *grid, const struct roger_messages *messages, size_t which,
+static void add_row(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
 		    int64_t epoch, bool one_issue)
 {
 	const struct roger_message *message = &messages->items[which];
@@ -170,10 +182,11 @@ static void add_row(struct cli_grid *grid, const struct roger_messages *messages
 	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", wide ? type_name(message) : "");
 	cli_grid_add(grid, (struct cli_cell){ .text = one_issue ? RG_STR("") : message->issue,
 					      .style = CLI_CYAN });
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s", RG_STR_ARGS(head), cut ? " …" : "");
+	cli_grid_say(grid, CLI_PLAIN, 0, "%s%s%.*s%s", altered_name(message),
+		     message->altered ? ": " : "", RG_STR_ARGS(head), cut ? " …" : "");
 }
 
-void cli_print_summaries(const struct roger_messages *messages, bool backwards, int64_t epoch)
+void cli_print_summaries(const struct roger_message_list *messages, bool backwards, int64_t epoch)
 {
 	struct cli_grid grid = { .arena = rg_arena_new(), .columns = 8 };
 	bool one_issue = true;
@@ -191,7 +204,7 @@ void cli_print_summaries(const struct roger_messages *messages, bool backwards, 
 	rg_arena_free(grid.arena);
 }
 
-static void print_messages(const struct cli_run *run, const struct roger_messages *messages)
+static void print_messages(const struct cli_run *run, const struct roger_message_list *messages)
 {
 	const int64_t epoch = messages->count ? cli_shown_epoch(run) : 0;
 	size_t i;
@@ -255,8 +268,10 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_wait_reply *reply = reply_;
 
-	if (!reply->found && !run->quiet)
+	if (!reply->found && !run->quiet) {
+		cli_print_notes(&reply->notes);
 		fputs("no mail came in time\n", stderr);
+	}
 	if (!reply->found)
 		return;
 	cli_say("%t from %t", reply->id, reply->from);
@@ -275,6 +290,7 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_messages_reply *reply = reply_;
 
+	cli_print_notes(&reply->notes);
 	if (reply->messages.count == 0)
 		fputs("nothing to claim\n", cli_out);
 	print_messages(run, &reply->messages);
@@ -301,7 +317,7 @@ const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
 /* ----------------------------------------------------------------- show -- */
 
 /* Of each message that has it: a line that says how its sender is known. */
-static void print_proved(const struct roger_messages *messages)
+static void print_proved(const struct roger_message_list *messages)
 {
 	size_t i;
 
@@ -314,7 +330,7 @@ static void print_proved(const struct roger_messages *messages)
 
 static void print_show(const struct cli_run *run, const void *reply_)
 {
-	const struct roger_messages *messages =
+	const struct roger_message_list *messages =
 		&((const struct roger_messages_reply *)reply_)->messages;
 
 	print_messages(run, messages);

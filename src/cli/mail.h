@@ -13,6 +13,6 @@ void cli_print_summary(const struct roger_message *message);
 int64_t cli_shown_epoch(const struct cli_run *run);
 
 /* Many, in columns, for a terminal; epoch: of this session. */
-void cli_print_summaries(const struct roger_messages *messages, bool backwards, int64_t epoch);
+void cli_print_summaries(const struct roger_message_list *messages, bool backwards, int64_t epoch);
 
 #endif

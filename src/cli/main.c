@@ -74,12 +74,27 @@ static const struct cli_option bare_options[] = {
 	{ 0 },
 };
 
+struct version_reply {
+	void *memory;
+	struct roger_str version;
+};
+static const struct roger_field version_fields[] = {
+	{ "version", ROGER_TEXT, offsetof(struct version_reply, version), ROGER_REQUIRED, NULL,
+	  NULL, "of roger" },
+	{ 0 },
+};
+static const struct roger_record version_record = { "version", sizeof(struct version_reply),
+						    version_fields };
+
 static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
+	const struct version_reply reply = { .version = RG_STR(ROGER_VERSION) };
+
 	(void)err;
-	fputs(run->form == CLI_HUMAN ? "roger " ROGER_VERSION "\n"
-				     : "{\"version\":\"" ROGER_VERSION "\"}\n",
-	      cli_out);
+	if (run->form == CLI_HUMAN)
+		fputs("roger " ROGER_VERSION "\n", cli_out);
+	else
+		cli_print_reply(run, &version_record, &reply);
 	*ret_exit = CLI_DONE;
 	return ROGER_OK;
 }
@@ -93,7 +108,9 @@ static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 static const struct roger_field no_fields[] = { { 0 } };
 static const struct roger_record no_request = { "", 0, no_fields };
-static const struct roger_op bare_op = { .flags = ROGER_NO_WORKSPACE, .request = &no_request };
+static const struct roger_op bare_op = { .flags = ROGER_NO_WORKSPACE,
+					 .request = &no_request,
+					 .reply = &version_record };
 static const struct cli_command bare = {
 	.name = "", .own = &bare_op, .options = bare_options, .run = run_bare
 };
@@ -129,13 +146,10 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 /* The member of a record, by its name outside. */
 static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 4096 };
 	const struct roger_field *field;
 
 	for (field = record->fields; field->name; field++) {
-		rg_buf_clear(&word);
-		rg_word_print(rg_str(field->name), &word);
-		if (rg_str_equal(name, rg_buf_str(&word)) && !(field->flags & ROGER_HIDDEN))
+		if (rg_str_is(name, field->name))
 			return field;
 	}
 	return NULL;
@@ -473,7 +487,11 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 		r = cli_become("roger-postgres", run->argv, "libpq (libpq-dev)", &err);
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
+	/* The answer is out before the handle does what can wait. */
+	(void)fflush(cli_out);
 	run->roger = roger_close(run->roger);
+	if (r == ROGER_EENGINE && run->command == &cli_hook)
+		cli_hook_fail(run, err.message);
 	if (r < 0) {
 		print_error(run, r, &err);
 		status = run->command->forgiving && !isatty(STDERR_FILENO) ? CLI_DONE

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "data/caller.h"
 
 enum { MCP_AGENT_BYTES = 132 };
 
@@ -26,7 +27,8 @@ struct mcp_session {
 	struct roger_str tool;	   /* for whose client; "" nobody said it */
 	struct roger_str agent;	   /* who calls now; ends with a NUL */
 	char agent_name[MCP_AGENT_BYTES];
-	char instructions[700];
+	char instructions[1100];
+	char why[500];	     /* no tool works; "": they do */
 	struct roger *roger; /* of this thread; NULL: not open yet */
 	size_t shown;	     /* messages in the text of the last answer */
 };
@@ -54,6 +56,7 @@ struct mcp_words {
 	const char *annotations;
 	const char *meta;
 	unsigned flags;
+	const char *const *members; /* of messages in the reply; ends with NULL.  NULL: all */
 
 	/* The reply for the model.  NULL: by its fields. */
 	void (*tell)(FILE *to, struct mcp_session *session, const void *reply);
@@ -72,7 +75,8 @@ struct mcp_session *mcp_session_here(struct mcp_session *session, struct roger_m
 
 /*
  * The tools for many clients, whose caller (roger_mcp_caller()) is what they may do,
- * "look", "act" or "administer", a blank, and who they are by their token ("": not known).
+ * "look", "act" or "administer", a blank, who they are by their token ("": not known), a blank,
+ * and which token, login or socket that is.
  */
 struct mcp_shared;
 RG_CHECKED int mcp_shared_open(const char *workspace, struct mcp_shared **ret,
@@ -80,9 +84,10 @@ RG_CHECKED int mcp_shared_open(const char *workspace, struct mcp_shared **ret,
 struct roger_mcp_server *mcp_shared_server(struct mcp_shared *shared);
 void mcp_shared_close(struct mcp_shared *shared);
 
+/* The handle is told who calls; whoever started `roger mcp` has the files. */
+void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call);
 /* May the caller do no more than look?  Is somebody else's token used for this agent? */
 bool mcp_only_looks(const struct roger_mcp_call *call);
-struct roger_str mcp_token_of(const struct roger_mcp_call *call); /* "": nobody's */
 bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent);
 
 /*
@@ -97,8 +102,18 @@ struct roger_str mcp_agent_of(const struct mcp_session *session, const char *cal
 bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call);
 void mcp_fail_nameless(struct roger_mcp_call *call);
 
+/*
+ * Why no mail may be shown, in one sentence: the workspace cannot be opened, or is not trusted,
+ * which is asked anew each time.  "": it may.  What a model gets to read holds no word of its
+ * files.
+ */
+const char *mcp_distrust(struct mcp_session *session, struct roger **roger);
+
 /* The open workspace; NULL: the call was answered with the error. */
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);
+
+/* The call failed, in words for an agent that has tools and no shell. */
+void mcp_fail(struct roger_mcp_call *call, const struct roger_err *err, const char *more);
 
 /* The end of a page: its text, if any, becomes part of the answer. */
 struct cli_page;

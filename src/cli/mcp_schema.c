@@ -20,8 +20,7 @@ static bool is_of_tool(const struct roger_record *record, const struct roger_fie
 {
 	const struct roger_field *one;
 
-	if ((field->flags & (never | ROGER_SELF | ROGER_HIDDEN | ROGER_DERIVED)) ||
-	    field->kind == ROGER_MEMBERS)
+	if ((field->flags & (never | ROGER_SELF | ROGER_DERIVED)) || field->kind == ROGER_MEMBERS)
 		return false;
 	for (one = record->fields; one->name; one++)
 		if (one->flags & ROGER_OF_TOOL)
@@ -43,10 +42,12 @@ static void print_argument(const struct mcp_tool *tool, const struct roger_field
 			   struct rg_buf *out)
 {
 	const struct mcp_argument *one = tool->words->arguments;
+	/* The help of an enum repeats its words. */
+	const char *help = field->kind == ROGER_ENUM ? NULL : field->help;
 
 	while (one && one->name && strcmp(one->name, field->name) != 0)
 		one++;
-	rg_schema_add_field(field, RG_SCHEMA_TOOL, one && one->name ? one->help : field->help, out);
+	rg_schema_add_field(field, RG_SCHEMA_TOOL, one && one->name ? one->help : help, out);
 }
 
 /* An argument of several actions is described once, as the first of them has it. */

@@ -6,7 +6,6 @@
 #include "cli/mcp.h"
 #include "cli/term.h"
 #include "data/json.h"
-#include "data/proved.h"
 #include "data/record.h"
 
 enum {
@@ -16,6 +15,7 @@ enum {
 	WAIT_MOST_MS = 24 * 3600 * 1000,
 	PROGRESS_MS = 5000,
 	TOOLS_MAX = 64,
+	MEMBERS_MAX = 8,
 };
 
 /* ---------------------------------------------------------------- telling -- */
@@ -41,7 +41,7 @@ static void print_rest(FILE *to, size_t count)
 }
 
 static void tell_messages(FILE *to, struct mcp_session *session,
-			  const struct roger_messages *messages)
+			  const struct roger_message_list *messages)
 {
 	cli_frame_begin(to);
 	session->shown = cli_frame_messages(to, messages, RESULT_CHARS);
@@ -66,15 +66,17 @@ static void tell_thread(FILE *to, struct mcp_session *session, const void *reply
 	tell_messages(to, session, &reply->messages);
 }
 
+/* Whoever acks knows what, so this repeats no list of them. */
 static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_messages_reply *reply = reply_;
-	size_t i;
 
 	(void)session;
-	for (i = 0; i < reply->messages.count; i++)
-		cli_say_to(to, "read: %t from %t\n", reply->messages.items[i].id,
-			   reply->messages.items[i].from);
+	if (reply->messages.count == 1)
+		cli_say_to(to, "read: %t from %t\n", reply->messages.items[0].id,
+			   reply->messages.items[0].from);
+	else
+		fprintf(to, "read: %zu messages\n", reply->messages.count);
 }
 
 static void tell_wait(FILE *to, struct mcp_session *session, const void *reply_)
@@ -178,13 +180,13 @@ static int make_request(const struct mcp_tool *tool, struct roger_mcp_call *call
 }
 
 /* The messages with their texts in a reply, or NULL. */
-static struct roger_messages *messages_of(const struct roger_op *op, void *reply)
+static struct roger_message_list *messages_of(const struct roger_op *op, void *reply)
 {
 	const struct roger_field *field;
 
 	for (field = op->reply->fields; field->name; field++)
 		if (field->record == cli_item_record("list"))
-			return (struct roger_messages *)((char *)reply + field->offset);
+			return (struct roger_message_list *)((char *)reply + field->offset);
 	return NULL;
 }
 
@@ -213,7 +215,7 @@ static bool cut_message(struct roger_message *message, size_t bytes, struct rg_a
  * Some tools show their model the JSON in place of the text, so it holds no more of
  * messages than the text.  shown: how many messages are in that; 0: none of their texts.
  */
-static bool cut_messages(struct roger_messages *messages, size_t shown, struct rg_arena *arena)
+static bool cut_messages(struct roger_message_list *messages, size_t shown, struct rg_arena *arena)
 {
 	struct roger_message *items = rg_arena_get(arena, messages->count * sizeof *items);
 	size_t i, bytes = 0, left = RESULT_CHARS;
@@ -226,11 +228,11 @@ static bool cut_messages(struct roger_messages *messages, size_t shown, struct r
 		kept = cut_message(&items[i], bytes, arena);
 	}
 	if (kept)
-		*messages = (struct roger_messages){ items, i };
+		*messages = (struct roger_message_list){ items, i };
 	return kept;
 }
 
-static bool is_cut(const struct roger_messages *messages)
+static bool is_cut(const struct roger_message_list *messages)
 {
 	/* Only the last one may be. */
 	return messages->count &&
@@ -257,11 +259,9 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 	free(page.text);
 }
 
-/* The reply, with what is damaged at its end. */
-static void encode(const struct roger_op *op, const void *reply, const struct roger *roger,
-		   struct rg_buf *json)
+/* At its end what is damaged. */
+static void add_damage(const struct roger *roger, struct rg_buf *json)
 {
-	rg_words_encode(op->reply, reply, json);
 	if (!*roger_damage(roger) || !json->length)
 		return;
 	json->length--;
@@ -269,16 +269,42 @@ static void encode(const struct roger_op *op, const void *reply, const struct ro
 	rg_buf_add_char(json, '}');
 }
 
+/* Of the messages these members, and nothing that their sender wrote. */
+static bool print_members(struct rg_buf *json, const struct roger *roger,
+			  const struct roger_message_list *messages, const char *const *members)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
+	struct roger_record record = *cli_item_record("list");
+	struct roger_field fields[MEMBERS_MAX + 1] = { 0 };
+	size_t count = 0, i;
+
+	for (; record.fields->name && count < MEMBERS_MAX; record.fields++)
+		if (rg_enum_find(members, rg_str(record.fields->name)) >= 0)
+			fields[count++] = *record.fields;
+	record.fields = fields;
+	rg_buf_add_text(&plain, "{\"messages\":[");
+	for (i = 0; i < messages->count; i++) {
+		rg_buf_add_text(&plain, i ? "," : "");
+		rg_words_encode(&record, &messages->items[i], &plain);
+	}
+	rg_buf_add_text(&plain, "]}");
+	add_damage(roger, &plain);
+	cli_add_json(json, rg_buf_str(&plain));
+	rg_buf_add_char(json, 0);
+	return !plain.failed && !json->failed;
+}
+
 bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struct roger_op *op,
 		     void *reply, size_t shown, struct rg_arena *arena)
 {
-	struct roger_messages *messages = messages_of(op, reply);
+	struct roger_message_list *messages = messages_of(op, reply);
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
 	size_t count = messages ? messages->count : 0;
 
 	if (count && !cut_messages(messages, shown, arena))
 		return false;
-	encode(op, reply, roger, &plain);
+	rg_words_encode(op->reply, reply, &plain);
+	add_damage(roger, &plain);
 	if (plain.failed)
 		return false;
 	if (count) {
@@ -302,6 +328,7 @@ static void answer(const struct mcp_tool *tool, const struct roger *roger,
 		   struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
+	const char *const *members = tool->words->members;
 	struct cli_page page;
 
 	if (cli_page_begin(&page)) {
@@ -312,7 +339,8 @@ static void answer(const struct mcp_tool *tool, const struct roger *roger,
 		cli_print_damage(page.to, roger);
 		mcp_add_page(call, &page);
 	}
-	if (mcp_print_reply(&json, roger, op, reply, tool->session->shown, arena))
+	if (members ? print_members(&json, roger, messages_of(op, reply), members)
+		    : mcp_print_reply(&json, roger, op, reply, tool->session->shown, arena))
 		roger_mcp_set_structured(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory; ask for less");
@@ -320,11 +348,11 @@ static void answer(const struct mcp_tool *tool, const struct roger *roger,
 
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
 {
-	struct roger_err err;
+	const char *why = mcp_distrust(session, &session->roger);
 
-	if (!session->roger && roger_open(session->workspace, &session->roger, &err) < 0)
-		roger_mcp_fail(call, "%s", err.message);
-	return session->roger;
+	if (*why)
+		roger_mcp_fail(call, "%s", why);
+	return *why ? NULL : session->roger;
 }
 
 /* The messages in the text of an answer count as looked at. */
@@ -343,12 +371,6 @@ static void note_shown(const struct mcp_session *session, struct roger *roger,
 	free(ids);
 }
 
-static void fail_call(struct roger_mcp_call *call, int code, const struct roger_err *err)
-{
-	roger_mcp_fail(call, "%s%s", err->message,
-		       code == ROGER_ETIMEOUT ? "; try again with the same key" : "");
-}
-
 /* The open files may have been replaced: open the workspace again, and repeat the call if it
  * does not write. */
 static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
@@ -363,6 +385,7 @@ static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call
 	session->roger = roger_close(session->roger);
 	if ((op->flags & ROGER_WRITES) || !mcp_open(session, call))
 		return r;
+	mcp_set_caller(session->roger, call);
 	return roger_call(session->roger, op, request, reply, err);
 }
 
@@ -381,17 +404,13 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		return;
 	}
 	r = make_request(tool, call, tool->session->agent, op, request, arena, &err);
-	if (r == ROGER_OK && (op->flags & ROGER_WRITES) && mcp_only_looks(call))
-		r = rg_fail(&err, ROGER_EREFUSED, 0,
-			    "this token may look; '%s' needs one that may act", op->name);
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
-	if (r == ROGER_OK)
-		rg_prove_sender(tool->session->roger, mcp_token_of(call));
+	mcp_set_caller(tool->session->roger, call);
 	if (r == ROGER_OK)
 		r = call_current(tool, call, op, request, reply, &err);
 	if (r < 0) {
-		fail_call(call, r, &err);
+		mcp_fail(call, &err, r == ROGER_ETIMEOUT ? "; try again with the same key" : "");
 		return;
 	}
 	tool->session->shown = 0;
@@ -452,6 +471,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 	struct roger_wait_request request = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_wait_reply reply = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct mcp_session session = { .workspace = own_tool->session->workspace };
 	struct roger *roger = NULL;
 	char name[MCP_AGENT_BYTES];
 	struct roger_str agent = mcp_agent_of(tool->session, roger_mcp_caller(call),
@@ -472,12 +492,14 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
 	if (!request.timeout_ms)
 		request.timeout_ms = WAIT_DEFAULT_MS;
+	if (r == ROGER_OK && *mcp_distrust(&session, &roger))
+		r = rg_fail(&err, ROGER_EREFUSED, 0, "%s", session.why);
 	if (r == ROGER_OK)
-		r = roger_open(tool->session->workspace, &roger, &err);
+		mcp_set_caller(roger, call);
 	if (r == ROGER_OK)
 		r = wait_for_mail(roger, call, &request, &reply, &err);
 	if (r < 0)
-		roger_mcp_fail(call, "%s", err.message);
+		mcp_fail(call, &err, "");
 	else
 		answer(tool, roger, call, tool->op, &reply, arena);
 	roger_close(roger);
@@ -487,6 +509,8 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 
 #define LOOKS "{\"readOnlyHint\":true,\"openWorldHint\":false}"
 #define WRITES "{\"openWorldHint\":false}"
+#define ADDS "{\"destructiveHint\":false,\"openWorldHint\":false}"
+/* For what is done once, whether it is called once or again. */
 #define WRITES_ONCE "{\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
 #define ALWAYS "{\"anthropic/alwaysLoad\":true}"
 #define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"
@@ -494,30 +518,41 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 static const struct mcp_argument send_arguments[] = {
 	{ "content", "" },
 	{ "issue", "unit of work" },
+	{ "type", "default context" },
 	{ "reply_to", "id this answers" },
+	{ "key", "task:verb:cycle; makes a retry safe" },
+	{ "new", "the name is right" },
 	{ 0 },
 };
 static const struct mcp_argument inbox_arguments[] = {
 	{ "issue", "" },
 	{ "from", "" },
+	{ "limit", "default 50" },
 	{ 0 },
 };
 static const struct mcp_argument ack_arguments[] = {
-	{ "ids", "" },
+	{ "ids", "or NAME#N, as in: from NAME #N" },
+	{ "outcome", "default done; else note why" },
 	{ "note", "" },
 	{ 0 },
 };
+static const char *const acked_members[] = { "id", "ack_outcome", "ack_note", NULL };
 static const struct mcp_argument wait_arguments[] = {
 	{ "issue", "" },
-	{ "timeout", "such as 30s or 10m; default 5m" },
+	{ "timeout", "such as 30s; default 5m" },
+	{ 0 },
+};
+static const struct mcp_argument thread_arguments[] = {
+	{ "id", "of any message in it" },
 	{ 0 },
 };
 static const struct mcp_argument run_arguments[] = {
-	{ "run", "its id; dispatch and complete need one" },
-	{ "within", "dispatch: until when, such as 10m" },
+	{ "run", "dispatch and complete need one" },
+	{ "within", "dispatch: such as 10m" },
 	{ "forward_to", "dispatch: who gets the result" },
+	{ "issue", "" },
 	{ "result", "complete: the text" },
-	{ "failed", "complete: it ended without one" },
+	{ "failed", "complete: no result" },
 	{ 0 },
 };
 static const struct mcp_action run_actions[] = {
@@ -531,28 +566,33 @@ static const struct mcp_action run_actions[] = {
 static const struct mcp_words own[] = {
 	{ .name = "send",
 	  .arguments = send_arguments,
-	  .annotations = WRITES_ONCE,
+	  /* Without a key, another call is another message. */
+	  .annotations = ADDS,
 	  .meta = ALWAYS,
 	  .tell = tell_send },
 	{ .name = "inbox", .arguments = inbox_arguments, .meta = ALWAYS, .tell = tell_inbox },
 	{ .name = "ack",
+	  .members = acked_members,
 	  .arguments = ack_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = HINT("mark messages read"),
 	  .tell = tell_ack },
 	{ .name = "wait",
 	  .arguments = wait_arguments,
-	  .meta = HINT("wait for messages of agents"),
+	  .meta = HINT("wait for mail"),
 	  .flags = ROGER_MCP_BLOCKING,
 	  .tell = tell_wait,
 	  .call = call_wait },
-	{ .name = "thread", .meta = HINT("conversation of agents"), .tell = tell_thread },
+	{ .name = "thread",
+	  .arguments = thread_arguments,
+	  .meta = HINT("conversation"),
+	  .tell = tell_thread },
 	{ .name = "agents", .meta = HINT("list agents"), .tell = tell_agents },
-	{ .name = "dead_letters", .meta = HINT("undelivered messages") },
+	{ .name = "dead_letters", .meta = HINT("undelivered mail") },
 	{ .name = "run",
 	  .actions = run_actions,
 	  .description = "Runs of sub-agents: dispatch before you start one, complete with its "
-			 "result; status tells what is late or lost.",
+			 "result; status: what is late or lost.",
 	  .arguments = run_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = HINT("sub-agent runs, watchdog"),

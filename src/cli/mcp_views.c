@@ -25,8 +25,13 @@ static void add_reply(struct roger_mcp_call *call, const struct roger *roger,
 
 static struct roger *open_here(struct mcp_session *session, struct roger_mcp_call *call)
 {
+	struct roger *roger;
+
 	session = mcp_session_here(session, call);
-	return session ? mcp_open(session, call) : NULL;
+	roger = session ? mcp_open(session, call) : NULL;
+	if (roger)
+		mcp_set_caller(roger, call);
+	return roger;
 }
 
 /* The reply of a verb is what the resource holds. */
@@ -48,7 +53,7 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 	else if (r == ROGER_ENOENT)
 		roger_mcp_not_found(call);
 	else
-		roger_mcp_fail(call, "%s", err.message);
+		mcp_fail(call, &err, "");
 	roger_reply_free(reply);
 }
 
@@ -161,9 +166,10 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 
 	if (!roger)
 		return;
+	mcp_set_caller(roger, call);
 	request.agent = session->agent;
 	if (roger_prime(roger, &request, &reply, &err) < 0) {
-		roger_mcp_fail(call, "%s", err.message);
+		mcp_fail(call, &err, "");
 		return;
 	}
 	if (cli_page_begin(&page)) {

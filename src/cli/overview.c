@@ -68,7 +68,7 @@ static void print_rate(const char *name, int64_t permille)
 			(long long)permille % 10);
 }
 
-static void print_figures(const char *before, const struct roger_figures *figures)
+static void print_figures(const char *before, const struct roger_figure_list *figures)
 {
 	size_t i;
 
@@ -173,7 +173,9 @@ static void print_concern(const struct roger_concern *concern, size_t width, boo
 	static const struct {
 		const char *mark;
 		enum cli_style style;
-	} marks[] = { { "!!", CLI_RED }, { "! ", CLI_YELLOW }, { "- ", CLI_DIM } };
+	} marks[] = { [ROGER_URGENT] = { "!!", CLI_RED },
+		      [ROGER_SOON] = { "! ", CLI_YELLOW },
+		      [ROGER_NOTICE] = { "- ", CLI_DIM } };
 
 	cli_say("%S%s%. %*t", marks[concern->urgency].style, marks[concern->urgency].mark,
 		beside ? (int)width : 0, concern->words);

@@ -58,8 +58,8 @@ void cli_option_name(const struct roger_field *field, char to[64])
 
 static bool is_option(const struct roger_field *field)
 {
-	return !(field->flags & (ROGER_SELF | ROGER_HIDDEN | ROGER_DERIVED)) &&
-	       field->kind != ROGER_RECORDS && field->kind != ROGER_MEMBERS;
+	return !(field->flags & (ROGER_SELF | ROGER_DERIVED)) && field->kind != ROGER_RECORDS &&
+	       field->kind != ROGER_MEMBERS;
 }
 
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name)

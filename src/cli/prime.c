@@ -12,6 +12,7 @@ enum {
 	TOKENS_LEAST = 100,
 	TOKENS_MOST = 1000000,
 	FIXED_CHARS = 390,	    /* who you are, what is left out, what is next */
+	ROOMY_CHARS = 4000,	    /* from here on it also says what roger is for */
 	MESSAGES_CHARS_LEAST = 600, /* whose words they are, and something of one */
 };
 
@@ -37,7 +38,7 @@ static bool add_piece(FILE *to, struct cli_page *piece, size_t *left)
 }
 
 /* As many as fit into *left, which becomes less. */
-static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *left)
+static void print_duties(FILE *to, const struct roger_concern_list *duties, size_t *left)
 {
 	struct cli_page piece;
 	bool fits = true;
@@ -56,7 +57,7 @@ static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *
 }
 
 /* As many as fit into left.  Long names make long headers, so smaller budgets are tried. */
-static size_t print_messages(FILE *to, const struct roger_messages *messages, size_t left)
+static size_t print_messages(FILE *to, const struct roger_message_list *messages, size_t left)
 {
 	size_t shown = 0, budget = left;
 	struct cli_page piece;
@@ -89,10 +90,15 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 		       size_t chars_max)
 {
 	size_t left = chars_max > FIXED_CHARS ? chars_max - FIXED_CHARS : 0, shown;
-	size_t duties = reply->messages.count ? left / 3 : left;
+	bool roomy = left > ROOMY_CHARS;
+	size_t duties;
 
+	left -= roomy ? strlen(cli_reach) : 0;
+	duties = reply->messages.count ? left / 3 : left;
 	cli_say_to(to, "You are %t in roger, where agents write to each other. %d unread.\n",
 		   reply->agent, reply->unread);
+	if (roomy)
+		fprintf(to, "%s\n", cli_reach);
 	cli_print_damage(to, roger);
 	left -= duties;
 	print_duties(to, &reply->duties, &duties);

@@ -17,7 +17,7 @@ struct list {
 /* Other programs' members and lists within lists are for --json. */
 static bool is_shown(const struct roger_field *field)
 {
-	return !(field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_RECORDS &&
+	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_RECORDS &&
 	       field->kind != ROGER_MEMBERS;
 }
 
@@ -140,8 +140,7 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 	char words[64];
 
 	for (field = record->fields; field->name; field++) {
-		if (field->kind != ROGER_RECORDS || (field->flags & ROGER_HIDDEN) ||
-		    is_left_out(field, item))
+		if (field->kind != ROGER_RECORDS || is_left_out(field, item))
 			continue;
 		if (rg_field_unset(field, item))
 			fprintf(to, "no %s\n", cli_words_of(field, ' ', words).data);

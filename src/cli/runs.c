@@ -12,7 +12,7 @@ enum { OUTCOME_BYTES = 64 };
 static const char *status_name(int status)
 {
 	/* The first name is that of any. */
-	return cli_value_name(cli_op_named("runs")->request, "status", status + 1);
+	return cli_value_name(cli_op_named("runs")->request, "status", status);
 }
 
 static enum cli_style status_style(int status)
@@ -154,7 +154,7 @@ static void print_table(const struct cli_run *run, const struct roger_run_list *
 	cli_grid_print(cli_out, &grid);
 }
 
-static void print_troubles(const struct roger_run_troubles *troubles)
+static void print_troubles(const struct roger_run_trouble_list *troubles)
 {
 	const struct roger_run_trouble *trouble;
 	size_t i;
@@ -221,4 +221,6 @@ const struct cli_command cli_forward = { .name = "forward", .print = print_recei
 const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
 const struct cli_command cli_settle = { .name = "settle", .print = print_receipt };
 const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
-const struct cli_command cli_runs = { .name = "runs", .paged = true, .print = print_runs };
+const struct cli_command cli_runs = {
+	.name = "runs", .paged = true, .print = print_runs, .nothing = true
+};

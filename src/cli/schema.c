@@ -57,7 +57,6 @@ static const struct {
 	{ "queued", "the reply of send --queue, where the server did not answer",
 	  &cli_queued_record },
 	{ "help", "every command, option and exit status", &cli_help_record },
-	{ "schema", "what roger schema alone lists", &reply_record },
 };
 enum { OTHERS = sizeof others / sizeof *others };
 
@@ -73,14 +72,20 @@ static bool add_item(struct schema_reply *reply, const char *name, const char *a
 
 static int list(struct roger *roger, const void *request, void *reply, struct roger_err *err)
 {
+	const struct cli_command *command;
 	const struct roger_op *const *op;
 	bool added = true;
-	size_t i;
+	size_t i = 0;
 
 	(void)roger;
 	(void)request;
 	for (op = roger_ops(); *op && added; op++)
 		added = add_item(reply, (*op)->name, (*op)->summary);
+	while (added && (command = cli_next_command(&i)))
+		if (command->own && command->own->reply)
+			added = add_item(reply, command->name,
+					 command->summary ? command->summary
+							  : command->own->summary);
 	for (i = 0; i < OTHERS && added; i++)
 		added = add_item(reply, others[i].name, others[i].about);
 	return added ? ROGER_OK : rg_fail_memory(err);
@@ -101,7 +106,7 @@ static const struct roger_op *find_op(struct roger_str name)
 	const struct roger_op *const *op = roger_ops();
 
 	if (command)
-		return command->own ? NULL : cli_op(command);
+		return cli_op(command);
 	while (*op && !rg_str_is(name, (*op)->name))
 		op++;
 	return *op;
@@ -113,7 +118,7 @@ static int find(const struct schema_request *request, const struct roger_record 
 	const struct roger_op *op = find_op(request->verb);
 	size_t i = OTHERS;
 
-	*ret_record = !op ? NULL : request->request ? op->request : op->reply;
+	*ret_record = !op ? NULL : !request->request ? op->reply : op->run ? op->request : NULL;
 	while (i-- && !*ret_record && !request->request)
 		if (rg_str_is(request->verb, others[i].name))
 			*ret_record = others[i].record;

@@ -63,7 +63,7 @@ static int check_batch(const struct roger_send_request *given, struct roger_err 
 				"%s: in a batch each line has its own: put \"%s\" into "
 				"the lines",
 				own[i].option, own[i].member);
-	if (given->confirm != ROGER_CONFIRM_STORED || given->within_ms || given->retry)
+	if (given->confirm == ROGER_CONFIRM_READ || given->within_ms || given->retry)
 		return rg_fail_member(
 			err, ROGER_EUSAGE, "confirm",
 			"confirm: several messages at once can only be confirmed as stored");
@@ -161,7 +161,7 @@ static int check_words(struct cli_run *run, struct roger_err *err)
 					    .to = run->words,
 					    .content = RG_STR("-"),
 					    .dry_run = true,
-					    .new_names = true };
+					    .new_ = true };
 	RG_CLEANUP(roger_reply_free) struct roger_send_reply reply = { 0 };
 	int r;
 
@@ -249,7 +249,7 @@ const struct roger_record cli_queued_record = { "queued", sizeof(struct queued),
 static int check_queue(const struct cli_run *run, struct roger_err *err)
 {
 	if (!cli_given(run, "queue") ||
-	    (!cli_given(run, "batch") && request_of(run)->confirm == ROGER_CONFIRM_STORED))
+	    (!cli_given(run, "batch") && request_of(run)->confirm != ROGER_CONFIRM_READ))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EUSAGE, 0,
 		       "--queue: expected one message, which is confirmed as stored");
@@ -277,13 +277,15 @@ static int queue(const struct cli_run *run, struct roger_err *err)
 enum { FIELDS_MAX = 24 };
 
 struct batch_summary {
-	int64_t sent, stored, repeated;
+	int64_t sent, stored, repeated, left_out;
 };
 #define AT(member) offsetof(struct batch_summary, member)
 static const struct roger_field summary_fields[] = {
 	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "sends done" },
 	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "messages on disk" },
 	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "sends whose key was known" },
+	{ "left_out", ROGER_INT, AT(left_out), 0, NULL, NULL,
+	  "copied messages of roger itself, or of a person: nobody sends under their names" },
 	{ 0 },
 };
 #undef AT
@@ -298,6 +300,8 @@ struct batch {
 	struct rg_arena *arena; /* of the group */
 	struct roger_send_request items[GROUP];
 	int64_t lines[GROUP]; /* the line of each item */
+	bool copied[GROUP];   /* it is a message that list printed */
+	bool no_person;	      /* `human` may not send from here */
 	size_t count;
 	struct rg_buf input;
 	size_t input_at;
@@ -326,23 +330,66 @@ static int fail_line(const struct batch *batch, int64_t line, int code, const ch
 			      (long long)line, text, (long long)batch->done.sent);
 }
 
-/* An error of the group names an item by its place: find its line. */
-static int fail_group(const struct batch *batch, int code, struct roger_err *err)
+/* An error of the group names an item by its place, which is returned; then come the words. */
+static size_t failed_item(const struct batch *batch, const struct roger_err *err, int *ret_words)
 {
 	size_t item = 1;
-	int skip = 0;
 
-	if (sscanf(err->message, "message %zu: %n", &item, &skip) < 1 || item < 1 ||
+	*ret_words = 0;
+	if (sscanf(err->message, "message %zu: %n", &item, ret_words) < 1 || item < 1 ||
 	    item > batch->count)
 		item = 1;
-	return fail_line(batch, batch->lines[item - 1], code, err->message + skip, err);
+	return item - 1;
+}
+
+static int fail_group(const struct batch *batch, int code, struct roger_err *err)
+{
+	int words;
+	size_t item = failed_item(batch, err, &words);
+
+	return fail_line(batch, batch->lines[item], code, err->message + words, err);
+}
+
+/* What roger said, nobody else says; and what a person said, only that person does. */
+static bool is_left_out(const struct batch *batch, size_t item)
+{
+	const struct roger_str from = batch->items[item].from;
+
+	return batch->copied[item] &&
+	       ((from.length == 5 && strncasecmp(from.data, "roger", 5) == 0) ||
+		(batch->no_person && rg_str_is(from, "human")));
+}
+
+/* A copied message of a person was refused: the group goes without these; false: it was not that.
+ */
+static bool leave_out_person(struct batch *batch, const struct roger_err *err)
+{
+	size_t i, kept = 0;
+	int words;
+
+	if (batch->no_person || strcmp(err->member, "from") != 0)
+		return false;
+	batch->no_person = true;
+	if (!is_left_out(batch, failed_item(batch, err, &words))) {
+		batch->no_person = false;
+		return false;
+	}
+	for (i = 0; i < batch->count; i++) {
+		if (is_left_out(batch, i))
+			continue;
+		batch->items[kept] = batch->items[i];
+		batch->copied[kept] = batch->copied[i];
+		batch->lines[kept++] = batch->lines[i];
+	}
+	batch->done.left_out += (int64_t)(batch->count - kept);
+	batch->count = kept;
+	return true;
 }
 
 static int flush_group(struct batch *batch, struct roger_err *err)
 {
 	struct roger_send_many_request request = { .from = request_of(batch->run)->from,
-						   .items = batch->items,
-						   .count = batch->count };
+						   .items = { batch->items, batch->count } };
 	RG_CLEANUP(roger_reply_free) struct roger_send_many_reply reply = { 0 };
 	size_t i;
 	int r;
@@ -350,17 +397,19 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	if (batch->count == 0)
 		return ROGER_OK;
 	r = roger_send_many(batch->run->roger, &request, &reply, err);
+	if (r == ROGER_EREFUSED && leave_out_person(batch, err))
+		return flush_group(batch, err);
 	if (r < 0)
 		return fail_group(batch, r, err);
-	for (i = 0; i < reply.count; i++) {
-		batch->done.repeated += reply.items[i].duplicate;
+	for (i = 0; i < reply.items.count; i++) {
+		batch->done.repeated += reply.items.items[i].duplicate;
 		if (batch->run->form == CLI_JSONL)
 			cli_print_reply(batch->run, cli_op(batch->run->command)->reply,
-					&reply.items[i]);
+					&reply.items.items[i]);
 		else if (batch->run->form == CLI_HUMAN)
-			print_notes(batch->run, reply.items, i);
+			print_notes(batch->run, reply.items.items, i);
 	}
-	batch->done.sent += (int64_t)reply.count;
+	batch->done.sent += (int64_t)reply.items.count;
 	batch->done.stored += reply.stored;
 	clear_group(batch);
 	fflush(cli_out);
@@ -380,7 +429,7 @@ static void add_defaults(const struct cli_run *run, struct roger_send_request *i
 	if (!item->pass)
 		item->pass = given->pass;
 	item->dry_run = given->dry_run;
-	item->new_names |= given->new_names;
+	item->new_ |= given->new_;
 }
 
 /* A send, and what a message has that only roger can set. */
@@ -407,9 +456,11 @@ static int decode_line(struct batch *batch, const struct rg_json *json,
 				      "" };
 	r = rg_words_decode(&batch->record, rg_json_root(json), &line, batch->arena, err);
 	*item = line.request;
-	/* Its id is of the workspace that it comes from. */
+	batch->copied[batch->count] = copied;
+	/* What it answers is in the workspace that it comes from, where its names are no slips. */
 	if (copied)
 		item->reply_to = (struct roger_str){ 0 };
+	item->new_ |= copied;
 	return r;
 }
 
@@ -423,11 +474,16 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	r = rg_json_read_within(line, batch->arena, &json, err);
 	if (r < 0)
 		return r;
-	batch->lines[batch->count++] = batch->line;
+	batch->lines[batch->count] = batch->line;
 	r = decode_line(batch, json, item, err);
-	if (r == ROGER_OK)
-		add_defaults(batch->run, item);
-	return r;
+	if (r < 0)
+		return r;
+	add_defaults(batch->run, item);
+	if (is_left_out(batch, batch->count))
+		batch->done.left_out++;
+	else
+		batch->count++;
+	return ROGER_OK;
 }
 
 /* Is there no input right now?  Its writer may be waiting for receipts. */
@@ -564,6 +620,12 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	free(batch);
 	if (r < 0)
 		return r;
+	if (summary.left_out && run->form != CLI_JSON && !run->quiet)
+		cli_say_to(
+			stderr,
+			"note: %d message%p of roger itself or of a person left out: nobody sends "
+			"under their names\n",
+			summary.left_out);
 	if (run->form == CLI_JSON)
 		cli_print_reply(run, &cli_batch_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)

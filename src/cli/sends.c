@@ -4,7 +4,7 @@
 
 static const char *outcome_name(int outcome, bool pending)
 {
-	static const char *const names[] = { "delivered", "timeout", "error" };
+	static const char *const names[] = { "", "delivered", "timeout", "error" };
 
 	return pending ? "pending" : names[outcome];
 }
@@ -63,7 +63,9 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 		fputs("... and more; see --limit and --newest\n", cli_out);
 }
 
-const struct cli_command cli_sends = { .name = "sends", .paged = true, .print = print_sends };
+const struct cli_command cli_sends = {
+	.name = "sends", .paged = true, .print = print_sends, .nothing = true
+};
 
 const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|current" };
 
@@ -71,7 +73,7 @@ const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|curre
 
 static void print_letter(const struct roger_dead_letter *letter)
 {
-	static const char *const names[] = { "undelivered", "redelivered", "stale" };
+	static const char *const names[] = { "", "undelivered", "redelivered", "stale" };
 
 	cli_say("%S%t%.  %S%s%.", CLI_BOLD, letter->id,
 		letter->delivered_at_ms		      ? CLI_GREEN

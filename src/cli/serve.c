@@ -1,7 +1,11 @@
 /* serve: the workspace over HTTP; ui: its page; token: who may ask it over TCP. */
 #include "cli/serve.h"
 
+#include "base/clock.h"
+#include "cli/term.h"
+
 const char *const serve_rights[] = { "look", "act", "administer", NULL };
+const char *const serve_kinds[] = { "token", "key", "login", NULL };
 
 static int become_server(struct cli_run *run, struct roger_err *err)
 {
@@ -59,7 +63,7 @@ static const char *const ui_rights[] = { "", "look", "act", "administer", NULL }
 static const struct roger_field ui_fields[] = {
 	{ "name", ROGER_NAME, AT(name), ROGER_SELF, NULL, NULL, "who you are there (else human)" },
 	{ "right", ROGER_ENUM, AT(right), 0, ui_rights, NULL,
-	  "look, act as yourself, or administer (default)" },
+	  "look, act as yourself (default), or administer" },
 	{ "listen", ROGER_TEXT, AT(serve.listen), 0, NULL, NULL,
 	  "where there is no server yet: on this address (default 127.0.0.1:8484)" },
 	{ "socket", ROGER_TEXT, AT(serve.socket), 0, NULL, NULL,
@@ -97,14 +101,74 @@ static const struct roger_field token_fields[] = {
 static const struct roger_record token_record = { "token", sizeof(struct cli_token_request),
 						  token_fields };
 
+#define AT(member) offsetof(struct cli_token, member)
+static const struct roger_field one_fields[] = {
+	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED, NULL, NULL, "whose it is" },
+	{ "right", ROGER_ENUM, AT(right), ROGER_REQUIRED, serve_rights, NULL, "what it may do" },
+	{ "kind", ROGER_ENUM, AT(kind), ROGER_SPARE, serve_kinds, NULL,
+	  "key of `roger ui`, or login of a browser; left out: token" },
+	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL, "since when" },
+	{ "expires_at", ROGER_TIME, AT(expires_at_ms), ROGER_REQUIRED, NULL, NULL, "until when" },
+	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_REQUIRED, NULL, NULL, "of its text" },
+	{ "used_at", ROGER_TIME, AT(used_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when it was last used," },
+	{ "used_from", ROGER_TEXT, AT(used_from), ROGER_SPARE, NULL, NULL, "from which address" },
+	{ "foreign", ROGER_BOOL, AT(foreign), ROGER_SPARE, NULL, NULL,
+	  "worth nothing: it was made for another workspace at this path" },
+	{ "token", ROGER_TEXT, AT(secret), ROGER_SPARE, NULL, NULL,
+	  "the text of a new one: it is shown this once" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record one_record = { "token", sizeof(struct cli_token), one_fields };
+static const struct roger_field tokens_fields[] = {
+	{ "tokens", ROGER_RECORDS, offsetof(struct cli_token_reply, tokens), 0, NULL, &one_record,
+	  "all there are, the new one, or those that were revoked" },
+	{ 0 },
+};
+static const struct roger_record tokens_record = { "tokens", sizeof(struct cli_token_reply),
+						   tokens_fields };
+
+static void print_token(const struct cli_token *token)
+{
+	cli_say("%t  %s  %s %w  %t%s%s", token->name, serve_rights[token->right],
+		token->expires_at_ms > rg_clock_ms() ? "until" : "expired", token->expires_at_ms,
+		(struct roger_str){ token->sha256.data, 8 }, token->kind ? "  " : "",
+		token->kind ? serve_kinds[token->kind] : "");
+	if (token->used_at_ms)
+		cli_say("  used %w from %t", token->used_at_ms, token->used_from);
+	cli_say("%s\n", token->foreign
+				? "  of another workspace at this path: revoke it, make a new one"
+				: "");
+}
+
+static void print_tokens(const struct cli_run *run, const void *reply_)
+{
+	const struct cli_token_request *request = run->request;
+	const struct cli_token_reply *reply = reply_;
+	const struct cli_token *token = reply->tokens.items;
+
+	if (!reply->tokens.count)
+		fputs("no tokens\n", cli_out);
+	for (; !request->revoke && token < reply->tokens.items + reply->tokens.count; token++)
+		if (token->secret.length)
+			cli_say("%t\n", token->secret);
+		else
+			print_token(token);
+}
+
 static const struct roger_op token_op = {
 	.name = "token",
 	.summary = "create, list and revoke tokens and logins of `roger serve` on TCP",
 	.examples = "roger token new bob --right act\nroger token new grafana --expires 30d\n"
 		    "roger token list\nroger token revoke bob\n",
 	.request = &token_record,
+	.reply = &tokens_record,
 };
 
-const struct cli_command cli_token = {
-	.name = "token", .own = &token_op, .words = "new|list|revoke", .run = run_token
-};
+const struct cli_command cli_token = { .name = "token",
+				       .own = &token_op,
+				       .words = "new|list|revoke",
+				       .run = run_token,
+				       .print = print_tokens,
+				       .nothing = true };

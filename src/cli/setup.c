@@ -33,10 +33,14 @@ static void print_diff(struct roger_str diff)
 
 static void print_file(const struct roger_setup_file *file, bool done)
 {
-	static const char *const was[] = { "is as it should be", "made", "changed", "removed",
-					   "left as it is" };
-	static const char *const will[] = { "is as it should be", "to be made", "to be changed",
-					    "to be removed", "left as it is" };
+	static const char *const was[] = { "",	      "is as it should be", "made", "changed",
+					   "removed", "left as it is" };
+	static const char *const will[] = { "",
+					    "is as it should be",
+					    "to be made",
+					    "to be changed",
+					    "to be removed",
+					    "left as it is" };
 
 	cli_say("%S%t%.: %s", CLI_BOLD, file->file, (done ? was : will)[file->action]);
 	if (file->trouble.length)
@@ -63,7 +67,7 @@ static bool names_tool(const struct roger_setup_reply *reply, const char *tool)
 /* What is left for a person to do. */
 static void print_next(const struct roger_setup_reply *reply)
 {
-	if (reply->by_path)
+	if (reply->not_on_path)
 		fputs("note: roger is not along PATH; put it there, so that tools find it\n",
 		      cli_out);
 	if (names_tool(reply, "claude"))

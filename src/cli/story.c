@@ -414,7 +414,7 @@ size_t cli_story_cut(const struct cli_story *story, size_t row)
 void cli_story_add_rest(const struct cli_story *story, size_t first, const char *form,
 			struct rg_buf *ret_note, struct rg_buf *ret_command)
 {
-	const struct roger_events *events = &story->reply->events;
+	const struct roger_event_list *events = &story->reply->events;
 	const struct roger_event *event = story->rows[first].event;
 	const long long shown = events->items + events->count - event;
 	char until[32];

@@ -24,6 +24,8 @@ static void print_init(const struct cli_run *run, const void *reply_)
 	if (reply->above.length)
 		cli_say_to(stderr, "note: from here on the workspace in %t is not seen any more\n",
 			   reply->above);
+	if (reply->unused.length)
+		cli_say_to(stderr, "not used: %t\n", reply->unused);
 	if (reply->not_trusted.length)
 		cli_say_to(stderr, "not trusted: %t\n", reply->not_trusted);
 	if (reply->created)
@@ -57,7 +59,18 @@ static void print_cleanup(const struct cli_run *run, const void *reply)
 		cli_print_record(cli_out, record, reply);
 }
 
-const struct cli_command cli_cleanup = { .name = "cleanup", .print = print_cleanup };
+static int exit_of_cleanup(const struct cli_run *run, const void *reply)
+{
+	const struct roger_cleanup_request *request = run->request;
+	const struct roger_archive_reply *archived = reply;
+
+	return request->history && !archived->history.count ? CLI_NOTHING : CLI_DONE;
+}
+
+const struct cli_command cli_cleanup = { .name = "cleanup",
+					 .print = print_cleanup,
+					 .exit_of = exit_of_cleanup };
+const struct cli_command cli_agents = { .name = "agents", .nothing = true };
 
 const struct cli_command cli_retire = { .name = "agents retire", .verb = "retire" };
 

@@ -209,6 +209,22 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 		fprintf(to, "%*s", (int)(width - columns), "");
 }
 
+/* A path, or words, that somebody is to judge: two that differ look different. */
+static void print_exactly(FILE *to, struct roger_str text)
+{
+	size_t at, step;
+	uint32_t c;
+
+	for (at = 0; at < text.length; at += step ? step : 1) {
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		if (step && (rg_char_is_unseen(c) || (c != ' ' && !rg_char_columns(c))))
+			fprintf(to, "<U+%04X>", c);
+		else
+			cli_print_text(to, (struct roger_str){ text.data + at, step ? step : 1 },
+				       false);
+	}
+}
+
 struct saying {
 	FILE *to;
 	va_list arguments;
@@ -225,6 +241,9 @@ static void say_one(struct saying *saying, char what)
 	case 't':
 		cli_print_padded(to, va_arg(saying->arguments, struct roger_str),
 				 (size_t)saying->width);
+		break;
+	case 'q':
+		print_exactly(to, va_arg(saying->arguments, struct roger_str));
 		break;
 	case 's':
 		fprintf(to, "%-*s", saying->width, va_arg(saying->arguments, const char *));

@@ -67,7 +67,8 @@ void cli_print_notes(const struct roger_strs *texts);
 void cli_print_padded(FILE *to, struct roger_str text, size_t width);
 
 /*
- * Print to cli_out, text from agents made harmless.  %t struct roger_str, %s a
+ * Print to cli_out, text from agents made harmless.  %t struct roger_str, %q the same
+ * with everything that cannot be seen shown, %s a
  * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as
  * cli_when(), %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
  * int before it): padded to that many columns, %t and %s on the right.

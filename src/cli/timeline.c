@@ -164,7 +164,7 @@ static void print_event(struct table *table, const struct roger_event *event)
 	fputc('\n', cli_out);
 }
 
-static void measure(struct table *table, const struct roger_events *events)
+static void measure(struct table *table, const struct roger_event_list *events)
 {
 	size_t columns, i;
 

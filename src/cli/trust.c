@@ -21,18 +21,23 @@ static void print_list(struct roger_strs words)
 	size_t i;
 
 	for (i = 0; i < words.count; i++)
-		cli_say(i ? " %t" : "%t", words.items[i]);
+		cli_say(i ? " %q" : "%q", words.items[i]);
 	cli_say("\n");
 }
 
 static void print_command(const struct roger_trust_command *command)
 {
 	print_trusted(command->trusted);
-	cli_say("%t runs: ", command->setting);
+	cli_say("%q runs: ", command->setting);
 	print_list(command->words);
-	if (!command->files.count)
-		fputs("                 names no file of the workspace: what it starts may "
+	if (command->in_root && !command->files.count)
+		fputs("                 names a folder of the workspace: what is in it may "
 		      "change\n",
+		      cli_out);
+	else if (!command->files.count)
+		fputs("                 names no file of the workspace: it runs in .roger/, and "
+		      "what "
+		      "it starts may change\n",
 		      cli_out);
 	if (command->files.count) {
 		fputs("                 with the files: ", cli_out);
@@ -40,17 +45,35 @@ static void print_command(const struct roger_trust_command *command)
 	}
 }
 
-static void print_place(const struct roger_trust_place *place)
+/* Where everybody has it, and it was, it is not worth a line. */
+static void print_place(const struct roger_trust_place *place, bool mailbox)
 {
+	if (place->usual && (place->trusted || !mailbox))
+		return;
 	print_trusted(place->trusted);
-	cli_say("%t writes to: %t\n", place->setting, place->path);
+	cli_say("%q is '%q', says %q\n", place->setting, place->path, place->origin);
+}
+
+static void print_tracked(const struct roger_trust_reply *reply)
+{
+	enum { SHOWN = 10 };
+	size_t i;
+
+	if (!reply->tracked.count)
+		return;
+	print_trusted(reply->tracked_trusted);
+	fputs("git tracks, so whoever can push may write:\n", cli_out);
+	for (i = 0; i < reply->tracked.count && i < SHOWN; i++)
+		cli_say("                 %q\n", reply->tracked.items[i]);
+	if (i < reply->tracked.count)
+		cli_say("                 and %d more\n", (int64_t)(reply->tracked.count - i));
 }
 
 static void print_asked(const struct roger_trust_reply *reply)
 {
 	size_t i;
 
-	cli_say("%t", reply->workspace);
+	cli_say("%q", reply->workspace);
 	if (reply->owner != (int64_t)geteuid())
 		cli_say(" (of user id %d)", reply->owner);
 	cli_say("\n");
@@ -59,10 +82,17 @@ static void print_asked(const struct roger_trust_reply *reply)
 	for (i = 0; i < reply->commands.count; i++)
 		print_command(&reply->commands.items[i]);
 	for (i = 0; i < reply->places.count; i++)
-		print_place(&reply->places.items[i]);
+		print_place(&reply->places.items[i], reply->mailbox);
+	print_tracked(reply);
+	if (reply->seal_key.length && !reply->seal_key_trusted) {
+		print_trusted(false);
+		cli_say("it is sealed with another key than before: %t\n", reply->seal_key);
+	}
+	if (reply->why.length)
+		cli_say("%t\n", reply->why);
 }
 
-static void print_workspaces(const struct roger_trust_workspaces *workspaces)
+static void print_workspaces(const struct roger_trust_workspace_list *workspaces)
 {
 	const struct roger_trust_workspace *workspace;
 	size_t i;
@@ -104,7 +134,7 @@ static int call(struct cli_run *run, struct roger_trust_request *request, bool a
 	if (r < 0)
 		return r;
 	print(run, request, &reply);
-	*ret_exit = CLI_DONE;
+	*ret_exit = request->list && !reply.workspaces.count ? CLI_NOTHING : CLI_DONE;
 	if (ask && !reply.trusted) {
 		if (!may_ask && run->form == CLI_HUMAN)
 			cli_say("to trust all of this: roger trust --accept %t\n", reply.sha256);

@@ -31,6 +31,7 @@ static bool is_damage(int kind)
 	case ROGER_TRUNCATED:
 	case ROGER_MISSING:
 	case ROGER_OTHER_KEY:
+	case ROGER_REWRITTEN:
 		break;
 	}
 	return true;
@@ -40,10 +41,10 @@ static void print_finding(const struct roger_finding *finding)
 {
 	print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file, finding->line,
 		    finding->byte);
-	cli_say("%t\n", finding->what);
+	cli_say("%s%t\n", finding->kind == ROGER_ACCEPTED ? "accepted: " : "", finding->what);
 }
 
-static void print_journals(const struct roger_journals *journals)
+static void print_journals(const struct roger_journal_list *journals)
 {
 	size_t width = 0, i;
 
@@ -60,11 +61,14 @@ static void print_journals(const struct roger_journals *journals)
 static void print_verify(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_verify_reply *reply = reply_;
+	int64_t accepted = 0;
 	size_t i;
 
 	(void)run;
-	for (i = 0; i < reply->findings.count; i++)
+	for (i = 0; i < reply->findings.count; i++) {
 		print_finding(&reply->findings.items[i]);
+		accepted += reply->findings.items[i].kind == ROGER_ACCEPTED;
+	}
 	print_journals(&reply->journals);
 	if (reply->sealed_at_ms)
 		cli_say("sealed at %w with key %t: %d file%p\n", reply->sealed_at_ms,
@@ -73,6 +77,8 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 		reply->chained, reply->messages, reply->strays);
 	if (reply->damaged)
 		cli_say("%Sdamaged in %d place%p%.\n", CLI_RED, reply->damaged);
+	else if (accepted)
+		cli_say("%Sintact%., but for %d accepted place%p\n", CLI_GREEN, accepted);
 	else
 		cli_say("%Sintact%.\n", CLI_GREEN);
 }
@@ -131,7 +137,7 @@ static void print_breach(const struct roger_breach *breach)
 	cli_say("%t%s\n", breach->what, breach->fixed ? " [fixed]" : "");
 }
 
-static void print_breaches(const struct roger_breaches *breaches, enum roger_severity severity,
+static void print_breaches(const struct roger_breach_list *breaches, enum roger_severity severity,
 			   int64_t count, const char *title)
 {
 	size_t i, told = 0;
@@ -152,14 +158,14 @@ static void print_breaches(const struct roger_breaches *breaches, enum roger_sev
 /* There may be a thousand: of each kind the first, how many more, and what was mended. */
 static void print_notes(const struct roger_doctor_reply *reply)
 {
-	const struct roger_breaches *breaches = &reply->breaches;
+	const struct roger_breach_list *breaches = &reply->breaches;
 	int64_t told = 0, alike;
 	int kind;
 	size_t i;
 
 	if (reply->notes)
 		cli_say("%Snotes%. (%d)\n", CLI_BOLD, reply->notes);
-	for (kind = 0; kind <= ROGER_BREACH_SEAL; kind++) {
+	for (kind = ROGER_BREACH_CHAIN; kind <= ROGER_BREACH_SEAL; kind++) {
 		for (alike = 0, i = 0; i < breaches->count; i++) {
 			if (breaches->items[i].severity != ROGER_NOTE ||
 			    breaches->items[i].kind != kind)
@@ -176,7 +182,7 @@ static void print_notes(const struct roger_doctor_reply *reply)
 }
 
 /* Those that work in a line for each tool; of others, all there is to say. */
-static void print_links(const struct roger_links *links)
+static void print_links(const struct roger_link_list *links)
 {
 	const struct roger_link *link;
 	size_t i, working = 0;
@@ -201,7 +207,7 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 	print_notes(reply);
 	print_links(&reply->links);
 	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
-	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damage, "damage");
+	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damaged, "damage");
 	cli_say("%d line%p of messages, %d of attempts, ", reply->messages, reply->attempts);
 	cli_say("%d run%p, %d MB: ", reply->runs, (reply->bytes + 500000) / 1000000);
 	if (reply->fixed)

@@ -67,7 +67,7 @@ static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roge
 		return r;
 	if (notes && run->form == CLI_HUMAN && !run->quiet)
 		cli_print_notes(&reply.notes);
-	if (reply.attempts.count || !request->for_ms)
+	if (reply.attempts.count || !request->timeout_ms)
 		cli_answer(run, &reply, ret_exit);
 	else
 		roger_reply_free(&reply);
@@ -78,14 +78,14 @@ static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roge
 static int call_until_stopped(struct cli_run *run, struct roger_wake_request *request,
 			      struct roger_err *err)
 {
-	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + request->for_ms, left_ms;
-	bool for_ever = request->for_ms == 0, first = true;
+	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + request->timeout_ms, left_ms;
+	bool for_ever = request->timeout_ms == 0, first = true;
 	int status, r;
 
 	do {
 		left_ms = until_ms - rg_clock_monotonic_ns() / 1000000;
-		request->for_ms = for_ever || left_ms > SPAN_MS ? SPAN_MS : left_ms;
-		if (request->for_ms <= 0)
+		request->timeout_ms = for_ever || left_ms > SPAN_MS ? SPAN_MS : left_ms;
+		if (request->timeout_ms <= 0)
 			break;
 		r = call_once(run, first, &status, err);
 		if (r < 0)
@@ -100,7 +100,7 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_wake_request *request = run->request;
 
-	if (cli_given(run, "once") && (request->for_ms || request->test))
+	if (cli_given(run, "once") && (request->timeout_ms || request->test))
 		return rg_fail_member(err, ROGER_EUSAGE, "once",
 				      "once: expected one of --once, --for and --test");
 	cli_stop_catch(run);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+#include "base/id.h"
 #include "base/limits.h"
 
 /* struct rg_json is a yyjson_doc, struct rg_value a yyjson_val. */
@@ -276,6 +277,39 @@ const struct rg_value *rg_json_member(const struct rg_value *object, const char 
 const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key)
 {
 	return (const struct rg_value *)yyjson_obj_getn(val(object), key.data, key.length);
+}
+
+/* False: JavaScript cannot keep it, and writes null. */
+static bool is_double(const struct rg_value *value, double *ret_number)
+{
+	const struct roger_str digits = rg_json_digits(value);
+	yyjson_doc *doc = yyjson_read(digits.data, digits.length, 0);
+	const bool known = doc != NULL;
+
+	/* No -0. */
+	*ret_number = yyjson_get_num(yyjson_doc_get_root(doc)) + 0.0;
+	yyjson_doc_free(doc);
+	return known;
+}
+
+uint64_t rg_json_hash(uint64_t key, const struct rg_value *value)
+{
+	enum rg_json_kind kind = rg_json_kind(value);
+	const struct rg_value *inner = NULL;
+	const struct roger_str text = rg_json_str(value);
+	struct roger_str name = { "", 0 };
+	uint64_t sum = 0, hash;
+	double number = 0;
+	size_t i = 0;
+
+	if (kind == RG_JSON_NUMBER && !is_double(value, &number))
+		kind = RG_JSON_NULL;
+	key = rg_hash(rg_hash(key, &(char){ (char)kind }, 1), &number, sizeof number);
+	while (rg_json_next(value, &i, &name, &inner)) {
+		hash = rg_json_hash(rg_hash(key, name.data, name.length), inner);
+		sum = kind == RG_JSON_OBJECT ? sum + hash : rg_hash(hash, &sum, sizeof sum);
+	}
+	return rg_hash(rg_hash(key, &sum, sizeof sum), text.data, text.length);
 }
 
 void rg_json_print(const struct rg_value *value, struct rg_buf *out)

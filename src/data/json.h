@@ -61,6 +61,9 @@ bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str 
 const struct rg_value *rg_json_member(const struct rg_value *object, const char *key);
 const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key);
 
+/* A keyed hash of the value: numbers are doubles, the order of members does not count. */
+uint64_t rg_json_hash(uint64_t key, const struct rg_value *value);
+
 /* The value again as text, without white space. */
 void rg_json_print(const struct rg_value *value, struct rg_buf *out);
 

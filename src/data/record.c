@@ -40,67 +40,6 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 					   : *(const int64_t *)at == 0;
 }
 
-/* --------------------------------------------------------------- words -- */
-
-/* What the seeds call a member of a file, and what roger calls it everywhere else. */
-static const struct {
-	const char *seed, *word;
-} seeds[] = {
-	{ "issue_id", "issue" },
-	{ "from_phase", "from" },
-	{ "to_phase", "to" },
-	{ "run_counter", "pass" },
-	{ "message_type", "type" },
-	{ "idempotent_key", "key" },
-	{ "cycle_id", "cycle" },
-	{ "sender", "from" },
-	{ "target", "to" },
-	{ "timestamp", "at" },
-	{ "task_id", "task" },
-	{ "message_id", "message" },
-	{ "attempt_count", "attempts" },
-	{ "dead_letter_task_id", "dead_letter_task" },
-	{ "evidence_citation", "evidence" },
-	{ "by_run", "by_pass" },
-	{ "runId", "run" },
-	{ "childSessionKey", "child" },
-	{ "dispatchAt", "dispatched_at" },
-	{ "completionReceivedAt", "completed_at" },
-	{ "forwardedToMain", "forwarded" },
-	{ "resultSource", "source" },
-	{ "recoveryAttemptCount", "recovery_attempts" },
-	{ "ownerAgent", "owner" },
-	{ "issueId", "issue" },
-	{ "taskId", "task" },
-	{ "childExit", "exit" },
-	{ "resultMessageId", "result_message" },
-	{ "failureMessageId", "failure_message" },
-	{ "forwardEvidence", "evidence" },
-	{ "extensionCount", "extensions" },
-};
-
-static struct roger_str word_of(struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof seeds / sizeof *seeds; i++)
-		if (rg_str_is(name, seeds[i].seed))
-			return rg_str(seeds[i].word);
-	return name;
-}
-
-void rg_word_print(struct roger_str name, struct rg_buf *out)
-{
-	size_t i;
-
-	name = word_of(name);
-	for (i = 0; i < name.length; i++)
-		if (name.data[i] >= 'A' && name.data[i] <= 'Z')
-			rg_buf_printf(out, "_%c", name.data[i] - 'A' + 'a');
-		else
-			rg_buf_add_char(out, name.data[i]);
-}
-
 /* ------------------------------------------------------------- checking -- */
 
 /* A bit for each character: - . / the digits and : together, @ and A to Z, _ and a to z. */
@@ -124,14 +63,38 @@ bool rg_name_valid(struct roger_str name)
 	return true;
 }
 
+enum { SHOWN_BYTES = 40 };
+
+/* The beginning of what is no name, in one line; a whole text may stand there by mistake. */
+static void show_wrong(struct roger_str name, char to[SHOWN_BYTES + 4])
+{
+	size_t i, length = name.length, chars;
+	bool valid;
+
+	if (length > SHOWN_BYTES)
+		for (length = SHOWN_BYTES; length && (name.data[length] & 0xc0) == 0x80; length--)
+			;
+	valid = rg_utf8_count((struct roger_str){ name.data, length }, &chars);
+	for (i = 0; i < length; i++)
+		to[i] = (unsigned char)name.data[i] < ' ' || name.data[i] == 0x7f ||
+					(name.data[i] & 0x80 && !valid)
+				? '?'
+				: name.data[i];
+	memcpy(to + length, length < name.length ? "..." : "", length < name.length ? 4 : 1);
+}
+
 int rg_name_check(const char *member, struct roger_str name, struct roger_err *err)
 {
+	char shown[SHOWN_BYTES + 4];
+
 	if (rg_name_valid(name))
 		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, member,
-			      "%s: a name has 1 to %d letters, digits and . _ - : @ /, and does "
-			      "not start with '-'",
-			      member, RG_NAME_CHARS_MAX);
+	show_wrong(name, shown);
+	return rg_fail_member(
+		err, ROGER_EDATA, member,
+		"%s: '%s' is not a name: expected 1 to %d letters, digits and . _ - : "
+		"@ /, not starting with '-'",
+		member, shown, RG_NAME_CHARS_MAX);
 }
 
 int rg_text_check(const char *member, struct roger_str text, int chars_max, struct roger_err *err)
@@ -247,11 +210,16 @@ static int keep_raw(const struct roger_field *field, const struct rg_value *valu
 }
 
 static int decode_text(const struct roger_field *field, enum form form,
-		       const struct rg_value *value, void *at, struct roger_err *err)
+		       const struct rg_value *value, void *at, struct rg_arena *arena,
+		       struct roger_err *err)
 {
 	struct roger_str text;
+	int64_t number;
 	int r;
 
+	if (field->flags & ROGER_NUMBER && rg_json_int(value, &number))
+		return rg_arena_print(arena, at, "%lld", (long long)number) ? ROGER_OK
+									    : rg_fail_memory(err);
 	if (rg_json_kind(value) != RG_JSON_STRING)
 		return expected(field, "a string", err);
 	text = rg_json_str(value);
@@ -288,7 +256,7 @@ static int decode_list(const struct roger_field *field, enum form form,
 		place = rg_arena_push(arena, &list->items, &list->count, size);
 		if (!place)
 			return rg_fail_memory(err);
-		r = texts ? decode_text(field, form, item, place, err)
+		r = texts ? decode_text(field, form, item, place, arena, err)
 			  : decode(field->record, form, item, place, arena, err);
 		if (r < 0 || lone)
 			return r;
@@ -306,6 +274,20 @@ static int enum_of(const struct roger_field *field, enum form form, const struct
 	return rg_enum_find(field->names, rg_json_str(value));
 }
 
+static int decode_instant(const struct roger_field *field, const struct rg_value *value,
+			  int64_t *at, struct roger_err *err)
+{
+	if (rg_json_kind(value) == RG_JSON_STRING && rg_clock_read_rfc3339(rg_json_str(value), at))
+		return ROGER_OK;
+	return expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
+}
+
+static bool counts_as_missing(const struct roger_field *field, const struct rg_value *value)
+{
+	return rg_json_kind(value) == RG_JSON_NULL &&
+	       (!(field->flags & ROGER_REQUIRED) || field->flags & ROGER_ELSE_ONE);
+}
+
 static int decode_field(const struct roger_field *field, enum form form,
 			const struct rg_value *value, void *record, struct rg_arena *arena,
 			struct roger_err *err)
@@ -315,17 +297,20 @@ static int decode_field(const struct roger_field *field, enum form form,
 	int64_t number;
 	int index;
 
-	if (kind == RG_JSON_NULL && !(field->flags & ROGER_REQUIRED))
+	if (counts_as_missing(field, value))
 		return ROGER_OK;
 
 	switch (field->kind) {
 	case ROGER_TEXT:
 	case ROGER_NAME:
-		return decode_text(field, form, value, at, err);
+		return decode_text(field, form, value, at, arena, err);
 	case ROGER_OBJECT:
 		return keep_raw(field, value, at, arena, err);
-	case ROGER_INT:
 	case ROGER_TIME:
+		if (form != OF_FILE && kind == RG_JSON_STRING)
+			return decode_instant(field, value, at, err);
+		/* fall through */
+	case ROGER_INT:
 	case ROGER_SPAN:
 		if (!rg_json_int(value, &number))
 			return expected(field, "a whole number", err);
@@ -334,13 +319,12 @@ static int decode_field(const struct roger_field *field, enum form form,
 			return ROGER_OK;
 		return check_number(field, number, err);
 	case ROGER_INSTANT:
-		if (kind == RG_JSON_STRING && rg_clock_read_rfc3339(rg_json_str(value), at))
-			return ROGER_OK;
-		return expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
+		return decode_instant(field, value, at, err);
 	case ROGER_BOOL:
 		if (kind != RG_JSON_TRUE && kind != RG_JSON_FALSE)
 			return expected(field, "true or false", err);
-		*(bool *)at = (kind == RG_JSON_TRUE) == !(field->flags & ROGER_NEGATED);
+		*(bool *)at = (kind == RG_JSON_TRUE) ==
+			      !(form == OF_FILE && (field->flags & ROGER_NEGATED));
 		return ROGER_OK;
 	case ROGER_ENUM:
 		index = enum_of(field, form, value);
@@ -363,12 +347,18 @@ static int decode_field(const struct roger_field *field, enum form form,
  * leads to it ("action." for those of an action).
  */
 struct level {
-	bool words; /* its members are roger's words; the seeds' names are also taken */
+	bool words; /* its members are roger's words; those of the file are also taken */
 	const struct roger_field *fields;
 	size_t count;
 	size_t depth;
 	const struct roger_field *keeper; /* keeps unknown members; NULL: they are an error */
 };
+
+/* What leads to the field: roger's words, or those of its file. */
+static const char *path_of(const struct roger_field *field, bool words)
+{
+	return words ? field->name : rg_field_file(field);
+}
 
 static bool is_keeper(const struct roger_field *field, size_t depth)
 {
@@ -390,47 +380,41 @@ static struct level level_at(bool words, const struct roger_field *first, size_t
 }
 
 /* What a field, or the object that it lies in, is called in its object. */
-static struct roger_str name_at(const struct roger_field *field, size_t depth)
+static struct roger_str name_at(const struct roger_field *field, bool words, size_t depth)
 {
-	const char *name = field->name + depth;
+	const char *name = path_of(field, words) + depth;
 
 	return (struct roger_str){ name, (size_t)(strchrnul(name, '.') - name) };
 }
 
 /*
- * Does the key belong to a field?  Either it is all of its name, or it names
+ * Does the key belong to a field of this path?  Either it is all of it, or it names
  * the object that the field lies in.
  */
-static bool leads_to(const struct roger_field *field, size_t depth, struct roger_str key)
+static bool leads_to(const struct roger_field *field, const char *path, struct roger_str key)
 {
-	const char *name = field->name + depth;
 	size_t i;
 
 	/* Letters, digits and '_' come after the point and the end. */
 	for (i = 0; i < key.length; i++)
-		if (name[i] != key.data[i] || name[i] <= '.')
+		if (path[i] != key.data[i] || path[i] <= '.')
 			return false;
-	if (name[i] == '.')
+	if (path[i] == '.')
 		return true;
-	return name[i] == '\0' && !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS;
+	return path[i] == '\0' && field->kind != ROGER_MEMBERS;
 }
 
-/* Is it what rg_word_print() makes of a name? */
-static bool reads_as(struct roger_str name, struct roger_str word)
+/* An older name, or the one in a file, of a member that has roger's word. */
+static bool was_called(const struct level *level, const struct roger_field *field,
+		       struct roger_str key)
 {
-	size_t i, k = 0;
-	bool big;
+	return (field->file && leads_to(field, field->file + level->depth, key)) ||
+	       (field->was && level->depth == 0 && rg_str_is(key, field->was));
+}
 
-	name = word_of(name);
-	for (i = 0; i < name.length; i++, k++) {
-		big = name.data[i] >= 'A' && name.data[i] <= 'Z';
-		if (big && (k == word.length || word.data[k++] != '_'))
-			return false;
-		if (k == word.length ||
-		    word.data[k] != (big ? name.data[i] - 'A' + 'a' : name.data[i]))
-			return false;
-	}
-	return k == word.length;
+static bool is_of(const struct level *level, const struct roger_field *field)
+{
+	return level->words || !(field->flags & ROGER_ANSWERED);
 }
 
 /* The first field of a member.  Members mostly come in order, so `next` is tried first. */
@@ -439,15 +423,15 @@ static const struct roger_field *find_field(const struct level *level,
 {
 	const struct roger_field *field, *end = level->fields + level->count;
 
-	if (next < end && leads_to(next, level->depth, key))
+	if (next < end && is_of(level, next) &&
+	    leads_to(next, path_of(next, level->words) + level->depth, key))
 		return next;
 	for (field = level->fields; field < end; field++)
-		if (leads_to(field, level->depth, key))
+		if (is_of(level, field) &&
+		    leads_to(field, path_of(field, level->words) + level->depth, key))
 			return field;
 	for (field = level->fields; field < end && level->words; field++)
-		if ((rg_str_equal(word_of(name_at(field, level->depth)), word_of(key)) ||
-		     reads_as(name_at(field, level->depth), key)) &&
-		    leads_to(field, level->depth, name_at(field, level->depth)))
+		if (was_called(level, field, key))
 			return field;
 	return NULL;
 }
@@ -464,14 +448,21 @@ static int keep_unknown(const struct level *level, struct rg_buf *unknown, struc
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
-static int check_required(const struct roger_record *type, uint64_t seen, struct roger_err *err)
+/* What the caller had set is there, too. */
+static int check_required(const struct roger_record *type, bool words, uint64_t seen, void *record,
+			  struct roger_err *err)
 {
-	size_t i;
+	const struct roger_field *field = type->fields;
+	const char *name;
 
-	for (i = 0; type->fields[i].name; i++)
-		if ((type->fields[i].flags & ROGER_REQUIRED) && !(seen >> i & 1))
-			return rg_fail_member(err, ROGER_EDATA, type->fields[i].name, "%s: missing",
-					      type->fields[i].name);
+	for (; field->name; field++, seen >>= 1) {
+		if (!(field->flags & ROGER_REQUIRED) || seen & 1 || !rg_field_unset(field, record))
+			continue;
+		name = path_of(field, words);
+		if (!(field->flags & ROGER_ELSE_ONE))
+			return rg_fail_member(err, ROGER_EDATA, name, "%s: missing", name);
+		*(int64_t *)rg_field_at(field, record) = 1;
+	}
 	return ROGER_OK;
 }
 
@@ -511,6 +502,25 @@ static int take_unknown(const struct reading *reading, const struct level *level
 	return keep_unknown(level, unknown, key, value, err);
 }
 
+/* An error names the member as the file has it. */
+static int decode_named(const struct roger_field *field, struct reading *reading,
+			const struct rg_value *value, struct roger_err *err)
+{
+	struct roger_field named;
+
+	if (reading->form == OF_FILE && field->file) {
+		named = *field;
+		named.name = field->file;
+		field = &named;
+	}
+	return decode_field(field, reading->form, value, reading->record, reading->arena, err);
+}
+
+static void negate(bool *at)
+{
+	*at = !*at;
+}
+
 static int decode_members(struct reading *reading, const struct level *level,
 			  const struct rg_value *object, struct rg_buf *unknown,
 			  struct roger_err *err)
@@ -524,7 +534,7 @@ static int decode_members(struct reading *reading, const struct level *level,
 
 	while (rg_json_next(object, &i, &key, &value)) {
 		field = find_field(level, next, key);
-		name = field ? name_at(field, level->depth) : key;
+		name = field ? name_at(field, level->words, level->depth) : key;
 		if (!field) {
 			r = take_unknown(reading, level, unknown, key, value, err);
 		} else if (name.data[name.length] == '.') {
@@ -532,9 +542,12 @@ static int decode_members(struct reading *reading, const struct level *level,
 			r = decode_inner(reading, &inner, value, err);
 			next = field + inner.count;
 		} else {
-			r = decode_field(field, reading->form, value, reading->record,
-					 reading->arena, err);
-			reading->seen |= UINT64_C(1) << (field - reading->type->fields);
+			r = decode_named(field, reading, value, err);
+			/* The name of a file may say the opposite. */
+			if ((field->flags & ROGER_NEGATED) && !rg_str_equal(name, key))
+				negate(rg_field_at(field, reading->record));
+			if (!counts_as_missing(field, value))
+				reading->seen |= UINT64_C(1) << (field - reading->type->fields);
 			next = field + 1;
 		}
 		if (r < 0)
@@ -578,7 +591,7 @@ static int decode(const struct roger_record *type, enum form form, const struct 
 		return rg_fail(err, ROGER_EDATA, 0, "expected an object, found %s",
 			       rg_json_kind_name(rg_json_kind(object)));
 	r = decode_level(&reading, &level, object, err);
-	return r < 0 ? r : check_required(type, reading.seen, err);
+	return r < 0 ? r : check_required(type, form == OF_ANSWER, reading.seen, record, err);
 }
 
 int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
@@ -731,9 +744,16 @@ static void encode_value(const struct roger_field *field, bool in_words, const v
 			 struct rg_buf *out)
 {
 	char text[32];
+	int64_t number;
 
 	switch (field->kind) {
 	case ROGER_TEXT:
+		if (in_words && field->flags & ROGER_NUMBER &&
+		    rg_str_number(*(const struct roger_str *)at, &number)) {
+			rg_buf_add_int(out, number);
+			break;
+		}
+		/* fall through */
 	case ROGER_NAME:
 		rg_json_add_string(out, *(const struct roger_str *)at);
 		break;
@@ -742,20 +762,27 @@ static void encode_value(const struct roger_field *field, bool in_words, const v
 		rg_buf_add_str(out, *(const struct roger_str *)at);
 		break;
 	case ROGER_INT:
-	case ROGER_TIME:
 	case ROGER_SPAN:
 		rg_buf_add_int(out, *(const int64_t *)at);
 		break;
+	case ROGER_TIME:
+		if (!in_words) {
+			rg_buf_add_int(out, *(const int64_t *)at);
+			break;
+		}
+		/* fall through */
 	case ROGER_INSTANT:
 		rg_clock_print_utc(*(const int64_t *)at, text);
 		rg_json_add_string(out, rg_str(text));
 		break;
 	case ROGER_BOOL:
-		rg_buf_add_text(out, *(const bool *)at == !(field->flags & ROGER_NEGATED)
-					     ? "true"
-					     : "false");
+		rg_buf_add_text(out,
+				*(const bool *)at == (in_words || !(field->flags & ROGER_NEGATED))
+					? "true"
+					: "false");
 		break;
 	case ROGER_ENUM:
+		rg_assert(*(const int *)at || *field->names[0] || !(field->flags & ROGER_REQUIRED));
 		rg_json_add_string(out, rg_str(field->names[*(const int *)at]));
 		break;
 	case ROGER_TEXTS:
@@ -766,7 +793,7 @@ static void encode_value(const struct roger_field *field, bool in_words, const v
 }
 
 /* A name of a field needs no escapes. */
-static void add_name(struct roger_str name, bool in_words, struct rg_buf *out)
+static void add_name(struct roger_str name, struct rg_buf *out)
 {
 	char *room = rg_buf_room(out, name.length + 4);
 
@@ -775,10 +802,7 @@ static void add_name(struct roger_str name, bool in_words, struct rg_buf *out)
 	if (out->length && room[-1] != '{')
 		rg_buf_add_char(out, ',');
 	rg_buf_add_char(out, '"');
-	if (in_words)
-		rg_word_print(name, out);
-	else
-		rg_buf_add_str(out, name);
+	rg_buf_add_str(out, name);
 	rg_buf_add_char(out, '"');
 	rg_buf_add_char(out, ':');
 }
@@ -788,13 +812,9 @@ static bool is_word(const struct level *level, struct roger_str key)
 {
 	size_t i;
 
-	for (i = 0; i < level->count; i++) {
-		RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 256 };
-
-		rg_word_print(name_at(&level->fields[i], level->depth), &word);
-		if (word.failed || rg_str_equal(rg_buf_str(&word), key))
+	for (i = 0; i < level->count; i++)
+		if (rg_str_equal(name_at(&level->fields[i], true, level->depth), key))
 			return true;
-	}
 	return false;
 }
 
@@ -830,7 +850,7 @@ static void encode_field(const struct level *level, const struct roger_field *fi
 	bool nullable =
 		is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT;
 
-	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) ||
+	if ((field->flags & ROGER_DERIVED) || !is_of(level, field) ||
 	    (unset && (field->flags & ROGER_SPARE)) ||
 	    ((field->flags & ROGER_MEASURED) && *(const int64_t *)at == ROGER_UNKNOWN))
 		return;
@@ -847,7 +867,7 @@ static void encode_field(const struct level *level, const struct roger_field *fi
 		return;
 	}
 
-	add_name(name_at(field, level->depth), level->words, out);
+	add_name(name_at(field, level->words, level->depth), out);
 	if (unset && nullable && !(field->flags & ROGER_REQUIRED))
 		rg_buf_add_text(out, "null");
 	else
@@ -869,7 +889,7 @@ static void encode_inner(const struct level *inner, struct roger_str name, const
 {
 	size_t before = out->length, start;
 
-	add_name(name, inner->words, out);
+	add_name(name, out);
 	rg_buf_add_char(out, '{');
 	start = out->length;
 	encode_level(inner, record, out);
@@ -886,7 +906,7 @@ static void encode_level(const struct level *level, const void *record, struct r
 	struct level inner;
 
 	for (field = level->fields; field < end; field += inner.count) {
-		name = name_at(field, level->depth);
+		name = name_at(field, level->words, level->depth);
 		inner.count = 1;
 		if (name.data[name.length] == '\0') {
 			encode_field(level, field, record, out);

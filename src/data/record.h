@@ -4,8 +4,9 @@
  * A decoded record's slices point into the document it came from or into the
  * arena; errors name the member and what was expected.
  *
- * A field's name is what a file has.  Requests and answers have roger's words
- * (rg_words_decode, rg_words_encode): one word for a thing, and no camelCase.
+ * Requests and answers have the names of fields, one word for a thing (rg_words_decode,
+ * rg_words_encode).  A file of the seeds may have another name for a field, and has
+ * milliseconds for an instant of the kind ROGER_TIME.
  *
  * A field's name may be a path: "action.type" is the member type of the object
  * that is the member action.  Fields of one object are neighbours in the table.
@@ -22,6 +23,12 @@
 static inline void *rg_field_at(const struct roger_field *field, const void *record)
 {
 	return (char *)(uintptr_t)record + field->offset;
+}
+
+/* What a field is called in a file. */
+static inline const char *rg_field_file(const struct roger_field *field)
+{
+	return field->file ? field->file : field->name;
 }
 
 /* The first field with such a flag; NULL: none has it. */
@@ -72,9 +79,6 @@ void rg_record_encode(const struct roger_record *type, const void *record, struc
  * does not know is left out where it has the name of one of these.
  */
 void rg_words_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
-
-/* A member's name in roger's words: "issue" for issue_id, "expected_by" for expectedBy. */
-void rg_word_print(struct roger_str name, struct rg_buf *out);
 
 /* One field as "name":value, after a comma where one is needed; nothing when it is left out. */
 void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out);

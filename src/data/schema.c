@@ -5,9 +5,10 @@
 static const char *type_of(const struct roger_field *field, enum rg_schema_use use)
 {
 	switch (field->kind) {
-	case ROGER_TIME:
 	case ROGER_SPAN:
 		return use == RG_SCHEMA_TOOL ? "string" : "integer";
+	case ROGER_TIME:
+		return use == RG_SCHEMA_REQUEST ? "integer" : "string";
 	case ROGER_INT:
 		return "integer";
 	case ROGER_BOOL:
@@ -41,11 +42,15 @@ static bool is_nullable(const struct roger_field *field, enum rg_schema_use use)
 
 static void add_type(const struct roger_field *field, enum rg_schema_use use, struct rg_buf *out)
 {
-	const bool lone = field->kind == ROGER_TEXTS && use == RG_SCHEMA_REQUEST;
-	const bool null = is_nullable(field, use), several = lone || null;
+	/* A lone text is a list of one; an instant is a number or RFC 3339. */
+	const bool lone = (field->kind == ROGER_TEXTS || field->kind == ROGER_TIME) &&
+			  use == RG_SCHEMA_REQUEST;
+	const bool number = field->flags & ROGER_NUMBER && use != RG_SCHEMA_TOOL;
+	const bool null = is_nullable(field, use), several = lone || null || number;
 
-	rg_buf_printf(out, "\"type\":%s\"%s\"%s%s%s", several ? "[" : "", type_of(field, use),
-		      lone ? ",\"string\"" : "", null ? ",\"null\"" : "", several ? "]" : "");
+	rg_buf_printf(out, "\"type\":%s%s\"%s\"%s%s%s", several ? "[" : "",
+		      number ? "\"integer\"," : "", type_of(field, use), lone ? ",\"string\"" : "",
+		      null ? ",\"null\"" : "", several ? "]" : "");
 }
 
 static void add_list(const char *key, const char *const *names, bool null, struct rg_buf *out)
@@ -69,8 +74,9 @@ void rg_schema_add_names(const char *key, const char *const *names, struct rg_bu
 static void add_help(const struct roger_field *field, enum rg_schema_use use, const char *help,
 		     struct rg_buf *out)
 {
-	const char *unit = use == RG_SCHEMA_TOOL       ? ""
-			   : field->kind == ROGER_TIME ? "ms since 1970"
+	const char *unit = use == RG_SCHEMA_TOOL ? ""
+			   : field->kind == ROGER_TIME && use == RG_SCHEMA_REQUEST
+				   ? "ms since 1970, or RFC 3339"
 			   : field->kind == ROGER_SPAN ? "ms"
 						       : "";
 	char text[400];
@@ -104,15 +110,16 @@ static void add_value(const struct roger_field *field, enum rg_schema_use use, c
 	add_type(field, use, out);
 	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
 		add_items(field, use, out);
-	if (field->kind == ROGER_INSTANT)
+	if (field->kind == ROGER_INSTANT || (field->kind == ROGER_TIME && use == RG_SCHEMA_REPLY))
 		rg_buf_add_text(out, ",\"format\":\"date-time\"");
+	if (use == RG_SCHEMA_REQUEST && (field->flags & (ROGER_SELF | ROGER_ACTOR)))
+		rg_buf_add_text(out, ",\"x-actor\":true");
 	if (use == RG_SCHEMA_REQUEST && strcmp(type_of(field, use), "integer") == 0)
 		rg_buf_add_text(out, ",\"minimum\":0");
 	if (field->kind == ROGER_ENUM)
-		add_list("enum", field->names + (use == RG_SCHEMA_REQUEST && !*field->names[0]),
+		add_list("enum", field->names + (use != RG_SCHEMA_REPLY && !*field->names[0]),
 			 is_nullable(field, use), out);
-	if (field->kind != ROGER_ENUM || use != RG_SCHEMA_TOOL)
-		add_help(field, use, help, out);
+	add_help(field, use, help, out);
 	rg_buf_add_char(out, '}');
 }
 
@@ -155,7 +162,7 @@ static const struct roger_field *after(const struct roger_field *field, size_t d
 
 static bool is_member(const struct roger_field *field)
 {
-	return !(field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_MEMBERS;
+	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_MEMBERS;
 }
 
 static bool is_required(const struct roger_field *field, enum rg_schema_use use)
@@ -182,7 +189,7 @@ static void add_word(const struct roger_field *field, size_t depth, struct rg_bu
 	const bool first = out->length && strchr("{[", out->data[out->length - 1]);
 
 	rg_buf_add_text(out, first ? "\"" : ",\"");
-	rg_word_print((struct roger_str){ field->name + depth, name_length(field, depth) }, out);
+	rg_buf_add_str(out, (struct roger_str){ field->name + depth, name_length(field, depth) });
 	rg_buf_add_char(out, '"');
 }
 

@@ -398,7 +398,7 @@ static int find_key(struct rg_engine *engine, const struct rg_query *query, bool
 		    struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int r;
 
 	if (!arena)
@@ -614,6 +614,7 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		*ret_outcome = outcome;
 		stored = outcome.verdict == RG_COMMITTED && engine->staged_count;
 		engine->stored += stored;
+		engine->changed |= stored;
 	}
 	rg_engine_rollback(engine);
 	/* A handle that writes little leaves it to its end, after the answer. */

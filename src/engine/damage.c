@@ -84,7 +84,7 @@ static int take_entry(void *context, struct rg_walk *walk, struct roger_err *err
 }
 
 static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
-			  struct roger_damages *ret_damages, struct roger_err *err)
+			  struct roger_damage_list *ret_damages, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = { .name = "damage", .line = take_entry };
 	struct list list = { .arena = arena };
@@ -93,13 +93,14 @@ static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
 	int r;
 
 	r = engine->store->ops->list(engine->store, RG_LOG_DAMAGE, RG_STR(""), arena, &files, err);
-	if (r == ROGER_OK)
+	/* What could not be noted has no log. */
+	if (r == ROGER_OK && files.count)
 		r = rg_walk(engine, files.items, &visitor, NULL, &list, &there, err);
-	*ret_damages = (struct roger_damages){ list.items, list.count };
+	*ret_damages = (struct roger_damage_list){ list.items, list.count };
 	return r;
 }
 
-static size_t count_open(const struct roger_damages *damages)
+static size_t count_open(const struct roger_damage_list *damages)
 {
 	size_t count = 0, i;
 
@@ -113,7 +114,7 @@ static size_t count_open(const struct roger_damages *damages)
 bool rg_engine_count_damages(struct rg_engine *engine)
 {
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_damages damages = { 0 };
+	struct roger_damage_list damages = { 0 };
 	bool readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 	bool any = damages.count || !readable;
 	struct rg_shared *shared = shared_of(engine);
@@ -292,6 +293,7 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 	int r;
 
 	*damage = (struct roger_damage){ .file = journal_name(engine),
+					 .kind = ROGER_DAMAGE_ALTERED,
 					 .expected_bytes = (int64_t)witness.count,
 					 .noticed_at_ms = rg_clock_ms() };
 	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
@@ -316,7 +318,7 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 
 /* A recorded line that ends at the witness. */
 static const struct roger_damage *noted_line(struct rg_engine *engine,
-					     const struct roger_damages *damages,
+					     const struct roger_damage_list *damages,
 					     const struct roger_damage *damage)
 {
 	const struct roger_damage *noted;
@@ -338,7 +340,7 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 		struct roger_damage *ret_noted, struct roger_err *err)
 {
 	const struct roger_damage *known;
-	struct roger_damages damages;
+	struct roger_damage_list damages;
 	size_t at;
 	int r;
 
@@ -373,13 +375,35 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 static int note_places(struct rg_engine *engine, struct rg_arena *arena, const struct list *places,
 		       struct roger_err *err)
 {
-	struct roger_damages damages;
+	struct roger_damage_list damages;
 	size_t i;
 	int r = damage_entries(engine, arena, &damages, err);
 
 	for (i = 0; r == ROGER_OK && i < places->count; i++)
 		if (find_id(damages.items, damages.count, places->items[i].id) == damages.count)
 			r = append(engine, &places->items[i], err);
+	return r;
+}
+
+int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_damage removed = { .file = shown,
+					.kind = ROGER_DAMAGE_REMOVED,
+					.noticed_at_ms = rg_clock_ms() };
+	struct roger_damage_list damages = { 0 };
+	size_t at;
+	int r = arena ? fill(&removed, NULL, arena, err) : rg_fail_memory(err);
+
+	if (r == ROGER_OK)
+		r = damage_entries(engine, arena, &damages, err);
+	if (r < 0)
+		return r;
+	at = find_id(damages.items, damages.count, removed.id);
+	if (at < damages.count && !damages.items[at].accepted_at_ms)
+		return ROGER_OK;
+	r = append(engine, &removed, err);
+	(void)rg_engine_count_damages(engine);
 	return r;
 }
 
@@ -434,7 +458,7 @@ static bool was_accepted(struct rg_engine *engine)
 	struct rg_figure witness = witness_of(engine);
 	struct rg_arena *arena = rg_arena_new();
 	char chain[CHAIN_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
-	struct roger_damages damages = { 0 };
+	struct roger_damage_list damages = { 0 };
 	struct roger_damage closed = { .file = journal_name(engine),
 				       .kind = ROGER_DAMAGE_SHORTER,
 				       .expected_bytes = (int64_t)witness.count };
@@ -486,7 +510,7 @@ static struct roger_str shown_name(const struct rg_engine *engine, struct roger_
 									       : RG_STR("a log");
 }
 
-static void tell_first(const struct rg_engine *engine, const struct roger_damages *damages,
+static void tell_first(const struct rg_engine *engine, const struct roger_damage_list *damages,
 		       char *to, size_t size)
 {
 	const struct roger_damage *first = NULL;
@@ -524,7 +548,7 @@ static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
 }
 
 /* Is damage found but not recorded, because the disk is full or the process may only read? */
-static bool is_known_damaged(struct rg_engine *engine, const struct roger_damages *damages)
+static bool is_known_damaged(struct rg_engine *engine, const struct roger_damage_list *damages)
 {
 	struct rg_shared *shared = shared_of(engine);
 	const bool writable = shared != NULL;
@@ -551,7 +575,7 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 	struct rg_shared *shared = shared_of(engine);
 	bool readable = true, counted = shared && atomic_load(&shared->prepared),
 	     any = shared && atomic_load(&shared->damages);
-	struct roger_damages damages = { 0 };
+	struct roger_damage_list damages = { 0 };
 	struct rg_arena *arena = NULL;
 
 	*to = '\0';
@@ -561,21 +585,71 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 		tell_first(engine, &damages, to, size);
 	}
-	if (!*to && ((!readable && counted) || is_known_damaged(engine, &damages)))
+	if (!*to && ((!readable && counted) || rg_index_rewritten(engine->index) ||
+		     is_known_damaged(engine, &damages)))
 		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
 			 RG_STR_ARGS(journal_name(engine)));
 	rg_arena_free(arena);
 }
 
 int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
-		      struct roger_damages *ret_damages, struct roger_err *err)
+		      struct roger_damage_list *ret_damages, struct roger_err *err)
 {
-	struct rg_shared *shared = shared_of(engine);
+	struct rg_shared *shared;
 
-	*ret_damages = (struct roger_damages){ 0 };
+	*ret_damages = (struct roger_damage_list){ 0 };
+	rg_engine_note_rewrites(engine, false);
+	/* Noting may have mapped another control file. */
+	shared = shared_of(engine);
 	if (shared && atomic_load(&shared->prepared) && !atomic_load(&shared->damaged))
 		return ROGER_OK;
 	return damage_entries(engine, arena, ret_damages, err);
+}
+
+/* Whose line was damaged; "": nobody can tell. */
+static struct roger_str message_of(struct rg_engine *engine, const struct roger_damage *damage,
+				   struct rg_arena *arena)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
+	struct roger_message message;
+	struct roger_str text;
+
+	if (damage->line && rg_str_equal(damage->file, journal_name(engine)) &&
+	    damage->bytes <= RG_LINE_BYTES_MAX &&
+	    rg_store_read_line(engine->store, (uint64_t)damage->byte, (size_t)damage->bytes, &line,
+			       NULL) == ROGER_OK &&
+	    rg_arena_copy(arena, rg_buf_str(&line), &text) &&
+	    rg_message_read_within(text, arena, &message, NULL) == ROGER_OK)
+		return message.id;
+	return (struct roger_str){ "", 0 };
+}
+
+static enum roger_altered altering_of(const struct roger_damage *damage)
+{
+	return damage->accepted_at_ms			? ROGER_ALTERED_ACCEPTED
+	       : damage->kind == ROGER_DAMAGE_REWRITTEN ? ROGER_ALTERED_REWRITTEN
+							: ROGER_ALTERED_LINE;
+}
+
+int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages, size_t count,
+			   struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_damage_list damages;
+	enum roger_altered altered;
+	struct roger_str id;
+	size_t i, k;
+	int r = rg_engine_damages(engine, arena, &damages, err);
+
+	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
+		altered = altering_of(&damages.items[i]);
+		id = message_of(engine, &damages.items[i], arena);
+		/* What nobody has accepted comes first. */
+		for (k = 0; k < count && id.length; k++)
+			if (rg_str_equal(messages[k].id, id) &&
+			    (!messages[k].altered || altered != ROGER_ALTERED_ACCEPTED))
+				messages[k].altered = (int)altered;
+	}
+	return r;
 }
 
 /* --------------------------------------------------------------- judging -- */
@@ -593,11 +667,10 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	return judge->told ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* Did a person accept this line, as it is now? */
+/* Did a person accept this line, as it is now?  Else the kind is that. */
 static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
-					    int64_t line)
+					    int64_t line, enum roger_finding_kind kind)
 {
-	enum roger_finding_kind kind = ROGER_ALTERED;
 	const struct roger_damage *damage;
 	size_t i;
 
@@ -624,8 +697,13 @@ bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_find
 	if (walk->file->log != RG_LOG_MESSAGES || walk->own || !rg_line_looks_own(line->text))
 		return false;
 	walk->last_own = walk->number;
-	*ret_kind = kind_of_line(judge, walk, walk->number);
+	*ret_kind = kind_of_line(judge, walk, walk->number, ROGER_ALTERED);
 	return true;
+}
+
+enum roger_finding_kind rg_judge_rewrite(struct rg_judge *judge, const struct rg_walk *walk)
+{
+	return kind_of_line(judge, walk, walk->number, ROGER_REWRITTEN);
 }
 
 /* Is it recorded which of the lines from..line-1 was altered? */
@@ -659,7 +737,7 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	/* An unreadable line before it, or a recorded one, is reported by itself. */
 	if (walk->last_own >= from || is_noted(judge, walk, from, finding->line))
 		return false;
-	*ret_kind = kind_of_line(judge, walk, finding->line);
+	*ret_kind = kind_of_line(judge, walk, finding->line, ROGER_ALTERED);
 	judge->closed = *ret_kind == ROGER_TORN;
 	if (walk->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
 		return true;
@@ -700,11 +778,14 @@ static enum roger_finding_kind kind_of(const struct roger_damage *damage)
 	case ROGER_DAMAGE_SHORTER:
 		return ROGER_TRUNCATED;
 	case ROGER_DAMAGE_GONE:
+	case ROGER_DAMAGE_REMOVED:
 		return ROGER_MISSING;
 	case ROGER_DAMAGE_UNREADABLE:
 		return ROGER_UNREADABLE;
 	case ROGER_DAMAGE_GAP:
 		return ROGER_TORN;
+	case ROGER_DAMAGE_REWRITTEN:
+		return ROGER_REWRITTEN;
 	case ROGER_DAMAGE_ALTERED:
 	case ROGER_DAMAGE_OTHER:
 		break;
@@ -753,6 +834,8 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 	*ret_damage = (struct roger_damage){ .file = finding->file,
 					     .kind = finding->kind == ROGER_UNREADABLE
 							     ? ROGER_DAMAGE_UNREADABLE
+						     : finding->kind == ROGER_REWRITTEN
+							     ? ROGER_DAMAGE_REWRITTEN
 							     : ROGER_DAMAGE_ALTERED,
 					     .line = finding->line,
 					     .byte = finding->byte,
@@ -771,7 +854,8 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 
 static bool is_damage(const struct roger_finding *finding)
 {
-	return finding->kind == ROGER_ALTERED || finding->kind == ROGER_UNREADABLE;
+	return finding->kind == ROGER_ALTERED || finding->kind == ROGER_UNREADABLE ||
+	       finding->kind == ROGER_REWRITTEN;
 }
 
 /* So that status knows, too. */
@@ -801,13 +885,57 @@ int rg_engine_note_findings(struct rg_engine *engine, const struct roger_verify_
 	return r;
 }
 
+static int find_rewrites(struct rg_engine *engine, struct list *places, struct roger_err *err)
+{
+	struct rg_log_file file = rg_store_messages;
+	struct rg_index_rewrites rewrites;
+	struct roger_damage damage;
+	uint64_t end;
+	size_t i;
+	int r;
+
+	r = rg_index_rewrites(engine->index, places->arena, &rewrites, err);
+	if (r == ROGER_OK && rewrites.count)
+		r = engine->store->ops->settle(engine->store, &end, err);
+	for (i = 0; r == ROGER_OK && i < rewrites.count && i < PLACES_MAX; i++) {
+		damage = (struct roger_damage){ .file = journal_name(engine),
+						.kind = ROGER_DAMAGE_REWRITTEN,
+						.line = rewrites.items[i].line,
+						.byte = (int64_t)rewrites.items[i].offset,
+						.noticed_at_ms = rg_clock_ms() };
+		file.end = end;
+		r = fill_line(&damage, engine->store, &file, places->arena, err);
+		if (r == ROGER_OK)
+			r = put(places, &damage, err);
+	}
+	return r;
+}
+
+/* Who may only read, or finds the lock taken, leaves it to the next. */
+void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
+{
+	struct list places = { .arena = NULL };
+
+	if (!rg_store_writable(engine->store) || engine->exclusive ||
+	    !(always || rg_index_rewritten(engine->index)))
+		return;
+	places.arena = rg_arena_new();
+	if (places.arena && find_rewrites(engine, &places, NULL) == ROGER_OK && places.count &&
+	    rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, NULL) == ROGER_OK) {
+		(void)!note_places(engine, places.arena, &places, NULL);
+		rg_store_release(engine->store, RG_LOCK_RECORDS);
+		(void)rg_engine_count_damages(engine);
+	}
+	rg_arena_free(places.arena);
+}
+
 /* Collect recorded damage that is not accepted, and what verify finds besides. */
 static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 		  struct rg_arena *arena, struct list *list, struct roger_err *err)
 {
 	struct roger_verify_reply found = { .memory = arena };
 	const struct roger_finding *finding;
-	struct roger_damages noted;
+	struct roger_damage_list noted;
 	struct roger_damage damage;
 	size_t i;
 	int r;
@@ -849,7 +977,7 @@ static int write_all(struct rg_engine *engine, const struct roger_damage *accept
 }
 
 int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
-		     struct rg_arena *arena, struct roger_damages *ret_damages,
+		     struct rg_arena *arena, struct roger_damage_list *ret_damages,
 		     struct roger_err *err)
 {
 	bool closes = false;
@@ -867,10 +995,13 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	r = write_all(engine, accepted, &list, err);
 	for (i = 0; i < list.count; i++)
 		closes |= rg_damage_closes(&list.items[i]);
+	for (i = 0; r == ROGER_OK && i < list.count; i++)
+		if (list.items[i].kind == ROGER_DAMAGE_REMOVED)
+			r = rg_engine_forget_removed(engine, list.items[i].file, err);
 	if (r == ROGER_OK && closes)
 		r = reopen(engine, err);
 	(void)rg_engine_count_damages(engine);
 	engine->stored += r == ROGER_OK;
-	*ret_damages = (struct roger_damages){ list.items, list.count };
+	*ret_damages = (struct roger_damage_list){ list.items, list.count };
 	return r;
 }

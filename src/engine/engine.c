@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "facts/sequence.h"
 
 enum { LOOK_MS = 200 };
 
@@ -65,7 +66,7 @@ int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 }
 
 int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
-		   struct roger_messages *ret_messages, struct roger_err *err)
+		   struct roger_message_list *ret_messages, struct roger_err *err)
 {
 	struct rg_index_reach reach;
 	int r;
@@ -93,7 +94,7 @@ static void correct_unread(struct rg_engine *engine, struct roger_str agent, int
 }
 
 int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
-			struct rg_arena *arena, struct roger_messages *ret_messages,
+			struct rg_arena *arena, struct roger_message_list *ret_messages,
 			int64_t *ret_total, struct roger_err *err)
 {
 	const struct rg_query all = rg_query_held_too(query);
@@ -185,12 +186,17 @@ int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct
 int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 			      struct roger_str sender, int64_t *ret_number, struct roger_err *err)
 {
+	int64_t accepted = 0, first = 0;
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
 		r = rg_index_accepted_number(engine->index, reader, sender,
-					     rg_tally_epoch(engine->store), ret_number, err);
+					     rg_tally_epoch(engine->store), &accepted, err);
+	if (r == ROGER_OK)
+		r = rg_engine_first_seen(engine, reader, sender, &first, err);
+	if (r == ROGER_OK)
+		*ret_number = accepted > first ? accepted : first;
 	return r;
 }
 
@@ -377,6 +383,7 @@ const char *rg_engine_trouble(struct rg_engine *engine)
 
 const char *rg_engine_damage(struct rg_engine *engine)
 {
+	rg_engine_note_rewrites(engine, false);
 	rg_engine_print_damage(engine, engine->damage, sizeof engine->damage);
 	return engine->damage;
 }
@@ -403,10 +410,21 @@ int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct 
 					true, err);
 
 	engine->stored += r == ROGER_OK;
-	return r;
+	return r < 0 || before.data || engine->store->notes_alone ? r
+								  : rg_engine_run_made(engine, err);
 }
 
 /* ---------------------------------------------------------------- opening -- */
+
+/* Other programs read messages.db; a journal in doubt, or in a database, is left alone. */
+static void serve_others(struct rg_engine *engine)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+
+	if (engine->index && head.shared && !engine->store->notes_alone &&
+	    atomic_load(&head.shared->broken) == RG_BROKEN_NOT && head.end == head.synced)
+		rg_index_serve(engine->index, head.end, engine->changed);
+}
 
 struct rg_engine *rg_engine_close(struct rg_engine *engine)
 {
@@ -415,11 +433,13 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 	if (engine->store) {
 		rg_engine_rollback(engine);
 		rg_engine_save_state(engine, true);
+		serve_others(engine);
 		rg_engine_checkpoint(engine, false);
 	}
 	rg_index_free(engine->index);
 	if (engine->store)
 		engine->store->ops->close(engine->store);
+	rg_sequence_free(engine->first);
 	rg_table_deinit(&engine->archive_seen.lines);
 	rg_buf_deinit(&engine->text);
 	free(engine->staged);

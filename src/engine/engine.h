@@ -105,13 +105,13 @@ uint64_t rg_engine_stored(const struct rg_engine *engine);
 
 /* Find messages, in journal order; memory from arena. */
 RG_CHECKED int rg_engine_find(struct rg_engine *engine, const struct rg_query *query,
-			      struct rg_arena *arena, struct roger_messages *ret_messages,
+			      struct rg_arena *arena, struct roger_message_list *ret_messages,
 			      struct roger_err *err);
 
 /* Like rg_engine_find(), with the number of matches at that moment, regardless of limit and
  * leases; not for a text search, and only for the first page. */
 RG_CHECKED int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
-				   struct rg_arena *arena, struct roger_messages *ret_messages,
+				   struct rg_arena *arena, struct roger_message_list *ret_messages,
 				   int64_t *ret_total, struct roger_err *err);
 RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *query,
 			       int64_t *ret_count, struct roger_err *err);
@@ -298,9 +298,20 @@ const char *rg_engine_damage(struct rg_engine *engine);
 
 /* All recorded damage, accepted or not.  Fast in an undamaged workspace. */
 RG_CHECKED int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
-				 struct roger_damages *ret_damages, struct roger_err *err);
+				 struct roger_damage_list *ret_damages, struct roger_err *err);
+
+/* Record the files that were written here and are gone, as damage. */
+RG_CHECKED int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err);
+/* The same where there are fewer documents of runs than were made. */
+void rg_engine_look_for_runs(struct rg_engine *engine, size_t count);
 
 /* Record the damaged lines that verify found, so that every verb and status know of them. */
+/* Record the lines that rewrite messages, as the index found them.  always: whoever found them. */
+void rg_engine_note_rewrites(struct rg_engine *engine, bool always);
+
+/* Say of each message whether a line of it is known to be damaged. */
+RG_CHECKED int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages,
+				      size_t count, struct rg_arena *arena, struct roger_err *err);
 RG_CHECKED int rg_engine_note_findings(struct rg_engine *engine,
 				       const struct roger_verify_reply *found,
 				       struct rg_arena *arena, struct roger_err *err);
@@ -308,7 +319,7 @@ RG_CHECKED int rg_engine_note_findings(struct rg_engine *engine,
 /* Accept the damage of a file, at a line (0: the whole file); accepted says who, when and why.
  * ROGER_ENOENT: no such damage. */
 RG_CHECKED int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
-				struct rg_arena *arena, struct roger_damages *ret_damages,
+				struct rg_arena *arena, struct roger_damage_list *ret_damages,
 				struct roger_err *err);
 
 /* Digests of all journals as they are on disk; with wishes, of the first bytes of those named. */

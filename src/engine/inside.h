@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "index/index.h"
 #include "store/chain_check.h"
+#include "store/later.h"
 #include "store/lines.h"
 #include "store/tally.h"
 
@@ -33,6 +34,7 @@ struct rg_archive_seen {
 
 struct rg_engine {
 	uint64_t stored; /* transactions stored */
+	bool changed;	 /* messages were added or changed */
 	struct rg_workspace *workspace;
 	struct rg_store *store;
 	struct rg_index *index;
@@ -40,6 +42,7 @@ struct rg_engine {
 	/* The current transaction: */
 	bool exclusive;	    /* holds the change lock */
 	bool has_looked;    /* has read what it will change */
+	bool saw_altered;   /* a line that was altered before an entry was made of it */
 	bool mistaken;	    /* the last append was a wrong guess of the store */
 	uint64_t adoptions; /* adoptions of the head before that */
 	struct rg_staged *staged;
@@ -49,6 +52,9 @@ struct rg_engine {
 	int64_t state_saved_ns; /* last known write of message-state.json */
 	uint64_t state_written; /* what it held then */
 	struct rg_archive_seen archive_seen;
+
+	struct rg_sequence *first; /* numbers this session began with; NULL: not looked yet */
+	bool first_lasts;	   /* no more can be taken over */
 
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 	char damage[400];  /* damage, in words */
@@ -92,6 +98,11 @@ RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_er
 bool rg_engine_prepared(struct rg_engine *engine);
 /* If another program cleared the document (seed 002), start a new session. */
 RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err);
+/* The number of sender that reader had seen when this session began, where another program's
+ * document was taken over; else 0. */
+RG_CHECKED int rg_engine_first_seen(struct rg_engine *engine, struct roger_str reader,
+				    struct roger_str sender, int64_t *ret_number,
+				    struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 
@@ -119,11 +130,25 @@ void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness);
 /* After lines were lost: given numbers stay used, and the document continues from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
 
+/* gone.c: files that were written here and are gone.  After a log was made, or the first document
+ * of a run; need the record lock, but for the archive. */
+RG_CHECKED int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+				  struct roger_err *err);
+RG_CHECKED int rg_engine_run_made(struct rg_engine *engine, struct roger_err *err);
+/* Before entries are asked for: is the log gone that they were in? */
+void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log);
+/* A person knows that it is gone. */
+RG_CHECKED int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
+					struct roger_err *err);
+
 /* damage.c: damage.jsonl, what was found and what a person has accepted. */
 bool rg_engine_count_damages(struct rg_engine *engine);
 /* If the control file reports a changed journal: find out how, and record it.  False: it reports
  * no change, or it was examined already. */
 bool rg_engine_examine_damage(struct rg_engine *engine);
+/* Record that a file is gone, unless that is known.  Needs the record lock. */
+RG_CHECKED int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown,
+				      struct roger_err *err);
 /* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
@@ -143,9 +168,10 @@ RG_CHECKED int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log
 /* How something wrong was found. */
 enum rg_misfit_by {
 	RG_MISFIT_IN_CHAIN,
-	RG_MISFIT_IN_LINE, /* the line is not an entry */
-	RG_MISFIT_AT_END,  /* unfinished last line */
-	RG_MISFIT_BEFORE,  /* recorded earlier, and nothing else shows it */
+	RG_MISFIT_IN_LINE,    /* the line is not an entry */
+	RG_MISFIT_AT_END,     /* unfinished last line */
+	RG_MISFIT_IN_MESSAGE, /* the line rewrites its message */
+	RG_MISFIT_BEFORE,     /* recorded earlier, and nothing else shows it */
 };
 struct rg_misfit {
 	enum roger_finding_kind kind;
@@ -158,8 +184,8 @@ struct rg_misfit {
 /* Is it damage, not just information? */
 static inline bool rg_finding_is_damage(enum roger_finding_kind kind)
 {
-	return kind == ROGER_ALTERED || kind == ROGER_UNREADABLE || kind == ROGER_TRUNCATED ||
-	       kind == ROGER_MISSING;
+	return kind == ROGER_ALTERED || kind == ROGER_REWRITTEN || kind == ROGER_UNREADABLE ||
+	       kind == ROGER_TRUNCATED || kind == ROGER_MISSING;
 }
 
 /* Callbacks of a walk; NULL: not needed. */
@@ -176,6 +202,14 @@ struct rg_visitor {
 };
 
 struct rg_judge;
+
+/* The first line of each message, while a journal is read: what later lines are compared with. */
+struct rg_first_lines {
+	uint64_t key; /* random: of the hashes */
+	struct rg_table lines;
+	struct rg_table told; /* what is known to be rewritten */
+};
+
 struct rg_walk {
 	struct rg_engine *engine;
 	const struct rg_log_file *file;
@@ -191,8 +225,10 @@ struct rg_walk {
 	int64_t number;
 	struct rg_line line;
 	bool own;			     /* its chain fits, so roger wrote it */
-	const struct roger_message *message; /* its message; NULL: none */
-	bool is_entry;			     /* it is an entry of another journal, in record */
+	const struct roger_message *message; /* its message, as its first line has it; NULL: none */
+	struct roger_message followed;	     /* that, where the line says otherwise or less */
+	struct rg_first_lines firsts;
+	bool is_entry; /* it is an entry of another journal, in record */
 	union rg_log_record record;
 	struct rg_chain_finding finding;
 
@@ -210,7 +246,7 @@ RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
 /* Decides what is damage, and what of that a person accepted; used by verify and doctor while they
  * walk through each journal. */
 struct rg_judge {
-	struct roger_damages damages; /* recorded or accepted before */
+	struct roger_damage_list damages; /* recorded or accepted before */
 	bool *told;
 	bool closed; /* the last reported gap was recorded before */
 };
@@ -219,6 +255,8 @@ RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine,
 
 /* A line that is not an entry: was it one of roger's?  For messages.jsonl. */
 bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind);
+/* A line that rewrites its message. */
+enum roger_finding_kind rg_judge_rewrite(struct rg_judge *judge, const struct rg_walk *walk);
 /* Judge what the chain check found; false: nothing to report. */
 bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		      enum roger_finding_kind *ret_kind, const char **what);

@@ -32,7 +32,9 @@ bool rg_engine_notes_alone(const struct rg_engine *engine)
 int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 		      struct roger_str entries, bool durable, struct roger_err *err)
 {
-	return engine->store->ops->add(engine->store, log, owner, entries, durable, err);
+	int r = engine->store->ops->add(engine->store, log, owner, entries, durable, err);
+
+	return r < 0 || !engine->store->made ? r : rg_engine_log_made(engine, log, owner, err);
 }
 
 int rg_engine_log_append(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
@@ -105,6 +107,9 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 	return r < 0 || rg_arena_copy(arena, rg_buf_str(&text), ret_text) ? r : rg_fail_memory(err);
 }
 
+/* Bytes that are searched for a chain at first. */
+enum { CHAIN_PIECE = 4096 };
+
 /* ---------------------------------------- from the journal to the send logs -- */
 
 /* Entries to append to one sender's log. */
@@ -122,6 +127,8 @@ struct carrying {
 	} batches;
 	struct rg_table begun; /* of struct known: attempts with new entries */
 	bool plain;	       /* copy messages without a key instead of those with one */
+	bool refreshed;	       /* the index has what is to be read */
+	bool derived;	       /* the line is one of before: its sender did not copy it */
 	struct {
 		struct roger_cycle *items; /* the cycles that purge keeps, newest first */
 		size_t count;
@@ -201,10 +208,12 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 		       struct roger_err *err)
 {
 	struct batch *batch = batch_of(carrying, attempt->from);
+	struct roger_attempt entry = *attempt;
 
 	if (!batch)
 		return rg_fail_memory(err);
-	rg_record_encode(&rg_attempt_record, attempt, &batch->text);
+	entry.derived = carrying->derived;
+	rg_record_encode(&rg_attempt_record, &entry, &batch->text);
 	rg_buf_add_char(&batch->text, '\n');
 	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
 }
@@ -271,8 +280,9 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 			 struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_attempt attempt;
+	const bool fails = rg_sendlog_fails(message);
 	bool purged = false;
-	int64_t at_ms;
+	int64_t at_ms = message->read_at_ms;
 	int r;
 
 	/* Who sent with a key has a log afterwards, if only an empty one: see is_lost(). */
@@ -280,12 +290,15 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 		return rg_fail_memory(err);
 	if (rg_sendlog_begins(message))
 		return carry_begun(carrying, message, arena, err);
-	if (!rg_sendlog_delivers(message, &at_ms))
+	if (!fails && !rg_sendlog_delivers(message, &at_ms))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
-			     ROGER_DELIVERED, at_ms ? at_ms : rg_clock_ms(), arena, &attempt, err);
+			     fails ? ROGER_ERROR : ROGER_DELIVERED, at_ms ? at_ms : rg_clock_ms(),
+			     arena, &attempt, err);
 	if (r < 0 || is_known(carrying, message, attempt.id))
 		return r;
+	if (fails)
+		attempt.cause = RG_STR(RG_CAUSE_IN_PLACE);
 	if (message->confirm_by_ms)
 		r = carry_late(carrying, message, &attempt, arena, &purged, err);
 	if (r == ROGER_OK && !purged)
@@ -338,40 +351,133 @@ static bool may_have_key(struct roger_str line)
 	return memmem(line.data, line.length, member, sizeof member - 1) != NULL;
 }
 
-static int carry_line(struct carrying *carrying, struct roger_str line, struct roger_err *err)
+/* Is it a line that this very transaction stored? */
+static bool is_staged(const struct rg_engine *engine, struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++)
+		if (engine->staged[i].added && rg_str_equal(engine->staged[i].added->id, id))
+			return true;
+	return false;
+}
+
+/*
+ * Let the message be as its first line lets it be.  *ret_sure false: nothing may be made of this
+ * line, since it was altered, or another program sent the message.  own: its chain fits.  A new
+ * line that its writer announced is the first one.
+ */
+static int settle_message(struct carrying *carrying, const struct rg_line *line, bool own,
+			  struct rg_arena *arena, struct roger_message *message, bool *ret_sure,
+			  struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &message->id, .id_count = 1, .anywhere = true };
+	struct rg_engine *engine = carrying->engine;
+	struct roger_message_list found;
+	struct rg_entry first;
+	struct roger_str body;
+	const bool many = carrying->plain || carrying->from_start;
+	uint64_t chain;
+	int r = ROGER_OK;
+
+	carrying->derived = many && !is_staged(engine, message->id);
+	*ret_sure = is_staged(engine, message->id) ||
+		    (own && !many && !rg_store_head(engine->store).adoptions);
+	if (*ret_sure)
+		return ROGER_OK;
+	if (!own && (!message->read || rg_chain_split(line->text, &chain, &body))) {
+		engine->saw_altered |= !message->read && rg_line_looks_own(line->text);
+		return ROGER_OK;
+	}
+	/* Many lines are asked of the tables. */
+	if (many && !carrying->refreshed)
+		r = rg_engine_refresh(engine, err);
+	carrying->refreshed = r == ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_engine_find(engine, &query, arena, &found, err);
+	if (r < 0 || !found.count)
+		return r;
+	rg_message_follow(&found.items[0], message);
+	*ret_sure = !carrying->plain;
+	if (*ret_sure || !own)
+		return ROGER_OK;
+	r = rg_index_line(engine->index, found.items[0].position, &first, err);
+	*ret_sure = r == ROGER_OK && first.offset == line->offset;
+	return r;
+}
+
+static int carry_line(struct carrying *carrying, const struct rg_line *line, bool own,
+		      struct roger_err *err)
 {
 	struct roger_message message;
 	struct rg_arena *arena;
+	bool sure = false;
 	int r;
 
-	if (may_have_key(line) == carrying->plain)
+	if (may_have_key(line->text) == carrying->plain)
 		return ROGER_OK;
 	arena = rg_arena_new();
-	r = arena ? rg_message_read_within(line, arena, &message, err) : rg_fail_memory(err);
+	r = arena ? rg_message_read_within(line->text, arena, &message, err) : rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = carrying->plain ? carry_plain(carrying, &message, arena, err)
-				    : carry_message(carrying, &message, arena, err);
+		r = settle_message(carrying, line, own, arena, &message, &sure, err);
 	else if (r != ROGER_ENOMEM)
 		r = ROGER_OK;
+	if (r == ROGER_OK && sure && (message.key.length > 0) != carrying->plain)
+		r = carrying->plain ? carry_plain(carrying, &message, arena, err)
+				    : carry_message(carrying, &message, arena, err);
 	rg_arena_free(arena);
 	return r;
 }
 
+/* The chain there, from the last line before it that states one. */
+static int find_chain(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = SIZE_MAX };
+	struct roger_str text;
+	size_t got, end = 0;
+	uint64_t size = CHAIN_PIECE;
+	char *room;
+	int r;
+
+	*ret_chain = 0;
+	for (;; size *= 8) {
+		size = size < at ? size : at;
+		rg_buf_clear(&piece);
+		room = rg_buf_room(&piece, (size_t)size + 1);
+		r = room ? bytes->read(bytes, at - size, room, (size_t)size, &got, err)
+			 : rg_fail_memory(err);
+		if (r < 0)
+			return r;
+		text = (struct roger_str){ room, got };
+		if (rg_chain_find_last(text, ret_chain, &end) || size == at)
+			break;
+	}
+	rg_chain_follow((struct roger_str){ text.data + end, text.length - end }, ret_chain);
+	return ROGER_OK;
+}
+
 static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, struct roger_err *err)
 {
+	struct rg_chain chain = { 0 };
 	const struct rg_bytes bytes = rg_bytes_of(carrying->engine->store, &rg_store_messages);
 	const struct rg_head head = rg_store_head(carrying->engine->store);
 	struct rg_lines lines;
 	struct rg_line line;
-	bool found = true;
+	bool found = true, own;
 	int r;
 
+	r = find_chain(&bytes, from, &chain.value, err);
+	if (r < 0)
+		return r;
 	rg_lines_init(&lines, &bytes, from, to);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
+		if (r == ROGER_OK && found)
+			r = rg_chain_step(&bytes, &line, &chain, &own, err);
 		/* Skip what a failed sync should have covered: a retry appends it again. */
 		if (r == ROGER_OK && found && !line.too_long && !rg_head_lost(&head, line.offset))
-			r = carry_line(carrying, line.text, err);
+			r = carry_line(carrying, &line, own, err);
 	} while (r == ROGER_OK && found);
 	rg_lines_deinit(&lines);
 	return r;
@@ -630,6 +736,7 @@ int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *quer
 	int tries = 0, r;
 
 	*ret_entries = (struct rg_log_entries){ 0 };
+	rg_engine_look_for_log(engine, query->log);
 	r = engine->store->ops->list(engine->store, query->log, query->owner, arena, &files, err);
 	if (r < 0 || !files.count)
 		return r;
@@ -728,6 +835,16 @@ static int bring_sends_up(struct rg_engine *engine, const struct rg_log_query *q
 	return r < 0 || !query->plain ? r : carry_all(engine, true, end, err);
 }
 
+/* Who learns of an altered line by what has no entry names it. */
+static void note_altered(struct rg_engine *engine, struct rg_arena *arena)
+{
+	struct roger_verify_reply found = { .memory = arena };
+
+	if (engine->saw_altered && rg_engine_verify(engine, arena, &found, NULL) == ROGER_OK)
+		(void)!rg_engine_note_findings(engine, &found, arena, NULL);
+	engine->saw_altered = false;
+}
+
 int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
@@ -738,5 +855,7 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 	r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
 		r = bring_sends_up(engine, query, end, arena, err);
+	if (!rg_store_holds(engine->store, RG_LOCK_RECORDS))
+		note_altered(engine, arena);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
 }

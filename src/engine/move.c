@@ -333,8 +333,11 @@ static int rebuild(struct move *move, struct roger_err *err)
 	(void)move->to->ops->figure(move->to, &key, &theirs);
 	if (end != rg_store_head(move->from).end || ours.count != theirs.count ||
 	    ours.chain != theirs.chain)
-		return rg_fail(err, ROGER_EDATA, 0,
-			       "the messages do not end alike on both sides: `roger verify`");
+		return move->to->trouble[0]
+			       ? rg_fail(err, ROGER_EIO, 0, "%.350s", move->to->trouble)
+			       : rg_fail(err, ROGER_EDATA, 0,
+					 "the messages do not end alike on both sides: `roger "
+					 "verify`");
 	return raise_figures(move, err);
 }
 
@@ -343,9 +346,9 @@ static int rebuild(struct move *move, struct roger_err *err)
 /* Torn last lines are closed off, as the next writer would. */
 static int close_off(struct rg_engine *from, struct roger_err *err)
 {
-	static const enum rg_log logs[] = { RG_LOG_CYCLES,  RG_LOG_DEAD_LETTERS, RG_LOG_DIGESTS,
-					    RG_LOG_RETIRED, RG_LOG_DAMAGE,	 RG_LOG_ACTIVITY,
-					    RG_LOG_CLEANUPS };
+	static const enum rg_log logs[] = { RG_LOG_CYCLES,   RG_LOG_DEAD_LETTERS, RG_LOG_DIGESTS,
+					    RG_LOG_RETIRED,  RG_LOG_DAMAGE,	  RG_LOG_ACTIVITY,
+					    RG_LOG_CLEANUPS, RG_LOG_SESSIONS };
 	struct rg_log_files files = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_store *store = from->store;

@@ -4,6 +4,9 @@
  * It follows the journal, except for a new epoch, which `session new` makes
  * durable here.  Senders update their counters in it without the index; a process
  * that has the index open writes everything.
+ *
+ * A document of another program (numbers, no epoch) is taken over while no message
+ * is stored: its numbers go to sessions.jsonl, and the session goes on from them.
  */
 #include "engine/inside.h"
 
@@ -16,8 +19,9 @@
 /* A handle that lives long does not write the document for every message. */
 enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 100, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
 
-/* A document cleared by another program is at most this long; one in use is longer. */
-enum { CLEARED_BYTES_MAX = 128 };
+/* A document up to this length is looked at by each handle that opens: another program may have
+ * written it. A longer one is looked at by who writes it next, and while no message is stored. */
+enum { SHORT_BYTES_MAX = 1024 };
 
 /* Only for a writable store. */
 static struct rg_shared *shared_of(struct rg_engine *engine)
@@ -34,37 +38,52 @@ static bool is_passing(int error)
 	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
 }
 
-static void note_rebuilt(struct rg_store *store, const char *why)
+static void note(struct rg_store *store, const char *what)
+{
+	if (!store->trouble[0])
+		snprintf(store->trouble, sizeof store->trouble, "%s %s", store->state, what);
+}
+
+/* A document that was never written is not missing; one that is damaged is another program's. */
+static void note_rebuilt(struct rg_store *store, const char *lost, const struct roger_err *why)
 {
 	struct rg_shared *shared = rg_store_head(store).shared;
+	const bool written = shared && atomic_load(&shared->state_written);
+	char what[300];
 
-	/* A document that was never written is not missing. */
-	if (shared && atomic_load(&shared->state_written) && !store->trouble[0])
-		snprintf(store->trouble, sizeof store->trouble,
-			 "%s %s: it is rebuilt, and no new session begins; `roger session new` "
+	if (written)
+		snprintf(what, sizeof what,
+			 "%s: it is rebuilt, and no new session begins; `roger session new` "
 			 "opens one",
-			 store->state, why);
+			 lost);
+	else
+		snprintf(what, sizeof what,
+			 "%s (%.120s): its numbers are not taken over; mend it, or the next send "
+			 "replaces it",
+			 lost, why->message);
+	if (written || *why->message)
+		note(store, what);
 }
 
 /* Load the document; an empty one if it is missing or damaged, and *ret_lost says which. */
 static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequence,
-			const char **ret_lost, struct roger_err *err)
+			const char **ret_lost, struct roger_err *ret_why, struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_err why = { 0 };
 	struct roger_str text = { NULL, 0 };
 	int r;
 
 	*ret_lost = NULL;
-	r = arena ? store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), arena, &text, &why)
-		  : rg_fail_memory(&why);
+	*ret_why = (struct roger_err){ 0 };
+	r = arena ? store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), arena, &text, ret_why)
+		  : rg_fail_memory(ret_why);
 	if (r == ROGER_OK && text.data)
-		r = rg_sequence_read(text, ret_sequence, &why);
+		r = rg_sequence_read(text, ret_sequence, ret_why);
 	rg_arena_free(arena);
 	/* Unreadable now is not missing: numbers would be given twice. */
-	if (r == ROGER_ENOMEM || (r < 0 && is_passing(why.system_errno))) {
+	if (r == ROGER_ENOMEM || (r < 0 && is_passing(ret_why->system_errno))) {
 		if (err)
-			*err = why;
+			*err = *ret_why;
 		return r;
 	}
 	if (r == ROGER_OK && text.data)
@@ -75,11 +94,94 @@ static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequenc
 
 static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struct roger_err *err)
 {
+	struct roger_err why;
 	const char *lost;
-	int r = load_quietly(store, ret_sequence, &lost, err);
+	int r = load_quietly(store, ret_sequence, &lost, &why, err);
 
-	if (r == ROGER_OK && lost)
-		note_rebuilt(store, lost);
+	if (r < 0)
+		return r;
+	if (lost)
+		note_rebuilt(store, lost, &why);
+	else if ((*ret_sequence)->foreign && rg_store_head(store).end > 0)
+		note(store, "is another program's, and its numbers are not taken over: there are "
+			    "messages already, and roger goes on with their numbers");
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------ numbers taken over -- */
+
+/* The last line of roger's in sessions.jsonl counts. */
+static int see_session(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct rg_sequence **last = context, *read = NULL;
+
+	if (!walk->own)
+		return ROGER_OK;
+	if (rg_sequence_read(walk->line.text, &read, NULL) == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (read) {
+		rg_sequence_free(*last);
+		*last = read;
+	}
+	return ROGER_OK;
+}
+
+/* The numbers that the last session with any began with; *ret_first is NULL where none did. */
+static int load_first(struct rg_engine *engine, struct rg_sequence **ret_first,
+		      struct roger_err *err)
+{
+	static const struct rg_visitor visitor = { .name = "sessions", .line = see_session };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_store *store = engine->store;
+	struct rg_log_files files = { 0 };
+	bool there;
+	int r;
+
+	*ret_first = NULL;
+	r = arena ? store->ops->list(store, RG_LOG_SESSIONS, RG_STR(""), arena, &files, err)
+		  : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_walk(engine, files.items, &visitor, NULL, ret_first, &there, err);
+	if (r < 0)
+		*ret_first = rg_sequence_free(*ret_first);
+	return r;
+}
+
+/* Those of the session in force, or no numbers; kept once a message is stored, since then no more
+ * are taken over. */
+static int first_numbers(struct rg_engine *engine, const struct rg_sequence **ret_first,
+			 struct roger_err *err)
+{
+	const int64_t epoch = rg_tally_epoch(engine->store);
+	const bool lasts = rg_store_head(engine->store).end > 0;
+	struct rg_sequence *first;
+	int r;
+
+	*ret_first = engine->first;
+	if (engine->first && engine->first_lasts && engine->first->epoch == epoch)
+		return ROGER_OK;
+	r = load_first(engine, &first, err);
+	if (r == ROGER_OK && (!first || first->epoch != epoch)) {
+		rg_sequence_free(first);
+		r = rg_sequence_new(&first, err);
+	}
+	if (r < 0)
+		return r;
+	first->epoch = epoch;
+	rg_sequence_free(engine->first);
+	*ret_first = engine->first = first;
+	engine->first_lasts = lasts;
+	return ROGER_OK;
+}
+
+int rg_engine_first_seen(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
+			 int64_t *ret_number, struct roger_err *err)
+{
+	const struct rg_sequence *first;
+	int r = first_numbers(engine, &first, err);
+
+	if (r == ROGER_OK)
+		*ret_number = rg_sequence_seen(first, reader, sender);
 	return r;
 }
 
@@ -93,10 +195,11 @@ bool rg_engine_prepared(struct rg_engine *engine)
 void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
 {
 	struct rg_sequence *sequence;
+	struct roger_err why;
 	const char *lost;
 
 	/* The control file is just being opened and says nothing yet. */
-	if (load_quietly(store, &sequence, &lost, NULL) < 0)
+	if (load_quietly(store, &sequence, &lost, &why, NULL) < 0)
 		return;
 	*ret_witness = (struct rg_figure){ .count = sequence->journal_bytes,
 					   .chain = sequence->journal_chain,
@@ -112,7 +215,7 @@ static void raise(struct rg_store *store, struct roger_str agent, int64_t epoch,
 		rg_tally_number(store, &last);
 }
 
-/* Numbers of lost lines stay used: the document has them. */
+/* Numbers of lost lines stay used, and so do those that were taken over. */
 static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequence)
 {
 	size_t i;
@@ -124,24 +227,34 @@ static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequ
 		raise(store, sequence->seen[i].sender, sequence->epoch, sequence->seen[i].seq);
 }
 
-/* Under the append lock; a journal closed by damage is left as it is. */
-static int take_over(struct rg_engine *engine, const struct rg_sequence *sequence,
-		     struct roger_err *err)
+static size_t count_names(const struct rg_sequence *sequence)
 {
-	size_t names = sequence->counter_count + sequence->seen_count;
+	return sequence ? sequence->counter_count + sequence->seen_count : 0;
+}
+
+/* Under the append lock; a journal closed by damage is left as it is. first: numbers that were
+ * taken over, or NULL. */
+static int take_over(struct rg_engine *engine, const struct rg_sequence *sequence,
+		     const struct rg_sequence *first, struct roger_err *err)
+{
+	size_t names = count_names(sequence);
 	struct rg_store *store = engine->store;
 	bool damaged = rg_engine_count_damages(engine);
 	int r;
 
-	r = rg_store_begin(store, damaged ? names : 0, 0, err);
+	r = rg_store_begin(store, (damaged ? names : 0) + count_names(first), 0, err);
 	if (r < 0)
 		return r;
 	/* Count again: the control file may just have been replaced. */
 	damaged |= rg_engine_count_damages(engine);
 	if (sequence->epoch > rg_tally_epoch(store))
 		rg_tally_set_epoch(store, sequence->epoch);
+	if (first && first->epoch > rg_tally_epoch(store))
+		rg_tally_set_epoch(store, first->epoch);
 	if (damaged)
 		raise_numbers(store, sequence);
+	if (first && first->epoch == rg_tally_epoch(store))
+		raise_numbers(store, first);
 	atomic_store(&shared_of(engine)->prepared, 1);
 	rg_store_release(store, RG_LOCK_APPEND);
 	return ROGER_OK;
@@ -150,7 +263,7 @@ static int take_over(struct rg_engine *engine, const struct rg_sequence *sequenc
 /* The epoch of a session that nobody has sent in is only in the document. */
 int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 {
-	struct rg_sequence *sequence = NULL;
+	struct rg_sequence *sequence = NULL, *first = NULL;
 	struct roger_err refused = { 0 };
 	int r;
 
@@ -159,11 +272,13 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 	r = load(engine->store, &sequence, err);
 	if (r < 0)
 		return r;
-	r = take_over(engine, sequence, &refused);
+	r = load_first(engine, &first, &refused);
+	if (r == ROGER_OK)
+		r = take_over(engine, sequence, first, &refused);
 	/* The damage is examined and recorded now; it may be accepted already. */
 	if (r == ROGER_EDATA) {
 		rg_engine_examine_damage(engine);
-		r = take_over(engine, sequence, &refused);
+		r = take_over(engine, sequence, first, &refused);
 	}
 	if (r == ROGER_EDATA) {
 		/* What nobody could look at may turn out to be accepted: then numbers are still to
@@ -175,6 +290,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 		/* A disk that cannot be written can still be read. */
 		r = ROGER_OK;
 	}
+	rg_sequence_free(first);
 	rg_sequence_free(sequence);
 	if (r < 0 && err)
 		*err = refused;
@@ -206,6 +322,14 @@ static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 	return r;
 }
 
+static int add_first(struct rg_engine *engine, struct rg_sequence *sequence, struct roger_err *err)
+{
+	const struct rg_sequence *first;
+	int r = first_numbers(engine, &first, err);
+
+	return r < 0 ? r : rg_sequence_add(sequence, first, err);
+}
+
 /* What the journal says, according to the index. */
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
@@ -220,6 +344,8 @@ static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 		return r;
 	(*ret_sequence)->epoch = epoch;
 	r = rg_index_sequence(engine->index, reach, epoch, *ret_sequence, err);
+	if (r == ROGER_OK)
+		r = add_first(engine, *ret_sequence, err);
 	if (r < 0)
 		*ret_sequence = rg_sequence_free(*ret_sequence);
 	return r;
@@ -254,8 +380,12 @@ static int open_session(struct rg_engine *engine, struct roger_err *err);
 static bool is_unused(struct rg_engine *engine)
 {
 	const int64_t epoch = rg_tally_epoch(engine->store);
+	const struct rg_sequence *first;
 	struct rg_named_figure agent;
 	size_t i = 0;
+
+	if (first_numbers(engine, &first, NULL) < 0 || count_names(first))
+		return false;
 
 	while (engine->store->ops->next_figure(engine->store, &i, &agent))
 		if (agent.figure.epoch == epoch && agent.figure.seq > 0)
@@ -263,8 +393,8 @@ static bool is_unused(struct rg_engine *engine)
 	return true;
 }
 
-/* Load the document, unless it is too long to have been cleared and not needed for anything else
- * (*ret_there is NULL).  With the state lock, starts a new session if it was cleared. */
+/* Load the document, unless it is long and not needed for anything else (*ret_there is NULL).  With
+ * the state lock, starts a new session if it was cleared. */
 static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cleared,
 			     struct rg_sequence **ret_there, struct roger_err *err)
 {
@@ -275,7 +405,8 @@ static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cl
 
 	*ret_cleared = false;
 	*ret_there = NULL;
-	if (!needed && store->ops->figure(store, &key, &bytes) && bytes.count >= CLEARED_BYTES_MAX)
+	needed |= rg_store_head(store).end == 0;
+	if (!needed && store->ops->figure(store, &key, &bytes) && bytes.count >= SHORT_BYTES_MAX)
 		return ROGER_OK;
 	r = load(store, ret_there, err);
 	if (r < 0)
@@ -290,6 +421,102 @@ static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cl
 	return r;
 }
 
+static int add_session(struct rg_engine *engine, const struct rg_sequence *sequence,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = STATE_BYTES_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
+	struct rg_session session = { .at_ms = rg_clock_ms() };
+	char id[32];
+
+	snprintf(id, sizeof id, "session-%lld", (long long)sequence->epoch);
+	rg_sequence_print(sequence, &numbers);
+	session.id = rg_str(id);
+	session.numbers = rg_buf_str(&numbers);
+	/* Without its braces and its newline. */
+	if (!numbers.failed) {
+		session.numbers.data++;
+		session.numbers.length -= 3;
+	}
+	rg_record_encode(&rg_session_record, &session, &text);
+	rg_buf_add_char(&text, '\n');
+	if (numbers.failed || text.failed)
+		return rg_fail(err, ROGER_EDATA, 0, "too long");
+	return rg_engine_log_add(engine, RG_LOG_SESSIONS, RG_STR(""), rg_buf_str(&text), true, err);
+}
+
+/* Could everybody still send after these numbers? */
+static int check_numbers(const struct rg_sequence *sequence, struct roger_err *err)
+{
+	int64_t highest = 0;
+	size_t i;
+
+	for (i = 0; i < sequence->counter_count; i++)
+		if (sequence->counters[i].seq > highest)
+			highest = sequence->counters[i].seq;
+	for (i = 0; i < sequence->seen_count; i++)
+		if (sequence->seen[i].seq > highest)
+			highest = sequence->seen[i].seq;
+	return highest <= RG_EDGE_SEQ_MAX
+		       ? ROGER_OK
+		       : rg_fail(err, ROGER_EDATA, 0, "expected numbers up to %lld",
+				 (long long)RG_EDGE_SEQ_MAX);
+}
+
+/* Take another program's numbers over, with the record lock: into sessions.jsonl, synced, then
+ * into the figures.  Those that were taken over before stay. */
+static int take_numbers(struct rg_engine *engine, struct rg_sequence *there, struct roger_err *err)
+{
+	const struct rg_sequence *first;
+	struct rg_store *store = engine->store;
+	bool known;
+	int r;
+
+	r = check_numbers(there, err);
+	if (r == ROGER_OK)
+		r = first_numbers(engine, &first, err);
+	if (r < 0)
+		return r;
+	there->epoch = first->epoch;
+	there->unknown = RG_STR("");
+	known = rg_sequence_covers(first, there);
+	r = known ? ROGER_OK : rg_sequence_add(there, first, err);
+	if (r == ROGER_OK && !known)
+		r = add_session(engine, there, err);
+	if (r == ROGER_OK)
+		r = rg_store_begin(store, count_names(there), 0, err);
+	if (r < 0)
+		return r;
+	raise_numbers(store, there);
+	rg_store_release(store, RG_LOCK_APPEND);
+	rg_engine_want_state(engine, true);
+	return ROGER_OK;
+}
+
+/* While no message is stored, another program's numbers count; what cannot be taken is told. */
+static int follow_numbers(struct rg_engine *engine, struct rg_sequence *there,
+			  struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	uint64_t end;
+	int r = rg_engine_settle(engine, &end, err);
+
+	if (r < 0 || end > 0)
+		return r;
+	r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = take_numbers(engine, there, &why);
+	rg_engine_records_end(engine);
+	if (r == ROGER_EDATA)
+		snprintf(engine->trouble, sizeof engine->trouble,
+			 "%s is another program's, and its numbers are not taken over: %.200s",
+			 engine->store->state, why.message);
+	else if (r < 0 && err)
+		*err = why;
+	return r == ROGER_EDATA ? ROGER_OK : r;
+}
+
 /* A process that does not get the lock leaves it to the next one. */
 int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 {
@@ -299,7 +526,9 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 
 	if (rg_store_writable(engine->store))
 		r = look_for_clearing(engine, false, &cleared, &there, err);
-	rg_sequence_free(there);
+	if (r == ROGER_OK && there && there->foreign)
+		r = follow_numbers(engine, there, err);
+	there = rg_sequence_free(there);
 	if (r < 0 || !cleared ||
 	    rg_store_take(engine->store, RG_LOCK_STATE, STATE_WAIT_MS, NULL) < 0)
 		return r;
@@ -327,8 +556,10 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		return r;
 	if (whole)
 		r = compose_from_index(engine, epoch, &sequence, err);
-	else if (sequence->epoch != epoch)
+	else if (sequence->epoch != epoch || sequence->foreign)
 		rg_sequence_renew(sequence);
+	if (r == ROGER_OK && !whole)
+		r = add_first(engine, sequence, err);
 	if (r < 0)
 		return r;
 	sequence->epoch = epoch;

@@ -12,7 +12,7 @@
 /* A message whose lines are searched for. */
 struct wanted {
 	uint64_t id; /* hash of its id */
-	int64_t first;
+	const struct roger_message *message;
 };
 
 /* A range of lines, and its end in the file. */
@@ -93,8 +93,10 @@ static int look_at(struct looking *looking, int64_t number, const struct rg_line
 	rg_arena_reset(looking->scratch);
 	if (rg_message_read(line->text, &json, looking->scratch, &message, NULL) == ROGER_OK) {
 		wanted = wanted_of(looking, message.id);
-		message.position = wanted ? wanted->first : 0;
-		if (wanted && number >= wanted->first)
+		if (wanted)
+			rg_message_follow(wanted->message, &message);
+		message.position = wanted ? wanted->message->position : 0;
+		if (wanted && number >= message.position)
 			r = keep(looking, message, true, number, line->offset, err);
 	}
 	rg_json_free(json);
@@ -188,7 +190,7 @@ static int want(struct looking *looking, const struct roger_message *message, st
 				&looking->stretches.count, sizeof *stretch);
 	if (!wanted || !stretch)
 		return rg_fail_memory(err);
-	wanted->first = message->position;
+	wanted->message = message;
 	*stretch =
 		(struct stretch){ message->position, first.offset, last.offset + last.length + 1 };
 	return ROGER_OK;

@@ -40,7 +40,7 @@ static int ask_index(const struct waiting *waiting, struct roger_err *err)
 					.limit = 1 };
 	const struct rg_query all = { .unread = true, .to = waiting->agent };
 	struct rg_engine *engine = waiting->engine;
-	struct roger_messages messages;
+	struct roger_message_list messages;
 	int64_t unread;
 	bool may;
 	int r;
@@ -54,6 +54,7 @@ static int ask_index(const struct waiting *waiting, struct roger_err *err)
 	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
 }
 
+/* What the line says of its message only the index knows: it may not be the first one of its id. */
 static int look_at_line(const struct waiting *waiting, struct roger_str line, struct roger_err *err)
 {
 	struct roger_message message;
@@ -73,7 +74,7 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 		    rg_str_equal(message.to, waiting->agent) &&
 		    (waiting->from.length == 0 || rg_str_equal(message.from, waiting->from)) &&
 		    (waiting->issue.length == 0 || rg_str_equal(message.issue, waiting->issue)))
-			r = keep(waiting, &message, err);
+			r = ask_index(waiting, err);
 		rg_json_free(json);
 	}
 	rg_arena_free(arena);

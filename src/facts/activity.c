@@ -5,39 +5,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-const char *const rg_activity_types[] = { "FILE_READ",	 "FILE_WRITE",
-					  "TOOL_EXEC",	 "EXTERNAL_RAG_QUERY",
-					  "PLAN_UPDATE", "CRITIC_FEEDBACK",
-					  NULL };
-const char *const rg_activity_statuses[] = { "SUCCESS", "FAILURE", "IN_PROGRESS", NULL };
-
-#define AT(member) offsetof(struct roger_activity, member)
-static const struct roger_field fields[] = {
-	{ "timestamp", ROGER_TEXT, AT(timestamp), ROGER_REQUIRED, NULL, NULL,
-	  "when, RFC 3339 with an offset" },
-	{ "task_id", ROGER_TEXT, AT(task), ROGER_REQUIRED, NULL, NULL, "the task it is for" },
-	{ "action.type", ROGER_ENUM, AT(type), ROGER_REQUIRED, rg_activity_types, NULL,
-	  "kind of action" },
-	{ "action.details", ROGER_OBJECT, AT(details), ROGER_REQUIRED, NULL, NULL,
-	  "an object of its own for each kind" },
-	{ "action.*", ROGER_MEMBERS, AT(action_unknown), 0, NULL, NULL,
-	  "members of other programs" },
-	{ "outcome.status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_activity_statuses, NULL,
-	  "SUCCESS, FAILURE or IN_PROGRESS" },
-	{ "outcome.message", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "for people" },
-	{ "outcome.*", ROGER_MEMBERS, AT(outcome_unknown), 0, NULL, NULL,
-	  "members of other programs" },
-	{ "evidence_citation", ROGER_TEXT, AT(evidence), ROGER_SPARE, NULL, NULL,
-	  "the source that justifies it" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-
-const struct roger_record rg_activity_record = { "activity", sizeof(struct roger_activity),
-						 fields };
-
 int rg_activity_check(struct roger_activity *activity, struct roger_err *err)
 {
 	if (rg_clock_read_rfc3339(activity->timestamp, &activity->at_ms))

@@ -9,9 +9,7 @@
 #define RG_ACTIVITY_H
 
 #include "data/record.h"
-
-extern const char *const rg_activity_types[], *const rg_activity_statuses[];
-extern const struct roger_record rg_activity_record;
+#include "verbs.h"
 
 /* Check what the field table cannot; fills in at_ms of a decoded entry. */
 RG_CHECKED int rg_activity_check(struct roger_activity *activity, struct roger_err *err);

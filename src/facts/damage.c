@@ -4,37 +4,6 @@
 
 #include "base/id.h"
 
-const char *const rg_damage_kinds[] = { "altered",    "shorter", "other", "gone",
-					"unreadable", "gap",	 NULL };
-
-#define AT(member) offsetof(struct roger_damage, member)
-static const struct roger_field fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "id of the damage" },
-	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "path in the data folder" },
-	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, rg_damage_kinds, NULL,
-	  "altered and gap: a line; else the file" },
-	{ "line", ROGER_INT, AT(line), ROGER_REQUIRED, NULL, NULL,
-	  "line number; 0: the whole file" },
-	{ "byte", ROGER_INT, AT(byte), ROGER_REQUIRED, NULL, NULL,
-	  "offset of its first byte, from 0" },
-	{ "bytes", ROGER_INT, AT(bytes), ROGER_REQUIRED, NULL, NULL, "length of the line or file" },
-	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_SPARE, NULL, NULL, "checksum of these bytes" },
-	{ "expected_bytes", ROGER_INT, AT(expected_bytes), ROGER_SPARE, NULL, NULL,
-	  "bytes that were on disk once" },
-	{ "expected_chain", ROGER_TEXT, AT(expected_chain), ROGER_SPARE, NULL, NULL,
-	  "the chain after these bytes" },
-	{ "noticed_at", ROGER_INSTANT, AT(noticed_at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
-	{ "accepted_at", ROGER_INSTANT, AT(accepted_at_ms), ROGER_SPARE, NULL, NULL,
-	  "when a person accepted it" },
-	{ "accepted_by", ROGER_TEXT, AT(accepted_by), ROGER_SPARE, NULL, NULL, "who accepted it" },
-	{ "reason", ROGER_TEXT, AT(reason), ROGER_SPARE, NULL, NULL, "why it was accepted" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record rg_damage_record = { "damage", sizeof(struct roger_damage), fields };
-
 bool rg_damage_closes(const struct roger_damage *damage)
 {
 	return damage->kind == ROGER_DAMAGE_SHORTER || damage->kind == ROGER_DAMAGE_OTHER ||
@@ -61,7 +30,7 @@ bool rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAGE_ID_BYTES]
 	return true;
 }
 
-bool rg_damages_accepted(const struct roger_damages *damages, struct roger_str file)
+bool rg_damages_accepted(const struct roger_damage_list *damages, struct roger_str file)
 {
 	size_t i;
 
@@ -84,6 +53,10 @@ const char *rg_damage_words(const struct roger_damage *damage)
 		return "gone: nothing is left";
 	case ROGER_DAMAGE_UNREADABLE:
 		return "something else has its name";
+	case ROGER_DAMAGE_REMOVED:
+		return "gone: it was removed";
+	case ROGER_DAMAGE_REWRITTEN:
+		return "rewritten: the message's first line says otherwise, and counts";
 	case ROGER_DAMAGE_GAP:
 		break;
 	}

@@ -9,17 +9,15 @@
 #define RG_DAMAGE_H
 
 #include "data/record.h"
+#include "verbs.h"
 
 enum { RG_DAMAGE_ID_BYTES = 40 };
-
-extern const struct roger_record rg_damage_record;
-extern const char *const rg_damage_kinds[];
 
 /* Compute the id from the other members; false: out of memory. */
 RG_CHECKED bool rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAGE_ID_BYTES]);
 
 /* Has a person accepted that something of this file is missing or changed? */
-bool rg_damages_accepted(const struct roger_damages *damages, struct roger_str file);
+bool rg_damages_accepted(const struct roger_damage_list *damages, struct roger_str file);
 
 /* Does it concern the whole file, so that no appends are allowed until it is accepted? */
 bool rg_damage_closes(const struct roger_damage *damage);

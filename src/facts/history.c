@@ -4,75 +4,25 @@
 
 #include "base/id.h"
 
-/* One row per kind: its name, and its order among events of the same instant. */
-#define KINDS(KIND)                                                                                \
-	KIND(CYCLE, "cycle", 0)                                                                    \
-	KIND(SESSION, "session", 0)                                                                \
-	KIND(DISPATCHED, "dispatched", 1)                                                          \
-	KIND(ATTEMPTED, "attempted", 2)                                                            \
-	KIND(SENT, "sent", 3)                                                                      \
-	KIND(DELIVERED, "delivered", 4)                                                            \
-	KIND(WAKE, "wake", 5)                                                                      \
-	KIND(HANDED, "handed", 6)                                                                  \
-	KIND(LOOKED, "looked", 7)                                                                  \
-	KIND(CLAIMED, "claimed", 8)                                                                \
-	KIND(RETURNED, "returned", 9)                                                              \
-	KIND(LEASE_EXPIRED, "lease_expired", 9)                                                    \
-	KIND(READ, "read", 10)                                                                     \
-	KIND(ACKNOWLEDGED, "acknowledged", 11)                                                     \
-	KIND(LATE, "late", 12)                                                                     \
-	KIND(DUE, "due", 13)                                                                       \
-	KIND(TIMEOUT, "timeout", 14)                                                               \
-	KIND(REFUSED, "refused", 14)                                                               \
-	KIND(DEAD_LETTER, "dead_letter", 15)                                                       \
-	KIND(REDELIVERED, "redelivered", 16)                                                       \
-	KIND(STALE, "stale", 16)                                                                   \
-	KIND(RECOVERY, "recovery", 17)                                                             \
-	KIND(COMPLETED, "completed", 18)                                                           \
-	KIND(FORWARDED, "forwarded", 19)                                                           \
-	KIND(LOST, "lost", 20)                                                                     \
-	KIND(FAILED, "failed", 20)                                                                 \
-	KIND(SETTLED, "settled", 21)                                                               \
-	KIND(RUN_NOTE, "run_note", 21)                                                             \
-	KIND(ACTIVITY, "activity", 22)                                                             \
-	KIND(ARCHIVED, "archived", 23)                                                             \
-	KIND(DAMAGED, "damaged", 24)                                                               \
-	KIND(ACCEPTED, "accepted", 25)
-
-#define NAME(kind, name, cause) [ROGER_EVENT_##kind] = (name),
-#define CAUSE(kind, name, cause) [ROGER_EVENT_##kind] = (cause),
-static const unsigned char causes[] = { KINDS(CAUSE) };
-const char *const rg_event_kinds[sizeof causes + 1] = { KINDS(NAME) };
-#undef CAUSE
-#undef NAME
-
-/* Like rg_message_types, with a name for "none" first. */
-static const char *const type_names[] = { "none", "context", "result", "decision", "data", NULL };
-
-#define AT(member) offsetof(struct roger_event, member)
-static const struct roger_field fields[] = {
-	{ "at", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
-	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, rg_event_kinds, NULL, "what happened" },
-	{ "actor", ROGER_TEXT, AT(actor), ROGER_SPARE, NULL, NULL, "who did it" },
-	{ "peer", ROGER_TEXT, AT(peer), ROGER_SPARE, NULL, NULL, "to whom" },
-	{ "words", ROGER_TEXT, AT(words), 0, NULL, NULL, "one line for people; no content" },
-	{ "message", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "id of the message" },
-	{ "run", ROGER_TEXT, AT(run), ROGER_SPARE, NULL, NULL, "id of the run" },
-	{ "task", ROGER_TEXT, AT(task), ROGER_SPARE, NULL, NULL, "the task" },
-	{ "issue", ROGER_TEXT, AT(issue), ROGER_SPARE, NULL, NULL, "unit of work" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "idempotent key" },
-	{ "dead_letter", ROGER_TEXT, AT(dead_letter), ROGER_SPARE, NULL, NULL,
-	  "id of the dead letter" },
-	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
-	{ "type", ROGER_ENUM, AT(type), ROGER_SPARE, type_names, NULL, "of the message" },
-	{ "bytes", ROGER_INT, AT(bytes), ROGER_SPARE, NULL, NULL, "length of its content" },
-	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "number of the attempt" },
-	{ "file", ROGER_TEXT, AT(file), ROGER_SPARE, NULL, NULL, "evidence: where it is written" },
-	{ "line", ROGER_INT, AT(line), ROGER_SPARE, NULL, NULL, "in that file, from 1" },
-	{ 0 },
+/* What comes first of what happens at one instant: the cause before its effect. */
+static const unsigned char causes[] = {
+	[ROGER_EVENT_CYCLE] = 0,	[ROGER_EVENT_SESSION] = 0,
+	[ROGER_EVENT_DISPATCHED] = 1,	[ROGER_EVENT_ATTEMPTED] = 2,
+	[ROGER_EVENT_SENT] = 3,		[ROGER_EVENT_DELIVERED] = 4,
+	[ROGER_EVENT_WAKE] = 5,		[ROGER_EVENT_HANDED] = 6,
+	[ROGER_EVENT_LOOKED] = 7,	[ROGER_EVENT_CLAIMED] = 8,
+	[ROGER_EVENT_RETURNED] = 9,	[ROGER_EVENT_LEASE_EXPIRED] = 9,
+	[ROGER_EVENT_READ] = 10,	[ROGER_EVENT_ACKNOWLEDGED] = 11,
+	[ROGER_EVENT_LATE] = 12,	[ROGER_EVENT_DUE] = 13,
+	[ROGER_EVENT_TIMEOUT] = 14,	[ROGER_EVENT_REFUSED] = 14,
+	[ROGER_EVENT_DEAD_LETTER] = 15, [ROGER_EVENT_REDELIVERED] = 16,
+	[ROGER_EVENT_STALE] = 16,	[ROGER_EVENT_RECOVERY] = 17,
+	[ROGER_EVENT_COMPLETED] = 18,	[ROGER_EVENT_FORWARDED] = 19,
+	[ROGER_EVENT_LOST] = 20,	[ROGER_EVENT_FAILED] = 20,
+	[ROGER_EVENT_SETTLED] = 21,	[ROGER_EVENT_RUN_NOTE] = 21,
+	[ROGER_EVENT_ACTIVITY] = 22,	[ROGER_EVENT_ARCHIVED] = 23,
+	[ROGER_EVENT_DAMAGED] = 24,	[ROGER_EVENT_ACCEPTED] = 25
 };
-#undef AT
-const struct roger_record rg_event_record = { "event", sizeof(struct roger_event), fields };
 
 /* ----------------------------------------------------------------- order -- */
 
@@ -203,7 +153,7 @@ int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t unt
 	return ROGER_OK;
 }
 
-int rg_history_agents(const struct roger_events *events, struct rg_arena *arena,
+int rg_history_agents(const struct roger_event_list *events, struct rg_arena *arena,
 		      struct roger_strs *ret_agents, struct roger_err *err)
 {
 	struct rg_counter seen = { .arena = arena };
@@ -317,7 +267,7 @@ static int compare_figures(const void *a, const void *b)
 		     : (x->name.length > y->name.length) - (x->name.length < y->name.length);
 }
 
-int rg_counter_figures(const struct rg_counter *counter, struct roger_figures *ret_figures,
+int rg_counter_figures(const struct rg_counter *counter, struct roger_figure_list *ret_figures,
 		       struct roger_err *err)
 {
 	struct roger_figure *items = rg_arena_get(counter->arena, counter->count * sizeof *items);
@@ -329,6 +279,6 @@ int rg_counter_figures(const struct rg_counter *counter, struct roger_figures *r
 		if (counter->slots[i].name.data)
 			items[count++] = counter->slots[i];
 	qsort(items, count, sizeof *items, compare_figures);
-	*ret_figures = (struct roger_figures){ items, count };
+	*ret_figures = (struct roger_figure_list){ items, count };
 	return ROGER_OK;
 }

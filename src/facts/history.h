@@ -9,9 +9,7 @@
 #define RG_HISTORY_H
 
 #include "data/record.h"
-
-extern const char *const rg_event_kinds[];
-extern const struct roger_record rg_event_record;
+#include "verbs.h"
 
 struct rg_note;
 struct rg_run_document;
@@ -51,7 +49,7 @@ RG_CHECKED int rg_history_arrange(struct rg_history *history, int64_t since_ms, 
 				  struct roger_err *err);
 
 /* Actors and peers, in the order in which they first appear. */
-RG_CHECKED int rg_history_agents(const struct roger_events *events, struct rg_arena *arena,
+RG_CHECKED int rg_history_agents(const struct roger_event_list *events, struct rg_arena *arena,
 				 struct roger_strs *ret_agents, struct roger_err *err);
 
 /* --------------------------------------------------------------- figures -- */
@@ -75,6 +73,6 @@ int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name);
 
 /* All counters, largest first, then by name. */
 RG_CHECKED int rg_counter_figures(const struct rg_counter *counter,
-				  struct roger_figures *ret_figures, struct roger_err *err);
+				  struct roger_figure_list *ret_figures, struct roger_err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #define RG_KINDS_H
 
 #include "data/record.h"
+#include "verbs.h"
 
 /* In the order in which verify and seals list them. */
 enum rg_log {
@@ -22,6 +23,7 @@ enum rg_log {
 	RG_LOG_ACTIVITY,
 	RG_LOG_ARCHIVE,
 	RG_LOG_CLEANUPS,
+	RG_LOG_SESSIONS, /* numbers of another program that a session began with */
 	RG_LOGS
 };
 
@@ -57,6 +59,7 @@ union rg_log_record {
 	struct roger_damage damage;
 	struct roger_activity activity;
 	struct roger_cleanup cleanup;
+	struct rg_session session;
 };
 
 struct rg_kind {

@@ -1,66 +1,8 @@
 #include "facts/message.h"
 
+#include "base/id.h"
 #include "base/limits.h"
 #include "base/unicode.h"
-
-const char *const rg_message_types[] = { "context", "result", "decision", "data", NULL };
-
-const char *const rg_ack_outcomes[] = { "none", "done", "blocked", "rejected", NULL };
-
-#define AT(member) offsetof(struct roger_message, member)
-static const struct roger_field fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "msg-<ms>-<random>" },
-	{ "issue_id", ROGER_NAME, AT(issue), ROGER_REQUIRED | ROGER_ISSUE, NULL, NULL,
-	  "unit of work" },
-	{ "from_phase", ROGER_NAME, AT(from), ROGER_REQUIRED, NULL, NULL, "sender" },
-	{ "to_phase", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "recipient" },
-	{ "run_counter", ROGER_INT, AT(pass), ROGER_REQUIRED, NULL, NULL,
-	  "pass through the workflow" },
-	{ "message_type", ROGER_ENUM, AT(type), ROGER_REQUIRED, rg_message_types, NULL,
-	  "kind of message" },
-	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED, NULL, NULL, "the text" },
-	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "structured data beside it" },
-	{ "read", ROGER_BOOL, AT(read), ROGER_REQUIRED, NULL, NULL,
-	  "the recipient has accepted it" },
-	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL,
-	  "ms since 1970" },
-	{ "read_at", ROGER_TIME, AT(read_at_ms), 0, NULL, NULL, "ms since 1970" },
-	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
-	{ "epoch", ROGER_INT, AT(epoch), ROGER_SPARE, NULL, NULL, "session that seq counts in" },
-	{ "idempotent_key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL,
-	  "idempotency key: sent at most once" },
-	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_SPARE, NULL, NULL, "id of what it answers" },
-	{ "via", ROGER_TEXT, AT(via), ROGER_SPARE, NULL, NULL, "the edge it came in over" },
-	{ "proved", ROGER_TEXT, AT(proved), ROGER_SPARE, NULL, NULL,
-	  "how the sender's name was proved" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "cycle of the key" },
-	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "which attempt" },
-	{ "confirm_by", ROGER_TIME, AT(confirm_by_ms), ROGER_SPARE, NULL, NULL,
-	  "deadline for its recipient to read it" },
-	{ "retry_within", ROGER_INT, AT(retry_within_ms), ROGER_SPARE, NULL, NULL,
-	  "ms that each further attempt may take" },
-	{ "claimed_by", ROGER_TEXT, AT(claimed_by), ROGER_SPARE, NULL, NULL,
-	  "holder of the lease" },
-	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL,
-	  "when the lease ends" },
-	{ "handed_at", ROGER_TIME, AT(handed_at_ms), ROGER_SPARE, NULL, NULL,
-	  "when it was written to the file of its recipient" },
-	{ "acked_at", ROGER_TIME, AT(acked_at_ms), ROGER_SPARE, NULL, NULL,
-	  "when its recipient acknowledged it" },
-	{ "ack_outcome", ROGER_ENUM, AT(ack_outcome), ROGER_SPARE, rg_ack_outcomes, NULL,
-	  "done, blocked or rejected" },
-	{ "ack_note", ROGER_TEXT, AT(ack_note), ROGER_SPARE, NULL, NULL, "note with the outcome" },
-	{ "archived_at", ROGER_TIME, AT(archived_at_ms), ROGER_SPARE, NULL, NULL,
-	  "when it was archived" },
-	{ "archive_reason", ROGER_TEXT, AT(archive_reason), ROGER_SPARE, NULL, NULL,
-	  "why it was archived" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-
-const struct roger_record rg_message_record = { "message", sizeof(struct roger_message), fields };
 
 static int bound(const char *member, int64_t number, int64_t maximum, struct roger_err *err)
 {
@@ -164,64 +106,227 @@ static bool skim_text(struct roger_str value, struct roger_str *ret_text)
 	return true;
 }
 
-/* The members that are skimmed; their lengths are compared first. */
-#define MEMBER(name, member, text)                                                                 \
-	{                                                                                          \
-		name, sizeof name - 1, offsetof(struct roger_message, member), text                \
-	}
-static const struct {
-	const char *name;
-	size_t length, offset;
-	bool is_text;
-} skimmed[] = {
-	MEMBER("id", id, true),
-	MEMBER("issue_id", issue, true),
-	MEMBER("from_phase", from, true),
-	MEMBER("to_phase", to, true),
-	MEMBER("seq", seq, false),
-	MEMBER("epoch", epoch, false),
-	MEMBER("confirm_by", confirm_by_ms, false),
-	MEMBER("claimed_by", claimed_by, true),
-	MEMBER("claimed_until", claimed_until_ms, false),
-	MEMBER("archived_at", archived_at_ms, false),
-};
-#undef MEMBER
+/* Is it the field's name, as roger writes it? */
+static bool is_named(const struct roger_field *field, struct roger_str name)
+{
+	return field->kind != ROGER_MEMBERS && !(field->flags & ROGER_ANSWERED) &&
+	       rg_str_is(name, rg_field_file(field));
+}
 
-static bool skim_member(struct roger_str name, struct roger_str value,
+/* False: not a value that roger writes there. */
+static bool skim_member(const struct roger_field *field, struct roger_str value,
 			struct roger_message *message)
 {
-	void *place;
-	size_t i;
+	void *place = rg_field_at(field, message);
 
-	if (rg_str_equal(name, RG_STR("read")))
-		message->read = rg_str_equal(value, RG_STR("true"));
-	for (i = 0; i < sizeof skimmed / sizeof *skimmed; i++) {
-		if (name.length != skimmed[i].length ||
-		    memcmp(name.data, skimmed[i].name, name.length) != 0)
-			continue;
-		place = (char *)message + skimmed[i].offset;
-		return skimmed[i].is_text ? skim_text(value, place) : rg_str_number(value, place);
-	}
+	if (!(field->flags & ROGER_SKIMMED))
+		return true;
+	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME)
+		return skim_text(value, place);
+	/* Of what is unread. */
+	if (field->kind == ROGER_TIME && !(field->flags & ROGER_SPARE) && rg_str_is(value, "null"))
+		return true;
+	if (field->kind != ROGER_BOOL)
+		return rg_str_number(value, place);
+	*(bool *)place = rg_str_equal(value, RG_STR("true"));
 	return true;
 }
 
+/* Roger writes its members in their order: one that comes twice, or that roger does not know, is
+ * for the reader of all of it. */
 bool rg_message_skim(struct roger_str line, struct roger_message *ret_message)
 {
-	const char *at = line.data, *end = line.data + line.length, *name, *value;
+	const char *at = line.data, *end = line.data + line.length, *value;
+	const struct roger_field *field = rg_message_record.fields;
+	struct roger_str name;
 
 	*ret_message = (struct roger_message){ 0 };
 	do {
-		name = at + 2;
 		value = at + 1 < end && at[1] == '"' ? after_string(at + 1, end) : NULL;
 		if (!value || value == end || *value != ':')
 			return false;
+		name = (struct roger_str){ at + 2, (size_t)(value - at) - 3 };
+		while (field->name && !is_named(field, name))
+			field++;
 		at = after_value(value + 1, end);
-		if (!at || !skim_member((struct roger_str){ name, (size_t)(value - name) - 1 },
-					(struct roger_str){ value + 1, (size_t)(at - value) - 1 },
-					ret_message))
+		if (!at || !field->name ||
+		    !skim_member(field++, (struct roger_str){ value + 1, (size_t)(at - value) - 1 },
+				 ret_message))
 			return false;
 	} while (*at == ',');
 	return at + 1 == end && ret_message->to.length && ret_message->id.length;
+}
+
+/* ------------------------------------------------------------ later lines -- */
+
+static size_t bytes_of(enum roger_kind kind)
+{
+	return kind == ROGER_BOOL			 ? sizeof(bool)
+	       : kind == ROGER_ENUM			 ? sizeof(int)
+	       : kind == ROGER_INT || kind == ROGER_TIME ? sizeof(int64_t)
+							 : sizeof(struct roger_str);
+}
+
+static void copy_field(const struct roger_field *field, const struct roger_message *from,
+		       struct roger_message *to)
+{
+	memcpy(rg_field_at(field, to), rg_field_at(field, from), bytes_of(field->kind));
+}
+
+static uint64_t hash_field(uint64_t key, const struct roger_field *field,
+			   const struct roger_message *message)
+{
+	const void *at = rg_field_at(field, message);
+	const size_t bytes = bytes_of(field->kind);
+	const struct roger_str *text = at;
+
+	return bytes == sizeof *text ? rg_hash(key, text->data, text->length)
+				     : rg_hash(key, at, bytes);
+}
+
+uint64_t rg_message_hash(uint64_t key, const struct roger_message *message)
+{
+	const struct roger_field *field;
+	bool there;
+
+	for (field = rg_message_record.fields; field->name; field++) {
+		if (!(field->flags & ROGER_STATE)) {
+			key = hash_field(key, field, message);
+		} else if (field->flags & ROGER_STAYS) {
+			there = !rg_field_unset(field, message);
+			key = rg_hash(key, &there, sizeof there);
+		}
+	}
+	return key;
+}
+
+void rg_message_follow(const struct roger_message *first, struct roger_message *later)
+{
+	const struct roger_field *field;
+	const bool knows = later->seq || !first->seq;
+
+	for (field = rg_message_record.fields; field->name; field++)
+		if (!(field->flags & ROGER_STATE) ||
+		    (rg_field_unset(field, later) &&
+		     (field->flags & ROGER_STAYS || (field->flags & ROGER_CLEARED && !knows))))
+			copy_field(field, first, later);
+}
+
+static void add_rewrite(struct rg_rewrites *rewrites, const char *member, uint64_t value)
+{
+	if (rewrites->count < RG_REWRITES_MAX)
+		rewrites->items[rewrites->count++] = (struct rg_rewrite){ member, value };
+}
+
+/* The root of an object's text, or of members without their braces. */
+static int read_object(struct roger_str text, bool braces, struct rg_arena *arena,
+		       const struct rg_value **ret_root, struct roger_err *err)
+{
+	const struct rg_json *json;
+	int r = ROGER_OK;
+
+	if (!braces && !rg_arena_print(arena, &text, "{%.*s}", RG_STR_ARGS(text)))
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_json_read_within(text.length ? text : RG_STR("{}"), arena, &json, err);
+	*ret_root = r == ROGER_OK ? rg_json_root(json) : NULL;
+	return r;
+}
+
+/* Members that roger does not know: what the first line has stays, and others are added to it. */
+static int join_unknown(uint64_t key, struct roger_str first, struct roger_str *later,
+			struct rg_arena *arena, struct rg_rewrites *rewrites, struct roger_err *err)
+{
+	const struct rg_value *old, *new, *value = NULL, *before;
+	struct roger_str name;
+	struct rg_buf joined;
+	size_t i = 0;
+	int r;
+
+	r = read_object(first, false, arena, &old, err);
+	if (r == ROGER_OK)
+		r = read_object(*later, false, arena, &new, err);
+	if (r < 0)
+		return r;
+	rg_buf_init(&joined, SIZE_MAX);
+	rg_buf_add_str(&joined, first);
+	while (rg_json_next(new, &i, &name, &value)) {
+		before = rg_json_member_of(old, name);
+		if (!before) {
+			rg_json_add_key(&joined, name);
+			rg_json_print(value, &joined);
+		} else if (rg_json_hash(key, before) != rg_json_hash(key, value)) {
+			add_rewrite(rewrites, "",
+				    rg_hash(rg_json_hash(key, value), name.data, name.length));
+		}
+	}
+	return rg_arena_keep(arena, &joined, later) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* As values: another program may have written the numbers in other digits. */
+static int compare_objects(uint64_t key, const struct roger_field *field, struct roger_str first,
+			   struct roger_str later, struct rg_arena *arena,
+			   struct rg_rewrites *rewrites, struct roger_err *err)
+{
+	const struct rg_value *old, *new;
+	int r;
+
+	r = read_object(first, true, arena, &old, err);
+	if (r == ROGER_OK)
+		r = read_object(later, true, arena, &new, err);
+	if (r == ROGER_OK && rg_json_hash(key, old) != rg_json_hash(key, new))
+		add_rewrite(rewrites, rg_field_file(field), rg_json_hash(key, new));
+	return r;
+}
+
+int rg_message_compare(uint64_t key, const struct roger_message *first, struct roger_message *later,
+		       struct rg_arena *arena, struct rg_rewrites *ret_rewrites,
+		       struct roger_err *err)
+{
+	const struct roger_field *field;
+	struct roger_str unknown = later->unknown;
+	int r = ROGER_OK;
+
+	ret_rewrites->count = 0;
+	for (field = rg_message_record.fields; field->name && r == ROGER_OK; field++) {
+		if (field->flags & ROGER_STATE || field->kind == ROGER_MEMBERS ||
+		    (rg_field_unset(field, later) && !(field->flags & ROGER_REQUIRED)))
+			continue;
+		if (field->kind == ROGER_OBJECT)
+			r = compare_objects(key, field, first->metadata, later->metadata, arena,
+					    ret_rewrites, err);
+		else if (later->pass < 0 && field->offset == offsetof(struct roger_message, pass))
+			continue;
+		else if (hash_field(key, field, first) != hash_field(key, field, later))
+			add_rewrite(ret_rewrites, rg_field_file(field),
+				    hash_field(key, field, later));
+	}
+	if (r == ROGER_OK)
+		r = join_unknown(key, first->unknown, &unknown, arena, ret_rewrites, err);
+	rg_message_follow(first, later);
+	later->unknown = unknown;
+	return r;
+}
+
+int rg_message_read_later(uint64_t key, struct roger_str first_line, struct roger_str line,
+			  struct rg_arena *arena, struct roger_message *ret_message,
+			  struct rg_rewrites *ret_rewrites, struct roger_err *err)
+{
+	struct roger_message first, later;
+	const struct rg_json *json;
+	int r;
+
+	r = rg_message_read_within(first_line, arena, &first, err);
+	if (r == ROGER_OK)
+		r = rg_json_read_within(line, arena, &json, err);
+	if (r == ROGER_OK)
+		r = decode(json, arena, &later, err);
+	if (r < 0)
+		return r;
+	if (rg_json_kind(rg_json_member(rg_json_root(json), "run_counter")) == RG_JSON_NULL)
+		later.pass = -1;
+	*ret_message = later;
+	return rg_message_compare(key, &first, ret_message, arena, ret_rewrites, err);
 }
 
 void rg_message_print(const struct roger_message *message, struct rg_buf *out,
@@ -231,7 +336,7 @@ void rg_message_print(const struct roger_message *message, struct rg_buf *out,
 
 	*ret_number_at = SIZE_MAX;
 	rg_buf_add_char(out, '{');
-	for (field = fields; field->name; field++) {
+	for (field = rg_message_record.fields; field->name; field++) {
 		if (field->offset == offsetof(struct roger_message, seq) && message->seq == 0)
 			*ret_number_at = out->length;
 		rg_field_encode(field, message, out);

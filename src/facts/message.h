@@ -3,15 +3,14 @@
  * first.
  *
  * The record of seed 004 and its rules; pure functions.  A journal line holds one
- * message; the last line with an id is the message's state.
+ * message.  The first line with an id says what the message is; the last one is its
+ * state.
  */
 #ifndef RG_MESSAGE_H
 #define RG_MESSAGE_H
 
 #include "data/record.h"
-
-extern const char *const rg_message_types[], *const rg_ack_outcomes[];
-extern const struct roger_record rg_message_record;
+#include "verbs.h"
 
 /* Decode a message from a line.  Its texts point into *ret_json, which the caller frees after use,
  * and into arena.  ROGER_EDATA: not a message; err says why and names the member. */
@@ -26,6 +25,37 @@ RG_CHECKED int rg_message_read_within(struct roger_str line, struct rg_arena *ar
 /* Read from a line that roger wrote, without a look at what is between them, the members that say
  * whose message it is and what became of it; texts point into the line.  False: read all of it. */
 RG_CHECKED bool rg_message_skim(struct roger_str line, struct roger_message *ret_message);
+
+/* A keyed hash over what the message is.  The same for two lines of an id: the later one has all
+ * that the first one says.  Not the same: rg_message_compare() tells why. */
+uint64_t rg_message_hash(uint64_t key, const struct roger_message *message);
+
+/* What the message is, and what a later line lacks of its state, as the first line has it. */
+void rg_message_follow(const struct roger_message *first, struct roger_message *later);
+
+/* A member that a later line rewrites ("": one that roger does not know), and a keyed hash of what
+ * it says there. */
+struct rg_rewrite {
+	const char *member;
+	uint64_t value;
+};
+enum { RG_REWRITES_MAX = 24 };
+struct rg_rewrites {
+	struct rg_rewrite items[RG_REWRITES_MAX];
+	size_t count;
+};
+
+/* Compare a later line with the first one of its id, and let it follow that.  A member that the
+ * later line lacks is no rewrite (pass: -1 is none); one that it adds is, unless roger does not
+ * know it. */
+RG_CHECKED int rg_message_compare(uint64_t key, const struct roger_message *first,
+				  struct roger_message *later, struct rg_arena *arena,
+				  struct rg_rewrites *ret_rewrites, struct roger_err *err);
+/* The same of two lines; the message is in arena, and they must outlive it. */
+RG_CHECKED int rg_message_read_later(uint64_t key, struct roger_str first_line,
+				     struct roger_str line, struct rg_arena *arena,
+				     struct roger_message *ret_message,
+				     struct rg_rewrites *ret_rewrites, struct roger_err *err);
 
 /* Check what the field table cannot: the bounds of ids and numbers. */
 RG_CHECKED int rg_message_check(const struct roger_message *message, struct roger_err *err);

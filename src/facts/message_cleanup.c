@@ -67,27 +67,3 @@ const char *rg_message_cleanup_reason(enum rg_cleanup verdict)
 	}
 	return "";
 }
-
-#define AT(member) offsetof(struct roger_cleanup, member)
-static const struct roger_field cleanup_fields[] = {
-	{ "at", ROGER_TIME, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
-	{ "issue_id", ROGER_TEXT, AT(issue), 0, NULL, NULL, "unit of work" },
-	{ "verb", ROGER_TEXT, AT(verb), ROGER_SPARE, NULL, NULL, "the verb that moved them" },
-	{ "reason", ROGER_TEXT, AT(reason), ROGER_SPARE, NULL, NULL, "why they were moved" },
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out" },
-	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "of these: too old" },
-	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "of these: enough newer messages" },
-	{ "by_run", ROGER_INT, AT(by_pass), 0, NULL, NULL, "of these: from an earlier run" },
-	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL,
-	  "kept because nobody read them" },
-	{ "bytes_before", ROGER_INT, AT(bytes_before), 0, NULL, NULL,
-	  "bytes of text and metadata before" },
-	{ "bytes_after", ROGER_INT, AT(bytes_after), 0, NULL, NULL,
-	  "bytes of text and metadata after" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record rg_cleanup_record = { "cleanup metrics", sizeof(struct roger_cleanup),
-						cleanup_fields };

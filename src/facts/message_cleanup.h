@@ -9,6 +9,7 @@
 #define RG_MESSAGE_CLEANUP_H
 
 #include "data/record.h"
+#include "verbs.h"
 
 enum rg_cleanup { RG_KEEP, RG_KEEP_UNREAD, RG_TOO_OLD, RG_TOO_MANY, RG_OLD_RUN };
 
@@ -27,6 +28,5 @@ void rg_message_cleanup(const struct roger_message *messages, size_t count,
 const char *rg_message_cleanup_reason(enum rg_cleanup verdict);
 
 /* What left an issue: a line of cleanup_metrics.jsonl. */
-extern const struct roger_record rg_cleanup_record;
 
 #endif

@@ -1,6 +1,7 @@
 #include "facts/message_history.h"
 
 #include "base/id.h"
+#include "facts/person.h"
 
 /* What is known about a message, in 24 bytes. */
 struct known {
@@ -194,6 +195,8 @@ static int raise_mark(struct rg_table *table, const struct roger_message *messag
 static int note_seen(struct rg_message_history *history, const struct roger_message *message,
 		     struct roger_err *err)
 {
+	if (rg_message_in_place(message))
+		return ROGER_OK;
 	return raise_mark(&history->seen, message, &history->sums.seen, &history->sums.seen_numbers,
 			  err);
 }

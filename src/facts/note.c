@@ -40,6 +40,7 @@ static const struct roger_field fields[] = {
 	MEMBER("by", ROGER_TEXT, by),
 	MEMBER("terminal", ROGER_TEXT, terminal),
 	MEMBER("parent", ROGER_TEXT, parent),
+	MEMBER("login", ROGER_TEXT, login),
 	MEMBER("from", ROGER_TEXT, from),
 	MEMBER("to", ROGER_TEXT, to),
 	MEMBER("file", ROGER_TEXT, file),
@@ -110,6 +111,7 @@ static int print_entry(const struct rg_note *note, struct roger_str details, str
 	if (!entry.task.length)
 		entry.task = RG_STR("general");
 	entry.type = ROGER_TOOL_EXEC;
+	entry.status = entry.status ? entry.status : ROGER_SUCCESS;
 	entry.details = details;
 	return rg_activity_print(&entry, out, err);
 }

@@ -64,7 +64,8 @@ struct rg_note {
 	struct roger_str agent;
 	struct roger_str by;		   /* RG_BY_PERSON: somebody else than the agent looked */
 	struct roger_str terminal, parent; /* of the process that ran the verb */
-	struct roger_str from, to, file;   /* bridge, ingest: what was skipped, and where */
+	struct roger_str login; /* or, through `roger serve`: "token bob 1a2b3c4d", "socket" */
+	struct roger_str from, to, file; /* bridge, ingest: what was skipped, and where */
 	int64_t line, seq;
 	struct roger_str run;
 	struct roger_strs ids;		    /* the first message ids */

@@ -12,7 +12,7 @@ struct rg_query {
 	struct roger_str issue;
 	struct roger_str from;
 	struct roger_str to;
-	int type; /* enum roger_type + 1; 0: any */
+	int type; /* enum roger_type; 0: any */
 	int64_t run_counter;
 	bool unread;
 	bool read;
@@ -90,7 +90,7 @@ static inline struct rg_query rg_query_held_too(const struct rg_query *query)
 
 struct rg_figures {
 	int64_t messages, unread, archived, agents, issues, strays;
-	int64_t by_type[4];
+	int64_t by_type[ROGER_DATA + 1];
 	int64_t epoch, journal_bytes, journal_lines, oldest_at_ms, newest_at_ms;
 };
 

@@ -8,8 +8,7 @@
 #define RG_RETIREMENT_H
 
 #include "data/record.h"
-
-extern const struct roger_record rg_retired_record, rg_retirement_record;
+#include "verbs.h"
 
 /* NULL: not retired. */
 const struct roger_retired *rg_retired_find(const struct roger_retired_list *list,

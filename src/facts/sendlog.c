@@ -3,107 +3,7 @@
 #include <stdio.h>
 
 #include "base/id.h"
-
-const char *const rg_sendlog_outcomes[] = { "delivered", "timeout", "error", NULL };
-const char *const rg_dead_letter_statuses[] = { "undelivered", "redelivered", "stale", NULL };
-
-#define AT(member) offsetof(struct roger_attempt, member)
-static const struct roger_field attempt_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the attempt" },
-	{ "sender", ROGER_NAME, AT(from), ROGER_REQUIRED, NULL, NULL, "who sent" },
-	{ "target", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "to whom" },
-	{ "timestamp", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL,
-	  "when, or when its outcome was known" },
-	{ "idempotent_key", ROGER_TEXT, AT(key), ROGER_REQUIRED, NULL, NULL, "task:verb:cycle" },
-	{ "payload_chars", ROGER_INT, AT(payload_chars), ROGER_REQUIRED, NULL, NULL,
-	  "characters of the content" },
-	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_REQUIRED, rg_sendlog_outcomes, NULL,
-	  "delivered, timeout or error" },
-	{ "attempt", ROGER_INT, AT(attempt), ROGER_REQUIRED, NULL, NULL, "from 1" },
-	{ "max_attempts", ROGER_INT, AT(max_attempts), ROGER_REQUIRED, NULL, NULL,
-	  "as configured then" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle), 0, NULL, NULL, "cycle it was made in" },
-	{ "dead_letter_task_id", ROGER_TEXT, AT(dead_letter_task), 0, NULL, NULL,
-	  "where it was filed" },
-	{ "payload_bytes", ROGER_INT, AT(payload_bytes), ROGER_SPARE, NULL, NULL,
-	  "bytes of the content" },
-	{ "payload_sha256", ROGER_TEXT, AT(payload_sha256), ROGER_SPARE, NULL, NULL,
-	  "SHA-256 of the content" },
-	{ "message_id", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "the message" },
-	{ "cause", ROGER_TEXT, AT(cause), ROGER_SPARE, NULL, NULL, "cause of a timeout or error" },
-	{ "settled", ROGER_BOOL, AT(pending), ROGER_SPARE | ROGER_NEGATED, NULL, NULL,
-	  "false: under way, or its outcome is not known yet" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record rg_attempt_record = { "attempt", sizeof(struct roger_attempt),
-						attempt_fields };
-
-#define AT(member) offsetof(struct roger_dead_letter, member)
-static const struct roger_field dead_letter_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the dead letter" },
-	{ "task_id", ROGER_TEXT, AT(task), ROGER_REQUIRED, NULL, NULL, "task of its key" },
-	{ "sender", ROGER_NAME, AT(from), ROGER_REQUIRED, NULL, NULL, "who sent" },
-	{ "target", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "to whom" },
-	{ "timestamp", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL,
-	  "when the sender gave up" },
-	{ "idempotent_key", ROGER_TEXT, AT(key), ROGER_REQUIRED, NULL, NULL, "task:verb:cycle" },
-	{ "payload_sha256", ROGER_TEXT, AT(payload_sha256), ROGER_REQUIRED, NULL, NULL,
-	  "SHA-256 of the content" },
-	{ "payload_bytes", ROGER_INT, AT(payload_bytes), ROGER_SPARE, NULL, NULL,
-	  "bytes of the content" },
-	{ "attempt_count", ROGER_INT, AT(attempts), ROGER_REQUIRED, NULL, NULL, "attempts made" },
-	{ "status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_dead_letter_statuses, NULL,
-	  "undelivered, redelivered or stale" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "cycle it was filed in" },
-	{ "message_id", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "the message" },
-	{ "cause", ROGER_TEXT, AT(cause), ROGER_SPARE, NULL, NULL, "why its attempts ended" },
-	{ "filed_as", ROGER_TEXT, AT(filed_as), ROGER_SPARE, NULL, NULL,
-	  "what the task system called it" },
-	{ "note", ROGER_TEXT, AT(note), ROGER_SPARE, NULL, NULL, "of who changed its status" },
-	{ "updated_at", ROGER_INSTANT, AT(updated_at_ms), ROGER_SPARE, NULL, NULL,
-	  "when its status changed" },
-	{ "delivered_at", ROGER_INSTANT, AT(delivered_at_ms), ROGER_SPARE, NULL, NULL,
-	  "when the recipient read it after all" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record rg_dead_letter_record = { "dead letter", sizeof(struct roger_dead_letter),
-						    dead_letter_fields };
-
-#define AT(member) offsetof(struct roger_cycle, member)
-static const struct roger_field cycle_fields[] = {
-	{ "id", ROGER_NAME, AT(id), ROGER_REQUIRED, NULL, NULL, "of the cycle" },
-	{ "number", ROGER_INT, AT(number), ROGER_REQUIRED, NULL, NULL, "from 1" },
-	{ "opened_at", ROGER_INSTANT, AT(opened_at_ms), 0, NULL, NULL, "when" },
-	{ "opened_by", ROGER_NAME, AT(opened_by), ROGER_SPARE, NULL, NULL, "by whom" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record rg_cycle_record = { "cycle", sizeof(struct roger_cycle), cycle_fields };
-
-#define AT(member) offsetof(struct roger_digest, member)
-static const struct roger_field digest_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of sender and key" },
-	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_REQUIRED, rg_sendlog_outcomes, NULL,
-	  "of the last attempt" },
-	{ "attempts", ROGER_INT, AT(attempts), ROGER_REQUIRED, NULL, NULL, "made" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle), ROGER_REQUIRED, NULL, NULL, "of the last attempt" },
-	{ "timestamp", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL,
-	  "of the last attempt" },
-	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record rg_digest_record = { "digest", sizeof(struct roger_digest),
-					       digest_fields };
+#include "facts/person.h"
 
 /* ---------------------------------------------------------------- keys -- */
 
@@ -258,8 +158,14 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 	}
 	*ret_at_ms = message->read_at_ms;
 	/* A later acknowledgement is not the line that marked it read. */
-	return message->read &&
+	return message->read && !rg_message_in_place(message) &&
 	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
+}
+
+bool rg_sendlog_fails(const struct roger_message *message)
+{
+	return message->key.length && message->cycle.length && message->confirm_by_ms &&
+	       !message->archived_at_ms && rg_message_in_place(message);
 }
 
 int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle,

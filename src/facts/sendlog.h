@@ -16,20 +16,18 @@
 #define RG_SENDLOG_H
 
 #include "data/record.h"
+#include "verbs.h"
 
 /* The cycle before any was opened. */
 #define RG_FIRST_CYCLE "1"
 
 /* Why roger refuses to store a message; what room or configuration may lift may be tried again. */
+#define RG_CAUSE_IN_PLACE "acknowledged by human, not read"
 #define RG_CAUSE_FULL "mailbox full"
 #define RG_CAUSE_UNKNOWN "unknown name"
 #define RG_CAUSE_TOO_LONG "text too long"
 #define RG_CAUSE_RETIRED "retired"
 #define RG_CAUSE_BREAKER "breaker open"
-
-extern const char *const rg_sendlog_outcomes[], *const rg_dead_letter_statuses[];
-extern const struct roger_record rg_attempt_record, rg_dead_letter_record, rg_cycle_record,
-	rg_digest_record;
 
 /* ---------------------------------------------------------------- keys -- */
 
@@ -74,6 +72,9 @@ RG_CHECKED int rg_sendlog_letter(const struct roger_attempt *last, int64_t attem
 /* Does this line of a message show that an attempt was delivered?  *ret_at_ms: when; 0: unknown,
  * since the line is another attempt of a stored message. */
 bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms);
+
+/* Does it show that nobody will read it: a person dealt with it in place of the recipient? */
+bool rg_sendlog_fails(const struct roger_message *message);
 
 /* Can this line of a message begin an attempt whose sender waits for it to be read? */
 bool rg_sendlog_begins(const struct roger_message *message);

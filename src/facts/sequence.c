@@ -201,6 +201,36 @@ int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struc
 	return ROGER_OK;
 }
 
+int rg_sequence_add(struct rg_sequence *sequence, const struct rg_sequence *other,
+		    struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; r == ROGER_OK && i < other->counter_count; i++)
+		r = rg_sequence_count(sequence, other->counters[i].agent, other->counters[i].seq,
+				      err);
+	for (i = 0; r == ROGER_OK && i < other->seen_count; i++)
+		r = rg_sequence_see(sequence, other->seen[i].reader, other->seen[i].sender,
+				    other->seen[i].seq, err);
+	return r;
+}
+
+bool rg_sequence_covers(const struct rg_sequence *sequence, const struct rg_sequence *other)
+{
+	size_t i;
+
+	for (i = 0; i < other->counter_count; i++)
+		if (rg_sequence_counted(sequence, other->counters[i].agent) <
+		    other->counters[i].seq)
+			return false;
+	for (i = 0; i < other->seen_count; i++)
+		if (rg_sequence_seen(sequence, other->seen[i].reader, other->seen[i].sender) <
+		    other->seen[i].seq)
+			return false;
+	return true;
+}
+
 /* -------------------------------------------------------------- reading -- */
 
 int rg_sequence_new(struct rg_sequence **ret_sequence, struct roger_err *err)
@@ -394,9 +424,10 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 		if (r < 0)
 			return r;
 	}
+	sequence->foreign =
+		!rg_json_member(root, "epoch") && (sequence->counter_count || sequence->seen_count);
 	sequence->cleared = rg_json_member(root, "counters") && rg_json_member(root, "lastSeen") &&
-			    !rg_json_member(root, "epoch") && !sequence->counter_count &&
-			    !sequence->seen_count;
+			    !rg_json_member(root, "epoch") && !sequence->foreign;
 	if (unknown.length &&
 	    !rg_arena_copy(sequence->memory, rg_buf_str(&unknown), &sequence->unknown))
 		return rg_fail_memory(err);

@@ -41,6 +41,7 @@ struct rg_sequence {
 	uint64_t journal_bytes;	  /* of the journal on disk when written; 0: not recorded */
 	uint64_t journal_chain;	  /* the chain there */
 	bool cleared; /* as read: no numbers and no epoch, so another program cleared it */
+	bool foreign; /* as read: numbers and no epoch, so another program wrote it */
 };
 
 RG_CHECKED int rg_sequence_new(struct rg_sequence **ret_sequence, struct roger_err *err);
@@ -69,6 +70,12 @@ RG_CHECKED int rg_sequence_count(struct rg_sequence *sequence, struct roger_str 
 				 int64_t number, struct roger_err *err);
 RG_CHECKED int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader,
 			       struct roger_str sender, int64_t number, struct roger_err *err);
+
+/* Raise numbers to those of another document, whatever its epoch. */
+RG_CHECKED int rg_sequence_add(struct rg_sequence *sequence, const struct rg_sequence *other,
+			       struct roger_err *err);
+/* Does it have all numbers of another document, or higher ones? */
+bool rg_sequence_covers(const struct rg_sequence *sequence, const struct rg_sequence *other);
 
 /* Start a new session (seed 002, option C): clear all numbers and raise the epoch, unless it is
  * RG_EPOCH_MAX. */

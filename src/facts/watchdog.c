@@ -8,84 +8,6 @@
 /* Bytes for an instant printed by rg_clock_print_utc(). */
 enum { INSTANT_BYTES = 32 };
 
-#define STATUSES                                                                                   \
-	"active", "suspect_delivery_failure", "done_but_not_forwarded", "completed", "recovered",  \
-		"blocked", NULL
-const char *const rg_run_statuses[] = { STATUSES };
-const char *const rg_run_statuses_or_any[] = { "any", STATUSES };
-#undef STATUSES
-const char *const rg_run_outcomes[] = { "open",	     "succeeded", "failed", "killed",
-					"timed_out", "unknown",	  NULL };
-
-#define AT(member) offsetof(struct roger_run, member)
-static const struct roger_field fields[] = {
-	{ "runId", ROGER_NAME, AT(run), ROGER_REQUIRED, NULL, NULL, "the dispatched run" },
-	{ "childSessionKey", ROGER_TEXT, AT(child), ROGER_REQUIRED, NULL, NULL,
-	  "agent that does the work" },
-	{ "dispatchAt", ROGER_TEXT, AT(dispatched_at), ROGER_REQUIRED, NULL, NULL,
-	  "when it was dispatched" },
-	{ "expectedBy", ROGER_TEXT, AT(expected_by), ROGER_REQUIRED, NULL, NULL,
-	  "by when its completion is expected" },
-	{ "completionReceivedAt", ROGER_TEXT, AT(completed_at), 0, NULL, NULL,
-	  "when a completion receipt was observed" },
-	{ "forwardedToMain", ROGER_BOOL, AT(forwarded), ROGER_REQUIRED, NULL, NULL,
-	  "the result is confirmed to have reached the main thread" },
-	{ "resultSource", ROGER_TEXT, AT(source), 0, NULL, NULL, "source of the completion" },
-	{ "status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_run_statuses, NULL,
-	  "status according to the evidence" },
-	{ "statusUpdatedAt", ROGER_TEXT, AT(status_updated_at), ROGER_REQUIRED, NULL, NULL,
-	  "when the status last changed" },
-	{ "statusReason", ROGER_TEXT, AT(status_reason), ROGER_REQUIRED, NULL, NULL,
-	  "why, for people" },
-	{ "recoveryAction", ROGER_TEXT, AT(recovery_action), 0, NULL, NULL,
-	  "the last thing done to recover it" },
-	{ "recoveryAttemptCount", ROGER_INT, AT(recovery_attempts), 0, NULL, NULL,
-	  "recovery attempts so far" },
-	{ "lastRecoveryAt", ROGER_TEXT, AT(last_recovery_at), 0, NULL, NULL, "the last of them" },
-	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "what happened, oldest first" },
-	{ "ownerAgent", ROGER_NAME, AT(owner), ROGER_SPARE, NULL, NULL,
-	  "who is to get the result" },
-	{ "issueId", ROGER_NAME, AT(issue), ROGER_SPARE, NULL, NULL, "unit of work" },
-	{ "taskId", ROGER_TEXT, AT(task), ROGER_SPARE, NULL, NULL, "task of a task system" },
-	{ "childExit", ROGER_TEXT, AT(exit), ROGER_SPARE, NULL, NULL,
-	  "how the child ended: its exit status, its signal, failed or lost" },
-	{ "limitReached", ROGER_BOOL, AT(limit_reached), ROGER_SPARE, NULL, NULL,
-	  "it reached its limit and was told to end" },
-	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_SPARE, rg_run_outcomes, NULL,
-	  "how the child ended" },
-	{ "failureMessageId", ROGER_TEXT, AT(failure_message), ROGER_SPARE, NULL, NULL,
-	  "the message that told its owner of its failure" },
-	{ "settledAt", ROGER_TEXT, AT(settled_at), ROGER_SPARE, NULL, NULL,
-	  "when its failure was settled" },
-	{ "settledBy", ROGER_NAME, AT(settled_by), ROGER_SPARE, NULL, NULL, "by whom" },
-	{ "resultMessageId", ROGER_TEXT, AT(result_message), ROGER_SPARE, NULL, NULL,
-	  "the message that holds the result" },
-	{ "forwardEvidence", ROGER_TEXT, AT(evidence), ROGER_SPARE, NULL, NULL,
-	  "the message whose reading confirmed the forward" },
-	{ "extensionCount", ROGER_INT, AT(extensions), ROGER_SPARE, NULL, NULL,
-	  "how often its time was extended" },
-	{ "heartbeatAt", ROGER_TEXT, AT(heartbeat_at), ROGER_SPARE, NULL, NULL,
-	  "when roger run was last seen to watch over it" },
-	{ "processes.bootId", ROGER_TEXT, AT(boot_id), ROGER_SPARE, NULL, NULL,
-	  "boot of the machine in which these processes are" },
-	{ "processes.pidSpace", ROGER_INT, AT(pid_space), ROGER_SPARE, NULL, NULL,
-	  "pid namespace they are in" },
-	{ "processes.childPid", ROGER_INT, AT(child_pid), ROGER_SPARE, NULL, NULL,
-	  "process id of the child" },
-	{ "processes.childStart", ROGER_INT, AT(child_start), ROGER_SPARE, NULL, NULL,
-	  "when it was started, in ticks of the system" },
-	{ "processes.runnerPid", ROGER_INT, AT(runner_pid), ROGER_SPARE, NULL, NULL,
-	  "process id of roger run" },
-	{ "processes.runnerStart", ROGER_INT, AT(runner_start), ROGER_SPARE, NULL, NULL,
-	  "when that was started" },
-	{ "processes.*", ROGER_MEMBERS, AT(processes_unknown), 0, NULL, NULL,
-	  "members roger does not know" },
-	{ "unknown", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members roger does not know" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record rg_run_record = { "run", sizeof(struct roger_run), fields };
-
 /* ---------------------------------------------------------------- rules -- */
 
 static bool used_up(const struct rg_receipts *receipts, const struct rg_watchdog_rules *rules)
@@ -115,8 +37,7 @@ enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 	if (run->limit_reached)
 		return ROGER_RUN_TIMED_OUT;
 	if (!ended.length)
-		return receipts->completed_ms || receipts->child_lost ? ROGER_RUN_UNKNOWN
-								      : ROGER_RUN_OPEN;
+		return receipts->completed_ms || receipts->child_lost ? ROGER_RUN_UNKNOWN : 0;
 	if (rg_str_is(ended, "0"))
 		return ROGER_RUN_SUCCEEDED;
 	if (rg_str_is(ended, "lost"))
@@ -124,6 +45,11 @@ enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 	return ended.length >= sizeof killed && memcmp(ended.data, killed, sizeof killed - 1) == 0
 		       ? ROGER_RUN_KILLED
 		       : ROGER_RUN_FAILED;
+}
+
+bool rg_run_end_is_known(const struct roger_run *run)
+{
+	return run->exit.length && !rg_str_is(run->exit, "lost");
 }
 
 bool rg_run_wants_settling(const struct roger_run *run)
@@ -543,8 +469,8 @@ int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
 	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' is %s and %s: there is nothing to settle",
-			       RG_STR_ARGS(run->run), rg_run_statuses[judged.status],
-			       rg_run_outcomes[judged.outcome]);
+			       RG_STR_ARGS(run->run), rg_run_status_names[judged.status],
+			       judged.outcome ? rg_run_outcome_names[judged.outcome] : "open");
 	r = keep_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
 	if (r < 0)
 		return r;
@@ -629,8 +555,8 @@ static int note_change(struct roger_run *run, enum roger_run_status before, int6
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
-	rg_buf_printf(&text, "%s -> %s: %.*s", rg_run_statuses[before],
-		      rg_run_statuses[run->status], RG_STR_ARGS(run->status_reason));
+	rg_buf_printf(&text, "%s -> %s: %.*s", rg_run_status_names[before],
+		      rg_run_status_names[run->status], RG_STR_ARGS(run->status_reason));
 	return text.failed ? rg_fail_memory(err)
 			   : rg_run_note(run, now_ms, rg_buf_str(&text), arena, err);
 }

@@ -19,11 +19,7 @@
 #define RG_WATCHDOG_H
 
 #include "data/record.h"
-
-extern const char *const rg_run_statuses[];
-extern const char *const rg_run_statuses_or_any[]; /* names for a filter; the first is any */
-extern const char *const rg_run_outcomes[];
-extern const struct roger_record rg_run_record;
+#include "verbs.h"
 
 /* What is known about a run, without its texts; a time of 0 is not set. */
 struct rg_receipts {
@@ -56,6 +52,9 @@ enum roger_run_status rg_watchdog_judge(const struct rg_receipts *receipts,
 /* How its child ended, from the record of its end, not from its status. */
 enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 				      const struct rg_receipts *receipts);
+
+/* Is there evidence how its child ended?  "lost" is none: its result may be somewhere. */
+bool rg_run_end_is_known(const struct roger_run *run);
 
 /* It failed or cannot succeed, and nobody has settled that. */
 bool rg_run_wants_settling(const struct roger_run *run);

@@ -95,7 +95,7 @@ static int key_of(struct rg_config *config, const char *section, struct roger_st
 /* NULL: out of memory. */
 static struct roger_setting *add_setting(struct rg_config *config)
 {
-	struct roger_settings *settings = &config->settings;
+	struct roger_setting_list *settings = &config->settings;
 
 	return rg_arena_push(config->memory, &settings->items, &settings->count,
 			     sizeof *settings->items);
@@ -183,13 +183,11 @@ static int set_path(struct roger_str text, void *at, struct roger_setting *shown
 	return ROGER_OK;
 }
 
-/* Files that stand in the data folder under names of ours. */
-static bool is_ours(struct roger_str name)
+bool rg_config_uses(struct roger_str name)
 {
-	static const char *const ours[] = { "config.yaml", ".gitignore", "message-state.json",
-					    "state",	   "wake.lock",	 "triggers",
-					    "id",	   "setup.json", "seal.key",
-					    "seal.pub",	   "move" };
+	static const char *const ours[] = { "message-state.json", "state",    "wake.lock",
+					    "triggers",		  "id",	      "setup.json",
+					    "seal.key",		  "seal.pub", "move" };
 	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
 	size_t i, length;
 
@@ -214,7 +212,7 @@ static int set_file_name(struct roger_str text, void *at, struct roger_setting *
 	    rg_str_is(text, ".."))
 		return rg_config_wrong(shown->origin, shown->key,
 				       "the name of a file below data_dir, without '/'", err);
-	if (is_ours(text))
+	if (rg_config_uses(text) || rg_str_is(text, "config.yaml") || rg_str_is(text, ".gitignore"))
 		return rg_config_wrong(shown->origin, shown->key,
 				       "a name that roger does not use for a file of its own", err);
 	*(struct roger_str *)at = text;

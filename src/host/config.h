@@ -12,6 +12,7 @@
 #define RG_CONFIG_H
 
 #include "base/names.h"
+#include "facts/person.h"
 #include "host/settings.h"
 
 struct rg_group {
@@ -65,7 +66,7 @@ struct rg_config {
 	const char *groups_path; /* whose groups were not read yet; NULL: all were */
 
 	/* For `config show`: every setting with its value as text and its origin. */
-	struct roger_settings settings;
+	struct roger_setting_list settings;
 };
 
 /*
@@ -103,6 +104,10 @@ void rg_config_template(struct rg_buf *out);
 RG_CHECKED int rg_config_set_store(const char *root, struct roger_str address, bool only_check,
 				   struct roger_err *err);
 
+/* Does roger use this name for a file of its own in the data folder or .roger/, with any setting?
+ */
+bool rg_config_uses(struct roger_str name);
+
 /* A configuration of defaults only. */
 RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *err);
 
@@ -128,8 +133,7 @@ bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str 
 /* Is it roger's own name, which has no mailbox? */
 bool rg_config_is_roger(struct roger_str name);
 
-/* Is it the person's name, under which no agent may send? */
-#define RG_PERSON "human"
+/* Is it RG_PERSON, under which no agent may send? */
 bool rg_config_is_person(struct roger_str name);
 
 /* How the agent of that name is woken, or NULL. */

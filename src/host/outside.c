@@ -268,22 +268,27 @@ bool rg_outside_climb(char folder[4096], const char *name)
 	}
 }
 
-bool rg_outside_git_folder(const char *folder, char to[4096])
+bool rg_outside_git_own(const char *base, char to[4096])
 {
-	char base[PATH_MAX], git[PATH_MAX + 8], own[PATH_MAX], pointer[PATH_MAX + 16];
-	char *real, shared[PATH_MAX];
+	char git[PATH_MAX + 8];
 	struct stat facts;
-	bool found;
 
-	snprintf(base, sizeof base, "%s", folder);
-	if (!rg_outside_climb(base, ".git"))
-		return false;
 	snprintf(git, sizeof git, "%s/.git", base);
 	if (stat(git, &facts) < 0)
 		return false;
 	if (S_ISDIR(facts.st_mode))
 		return snprintf(to, PATH_MAX, "%s", git) < PATH_MAX;
-	if (!read_pointer(git, "gitdir: ", base, own))
+	return read_pointer(git, "gitdir: ", base, to);
+}
+
+bool rg_outside_git_folder(const char *folder, char to[4096])
+{
+	char base[PATH_MAX], own[PATH_MAX], pointer[PATH_MAX + 16], shared[PATH_MAX], *real;
+	struct stat facts;
+	bool found;
+
+	snprintf(base, sizeof base, "%s", folder);
+	if (!rg_outside_climb(base, ".git") || !rg_outside_git_own(base, own))
 		return false;
 	/* Working trees share one repository. */
 	snprintf(pointer, sizeof pointer, "%s/commondir", own);

@@ -9,6 +9,8 @@
 
 #include "host/file.h"
 
+enum { COMMAND_BYTES = 4096 }; /* of the words that started a process */
+
 void rg_boot_id(char to[RG_BOOT_ID_BYTES])
 {
 	enum { DIGITS = 36 };
@@ -22,7 +24,7 @@ void rg_boot_id(char to[RG_BOOT_ID_BYTES])
 		memset(to, 0, RG_BOOT_ID_BYTES);
 }
 
-/* From the text of /proc/<pid>/stat: its fields 3, 20 and 22. */
+/* From the text of /proc/<pid>/stat: its fields 3, 4, 20 and 22. */
 static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
 {
 	const char *at;
@@ -31,9 +33,11 @@ static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
 	/* The name in parentheses may hold anything; field 3 follows the last of them. */
 	at = text->failed ? NULL : strrchr(text->data, ')');
 	return at && sscanf(at,
-			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    ") %c %" SCNd64
+			    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 			    "%ld %*s %" SCNd64,
-			    &ret_look->state, &ret_look->threads, &ret_look->start) == 3;
+			    &ret_look->state, &ret_look->parent, &ret_look->threads,
+			    &ret_look->start) == 4;
 }
 
 bool rg_process_look(int64_t id, struct rg_process_look *ret_look)
@@ -82,6 +86,34 @@ static void read_name(int64_t id, char *to, size_t size)
 		if (to[i] < ' ' || to[i] > '~')
 			to[i] = '?';
 	to[i] = '\0';
+}
+
+bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
+			int64_t *ret_parent)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char path[40], name[32], text[COMMAND_BYTES];
+	struct rg_process_look look;
+	struct roger_str word;
+	size_t got = 0, at;
+
+	if (!rg_process_look(id, &look))
+		return false;
+	*ret_parent = look.parent;
+	read_name(id, name, sizeof name);
+	snprintf(path, sizeof path, "/proc/%lld/cmdline", (long long)id);
+	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
+	    rg_file_read_at(file, text, sizeof text - 1, 0, &got, NULL) < 0)
+		got = 0;
+	text[got] = '\0';
+	*ret_words = (struct roger_strs){ 0 };
+	if (!rg_arena_copy(arena, rg_str(name), &word) || !rg_arena_add(arena, ret_words, word))
+		return false;
+	for (at = 0; at < got; at += strlen(text + at) + 1)
+		if (!rg_arena_copy(arena, rg_str(text + at), &word) ||
+		    !rg_arena_add(arena, ret_words, word))
+			return false;
+	return true;
 }
 
 /* Of "NAME=value" lines that each end with a NUL. */

@@ -9,6 +9,7 @@
 #ifndef RG_PROCESS_H
 #define RG_PROCESS_H
 
+#include "base/arena.h"
 #include "base/str.h"
 
 /* The id of this boot, as text; "" where the system has none. */
@@ -31,6 +32,7 @@ enum rg_process_fate {
 /* What /proc says of a process now. */
 struct rg_process_look {
 	char state;
+	int64_t parent;
 	long threads;
 	int64_t start;
 };
@@ -58,6 +60,13 @@ void rg_process_ran(struct rg_ran *ret_ran);
  * name is the end of the path.  Returns how many were put into ids, at most ids_max.
  */
 size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max);
+
+/*
+ * What runs as a process: its name, and after it the first words that started it; and its
+ * parent.  False: it cannot be looked at.
+ */
+bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
+			int64_t *ret_parent);
 
 /* The value of a variable that the process was started with; false: it has none that fits, or
  * cannot be looked at. */

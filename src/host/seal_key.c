@@ -1,6 +1,7 @@
 /* The key of the workspace, seal.key, with its public half beside it in seal.pub. */
 #include "host/seal_key.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/sign.h"
@@ -10,8 +11,8 @@ static const char key_name[] = "seal.key", public_name[] = "seal.pub";
 enum { KEY_FILE_BYTES_MAX = 200 };
 
 /* The digits of a key's file; "": it is not there. */
-static int read_key(struct rg_workspace *workspace, const char *name, struct rg_arena *arena,
-		    struct roger_str *ret_key, struct roger_err *err)
+static int read_key(int folder, const char *name, struct rg_arena *arena, struct roger_str *ret_key,
+		    struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct roger_str key;
@@ -19,7 +20,7 @@ static int read_key(struct rg_workspace *workspace, const char *name, struct rg_
 	int r;
 
 	*ret_key = (struct roger_str){ "", 0 };
-	r = rg_file_read_all_at(workspace->data, name, KEY_FILE_BYTES_MAX, &text, &found, err);
+	r = rg_file_read_all_at(folder, name, KEY_FILE_BYTES_MAX, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
 	key = rg_buf_str(&text);
@@ -77,18 +78,63 @@ static int make_public(struct rg_workspace *workspace, struct rg_arena *arena,
 	return r;
 }
 
+static int remember(struct rg_workspace *workspace, struct roger_str public_key,
+		    struct roger_err *err)
+{
+	struct rg_trusted wish = workspace->trust->known;
+	int r;
+
+	if (!wish.id.length || rg_str_equal(wish.seal_key, public_key))
+		return ROGER_OK;
+	wish.seal_key = public_key;
+	r = rg_trust_accept(workspace->trust, &wish, err);
+	/* It holds a text that is not its own. */
+	workspace->trust = rg_trust_free(workspace->trust);
+	return r;
+}
+
+/* Whose is it?  That of an older roger, which kept no record of it, is not known to git. */
+static int check_trusted(struct rg_workspace *workspace, const struct rg_seal_key *key,
+			 struct roger_err *err)
+{
+	const char *why = rg_workspace_distrust(workspace);
+	const struct rg_trust *trust;
+	int r;
+
+	if (*why)
+		return rg_fail(err, ROGER_EREFUSED, 0, "no seal is made: %s", why);
+	r = rg_workspace_trust(workspace, &trust, err);
+	if (r < 0 || !trust->known.seal_key.length || !key->public_key.length ||
+	    rg_str_equal(trust->known.seal_key, key->public_key))
+		return r;
+	return rg_fail(
+		err, ROGER_EREFUSED, 0,
+		"the key in '%s' is not the one that this workspace was sealed with (%.16s..), "
+		"so it may have come with a pull; put yours back, or accept this one with "
+		"`roger trust`",
+		key_name, trust->known.seal_key.data);
+}
+
 int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 		     struct rg_seal_key *ret_key, struct roger_err *err)
 {
+	bool there;
 	int r;
 
 	*ret_key = (struct rg_seal_key){ { "", 0 }, { "", 0 } };
-	r = read_key(workspace, public_name, arena, &ret_key->public_key, err);
+	r = read_key(workspace->data, public_name, arena, &ret_key->public_key, err);
 	if (r == ROGER_OK)
-		r = read_key(workspace, key_name, arena, &ret_key->secret, err);
-	if (r == ROGER_OK && !ret_key->secret.length)
+		r = read_key(workspace->data, key_name, arena, &ret_key->secret, err);
+	there = ret_key->secret.length;
+	if (r == ROGER_OK && there)
+		r = make_public(workspace, arena, ret_key, err);
+	if (r == ROGER_OK)
+		r = check_trusted(workspace, ret_key, err);
+	if (r == ROGER_OK && !there)
 		r = make_secret(workspace, arena, ret_key, err);
-	return r < 0 ? r : make_public(workspace, arena, ret_key, err);
+	if (r == ROGER_OK && !there)
+		r = make_public(workspace, arena, ret_key, err);
+	return r == ROGER_OK ? remember(workspace, ret_key->public_key, err) : r;
 }
 
 int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
@@ -98,9 +144,9 @@ int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
 	char public[RG_KEY_DIGITS + 1];
 	int r;
 
-	r = read_key(workspace, key_name, arena, &secret, err);
+	r = read_key(workspace->data, key_name, arena, &secret, err);
 	if (r == ROGER_OK)
-		r = read_key(workspace, public_name, arena, &there, err);
+		r = read_key(workspace->data, public_name, arena, &there, err);
 	if (r < 0)
 		return r;
 	if (!secret.length)
@@ -114,9 +160,40 @@ int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
+int rg_seal_key_there(const char *folder, struct rg_arena *arena, struct roger_str *ret_public,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int data = RG_NO_FILE;
+	char public[RG_KEY_DIGITS + 1];
+	struct roger_str secret;
+	int r;
+
+	*ret_public = (struct roger_str){ "", 0 };
+	if (rg_file_open_folder(AT_FDCWD, folder, &data, NULL) < 0 || data == RG_NO_FILE)
+		return ROGER_OK;
+	r = read_key(data, key_name, arena, &secret, err);
+	if (r == ROGER_OK && secret.length && rg_key_public(secret, public))
+		return rg_arena_copy(arena, rg_str(public), ret_public) ? ROGER_OK
+									: rg_fail_memory(err);
+	return r == ROGER_EREFUSED ? ROGER_OK : r;
+}
+
 int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena *arena,
 		     struct rg_seal_key *ret_key, struct roger_err *err)
 {
+	const struct rg_trust *trust;
+	int r;
+
 	*ret_key = (struct rg_seal_key){ { "", 0 }, { "", 0 } };
-	return read_key(workspace, public_name, arena, &ret_key->public_key, err);
+	r = rg_workspace_trust(workspace, &trust, err);
+	if (r < 0)
+		return r;
+	if (trust->known.seal_key.length)
+		return rg_arena_copy(arena, trust->known.seal_key, &ret_key->public_key)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	/* Of an older roger: nobody else put it there, as far as we know. */
+	if (*rg_workspace_distrust(workspace))
+		return ROGER_OK;
+	return read_key(workspace->data, public_name, arena, &ret_key->public_key, err);
 }

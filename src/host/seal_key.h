@@ -1,5 +1,6 @@
 /*
- * seal_key - the key that seals are signed with; it stays with the workspace.
+ * seal_key - the key that seals are signed with.  It stands in the data folder, and which one it
+ * is, in what the person trusts: another one may have come with a repository.
  */
 #ifndef RG_SEAL_KEY_H
 #define RG_SEAL_KEY_H
@@ -12,11 +13,18 @@ struct rg_seal_key {
 	struct roger_str public_key; /* as its own file has it */
 };
 
-/* Its public half; memory from arena. */
+/* The public half of the key in a folder, whoever put it there; "": there is none. */
+RG_CHECKED int rg_seal_key_there(const char *folder, struct rg_arena *arena,
+				 struct roger_str *ret_public, struct roger_err *err);
+
+/* Its public half, as trusted; "": none is.  Memory from arena. */
 RG_CHECKED int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena *arena,
 				struct rg_seal_key *ret_key, struct roger_err *err);
 
-/* Both halves, made where there is none.  For one process at a time. */
+/*
+ * Both halves, made where there is none, and from then on the one that is trusted.  For one process
+ * at a time.  ROGER_EREFUSED: the key is not the trusted one, or nobody trusts the workspace.
+ */
 RG_CHECKED int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 				struct rg_seal_key *ret_key, struct roger_err *err);
 

@@ -70,7 +70,7 @@
 	SETTING("watchdog", "max_extensions", NUMBER, extensions_max, 0, 100, "3",                 \
 		"for each run, each of at most 24h")                                               \
 	SETTING("watchdog", "recovery_command", WORDS, recovery_command, 0, 0, "",                 \
-		"run in the folder that holds .roger/; no shell")                                  \
+		"gets the run, and its words are the result; no shell")                            \
 	SETTING("watchdog", "command_timeout", SPAN, recovery_command_timeout_ms, 100, 3600000,    \
 		"30s", "then the command is killed")                                               \
 	SETTING("watchdog", "heartbeat", SPAN, heartbeat_ms, 0, DAY_MS, "30s",                     \

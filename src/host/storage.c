@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/sign.h"
 #include "host/file.h"
+#include "host/triggers.h"
 #include "host/workspace.h"
 
 /* Folders that are made for such files: roger's, and those of the seeds. */
@@ -22,6 +24,8 @@ static bool is_usual(const char *inside)
 }
 
 /* ---------------------------------------------------------------- places -- */
+
+enum { RG_STORAGE_PATH_BYTES = 4800 };
 
 /* The setting of that name, where a file names it. */
 static const struct roger_setting *configured(const struct rg_config *config, const char *key)
@@ -44,28 +48,41 @@ struct finding {
 	size_t count;
 };
 
+/* Where it leads to, links resolved; file: the setting names a file in a folder. */
+static int resolve(const struct finding *finding, const struct roger_setting *setting, bool file,
+		   char to[RG_STORAGE_PATH_BYTES], struct roger_err *err)
+{
+	char path[4300], *slash;
+
+	rg_workspace_path_in(finding->root, setting->value, path, sizeof path);
+	slash = strrchr(path, '/');
+	/* The name of a file itself may not be a link: such a file is not opened. */
+	if (file)
+		*slash = '\0';
+	if (!rg_workspace_resolve(file && slash == path ? "/" : path, to))
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "%.*s: %.*s: expected a shorter path, or one without '..'",
+			       RG_STR_ARGS(setting->origin), RG_STR_ARGS(setting->key));
+	if (file)
+		snprintf(to + strlen(to), RG_STORAGE_PATH_BYTES - strlen(to), "/%.600s", slash + 1);
+	return ROGER_OK;
+}
+
 /* A folder of that setting; file: the setting names a file in it. */
 static int look_at(struct finding *finding, const char *key, bool file, struct roger_err *err)
 {
 	const struct roger_setting *setting = configured(finding->config, key);
 	struct rg_storage_place *place;
 	struct rg_file_look look;
-	char path[4300], real[4096], *slash;
+	char real[RG_STORAGE_PATH_BYTES];
 	const char *inside;
+	int r;
 
 	if (!setting)
 		return ROGER_OK;
-	rg_workspace_path_in(finding->root, setting->value, path, sizeof path);
-	slash = strrchr(path, '/');
-	/* The name of a file itself may not be a link: such a file is not opened. */
-	if (file)
-		*slash = '\0';
-	if (!rg_workspace_resolve(file && slash == path ? "/" : path, real))
-		return rg_fail(err, ROGER_ECONFIG, 0,
-			       "%.*s: %s: expected a shorter path, or one without '..'",
-			       RG_STR_ARGS(setting->origin), key);
-	if (file)
-		snprintf(real + strlen(real), sizeof real - strlen(real), "/%.600s", slash + 1);
+	r = resolve(finding, setting, file, real, err);
+	if (r < 0)
+		return r;
 	inside = rg_workspace_below(finding->root, real);
 	if (inside && is_usual(inside))
 		return ROGER_OK;
@@ -114,6 +131,162 @@ int rg_storage_find(const struct rg_config *config, const char *root, struct rg_
 		r = add_store(&finding, err);
 	*ret_places = (struct rg_storage_places){ finding.items, finding.count };
 	return r;
+}
+
+/* ------------------------------------------------------------ all of them -- */
+
+/* What moves a mailbox, in this order; the names of files stand behind their folder. */
+enum place { DATA, JOURNAL, DATABASE, SEND_LOGS, ACTIVITY, TRIGGERS, STORE, PLACES };
+static const char *const place_keys[] = {
+	[DATA] = "storage.data_dir",
+	[JOURNAL] = "storage.jsonl_file",
+	[DATABASE] = "storage.database_file",
+	[SEND_LOGS] = "storage.send_log_dir",
+	[ACTIVITY] = "storage.activity_file",
+	[TRIGGERS] = "storage.trigger_dir",
+	[STORE] = "store",
+};
+
+static const struct roger_setting *setting_of(const struct rg_config *config, const char *key)
+{
+	const struct roger_setting *setting = config->settings.items;
+
+	while (!rg_str_is(setting->key, key))
+		setting++;
+	return setting;
+}
+
+static int add_place(struct finding *finding, enum place at, struct rg_trusted_place *items,
+		     struct roger_err *err)
+{
+	const struct roger_setting *setting = setting_of(finding->config, place_keys[at]);
+	char path[RG_STORAGE_PATH_BYTES];
+	int r = ROGER_OK;
+
+	items[at] = (struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
+	if (at == STORE)
+		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(setting->value));
+	else if (at == JOURNAL || at == DATABASE)
+		snprintf(path, sizeof path, "%.*s/%.*s", RG_STR_ARGS(items[DATA].path),
+			 RG_STR_ARGS(setting->value));
+	else if (items[at].usual)
+		rg_workspace_path_in(finding->root, setting->value, path, sizeof path);
+	else
+		r = resolve(finding, setting, at == ACTIVITY, path, err);
+	if (r < 0)
+		return r;
+	return rg_arena_copy(finding->arena, rg_str(path), &items[at].path) &&
+			       rg_arena_copy(finding->arena, setting->key, &items[at].setting) &&
+			       rg_arena_copy(finding->arena, setting->origin, &items[at].origin)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* A file may say what is so anyway. */
+static void compare_usual(struct rg_trusted_place *place, const struct rg_trusted_place *ordinary)
+{
+	const char *name = strrchr(place->path.data, '/'),
+		   *other = strrchr(ordinary->path.data, '/');
+
+	/* Of a file in the data folder only its name is asked about: the folder has its own place.
+	 */
+	if (rg_str_is(place->setting, place_keys[JOURNAL]) ||
+	    rg_str_is(place->setting, place_keys[DATABASE]))
+		place->usual = name && other && strcmp(name, other) == 0;
+	else
+		place->usual = rg_str_equal(place->path, ordinary->path);
+}
+
+static int find_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
+		    struct rg_trusted_place *items, struct roger_err *err)
+{
+	struct finding finding = { .config = config, .root = root, .arena = arena };
+	int r = ROGER_OK;
+
+	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++)
+		r = add_place(&finding, i, items, err);
+	return r;
+}
+
+int rg_storage_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
+		   struct rg_trusted_places *ret_places, struct roger_err *err)
+{
+	struct rg_trusted_place *items = rg_arena_get(arena, PLACES * sizeof *items);
+	struct rg_trusted_place ordinary[PLACES];
+	struct rg_config *defaults = NULL;
+	int r = items ? find_all(config, root, arena, items, err) : rg_fail_memory(err);
+
+	*ret_places = (struct rg_trusted_places){ items, PLACES };
+	if (r < 0 || !config->places_configured)
+		return r;
+	r = rg_config_new(&defaults, err);
+	if (r == ROGER_OK)
+		r = find_all(defaults, root, arena, ordinary, err);
+	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++)
+		compare_usual(&items[i], &ordinary[i]);
+	rg_config_free(defaults);
+	return r;
+}
+
+/* -------------------------------------------------------------------- git -- */
+
+static bool uses_name(const void *config_, struct roger_str name)
+{
+	const struct rg_config *config = config_;
+
+	return rg_config_uses(name) || rg_str_equal(name, config->jsonl_file) ||
+	       rg_str_equal(name, config->database_file);
+}
+
+static bool uses_log(const void *config, struct roger_str name)
+{
+	(void)config;
+	return name.length > 6 && memcmp(name.data + name.length - 6, ".jsonl", 6) == 0;
+}
+
+/* Drop boxes, and the folders with a dot where those are that were taken. */
+static bool uses_trigger(const void *config, struct roger_str name)
+{
+	(void)config;
+	return rg_trigger_is_name(name) ||
+	       (name.data[0] == '.' && !rg_str_is(name, ".gitignore") && !rg_str_is(name, ".git"));
+}
+
+static int sum_names(struct roger_strs names, struct rg_arena *arena, struct roger_str *ret_sha256,
+		     struct roger_err *err)
+{
+	char digits[RG_DIGEST_DIGITS + 1] = "";
+	struct rg_sha256 sha;
+	size_t i;
+
+	rg_sha256_init(&sha);
+	for (i = 0; i < names.count; i++)
+		rg_sha256_add(&sha, names.items[i].data, names.items[i].length + 1);
+	if (names.count)
+		rg_sha256_peek(&sha, digits);
+	return rg_arena_copy(arena, rg_str(digits), ret_sha256) ? ROGER_OK : rg_fail_memory(err);
+}
+
+int rg_storage_tracked(const struct rg_config *config, const char *root,
+		       struct rg_trusted_places places, struct rg_arena *arena,
+		       enum rg_git_state *ret_state, struct roger_strs *ret_files,
+		       struct roger_str *ret_sha256, struct roger_err *err)
+{
+	const struct rg_trusted_place *at = places.items;
+	char home[4200];
+	const struct rg_git_watch watches[] = {
+		{ home, uses_name },
+		{ at[DATA].path.data, uses_name },
+		{ at[SEND_LOGS].path.data, uses_log },
+		{ at[ACTIVITY].path.data, NULL },
+		{ at[TRIGGERS].path.data, uses_trigger },
+	};
+	int r;
+
+	snprintf(home, sizeof home, "%.4000s/%s", root, RG_WORKSPACE_FOLDER);
+	r = rg_git_look(root, watches, sizeof watches / sizeof *watches, config, arena, ret_state,
+			ret_files, err);
+	return r == ROGER_OK ? sum_names(*ret_files, arena, ret_sha256, err) : r;
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -181,4 +354,56 @@ int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct 
 		       "'%s' does not begin with %s, so roger does not write to it; correct "
 		       "storage: in the configuration, or move the file away",
 		       name, rg_kinds[log].noun);
+}
+
+/* ------------------------------------------------- of the seeds' programs -- */
+
+/* Where their programs keep them, and the setting under which roger does. */
+static const struct origin {
+	const char *folder, *file, *setting;
+} origins[] = {
+	{ "workspace", "messages.jsonl", "data_dir: workspace" },
+	{ "workspace", "message-state.json", "data_dir: workspace" },
+	{ ".agent-shepherd", "messages.jsonl", "data_dir: .agent-shepherd" },
+	{ "logs", "activity.log.jsonl", "activity_file: logs/activity.log.jsonl" },
+};
+
+static bool is_used(const struct rg_config *config, const char *root, const struct origin *origin)
+{
+	const bool log = origin->setting[0] == 'a';
+	char used[4300], path[4300], real[2][4096];
+
+	snprintf(path, sizeof path, "%s/%s%s%s", root, origin->folder, log ? "/" : "",
+		 log ? origin->file : "");
+	rg_workspace_path_in(root, log ? config->activity_file : config->data_dir, used,
+			     sizeof used);
+	return rg_workspace_resolve(path, real[0]) && rg_workspace_resolve(used, real[1]) &&
+	       strcmp(real[0], real[1]) == 0;
+}
+
+int rg_storage_unused(const struct rg_config *config, const char *root, struct rg_arena *arena,
+		      struct roger_str *ret_text, struct roger_err *err)
+{
+	char files[300] = "", settings[300] = "", path[4300];
+	const char *last = "";
+	struct rg_file_look look;
+	const struct origin *origin;
+
+	for (origin = origins; origin < origins + sizeof origins / sizeof *origins; origin++) {
+		snprintf(path, sizeof path, "%s/%s/%s", root, origin->folder, origin->file);
+		if (is_used(config, root, origin) || rg_file_examine(-1, path, &look, NULL) < 0 ||
+		    look.kind != RG_FILE_REGULAR)
+			continue;
+		snprintf(files + strlen(files), sizeof files - strlen(files), "%s%s/%s",
+			 *files ? ", " : "", origin->folder, origin->file);
+		if (strcmp(last, origin->setting))
+			snprintf(settings + strlen(settings), sizeof settings - strlen(settings),
+				 "%s%s", *settings ? ", " : "", last = origin->setting);
+	}
+	*ret_text = RG_STR("");
+	return !*files || rg_arena_print(arena, ret_text,
+					 "%s; `storage: {%s}` in .roger/config.yaml uses %s", files,
+					 settings, strchr(files, ',') ? "them" : "it")
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }

@@ -12,6 +12,8 @@
 #include "base/arena.h"
 #include "facts/kinds.h"
 #include "host/config.h"
+#include "host/git.h"
+#include "host/trust.h"
 
 /* A place that is not allowed by itself. */
 struct rg_storage_place {
@@ -27,11 +29,30 @@ RG_CHECKED int rg_storage_find(const struct rg_config *config, const char *root,
 			       struct rg_arena *arena, struct rg_storage_places *ret_places,
 			       struct roger_err *err);
 
+/* Every place of a mailbox, as it is resolved.  What has its default is not looked at. */
+RG_CHECKED int rg_storage_all(const struct rg_config *config, const char *root,
+			      struct rg_arena *arena, struct rg_trusted_places *ret_places,
+			      struct roger_err *err);
+
+/*
+ * Which of its files git tracks; sha256: of their names, "" where there are none.
+ */
+RG_CHECKED int rg_storage_tracked(const struct rg_config *config, const char *root,
+				  struct rg_trusted_places places, struct rg_arena *arena,
+				  enum rg_git_state *ret_state, struct roger_strs *ret_files,
+				  struct roger_str *ret_sha256, struct roger_err *err);
+
 /*
  * May a file be added to?  It is missing or empty, or its first whole line is a
  * entry of that log, or the start of one that was cut off.  Else ROGER_ECONFIG.
  */
 RG_CHECKED int rg_storage_check_file(int folder, const char *name, enum rg_log log,
 				     struct roger_err *err);
+
+/* Files of the seeds' own programs below root that this configuration does not use, and the
+ * settings that would; "": there are none. */
+RG_CHECKED int rg_storage_unused(const struct rg_config *config, const char *root,
+				 struct rg_arena *arena, struct roger_str *ret_text,
+				 struct roger_err *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "data/caller.h"
 #include "base/sign.h"
 #include "data/record.h"
 #include "host/file.h"
@@ -21,6 +22,17 @@ enum {
 	WORD_BYTES_MAX = 3000, /* of a piece of a word that may name a file */
 };
 
+#define AT(member) offsetof(struct rg_trusted_place, member)
+static const struct roger_field place_fields[] = {
+	{ "setting", ROGER_TEXT, AT(setting), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "path", ROGER_TEXT, AT(path), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "origin", ROGER_TEXT, AT(origin), 0, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record place_record = { "place", sizeof(struct rg_trusted_place),
+						  place_fields };
+
 #define AT(member) offsetof(struct rg_trusted, member)
 static const struct roger_field fields[] = {
 	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "" },
@@ -30,6 +42,9 @@ static const struct roger_field fields[] = {
 	{ "accepted_at", ROGER_TIME, AT(accepted_at_ms), 0, NULL, NULL, "" },
 	{ "commands", ROGER_TEXTS, AT(commands), 0, NULL, NULL, "" },
 	{ "paths", ROGER_TEXTS, AT(paths), 0, NULL, NULL, "" },
+	{ "places", ROGER_RECORDS, AT(places), ROGER_SPARE, NULL, &place_record, "" },
+	{ "tracked", ROGER_TEXT, AT(tracked), ROGER_SPARE, NULL, NULL, "" },
+	{ "seal_key", ROGER_TEXT, AT(seal_key), ROGER_SPARE, NULL, NULL, "" },
 	{ 0 },
 };
 #undef AT
@@ -88,6 +103,20 @@ static int make_id(struct rg_trust *trust, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_file_replace(folder, "id", rg_str(text), true, err);
 	return r == ROGER_OK ? read_id(trust, err) : r;
+}
+
+int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct roger_err *err)
+{
+	struct rg_trust trust = { .root = rg_str(root), .memory = rg_arena_new() };
+	int r = trust.memory ? read_id(&trust, err) : rg_fail_memory(err);
+
+	_Static_assert(2 * ID_BYTES < RG_WORKSPACE_ID_BYTES, "all of the id");
+	if (r == ROGER_OK && !trust.id.length)
+		r = make_id(&trust, err);
+	if (r == ROGER_OK)
+		snprintf(to, RG_WORKSPACE_ID_BYTES, "%.*s", RG_STR_ARGS(trust.id));
+	rg_arena_free(trust.memory);
+	return r;
 }
 
 /* ------------------------------------------------------------- documents -- */
@@ -195,9 +224,9 @@ static int read_machine_line(struct rg_trust *trust, char *line, struct roger_er
 	    !rg_arena_add(trust->memory, &trust->machine_paths, rg_str(blank)))
 		return rg_fail_memory(err);
 	if (strcmp(line, "commands") == 0 && is_root(trust, blank))
-		trust->mailbox = trust->all_commands = true;
+		trust->mailbox = trust->named = trust->all_commands = true;
 	if (strcmp(line, "mailbox") == 0 && is_root(trust, blank))
-		trust->mailbox = true;
+		trust->mailbox = trust->named = true;
 	return ROGER_OK;
 }
 
@@ -229,7 +258,7 @@ static void read_environment(struct rg_trust *trust)
 	const char *root = getenv("ROGER_TRUST"), *commands = getenv("ROGER_TRUST_COMMANDS");
 
 	if (root && is_root(trust, root))
-		trust->mailbox = true;
+		trust->mailbox = trust->named = true;
 	if (trust->mailbox && commands && strcmp(commands, "1") == 0)
 		trust->all_commands = true;
 }
@@ -301,7 +330,7 @@ struct digesting {
 	struct rg_sha256 sha;
 	const char *root; /* without a slash at its end */
 	struct rg_arena *arena;
-	struct roger_strs files; /* each once */
+	struct rg_trust_named named;
 };
 
 static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str text)
@@ -362,8 +391,8 @@ static int add_file(struct digesting *digesting, const char *path, struct roger_
 
 	if (!name && !strstr(path, "/../") && rg_workspace_below(digesting->root, path))
 		name = real;
-	if (name && !rg_str_among(digesting->files, rg_str(name)) && is_regular(real)) {
-		r = rg_arena_add(digesting->arena, &digesting->files, rg_str(name))
+	if (name && !rg_str_among(digesting->named.files, rg_str(name)) && is_regular(real)) {
+		r = rg_arena_add(digesting->arena, &digesting->named.files, rg_str(name))
 			    ? digest_file(real, sha256, err)
 			    : rg_fail_memory(err);
 		if (r == ROGER_OK) {
@@ -409,6 +438,23 @@ static int add_files_of(struct digesting *digesting, struct roger_str word, stru
 	return r;
 }
 
+/* "tools", "-Ctools", "--directory=tools": but no part of a list, as in "PATH=tools:/bin". */
+static bool names_folder(const char *root, struct roger_str word)
+{
+	char path[2 * PATH_BYTES];
+	const char *equals = memchr(word.data, '=', word.length);
+	struct rg_file_look look;
+	size_t skip = 0;
+
+	if (word.length > 2 && word.data[0] == '-')
+		skip = word.data[1] != '-' ? 2 : equals ? (size_t)(equals - word.data) + 1 : 0;
+	if (word.length == skip || word.length > WORD_BYTES_MAX || word.data[skip] == '/')
+		return false;
+	snprintf(path, sizeof path, "%s/%.*s", root, (int)(word.length - skip), word.data + skip);
+	return rg_file_examine(AT_FDCWD, path, &look, NULL) == ROGER_OK &&
+	       look.kind == RG_FILE_FOLDER;
+}
+
 /* A program named without a '/' is looked for along PATH, which may lead into the workspace. */
 static int add_program(struct digesting *digesting, struct roger_str name, struct roger_err *err)
 {
@@ -437,7 +483,7 @@ static int add_program(struct digesting *digesting, struct roger_str name, struc
 }
 
 int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *arena,
-		    struct roger_str *ret_sha256, struct roger_strs *ret_files,
+		    struct roger_str *ret_sha256, struct rg_trust_named *ret_named,
 		    struct roger_err *err)
 {
 	struct digesting digesting = { .root = root, .arena = arena };
@@ -448,22 +494,93 @@ int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *
 	rg_sha256_init(&digesting.sha);
 	for (i = 0; i < words.count; i++)
 		add_part(&digesting.sha, "word", words.items[i]);
-	for (i = 0; i < words.count && r == ROGER_OK; i++)
+	for (i = 0; i < words.count && r == ROGER_OK; i++) {
 		r = add_files_of(&digesting, words.items[i], err);
+		/* The first one is looked for along PATH, unless it is a path. */
+		if (i > 0 || memchr(words.items[i].data, '/', words.items[i].length))
+			digesting.named.folder |= names_folder(root, words.items[i]);
+	}
 	if (r == ROGER_OK && words.count)
 		r = add_program(&digesting, words.items[0], err);
 	if (r < 0)
 		return r;
 	rg_sha256_peek(&digesting.sha, sha256);
-	*ret_files = digesting.files;
+	*ret_named = digesting.named;
 	return rg_arena_copy(arena, rg_str(sha256), ret_sha256) ? ROGER_OK : rg_fail_memory(err);
 }
 
 /* --------------------------------------------------------------- answers -- */
 
+bool rg_trust_has_place(const struct rg_trust *trust, const struct rg_trusted_place *place)
+{
+	const struct rg_trusted_places *known = &trust->known.places;
+	size_t i;
+
+	if (rg_str_is(place->origin, "ROGER_STORE") ||
+	    rg_str_among(trust->machine_paths, place->path))
+		return true;
+	for (i = 0; i < known->count; i++)
+		if (rg_str_equal(known->items[i].setting, place->setting))
+			return rg_str_equal(known->items[i].path, place->path);
+	return !known->count && (place->usual || rg_str_among(trust->known.paths, place->path));
+}
+
+void rg_trust_compare(struct rg_trust *trust, struct rg_trusted_places places)
+{
+	size_t i;
+
+	trust->places = places;
+	trust->moved = NULL;
+	for (i = 0; i < places.count && !trust->moved; i++)
+		if (!rg_trust_has_place(trust, &places.items[i]))
+			trust->moved = &places.items[i];
+}
+
+enum rg_git_state rg_trust_judge_git(const struct rg_trust *trust, enum rg_git_state state,
+				     struct roger_str sha256)
+{
+	bool accepted = state == RG_GIT_TRACKS && rg_str_equal(sha256, trust->known.tracked);
+
+	return trust->named || accepted ? RG_GIT_CLEAR : state;
+}
+
+/* Where it stands, `roger trust` shows, which makes harmless what a file may say. */
+static void say_moved(const struct rg_trusted_place *moved, char to[RG_DISTRUST_BYTES])
+{
+	size_t file = moved->origin.length < 80 ? moved->origin.length : 80;
+
+	snprintf(to, RG_DISTRUST_BYTES,
+		 "this workspace keeps its files in another place than you trusted (%.*s: %.*s), "
+		 "so its mail is not shown; if that is yours, run `roger trust`",
+		 (int)file, moved->origin.data, RG_STR_ARGS(moved->setting));
+}
+
+void rg_trust_say(const struct rg_trust *trust, enum rg_git_state git, char to[RG_DISTRUST_BYTES])
+{
+	static const char *const words[] = {
+		[RG_GIT_CLEAR] = "",
+		[RG_GIT_TRACKS] =
+			"git tracks files of this mailbox, so anybody who can push could write its "
+			"mail, and it is not shown; see `roger trust`",
+		[RG_GIT_BUSY] = "git is changing this workspace (its index.lock is there), so the "
+				"mail is not shown before it has ended",
+		[RG_GIT_UNKNOWN] = "git's index cannot be read, so it may track files of this "
+				   "mailbox, whose mail is not shown; see `git status`",
+	};
+
+	if (!trust->mailbox)
+		snprintf(to, RG_DISTRUST_BYTES,
+			 "this workspace is not trusted, so its mail is not shown; if it is yours, "
+			 "run `roger trust`");
+	else if (trust->moved)
+		say_moved(trust->moved, to);
+	else
+		snprintf(to, RG_DISTRUST_BYTES, "%s", words[git]);
+}
+
 bool rg_trust_has_command(const struct rg_trust *trust, struct roger_str sha256)
 {
-	return trust->mailbox &&
+	return trust->mailbox && !trust->moved &&
 	       (trust->all_commands || rg_str_among(trust->known.commands, sha256));
 }
 
@@ -475,15 +592,9 @@ bool rg_trust_has_path(const struct rg_trust *trust, struct roger_str path)
 
 /* -------------------------------------------------------------- changing -- */
 
-int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands, struct roger_strs paths,
-		    struct roger_err *err)
+int rg_trust_accept(struct rg_trust *trust, const struct rg_trusted *wish, struct roger_err *err)
 {
-	struct rg_trusted document = { .version = 1,
-				       .path = trust->root,
-				       .owner = trust->owner,
-				       .accepted_at_ms = rg_clock_ms(),
-				       .commands = commands,
-				       .paths = paths };
+	struct rg_trusted document = *wish;
 	int r = ROGER_OK;
 
 	/*
@@ -492,6 +603,10 @@ int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands, struct r
 	 */
 	if (!trust->id.length || (!trust->known.id.length && trust->owner == (int64_t)geteuid()))
 		r = make_id(trust, err);
+	document.version = 1;
+	document.path = trust->root;
+	document.owner = trust->owner;
+	document.accepted_at_ms = rg_clock_ms();
 	document.id = trust->id;
 	if (r == ROGER_OK)
 		r = write_document(trust->root.data, &document, err);
@@ -499,6 +614,7 @@ int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands, struct r
 		return r;
 	trust->known = document;
 	trust->mailbox = trust->warned = true;
+	rg_trust_compare(trust, trust->places);
 	return ROGER_OK;
 }
 

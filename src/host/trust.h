@@ -4,23 +4,33 @@
  * A workspace can come with a repository, from another user, or from a disk, so it may
  * not decide what runs.  What a person trusts is kept outside it: one document for each workspace,
  * named by a hash of its path, in $XDG_STATE_HOME/roger/trust/ (else ~/.local/state/roger/trust/),
- * for their eyes alone.  It has three parts:
+ * for their eyes alone.  It has four parts:
  *
  *     mailbox   path, owner of .roger/, and .roger/id, 128 random bits
+ *     places    where its files are, and who said so; git tracks none of them, or these
  *     commands  SHA-256 of each one's words and of the files that they name
  *     paths     where files may be outside the usual folders
  *
- * The last two count only while the first does.  ROGER_TRUST (a path) trusts a
- * mailbox, too, ROGER_TRUST_COMMANDS=1 the commands of one that is trusted, and
- * /etc/roger/trust either of them, or a path.  Nothing of this is read from a
- * file of the workspace but its id.
+ * The others count only while the first does, and commands only while the places are the
+ * same.  ROGER_TRUST (a path) trusts a mailbox, too, ROGER_TRUST_COMMANDS=1 the commands of
+ * one that is trusted, and /etc/roger/trust either of them, or a path.  Nothing of this is
+ * read from a file of the workspace but its id.
  */
 #ifndef RG_TRUST_H
 #define RG_TRUST_H
 
-#include "base/arena.h"
+#include "host/git.h"
 
 #define RG_TRUST_MACHINE_FILE "/etc/roger/trust"
+
+/* Where something of a mailbox is. */
+struct rg_trusted_place {
+	struct roger_str setting; /* "storage.data_dir" */
+	struct roger_str path;	  /* absolute, links resolved; of "store" the address */
+	struct roger_str origin;  /* who says so: "default", a file and its line, a variable */
+	bool usual;		  /* it is the default one; not in the document */
+};
+ROGER_LIST(rg_trusted_places, rg_trusted_place);
 
 /* The document on disk. */
 struct rg_trusted {
@@ -31,6 +41,10 @@ struct rg_trusted {
 	int64_t accepted_at_ms;
 	struct roger_strs commands; /* SHA-256, 64 hexadecimal digits each */
 	struct roger_strs paths;    /* absolute, links resolved */
+	/* None: of an older roger; the default ones, and those of paths. */
+	struct rg_trusted_places places;
+	struct roger_str tracked;  /* SHA-256 of what git may track of it; "": nothing */
+	struct roger_str seal_key; /* the public half of the key it is sealed with; "": none yet */
 };
 ROGER_LIST(rg_trusted_list, rg_trusted);
 
@@ -42,8 +56,13 @@ struct rg_trust {
 	struct rg_trusted known;
 	bool warned;	   /* a person was warned that the workspace is not trusted */
 	bool mailbox;	   /* trusted */
+	bool named;	   /* by the environment or the machine's file */
 	bool all_commands; /* of it are trusted */
 	struct roger_strs machine_paths;
+
+	/* By rg_trust_compare(): all places as they are now; the first that is not trusted. */
+	struct rg_trusted_places places;
+	const struct rg_trusted_place *moved;
 };
 
 /* Is this user id ours, or, as root under sudo, that of the caller? */
@@ -63,24 +82,47 @@ struct rg_trust *rg_trust_free(struct rg_trust *trust);
 RG_CHECKED int rg_trust_read_machine(struct rg_trust *trust, const char *path,
 				     struct roger_err *err);
 
+/* What a command names of the workspace. */
+struct rg_trust_named {
+	struct roger_strs files; /* each once */
+	bool folder;		 /* a word is a folder, or an option with one */
+};
+
 /*
  * SHA-256 of a command's words and of every file in the workspace that one of
  * them names, or that is the program found along PATH; those files, by name.
  */
 RG_CHECKED int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *arena,
-			       struct roger_str *ret_sha256, struct roger_strs *ret_files,
+			       struct roger_str *ret_sha256, struct rg_trust_named *ret_named,
 			       struct roger_err *err);
+
+/* Compare the places that a configuration gives, whose texts are borrowed, with the trusted ones.
+ */
+void rg_trust_compare(struct rg_trust *trust, struct rg_trusted_places places);
+bool rg_trust_has_place(const struct rg_trust *trust, const struct rg_trusted_place *place);
+
+/* What git tracks, by SHA-256, counts as nothing where a person accepted it, or named the mailbox.
+ */
+enum rg_git_state rg_trust_judge_git(const struct rg_trust *trust, enum rg_git_state state,
+				     struct roger_str sha256);
+
+/*
+ * Why its mail is shown to no agent, after both: one sentence, no word of which is the
+ * workspace's own; "": it may be shown.
+ */
+enum { RG_DISTRUST_BYTES = 300 };
+void rg_trust_say(const struct rg_trust *trust, enum rg_git_state git, char to[RG_DISTRUST_BYTES]);
 
 bool rg_trust_has_command(const struct rg_trust *trust, struct roger_str sha256);
 bool rg_trust_has_path(const struct rg_trust *trust, struct roger_str path);
 
 /*
- * Trust the mailbox, these commands and these paths, and nothing else, from now
- * on; it gets an id where it has none.  Durable.  ROGER_ECREATE, ROGER_EIO: the
- * state folder cannot be written.
+ * Trust the mailbox, and of wish the commands, paths, places, tracked files and seal key, and
+ * nothing else, from now on; it gets an id where it has none.  Durable.  ROGER_ECREATE,
+ * ROGER_EIO: the state folder cannot be written.
  */
-RG_CHECKED int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands,
-			       struct roger_strs paths, struct roger_err *err);
+RG_CHECKED int rg_trust_accept(struct rg_trust *trust, const struct rg_trusted *wish,
+			       struct roger_err *err);
 
 /* Is there a document for that path, whatever it says?  Quick. */
 bool rg_trust_has_document(const char *root);

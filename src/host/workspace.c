@@ -9,10 +9,8 @@
 
 #include "base/id.h"
 #include "host/file.h"
+#include "host/shield.h"
 #include "host/storage.h"
-
-/* What is derived or private need not be in anyone's repository. */
-static const char gitignore[] = "*\n!.gitignore\n!config.yaml\n";
 
 static int absolute(const char *path, char to[4096], struct roger_err *err)
 {
@@ -171,12 +169,78 @@ const char *rg_workspace_below(const char *root, const char *path)
 int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
 		       struct roger_err *err)
 {
+	struct rg_trusted_places places;
 	int r = ROGER_OK;
 
 	if (!workspace->trust)
 		r = rg_trust_load(workspace->root, workspace->owner, &workspace->trust, err);
+	/* An owner is asked about before the configuration is read. */
+	if (r == ROGER_OK && workspace->config && !workspace->trust->places.count) {
+		r = rg_storage_all(workspace->config, workspace->root, workspace->trust->memory,
+				   &places, err);
+		if (r == ROGER_OK)
+			rg_trust_compare(workspace->trust, places);
+	}
 	*ret_trust = workspace->trust;
 	return r;
+}
+
+static enum rg_git_state look_at_git(struct rg_workspace *workspace)
+{
+	struct rg_trust *trust = workspace->trust;
+	enum rg_git_state state = RG_GIT_UNKNOWN;
+	struct roger_str sha256 = { "", 0 };
+	struct roger_strs files;
+
+	if (rg_storage_tracked(workspace->config, workspace->root, trust->places, trust->memory,
+			       &state, &files, &sha256, NULL) < 0)
+		return RG_GIT_UNKNOWN;
+	return rg_trust_judge_git(trust, state, sha256);
+}
+
+const char *rg_workspace_distrust(struct rg_workspace *workspace)
+{
+	const struct rg_trust *trust;
+	enum rg_git_state git = RG_GIT_CLEAR;
+
+	workspace->trust = rg_trust_free(workspace->trust);
+	if (rg_workspace_trust(workspace, &trust, NULL) < 0)
+		return "out of memory";
+	if (trust->mailbox && !trust->moved)
+		git = look_at_git(workspace);
+	workspace->git_busy = git == RG_GIT_BUSY;
+	rg_trust_say(trust, git, workspace->distrust);
+	return workspace->distrust;
+}
+
+/* roger makes its journal for the owner alone; git and other programs leave it to the umask. */
+static bool is_made_by_others(const struct rg_workspace *workspace)
+{
+	struct rg_file_look look;
+	char name[256];
+
+	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(workspace->config->jsonl_file));
+	return rg_file_examine(workspace->data, name, &look, NULL) == ROGER_OK &&
+	       look.kind == RG_FILE_REGULAR && look.open_to_others;
+}
+
+void rg_workspace_compare(struct rg_workspace *workspace)
+{
+	const struct rg_trust *trust;
+	enum rg_git_state git = RG_GIT_CLEAR;
+
+	if (workspace->compared)
+		return;
+	workspace->compared = true;
+	if (rg_workspace_trust(workspace, &trust, NULL) == ROGER_OK && trust->mailbox) {
+		if (trust->moved || is_made_by_others(workspace))
+			git = look_at_git(workspace);
+		workspace->exposed = git == RG_GIT_TRACKS;
+		if (!workspace->notice[0] && (trust->moved || workspace->exposed))
+			rg_trust_say(trust, git, workspace->notice);
+	}
+	/* A person may trust more of it before it is asked about next. */
+	workspace->trust = rg_trust_free(workspace->trust);
 }
 
 static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
@@ -316,7 +380,12 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 	if (r == ROGER_OK)
 		r = check_journal(workspace, err);
 	if (r == ROGER_OK)
+		r = rg_shield(workspace, err);
+	if (r == ROGER_OK)
 		r = note_distrust(workspace, err);
+	/* Where no file says where they are, whoever has more time than a send looks. */
+	if (r == ROGER_OK && (workspace->config->places_configured || is_made_by_others(workspace)))
+		rg_workspace_compare(workspace);
 	if (r < 0) {
 		rg_workspace_close(workspace);
 		return r;
@@ -376,10 +445,22 @@ static int make_template(int home, struct roger_err *err)
 	return text.failed ? rg_fail_memory(err) : make_file(home, "config.yaml", text.data, err);
 }
 
-/* The mailbox alone: what the configuration names may have been there before. */
+/* The mailbox in its default places: what a configuration names may have been there before. */
+static int accept_made(struct rg_trust *trust, struct roger_err *err)
+{
+	struct rg_trusted wish = { 0 };
+	struct rg_config *config;
+	int r = rg_config_new(&config, err);
+
+	if (r < 0)
+		return r;
+	r = rg_storage_all(config, trust->root.data, trust->memory, &wish.places, err);
+	rg_config_free(config);
+	return r == ROGER_OK ? rg_trust_accept(trust, &wish, err) : r;
+}
+
 static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struct roger_err *err)
 {
-	const struct roger_strs none = { 0 };
 	struct rg_trust *trust;
 	struct roger_err inner;
 	char home[4200];
@@ -393,7 +474,7 @@ static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struc
 	r = rg_trust_load(root, owner, &trust, err);
 	if (r < 0)
 		return r;
-	if (made && rg_trust_accept(trust, none, none, &inner) < 0)
+	if (made && accept_made(trust, &inner) < 0)
 		snprintf(why, RG_WHY_BYTES, "%.350s", inner.message);
 	else if (!trust->mailbox)
 		snprintf(why, RG_WHY_BYTES,
@@ -424,7 +505,7 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	if (r == ROGER_OK && home == RG_NO_FILE)
 		r = rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", RG_WORKSPACE_FOLDER);
 	if (r == ROGER_OK)
-		r = make_file(home, ".gitignore", gitignore, err);
+		r = make_file(home, ".gitignore", RG_SHIELD_TEXT, err);
 	if (r == ROGER_OK)
 		r = make_template(home, err);
 	return r == ROGER_OK ? trust_made(root, *ret_made, why, err) : r;

@@ -20,7 +20,14 @@ struct rg_workspace {
 	struct rg_config *config;
 	bool moving;		/* for `roger move`: a store that is not live is opened, too */
 	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
-	char notice[300]; /* for a person, once: it has no id, so it is not trusted; "": none */
+	/* For a person: it is not trusted, or its places are not; "": none. */
+	char notice[RG_DISTRUST_BYTES];
+	bool shielded;			  /* roger just put a .gitignore into a folder of it */
+	char told[1024];		  /* what roger_notice() said of that and of more */
+	char distrust[RG_DISTRUST_BYTES]; /* what rg_workspace_distrust() said */
+	bool git_busy;			  /* that is over by itself */
+	bool compared;			  /* its places, for the notice */
+	bool exposed;			  /* git tracks files of it, and nobody accepted that */
 };
 
 /*
@@ -37,9 +44,18 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner,
 				 struct roger_err *err);
 
-/* What a person trusts of it; borrowed. */
+/* What a person trusts of it, its places compared; borrowed. */
 RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
 				  struct roger_err *err);
+
+/*
+ * Why its mail is shown to no agent, and no trigger file is taken in: one sentence, in which no
+ * word is the workspace's own; "": it may.  Asked anew each time.
+ */
+const char *rg_workspace_distrust(struct rg_workspace *workspace);
+
+/* Fill notice where its places are not those that a person trusts. */
+void rg_workspace_compare(struct rg_workspace *workspace);
 
 /*
  * Make one in the folder at path, itself made when missing.  One that this very

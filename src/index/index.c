@@ -20,6 +20,9 @@ enum { HEAL_TRIES = 2 };
 /* How old, in time, messages.db may become before it is updated. */
 enum { SEED_AFTER_MS = 1000 };
 
+/* More is left to whoever wants an answer from it. */
+enum { SERVED_BYTES_MAX = 1 << 20 };
+
 /* Above this journal size, building both files at once would take too long. */
 enum { SEED_AT_ONCE = 4 << 20 };
 
@@ -27,8 +30,9 @@ enum { SEED_AT_ONCE = 4 << 20 };
 static const char message_table[] =
 	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
 	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
-	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, text INTEGER NOT NULL,"
-	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, read_at INTEGER);\n";
+	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, hash INTEGER NOT NULL,"
+	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, read_at INTEGER,"
+	" seq INTEGER NOT NULL, epoch INTEGER NOT NULL);\n";
 
 static const char message_indexes[] =
 	"CREATE INDEX messages_issue ON messages(issue_id);\n"
@@ -58,7 +62,12 @@ static const char other_tables[] =
 	"TEXT NOT NULL,"
 	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
 	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
-	" read_at INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
+	" read_at INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,"
+	" hash INTEGER NOT NULL);\n"
+	"CREATE TABLE rewrites(line INTEGER NOT NULL, member TEXT NOT NULL, offset INTEGER NOT "
+	"NULL,"
+	" position INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY(position, member, value))"
+	" WITHOUT ROWID;\n"
 	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT "
 	"NULL,"
 	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
@@ -75,12 +84,12 @@ static const char other_tables[] =
 	"NOT NULL,"
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
-	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL);\n";
+	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL);\n";
 
 /* A message's state and where it is (index_tail.c). */
 #define STATE                                                                                      \
 	"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths, m.id, m.issue_id,"  \
-	" m.from_phase, m.to_phase, m.read, coalesce(s.until, 0)"
+	" m.from_phase, m.to_phase, m.read, coalesce(s.until, 0), m.hash, m.seq, m.epoch"
 #define STATE_PLACE                                                                                \
 	" LEFT JOIN changed c ON c.position = m.position LEFT JOIN lines l"                        \
 	" ON l.block = (coalesce(c.line, m.position) - 1) / 64"                                    \
@@ -89,26 +98,19 @@ static const char other_tables[] =
 static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
 				"last_hash, epoch,"
-				" search_to, seed_to, seed_at, version FROM progress",
+				" search_to, seed_to, seed_at, key, version FROM progress",
 	[RG_SQL_PROGRESS_SET] =
 		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
 		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
 	[RG_SQL_MESSAGE_ADD] =
 		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, text, read, created_at, read_at)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+		" message_type, hash, read, created_at, read_at, seq, epoch)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
 		" ON CONFLICT(id) DO NOTHING",
-	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, to_phase, text IS ?8,"
-			       " issue_id IS ?3 AND to_phase IS ?5,"
-			       " from_phase IS ?4 AND run_counter IS ?6 AND message_type IS ?7 AND"
-			       " created_at IS ?10, read IS ?9 AND read_at IS ?11,"
-			       " issue_id, message_type"
-			       " FROM messages WHERE id = ?2",
-	[RG_SQL_MESSAGE_SET] =
-		"UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
-		" run_counter = ?6, message_type = ?7, text = ?8, read = ?9, created_at = ?10,"
-		" read_at = ?11 WHERE rowid = ?1",
-	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?9, read_at = ?11 WHERE rowid = ?1",
+	[RG_SQL_MESSAGE_GET] =
+		"SELECT rowid, read, coalesce(read_at, 0), to_phase, issue_id, message_type, hash"
+		" FROM messages WHERE id = ?1",
+	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?2, read_at = ?3 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
 	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
 	[RG_SQL_LINES_SET] =
@@ -128,9 +130,12 @@ static const char *const statements[RG_SQL_COUNT] = {
 		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
 	[RG_SQL_ARCHIVED_ADD] =
 		"INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, read, created_at, read_at, offset, length)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-	[RG_SQL_ARCHIVED_HAS] = "SELECT 1 FROM archived WHERE id = ?1",
+		" message_type, read, created_at, read_at, offset, length, hash)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+	[RG_SQL_ARCHIVED_HAS] = "SELECT position, hash FROM archived WHERE id = ?1",
+	[RG_SQL_REWRITE_ADD] =
+		"INSERT OR IGNORE INTO rewrites(position, member, value, line, offset)"
+		" VALUES (?1, ?2, ?3, ?4, ?5)",
 	[RG_SQL_AGENT_ADD] =
 		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(name) DO UPDATE SET"
@@ -262,7 +267,7 @@ void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roge
 	rg_index_bind(statement, first + 2, message->from);
 	rg_index_bind(statement, first + 3, message->to);
 	sqlite3_bind_int64(statement, first + 4, message->pass);
-	rg_index_bind(statement, first + 5, rg_str(rg_message_types[message->type]));
+	rg_index_bind(statement, first + 5, rg_str(rg_type_names[message->type]));
 }
 
 struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column)
@@ -371,6 +376,7 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	if (!index)
 		return rg_fail_memory(err);
 	index->store = store;
+	index->opened_ms = rg_clock_ms();
 	index->placed = workspace->config->places_configured;
 	index->folder = workspace->data;
 	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
@@ -415,6 +421,16 @@ bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t 
 	return !index->stopped;
 }
 
+bool rg_index_rewritten(const struct rg_index *index)
+{
+	return index->rewritten;
+}
+
+uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message)
+{
+	return rg_message_hash((uint64_t)index->progress.key, message);
+}
+
 uint64_t rg_index_end(const struct rg_index *index)
 {
 	return (uint64_t)index->progress.offset;
@@ -442,17 +458,20 @@ const char *rg_index_trouble(const struct rg_index *index)
 
 static int make_tables(struct rg_index *index, struct roger_err *err)
 {
+	struct rg_index_progress *progress = &index->progress;
 	char *sql;
 	int r;
 
-	r = rg_index_run(index, message_table, err);
+	r = rg_random(&progress->key, sizeof progress->key, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, message_table, err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, other_tables, err);
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf(
-		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-		RG_INDEX_VERSION);
+		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld)",
+		RG_INDEX_VERSION, (long long)progress->key);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	return r;
@@ -565,8 +584,9 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.search_to = sqlite3_column_int64(get, 8),
 			.seed_to = sqlite3_column_int64(get, 9),
 			.seed_at = sqlite3_column_int64(get, 10),
+			.key = sqlite3_column_int64(get, 11),
 		};
-		*ret_valid = sqlite3_column_int(get, 11) == RG_INDEX_VERSION;
+		*ret_valid = sqlite3_column_int(get, 12) == RG_INDEX_VERSION;
 	}
 	sqlite3_reset(get);
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
@@ -607,18 +627,21 @@ int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_e
 				  ret_hash, err);
 }
 
-/* Does the journal still have the last line that was read? */
+/* Does the journal still have the last line that was read?  Its chain stands for all before it. */
 static bool same_journal(struct rg_index *index)
 {
 	struct rg_log_file messages = rg_store_messages;
 	int64_t hash = 0;
 	bool there;
+	int r;
 
-	if (index->store->ops->stat(index->store, &messages, &there, NULL) < 0 ||
-	    (uint64_t)index->progress.offset > messages.size)
+	r = rg_index_last_hash(index, &hash, NULL);
+	/* Not there, or another one; else the store cannot be asked now. */
+	index->lost = r == ROGER_EIO || (r == ROGER_OK && hash != index->progress.last_hash);
+	if (r < 0 || index->lost ||
+	    index->store->ops->stat(index->store, &messages, &there, NULL) < 0)
 		return false;
-	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK &&
-	       hash == index->progress.last_hash;
+	return (uint64_t)index->progress.offset <= messages.size;
 }
 
 /* Build a new file, then rename it over the old one. */
@@ -682,12 +705,22 @@ static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err
 	return r;
 }
 
+/* What cannot be used does not stay open, or it would pass for up to date. */
 static int open_file(struct rg_index *index, uint64_t inode, bool *ret_usable,
 		     struct roger_err *err)
 {
 	int r = use_file(index, inode, err);
 
-	return r == ROGER_OK ? look_again(index, ret_usable, err) : r;
+	if (r == ROGER_OK)
+		r = look_again(index, ret_usable, err);
+	if (r == ROGER_OK && !*ret_usable)
+		close_db(index);
+	return r;
+}
+
+void rg_index_leave(struct rg_index *index)
+{
+	close_db(index);
 }
 
 void rg_index_doubt(struct rg_index *index)
@@ -740,6 +773,20 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
 	return r;
 }
 
+/* Files note damage of their own; a database that was restored has no trace of what it lost. */
+static void tell_lost(struct rg_index *index)
+{
+	struct rg_store *store = index->store;
+
+	index->lost = false;
+	if (store->notes_alone && !store->trouble[0])
+		snprintf(store->trouble, sizeof store->trouble,
+			 "the store lacks messages that this machine has seen: an older state of "
+			 "it was "
+			 "restored, or it is another workspace; index '%s' was rebuilt",
+			 index->name);
+}
+
 /* Needs the index lock.  Uses, updates or rebuilds the file.  The connection stays open while the
  * file is the same: opening it means reading the schema and preparing every statement. */
 static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
@@ -760,7 +807,11 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 	}
 	if (r < 0 && !index->damaged)
 		return r;
-	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
+	if (r == ROGER_OK && usable)
+		return ROGER_OK;
+	if (index->lost)
+		tell_lost(index);
+	return rebuild_file(index, end, err);
 }
 
 void rg_index_bring_seed_up(struct rg_index *index)
@@ -791,26 +842,38 @@ bool rg_index_is_old(const struct rg_index *index)
 	return now < then || now - then >= SEED_AFTER_MS;
 }
 
-/* Has messages.db been out of date for a while? */
-static bool is_due(const struct rg_index *index)
+/* Is messages.db out of date, and may it be brought up now?  A command does so once its answer is
+ * out; a handle that lives on, with an answer, at most once a second.  So does a command where
+ * another file may be in its place, which its answer then tells. */
+static bool is_due(struct rg_index *index)
 {
 	const struct rg_index_progress *progress = &index->progress;
+	const int64_t age = rg_clock_ms() - index->opened_ms;
 
+	if (index->serving)
+		return true;
+	if (!index->placed && !index->store->notes_alone && age >= 0 && age < SEED_AFTER_MS &&
+	    (progress->offset <= RG_SEED_REBUILT_BYTES_MAX ||
+	     rg_index_file_changed_ms(index, index->seed_name)))
+		return false;
 	return !progress->seed_at ||
 	       (progress->seed_to < progress->lines && rg_index_is_old(index));
 }
 
-/* A failure of messages.db does not fail the answer. */
+/* A failure of messages.db does not fail the answer; it is tried again after a second. */
 static int serve_others(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
+	int r;
 
 	index->trouble[0] = '\0';
 	if (!is_due(index))
 		return ROGER_OK;
-	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
+	r = rg_index_seed_follow(index, true, &why);
+	if (r == ROGER_EREFUSED)
 		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
-	return note_seed(index, index->progress.lines, rg_clock_ms(), err);
+	return note_seed(index, r == ROGER_OK ? index->progress.lines : index->progress.seed_to,
+			 rg_clock_ms(), err);
 }
 
 static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
@@ -834,6 +897,25 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 		r = serve_others(index, err);
 	rg_store_release(index->store, RG_LOCK_INDEX);
 	return r;
+}
+
+void rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
+{
+	const struct rg_index_progress *progress = &index->progress;
+	/* 0: it is not there. */
+	const int64_t changed_ms = rg_index_file_changed_ms(index, index->seed_name);
+	const int64_t passed = rg_clock_ms() - changed_ms;
+	/* Who needed all tables anyway pays little more. */
+	const bool now = !changed && index->db && rg_index_end(index) >= end;
+
+	if (index->in_memory || (!changed && !index->db) ||
+	    (now ? changed_ms && progress->seed_at && progress->seed_to == progress->lines
+		 : passed >= 0 && passed < SEED_AFTER_MS) ||
+	    (!rg_index_peek(index) && end) || rg_index_end(index) + SERVED_BYTES_MAX < end)
+		return;
+	index->serving = true;
+	(void)!bring_file(index, end, false, 0, NULL);
+	index->serving = false;
 }
 
 /* Is the open file the one of that name, and is it up to date? */
@@ -969,8 +1051,10 @@ int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roge
 		return r;
 	index->in_memory = false;
 	r = rebuild_both(index, end, all, err);
+	index->serving = true;
 	if (r == ROGER_OK)
 		r = serve_others(index, err);
+	index->serving = false;
 	rg_store_release(index->store, RG_LOCK_INDEX);
 	return r;
 }

@@ -16,6 +16,7 @@
 #define RG_INDEX_H
 
 #include "base/arena.h"
+#include "store/later.h"
 #include "store/store.h"
 #include "facts/query.h"
 
@@ -27,6 +28,9 @@ struct rg_entry {
 	int64_t line; /* line number of its current state; 0: unknown */
 	uint64_t offset;
 	size_t length;
+	bool hashed; /* rg_message_hash() of its first line is known: */
+	uint64_t hash;
+	struct rg_place first; /* that line; length 0: where position says */
 };
 
 /* Find a line of the journal by its number (from 1), if it was read. */
@@ -64,6 +68,11 @@ RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
 void rg_index_checkpoint(struct rg_index *index);
 
 /* Update messages.db to the state of the index, if it is sound and nobody else uses it. */
+RG_CHECKED int rg_index_archived_issues(struct rg_index *index, struct rg_arena *arena,
+					struct roger_strs *ret_issues, struct roger_err *err);
+/* Once the answer is out: messages.db, for other programs, gets what the journal has up to end.
+ * At once where the answer needed the tables and changed nothing, else at most once a second. */
+void rg_index_serve(struct rg_index *index, uint64_t end, bool changed);
 void rg_index_bring_seed_up(struct rg_index *index);
 
 /* How far the file says it has read, without updating it; 0: unknown. */
@@ -71,6 +80,20 @@ uint64_t rg_index_peek(struct rg_index *index);
 
 bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
 			      int64_t total);
+
+/* Lines that rewrite a message, each where that was first said: rg_index_rewritten() is true from
+ * when one was found until they were asked for. */
+bool rg_index_rewritten(const struct rg_index *index);
+struct rg_index_rewrite {
+	int64_t line;
+	uint64_t offset;
+};
+struct rg_index_rewrites {
+	struct rg_index_rewrite *items;
+	size_t count;
+};
+RG_CHECKED int rg_index_rewrites(struct rg_index *index, struct rg_arena *arena,
+				 struct rg_index_rewrites *ret_rewrites, struct roger_err *err);
 
 /* How far its last answer reached, in bytes. */
 uint64_t rg_index_seen(const struct rg_index *index);
@@ -104,7 +127,7 @@ RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *quer
 /* The messages, read from the journal.  ret_total (may be NULL): the number of matches regardless
  * of limit and leases; not for a text search, and only for the first page. */
 RG_CHECKED int rg_index_messages(struct rg_index *index, const struct rg_query *query,
-				 struct rg_arena *arena, struct roger_messages *ret_messages,
+				 struct rg_arena *arena, struct roger_message_list *ret_messages,
 				 int64_t *ret_total, struct roger_err *err);
 RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query,
 			      int64_t *ret_count, struct roger_err *err);
@@ -119,7 +142,7 @@ struct rg_index_reach {
  * reading the journal into the tables, unless it has grown much. */
 RG_CHECKED int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
 			       const struct rg_query *query, struct rg_arena *arena,
-			       struct roger_messages *ret_messages, int64_t *ret_total,
+			       struct roger_message_list *ret_messages, int64_t *ret_total,
 			       struct roger_err *err);
 RG_CHECKED int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
 				     const struct rg_query *query, int64_t *ret_count,

@@ -14,14 +14,13 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 9
+#define RG_INDEX_VERSION 10
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
 	RG_SQL_PROGRESS_SET,
 	RG_SQL_MESSAGE_ADD,
 	RG_SQL_MESSAGE_GET,
-	RG_SQL_MESSAGE_SET,
 	RG_SQL_READ_SET,
 	RG_SQL_MESSAGE_DROP,
 	RG_SQL_LINES_GET,
@@ -41,6 +40,7 @@ enum rg_statement {
 	RG_SQL_SEEN_ADD,
 	RG_SQL_EDGE_ADD,
 	RG_SQL_ISSUE_ADD,
+	RG_SQL_REWRITE_ADD,
 	RG_SQL_BEGIN,
 	RG_SQL_END,
 	RG_SQL_BEGIN_WRITE,
@@ -65,6 +65,7 @@ struct rg_index_progress {
 	int64_t search_to; /* positions up to here are in the full-text table */
 	int64_t seed_to;   /* lines up to here are in messages.db */
 	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
+	int64_t key;	   /* random: of the hashes of first lines */
 };
 
 /*
@@ -145,10 +146,13 @@ struct rg_index {
 	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
+	int64_t opened_ms;
+	bool serving;	       /* messages.db is brought up now, after an answer */
 	bool placed;	       /* the configuration gave the path, so another file may be there */
 	bool bulk;	       /* indexes and the mailbox are filled at the end */
-	bool search_stale;     /* a text in the full-text table changed */
+	bool rewritten;	       /* a line that rewrites a message was found */
 	bool damaged;	       /* in a way that SQLite does not detect */
+	bool lost;	       /* what was read last is not in the store: see same_journal() */
 	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */
 	char trouble[200];
 	sqlite3_stmt *statements[RG_SQL_COUNT];
@@ -178,6 +182,8 @@ struct rg_index {
  */
 RG_CHECKED int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
 				  struct roger_err *err);
+/* When the file was last changed; 0: it is not there. */
+int64_t rg_index_file_changed_ms(struct rg_index *index, const char *name);
 uint64_t rg_index_file_inode(const struct rg_index *index);
 /* At a configured path, only a file that starts with magic is replaced. */
 RG_CHECKED int rg_index_file_check(struct rg_index *index, const char *path, const char *magic,
@@ -196,6 +202,8 @@ RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const
 
 /* Update messages.db.  Needs the index lock and an up-to-date index.  anew: also rebuild it if
  * needed. */
+/* Of a longer journal only `rebuild` rebuilds messages.db, and an answer says so. */
+enum { RG_SEED_REBUILT_BYTES_MAX = 64 << 20 };
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
 /* Rebuild it on a second thread if needed: always with anew, else if others changed it.  Needs the
@@ -212,9 +220,13 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 			 struct rg_seed_making *making);
 int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err);
 
-/* Was the message with this id archived? */
+/* Was the message with this id archived?  Then *ret_first (may be NULL) is its position, and the
+ * hash of its first line. */
 int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
-			 struct roger_err *err);
+			 struct rg_entry *ret_first, struct roger_err *err);
+
+/* Hash what a line says of a message that never changes. */
+uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message);
 
 /* Trust nothing in the schema: anybody who can write the folder may have made it. */
 void rg_index_distrust(sqlite3 *db);
@@ -253,6 +265,9 @@ int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, str
 int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
 		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err);
 
+/* Close the tables: the next answer opens them, or makes them anew. */
+void rg_index_leave(struct rg_index *index);
+
 /* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
@@ -284,6 +299,21 @@ int rg_index_lines_begin(struct rg_index *index, struct roger_err *err);
 int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
 		       struct roger_err *err);
 int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
+
+/* The position, and the hash of the first line, of a living message; position 0: none. */
+int rg_index_first_line(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+			struct roger_err *err);
+
+/* The message of a later line, as the first one of its id lets it be: entry says what is known of
+ * that.  See rg_message_compare(). */
+int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,
+			  struct rg_place later, struct rg_arena *arena,
+			  struct roger_message *message, struct rg_rewrites *ret_rewrites,
+			  struct roger_err *err);
+
+/* Where a line is, also while lines are added: found by its number. */
+int rg_index_lines_place(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+			 struct roger_err *err);
 
 /* Where a line is, given the row of table lines that covers it. */
 int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,

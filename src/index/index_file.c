@@ -35,6 +35,13 @@ static bool names_other_file(struct rg_index *index, const char *name, int64_t s
 	       got == sizeof end && memcmp(end, super_mark, sizeof end) == 0;
 }
 
+int64_t rg_index_file_changed_ms(struct rg_index *index, const char *name)
+{
+	struct rg_file_facts facts;
+
+	return look(index, name, &facts, NULL) == ROGER_OK ? facts.changed_ms : 0;
+}
+
 int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
 		       struct roger_err *err)
 {

@@ -6,17 +6,14 @@
 #include "base/id.h"
 #include "store/decoder.h"
 #include "facts/message.h"
+#include "facts/person.h"
 
-/* What the tables have of an earlier state of the message, and which parts a new line repeats. */
+/* What the tables have of an earlier state of the message. */
 struct known {
-	int64_t position;
+	struct rg_entry first;
 	bool read;
-	struct roger_str to;
-	bool same_text;
-	bool same_mailbox; /* same issue and recipient */
-	bool same_rest;	   /* everything else is the same, except when it was read */
-	bool same_read;
-	struct roger_str issue, type;
+	int64_t read_at_ms;
+	struct roger_str to, issue, type;
 };
 
 /* Run a statement that has no rows, with values: i a number, t a text. */
@@ -128,7 +125,8 @@ static int raise_mark(struct rg_index *index, const struct roger_message *messag
 static int note_seen(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	return raise_mark(index, message, RG_DELTA_SEEN, err);
+	return rg_message_in_place(message) ? ROGER_OK
+					    : raise_mark(index, message, RG_DELTA_SEEN, err);
 }
 
 static int note_edge(struct rg_index *index, const struct roger_message *message,
@@ -156,7 +154,7 @@ static int count_new(struct rg_index *index, const struct roger_message *message
 
 static int count_gone(struct rg_index *index, const struct known *known, struct roger_err *err)
 {
-	return count_in_issue(index, known->issue, rg_enum_find(rg_message_types, known->type), -1,
+	return count_in_issue(index, known->issue, rg_enum_find(rg_type_names, known->type), -1,
 			      err);
 }
 
@@ -195,24 +193,6 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* Recognizes a text without storing it. */
-static int64_t hash_text(const struct roger_message *message)
-{
-	return (int64_t)rg_hash(rg_hash(0, message->content.data, message->content.length),
-				message->metadata.data, message->metadata.length);
-}
-
-static void bind_message(sqlite3_stmt *statement, int64_t position,
-			 const struct roger_message *message)
-{
-	sqlite3_bind_int64(statement, 1, position);
-	rg_index_bind_message(statement, 2, message);
-	sqlite3_bind_int64(statement, 8, hash_text(message));
-	sqlite3_bind_int(statement, 9, message->read);
-	sqlite3_bind_int64(statement, 10, message->created_at_ms);
-	rg_index_bind_instant(statement, 11, message->read_at_ms);
-}
-
 static int enter_mailbox(struct rg_index *index, const struct roger_message *message,
 			 int64_t position, struct roger_err *err)
 {
@@ -225,7 +205,7 @@ static int leave_mailbox(struct rg_index *index, const struct known *known, stru
 {
 	if (index->bulk || known->read)
 		return ROGER_OK;
-	return run(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to, known->position);
+	return run(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to, known->first.position);
 }
 
 /* Record until when an unread message is leased, and until when it must be read. */
@@ -281,19 +261,19 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	return r;
 }
 
-/* SQLite updates the indexes of all columns that are set, so set only what changed. */
 static int change_row(struct rg_index *index, const struct known *known,
 		      const struct roger_message *message, struct roger_err *err)
 {
-	bool same = known->same_text && known->same_mailbox && known->same_rest;
 	sqlite3_stmt *set;
 
-	if (same && known->same_read)
+	if (known->read == message->read && known->read_at_ms == message->read_at_ms)
 		return ROGER_OK;
-	set = rg_index_statement(index, same ? RG_SQL_READ_SET : RG_SQL_MESSAGE_SET, err);
+	set = rg_index_statement(index, RG_SQL_READ_SET, err);
 	if (!set)
 		return ROGER_EIO;
-	bind_message(set, known->position, message);
+	sqlite3_bind_int64(set, 1, known->first.position);
+	sqlite3_bind_int(set, 2, message->read);
+	rg_index_bind_instant(set, 3, message->read_at_ms);
 	return rg_index_step(index, set, err);
 }
 
@@ -303,18 +283,13 @@ static int change_mailbox(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	if (known->same_mailbox && known->read == message->read)
+	if (known->read == message->read)
 		return ROGER_OK;
-	r = leave_mailbox(index, known, err);
+	r = message->read ? leave_mailbox(index, known, err)
+			  : enter_mailbox(index, message, known->first.position, err);
 	if (r == ROGER_OK)
-		r = enter_mailbox(index, message, known->position, err);
-	if (r == ROGER_OK)
-		r = count_recipient(index, known->to, -1, -!known->read, err);
-	if (r == ROGER_OK)
-		r = count_recipient(index, message->to, 1, !message->read, err);
-	if (r == ROGER_OK && message->read && !known->read)
-		r = note_seen(index, message, err);
-	return r;
+		r = count_recipient(index, message->to, 0, message->read ? -1 : 1, err);
+	return r == ROGER_OK && message->read ? note_seen(index, message, err) : r;
 }
 
 static int change_known(struct rg_index *index, const struct known *known,
@@ -322,26 +297,20 @@ static int change_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	if (!known->same_text && known->position <= index->progress.search_to)
-		index->search_stale = true;
 	r = change_row(index, known, message, err);
-	if (r == ROGER_OK && !(known->same_mailbox && known->same_rest)) {
-		r = count_gone(index, known, err);
-		if (r == ROGER_OK)
-			r = count_new(index, message, err);
-	}
 	if (r == ROGER_OK)
-		r = run(index, RG_SQL_CHANGED_SET, err, "ii", known->position,
+		r = run(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
 			index->progress.lines);
 	if (r == ROGER_OK)
 		r = change_mailbox(index, known, message, err);
 	if (r == ROGER_OK)
-		r = note_ack(index, message, known->position, err);
-	return r == ROGER_OK ? set_lease(index, message, known->position, err) : r;
+		r = note_ack(index, message, known->first.position, err);
+	return r == ROGER_OK ? set_lease(index, message, known->first.position, err) : r;
 }
 
 static int add_archived(struct rg_index *index, const struct roger_message *message,
-			int64_t position, const struct rg_line *line, struct roger_err *err)
+			int64_t position, uint64_t hash, const struct rg_line *line,
+			struct roger_err *err)
 {
 	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_ARCHIVED_ADD, err);
 
@@ -354,6 +323,7 @@ static int add_archived(struct rg_index *index, const struct roger_message *mess
 	sqlite3_bind_int64(add, 10, message->read_at_ms);
 	sqlite3_bind_int64(add, 11, (int64_t)line->offset);
 	sqlite3_bind_int64(add, 12, (int64_t)line->length);
+	sqlite3_bind_int64(add, 13, (int64_t)hash);
 	index->progress.archived++;
 	return rg_index_step(index, add, err);
 }
@@ -364,27 +334,30 @@ static int archive_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	r = run(index, RG_SQL_MESSAGE_DROP, err, "i", known->position);
+	r = run(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
 	if (r == ROGER_OK)
-		r = run(index, RG_SQL_CHANGED_DROP, err, "i", known->position);
+		r = run(index, RG_SQL_CHANGED_DROP, err, "i", known->first.position);
 	if (r == ROGER_OK)
 		r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
-		r = set_lease(index, message, known->position, err);
+		r = set_lease(index, message, known->first.position, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, 0, -!known->read, err);
 	if (r == ROGER_OK)
 		r = count_gone(index, known, err);
-	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;
+	return r == ROGER_OK ? add_archived(index, message, known->first.position,
+					    known->first.hash, line, err)
+			     : r;
 }
 
 /* An archived message that was never seen live: it counts as sent and received. */
 static int archive_new(struct rg_index *index, const struct roger_message *message,
-		       int64_t position, const struct rg_line *line, struct roger_err *err)
+		       int64_t position, uint64_t hash, const struct rg_line *line,
+		       struct roger_err *err)
 {
 	int r;
 
-	r = add_archived(index, message, position, line, err);
+	r = add_archived(index, message, position, hash, line, err);
 	if (r == ROGER_OK)
 		r = add_links(index, message, position, err);
 	if (r == ROGER_OK)
@@ -396,7 +369,7 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 
 /* Archived is final: later lines with this id are history. */
 int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
-			 struct roger_err *err)
+			 struct rg_entry *ret_first, struct roger_err *err)
 {
 	sqlite3_stmt *has;
 	int r;
@@ -410,9 +383,91 @@ int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_
 	rg_index_bind(has, 1, id);
 	r = sqlite3_step(has);
 	*ret_archived = r == SQLITE_ROW;
+	if (*ret_archived && ret_first)
+		*ret_first = (struct rg_entry){ .position = sqlite3_column_int64(has, 0),
+						.hashed = true,
+						.hash = (uint64_t)sqlite3_column_int64(has, 1) };
 	sqlite3_reset(has);
 	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK
 						   : rg_index_fail(index, "look up an id", err);
+}
+
+int rg_index_first_line(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+			struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MESSAGE_GET, err);
+	int r;
+
+	*ret_first = (struct rg_entry){ 0 };
+	if (!get)
+		return ROGER_EIO;
+	rg_index_bind(get, 1, id);
+	r = sqlite3_step(get);
+	if (r == SQLITE_ROW)
+		*ret_first = (struct rg_entry){ .position = sqlite3_column_int64(get, 0),
+						.hashed = true,
+						.hash = (uint64_t)sqlite3_column_int64(get, 6) };
+	sqlite3_reset(get);
+	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK
+						   : rg_index_fail(index, "look up an id", err);
+}
+
+/* ---------------------------------------------------------- later lines -- */
+
+/* What a line says that is later than the first one of its id. */
+struct later {
+	struct rg_arena *arena; /* NULL: the line has all that the first one has */
+	struct roger_message message;
+	struct rg_rewrites rewrites;
+};
+
+static int note_rewrites(struct rg_index *index, int64_t position,
+			 const struct rg_rewrites *rewrites, const struct rg_line *line,
+			 struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < rewrites->count && r == ROGER_OK; i++) {
+		r = run(index, RG_SQL_REWRITE_ADD, err, "itiii", position,
+			rg_str(rewrites->items[i].member), (int64_t)rewrites->items[i].value,
+			index->progress.lines, (int64_t)line->offset);
+		index->rewritten |= r == ROGER_OK && sqlite3_changes(index->db) > 0;
+	}
+	return r;
+}
+
+/* The line's message, as its first line lets it be. */
+static int follow_first(struct rg_index *index, const struct rg_entry *first,
+			const struct roger_message *message, const struct rg_line *line,
+			struct later *later, struct roger_err *err)
+{
+	int r;
+
+	*later = (struct later){ .message = *message };
+	if (rg_index_hash(index, message) == first->hash)
+		return ROGER_OK;
+	later->arena = rg_arena_new();
+	if (!later->arena)
+		return rg_fail_memory(err);
+	r = rg_index_follow_first(index, first, (struct rg_place){ line->offset, line->length },
+				  later->arena, &later->message, &later->rewrites, err);
+	return r == ROGER_OK ? note_rewrites(index, first->position, &later->rewrites, line, err)
+			     : r;
+}
+
+static int use_archived(struct rg_index *index, const struct roger_message *message,
+			const struct rg_line *line, bool *ret_archived, struct roger_err *err)
+{
+	struct rg_entry first;
+	struct later later;
+	int r = rg_index_is_archived(index, message->id, ret_archived, &first, err);
+
+	if (r < 0 || !*ret_archived)
+		return r;
+	r = follow_first(index, &first, message, line, &later, err);
+	rg_arena_free(later.arena);
+	return r;
 }
 
 static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
@@ -423,7 +478,14 @@ static int add_row(struct rg_index *index, const struct roger_message *message, 
 
 	if (!add)
 		return ROGER_EIO;
-	bind_message(add, position, message);
+	sqlite3_bind_int64(add, 1, position);
+	rg_index_bind_message(add, 2, message);
+	sqlite3_bind_int64(add, 8, (int64_t)rg_index_hash(index, message));
+	sqlite3_bind_int(add, 9, message->read);
+	sqlite3_bind_int64(add, 10, message->created_at_ms);
+	rg_index_bind_instant(add, 11, message->read_at_ms);
+	sqlite3_bind_int64(add, 12, message->seq);
+	sqlite3_bind_int64(add, 13, message->epoch);
 	r = rg_index_step(index, add, err);
 	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
 	return r;
@@ -433,33 +495,36 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
 {
 	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MESSAGE_GET, err);
+	struct later later;
 	struct known known;
 	int r;
 
 	*ret_known = false;
 	if (!get)
 		return ROGER_EIO;
-	bind_message(get, 0, message);
+	rg_index_bind(get, 1, message->id);
 	r = sqlite3_step(get);
 	if (r != SQLITE_ROW) {
 		sqlite3_reset(get);
 		return r == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "look up a message", err);
 	}
 	known = (struct known){
-		.position = sqlite3_column_int64(get, 0),
+		.first = { .position = sqlite3_column_int64(get, 0),
+			   .hash = (uint64_t)sqlite3_column_int64(get, 6) },
 		.read = sqlite3_column_int(get, 1),
-		.to = rg_index_column(get, 2),
-		.same_text = sqlite3_column_int(get, 3),
-		.same_mailbox = sqlite3_column_int(get, 4),
-		.same_rest = sqlite3_column_int(get, 5),
-		.same_read = sqlite3_column_int(get, 6),
-		.issue = rg_index_column(get, 7),
-		.type = rg_index_column(get, 8),
+		.read_at_ms = sqlite3_column_int64(get, 2),
+		.to = rg_index_column(get, 3),
+		.issue = rg_index_column(get, 4),
+		.type = rg_index_column(get, 5),
 	};
 	*ret_known = true;
-	r = message->archived_at_ms ? archive_known(index, &known, message, line, err)
-				    : change_known(index, &known, message, err);
+	r = follow_first(index, &known.first, message, line, &later, err);
+	if (r == ROGER_OK)
+		r = later.message.archived_at_ms
+			    ? archive_known(index, &known, &later.message, line, err)
+			    : change_known(index, &known, &later.message, err);
 	sqlite3_reset(get);
+	rg_arena_free(later.arena);
 	return r;
 }
 
@@ -475,13 +540,18 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
 {
 	int64_t position = index->progress.lines;
-	int r;
+	int r = ROGER_OK;
 
 	*ret_added = true;
-	if (message->archived_at_ms)
-		return archive_new(index, message, position, line, err);
-	r = add_row(index, message, position, ret_added, err);
-	return r == ROGER_OK && *ret_added ? add_new(index, message, position, err) : r;
+	if (!message->archived_at_ms)
+		r = add_row(index, message, position, ret_added, err);
+	if (r < 0 || !*ret_added)
+		return r;
+	if (message->epoch > index->progress.epoch)
+		index->progress.epoch = message->epoch;
+	return message->archived_at_ms ? archive_new(index, message, position,
+						     rg_index_hash(index, message), line, err)
+				       : add_new(index, message, position, err);
 }
 
 static int take_message(struct rg_index *index, const struct roger_message *message,
@@ -490,9 +560,7 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	bool taken = false;
 	int r;
 
-	if (message->epoch > index->progress.epoch)
-		index->progress.epoch = message->epoch;
-	r = rg_index_is_archived(index, message->id, &taken, err);
+	r = use_archived(index, message, line, &taken, err);
 	if (r == ROGER_OK && !taken && is_later_state(index, message))
 		r = use_known(index, message, line, &taken, err);
 	if (r == ROGER_OK && !taken)
@@ -554,18 +622,6 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 		   progress->search_to);
 }
 
-/* A text in the full-text table changed, which is rare: fill the table again. */
-static int empty_search(struct rg_index *index, struct roger_err *err)
-{
-	bool stale = index->search_stale;
-
-	index->search_stale = false;
-	if (!stale)
-		return ROGER_OK;
-	index->progress.search_to = 0;
-	return rg_index_run(index, "INSERT INTO search(search) VALUES ('delete-all')", err);
-}
-
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
@@ -585,12 +641,11 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = flush_deltas(index, err);
 	if (r == ROGER_OK)
-		r = empty_search(index, err);
-	if (r == ROGER_OK)
 		r = rg_index_last_hash(index, &index->progress.last_hash, err);
 	if (r == ROGER_OK)
 		r = save_progress(index, err);
 	clear_deltas(&index->deltas);
+	index->lines.length_bytes = 0;
 	if (r < 0)
 		index->progress = before;
 	return r;

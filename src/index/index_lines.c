@@ -161,6 +161,20 @@ static int find_line(struct rg_index *index, int64_t line, struct rg_entry *ret_
 	return r;
 }
 
+int rg_index_lines_place(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+			 struct roger_err *err)
+{
+	const struct rg_index_lines *lines = &index->lines;
+
+	*ret_entry = (struct rg_entry){ .position = line };
+	if ((line - 1) / RG_INDEX_LINES != lines->block || !lines->length_bytes)
+		return find_line(index, line, ret_entry, err);
+	return rg_index_lines_find(
+		index, line, lines->offset,
+		(struct roger_str){ (const char *)lines->lengths, lines->length_bytes }, ret_entry,
+		err);
+}
+
 int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
 		  struct roger_err *err)
 {

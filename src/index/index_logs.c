@@ -435,6 +435,15 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 	return r;
 }
 
+int rg_index_archived_issues(struct rg_index *index, struct rg_arena *arena,
+			     struct roger_strs *ret_issues, struct roger_err *err)
+{
+	struct rg_question question;
+
+	rg_question_init(&question, "SELECT DISTINCT issue_id FROM archived");
+	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
+}
+
 int rg_index_next_keyed(struct rg_index *index, struct roger_str from, struct rg_arena *arena,
 			struct roger_str *ret_sender, struct roger_err *err)
 {

@@ -17,28 +17,59 @@ static bool stands(const struct rg_index *index, const struct rg_entry *entry)
 		entry->length <= messages.size - entry->offset);
 }
 
+int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,
+			  struct rg_place later, struct rg_arena *arena,
+			  struct roger_message *message, struct rg_rewrites *ret_rewrites,
+			  struct roger_err *err)
+{
+	struct rg_place first = entry->first;
+	struct rg_entry place;
+	int r = ROGER_OK;
+
+	if (!first.length) {
+		r = rg_index_lines_place(index, entry->position, &place, err);
+		first = (struct rg_place){ place.offset, place.length };
+	}
+	return r < 0 ? r
+		     : rg_later_read(index->store, (uint64_t)index->progress.key, first, later,
+				     arena, message, ret_rewrites, err);
+}
+
+/* Does the entry's line perhaps not have all that the message is? */
+static bool may_differ(const struct rg_index *index, const struct rg_entry *entry,
+		       const struct roger_message *message)
+{
+	return entry->line != entry->position &&
+	       !(entry->hashed && entry->hash == rg_index_hash(index, message));
+}
+
 static int read_message(struct rg_index *index, const struct rg_entry *entry,
 			struct rg_arena *arena, struct roger_message *ret_message,
 			struct roger_err *err)
 {
+	struct rg_rewrites rewrites = { .count = 0 };
+	struct rg_json *json = NULL;
 	struct rg_buf line;
-	struct rg_json *json;
 	int r;
 
 	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
 	r = rg_store_read_line(index->store, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_message_read(rg_buf_str(&line), &json, arena, ret_message, err);
+	if (r == ROGER_OK && may_differ(index, entry, ret_message))
+		r = rg_index_follow_first(index, entry,
+					  (struct rg_place){ entry->offset, entry->length }, arena,
+					  ret_message, &rewrites, err);
 	if (r == ROGER_EDATA || (r < 0 && !stands(index, entry)))
 		rg_index_doubt(index);
-	if (r == ROGER_OK) {
-		if (!rg_record_keep(&rg_message_record, ret_message, arena))
-			r = rg_fail_memory(err);
-		ret_message->position = entry->position;
-		ret_message->line = entry->line;
-		ret_message->byte = (int64_t)entry->offset;
-		rg_json_free(json);
-	}
+	if (r == ROGER_OK && !rg_record_keep(&rg_message_record, ret_message, arena))
+		r = rg_fail_memory(err);
+	/* The tables, which tell of it, do not have that line yet. */
+	index->tail.strange |= rewrites.count && entry->offset >= rg_index_end(index);
+	ret_message->position = entry->position;
+	ret_message->line = entry->line;
+	ret_message->byte = (int64_t)entry->offset;
+	rg_json_free(json);
 	rg_buf_deinit(&line);
 	return r;
 }
@@ -62,7 +93,7 @@ static bool answers(const struct rg_query *query, const struct roger_message *me
 /* Read the messages; of one cycle if the query names it. */
 static int read_messages(struct rg_index *index, const struct rg_entries *entries,
 			 const struct rg_query *query, struct rg_arena *arena,
-			 struct roger_messages *ret_messages, struct roger_err *err)
+			 struct roger_message_list *ret_messages, struct roger_err *err)
 {
 	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
 	size_t i, count = 0;
@@ -79,12 +110,12 @@ static int read_messages(struct rg_index *index, const struct rg_entries *entrie
 		if (is_or_any(query->cycle, items[count].cycle))
 			count++;
 	}
-	*ret_messages = (struct roger_messages){ items, count };
+	*ret_messages = (struct roger_message_list){ items, count };
 	return ROGER_OK;
 }
 
 int rg_index_messages(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
-		      struct roger_messages *ret_messages, int64_t *ret_total,
+		      struct roger_message_list *ret_messages, int64_t *ret_total,
 		      struct roger_err *err)
 {
 	struct rg_entries entries;
@@ -101,7 +132,8 @@ int rg_index_messages(struct rg_index *index, const struct rg_query *query, stru
 
 int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
 		    const struct rg_query *query, struct rg_arena *arena,
-		    struct roger_messages *ret_messages, int64_t *ret_total, struct roger_err *err)
+		    struct roger_message_list *ret_messages, int64_t *ret_total,
+		    struct roger_err *err)
 {
 	struct rg_entries entries;
 	int tries = 0, r;

@@ -176,7 +176,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 		rg_question_text(question, " AND m.from_phase = ?", query->from);
 	if (query->type)
 		rg_question_text(question, " AND m.message_type = ?",
-				 rg_str(rg_message_types[query->type - 1]));
+				 rg_str(rg_type_names[query->type]));
 	if (query->run_counter)
 		rg_question_number(question, " AND m.run_counter = ?", query->run_counter);
 	if ((query->unread || query->read) && !is_mailbox_enough(query, archived))
@@ -335,10 +335,8 @@ static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt 
 static int fill_search(struct rg_index *index, struct roger_err *err)
 {
 	static const char places[] =
-		"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths FROM "
-		"messages m"
-		" LEFT JOIN changed c ON c.position = m.position LEFT JOIN lines l"
-		" ON l.block = (coalesce(c.line, m.position) - 1) / 64 WHERE m.position > ?1";
+		"SELECT m.position, m.position, l.offset, l.lengths, NULL FROM messages m"
+		" LEFT JOIN lines l ON l.block = (m.position - 1) / 64 WHERE m.position > ?1";
 	sqlite3_stmt *get = NULL, *add = NULL;
 	int r;
 
@@ -437,8 +435,11 @@ static void add_places(struct rg_question *question, const char *position)
 static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
 		      struct rg_entry *ret_entry, struct roger_err *err)
 {
-	ret_entry->position = sqlite3_column_int64(statement, 0);
-	ret_entry->line = 0;
+	*ret_entry = (struct rg_entry){
+		.position = sqlite3_column_int64(statement, 0),
+		.hashed = sqlite3_column_type(statement, archived ? 3 : 4) != SQLITE_NULL,
+		.hash = (uint64_t)sqlite3_column_int64(statement, archived ? 3 : 4),
+	};
 	if (!archived)
 		return rg_index_lines_find(index, sqlite3_column_int64(statement, 1),
 					   sqlite3_column_int64(statement, 2),
@@ -468,10 +469,12 @@ static int find_in(struct finding *finding, const struct rg_query *query,
 	const char *position = position_of(query, archived);
 	struct rg_question question;
 
-	rg_question_init(&question, archived ? "SELECT m.position, m.offset, m.length" : "");
+	rg_question_init(&question,
+			 archived ? "SELECT m.position, m.offset, m.length, m.hash" : "");
 	if (!archived)
-		rg_buf_printf(&question.sql, "SELECT %s, coalesce(c.line, %s), l.offset, l.lengths",
-			      position, position);
+		rg_buf_printf(&question.sql,
+			      "SELECT %s, coalesce(c.line, %s), l.offset, l.lengths, %s", position,
+			      position, is_mailbox_enough(query, archived) ? "NULL" : "m.hash");
 	add_tables(&question, query, archived);
 	if (!archived)
 		add_places(&question, position);
@@ -526,6 +529,41 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 		finding.count = (size_t)query->limit;
 	*ret_entries = (struct rg_entries){ finding.items, finding.count };
 	return ROGER_OK;
+}
+
+static int see_rewrite(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct finding *finding = context;
+	struct rg_index_rewrite *place;
+
+	if (!row) {
+		finding->count = 0;
+		return ROGER_OK;
+	}
+	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = (struct rg_index_rewrite){ sqlite3_column_int64(row, 0),
+					    (uint64_t)sqlite3_column_int64(row, 1) };
+	return ROGER_OK;
+}
+
+int rg_index_rewrites(struct rg_index *index, struct rg_arena *arena,
+		      struct rg_index_rewrites *ret_rewrites, struct roger_err *err)
+{
+	struct finding finding = { .index = index, .arena = arena };
+	struct rg_question question;
+	int r;
+
+	*ret_rewrites = (struct rg_index_rewrites){ 0 };
+	if (!index->db)
+		return ROGER_OK;
+	rg_question_init(&question, "SELECT DISTINCT line, offset FROM rewrites ORDER BY line");
+	r = rg_index_ask(index, &question, see_rewrite, &finding, err);
+	*ret_rewrites = (struct rg_index_rewrites){ (void *)finding.items, finding.count };
+	if (r == ROGER_OK)
+		index->rewritten = false;
+	return r;
 }
 
 /* ------------------------------------------------------------- counting -- */
@@ -691,14 +729,14 @@ static int see_figures(void *context, sqlite3_stmt *row, struct roger_err *err)
 		return ROGER_OK;
 	figures->messages = 0;
 	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++) {
-		figures->by_type[type] = sqlite3_column_int64(row, type);
+		figures->by_type[type] = sqlite3_column_int64(row, type - 1);
 		figures->messages += figures->by_type[type];
 	}
-	figures->issues = sqlite3_column_int64(row, type++);
-	figures->unread = sqlite3_column_int64(row, type++);
-	figures->agents = sqlite3_column_int64(row, type++);
-	figures->oldest_at_ms = sqlite3_column_int64(row, type++);
-	figures->newest_at_ms = sqlite3_column_int64(row, type);
+	figures->issues = sqlite3_column_int64(row, 4);
+	figures->unread = sqlite3_column_int64(row, 5);
+	figures->agents = sqlite3_column_int64(row, 6);
+	figures->oldest_at_ms = sqlite3_column_int64(row, 7);
+	figures->newest_at_ms = sqlite3_column_int64(row, 8);
 	return ROGER_OK;
 }
 

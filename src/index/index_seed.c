@@ -25,9 +25,6 @@ enum { BUSY_MS = 20 };
 /* Of a longer journal it is kept durable, since to rebuild it after a restart takes long. */
 enum { DURABLE_BYTES = 4 << 20 };
 
-/* Of a longer journal only `rebuild` rebuilds it. */
-enum { REBUILT_BYTES_MAX = 64 << 20 };
-
 /* As in seed 004. */
 static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
 				 "  id TEXT PRIMARY KEY,\n"
@@ -62,6 +59,12 @@ static const char progress_table[] =
 	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
 	" touched INTEGER NOT NULL);\n";
 
+/* Nothing else was written to a table that is built anew: what the first line said stays. */
+static const char put_new_row[] =
+	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
+	" content, metadata, read, created_at, read_at)"
+	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
+	" read = ?9, read_at = ?11";
 static const char put_row[] =
 	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
 	" content, metadata, read, created_at, read_at)"
@@ -265,22 +268,48 @@ static int is_archived(struct table *table, const struct roger_message *message,
 	bool fresh;
 
 	if (!table->anew)
-		return rg_index_is_archived(table->index, message->id, ret_archived, err);
+		return rg_index_is_archived(table->index, message->id, ret_archived, NULL, err);
 	*ret_archived = message->archived_at_ms || rg_table_find(&table->archived, hash);
 	if (message->archived_at_ms && !rg_table_put(&table->archived, hash, &fresh))
 		return rg_fail_memory(err);
 	return ROGER_OK;
 }
 
+/* A line that does not have all that the first one of its id has: the index knows that one. */
+static int put_later(const struct table *table, const struct roger_message *message,
+		     const struct rg_line *line, struct roger_err *err)
+{
+	const struct rg_place place = { line->offset, line->length };
+	struct roger_message later = *message;
+	struct rg_rewrites unused;
+	struct rg_arena *arena = NULL;
+	struct rg_entry first;
+	int r = ROGER_OK;
+
+	if (!table->anew)
+		r = rg_index_first_line(table->index, message->id, &first, err);
+	if (r == ROGER_OK && !table->anew && first.position &&
+	    first.hash != rg_index_hash(table->index, message)) {
+		arena = rg_arena_new();
+		r = arena ? rg_index_follow_first(table->index, &first, place, arena, &later,
+						  &unused, err)
+			  : rg_fail_memory(err);
+	}
+	if (r == ROGER_OK)
+		r = put_message(table, &later, err);
+	rg_arena_free(arena);
+	return r;
+}
+
 static int take_message(struct table *table, const struct roger_message *message,
-			struct roger_err *err)
+			const struct rg_line *line, struct roger_err *err)
 {
 	bool archived = false;
 	int r;
 
 	r = is_archived(table, message, &archived, err);
 	if (r < 0 || !archived)
-		return r < 0 ? r : put_message(table, message, err);
+		return r < 0 ? r : put_later(table, message, line, err);
 	rg_index_bind(table->drop, 1, message->id);
 	return step(table, table->drop, err);
 }
@@ -292,7 +321,7 @@ static int take_lines(struct table *table, struct rg_decoder *decoder, struct ro
 
 	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
 		if (decoded->is_message)
-			r = take_message(table, &decoded->message, err);
+			r = take_message(table, &decoded->message, &decoded->line, err);
 		if (r < 0)
 			break;
 		table->last_offset = (int64_t)decoded->line.offset;
@@ -311,7 +340,7 @@ static int take_in(struct table *table, struct roger_err *err)
 	struct rg_decoder *decoder;
 	int r;
 
-	r = prepare(table, put_row, &table->put, err);
+	r = prepare(table, table->anew ? put_new_row : put_row, &table->put, err);
 	if (r == ROGER_OK)
 		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
 	if (r == ROGER_OK)
@@ -469,7 +498,7 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
 		return r;
 	/* It takes minutes with ten million messages, and the caller only wants its mail. */
-	if (index->progress.offset > REBUILT_BYTES_MAX)
+	if (index->progress.offset > RG_SEED_REBUILT_BYTES_MAX)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "'%s', which other programs read, is missing or out of date; `roger "
 			       "rebuild` rebuilds it",

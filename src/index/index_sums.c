@@ -77,7 +77,7 @@ static void read_row(sqlite3_stmt *get, struct roger_message *message)
 		.from = rg_index_column(get, 2),
 		.to = rg_index_column(get, 3),
 		.pass = sqlite3_column_int64(get, 4),
-		.type = rg_enum_find(rg_message_types, rg_index_column(get, 5)),
+		.type = rg_enum_find(rg_type_names, rg_index_column(get, 5)),
 		.content = rg_index_column(get, 6),
 		.metadata = rg_index_column(get, 7),
 		.read = sqlite3_column_int(get, 8),
@@ -187,26 +187,40 @@ static int begin(struct rg_index_summing *summing, const struct rg_index *index)
 	return read_progress(summing->db, &summing->sums, &summing->valid);
 }
 
+/* Does the journal still have the last line that messages.db has read? */
+static bool has_last_line(struct rg_index *index, sqlite3_stmt *get)
+{
+	int64_t hash = 0;
+
+	return rg_index_hash_line(index, sqlite3_column_int64(get, 3), sqlite3_column_int64(get, 4),
+				  &hash, NULL) == ROGER_OK &&
+	       hash == sqlite3_column_int64(get, 5);
+}
+
 /* How far messages.db has read, if the next update would not rebuild it. */
-static void begin_table(struct rg_index_summing *summing, const char *path, const char *era)
+static void begin_table(struct rg_index_summing *summing, struct rg_index *index)
 {
 	sqlite3_stmt *get;
 	sqlite3 *db = NULL;
 
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
-	    SQLITE_OK) {
+	if (sqlite3_open_v2(index->seed_path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			    NULL) == SQLITE_OK) {
 		sqlite3_busy_timeout(db, 1000);
 		rg_index_distrust(db);
 	}
 	summing->table_db = db;
 	if (!db || sqlite3_exec(db, beginning, NULL, NULL, NULL) != SQLITE_OK ||
-	    prepare(db, "SELECT offset, version, boot_id FROM progress", &get) < 0)
+	    prepare(db,
+		    "SELECT offset, version, boot_id, last_offset, last_length, last_hash"
+		    " FROM progress",
+		    &get) < 0)
 		return;
 	if (sqlite3_step(get) == SQLITE_ROW) {
 		summing->table.offset = sqlite3_column_int64(get, 0);
 		summing->table.valid = sqlite3_column_int(get, 1) == RG_INDEX_VERSION &&
 				       (sqlite3_column_bytes(get, 2) == 0 ||
-					rg_str_equal(rg_index_column(get, 2), rg_str(era)));
+					rg_str_is(rg_index_column(get, 2), index->store->era)) &&
+				       has_last_line(index, get);
 	}
 	sqlite3_finalize(get);
 }
@@ -225,7 +239,7 @@ int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 	if (summing->result == ROGER_OK)
 		summing->result = begin(summing, index);
 	if (rg_index_file_find(index, index->seed_name, &inode, NULL) == ROGER_OK && inode)
-		begin_table(summing, index->seed_path, index->store->era);
+		begin_table(summing, index);
 	summing->threaded = summing->result == ROGER_OK && summing->valid && start_thread(summing);
 	/* Without the second thread it works too, only slower. */
 	if (!summing->threaded)

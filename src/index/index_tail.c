@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "facts/message.h"
+#include "facts/person.h"
 #include "facts/sequence.h"
 #include "store/lines.h"
 
@@ -143,6 +144,9 @@ int rg_index_tail_add(struct rg_index *index, sqlite3_stmt *row, struct rg_late 
 		.to = rg_index_column(row, 7),
 		.read = sqlite3_column_int(row, 8),
 		.leased_until_ms = sqlite3_column_int64(row, 9),
+		.at = { .hashed = true, .hash = (uint64_t)sqlite3_column_int64(row, 10) },
+		.seq = sqlite3_column_int64(row, 11),
+		.epoch = sqlite3_column_int64(row, 12),
 	};
 	int r;
 
@@ -223,7 +227,7 @@ int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_l
 		return r;
 	r = rg_index_tail_look(index, err);
 	if (r == ROGER_OK)
-		r = rg_index_is_archived(index, id, ret_archived, err);
+		r = rg_index_is_archived(index, id, ret_archived, NULL, err);
 	return r < 0 || *ret_archived ? r : look_up(index, id, ret_late, err);
 }
 
@@ -247,14 +251,19 @@ static void set_state(struct rg_index *index, struct rg_late *late,
 		box->unread += rg_late_unread(late) - was;
 }
 
-static int add_fresh(struct rg_index *index, const struct roger_message *message,
-		     struct rg_late **ret_late, struct roger_err *err)
+static int add_fresh(struct rg_index *index, const struct roger_message *message, bool skimmed,
+		     const struct rg_line *line, struct rg_late **ret_late, struct roger_err *err)
 {
 	const struct rg_late late = { .id = message->id,
 				      .issue = message->issue,
 				      .from = message->from,
 				      .to = message->to,
-				      .at = { .position = index->tail.lines },
+				      .seq = message->seq,
+				      .epoch = message->epoch,
+				      .at = { .position = index->tail.lines,
+					      .hashed = !skimmed,
+					      .hash = skimmed ? 0 : rg_index_hash(index, message),
+					      .first = { line->offset, line->length } },
 				      .read = true };
 	struct rg_box *box = rg_index_box(index, late.to);
 	int r;
@@ -271,10 +280,31 @@ static int add_fresh(struct rg_index *index, const struct roger_message *message
 static bool is_usual(const struct rg_late *late, const struct roger_message *message)
 {
 	return rg_str_equal(late->to, message->to) && rg_str_equal(late->issue, message->issue) &&
-	       rg_str_equal(late->from, message->from) && (message->read || !late->read);
+	       rg_str_equal(late->from, message->from) && late->seq == message->seq &&
+	       late->epoch == message->epoch && (message->read || !late->read);
 }
 
-static int take_message(struct rg_index *index, const struct roger_message *message,
+/* What another program wrote may lack what the first line says; what rewrites that, the tables
+ * find.  A line that was skimmed is compared by who reads all of it. */
+static int follow_first(struct rg_index *index, const struct rg_late *late,
+			const struct rg_line *line, struct roger_message *message,
+			struct roger_err *err)
+{
+	const struct rg_place place = { line->offset, line->length };
+	struct rg_rewrites rewrites;
+	int r;
+
+	if (late->at.hashed && rg_index_hash(index, message) == late->at.hash)
+		return ROGER_OK;
+	r = rg_index_tail_look(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_follow_first(index, &late->at, place, index->tail.scratch, message,
+					  &rewrites, err);
+	index->tail.strange |= r == ROGER_OK && rewrites.count;
+	return r;
+}
+
+static int take_message(struct rg_index *index, struct roger_message *message, bool skimmed,
 			const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_late *late;
@@ -284,18 +314,20 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	r = rg_index_tail_state(index, message->id, &late, &archived, err);
 	if (r < 0 || archived || (late && late->archived))
 		return r;
-	accepted = message->read && !message->archived_at_ms && (!late || !late->read);
+	if (late && !skimmed)
+		r = follow_first(index, late, line, message, err);
+	if (r < 0)
+		return r;
+	accepted = message->read && !rg_message_in_place(message) && !message->archived_at_ms &&
+		   (!late || !late->read);
 	if (late && !is_usual(late, message))
 		index->tail.strange = true;
 	else if (!late)
-		r = add_fresh(index, message, &late, err);
+		r = add_fresh(index, message, skimmed, line, &late, err);
 	if (r < 0)
 		return r;
 	set_state(index, late, message, line);
-	if (accepted) {
-		late->accepted_seq = message->seq;
-		late->accepted_epoch = message->epoch;
-	}
+	late->accepted |= accepted;
 	return ROGER_OK;
 }
 
@@ -312,9 +344,10 @@ static bool is_own(struct rg_index_tail *tail, struct roger_str line)
 
 /* What roger wrote is skimmed: workers of one mailbox read each other's lines. */
 static int read_line(struct rg_index *index, struct roger_str line,
-		     struct roger_message *ret_message)
+		     struct roger_message *ret_message, bool *ret_skimmed)
 {
-	if (is_own(&index->tail, line) && rg_message_skim(line, ret_message))
+	*ret_skimmed = is_own(&index->tail, line) && rg_message_skim(line, ret_message);
+	if (*ret_skimmed)
 		return ROGER_OK;
 	rg_arena_reset(index->tail.scratch);
 	return rg_message_read_within(line, index->tail.scratch, ret_message, NULL);
@@ -331,14 +364,15 @@ static int take_line(struct rg_index *index, const struct rg_line *line, struct 
 {
 	struct rg_index_tail *tail = &index->tail;
 	struct roger_message message;
+	bool skimmed;
 	int read;
 
 	tail->lines++;
 	keep_last(tail, line);
-	read = read_line(index, line->text, &message);
+	read = read_line(index, line->text, &message, &skimmed);
 	if (read == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	return read == ROGER_OK ? take_message(index, &message, line, err) : ROGER_OK;
+	return read == ROGER_OK ? take_message(index, &message, skimmed, line, err) : ROGER_OK;
 }
 
 static int64_t hash_of(const struct rg_line *line)
@@ -472,6 +506,11 @@ int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bo
 		if (r == ROGER_OK)
 			r = read_on(index, reach.end, &same, err);
 		same = same && continues(index);
+		/* The tables are of another journal. */
+		if (r == ROGER_OK && !same) {
+			finish(index);
+			rg_index_leave(index);
+		}
 	}
 	*ret_over = same && !tail->strange;
 	return r;
@@ -513,9 +552,9 @@ static int add_accepted(struct rg_index *index, int64_t epoch, struct rg_sequenc
 	size_t i = 0;
 
 	while (r == ROGER_OK && (slot = rg_table_next(&index->tail.states, &i)))
-		if (slot->late->accepted_seq && slot->late->accepted_epoch == epoch)
+		if (slot->late->accepted && slot->late->seq && slot->late->epoch == epoch)
 			r = rg_sequence_see(sequence, slot->late->to, slot->late->from,
-					    slot->late->accepted_seq, err);
+					    slot->late->seq, err);
 	return r;
 }
 

@@ -8,14 +8,15 @@
 
 #include "index/index_db.h"
 
-/* A message: its state now, and whether it is unread in the tables. */
+/* A message: what it is, its state now, and whether it is unread in the tables. */
 struct rg_late {
 	struct roger_str id, issue, from, to;
-	struct rg_entry at; /* its last line */
+	int64_t seq, epoch;
+	struct rg_entry at; /* its last line, and what is known of the first */
 	int64_t leased_until_ms;
 	bool read, archived;
 	bool was_unread;
-	int64_t accepted_seq, accepted_epoch; /* by one of the lines; 0: none */
+	bool accepted; /* by one of the lines */
 };
 
 struct rg_late_slot {

@@ -77,7 +77,7 @@ static bool is_whole_id(struct roger_str word)
 	return i == word.length;
 }
 
-static int find(struct seeking *seeking, struct rg_query query, struct roger_messages *ret,
+static int find(struct seeking *seeking, struct rg_query query, struct roger_message_list *ret,
 		struct roger_err *err)
 {
 	query.anywhere = true;
@@ -89,7 +89,7 @@ static bool same_send(const struct roger_message *a, const struct roger_message 
 	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
 }
 
-static bool is_one_send(const struct roger_messages *messages)
+static bool is_one_send(const struct roger_message_list *messages)
 {
 	size_t i;
 
@@ -99,7 +99,7 @@ static bool is_one_send(const struct roger_messages *messages)
 	return true;
 }
 
-static int refuse_messages(const struct seeking *seeking, const struct roger_messages *messages,
+static int refuse_messages(const struct seeking *seeking, const struct roger_message_list *messages,
 			   struct roger_err *err)
 {
 	struct roger_str *candidates =
@@ -133,12 +133,12 @@ static int compare_positions(const void *a, const void *b)
 
 /* Which of those that fit (all: and there are no more) are meant; to_caller: those of them that
  * are for the caller. */
-static int choose(struct seeking *seeking, const struct roger_messages *fit, bool all,
-		  const struct roger_messages *to_caller, struct roger_err *err)
+static int choose(struct seeking *seeking, const struct roger_message_list *fit, bool all,
+		  const struct roger_message_list *to_caller, struct roger_err *err)
 {
 	const bool copies = seeking->field->kind == ROGER_TEXTS && all &&
 			    !(seeking->op->flags & ROGER_WRITES) && is_one_send(fit);
-	const struct roger_messages *chosen = to_caller->count == 1 ? to_caller : fit;
+	const struct roger_message_list *chosen = to_caller->count == 1 ? to_caller : fit;
 	size_t i;
 	int r = ROGER_OK;
 
@@ -157,7 +157,7 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 		      struct roger_err *err)
 {
 	struct rg_query query = { .from = wanted->from, .limit = 1, .newest = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	const struct roger_message *message;
 	int64_t low = 0, high = 0;
 	int r = find(seeking, query, &found, err);
@@ -181,7 +181,7 @@ static int find_place(struct seeking *seeking, const struct roger_message *wante
 }
 
 /* Is it among them already? */
-static bool holds(const struct roger_messages *messages, const struct roger_message *message)
+static bool holds(const struct roger_message_list *messages, const struct roger_message *message)
 {
 	size_t i;
 
@@ -193,7 +193,7 @@ static bool holds(const struct roger_messages *messages, const struct roger_mess
 
 /* Those with that number among these, each once. */
 static int keep_numbered(struct seeking *seeking, const struct roger_message *wanted,
-			 const struct roger_messages *among, struct roger_messages *fit,
+			 const struct roger_message_list *among, struct roger_message_list *fit,
 			 struct roger_err *err)
 {
 	struct roger_message *items = (struct roger_message *)(uintptr_t)fit->items, *place;
@@ -216,11 +216,11 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
  * edge need not be: that is found near its place, and among the newest.
  */
 static int find_numbered(struct seeking *seeking, const struct roger_message *wanted,
-			 struct roger_messages *fit, struct roger_err *err)
+			 struct roger_message_list *fit, struct roger_err *err)
 {
 	struct rg_query query = { .from = wanted->from, .limit = NEAR, .newest = true };
 	const struct roger_message *last;
-	struct roger_messages page;
+	struct roger_message_list page;
 	int64_t place;
 	int r = find_place(seeking, wanted, &place, err);
 
@@ -264,13 +264,13 @@ static bool read_number(struct roger_str word, struct roger_message *ret_wanted)
 	return read && ret_wanted->from.length && ret_wanted->seq && (!at || ret_wanted->epoch);
 }
 
-static int pick_to_caller(struct seeking *seeking, const struct roger_messages *fit,
-			  struct roger_messages *ret, struct roger_err *err)
+static int pick_to_caller(struct seeking *seeking, const struct roger_message_list *fit,
+			  struct roger_message_list *ret, struct roger_err *err)
 {
 	struct roger_message *mine;
 	size_t i;
 
-	*ret = (struct roger_messages){ 0 };
+	*ret = (struct roger_message_list){ 0 };
 	mine = rg_arena_get(seeking->scratch, (fit->count + 1) * sizeof *mine);
 	if (!mine)
 		return rg_fail_memory(err);
@@ -283,7 +283,7 @@ static int pick_to_caller(struct seeking *seeking, const struct roger_messages *
 
 static int seek_number(struct seeking *seeking, struct roger_message *wanted, struct roger_err *err)
 {
-	struct roger_messages fit = { 0 }, mine;
+	struct roger_message_list fit = { 0 }, mine;
 	int r = ROGER_OK;
 
 	if (!wanted->epoch)
@@ -299,7 +299,7 @@ static int seek_last(struct seeking *seeking, struct roger_err *err)
 {
 	struct rg_query query = { .from = seeking->caller, .newest = true, .limit = 1 };
 	const struct roger_message *last = NULL;
-	struct roger_messages found;
+	struct roger_message_list found;
 	int side, r = ROGER_OK;
 
 	for (side = 0; side < 2 && r == ROGER_OK; side++) {
@@ -318,8 +318,8 @@ static int seek_piece(struct seeking *seeking, struct roger_err *err)
 	struct rg_query query = { .piece = seeking->word,
 				  .newest = true,
 				  .limit = CANDIDATES_MAX + 1 };
-	const struct roger_messages none = { 0 };
-	struct roger_messages fit;
+	const struct roger_message_list none = { 0 };
+	struct roger_message_list fit;
 	int r;
 
 	if (seeking->word.length < PIECE_CHARS_LEAST)
@@ -334,7 +334,7 @@ static int seek_message(struct seeking *seeking, struct roger_err *err)
 	const struct rg_query by_id = { .ids = &seeking->word, .id_count = 1 };
 	const struct rg_query by_key = { .key = seeking->word, .limit = 1 };
 	struct roger_message wanted = { .epoch = 0 };
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int r;
 
 	r = find(seeking, by_id, &found, err);

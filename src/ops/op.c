@@ -1,13 +1,10 @@
 #include "ops/op.h"
 
 #include "ops/address.h"
+#include "ops/caller.h"
 #include "ops/proof/note.h"
 #include "facts/message.h"
 #include "facts/message_cleanup.h"
-
-#define ROW(verb, request, reply) &rg_op_##verb,
-const struct roger_op *const rg_op_table[] = { ROGER_VERBS(ROW, ROW) NULL };
-#undef ROW
 
 struct rg_alone rg_alone;
 
@@ -71,6 +68,61 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 	return ROGER_OK;
 }
 
+/* What is written where git tracks files goes out with the next commit. */
+static int check_exposure(const struct roger_op *op, const struct roger *roger,
+			  struct roger_err *err)
+{
+	static const char *const texts[] = { "content", "items", "text", "entry", "result", NULL };
+	const struct roger_field *field = op->request->fields;
+
+	if (!roger || !roger->workspace->exposed || !(op->flags & ROGER_WRITES))
+		return ROGER_OK;
+	while (field->name && rg_enum_find(texts, rg_str(field->name)) < 0)
+		field++;
+	if (!field->name)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "git tracks files of this mailbox as it is now, so the next commit could "
+		       "publish this; see `roger trust`");
+}
+
+/* Is it a request that may be made?  *ret_request: the same, as the verb takes it. */
+static int prepare(const struct roger_op *op, struct roger *roger, const void *request,
+		   struct rg_arena *memory, const void **ret_request, struct roger_err *err)
+{
+	int r;
+
+	r = rg_caller_check(roger, op, request, memory, &request, err);
+	if (r == ROGER_OK)
+		r = rg_request_check(op->request, request, err);
+	if (r == ROGER_OK)
+		r = read_groups(op, roger, request, err);
+	if (r == ROGER_OK)
+		r = check_caller(op, roger, request, err);
+	if (r == ROGER_OK)
+		r = check_exposure(op, roger, err);
+	return r < 0 ? r : rg_address_resolve(roger, op, request, memory, ret_request, err);
+}
+
+/* Messages that are shown tell of damage to their lines. */
+static int mark_altered(const struct roger_op *op, struct roger *roger, void *reply,
+			struct rg_arena *memory, struct roger_err *err)
+{
+	const struct roger_field *field;
+	struct roger_message_list *list;
+	int r = ROGER_OK;
+
+	for (field = op->reply->fields; field->name && roger && r == ROGER_OK; field++) {
+		list = rg_field_at(field, reply);
+		if (field->kind == ROGER_RECORDS && field->record == &rg_message_record &&
+		    list->count)
+			r = rg_engine_mark_altered(roger->engine,
+						   (struct roger_message *)(uintptr_t)list->items,
+						   list->count, memory, err);
+	}
+	return r;
+}
+
 int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
 	       struct roger_err *err)
 {
@@ -82,84 +134,29 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 	err = err ? err : &local;
 	if (roger)
 		roger->untold[0] = '\0';
+	/* A plain send looks at no trust. */
+	if (roger && op != &rg_op_send)
+		rg_workspace_compare(roger->workspace);
 	memset(ret_reply, 0, op->reply->size);
 	if (!roger && !(op->flags & ROGER_NO_WORKSPACE))
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", op->name);
-	r = rg_request_check(op->request, request, err);
-	if (r == ROGER_OK)
-		r = read_groups(op, roger, request, err);
-	if (r == ROGER_OK)
-		r = check_caller(op, roger, request, err);
-	if (r < 0)
-		return r;
 	memory = rg_arena_new();
 	if (!memory)
 		return rg_fail_memory(err);
 	memcpy(ret_reply, &memory, sizeof memory);
 
-	r = rg_address_resolve(roger, op, request, memory, &request, err);
+	r = prepare(op, roger, request, memory, &request, err);
 	if (r == ROGER_OK) {
 		r = op->run(roger, request, ret_reply, err);
 		if (is_noted(op, roger, stored, ret_reply, r))
 			rg_note(roger, op, request, ret_reply, r, err);
 	}
+	/* What was taken is answered all the same. */
+	if (r == ROGER_OK)
+		(void)!mark_altered(op, roger, ret_reply, memory, NULL);
 	if (r < 0) {
 		rg_arena_free(memory);
 		memset(ret_reply, 0, op->reply->size);
 	}
 	return r;
 }
-
-/* -------------------------------------------------------- shared records -- */
-
-#define AT(member) offsetof(struct roger_agent, member)
-static const struct roger_field agent_fields[] = {
-	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED, NULL, NULL, "the agent" },
-	{ "seq", ROGER_INT, AT(seq), 0, NULL, NULL, "last number it used in this session" },
-	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "messages it sent, ever" },
-	{ "received", ROGER_INT, AT(received), 0, NULL, NULL, "messages it got, ever" },
-	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
-	{ "last_sent_at", ROGER_TIME, AT(last_sent_at_ms), 0, NULL, NULL, "when it last sent" },
-	{ "retired", ROGER_BOOL, AT(retired), ROGER_SPARE, NULL, NULL, "gets no more mail" },
-	{ "last_looked_at", ROGER_TIME, AT(last_looked_at_ms), ROGER_SPARE, NULL, NULL,
-	  "of one with unread mail: when it last looked" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_agent_record = { "agent", sizeof(struct roger_agent), agent_fields };
-
-static const struct roger_field no_fields[] = { RG_END };
-const struct roger_record rg_empty_request_record = { "request", sizeof(struct roger_empty_request),
-						      no_fields };
-
-#define AT(member) offsetof(struct roger_messages_reply, member)
-static const struct roger_field messages_fields[] = {
-	{ "messages", ROGER_RECORDS, AT(messages), ROGER_OF_TOOL, NULL, &rg_message_record,
-	  "first in, first out" },
-	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "the limit cut the answer" },
-	{ "next", ROGER_TEXT, AT(next), ROGER_SPARE, NULL, NULL, "give this as after to go on" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_messages_reply_record = { "messages",
-						       sizeof(struct roger_messages_reply),
-						       messages_fields };
-
-#define AT(member) offsetof(struct roger_archive_reply, member)
-static const struct roger_field archive_fields[] = {
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out" },
-	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "of these for their age" },
-	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "of these for enough newer ones" },
-	{ "by_pass", ROGER_INT, AT(by_pass), 0, NULL, NULL, "of these for an earlier pass" },
-	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL,
-	  "kept because nobody read them" },
-	{ "history", ROGER_RECORDS, AT(history), ROGER_SPARE, NULL, &rg_cleanup_record,
-	  "what left issues, the newest first" },
-	{ "purged", ROGER_INT, AT(purged), ROGER_SPARE, NULL, NULL,
-	  "lines of old cycles that left the send logs" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_archive_reply_record = { "archived",
-						      sizeof(struct roger_archive_reply),
-						      archive_fields };

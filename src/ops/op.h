@@ -1,7 +1,7 @@
 /*
  * op - a verb: what it takes, what it gives, what it does.
  *
- * One file a verb (or a pair that shares its work), one row of ROGER_VERBS in roger.h.
+ * One file a verb (or a pair that shares its work), and a block in verbs/.
  * The dispatcher gives the reply its memory and takes it back on failure.
  */
 #ifndef RG_OP_H
@@ -10,10 +10,12 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/limits.h"
+#include "data/caller.h"
 #include "data/record.h"
 #include "engine/engine.h"
 #include "host/process.h"
 #include "host/workspace.h"
+#include "verbs.h"
 
 /* The handle of the public header. */
 struct roger {
@@ -22,12 +24,11 @@ struct roger {
 	struct rg_id_source ids;
 	roger_progress *tell;
 	void *tell_context;
-	char untold[464];	   /* why the last verb is not in the activity log; "": it is */
-	struct rg_ran ran;	   /* who runs this process, once rg_note_ran() was asked */
-	bool own_mail;		   /* roger itself sends: "roger" is a name it may use */
-	struct rg_bridge *bridge;  /* what a handle that bridges keeps; NULL before */
-	struct roger_str token_of; /* whose token was shown for the next calls; "": nobody's */
-	struct roger_str observed; /* who was seen to make them; "": nobody */
+	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
+	struct rg_ran ran;	  /* who runs this process, once rg_note_ran() was asked */
+	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
+	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
+	struct rg_caller caller;  /* who makes the next calls; ops/caller.h */
 };
 
 /* Who is told of the long work of a verb without a handle. */
@@ -53,19 +54,5 @@ RG_CHECKED int rg_op_call(const struct roger_op *op, struct roger *roger, const 
 
 /* All of them, then NULL. */
 extern const struct roger_op *const rg_op_table[];
-
-/* rg_op_send and so on, each in its file. */
-#define RG_OP(verb, request, reply) extern const struct roger_op rg_op_##verb;
-ROGER_VERBS(RG_OP, RG_OP)
-#undef RG_OP
-
-/* Records that several verbs share. */
-extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,
-	rg_archive_reply_record, rg_bad_line_record, rg_concern_record;
-
-#define RG_END                                                                                     \
-	{                                                                                          \
-		0                                                                                  \
-	}
 
 #endif

@@ -49,9 +49,10 @@ export const logout = () => call("POST", "/logout", "{}", { "Content-Type": "app
 
 const RIGHTS = ["look", "act", "administer"];
 export const may = right => RIGHTS.indexOf(state.session?.right || "look") >= RIGHTS.indexOf(right);
-/* For whom we write: the agent of our token, or whom an administrator chose. */
-export const self = () => (may("administer") && localStorage.getItem("self")) || state.session?.name || "human";
-export const mayAs = name => may("administer") || (may("act") && state.session.name == name);
+/* Who writes: whose login it is, also where that one administers. */
+export const self = () => state.session?.name || "human";
+/* Ours to deal with; who administers does so in place of the others, by name. */
+export const mayAs = (...names) => may("administer") || (may("act") && names.includes(self()));
 
 export async function whoami() {
 	state.session = await call("GET", "/v1/session");

@@ -20,18 +20,21 @@ function provenance(m) {
 	return h("p", { class: "proof" }, h("span", { class: "badge", "data-is": level }, level), h("span", {}, words, m.via && ", came in by " + line(m.via)));
 }
 
-const STATIONS = [["stored", ["stored"]], ["woken", ["wake"]], ["looked", ["looked"]], ["read", ["read", "delivered"]], ["acknowledged", ["acknowledged"]]];
-/* stored -> woken -> looked -> read -> acknowledged: each with its instant, and the line that proves it. */
+/* The steps of a trace, in the order and by the names of `roger trace`; true: shown also where there is none yet. */
+const RUNGS = [["stored", "stored", true], ["delivered", "delivered"], ["wake", "wake attempted", true], ["handed", "handed to file"], ["looked", "looked at", true], ["claimed", "claimed"], ["returned", "given back"], ["lease_expired", "lease expired"],
+	["read", "read", true], ["acknowledged", "acknowledged", true], ["timeout", "timed out"], ["refused", "refused"], ["dead", "dead"], ["redelivered", "redelivered"], ["stale", "stale"], ["archived", "archived"]];
+/* How far it got: each rung with the first such step, its instant and the line that proves it. No rung stands for another. */
 function evidence(trace) {
 	const steps = trace?.steps || [];
-	return h("ol", { class: "stations", "aria-label": "How far it got" }, STATIONS.map(([name, kinds], i) => {
-		const step = steps.find(s => kinds.includes(s.step));
-		return h("li", { class: step ? "done" : "" }, h("b", {}, name), step ? [when(step.at, " ago"), h("small", { title: line(step.words) }, line(step.words)), step.file && h("small", { title: "The line that proves it" }, `${line(step.file)}:${step.line ?? ""}`)] : h("span", {}, steps.some(s => STATIONS.slice(i + 1).some(later => later[1].includes(s.step))) ? "\u2013" : "not yet"));
-	}));
+	const rungs = RUNGS.map(([kind, name, always]) => ({ name, always, step: steps.find(s => s.step == kind) })).filter(rung => rung.always || rung.step);
+	const last = rungs.findLastIndex(rung => rung.step);
+	return h("ol", { class: "stations", "aria-label": "How far it got" }, rungs.map(({ name, step }, i) => h("li", { class: step ? "done" : "" }, h("b", {}, name), step
+		? [step.at ? when(step.at, " ago") : h("span", {}, "time not known"), h("small", { title: line(step.words) }, line(step.words)), step.file && h("small", { title: "The line that proves it" }, `${line(step.file)}:${step.line ?? ""}`)]
+		: h("span", {}, i < last ? "\u2013" : "not yet"))));
 }
 function allSteps(trace) {
 	return h("details", {}, h("summary", {}, `All ${trace.steps.length} steps, with their evidence`), h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Steps" }, h("table", {}, h("thead", {}, h("tr", {}, ["Step", "When", "Who", "What", "Evidence"].map(t => h("th", { scope: "col" }, t)))),
-		h("tbody", {}, trace.steps.map(s => h("tr", {}, h("td", {}, s.step.replaceAll("_", " ")), h("td", {}, instant(s.at)), h("td", {}, line(s.who)), h("td", {}, line(s.words)), h("td", {}, s.file ? h("code", {}, `${line(s.file)}:${s.line ?? ""}`) : "")))))));
+		h("tbody", {}, trace.steps.map(s => h("tr", {}, h("td", {}, s.step.replaceAll("_", " ")), h("td", {}, s.at ? instant(s.at) : "time not known"), h("td", {}, line(s.who)), h("td", {}, line(s.words)), h("td", {}, s.file ? h("code", {}, `${line(s.file)}:${s.line ?? ""}`) : "")))))));
 }
 
 const name = who => h("a", { href: path("inbox", who) }, line(who));
@@ -123,6 +126,11 @@ export const thread = {
 
 /* -------------------------------------------------------------- acknowledgements -- */
 
+/* What who administers is told before acknowledging the mail of others. */
+export const inPlace = names => {
+	const others = names.filter(name => name != self());
+	return others.length ? ` It is recorded as yours, as human, in place of ${others.map(line).join(", ")}, who ${others.length == 1 ? "has" : "have"} not read it and will not find it in the inbox.` : "";
+};
 export async function ackRows(page, rows) {
 	const open = rows.filter(m => m && !m.acked_at);
 	if (!open.length) { say("It is acknowledged already."); return; }
@@ -131,7 +139,7 @@ export async function ackRows(page, rows) {
 	const outcome = h("select", { "aria-label": "Outcome" }, ["done", "blocked", "rejected"].map(o => h("option", {}, o)));
 	const note = h("input", { "aria-label": "Note", placeholder: "a note for the sender", maxlength: 500, autocomplete: "off" });
 	const names = [...new Set(open.map(m => m.to))];
-	const body = h("div", { class: "fields" }, h("p", {}, `For ${names.map(line).join(", ")}, ${open.length == 1 ? "this message counts" : `these ${open.length} messages count`} as read from now on. That cannot be taken back.`), h("label", {}, h("span", {}, "Outcome"), outcome), h("label", {}, h("span", {}, "Note"), note));
+	const body = h("div", { class: "fields" }, h("p", {}, `For ${names.map(line).join(", ")}, ${open.length == 1 ? "this message is" : `these ${open.length} messages are`} dealt with from now on. That cannot be taken back.${inPlace(names)}`), h("label", {}, h("span", {}, "Outcome"), outcome), h("label", {}, h("span", {}, "Note"), note));
 	if (await ask("Acknowledge", body, [["Cancel", ""], ["Acknowledge", "yes", "main"]]) != "yes") return;
 	for (const to of names) await post("ack", { agent: to, ids: open.filter(m => m.to == to).map(m => m.id), outcome: outcome.value, ...(note.value ? { note: note.value } : {}) });
 	say(open.length == 1 ? "Acknowledged." : open.length + " acknowledged.");

@@ -47,17 +47,9 @@ function drawNav() {
 		...NAV.map(item),
 		h("div", { class: "foot" },
 			h("p", { class: "dim" }, who.name || "socket", " \u00b7 may ", who.right),
-			may("administer") && h("button", { type: "button", class: "quiet", onclick: chooseSelf }, "Write as ", h("b", {}, self())),
 			themeButton,
 			h("button", { type: "button", class: "quiet", onclick: () => help(hasKeys(), setKeys) }, "Keys and help", h("kbd", { "aria-hidden": "true" }, "?")),
 			who.name && h("button", { type: "button", class: "quiet", onclick: leave }, "Log out")));
-}
-async function chooseSelf() {
-	const input = h("input", { value: self(), "aria-label": "Name", required: true, maxlength: 200 });
-	if (await ask("Write as", h("label", {}, "What you send, answer and acknowledge is in this name. An administrator may take any.", input), [["Cancel", ""], ["Use it", "yes", "main"]]) != "yes") return;
-	localStorage.setItem("self", input.value.trim());
-	drawNav();
-	open();
 }
 function setKeys(on) {
 	localStorage.setItem("keys", on ? "on" : "off");

@@ -3,7 +3,7 @@ import { h, ago, clock, copy, instant, line, ms, path, say, span, when } from ".
 import { get, may, mayAs, newKey, post, self } from "./api.js";
 import { grid } from "./grid.js";
 import { confirmLoss, shown, verb } from "./palette.js";
-import { ackRows, compose, message, thread } from "./message.js";
+import { ackRows, inPlace, compose, message, thread } from "./message.js";
 
 /* ------------------------------------------------------------------ messages as rows -- */
 
@@ -275,7 +275,7 @@ function openInbox(page, name, query, signal) {
 async function ackAll(page, request, name) {
 	const { count } = await get("count", { ...request, newest: undefined });
 	if (!count) { say("Nothing is unread."); return; }
-	if (!await confirmLoss("ack", `Acknowledge all ${count.toLocaleString("en")} unread messages that match?`)) return;
+	if (!await confirmLoss("ack", `Acknowledge all ${count.toLocaleString("en")} unread messages that match?${inPlace([name])}`)) return;
 	for (let reply; (reply = await get("list", { ...request, limit: 100 })).messages.length;)
 		await post("ack", { agent: name, ids: reply.messages.map(m => m.id) });
 	say("Acknowledged.");
@@ -292,7 +292,7 @@ const threads = {
 			mark: i => i.unread ? "unread" : "",
 			columns: [{ name: "name", title: "Issue", link: true, get: i => i.issue || "(none)" }, { name: "number", title: "Messages", get: i => i.messages.toLocaleString("en") }, { name: "unread", title: "Unread", get: i => i.unread ? i.unread.toLocaleString("en") : "\u2013" },
 				{ name: "archived", title: "Archived", get: i => i.archived ? i.archived.toLocaleString("en") : "\u2013" }, { name: "time", title: "Latest", time: true, suffix: " ago", get: i => i.newest_at }, { name: "begun", title: "Begun", time: true, suffix: " ago", get: i => i.oldest_at }],
-			load: async () => { const { by_issue } = await get("stats", { by_issue: true }, signal); by_issue.sort((a, b) => b.newest_at - a.newest_at); page.facts(by_issue.length + " issues"); return { rows: by_issue, total: by_issue.length, next: undefined }; } });
+			load: async () => { const { by_issue } = await get("stats", { by_issue: true }, signal); by_issue.sort((a, b) => ms(b.newest_at) - ms(a.newest_at)); page.facts(by_issue.length + " issues"); return { rows: by_issue, total: by_issue.length, next: undefined }; } });
 		page.main.append(rows);
 		return { look: again => again ? rows.refresh() : rows.restart(), keys: { t: () => rows.chosen && page.go(path("timeline", rows.chosen.issue)) } };
 	},
@@ -361,7 +361,7 @@ function openTimelines(page, signal) {
 			if (again) return;
 			const [stats, agents, runs] = await Promise.all([get("stats", { by_issue: true }, signal), get("agents", {}, signal), get("runs", {}, signal)]);
 			const part = (title, names, to) => names.length && [h("h2", {}, title), h("p", { class: "tags" }, names.slice(0, 60).map(name => h("a", { href: to(name) }, line(name))))];
-			choices.replaceChildren(...[part("Issues", stats.by_issue.sort((a, b) => b.newest_at - a.newest_at).map(i => i.issue).filter(Boolean), name => path("timeline", name)), part("Agents", agents.agents.map(a => a.name), name => path("timeline", undefined, { agent: name })),
+			choices.replaceChildren(...[part("Issues", stats.by_issue.sort((a, b) => ms(b.newest_at) - ms(a.newest_at)).map(i => i.issue).filter(Boolean), name => path("timeline", name)), part("Agents", agents.agents.map(a => a.name), name => path("timeline", undefined, { agent: name })),
 				part("Runs", runs.runs.map(r => r.run).reverse(), name => path("timeline", undefined, { run: name }))].flat().filter(Boolean));
 		},
 	};
@@ -404,7 +404,7 @@ function openRun(page, name, signal) {
 			const r = (await get("runs", { run: name }, signal)).runs[0];
 			if (!r) { place.replaceChildren(h("p", { class: "trouble" }, "No run of this name.")); return; }
 			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, STATUS[r.status]), " ", line(r.status_reason));
-			page.buttons(...may("act") ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["settle", r.status == "blocked" || r.outcome == "failed"]]
+			page.buttons(...mayAs(r.owner, r.child) ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["settle", r.status == "blocked" || r.outcome == "failed"]]
 				.filter(([, fits]) => fits && !r.settled_at).map(([v]) => h("a", { class: "button", href: path("verb", v, { run: name }) }, v[0].toUpperCase() + v.slice(1))) : [], h("a", { class: "button", href: path("timeline", undefined, { run: name }) }, "Timeline"));
 			const fact = (term, value) => value && [h("dt", {}, term), h("dd", {}, value)];
 			const mail = id => id && h("a", { href: path("message", id) }, id);
@@ -439,8 +439,8 @@ const dead = {
 				const reply = await get("dead_letters", request, signal);
 				letters = reply.dead_letters;
 				page.facts(`${letters.length.toLocaleString("en")} ${letters.length == 1 ? "letter" : "letters"} \u00b7 cycle ${reply.cycle}${reply.alarm ? " \u00b7 alarm" : ""}`);
-				const n = letters.filter(isOpen).length;
-				page.buttons(n > 0 && may("act") && h("button", { type: "button", class: "danger", onclick: () => each(letters.filter(isOpen), "redeliver").catch(page.failed) }, `Redeliver all ${n} that match`));
+				const n = letters.filter(open).length;
+				page.buttons(n > 0 && h("button", { type: "button", class: "danger", onclick: () => each(letters.filter(open), "redeliver").catch(page.failed) }, `Redeliver all ${n} that match`));
 				return { rows: grouped(letters) };
 			} });
 		async function each(list, what) {
@@ -458,7 +458,7 @@ const dead = {
 			if (refused.length) say(`${refused.length} of ${list.length} not done: ${refused[0]}`, "bad");
 			else say(what == "stale" ? `${done} marked as no longer needed.` : [done - waiting && `${done - waiting} redelivered.`, waiting && `${waiting} sent once more, and not read yet.`].filter(Boolean).join(" "));
 		}
-		const open = d => isOpen(d) && may("act");
+		const open = d => isOpen(d) && mayAs(d.from);
 		page.main.append(page.filter("/dead", "--to NAME, --from NAME, --task TASK, --status any, --cycle N", [], "ids"),
 			bulk(page, rows, [{ name: "Redeliver", fits: open, run: list => each(list, "redeliver") }, { name: "No longer needed", fits: open, run: list => each(list, "stale") }, { name: "Copy ids", run: copyIds.run }]), rows);
 		return { look: again => again ? rows.refresh() : rows.restart() };

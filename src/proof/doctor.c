@@ -14,7 +14,7 @@ static void count_breach(struct roger_doctor_reply *reply, int severity)
 {
 	switch ((enum roger_severity)severity) {
 	case ROGER_DAMAGE:
-		reply->damage++;
+		reply->damaged++;
 		break;
 	case ROGER_REPAIRABLE:
 		reply->repairable++;
@@ -140,6 +140,8 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_doctor_places(doctor, err);
 	if (r == ROGER_OK)
+		r = rg_doctor_removed(doctor, err);
+	if (r == ROGER_OK)
 		look_up_wanted(doctor);
 	return r;
 }
@@ -164,7 +166,8 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
 		r = examine(&doctor, err);
-	reply->breaches = (struct roger_breaches){ doctor.breaches.items, doctor.breaches.count };
+	reply->breaches =
+		(struct roger_breach_list){ doctor.breaches.items, doctor.breaches.count };
 	rg_index_summing_free(doctor.summing);
 	rg_message_history_deinit(&doctor.messages);
 	rg_sendlog_history_deinit(&doctor.sends);

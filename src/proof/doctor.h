@@ -72,6 +72,7 @@ static inline const struct rg_log_file *rg_doctor_messages(const struct rg_docto
 }
 
 /* doctor_logs.c: the journals; messages first, except for cycles. */
+RG_CHECKED int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
 
 /* Called at the end of a walk. */

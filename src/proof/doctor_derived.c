@@ -486,7 +486,7 @@ int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 	struct rg_engine *engine = doctor->engine;
 	const int64_t last_ms = rg_clock_ms() + engine->workspace->config->lease_ms_max;
 	struct rg_query query = { .anywhere = true };
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	struct roger_strs ids;
 	size_t i;
 	int r;

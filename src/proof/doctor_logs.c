@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "facts/damage.h"
 #include "facts/message.h"
 
 /* A breach at the current line of a walk. */
@@ -22,9 +23,15 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 {
 	const bool shape = found->by == RG_MISFIT_AT_END || found->kind == ROGER_STRAY;
 	const bool gap = found->by == RG_MISFIT_IN_CHAIN && found->kind == ROGER_TORN;
+	const bool of_message = walk->file->log == RG_LOG_MESSAGES &&
+				found->by == RG_MISFIT_IN_CHAIN &&
+				(found->kind == ROGER_ALTERED || found->kind == ROGER_ACCEPTED);
 	struct rg_doctor *doctor = context;
 	struct roger_breach breach =
-		here(walk, shape ? ROGER_BREACH_SHAPE : ROGER_BREACH_CHAIN,
+		here(walk,
+		     found->by == RG_MISFIT_IN_MESSAGE ? ROGER_BREACH_MESSAGE
+		     : shape			       ? ROGER_BREACH_SHAPE
+						       : ROGER_BREACH_CHAIN,
 		     rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE);
 	size_t place;
 	int r;
@@ -32,8 +39,9 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	breach.line = found->line;
 	breach.byte = (int64_t)found->byte;
 	breach.fixable = gap && !doctor->judge.closed;
-	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s",
-			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what);
+	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s%s",
+			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
+			     of_message ? "; no entry of a send log is made of it" : "");
 	if (r < 0 || !breach.fixable || !doctor->wish->fix)
 		return r;
 	r = rg_judge_close(walk, doctor->arena, err);
@@ -149,7 +157,7 @@ static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk,
 static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct roger_message *message = walk->message;
-	bool demanded = walk->line.offset < doctor->logged &&
+	bool demanded = walk->own && walk->line.offset < doctor->logged &&
 			!rg_head_lost(&doctor->head, walk->line.offset);
 
 	if (!message->key.length || !message->cycle.length)
@@ -376,6 +384,32 @@ static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err
 		if (r == ROGER_OK && !there && file->inode)
 			r = report_unread(doctor, file, ROGER_NOTE,
 					  "it was purged during the check; run doctor again", err);
+	}
+	return r;
+}
+
+/* Those that are there again were reported with their lines. */
+int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_PLACE, .severity = ROGER_DAMAGE };
+	const struct roger_damage *damage;
+	struct roger_damage_list damages;
+	size_t i, k;
+	int r = rg_engine_find_removed(doctor->engine, err);
+
+	if (r == ROGER_OK)
+		r = rg_engine_damages(doctor->engine, doctor->arena, &damages, err);
+	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
+		damage = &damages.items[i];
+		for (k = 0; k < doctor->journals.count; k++)
+			if (doctor->journals.items[k].inode &&
+			    rg_str_equal(doctor->journals.items[k].shown, damage->file))
+				break;
+		if (k < doctor->journals.count || damage->kind != ROGER_DAMAGE_REMOVED ||
+		    damage->accepted_at_ms)
+			continue;
+		breach.file = damage->file;
+		r = rg_doctor_report(doctor, &breach, NULL, err, "%s", rg_damage_words(damage));
 	}
 	return r;
 }

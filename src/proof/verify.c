@@ -1,6 +1,8 @@
 /* verify: check every line of every journal and the chain through them. */
 #include "engine/inside.h"
 
+#include "facts/damage.h"
+
 enum { FINDINGS_MAX = 1000 };
 
 struct check {
@@ -73,6 +75,26 @@ static int note_journal(void *context, struct rg_walk *walk, struct roger_err *e
 	return ROGER_OK;
 }
 
+/* Files that are gone and were recorded; those that are there again were reported with their lines.
+ */
+static int report_removed(struct check *check, const struct roger_journal *rows, size_t count,
+			  struct roger_err *err)
+{
+	const struct roger_damage *damage;
+	size_t i, k;
+	int r = ROGER_OK;
+
+	for (i = 0; r == ROGER_OK && i < check->judge.damages.count; i++) {
+		damage = &check->judge.damages.items[i];
+		for (k = 0; k < count && !rg_str_equal(rows[k].file, damage->file); k++)
+			continue;
+		if (k == count && damage->kind == ROGER_DAMAGE_REMOVED && !damage->accepted_at_ms)
+			r = add_finding(check, damage->file, ROGER_MISSING, 0, 0,
+					rg_damage_words(damage), err);
+	}
+	return r;
+}
+
 static int check_all(struct check *check, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = {
@@ -87,6 +109,8 @@ static int check_all(struct check *check, struct roger_err *err)
 
 	/* Settle first: it examines the last lines. */
 	r = rg_engine_settle(check->engine, &end, err);
+	if (r == ROGER_OK)
+		r = rg_engine_find_removed(check->engine, err);
 	if (r == ROGER_OK)
 		r = rg_judge_init(&check->judge, check->engine, check->arena, err);
 	if (r == ROGER_OK)
@@ -103,9 +127,12 @@ static int check_all(struct check *check, struct roger_err *err)
 			    &there, err);
 		count += r == ROGER_OK && there;
 	}
-	check->reply.journals = (struct roger_journals){ rows, count };
+	check->journal = NULL;
+	if (r == ROGER_OK)
+		r = report_removed(check, rows, count, err);
+	check->reply.journals = (struct roger_journal_list){ rows, count };
 	check->reply.findings =
-		(struct roger_findings){ check->findings.items, check->findings.count };
+		(struct roger_finding_list){ check->findings.items, check->findings.count };
 	return r;
 }
 

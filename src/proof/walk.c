@@ -93,6 +93,99 @@ static int decode_message(struct rg_walk *walk, struct roger_err *err)
 	return ROGER_OK;
 }
 
+/* ---------------------------------------------------------- first lines -- */
+
+/* The first line of a message. */
+struct first_line {
+	uint64_t id;   /* hash of its id */
+	uint64_t hash; /* of what it says */
+	int64_t line;
+	uint64_t offset, length;
+};
+
+static int begin_firsts(struct rg_first_lines *firsts, struct roger_err *err)
+{
+	rg_table_init(&firsts->lines, sizeof(struct first_line));
+	rg_table_init(&firsts->told, sizeof(uint64_t));
+	return rg_random(&firsts->key, sizeof firsts->key, err);
+}
+
+static void end_firsts(struct rg_first_lines *firsts)
+{
+	rg_table_deinit(&firsts->lines);
+	rg_table_deinit(&firsts->told);
+}
+
+/* The first member that it rewrites and no line before it did; NULL: none. */
+static const char *first_untold(struct rg_first_lines *firsts, uint64_t id,
+				const struct rg_rewrites *rewrites)
+{
+	const char *member = NULL;
+	uint64_t hash;
+	bool fresh;
+	size_t i;
+
+	for (i = 0; i < rewrites->count; i++) {
+		hash = rg_hash(rewrites->items[i].value ^ id, rewrites->items[i].member,
+			       strlen(rewrites->items[i].member));
+		if (rg_table_put(&firsts->told, hash, &fresh) && fresh && !member)
+			member = rewrites->items[i].member;
+	}
+	return member;
+}
+
+static int tell_rewrite(struct rg_walk *walk, const struct first_line *first, const char *member,
+			struct roger_err *err)
+{
+	const enum roger_finding_kind kind = rg_judge_rewrite(walk->judge, walk);
+	char what[200];
+
+	snprintf(what, sizeof what,
+		 "rewritten: %s%s%s is not that of line %lld, where the message began; that line "
+		 "counts",
+		 *member ? "its '" : "a member of another program", member, *member ? "'" : "",
+		 (long long)first->line);
+	return found(walk, kind, RG_MISFIT_IN_MESSAGE, walk->number, walk->line.offset, what, err);
+}
+
+/* What the message is the first line says; of this one only its state counts. */
+static int follow_first(struct rg_walk *walk, const struct first_line *first, struct roger_err *err)
+{
+	struct rg_rewrites rewrites;
+	const char *member;
+	int r;
+
+	r = rg_later_read(walk->engine->store, walk->firsts.key,
+			  (struct rg_place){ first->offset, first->length },
+			  (struct rg_place){ walk->line.offset, walk->line.length }, walk->scratch,
+			  &walk->followed, &rewrites, err);
+	if (r < 0)
+		return r;
+	walk->message = &walk->followed;
+	member = first_untold(&walk->firsts, first->id, &rewrites);
+	return member ? tell_rewrite(walk, first, member, err) : ROGER_OK;
+}
+
+static int compare_with_first(struct rg_walk *walk, struct roger_err *err)
+{
+	const struct roger_message *message = walk->message;
+	const uint64_t key = walk->firsts.key, hash = rg_message_hash(key, message);
+	struct first_line *first;
+	bool fresh;
+
+	first = rg_table_put(&walk->firsts.lines,
+			     rg_hash(key, message->id.data, message->id.length), &fresh);
+	if (!first)
+		return rg_fail_memory(err);
+	if (!fresh)
+		return first->hash == hash ? ROGER_OK : follow_first(walk, first, err);
+	first->hash = hash;
+	first->line = walk->number;
+	first->offset = walk->line.offset;
+	first->length = walk->line.length;
+	return ROGER_OK;
+}
+
 /* Decode the line's entry, or say what is wrong with it. */
 static int decode(struct rg_walk *walk, struct roger_err *err)
 {
@@ -104,7 +197,7 @@ static int decode(struct rg_walk *walk, struct roger_err *err)
 
 	r = messages ? decode_message(walk, err) : ROGER_OK;
 	if (r < 0 || walk->message)
-		return r;
+		return r < 0 ? r : compare_with_first(walk, err);
 	r = walk->line.too_long
 		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
 		    : rg_kind_read(walk->file->log, walk->line.text, walk->scratch, &walk->record,
@@ -208,12 +301,15 @@ static int walk_through(struct rg_engine *engine, const struct rg_log_file *file
 
 	rg_lines_init(&walk.lines, &bytes, 0, file->end);
 	rg_chain_check_init(&walk.chain, &bytes);
+	if (r == ROGER_OK)
+		r = begin_firsts(&walk.firsts, err);
 	if (r == ROGER_OK && judge && file->log == RG_LOG_MESSAGES)
 		r = rg_decoder_open(&bytes, 0, file->end, &walk.decoder, err);
 	if (r == ROGER_OK)
 		r = take_lines(&walk, err);
 	rg_lines_deinit(&walk.lines);
 	rg_chain_check_deinit(&walk.chain);
+	end_firsts(&walk.firsts);
 	rg_decoder_close(walk.decoder);
 	rg_arena_free(walk.scratch);
 	return r;

@@ -95,7 +95,8 @@ static int fail_problem(const struct problem *problem, long status, struct roger
 		snprintf(member, sizeof member, "token");
 	else if (code != ROGER_EENGINE)
 		snprintf(member, sizeof member, "%.*s", RG_STR_CUT(problem->member));
-	return rg_fail_member(err, code, member, "%.*s", RG_STR_ARGS(problem->detail));
+	return rg_fail_member(err, code, member, "%.*s%s", RG_STR_ARGS(problem->detail),
+			      status == 401 ? "; set it in ROGER_TOKEN" : "");
 }
 
 static int fail_foreign(const struct roger *roger, long status, struct roger_err *err)

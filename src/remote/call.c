@@ -186,19 +186,19 @@ static int add_keys(struct call *call, struct roger_err *err)
 	const struct roger_send_many_request *given = call->request;
 	struct roger_send_many_request *many = rg_arena_get(call->arena, sizeof *many);
 	struct roger_send_request *items =
-		rg_arena_get(call->arena, given->count * sizeof *items + 1);
+		rg_arena_get(call->arena, given->items.count * sizeof *items + 1);
 	size_t i;
 
 	if (!many || !items)
 		return rg_fail_memory(err);
-	for (i = 0; i < given->count; i++) {
-		items[i] = given->items[i];
+	for (i = 0; i < given->items.count; i++) {
+		items[i] = given->items.items[i];
 		if (needs_key(&items[i]) &&
 		    !rg_arena_print(call->arena, &items[i].key, "%s-%zu", call->key, i + 1))
 			return rg_fail_memory(err);
 	}
 	*many = *given;
-	many->items = items;
+	many->items.items = items;
 	call->request = many;
 	return ROGER_OK;
 }
@@ -221,8 +221,10 @@ static void forget_keys(const struct call *call, const void *request)
 
 	if (call->row->keys == ONE_KEY)
 		forget_key(request, call->reply);
-	for (i = 0; call->row->keys == MANY_KEYS && i < given->count && i < many->count; i++)
-		forget_key(&given->items[i], (struct roger_send_reply *)(uintptr_t)&many->items[i]);
+	for (i = 0; call->row->keys == MANY_KEYS && i < given->items.count && i < many->items.count;
+	     i++)
+		forget_key(&given->items.items[i],
+			   (struct roger_send_reply *)(uintptr_t)&many->items.items[i]);
 }
 
 /* --------------------------------------------------------------- the answer -- */

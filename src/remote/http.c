@@ -143,14 +143,74 @@ static bool set_request(struct roger *roger, const struct remote_request *reques
 
 /* ------------------------------------------------------------------- what came of it -- */
 
-static enum remote_outcome never(struct roger_err *err, int code, const struct roger *roger,
-				 const char *why)
+/* Each code of libcurl that is a person's to mend, with what to do next. */
+static const struct kind {
+	CURLcode code;
+	enum roger_code fails; /* ROGER_ETIMEOUT: a further try may do better */
+	const char *why;
+} kinds[] = {
+	{ CURLE_COULDNT_RESOLVE_HOST, ROGER_ETIMEOUT,
+	  "no address is known for this host; check its name, and the network" },
+	{ CURLE_COULDNT_RESOLVE_PROXY, ROGER_ETIMEOUT,
+	  "no address is known for the proxy; check https_proxy, and the network" },
+	{ CURLE_COULDNT_CONNECT, ROGER_ETIMEOUT,
+	  "nobody answers at this address; check it (and https_proxy), and that the server runs" },
+	{ CURLE_OPERATION_TIMEDOUT, ROGER_ETIMEOUT,
+	  "no answer in time; check the host and the network" },
+	{ CURLE_SSL_CONNECT_ERROR, ROGER_ETIMEOUT,
+	  "TLS cannot be agreed on; check that https is spoken at this port" },
+	{ CURLE_SSL_CACERT_BADFILE, ROGER_ECONFIG,
+	  "the file of authorities is missing or holds no certificate; mend or unset "
+	  "SSL_CERT_FILE" },
+	{ CURLE_SSL_CERTPROBLEM, ROGER_ECONFIG, "the client's own certificate is not usable" },
+	{ CURLE_SSL_ISSUER_ERROR, ROGER_EREFUSED, "its certificate is of another issuer" },
+	{ CURLE_GOT_NOTHING, ROGER_ETIMEOUT, "it closed the connection without an answer" },
+	{ CURLE_SEND_ERROR, ROGER_ETIMEOUT, "the connection broke off" },
+	{ CURLE_RECV_ERROR, ROGER_ETIMEOUT, "the connection broke off" },
+	{ CURLE_PARTIAL_FILE, ROGER_ETIMEOUT, "its answer broke off" },
+	{ CURLE_UNSUPPORTED_PROTOCOL, ROGER_ECONFIG,
+	  "no HTTP is spoken there; check ROGER_SERVER: http or https, and the port" },
+	{ CURLE_URL_MALFORMAT, ROGER_ECONFIG, "its address cannot be read; check ROGER_SERVER" },
+};
+
+/* As OpenSSL numbers it.  libcurl looks at the name after the chain, and before it takes over what
+ * came of that: its own start, "not 0", or 0 is the name's. */
+static const char *why_not_verified(CURL *curl)
 {
-	rg_fail(err, (enum roger_code)code, 0, "%.200s: %s", roger->place.name, why);
-	return REMOTE_NEVER;
+	enum { NAME = 0, UNTOUCHED = 1, NOT_YET_VALID = 9, HAS_EXPIRED = 10 };
+	long result = 0;
+
+	curl_easy_getinfo(curl, CURLINFO_SSL_VERIFYRESULT, &result);
+	switch (result) {
+	case NAME:
+	case UNTOUCHED:
+		return "its certificate is for another host name; name the host in ROGER_SERVER as "
+		       "the certificate does";
+	case NOT_YET_VALID:
+	case HAS_EXPIRED:
+		return "its certificate is not valid at this time; renew it on the server, or "
+		       "check this machine's clock";
+	default:
+		return "no authority that is known here vouches for its certificate; name the "
+		       "file of its authority in SSL_CERT_FILE";
+	}
 }
 
-/* The words are for a person, should no further try do better. */
+/* What went wrong, told by its kind; ROGER_ETIMEOUT: a further try may do better. */
+static enum roger_code fail_by_kind(const struct roger *roger, CURLcode code, struct roger_err *err)
+{
+	struct kind kind = { code, ROGER_ETIMEOUT, curl_easy_strerror(code) };
+	size_t i;
+
+	for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].code == code)
+			kind = kinds[i];
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		kind = (struct kind){ code, ROGER_EREFUSED, why_not_verified(roger->curl) };
+	rg_fail(err, kind.fails, 0, "%.200s: %s", roger->place.name, kind.why);
+	return kind.fails;
+}
+
 static enum remote_outcome judge(struct roger *roger, CURLcode code, struct remote_answer *answer,
 				 struct roger_err *err)
 {
@@ -158,29 +218,24 @@ static enum remote_outcome judge(struct roger *roger, CURLcode code, struct remo
 
 	curl_easy_getinfo(roger->curl, CURLINFO_REQUEST_SIZE, &sent);
 	curl_easy_getinfo(roger->curl, CURLINFO_RESPONSE_CODE, &answer->status);
-	if (answer->too_long)
-		return never(err, ROGER_EENGINE, roger, "its answer is too long; ask for less");
-	switch (code) {
-	case CURLE_OK:
-		if (answer->sized || answer->chunked)
-			return REMOTE_ANSWERED;
+	if (answer->too_long) {
+		rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less",
+			roger->place.name);
+		return REMOTE_NEVER;
+	}
+	if (code == CURLE_OK && (answer->sized || answer->chunked))
+		return REMOTE_ANSWERED;
+	if (code == CURLE_OK) {
 		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: its answer broke off", roger->place.name);
 		return REMOTE_BROKEN;
-	case CURLE_PEER_FAILED_VERIFICATION:
-	case CURLE_SSL_CACERT_BADFILE:
-	case CURLE_SSL_ISSUER_ERROR:
-		return never(err, ROGER_EREFUSED, roger, curl_easy_strerror(code));
-	case CURLE_UNSUPPORTED_PROTOCOL:
-	case CURLE_URL_MALFORMAT:
-		return never(err, ROGER_ECONFIG, roger, curl_easy_strerror(code));
-	case CURLE_OUT_OF_MEMORY:
+	}
+	if (code == CURLE_OUT_OF_MEMORY) {
 		rg_fail_memory(err);
 		return REMOTE_NEVER;
-	default:
-		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %s", roger->place.name,
-			curl_easy_strerror(code));
-		return sent ? REMOTE_BROKEN : REMOTE_UNSENT;
 	}
+	if (fail_by_kind(roger, code, err) != ROGER_ETIMEOUT)
+		return REMOTE_NEVER;
+	return sent ? REMOTE_BROKEN : REMOTE_UNSENT;
 }
 
 enum remote_outcome remote_http(struct roger *roger, const struct remote_request *request,

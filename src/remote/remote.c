@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "base/id.h"
-#include "data/proved.h"
+#include "data/caller.h"
 #include "data/record.h"
 #include "host/file.h"
+#include "host/process.h"
 #include "remote/remote.h"
 
 static volatile sig_atomic_t interrupted;
@@ -46,20 +47,6 @@ struct roger *roger_close(struct roger *roger)
 	rg_file_close(roger->holds);
 	free(roger);
 	return NULL;
-}
-
-int roger_verb(struct roger *roger, const char *verb, const void *request, size_t request_size,
-	       void *ret_reply, size_t reply_size, const struct roger_item *items,
-	       struct roger_err *err)
-{
-	const struct roger_op *const *op = roger_ops();
-
-	(void)items;
-	while (*op && strcmp((*op)->name, verb) != 0)
-		op++;
-	/* This program alone calls it, which was compiled with these structs. */
-	rg_assert(*op && (*op)->request->size == request_size && (*op)->reply->size == reply_size);
-	return roger_call(roger, *op, request, ret_reply, err);
 }
 
 void roger_interrupt(void)
@@ -105,13 +92,19 @@ const char *roger_distrust(struct roger *roger)
 }
 
 /* The token says who it is. */
-void rg_prove_sender(struct roger *roger, struct roger_str agent)
+void rg_set_caller(struct roger *roger, const struct rg_caller *caller)
 {
 	(void)roger;
-	(void)agent;
+	(void)caller;
 }
 
 /* Among the processes of this machine, which is where hooks of one session run. */
+bool rg_observe_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
+			int64_t *ret_parent)
+{
+	return rg_process_command(id, arena, ret_words, ret_parent);
+}
+
 bool roger_hold(struct roger *roger, const char *what)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;

@@ -1,5 +1,6 @@
 #include "serve/serve.h"
 
+#include <errno.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <stdlib.h>
@@ -14,13 +15,6 @@
 enum { STEP_MS = 500, PAGE_ROWS = 100 };
 
 /* ------------------------------------------------------------------ verbs -- */
-
-enum serve_right serve_right_of(const struct roger_op *verb)
-{
-	if (verb->flags & ROGER_ADMINISTERS)
-		return SERVE_ADMINISTER;
-	return verb->flags & (ROGER_WRITES | ROGER_MARKS) ? SERVE_ACT : SERVE_LOOK;
-}
 
 /*
  * A server is of one workspace, so what needs none, such as to make one, is no route;
@@ -51,7 +45,7 @@ const struct roger_op *serve_find_verb(struct roger_str name)
 
 static bool is_member(const struct roger_field *field)
 {
-	return !(field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_MEMBERS;
+	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_MEMBERS;
 }
 
 static const struct roger_field *find_member(const struct roger_record *record, const char *name,
@@ -114,29 +108,9 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 	return r;
 }
 
-/* Who calls is a member that must be there: where a token says it, it is put in. */
-static int add_caller(struct serve_job *job, const struct serve_caller *caller,
-		      const struct rg_json **json, struct roger_str text, struct roger_err *err)
+int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_err *err)
 {
 	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_SELF);
-	const struct rg_value *object = rg_json_root(*json);
-	const char *rest = memchr(text.data, '{', text.length);
-	struct roger_str longer, key;
-	const struct rg_value *value;
-	size_t i = 0;
-
-	if (!field || !*caller->agent || !rest || rg_json_kind(object) != RG_JSON_OBJECT ||
-	    rg_json_member(object, field->name))
-		return ROGER_OK;
-	if (!rg_arena_print(job->arena, &longer, "{\"%s\":\"%s\"%s%s", field->name, caller->agent,
-			    rg_json_next(object, &i, &key, &value) ? "," : "", rest + 1))
-		return rg_fail_memory(err);
-	return rg_json_read_within(longer, job->arena, json, err);
-}
-
-int serve_read_body(struct serve_job *job, struct roger_str body, const struct serve_caller *caller,
-		    struct roger_err *err)
-{
 	const struct rg_json *json;
 	struct roger_str kept;
 	int r;
@@ -144,38 +118,15 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 	if (!rg_arena_copy(job->arena, body.length ? body : RG_STR("{}"), &kept))
 		return rg_fail_memory(err);
 	r = rg_json_read_within(kept, job->arena, &json, err);
-	if (r == ROGER_OK)
-		r = add_caller(job, caller, &json, kept, err);
 	if (r < 0)
 		return r;
 	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
+	/* Who calls need not say so: the token does. */
+	if (field && (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN))
+		*(struct roger_str *)rg_field_at(field, job->request) = rg_str(job->caller.name);
 	return rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena,
 			       err);
-}
-
-/* Is it asked of another than who asks? */
-static bool is_anothers(const struct serve_job *job, struct roger_str name,
-			const struct serve_caller *caller)
-{
-	return !(job->verb->flags & ROGER_WRITES) && name.length && !rg_str_is(name, caller->name);
-}
-
-/* Who the caller is comes from its token, where that names somebody. */
-static int set_caller(struct serve_job *job, const struct roger_field *field,
-		      const struct serve_caller *caller, struct roger_err *err)
-{
-	struct roger_str *name = rg_field_at(field, job->request);
-	struct roger_str own = rg_str(caller->agent);
-
-	if (!own.length || caller->right == SERVE_LOOK ||
-	    (caller->person && is_anothers(job, *name, caller)))
-		return ROGER_OK;
-	if (name->length && !rg_str_equal(*name, own))
-		return rg_fail_member(err, ROGER_EREFUSED, field->name,
-				      "%s: this token is for '%s'; leave the member out",
-				      field->name, caller->agent);
-	return rg_record_set(field, own, 0, job->request, job->arena, err);
 }
 
 /* A request that has one of its own, or parts of one, was given the other for its tries alone. */
@@ -239,26 +190,13 @@ static void bound_send(struct serve_job *job)
 		request->within_ms = SERVE_WAIT_MS_MAX;
 }
 
-int serve_finish_request(struct serve_job *job, const struct serve_caller *caller, const char *key,
-			 struct roger_err *err)
+int serve_finish_request(struct serve_job *job, const char *key, struct roger_err *err)
 {
-	const struct roger_field *field;
-	bool person = caller->right == SERVE_LOOK;
+	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_KEY);
 	int r = ROGER_OK;
 
-	for (field = job->verb->request->fields; field->name && r == ROGER_OK; field++) {
-		if (field->flags & ROGER_SELF) {
-			/* A page is read by a person, whoever that is. */
-			person |= (caller->person || job->answer.page) &&
-				  is_anothers(job,
-					      *(struct roger_str *)rg_field_at(field, job->request),
-					      caller);
-			r = set_caller(job, field, caller, err);
-		} else if ((field->flags & ROGER_KEY) && key && (job->verb->flags & ROGER_WRITES))
-			r = set_key(job, field, key, err);
-		else if ((field->flags & ROGER_PERSON) && person)
-			*(bool *)rg_field_at(field, job->request) = true;
-	}
+	if (field && key && (job->verb->flags & ROGER_WRITES))
+		r = set_key(job, field, key, err);
 	if (job->answer.page)
 		bound_page(job);
 	bound_waits(job);
@@ -268,7 +206,12 @@ int serve_finish_request(struct serve_job *job, const struct serve_caller *calle
 
 /* ------------------------------------------------------------- the answer -- */
 
-static int status_of(int code)
+static bool is_full(const struct roger_err *err)
+{
+	return err->system_errno == ENOSPC || err->system_errno == EDQUOT;
+}
+
+static int status_of(int code, const struct roger_err *err)
 {
 	switch (code) {
 	case ROGER_EUSAGE:
@@ -281,6 +224,8 @@ static int status_of(int code)
 		return 403;
 	case ROGER_ECREATE:
 		return 507;
+	case ROGER_EIO:
+		return is_full(err) ? 507 : 500;
 	case ROGER_EENGINE:
 	case ROGER_ETIMEOUT:
 		return 503;
@@ -311,12 +256,13 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 	}
 	if (code)
 		rg_buf_printf(body, ",\"exit\":%d", exit_status);
-	rg_buf_printf(body, ",\"retry\":\"%s\"}\n", status == 503 ? "same-key" : "never");
+	rg_buf_printf(body, ",\"retry\":\"%s\"}\n",
+		      status == 503 || is_full(err) ? "same-key" : "never");
 }
 
 void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err)
 {
-	serve_problem(answer, status_of(code), code, rg_code_name(code), err);
+	serve_problem(answer, status_of(code, err), code, rg_code_name(code), err);
 }
 
 static bool was_replayed(const struct roger_record *record, const void *reply)

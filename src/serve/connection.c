@@ -2,6 +2,9 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/http.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -35,6 +38,20 @@ static void forget_bytes(struct serve_connection *connection)
 	connection->bytes = 0;
 }
 
+/* A head is kept until it is whole; behind a door that anybody may come to it is judged then. */
+static void keep_head(struct serve_connection *connection, const struct evbuffer_iovec *part)
+{
+	size_t room = connection->head.maximum - connection->head.length;
+
+	if (connection->door->local || connection->judged)
+		return;
+	rg_buf_add(&connection->head, part->iov_base, part->iov_len < room ? part->iov_len : room);
+	if (connection->raw.state <= RG_RAW_LINE_END)
+		return;
+	connection->judged = true;
+	serve_head_judge(connection);
+}
+
 /* What stands in the buffer from a place on. */
 static void scan(struct serve_connection *connection, struct evbuffer *input, size_t from)
 {
@@ -45,9 +62,23 @@ static void scan(struct serve_connection *connection, struct evbuffer *input, si
 		return;
 	while (evbuffer_peek(input, -1, &place, &part, 1) > 0) {
 		rg_http_raw_take(&connection->raw, part.iov_base, part.iov_len);
+		keep_head(connection, &part);
+		if (connection->refused)
+			return;
 		if (evbuffer_ptr_set(input, &place, part.iov_len, EVBUFFER_PTR_ADD) < 0)
 			return;
 	}
+}
+
+/* The answer was sent; who goes on for long did not mean to read it. */
+static void throw_away(struct serve_connection *connection, struct evbuffer *input)
+{
+	forget_bytes(connection);
+	connection->seen_ms = now_ms();
+	connection->thrown += evbuffer_get_length(input);
+	evbuffer_drain(input, evbuffer_get_length(input));
+	if (connection->thrown > SERVE_BODY_BYTES_MAX_TCP)
+		serve_hang_up(connection);
 }
 
 /* More of a request came in: the first byte starts its time. */
@@ -58,6 +89,10 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 
 	if (!info->n_added)
 		return;
+	if (connection->refused) {
+		throw_away(connection, input);
+		return;
+	}
 	scan(connection, input, evbuffer_get_length(input) - info->n_added);
 	connection->seen_ms = now_ms();
 	if (!connection->began_ms)
@@ -87,6 +122,7 @@ static void reap(struct serve *serve)
 		forget_bytes(connection);
 		evbuffer_remove_cb(bufferevent_get_input(connection->buffer), on_input, connection);
 		bufferevent_decref(connection->buffer);
+		rg_buf_deinit(&connection->head);
 		free(connection);
 		serve->connection_count--;
 	}
@@ -122,6 +158,7 @@ struct bufferevent *serve_connection_new(struct event_base *base, void *door_)
 	*connection = (struct serve_connection){
 		.next = serve->connections, .door = door, .buffer = buffer, .seen_ms = now_ms()
 	};
+	rg_buf_init(&connection->head, SERVE_HEAD_KEPT_MAX);
 	bufferevent_incref(buffer);
 	evbuffer_add_cb(bufferevent_get_input(buffer), on_input, connection);
 	serve->connections = connection;
@@ -140,6 +177,23 @@ struct serve_connection *serve_connection_of(struct serve *serve, struct evhttp_
 	return connection;
 }
 
+static bool has_option(const struct evkeyvalq *headers, const char *option)
+{
+	const char *said = evhttp_find_header(headers, "Connection");
+
+	return said && evutil_ascii_strcasecmp(said, option) == 0;
+}
+
+/* Does evhttp close the connection behind the answer?  Then nothing more is read from it. */
+static bool is_last(struct evhttp_request *request)
+{
+	const struct evkeyvalq *asked = evhttp_request_get_input_headers(request);
+
+	return has_option(evhttp_request_get_output_headers(request), "close") ||
+	       has_option(asked, "close") ||
+	       (request->minor == 0 && !has_option(asked, "keep-alive"));
+}
+
 /* It was answered: what comes now is the next request. */
 static void on_answered(struct evhttp_request *request, void *connection_)
 {
@@ -151,6 +205,8 @@ static void on_answered(struct evhttp_request *request, void *connection_)
 				connection->mcp_began_ns);
 	connection->mcp_began_ns = 0;
 	connection->raw = (struct rg_http_raw){ 0 };
+	connection->judged = is_last(request);
+	rg_buf_clear(&connection->head);
 	scan(connection, input, 0);
 	forget_bytes(connection);
 	connection->busy = false;
@@ -175,8 +231,10 @@ void serve_connections_tick(struct serve *serve)
 	for (connection = serve->connections; connection; connection = connection->next) {
 		if (connection->busy)
 			continue;
-		if (connection->began_ms ? now - connection->began_ms > SERVE_REQUEST_MS
-					 : now - connection->seen_ms > SERVE_IDLE_MS)
+		if (connection->refused && now - connection->seen_ms > SERVE_TICK_MS)
+			serve_hang_up(connection);
+		else if (connection->began_ms ? now - connection->began_ms > SERVE_REQUEST_MS
+					      : now - connection->seen_ms > SERVE_IDLE_MS)
 			serve_hang_up(connection);
 	}
 }

@@ -126,7 +126,7 @@ static void add_message(struct reading *reading, const struct roger_message *mes
 	add_member(reading, "to", message->to);
 	add_member(reading, "issue", message->issue);
 	add_member(reading, "type",
-		   rg_str(cli_value_name(cli_item_record("list"), "message_type", message->type)));
+		   rg_str(cli_value_name(cli_item_record("list"), "type", message->type)));
 	add_member(reading, "key", message->key);
 	add_member(reading, "reply_to", message->reply_to);
 	rg_buf_printf(reading->out, ",\"seq\":%lld", (long long)message->seq);

@@ -5,7 +5,6 @@
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
-#include "data/proved.h"
 
 /* Threads, and requests that wait for one of them. */
 static const struct {
@@ -74,6 +73,15 @@ static bool go_on(void *pool_, const char *what, int64_t done, int64_t total)
 	return strcmp(what, "retry") != 0 && !serve_is_ending(pool->serve);
 }
 
+static void set_caller(const struct serve_job *job, struct roger *roger)
+{
+	const struct serve_caller *caller = &job->caller;
+
+	rg_set_caller(roger, &(struct rg_caller){ caller->how, caller->right, rg_str(caller->name),
+						  rg_str(caller->login), rg_str(caller->observed),
+						  caller->how == RG_BY_LOGIN || job->answer.page });
+}
+
 static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_job *job)
 {
 	struct roger_err err = { 0 };
@@ -86,8 +94,7 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 		return;
 	}
 	roger_on_progress(*roger, go_on, pool);
-	rg_prove_sender(*roger, rg_str(job->token_of));
-	rg_observe_sender(*roger, rg_str(job->observed));
+	set_caller(job, *roger);
 	(job->work ? job->work : serve_call)(job, *roger);
 }
 

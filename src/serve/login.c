@@ -249,7 +249,7 @@ static int read_key(struct evhttp_request *request, struct serve_job *job, struc
 	struct serve_caller caller;
 	int r;
 
-	if (length > 4096 || !rg_arena_copy(job->arena, text, &text))
+	if (length > SERVE_LOGIN_BYTES_MAX || !rg_arena_copy(job->arena, text, &text))
 		return rg_fail(err, ROGER_EDATA, 0, "expected a key and nothing else");
 	r = login->form ? read_form(text, job, &key, err) : read_json(text, job, &key, err);
 	if (r < 0)
@@ -426,8 +426,7 @@ static void tell_ssh(const char *url, const struct cli_run *run)
 int serve_open_page(const struct serve *serve, const struct cli_run *run, struct roger_err *err)
 {
 	struct serve_caller whose = {
-		.right = (enum serve_right)(serve->ui->right ? serve->ui->right - 1
-							     : SERVE_ADMINISTER),
+		.right = (enum rg_right)(serve->ui->right ? serve->ui->right - 1 : RG_ACT),
 	};
 	char key[SERVE_SECRET_BYTES], url[sizeof serve->url + sizeof key + 8];
 	int r;

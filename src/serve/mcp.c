@@ -10,7 +10,7 @@
 #include "cli/mcp.h"
 #include "serve/serve.h"
 
-enum { CALLER_BYTES = RG_NAME_CHARS_MAX + 16 };
+enum { CALLER_BYTES = RG_NAME_CHARS_MAX + SERVE_LABEL_BYTES + 16 };
 
 /* Who it is: by the token, or by a header where the token, or the socket, allows any. */
 static bool name_caller(struct evhttp_request *request, const struct serve_caller *caller,
@@ -21,10 +21,11 @@ static bool name_caller(struct evhttp_request *request, const struct serve_calle
 	if (said && (!rg_name_valid(rg_str(said)) || strcmp(said, "all") == 0))
 		serve_refuse(request, 400, "agent", false,
 			     "expected the name of one agent in the header 'Roger-Agent'");
-	else if (said && *caller->agent && strcmp(said, caller->agent) != 0)
-		serve_refuse(request, 403, "agent", false, "this token is of '%s'", caller->agent);
+	else if (said && caller->right == RG_ACT && strcmp(said, caller->name) != 0)
+		serve_refuse(request, 403, "agent", false, "this token is of '%s'", caller->name);
 	else {
-		snprintf(to, CALLER_BYTES, "%s %s", serve_rights[caller->right], name);
+		snprintf(to, CALLER_BYTES, "%s %s %s", serve_rights[caller->right], name,
+			 caller->login);
 		return true;
 	}
 	return false;

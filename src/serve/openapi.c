@@ -12,7 +12,7 @@ static void add_text(struct rg_buf *out, const char *key, const char *text)
 /* Objects within do not fit into an address. */
 bool serve_is_parameter(const struct roger_field *field)
 {
-	return !(field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_MEMBERS &&
+	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_MEMBERS &&
 	       field->kind != ROGER_RECORDS && !strchr(field->name, '.');
 }
 
@@ -32,6 +32,8 @@ static void add_parameters(struct rg_buf *out, const struct roger_record *record
 			      (field->flags & ROGER_REQUIRED) && !(field->flags & ROGER_SELF)
 				      ? "true"
 				      : "false");
+		if (field->flags & (ROGER_SELF | ROGER_ACTOR))
+			rg_buf_add_text(out, ",\"x-actor\":true");
 		schema = *field;
 		schema.name = "schema";
 		rg_schema_add_field(&schema, RG_SCHEMA_TOOL, field->help, out);
@@ -50,7 +52,7 @@ static void add_verb(struct rg_buf *out, const struct roger_op *op)
 	rg_json_add_key(out, rg_str(path));
 	rg_buf_printf(out, "{\"%s\":{\"operationId\":\"%s\"", writes ? "post" : "get", op->name);
 	add_text(out, "summary", op->summary);
-	rg_buf_printf(out, ",\"x-right\":\"%s\"", serve_rights[serve_right_of(op)]);
+	rg_buf_printf(out, ",\"x-right\":\"%s\"", serve_rights[rg_right_of(op)]);
 	if (writes) {
 		rg_buf_add_text(out, ",\"requestBody\":{\"required\":true,\"content\":"
 				     "{\"application/json\":{\"schema\":");

@@ -132,7 +132,7 @@ static void print_key(const struct serve_caller *caller, const struct roger_op *
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
-	rg_buf_printf(&text, "%s\n%s\n%s", caller->name, verb->name, key);
+	rg_buf_printf(&text, "%d %s\n%s\n%s", (int)caller->right, caller->name, verb->name, key);
 	rg_sha256_hex(rg_buf_str(&text), to);
 }
 

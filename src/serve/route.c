@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "data/proved.h"
-
 /* Of Linux 6.5; headers may be older. */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -95,7 +93,10 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 		serve_set_header(request, "Retry-After", "1");
 	if (answer->closes)
 		serve_set_header(request, "Connection", "close");
-	evhttp_send_reply(request, answer->status, reason_of(answer->status), NULL);
+	if (evhttp_request_get_connection(request))
+		evhttp_send_reply(request, answer->status, reason_of(answer->status), NULL);
+	else
+		serve_head_refuse(request, answer->status, reason_of(answer->status));
 }
 
 void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
@@ -154,7 +155,7 @@ static bool is_stranger(struct evhttp_request *request)
  * Which agent the process at the other end of a unix socket was started as.  It is held by
  * a descriptor: alive before and after, it is not another one with the same id.
  */
-static void observe(struct evhttp_request *request, char *to, size_t size)
+static void observe(struct evhttp_request *request, struct serve_caller *caller)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(request);
 	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(connection));
@@ -166,8 +167,10 @@ static void observe(struct evhttp_request *request, char *to, size_t size)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &held.fd, &held_length) < 0)
 		return;
-	if (rg_observe_process(peer.pid, name, sizeof name) && poll(&held, 1, 0) == 0)
-		snprintf(to, size, "%s", name);
+	if (rg_observe_process(peer.pid, name, sizeof name) && poll(&held, 1, 0) == 0 && *name) {
+		snprintf(caller->observed, sizeof caller->observed, "%s", name);
+		snprintf(caller->login, sizeof caller->login, "socket, observed %s", name);
+	}
 	close(held.fd);
 }
 
@@ -208,6 +211,13 @@ static bool passes(struct serve_door *door, const struct serve_connection *conne
 	return !fault;
 }
 
+static const char bearer[] = "Bearer ";
+
+static bool is_bearer(const char *said)
+{
+	return said && evutil_ascii_strncasecmp(said, bearer, sizeof bearer - 1) == 0;
+}
+
 /* Who asks; false: nobody knows, or *ret_fault says why a login is not enough. */
 static bool find_caller(const struct serve_door *door, struct evhttp_request *request,
 			struct serve_caller *ret, const char **ret_fault)
@@ -215,13 +225,25 @@ static bool find_caller(const struct serve_door *door, struct evhttp_request *re
 	const char *said = serve_header(request, "Authorization");
 
 	*ret_fault = NULL;
-	*ret = (struct serve_caller){ .right = SERVE_ADMINISTER };
+	*ret = (struct serve_caller){ RG_BY_SOCKET, RG_ADMINISTER, .login = "socket" };
 	if (door->local)
 		return true;
 	if (said)
-		return evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
-		       serve_token_find(door->serve, SERVE_TOKEN, said + 7, ret);
+		return is_bearer(said) &&
+		       serve_token_find(door->serve, SERVE_TOKEN, said + sizeof bearer - 1, ret);
 	return serve_login_find(door, request, ret, ret_fault);
+}
+
+/* One that was revoked is not told from one that never was. */
+static const char *token_fault(struct serve *serve, struct evhttp_request *request)
+{
+	const char *said = serve_header(request, "Authorization");
+
+	if (!is_bearer(said))
+		return "no token came: expected the header 'Authorization: Bearer TOKEN'";
+	if (serve_token_is_expired(serve, said + sizeof bearer - 1))
+		return "this token has expired";
+	return "this token is not known here: it is wrong, or was revoked";
 }
 
 /* The same; false: it was refused. */
@@ -230,16 +252,18 @@ static bool identify(const struct serve_door *door, struct evhttp_request *reque
 {
 	const char *fault;
 
-	if (find_caller(door, request, ret, &fault))
+	if (find_caller(door, request, ret, &fault)) {
+		serve_use_note(door->serve, request, ret);
 		return true;
+	}
 	if (fault) {
 		serve_refuse(request, 403, "foreign", false, "%s", fault);
 		return false;
 	}
 	serve_set_header(request, "WWW-Authenticate", "Bearer");
 	serve_refuse(request, 401, "token", false,
-		     "expected the header 'Authorization: Bearer TOKEN' with a token of `roger "
-		     "token new NAME`");
+		     "%s; `roger token new NAME` on the server's machine makes one",
+		     token_fault(door->serve, request));
 	return false;
 }
 
@@ -294,16 +318,16 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 static bool may(const struct serve_caller *caller, const struct roger_op *verb,
 		struct evhttp_request *request)
 {
-	if (caller->right >= serve_right_of(verb))
+	if (caller->right >= rg_right_of(verb))
 		return true;
 	serve_refuse(request, 403, "right", false, "this token may %s; '%s' needs one that may %s",
-		     serve_rights[caller->right], verb->name, serve_rights[serve_right_of(verb)]);
+		     serve_rights[caller->right], verb->name, serve_rights[rg_right_of(verb)]);
 	return false;
 }
 
 /* The request of the verb: from the query, or from the body. */
 static int read_request(struct serve_job *job, struct evhttp_request *request,
-			const struct serve_caller *caller, struct roger_err *err)
+			struct roger_err *err)
 {
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
@@ -319,11 +343,10 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected no query with POST: the request is the body");
 	r = job->verb->flags & ROGER_WRITES
-		    ? serve_read_body(job, (struct roger_str){ text, length }, caller, err)
+		    ? serve_read_body(job, (struct roger_str){ text, length }, err)
 		    : serve_read_query(job, query, err);
 	if (r == ROGER_OK)
-		r = serve_finish_request(job, caller, serve_header(request, "Idempotency-Key"),
-					 err);
+		r = serve_finish_request(job, serve_header(request, "Idempotency-Key"), err);
 	return r;
 }
 
@@ -396,17 +419,16 @@ static void call(struct serve *serve, const struct roger_op *verb,
 		return;
 	}
 	job->tagged = place;
-	if (caller->right >= SERVE_ACT)
-		snprintf(job->token_of, sizeof job->token_of, "%s", caller->name);
-	if (!*caller->name && (verb->flags & ROGER_WRITES))
-		observe(request, job->observed, sizeof job->observed);
+	job->caller = *caller;
+	if (caller->how == RG_BY_SOCKET && (verb->flags & ROGER_WRITES))
+		observe(request, &job->caller);
 	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
 	if (r == ROGER_OK && query && !rg_arena_copy(job->arena, rg_str(query), &job->query))
 		r = rg_fail_memory(&err);
 	if (r == ROGER_OK)
-		r = read_request(job, request, caller, &err);
+		r = read_request(job, request, &err);
 	if (r < 0) {
 		answer_now(job, r, &err);
 		return;
@@ -440,7 +462,7 @@ static void on_verb(const struct serve_door *door, struct evhttp_request *reques
 		return;
 	if (!verb)
 		serve_refuse(request, 404, "path", false, "no verb '%.*s' here", RG_STR_CUT(name));
-	else if (serve_right_of(verb) != SERVE_LOOK && serve_wants_page(request) &&
+	else if (rg_right_of(verb) != RG_LOOK && serve_wants_page(request) &&
 		 evhttp_request_get_command(request) == EVHTTP_REQ_GET)
 		explain(request, verb);
 	else if (fits_method(request, verb->flags & ROGER_WRITES) && may(&caller, verb, request))
@@ -596,15 +618,25 @@ static const struct {
 	{ "/table.css", true, NULL, "text/css; charset=utf-8", print_style },
 };
 
+enum { PATH_COUNT = sizeof paths / sizeof *paths };
+
+/* Which of these it is; PATH_COUNT: none. */
+static size_t find_path(const char *path)
+{
+	size_t i = 0;
+
+	while (i < PATH_COUNT && strcmp(path, paths[i].path) != 0)
+		i++;
+	return i;
+}
+
 /* False: it is none of these. */
 static bool on_path(const struct serve_door *door, struct evhttp_request *request, const char *path)
 {
+	const size_t i = find_path(path);
 	struct serve_caller caller;
-	size_t i = 0;
 
-	while (i < sizeof paths / sizeof *paths && strcmp(path, paths[i].path) != 0)
-		i++;
-	if (i == sizeof paths / sizeof *paths)
+	if (i == PATH_COUNT)
 		return false;
 	if (!fits_method(request, false) || !(paths[i].open || identify(door, request, &caller)))
 		return true;
@@ -635,6 +667,41 @@ static void route(struct serve_door *door, struct evhttp_request *request)
 			serve_refuse(request, 404, "path", false, "no such path");
 	} else if (!on_thing(door, request, path + 4))
 		on_verb(door, request, rg_str(path + 4));
+}
+
+/* What a login is, is short, and comes from whoever has no token yet. */
+static bool fits_login(struct evhttp_request *request)
+{
+	const char *length = serve_header(request, "Content-Length");
+	int64_t bytes;
+
+	if (length && rg_str_number(rg_str(length), &bytes) && bytes <= SERVE_LOGIN_BYTES_MAX)
+		return true;
+	serve_refuse(request, 422, "data", true, "expected a key and nothing else");
+	return false;
+}
+
+void serve_admit(struct serve_connection *connection, struct evhttp_request *request)
+{
+	struct serve_door *door = connection->door;
+	const struct roger_op *verb;
+	struct serve_caller caller;
+	const char *path;
+
+	if (!passes(door, connection, request))
+		return;
+	path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+	path = path ? path : "";
+	if (strcmp(path, "/login") == 0 || strcmp(path, "/logout") == 0) {
+		fits_login(request);
+		return;
+	}
+	if (find_path(path) != PATH_COUNT && !fits_method(request, false))
+		return;
+	verb = strncmp(path, "/v1/", 4) == 0 ? serve_find_verb(rg_str(path + 4)) : NULL;
+	if (identify(door, request, &caller) && verb &&
+	    fits_method(request, verb->flags & ROGER_WRITES))
+		may(&caller, verb, request);
 }
 
 void serve_on_request(struct evhttp_request *request, void *door_)

@@ -9,11 +9,13 @@
  *     server.c       opening, running, ending
  *     listen.c       sockets: where they are, and that they are ours
  *     connection.c   how many connections there are, and how long one may take
+ *     head.c         what is refused before its body is read
  *     route.c        the gate, then paths and methods
  *     call.c         a request into a verb's, its reply into an answer
  *     job.c          the threads
  *     replay.c       answers kept for who asks again with the same key
  *     token.c        who may come in over TCP, and do what
+ *     use.c          when each token was last used
  *     login.c        how a browser comes in: `roger ui`, a key, a cookie
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
@@ -38,10 +40,12 @@
 enum {
 	SERVE_CONNECTIONS_MAX = 512,
 	SERVE_HEAD_BYTES_MAX = 16 << 10,
+	SERVE_HEAD_KEPT_MAX = 2 * SERVE_HEAD_BYTES_MAX, /* with its line ends */
 	SERVE_FIELDS_MAX = 100,
 	/* One request; a batch of the largest size with texts of the usual one. */
 	SERVE_BODY_BYTES_MAX = 64 << 20,
 	SERVE_BODY_BYTES_MAX_TCP = 8 << 20,
+	SERVE_LOGIN_BYTES_MAX = 4096,
 	/* All requests that are on their way in or not yet answered. */
 	SERVE_BODIES_BYTES_MAX = 128 << 20,
 	SERVE_REQUEST_MS = 30 * 1000, /* from its first byte to its last */
@@ -101,14 +105,15 @@ enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_CHORES, SERVE_WAITS, SERVE
 /* The verbs that are routes; NULL: none of that name, or no more. */
 const struct roger_op *serve_find_verb(struct roger_str name);
 const struct roger_op *serve_next_verb(size_t *i);
-enum serve_right serve_right_of(const struct roger_op *verb);
 
-/* Who asks. */
+/* Who asks, as verbs are told (data/caller.h). */
+enum { SERVE_LABEL_BYTES = RG_NAME_CHARS_MAX + 24 };
 struct serve_caller {
-	enum serve_right right;
-	char agent[RG_NAME_CHARS_MAX + 1]; /* "": any */
-	char name[RG_NAME_CHARS_MAX + 1];  /* of the token; "": there is none */
-	bool person;			   /* at a browser: looks are this one's alone */
+	enum rg_caller_how how;
+	enum rg_right right;
+	char name[RG_NAME_CHARS_MAX + 1];     /* of the token or login; "": there is none */
+	char login[SERVE_LABEL_BYTES];	      /* which one, for notes */
+	char observed[RG_NAME_CHARS_MAX + 1]; /* who was seen at the socket; "": nobody */
 };
 
 /* A request on its way through a thread. */
@@ -122,10 +127,9 @@ struct serve_job {
 	void *request; /* of the verb */
 	struct serve_answer answer;
 	char if_match[64], if_none_match[64];
-	struct roger_str query;		      /* as it came */
-	bool tagged;			      /* the answer gets an ETag */
-	char token_of[RG_NAME_CHARS_MAX + 1]; /* who has proved to be that agent; "": nobody */
-	char observed[RG_NAME_CHARS_MAX + 1]; /* who was seen at the socket; "": nobody */
+	struct roger_str query;	    /* as it came */
+	bool tagged;		    /* the answer gets an ETag */
+	struct serve_caller caller; /* who asks; of what the server does by itself: nobody */
 	int64_t began_ns;
 	struct serve_replay *replay; /* keeps the answer; NULL: nobody does */
 	/* Where it is not to call the verb, and to send the answer. */
@@ -134,15 +138,10 @@ struct serve_job {
 	void *context;
 };
 
-/*
- * The request of a verb from a query, or from a JSON object.  Who the caller is stands
- * in it, or is put there.
- */
+/* The request of a verb from a query, or from a JSON object; then what HTTP adds to it. */
 RG_CHECKED int serve_read_query(struct serve_job *job, const char *query, struct roger_err *err);
-RG_CHECKED int serve_read_body(struct serve_job *job, struct roger_str body,
-			       const struct serve_caller *caller, struct roger_err *err);
-RG_CHECKED int serve_finish_request(struct serve_job *job, const struct serve_caller *caller,
-				    const char *key, struct roger_err *err);
+RG_CHECKED int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_err *err);
+RG_CHECKED int serve_finish_request(struct serve_job *job, const char *key, struct roger_err *err);
 
 /* On a thread: call the verb, fill the answer. */
 void serve_call(struct serve_job *job, struct roger *roger);
@@ -185,6 +184,8 @@ enum { SERVE_SECRET_BYTES = 80 };
 /* Whose it is, if it is worth anything now. */
 bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *secret,
 		      struct serve_caller *ret);
+/* Was it worth something once? */
+bool serve_token_is_expired(struct serve *serve, const char *secret);
 
 /* A key for a browser; a login for a key, once; the end of a login.  These wait for a disk. */
 RG_CHECKED int serve_key_make(const char *workspace, const struct serve_caller *whose,
@@ -195,6 +196,24 @@ RG_CHECKED int serve_key_trade(const char *workspace, const char *key,
 RG_CHECKED int serve_login_end(const char *workspace, const char *secret, struct roger_err *err);
 extern const char serve_key_fault[]; /* why a key is refused */
 void serve_tokens_free(struct serve *serve);
+/* The file of the tokens of a workspace; to has 4200 bytes. */
+RG_CHECKED int serve_tokens_path(const char *workspace, char *to, struct roger_err *err);
+
+/* The last use of one; its login as in struct serve_caller. */
+struct serve_use {
+	struct roger_str login;
+	int64_t at_ms;
+	struct roger_str from; /* an address, such as that of a proxy */
+	char *room;	       /* for that */
+};
+struct serve_uses;
+struct serve_uses *serve_uses_read(const char *workspace); /* NULL: out of memory */
+struct serve_uses *serve_uses_free(struct serve_uses *uses);
+const struct serve_use *serve_use_find(struct serve_uses *uses, const char *login);
+void serve_use_note(struct serve *serve, struct evhttp_request *request,
+		    const struct serve_caller *caller);
+/* If anything is to be written, and it is time, or the end. */
+void serve_uses_save(struct serve *serve, bool now);
 
 /* ----------------------------------------------------------------- logins -- */
 
@@ -304,6 +323,10 @@ struct serve_connection {
 	int64_t seen_ms;
 	size_t bytes; /* of that request */
 	struct rg_http_raw raw;
+	struct rg_buf head;   /* over TCP, of a request whose head is on its way in */
+	bool judged;	      /* a body may come, or there is none */
+	bool refused;	      /* it was answered by its head: what still comes is thrown away, */
+	size_t thrown;	      /* so many bytes by now */
 	int64_t mcp_began_ns; /* of a request to /mcp that is being answered; 0: it is none */
 	bool busy;	      /* it is being answered */
 	bool leaving;	      /* it was hung up on */
@@ -341,9 +364,11 @@ struct serve {
 	int wake;	  /* an eventfd: a job is done */
 	size_t job_count; /* those that have not been answered */
 	size_t ticks;
-	unsigned chores; /* those that are under way, a bit each */
+	unsigned chores;  /* those that are under way, a bit each */
+	unsigned refused; /* of these, a bit each: it was said */
 
 	struct serve_tokens *tokens;   /* as last read; NULL: not yet */
+	struct serve_uses *uses;       /* NULL: none was used yet */
 	struct serve_replays *replays; /* NULL: none yet */
 	int64_t began_ms;
 	struct mcp_shared *mcp; /* NULL: nobody came yet */
@@ -380,6 +405,12 @@ void serve_notify(const char *state);
 
 /* route.c: is who asked, and is still being answered, let in as before? */
 bool serve_is_known(struct serve *serve, struct evhttp_request *request);
+
+/* head.c: all of a head is there; then may a body come?  Else it was refused. */
+void serve_head_judge(struct serve_connection *connection);
+void serve_head_refuse(struct evhttp_request *request, int status, const char *reason);
+/* route.c: the same, of a request that is nothing but a head. */
+void serve_admit(struct serve_connection *connection, struct evhttp_request *request);
 
 /* For evhttp: a request, at a door. */
 void serve_on_request(struct evhttp_request *request, void *door);

@@ -80,16 +80,33 @@ static void on_woken(evutil_socket_t fd, short what, void *serve)
  */
 static const struct {
 	const char *verb;
-	size_t ticks; /* from one to the next */
-} chores[] = { { "wake", 2 }, { "bridge", 2 }, { "sweep", 10 } };
+	size_t ticks;	     /* from one to the next */
+	const char *refused; /* what a person is told then; NULL: nothing */
+} chores[] = { { "wake", 2, NULL },
+	       { "bridge", 2,
+		 "trigger files are left where they are, since this workspace is not trusted "
+		 "as it is now; see `roger trust`" },
+	       { "sweep", 10, NULL } };
+
+/* Said once, until it goes well again: nobody asked for it, so nobody gets the answer. */
+static void tell_refusal(struct serve *serve, size_t which, bool refused)
+{
+	bool told = serve->refused & 1U << which;
+
+	if (refused && !told && chores[which].refused)
+		cli_print_note(rg_str(chores[which].refused));
+	serve->refused = (serve->refused & ~(1U << which)) | (unsigned)refused << which;
+}
 
 static void end_chore(struct serve_job *job)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof chores / sizeof *chores; i++)
-		if (strcmp(chores[i].verb, job->verb->name) == 0)
+		if (strcmp(chores[i].verb, job->verb->name) == 0) {
 			job->serve->chores &= ~(1U << i);
+			tell_refusal(job->serve, i, job->answer.status == 403);
+		}
 }
 
 static void do_chore(struct serve *serve, size_t which)
@@ -129,6 +146,7 @@ static void on_tick(evutil_socket_t fd, short what, void *serve_)
 	serve_streams_tick(serve);
 	serve_streams_watched(serve);
 	do_chores(serve);
+	serve_uses_save(serve, false);
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_enable(door->listener);
 }
@@ -196,6 +214,8 @@ static void close_all(struct serve *serve)
 		event_base_free(serve->base);
 	free(serve->hosts);
 	serve_tokens_free(serve);
+	serve_uses_save(serve, true);
+	serve->uses = serve_uses_free(serve->uses);
 	serve_replays_free(serve);
 }
 

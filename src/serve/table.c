@@ -107,7 +107,7 @@ static const char *place_of(const struct roger_field *field, struct roger_str va
 		return "/v1/messages/";
 	if (!rg_name_valid(value) || (field->kind != ROGER_NAME && field->kind != ROGER_TEXT))
 		return NULL;
-	rg_word_print(rg_str(field->name), &word);
+	rg_buf_add_text(&word, field->name);
 	for (i = 0; i < sizeof places / sizeof *places && !word.failed; i++)
 		if (rg_str_is(rg_buf_str(&word), places[i].word))
 			return places[i].path;
@@ -136,7 +136,7 @@ void serve_add_words_of(struct rg_buf *out, const struct roger_field *field)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 256 };
 	size_t i;
 
-	rg_word_print(rg_str(field->name), &word);
+	rg_buf_add_text(&word, field->name);
 	for (i = 0; i < word.length; i++)
 		if (strchr("_.", word.data[i]))
 			word.data[i] = ' ';
@@ -234,7 +234,7 @@ static void add_value(struct rg_buf *out, const struct roger_field *field, const
 
 static bool is_shown(const struct roger_field *field, const void *record)
 {
-	if (field->flags & (ROGER_HIDDEN | ROGER_DERIVED))
+	if (field->flags & ROGER_DERIVED)
 		return false;
 	return field->kind == ROGER_BOOL || field->kind == ROGER_INT || field->kind == ROGER_ENUM ||
 	       !rg_field_unset(field, record);
@@ -336,6 +336,6 @@ void serve_add_reply(struct rg_buf *out, const struct roger_record *record, cons
 	add_members(out, record, reply, false);
 	rg_buf_add_text(out, "</table>\n");
 	for (field = record->fields; field->name; field++)
-		if (field->kind == ROGER_RECORDS && !(field->flags & ROGER_HIDDEN))
+		if (field->kind == ROGER_RECORDS)
 			add_list(out, field, reply);
 }

@@ -1,6 +1,7 @@
 /*
  * token - who may come in over TCP: a line for each, in a file of this user's for each
- * workspace.  What is kept is the SHA-256 of a secret; the secret itself is shown once.
+ * workspace.  What is kept is the SHA-256 of a secret; the secret itself is shown once.  It is
+ * worth something in the workspace that it was made for, which its .roger/id says, not its path.
  *
  *     token   of a program, for weeks      Authorization: Bearer
  *     key     of `roger ui`, for a minute, and for one use: to get a login
@@ -26,12 +27,11 @@ enum { SECRET_BYTES = 32, FILE_BYTES_MAX = 1 << 20, PATH_BYTES = 4200 };
 static const int64_t usual_ms[] = { INT64_C(90) * 24 * 3600 * 1000, 60 * 1000,
 				    INT64_C(7) * 24 * 3600 * 1000 };
 static const char *const prefixes[] = { "roger-", "", "" };
-static const char *const kinds[] = { "token", "key", "login", NULL };
 
 struct token {
-	struct roger_str sha256, name;
-	int right; /* enum serve_right */
-	int kind;  /* enum serve_secret */
+	struct roger_str sha256, name, workspace; /* its .roger/id */
+	int right;				  /* enum rg_right */
+	int kind;				  /* enum serve_secret */
 	int64_t created_at_ms, expires_at_ms;
 };
 
@@ -39,10 +39,11 @@ struct token {
 static const struct roger_field stored_fields[] = {
 	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED, NULL, NULL, "" },
 	{ "right", ROGER_ENUM, AT(right), ROGER_REQUIRED, serve_rights, NULL, "" },
-	{ "kind", ROGER_ENUM, AT(kind), ROGER_SPARE, kinds, NULL, "" },
+	{ "kind", ROGER_ENUM, AT(kind), ROGER_SPARE, serve_kinds, NULL, "" },
 	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL, "" },
 	{ "expires_at", ROGER_TIME, AT(expires_at_ms), ROGER_REQUIRED, NULL, NULL, "" },
 	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_SPARE, NULL, NULL, "" },
 	{ 0 },
 };
 #undef AT
@@ -53,11 +54,12 @@ struct serve_tokens {
 	struct token *items;
 	size_t count;
 	struct stat file; /* as it was read */
+	char workspace[RG_WORKSPACE_ID_BYTES];
 };
 
 /* ----------------------------------------------------------------- the file -- */
 
-static int path_of(const char *workspace, char to[PATH_BYTES], struct roger_err *err)
+int serve_tokens_path(const char *workspace, char *to, struct roger_err *err)
 {
 	char folder[4096];
 	int r = serve_own_folder(false, folder, err);
@@ -132,10 +134,32 @@ static void forget(struct serve_tokens *tokens)
 	*tokens = (struct serve_tokens){ 0 };
 }
 
-static int load(const char *path, struct serve_tokens *tokens, struct roger_err *err)
+static int load(const char *workspace, const char *path, struct serve_tokens *tokens,
+		struct roger_err *err)
 {
+	int r;
+
 	*tokens = (struct serve_tokens){ .arena = rg_arena_new() };
-	return tokens->arena ? read_file(path, tokens, err) : rg_fail_memory(err);
+	if (!tokens->arena)
+		return rg_fail_memory(err);
+	r = rg_workspace_id(workspace, tokens->workspace, err);
+	return r < 0 ? r : read_file(path, tokens, err);
+}
+
+/* Was it made for a workspace that stood here before? */
+static bool is_foreign(const struct serve_tokens *tokens, const struct token *token)
+{
+	return !rg_str_is(token->workspace, tokens->workspace);
+}
+
+static bool is_expired(const struct token *token)
+{
+	return token->expires_at_ms <= rg_clock_ms();
+}
+
+static bool is_over(const struct serve_tokens *tokens, const struct token *token)
+{
+	return is_expired(token) || is_foreign(tokens, token);
 }
 
 /* Under the lock; in one rename, so that a server reads the old ones or the new ones. */
@@ -189,23 +213,23 @@ static const struct serve_tokens *current(struct serve *serve)
 {
 	char path[PATH_BYTES];
 
-	if (path_of(serve->workspace, path, NULL) < 0)
+	if (serve_tokens_path(serve->workspace, path, NULL) < 0)
 		return NULL;
-	if (is_as_read(path, serve->tokens))
+	if (is_as_read(path, serve->tokens) &&
+	    rg_workspace_id(serve->workspace, serve->tokens->workspace, NULL) == ROGER_OK)
 		return serve->tokens;
 	serve_tokens_free(serve);
 	serve->tokens = calloc(1, sizeof *serve->tokens);
-	if (serve->tokens && load(path, serve->tokens, NULL) < 0)
+	if (serve->tokens && load(serve->workspace, path, serve->tokens, NULL) < 0)
 		serve_tokens_free(serve);
 	return serve->tokens;
 }
 
-/* Who may do what with it; NULL: it is worth nothing now. */
-static struct token *find(const struct serve_tokens *tokens, enum serve_secret kind,
-			  const char *secret)
+/* Which one it is, expired or not; NULL: it is not known here. */
+static struct token *find_any(const struct serve_tokens *tokens, enum serve_secret kind,
+			      const char *secret)
 {
 	char hash[RG_DIGEST_DIGITS + 1];
-	int64_t now = rg_clock_ms();
 	struct token *found = NULL;
 	size_t i;
 
@@ -213,18 +237,34 @@ static struct token *find(const struct serve_tokens *tokens, enum serve_secret k
 	/* All of them, so that the time it takes says nothing. */
 	for (i = 0; i < tokens->count; i++)
 		if (rg_same_secret(tokens->items[i].sha256, rg_str(hash)) &&
-		    tokens->items[i].kind == (int)kind && tokens->items[i].expires_at_ms > now)
+		    tokens->items[i].kind == (int)kind && !is_foreign(tokens, &tokens->items[i]))
 			found = &tokens->items[i];
 	return found;
 }
 
+/* Who may do what with it; NULL: it is worth nothing now. */
+static struct token *find(const struct serve_tokens *tokens, enum serve_secret kind,
+			  const char *secret)
+{
+	struct token *found = find_any(tokens, kind, secret);
+
+	return found && !is_expired(found) ? found : NULL;
+}
+
+/* "token bob 1a2b3c4d", as notes name it. */
+static void print_label(int kind, struct roger_str name, struct roger_str sha256,
+			char to[SERVE_LABEL_BYTES])
+{
+	snprintf(to, SERVE_LABEL_BYTES, "%s %.*s %.8s", kind ? serve_kinds[kind] : "token",
+		 RG_STR_ARGS(name), sha256.data ? sha256.data : "");
+}
+
 static void name_caller(const struct token *token, struct serve_caller *ret)
 {
-	*ret = (struct serve_caller){ .right = (enum serve_right)token->right,
-				      .person = token->kind == SERVE_LOGIN };
+	*ret = (struct serve_caller){ token->kind == SERVE_LOGIN ? RG_BY_LOGIN : RG_BY_TOKEN,
+				      (enum rg_right)token->right };
 	snprintf(ret->name, sizeof ret->name, "%.*s", RG_STR_ARGS(token->name));
-	if (token->right == SERVE_ACT)
-		snprintf(ret->agent, sizeof ret->agent, "%.*s", RG_STR_ARGS(token->name));
+	print_label(token->kind, token->name, token->sha256, ret->login);
 }
 
 bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *secret,
@@ -236,6 +276,15 @@ bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *s
 	if (found)
 		name_caller(found, ret);
 	return found;
+}
+
+/* Whoever shows the token itself may know that it was one. */
+bool serve_token_is_expired(struct serve *serve, const char *secret)
+{
+	const struct serve_tokens *tokens = current(serve);
+	const struct token *found = tokens ? find_any(tokens, SERVE_TOKEN, secret) : NULL;
+
+	return found && is_expired(found);
 }
 
 /* ------------------------------------------------------------------- changes -- */
@@ -259,7 +308,8 @@ static int add(struct serve_tokens *tokens, struct token what, char secret[SERVE
 	what.expires_at_ms += what.created_at_ms + (what.expires_at_ms ? 0 : usual_ms[what.kind]);
 	token = rg_arena_push(tokens->arena, &tokens->items, &tokens->count, sizeof *token);
 	if (!token || !rg_arena_copy(tokens->arena, what.name, &what.name) ||
-	    !rg_arena_copy(tokens->arena, rg_str(hash), &what.sha256))
+	    !rg_arena_copy(tokens->arena, rg_str(hash), &what.sha256) ||
+	    !rg_arena_copy(tokens->arena, rg_str(tokens->workspace), &what.workspace))
 		return rg_fail_memory(err);
 	*token = what;
 	return ROGER_OK;
@@ -269,21 +319,20 @@ static int add(struct serve_tokens *tokens, struct token what, char secret[SERVE
 static void forget_expired(struct serve_tokens *tokens)
 {
 	size_t i, left = 0;
-	int64_t now = rg_clock_ms();
 
 	for (i = 0; i < tokens->count; i++)
-		if (tokens->items[i].kind == SERVE_TOKEN || tokens->items[i].expires_at_ms > now)
+		if (tokens->items[i].kind == SERVE_TOKEN || !is_over(tokens, &tokens->items[i]))
 			tokens->items[left++] = tokens->items[i];
 	tokens->count = left;
 }
 
 typedef int edit_how(struct serve_tokens *tokens, void *context, struct roger_err *err);
 
-static int edit_locked(int folder, const char *path, edit_how *how, void *context,
-		       struct roger_err *err)
+static int edit_locked(int folder, const char *workspace, const char *path, edit_how *how,
+		       void *context, struct roger_err *err)
 {
 	struct serve_tokens tokens;
-	int r = load(path, &tokens, err);
+	int r = load(workspace, path, &tokens, err);
 
 	if (r == ROGER_OK) {
 		forget_expired(&tokens);
@@ -305,14 +354,14 @@ static int edit(const char *workspace, edit_how *how, void *context, struct roge
 
 	r = serve_own_folder(false, folder, err);
 	if (r == ROGER_OK)
-		r = path_of(workspace, path, err);
+		r = serve_tokens_path(workspace, path, err);
 	if (r < 0)
 		return r;
 	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || flock(lock, LOCK_EX) < 0)
 		r = rg_fail(err, ROGER_EIO, errno, "lock '%s'", folder);
 	else
-		r = edit_locked(lock, path, how, context, err);
+		r = edit_locked(lock, workspace, path, how, context, err);
 	if (lock >= 0)
 		close(lock);
 	return r;
@@ -391,103 +440,160 @@ int serve_login_end(const char *workspace, const char *secret, struct roger_err 
 static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
 {
 	size_t i, left = 0, found = 0;
-	int64_t now = rg_clock_ms();
 
 	for (i = 0; i < tokens->count; i++) {
 		bool named = rg_str_equal(tokens->items[i].name, name);
 
 		found += named;
-		if (!named && tokens->items[i].expires_at_ms > now)
+		if (!named && !is_over(tokens, &tokens->items[i]))
 			tokens->items[left++] = tokens->items[i];
 	}
 	tokens->count = left;
 	return found;
 }
 
-static void print_line(const struct token *token)
+/* One more of the answer; the secret of a new one is in no file. */
+static int show(const struct serve_tokens *tokens, const struct token *token, const char *secret,
+		struct cli_token_reply *reply, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	struct cli_token *place = rg_arena_push(reply->memory, &reply->tokens.items,
+						&reply->tokens.count, sizeof *place);
 
-	rg_record_encode(&stored_record, token, &line);
-	cli_print_json(cli_out, &line);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = (struct cli_token){ .right = token->right,
+				     .kind = token->kind,
+				     .foreign = is_foreign(tokens, token),
+				     .created_at_ms = token->created_at_ms,
+				     .expires_at_ms = token->expires_at_ms };
+	return rg_arena_copy(reply->memory, token->name, &place->name) &&
+			       rg_arena_copy(reply->memory, token->sha256, &place->sha256) &&
+			       rg_arena_copy(reply->memory, rg_str(secret), &place->secret)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
-static void print_tokens(const struct serve_tokens *tokens, const struct cli_run *run)
+/* Those of a name; "": all. */
+static int show_all(const struct serve_tokens *tokens, struct roger_str name,
+		    struct cli_token_reply *reply, struct roger_err *err)
 {
-	const struct token *token;
+	int r = ROGER_OK;
+	size_t i;
 
-	for (token = tokens->items; token < tokens->items + tokens->count; token++)
-		if (run->form != CLI_HUMAN)
-			print_line(token);
-		else
-			cli_say("%t  %s  %s %w  %t%s\n", token->name, serve_rights[token->right],
-				token->expires_at_ms > rg_clock_ms() ? "until" : "expired",
-				token->expires_at_ms, (struct roger_str){ token->sha256.data, 8 },
-				token->kind == SERVE_LOGIN ? "  login"
-				: token->kind == SERVE_KEY ? "  key"
-							   : "");
+	for (i = 0; r == ROGER_OK && i < tokens->count; i++)
+		if (!name.length || rg_str_equal(tokens->items[i].name, name))
+			r = show(tokens, &tokens->items[i], "", reply, err);
+	return r;
 }
 
 struct change {
 	const struct cli_token_request *request;
-	char secret[SERVE_SECRET_BYTES];
+	struct cli_token_reply *reply;
 };
 
 static int change(struct serve_tokens *tokens, void *change_, struct roger_err *err)
 {
 	struct change *wish = change_;
 	const struct cli_token_request *request = wish->request;
+	char secret[SERVE_SECRET_BYTES];
+	int r = ROGER_OK;
 
 	if (!request->name.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "name", "name: whose is it?");
-	if (request->revoke && !take_out(tokens, request->name))
-		return rg_fail_member(err, ROGER_ENOENT, "name", "name: no token of '%.*s'",
-				      RG_STR_ARGS(request->name));
-	if (request->fresh)
-		return add(tokens,
-			   (struct token){ .name = request->name,
-					   .right = request->right,
-					   .expires_at_ms = request->expires_ms },
-			   wish->secret, err);
-	return ROGER_OK;
+	if (request->revoke)
+		r = show_all(tokens, request->name, wish->reply, err);
+	if (r == ROGER_OK && request->revoke && !take_out(tokens, request->name))
+		r = rg_fail_member(err, ROGER_ENOENT, "name", "name: no token of '%.*s'",
+				   RG_STR_ARGS(request->name));
+	if (r < 0 || !request->fresh)
+		return r;
+	r = add(tokens,
+		(struct token){ .name = request->name,
+				.right = request->right,
+				.expires_at_ms = request->expires_ms },
+		secret, err);
+	return r < 0 ? r
+		     : show(tokens, &tokens->items[tokens->count - 1], secret, wish->reply, err);
 }
 
-static int list(const char *workspace, const struct cli_run *run, struct roger_err *err)
+/* When each was last used, as far as a server has written it down. */
+static int show_uses(const char *workspace, struct cli_token_reply *reply, struct roger_err *err)
+{
+	struct serve_uses *uses = serve_uses_read(workspace);
+	struct cli_token *token = reply->tokens.items;
+	const struct serve_use *use;
+	char label[SERVE_LABEL_BYTES];
+	bool kept = uses;
+
+	for (; kept && token < reply->tokens.items + reply->tokens.count; token++) {
+		print_label(token->kind, token->name, token->sha256, label);
+		use = serve_use_find(uses, label);
+		if (!use)
+			continue;
+		token->used_at_ms = use->at_ms;
+		kept = rg_arena_copy(reply->memory, use->from, &token->used_from);
+	}
+	serve_uses_free(uses);
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int list(const char *workspace, struct cli_token_reply *reply, struct roger_err *err)
 {
 	char path[PATH_BYTES];
 	struct serve_tokens tokens;
-	int r = path_of(workspace, path, err);
+	int r = serve_tokens_path(workspace, path, err);
 
 	if (r < 0)
 		return r;
-	r = load(path, &tokens, err);
+	r = load(workspace, path, &tokens, err);
 	if (r == ROGER_OK)
-		print_tokens(&tokens, run);
+		r = show_all(&tokens, RG_STR(""), reply, err);
+	if (r == ROGER_OK)
+		r = show_uses(workspace, reply, err);
 	forget(&tokens);
+	return r;
+}
+
+/* Where the workspace is; one of a name that no agent may have is refused as that agent would be.
+ */
+static int ask_workspace(struct roger *roger, const struct cli_token_request *request,
+			 struct roger_config_reply *reply, struct roger_err *err)
+{
+	const struct roger_empty_request none = { 0 };
+	const struct rg_caller bearer = { .how = RG_BY_TOKEN,
+					  .right = RG_ACT,
+					  .name = request->name };
+	int r;
+
+	if (request->fresh && request->name.length)
+		rg_set_caller(roger, &bearer);
+	r = roger_config(roger, &none, reply, err);
+	rg_set_caller(roger, NULL);
 	return r;
 }
 
 int serve_token_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct roger_empty_request none = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
+	struct cli_token_reply reply = { .memory = rg_arena_new() };
 	const struct cli_token_request *request = run->request;
-	struct change wish = { .request = request };
-	int r;
+	struct change wish = { request, &reply };
+	int r = reply.memory ? ask_workspace(run->roger, request, &config, err)
+			     : rg_fail_memory(err);
 
-	*ret_exit = CLI_DONE;
-	r = roger_config(run->roger, &none, &config, err);
-	if (r < 0)
-		return r;
-	if (request->fresh || request->revoke)
+	if (r == ROGER_OK && (request->fresh || request->revoke))
 		r = edit(config.workspace.data, change, &wish, err);
-	else if (request->name.length)
+	else if (r == ROGER_OK && request->name.length)
 		r = rg_fail(err, ROGER_EUSAGE, 0,
 			    "expected `roger token new NAME`, `roger token revoke NAME` or `roger "
 			    "token list`");
+	else if (r == ROGER_OK)
+		r = list(config.workspace.data, &reply, err);
+	/* The text of a new one is shown this once. */
+	run->quiet &= !request->fresh;
+	if (r == ROGER_OK)
+		cli_answer(run, &reply, ret_exit);
 	else
-		r = list(config.workspace.data, run, err);
-	if (r == ROGER_OK && *wish.secret)
-		cli_say("%s\n", wish.secret);
+		rg_arena_free(reply.memory);
 	return r;
 }

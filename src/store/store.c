@@ -48,7 +48,7 @@ int rg_store_check(const struct rg_config *config, struct roger_err *err)
 
 struct roger_str rg_store_place(const struct rg_workspace *workspace)
 {
-	const struct roger_settings *settings = &workspace->config->settings;
+	const struct roger_setting_list *settings = &workspace->config->settings;
 	size_t i;
 
 	for (i = 0; workspace->config->store.length && i < settings->count; i++)
@@ -147,6 +147,15 @@ uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_
 				second.length);
 
 	return hash ? hash : 1;
+}
+
+bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
+			struct roger_str *ret_shown)
+{
+	char name[RG_FILE_NAME_BYTES];
+
+	rg_workspace_file_name(run_id, ".json", name);
+	return rg_arena_print(arena, ret_shown, RG_RUNS_SHOWN "/%s", name);
 }
 
 int rg_store_begin(struct rg_store *store, size_t agents, size_t counts, struct roger_err *err)

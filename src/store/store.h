@@ -76,7 +76,7 @@ enum rg_keep {
 };
 
 /* What a counter counts.  rg_count_hash() gives its key from one or two names. */
-enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN };
+enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN, RG_COUNT_FILE };
 uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second);
 
 struct rg_figure_key {
@@ -180,6 +180,11 @@ enum rg_standing {
 	RG_INCOMING, /* being filled from its place; nobody else uses it */
 	RG_MOVED,    /* its journals are at its place now */
 };
+
+/* Where the documents of runs are, for people, and the document of one. */
+#define RG_RUNS_SHOWN "state/subagent-delivery-watchdog"
+bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
+			struct roger_str *ret_shown);
 
 /* A run document as stored. */
 struct rg_run_text {
@@ -325,6 +330,7 @@ struct rg_store {
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
 	bool notes_alone;  /* add() to the activity log waits for RG_LOCK_RECORDS by itself */
+	bool made;	   /* the last add() made the file of its log */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };
 

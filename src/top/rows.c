@@ -170,10 +170,10 @@ static void draw_claim(struct rows *rows, int y, const struct roger_message *mes
 
 static void draw_run(struct rows *rows, int y, const struct roger_run *run, struct rg_buf *line)
 {
-	static const char *const names[] = { "active",	  "suspect",   "not forwarded",
+	static const char *const names[] = { "",	  "active",    "suspect", "not forwarded",
 					     "completed", "recovered", "blocked" };
-	static const enum top_style styles[] = { TOP_CYAN,  TOP_YELLOW, TOP_YELLOW,
-						 TOP_GREEN, TOP_GREEN,	TOP_RED };
+	static const enum top_style styles[] = { TOP_PLAIN, TOP_CYAN,  TOP_YELLOW, TOP_YELLOW,
+						 TOP_GREEN, TOP_GREEN, TOP_RED };
 	int x = put_name(rows, y, 1, run->run);
 	int64_t at_ms;
 

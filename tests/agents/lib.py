@@ -4,6 +4,7 @@ A Place is both; a tool class knows how to get its tool to run there against the
 model of model.py, and what it needs to be asked nothing.  Tools are those that
 script/agents installed, in the folder ROGER_AGENTS.
 """
+import atexit
 import json
 import os
 import pty
@@ -74,6 +75,13 @@ for line in sys.stdin.buffer:
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
 """
+
+
+def integrations():
+    """A copy: a tool that installs a plugin from a folder may write beside it."""
+    top = tempfile.mkdtemp(prefix="agents.")
+    atexit.register(shutil.rmtree, top, ignore_errors=True)
+    return shutil.copytree(SOURCE / "integrations", Path(top).resolve() / "integrations")
 
 
 class Place:
@@ -376,6 +384,29 @@ class OpenCode(Tool):
 
     def words(self, prompt, more):
         return ["run", *(["--continue"] if more else []), prompt]
+
+
+class Copilot(Tool):
+    """GitHub Copilot CLI.  roger sets up nothing for it, but it runs what is set up for Claude Code."""
+
+    name = "copilot"
+
+    def wants(self):
+        # Without an account, and without any other network.
+        return {
+            "COPILOT_PROVIDER_BASE_URL": f"{self.model.url}/v1",
+            "COPILOT_MODEL": "fake",
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+        }
+
+    def seed(self):
+        pass
+
+    def words(self, prompt, more):
+        return ["-p", prompt, *self.permissions, *(["--continue"] if more else [])]
+
+    permissions = ["--allow-all", "--trust-folder"]
 
 
 # --------------------------------------------------------------- tests of all tools

@@ -6,7 +6,7 @@ with them and install them; then the server starts, mail is shown and answered. 
 hold the same hooks as `roger setup` writes."""
 from lib import *
 
-FOLDER = SOURCE / "integrations"
+FOLDER = integrations()
 PLUGIN = [["plugin", "marketplace", "add", str(FOLDER)]]
 
 INSTALL = {

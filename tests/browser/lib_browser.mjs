@@ -245,7 +245,7 @@ export class Server {
 
 	/* The address with a key for one login, as a person gets it. */
 	address(as = "human") {
-		const [address] = /http:\/\/\S+#k=\S+/.exec(this.workspace.roger("ui", "--as", as, { timeout: PATIENCE_MS })) ?? [];
+		const [address] = /http:\/\/\S+#k=\S+/.exec(this.workspace.roger("ui", "--as", as, "--right", "administer", { timeout: PATIENCE_MS })) ?? [];
 		if (!address)
 			throw new Error("roger ui printed no address");
 		return address;

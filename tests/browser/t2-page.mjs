@@ -6,7 +6,7 @@
 // runner: plain
 // runner: timeout 1200
 import { spawn } from "node:child_process";
-import { ROGER, check, drawn, equal, finish, judge, launch, login, missing, open, skipAll, test } from "./lib_browser.mjs";
+import { ROGER, Workspace, check, drawn, equal, finish, judge, launch, login, missing, open, skipAll, test } from "./lib_browser.mjs";
 import { HOSTILE, LONG, NAMES, QUESTION, batch, small } from "./lib_fixture.mjs";
 
 const why = missing();
@@ -114,6 +114,112 @@ await test("texts", async () => {
 	const names = await window.page.getByRole("row").allInnerTexts();
 	equal("hostile names are names", NAMES.filter((name) => !names.some((row) => row.includes(name.slice(0, 20)))), []);
 	equal("none of it ran, none was fetched", window.faults, []);
+	await window.context.close();
+});
+
+/* --------------------------------------------------------------- the ladder */
+
+/* What the rungs are called, and which step of `roger trace --json` each stands for. */
+const RUNGS = { stored: "stored", delivered: "delivered", "wake attempted": "wake", "handed to file": "handed", "looked at": "looked", claimed: "claimed", "given back": "returned",
+	"lease expired": "lease_expired", read: "read", acknowledged: "acknowledged", "timed out": "timeout", dead: "dead", redelivered: "redelivered", stale: "stale", archived: "archived" };
+const ALWAYS = ["stored", "wake", "looked", "read", "acknowledged"];
+
+/* A message in every state, with a key and without. */
+function everyState(place) {
+	const r = (...words) => place.roger(...words);
+	const ids = {};
+	for (const key of ["", "keyed "]) {
+		const made = (state, to = state) => {
+			const name = `${key ? "k" : "p"}-${to.replace(" ", "-")}`;
+			const words = ["send", "--as", "lead", "--new", name, state, "--print", "id", ...key ? ["--key", `${state.replace(/\W/g, "")}:update:c1`] : []];
+			ids[key + state] = r(...words).trim();
+			return name;
+		};
+		made("stored");
+		made("handed", "filer");
+		r("inbox", "--as", made("looked"));
+		r("receive", "--as", made("read"));
+		r("claim", "--as", made("claimed"));
+		const back = made("given back");
+		r("claim", "--as", back);
+		r("nack", ids[`${key}given back`], "--as", back);
+		r("claim", "--as", made("lease expired"), "--lease", "1s");
+		for (const outcome of ["done", "blocked", "rejected"])
+			r("ack", "--as", made(outcome), ids[key + outcome], "--outcome", outcome);
+		made("archived unread");
+		r("archive", ids[`${key}archived unread`], "--unread", "--reason", "of no use");
+		const done = made("archived");
+		r("receive", "--as", done);
+		r("archive", ids[`${key}archived`]);
+		made("woken");
+	}
+	for (const [state, times] of [["timed out", 1], ["dead", 2], ["redelivered", 2], ["stale", 2]]) {
+		const words = ["send", "--as", "lead", "--new", `c-${state.split(" ")[0]}`, state, "--key", `${state.replace(/\W/g, "")}:ask:c1`, "--confirm", "read", "--within", "1ms"];
+		for (let i = 0; i < times; i++)
+			r(...words, { status: 75 });
+		ids[state] = place.json("list", "--to", words[4]).messages[0].id;
+	}
+	const letter = (name) => place.json("dead", "--to", name).dead_letters[0].id;
+	r("dead", "redeliver", letter("c-redelivered"), { status: 75 });
+	r("dead", "stale", letter("c-stale"), "--reason", "done by hand");
+	r("bridge", "--once");
+	r("wake", "--once");
+	return ids;
+}
+
+await test("the ladder", async () => {
+	const place = new Workspace(`bridge:
+  file_only: [p-filer, k-filer]
+wake:
+  after: 0s
+  agents:
+    p-woken: ["true"]
+    k-woken: ["false"]
+retries:
+  max_attempts: 2
+recipients: open
+`);
+	place.env.ROGER_TRUST_COMMANDS = "1";
+	const ids = everyState(place);
+	for (const state of ["lease expired", "keyed lease expired"])
+		while (!place.roger("trace", ids[state], "--json").includes("lease_expired"))
+			await new Promise((ready) => setTimeout(ready, 50));
+	const other = await place.serve();
+	const window = await login(browser, other);
+	const rungs = () => window.page.evaluate(() => [...document.querySelectorAll(".stations li")].map((li) => {
+		const [words, proof] = [...li.querySelectorAll("small")].map((part) => part.textContent);
+		return { name: li.querySelector("b").textContent, done: li.className === "done", at: li.querySelector("time")?.title, words, proof, says: li.querySelector("span")?.textContent };
+	}));
+	const seen = new Set();
+	for (const [state, id] of Object.entries(ids)) {
+		await window.page.goto(`${other.origin}/message/${id}`);
+		await window.page.locator(".stations").waitFor();
+		const { steps, reached } = place.json("trace", id).traces[0];
+		const shown = await rungs();
+		for (const { step } of steps)
+			seen.add(step);
+		const wanted = Object.entries(RUNGS).map(([name, kind]) => ({ name, step: steps.find(({ step }) => step === kind), kind })).filter(({ step, kind }) => step || ALWAYS.includes(kind));
+		equal(`${state}: the rungs are the steps of its trace`, shown.map(({ name, done }) => [name, done]), wanted.map(({ name, step }) => [name, Boolean(step)]));
+		equal(`${state}: with what it says, and the line that proves it`, shown.filter(({ done }) => done).map(({ words, proof }) => [words, proof]),
+			wanted.filter(({ step }) => step).map(({ step }) => [step.words ?? "", `${step.file}:${step.line}`]));
+		equal(`${state}: each at its instant, or not known`, shown.filter(({ done, at, says }) => done && !at && says !== "time not known"), []);
+		equal(`${state}: how far it got`, (await window.page.textContent("h1 + span, header span")).includes(reached.replaceAll("_", " ")), true);
+	}
+	equal("every rung was there", Object.values(RUNGS).filter((kind) => !seen.has(kind)), []);
+	/* A person's click is no evidence of the agent's. */
+	const task = place.roger("send", "--as", "lead", "--new", "test-9", "task", "--print", "id").trim();
+	await window.page.goto(`${other.origin}/message/${task}`);
+	await window.page.locator(".stations").waitFor();
+	await window.page.keyboard.press("e");
+	const dialog = window.page.getByRole("dialog");
+	await dialog.waitFor();
+	check("who acknowledges another's mail is told that it is recorded as human's", (await dialog.textContent()).includes("as human, in place of test-9"));
+	await dialog.getByRole("button", { name: "Acknowledge" }).click();
+	await window.page.locator(".stations li.done", { hasText: "acknowledged" }).waitFor();
+	const { steps, reached } = place.json("trace", task).traces[0];
+	equal("then it is acknowledged by human, and neither looked at nor read", [reached, steps.map(({ step }) => step).filter((step) => step !== "wake"), steps.at(-1).who], ["acknowledged", ["stored", "acknowledged"], "human"]);
+	equal("on the page, too", (await rungs()).filter(({ done }) => done).map(({ name }) => name).filter((name) => name !== "wake attempted"), ["stored", "acknowledged"]);
+	equal("nothing went wrong on the way", window.faults, []);
 	await window.context.close();
 });
 

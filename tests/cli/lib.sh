@@ -35,6 +35,18 @@ roger() {
 	"$ROGER" "$@"
 }
 
+# Run a command below a program that is called like an agent's tool, as its hooks are.
+below() { # TOOL COMMAND...
+	[ -x "$_state/tools/$1" ] || {
+		mkdir -p "$_state/tools"
+		printf '#!/bin/sh\n"$@"\nexit $?\n' >"$_state/tools/$1"
+		chmod +x "$_state/tools/$1"
+	}
+	_tool=$_state/tools/$1
+	shift
+	"$_tool" "$@"
+}
+
 result() { # STATUS NAME
 	_number=$((_number + 1))
 	case $2 in

@@ -81,4 +81,5 @@ def main():
         forget(os.path.dirname(path))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -28,7 +28,7 @@ like "and the right one is suggested" "$err" "did you mean '--issue'"
 exits 0 "version" roger version
 like "says it, too" "$out" '^roger [0-9.]+$'
 exits 0 "version as JSON" roger version --json
-like "is an object" "$out" '^\{"version":"[0-9.]+"\}$'
+like "is an object" "$out" '^\{"format":1,"version":"[0-9.]+"\}$'
 exits 64 "a word of other tools" roger ls
 is "is answered by what does that here" "$err" "roger: unknown command 'ls': \`roger list\` lists messages"
 exits 64 "help of it" roger help grep

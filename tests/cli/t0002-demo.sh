@@ -9,6 +9,8 @@ exits 0 "script/demo" "$source_dir/script/demo"
 like "it killed somebody" "$out" "killed with -9"
 is "it proves eleven things" "$(printf '%s\n' "$out" | grep -c '^ok  ')" 11
 unlike "and fails in none" "$out" "NOT OK"
+hint=$(printf '%s\n' "$out" | sed -n 's/^look around: //p')
+is "what it says to look around with works" "$(cd / && sh -c "$hint" | wc -l | tr -d ' ')" 20
 exits 0 "what it leaves behind is intact" roger verify --workspace "$ROGER_BUILD_DIR/demo"
 like "its picture shows that the first worker fell silent with task 2" "$(roger timeline app-42 --svg --workspace "$ROGER_BUILD_DIR/demo")" \
 	">w1's lease on plan#2 expired</text>"

@@ -14,9 +14,9 @@ SOURCE = Path(os.environ.get("ROGER_SOURCE", Path(__file__).resolve().parent.par
 PROGRAM = Path(os.environ["ROGER"]).resolve()
 PAGES = sorted([SOURCE / "README.md", SOURCE / "SECURITY.md", SOURCE / "CONTRIBUTING.md", *SOURCE.glob("docs/*.md"), *SOURCE.glob("mcp/docs/*.md"),
                 SOURCE / "integrations/README.md"])
-# What other tests run: t5004 installs, t5007 applies each diff, t6213 compiles the MCP server,
+# What other tests run: t5004 installs, t5009 has the binding of Python, t5007 applies each diff, t6213 compiles the MCP server,
 # test_control and test_journal compute the chain of FORMAT's example, tests/postgres has a server.
-ELSEWHERE = {("README.md", "script/bootstrap build"), ("CONTRIBUTING.md", "diff"), ("MCP.md", "c"), ("MCP.md", ""), ("FORMAT.md", ""),
+ELSEWHERE = {("README.md", "script/bootstrap build"), ("CONTRIBUTING.md", "diff"), ("MCP.md", "c"), ("MCP.md", ""), ("FORMAT.md", ""), ("API.md", ""), ("LIBRARY.md", "python"),
              ("POSTGRES.md", "sh"), ("POSTGRES.md", "sql"), ("POSTGRES.md", "")}
 number = failures = 0
 
@@ -90,7 +90,7 @@ def try_program(page, text, folder, env):
     (folder / "page.c").write_text(text)
     needs = run("pkg-config", "--libs", "sqlite3", "yaml-0.1", "libsodium", "libutf8proc", "yyjson").stdout.split()
     library = PROGRAM.parent / "src/libroger.a"
-    done = run("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", folder / "page.c", f"-I{SOURCE}/include", "-o", folder / "page", library, *needs, "-lm", "-lpthread")
+    done = run("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", folder / "page.c", f"-I{PROGRAM.parent}/verbs", "-o", folder / "page", library, *needs, "-lm", "-lpthread")
     check(f"{page.name}: the program compiles", done.returncode == 0, done.stderr)
     done = run(folder / "page", cwd=folder / "work", env=env)
     check(f"{page.name}: and runs", done.returncode == 0 and "number" in done.stdout, done.stdout + done.stderr)

@@ -71,6 +71,21 @@ exits 0 "an inner one" roger init outer/inner
 like "tells of the one above" "$err" "note: .*$(cd outer && pwd -P) is not seen"
 exits 0 "once more" roger init outer/inner --json
 is "it is no news" "$(printf '%s' "$out" | json '"above" in d')" false
+# Files of the seeds' programs that stand elsewhere are named, with what would use them.
+mkdir -p seeds/workspace seeds/logs seeds/.agent-shepherd
+exits 0 "init beside nothing of theirs" roger init seeds
+is "says nothing of it" "$err" ""
+printf '{"counters":{"LEAD":5},"lastSeen":{}}' >seeds/workspace/message-state.json
+: >seeds/logs/activity.log.jsonl
+exits 0 "init beside their files" roger init seeds
+like "names them and the settings" "$err" "^not used: workspace/message-state.json, logs/activity.log.jsonl; .storage: .data_dir: workspace, activity_file: logs/activity.log.jsonl.. in .roger/config.yaml uses them"
+printf 'storage: {data_dir: workspace, activity_file: logs/activity.log.jsonl}\n' >seeds/.roger/config.yaml
+exits 0 "init where they are used" roger init seeds
+is "says nothing" "$err" ""
+is "and their numbers go on" "$(roger --workspace seeds send --as LEAD --new b x --json | json 'd["seq"]')" 6
+printf '' >seeds/.agent-shepherd/messages.jsonl
+like "mail that is not used is named" "$(roger init seeds 2>&1 >/dev/null)" "not used: .agent-shepherd/messages.jsonl; .storage: .data_dir: .agent-shepherd.* uses it"
+
 # Who may not write is told so.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	# Where everybody may go, which need not be so of the checkout, nor of TMPDIR.

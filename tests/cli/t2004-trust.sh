@@ -74,7 +74,7 @@ check "nothing ran" not_owned
 # ------------------------------------------------------------ agents are told nothing
 for tool in claude codex gemini opencode; do
 	for event in session-start prompt tool stop idle; do
-		echo '{}' >"$here/event"
+		echo '{"session_id":"","transcript_path":"","cwd":"","hook_event_name":""}' >"$here/event"
 		exits 0 "hook $tool $event ends well" timeout 20 "$ROGER" hook $tool $event --as bob <"$here/event"
 		unlike "and shows no mail" "$out$err" "$MARK|hello|please"
 	done
@@ -85,7 +85,7 @@ exits 0 "prime" roger prime --as bob
 is "prints nothing" "$out" ""
 is "but one line for the person" "$(printf '%s\n' "$err" | grep -c 'not trusted.*roger trust')" 1
 exits 0 "mcp" "$ROGER" mcp --as bob <"$here/event"
-is "serves nothing" "$out" ""
+unlike "shows no mail" "$out" "$MARK|hello|please"
 is "and tells the person" "$(printf '%s\n' "$err" | grep -c 'not trusted.*roger trust')" 1
 
 # ------------------------------------------------------------ accepting
@@ -168,6 +168,47 @@ cd "$here/clone" || exit 1
 cp ../theirs/.roger/config.yaml .roger/config.yaml && printf '#!/bin/sh\ntouch "%s/owned"\n' "$here" >tools/evil.sh
 roger trust --revoke >/dev/null
 
+# ------------------------------------------------------------ what a command finds
+mkdir -p "$here/safe/tools" && cd "$here/safe" || exit 1
+roger init -q
+printf 'open("%s/owned", "w")\n' "$here" >json.py && cp json.py .roger/json.py
+printf 'all:\n\ttouch %s/owned\n' "$here" >Makefile
+printf '#!/bin/sh\ntouch %s/owned\n' "$here" >tools/x && chmod +x tools/x
+for command in 'python3, -c, import json' 'make' 'env, "PATH=tools:/bin:/usr/bin", x' 'sh, -c, "cd tools && ./x"'; do
+	printf 'wake: {after: 0s, agents: {bob: [%s]}}\n' "$command" >.roger/config.yaml
+	roger trust --accept "$(sha_now)" >/dev/null
+	like "it names no file: $command" "$(roger trust --show)" "it runs in .roger/"
+	run roger wake --test bob --within 1ms
+	check "so it finds none that a pull brings: $command" not_owned
+done
+printf 'wake: {after: 0s, agents: {bob: [sh, -c, "pwd >%s/pwd; echo $PYTHONSAFEPATH >>%s/pwd"]}}\n' "$here" "$here" >.roger/config.yaml
+roger trust --accept "$(sha_now)" >/dev/null
+run roger wake --test bob --within 1ms
+is "it runs in .roger/" "$(tr '\n' ' ' <"$here/pwd")" "$PWD/.roger 1 "
+printf 'wake: {after: 0s, agents: {bob: [make, -C, "."]}}\n' >.roger/config.yaml
+exits 77 "one that names a folder" roger wake --test bob
+like "is trusted as such" "$(roger trust --show)" "names a folder of the workspace"
+roger trust --accept "$(sha_now)" >/dev/null
+if command -v make >/dev/null; then
+	run roger wake --test bob --within 1ms
+	check "and then runs there" test -e "$here/owned"
+	rm -f "$here/owned"
+fi
+printf 'wake: {after: 0s, agents: {bob: [touch, "%s/ow\342\200\213ned\342\200\256"]}}\nstorage: {data_dir: "workspace/a\342\200\213b"}\n' "$here" >.roger/config.yaml
+like "what cannot be seen is shown" "$(roger trust --show)" "ow<U\+200B>ned<U\+202E>"
+like "in a path, too" "$(roger trust --show)" "workspace/a<U\+200B>b"
+: >.roger/config.yaml
+mkdir .claude .codex
+printf '{"mcpServers":{"roger":{"command":"roger","args":["mcp"],"env":{"ROGER_AGENT":"bob","LD_PRELOAD":"./x.so","XDG_STATE_HOME":"."}}}}' >.mcp.json
+printf '{"env":{"PATH":"tools"}}' >.claude/settings.json
+printf '[mcp_servers.roger]\ncommand = "roger"\n[mcp_servers.roger.env]\nROGER_TRUST = "/"\n' >.codex/config.toml
+PATH="$(dirname "$ROGER"):$PATH" "$ROGER" doctor >"$here/told" 2>&1
+for name in LD_PRELOAD XDG_STATE_HOME PATH ROGER_TRUST; do
+	like "doctor names a variable of the project's settings: $name" "$(cat "$here/told")" "its env sets $name"
+done
+unlike "but no harmless one" "$(cat "$here/told")" "sets ROGER_AGENT"
+cd "$here/clone" || exit 1
+
 # ------------------------------------------------------------ settings of tools, and files of SQLite, that came along
 cd "$here" && fresh_clone tooled && cd tooled || exit 1
 : >.roger/config.yaml
@@ -216,15 +257,16 @@ done
 mkdir workspace
 printf 'a thesis\n' >workspace/thesis.txt
 printf 'storage: {data_dir: workspace, database_file: thesis.txt}\n' >.roger/config.yaml
-exits 0 "an index in the place of a text" roger list
+exits 1 "an index in the place of a text" roger list
 like "is not made" "$err" "thesis.txt' is not an index of messages"
+like "and a .gitignore that is new is told beside it" "$err" "is not an index of messages.*; roger put its .gitignore into"
 is "the text stays" "$(cat workspace/thesis.txt)" "a thesis"
 python3 -c 'import sqlite3; db = sqlite3.connect("workspace/app.db"); db.execute("CREATE TABLE mine(x)"); db.execute("INSERT INTO mine VALUES (7)"); db.commit()'
 printf 'storage: {data_dir: workspace, database_file: app.db}\n' >.roger/config.yaml
 run roger list
 is "nor in the place of another database" "$(python3 -c 'import sqlite3; print(sqlite3.connect("workspace/app.db").execute("SELECT x FROM mine").fetchall())')" "[(7,)]"
 printf 'storage: {data_dir: workspace}\n' >.roger/config.yaml
-exits 0 "in its own place it is" roger list
+exits 1 "in its own place it is" roger list
 check "there" test -s workspace/messages.db
 printf 'storage: {database_file: seal.key}\n' >.roger/config.yaml
 exits 78 "nor in that of the seal's key" roger list
@@ -238,6 +280,10 @@ like "whose mail is shown" "$(ROGER_TRUST=$PWD "$ROGER" prime --as bob)" "You ar
 run env ROGER_TRUST="$PWD" ROGER_TRUST_COMMANDS=1 "$ROGER" wake --test bob --within 1ms
 check "with both its commands run" test -e "$here/owned"
 rm -f "$here/owned"
+cp .roger/config.yaml ../config.kept && printf 'storage: {data_dir: workspace}\n' >>.roger/config.yaml
+exits 77 "but where a file moves the mailbox they do not" env ROGER_TRUST="$PWD" ROGER_TRUST_COMMANDS=1 "$ROGER" wake --test bob
+like "nor is mail shown" "$(ROGER_TRUST=$PWD "$ROGER" hook claude prompt --as bob <"$here/event")" 'systemMessage.*another place than you trusted'
+mv ../config.kept .roger/config.yaml && rm -rf workspace
 cd "$here" || exit 1
 
 # ------------------------------------------------------------ places
@@ -371,7 +417,7 @@ mkdir -p above/.roger above/home/project outside/deep
 cd above/home/project || exit 1
 exits 66 "nothing above the home folder" env HOME="$here/above/home" "$ROGER" list
 like "which is told" "$err" "up to '$here/above/home'"
-exits 0 "the home folder itself is looked at" env HOME="$here/above" "$ROGER" list
+exits 1 "the home folder itself is looked at" env HOME="$here/above" "$ROGER" list
 cd "$here" || exit 1
 if [ "$(id -u)" = 0 ]; then
 	mkdir -p foreign/.roger foreign/mine
@@ -380,12 +426,15 @@ if [ "$(id -u)" = 0 ]; then
 	cd foreign/mine || exit 1
 	exits 66 "outside of home, not beyond a change of owner" roger list
 	cd .. || exit 1
-	for verb in list "send bob x --as ann" status prime mcp "wake --once"; do
+	for verb in list "send bob x --as ann" status prime "wake --once"; do
 		# shellcheck disable=SC2086
 		exits 77 "another user's: $verb" env ROGER_AGENT=bob "$ROGER" $verb <"$here/event"
 	done
 	like "is told with the user" "$err" "belongs to another user \(id 65534\).*roger trust"
 	exits 0 "a hook fails nobody" "$ROGER" hook claude prompt --as bob <"$here/event"
+	like "and says so to the person" "$out" 'systemMessage.*belongs to another user'
+	exits 0 "mcp answers" "$ROGER" mcp --as bob <"$here/event"
+	like "and says so, too" "$err" "belongs to another user"
 	exits 0 "root may use what the caller of sudo owns" env SUDO_UID=65534 "$ROGER" send bob x --as ann
 	is "and what it makes there is the owner's" "$(find . ! -path './mine*' ! -uid 65534)" ""
 	exits 0 "the environment names it" env ROGER_TRUST="$PWD" "$ROGER" send bob y --as ann

@@ -34,7 +34,7 @@ is "nothing changed" "$(state_of .roger)" "$state"
 
 exits 0 "a name never seen, far from a known one" roger send --as plan implments hello
 like "is noted, with the nearest" "$err" "note: .*implments.*never been seen here.*did you mean 'implement'"
-exits 0 "in JSON, too" roger send --as plan tset hello --json
+exits 0 "in JSON, too" roger send --as plan tset hello --new --json
 like "in the reply" "$(printf '%s' "$out" | json 'd["notes"]') $(printf '%s' "$out" | json 'd["never_seen"]')" "did you mean 'test'.*tset"
 # Another program writes to names that are reserved: nobody reads that, and it is no recipient of all.
 for name in all workers; do

@@ -73,6 +73,23 @@ is "with a number, an id and a life of its own" "$(cat copy.jsonl >both; roger -
 grep '"issue_id":"x"' .roger/messages.jsonl | head -n 1 >line.jsonl
 exits 0 "a line of a journal" roger --workspace other send --batch --new --json <line.jsonl
 is "is another message" "$(roger --workspace other list --count --from zoe)" 2
+# Also where roger itself, and a person, wrote some of it, and where names are near each other.
+roger init -q said
+(
+	cd said || exit
+	roger run --run build-1 --as lead -q -- false 2>/dev/null
+	roger send --as lead -q plan,test one
+	roger send --as lead -q plans,tests --new two
+	python3 -c 'import os, pty, sys; pty.spawn(sys.argv[1:])' "$ROGER" send --as human lead 'a person' </dev/null >/dev/null
+	roger list --jsonl
+) >said.jsonl 2>/dev/null
+is "roger and a person are among them" "$(roger --workspace said list --print from | sort -u | tr '\n' ' ')" 'human lead roger '
+roger init -q again
+exits 0 "the rest goes on" roger --workspace again send --batch <said.jsonl
+like "which is said" "$err" "note: 2 messages of roger itself or of a person left out"
+is "all of it" "$(roger --workspace again list --print content)" "$(roger --workspace said list --from lead --print content)"
+is "in JSON, too" "$(roger --workspace again send --batch --json <said.jsonl 2>/dev/null | json '[d["sent"], d["stored"], d["left_out"]]')" '[4, 4, 2]'
+exits 77 "a line that is no copy is refused as ever" sh -c 'echo "{\"from\":\"roger\",\"to\":\"bob\",\"content\":\"x\"}" | "$ROGER" send --as zoe --batch'
 printf '{"to":"bob","content":"x","created_at":1}\n' >typed.jsonl
 exits 65 "a line without an id may not say more" roger send --as zoe --batch <typed.jsonl
 is "answers have a format" "$(roger list --json | json 'next(iter(d.items()))')" '["format", 1]'

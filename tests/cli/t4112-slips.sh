@@ -46,7 +46,7 @@ for name in implemnt Implement implememt implmeent im_plement WORKER.1 worker wo
 	is "by a reply of JSON, too" "$(roger send --as ann $name x --dry-run --json 2>&1 >/dev/null | json '[d["error"]["code"], d["error"].get("member")]' 2>/dev/null || echo)" \
 		"$(roger send --as ann implemnt x --dry-run --json 2>&1 >/dev/null | json '[d["error"]["code"], d["error"].get("member")]' 2>/dev/null || echo)"
 done
-for name in worker-2 worker-12 bobb plan; do
+for name in worker-2 worker-12 plan; do
 	exits 0 "$name is somebody else" roger send --as ann $name x
 	like "never seen here" "$err" "'$name' has never been seen here"
 done
@@ -76,6 +76,61 @@ exits 0 "open takes a slip" env ROGER_RECIPIENTS=open "$ROGER" send --as ann iml
 exits 77 "strict takes none that is not known" env ROGER_RECIPIENTS=strict "$ROGER" send --as ann somebody x
 exits 77 "though one insists" env ROGER_RECIPIENTS=strict "$ROGER" send --as ann somebody x --new
 exits 0 "but who is configured" env ROGER_RECIPIENTS=strict "$ROGER" send --as ann workers x
+
+# ---------------------------------------------------------- short names, and one's own
+mkdir short && cd short && roger init -q || exit 1
+roger send -q --as lead test,plan,worker1,team-a x 2>/dev/null
+for pair in tset:test tesst:test tes:test Test:test plna:plan plans:plan pln:plan; do
+	exits 77 "${pair%:*} beside ${pair#*:}" roger send --as lead ${pair%:*} x
+	like "with the suggestion" "$err" "'${pair%:*}' has never been seen here; did you mean '${pair#*:}'\? .*--new"
+	exits 77 "nor sends anybody as ${pair%:*}" roger send --as ${pair%:*} lead x
+	like "with the suggestion" "$err" "from: '${pair%:*}' has never been seen here; did you mean '${pair#*:}'\? .*--new"
+done
+exits 77 "nor a batch" sh -c 'echo "{\"from\":\"pln\",\"to\":\"lead\",\"content\":\"x\"}" | "$0" send --batch' "$ROGER"
+exits 77 "nor an answer" roger reply "$(roger list --to test --print id)" --as pln x
+is "nothing of it is stored, nobody is known by it" "$(roger list --count) $(roger agents --json | json 'len(d["agents"])')" "4 5"
+for name in worker2 team-b planner reviewer; do
+	exits 0 "$name is somebody else" roger send --as lead $name x
+	exits 0 "who sends at once" roger send --as $name-7 lead x
+	is "without a word" "$err" ""
+done
+roger arrive session-1 --as pan -q
+exits 0 "and so is whose tool began a session" roger send --as pan lead x
+exits 0 "one may insist" roger send --as pln lead x --new
+exits 0 "then it is known" roger send --as pln lead x
+exits 0 "open takes all" env ROGER_RECIPIENTS=open "$ROGER" send --as lead tset,tesst x
+roger receive -q --as test
+exits 77 "what only got mail, beside one that looked, is suggested to nobody" roger send --as lead teest x
+like "but the one that looked" "$err" "did you mean 'test'"
+exits 0 "else it is a new name" roger send --as lead tsett x
+like "that is near nothing" "$err" "'tsett' has never been seen here; did you mean 'test'|'tsett' has never been seen here$"
+exits 0 "strict is about recipients" env ROGER_RECIPIENTS=strict "$ROGER" send --as newcomer lead x
+cd .. || exit 1
+
+# ------------------------------------------------------------ where nothing is found
+roger dispatch build-2 --as plan --within 10m -q 2>/dev/null
+roger send -q --issue app-42 --as plan bob x
+exits 66 "a run" roger runs bulid-2
+like "near one that is there" "$err" "no run 'bulid-2'; did you mean 'build-2'\? \`roger runs\` lists them"
+exits 66 "a task" roger timeline app-4
+like "near an issue" "$err" "did you mean 'app-42'"
+exits 66 "an agent" roger timeline --agent pln
+like "near one that is there" "$err" "nothing is known of the agent 'pln'; did you mean 'plan'"
+exits 66 "a run, by what alone" roger timeline bulid-2
+like "the nearest of all" "$err" "did you mean 'build-2'"
+for words in 'list --from pln' 'list --to pln' 'claim --as pln' 'wait --timeout 1ms --as pln' 'inbox --as pln'; do
+	# shellcheck disable=SC2086 # words
+	exits 1 "nothing: $words" roger $words
+	like "and who may be meant" "$err" "note: 'pln' has neither sent nor got anything here; did you mean 'plan'"
+done
+exits 1 "a known name without mail" roger claim --as plan --issue none
+is "is no slip" "$err" ""
+exits 66 "nothing is near" roger runs zzzzzz
+is "nor suggested" "$err" "roger: no run 'zzzzzz'; \`roger runs\` lists them"
+exits 65 "what is no name" roger send --as plan 'b@@!d' x
+like "is quoted" "$err" "to: 'b@@!d' is not a name"
+exits 65 "a long one" roger list --from "$(printf 'ä %0300d' 0)"
+is "is cut, in one line" "$(printf '%s\n' "$err" | wc -l) $(printf '%s' "$err" | grep -c "'ä 0*\.\.\.' is not a name")" "1 1"
 
 # ---------------------------------------------------------------- reserved names
 for name in roger ROGER user User system assistant all ALL workers Workers; do

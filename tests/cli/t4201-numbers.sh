@@ -100,4 +100,53 @@ roger send --as lead w six -q
 is "one that was cleared and is long is seen at the next writing" "$(session)" 4
 cd ..
 exits 0 "verify" roger verify
+
+# ------------------------------------------------ a document of the seed's program
+# taken FOLDER COUNTERS-AND-LASTSEEN: a new workspace with such a document.
+taken() {
+	cd "$here" && mkdir "$1" && cd "$1" && roger init -q && printf '%s' "$2" >.roger/message-state.json
+}
+forget() { rm -f .roger/messages.control .roger/messages.checkpoint .roger/messages.db*; }
+old_and_new() { printf '(WORKER-A #3): old\n(WORKER-A #4): new\n' | roger ingest --to LEAD --json 2>/dev/null | json '[d["taken"], d["skipped"]]'; }
+given() { roger send --as "$1" --new WORKER-B next --json 2>/dev/null | json 'd["seq"]'; }
+taken seed '{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"WORKER-A":3}}}'
+is "what a reader saw before roger came is stale" "$(old_and_new)" "[1, 1]"
+is "a sender goes on" "$(given LEAD)" 6
+is "and so does who was only seen" "$(given WORKER-A)" 5
+is "the document has both" "$(json '[d["counters"], d["lastSeen"], d["epoch"]]' <.roger/message-state.json)" '[{"LEAD": 6, "WORKER-A": 5}, {"LEAD": {"WORKER-A": 3}}, 1]'
+forget
+is "so it stays without what is derived" "$(given LEAD) $(old_and_new)" "7 [0, 2]"
+rm .roger/message-state.json
+forget
+is "and without the document" "$(given LEAD) $(old_and_new)" "8 [0, 2]"
+exits 0 "rebuild" roger rebuild
+is "changes nothing" "$(given LEAD) $(old_and_new)" "9 [0, 2]"
+exits 0 "doctor" roger doctor
+exits 0 "verify" roger verify
+like "names the journal that has them" "$out" "sessions.jsonl +1 lines"
+exits 0 "a new session" roger session new
+is "forgets them" "$(given LEAD) $(old_and_new)" "1 [2, 0]"
+
+taken early '{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"WORKER-A":3}}}'
+roger status >/dev/null
+forget
+rm .roger/message-state.json
+is "one look takes them over" "$(given LEAD) $(old_and_new)" "6 [1, 1]"
+
+taken cleared '{"lastSeen":{"LEAD":{"WORKER-A":3}}}'
+roger status >/dev/null
+printf '{"counters":{},"lastSeen":{}}' >.roger/message-state.json
+is "clearing clears what was taken over, too" "$(old_and_new) $(roger session --json | json 'd["epoch"]')" "[2, 0] 2"
+
+for document in '{"counters":{"LEAD":281474976710656},"lastSeen":{}}' '{"counters":{"LEAD":-1},"lastSeen":{}}' '{"counters":{"LEAD":5' '[1]'; do
+	taken "odd-${#document}" "$document"
+	exits 0 "a send beside $document" roger send --as LEAD --new b x
+	like "says that it is not taken over" "$err" "message-state.json .*its numbers are not taken over"
+	is "and begins with 1" "$(roger list --jsonl | json 'd["seq"]')" 1
+done
+cd "$here" && mkdir late && cd late && roger init -q && roger send -q --as a --new b x 2>/dev/null
+printf '{"counters":{"LEAD":5,"WORKER-A":3,"WORKER-B":2,"REVIEWER":4},"lastSeen":{"LEAD":{"WORKER-A":3,"WORKER-B":2,"REVIEWER":4}}}' >.roger/message-state.json
+exits 0 "a document that comes after the first message" roger send --as LEAD --new b x
+like "is not taken over" "$err" "not taken over: there are messages already"
+is "nor left" "$(given LEAD) $(json 'd["counters"]["LEAD"]' <.roger/message-state.json)" "2 2"
 done_testing

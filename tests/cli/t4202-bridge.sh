@@ -344,7 +344,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null &&
 	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "cd '$other' && '$ROGER' init -q" 2>/dev/null; then
 	bridge_of_other() {
 		setpriv --reuid=65534 --regid=65534 --clear-groups \
-			sh -c 'cd "$1" && shift && exec "$@"' sh "$other" "$ROGER" bridge --once "$@"
+			sh -c 'cd "$1" && shift && ROGER_TRUST=$(pwd -P) exec "$@"' sh "$other" "$ROGER" bridge --once "$@"
 	}
 	bridge_of_other >/dev/null 2>&1
 	drops=$other/.roger/triggers

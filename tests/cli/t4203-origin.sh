@@ -144,4 +144,34 @@ is "10: the same words under a new number are no copy" "$(contents bob | json 'd
 
 exits 0 "verify" roger verify -q
 exits 0 "doctor" roger doctor -q
+# Programs of the seed read messages.db: after a look it has what was sent and read before.
+cd "$here" && mkdir follow && cd follow && roger init -q
+rows() { python3 -c 'import sqlite3; print(*sqlite3.connect(".roger/messages.db").execute("select count(*), sum(read) from messages").fetchone())'; }
+for i in 1 2 3 4 5 6; do
+	roger send --as lead --new worker "$i" -q 2>/dev/null
+	roger receive --as worker -q >/dev/null
+done
+roger status >/dev/null
+is "messages.db has all after a look" "$(rows)" "6 6"
+roger send --as lead worker seven -q
+roger list >/dev/null
+is "and after another" "$(rows)" "7 6"
+older() {
+	while [ $(($(date +%s%3N) - $(date -r .roger/messages.db +%s%3N))) -le 1000 ]; do
+		sleep 0.1
+	done
+}
+roger send --as lead worker eight -q
+older
+roger inbox --as worker >/dev/null
+is "where it is older than a second, a look at an inbox does" "$(rows)" "8 6"
+older
+roger send --as lead worker nine -q
+is "and a change" "$(rows)" "9 6"
+rm .roger/messages.db
+roger list >/dev/null
+is "one that is gone is made by a look, though no line is new" "$(rows)" "9 6"
+cd "$here" && mkdir nothing && cd nothing && roger init -q
+roger list >/dev/null
+check "and by one at an empty workspace" test -s .roger/messages.db
 done_testing

@@ -66,7 +66,7 @@ like "says from when on" "$err" "the next may be made at 20"
 is "sweep waits, too" "$(roger sweep --json | json 'd["recoveries"]')" 0
 
 # The command.
-configure '[sh, -c, "cat >input; echo RESULT from it; echo noise >&2"]'
+configure '[sh, -c, "cat >../input; echo RESULT from it; echo noise >&2"]'
 late cmd
 check "the command" roger recover cmd
 is "gets the document" "$(json 'd["runId"]' <input)" cmd

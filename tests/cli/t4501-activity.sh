@@ -52,7 +52,7 @@ is "the newest" "$(roger activity --newest --limit 1 --jsonl)" "$words"
 exits 0 "a page" roger activity --limit 2 --json
 next=$(printf '%s' "$out" | json '[len(d["activities"]), d["more"], d["next"]][2]')
 is "says where to go on" "$(roger activity --after "$next" --jsonl | wc -l | tr -d ' ')" 2
-exits 0 "nothing" roger activity --task nobody
+exits 1 "nothing" roger activity --task nobody
 is "is said" "$out" "no entries"
 
 # What another tool wrote: two objects on line 48 of a real log, a torn end, a byte order mark.

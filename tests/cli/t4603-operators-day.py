@@ -82,8 +82,8 @@ def status():
 def wait_for_deadlines():
     """Waits until all is over that status and the runs say is under way."""
     ends = [c["since"] for c in status()["concerns"] if c["kind"] in ("waiting", "held")]
-    ends += [datetime.datetime.fromisoformat(run["expected_by"].replace("Z", "+00:00")).timestamp() * 1000
-             for run in roger(None, "runs")["runs"] if run["run"] == "child-1"]
+    ends += [run["expected_by"] for run in roger(None, "runs")["runs"] if run["run"] == "child-1"]
+    ends = [datetime.datetime.fromisoformat(end.replace("Z", "+00:00")).timestamp() * 1000 for end in ends]
     left = int(max(ends) - time.time() * 1000) + 1
     if left > 0:
         roger("lead", "wait", "--issue", "nothing-comes", "--timeout", f"{left}ms", code=None)

@@ -58,14 +58,14 @@ like "help begins with examples" "$(roger wake --help | head -n 3)" "roger wake"
 roger send --as ann bob 'PLANTED one' --issue app -q 2>/dev/null
 exits 1 "mail that came just now" roger wake --once
 is "waits" "$(once 'd["waiting"], d["next_ms"] > 3500000')" "[1, true]"
-check "and nothing ran" [ ! -e woken ]
+check "and nothing ran" [ ! -e .roger/woken ]
 configure 'after: 0s; backoff: 1h; backoff_most: 1h' \
-	'bob: [sh, -c, "echo {agent} {count} {issue} {id} $ROGER_AGENT $ROGER_WAKE_COUNT $ROGER_WAKE_ISSUE $ROGER_WAKE_ID $ROGER_WORKSPACE >>woken; pwd >>where"]'
+	'bob: [sh, -c, "echo {agent} {count} {issue} {id} $ROGER_AGENT $ROGER_WAKE_COUNT $ROGER_WAKE_ISSUE $ROGER_WAKE_ID $ROGER_WORKSPACE >>../woken; pwd >>../where"]'
 id=$(roger list --to bob --jsonl | json 'd["id"]')
 exits 0 "is due" roger wake --once
 like "says how it went" "$out" "bob  exit 0 after [0-9]+ ms  1 unread, attempt 1"
 is "the words and the environment" "$(cat woken)" "bob 1 app $id bob 1 app $id $here"
-is "the folder" "$(cat where)" "$here"
+is "the folder, where no program finds files that a pull brings" "$(cat where)" "$here/.roger"
 is "the log knows" "$(last_wake '[d["task_id"], d["outcome"], sorted(d["action"]["details"])]')" \
 	'["app", {"status": "SUCCESS", "message": "exit 0"}, ["agent", "attempt", "count", "ids", "position", "program", "took_ms", "tool", "verb"]]'
 is "whom and what of" "$(last_wake '[d["action"]["details"][k] for k in ("agent", "ids", "count", "position", "attempt", "program")]')" \
@@ -109,7 +109,7 @@ roger receive --as bob -q
 
 # ---------------------------------------------------------------- one at a time
 configure 'after: 0s; backoff: 1s; timeout: 20s' \
-	'bob: [sh, -c, "echo $$ >running; echo run >>runs; sleep 30"]'
+	'bob: [sh, -c, "echo $$ >../running; echo run >>../runs; sleep 30"]'
 roger send --as ann bob 'PLANTED three' -q
 "$ROGER" wake --once >/dev/null &
 first=$!
@@ -163,7 +163,7 @@ mkdir folder
 configure 'after: 0s; backoff: 1s; timeout: 300ms' \
 	'gone: [/no/such/program]' 'fails: ["false"]' 'hangs: [sleep, 100]' 'folder: [./folder]' \
 	'floods: [sh, -c, "yes | head -c 100000000"]' 'forks: [sh, -c, "for i in 1 2 3 4 5 6 7 8; do sleep 100 & done; sleep 100"]' \
-	'deaf: [sh, -c, "trap : TERM INT HUP; while :; do :; done"]' 'a/b:c@d_e.f-g: [sh, -c, "echo {agent} >odd"]' \
+	'deaf: [sh, -c, "trap : TERM INT HUP; while :; do :; done"]' 'a/b:c@d_e.f-g: [sh, -c, "echo {agent} >../odd"]' \
 	'killer: [sh, -c, "kill -9 $$"]'
 agents='gone fails hangs folder floods forks deaf a/b:c@d_e.f-g killer'
 for agent in $agents; do

@@ -84,4 +84,71 @@ exits 75 "the key that was open still is, and its next attempt is made" roger se
 	--confirm read --within 1ms
 unlike "what was cut off is accepted with the rest" "$(roger status)" 'stray'
 is "that is the second" "$(roger sends --key late:escalation:c1 --json | json '[a["attempt"] for a in d["attempts"]]')" "[1, 2]"
+
+# ---------------------------------------------------------------- files that are gone
+# What roger wrote and is not there is damage, told by everybody, until a person accepts it.
+cd "$here" && mkdir gone && cd gone && roger init -q
+roger dispatch r1 --as lead --child kid --issue app-1 -q 2>/dev/null
+roger dispatch r2 --as lead --child kid --issue app-1 -q 2>/dev/null
+for i in 1 2 3; do
+	roger send --as lead kid x --key t:escalation:1 --confirm read --within 2ms >/dev/null 2>&1
+done
+roger complete r1 --result ok -q 2>/dev/null
+roger archive --unread --issue app-1 -q
+exits 0 "where nothing is gone" roger verify
+roger list >/dev/null
+for file in state/subagent-delivery-watchdog/r2.json dead-letters.jsonl logs/activity.log.jsonl send-log/lead.jsonl messages_archive/app-1.jsonl cleanup_metrics.jsonl; do
+	rm ".roger/$file"
+	exits 65 "$file gone: verify" roger verify
+	like "gone: names it" "$out" "^$file: gone"
+	like "gone: so does status" "$(roger status)" "^!! $file is gone: it was removed"
+	like "gone: and doctor" "$(roger doctor)" "^  $file: gone: it was removed"
+	roger send --as lead kid "after $file" --key "t:send:$file" -q 2>/dev/null
+	exits 65 "gone: also when it was begun anew" roger verify
+	exits 0 "gone: a person accepts it" roger accept "$file" --reason 'by hand'
+	exits 0 "then it is not missed" roger verify
+	is "nor by status" "$(roger status | grep -c 'gone: it was')" 0
+done
+rm .roger/state/subagent-delivery-watchdog/r1.json
+like "who asks for runs is told, by name only while a note has it" "$(roger runs 2>&1 >/dev/null)" "state/subagent-delivery-watchdog is gone: it was removed"
+roger accept state/subagent-delivery-watchdog --reason 'by hand' -q
+roger receive --as kid -q
+for i in 1 2 3; do
+	roger send --as lead kid x --key t:escalation:2 --confirm read --within 2ms >/dev/null 2>&1
+done
+rm .roger/dead-letters.jsonl
+like "and who asks for dead letters" "$(roger dead 2>&1 >/dev/null)" "dead-letters.jsonl is gone: it was removed"
+roger accept dead-letters.jsonl --reason 'by hand' -q
+mkdir -p copy/.roger && cp .roger/messages.jsonl .roger/config.yaml .roger/id copy/.roger
+exits 0 "where nothing is known nothing is claimed" roger --workspace copy verify
+
+# ------------------------------------------- what a line said before it was altered
+mkdir altered && cd altered && roger init -q
+for i in 1 2 3; do
+	roger send --as ann bob "number $i" --new -q
+done
+sed -i '2s/number/NUMBER/' .roger/messages.jsonl
+like "no entry is made of an altered line, and it is named" "$(roger sends 2>&1 >/dev/null)" "messages.jsonl:2 is altered"
+is "its text is in no log" "$(roger sends --json | json '[a["message"] for a in d["attempts"]]')" "$(python3 -c '
+import json
+print(json.dumps([json.loads(line)["id"] for line in open(".roger/messages.jsonl") if "NUMBER" not in line]))')"
+is "what is made later says so" "$(roger sends --json | json '[a["derived"] for a in d["attempts"]]')" "[true, true]"
+roger verify -q
+id=$(roger list --jsonl | sed -n 2p | json 'd["id"]' | tr -d '"')
+for view in "show $id" list "trace $id" "inbox --as bob"; do
+	like "$view says that it is altered" "$(roger $view 2>/dev/null)" "altered"
+done
+roger accept messages.jsonl:2 --reason 'by hand' -q
+for view in "show $id" list "trace $id" "inbox --as bob"; do
+	like "$view: and accepted" "$(roger $view)" "accepted as altered"
+	like "$view: for programs" "$(roger $view --json)" '"altered":"accepted as altered"'
+done
+is "the others are not" "$(roger list --json | json '[m.get("altered", "") for m in d["messages"]]')" '["", "accepted as altered", ""]'
+exits 0 "verify" roger verify
+like "names it once, as accepted" "$out" "^messages.jsonl line 2 .*: accepted: altered"
+like "and the rest as intact" "$out" "intact, but for 1 accepted place$"
+like "doctor says what follows" "$(roger doctor)" "no entry of a send log is made of it"
+roger receive --as bob -q
+unlike "it is said and not stored" "$(cat .roger/messages.jsonl)" '"altered"'
+cd ..
 done_testing

@@ -101,7 +101,7 @@ damage "a line of a log taken out" chain "altered" send-log/ann.jsonl 2
 
 # ---- messages
 forge messages.jsonl 'lines[3]["id"] = lines[2]["id"]'
-damage "an id used twice" message "belongs to another" messages.jsonl 4
+damage "an id used twice" message "rewritten: .* line 3" messages.jsonl 4
 forge messages.jsonl 'lines[5]["seq"] = 2'
 damage "a number that is not above the last" message "number is not higher" messages.jsonl 6
 forge messages.jsonl 'lines[7]["to_phase"] = "bob"; lines[7]["seq"] = lines[6]["seq"]'
@@ -123,7 +123,7 @@ damage "read at no time" message "contradict" messages.jsonl 1
 forge messages.jsonl 'lines[8]["read_at"] = 5'
 noted "read before it was sent" message "according to the clocks" messages.jsonl 9
 _line=$(grep -n '"reply_to"' .roger/messages.jsonl | cut -d: -f1 | head -n 1)
-forge messages.jsonl 'next(l for l in lines if "reply_to" in l)["reply_to"] = "msg-1-none"'
+forge messages.jsonl '[line.update(reply_to="msg-1-none") for line in lines if "reply_to" in line]'
 noted "an answer to nothing" message "reply_to names no message" messages.jsonl "$_line"
 printf 'garbage\n' >>.roger/messages.jsonl
 noted "a stray" shape "no message" messages.jsonl "$(wc -l <.roger/messages.jsonl)"

@@ -8,9 +8,12 @@ check "install" env DESTDIR="$here/root" meson install -C "${ROGER_BUILD:-$(dirn
 prefix=$here/root/usr/local
 # The folder of libraries may have the machine's name in it, or be lib64.
 installed=$(cd "$prefix" && find . -type f -o -type l | sed 's|^\./||; s|^lib/[^/]*-linux-[^/]*/|lib/|; s|^lib64/|lib/|' | sort)
+# Where the loader and pkg-config look below /usr/local, on a bare Debian, too: not lib64, whatever meson knows of the machine.
+is "libraries go to lib by themselves" "$(meson introspect --buildoptions "$source_dir/meson.build" |
+	python3 -c 'import json, sys; print([o["value"] for o in json.load(sys.stdin) if o["name"] == "libdir"])')" "['lib']"
 for file in bin/roger include/roger.h include/roger-mcp.h \
 	$([ ! -e "$(dirname "$ROGER")/roger-top" ] || echo libexec/roger/roger-top) \
-	lib/libroger.so lib/libroger.so.0 lib/libroger.a lib/libroger-mcp.so lib/libroger-mcp.so.0 lib/libroger-mcp.a \
+	lib/libroger.so lib/libroger.so.0.1.0 lib/libroger.a lib/libroger-mcp.so lib/libroger-mcp.so.0 lib/libroger-mcp.a \
 	lib/pkgconfig/roger.pc lib/pkgconfig/roger-mcp.pc share/man/man1/roger.1 \
 	share/bash-completion/completions/roger share/zsh/site-functions/_roger share/fish/vendor_completions.d/roger.fish \
 	share/doc/roger/LICENSE share/doc/roger/NOTICE share/doc/roger/SECURITY.md share/doc/roger/README.md share/doc/roger/CHANGELOG.md \

@@ -50,9 +50,9 @@ for name in filter(None, listed.stdout.split("\0")):
 diffs = re.findall(r"^```diff\n(.*?)^```$", (SOURCE / "CONTRIBUTING.md").read_text(), re.S | re.M)
 check("there are five diffs", len(diffs) == 5, len(diffs))
 check("a verb is two files, a setting and a tool one row, a log a row and its name, a store a folder and a row",
-      [len(re.findall(r"^\+\+\+ ", diff, re.M)) for diff in diffs] == [2, 2, 1, 2, 3] and diffs[2].count("\n+\t") == 1)
+      [len(re.findall(r"^\+\+\+ ", diff, re.M)) for diff in diffs] == [2, 2, 1, 2, 3] and diffs[2].count("\n+  ") == 1)
 for name, diff in zip(("verb", "setting", "tool", "log", "store"), diffs):
-    done = run("patch", "-p1", "--batch", "--no-backup-if-mismatch", cwd=tree, input=diff)
+    done = run("patch", "-p1", "-F0", "--batch", "--no-backup-if-mismatch", cwd=tree, input=diff)
     check(f"the diff of the {name} applies", done.returncode == 0, told(done))
 # Without debugging information a compiler's cache knows the files that are as they were.
 done = run("meson", "setup", build, tree, "-Dstatic_parts=false", "-Dbuildtype=plain", "-Dwerror=true")
@@ -98,7 +98,7 @@ int main(void)
 }
 """)
 run("ninja", "-C", build, "src/libroger.so.0.1.0")
-done = run("cc", use, f"-I{tree}/include", f"-L{build}/src", "-lroger", f"-Wl,-rpath,{build}/src", "-o", "use")
+done = run("cc", use, f"-I{build}/verbs", f"-L{build}/src", "-lroger", f"-Wl,-rpath,{build}/src", "-o", "use")
 check("a program calls it", done.returncode == 0 and run("./use").stdout == "2\n", told(done))
 
 shown = {one["key"]: one for one in json.loads(run(program, "config", "--json").stdout)["settings"]}

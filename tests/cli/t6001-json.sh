@@ -58,6 +58,17 @@ is_json rebuild roger rebuild --json
 is_json verify roger verify --json
 is_json config roger config show --json
 is_json schema roger schema --json
+is_json version roger version --json
+is "which has its format" "$(roger version --json | json 'd["format"]')" 1
+if [ -x "$(dirname "$ROGER")/roger-serve" ]; then
+	is_json "token new" roger token new bob --json
+	is "with its text, this once" "$(printf '%s' "$out" | json '[(t["name"], t["token"][:6]) for t in d["tokens"]]')" '[["bob", "roger-"]]'
+	is_json "token list" roger token list --json
+	is "without it" "$(printf '%s' "$out" | json '[(t["name"], "token" in t) for t in d["tokens"]]')" '[["bob", false]]'
+	is_json "token revoke" roger token revoke bob --json
+	like "quietly, too" "$(roger token new bob -q)" '^roger-[0-9a-f]{64}$'
+	roger token revoke bob
+fi
 is_json "help of a command" roger help send --json
 is "with its options" "$(printf '%s' "$out" | json '[(o["name"], o["kind"], o.get("value"), o.get("values")) for o in d["commands"][0]["options"] if o["name"] in ("to", "type", "retry", "batch")]')" \
 	'[["to", "texts", "NAME", null], ["type", "enum", "TYPE", ["context", "result", "decision", "data"]], ["retry", "flag", null, null], ["batch", "flag", null, null]]'
@@ -126,4 +137,46 @@ exits 64 "a member that there is not" roger send a --as sender hi --print nothin
 like "is named before anything is done" "$err $(roger list --to a --print id | grep -c .)" "^roger: option '--print': the answer of send has no member 'nothing'.* 1$"
 exits 66 "an error is in words" roger show nothing --print id
 like "as for people" "$err" "^roger: no message"
+# What takes or lists ends with 1 when there is nothing, and what says how things are with 0.
+mkdir empty && cd empty && roger init -q || exit 1
+rm -f .roger/logs/*
+while read -r words; do
+	# shellcheck disable=SC2086 # words
+	for form in "" --json --jsonl; do
+		exits 1 "nothing: $words $form" roger $words $form
+	done
+done <<'END'
+inbox --as a
+receive --as a
+claim --as a
+wait --as a --timeout 1ms
+list
+list word
+list --from a
+list --newest --limit 1
+agents
+sends
+sends --from a
+dead
+activity
+log
+runs
+wake --once
+bridge --once
+cleanup --history
+END
+[ ! -x "$(dirname "$ROGER")/roger-serve" ] || exits 1 "nothing: token list" roger token list
+exits 1 "nothing: trust --list" env XDG_STATE_HOME="$here/nobody" "$ROGER" trust --list
+for words in status report stats verify 'list --count' cycle session sweep doctor; do
+	# shellcheck disable=SC2086 # words
+	exits 0 "how things are: $words" roger $words
+done
+cd .. || exit 1
+# An exit status is a number, also in the outside form of a text.
+mkdir ended && cd ended && roger init -q || exit 1
+roger run --run build-3 --as lead -q -- sh -c 'exit 3' 2>/dev/null
+roger run --run build-9 --as lead -q -- sh -c 'kill -9 $$' 2>/dev/null
+is_json runs roger runs --json
+is "an exit status is a number" "$(roger runs --json | json '[r["exit"] for r in d["runs"]]')" '[3, "signal 9"]'
+cd .. || exit 1
 done_testing

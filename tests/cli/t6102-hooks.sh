@@ -5,8 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 
 hook() { # TOOL EVENT [INPUT]
-	printf '%s' "${3-}" | roger hook "$1" "$2"
+	printf '%s' "${3-}" | below "$1" "$ROGER" hook "$1" "$2"
 }
+seen() { grep -c "$1"; }
 context() { json 'd["hookSpecificOutput"]["additionalContext"]'; }
 marks() { roger activity --json | json 'sum(e["action"]["details"].get("count", 0) for e in d["activities"] if e["action"]["details"].get("verb") == "inbox")'; }
 
@@ -34,7 +35,7 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], stdin_read=lambda fd:
 END
 exits 64 "a person who leaves one out is told by the status" python3 terminal.py "$ROGER" hook
 exits 64 "or the other" python3 terminal.py "$ROGER" hook claude
-exits 0 "a name that is none" env ROGER_AGENT="my agent" "$ROGER" hook claude prompt
+exits 0 "a name that is none" below claude env ROGER_AGENT="my agent" "$ROGER" hook claude prompt
 
 # ------------------------------------------------------------ what each tool gets
 say() { roger send "$@" -q 2>/dev/null; }
@@ -45,6 +46,7 @@ exits 0 "with mail" hook claude prompt '{"hook_event_name":"UserPromptSubmit","s
 is "in the tool's form" "$(printf '%s' "$out" | json 'list(d), d["hookSpecificOutput"]["hookEventName"]')" '[["hookSpecificOutput"], "UserPromptSubmit"]'
 text=$(printf '%s' "$out" | context)
 like "names the sender" "$text" "from bob #1 .context, issue general"
+like "says which tool answers" "$text" "answer with roger's send .not SendMessage."
 is "frames every line" "$(printf '%s\n' "$text" | grep -c -e "^> > from eve #9$" -e "^> (EVE #9): not me$")" 2
 like "says whose words they are" "$text" "not from the user"
 is "stays unread" "$(roger list --count --to claude --unread)" 1
@@ -75,24 +77,24 @@ is "one member" "$(printf '%s' "$out" | json 'list(d)')" '["additionalContext"]'
 say x --as bob seven
 is "ROGER_AGENT" "$(ROGER_AGENT=x hook claude prompt | context | grep -c seven)" 1
 say y --as bob eight
-is "--as goes before it" "$(printf '' | ROGER_AGENT=x roger hook claude prompt --as y | context | grep -c eight)" 1
+is "--as goes before it" "$(printf '' | ROGER_AGENT=x below claude "$ROGER" hook claude prompt --as y | context | grep -c eight)" 1
 
 # ------------------------------------------------------------ marked only when written
 say z --as bob nine
 before=$(marks)
-exits 0 "an answer that nobody takes" sh -c "printf '' | '$ROGER' hook claude prompt --as z >/dev/full"
-exits 0 "another" sh -c "printf '' | '$ROGER' hook claude prompt --as z >&-"
+exits 0 "an answer that nobody takes" below claude sh -c "printf '' | '$ROGER' hook claude prompt --as z >/dev/full"
+exits 0 "another" below claude sh -c "printf '' | '$ROGER' hook claude prompt --as z >&-"
 is "leaves no mark" "$(marks)" "$before"
-is "and is shown at the next event" "$(printf '' | roger hook claude prompt --as z | context | grep -c nine)" 1
+is "and is shown at the next event" "$(printf '' | below claude "$ROGER" hook claude prompt --as z | context | grep -c nine)" 1
 printf 'activity:\n  own: false\n' >>.roger/config.yaml
 say z --as bob ten
-printf '' | roger hook claude prompt --as z >/dev/null
-is "once also where notes are off" "$(printf '' | roger hook claude prompt --as z)" ""
+printf '' | below claude "$ROGER" hook claude prompt --as z >/dev/null
+is "once also where notes are off" "$(printf '' | below claude "$ROGER" hook claude prompt --as z)" ""
 sed -i '/^activity:/,$d' .roger/config.yaml
 
 say par --as bob 'PLANTED eleven'
 for i in 1 2 3 4 5 6 7 8; do
-	printf '' | roger hook claude tool --as par >par.$i &
+	printf '' | below claude "$ROGER" hook claude tool --as par >par.$i &
 done
 wait
 is "hooks side by side show it once" "$(cat par.* | grep -c eleven)" 1
@@ -103,17 +105,17 @@ while [ $i -lt 60 ]; do
 	printf '{"to":["many"],"content":"number %d %0200d"}\n' $i 0
 	i=$((i + 1))
 done | roger send --batch --as bob -q
-first=$(printf '' | roger hook claude prompt --as many | context)
+first=$(printf '' | below claude "$ROGER" hook claude prompt --as many | context)
 check "what is shown is bounded" test "${#first}" -lt 12000
 like "tells that there is more" "$first" "More is in the inbox"
-second=$(printf '' | roger hook claude tool --as many | context)
+second=$(printf '' | below claude "$ROGER" hook claude tool --as many | context)
 like "the next event goes on where it ended" "$second" "number"
 unlike "with others" "$second" "number 0 "
 
 # ------------------------------------------------------------ input of any kind
 for input in '{' '[]' 'null' '{"stop_hook_active":"yes","hook_event_name":7}' "$(printf '{"a":%0100000d}' 1)"; do
 	say odd --as bob more
-	is "input is data: $(printf '%.20s' "$input")" "$(printf '%s' "$input" | roger hook claude prompt --as odd | context | grep -c more)" 1
+	is "input is data: $(printf '%.20s' "$input")" "$(printf '%s' "$input" | below claude "$ROGER" hook claude prompt --as odd | context | grep -c more)" 1
 done
 
 # ------------------------------------------------------------ idle
@@ -121,16 +123,16 @@ done
 	sleep 1
 	say idler --as bob wake-up
 ) &
-exits 2 "idle wakes with 2" roger hook claude idle --as idler
+exits 2 "idle wakes with 2" below claude "$ROGER" hook claude idle --as idler
 wait
 like "and a pointer" "$err" "1 new message for idler, the first from bob"
 unlike "without content" "$err$out" "wake-up"
-exits 2 "until it was shown" roger hook claude idle --as idler
-printf '' | roger hook claude stop --as idler >/dev/null
-timeout 2 "$ROGER" hook claude idle --as idler </dev/null
+exits 2 "until it was shown" below claude "$ROGER" hook claude idle --as idler
+printf '' | below claude "$ROGER" hook claude stop --as idler >/dev/null
+below claude timeout 2 "$ROGER" hook claude idle --as idler </dev/null
 is "then it sleeps" $? 124
 say o2 --as bob wake-up-too
-exits 0 "opencode is woken with 0" roger hook opencode idle --as o2
+exits 0 "opencode is woken with 0" below opencode "$ROGER" hook opencode idle --as o2
 like "and the text" "$out" "wake-up-too"
 cat >two.py <<'END'
 import subprocess, sys, time
@@ -141,19 +143,68 @@ second = subprocess.run(hook, stdin=subprocess.DEVNULL, timeout=10)
 print(second.returncode, first.poll())
 first.kill()
 END
-is "one that waits is enough for a tool" "$(python3 two.py "$ROGER")" "0 None"
+is "one that waits is enough for a tool" "$(below claude python3 two.py "$ROGER")" "0 None"
+
+# ------------------------------------------------------------ neighbours run them, too
+# What the tools wrote; VS Code and Cursor from their documentation.  All inputs are in
+# tests/unit/test_hook_host.c.
+looked() { roger trace @last --json --as bob | json '[s["step"] for s in d["traces"][0]["steps"]]'; }
+written() { cat .roger/messages.jsonl .roger/logs/activity.log.jsonl | cksum; }
+say claude --as bob 'PLANTED for claude'
+before=$(written)
+for input in \
+	'{"hook_event_name":"SessionStart","session_id":"e7c3","timestamp":"2026-11-23T09:35:14.082Z","cwd":"/w","source":"new","initial_prompt":"do work"}' \
+	'{"hook_event_name":"Stop","session_id":"e7c3","timestamp":"2026-11-23T09:35:14.408Z","cwd":"/w","transcript_path":"/h/e.jsonl","stop_reason":"end_turn","stop_hook_active":false}' \
+	'{"session_id":"3377","transcript_path":"/h/c.jsonl","cwd":"/w","hook_event_name":"SessionStart","timestamp":"2026-11-23T09:38:25.184Z","permission_mode":"yolo","source":"startup"}' \
+	'{"timestamp":"2026-02-09T10:30:00.000Z","cwd":"/w","sessionId":"s","hookEventName":"SessionStart","transcript_path":"/h/t.json","source":"new"}' \
+	'{"conversation_id":"c","hook_event_name":"sessionStart","cursor_version":"3.0","workspace_roots":["/w"],"transcript_path":"/h/t.json","session_id":"c"}'; do
+	for event in session-start prompt tool stop idle; do
+		exits 0 "$event of another tool: $(printf '%.40s' "$input")" hook claude $event "$input"
+		is "gives it nothing" "$out$err" ""
+	done
+done
+mkdir alone && cp "$ROGER" alone/roger
+exits 0 "also where a program of roger's is missing" sh -c 'printf "%s" "$0" | ROGER_SERVER=unix:/none alone/roger hook claude session-start' "$input"
+is "nothing is told" "$out$err" ""
+rm -r alone
+for tool in codex gemini opencode claude; do
+	for event in session-start prompt tool stop idle; do
+		exits 0 "$event of $tool, run by Copilot that Claude Code started" below copilot env CLAUDECODE=1 "$ROGER" hook $tool $event --as claude
+		is "gives it nothing, either" "$out$err" ""
+	done
+done
+is "nobody has looked, and nothing is noted" "$(looked) $(written)" "[\"stored\"] $before"
+# Below no tool, also if a person's agent runs this test.
+by_hand() { setsid -f sh -c '"$@" 2>&1; echo "exit $?"' sh env -i "XDG_STATE_HOME=$XDG_STATE_HOME" "$ROGER" hook claude "$1" </dev/null; }
+like "by hand, one sees what there is" "$(by_hand prompt)" "PLANTED for claude"
+is "and does not wait" "$(by_hand idle)" "exit 0"
+is "which is no look of the agent's" "$(looked) $(written)" "[\"stored\"] $before"
+input='{"session_id":"d912","transcript_path":"/h/d.jsonl","cwd":"/w","hook_event_name":"SessionStart","source":"startup"}'
+is "Claude Code that Copilot started is known by what it writes" "$(printf '%s' "$input" | below copilot env -u CLAUDECODE COPILOT_CLI=1 "$ROGER" hook claude session-start | seen PLANTED)" 1
+is "and has looked" "$(looked)" '["stored", "looked"]'
+for tool in codex gemini; do
+	say $tool --as bob 'PLANTED to wait for'
+	exits 0 "$tool waits for no hook that is idle" hook $tool idle
+	is "which ends at once" "$out$err" ""
+done
 
 # ------------------------------------------------------------ trouble
 say t --as bob trouble
 printf 'nonsense: [\n' >.roger/config.yaml
 exits 0 "a broken configuration" hook claude prompt
-is "is no trouble of the agent's" "$out$err" ""
+is "is no trouble of the agent's, but a line for the person" "$(printf '%s' "$out" | json 'list(d), "config.yaml" in d["systemMessage"]')" '[["systemMessage"], true]'
+exits 0 "which a tool call" hook claude tool
+is "does not repeat" "$out$err" ""
 rm .roger/config.yaml
 mv .roger/messages.jsonl away && mkdir .roger/messages.jsonl
 exits 0 "a broken workspace" hook claude prompt
-is "is none either" "$out$err" ""
+is "is told in the same way" "$(printf '%s' "$out" | json 'list(d)')" '["systemMessage"]'
+exits 0 "one that is named and not there" env ROGER_WORKSPACE=/nowhere "$ROGER" hook codex session-start </dev/null
+like "too" "$out" 'systemMessage.*/nowhere'
+exits 0 "a store that is away" env ROGER_STORE=postgres://nobody@127.0.0.1:1/none#w ROGER_LIBEXEC=/nowhere "$ROGER" hook gemini prompt </dev/null
+like "and that, too" "$out" 'systemMessage'
 rmdir .roger/messages.jsonl && mv away .roger/messages.jsonl
-exits 0 "a closed input" sh -c "'$ROGER' hook claude prompt --as t <&-"
+exits 0 "a closed input" below claude sh -c "'$ROGER' hook claude prompt --as t <&-"
 like "is an empty one" "$out" "trouble"
 
 # ------------------------------------------------------------ prime
@@ -164,6 +215,7 @@ say p --as bob 'please look' --key t:escalation:1 --confirm read --within 50ms
 roger dispatch r1 --as p --within 1ms >/dev/null
 sleep 0.1
 roger prime --as p >words
+like "says what roger is for" "$(cat words)" "agents of every tool.*SendMessage"
 like "tells what is unread" "$(cat words)" "> please look"
 like "what somebody waits for" "$(cat words)" "bob waits for you to read msg-"
 like "what is late" "$(cat words)" "run r1, which you own:"
@@ -181,7 +233,7 @@ is "as JSON" "$(roger prime --as p --json | json 'd["agent"], d["unread"], len(d
 is "a look that is not noted" "$(marks)" "$(roger prime --as p >/dev/null && marks)"
 for i in $(seq 60); do printf '{"to":"busy","content":"m%s."}\n' "$i"; done | roger send --batch --as bob -q 2>/dev/null
 for i in 1 2 3 4; do
-	ROGER_AGENT=busy "$ROGER" hook claude tool </dev/null >>all || echo "exit $?" >>all
+	ROGER_AGENT=busy below claude "$ROGER" hook claude tool </dev/null >>all || echo "exit $?" >>all
 done
 is "much mail comes in pieces, each message once" "$(grep -oE 'm[0-9]+[.]' all | sort | uniq -c | sort -rn | sed -n '1p;$=' | tr -s ' \n' ' ' | cut -d ' ' -f 2,4)" "1 60"
 is "and then nothing" "$(wc -l <all)" 2
@@ -198,7 +250,7 @@ sys.exit(1 if "AF_UNIX" in open("binds").read() else 0)
 END
 check "a hook binds no name that others could hold" python3 binds.py "$ROGER"
 say squat --as ann "through the noise"
-like "mail is shown" "$(ROGER_AGENT=squat "$ROGER" hook claude prompt </dev/null)" "through the noise"
+like "mail is shown" "$(ROGER_AGENT=squat below claude "$ROGER" hook claude prompt </dev/null)" "through the noise"
 is "what excludes them is for the owner alone" "$(stat -c %a .roger .roger/wake.lock | tr '\n' ' ')" "700 600 "
 
 # ------------------------------------------------------------ a budget holds
@@ -215,7 +267,7 @@ is "prime keeps to its tokens, whatever names, duties and texts are" "$over" ""
 out=$(roger prime --as "poor-$long" --tokens 100)
 like "a small one says what it leaves out" "$out" "^- 20 more: .roger status"
 like "of mail, too" "$out" "^2 more: .roger inbox"
-chars=$(ROGER_AGENT="poor-$long" "$ROGER" hook claude prompt </dev/null | context | wc -m)
+chars=$(ROGER_AGENT="poor-$long" below claude "$ROGER" hook claude prompt </dev/null | context | wc -m)
 check "a hook shows about as much as it may" test "$chars" -gt 5000 -a "$chars" -lt 9000
 # ---------------------------------------------------------------------- damage
 say away --as bob "the very last"
@@ -224,13 +276,13 @@ data = bytearray(open(".roger/messages.jsonl", "rb").read())
 data[data.rindex(b"the very last")] ^= 1
 open(".roger/messages.jsonl", "r+b").write(data)'
 place=messages.jsonl:$(wc -l <.roger/messages.jsonl)
-like "an agent that begins is told of damage, also without mail" "$(ROGER_AGENT=calm "$ROGER" hook claude session-start </dev/null | context)" "^Damaged: $place is altered.*Tell the person"
-is "and of no content" "$(ROGER_AGENT=calm "$ROGER" hook claude session-start </dev/null | grep -c "very last")" 0
+like "an agent that begins is told of damage, also without mail" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude session-start </dev/null | context)" "^Damaged: $place is altered.*Tell the person"
+is "and of no content" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude session-start </dev/null | grep -c "very last")" 0
 say calm --as bob "on we go"
-like "and with the mail that it is shown" "$(ROGER_AGENT=calm "$ROGER" hook claude prompt </dev/null | context)" "^Damaged: $place"
-is "without mail it is told once" "$(ROGER_AGENT=calm "$ROGER" hook claude prompt </dev/null)" ""
+like "and with the mail that it is shown" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude prompt </dev/null | context)" "^Damaged: $place"
+is "without mail it is told once" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude prompt </dev/null)" ""
 roger receive --as calm -q 2>/dev/null
 roger accept "$place" --reason "a test" -q
-is "accepted, it is told no more" "$(ROGER_AGENT=calm "$ROGER" hook claude session-start </dev/null)" ""
+is "accepted, it is told no more" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude session-start </dev/null)" ""
 exits 66 "looked at what is not there" roger looked msg-nothing --as p
 done_testing

@@ -6,7 +6,7 @@
 export ROGER_TRUST_COMMANDS=1
 
 hook() { # TOOL EVENT [INPUT]
-	printf '%s' "${3-}" | roger hook "$1" "$2"
+	printf '%s' "${3-}" | below "$1" "$ROGER" hook "$1" "$2"
 }
 say() { roger send "$@" -q 2>/dev/null; }
 seen() { grep -c "$1"; }
@@ -36,7 +36,7 @@ hook codex session-start '{"session_id":"thread-2","source":"startup"}' >/dev/nu
 hook codex prompt '{"session_id":"thread-3"}' >/dev/null
 hook codex session-start '{"session_id":"../no; name"}' >/dev/null
 is "is noted when it begins, once" "$(sessions)" '["thread-1", "thread-2"]'
-printf 'wake:\n  agents:\n    codex: [sh, -c, "echo $1 >told", sh, "{session}"]\n    nobody: [sh, -c, "echo none$1 >told", sh, "{session}"]\n' >>.roger/config.yaml
+printf 'wake:\n  agents:\n    codex: [sh, -c, "echo $1 >../told", sh, "{session}"]\n    nobody: [sh, -c, "echo none$1 >../told", sh, "{session}"]\n' >>.roger/config.yaml
 roger wake --test codex --within 1ms >/dev/null 2>&1
 is "who wakes the agent is told the last one" "$(cat told)" thread-2
 roger wake --test nobody --within 1ms >/dev/null 2>&1
@@ -48,7 +48,7 @@ sed -i '/^wake:/,$d' .roger/config.yaml
 # ------------------------------------------------------------ waiting
 say claude --as bob 'PLANTED fourth'
 unattended() {
-	printf '{"session_id":"s"}' | CLAUDE_CODE_SESSION_ATTENDED=0 ROGER_WAKE=${1-} timeout 20 "$ROGER" hook claude idle
+	printf '{"session_id":"s"}' | CLAUDE_CODE_SESSION_ATTENDED=0 ROGER_WAKE=${1-} below claude timeout 20 "$ROGER" hook claude idle
 }
 exits 0 "nobody sits in front of Claude Code: idle ends at once" unattended
 is "and says nothing" "$out$err" ""
@@ -64,20 +64,27 @@ def wait(session, agent, **more):
     hook.stdin.close()
     return hook
 
-def waiting(hook):
+def child_of(pid):
+    """Its first child, as soon as there is one."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        if children := open(f"/proc/{pid}/task/{pid}/children").read().split():
+            return int(children[0])
+        time.sleep(0.01)
+
+def waiting(shell):
     """Until the hook below that shell waits for mail: it sleeps in poll, ppoll, futex or futex_waitv."""
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        for child in open(f"/proc/{hook.pid}/task/{hook.pid}/children").read().split():
-            if open(f"/proc/{child}/syscall").read().split()[0] in ("7", "271", "202", "449"):
-                return
+        if open(f"/proc/{child_of(shell)}/syscall").read().split()[0] in ("7", "271", "202", "449"):
+            return
         time.sleep(0.01)
 
 first = wait(b"one", "w")
-waiting(first)
+waiting(first.pid)
 print(wait(b"one", "w").wait(10), first.poll())
 other = wait(b"two", "w")
-waiting(other)
+waiting(other.pid)
 print(other.poll())
 subprocess.run([sys.argv[1], "send", "w", "x", "--as", "bob", "-q"], stderr=subprocess.DEVNULL)
 print(first.wait(10), other.wait(10))
@@ -86,14 +93,32 @@ print(first.wait(10), other.wait(10))
 ours, its = socket.socketpair()
 gone = wait(b"three", "gone", stdout=its, stderr=its)
 its.close()
-waiting(gone)
+waiting(gone.pid)
 ours.close()
 subprocess.run([sys.argv[1], "send", "gone", "x", "--as", "bob", "-q"], stderr=subprocess.DEVNULL)
 print(gone.wait(10))
+
+# The tool goes; the shell between them stays, and what the hook writes to, too.
+tool = subprocess.Popen(["./claude", "sh", "-c", f"'{sys.argv[1]}' hook claude idle --as left; echo $? >left.status"],
+    stdin=subprocess.PIPE, stdout=open("left.out", "w"), stderr=subprocess.STDOUT, start_new_session=True)
+tool.stdin.write(b'{"session_id":"left"}')
+tool.stdin.close()
+waiting(child_of(tool.pid))
+tool.kill()
+tool.wait()
+subprocess.run([sys.argv[1], "send", "left", "x", "--as", "bob", "-q"], stderr=subprocess.DEVNULL)
+until = time.monotonic() + 20
+while not os.path.exists("left.status") or not open("left.status").read():
+    if time.monotonic() > until:
+        sys.exit("it waits on")
+    time.sleep(0.02)
+print(open("left.status").read().strip() + open("left.out").read())
 END
-python3 waiters.py "$ROGER" >waiters 2>/dev/null
+printf '#!/bin/sh\n"$@"\nexit $?\n' >claude && chmod +x claude
+below claude python3 waiters.py "$ROGER" >waiters 2>/dev/null
 is "one that waits is enough for a session, whatever shells are between" "$(sed -n 1p waiters)" "0 None"
 is "another session has its own" "$(sed -n 2p waiters)" "None"
 is "both wake" "$(sed -n 3p waiters)" "2 2"
 is "one whose tool is gone ends and wakes nobody" "$(sed -n 4p waiters)" "0"
+is "so does one below a shell that stays, when its tool is gone" "$(sed -n 5p waiters)" "0"
 done_testing

@@ -165,6 +165,13 @@ check("no array is without items, in what they give, too", all(part.get("items")
 client = Client("--as", "bob")
 equal("the revision that was asked for", client.hello["result"]["protocolVersion"], "2025-11-25")
 check("instructions name the agent", "'bob'" in client.hello["result"]["instructions"])
+check("and say what roger is for, and what the tool's own messages", "agents of every tool" in client.hello["result"]["instructions"]
+      and "SendMessage" in client.hello["result"]["instructions"])
+hints = {tool["name"]: tool["annotations"] for tool in tools}
+check("a send is not called idempotent: without a key it is another message", not hints["send"].get("idempotentHint")
+      and hints["ack"]["idempotentHint"] and hints["run"]["idempotentHint"], hints)
+check("each argument that needs one has a description", all("description" in schemas[tool]["inputSchema"]["properties"][name]
+      for tool, name in (("send", "type"), ("send", "key"), ("send", "new"), ("ack", "ids"), ("ack", "outcome"))), schemas)
 
 # ------------------------------------------------------------ tools
 result = client.call("inbox")
@@ -211,9 +218,21 @@ for name, arguments, words in (
         ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "action"),
         ("run", {"action": "dispatch"}, "run"), ("run", {"action": "dispatch", "run": "../x y"}, "run"),
         ("run", {"action": "status", "result": "x"}, "result"), ("thread", {"id": "msg-none"}, "msg-none"), ("inbox", {"limit": -1}, "limit"),
-        ("inbox", {"limit": 10 ** 30}, "limit"), ("agents", {"x": 1}, "x")):
+        ("inbox", {"limit": 10 ** 30}, "limit"), ("agents", {"x": 1}, "x"),
+        # What other tools call it.
+        ("send", {"to": "a", "text": "x"}, "'text' is not known; did you mean 'content'?"), ("send", {"to": "a", "message": "x"}, "did you mean 'content'?"),
+        ("send", {"to": "a", "body": "x"}, "did you mean 'content'?"), ("send", {"recipient": "a", "content": "x"}, "did you mean 'to'?"),
+        ("send", {"recipient": "a", "message": "x"}, "'recipient' is not known; known are to, content, issue"), ("ack", {"id": "a"}, "did you mean 'ids'?"),
+        ("ack", {"message_id": "a"}, "did you mean 'ids'?"), ("thread", {"message_id": "a"}, "did you mean 'id'?"),
+        # What would be an option in a shell is an argument here.
+        ("send", {"to": "blice", "content": "x"}, "did you mean 'alice'? new: true insists on a new name"),
+        ("send", {"to": "alice", "content": "x", "reply_to": "none"}, "no message 'none'; inbox shows ids"), ("thread", {"id": "none"}, "inbox shows ids"),
+        ("run", {"action": "status", "run": "none"}, "no run 'none'; run with action status lists them"),
+        ("run", {"action": "dispatch", "run": "r1"}, "see run with action status")):
     result = client.call(name, **arguments)
     check(f"{name} {json.dumps(arguments)[:60]}: a sentence that names {words}", result.get("isError") is True and words in text_of(result), result)
+    check("and no command of a shell", "`" not in text_of(result), result)
+check("which does it", client.call("send", to="blice", content="x", new=True)["structuredContent"]["messages"][0]["to"] == "blice")
 equal("an unknown tool is an error of the protocol", client.ask("tools/call", name="fly", arguments={})["error"]["code"], -32602)
 equal("nobody became another", roger("list", "--count", "--from", "mallory").stdout.strip(), "0")
 
@@ -325,6 +344,51 @@ sent = client.call("send", to="bob", content="from copilot")["structuredContent"
 equal("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from"], "copilot")
 client.end()
 
+# ------------------------------------------------------------ whatever state the workspace is in
+def states():
+    """What it is, its environment, and what is said."""
+    yield "not trusted", {"XDG_STATE_HOME": os.getcwd() + "/nobody"}, "not trusted"
+    yield "no workspace", {"ROGER_WORKSPACE": "/dev"}, "no workspace here"
+    if (Path(ROGER).parent / "roger-postgres").exists():
+        yield "an engine that is away", {"ROGER_STORE": "postgres://nobody@127.0.0.1:1/none#w"}, "PostgreSQL cannot be reached"
+    if (Path(ROGER).parent / "roger-remote").exists():
+        yield "a server that is away", {"ROGER_SERVER": "http://127.0.0.1:1", "ROGER_TOKEN": "x"}, None
+    config = Path(".roger/config.yaml")
+    before = config.read_text()
+    config.write_text("PLANTED_WORD: [\n")
+    yield "a broken configuration", {}, "configuration of this workspace cannot be used"
+    config.write_text("storage: {data_dir: workspace}\n")
+    yield "another place", {}, "another place than you trusted"
+    config.write_text(before)
+    if os.geteuid() == 0:
+        os.chown(".roger", 65534, -1)
+        yield "another owner", {}, "belongs to another user"
+        os.chown(".roger", 0, -1)
+
+
+for what, env, said in states():
+    for era in ("legacy", "modern"):
+        client = Client("--as", "bob", era=era, env=env)
+        hello = client.hello["result"] if era == "legacy" else client.ask("server/discover")["result"]
+        check(f"{what}, {era}: it answers its handshake", said is None or "No tool works now: " in hello["instructions"], hello)
+        check("and says why", said is None or said in hello["instructions"], hello)
+        check("with no word of its files", "PLANTED" not in hello["instructions"], hello)
+        answers = [client.call(tool, **arguments) for tool, arguments in
+                   (("inbox", {}), ("send", {"to": "x", "content": "y"}), ("wait", {"timeout": "1s"}))]
+        equal("as does each tool", [bool(a.get("isError")) for a in answers], [True] * 3)
+        check("in the same sentence", said is None or all(said in text_of(a) and "PLANTED" not in text_of(a) for a in answers), answers)
+        code, _, err = client.end()
+        equal("and ends well", code, 0)
+roger("send", "bob", "--as", "alice", "after all that")
+client = Client("--as", "bob", env={"XDG_STATE_HOME": os.getcwd() + "/nobody2"})
+check("before a person trusts it", client.call("inbox").get("isError"))
+sha = json.loads(subprocess.run([ROGER, "trust", "--show", "--json"], capture_output=True, env={**os.environ, "XDG_STATE_HOME": os.getcwd() + "/nobody2"}).stdout)["sha256"]
+subprocess.run([ROGER, "trust", "--accept", sha], capture_output=True, env={**os.environ, "XDG_STATE_HOME": os.getcwd() + "/nobody2"})
+check("and after that, in the same session", "after all that" in text_of(client.call("inbox")))
+client.end()
+sha = json.loads(roger("trust", "--show", "--json").stdout)["sha256"]
+roger("trust", "--accept", sha)
+
 # ------------------------------------------------------------ memory and many calls
 client = Client("--as", "bob")
 for i in range(300 if SANITIZED else 3000):
@@ -421,6 +485,7 @@ equal("and another one", len(mail), 60)
 result = client.call("ack", ids=[message["id"] for message in mail])
 equal("acked at once", (result.get("isError"), len(result["structuredContent"]["messages"])), (None, 60))
 check("without being told again", '"m"' not in json.dumps(result), result)
+check("and in few words", len(json.dumps(result)) < 80 * 60, len(json.dumps(result)))
 family, persian, hindi = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0915\u094d\u200d\u0937"
 passes = f"{family} {persian} {hindi} \ufeff\u200e\u200f\u00ad\u061c"
 evil = "BEGIN\u202e\u2066\u200b\r\n\x1b[31m\t\u00e9\U000e0041\x85 \\u001b \\\\ \u2028> sly\u2029 lone\r " + passes

@@ -9,7 +9,7 @@ header=$source_dir/mcp/include/roger-mcp.h
 build=${ROGER_BUILD:-$(dirname "$ROGER")}
 compiles_alone "$header"
 printf '#include <roger.h>\n#include <roger-mcp.h>\nint main() { roger_mcp_options options = {}; return roger_mcp_server_new(&options) != nullptr; }\n' >use.cpp
-check "used from C++, beside roger.h" g++ -std=c++17 -Wall -Werror -I"$source_dir/include" -I"$source_dir/mcp/include" -c use.cpp
+check "used from C++, beside roger.h" g++ -std=c++17 -Wall -Werror -I"$ROGER_BUILD/verbs" -I"$source_dir/mcp/include" -c use.cpp
 
 check "install" env DESTDIR="$here/root" meson install -C "$build" --no-rebuild --quiet
 pc=$(find root -name roger-mcp.pc)

@@ -110,7 +110,7 @@ MORE = [
     ("a host with a user", b"GET /v1/status HTTP/1.1\r\nHost: localhost@evil.example.com\r\n\r\n"),
 ]
 # What was refused has one answer; what cannot be read as a request, such as HTTP/2, may have none.
-REFUSED = ([b"400"], [b"403"], [b"405"], [b"413"], [b"417"], [b"431"], [b"501"], [b"414"], [])
+REFUSED = ([b"400"], [b"401"], [b"403"], [b"405"], [b"413"], [b"417"], [b"431"], [b"501"], [b"414"], [])
 wrong, tried = [], 0
 for tcp in (False, True):
     for what, raw in (*hostile(b"/v1/send", BODY), *odd(b"/v1/send", BODY), *MORE):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tokens of roger serve: who may do what over TCP, and that none is kept anywhere."""
+import shutil
 import stat
 import subprocess
 
@@ -20,10 +21,20 @@ found = subprocess.run(["grep", "-rlE", "roger-[0-9a-f]{64}", FOLDER.name], capt
 equal("nor does any other file", found, "")
 listed = roger("token", "list").stdout
 check("they are listed by name and right", all(word in listed for word in ("grafana  look", "bob  act", "ann  administer", "old  look  expired")), listed)
-equal("also as JSON", [json.loads(line)["name"] for line in roger("token", "list", "--json").stdout.splitlines()][:2], ["grafana", "bob"])
+equal("also as one object of JSON", [one["name"] for one in json.loads(roger("token", "list", "--json").stdout)["tokens"]][:2], ["grafana", "bob"])
 roger("token", "bob", status=64)
 roger("token", "new", status=64)
 roger("token", "revoke", "nobody", status=66)
+
+config = WORKSPACE / ".roger" / "config.yaml"
+before = config.read_text()
+config.write_text(before + "groups: {Team: [ann, bob]}\n")
+for name in ("roger", "ALL", "user", "System", "assistant", "team"):
+    for right in ("look", "act", "administer"):
+        said = roger("token", "new", name, "--right", right, status=77).stderr
+        check(f"none for {name}, which no agent may be: {right}", f"'{name}', a name that no agent may have" in said, said)
+equal("nothing was made", roger("token", "list").stdout, listed)
+config.write_text(before)
 
 server = Server("--listen", "127.0.0.1:0")
 
@@ -119,4 +130,30 @@ roger("ack", "--as", "carol", sent[0]["id"])
 equal("it stays when the message changes", json.loads(roger("show", sent[0]["id"], "--json").stdout)["messages"][0].get("proved"), "token")
 equal("the journals are whole", roger("verify").returncode, 0)
 equal("it ends well", server.end(), (0, ""))
+listed = roger("token", "list").stdout
+check("a list says when and from where each was used", re.search(r"^grafana  look  until .*  used .* from 127\.0\.0\.1$", listed, re.M), listed)
+used = {one["name"]: one for one in json.loads(roger("token", "list", "--json").stdout)["tokens"]}
+equal("as JSON, too", (used["grafana"]["used_from"], "used_at" in used["grafana"], "used_at" in used["old"] if "old" in used else False), ("127.0.0.1", True, False))
+
+# Another workspace at the same path is another one; so is one for whose token nobody knows it.
+key = subprocess.Popen([ROGER, "--workspace", WORKSPACE, "ui", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, "DISPLAY": ""})
+address, secret = re.fullmatch(r"(http://\S+)/#k=(\w+)\n", key.stdout.readline()).groups()
+server.port = int(address.rsplit(":", 1)[1])
+status, headers, _ = server.post("/login", {"key": secret}, headers={"Sec-Fetch-Site": "same-origin"}, connection=server.tcp())
+cookie = headers["Set-Cookie"].split(";")[0]
+enter = lambda: server.get("/v1/count", headers={"Cookie": cookie, "Sec-Fetch-Site": "same-origin"}, connection=server.tcp())[0]
+equal("a login and a token are good", (status, enter(), ask(look, "GET", "/v1/list")[0]), (200, 200, 200))
+key.terminate()
+key.wait(60)
+shutil.rmtree(WORKSPACE / ".roger")
+subprocess.run([ROGER, "init", WORKSPACE], check=True, capture_output=True)
+port = server.port
+server = Server("--listen", f"127.0.0.1:{port}")
+equal("after `rm -rf .roger; roger init` neither is", (enter(), ask(look, "GET", "/v1/list")[0], ask(most, "POST", "/v1/send", SEND)[0]), (401, 401, 401))
+check("which the list says", "of another workspace" in roger("token", "list").stdout, roger("token", "list").stdout)
+fresh = new("fresh")
+equal("a new one is", ask(fresh, "GET", "/v1/list")[0], 200)
+kept[0].write_text(re.sub(r',"workspace":"[0-9a-f]*"', "", kept[0].read_text()))
+equal("one of an older roger, which does not say its workspace, is not", ask(fresh, "GET", "/v1/list")[0], 401)
+equal("it ends well again", server.end(), (0, ""))
 done()

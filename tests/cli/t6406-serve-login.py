@@ -47,7 +47,7 @@ equal("in a file of this user's", stat.S_IMODE(os.stat(TOKENS()).st_mode), 0o600
 status, headers, who = post("/login", {"key": first})
 cookie = headers["Set-Cookie"].split("; ")
 name, value = cookie[0].split("=")
-equal("it is a login", (status, who["name"], who["right"], who["workspace"]), (200, "human", "administer", str(WORKSPACE)))
+equal("it is a login", (status, who["name"], who["right"], who["workspace"]), (200, "human", "act", str(WORKSPACE)))
 check("whose cookie has port and workspace in its name", re.fullmatch(rf"roger-{server.port}-[0-9a-f]{{16}}", name), name)
 check("and 32 random bytes", re.fullmatch("[0-9a-f]{64}", value), value)
 equal("for this server's pages alone", cookie[1:], ["Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=604800"])
@@ -175,7 +175,7 @@ def act(path, body, cookie=COOKIE):
 
 
 session = get("/v1/session")[2]
-equal("who am I", (session["name"], session["right"], session["workspace"], session["url"]), ("human", "administer", str(WORKSPACE), f"http://127.0.0.1:{server.port}"))
+equal("who am I", (session["name"], session["right"], session["workspace"], session["url"]), ("human", "act", str(WORKSPACE), f"http://127.0.0.1:{server.port}"))
 check("and in which zone is the server", session["zone"], session)
 equal("that is no question for strangers", server.ask("GET", "/v1/session", connection=server.tcp())[0], 401)
 equal("at the socket it is nobody by name", [server.get("/v1/session")[2][member] for member in ("name", "right")], [None, "administer"])
@@ -190,8 +190,42 @@ sent = sent[2]["messages"][0]["id"]
 proved = lambda one: json.loads(roger("show", one, "--json").stdout)["messages"][0].get("proved")
 equal("and its name is proved", proved(sent), "token")
 mine = act("/v1/send", {**SEND, "from": "human"})[2]["messages"][0]["id"]
-theirs = act("/v1/send", SEND)[2]["messages"][0]["id"]
-equal("as that of an administrator is, where it is its own", (proved(mine), proved(theirs)), ("token", None))
+equal("as that of an administrator is", proved(mine), "token")
+sole = login(key("--right", "administer"))[1]
+equal("nor does a person who administers speak for another", [(status, reply.get("member")) for status, _, reply in (act("/v1/send", SEND), act("/v1/send", SEND, sole), act("/v1/receive", {"agent": "bob"}, sole), act("/v1/nack", {"agent": "bob", "ids": [sent]}, sole))], [(403, "from"), (403, "from"), (403, "agent"), (403, "agent")])
+
+# Who administers acknowledges what another does not, and that is no look, no reading and no presence of it.
+task = json.loads(roger("send", "--as", "ann", "test-9", "do it", "--json").stdout)["messages"][0]["id"]
+equal("one who may act does not", act("/v1/ack", {"agent": "test-9", "ids": [task]})[0], 403)
+equal("one who administers does", act("/v1/ack", {"agent": "test-9", "ids": [task], "note": "dealt with"}, sole)[0], 200)
+line = json.loads((WORKSPACE / ".roger" / "messages.jsonl").read_text().splitlines()[-1])
+equal("the line names the person", (line["id"], line["claimed_by"], line["ack_outcome"]), (task, "human", "done"))
+traced = json.loads(roger("trace", task, "--json").stdout)["traces"][0]
+steps = {one["step"]: one for one in traced["steps"]}
+equal("it was neither looked at nor read", set(steps) & {"looked", "read", "claimed"}, set())
+equal("trace says who and in whose place", (steps["acknowledged"]["who"], "in place of test-9, who did not read it" in steps["acknowledged"]["words"], "login human " in steps["acknowledged"]["words"]), ("human", True, True))
+check("its sentence, too", "not read, acknowledged by human" in traced["summary"], traced["summary"])
+said = [one for one in json.loads(roger("timeline", "--agent", "test-9", "--json").stdout)["events"] if one["kind"] in ("read", "looked", "acknowledged")]
+equal("the timeline, too", [(one["kind"], one["actor"]) for one in said], [("acknowledged", "human")])
+there = next(one for one in json.loads(roger("agents", "--json").stdout)["agents"] if one["name"] == "test-9")
+equal("the agent was not seen to look", there.get("last_looked_at"), None)
+noted = [one["action"]["details"] for one in map(json.loads, (WORKSPACE / ".roger" / "logs" / "activity.log.jsonl").read_text().splitlines()) if one["action"]["details"].get("verb") == "ack"][-1]
+check("the note is the person's", noted["agent"] == "human" and noted["login"].startswith("login human "), noted)
+seen = json.loads((WORKSPACE / ".roger" / "message-state.json").read_text())["lastSeen"]
+equal("nor has it seen that number", seen.get("test-9"), None)
+# Nor does it tell a sender who waits that it was read.
+waiting = subprocess.Popen([ROGER, "--workspace", WORKSPACE, "send", "--as", "ann", "test-9", "read it", "--confirm", "read", "--within", "2m", "--key", "app:escalation:1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+while not (task := json.loads(roger("list", "--to", "test-9", "--unread", "--json", status=None).stdout)["messages"]):
+    pass
+act("/v1/ack", {"agent": "test-9", "ids": [task[0]["id"]]}, sole)
+told = waiting.communicate()[1]
+check("who waits is told who acknowledged it", waiting.returncode == 77 and "'test-9' has not read" in told and "'human' acknowledged it in its place" in told, (waiting.returncode, told))
+attempts = [(one["outcome"], one.get("error_cause") or one.get("cause")) for one in json.loads(roger("sends", "--json").stdout)["attempts"] if one["key"] == "app:escalation:1"]
+equal("the attempt failed", attempts, [("error", "acknowledged by human, not read")])
+roger("verify", "--quiet")
+own = json.loads(roger("send", "--as", "ann", "human", "for you", "--json").stdout)["messages"][0]["id"]
+act("/v1/ack", {"ids": [own]}, sole)
+check("one's own mail is read by it", '"step":"read"' in roger("trace", own, "--json").stdout)
 looked = lambda one: '"step":"looked"' in roger("trace", one, "--json").stdout
 for who in (looker, actor, COOKIE):
     equal("a person sees the mail of another", get("/v1/inbox?agent=bob", who)[2]["messages"][0]["to"], "bob")
@@ -203,7 +237,7 @@ check("a look at one's own mail is one's own", looked(own))
 # --------------------------------------------------------------------- its end
 
 listed = roger("token", "list").stdout
-check("logins are listed", re.search(r"^human  administer  until .*  [0-9a-f]{8}  login$", listed, re.M), listed)
+check("logins are listed", re.search(r"^human  act  until .*  [0-9a-f]{8}  login$", listed, re.M), listed)
 equal("a logout ends one", (act("/logout", {}, form)[0], get("/v1/count", form)[0], get("/v1/count")[0]), (204, 401, 200))
 equal("and takes the cookie away", act("/logout", {}, form)[1]["Set-Cookie"].split("; ")[0::4], [f"{name}=", "Max-Age=0"])
 equal("a page of another site ends none", (post("/logout", {}, {**OURS, "Sec-Fetch-Site": "cross-site"})[0], get("/v1/count")[0]), (403, 200))

@@ -50,6 +50,7 @@ class Names:
     def same(self, text):
         text = re.sub(r"msg-\d{13}-[0-9a-f]{16}", lambda found: f"<id {self.ids.setdefault(found[0], len(self.ids))}>", text)
         text = re.sub(r"msg-\d{13}-[0-9a-f]*#8230;", "<cut id>", text)
+        text = re.sub(r"(run by |\()(uid \d+(, \w+)*|socket)", r"\1<who>", text)
         text = text.replace(str(WORKSPACE), "<w>").replace(str(TWIN), "<w>")
         text = re.sub(r"\b[0-9a-f]{16,128}\b", "<hash>", text)
         text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "<time>", text)
@@ -213,11 +214,16 @@ check("a seal is the server's", remote("seal").returncode == 0)
 
 tcp = f"http://127.0.0.1:{serving.port}"
 tokens = {right: roger("token", "new", "gus", "--right", right).stdout.strip() for right in ("look", "act", "administer")}
-expired = roger("token", "new", "old", "--expires", "1ms").stdout.strip()
 equal("over TCP with a token", remote("list", "--count", server=tcp, token=tokens["look"]).returncode, 0)
-for name, token in (("no", None), ("a wrong", "roger-" + "0" * 64), ("an expired", expired)):
+revoked = roger("token", "new", "ray").stdout.strip()
+roger("token", "revoke", "ray")
+expired = roger("token", "new", "old", "--expires", "1ms").stdout.strip()
+for name, token, says in (("no", None, "no token came"), ("a wrong", "roger-" + "0" * 64, "not known here"), ("a revoked", revoked, "not known here"),
+                          ("an expired", expired, "has expired")):
     ended = remote("list", "--count", server=tcp, token=token)
-    check(f"{name} token is refused", ended.returncode == 77 and "token" in ended.stderr, (ended.returncode, ended.stderr))
+    check(f"{name} token is refused, and the answer says which and what to do",
+          ended.returncode == 77 and all(one in ended.stderr for one in (says, "`roger token new NAME`", "ROGER_TOKEN")) and ended.stderr.count("\n") == 1,
+          (ended.returncode, ended.stderr))
 ended = remote("send", "bob", "as gus", "--as", "gus", server=tcp, token=tokens["look"])
 check("one that may look cannot send", ended.returncode == 77 and "may look" in ended.stderr, ended.stderr)
 ended = remote("send", "bob", "as gus", "--as", "gus", server=tcp, token=tokens["act"], status=0)
@@ -331,7 +337,7 @@ hostile = json.dumps({"messages": [{"id": "msg-1-1", "issue": "app", "from": "al
 strange("text of agents is as harmless as ever", [0], words=("inbox", "--as", "bob", "--json"), body=hostile.encode())
 stalled = Strange(body=None)
 ended = remote("hook", "claude", "prompt", "--as", "bob", server=stalled.url, input="{}")
-equal("a hook does not wait for a slow server", (ended.returncode, ended.stdout), (0, ""))
+equal("a hook does not wait for a slow server, and says so", (ended.returncode, list(json.loads(ended.stdout))), (0, ["systemMessage"]))
 waiting = subprocess.Popen([ROGER, "send", "bob", "hi", "--as", "al"], stderr=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": stalled.url})
 for _ in range(2):
     stalled.asked.acquire()
@@ -351,30 +357,57 @@ equal("as an object, where that was asked for", json.loads(remote(*SEND, "--json
 
 # -------------------------------------------------------------------------- TLS
 
-subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                "-addext", "subjectAltName=DNS:localhost", "-keyout", FOLDER.name + "/key.pem", "-out", FOLDER.name + "/cert.pem"], check=True, capture_output=True)
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(FOLDER.name + "/cert.pem", FOLDER.name + "/key.pem")
+def certify(name, days):
+    """A certificate that is its own authority, and the server's side of TLS with it."""
+    path = f"{FOLDER.name}/{name}"
+    subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost", "-keyout", path + ".key", "-out", path + ".csr"], check=True, capture_output=True)
+    subprocess.run(["openssl", "x509", "-req", "-in", path + ".csr", "-signkey", path + ".key", "-days", days, "-copy_extensions", "copy",
+                    "-out", path + ".pem"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path + ".pem", path + ".key")
+    return {"SSL_CERT_FILE": path + ".pem"}, context
+
+
+trusting, context = certify("cert", "2")
 secure = Strange(body=b'{"count":7}', tls=context)
-trusting = {"SSL_CERT_FILE": FOLDER.name + "/cert.pem"}
 ended = remote("list", "--count", server=secure.url, token="roger-secret", env=trusting)
 equal("over TLS, by a certificate of an authority that is named", (ended.stdout, secure.told[0][1]), ("7\n", "Bearer roger-secret"))
-ended = remote("list", "--count", server=secure.url, token="roger-secret")
-check("which nobody else vouches for", ended.returncode == 77 and len(secure.told) == 1, (ended.returncode, ended.stderr))
-ended = remote("list", "--count", server=secure.url.replace("localhost", "127.0.0.1"), token="roger-secret", env=trusting)
-check("nor for another name", ended.returncode == 77 and len(secure.told) == 1, (ended.returncode, ended.stderr))
-ended = remote("list", "--count", server=secure.url, token="roger-secret", env={"https_proxy": "http://127.0.0.1:1", **trusting})
-equal("a proxy that is named is used", ended.returncode, 75)
+over, context = certify("over", "-1")
+late = Strange(tls=context)
+plain = Strange()
+Path(FOLDER.name, "empty.pem").write_text("no certificate\n")
+UNKNOWN = secure.url.replace("localhost", "no-such-host.invalid")
+KINDS = (("an authority that nobody named", secure.url, {}, 77, "no authority"),
+         ("a certificate for another name", secure.url.replace("localhost", "127.0.0.1"), trusting, 77, "another host name"),
+         ("a certificate whose time is over", late.url, over, 77, "not valid at this time"),
+         ("a file of authorities that is not there", secure.url, {"SSL_CERT_FILE": FOLDER.name + "/none.pem"}, 78, "SSL_CERT_FILE"),
+         ("a file of authorities without any", secure.url, {"SSL_CERT_FILE": FOLDER.name + "/empty.pem"}, 78, "SSL_CERT_FILE"),
+         ("a port where no TLS is spoken", plain.url.replace("http:", "https:"), {}, 75, "TLS cannot be agreed on"),
+         ("a port that is refused", gone, {}, 75, "nobody answers"),
+         ("a socket that is not there", f"unix:{FOLDER.name}/none", {}, 75, "nobody answers"),
+         ("a name that no DNS has", UNKNOWN, {}, 75, "no address is known for this host"),
+         ("a proxy that is not there", secure.url, {"https_proxy": "http://127.0.0.1:1", **trusting}, 75, "https_proxy"),
+         ("a proxy that no DNS has", UNKNOWN, {"https_proxy": "http://no-such-host.invalid:1"}, 75, "known for the proxy"))
+for name, server, env, status, says in KINDS:
+    ended = remote(*SEND, server=server, token="roger-secret", env=env)
+    check(f"{name} has a sentence of its own", (ended.returncode, ended.stdout) == (status, "") and says in ended.stderr and ended.stderr.count("\n") == 1
+          and "roger-secret" not in ended.stderr, (ended.returncode, ended.stderr))
+equal("nothing was asked of any of them", [len(server.told) for server in (secure, late, plain)], [1, 0, 0])
+late.end()
+plain.end()
 secure.end()
 
 # -------------------------------------------------------------- agents' own tools
 
+# What Claude Code writes at least; a hook does nothing for another tool.
+EVENT = {"session_id": "s", "transcript_path": "", "cwd": "", "hook_event_name": ""}
 roger("send", "hal", "look here", "--as", "al")
-shown = remote("hook", "claude", "session-start", "--as", "hal", input=json.dumps({"session_id": "s"}))
+shown = remote("hook", "claude", "session-start", "--as", "hal", input=json.dumps(EVENT))
 check("a hook shows the mail of the server", "look here" in shown.stdout, (shown.returncode, shown.stdout, shown.stderr))
-equal("once", remote("hook", "claude", "prompt", "--as", "hal", input="{}").stdout, "")
+equal("once", remote("hook", "claude", "prompt", "--as", "hal", input=json.dumps(EVENT)).stdout, "")
 idle = subprocess.Popen([ROGER, "hook", "claude", "idle", "--as", "ida"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": f"unix:{serving.path}"})
-idle.stdin.write('{"session_id":"i"}')
+idle.stdin.write(json.dumps({**EVENT, "session_id": "i"}))
 idle.stdin.close()
 roger("send", "ida", "wake up", "--as", "al")
 equal("one that waits is woken", (idle.wait(100), "1 new message for ida" in idle.stderr.read()), (2, True))

@@ -46,17 +46,17 @@ function someCall(client, known) {
 	const content = someText();
 	return one([
 		async () => {
-			const end = await call('send', { to: one(['bob', ['bob']]), text: content });
+			const end = await call('send', { to: one(['bob', ['bob']]), content });
 			const message = end.result?.structuredContent?.messages[0].id;
 			known.set(message, content);
 			return message && !end.result.isError ? undefined : end;
 		},
 		async () => {
-			const end = await call('send', { to: ['bob'], text: one([`${content}\ud83d`, `\ude00${content}`, `a\ud83d\ud83d\ude00`]) });
+			const end = await call('send', { to: ['bob'], content: one([`${content}\ud83d`, `\ude00${content}`, `a\ud83d\ud83d\ude00`]) });
 			return end.result?.isError && /half a character at byte \d+/.test(text(end.result)) ? undefined : end;
 		},
 		async () => {
-			const end = await call('send', { to: ['bob'], text: 'x', key: `${content}\u202eevil` });
+			const end = await call('send', { to: ['bob'], content: 'x', key: `${content}\u202eevil` });
 			return end.result?.isError && text(end.result).includes('key') ? undefined : end;
 		},
 		async () => {
@@ -100,7 +100,7 @@ async function play(era, mode, count) {
 	}
 	check(`${era}: ${count} random calls are each answered as they should`, bad.length === 0, bad.slice(0, 3));
 	check(`${era}: and ${known.size} texts are exact`, known.size > count / 20);
-	const long = await settled(client.callTool({ name: 'send', arguments: { to: ['bob'], text: '{"id":"\\'.repeat(10 << 17) } }, { timeout: 60000 }));
+	const long = await settled(client.callTool({ name: 'send', arguments: { to: ['bob'], content: '{"id":"\\'.repeat(10 << 17) } }, { timeout: 60000 }));
 	check(`${era}: ten megabytes are refused with the limit`, /longer than 4194304 bytes/.test(long.words), long);
 	equal(`${era}: half a character for a resource`, (await settled(client.readResource({ uri: 'roger://inbox/\ud83d' }))).error, -32700);
 	check(`${era}: the client understood everything`, odd.length === 0, odd.slice(0, 3));
@@ -109,7 +109,7 @@ async function play(era, mode, count) {
 
 async function kill(era, mode) {
 	const { client, transport } = await open(mode);
-	const sent = Array.from({ length: 40 }, (_, i) => settled(client.callTool({ name: 'send', arguments: { to: ['killed'], text: `${era} ${i}` } })));
+	const sent = Array.from({ length: 40 }, (_, i) => settled(client.callTool({ name: 'send', arguments: { to: ['killed'], content: `${era} ${i}` } })));
 	await sent[below(20)];
 	process.kill(transport.pid, 'SIGKILL');
 	const ends = await Promise.all(sent);

@@ -733,6 +733,31 @@ def found_once(store, done):
     check_accepted(store)
 
 
+def seeds_numbers(store):
+    """A new workspace with the numbers of seed 002's program."""
+    shutil.rmtree(f"{store}/.roger")
+    must(call(store, ["init"]))
+    with open(f"{store}/.roger/message-state.json", "w", encoding="utf-8") as state:
+        state.write('{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"W":3}}}')
+
+
+def numbers_taken(store, done):
+    """They go on, with and without the control file and the index."""
+    for name in ("", "messages.control", "messages.db-index"):
+        if name and os.path.exists(f"{store}/.roger/{name}"):
+            os.unlink(f"{store}/.roger/{name}")
+        must(call(store, ["send", "--as", "LEAD", "--new", "W", "next"]))
+        stale = call(store, ["ingest", "--to", "LEAD", "--json"], stdin="(W #3): old\n")
+        if '"skipped":1' not in stale.stdout:
+            raise Fault(f"a stale number came in: {stale.stdout.strip()[-200:]}")
+    living, _ = listed(store)
+    numbers = [message["seq"] for message in living]
+    if len(set(numbers)) < len(numbers) or min(numbers) < 6:
+        raise Fault(f"numbers given: {numbers}")
+    check_verify(store)
+    check_doctor(store)
+
+
 def accepted_or_not(store, done):
     """One or the other, and once it was acknowledged the one."""
     accepted = any("accepted_at" in entry for entry in damages_in(store).values())
@@ -821,6 +846,7 @@ def verbs(store):
         Verb("ingest", ["ingest", "--to", "eve"], all_or_nothing("ingested", 2), also=(0,),
              stdin="(LEAD #1): ingested 1\n(LEAD #2): ingested 2\n"),
         Verb("session", ["session", "new", "--json"], same_epoch),
+        Verb("take-numbers", ["send", "--as", "LEAD", "--new", "W", "first"], nothing, spoil=seeds_numbers, after=numbers_taken),
         Verb("seal", ["seal"], sealed),
         Verb("look-altered", ["list", "--json"], nothing, spoil=alter, after=found_once),
         Verb("look-emptied", ["list", "--json"], nothing, also=(0, 1), spoil=empty, after=found_once),

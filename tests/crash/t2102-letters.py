@@ -96,19 +96,19 @@ def one_command(top, index, command, filed, killed):
         faults.append("the next send with the key")
     if leaks(store):
         faults.append(f"content in {leaks(store)}")
-    if os.path.exists(f"{store}/pwned"):
+    if os.path.exists(f"{store}/pwned") or os.path.exists(f"{store}/.roger/pwned"):
         faults.append("a shell ran it")
     lib.check_verify(store)
     return faults
 
 
 def what_it_gets(top):
-    """The letter as one JSON line on its standard input, in the workspace, and nothing of the content."""
+    """The letter as one JSON line on its standard input, in .roger/, and nothing of the content."""
     store, faults = f"{top}/gets", []
     lib.must(lib.call(store, ["init"]))
     configure(store, ["sh", "-c", "cat >in; env >env; pwd >pwd; ls -l /proc/self/fd >fds; echo T"])
     send(store, "t:escalation:1")
-    with open(f"{store}/in", encoding="utf-8") as lines:
+    with open(f"{store}/.roger/in", encoding="utf-8") as lines:
         letter = json.loads(lines.readline())
         if lines.read():
             faults.append("more than one line")
@@ -131,7 +131,7 @@ def slow_one(top, kind):
     letter = lib.letter_id("ann", "bob", "t:escalation:1", "1", 1)
     words = ["send", "--as", "ann", "--key", "t:escalation:1", "bob", "x", "--confirm", "read", "--within", "1ms"]
     with subprocess.Popen([lib.ROGER, *words, "--workspace", store], stderr=subprocess.DEVNULL, env=lib.env_for(store)) as sending:
-        while not os.path.exists(f"{store}/running"):
+        while not os.path.exists(f"{store}/.roger/running"):
             time.sleep(0.01)
         if kind == "read":
             lib.must(lib.call(store, ["receive", "--as", "bob"]))
@@ -139,7 +139,7 @@ def slow_one(top, kind):
             lib.must(lib.call(store, ["dead", "stale", letter, "--reason", "by hand"]))
         else:
             lib.call(store, ["dead", "redeliver", letter, "--within", "1ms"])
-        with open(f"{store}/go", "w", encoding="utf-8"):
+        with open(f"{store}/.roger/go", "w", encoding="utf-8"):
             pass
         if sending.wait(20) != 75:
             faults.append(f"exit {sending.returncode}")

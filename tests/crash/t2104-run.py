@@ -168,7 +168,7 @@ def check_state(store, program, done, swept):
         raise Fault("a result is in the mailbox, and the sweep has not found it")
     if done.returncode == 0 and program != "fails" and not run["completed_at"]:
         raise Fault("acknowledged, but not complete")
-    if done.returncode == 3 and program == "fails" and run.get("exit") != "3":
+    if done.returncode == 3 and program == "fails" and run.get("exit") != 3:
         raise Fault(f"its exit status is {run.get('exit')}")
 
 

@@ -121,6 +121,10 @@ def disturb(tap, top, what, words, start):
         tap.result([f"{len(points)} points"], f"{what}: enough points to mean something")
 
 
+# What Claude Code writes at least; a hook does nothing for another tool.
+EVENT = '{"session_id":"","transcript_path":"","cwd":"","hook_event_name":""}'
+
+
 def mail(tap, top):
     """A hook killed before each call: the message is unread, and shown at the next event at the latest."""
     store = f"{top}/mail"
@@ -129,7 +133,7 @@ def mail(tap, top):
     lib.must(lib.call(store, ["send", "bob", "--as", "ann", "MARK"]))
     trace = f"{top}/hook.trace"
     done = lib.call(lib.copy(store, f"{top}/traced-mail"), ["hook", "claude", "prompt", "--as", "bob"],
-                    **lib.recorded(lib.forks(), trace), stdin="{}")
+                    **lib.recorded(lib.forks(), trace), stdin=EVENT)
     points = [(name, number) for name, number, _ in lib.calls_in(done, lib.forks(), trace) if name not in lib.DULL]
     for kind, error in (("killed", None), ("failing", "EIO")):
         faults = []
@@ -137,14 +141,14 @@ def mail(tap, top):
         def one(point, folder):
             name, number = point
             tried = lib.copy(store, f"{folder}/w")
-            first = lib.call(tried, ["hook", "claude", "prompt", "--as", "bob"], stdin="{}",
+            first = lib.call(tried, ["hook", "claude", "prompt", "--as", "bob"], stdin=EVENT,
                              **lib.wrong(lib.forks(), name, number, error))
             told = first.stdout.count("MARK")
             # Without memory there is no program yet that could do better, and 74 blocks no agent.
             if kind == "failing" and first.returncode and (name not in ("mmap", "arch_prctl") or first.returncode == 2):
                 return f"{name} {number} failing: the agent is told {first.returncode}"
-            second = lib.call(tried, ["hook", "claude", "tool", "--as", "bob"], stdin="{}")
-            third = lib.call(tried, ["hook", "claude", "tool", "--as", "bob"], stdin="{}")
+            second = lib.call(tried, ["hook", "claude", "tool", "--as", "bob"], stdin=EVENT)
+            third = lib.call(tried, ["hook", "claude", "tool", "--as", "bob"], stdin=EVENT)
             if second.returncode or not told + second.stdout.count("MARK"):
                 return f"{name} {number} {kind}: never shown; exit {second.returncode}"
             if third.stdout:

@@ -15,7 +15,7 @@ exits 78 "a file's address is not used unasked" roger list
 like "that needs trust" "$err" "config.yaml:1: store: .*only after .roger trust"
 exits 78 "not even by init" roger init
 run roger trust
-like "trust shows it" "$out" "store writes to: postgres://"
+like "trust shows it" "$out" "store is 'postgres://"
 exits 0 "a person trusts it" roger trust --accept "$(printf '%s\n' "$out" | sed -n 's/.*--accept //p')"
 exits 78 "without tables nothing works" roger list
 like "and the answer says what makes them" "$err" "roger init"
@@ -35,7 +35,7 @@ like "word for word" "$out" "from one"
 printf 'from two, on standard input\n' >text
 run sh -c '"$ROGER" send amy - --as bob <text'
 is "standard input reaches the program behind roger" "$status" 0
-printf '{"cwd":"%s","prompt":"x"}' "$PWD" >event
+printf '{"session_id":"","transcript_path":"","hook_event_name":"","cwd":"%s","prompt":"x"}' "$PWD" >event
 run sh -c '"$ROGER" hook claude prompt --as amy <event'
 like "so does a hook's event" "$out" "from two, on standard input"
 unset ROGER_STORE

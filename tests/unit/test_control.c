@@ -55,8 +55,8 @@ static struct rg_control *open_control(const struct fixture *fixture)
 	struct rg_control *control = NULL;
 	struct roger_err err;
 
-	if (rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, &control,
-			    &err) < 0)
+	if (rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, NULL,
+			    &control, &err) < 0)
 		fail_msg("%s", err.message);
 	return control;
 }
@@ -428,19 +428,19 @@ static void what_is_no_file_is_refused(void **state)
 
 	assert_int_equal(mkdirat(fixture->folder.open, NAME, 0700), 0);
 	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
-					 &control, &err),
+					 NULL, &control, &err),
 			 ROGER_EREFUSED);
 	assert_int_equal(unlinkat(fixture->folder.open, NAME, AT_REMOVEDIR), 0);
 	folder_append_text(&fixture->folder, "target", "precious");
 	assert_int_equal(symlinkat("target", fixture->folder.open, NAME), 0);
 	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
-					 &control, &err),
+					 NULL, &control, &err),
 			 ROGER_EREFUSED);
 	assert_int_equal(folder_size(&fixture->folder, "target"), 8);
 	assert_int_equal(unlinkat(fixture->folder.open, NAME, 0), 0);
 	assert_int_equal(mkfifoat(fixture->folder.open, NAME, 0600), 0);
 	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
-					 &control, &err),
+					 NULL, &control, &err),
 			 ROGER_EREFUSED);
 }
 
@@ -450,7 +450,8 @@ static int open_and_count(void *context)
 	struct fixture *fixture = context;
 	int journal = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
 
-	if (rg_control_open(fixture->folder.open, NAME, journal, NULL, NULL, &control, NULL) < 0)
+	if (rg_control_open(fixture->folder.open, NAME, journal, NULL, NULL, NULL, &control, NULL) <
+	    0)
 		return 1;
 	atomic_fetch_add(&rg_control_page(control)->appends, 1);
 	rg_control_close(control);
@@ -1305,8 +1306,8 @@ static int open_without_memory(struct rg_arena *arena, struct roger_err *err)
 
 	(void)arena;
 	(void)!unlinkat(fixture->folder.open, NAME, 0);
-	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, &control,
-			    err);
+	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, NULL,
+			    &control, err);
 	assert_true((control != NULL) == (r == ROGER_OK));
 	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
 	close(file);
@@ -1357,11 +1358,11 @@ static void one_that_cannot_be_made_is_an_error(void **state)
 	char spare[64];
 	int file = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_CLOEXEC);
 
-	assert_true(rg_control_open(fixture->folder.open, NAME, -1, NULL, NULL, &control, NULL) <
-		    0);
+	assert_true(rg_control_open(fixture->folder.open, NAME, -1, NULL, NULL, NULL, &control,
+				    NULL) < 0);
 	snprintf(spare, sizeof spare, NAME ".new-%d", (int)getpid());
 	assert_int_equal(mkdirat(fixture->folder.open, spare, 0700), 0);
-	assert_true(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
+	assert_true(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, NULL,
 				    &control, NULL) < 0);
 	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(flock(file, LOCK_UN), 0);
@@ -1371,7 +1372,7 @@ static void one_that_cannot_be_made_is_an_error(void **state)
 	close(file);
 	rg_control_close(control);
 	assert_int_equal(
-		rg_control_open(fixture->folder.open, NAME, -1, NULL, NULL, &control, NULL),
+		rg_control_open(fixture->folder.open, NAME, -1, NULL, NULL, NULL, &control, NULL),
 		ROGER_EIO);
 }
 
@@ -1456,7 +1457,7 @@ static int open_while_stopped(void *context)
 	if (attempt->stopped)
 		rg_lock_interrupt();
 	if (rg_control_open(attempt->fixture->folder.open, NAME, attempt->fixture->journal, NULL,
-			    NULL, &control, &err) != ROGER_EREFUSED)
+			    NULL, NULL, &control, &err) != ROGER_EREFUSED)
 		return 1;
 	return strcmp(err.message, attempt->expected) == 0 ? 0 : 2;
 }
@@ -1478,13 +1479,14 @@ static void one_that_another_build_works_with_is_left(void **state)
 		start_other(&other, children, counts[round]);
 		before = folder_read(&fixture->folder, NAME);
 		at = (size_t)snprintf(expected, sizeof expected,
-				      "another version of roger is at work here: end process%s",
+				      "another version of roger is at work in this workspace "
+				      "(process%s",
 				      round ? "es" : "");
 		/* /proc tells them in this order. */
 		for (i = 0; i < counts[round] && i < NAMED; i++)
 			at += (size_t)snprintf(expected + at, sizeof expected - at, "%s %d",
 					       i ? "," : "", (int)children[i]);
-		snprintf(expected + at, sizeof expected - at, " first");
+		snprintf(expected + at, sizeof expected - at, "); stop it, then try again");
 		assert_int_equal(process_join(process_fork(open_while_stopped, &attempt)), 0);
 		after = folder_read(&fixture->folder, NAME);
 		assert_memory_equal(before, after, sizeof(struct rg_control_page));
@@ -1571,8 +1573,8 @@ static void open_with_one_that_fails(const struct fixture *fixture, const char *
 	bool hit;
 
 	faulty_begin(call, left, 1, error);
-	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, &control,
-			    &err);
+	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, NULL,
+			    &control, &err);
 	hit = faulty.hit;
 	faulty_end();
 	faulty.hit = hit;
@@ -1633,7 +1635,7 @@ static void who_cannot_tell_the_boot_replaces_nothing(void **state)
 	for (i = 0; i < 3; i++) {
 		faulty_begin(i < 2 ? "read_at" : "open", 0, 1, i < 2 ? errors[i] : EIO);
 		assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL,
-						 NULL, &control, &err),
+						 NULL, NULL, &control, &err),
 				 ROGER_EIO);
 		assert_true(faulty.hit);
 		assert_string_equal(err.message, "cannot read /proc/sys/kernel/random/boot_id");
@@ -1784,9 +1786,10 @@ static int open_between(void *context)
 	 */
 	faulty_meanwhile("unmap", 1, come_late, late);
 	r = rg_control_open(late->other.fixture->folder.open, NAME, late->other.fixture->journal,
-			    NULL, NULL, &control, &err);
+			    NULL, NULL, NULL, &control, &err);
 	snprintf(expected, sizeof expected,
-		 "another version of roger is at work here: end process %d first",
+		 "another version of roger is at work in this workspace (process %d); stop it, "
+		 "then try again",
 		 (int)late->child);
 	kill(late->child, SIGKILL);
 	(void)process_join(late->child);
@@ -1811,23 +1814,63 @@ static void another_build_that_comes_between_is_left(void **state)
 	end_other(&late.other, NULL, 0);
 }
 
-/* Ten seconds, and a look every 50 ms. */
+static int open_until(const struct fixture *fixture, int64_t *until_ns)
+{
+	struct rg_control *control = NULL;
+	int r = rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, until_ns,
+				&control, NULL);
+
+	rg_control_close(control);
+	return r;
+}
+
+/* Ten seconds, and a look every 50 ms; a caller that opens again waits no more. */
 static void another_build_is_not_waited_for_for_ever(void **state)
 {
+	enum { LOOKS = 10000 / 50 + 1 };
 	const struct fixture *fixture = *state;
 	struct other other = { .fixture = fixture };
-	struct rg_control *control = NULL;
+	int64_t until_ns = 0;
 	pid_t child;
 
 	start_other(&other, &child, 1);
 	faulty_now_ns = 1;
 	faulty_count("lock");
-	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
-					 &control, NULL),
-			 ROGER_EREFUSED);
-	assert_int_equal(faulty_counted(), 10000 / 50 + 1);
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_EREFUSED);
+	assert_int_equal(faulty_counted(), LOOKS);
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_EREFUSED);
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_EREFUSED);
+	assert_int_equal(faulty_counted(), LOOKS + 2);
+	/* Much later it is met anew. */
+	faulty_now_ns += INT64_C(3600) * 1000000000;
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_EREFUSED);
+	assert_int_equal(faulty_counted(), LOOKS + 2 + LOOKS);
 	assert_int_equal(faulty_maps, 0);
 	end_other(&other, &child, 1);
+}
+
+/* Who holds the journal's lock for ten seconds is another build if the control file is one's. */
+static void a_lock_that_another_build_keeps_is_refused(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct other other = { .fixture = fixture };
+	int64_t until_ns = 0;
+	int held = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_CLOEXEC);
+
+	assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
+	faulty_now_ns = 1;
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_ETIMEOUT);
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_ETIMEOUT);
+	assert_in_range(faulty_now_ns, INT64_C(10000000000), INT64_C(10100000000));
+	assert_int_equal(flock(held, LOCK_UN), 0);
+	start_other(&other, NULL, 0);
+	assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_EREFUSED);
+	assert_in_range(faulty_now_ns, INT64_C(10000000000), INT64_C(10100000000));
+	assert_int_equal(flock(held, LOCK_UN), 0);
+	assert_int_equal(open_until(fixture, &until_ns), ROGER_OK);
+	close(held);
+	end_other(&other, NULL, 0);
 }
 
 /* ------------------------------------------------------------- witnesses -- */
@@ -1926,7 +1969,7 @@ static void others_are_asked_when_it_is_made(void **state)
 		put_testimony(fixture, table[i].testimony, true);
 		other = table[i].other;
 		assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal,
-						 testify, &other, &control, NULL),
+						 testify, &other, NULL, &control, NULL),
 				 ROGER_OK);
 		expect_witness(rg_control_witness(control), table[i].witness);
 		rg_control_close(control);
@@ -2008,6 +2051,7 @@ int main(void)
 		TEST(a_place_that_cannot_be_seen_is_another),
 		TEST(another_build_that_comes_between_is_left),
 		TEST(another_build_is_not_waited_for_for_ever),
+		TEST(a_lock_that_another_build_keeps_is_refused),
 		TEST(what_was_synced_is_testified),
 		TEST(others_are_asked_when_it_is_made),
 		TEST(a_witness_that_does_not_fit_is_none),

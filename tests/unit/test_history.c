@@ -39,14 +39,14 @@ static void add(struct rg_history *history, int64_t at_ms, enum roger_event_kind
 }
 
 /* As a reply has them. */
-static struct roger_events events_of(const struct rg_history *history)
+static struct roger_event_list events_of(const struct rg_history *history)
 {
 	static struct roger_event events[64];
 	size_t i;
 
 	for (i = 0; i < history->count; i++)
 		events[i] = history->items[i].said;
-	return (struct roger_events){ events, history->count };
+	return (struct roger_event_list){ events, history->count };
 }
 
 static void every_kind_has_a_name(void **state)
@@ -54,12 +54,12 @@ static void every_kind_has_a_name(void **state)
 	int kind;
 
 	(void)state;
-	assert_string_equal(rg_event_kinds[ROGER_EVENT_CYCLE], "cycle");
-	assert_string_equal(rg_event_kinds[ROGER_EVENT_DEAD_LETTER], "dead_letter");
-	assert_string_equal(rg_event_kinds[ROGER_EVENT_ARCHIVED], "archived");
+	assert_string_equal(rg_event_kind_names[ROGER_EVENT_CYCLE], "cycle");
+	assert_string_equal(rg_event_kind_names[ROGER_EVENT_DEAD_LETTER], "dead_letter");
+	assert_string_equal(rg_event_kind_names[ROGER_EVENT_ARCHIVED], "archived");
 	for (kind = 0; kind <= ROGER_EVENT_ATTEMPTED; kind++)
-		assert_non_null(rg_event_kinds[kind]);
-	assert_null(rg_event_kinds[kind]);
+		assert_non_null(rg_event_kind_names[kind]);
+	assert_null(rg_event_kind_names[kind]);
 }
 
 static void instants_then_kinds_then_places(void **state)
@@ -120,7 +120,7 @@ static void agents_as_they_come_up(void **state)
 {
 	struct rg_history history = { .arena = *state };
 	struct roger_strs agents;
-	struct roger_events events;
+	struct roger_event_list events;
 
 	add(&history, 1, ROGER_EVENT_SENT, "alice", "bob");
 	add(&history, 2, ROGER_EVENT_READ, "bob", "alice");
@@ -165,7 +165,7 @@ static void rates_in_thousandths(void **state)
 static void figures_by_size_then_name(void **state)
 {
 	struct rg_counter counter = { .arena = *state };
-	struct roger_figures figures;
+	struct roger_figure_list figures;
 	char name[16];
 	int i;
 
@@ -261,7 +261,7 @@ static void agents_of_half_an_event(void **state)
 		{ .actor = { "ann", 3 }, .peer = { "carol", 5 } },
 		{ .actor = { "nobody", 6 } },
 	};
-	const struct roger_events list = { events, 4 };
+	const struct roger_event_list list = { events, 4 };
 	struct roger_strs agents;
 
 	assert_int_equal(rg_history_agents(&list, *state, &agents, NULL), ROGER_OK);
@@ -294,7 +294,7 @@ static void names_that_begin_alike(void **state)
 {
 	static const char *const names[] = { "", "a", "aa", "aaa", "ab", "b", "ba" };
 	struct rg_counter counter = { .arena = *state };
-	struct roger_figures figures;
+	struct roger_figure_list figures;
 	char name[16];
 	int i, round;
 
@@ -331,8 +331,8 @@ static void names_that_begin_alike(void **state)
 static void no_figures(void **state)
 {
 	struct rg_counter counter = { .arena = *state };
-	struct roger_figures figures;
-	struct roger_events none = { NULL, 0 };
+	struct roger_figure_list figures;
+	struct roger_event_list none = { NULL, 0 };
 	struct rg_history history = { .arena = *state };
 	struct roger_strs agents;
 
@@ -359,8 +359,8 @@ static int arrange_scarcely(struct rg_arena *arena, struct roger_err *err)
 	static char names[20][8];
 	struct rg_history history = { .arena = arena, .items = events, .count = 20 };
 	struct rg_counter counter = { .arena = arena };
-	struct roger_figures figures;
-	struct roger_events list;
+	struct roger_figure_list figures;
+	struct roger_event_list list;
 	struct roger_strs agents;
 	int64_t *count;
 	size_t i;

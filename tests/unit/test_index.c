@@ -90,7 +90,11 @@ static void dump_query(sqlite3 *db, const char *sql, struct rg_buf *out)
 	while (sqlite3_step(rows) == SQLITE_ROW) {
 		for (i = 0; i < sqlite3_column_count(rows); i++)
 			rg_buf_printf(out, "%s%s", i ? "|" : "",
-				      sqlite3_column_type(rows, i) == SQLITE_NULL
+				      /* Each index has a key of its own. */
+				      !strcmp(sqlite3_column_name(rows, i), "hash") ||
+						      !strcmp(sqlite3_column_name(rows, i), "value")
+					      ? "#"
+				      : sqlite3_column_type(rows, i) == SQLITE_NULL
 					      ? "NULL"
 					      : (const char *)sqlite3_column_text(rows, i));
 		rg_buf_add_char(out, '\n');
@@ -451,7 +455,7 @@ static void clean_up(struct roger *roger)
 
 static void new_session(struct roger *roger)
 {
-	struct roger_session_request request = { .fresh = true };
+	struct roger_session_request request = { .new_ = true };
 	struct roger_session_reply reply;
 	struct roger_err err;
 
@@ -733,7 +737,7 @@ static struct rg_index *new_index(struct roger *roger, const char *name)
 	return index;
 }
 
-static void check_messages(const struct roger_messages *a, const struct roger_messages *b)
+static void check_messages(const struct roger_message_list *a, const struct roger_message_list *b)
 {
 	size_t i;
 
@@ -750,7 +754,7 @@ static void check_found(const struct twins *twins, const struct rg_query *query,
 {
 	const struct rg_index_reach reach = { twins->end, rand() % 10 != 0 };
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_messages over, in;
+	struct roger_message_list over, in;
 	int64_t over_total = 0, in_total = 0;
 
 	assert_int_equal(rg_index_answer(twins->tail, reach, query, arena, &over,
@@ -789,7 +793,7 @@ static void check_ids(const struct twins *twins)
 {
 	const struct rg_query all = { .anywhere = true };
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_messages there;
+	struct roger_message_list there;
 	struct roger_str ids[4];
 	struct rg_query query = { .ids = ids, .id_count = 1 + (size_t)rand() % 4 };
 	size_t i;
@@ -812,7 +816,7 @@ static void check_limit(const struct twins *twins)
 	const struct rg_query all = { .anywhere = true };
 	struct rg_query some = { .anywhere = true, .limit = 1 + rand() % 4, .newest = rand() % 2 };
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_messages there, found;
+	struct roger_message_list there, found;
 	size_t i;
 
 	assert_int_equal(rg_index_messages(twins->full, &all, arena, &there, NULL, NULL), ROGER_OK);
@@ -893,7 +897,7 @@ static void what_a_lost_line_said_is_forgotten(void **state)
 	const struct rg_query unread = { .unread = true, .to = str("b"), .limit = 9 };
 	struct rg_index_reach reach = { .held = true };
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct roger_inbox_reply reply;
 	int64_t before;
 	int i;

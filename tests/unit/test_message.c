@@ -1,8 +1,9 @@
 /*
  * What facts/message.h promises: seed 004's example reads and prints back
  * with its members in order, members of others survive, lengths count
- * characters, hostile lines are no messages and say why, and the order of
- * archiving holds for every combination of age and type.
+ * characters, hostile lines are no messages and say why, the order of
+ * archiving holds for every combination of age and type, and each member is
+ * what the message is, which no later line changes, or its state.
  */
 #include "place.h"
 
@@ -66,7 +67,9 @@ static void unknown_members_survive_and_the_chain_does_not(void **state)
 
 static void number_is_put_behind_the_seed_members(void **state)
 {
-	struct roger_message message = { .id = str("i"), .content = str("c"), .key = str("k") };
+	struct roger_message message = {
+		.id = str("i"), .type = ROGER_CONTEXT, .content = str("c"), .key = str("k")
+	};
 	struct rg_buf out;
 	size_t number_at;
 
@@ -214,7 +217,9 @@ static void ids_and_numbers_have_bounds(void **state)
 /* A line that gets its number later is the line that had it from the start. */
 static void a_number_that_is_put_in_later(void **state)
 {
-	struct roger_message message = { .id = str("i"), .content = str("c"), .key = str("k") };
+	struct roger_message message = {
+		.id = str("i"), .type = ROGER_CONTEXT, .content = str("c"), .key = str("k")
+	};
 	struct rg_buf without, with, joined;
 	size_t number_at, none;
 
@@ -275,6 +280,7 @@ static void a_skimmed_line_says_the_same(void **state)
 						 .issue = any_name(),
 						 .from = any_name(),
 						 .to = any_name(),
+						 .type = ROGER_CONTEXT + rand() % 4,
 						 .content = any_text(content, sizeof content),
 						 .read = rand() % 2,
 						 .read_at_ms = any_number(),
@@ -385,8 +391,8 @@ static void archive_order_walks_every_case(void **state)
 	(void)state;
 	for (a.created_at_ms = 1; a.created_at_ms <= 2; a.created_at_ms++)
 		for (b.created_at_ms = 1; b.created_at_ms <= 2; b.created_at_ms++)
-			for (a.type = 0; a.type < 4; a.type++)
-				for (b.type = 0; b.type < 4; b.type++)
+			for (a.type = ROGER_CONTEXT; a.type <= ROGER_DATA; a.type++)
+				for (b.type = ROGER_CONTEXT; b.type <= ROGER_DATA; b.type++)
 					for (a.position = 1; a.position <= 2; a.position++)
 						for (b.position = 1; b.position <= 2;
 						     b.position++) {
@@ -450,9 +456,192 @@ static void keys_hold_what_can_be_seen(void **state)
 	assert_string_equal(err.message, "key: expected visible characters, found U+202E");
 }
 
+/* ------------------------------------------------------------ later lines -- */
+
+static const char full[] = "{\"id\":\"m\",\"issue_id\":\"i\",\"from_phase\":\"a\",\"to_phase\":"
+			   "\"b\",\"run_counter\":2,"
+			   "\"message_type\":\"result\",\"content\":\"text\",\"metadata\":{\"n\":1."
+			   "50,\"k\":[1,{\"x\":null}]},"
+			   "\"read\":false,\"created_at\":5,\"read_at\":null,\"seq\":3,\"epoch\":2,"
+			   "\"idempotent_key\":\"k\","
+			   "\"reply_to\":\"r\",\"via\":\"bridge\",\"proved\":\"token\",\"cycle_"
+			   "id\":\"c\",\"attempt\":1,"
+			   "\"confirm_by\":9,\"retry_within\":4,\"theirs\":{\"deep\":1e2}}";
+static const char bare[] = "{\"id\":\"m\",\"issue_id\":\"i\",\"from_phase\":\"a\",\"to_phase\":"
+			   "\"b\",\"message_type\":\"result\","
+			   "\"content\":\"text\",\"read\":false,\"created_at\":5}";
+
+/* The text with one piece of it put in another's place; "": taken out. */
+static const char *edited(const char *text, const char *piece, const char *other, char to[1024])
+{
+	const char *at = strstr(text, piece);
+
+	assert_non_null(at);
+	snprintf(to, 1024, "%.*s%s%s", (int)(at - text), text, other, at + strlen(piece));
+	return to;
+}
+
+/* The members that the later line rewrites, each with a comma; the message through ret_message. */
+static const char *rewritten(const char *first, const char *later, struct rg_arena *arena,
+			     struct roger_message *ret_message)
+{
+	static char members[200];
+	struct rg_rewrites rewrites;
+	struct roger_err err;
+	size_t i;
+
+	if (rg_message_read_later(7, rg_str(first), rg_str(later), arena, ret_message, &rewrites,
+				  &err) < 0)
+		fail_msg("%s: %s", later, err.message);
+	members[0] = '\0';
+	for (i = 0; i < rewrites.count; i++)
+		snprintf(members + strlen(members), sizeof members - strlen(members), "%s,",
+			 rewrites.items[i].member);
+	return members;
+}
+
+static void each_member_is_the_message_or_its_state(void **state)
+{
+	static const struct {
+		const char *piece, *other, *members;
+	} cases[] = {
+		{ "\"i\"", "\"j\"", "issue_id," },
+		{ "\"from_phase\":\"a\"", "\"from_phase\":\"e\"", "from_phase," },
+		{ "\"to_phase\":\"b\"", "\"to_phase\":\"e\"", "to_phase," },
+		{ "\"run_counter\":2", "\"run_counter\":1", "run_counter," },
+		{ "\"run_counter\":2,", "", "" },
+		{ "\"run_counter\":2", "\"run_counter\":null", "" },
+		{ "\"result\"", "\"context\"", "message_type," },
+		{ "\"text\"", "\"Text\"", "content," },
+		{ "\"text\"", "\"\"", "content," },
+		{ "\"text\"", "\"\\u0074ext\"", "" },
+		{ "1.50", "1.5", "" },
+		{ "1.50", "15e-1", "" },
+		{ "1.50", "1.51", "metadata," },
+		{ "1.50", "\"1.50\"", "metadata," },
+		{ "{\"n\":1.50,\"k\":[1,{\"x\":null}]}", "{\"k\":[1.0,{\"x\":null}],\"n\":1.5}",
+		  "" },
+		{ "[1,{\"x\":null}]", "[{\"x\":null},1]", "metadata," },
+		{ "{\"n\":1.50,\"k\":[1,{\"x\":null}]}", "{\"n\":1.50}", "metadata," },
+		{ "{\"n\":1.50,\"k\":[1,{\"x\":null}]}", "null", "" },
+		{ "\"read\":false", "\"read\":true", "" },
+		{ "\"created_at\":5", "\"created_at\":6", "created_at," },
+		{ "\"read_at\":null", "\"read_at\":8", "" },
+		{ "\"seq\":3", "\"seq\":4", "seq," },
+		{ "\"seq\":3,", "", "" },
+		{ "\"epoch\":2", "\"epoch\":3", "epoch," },
+		{ "\"k\",\"reply", "\"l\",\"reply", "idempotent_key," },
+		{ "\"r\"", "\"s\"", "reply_to," },
+		{ "\"bridge\"", "\"ingest\"", "via," },
+		{ "\"token\"", "\"observed\"", "proved," },
+		{ "\"c\"", "\"d\"", "" },
+		{ "\"attempt\":1", "\"attempt\":2", "" },
+		{ "\"confirm_by\":9,", "", "" },
+		{ "\"retry_within\":4", "\"retry_within\":5", "" },
+		{ "\"theirs\":{\"deep\":1e2}", "\"theirs\":{\"deep\":100}", "" },
+		{ "\"theirs\":{\"deep\":1e2}", "\"theirs\":{\"deep\":101}", "," },
+		{ ",\"theirs\":{\"deep\":1e2}", "", "" },
+		{ "\"theirs\"", "\"new\":1,\"theirs\"", "" },
+		{ "\"id\"", "\"claimed_by\":\"w\",\"claimed_until\":1,\"handed_at\":2,\"id\"", "" },
+		{ "\"id\"", "\"acked_at\":3,\"ack_outcome\":\"done\",\"ack_note\":\"n\",\"id\"",
+		  "" },
+		{ "\"id\"", "\"archived_at\":3,\"archive_reason\":\"n\",\"id\"", "" },
+		{ "\"i\",\"from_phase\":\"a\"", "\"j\",\"from_phase\":\"e\"",
+		  "issue_id,from_phase," },
+	};
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message first, later;
+	char line[1024];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(rg_message_read_within(rg_str(full), arena, &first, NULL), ROGER_OK);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		edited(full, cases[i].piece, cases[i].other, line);
+		if (strcmp(rewritten(full, line, arena, &later), cases[i].members) != 0)
+			fail_msg("%s: rewrites %s", line, rewritten(full, line, arena, &later));
+		/* Whatever it says, the message is the first line's. */
+		assert_int_equal(rg_message_hash(1, &first) == rg_message_hash(1, &later),
+				 !strstr(line, "\"new\""));
+	}
+	rg_arena_free(arena);
+}
+
+static void what_the_first_line_lacks_is_not_added(void **state)
+{
+	static const char *const added[][2] = {
+		{ "\"seq\":3", "seq," },	  { "\"idempotent_key\":\"k\"", "idempotent_key," },
+		{ "\"epoch\":1", "epoch," },	  { "\"reply_to\":\"r\"", "reply_to," },
+		{ "\"via\":\"bridge\"", "via," }, { "\"proved\":\"token\"", "proved," },
+		{ "\"metadata\":{}", "" },	  { "\"metadata\":{\"a\":0}", "metadata," },
+		{ "\"run_counter\":1", "" },	  { "\"run_counter\":2", "run_counter," },
+		{ "\"cycle_id\":\"c\"", "" },	  { "\"theirs\":1", "" },
+	};
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message later;
+	char line[1024], member[100];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof added / sizeof *added; i++) {
+		snprintf(member, sizeof member, "%s,\"id\"", added[i][0]);
+		edited(bare, "\"id\"", member, line);
+		assert_string_equal(rewritten(bare, line, arena, &later), added[i][1]);
+		assert_int_equal(later.pass, 1);
+		assert_int_equal(later.seq + later.epoch, 0);
+		assert_int_equal(later.key.length + later.reply_to.length + later.via.length, 0);
+	}
+	assert_true(rg_str_is(later.unknown, "\"theirs\":1"));
+	rg_arena_free(arena);
+}
+
+/* The seed's eleven members: what roger alone knows of a message stays. */
+static void a_line_of_the_origin_lacks_no_state(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message later;
+	char line[1024];
+
+	(void)state;
+	edited(bare, "\"read\":false", "\"read\":true,\"read_at\":9,\"run_counter\":2", line);
+	assert_string_equal(rewritten(full, line, arena, &later), "");
+	assert_true(later.read && rg_str_is(later.cycle, "c") && rg_str_is(later.key, "k"));
+	assert_int_equal(later.confirm_by_ms, 9);
+	assert_int_equal(later.retry_within_ms, 4);
+	assert_int_equal(later.attempt, 1);
+	/* Roger's own line leaves out what has ended. */
+	edited(full, "\"confirm_by\":9,\"retry_within\":4,", "", line);
+	assert_string_equal(rewritten(full, line, arena, &later), "");
+	assert_int_equal(later.confirm_by_ms + later.retry_within_ms, 0);
+	rg_arena_free(arena);
+}
+
+static void only_a_line_in_order_is_skimmed(void **state)
+{
+	struct roger_message found;
+	char line[1024];
+
+	(void)state;
+	edited(full, ",\"theirs\":{\"deep\":1e2}", "", line);
+	assert_true(rg_message_skim(rg_str(line), &found));
+	assert_false(rg_message_skim(rg_str(full), &found));
+	edited(full, "\"theirs\":{\"deep\":1e2}", "\"read\":true", line);
+	assert_false(rg_message_skim(rg_str(line), &found));
+	edited(full, "\"theirs\":{\"deep\":1e2}", "\"retry_within\":1", line);
+	assert_false(rg_message_skim(rg_str(line), &found));
+	edited(full, "\"theirs\":{\"deep\":1e2}", "\"\":1", line);
+	assert_false(rg_message_skim(rg_str(line), &found));
+	edited(full, "\"id\"", "\"\\u0069d\"", line);
+	assert_false(rg_message_skim(rg_str(line), &found));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_member_is_the_message_or_its_state),
+		cmocka_unit_test(what_the_first_line_lacks_is_not_added),
+		cmocka_unit_test(a_line_of_the_origin_lacks_no_state),
+		cmocka_unit_test(only_a_line_in_order_is_skimmed),
 		cmocka_unit_test(example_comes_back),
 		cmocka_unit_test(unknown_members_survive_and_the_chain_does_not),
 		cmocka_unit_test(number_is_put_behind_the_seed_members),

@@ -39,7 +39,6 @@ struct sample {
 	struct roger_strs texts;
 	struct pairs pairs;
 	int64_t spare;
-	int64_t hidden;
 	struct roger_str unknown;
 };
 
@@ -67,7 +66,6 @@ static const struct roger_field sample_fields[] = {
 	{ "texts", ROGER_TEXTS, AT(texts), 0, NULL, NULL, NULL },
 	{ "pairs", ROGER_RECORDS, AT(pairs), 0, NULL, &pair_record, NULL },
 	{ "spare", ROGER_INT, AT(spare), ROGER_SPARE, NULL, NULL, NULL },
-	{ "hidden", ROGER_INT, AT(hidden), ROGER_HIDDEN, NULL, NULL, NULL },
 	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, NULL },
 	{ 0 },
 };
@@ -251,7 +249,6 @@ static void unknown_members_survive(void **state)
 	assert_int_equal(read.result, ROGER_OK);
 	assert_true(rg_str_is(sample.unknown,
 			      "\"z\":{\"deep\":[1.0,\"\xc3\xbc\"]},\"hidden\":5,\"\\n\":1e9"));
-	assert_int_equal(sample.hidden, 0);
 	done(&read);
 }
 
@@ -290,8 +287,9 @@ static void kept_record_outlives_its_document(void **state)
 static void an_answer_has_words(void **state)
 {
 	static const struct roger_field fields[] = {
-		{ "from_phase", ROGER_TEXT, 0, ROGER_REQUIRED, NULL, NULL, "" },
-		{ "expectedBy", ROGER_TEXT, sizeof(struct roger_str), 0, NULL, NULL, "" },
+		{ "from", ROGER_TEXT, 0, ROGER_REQUIRED, NULL, NULL, "", "from_phase" },
+		{ "expected_by", ROGER_TEXT, sizeof(struct roger_str), 0, NULL, NULL, "",
+		  "expectedBy" },
 		{ "", ROGER_MEMBERS, 2 * sizeof(struct roger_str), 0, NULL, NULL, "" },
 		{ 0 },
 	};
@@ -499,7 +497,7 @@ static void wrong_members_are_refused_by_name(void **state)
 	refused("{\"name\":null}", "name");
 	refused("{\"name\":7}", "name");
 	refused("{\"name\":\"\"}", "name");
-	refused("{\"name\":\"MARKER MARKER\"}", "name");
+	refused("{\"name\":\"two words\",\"text\":\"MARKER\"}", "name");
 	refused("{\"name\":\"a\",\"text\":[\"MARKER\"]}", "text");
 	refused("{\"name\":\"a\",\"text\":\"MARKER\\u0000\"}", "text");
 	refused("{\"name\":\"a\",\"number\":\"7\"}", "number");
@@ -680,7 +678,7 @@ static void an_answer_is_read_back(void **state)
 	} record = { 0 };
 #define AT(member) offsetof(struct answer, member)
 	static const struct roger_field fields[] = {
-		{ "expectedBy", ROGER_TEXT, AT(by), 0, NULL, NULL, "" },
+		{ "expected_by", ROGER_TEXT, AT(by), 0, NULL, NULL, "", "expectedBy" },
 		{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED, NULL, NULL, "" },
 		{ "rate", ROGER_INT, AT(rate), ROGER_MEASURED, NULL, NULL, "" },
 		{ "count", ROGER_INT, AT(count), 0, NULL, NULL, "" },

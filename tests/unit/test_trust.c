@@ -72,8 +72,9 @@ static void accept_all(const struct fixture *fixture, struct roger_strs commands
 		       struct roger_strs paths)
 {
 	struct rg_trust *trust = load(fixture);
+	const struct rg_trusted wish = { .commands = commands, .paths = paths };
 
-	assert_int_equal(rg_trust_accept(trust, commands, paths, NULL), ROGER_OK);
+	assert_int_equal(rg_trust_accept(trust, &wish, NULL), ROGER_OK);
 	rg_trust_free(trust);
 }
 
@@ -198,13 +199,14 @@ static struct roger_str digest(const struct fixture *fixture, const char *one, c
 			       const char *three, size_t *ret_files)
 {
 	struct roger_str items[3] = { rg_str(one), rg_str(two), rg_str(three) }, sha256;
-	struct roger_strs words = { items, three ? 3 : two ? 2 : 1 }, files;
+	struct roger_strs words = { items, three ? 3 : two ? 2 : 1 };
+	struct rg_trust_named named;
 
 	assert_int_equal(
-		rg_trust_digest(fixture->root, words, fixture->arena, &sha256, &files, NULL),
+		rg_trust_digest(fixture->root, words, fixture->arena, &sha256, &named, NULL),
 		ROGER_OK);
 	assert_int_equal(sha256.length, 64);
-	*ret_files = files.count;
+	*ret_files = named.files.count;
 	return sha256;
 }
 

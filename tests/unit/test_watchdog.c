@@ -44,6 +44,7 @@ static int make_desk(void **state)
 		.status_updated_at = RG_STR("2026-04-24T10:40:00+08:00"),
 		.status_reason = RG_STR("Dispatch receipt exists and SLA has not been crossed."),
 		.owner = RG_STR("lead"),
+		.status = ROGER_RUN_ACTIVE,
 	};
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 	*state = desk;
@@ -78,7 +79,8 @@ static enum roger_run_status expected_status(const struct rg_receipts *r, int64_
 /* How the reason of each status must start. */
 static bool fits(const char *reason, enum roger_run_status status)
 {
-	static const char *const starts[] = { "Dispatch receipt",
+	static const char *const starts[] = { "",
+					      "Dispatch receipt",
 					      "No completion receipt, and SLA",
 					      "Finished (",
 					      "Completion receipt and confirmed forward",
@@ -885,7 +887,7 @@ static void how_a_child_ended(void **state)
 		bool completed, lost, limit;
 		enum roger_run_outcome outcome;
 	} cases[] = {
-		{ "", false, false, false, ROGER_RUN_OPEN },
+		{ "", false, false, false, 0 },
 		{ "", true, false, false, ROGER_RUN_UNKNOWN },
 		{ "", false, true, false, ROGER_RUN_UNKNOWN },
 		{ "lost", false, true, false, ROGER_RUN_UNKNOWN },
@@ -1149,7 +1151,9 @@ static void restating_mends_what_is_wrong(void **state)
 
 static int change_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_run run = { .run = RG_STR("r1"), .expected_by = RG_STR("then") };
+	struct roger_run run = { .run = RG_STR("r1"),
+				 .expected_by = RG_STR("then"),
+				 .status = ROGER_RUN_ACTIVE };
 	struct rg_receipts receipts = { .dispatched_ms = 1, .expected_by_ms = 2 };
 	struct rg_buf text;
 	bool changed;

@@ -127,7 +127,9 @@ static void give_up(struct model *model, const struct attempt *last)
 	if (mail->dead || timeouts_of(model, last) < model->attempts_max)
 		return;
 	mail->dead = true;
-	*dead = (struct dead){ .mail = last->mail, .at_ms = rg_clock_ms() };
+	*dead = (struct dead){ .mail = last->mail,
+			       .status = ROGER_UNDELIVERED,
+			       .at_ms = rg_clock_ms() };
 	memcpy(dead->cycle, last->cycle, sizeof dead->cycle);
 	snprintf(dead->task, sizeof dead->task, "%.*s", (int)strcspn(last->key, ":"), last->key);
 	model->dead_count++;

@@ -36,7 +36,7 @@ static void send_some(void)
 {
 	struct roger_str to[AGENTS - 1];
 	struct roger_send_request items[40] = { 0 };
-	struct roger_send_many_request request = { .items = items, .count = 1 + draw(40) };
+	struct roger_send_many_request request = { .items = { items, 1 + draw(40) } };
 	const unsigned from = draw(AGENTS);
 	struct roger_send_many_reply reply;
 	struct roger_err err;
@@ -44,12 +44,12 @@ static void send_some(void)
 
 	for (i = 0; i < AGENTS - 1; i++)
 		to[i] = rg_str(agents[(from + 1 + i) % AGENTS]);
-	for (i = 0; i < request.count; i++)
+	for (i = 0; i < request.items.count; i++)
 		items[i] = (struct roger_send_request){ .from = rg_str(agents[from]),
 							.to = { to, 1 + draw(AGENTS - 1) },
 							.issue = rg_str(draw(2) ? "app" : "lib"),
 							.content = RG_STR("x"),
-							.new_names = true };
+							.new_ = true };
 	if (roger_send_many(scene.roger, &request, &reply, &err) == ROGER_OK)
 		roger_reply_free(&reply);
 }
@@ -89,7 +89,7 @@ static void archive_some(void)
 
 static void play(void)
 {
-	const struct roger_session_request fresh = { .fresh = true };
+	const struct roger_session_request fresh = { .new_ = true };
 	struct roger_session_reply session;
 	int step;
 

@@ -185,7 +185,7 @@ static bool same_entry(const struct roger_attempt *a, const struct roger_attempt
  * roger sends about a run. */
 static void learn_refused(void)
 {
-	const struct roger_sends_request errors = { .outcome = ROGER_ERROR + 1, .limit = 1000 };
+	const struct roger_sends_request errors = { .outcome = ROGER_SENDS_ERROR, .limit = 1000 };
 	struct roger_sends_reply log = { 0 };
 	const struct roger_attempt *entry;
 	struct sending sending;
@@ -317,7 +317,8 @@ static void send_one(void)
 	request.from = rg_str(sending.from);
 	request.issue = rg_str(sending.issue);
 	request.key = rg_str(sending.key);
-	request.within_ms = request.confirm = sending.confirm;
+	request.within_ms = sending.confirm;
+	request.confirm = sending.confirm ? ROGER_CONFIRM_READ : 0;
 	r = roger_send(scene.roger, &request, &reply, &err);
 	/* What the text is comes first. */
 	if (!strcmp(sending.to, "evelyn") && heir && *heir && r != ROGER_EDATA)
@@ -343,7 +344,7 @@ static void send_and_die(void)
 						    .content = RG_STR("x"),
 						    .issue = RG_STR("app"),
 						    .key = RG_STR("app:killed:1"),
-						    .confirm = true,
+						    .confirm = ROGER_CONFIRM_READ,
 						    .within_ms = 100000 };
 	struct sending sending = { .from = "amelia", .to = "bobby", .key = "app:killed:1" };
 	struct roger_send_reply reply;
@@ -416,7 +417,7 @@ static void claim_one(void)
 static void answer_one(void)
 {
 	struct mail *mail = any_mail();
-	struct roger_ack_request request = { .outcome = (int)draw(3) };
+	struct roger_ack_request request = { .outcome = 1 + (int)draw(3) };
 	struct roger_messages_reply reply = { 0 };
 	struct roger_str id;
 	int r;
@@ -430,12 +431,12 @@ static void answer_one(void)
 	if (draw(2)) {
 		r = roger_ack(scene.roger, &request, &reply, NULL);
 		/* Saying the same again says nothing new. */
-		if (r == ROGER_OK && mail->ack_outcome != request.outcome + 1) {
+		if (r == ROGER_OK && mail->ack_outcome != request.outcome) {
 			model_read(&model, (int)(mail - model.mails),
 				   reply.messages.items[0].read_at_ms);
 			mail->looked |= strcmp(mail->to, "cleo") != 0;
 			mail->acks++;
-			mail->ack_outcome = request.outcome + 1;
+			mail->ack_outcome = request.outcome;
 		}
 	} else {
 		r = roger_nack(scene.roger, &request, &reply, NULL);
@@ -621,7 +622,7 @@ static void complete_one(struct job *job)
 								     : ROGER_RUN_SUCCEEDED;
 		}
 		take_run(job, &reply.runs.items[0]);
-		if (job->completed_at_ms && job->outcome == ROGER_RUN_OPEN)
+		if (job->completed_at_ms && !job->outcome)
 			job->outcome = ROGER_RUN_UNKNOWN;
 	}
 	roger_reply_free(&reply);
@@ -631,7 +632,7 @@ static void complete_one(struct job *job)
 static void settle_one(struct job *job)
 {
 	const struct roger_settle_request request = { .run = rg_str(job->id),
-						      .why = RG_STR("seen") };
+						      .reason = RG_STR("seen") };
 	struct roger_runs_reply reply = { 0 };
 
 	job->settled |= roger_settle(scene.roger, &request, &reply, NULL) == ROGER_OK;
@@ -716,7 +717,7 @@ static void run_program(void)
 						   .agent = RG_STR("amelia"),
 						   .run = RG_STR("p1"),
 						   .issue = RG_STR("app"),
-						   .limit_ms = how == 3 };
+						   .timeout_ms = how == 3 };
 	struct roger_run_reply reply = { 0 };
 	struct job *job;
 
@@ -804,8 +805,8 @@ static void change_letter(void)
 
 static void turn_over(void)
 {
-	const struct roger_session_request session = { .fresh = true };
-	const struct roger_cycle_request cycle = { .fresh = true };
+	const struct roger_session_request session = { .new_ = true };
+	const struct roger_cycle_request cycle = { .new_ = true };
 	const struct roger_purge_request purge = { 0 };
 	struct roger_session_reply opened = { 0 };
 	struct roger_cycle_reply cycles = { 0 };
@@ -822,7 +823,7 @@ static void turn_over(void)
 		/* Until somebody reads a send log, what has no key is in the journal alone. */
 		assert_int_equal(roger_sends(scene.roger, &sends, &log, NULL), ROGER_OK);
 		assert_int_equal(roger_cycle(scene.roger, &cycle, &cycles, NULL), ROGER_OK);
-		snprintf(model.cycle, sizeof model.cycle, "%.*s", RG_STR_ARGS(cycles.current.id));
+		snprintf(model.cycle, sizeof model.cycle, "%.*s", RG_STR_ARGS(cycles.current));
 		break;
 	default:
 		assert_int_equal(roger_purge(scene.roger, &purge, &purged, NULL), ROGER_OK);
@@ -995,7 +996,7 @@ static void check_messages(void)
 
 static void check_attempts(void)
 {
-	int64_t count = 0, retries = 0, late = 0, outcomes[4] = { 0 };
+	int64_t count = 0, retries = 0, late = 0, outcomes[5] = { 0 };
 	const struct attempt *attempt;
 	int i;
 
@@ -1023,7 +1024,7 @@ static void check_attempts(void)
 
 static void check_letters(int64_t now_ms)
 {
-	int64_t by_status[3] = { 0 }, open = 0, read = 0, of_cycle = 0;
+	int64_t by_status[4] = { 0 }, open = 0, read = 0, of_cycle = 0;
 	const struct dead *dead;
 	int i;
 
@@ -1048,7 +1049,7 @@ static void check_letters(int64_t now_ms)
 
 static void check_runs(int64_t now_ms)
 {
-	int64_t by_status[6] = { 0 }, by_outcome[6] = { 0 }, late = 0, recoveries = 0, lost = 0,
+	int64_t by_status[7] = { 0 }, by_outcome[6] = { 0 }, late = 0, recoveries = 0, lost = 0,
 		failed = 0, unheard = 0;
 	const struct job *job;
 	int i, s;
@@ -1587,7 +1588,7 @@ static void histories_have_no_contradiction(void **state)
 		play_one(strtoull(alone, NULL, 10));
 	for (number = 1; !alone && number <= count; number++)
 		play_one(number);
-	for (i = 0; !alone && i < ROGER_EVENT_ATTEMPTED; i++)
+	for (i = ROGER_EVENT_CYCLE; !alone && i < ROGER_EVENT_ATTEMPTED; i++)
 		if (!came_up[i])
 			fail_msg("kind %d never came up", (int)i);
 	for (i = 0; !alone && i < CONCERNS; i++)

@@ -49,7 +49,7 @@ static int tell_run(struct examining *examining, struct roger_str file,
 {
 	struct roger_breach *breach;
 
-	examining->reply->damage += severity == ROGER_DAMAGE;
+	examining->reply->damaged += severity == ROGER_DAMAGE;
 	examining->reply->notes += severity == ROGER_NOTE;
 	examining->reply->fixed += fixed;
 	breach = rg_arena_push(examining->arena, &examining->breaches.items,
@@ -85,7 +85,7 @@ static int tell_stale(struct examining *examining, const struct rg_run_document 
 	if (r < 0)
 		return r;
 	snprintf(what, sizeof what, "it says %s, and its evidence by now %s",
-		 rg_run_statuses[document->stored], rg_run_statuses[document->run.status]);
+		 rg_run_status_names[document->stored], rg_run_status_names[document->run.status]);
 	r = tell_run(examining, document->file, ROGER_NOTE, changed, rg_str(what), err);
 	if (r == ROGER_OK)
 		examining->breaches.items[examining->breaches.count - 1].fixable = true;
@@ -160,7 +160,7 @@ static int compare(const void *a, const void *b)
 static int reply_breaches(struct examining *examining, struct roger_err *err)
 {
 	struct roger_doctor_reply *reply = examining->reply;
-	const struct roger_breaches *from = &reply->breaches;
+	const struct roger_breach_list *from = &reply->breaches;
 	struct roger_breach *place;
 	size_t i;
 
@@ -175,19 +175,19 @@ static int reply_breaches(struct examining *examining, struct roger_err *err)
 		qsort(examining->breaches.items, examining->breaches.count,
 		      sizeof *examining->breaches.items, compare);
 	reply->breaches =
-		(struct roger_breaches){ examining->breaches.items, examining->breaches.count };
+		(struct roger_breach_list){ examining->breaches.items, examining->breaches.count };
 	reply->left = reply->repairable - reply->fixed;
 	for (i = 0; i < reply->breaches.count; i++)
 		reply->left += reply->breaches.items[i].fixed &&
 			       reply->breaches.items[i].severity == ROGER_NOTE;
-	reply->left = reply->damage + (reply->left > 0 ? reply->left : 0);
+	reply->left = reply->damaged + (reply->left > 0 ? reply->left : 0);
 	return ROGER_OK;
 }
 
 static int look_for_lost(struct examining *examining, struct roger_err *err)
 {
 	const struct rg_config *config = examining->roger->workspace->config;
-	struct roger_damages damages;
+	struct roger_damage_list damages;
 	int r;
 
 	r = rg_engine_damages(examining->roger->engine, examining->arena, &damages, err);
@@ -215,10 +215,9 @@ static void note_damage(struct roger *roger, struct rg_arena *arena)
 		(void)!rg_engine_note_findings(roger->engine, &found, arena, NULL);
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *request,
+		   struct roger_doctor_reply *reply, struct roger_err *err)
 {
-	const struct roger_doctor_request *request = request_;
-	struct roger_doctor_reply *reply = reply_;
 	struct examining examining = {
 		.roger = roger, .reply = reply, .arena = reply->memory, .fix = request->fix
 	};
@@ -238,82 +237,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		r = judge_runs(&examining, err);
 	if (r == ROGER_OK)
 		r = reply_breaches(&examining, err);
-	if (r == ROGER_OK && reply->damage)
+	if (r == ROGER_OK && reply->damaged)
 		note_damage(roger, reply->memory);
 	return r < 0 ? r : try_links(roger, reply, err);
 }
-
-static const struct roger_field request_fields[] = {
-	{ "fix", ROGER_BOOL, offsetof(struct roger_doctor_request, fix), 0, NULL, NULL,
-	  "repair derived files: index, send log entries, file modes" },
-	RG_END,
-};
-static const struct roger_record request_record = { "doctor", sizeof(struct roger_doctor_request),
-						    request_fields };
-
-static const char *const kinds[] = { "chain",	 "shape",	"message", "limit",
-				     "index",	 "state",	"archive", "control",
-				     "send_log", "dead_letter", "cycle",   "run",
-				     "mode",	 "place",	"seal",	   NULL };
-static const char *const severities[] = { "damage", "repairable", "note", NULL };
-
-#define AT(member) offsetof(struct roger_breach, member)
-static const struct roger_field breach_fields[] = {
-	{ "severity", ROGER_ENUM, AT(severity), ROGER_REQUIRED, severities, NULL,
-	  "a note is no breach" },
-	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, kinds, NULL, "what it is about" },
-	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "from the data folder" },
-	{ "line", ROGER_INT, AT(line), ROGER_REQUIRED, NULL, NULL, "from 1; 0: the whole file" },
-	{ "byte", ROGER_INT, AT(byte), ROGER_REQUIRED, NULL, NULL, "where the line starts" },
-	{ "what", ROGER_TEXT, AT(what), ROGER_REQUIRED, NULL, NULL, "in words" },
-	{ "fixable", ROGER_BOOL, AT(fixable), ROGER_REQUIRED, NULL, NULL, "--fix mends it" },
-	{ "fixed", ROGER_BOOL, AT(fixed), ROGER_REQUIRED, NULL, NULL, "and did" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record breach_record = { "breach", sizeof(struct roger_breach),
-						   breach_fields };
-
-#define AT(member) offsetof(struct roger_link, member)
-static const struct roger_field link_fields[] = {
-	{ "tool", ROGER_TEXT, AT(tool), ROGER_REQUIRED, NULL, NULL, "claude, codex..." },
-	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "where it stands" },
-	{ "what", ROGER_TEXT, AT(what), ROGER_REQUIRED, NULL, NULL, "the server, or a hook" },
-	{ "works", ROGER_BOOL, AT(works), ROGER_REQUIRED, NULL, NULL, "tried, as the tool would" },
-	{ "trouble", ROGER_TEXT, AT(trouble), ROGER_SPARE, NULL, NULL, "if not: what happened" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record link_record = { "link", sizeof(struct roger_link), link_fields };
-
-#define AT(member) offsetof(struct roger_doctor_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "breaches", ROGER_RECORDS, AT(breaches), 0, NULL, &breach_record,
-	  "the worst first; at most 1,000 of each severity" },
-	{ "damaged", ROGER_INT, AT(damage), 0, NULL, NULL, "breaches that nothing can mend" },
-	{ "repairable", ROGER_INT, AT(repairable), 0, NULL, NULL, "breaches that --fix mends" },
-	{ "notes", ROGER_INT, AT(notes), 0, NULL, NULL, "to be known, and no breaches" },
-	{ "fixed", ROGER_INT, AT(fixed), 0, NULL, NULL, "mended now" },
-	{ "left", ROGER_INT, AT(left), 0, NULL, NULL, "breaches that still stand" },
-	{ "bytes", ROGER_INT, AT(bytes), 0, NULL, NULL, "of journals gone through" },
-	{ "lines", ROGER_INT, AT(lines), 0, NULL, NULL, "of these" },
-	{ "messages", ROGER_INT, AT(messages), 0, NULL, NULL, "lines that hold one" },
-	{ "attempts", ROGER_INT, AT(attempts), 0, NULL, NULL, "lines of send logs" },
-	{ "runs", ROGER_INT, AT(runs), 0, NULL, NULL, "documents" },
-	{ "links", ROGER_RECORDS, AT(links), 0, NULL, &link_record, "to agents' tools" },
-	{ "broken_links", ROGER_INT, AT(broken_links), 0, NULL, NULL, "of these" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "examined", sizeof(struct roger_doctor_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_doctor = {
-	.name = "doctor",
-	.summary = "check the whole workspace, and repair derived files",
-	.examples = "roger doctor\nroger doctor --fix\nroger doctor --json\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

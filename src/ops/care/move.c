@@ -108,10 +108,8 @@ static int configure(const struct side *from, const struct side *to, struct roge
 {
 	struct roger_str address;
 	const char *root = find_setting(from, to, &address)->workspace->root;
-	int r = ROGER_OK;
+	int r = rg_trust_set_store(root, address, err);
 
-	if (address.length)
-		r = rg_trust_add_place(root, address, err);
 	return r == ROGER_OK ? rg_config_set_store(root, address, false, err) : r;
 }
 
@@ -154,9 +152,9 @@ static int stay(struct side *side, struct roger_err *err)
 	return rg_engine_open(side->workspace, &side->engine, err);
 }
 
-static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
+		 struct roger_move_reply *reply, struct roger_err *err)
 {
-	struct roger_move_reply *reply = reply_;
 	struct rg_moved moved = { 0 };
 	struct side sides[2] = { { 0 } };
 	int r;
@@ -178,43 +176,3 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 	close_side(&sides[1]);
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_move_request, member)
-static const struct roger_field request_fields[] = {
-	{ "to", ROGER_TEXT, AT(to), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "postgres://ROLE@HOST/DATABASE#WORKSPACE, or the folder whose .roger/ gets the files" },
-	{ "from", ROGER_TEXT, AT(from), 0, NULL, NULL,
-	  "at or below the workspace (default: as for every command)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "request", sizeof(struct roger_move_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_move_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "from", ROGER_TEXT, AT(from), 0, NULL, NULL, "where it was" },
-	{ "to", ROGER_TEXT, AT(to), 0, NULL, NULL, "where it is now" },
-	{ "already", ROGER_BOOL, AT(already), 0, NULL, NULL, "it was there before" },
-	{ "journals", ROGER_INT, AT(journals), 0, NULL, NULL,
-	  "that were moved and compared; 0: only the last step was missing" },
-	{ "lines", ROGER_INT, AT(lines), 0, NULL, NULL, "of these" },
-	{ "bytes", ROGER_INT, AT(bytes), 0, NULL, NULL, "of these" },
-	{ "runs", ROGER_INT, AT(runs), 0, NULL, NULL, "documents of runs" },
-	{ "overruled", ROGER_BOOL, AT(overruled), 0, NULL, NULL,
-	  "ROGER_STORE is set, and wins over config.yaml" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "moved", sizeof(struct roger_move_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_move = {
-	.name = "move",
-	.summary = "move the workspace into PostgreSQL, or back into files",
-	.examples = "roger move postgres://roger@db.example/roger#team\nroger move .\n",
-	.flags = ROGER_WRITES | ROGER_NO_WORKSPACE,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

@@ -26,10 +26,9 @@ int rg_arrive_last(struct roger *roger, struct roger_str agent, struct rg_arena 
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_arrive(struct roger *roger, const struct roger_arrive_request *request,
+		   struct roger_arrive_reply *reply, struct roger_err *err)
 {
-	const struct roger_arrive_request *request = request_;
-	struct roger_arrive_reply *reply = reply_;
 	const struct rg_note note = { .kind = RG_NOTE_ARRIVED,
 				      .agent = request->agent,
 				      .for_tool = request->tool,
@@ -44,34 +43,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	reply->noted = r == ROGER_OK;
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_arrive_request, member)
-static const struct roger_field request_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
-	  "who is there (--as, else ROGER_AGENT)" },
-	{ "session", ROGER_NAME, AT(session), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "as the tool names it" },
-	{ "tool", ROGER_NAME, AT(tool), 0, NULL, NULL, "claude, codex..." },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "arrive", sizeof(struct roger_arrive_request),
-						    request_fields };
-
-static const struct roger_field reply_fields[] = {
-	{ "noted", ROGER_BOOL, offsetof(struct roger_arrive_reply, noted), 0, NULL, NULL,
-	  "false: it was known" },
-	RG_END,
-};
-static const struct roger_record reply_record = { "arrive", sizeof(struct roger_arrive_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_arrive = {
-	.name = "arrive",
-	.summary = "record which session an agent's tool started, for wake",
-	.examples = "roger arrive 0199a213-81c0-7800-8aa1-bbab2a035a53 --tool codex --as bob\n",
-	.flags = ROGER_UNNOTED | ROGER_MARKS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

@@ -102,8 +102,8 @@ static int tell_arrivals(struct look *look, struct rg_crossing *crossing,
 			 const struct rg_taken *taken, struct roger_str kept, bool stays,
 			 struct roger_err *err)
 {
-	static const char *const kinds[] = { "stored",	"stored",  "skipped", "skipped",
-					     "waiting", "written", "trouble" };
+	static const char *const kinds[] = { "",	"stored",  "stored",  "skipped",
+					     "skipped", "waiting", "written", "trouble" };
 	const struct rg_arrival *arrival = crossing->items;
 	size_t i;
 	int r = ROGER_OK;
@@ -427,6 +427,32 @@ static int take_file(struct look *look, struct rg_taken *taken, struct roger_err
 
 /* ---------------------------------------------------------- whole looks -- */
 
+static int fail_untrusted(const struct rg_workspace *workspace, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EREFUSED, 0, "no file is taken in or written: %s",
+		       workspace->distrust);
+}
+
+/*
+ * Files may have come with a pull, and mail go out with the next push.  *ret_may false without an
+ * error: git is at work, which is told once.
+ */
+static int check_trust(struct look *look, bool *ret_may, struct roger_err *err)
+{
+	struct rg_workspace *workspace = look->roger->workspace;
+	const char *why = rg_workspace_distrust(workspace);
+	struct roger_err busy;
+
+	*ret_may = !*why;
+	if (!*why)
+		return ROGER_OK;
+	if (!workspace->git_busy)
+		return fail_untrusted(workspace, err);
+	look->bridge->busy = true;
+	(void)!rg_fail(&busy, ROGER_EREFUSED, 0, "%s", why);
+	return tell_trouble(look, RG_STR(".git"), &busy, err);
+}
+
 static bool is_file_only(const struct roger *roger, struct roger_str stem)
 {
 	const struct roger_strs *names = &roger->workspace->config->file_only;
@@ -444,13 +470,15 @@ static int take_standing(struct look *look, bool *ret_any, struct roger_err *err
 	struct rg_triggers *triggers = &look->bridge->triggers;
 	struct roger_strs names;
 	struct roger_err why;
-	bool taken;
+	bool taken, may = true;
 	size_t i;
 	int r;
 
 	*ret_any = false;
 	r = rg_triggers_list(triggers, look->bridge->scratch, &names, err);
-	for (i = 0; i < names.count && r == ROGER_OK; i++) {
+	if (r == ROGER_OK && names.count)
+		r = check_trust(look, &may, err);
+	for (i = 0; may && i < names.count && r == ROGER_OK; i++) {
 		if (is_file_only(look->roger, rg_trigger_stem(names.items[i])))
 			continue;
 		r = rg_triggers_take(triggers, names.items[i], &look->roger->ids, &taken, &why);
@@ -462,6 +490,20 @@ static int take_standing(struct look *look, bool *ret_any, struct roger_err *err
 		*ret_any |= r == ROGER_OK && taken;
 	}
 	return r == ROGER_OK && *ret_any ? rg_triggers_settle(triggers, err) : r;
+}
+
+/* A pull came between the look and the take: nobody reads what was taken since, but people. */
+static int put_new_aside(struct look *look)
+{
+	struct rg_triggers *triggers = &look->bridge->triggers;
+	struct rg_taken_list list;
+	size_t i;
+	int r = rg_triggers_taken(triggers, look->bridge->scratch, &list, NULL);
+
+	for (i = 0; r == ROGER_OK && i < list.count; i++)
+		if (list.items[i].ms >= look->now_taken)
+			r = rg_triggers_put_aside(triggers, &list.items[i], NULL);
+	return r;
 }
 
 static int take_taken(struct look *look, struct roger_err *err)
@@ -496,7 +538,7 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 {
 	struct rg_bridge *bridge = look->bridge;
 	struct rg_taken_list leftover = { 0 };
-	bool any;
+	bool any = false, may = true;
 	int r = ROGER_OK;
 
 	rg_arena_reset(bridge->scratch);
@@ -514,9 +556,16 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	look->now_taken = bridge->triggers.last_ms + 1;
 	if (r == ROGER_OK)
 		r = take_standing(look, &any, err);
-	if (r == ROGER_OK && (full || any || bridge->busy))
+	if (r == ROGER_OK && full && !any)
+		r = check_trust(look, &may, err);
+	if (r == ROGER_OK && may && any) {
+		r = check_trust(look, &may, err);
+		if (!may && put_new_aside(look) < 0)
+			r = rg_fail(err, ROGER_EIO, 0, "what was taken cannot be put aside");
+	}
+	if (r == ROGER_OK && may && (full || any || bridge->busy))
 		r = take_taken(look, err);
-	if (r == ROGER_OK && full)
+	if (r == ROGER_OK && may && full)
 		r = rg_handout(look->roger, bridge, look->reply, err);
 	if (full)
 		rg_bridge_swap_told(bridge);
@@ -582,14 +631,17 @@ static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 	}
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_bridge(struct roger *roger, const struct roger_bridge_request *request,
+		   struct roger_bridge_reply *reply, struct roger_err *err)
 {
-	const struct roger_bridge_request *request = request_;
-	struct look look = { .roger = roger, .reply = reply_, .issue = request->issue };
+	struct look look = { .roger = roger, .reply = reply, .issue = request->issue };
 	int r;
 
-	if (request->wait_ms < 0)
+	if (request->timeout_ms < 0)
 		return rg_fail_member(err, ROGER_EDATA, "timeout", "timeout: expected a span");
+	if (!roger->bridge && *rg_workspace_distrust(roger->workspace) &&
+	    !roger->workspace->git_busy)
+		return fail_untrusted(roger->workspace, err);
 	r = rg_bridge_open(roger, err);
 	if (r < 0)
 		return r;
@@ -601,10 +653,10 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		look.bridge->is_bridge = true;
 		look.bridge->recovered = false;
 	}
-	if (!request->wait_ms)
+	if (!request->timeout_ms)
 		look.bridge->told.count = 0;
-	r = look_until(&look, request->wait_ms, err);
-	if (!request->wait_ms) {
+	r = look_until(&look, request->timeout_ms, err);
+	if (!request->timeout_ms) {
 		rg_engine_bridge_end(roger->engine);
 		look.bridge->is_bridge = false;
 	}
@@ -612,28 +664,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		rg_crossing_note(roger, &rg_op_bridge, look.reply);
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_bridge_request, member)
-static const struct roger_field request_fields[] = {
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
-	  "unit of work of what comes in (default general)" },
-	{ "timeout", ROGER_SPAN, AT(wait_ms), ROGER_WAITS, NULL, NULL,
-	  "end when something came, or nothing for this long (default: never)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "bridge", sizeof(struct roger_bridge_request),
-						    request_fields };
-
-const struct roger_op rg_op_bridge = {
-	.name = "bridge",
-	.summary = "exchange mail through files, for agents that only know files",
-	.examples = "roger bridge\nroger bridge --once\n"
-		    "echo '(LEAD #1): begin' > .roger/triggers/worker.txt\n"
-		    "echo '(LEAD #2): everybody stop' > .roger/triggers/all.txt\n"
-		    "roger bridge --timeout 10s --json\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &rg_crossing_reply_record,
-	.run = run,
-};

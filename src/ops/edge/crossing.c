@@ -376,7 +376,7 @@ static int settle_known(struct rg_crossing *crossing, struct rg_arrival *arrival
 			struct roger_err *err)
 {
 	struct rg_query query = { .from = arrival->from, .anywhere = true };
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	struct rg_outcome outcome;
 	int r;
 
@@ -442,27 +442,6 @@ int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err)
 
 /* ------------------------------------------------------------- telling -- */
 
-static const char *const kind_names[] = { "taken",   "known",	"stale",   "refused",
-					  "waiting", "written", "trouble", NULL };
-
-#define AT(member) offsetof(struct roger_crossing, member)
-static const struct roger_field crossing_fields[] = {
-	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, kind_names, NULL, "what became of it" },
-	{ "file", ROGER_TEXT, AT(file), ROGER_SPARE, NULL, NULL, "the trigger file" },
-	{ "line", ROGER_INT, AT(line), ROGER_SPARE, NULL, NULL, "of it, from 1" },
-	{ "from", ROGER_TEXT, AT(from), ROGER_SPARE, NULL, NULL, "its sender" },
-	{ "to", ROGER_TEXT, AT(to), ROGER_SPARE, NULL, NULL, "its recipient" },
-	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
-	{ "id", ROGER_TEXT, AT(id), ROGER_SPARE | ROGER_ID, NULL, NULL, "of the message" },
-	{ "why", ROGER_TEXT, AT(why), ROGER_SPARE, NULL, NULL,
-	  "it was not stored, and what to do" },
-	{ "kept", ROGER_TEXT, AT(kept), ROGER_SPARE, NULL, NULL, "where its text is now" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record crossing_record = { "crossing", sizeof(struct roger_crossing),
-						     crossing_fields };
-
 /* A name of a file may be any bytes; what is told of it is text. */
 static bool keep_valid(struct rg_arena *arena, struct roger_str *text)
 {
@@ -498,7 +477,7 @@ int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossin
 	*place = *item;
 	if (!keep_valid(reply->memory, &place->file) || !keep_valid(reply->memory, &place->to) ||
 	    !keep_valid(reply->memory, &place->why) || !keep_valid(reply->memory, &place->kept) ||
-	    !rg_record_keep(&crossing_record, place, reply->memory))
+	    !rg_record_keep(&rg_crossing_record, place, reply->memory))
 		return rg_fail_memory(err);
 	switch ((enum roger_crossing_kind)item->kind) {
 	case ROGER_CROSSING_TAKEN:
@@ -579,23 +558,3 @@ void rg_crossing_note(struct roger *roger, const struct roger_op *op,
 		note_one(roger, op, item);
 	}
 }
-
-#define AT(member) offsetof(struct roger_bridge_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "crossings", ROGER_RECORDS, AT(crossings), 0, NULL, &crossing_record,
-	  "what came in, what was skipped, what was written out" },
-	{ "taken", ROGER_INT, AT(taken), 0, NULL, NULL, "messages stored" },
-	{ "known", ROGER_INT, AT(known), 0, NULL, NULL, "that were stored before" },
-	{ "skipped", ROGER_INT, AT(skipped), 0, NULL, NULL, "that were not taken in" },
-	{ "waiting", ROGER_INT, AT(waiting), 0, NULL, NULL, "for which there is no room yet" },
-	{ "written", ROGER_INT, AT(written), 0, NULL, NULL, "messages written out" },
-	{ "trouble", ROGER_INT, AT(trouble), 0, NULL, NULL, "files that are none" },
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "moved out to make room" },
-	{ "failure", ROGER_INT, AT(failure), ROGER_SPARE, NULL, NULL,
-	  "the exit status of what ended it early" },
-	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_crossing_reply_record = { "bridged", sizeof(struct roger_bridge_reply),
-						       reply_fields };

@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "data/roleline.h"
 #include "ops/op.h"
+#include "verbs.h"
 
 /* A message for one recipient, or a piece of text that is for nobody. */
 struct rg_arrival {
@@ -109,7 +110,5 @@ RG_CHECKED int rg_crossing_put(struct roger_bridge_reply *reply, const struct ro
 /* What was skipped, in the activity log; what cannot be written there is noticed only. */
 void rg_crossing_note(struct roger *roger, const struct roger_op *op,
 		      const struct roger_bridge_reply *reply);
-
-extern const struct roger_record rg_crossing_reply_record;
 
 #endif

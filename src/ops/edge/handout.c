@@ -17,26 +17,6 @@
 /* Of one handing over. */
 enum { MESSAGES_MAX = 100, TRIES_MAX = 3 };
 
-/* .handing/<agent>: what is being written, and where the file ended before. */
-struct handing {
-	struct roger_str agent;
-	struct roger_strs ids;
-	int64_t inode;
-	int64_t size;
-};
-
-#define AT(member) offsetof(struct handing, member)
-static const struct roger_field handing_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_REQUIRED, NULL, NULL, "whose mail" },
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED, NULL, NULL, "the messages" },
-	{ "inode", ROGER_INT, AT(inode), ROGER_REQUIRED, NULL, NULL, "of its file" },
-	{ "size", ROGER_INT, AT(size), ROGER_REQUIRED, NULL, NULL, "of its file before" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record handing_record = { "handing", sizeof(struct handing),
-						    handing_fields };
-
 struct handout {
 	struct roger *roger;
 	struct rg_bridge *bridge;
@@ -65,7 +45,7 @@ static int role_of(struct roger_str name, struct rg_arena *arena, struct roger_s
 	return ROGER_OK;
 }
 
-static int print_messages(const struct handout *handout, const struct roger_messages *messages,
+static int print_messages(const struct handout *handout, const struct roger_message_list *messages,
 			  struct rg_buf *out, struct roger_err *err)
 {
 	struct rg_roleline line;
@@ -167,7 +147,7 @@ static int append(const struct handout *handout, struct roger_str text, struct r
 /* ---------------------------------------------------------- messages -- */
 
 static int find(const struct handout *handout, const struct rg_query *query,
-		struct roger_messages *ret_messages, struct roger_err *err)
+		struct roger_message_list *ret_messages, struct roger_err *err)
 {
 	return rg_engine_find(handout->roger->engine, query, handout->arena, ret_messages, err);
 }
@@ -192,7 +172,7 @@ static bool is_fresh(const struct roger_message *message)
 }
 
 /* Mark those that are fresh as handed over; the transaction ends. */
-static int mark_handed(const struct handout *handout, const struct roger_messages *messages,
+static int mark_handed(const struct handout *handout, const struct roger_message_list *messages,
 		       struct roger_err *err)
 {
 	struct roger_message after;
@@ -224,7 +204,7 @@ static int last_word(const struct handout *handout, int64_t after_ms, int64_t *r
 	struct rg_query query = {
 		.from = handout->agent, .since_ms = after_ms + 1, .newest = true, .limit = 1
 	};
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	*ret_at_ms = 0;
@@ -239,7 +219,7 @@ static int last_word(const struct handout *handout, int64_t after_ms, int64_t *r
 }
 
 /* Who has said something since then has read its file.  The transaction goes on. */
-static int hear(const struct handout *handout, const struct roger_messages *handed,
+static int hear(const struct handout *handout, const struct roger_message_list *handed,
 		struct roger_err *err)
 {
 	int64_t said_at_ms = 0, first_ms = INT64_MAX;
@@ -265,11 +245,11 @@ static int hear(const struct handout *handout, const struct roger_messages *hand
 
 /* -------------------------------------------------------------- notes -- */
 
-static int put_note(const struct handout *handout, const struct roger_messages *messages,
+static int put_note(const struct handout *handout, const struct roger_message_list *messages,
 		    struct roger_err *err)
 {
 	struct roger_str *ids = rg_arena_get(handout->arena, messages->count * sizeof *ids);
-	struct handing handing = { .agent = handout->agent };
+	struct rg_handing handing = { .agent = handout->agent };
 	struct rg_file_facts facts;
 	struct rg_buf text;
 	int file = RG_NO_FILE, r;
@@ -287,7 +267,7 @@ static int put_note(const struct handout *handout, const struct roger_messages *
 	handing.inode = (int64_t)facts.inode;
 	handing.size = facts.size;
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
-	rg_record_encode(&handing_record, &handing, &text);
+	rg_record_encode(&rg_handing_record, &handing, &text);
 	rg_buf_add_char(&text, '\n');
 	r = text.failed ? rg_fail_memory(err)
 			: rg_file_replace(handout->bridge->triggers.handing, handout->note_name,
@@ -302,7 +282,7 @@ static int drop_note(const struct handout *handout, struct roger_err *err)
 }
 
 /* *ret_found false: there is none, or nothing that makes sense, which is dropped. */
-static int read_note(const struct handout *handout, struct handing *handing, bool *ret_found,
+static int read_note(const struct handout *handout, struct rg_handing *handing, bool *ret_found,
 		     struct roger_err *err)
 {
 	struct rg_buf text;
@@ -320,8 +300,8 @@ static int read_note(const struct handout *handout, struct handing *handing, boo
 		return r;
 	r = rg_json_read_within(copy, handout->arena, &json, err);
 	if (r == ROGER_OK)
-		r = rg_record_decode(&handing_record, rg_json_root(json), handing, handout->arena,
-				     err);
+		r = rg_record_decode(&rg_handing_record, rg_json_root(json), handing,
+				     handout->arena, err);
 	if (r == ROGER_EDATA) {
 		*ret_found = false;
 		return drop_note(handout, err);
@@ -330,7 +310,7 @@ static int read_note(const struct handout *handout, struct handing *handing, boo
 }
 
 /* What the file holds behind where it ended then; all of it, when it is another one by now. */
-static int read_behind(const struct handout *handout, const struct handing *handing,
+static int read_behind(const struct handout *handout, const struct rg_handing *handing,
 		       struct roger_str *ret_text, bool *ret_same, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -375,7 +355,7 @@ static size_t cut_at(struct roger_str behind, struct roger_str text)
 }
 
 /* Finish what a killed bridge began.  In a transaction, which it ends. */
-static int recover(const struct handout *handout, const struct handing *handing,
+static int recover(const struct handout *handout, const struct rg_handing *handing,
 		   struct roger_err *err)
 {
 	const struct rg_query query = { .ids = handing->ids.items,
@@ -383,7 +363,7 @@ static int recover(const struct handout *handout, const struct handing *handing,
 					.anywhere = true };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct roger_str behind = { "", 0 };
-	struct roger_messages messages;
+	struct roger_message_list messages;
 	size_t cut;
 	bool same = false, fresh = false, stands;
 	size_t i;
@@ -418,7 +398,7 @@ static int recover(const struct handout *handout, const struct handing *handing,
 
 static int recover_agent(const struct handout *handout, struct roger_err *err)
 {
-	struct handing handing = { 0 };
+	struct rg_handing handing = { 0 };
 	bool found;
 	int r;
 
@@ -433,8 +413,8 @@ static int recover_agent(const struct handout *handout, struct roger_err *err)
 }
 
 /* What is not in its file yet, the oldest first; and what is, and was not heard. */
-static int find_mail(const struct handout *handout, struct roger_messages *ret_fresh,
-		     struct roger_messages *ret_handed, struct roger_err *err)
+static int find_mail(const struct handout *handout, struct roger_message_list *ret_fresh,
+		     struct roger_message_list *ret_handed, struct roger_err *err)
 {
 	struct rg_query query = { .unread = true,
 				  .to = handout->agent,
@@ -445,7 +425,7 @@ static int find_mail(const struct handout *handout, struct roger_messages *ret_f
 		size_t count;
 	} lists[2] = { 0 };
 	struct roger_message *place;
-	struct roger_messages page;
+	struct roger_message_list page;
 	bool handed;
 	size_t i;
 	int r;
@@ -462,8 +442,8 @@ static int find_mail(const struct handout *handout, struct roger_messages *ret_f
 			query.after = page.items[i].position;
 		}
 	} while (r == ROGER_OK && page.count == MESSAGES_MAX && lists[0].count < MESSAGES_MAX);
-	*ret_fresh = (struct roger_messages){ lists[0].items, lists[0].count };
-	*ret_handed = (struct roger_messages){ lists[1].items, lists[1].count };
+	*ret_fresh = (struct roger_message_list){ lists[0].items, lists[0].count };
+	*ret_handed = (struct roger_message_list){ lists[1].items, lists[1].count };
 	return r;
 }
 
@@ -471,7 +451,7 @@ static int find_mail(const struct handout *handout, struct roger_messages *ret_f
 static int write_mail(const struct handout *handout, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_messages messages = { 0 }, handed = { 0 };
+	struct roger_message_list messages = { 0 }, handed = { 0 };
 	int r;
 
 	r = find_mail(handout, &messages, &handed, err);

@@ -50,14 +50,14 @@ static int tell(struct rg_crossing *crossing, struct roger_err *err)
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_ingest(struct roger *roger, const struct roger_ingest_request *request,
+		   struct roger_bridge_reply *reply, struct roger_err *err)
 {
-	const struct roger_ingest_request *request = request_;
-	struct rg_crossing_full full = { .arena = rg_op_memory(reply_) };
+	struct rg_crossing_full full = { .arena = rg_op_memory(reply) };
 	struct rg_crossing crossing = { .roger = roger,
-					.arena = rg_op_memory(reply_),
-					.reply = reply_,
-					.known = { .arena = rg_op_memory(reply_) },
+					.arena = rg_op_memory(reply),
+					.reply = reply,
+					.known = { .arena = rg_op_memory(reply) },
 					.full = &full,
 					.via = "ingest",
 					.issue = request->issue,
@@ -83,32 +83,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		rg_crossing_note(roger, &rg_op_ingest, crossing.reply);
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_ingest_request, member)
-static const struct roger_field request_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "the recipient, without --to (--as, else ROGER_AGENT)" },
-	{ "to", ROGER_TEXTS, AT(to), 0, NULL, NULL, "agents, groups, or all" },
-	{ "text", ROGER_TEXT, AT(text), ROGER_REQUIRED, NULL, NULL,
-	  "messages, each after '(ROLE #5): ' (default: standard input)" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
-	  "unit of work they belong to (default general)" },
-	{ "unnumbered", ROGER_BOOL, AT(unnumbered), 0, NULL, NULL,
-	  "whatever numbers they have: lets in what was skipped" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "ingest", sizeof(struct roger_ingest_request),
-						    request_fields };
-
-const struct roger_op rg_op_ingest = {
-	.name = "ingest",
-	.summary = "take in messages written as `(ROLE #N): text`",
-	.examples = "echo '(LEAD #3): go on' | roger ingest --to worker\n"
-		    "roger ingest --to workers --file handover.txt\n"
-		    "roger ingest --to bob --unnumbered --file .roger/triggers/.skipped/NAME\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &rg_crossing_reply_record,
-	.run = run,
-};

@@ -173,7 +173,8 @@ static int leave_out(struct round *round, const struct rg_wake_agent *agent, boo
 	int r;
 
 	snprintf(setting, sizeof setting, "wake.agents.%.*s", RG_STR_ARGS(agent->name));
-	r = rg_trust_may_run(round->roger, setting, agent->words, &may, err);
+	r = rg_trust_may_run(round->roger, setting, agent->words, NULL, round->reply->memory, &may,
+			     err);
 	*ret_left = r == ROGER_OK && !may;
 	if (*ret_left)
 		r = note(round, round->roger->untold, err);
@@ -306,14 +307,14 @@ static int note_strangers(struct round *round, struct roger_err *err)
 	return r;
 }
 
-static int look_for(struct round *round, int64_t for_ms, struct roger_err *err)
+static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *err)
 {
-	int64_t until_ns = rg_clock_monotonic_ns() + for_ms * 1000000, start_ns;
+	int64_t until_ns = rg_clock_monotonic_ns() + timeout_ms * 1000000, start_ns;
 	uint32_t mark;
 	int r;
 
 	/* A call that looks once has looked; one that waits would wait for nothing. */
-	if (for_ms && !round->roger->workspace->config->wake_agent_count)
+	if (timeout_ms && !round->roger->workspace->config->wake_agent_count)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "nobody is configured to be woken; name agents and their commands "
 			       "as wake.agents in config.yaml");
@@ -324,7 +325,7 @@ static int look_for(struct round *round, int64_t for_ms, struct roger_err *err)
 		start_ns = rg_clock_monotonic_ns();
 		mark = rg_engine_wake_count(round->roger->engine);
 		r = look_after_all(round, err);
-		if (r < 0 || round->attempts.count || round->stopped || !for_ms ||
+		if (r < 0 || round->attempts.count || round->stopped || !timeout_ms ||
 		    rg_clock_monotonic_ns() >= until_ns)
 			break;
 		r = rest(round, mark, rg_clock_monotonic_ns() - start_ns, until_ns, err);
@@ -348,7 +349,7 @@ static int has_looked(struct round *round, const struct roger_wake_attempt *atte
 					.anywhere = true };
 	struct rg_arena *arena = rg_arena_new();
 	struct rg_log_entries entries = { 0 };
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int r;
 
 	if (!arena)
@@ -442,7 +443,7 @@ static int test(struct round *round, const struct roger_wake_request *request,
 
 static int check(const struct roger_wake_request *request, struct roger_err *err)
 {
-	if (request->for_ms < 0 || request->for_ms > RG_LEASE_MS_MAX)
+	if (request->timeout_ms < 0 || request->timeout_ms > RG_LEASE_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "timeout",
 				      "timeout: expected at most 7 days");
 	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
@@ -456,7 +457,7 @@ static int check(const struct roger_wake_request *request, struct roger_err *err
 		return rg_fail_member(
 			err, ROGER_EUSAGE, "agent",
 			"agent: only with --test; without it all agents with due mail are woken");
-	if (request->test && request->for_ms)
+	if (request->test && request->timeout_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "timeout",
 				      "timeout: expected without --test; a test waits as long as "
 				      "--within says");
@@ -466,83 +467,21 @@ static int check(const struct roger_wake_request *request, struct roger_err *err
 	return ROGER_OK;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_wake(struct roger *roger, const struct roger_wake_request *request,
+		 struct roger_wake_reply *reply, struct roger_err *err)
 {
-	const struct roger_wake_request *request = request_;
-	struct roger_wake_reply *reply = reply_;
 	struct round round = { .roger = roger, .reply = reply, .test = request->test };
 	int r;
 
 	r = check(request, err);
 	if (r == ROGER_OK)
 		r = request->test ? test(&round, request, err)
-				  : look_for(&round, request->for_ms, err);
+				  : look_for(&round, request->timeout_ms, err);
 	give_up(&round);
 	if (r < 0)
 		return r;
 	reply->attempts =
-		(struct roger_wake_attempts){ round.attempts.items, round.attempts.count };
+		(struct roger_wake_attempt_list){ round.attempts.items, round.attempts.count };
 	reply->notes = (struct roger_strs){ round.notes.items, round.notes.count };
 	return ROGER_OK;
 }
-
-#define AT(member) offsetof(struct roger_wake_request, member)
-static const struct roger_field request_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_PLACE, NULL, NULL, "with test: whom" },
-	{ "test", ROGER_BOOL, AT(test), 0, NULL, NULL,
-	  "run the agent's command now, and report how long the agent took to look" },
-	{ "within", ROGER_SPAN, AT(within_ms), ROGER_WAITS, NULL, NULL,
-	  "with --test: wait this long for that (default 10s)" },
-	{ "timeout", ROGER_SPAN, AT(for_ms), ROGER_WAITS, NULL, NULL,
-	  "look again until someone was woken, at most this long" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "wake", sizeof(struct roger_wake_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_wake_attempt, member)
-static const struct roger_field attempt_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "who was woken" },
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_ID, NULL, NULL, "of the oldest messages, at most 16" },
-	{ "count", ROGER_INT, AT(count), 0, NULL, NULL, "unread messages" },
-	{ "attempt", ROGER_INT, AT(attempt), 0, NULL, NULL,
-	  "which one, since they came or the agent looked" },
-	{ "ok", ROGER_BOOL, AT(ok), 0, NULL, NULL, "the command ended with 0" },
-	{ "ended", ROGER_TEXT, AT(ended), 0, NULL, NULL, "how the command ended" },
-	{ "started_at", ROGER_TIME, AT(started_at_ms), 0, NULL, NULL, "when it was started" },
-	{ "took_ms", ROGER_INT, AT(took_ms), 0, NULL, NULL, "until it ended" },
-	{ "looked", ROGER_BOOL, AT(looked), ROGER_SPARE, NULL, NULL,
-	  "with test: the agent looked at its mail, or took it, in time" },
-	{ "looked_ms", ROGER_INT, AT(looked_ms), ROGER_SPARE, NULL, NULL,
-	  "so long after the command was started" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record attempt_record = { "wake attempt",
-						    sizeof(struct roger_wake_attempt),
-						    attempt_fields };
-
-#define AT(member) offsetof(struct roger_wake_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "attempts", ROGER_RECORDS, AT(attempts), 0, NULL, &attempt_record, "that were made" },
-	{ "waiting", ROGER_INT, AT(waiting), 0, NULL, NULL,
-	  "agents with mail whose time has not come" },
-	{ "busy", ROGER_INT, AT(busy), 0, NULL, NULL, "agents that another process is waking" },
-	{ "next_ms", ROGER_INT, AT(next_ms), ROGER_SPARE, NULL, NULL, "until the next is due" },
-	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "wake", sizeof(struct roger_wake_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_wake = {
-	.name = "wake",
-	.summary = "run the configured commands of agents that have unread mail",
-	.examples = "roger wake\nroger wake --once\nroger wake --test builder\n",
-	.flags = ROGER_WRITES | ROGER_UNNOTED | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

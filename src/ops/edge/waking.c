@@ -43,7 +43,7 @@ static int place_step(struct roger *roger, struct step *step, struct rg_arena *a
 		      struct roger_err *err)
 {
 	const struct rg_query query = { .ids = &step->last_id, .id_count = 1, .anywhere = true };
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int r = ROGER_OK;
 
 	if (step->position || !step->last_id.length)
@@ -120,7 +120,7 @@ static int find_waiting(struct roger *roger, struct roger_str agent,
 			struct roger_err *err)
 {
 	struct rg_query query = free_mail(agent);
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int r = ROGER_OK;
 
 	query.after = look->position;
@@ -167,7 +167,7 @@ static int describe(struct roger *roger, struct roger_str agent, struct rg_arena
 		    struct rg_mail *mail, struct roger_err *err)
 {
 	struct rg_query query = free_mail(agent);
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct roger_str *ids = rg_arena_get(arena, RG_NOTED_IDS_MAX * sizeof *ids);
 	size_t count = 0, i;
 	int r;
@@ -196,7 +196,7 @@ int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, stru
 		 struct rg_mail *ret_mail, struct roger_err *err)
 {
 	const struct rg_query query = free_mail(agent), all = { .unread = true, .to = agent };
-	struct roger_messages found;
+	struct roger_message_list found;
 	bool may;
 	int r;
 
@@ -246,8 +246,8 @@ static int fill_environment(struct roger *roger, const struct rg_wake_values *va
 			    struct rg_arena *arena, struct roger_strs *ret_more,
 			    struct roger_err *err)
 {
-	enum { COUNT = 5 };
-	struct roger_str *more = rg_arena_get(arena, COUNT * sizeof *more);
+	enum { COUNT = 5, ROOM = 8 /* as rg_arena_add() counts on it */ };
+	struct roger_str *more = rg_arena_get(arena, ROOM * sizeof *more);
 	char digits[20];
 
 	*ret_more = (struct roger_strs){ more, COUNT };
@@ -278,8 +278,7 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 		    struct rg_waking *ret_waking, struct roger_err *err)
 {
 	struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count };
-	struct rg_program program = { .folder = roger->workspace->root,
-				      .timeout_ms = roger->workspace->config->wake_timeout_ms };
+	struct rg_program program = { .timeout_ms = roger->workspace->config->wake_timeout_ms };
 	int r;
 
 	r = wants_session(agent) ? rg_arrive_last(roger, agent->name, arena, &values.session, err)
@@ -287,9 +286,9 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 	if (r == ROGER_OK)
 		r = fill_words(agent, &values, arena, &program.words, err);
 	if (r == ROGER_OK)
-		r = rg_trust_check_filled(roger, agent->words, program.words, arena, err);
-	if (r == ROGER_OK)
 		r = fill_environment(roger, &values, arena, &program.more, err);
+	if (r == ROGER_OK)
+		r = rg_trust_check_filled(roger, agent->words, &program, arena, err);
 	if (r < 0)
 		return r;
 	*ret_waking = (struct rg_waking){ .agent = agent, .mail = *mail, .at_ms = rg_clock_ms() };

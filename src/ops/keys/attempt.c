@@ -65,7 +65,7 @@ int rg_key_judge(struct roger *roger, const struct rg_key_use *use, struct roger
 /* ----------------------------------------------------------- confirming -- */
 
 static int find_ids(struct roger *roger, const struct roger_str *ids, size_t count,
-		    struct rg_arena *arena, struct roger_messages *ret_messages,
+		    struct rg_arena *arena, struct roger_message_list *ret_messages,
 		    struct roger_err *err)
 {
 	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
@@ -88,7 +88,7 @@ static int begin_one(struct roger *roger, const struct roger_message *message, i
 	return rg_engine_change(roger->engine, message, &after, err);
 }
 
-static int begin_attempts(struct roger *roger, const struct roger_messages *messages,
+static int begin_attempts(struct roger *roger, const struct roger_message_list *messages,
 			  const struct roger_str *ids, const int64_t *ended, size_t count,
 			  struct roger_str cycle, int64_t within_ms, struct roger_err *err)
 {
@@ -108,7 +108,7 @@ int rg_attempt_begin(struct roger *roger, const struct roger_str *ids, const int
 		     size_t count, struct roger_str cycle, int64_t within_ms,
 		     struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_messages messages;
+	struct roger_message_list messages;
 	int r;
 
 	r = rg_engine_begin(roger->engine, true, err);
@@ -126,7 +126,7 @@ static bool is_waited_for(const struct roger_message *message)
 }
 
 /* Is there still one that nobody read?  Until when may it be?  An archived one no longer. */
-static bool any_waiting(const struct roger_messages *messages, int64_t *ret_until_ms)
+static bool any_waiting(const struct roger_message_list *messages, int64_t *ret_until_ms)
 {
 	bool waiting = false;
 	size_t i;
@@ -143,6 +143,20 @@ static bool any_waiting(const struct roger_messages *messages, int64_t *ret_unti
 	return waiting;
 }
 
+/* A person's acknowledgement ends the waiting, and is no reading. */
+static int refuse_in_place(const struct roger_message_list *messages, struct roger_err *err)
+{
+	const struct roger_message *message = messages->items;
+
+	for (; message < messages->items + messages->count; message++)
+		if (rg_message_in_place(message))
+			return rg_fail(err, ROGER_EREFUSED, 0,
+				       "'%.*s' has not read message '%.*s': '" RG_PERSON
+				       "' acknowledged it in its place",
+				       RG_STR_ARGS(message->to), RG_STR_ARGS(message->id));
+	return ROGER_OK;
+}
+
 /*
  * No longer than asked for now: the instant that stands in the message comes of
  * an earlier send, or of a clock that was set back since.
@@ -151,7 +165,7 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 			   int64_t within_ms, bool *ret_read, struct roger_err *err)
 {
 	int64_t end_ns = rg_clock_monotonic_ns() + within_ms * 1000000, until_ms = 0, left_ms;
-	struct roger_messages messages;
+	struct roger_message_list messages;
 	struct rg_arena *arena;
 	uint32_t mark;
 	int r;
@@ -163,6 +177,8 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 		mark = rg_engine_wake_count(roger->engine);
 		r = find_ids(roger, ids, count, arena, &messages, err);
 		*ret_read = r == ROGER_OK && !any_waiting(&messages, &until_ms);
+		if (*ret_read)
+			r = refuse_in_place(&messages, err);
 		rg_arena_free(arena);
 		left_ms = until_ms - rg_clock_ms();
 		if (left_ms > (end_ns - rg_clock_monotonic_ns()) / 1000000)
@@ -189,7 +205,7 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 			 struct roger_err *err)
 {
 	struct roger_dead_letter *letter;
-	struct roger_messages messages;
+	struct roger_message_list messages;
 	size_t i;
 	int r;
 
@@ -199,7 +215,7 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 		r = find_ids(roger, &letter->message, 1, arena, &messages, err);
 		if (r < 0 || !messages.count)
 			continue;
-		if (messages.items[0].read)
+		if (messages.items[0].read && !rg_message_in_place(&messages.items[0]))
 			letter->delivered_at_ms = messages.items[0].read_at_ms;
 		else if (rg_dead_letter_open(letter, &messages.items[0], rg_clock_ms()))
 			letter->status = ROGER_UNDELIVERED;
@@ -255,7 +271,6 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 {
 	const struct rg_config *config = roger->workspace->config;
 	struct rg_program program = { .words = config->dead_letter_command,
-				      .folder = roger->workspace->root,
 				      .timeout_ms = config->dead_letter_timeout_ms,
 				      .output_bytes_most = 4096 };
 	struct rg_program_result result;
@@ -266,7 +281,8 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 
 	*ret_name = (struct roger_str){ "", 0 };
 	if (program.words.count)
-		r = rg_trust_may_run(roger, "dead_letters.command", program.words, &may, err);
+		r = rg_trust_may_run(roger, "dead_letters.command", program.words, &program, arena,
+				     &may, err);
 	if (r < 0 || !may)
 		return r;
 	rg_buf_init(&input, SIZE_MAX);
@@ -408,7 +424,7 @@ static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 static int give_up_one(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
 		       struct giving_up *giving_up, bool *ret_late, struct roger_err *err)
 {
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	*ret_late = false;
@@ -596,7 +612,7 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 {
 	struct rg_log_query query = { .log = RG_LOG_SENDS };
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct rg_records lines;
 	struct roger_strs ids;
 	bool settled;

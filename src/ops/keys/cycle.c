@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static bool is_used(const struct roger_cycles *cycles, struct roger_str id)
+static bool is_used(const struct roger_cycle_list *cycles, struct roger_str id)
 {
 	size_t i;
 
@@ -15,7 +15,8 @@ static bool is_used(const struct roger_cycles *cycles, struct roger_str id)
 }
 
 static int open_next(struct roger *roger, const struct roger_cycle_request *request,
-		     const struct roger_cycles *all, struct rg_arena *arena, struct roger_err *err)
+		     const struct roger_cycle_list *all, struct rg_arena *arena,
+		     struct roger_err *err)
 {
 	struct roger_cycle cycle = {
 		.id = request->id,
@@ -41,7 +42,7 @@ static int open_next(struct roger *roger, const struct roger_cycle_request *requ
 static int open_cycle(struct roger *roger, const struct roger_cycle_request *request,
 		      struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_cycles all;
+	struct roger_cycle_list all;
 	int r;
 
 	r = rg_engine_records_begin(roger->engine, err);
@@ -66,7 +67,7 @@ static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roge
 			struct roger_err *err)
 {
 	struct roger_cycle_request request = { .by = RG_STR("roger") };
-	struct roger_cycles all;
+	struct roger_cycle_list all;
 	int64_t number;
 	char id[24];
 	int r = rg_cycle_all(roger, arena, &all, err);
@@ -100,55 +101,22 @@ int rg_cycle_begin(struct roger *roger, struct rg_arena *arena, struct roger_cyc
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_cycle(struct roger *roger, const struct roger_cycle_request *request,
+		  struct roger_cycle_reply *reply, struct roger_err *err)
 {
-	const struct roger_cycle_request *request = request_;
-	struct roger_cycle_reply *reply = reply_;
 	int r = ROGER_OK;
 
-	if (request->id.length && !request->fresh)
+	if (request->id.length && !request->new_)
 		return rg_fail_member(err, ROGER_EUSAGE, "new",
 				      "new: to open cycle '%.*s' say `roger cycle new %.*s`",
 				      RG_STR_ARGS(request->id), RG_STR_ARGS(request->id));
-	if (request->fresh)
+	if (request->new_)
 		r = open_cycle(roger, request, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_cycle_all(roger, reply->memory, &reply->cycles, err);
-	if (r == ROGER_OK)
-		reply->current = reply->cycles.items[reply->cycles.count - 1];
-	return r;
+	if (r < 0)
+		return r;
+	reply->current = reply->cycles.items[reply->cycles.count - 1].id;
+	reply->number = reply->cycles.items[reply->cycles.count - 1].number;
+	return ROGER_OK;
 }
-
-#define AT(member) offsetof(struct roger_cycle_request, member)
-static const struct roger_field request_fields[] = {
-	{ "new", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "open the next cycle" },
-	{ "id", ROGER_NAME, AT(id), ROGER_PLACE, NULL, NULL, "its id (default: its number)" },
-	{ "by", ROGER_NAME, AT(by), ROGER_SELF, NULL, NULL, "who opens it" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "cycle", sizeof(struct roger_cycle_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_cycle_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "cycles", ROGER_RECORDS, AT(cycles), 0, NULL, &rg_cycle_record, "the oldest first" },
-	{ "current", ROGER_NAME, offsetof(struct roger_cycle_reply, current.id), 0, NULL, NULL,
-	  "id of the current one" },
-	{ "number", ROGER_INT, offsetof(struct roger_cycle_reply, current.number), 0, NULL, NULL,
-	  "and its number" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "cycles", sizeof(struct roger_cycle_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_cycle = {
-	.name = "cycle",
-	.summary = "show the cycle of the send log, or open the next",
-	.examples = "roger cycle\nroger cycle new\nroger cycle new 2026-02-16T05:25Z\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

@@ -4,7 +4,9 @@
  * A dead letter is never removed.  Redelivering makes one more attempt of the
  * same message; what its recipient reads late is told by the message itself.
  */
+#include "ops/caller.h"
 #include "ops/keys/attempt.h"
+#include "ops/mail/agents.h"
 
 /* ------------------------------------------------------------- listing -- */
 
@@ -13,7 +15,7 @@ static bool is_asked(const struct roger_dead_letters_request *request,
 {
 	size_t i;
 
-	if (request->status && letter->status != request->status - 1)
+	if (request->status && letter->status != request->status)
 		return false;
 	for (i = 0; i < request->ids.count; i++)
 		if (rg_str_equal(request->ids.items[i], letter->id) ||
@@ -41,10 +43,9 @@ static int count_cycle(struct roger *roger, struct roger_dead_letters_reply *rep
 	return r;
 }
 
-static int run_list(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_request *request,
+			 struct roger_dead_letters_reply *reply, struct roger_err *err)
 {
-	const struct roger_dead_letters_request *request = request_;
-	struct roger_dead_letters_reply *reply = reply_;
 	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
 					    .owner = request->from,
 					    .target = request->to,
@@ -66,11 +67,26 @@ static int run_list(struct roger *roger, const void *request_, void *reply_, str
 		return rg_fail_member(err, ROGER_ENOENT, "ids",
 				      "no dead letter '%.*s'; `roger dead` lists them",
 				      RG_STR_ARGS(request->ids.items[0]));
-	reply->dead_letters = (struct roger_dead_letters){ found.letters, kept };
+	reply->dead_letters = (struct roger_dead_letter_list){ found.letters, kept };
 	return count_cycle(roger, reply, err);
 }
 
 /* ------------------------------------------------------------ changing -- */
+
+/* The reason, and who gave it. */
+static int print_note(const struct roger *roger, struct roger_str reason, struct rg_arena *arena,
+		      struct roger_str *ret, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+
+	rg_buf_add_str(&note, reason);
+	if (roger->caller.name.length && reason.length)
+		rg_buf_add_char(&note, ';');
+	rg_caller_print(roger, &note);
+	if (note.length && *note.data == ' ')
+		memmove(note.data, note.data + 1, note.length--);
+	return rg_arena_keep(arena, &note, ret) ? ROGER_OK : rg_fail_memory(err);
+}
 
 static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *arena,
 		    struct roger_dead_letter *ret_letter, struct roger_err *err)
@@ -90,6 +106,21 @@ static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *a
 	return ROGER_OK;
 }
 
+/* One that the caller may change: its sender, who is responsible for it. */
+static int find_own(struct roger *roger, struct roger_str id, struct rg_arena *arena,
+		    struct roger_dead_letter *ret_letter, struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	int r = find_one(roger, id, arena, ret_letter, err);
+
+	if (r == ROGER_OK)
+		r = rg_agents_retired(roger, arena, &retired, err);
+	return r < 0 ? r
+		     : rg_caller_may_change(roger, "id", "dead letter", ret_letter->id,
+					    ret_letter->from,
+					    rg_retired_heir(&retired, ret_letter->from), err);
+}
+
 static int refuse_read(const struct roger_dead_letter *letter, struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_EREFUSED, "id", "'%.*s' has read message '%.*s' meanwhile",
@@ -98,9 +129,10 @@ static int refuse_read(const struct roger_dead_letter *letter, struct roger_err 
 
 /* Its state with another status; of what was found under the lock. */
 static int change(struct roger *roger, struct roger_str id, enum roger_dead_letter_status status,
-		  struct roger_str note, struct roger_dead_letters_reply *reply,
+		  struct roger_str reason, struct roger_dead_letters_reply *reply,
 		  struct roger_err *err)
 {
+	struct roger_str note = { "", 0 };
 	struct roger_dead_letter *letter = rg_arena_get(reply->memory, sizeof *letter);
 	int64_t delivered_at_ms;
 	bool same;
@@ -111,12 +143,14 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 	r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)
 		return r;
-	r = find_one(roger, id, reply->memory, letter, err);
+	r = find_own(roger, id, reply->memory, letter, err);
+	if (r == ROGER_OK)
+		r = print_note(roger, reason, reply->memory, &note, err);
 	if (r == ROGER_OK && status == ROGER_STALE && letter->delivered_at_ms)
 		r = refuse_read(letter, err);
 	/* To say once more that it is of no use changes nothing. */
 	same = r == ROGER_OK && status == ROGER_STALE && letter->status == (int)status &&
-	       (!note.length || rg_str_equal(note, letter->note));
+	       (!reason.length || rg_str_equal(note, letter->note));
 	if (r == ROGER_OK && !same) {
 		delivered_at_ms = letter->delivered_at_ms;
 		letter->status = status;
@@ -128,16 +162,16 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 		letter->delivered_at_ms = delivered_at_ms;
 	}
 	rg_engine_records_end(roger->engine);
-	reply->dead_letters = (struct roger_dead_letters){ letter, 1 };
+	reply->dead_letters = (struct roger_dead_letter_list){ letter, 1 };
 	return r;
 }
 
-static int run_stale(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_stale(struct roger *roger, const struct roger_stale_request *request,
+		  struct roger_dead_letters_reply *reply, struct roger_err *err)
 {
-	const struct roger_stale_request *request = request_;
-	int r = rg_text_check("reason", request->note, 200, err);
+	int r = rg_text_check("reason", request->reason, 200, err);
 
-	return r < 0 ? r : change(roger, request->id, ROGER_STALE, request->note, reply_, err);
+	return r < 0 ? r : change(roger, request->id, ROGER_STALE, request->reason, reply, err);
 }
 
 /* An attempt that was left gets its entry.  *ret_ended: the number of the last that is over. */
@@ -171,7 +205,7 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 			     struct rg_arena *arena, int64_t *ret_ended, struct roger_err *err)
 {
 	const struct rg_query query = { .ids = &letter->message, .id_count = 1, .anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	if (letter->delivered_at_ms)
@@ -185,11 +219,9 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 }
 
 /* The attempt is begun before the letter says so: a kill in between leaves one attempt more. */
-static int run_redeliver(struct roger *roger, const void *request_, void *reply_,
-			 struct roger_err *err)
+int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request *request,
+		      struct roger_dead_letters_reply *reply, struct roger_err *err)
 {
-	const struct roger_redeliver_request *request = request_;
-	struct roger_dead_letters_reply *reply = reply_;
 	int64_t within_ms = request->within_ms ? request->within_ms
 					       : roger->workspace->config->confirm_within_ms;
 	struct roger_dead_letter letter;
@@ -197,11 +229,11 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 	int64_t ended = 0;
 	int r;
 
-	r = rg_text_check("reason", request->note, 200, err);
+	r = rg_text_check("reason", request->reason, 200, err);
 	if (r == ROGER_OK && (within_ms < 0 || within_ms > RG_LEASE_MS_MAX))
 		r = rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 7 days");
 	if (r == ROGER_OK)
-		r = find_one(roger, request->id, reply->memory, &letter, err);
+		r = find_own(roger, request->id, reply->memory, &letter, err);
 	if (r == ROGER_OK)
 		r = check_deliverable(roger, &letter, reply->memory, &ended, err);
 	if (r == ROGER_OK)
@@ -210,7 +242,7 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 		r = rg_attempt_begin(roger, &letter.message, &ended, 1, cycle.id, within_ms,
 				     reply->memory, err);
 	if (r == ROGER_OK)
-		r = change(roger, request->id, ROGER_REDELIVERED, request->note, reply, err);
+		r = change(roger, request->id, ROGER_REDELIVERED, request->reason, reply, err);
 	if (r == ROGER_OK)
 		r = rg_attempt_confirm(roger, &letter.message, 1, within_ms, reply->memory, err);
 	if (r < 0)
@@ -221,99 +253,3 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 		*(struct roger_dead_letter *)(uintptr_t)reply->dead_letters.items = letter;
 	return r;
 }
-
-/* -------------------------------------------------------------- tables -- */
-
-static const char *const status_names[] = { "any", "undelivered", "redelivered", "stale", NULL };
-
-#define AT(member) offsetof(struct roger_dead_letters_request, member)
-static const struct roger_field list_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL,
-	  NULL, "only these" },
-	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only of this sender" },
-	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "only to this agent" },
-	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only with a key of this task" },
-	{ "cycle", ROGER_NAME, AT(cycle), 0, NULL, NULL, "only of this cycle" },
-	{ "status", ROGER_ENUM, AT(status), ROGER_OF_TOOL, status_names, NULL,
-	  "undelivered, redelivered or stale" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record list_request = { "dead_letters",
-						  sizeof(struct roger_dead_letters_request),
-						  list_fields };
-
-#define AT(member) offsetof(struct roger_redeliver_request, member)
-static const struct roger_field redeliver_fields[] = {
-	{ "id", ROGER_TEXT, AT(id),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
-	  "id of a dead letter" },
-	{ "within", ROGER_SPAN, AT(within_ms), ROGER_WAITS, NULL, NULL,
-	  "how long to wait for its reading" },
-	{ "reason", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; kept beside the dead letter" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record redeliver_request = { "redeliver",
-						       sizeof(struct roger_redeliver_request),
-						       redeliver_fields };
-
-#define AT(member) offsetof(struct roger_stale_request, member)
-static const struct roger_field stale_fields[] = {
-	{ "id", ROGER_TEXT, AT(id),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
-	  "id of a dead letter" },
-	{ "reason", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; kept beside the dead letter" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record stale_request = { "stale", sizeof(struct roger_stale_request),
-						   stale_fields };
-
-#define AT(member) offsetof(struct roger_dead_letters_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "dead_letters", ROGER_RECORDS, AT(dead_letters), ROGER_OF_TOOL, NULL,
-	  &rg_dead_letter_record, "the oldest first" },
-	{ "cycle", ROGER_NAME, AT(cycle), ROGER_SPARE, NULL, NULL, "the current one" },
-	{ "in_cycle", ROGER_INT, AT(in_cycle), 0, NULL, NULL, "dead letters of it" },
-	{ "alarm", ROGER_BOOL, AT(alarm), 0, NULL, NULL, "more than dead_letters.alarm" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "dead_letters",
-						  sizeof(struct roger_dead_letters_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_dead_letters = {
-	.name = "dead_letters",
-	.summary = "list dead letters: messages that were given up",
-	.examples =
-		"roger dead\nroger dead --to bob --status undelivered\n"
-		"roger dead redeliver dl-5f0c...\nroger dead stale dl-5f0c... --reason 'done by "
-		"hand'\n",
-	.flags = ROGER_TOOL,
-	.tool = "Messages that were given up.",
-	.request = &list_request,
-	.reply = &reply_record,
-	.run = run_list,
-};
-
-const struct roger_op rg_op_redeliver = {
-	.name = "redeliver",
-	.summary = "deliver a dead letter once more",
-	.examples = "roger dead redeliver dl-5f0c... --within 5m\n",
-	.flags = ROGER_WRITES,
-	.request = &redeliver_request,
-	.reply = &reply_record,
-	.run = run_redeliver,
-};
-
-const struct roger_op rg_op_stale = {
-	.name = "stale",
-	.summary = "mark a dead letter as no longer needed",
-	.examples = "roger dead stale dl-5f0c... --reason 'superseded by app-43'\n",
-	.flags = ROGER_WRITES,
-	.request = &stale_request,
-	.reply = &reply_record,
-	.run = run_stale,
-};

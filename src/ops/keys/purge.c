@@ -13,7 +13,7 @@
 struct purging {
 	struct roger *roger;
 	struct rg_arena *arena;
-	struct roger_cycles cycles;
+	struct roger_cycle_list cycles;
 	int64_t oldest_kept;	     /* number of a cycle */
 	struct roger_attempt *lines; /* of one sender */
 	size_t count;
@@ -23,7 +23,7 @@ struct purging {
 };
 
 /* An entry of another tool may name a cycle that was never opened here: it counts as new. */
-static int64_t number_of(const struct roger_cycles *cycles, struct roger_str id)
+static int64_t number_of(const struct roger_cycle_list *cycles, struct roger_str id)
 {
 	int64_t number = rg_cycle_number(cycles, id);
 
@@ -207,7 +207,7 @@ static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count
 
 /* Digests of cycles that are long past. */
 struct forgetting {
-	const struct roger_cycles *cycles;
+	const struct roger_cycle_list *cycles;
 	int64_t oldest_kept;
 };
 
@@ -255,10 +255,9 @@ static int purge(struct purging *purging, struct roger_purge_reply *reply, struc
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_purge(struct roger *roger, const struct roger_purge_request *request,
+		  struct roger_purge_reply *reply, struct roger_err *err)
 {
-	const struct roger_purge_request *request = request_;
-	struct roger_purge_reply *reply = reply_;
 	struct purging purging = { .roger = roger,
 				   .arena = reply->memory,
 				   .dry_run = request->dry_run };
@@ -271,32 +270,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	rg_engine_records_end(roger->engine);
 	return r;
 }
-
-static const struct roger_field request_fields[] = {
-	{ "dry_run", ROGER_BOOL, offsetof(struct roger_purge_request, dry_run), ROGER_DRY_RUN, NULL,
-	  NULL, "show what would be deleted, delete nothing" },
-	RG_END,
-};
-static const struct roger_record request_record = { "purge", sizeof(struct roger_purge_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_purge_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "purged", ROGER_INT, AT(purged), 0, NULL, NULL, "lines that left the send logs" },
-	{ "kept", ROGER_INT, AT(kept), 0, NULL, NULL, "lines that stay" },
-	{ "digests", ROGER_INT, AT(digests), 0, NULL, NULL, "purged keys that are remembered" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "purged", sizeof(struct roger_purge_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_purge = {
-	.name = "purge",
-	.summary = "delete send log entries of old cycles; keep dead letters",
-	.examples = "roger purge --dry-run\nroger purge\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

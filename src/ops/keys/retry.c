@@ -36,7 +36,7 @@ static bool is_to_be_tried(const struct roger *roger, const struct roger_message
 static int try_all(struct roger *roger, struct rg_arena *arena)
 {
 	struct rg_query query = { .anywhere = true };
-	struct roger_messages late;
+	struct roger_message_list late;
 	struct roger_strs ids;
 	size_t i;
 	int r;

@@ -110,12 +110,10 @@ static int change(struct roger *roger, const struct roger_retire_request *reques
 	return rg_records_write(roger, RG_LOG_RETIRED, RG_STR(""), &line, 1, err);
 }
 
-static int run_retire(struct roger *roger, const void *request_, void *reply_,
-		      struct roger_err *err)
+int rg_verb_retire(struct roger *roger, const struct roger_retire_request *request,
+		   struct roger_retire_reply *reply, struct roger_err *err)
 {
-	const struct roger_retire_request *request = request_;
 	const struct rg_query unread = { .to = request->name, .unread = true };
-	struct roger_retire_reply *reply = reply_;
 	struct roger_retired_list before;
 	int r;
 
@@ -227,6 +225,23 @@ int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
 	return i == agents->count ? ROGER_OK : add_seen(roger, agents, &all, ret_ghosts, err);
 }
 
+int rg_agents_is_ghost(struct roger *roger, struct roger_str name, struct rg_arena *arena,
+		       bool *ret_ghost, struct roger_err *err)
+{
+	const struct rg_query sent = { .from = name, .anywhere = true, .limit = 1 };
+	struct roger_agent agent = { .name = name, .received = 1 };
+	struct rg_names ghosts = { .arena = arena };
+	struct roger_message_list found;
+	int r = rg_engine_find(roger->engine, &sent, arena, &found, err);
+
+	agent.sent = r == ROGER_OK && found.count;
+	if (r == ROGER_OK)
+		r = rg_agents_ghosts(roger, &(struct roger_agent_list){ &agent, 1 }, arena, &ghosts,
+				     err);
+	*ret_ghost = ghosts.count > 0;
+	return r;
+}
+
 static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
 		    struct roger_err *err)
 {
@@ -315,7 +330,7 @@ static int find_last_look(struct roger *roger, struct roger_agent *agent, struct
 		.to = agent->name, .read = true, .newest = true, .limit = 1
 	};
 	struct rg_log_entries entries = { 0 };
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int r;
 
 	r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
@@ -330,9 +345,9 @@ static int find_last_look(struct roger *roger, struct roger_agent *agent, struct
 	return ROGER_OK;
 }
 
-static int run_agents(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+int rg_verb_agents(struct roger *roger, const struct roger_empty_request *request,
+		   struct roger_agents_reply *reply, struct roger_err *err)
 {
-	struct roger_agents_reply *reply = reply_;
 	struct roger_retired_list retired;
 	struct roger_agent *agents;
 	size_t i;
@@ -350,57 +365,3 @@ static int run_agents(struct roger *roger, const void *request, void *reply_, st
 	}
 	return r;
 }
-
-static const struct roger_field fields[] = {
-	{ "agents", ROGER_RECORDS, offsetof(struct roger_agents_reply, agents), 0, NULL,
-	  &rg_agent_record, "by name" },
-	RG_END,
-};
-static const struct roger_record reply_record = { "agents", sizeof(struct roger_agents_reply),
-						  fields };
-
-const struct roger_op rg_op_agents = {
-	.name = "agents",
-	.summary = "list the agents, and who has unread mail",
-	.examples = "roger agents\n",
-	.flags = ROGER_TOOL,
-	.tool = "Who is here.",
-	.request = &rg_empty_request_record,
-	.reply = &reply_record,
-	.run = run_agents,
-};
-
-#define AT(member) offsetof(struct roger_retire_request, member)
-static const struct roger_field retire_fields[] = {
-	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "the agent" },
-	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "who gets its mail (default: it is refused)" },
-	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, for whoever sends to it" },
-	{ "undo", ROGER_BOOL, AT(undo), 0, NULL, NULL, "it gets mail again" },
-	{ "by", ROGER_NAME, AT(by), ROGER_SELF, NULL, NULL,
-	  "who says so (--as, else ROGER_AGENT)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record retire_request = { "retire", sizeof(struct roger_retire_request),
-						    retire_fields };
-
-#define AT(member) offsetof(struct roger_retire_reply, member)
-static const struct roger_field retire_reply_fields[] = {
-	{ "retired", ROGER_RECORDS, AT(retired), 0, NULL, &rg_retired_record, "all that are, now" },
-	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "messages that wait in its mailbox" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record retire_reply = { "retire", sizeof(struct roger_retire_reply),
-						  retire_reply_fields };
-
-const struct roger_op rg_op_retire = {
-	.name = "retire",
-	.summary = "refuse mail to an agent, or pass it on to another",
-	.examples = "roger agents retire worker-2\nroger agents retire carol --to dave --reason "
-		    "'dave took over'\nroger agents retire carol --undo\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &retire_request,
-	.reply = &retire_reply,
-	.run = run_retire,
-};

@@ -25,6 +25,10 @@ RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_li
 				struct rg_arena *arena, struct rg_names *ret_ghosts,
 				struct roger_err *err);
 
+/* Is this name one of them? */
+RG_CHECKED int rg_agents_is_ghost(struct roger *roger, struct roger_str name,
+				  struct rg_arena *arena, bool *ret_ghost, struct roger_err *err);
+
 /* Whom a name that is not one agent's stands for. */
 struct rg_everyone {
 	struct roger_strs names;

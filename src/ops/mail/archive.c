@@ -23,7 +23,7 @@ static int check(const struct roger_archive_request *request, struct roger_err *
 }
 
 static int check_found(const struct roger_archive_request *request,
-		       const struct roger_messages *found, struct roger_err *err)
+		       const struct roger_message_list *found, struct roger_err *err)
 {
 	size_t i, k;
 
@@ -50,7 +50,7 @@ static int move_piece(struct rg_metrics *metrics, const struct roger_archive_req
 		      struct roger_err *err)
 {
 	struct rg_engine *engine = metrics->roger->engine;
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	struct roger_message message;
 	struct rg_outcome outcome;
 	size_t i;
@@ -83,7 +83,7 @@ static int check_issue(struct roger *roger, struct roger_str issue, struct rg_ar
 		       struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue, .anywhere = true, .limit = 1 };
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct roger_strs issues;
 	struct roger_str near;
 	int r;
@@ -146,36 +146,8 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	return r < 0 ? r : rg_metrics_save(&metrics, err);
 }
 
-static int run_archive(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+int rg_verb_archive(struct roger *roger, const struct roger_archive_request *request,
+		    struct roger_archive_reply *reply, struct roger_err *err)
 {
 	return move_out(roger, request, RG_STR("archive"), RG_STR("archived by hand"), reply, err);
 }
-
-#define AT(member) offsetof(struct roger_archive_request, member)
-static const struct roger_field archive_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL,
-	  "ids of messages" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
-	  "or: everything of this unit of work" },
-	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "or: everything to this agent" },
-	{ "unread", ROGER_BOOL, AT(unread), 0, NULL, NULL, "unread messages too" },
-	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
-	  "show what would be moved, move nothing" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record archive_request = { "archive",
-						     sizeof(struct roger_archive_request),
-						     archive_fields };
-
-const struct roger_op rg_op_archive = {
-	.name = "archive",
-	.summary = "move read messages to messages_archive/",
-	.examples = "roger archive msg-1736328000000-0123abcd\nroger archive --issue app-42 "
-		    "--dry-run\nroger archive --to carol --unread --reason 'she has left'\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &archive_request,
-	.reply = &rg_archive_reply_record,
-	.run = run_archive,
-};

@@ -7,7 +7,8 @@
  * back at once; a lease that runs out gives it back by itself.  All or none of the
  * ids change.
  */
-#include "ops/op.h"
+#include "ops/caller.h"
+#include "ops/mail/send.h"
 
 #include "facts/message.h"
 
@@ -17,7 +18,7 @@ static struct roger_str worker_of(struct roger_str worker, struct roger_str agen
 }
 
 /* Stage after[i] for every found message and commit. */
-static int store(struct roger *roger, const struct roger_messages *found,
+static int store(struct roger *roger, const struct roger_message_list *found,
 		 struct roger_message *after, struct roger_err *err)
 {
 	struct rg_outcome outcome;
@@ -38,7 +39,7 @@ static int store(struct roger *roger, const struct roger_messages *found,
 	return rg_engine_commit(roger->engine, &outcome, err);
 }
 
-static struct roger_message *copies(const struct roger_messages *found, struct rg_arena *arena)
+static struct roger_message *copies(const struct roger_message_list *found, struct rg_arena *arena)
 {
 	struct roger_message *copy = rg_arena_get(arena, found->count * sizeof *copy);
 
@@ -62,7 +63,7 @@ static int claim(struct roger *roger, const struct roger_claim_request *request,
 		.free_at_ms = now_ms,
 		.limit = request->limit ? request->limit : 1,
 	};
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct roger_message *after;
 	size_t i;
 	int r;
@@ -77,7 +78,7 @@ static int claim(struct roger *roger, const struct roger_claim_request *request,
 		after[i].claimed_by = worker_of(request->worker, request->agent);
 		after[i].claimed_until_ms = now_ms + lease_ms;
 	}
-	reply->messages = (struct roger_messages){ after, found.count };
+	reply->messages = (struct roger_message_list){ after, found.count };
 	return store(roger, &found, after, err);
 }
 
@@ -89,7 +90,7 @@ static int own_texts(struct roger_messages_reply *reply, struct roger_err *err)
 		       : rg_fail_memory(err);
 }
 
-static int run_claim(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+static int take(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
@@ -115,9 +116,21 @@ static int run_claim(struct roger *roger, const void *request_, void *reply_, st
 	return r < 0 ? r : own_texts(reply, err);
 }
 
+/* No mail for a name that nobody knows is rather a slip. */
+int rg_verb_claim(struct roger *roger, const struct roger_claim_request *request,
+		  struct roger_messages_reply *reply, struct roger_err *err)
+{
+	int r = take(roger, request, reply, err);
+
+	return r < 0 || reply->messages.count
+		       ? r
+		       : rg_send_note_stranger(roger, reply->memory, request->agent, &reply->notes,
+					       err);
+}
+
 /* ------------------------------------------------------------- ack, nack -- */
 
-static const struct roger_message *message_of(const struct roger_messages *found,
+static const struct roger_message *message_of(const struct roger_message_list *found,
 					      struct roger_str id)
 {
 	size_t i;
@@ -128,8 +141,8 @@ static const struct roger_message *message_of(const struct roger_messages *found
 	return NULL;
 }
 
-static int check_ids(const struct roger_ack_request *request, const struct roger_messages *found,
-		     struct roger_err *err)
+static int check_ids(const struct roger_ack_request *request,
+		     const struct roger_message_list *found, struct roger_err *err)
 {
 	const struct roger_message *message;
 	size_t i;
@@ -185,8 +198,14 @@ static int check_acked(const struct roger_ack_request *request, const struct rog
 	rg_clock_print_utc(message->acked_at_ms, when);
 	return rg_fail_member(err, ROGER_EREFUSED, "ids",
 			      "message '%.*s' was acknowledged as %s by '%.*s', %s",
-			      RG_STR_ARGS(message->id), rg_ack_outcomes[message->ack_outcome],
+			      RG_STR_ARGS(message->id), rg_ack_outcome_names[message->ack_outcome],
 			      RG_STR_ARGS(by), when);
+}
+
+/* Done, unless something else is said. */
+static int outcome_of(const struct roger_ack_request *request)
+{
+	return request->outcome ? request->outcome : ROGER_ACK_DONE;
 }
 
 static int ack_one(const struct roger_ack_request *request, struct roger_message *message,
@@ -199,7 +218,7 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	if (r < 0)
 		return r;
 	/* Saying the same again changes nothing. */
-	if (message->ack_outcome == request->outcome + 1 &&
+	if (message->ack_outcome == outcome_of(request) &&
 	    rg_str_equal(message->ack_note, request->note))
 		return ROGER_OK;
 	if (message->archived_at_ms)
@@ -215,7 +234,7 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 		rg_str_equal(worker, message->to) ? (struct roger_str){ "", 0 } : worker;
 	message->claimed_until_ms = 0;
 	message->acked_at_ms = now->ms;
-	message->ack_outcome = request->outcome + 1;
+	message->ack_outcome = outcome_of(request);
 	message->ack_note = request->note;
 	return ROGER_OK;
 }
@@ -252,7 +271,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 					.id_count = request->ids.count,
 					.anywhere = true };
 	const struct instant now = { rg_clock_ms(), roger->workspace->config->lease_ms_max };
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct roger_message *after;
 	size_t i;
 	int r;
@@ -269,16 +288,20 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 		r = one(request, &after[i], &now, err);
 	if (r < 0)
 		return r;
-	reply->messages = (struct roger_messages){ after, found.count };
+	reply->messages = (struct roger_message_list){ after, found.count };
 	return store(roger, &found, after, err);
 }
 
 static int run_decision(struct roger *roger, const void *request_, void *reply_, decide *one,
 			struct roger_err *err)
 {
-	const struct roger_ack_request *request = request_;
+	struct roger_ack_request said = *(const struct roger_ack_request *)request_;
+	const struct roger_ack_request *request = &said;
 	int r;
 
+	/* A person in the agent's place is named, and it does not count as read by the agent. */
+	if (rg_caller_stands_in(roger, said.agent))
+		said.worker = RG_STR(RG_PERSON);
 	if (request->ids.count > RG_SETTLED_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      RG_SETTLED_MAX);
@@ -291,98 +314,14 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 	return r < 0 ? r : own_texts(reply_, err);
 }
 
-static int run_ack(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+int rg_verb_ack(struct roger *roger, const struct roger_ack_request *request,
+		struct roger_messages_reply *reply, struct roger_err *err)
 {
 	return run_decision(roger, request, reply, ack_one, err);
 }
 
-static int run_nack(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+int rg_verb_nack(struct roger *roger, const struct roger_ack_request *request,
+		 struct roger_messages_reply *reply, struct roger_err *err)
 {
 	return run_decision(roger, request, reply, nack_one, err);
 }
-
-#define AT(member) offsetof(struct roger_claim_request, member)
-static const struct roger_field claim_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
-	  "whose mail (default ROGER_AGENT)" },
-	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL,
-	  "who holds the lease (default: the agent)" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many (default 1)" },
-	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL,
-	  "how long the lease lasts (default 5m)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record claim_request = { "claim", sizeof(struct roger_claim_request),
-						   claim_fields };
-
-#define AT(member) offsetof(struct roger_ack_request, member)
-#define FIELDS                                                                                     \
-	{ "agent",                                                                                 \
-	  ROGER_NAME,                                                                              \
-	  AT(agent),                                                                               \
-	  ROGER_SELF | ROGER_REQUIRED,                                                             \
-	  NULL,                                                                                    \
-	  NULL,                                                                                    \
-	  "whose mail (default ROGER_AGENT)" },                                                    \
-		{ "worker",                                                                        \
-		  ROGER_NAME,                                                                      \
-		  AT(worker),                                                                      \
-		  0,                                                                               \
-		  NULL,                                                                            \
-		  NULL,                                                                            \
-		  "who claimed it (default: the agent)" },                                         \
-	{                                                                                          \
-		"ids", ROGER_TEXTS, AT(ids),                                                       \
-			ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID | ROGER_SOUGHT,    \
-			NULL, NULL, "ids of messages"                                              \
-	}
-static const struct roger_field nack_fields[] = { FIELDS, RG_END };
-static const struct roger_field ack_fields[] = {
-	FIELDS,
-	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_OF_TOOL, rg_ack_outcomes + 1, NULL,
-	  "what came of it: done (default), blocked or rejected" },
-	{ "note", ROGER_TEXT, AT(note), ROGER_OF_TOOL, NULL, NULL,
-	  "in words, for whoever sent it" },
-	RG_END,
-};
-#undef FIELDS
-#undef AT
-static const struct roger_record ack_request = { "ack", sizeof(struct roger_ack_request),
-						 ack_fields },
-				 nack_request = { "nack", sizeof(struct roger_ack_request),
-						  nack_fields };
-
-const struct roger_op rg_op_claim = {
-	.name = "claim",
-	.summary = "take messages under a lease, then ack or nack them",
-	.examples = "roger claim --as tests --worker w1\nroger claim --as tests --limit 5 --lease "
-		    "10m --json\n",
-	.flags = ROGER_WRITES,
-	.request = &claim_request,
-	.reply = &rg_messages_reply_record,
-	.run = run_claim,
-};
-
-const struct roger_op rg_op_ack = {
-	.name = "ack",
-	.summary = "accept messages: they are read, with an outcome",
-	.examples = "roger ack msg-1736328000000-0123abcd\n"
-		    "roger ack msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
-	.flags = ROGER_WRITES | ROGER_TOOL | ROGER_AGAIN,
-	.tool = "Messages are dealt with.",
-	.request = &ack_request,
-	.reply = &rg_messages_reply_record,
-	.run = run_ack,
-};
-
-const struct roger_op rg_op_nack = {
-	.name = "nack",
-	.summary = "give claimed messages back",
-	.examples = "roger nack --as tests --worker w1 msg-1736328000000-0123abcd\n",
-	.flags = ROGER_WRITES,
-	.request = &nack_request,
-	.reply = &rg_messages_reply_record,
-	.run = run_nack,
-};

@@ -47,7 +47,7 @@ static void count_verdict(struct roger_archive_reply *reply, enum rg_cleanup ver
 }
 
 /* Archive at most one commit's worth of them; *ret_more: there are others. */
-static int move_piece(struct rg_metrics *metrics, const struct roger_messages *messages,
+static int move_piece(struct rg_metrics *metrics, const struct roger_message_list *messages,
 		      const enum rg_cleanup *verdicts, struct roger_archive_reply *reply,
 		      bool *ret_more, struct roger_err *err)
 {
@@ -83,7 +83,7 @@ static int clean_once(struct rg_metrics *metrics, struct roger_str issue,
 		      struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue };
-	struct roger_messages messages;
+	struct roger_message_list messages;
 	enum rg_cleanup *verdicts;
 	size_t i;
 	int r;
@@ -162,7 +162,7 @@ static int show_history(struct roger *roger, struct roger_str issue,
 	int r = rg_records_read(roger, &query, reply->memory, &found, err);
 
 	if (r == ROGER_OK)
-		reply->history = (struct roger_cleanups){ found.cleanups, found.count };
+		reply->history = (struct roger_cleanup_list){ found.cleanups, found.count };
 	return r;
 }
 
@@ -176,15 +176,14 @@ static int purge(struct roger *roger, bool dry_run, struct roger_archive_reply *
 	int r = dry_run ? ROGER_OK : rg_cycle_begin(roger, reply->memory, &cycle, err);
 
 	if (r == ROGER_OK)
-		r = rg_op_purge.run(roger, &request, &purged, err);
+		r = rg_verb_purge(roger, &request, &purged, err);
 	reply->purged = purged.purged;
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_cleanup(struct roger *roger, const struct roger_cleanup_request *request,
+		    struct roger_archive_reply *reply, struct roger_err *err)
 {
-	const struct roger_cleanup_request *request = request_;
-	struct roger_archive_reply *reply = reply_;
 	struct roger_strs issues = { &request->issue, 1 };
 	size_t i;
 	int r = ROGER_OK;
@@ -211,35 +210,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	}
 	return r < 0 || request->issue.length ? r : purge(roger, request->dry_run, reply, err);
 }
-
-#define AT(member) offsetof(struct roger_cleanup_request, member)
-static const struct roger_field request_fields[] = {
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
-	  "only this unit of work (default: all)" },
-	{ "max_age_days", ROGER_INT, AT(max_age_days), ROGER_OR_OFF, NULL, NULL,
-	  "archive older ones; 0: of any age none" },
-	{ "keep_per_agent", ROGER_INT, AT(keep_per_agent), ROGER_OR_OFF, NULL, NULL,
-	  "messages to keep for each agent; 0: any number" },
-	{ "keep_passes", ROGER_INT, AT(keep_passes), ROGER_OR_OFF, NULL, NULL,
-	  "passes to keep; 0: all" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
-	  "show what would move, move nothing" },
-	{ "history", ROGER_BOOL, AT(history), 0, NULL, NULL,
-	  "only show what was archived before, also by `archive`" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "cleanup", sizeof(struct roger_cleanup_request),
-						    request_fields };
-
-const struct roger_op rg_op_cleanup = {
-	.name = "cleanup",
-	.summary = "archive read messages that are old or too many",
-	.examples = "roger cleanup --dry-run\nroger cleanup --issue app-42 --max-age-days "
-		    "30\nroger cleanup "
-		    "--history\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &rg_archive_reply_record,
-	.run = run,
-};

@@ -47,7 +47,8 @@ static int count_unread(struct roger *roger, const struct roger_inbox_request *r
 
 /* Leave out what was shown before.  Returns how many are left. */
 static size_t keep_fresh(struct roger *roger, struct roger_str agent,
-			 const struct roger_messages *from, struct roger_message *to, size_t most)
+			 const struct roger_message_list *from, struct roger_message *to,
+			 size_t most)
 {
 	size_t count = 0, i;
 
@@ -64,7 +65,7 @@ static int find_fresh(struct roger *roger, const struct rg_query *wanted,
 	size_t most = (size_t)wanted->limit, count = 0;
 	struct roger_message *fresh = rg_arena_get(reply->memory, most * sizeof *fresh);
 	struct rg_query query = *wanted;
-	struct roger_messages page;
+	struct roger_message_list page;
 	int r = fresh ? ROGER_OK : rg_fail_memory(err);
 
 	query.limit = RG_PAGE_MAX;
@@ -77,7 +78,7 @@ static int find_fresh(struct roger *roger, const struct rg_query *wanted,
 		if (page.count < (size_t)query.limit)
 			break;
 	}
-	reply->messages = (struct roger_messages){ fresh, count };
+	reply->messages = (struct roger_message_list){ fresh, count };
 	return r;
 }
 
@@ -113,7 +114,7 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 		struct roger_inbox_reply *reply, struct roger_err *err)
 {
 	const struct rg_query query = query_of(request, rg_clock_ms());
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct rg_outcome outcome;
 	struct roger_message *after;
 	size_t i;
@@ -139,7 +140,7 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 		if (r < 0)
 			return r;
 	}
-	reply->messages = (struct roger_messages){ after, found.count };
+	reply->messages = (struct roger_message_list){ after, found.count };
 	return rg_engine_commit(roger->engine, &outcome, err);
 }
 
@@ -191,82 +192,29 @@ static int note_stranger(struct roger *roger, const struct roger_inbox_request *
 	return rg_send_note_stranger(roger, reply->memory, request->agent, &reply->notes, err);
 }
 
-static int run_inbox(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+int rg_verb_inbox(struct roger *roger, const struct roger_inbox_request *request,
+		  struct roger_inbox_reply *reply, struct roger_err *err)
 {
 	int r = look(roger, request, reply, err);
 
 	return r < 0 ? r : note_stranger(roger, request, reply, err);
 }
 
-static int run_receive(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+int rg_verb_receive(struct roger *roger, const struct roger_inbox_request *request,
+		    struct roger_inbox_reply *reply, struct roger_err *err)
 {
 	int r = take_or_wait(roger, request, reply, err);
 
 	return r < 0 ? r : note_stranger(roger, request, reply, err);
 }
 
-#define AT(member) offsetof(struct roger_inbox_request, member)
-#define COMMON_FIELDS                                                                                \
-	{ "agent",                                                                                   \
-	  ROGER_NAME,                                                                                \
-	  AT(agent),                                                                                 \
-	  ROGER_SELF | ROGER_REQUIRED,                                                               \
-	  NULL,                                                                                      \
-	  NULL,                                                                                      \
-	  "whose mail (default ROGER_AGENT)" },                                                      \
-		{ "issue",                                                                           \
-		  ROGER_NAME,                                                                        \
-		  AT(issue),                                                                         \
-		  ROGER_OF_TOOL | ROGER_ISSUE,                                                       \
-		  NULL,                                                                              \
-		  NULL,                                                                              \
-		  "only of this unit of work" },                                                     \
-		{ "from", ROGER_NAME, AT(from), ROGER_OF_TOOL, NULL, NULL, "only from this agent" }, \
-	{                                                                                            \
-		"limit", ROGER_INT, AT(limit), ROGER_OF_TOOL, NULL, NULL,                            \
-			"at most this many (default 50)"                                             \
-	}
-static const struct roger_field inbox_fields[] = {
-	COMMON_FIELDS,
-	{ "fresh", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "only messages never shown to the agent" },
-	{ "unnoted", ROGER_BOOL, AT(unnoted), 0, NULL, NULL, "do not record that it was shown" },
-	{ "person", ROGER_BOOL, AT(person), ROGER_PERSON, NULL, NULL,
-	  "a person looks, not the agent: so it is with --as without ROGER_AGENT" },
-	RG_END,
-};
-static const struct roger_field receive_fields[] = {
-	COMMON_FIELDS,
-	{ "wait", ROGER_SPAN, AT(wait_ms), ROGER_WAITS | ROGER_IN_PARTS, NULL, NULL,
-	  "wait up to this long for mail (default: do not wait)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record inbox_request = { "inbox", sizeof(struct roger_inbox_request),
-						   inbox_fields };
-static const struct roger_record receive_request = { "receive", sizeof(struct roger_inbox_request),
-						     receive_fields };
-
-static const struct roger_field reply_fields[] = {
-	{ "messages", ROGER_RECORDS, offsetof(struct roger_inbox_reply, messages), 0, NULL,
-	  &rg_message_record, "first in, first out" },
-	{ "unread", ROGER_INT, offsetof(struct roger_inbox_reply, unread), 0, NULL, NULL,
-	  "unread now" },
-	{ "notes", ROGER_TEXTS, offsetof(struct roger_inbox_reply, notes), ROGER_SPARE, NULL, NULL,
-	  "for people" },
-	RG_END,
-};
-static const struct roger_record reply_record = { "mail", sizeof(struct roger_inbox_reply),
-						  reply_fields };
-
-static int run_looked(struct roger *roger, const void *request_, void *reply_,
-		      struct roger_err *err)
+int rg_verb_looked(struct roger *roger, const struct roger_looked_request *request,
+		   struct roger_looked_reply *reply, struct roger_err *err)
 {
-	const struct roger_looked_request *request = request_;
-	struct roger_looked_reply *reply = reply_;
 	const struct rg_query query = { .ids = request->ids.items,
 					.id_count = request->ids.count,
 					.to = request->agent };
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	if (request->ids.count > RG_PAGE_MAX)
@@ -286,53 +234,3 @@ static int run_looked(struct roger *roger, const void *request_, void *reply_,
 	reply->looked = (int64_t)found.count;
 	return ROGER_OK;
 }
-
-static const struct roger_field looked_fields[] = {
-	{ "agent", ROGER_NAME, offsetof(struct roger_looked_request, agent),
-	  ROGER_SELF | ROGER_REQUIRED, NULL, NULL, "who was shown them" },
-	{ "ids", ROGER_TEXTS, offsetof(struct roger_looked_request, ids),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL, "the messages" },
-	RG_END,
-};
-static const struct roger_record looked_request = { "looked", sizeof(struct roger_looked_request),
-						    looked_fields };
-
-static const struct roger_field looked_reply_fields[] = {
-	{ "looked", ROGER_INT, offsetof(struct roger_looked_reply, looked), 0, NULL, NULL,
-	  "messages of these that there are" },
-	RG_END,
-};
-static const struct roger_record looked_reply = { "looked", sizeof(struct roger_looked_reply),
-						  looked_reply_fields };
-
-const struct roger_op rg_op_looked = {
-	.name = "looked",
-	.summary = "record that messages were shown to an agent",
-	.examples = "roger looked msg-1736328000000-abc --as bob\n",
-	.flags = ROGER_MARKS,
-	.request = &looked_request,
-	.reply = &looked_reply,
-	.run = run_looked,
-};
-
-const struct roger_op rg_op_inbox = {
-	.name = "inbox",
-	.summary = "look at unread mail; changes nothing",
-	.examples = "roger inbox\nroger inbox --as bob --issue app-42\nroger inbox --json\n",
-	.flags = ROGER_TOOL,
-	.tool = "Your unread messages from other agents. They stay until you ack them.",
-	.request = &inbox_request,
-	.reply = &reply_record,
-	.run = run_inbox,
-};
-
-const struct roger_op rg_op_receive = {
-	.name = "receive",
-	.summary = "take unread mail and mark it read",
-	.examples = "roger receive\nroger receive --limit 1 --wait 10m\nroger receive --as bob "
-		    "--json\n",
-	.flags = ROGER_WRITES,
-	.request = &receive_request,
-	.reply = &reply_record,
-	.run = run_receive,
-};

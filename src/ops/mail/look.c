@@ -26,7 +26,7 @@ static bool is_fresh(const struct look *look, const struct roger_message *messag
 	       (look->by_person || !rg_engine_shown(look->roger->engine, look->agent, message->id));
 }
 
-static void find_fresh(struct look *look, const struct roger_messages *messages)
+static void find_fresh(struct look *look, const struct roger_message_list *messages)
 {
 	size_t i;
 
@@ -49,10 +49,10 @@ static int add_entry(struct look *look, struct roger_str issue, size_t id_count,
 				.count = (int64_t)id_count,
 				.position = look->position };
 
-	if (look->by_person) {
+	if (look->by_person)
 		note.by = RG_STR(RG_BY_PERSON);
+	if (look->by_person || look->roger->caller.how != RG_BY_FILES)
 		rg_note_ran(look->roger, &note);
-	}
 	return rg_note_print(&note, &look->lines, err);
 }
 
@@ -73,7 +73,7 @@ static int add_issue(struct look *look, struct roger_err *err)
 }
 
 /* Under the record lock, so that two who look at once note it once. */
-static int write_entries(struct look *look, const struct roger_messages *messages,
+static int write_entries(struct look *look, const struct roger_message_list *messages,
 			 struct roger_err *err)
 {
 	struct roger_str *shown = look->ids + messages->count;
@@ -95,8 +95,8 @@ static int write_entries(struct look *look, const struct roger_messages *message
 	return r;
 }
 
-static int note(struct look *look, const struct roger_messages *messages, struct rg_arena *arena,
-		struct roger_err *err)
+static int note(struct look *look, const struct roger_message_list *messages,
+		struct rg_arena *arena, struct roger_err *err)
 {
 	int r;
 
@@ -116,7 +116,7 @@ static int note(struct look *look, const struct roger_messages *messages, struct
 }
 
 void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
-		  const struct roger_messages *messages)
+		  const struct roger_message_list *messages)
 {
 	struct look look = { .roger = roger, .agent = agent, .by_person = by_person };
 	struct rg_arena *arena;

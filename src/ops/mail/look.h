@@ -16,6 +16,6 @@
  * changes nothing of the look.
  */
 void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
-		  const struct roger_messages *messages);
+		  const struct roger_message_list *messages);
 
 #endif

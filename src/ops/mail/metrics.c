@@ -2,7 +2,7 @@
 
 #include "ops/proof/records.h"
 
-int64_t rg_metrics_bytes(const struct roger_messages *messages)
+int64_t rg_metrics_bytes(const struct roger_message_list *messages)
 {
 	int64_t bytes = 0;
 	size_t i;
@@ -18,7 +18,7 @@ static int measure(struct rg_metrics *metrics, struct roger_str issue, int64_t *
 {
 	const struct rg_query query = { .issue = issue };
 	struct rg_arena *scratch = rg_arena_new();
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int r;
 
 	if (!scratch)
@@ -55,7 +55,7 @@ static int find(struct rg_metrics *metrics, struct roger_str issue,
 int rg_metrics_moved(struct rg_metrics *metrics, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	const struct roger_messages one = { message, 1 };
+	const struct roger_message_list one = { message, 1 };
 	struct roger_cleanup *cleanup = NULL;
 	int r = find(metrics, message->issue, &cleanup, err);
 

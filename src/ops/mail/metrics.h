@@ -22,6 +22,6 @@ RG_CHECKED int rg_metrics_moved(struct rg_metrics *metrics, const struct roger_m
 RG_CHECKED int rg_metrics_save(struct rg_metrics *metrics, struct roger_err *err);
 
 /* Content and metadata of messages. */
-int64_t rg_metrics_bytes(const struct roger_messages *messages);
+int64_t rg_metrics_bytes(const struct roger_message_list *messages);
 
 #endif

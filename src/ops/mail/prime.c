@@ -64,7 +64,7 @@ static int find_mail(struct priming *priming, struct roger_err *err)
 /* Somebody waits for it to be read. */
 static int look_at_mail(struct priming *priming)
 {
-	const struct roger_messages *messages = &priming->reply->messages;
+	const struct roger_message_list *messages = &priming->reply->messages;
 	char next[200];
 	int r = ROGER_OK;
 	size_t i;
@@ -101,7 +101,7 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 	case ROGER_RUN_SUSPECT:
 	case ROGER_RUN_BLOCKED:
 		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run));
-		return add(priming, rg_run_statuses[run->status], run->run,
+		return add(priming, rg_run_status_names[run->status], run->run,
 			   document->receipts.expected_by_ms, next, "run %.*s, which you own: %.*s",
 			   RG_STR_ARGS(run->run), RG_STR_ARGS(run->status_reason));
 	case ROGER_RUN_ACTIVE:
@@ -128,13 +128,13 @@ static int look_at_runs(struct priming *priming, struct roger_err *err)
 static int look_at_letters(struct priming *priming, struct roger_err *err)
 {
 	const struct roger_dead_letters_request request = { .from = priming->request->agent,
-							    .status = ROGER_UNDELIVERED + 1 };
+							    .status = ROGER_UNDELIVERED };
 	struct roger_dead_letters_reply letters = { .memory = priming->reply->memory };
 	char next[300];
 	size_t i;
 	int r;
 
-	r = rg_op_dead_letters.run(priming->roger, &request, &letters, err);
+	r = rg_verb_dead_letters(priming->roger, &request, &letters, err);
 	for (i = 0; r == ROGER_OK && i < letters.dead_letters.count && i < EACH_MAX; i++) {
 		const struct roger_dead_letter *letter = &letters.dead_letters.items[i];
 
@@ -148,10 +148,10 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request,
+		  struct roger_prime_reply *reply, struct roger_err *err)
 {
-	struct priming priming = { .roger = roger, .request = request_, .reply = reply_ };
-	struct roger_prime_reply *reply = reply_;
+	struct priming priming = { .roger = roger, .request = request, .reply = reply };
 	int r;
 
 	if (priming.request->limit < 0 || priming.request->limit > RG_PAGE_MAX)
@@ -168,42 +168,6 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (r == ROGER_ENOMEM ||
 	    !rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
 		return rg_fail_memory(err);
-	reply->duties = (struct roger_concerns){ priming.duties, priming.duty_count };
+	reply->duties = (struct roger_concern_list){ priming.duties, priming.duty_count };
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_prime_request, member)
-static const struct roger_field request_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
-	  "who begins (--as, else ROGER_AGENT)" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
-	  "only mail of this unit of work" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many messages (default 20)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "prime", sizeof(struct roger_prime_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_prime_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "who you are" },
-	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "where" },
-	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "messages" },
-	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record,
-	  "unread ones, first in, first out" },
-	{ "duties", ROGER_RECORDS, AT(duties), 0, NULL, &rg_concern_record, "what is owed" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "prime", sizeof(struct roger_prime_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_prime = {
-	.name = "prime",
-	.summary = "print the briefing an agent needs at start-up",
-	.examples = "roger prime\nroger prime --as bob --tokens 500\nroger prime --json\n",
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

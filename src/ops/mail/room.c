@@ -42,9 +42,9 @@ static int archive_oldest(struct roger *roger, struct roger_message *messages, s
 
 /* What stands in its recipient's file, unread, may leave after all that is read. */
 static int add_handed(struct roger *roger, struct rg_query query, struct rg_arena *arena,
-		      struct roger_messages *read, struct roger_err *err)
+		      struct roger_message_list *read, struct roger_err *err)
 {
-	struct roger_messages unread;
+	struct roger_message_list unread;
 	struct roger_message *all;
 	size_t i;
 	int r;
@@ -81,7 +81,7 @@ static int64_t with_band(int64_t surplus, int64_t limit, size_t read)
 
 /* Which are read, the first to leave first, and how many of them leave. */
 static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
-			struct rg_arena *arena, struct roger_messages *ret_read,
+			struct rg_arena *arena, struct roger_message_list *ret_read,
 			int64_t *ret_surplus, struct roger_err *err)
 {
 	bool whole_issue = outcome->verdict == RG_OVER_ISSUE;
@@ -122,7 +122,7 @@ static int make_room(struct roger *roger, const struct rg_outcome *outcome, int6
 		     struct rg_arena *arena, int64_t *archived, struct roger_err *err)
 {
 	bool whole_issue = outcome->verdict == RG_OVER_ISSUE;
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int64_t surplus = 0;
 	int r;
 
@@ -157,7 +157,7 @@ int rg_room_check(struct roger *roger, const struct rg_outcome *outcome, int64_t
 		  struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int64_t surplus = 0;
 	int r;
 

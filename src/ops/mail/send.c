@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "ops/caller.h"
 #include "ops/edge/arrive.h"
 #include "ops/edge/crossing.h"
 #include "ops/mail/agents.h"
@@ -118,18 +119,63 @@ static int look_at_known(struct roger *roger, struct rg_arena *arena, struct rg_
 	return ROGER_OK;
 }
 
+/* A name that only got mail and is near one that sent or looked was a slip itself. */
+static int is_phantom(struct roger *roger, struct rg_arena *arena, const struct rg_known *known,
+		      struct roger_str name, bool *ret_phantom, struct roger_err *err)
+{
+	bool ghost;
+	size_t i;
+	int r;
+
+	*ret_phantom = false;
+	if (!rg_names_have(&known->agents, name))
+		return ROGER_OK; /* a group, or all */
+	r = rg_agents_is_ghost(roger, name, arena, &ghost, err);
+	for (i = 0; r == ROGER_OK && ghost && !*ret_phantom && i < known->agents.count; i++) {
+		if (!rg_is_slip(name, known->agents.items[i]))
+			continue;
+		r = rg_agents_is_ghost(roger, known->agents.items[i], arena, ret_phantom, err);
+		*ret_phantom = !*ret_phantom;
+	}
+	return r;
+}
+
+/* The known name that this one is a slip for; "": none. */
+static int find_slip(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
+		     struct roger_str name, struct roger_str *ret_slip, struct roger_err *err)
+{
+	bool phantom = true;
+	size_t at = 0;
+	int r = ROGER_OK;
+
+	if (!known->slips.heads && !rg_slips_init(&known->slips, known->words, arena))
+		return rg_fail_memory(err);
+	while (r == ROGER_OK && phantom) {
+		*ret_slip = rg_slips_find(&known->slips, name, &at);
+		r = is_phantom(roger, arena, known, *ret_slip, &phantom, err);
+	}
+	return r;
+}
+
 /* The nearest word of the first few names: each is compared with all that are known. */
-static struct roger_str nearest_of(struct rg_known *known, struct roger_str name)
+static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
+			struct roger_str name, struct roger_str *ret_near, struct roger_err *err)
 {
 	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	bool phantom = false;
 	size_t i;
+	int r;
 
+	*ret_near = nearest.word;
 	if (known->suggested++ >= SUGGESTED_MAX)
-		return nearest.word;
+		return ROGER_OK;
 	for (i = 0; i < known->words.count; i++)
 		if (!rg_str_is(known->words.items[i], "all"))
 			rg_nearest_look(&nearest, name, known->words.items[i]);
-	return nearest.word;
+	r = is_phantom(roger, arena, known, nearest.word, &phantom, err);
+	if (!phantom)
+		*ret_near = nearest.word;
+	return r;
 }
 
 /* Its tool has begun a session here. */
@@ -160,17 +206,18 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg
 {
 	const struct rg_config *config = roger->workspace->config;
 	bool strict = config->recipients == RG_RECIPIENTS_STRICT;
-	struct roger_str slip;
+	struct roger_str slip = { "", 0 };
 	int r;
 
 	r = look_at_known(roger, arena, known, err);
-	if (r == ROGER_OK && !known->slips.heads &&
-	    !rg_slips_init(&known->slips, known->words, arena))
-		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = find_slip(roger, arena, known, name, &slip, err);
+	ret_unknown->near = slip;
+	ret_unknown->slip = slip.length > 0;
+	if (r == ROGER_OK && !slip.length)
+		r = find_nearest(roger, arena, known, name, &ret_unknown->near, err);
 	if (r < 0)
 		return r;
-	slip = rg_slips_find(&known->slips, name);
-	ret_unknown->near = slip.length ? slip : nearest_of(known, name);
 	ret_unknown->expected = rg_names_have(&known->agents, name);
 	if (ret_unknown->expected ||
 	    (!strict && (!slip.length || insists || config->recipients == RG_RECIPIENTS_OPEN)))
@@ -201,8 +248,9 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 	r = look_at_known(roger, arena, &known, err);
 	if (r < 0 || rg_names_have(&known.agents, name))
 		return r;
-	/* Whether its tool was ever here only the index knows, and a look must not need that. */
-	near = nearest_of(&known, name);
+	r = find_nearest(roger, arena, &known, name, &near, err);
+	if (r < 0)
+		return r;
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
 	return note && rg_arena_print(arena, note,
 				      "'%.*s' has neither sent nor got anything here%s%.*s%s",
@@ -233,7 +281,7 @@ static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struc
 	int r;
 
 	r = rg_send_judge_unknown(sending->roger, sending->arena, &sending->known, name,
-				  draft->request->new_names, "to", &unknown, err);
+				  draft->request->new_, "to", &unknown, err);
 	if (r == ROGER_EREFUSED) {
 		draft->cause = RG_CAUSE_UNKNOWN;
 		draft->stranger = name;
@@ -378,12 +426,31 @@ int rg_send_check_sender(const struct roger *roger, struct roger_str name, const
 		return rg_fail_member(err, ROGER_EREFUSED, member,
 				      "%s: '%.*s' is reserved; send under a name of your own",
 				      member, RG_STR_ARGS(name));
-	if (rg_config_is_person(name) && !rg_str_equal(roger->token_of, name) && !is_at_terminal())
+	if (rg_config_is_person(name) && !rg_caller_proves(roger, name) &&
+	    (roger->caller.how != RG_BY_FILES || !is_at_terminal()))
 		return rg_fail_member(err, ROGER_EREFUSED, member,
 				      "%s: '%.*s' is a person: only from a terminal, without "
 				      "ROGER_AGENT",
 				      member, RG_STR_ARGS(name));
 	return ROGER_OK;
+}
+
+/* A new name is taken, but for one that is likely a slip for a known one. */
+static int check_new_sender(struct rg_sending *sending, struct rg_draft *draft,
+			    struct roger_err *err)
+{
+	struct roger *roger = sending->roger;
+	const enum rg_recipients recipients = roger->workspace->config->recipients;
+	struct rg_unknown unknown = { 0 };
+	int r;
+
+	if (draft->request->new_ || recipients == RG_RECIPIENTS_OPEN ||
+	    rg_engine_knows(roger->engine, draft->from) || rg_caller_proves(roger, draft->from))
+		return ROGER_OK;
+	r = rg_send_judge_unknown(roger, sending->arena, &sending->known, draft->from, false,
+				  "from", &unknown, err);
+	/* Strict is about recipients. */
+	return r == ROGER_EREFUSED && !unknown.slip ? ROGER_OK : r;
 }
 
 static int check(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
@@ -399,6 +466,8 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 	r = rg_name_check("from", draft->from, err);
 	if (r == ROGER_OK && !sending->roger->own_mail)
 		r = rg_send_check_sender(sending->roger, draft->from, "from", err);
+	if (r == ROGER_OK && !sending->roger->own_mail)
+		r = check_new_sender(sending, draft, err);
 	if (r == ROGER_OK && request->issue.length)
 		r = rg_name_check("issue", request->issue, err);
 	if (r == ROGER_OK && (request->type < 0 || request->type > ROGER_DATA))
@@ -453,19 +522,18 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 		.issue = request->issue.length ? request->issue : RG_STR("general"),
 		.from = draft->from,
 		.pass = request->pass ? request->pass : 1,
-		.type = request->type,
+		.type = request->type ? request->type : ROGER_CONTEXT,
 		.content = request->content,
 		.created_at_ms = sending->now_ms,
 		.key = draft->key,
 		.cycle = draft->cycle,
 		.reply_to = request->reply_to,
 	};
-	const struct roger_str token_of = sending->roger->token_of,
-			       observed = sending->roger->observed;
+	const struct roger_str observed = sending->roger->caller.observed;
 	size_t i;
 	int r;
 
-	if (token_of.length && rg_str_equal(token_of, draft->from))
+	if (rg_caller_proves(sending->roger, draft->from))
 		message.proved = RG_STR("token");
 	else if (observed.length && rg_str_equal(observed, draft->from))
 		message.proved = RG_STR("observed");
@@ -513,7 +581,7 @@ static int check_reply_to(struct rg_sending *sending, struct rg_draft *draft, st
 	const struct rg_query query = { .ids = &draft->request->reply_to,
 					.id_count = 1,
 					.anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	if (!draft->request->reply_to.length)
@@ -556,7 +624,7 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 		if (!rg_arena_copy(sending->arena, messages[i].id, &receipts[i].id) ||
 		    !rg_arena_copy(sending->arena, messages[i].to, &receipts[i].to))
 			return rg_fail_memory(err);
-	reply->messages = (struct roger_receipts){ receipts, count };
+	reply->messages = (struct roger_receipt_list){ receipts, count };
 	reply->seq = messages[0].seq;
 	reply->epoch = messages[0].epoch;
 	reply->created_at_ms = messages[0].created_at_ms;
@@ -569,7 +637,7 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 		       : rg_fail_memory(err);
 }
 
-static bool went_to(const struct roger_messages *first, struct roger_str name)
+static bool went_to(const struct roger_message_list *first, struct roger_str name)
 {
 	size_t i;
 
@@ -592,7 +660,7 @@ static bool is_to_several(const struct rg_sending *sending, const struct rg_draf
 
 /* Who a group or all stands for may change between two tries; named recipients may not. */
 static bool same_recipients(const struct rg_sending *sending, const struct rg_draft *draft,
-			    const struct roger_messages *first)
+			    const struct roger_message_list *first)
 {
 	size_t i;
 
@@ -614,7 +682,7 @@ bool rg_send_same_text(struct roger_str a, struct roger_str b)
 }
 
 const char *rg_send_difference(const struct rg_sending *sending, const struct rg_draft *draft,
-			       const struct roger_messages *first)
+			       const struct roger_message_list *first)
 {
 	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
 
@@ -639,7 +707,7 @@ int rg_send_conflict(const struct rg_draft *draft, struct roger_str id, struct r
 
 /* What the key stored.  Of copies that are sent again alone, only these, if there are any. */
 static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
-		      struct roger_messages *ret_first, struct roger_err *err)
+		      struct roger_message_list *ret_first, struct roger_err *err)
 {
 	const struct rg_query query = {
 		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
@@ -664,7 +732,7 @@ static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 			    struct roger_err *err)
 {
-	struct roger_messages first;
+	struct roger_message_list first;
 	const char *difference;
 	int r;
 
@@ -919,7 +987,7 @@ static bool same_key(const struct rg_draft *a, const struct rg_draft *b)
 static int find_twin(struct rg_sending *sending, size_t which, struct roger_err *err)
 {
 	struct rg_draft *draft = &sending->drafts[which];
-	struct roger_messages first;
+	struct roger_message_list first;
 	const char *difference;
 	size_t i;
 
@@ -930,7 +998,7 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 			draft->twin = &sending->drafts[i];
 	if (!draft->twin)
 		return ROGER_OK;
-	first = (struct roger_messages){ draft->twin->messages, draft->twin->to.count };
+	first = (struct roger_message_list){ draft->twin->messages, draft->twin->to.count };
 	difference = rg_send_difference(sending, draft, &first);
 	if (difference)
 		return rg_fail_member(err, ROGER_EREFUSED, "key",
@@ -942,7 +1010,7 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 
 static int answer(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
-	struct roger_messages stored = { draft->messages, draft->to.count };
+	struct roger_message_list stored = { draft->messages, draft->to.count };
 	int r = ROGER_OK;
 
 	if (draft->twin) {
@@ -986,13 +1054,11 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 
 /* ----------------------------------------------------------------- verbs -- */
 
-static int run_send(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_send(struct roger *roger, const struct roger_send_request *request,
+		 struct roger_send_reply *reply, struct roger_err *err)
 {
-	const struct roger_send_request *request = request_;
-	struct rg_draft draft = { .request = request, .reply = reply_, .from = request->from };
-	struct rg_sending sending = {
-		roger, rg_op_memory(reply_), rg_clock_ms(), &draft, 1, { 0 }
-	};
+	struct rg_draft draft = { .request = request, .reply = reply, .from = request->from };
+	struct rg_sending sending = { roger, rg_op_memory(reply), rg_clock_ms(), &draft, 1, { 0 } };
 	int r;
 
 	r = send_all(&sending, err);
@@ -1001,213 +1067,53 @@ static int run_send(struct roger *roger, const void *request_, void *reply_, str
 	return rg_send_confirm(&sending, &draft, err);
 }
 
-static int run_send_many(struct roger *roger, const void *request_, void *reply_,
-			 struct roger_err *err)
+int rg_verb_reply(struct roger *roger, const struct roger_send_request *request,
+		  struct roger_send_reply *reply, struct roger_err *err)
 {
-	const struct roger_send_many_request *request = request_;
-	struct roger_send_many_reply *reply = reply_;
-	struct rg_arena *arena = rg_op_memory(reply_);
-	struct rg_sending sending = { roger, arena, rg_clock_ms(), NULL, request->count, { 0 } };
+	return rg_verb_send(roger, request, reply, err);
+}
+
+int rg_verb_send_many(struct roger *roger, const struct roger_send_many_request *request,
+		      struct roger_send_many_reply *reply, struct roger_err *err)
+{
+	struct rg_arena *arena = rg_op_memory(reply);
+	struct rg_sending sending = {
+		roger, arena, rg_clock_ms(), NULL, request->items.count, { 0 }
+	};
 	struct roger_send_reply *items;
 	size_t i;
 	int r;
 
-	if (request->count == 0)
+	if (request->items.count == 0)
 		return ROGER_OK;
-	if (request->count > RG_BATCH_MAX)
+	if (request->items.count > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "items", "items: expected at most %d",
 				      RG_BATCH_MAX);
-	items = rg_arena_get(arena, request->count * sizeof *items);
-	sending.drafts = rg_arena_get(arena, request->count * sizeof *sending.drafts);
+	items = rg_arena_get(arena, request->items.count * sizeof *items);
+	sending.drafts = rg_arena_get(arena, request->items.count * sizeof *sending.drafts);
 	if (!items || !sending.drafts)
 		return rg_fail_memory(err);
-	for (i = 0; i < request->count; i++) {
-		if (request->items[i].confirm != ROGER_CONFIRM_STORED)
+	for (i = 0; i < request->items.count; i++) {
+		if (request->items.items[i].confirm == ROGER_CONFIRM_READ)
 			return rg_fail_member(err, ROGER_EUSAGE, "confirm",
 					      "confirm: several messages at once can only be "
 					      "confirmed as stored");
-		if (request->items[i].dry_run != request->items[0].dry_run)
+		if (request->items.items[i].dry_run != request->items.items[0].dry_run)
 			return rg_fail_member(err, ROGER_EUSAGE, "dry_run",
 					      "dry_run: expected the same for all of one request");
 		sending.drafts[i] = (struct rg_draft){
-			.request = &request->items[i],
+			.request = &request->items.items[i],
 			.reply = &items[i],
-			.from = request->items[i].from.length ? request->items[i].from
-							      : request->from,
+			.from = request->items.items[i].from.length ? request->items.items[i].from
+								    : request->from,
 		};
 	}
 	r = send_all(&sending, err);
 	if (r < 0)
 		return r;
-	reply->items = items;
-	reply->count = request->count;
-	for (i = 0; i < request->count; i++)
+	reply->items = (struct roger_send_reply_list){ items, request->items.count };
+	for (i = 0; i < request->items.count; i++)
 		reply->stored +=
 			sending.drafts[i].settled ? 0 : (int64_t)sending.drafts[i].to.count;
 	return ROGER_OK;
 }
-
-static const char *const confirm_names[] = { "stored", "read", NULL };
-
-#define AT(member) offsetof(struct roger_send_request, member)
-static const struct roger_field request_fields[] = {
-	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL,
-	  "who sends (--as, else ROGER_AGENT)" },
-	{ "to", ROGER_TEXTS, AT(to), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL, NULL, NULL,
-	  "agents, groups, or all" },
-	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL, NULL,
-	  NULL, "the text; - reads it from standard input" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL,
-	  "unit of work (else ROGER_ISSUE, else general)" },
-	{ "type", ROGER_ENUM, AT(type), ROGER_OF_TOOL, rg_message_types, NULL,
-	  "context, result, decision or data" },
-	{ "pass", ROGER_INT, AT(pass), 0, NULL, NULL, "pass through the workflow (default 1)" },
-	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
-	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_OF_TOOL | ROGER_SOUGHT, NULL, NULL,
-	  "id of the message this one answers" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_OF_TOOL | ROGER_KEY, NULL, NULL,
-	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
-	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "or a key made of this task, ..." },
-	{ "verb", ROGER_TEXT, AT(verb), 0, NULL, NULL,
-	  "... this verb (status-update, escalation, ...) and the current cycle" },
-	{ "confirm", ROGER_ENUM, AT(confirm), 0, confirm_names, NULL,
-	  "stored (default), or read: wait until the recipients have read it" },
-	{ "within", ROGER_SPAN, AT(within_ms), ROGER_WAITS, NULL, NULL,
-	  "with --confirm read: how long" },
-	{ "retry", ROGER_BOOL, AT(retry), 0, NULL, NULL,
-	  "with --confirm read: try as often as configured" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
-	  "check everything, store nothing" },
-	{ "new", ROGER_BOOL, AT(new_names), 0, NULL, NULL,
-	  "also to a name never seen that is near a known one" },
-	RG_END,
-};
-static const struct roger_field answer_fields[] = {
-	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL,
-	  "who answers (--as, else ROGER_AGENT)" },
-	{ "id", ROGER_TEXT, AT(reply_to), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT,
-	  NULL, NULL, "of the message you answer, such as plan#3 or @last" },
-	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "the text; - reads it from standard input" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
-	  "unit of work (default: that of the message)" },
-	{ "type", ROGER_ENUM, AT(type), 0, rg_message_types, NULL,
-	  "context (default), result, decision or data" },
-	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_KEY, NULL, NULL,
-	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
-	  "check everything, store nothing" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "send", sizeof(struct roger_send_request),
-						    request_fields };
-static const struct roger_record answer_record = { "reply", sizeof(struct roger_send_request),
-						   answer_fields };
-
-#define AT(member) offsetof(struct roger_receipt, member)
-static const struct roger_field receipt_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL,
-	  "of the stored message" },
-	{ "to", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "its recipient" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record receipt_record = { "receipt", sizeof(struct roger_receipt),
-						    receipt_fields };
-
-#define AT(member) offsetof(struct roger_left_out, member)
-static const struct roger_field left_out_fields[] = {
-	{ "to", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "the agent" },
-	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "in words" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record left_out_record = { "left out", sizeof(struct roger_left_out),
-						     left_out_fields };
-
-#define AT(member) offsetof(struct roger_send_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "messages", ROGER_RECORDS, AT(messages), ROGER_OF_TOOL, NULL, &receipt_record,
-	  "one per recipient" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "unit of work" },
-	{ "seq", ROGER_INT, AT(seq), ROGER_OF_TOOL, NULL, NULL, "the sender's number" },
-	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "life of the counters" },
-	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
-	{ "duplicate", ROGER_BOOL, AT(duplicate), ROGER_OF_TOOL | ROGER_DUPLICATE, NULL, NULL,
-	  "the key was sent before: its first result" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "as given, or as made" },
-	{ "cycle", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "of the key" },
-	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "of the key" },
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL,
-	  "messages moved out to keep the limits" },
-	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
-	{ "never_seen", ROGER_TEXTS, AT(never_seen), ROGER_SPARE, NULL, NULL,
-	  "recipients that nobody here knew before" },
-	{ "refused", ROGER_RECORDS, AT(refused), ROGER_SPARE | ROGER_OF_TOOL, NULL,
-	  &left_out_record, "of a group or all: whose mailbox is full" },
-	{ "skipped", ROGER_RECORDS, AT(skipped), ROGER_SPARE, NULL, &left_out_record,
-	  "of a group or all: who gets no mail" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "sent", sizeof(struct roger_send_reply),
-						  reply_fields };
-
-static const struct roger_field many_request_fields[] = {
-	{ "from", ROGER_NAME, offsetof(struct roger_send_many_request, from), ROGER_SELF, NULL,
-	  NULL, "who sends what names no sender" },
-	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_request, items), 0, NULL,
-	  &request_record, "the sends" },
-	RG_END,
-};
-static const struct roger_record many_request_record = { "send_many",
-							 sizeof(struct roger_send_many_request),
-							 many_request_fields };
-
-static const struct roger_field many_reply_fields[] = {
-	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_reply, items), 0, NULL,
-	  &reply_record, "one per send" },
-	{ "stored", ROGER_INT, offsetof(struct roger_send_many_reply, stored), 0, NULL, NULL,
-	  "messages now on disk" },
-	RG_END,
-};
-static const struct roger_record many_reply_record = { "sent", sizeof(struct roger_send_many_reply),
-						       many_reply_fields };
-
-const struct roger_op rg_op_send = {
-	.name = "send",
-	.summary = "send a message; it is on disk when the command ends",
-	.examples = "roger send bob 'the schema is in docs/schema.md'\n"
-		    "roger send bob,carol --type result --issue app-42 - < report.md\n"
-		    "roger send all 'stopping for the day'\n"
-		    "roger send lead,bob --reply-to lead#3 'yes'\n"
-		    "roger send --batch < messages.jsonl\n",
-	.flags = ROGER_WRITES | ROGER_TOOL,
-	.tool = "Send a message to other agents. Done means it is on disk.",
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run_send,
-};
-
-const struct roger_op rg_op_reply = {
-	.name = "reply",
-	.summary = "answer a message: to its sender, in its issue",
-	.examples = "roger reply @last 'yes, go on'\n"
-		    "roger reply plan#3 --type result --file report.md\n",
-	.flags = ROGER_WRITES,
-	.request = &answer_record,
-	.reply = &reply_record,
-	.run = run_send,
-};
-
-const struct roger_op rg_op_send_many = {
-	.name = "send_many",
-	.summary = "send many messages with one append and one sync",
-	.examples = "roger send --batch < messages.jsonl\n",
-	.flags = ROGER_WRITES | ROGER_NO_COMMAND,
-	.request = &many_request_record,
-	.reply = &many_reply_record,
-	.run = run_send_many,
-};

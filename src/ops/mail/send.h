@@ -69,7 +69,7 @@ void rg_send_drop(struct rg_draft *draft, size_t which);
 bool rg_send_same_text(struct roger_str a, struct roger_str b);
 /* What is another than in what the key stored first; NULL: nothing. */
 const char *rg_send_difference(const struct rg_sending *sending, const struct rg_draft *draft,
-			       const struct roger_messages *first);
+			       const struct roger_message_list *first);
 RG_CHECKED int rg_send_conflict(const struct rg_draft *draft, struct roger_str id,
 				struct roger_str to, const char *difference, struct roger_err *err);
 
@@ -81,6 +81,7 @@ RG_CHECKED int rg_send_check_confirm(const struct rg_draft *draft, struct roger_
 struct rg_unknown {
 	bool expected;	       /* it is configured, or was refused but for a session it began */
 	struct roger_str near; /* the known name that may be meant; "": none */
+	bool slip;	       /* it most likely is that one */
 };
 
 /*

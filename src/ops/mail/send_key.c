@@ -82,7 +82,7 @@ int rg_send_check_confirm(const struct rg_draft *draft, struct roger_err *err)
 	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "within",
 				      "within: expected at most 7 days");
-	if (request->confirm == ROGER_CONFIRM_STORED) {
+	if (request->confirm != ROGER_CONFIRM_READ) {
 		if (!request->within_ms && !request->retry)
 			return ROGER_OK;
 		return rg_fail_member(err, ROGER_EUSAGE, "confirm",
@@ -130,7 +130,7 @@ static int check_same(struct rg_sending *sending, struct rg_draft *draft,
 		      struct roger_str *ret_text, struct roger_err *err)
 {
 	const struct roger_message *stored = rg_key_message(use, last->to);
-	const struct roger_messages first = { stored, 1 };
+	const struct roger_message_list first = { stored, 1 };
 	const char *difference = "text";
 	bool found = false;
 	int r;
@@ -225,7 +225,7 @@ struct again {
 	size_t count;
 };
 
-static int check_there(const struct roger_messages *messages, struct roger_err *err)
+static int check_there(const struct roger_message_list *messages, struct roger_err *err)
 {
 	size_t i;
 
@@ -248,7 +248,7 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 	const struct rg_query query = { .ids = again->ids,
 					.id_count = again->count,
 					.anywhere = true };
-	struct roger_messages first;
+	struct roger_message_list first;
 	int r;
 
 	r = rg_attempt_begin(sending->roger, again->ids, again->ended, again->count, draft->cycle,
@@ -276,7 +276,7 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 		      const struct roger_attempt *last, struct roger_err *err)
 {
 	const struct rg_query query = { .ids = &last->message, .id_count = 1, .anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	/* It may have been stored since the messages were looked up. */
@@ -502,7 +502,7 @@ int rg_send_look_back(struct rg_sending *sending, struct roger_err *err)
 static int confirm_once(struct rg_sending *sending, const struct rg_draft *draft,
 			struct roger_err *err)
 {
-	const struct roger_receipts *receipts = &draft->reply->messages;
+	const struct roger_receipt_list *receipts = &draft->reply->messages;
 	struct roger_str *ids = rg_arena_get(sending->arena, receipts->count * sizeof *ids);
 	size_t i;
 

@@ -33,7 +33,7 @@ static int fill_all(struct roger *roger, struct roger_stats_reply *reply, struct
 
 /* ---------------------------------------------------------------- issues -- */
 
-static bool is_first(const struct roger_messages *messages, size_t which, struct roger_str name)
+static bool is_first(const struct roger_message_list *messages, size_t which, struct roger_str name)
 {
 	size_t i;
 
@@ -45,10 +45,12 @@ static bool is_first(const struct roger_messages *messages, size_t which, struct
 }
 
 /* Who sent or got what lives of it, and its types. */
-static void count_living(const struct roger_messages *living, struct roger_stats_reply *reply)
+static void count_living(const struct roger_message_list *living, struct roger_stats_reply *reply)
 {
-	int64_t *const types[] = { &reply->context, &reply->result, &reply->decision,
-				   &reply->data };
+	int64_t *const types[] = { [ROGER_CONTEXT] = &reply->context,
+				   [ROGER_RESULT] = &reply->result,
+				   [ROGER_DECISION] = &reply->decision,
+				   [ROGER_DATA] = &reply->data };
 	const struct roger_message *message;
 	size_t i;
 
@@ -62,7 +64,7 @@ static void count_living(const struct roger_messages *living, struct roger_stats
 }
 
 static int measure(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
-		   struct roger_issue_figures *ret_figures, struct roger_messages *ret_living,
+		   struct roger_issue_figures *ret_figures, struct roger_message_list *ret_living,
 		   struct roger_err *err)
 {
 	const struct rg_query living = { .issue = issue },
@@ -89,7 +91,7 @@ static int fill_issue(struct roger *roger, struct roger_str issue, struct roger_
 		      struct roger_err *err)
 {
 	struct roger_issue_figures figures;
-	struct roger_messages living;
+	struct roger_message_list living;
 	int r = measure(roger, issue, reply->memory, &figures, &living, err);
 
 	if (r < 0)
@@ -111,7 +113,7 @@ static int fill_issue(struct roger *roger, struct roger_str issue, struct roger_
 static int fill_each(struct roger *roger, struct roger_stats_reply *reply, struct roger_err *err)
 {
 	struct roger_issue_figures *items;
-	struct roger_messages living;
+	struct roger_message_list living;
 	struct rg_arena *scratch;
 	struct roger_strs issues;
 	size_t i;
@@ -131,10 +133,9 @@ static int fill_each(struct roger *roger, struct roger_stats_reply *reply, struc
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_stats(struct roger *roger, const struct roger_stats_request *request,
+		  struct roger_stats_reply *reply, struct roger_err *err)
 {
-	const struct roger_stats_request *request = request_;
-	struct roger_stats_reply *reply = reply_;
 	int r;
 
 	if (request->issue.length && request->by_issue)
@@ -145,67 +146,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	r = fill_all(roger, reply, err);
 	return r < 0 || !request->by_issue ? r : fill_each(roger, reply, err);
 }
-
-#define AT(member) offsetof(struct roger_stats_request, member)
-static const struct roger_field request_fields[] = {
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only this unit of work" },
-	{ "by_issue", ROGER_BOOL, AT(by_issue), 0, NULL, NULL, "each issue separately, too" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "stats", sizeof(struct roger_stats_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_issue_figures, member)
-static const struct roger_field issue_fields[] = {
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
-	{ "messages", ROGER_INT, AT(messages), 0, NULL, NULL, "living messages" },
-	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "moved to the archive" },
-	{ "bytes", ROGER_INT, AT(bytes), 0, NULL, NULL, "text and metadata of the living" },
-	{ "oldest_at", ROGER_TIME, AT(oldest_at_ms), 0, NULL, NULL, "the oldest living message" },
-	{ "newest_at", ROGER_TIME, AT(newest_at_ms), 0, NULL, NULL, "the newest" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record issue_record = { "issue figures",
-						  sizeof(struct roger_issue_figures),
-						  issue_fields };
-
-#define AT(member) offsetof(struct roger_stats_reply, member)
-static const struct roger_field fields[] = {
-	{ "messages", ROGER_INT, AT(messages), 0, NULL, NULL, "living messages" },
-	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "moved to the archive" },
-	{ "agents", ROGER_INT, AT(agents), 0, NULL, NULL, "agents ever seen" },
-	{ "issues", ROGER_INT, AT(issues), 0, NULL, NULL, "issues with messages" },
-	{ "context", ROGER_INT, AT(context), 0, NULL, NULL, "messages of this type" },
-	{ "result", ROGER_INT, AT(result), 0, NULL, NULL, "messages of this type" },
-	{ "decision", ROGER_INT, AT(decision), 0, NULL, NULL, "messages of this type" },
-	{ "data", ROGER_INT, AT(data), 0, NULL, NULL, "messages of this type" },
-	{ "epoch", ROGER_INT, AT(epoch), ROGER_SPARE, NULL, NULL, "number of the session" },
-	{ "journal_bytes", ROGER_INT, AT(journal_bytes), ROGER_SPARE, NULL, NULL,
-	  "length of messages.jsonl" },
-	{ "journal_lines", ROGER_INT, AT(journal_lines), ROGER_SPARE, NULL, NULL, "lines in it" },
-	{ "strays", ROGER_INT, AT(strays), ROGER_SPARE, NULL, NULL, "of these no messages" },
-	{ "oldest_at", ROGER_TIME, AT(oldest_at_ms), 0, NULL, NULL, "the oldest living message" },
-	{ "newest_at", ROGER_TIME, AT(newest_at_ms), 0, NULL, NULL, "the newest" },
-	{ "bytes", ROGER_INT, AT(bytes), ROGER_SPARE, NULL, NULL,
-	  "of an issue: text and metadata of the living messages" },
-	{ "by_issue", ROGER_RECORDS, AT(by_issue), ROGER_SPARE, NULL, &issue_record,
-	  "each issue with living messages" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "stats", sizeof(struct roger_stats_reply),
-						  fields };
-
-const struct roger_op rg_op_stats = {
-	.name = "stats",
-	.summary = "count messages, in the workspace or an issue",
-	.examples = "roger stats\nroger stats --issue app-42\nroger stats --by-issue --json\n",
-	.flags = ROGER_SLOW,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

@@ -27,10 +27,9 @@ static int read_place(struct roger_str place, struct roger_damage *accepted, str
 					 "place: lines are numbered from 1");
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_accept(struct roger *roger, const struct roger_accept_request *request,
+		   struct roger_accept_reply *reply, struct roger_err *err)
 {
-	const struct roger_accept_request *request = request_;
-	struct roger_accept_reply *reply = reply_;
 	struct roger_damage accepted = { 0 };
 	const char *agent = getenv("ROGER_AGENT");
 	int r;
@@ -49,34 +48,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		return rg_fail_memory(err);
 	return rg_engine_accept(roger->engine, &accepted, reply->memory, &reply->damages, err);
 }
-
-#define AT(member) offsetof(struct roger_accept_request, member)
-static const struct roger_field request_fields[] = {
-	{ "place", ROGER_TEXT, AT(place), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "FILE:LINE, as verify names it; FILE where that is shorter, another one or gone" },
-	{ "reason", ROGER_TEXT, AT(reason), ROGER_REQUIRED, NULL, NULL,
-	  "what happened, or why it does not matter" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "accept", sizeof(struct roger_accept_request),
-						    request_fields };
-
-static const struct roger_field reply_fields[] = {
-	{ "damages", ROGER_RECORDS, offsetof(struct roger_accept_reply, damages), 0, NULL,
-	  &rg_damage_record, "that were accepted by this call" },
-	RG_END,
-};
-static const struct roger_record reply_record = { "accepted", sizeof(struct roger_accept_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_accept = {
-	.name = "accept",
-	.summary = "record that a person has seen this damage, so verify passes",
-	.examples = "roger accept messages.jsonl:12 --reason 'bad disk, bob was asked to resend'\n"
-		    "roger accept messages.jsonl --reason 'restored the backup of Monday'\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

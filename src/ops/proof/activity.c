@@ -20,9 +20,9 @@ static struct rg_log_query query_of(const struct roger_activity_request *request
 	};
 
 	if (request->type)
-		query.kind = rg_str(rg_activity_types[request->type - 1]);
+		query.kind = rg_str(rg_action_names[request->type]);
 	if (request->status)
-		query.state = rg_str(rg_activity_statuses[request->status - 1]);
+		query.state = rg_str(rg_status_names[request->status]);
 	return query;
 }
 
@@ -88,11 +88,9 @@ static int add_entry(struct answer *answer, const struct rg_log_entry *entry, st
 	return ROGER_OK;
 }
 
-static int run_activity(struct roger *roger, const void *request_, void *reply_,
-			struct roger_err *err)
+int rg_verb_activity(struct roger *roger, const struct roger_activity_request *request,
+		     struct roger_activity_reply *reply, struct roger_err *err)
 {
-	const struct roger_activity_request *request = request_;
-	struct roger_activity_reply *reply = reply_;
 	int64_t limit = request->limit ? request->limit : RG_PAGE_MAX;
 	struct answer answer = { .arena = reply->memory, .strict = request->strict };
 	struct rg_log_query query;
@@ -119,73 +117,7 @@ static int run_activity(struct roger *roger, const void *request_, void *reply_,
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
 		r = add_entry(&answer, &found.items[i], err);
 	reply->activities =
-		(struct roger_activities){ answer.activities.items, answer.activities.count };
-	reply->lines = (struct roger_bad_lines){ answer.bad.items, answer.bad.count };
+		(struct roger_activity_list){ answer.activities.items, answer.activities.count };
+	reply->lines = (struct roger_bad_line_list){ answer.bad.items, answer.bad.count };
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_bad_line, member)
-static const struct roger_field bad_line_fields[] = {
-	{ "line", ROGER_INT, AT(line), 0, NULL, NULL, "from 1" },
-	{ "file", ROGER_TEXT, AT(file), ROGER_SPARE, NULL, NULL, "of the log" },
-	{ "what", ROGER_TEXT, AT(what), 0, NULL, NULL, "why it is bad" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_bad_line_record = { "line", sizeof(struct roger_bad_line),
-						 bad_line_fields };
-
-/* As rg_activity_types and rg_activity_statuses, with a name for "any" first. */
-static const char *const type_names[] = {
-	"any",	       "FILE_READ",	  "FILE_WRITE", "TOOL_EXEC", "EXTERNAL_RAG_QUERY",
-	"PLAN_UPDATE", "CRITIC_FEEDBACK", NULL
-};
-static const char *const status_names[] = { "any", "SUCCESS", "FAILURE", "IN_PROGRESS", NULL };
-
-#define AT(member) offsetof(struct roger_activity_request, member)
-static const struct roger_field request_fields[] = {
-	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only of this task" },
-	{ "type", ROGER_ENUM, AT(type), 0, type_names, NULL,
-	  "only of this kind: FILE_READ, FILE_WRITE, TOOL_EXEC, EXTERNAL_RAG_QUERY, PLAN_UPDATE, "
-	  "CRITIC_FEEDBACK" },
-	{ "status", ROGER_ENUM, AT(status), 0, status_names, NULL,
-	  "only with this outcome: SUCCESS, FAILURE, IN_PROGRESS" },
-	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
-	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },
-	{ "evidence", ROGER_TEXT, AT(evidence), 0, NULL, NULL, "only with this citation" },
-	{ "newest", ROGER_BOOL, AT(newest), 0, NULL, NULL, "the last ones first" },
-	{ "after", ROGER_INT, AT(after), 0, NULL, NULL, "continue after this position" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many" },
-	{ "strict", ROGER_BOOL, AT(strict), 0, NULL, NULL,
-	  "entries with members the schema lacks are bad lines" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "activity",
-						    sizeof(struct roger_activity_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_activity_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "activities", ROGER_RECORDS, AT(activities), 0, NULL, &rg_activity_record,
-	  "in the order of the log" },
-	{ "lines", ROGER_RECORDS, AT(lines), 0, NULL, &rg_bad_line_record,
-	  "lines of the log that are no entries" },
-	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "the limit cut the answer" },
-	{ "next", ROGER_INT, AT(next), ROGER_SPARE, NULL, NULL, "give this as after to go on" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "activities", sizeof(struct roger_activity_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_activity = {
-	.name = "activity",
-	.summary = "show who did what, from the activity log",
-	.examples = "roger activity --task app-42\nroger activity --status FAILURE --since 2h\n"
-		    "roger activity --newest --limit 20\n"
-		    "roger activity --type TOOL_EXEC --jsonl\n",
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run_activity,
-};

@@ -1,4 +1,5 @@
 /* Finding what belongs into a history, in each of the logs. */
+#include "ops/caller.h"
 #include "ops/proof/gather.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static int put_first(struct rg_gathering *gathering, struct rg_counter *seen, st
 
 /* -------------------------------------------------------------- messages -- */
 
-static int add_messages(struct rg_gathering *gathering, const struct roger_messages *found,
+static int add_messages(struct rg_gathering *gathering, const struct roger_message_list *found,
 			struct roger_err *err)
 {
 	struct rg_gathered_messages *to = &gathering->messages;
@@ -61,7 +62,7 @@ static int add_messages(struct rg_gathering *gathering, const struct roger_messa
 static int find_messages(struct rg_gathering *gathering, struct rg_query query,
 			 struct roger_err *err)
 {
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	query.newest = true;
@@ -89,7 +90,7 @@ int rg_gather_ids(struct rg_gathering *gathering, const struct roger_str *ids, s
 		  struct roger_err *err)
 {
 	struct rg_query query = { .anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	size_t done;
 	int r = ROGER_OK;
 
@@ -144,6 +145,7 @@ int rg_gather_entries(struct rg_gathering *gathering, const struct rg_log_query 
 struct waiting {
 	struct roger_str agent;
 	int64_t since_ms, until_ms;
+	bool in_place; /* a person acknowledged one of them, and noted that */
 };
 
 static void add_waiting(struct waiting *waiting, const struct roger_message *message)
@@ -151,7 +153,8 @@ static void add_waiting(struct waiting *waiting, const struct roger_message *mes
 	const bool ended = message->read && message->read_at_ms >= message->created_at_ms;
 
 	if (!waiting->agent.length)
-		*waiting = (struct waiting){ message->to, message->created_at_ms, 1 };
+		*waiting = (struct waiting){ message->to, message->created_at_ms, 1, false };
+	waiting->in_place |= rg_message_in_place(message);
 	if (message->created_at_ms < waiting->since_ms)
 		waiting->since_ms = message->created_at_ms;
 	if (!ended)
@@ -163,7 +166,8 @@ static void add_waiting(struct waiting *waiting, const struct roger_message *mes
 static int gather_notes_of(struct rg_gathering *gathering, const struct waiting *waiting,
 			   bool wakes, struct roger_err *err)
 {
-	static const enum rg_note_step steps[] = { RG_STEP_LOOK, RG_STEP_ACK, RG_STEP_WAKE };
+	static const enum rg_note_step steps[] = { RG_STEP_LOOK, RG_STEP_ACK, RG_STEP_WAKE,
+						   RG_STEP_ACK };
 	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 				      .owner = waiting->agent,
 				      .since_ms = waiting->since_ms,
@@ -173,7 +177,11 @@ static int gather_notes_of(struct rg_gathering *gathering, const struct waiting 
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < 2 + (size_t)wakes && r == ROGER_OK; i++) {
+	for (i = 0; i < 4 && r == ROGER_OK; i++) {
+		if ((steps[i] == RG_STEP_WAKE && !wakes) || (i == 3 && !waiting->in_place))
+			continue;
+		if (i == 3)
+			query.owner = RG_STR(RG_PERSON);
 		query.step = rg_note_step_name(steps[i]);
 		r = rg_engine_log_find(gathering->roger->engine, &query, gathering->arena, &found,
 				       err);

@@ -1,4 +1,5 @@
 /* log: one entry of the activity log, judged before it is written. */
+#include "ops/caller.h"
 #include "ops/proof/note.h"
 
 #include "facts/activity.h"
@@ -32,6 +33,14 @@ static int check_parts(const struct roger_log_request *request, struct roger_err
 	return r == ROGER_OK ? check_text("evidence", request->evidence, err) : r;
 }
 
+static void add_agent(struct roger_str details, struct roger_str agent, struct rg_buf *out)
+{
+	rg_buf_add(out, details.data, details.length - 1);
+	rg_json_add_key(out, RG_STR("agent"));
+	rg_json_add_string(out, agent);
+	rg_buf_add_char(out, '}');
+}
+
 /* Details from a program may come in any layout; who acted is added where they do not say it. */
 static int make_details(const struct roger_log_request *request, struct rg_arena *arena,
 			struct roger_str *ret, struct roger_err *err)
@@ -48,11 +57,74 @@ static int make_details(const struct roger_log_request *request, struct rg_arena
 		r = rg_json_read_within(*ret, arena, &json, err);
 	if (r < 0 || !request->agent.length || rg_json_member(rg_json_root(json), "agent"))
 		return r;
-	rg_buf_add(&text, ret->data, ret->length - 1);
-	rg_json_add_key(&text, RG_STR("agent"));
-	rg_json_add_string(&text, request->agent);
-	rg_buf_add_char(&text, '}');
+	add_agent(*ret, request->agent, &text);
 	return rg_arena_keep(arena, &text, ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int refuse_actor(const struct roger *roger, const char *member, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, member,
+			      "%s: an entry of this token is of now and of '%.*s', and no note of "
+			      "roger's own; leave the member out",
+			      member, RG_STR_ARGS(roger->caller.name));
+}
+
+/* An object that says another than the caller acted, or roger itself. */
+static int check_actor(const struct roger *roger, const struct rg_value *object,
+		       struct roger_err *err)
+{
+	const struct rg_value *agent = rg_json_member(object, "agent"),
+			      *tool = rg_json_member(object, "tool");
+
+	if (agent && !rg_str_equal(rg_json_str(agent), roger->caller.name))
+		return refuse_actor(roger, "agent", err);
+	return tool && rg_config_is_roger(rg_json_str(tool)) ? refuse_actor(roger, "tool", err)
+							     : ROGER_OK;
+}
+
+static int check_unknown(const struct roger *roger, struct roger_str members,
+			 struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_json *json;
+	struct roger_str object;
+	int r;
+
+	if (!rg_arena_print(arena, &object, "{%.*s}", RG_STR_ARGS(members)))
+		return rg_fail_memory(err);
+	r = rg_json_read_within(object, arena, &json, err);
+	return r < 0 ? r : check_actor(roger, rg_json_root(json), err);
+}
+
+/* Who may speak under one name only writes what that one did, now. */
+static int claim_entry(const struct roger *roger, struct rg_arena *arena,
+		       struct roger_activity *entry, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf details = { .maximum = SIZE_MAX };
+	const struct rg_json *json;
+	char now[32];
+	int r;
+
+	r = check_unknown(roger, entry->unknown, arena, err);
+	if (r == ROGER_OK)
+		r = check_unknown(roger, entry->action_unknown, arena, err);
+	if (r == ROGER_OK)
+		r = check_unknown(roger, entry->outcome_unknown, arena, err);
+	if (r == ROGER_OK)
+		r = rg_json_read_within(entry->details, arena, &json, err);
+	if (r == ROGER_OK)
+		r = check_actor(roger, rg_json_root(json), err);
+	if (r < 0)
+		return r;
+	entry->at_ms = rg_clock_ms();
+	rg_clock_print_utc(entry->at_ms, now);
+	if (rg_json_member(rg_json_root(json), "agent"))
+		rg_buf_add_str(&details, entry->details);
+	else
+		add_agent(entry->details, roger->caller.name, &details);
+	return rg_arena_copy(arena, rg_str(now), &entry->timestamp) &&
+			       rg_arena_keep(arena, &details, &entry->details)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 static int compose(const struct roger_log_request *request, struct rg_arena *arena,
@@ -69,8 +141,8 @@ static int compose(const struct roger_log_request *request, struct rg_arena *are
 	if (!rg_arena_copy(arena, rg_str(timestamp), &entry->timestamp))
 		return rg_fail_memory(err);
 	entry->task = request->task;
-	entry->type = request->type - 1;
-	entry->status = request->status;
+	entry->type = request->type;
+	entry->status = request->status ? request->status : ROGER_SUCCESS;
 	entry->message = request->message;
 	entry->evidence = request->evidence;
 	r = make_details(request, arena, &entry->details, err);
@@ -93,10 +165,9 @@ static int read_entry(const struct roger_log_request *request, struct rg_arena *
 	return r == ROGER_OK && request->strict ? rg_activity_check_strict(entry, err) : r;
 }
 
-static int run_log(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_log(struct roger *roger, const struct roger_log_request *request,
+		struct roger_activity_reply *reply, struct roger_err *err)
 {
-	const struct roger_log_request *request = request_;
-	struct roger_activity_reply *reply = reply_;
 	struct roger_activity *entry = rg_arena_get(reply->memory, sizeof *entry);
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	int r;
@@ -107,66 +178,15 @@ static int run_log(struct roger *roger, const void *request_, void *reply_, stru
 		r = read_entry(request, reply->memory, entry, err);
 	else
 		r = compose(request, reply->memory, entry, err);
+	if (r == ROGER_OK && rg_caller_is_bound(roger))
+		r = request->at_ms ? refuse_actor(roger, "at", err)
+				   : claim_entry(roger, reply->memory, entry, err);
 	if (r == ROGER_OK)
 		r = rg_activity_print(entry, &line, err);
 	if (r == ROGER_OK)
 		r = rg_note_append(roger, rg_buf_str(&line), true, err);
-	reply->activities = (struct roger_activities){ entry, 1 };
+	reply->activities = (struct roger_activity_list){ entry, 1 };
 	return r;
 }
 
-/* As rg_activity_types, with none first: one is required. */
-static const char *const type_names[] = { "",
-					  "FILE_READ",
-					  "FILE_WRITE",
-					  "TOOL_EXEC",
-					  "EXTERNAL_RAG_QUERY",
-					  "PLAN_UPDATE",
-					  "CRITIC_FEEDBACK",
-					  NULL };
-
-#define AT(member) offsetof(struct roger_log_request, member)
-static const struct roger_field request_fields[] = {
-	{ "task", ROGER_TEXT, AT(task), ROGER_PLACE, NULL, NULL,
-	  "the task; - reads a whole entry, as JSON, from standard input" },
-	{ "type", ROGER_ENUM, AT(type), ROGER_PLACE, type_names, NULL, "kind of action" },
-	{ "details", ROGER_OBJECT, AT(details), 0, NULL, NULL, "a JSON object about the action" },
-	{ "status", ROGER_ENUM, AT(status), 0, rg_activity_statuses, NULL,
-	  "SUCCESS (the default), FAILURE or IN_PROGRESS" },
-	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL, "the outcome in words" },
-	{ "evidence", ROGER_TEXT, AT(evidence), 0, NULL, NULL, "the source that justifies it" },
-	{ "at", ROGER_INSTANT, AT(at_ms), 0, NULL, NULL, "when it was (default now)" },
-	{ "entry", ROGER_OBJECT, AT(entry), 0, NULL, NULL, "a whole entry, in place of its parts" },
-	{ "strict", ROGER_BOOL, AT(strict), 0, NULL, NULL, "refuse members the schema lacks" },
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "who acted (--as, else ROGER_AGENT), into the details" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "log", sizeof(struct roger_log_request),
-						    request_fields };
-
-static const struct roger_field reply_fields[] = {
-	{ "activities", ROGER_RECORDS, offsetof(struct roger_activity_reply, activities), 0, NULL,
-	  &rg_activity_record, "the entry as it was written" },
-	RG_END,
-};
-static const struct roger_record reply_record = { "logged", sizeof(struct roger_activity_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_log = {
-	.name = "log",
-	.summary = "write an entry of the activity log",
-	.examples =
-		"roger log --since yesterday\n"
-		"roger log -f\n"
-		"roger log app-42 FILE_WRITE --details '{\"path\":\"a.c\"}' --message 'new "
-		"column'\n"
-		"roger log app-42 CRITIC_FEEDBACK --status FAILURE --evidence 'review of PR 7'\n"
-		"roger log - < entry.json\n"
-		"roger log --import other-tool.log.jsonl\n",
-	.flags = ROGER_WRITES | ROGER_UNNOTED,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run_log,
-};
+/* As rg_action_names, with none first: one is required. */

@@ -54,7 +54,7 @@ static int note_bad(struct import *import, int64_t line, const struct roger_err 
 		return rg_fail_memory(err);
 	bad->line = line;
 	bad->file = RG_STR("");
-	import->reply->lines = (struct roger_bad_lines){ import->bad.items, import->bad.count };
+	import->reply->lines = (struct roger_bad_line_list){ import->bad.items, import->bad.count };
 	return ROGER_OK;
 }
 
@@ -291,9 +291,9 @@ static int add_new(struct import *import, struct roger_err *err)
 	return r;
 }
 
-static int run_import(struct roger *roger, const void *request_, void *reply, struct roger_err *err)
+int rg_verb_log_import(struct roger *roger, const struct roger_log_import_request *request,
+		       struct roger_log_import_reply *reply, struct roger_err *err)
 {
-	const struct roger_log_import_request *request = request_;
 	struct import import = {
 		.roger = roger, .request = request, .reply = reply, .arena = rg_arena_new()
 	};
@@ -314,40 +314,3 @@ static int run_import(struct roger *roger, const void *request_, void *reply, st
 	rg_arena_free(import.arena);
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_log_import_request, member)
-static const struct roger_field request_fields[] = {
-	{ "text", ROGER_TEXT, AT(text), ROGER_REQUIRED, NULL, NULL,
-	  "entries, a JSON object a line" },
-	{ "strict", ROGER_BOOL, AT(strict), 0, NULL, NULL, "refuse members the schema lacks" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
-	  "check everything, write nothing" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "log_import",
-						    sizeof(struct roger_log_import_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_log_import_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "imported", ROGER_INT, AT(imported), 0, NULL, NULL, "entries written" },
-	{ "known", ROGER_INT, AT(known), 0, NULL, NULL, "entries that were there already" },
-	{ "bad", ROGER_INT, AT(bad), 0, NULL, NULL, "lines that are no entries" },
-	{ "lines", ROGER_RECORDS, AT(lines), 0, NULL, &rg_bad_line_record,
-	  "the first 1,000 of these" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "imported", sizeof(struct roger_log_import_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_log_import = {
-	.name = "log_import",
-	.summary = "take in entries of the activity log that other tools wrote",
-	.examples = "roger log --import other-tool.log.jsonl\n",
-	.flags = ROGER_WRITES | ROGER_NO_COMMAND | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run_import,
-};

@@ -1,3 +1,4 @@
+#include "ops/caller.h"
 #include "ops/proof/note.h"
 
 #include <stdio.h>
@@ -174,21 +175,28 @@ const struct rg_ran *rg_ran(struct roger *roger)
 
 void rg_note_ran(struct roger *roger, struct rg_note *note)
 {
+	note->login = roger->caller.login;
+	if (roger->caller.how != RG_BY_FILES)
+		return;
 	rg_ran(roger);
 	note->terminal = rg_str(roger->ran.terminal);
 	note->parent = rg_str(roger->ran.parent);
 	note->more[0] = (struct rg_note_number){ "uid", roger->ran.uid };
 }
 
-/* A verb that is one agent's own: taking its mail, or saying that its run has ended. */
+/*
+ * A verb that is one agent's own: taking its mail, or changing what is of its run or its dead
+ * letter.
+ */
 static bool is_of_one_agent(const struct roger_op *op)
 {
 	const struct roger_field *field = op->request->fields;
 
 	while (field->name &&
-	       (field->flags & (ROGER_SELF | ROGER_REQUIRED)) != (ROGER_SELF | ROGER_REQUIRED))
+	       (field->flags & (ROGER_SELF | ROGER_REQUIRED)) != (ROGER_SELF | ROGER_REQUIRED) &&
+	       !(field->flags & (ROGER_RUN | ROGER_LETTER)))
 		field++;
-	return field->name != NULL || op == &rg_op_complete;
+	return field->name != NULL;
 }
 
 void rg_note(struct roger *roger, const struct roger_op *op, const void *request, const void *reply,
@@ -216,14 +224,17 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 	}
 	if (given.id_count)
 		named = &given;
-	note.agent = only_name(&asked.agent);
-	if (is_of_one_agent(op))
+	note.agent = asked.agent.name.length ? only_name(&asked.agent) : roger->caller.name;
+	if (rg_caller_stands_in(roger, note.agent))
+		note.agent = RG_STR(RG_PERSON);
+	if (is_of_one_agent(op) || roger->caller.how != RG_BY_FILES)
 		rg_note_ran(roger, &note);
 	note.ids = (struct roger_strs){ named->ids, named->id_count < RG_NOTED_IDS_MAX
 							    ? named->id_count
 							    : RG_NOTED_IDS_MAX };
 	note.count = (int64_t)named->id_count;
 	note.entry.task = task_of(&asked, &given);
+	note.run = asked.run.name;
 	/* Where the verb failed, its own error says enough. */
 	rg_note_try(roger, &note, code == ROGER_OK ? "done, but not" : NULL);
 }

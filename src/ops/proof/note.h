@@ -15,7 +15,7 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 /* Who runs this process. */
 const struct rg_ran *rg_ran(struct roger *roger);
 
-/* That goes into the note; the texts are the handle's. */
+/* That goes into the note, or which token or login it was; the texts are the handle's. */
 void rg_note_ran(struct roger *roger, struct rg_note *note);
 
 /* How many sends of a reply were known already. */

@@ -98,7 +98,7 @@ int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owne
 
 /* ---------------------------------------------------------------- cycles -- */
 
-int rg_cycle_all(struct roger *roger, struct rg_arena *arena, struct roger_cycles *ret_cycles,
+int rg_cycle_all(struct roger *roger, struct rg_arena *arena, struct roger_cycle_list *ret_cycles,
 		 struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_CYCLES };
@@ -115,7 +115,7 @@ int rg_cycle_all(struct roger *roger, struct rg_arena *arena, struct roger_cycle
 	all[0] = (struct roger_cycle){ .id = RG_STR(RG_FIRST_CYCLE), .number = 1 };
 	if (opened.count)
 		memcpy(all + 1, opened.cycles, opened.count * sizeof *all);
-	*ret_cycles = (struct roger_cycles){ all, opened.count + 1 };
+	*ret_cycles = (struct roger_cycle_list){ all, opened.count + 1 };
 	return ROGER_OK;
 }
 
@@ -123,7 +123,7 @@ int rg_cycle_current(struct roger *roger, struct rg_arena *arena, struct roger_c
 		     struct roger_err *err)
 {
 	union rg_log_record record;
-	struct roger_cycles all;
+	struct roger_cycle_list all;
 	struct roger_str text;
 	int r;
 
@@ -144,7 +144,7 @@ int rg_cycle_current(struct roger *roger, struct rg_arena *arena, struct roger_c
 	return r;
 }
 
-int64_t rg_cycle_number(const struct roger_cycles *cycles, struct roger_str id)
+int64_t rg_cycle_number(const struct roger_cycle_list *cycles, struct roger_str id)
 {
 	size_t i;
 

@@ -43,9 +43,9 @@ RG_CHECKED int rg_cycle_current(struct roger *roger, struct rg_arena *arena,
 
 /* All cycles, the first that nobody opened included, in their order. */
 RG_CHECKED int rg_cycle_all(struct roger *roger, struct rg_arena *arena,
-			    struct roger_cycles *ret_cycles, struct roger_err *err);
+			    struct roger_cycle_list *ret_cycles, struct roger_err *err);
 
 /* The number of a cycle; 0: there was none of that id. */
-int64_t rg_cycle_number(const struct roger_cycles *cycles, struct roger_str id);
+int64_t rg_cycle_number(const struct roger_cycle_list *cycles, struct roger_str id);
 
 #endif

@@ -65,7 +65,7 @@ static struct roger_agent_figures *figures_of(struct counting *counting, struct 
 /* ----------------------------------------------------------------- range -- */
 
 /* The place of a cycle; count: there is none of that name. */
-static size_t find_cycle(const struct roger_cycles *cycles, struct roger_str id)
+static size_t find_cycle(const struct roger_cycle_list *cycles, struct roger_str id)
 {
 	size_t i;
 
@@ -76,8 +76,8 @@ static size_t find_cycle(const struct roger_cycles *cycles, struct roger_str id)
 }
 
 /* "7", or "5..7"; a cycle may have two dots in its name, then it is meant. */
-static bool find_span(const struct roger_cycles *cycles, struct roger_str text, size_t *ret_from,
-		      size_t *ret_to)
+static bool find_span(const struct roger_cycle_list *cycles, struct roger_str text,
+		      size_t *ret_from, size_t *ret_to)
 {
 	size_t i;
 
@@ -97,7 +97,7 @@ static bool find_span(const struct roger_cycles *cycles, struct roger_str text, 
 static int set_cycles(struct counting *counting, struct roger_str text, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	struct roger_cycles cycles;
+	struct roger_cycle_list cycles;
 	struct roger_str *ids;
 	size_t from, to, i;
 	int r;
@@ -232,8 +232,10 @@ static int count_attempt(struct counting *counting, const struct rg_event *event
 {
 	struct roger_report_reply *reply = counting->reply;
 	const struct roger_attempt *attempt = event->attempt;
-	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors,
-					&reply->pending };
+	int64_t *const by_outcome[] = { [ROGER_DELIVERED] = &reply->delivered,
+					[ROGER_TIMEOUT] = &reply->timeouts,
+					[ROGER_ERROR] = &reply->errors,
+					[RG_ATTEMPT_PENDING] = &reply->pending };
 	const struct roger_str id = attempt->message.length ? attempt->message : attempt->id;
 	const bool ranged = counting->before_range || counting->earlier.count;
 	int64_t *earlier = ranged ? rg_counter_of(&counting->earlier, attempt->id) : NULL;
@@ -248,7 +250,7 @@ static int count_attempt(struct counting *counting, const struct rg_event *event
 	if (counting->before_range)
 		return ROGER_OK;
 	if (again)
-		--*by_outcome[event->before - 1];
+		--*by_outcome[event->before];
 	++*by_outcome[event->outcome];
 	reply->attempts += !again;
 	reply->retries += !again && attempt->attempt > 1;
@@ -279,8 +281,7 @@ static int count_timeout(struct counting *counting, const struct rg_event *event
 
 	if (!figures)
 		return rg_fail_memory(err);
-	figures->timeouts +=
-		(event->outcome == ROGER_TIMEOUT) - (event->before == ROGER_TIMEOUT + 1);
+	figures->timeouts += (event->outcome == ROGER_TIMEOUT) - (event->before == ROGER_TIMEOUT);
 	return ROGER_OK;
 }
 
@@ -314,7 +315,8 @@ static int see_log(struct counting *counting, enum rg_log log, struct roger_err 
 static int see_earlier(struct counting *counting, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .state = rg_str(rg_sendlog_outcomes[ROGER_TIMEOUT]),
+					    .state =
+						    rg_str(rg_attempt_outcome_names[ROGER_TIMEOUT]),
 					    .until_ms = counting->reply->since_ms };
 	struct rg_log_entries found;
 	int r;
@@ -337,7 +339,9 @@ static int count_letter(struct counting *counting, const struct rg_event *event,
 			struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	int64_t *const by_status[] = { &reply->dead_read, &reply->redelivered, &reply->stale };
+	int64_t *const by_status[] = { [ROGER_UNDELIVERED] = &reply->dead_read,
+				       [ROGER_REDELIVERED] = &reply->redelivered,
+				       [ROGER_STALE] = &reply->stale };
 	const bool read = event->message && event->message->read;
 	int r;
 
@@ -355,7 +359,7 @@ static int figure_out(struct counting *counting, struct roger_err *err)
 {
 	const int64_t limit = counting->roger->workspace->config->dead_letter_alarm;
 	struct roger_report_reply *reply = counting->reply;
-	struct roger_figures cycles;
+	struct roger_figure_list cycles;
 	int r;
 
 	reply->delivery_permille = rg_permille(reply->delivered, reply->attempts);
@@ -406,7 +410,7 @@ static void count_note(struct roger_report_reply *reply, const struct rg_note *n
 static int see_activities(struct counting *counting, struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
-				      .kind = rg_str(rg_activity_types[ROGER_TOOL_EXEC]),
+				      .kind = rg_str(rg_action_names[ROGER_TOOL_EXEC]),
 				      .since_ms = counting->reply->since_ms,
 				      .limit = ACTIVITY_PAGE };
 	struct rg_arena *const kept = counting->stream.arena;
@@ -436,8 +440,12 @@ static int see_activities(struct counting *counting, struct roger_err *err)
 
 static void count_run(struct roger_report_reply *reply, const struct rg_run_document *document)
 {
-	int64_t *const by_status[] = { &reply->active,	  &reply->suspect,   &reply->not_forwarded,
-				       &reply->completed, &reply->recovered, &reply->blocked };
+	int64_t *const by_status[] = { [ROGER_RUN_ACTIVE] = &reply->active,
+				       [ROGER_RUN_SUSPECT] = &reply->suspect,
+				       [ROGER_RUN_NOT_FORWARDED] = &reply->not_forwarded,
+				       [ROGER_RUN_COMPLETED] = &reply->completed,
+				       [ROGER_RUN_RECOVERED] = &reply->recovered,
+				       [ROGER_RUN_BLOCKED] = &reply->blocked };
 	int64_t unended = 0;
 	int64_t *const by_outcome[] = { &unended,
 					&reply->succeeded_runs,
@@ -549,10 +557,9 @@ static int compare_agents(const void *a, const void *b)
 	return strcmp(x->name.data, y->name.data);
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_report(struct roger *roger, const struct roger_report_request *request,
+		   struct roger_report_reply *reply, struct roger_err *err)
 {
-	const struct roger_report_request *request = request_;
-	struct roger_report_reply *reply = reply_;
 	struct counting counting = { .roger = roger,
 				     .reply = reply,
 				     .arena = reply->memory,
@@ -584,125 +591,12 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	return ROGER_OK;
 }
 
-#define AT(member) offsetof(struct roger_report_request, member)
-static const struct roger_field request_fields[] = {
-	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
-	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },
-	{ "cycle", ROGER_TEXT, AT(cycle), 0, NULL, NULL, "of a cycle, or of FROM..TO" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "report", sizeof(struct roger_report_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_figure, member)
-static const struct roger_field figure_fields[] = {
-	{ "name", ROGER_TEXT, AT(name), 0, NULL, NULL, "of what" },
-	{ "count", ROGER_INT, AT(count), 0, NULL, NULL, "how many" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record figure_record = { "figure", sizeof(struct roger_figure),
-						   figure_fields };
-
-#define AT(member) offsetof(struct roger_agent_figures, member)
-static const struct roger_field agent_fields[] = {
-	{ "name", ROGER_TEXT, AT(name), 0, NULL, NULL, "the agent" },
-	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "messages it sent" },
-	{ "received", ROGER_INT, AT(received), 0, NULL, NULL, "messages it got" },
-	{ "read", ROGER_INT, AT(read), 0, NULL, NULL, "of these read" },
-	{ "timeouts", ROGER_INT, AT(timeouts), 0, NULL, NULL,
-	  "attempts of it that timed out, and were not delivered since" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record agent_record = { "agent figures",
-						  sizeof(struct roger_agent_figures),
-						  agent_fields };
-
-#define AT(member) offsetof(struct roger_report_reply, member)
 #define FIGURE(member, flags, help)                                                                \
 	{                                                                                          \
 #member, ROGER_INT, AT(member), flags, NULL, NULL, help                            \
 	}
 #define NUMBER(member, help) FIGURE(member, 0, help)
 #define MEASURE(member, help) FIGURE(member, ROGER_MEASURED, help)
-static const struct roger_field reply_fields[] = {
-	{ "since", ROGER_TIME, AT(since_ms), ROGER_SPARE, NULL, NULL, "from when on" },
-	{ "until", ROGER_TIME, AT(until_ms), ROGER_SPARE, NULL, NULL, "before when" },
-	{ "cycles", ROGER_TEXTS, AT(cycles), ROGER_SPARE, NULL, NULL, "of these cycles" },
-	NUMBER(messages, "messages, archived ones too"),
-	NUMBER(read, "of these read"),
-	NUMBER(unread, "of these unread, and not archived"),
-	NUMBER(wakes, "attempts to wake an agent that has mail"),
-	NUMBER(failed_wakes, "of these whose command did not end with 0"),
-	NUMBER(looked, "messages that their agent was shown by a look at its inbox, or took"),
-	NUMBER(acknowledged, "messages that were accepted by ack"),
-	MEASURE(look_p50_ms,
-		"time to first look, median; left out when not known, as all rates and times"),
-	MEASURE(look_p95_ms, "p95"),
-	MEASURE(look_max_ms, "the longest"),
-	MEASURE(latency_p50_ms, "time to read, median"),
-	MEASURE(latency_p95_ms, "p95"),
-	MEASURE(latency_max_ms, "the longest"),
-	NUMBER(attempts, "attempts to send, with a key or without"),
-	NUMBER(delivered, "of these delivered"),
-	NUMBER(timeouts, "of these timed out, and not delivered since"),
-	NUMBER(errors, "of these refused"),
-	NUMBER(pending, "of these under way, or not settled yet"),
-	{ "refused_by_cause", ROGER_RECORDS, AT(refused_by_cause), 0, NULL, &figure_record, "why" },
-	MEASURE(delivery_permille, "delivered of a thousand attempts"),
-	NUMBER(attempted, "messages that these attempts were for"),
-	NUMBER(attempted_delivered, "of these delivered, by whichever attempt"),
-	MEASURE(message_permille, "delivered of a thousand such messages"),
-	NUMBER(late, "delivered after their timeout"),
-	NUMBER(retries, "attempts that were not the first"),
-	NUMBER(duplicates, "sends that were not made twice"),
-	NUMBER(conflicts, "sends refused for what their key was used for, or what came of it"),
-	NUMBER(breakers, "breakers that are open now"),
-	NUMBER(dead_letters, "messages given up"),
-	NUMBER(undelivered, "of these still so"),
-	NUMBER(dead_read, "of these read after all"),
-	NUMBER(redelivered, "of these tried again"),
-	NUMBER(stale, "of these no longer of use"),
-	{ "dead_by_cause", ROGER_RECORDS, AT(dead_by_cause), 0, NULL, &figure_record, "why" },
-	{ "dead_by_recipient", ROGER_RECORDS, AT(dead_by_recipient), 0, NULL, &figure_record,
-	  "to whom" },
-	{ "alarm", ROGER_BOOL, AT(alarm), 0, NULL, NULL,
-	  "a cycle with more of them than dead_letters.alarm" },
-	NUMBER(runs, "runs dispatched"),
-	NUMBER(active, "of these under way"),
-	NUMBER(suspect, "of these late without a result"),
-	NUMBER(not_forwarded, "of these done, and not known to be heard"),
-	NUMBER(completed, "of these completed"),
-	NUMBER(recovered, "of these completed by recovery"),
-	NUMBER(blocked, "of these without hope"),
-	NUMBER(late_runs, "runs completed after their time"),
-	NUMBER(lost_runs, "runs without a result, for which there is no hope"),
-	NUMBER(recoveries, "attempts to recover a run"),
-	NUMBER(succeeded_runs, "runs whose child ended well"),
-	NUMBER(failed_runs, "runs whose child failed"),
-	NUMBER(killed_runs, "runs whose child was killed"),
-	NUMBER(timed_out_runs, "runs whose child was ended at its limit"),
-	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
-	{ "concerns", ROGER_RECORDS, AT(concerns), 0, NULL, &figure_record,
-	  "what needs attention now, as status has it, by kind" },
-	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
-	RG_END,
-};
 #undef MEASURE
 #undef NUMBER
 #undef FIGURE
-#undef AT
-static const struct roger_record reply_record = { "report", sizeof(struct roger_report_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_report = {
-	.name = "report",
-	.summary = "print figures: delivered, late, retried, given up, lost",
-	.examples = "roger report\nroger report --since 24h\nroger report --cycle 3..5 --json\n",
-	.flags = ROGER_SLOW,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

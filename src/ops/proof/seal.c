@@ -13,7 +13,7 @@ void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out)
 	struct roger_seal_reply unsigned_one = *seal;
 
 	unsigned_one.signature = (struct roger_str){ "", 0 };
-	rg_record_encode(&rg_seal_record, &unsigned_one, out);
+	rg_record_encode(&rg_seal_reply_record, &unsigned_one, out);
 }
 
 /* Of what is hashed; a result that its owner cannot read may be sent again, in another message. */
@@ -21,10 +21,10 @@ enum { DISPATCH_PARTS = 6, COMPLETION_PARTS = 8, ALL_PARTS };
 
 static size_t count_parts(struct roger_str status)
 {
-	if (rg_str_is(status, rg_run_statuses[ROGER_RUN_NOT_FORWARDED]))
+	if (rg_str_is(status, rg_run_status_names[ROGER_RUN_NOT_FORWARDED]))
 		return COMPLETION_PARTS;
-	return rg_str_is(status, rg_run_statuses[ROGER_RUN_COMPLETED]) ||
-			       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED])
+	return rg_str_is(status, rg_run_status_names[ROGER_RUN_COMPLETED]) ||
+			       rg_str_is(status, rg_run_status_names[ROGER_RUN_RECOVERED])
 		       ? ALL_PARTS
 		       : DISPATCH_PARTS;
 }
@@ -81,7 +81,7 @@ static int read_document(struct roger_str text, const struct roger_seal_entry *s
 
 	r = rg_run_read(text, &json, arena, &run, &receipts, NULL);
 	if (r == ROGER_OK) {
-		entry->status = rg_str(rg_run_statuses[run.status]);
+		entry->status = rg_str(rg_run_status_names[run.status]);
 		entry->lines = (int64_t)run.notes.count;
 		r = find_fixed(&run, sealed ? sealed : entry, arena, &entry->fixed, err);
 	}
@@ -126,7 +126,7 @@ static struct roger_seal_entry entry_of(const struct rg_digest *digest)
 }
 
 static int find_entries(struct roger *roger, struct rg_arena *arena,
-			struct roger_seal_entries *ret_entries, struct roger_err *err)
+			struct roger_seal_entry_list *ret_entries, struct roger_err *err)
 {
 	struct roger_seal_entry *entries;
 	struct rg_digests digests;
@@ -151,7 +151,7 @@ static int find_entries(struct roger *roger, struct rg_arena *arena,
 	if (count > digests.count)
 		qsort(entries + digests.count, count - digests.count, sizeof *entries,
 		      compare_files);
-	*ret_entries = (struct roger_seal_entries){ entries, count };
+	*ret_entries = (struct roger_seal_entry_list){ entries, count };
 	return r;
 }
 
@@ -169,9 +169,9 @@ static int sign(struct roger_seal_reply *seal, struct roger_str secret, struct r
 		       : rg_fail_memory(err);
 }
 
-static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
+		 struct roger_seal_reply *reply, struct roger_err *err)
 {
-	struct roger_seal_reply *reply = reply_;
 	struct rg_seal_key key;
 	int r;
 
@@ -188,54 +188,3 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 		return rg_fail_memory(err);
 	return sign(reply, key.secret, err);
 }
-
-static const char *const kinds[] = { "journal", "document", NULL };
-
-#define AT(member) offsetof(struct roger_seal_entry, member)
-static const struct roger_field entry_fields[] = {
-	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, kinds, NULL, "journal or document" },
-	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "from the data folder" },
-	{ "bytes", ROGER_INT, AT(bytes), ROGER_REQUIRED, NULL, NULL, "that are sealed" },
-	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_REQUIRED, NULL, NULL, "of these" },
-	{ "lines", ROGER_INT, AT(lines), ROGER_SPARE, NULL, NULL, "of a journal; notes of a run" },
-	{ "chain", ROGER_TEXT, AT(chain), ROGER_SPARE, NULL, NULL, "behind the last of them" },
-	{ "every", ROGER_INT, AT(every), ROGER_SPARE, NULL, NULL, "lines from mark to mark" },
-	{ "marks", ROGER_TEXT, AT(marks), ROGER_SPARE, NULL, NULL,
-	  "first 16 digits of the SHA-256 up to each" },
-	{ "status", ROGER_TEXT, AT(status), ROGER_SPARE, NULL, NULL, "that a document claims" },
-	{ "fixed", ROGER_TEXT, AT(fixed), ROGER_SPARE, NULL, NULL,
-	  "SHA-256 of what never changes of it" },
-	{ "root", ROGER_TEXT, AT(root), ROGER_SPARE, NULL, NULL,
-	  "of a journal: the root of the tree of its lines" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record entry_record = { "entry", sizeof(struct roger_seal_entry),
-						  entry_fields };
-
-#define AT(member) offsetof(struct roger_seal_reply, member)
-static const struct roger_field fields[] = {
-	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "2" },
-	{ "made_at", ROGER_INSTANT, AT(made_at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
-	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_REQUIRED, NULL, NULL, "where it stood" },
-	{ "entries", ROGER_RECORDS, AT(entries), ROGER_REQUIRED, NULL, &entry_record,
-	  "what is sealed" },
-	{ "public_key", ROGER_TEXT, AT(public_key), ROGER_REQUIRED, NULL, NULL,
-	  "Ed25519, of who signed" },
-	{ "signature", ROGER_TEXT, AT(signature), ROGER_SPARE, NULL, NULL,
-	  "of all before it, see FORMAT.md" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_seal_record = { "seal", sizeof(struct roger_seal_reply), fields };
-
-const struct roger_op rg_op_seal = {
-	.name = "seal",
-	.summary = "sign the present contents of all journals; keep it elsewhere",
-	.examples = "roger seal --out /media/usb/app-42.seal\n"
-		    "roger verify --seal /media/usb/app-42.seal\n",
-	.flags = ROGER_SLOW,
-	.request = &rg_empty_request_record,
-	.reply = &rg_seal_record,
-	.run = run,
-};

@@ -5,10 +5,9 @@
 #define RG_SEAL_H
 
 #include "ops/op.h"
+#include "verbs.h"
 
 enum { RG_SEAL_VERSION = 2 };
-
-extern const struct roger_record rg_seal_record;
 
 /* What is signed: the seal as one JSON object without white space and without its signature. */
 void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out);

@@ -32,17 +32,31 @@ static bool is_damage(enum roger_finding_kind kind)
 	return kind != ROGER_CHANGED && kind != ROGER_PURGED;
 }
 
+/* A file that is gone was perhaps found without the seal, too: then it is said once. */
+static struct roger_finding *find_missing(const struct checking *checking, struct roger_str file,
+					  enum roger_finding_kind kind)
+{
+	size_t i;
+
+	for (i = 0; kind == ROGER_MISSING && i < checking->findings.count; i++)
+		if (checking->findings.items[i].kind == ROGER_MISSING &&
+		    rg_str_equal(checking->findings.items[i].file, file))
+			return &checking->findings.items[i];
+	return NULL;
+}
+
 static int add_finding(struct checking *checking, struct roger_str file,
 		       enum roger_finding_kind kind, int64_t line, int64_t byte, const char *what,
 		       struct roger_err *err)
 {
-	struct roger_finding *finding;
+	struct roger_finding *finding = find_missing(checking, file, kind);
 
-	checking->reply->damaged += is_damage(kind);
-	if (checking->findings.count >= FINDINGS_MAX)
+	checking->reply->damaged += is_damage(kind) && !finding;
+	if (checking->findings.count >= FINDINGS_MAX && !finding)
 		return ROGER_OK;
-	finding = rg_arena_push(checking->arena, &checking->findings.items,
-				&checking->findings.count, sizeof *finding);
+	if (!finding)
+		finding = rg_arena_push(checking->arena, &checking->findings.items,
+					&checking->findings.count, sizeof *finding);
 	if (!finding || !rg_arena_copy(checking->arena, rg_str(what), &finding->what))
 		return rg_fail_memory(err);
 	finding->kind = (int)kind;
@@ -89,8 +103,8 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 
 	r = rg_json_read_within(text, checking->arena, &json, &why);
 	if (r == ROGER_OK)
-		r = rg_record_decode(&rg_seal_record, rg_json_root(json), seal, checking->arena,
-				     &why);
+		r = rg_record_decode(&rg_seal_reply_record, rg_json_root(json), seal,
+				     checking->arena, &why);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
@@ -185,7 +199,7 @@ static int may_be_purged(const struct checking *checking, struct roger_str file,
 			 struct roger_err *err)
 {
 	const struct rg_config *config = checking->roger->workspace->config;
-	const struct roger_journals *journals = &checking->reply->journals;
+	const struct roger_journal_list *journals = &checking->reply->journals;
 	bool digests = rg_str_is(file, "key-digests.jsonl"),
 	     sends = file.length > 9 && memcmp(file.data, "send-log/", 9) == 0, whole = false;
 	struct roger_cycle cycle;
@@ -330,7 +344,7 @@ static int add_cited(struct checking *checking, const struct rg_digest_wish *wis
 static int check_journals(struct checking *checking, const struct roger_strs *cite,
 			  struct roger_err *err)
 {
-	const struct roger_seal_entries *entries = &checking->seal.entries;
+	const struct roger_seal_entry_list *entries = &checking->seal.entries;
 	struct rg_digest_wish *wishes =
 		rg_arena_get(checking->arena, entries->count * sizeof *wishes + 1);
 	size_t count = 0, i;
@@ -362,8 +376,8 @@ static int check_journals(struct checking *checking, const struct roger_strs *ci
 /* A run that had ended well has nothing more to say. */
 static bool is_final(struct roger_str status)
 {
-	return rg_str_is(status, rg_run_statuses[ROGER_RUN_COMPLETED]) ||
-	       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED]);
+	return rg_str_is(status, rg_run_status_names[ROGER_RUN_COMPLETED]) ||
+	       rg_str_is(status, rg_run_status_names[ROGER_RUN_RECOVERED]);
 }
 
 static int find_document(struct checking *checking, const struct roger_seal_entry *sealed,
@@ -417,7 +431,7 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 
 static int check_documents(struct checking *checking, struct roger_err *err)
 {
-	const struct roger_seal_entries *entries = &checking->seal.entries;
+	const struct roger_seal_entry_list *entries = &checking->seal.entries;
 	size_t i;
 	int r;
 
@@ -458,7 +472,7 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	reply->sealed_files = (int64_t)checking.seal.entries.count;
 	reply->cited = (struct roger_cited_list){ checking.cited.items, checking.cited.count };
 	reply->findings =
-		(struct roger_findings){ checking.findings.items, checking.findings.count };
+		(struct roger_finding_list){ checking.findings.items, checking.findings.count };
 	return rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);

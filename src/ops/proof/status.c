@@ -282,7 +282,7 @@ static int see_run(struct looking *looking, enum topic topic, const struct rg_ev
 	const bool unread = topic == NOT_FORWARDED && run->result_message.length,
 		   settled = topic == LOST || topic == FAILED;
 	struct roger_str why =
-		topic == FAILED ? rg_str(rg_run_outcomes[run->outcome]) : run->status_reason;
+		topic == FAILED ? rg_str(rg_run_outcome_names[run->outcome]) : run->status_reason;
 
 	/* Its owner has to read the result first, and nobody else can do that. */
 	if (topic == NOT_FORWARDED && event->document->way_out.length)
@@ -484,7 +484,7 @@ static int look_at_letters(struct looking *looking, struct roger_err *err)
 }
 
 static bool is_sent_after_all(const struct roger_attempt *refused,
-			      const struct roger_messages *later)
+			      const struct roger_message_list *later)
 {
 	const struct roger_message *message;
 	char sha256[RG_SHA256_HEX_BYTES];
@@ -513,7 +513,7 @@ static int judge_refused(struct looking *looking, struct group *group, struct ro
 {
 	struct rg_query query = { .from = group->name, .anywhere = true, .limit = RG_PAGE_MAX };
 	const struct roger_attempt *attempt;
-	struct roger_messages later;
+	struct roger_message_list later;
 	size_t i;
 	int r = ROGER_OK;
 
@@ -593,7 +593,9 @@ static int look_at_waiting(struct looking *looking, struct roger_err *err)
 
 static int look_at_damages(struct looking *looking, struct roger_err *err)
 {
-	return rg_stream_damages(&looking->stream, err);
+	int r = rg_engine_find_removed(looking->roger->engine, err);
+
+	return r < 0 ? r : rg_stream_damages(&looking->stream, err);
 }
 
 static int look_at_breakers(struct looking *looking, struct roger_err *err)
@@ -669,7 +671,7 @@ static int judge_mailbox(struct looking *looking, const struct rg_names *ghosts,
 {
 	const struct rg_query query = { .to = mailbox->name, .unread = true, .limit = 1 };
 	const struct roger_retired *gone = rg_retired_find(retired, mailbox->name);
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	if (rg_names_have(ghosts, mailbox->name))
@@ -735,7 +737,7 @@ static int look_at_box(struct looking *looking, struct roger_str issue, struct r
 		       int64_t limit, struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue, .to = to, .unread = true };
-	struct roger_messages found = { 0 };
+	struct roger_message_list found = { 0 };
 	int64_t unread;
 	int r;
 
@@ -853,19 +855,14 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 
 static int look_at_trust(struct looking *looking, struct roger_err *err)
 {
+	const char *why = rg_workspace_distrust(looking->roger->workspace);
 	struct roger_str setting = { 0 };
-	const struct rg_trust *trust;
 	int64_t count;
 	int r;
 
-	r = rg_workspace_trust(looking->roger->workspace, &trust, err);
-	if (r == ROGER_OK && !trust->mailbox)
-		return say(looking, UNTRUSTED, RG_STR(""), 1, 0, RG_STR("roger trust"),
-			   "this workspace is not trusted: its mail is shown to no "
-			   "agent unasked, "
-			   "and its commands do not run");
-	if (r == ROGER_OK)
-		r = rg_trust_count_commands(looking->roger, looking->arena, &count, &setting, err);
+	if (*why && !looking->roger->workspace->git_busy)
+		return say(looking, UNTRUSTED, RG_STR(""), 1, 0, RG_STR("roger trust"), "%s", why);
+	r = rg_trust_count_commands(looking->roger, looking->arena, &count, &setting, err);
 	if (r < 0 || !count)
 		return r;
 	return say(looking, UNTRUSTED, setting, count, 0, RG_STR("roger trust"),
@@ -901,7 +898,7 @@ static int arrange(struct looking *looking, struct roger_err *err)
 		for (i = 0; i < looking->concerns.count; i++)
 			if (looking->concerns.items[i].urgency == urgency)
 				items[count++] = looking->concerns.items[i];
-	looking->reply->concerns = (struct roger_concerns){ items, count };
+	looking->reply->concerns = (struct roger_concern_list){ items, count };
 	looking->reply->quiet = count == 0;
 	return ROGER_OK;
 }
@@ -945,18 +942,19 @@ static int look(struct looking *looking, struct roger *roger, struct roger_statu
 	return r == ROGER_ENOMEM ? rg_fail_memory(err) : r;
 }
 
-static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+int rg_verb_status(struct roger *roger, const struct roger_empty_request *request,
+		   struct roger_status_reply *reply, struct roger_err *err)
 {
 	struct looking looking;
 	int r;
 
 	(void)request;
-	r = look(&looking, roger, reply_, err);
+	r = look(&looking, roger, reply, err);
 	return r < 0 ? r : arrange(&looking, err);
 }
 
 int rg_status_figures(struct roger *roger, struct rg_arena *arena,
-		      struct roger_figures *ret_figures, struct roger_err *err)
+		      struct roger_figure_list *ret_figures, struct roger_err *err)
 {
 	struct roger_status_reply reply = { .memory = arena };
 	struct rg_counter kinds = { .arena = arena };
@@ -976,46 +974,3 @@ int rg_status_figures(struct roger *roger, struct rg_arena *arena,
 	}
 	return r < 0 ? r : rg_counter_figures(&kinds, ret_figures, err);
 }
-
-static const char *const urgency_names[] = { "urgent", "soon", "notice", NULL };
-
-#define AT(member) offsetof(struct roger_concern, member)
-static const struct roger_field concern_fields[] = {
-	{ "urgency", ROGER_ENUM, AT(urgency), 0, urgency_names, NULL, "urgent, soon or notice" },
-	{ "kind", ROGER_TEXT, AT(kind), 0, NULL, NULL, "a word for programs" },
-	{ "subject", ROGER_TEXT, AT(subject), ROGER_SPARE, NULL, NULL, "whom or what it is about" },
-	{ "count", ROGER_INT, AT(count), 0, NULL, NULL, "how many of them" },
-	{ "since", ROGER_TIME, AT(since_ms), ROGER_SPARE, NULL, NULL, "from when on" },
-	{ "words", ROGER_TEXT, AT(words), 0, NULL, NULL, "one line for people; no content" },
-	{ "next", ROGER_TEXT, AT(next), 0, NULL, NULL, "the command to type next" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_concern_record = { "concern", sizeof(struct roger_concern),
-						concern_fields };
-
-#define AT(member) offsetof(struct roger_status_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "concerns", ROGER_RECORDS, AT(concerns), 0, NULL, &rg_concern_record,
-	  "the most urgent first" },
-	{ "quiet", ROGER_BOOL, AT(quiet), 0, NULL, NULL, "there are none" },
-	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "unread messages of all" },
-	{ "agents", ROGER_INT, AT(agents), 0, NULL, NULL, "agents ever seen" },
-	{ "active_runs", ROGER_INT, AT(active_runs), 0, NULL, NULL, "runs under way" },
-	{ "cycle", ROGER_TEXT, AT(cycle), 0, NULL, NULL, "the current one" },
-	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "number of the session" },
-	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "the folder that holds .roger" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "status", sizeof(struct roger_status_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_status = {
-	.name = "status",
-	.summary = "show what needs attention now, and what to type next",
-	.examples = "roger status\nroger status --json\n",
-	.request = &rg_empty_request_record,
-	.reply = &reply_record,
-	.run = run,
-};

@@ -5,6 +5,7 @@
 
 #include "facts/message.h"
 #include "facts/note.h"
+#include "ops/caller.h"
 #include "ops/keys/attempt.h"
 
 /* What was seen of a message so far. */
@@ -74,7 +75,7 @@ static struct rg_event of_message(const struct rg_stream *stream, const struct r
 			  .issue = message->issue,
 			  .key = message->key,
 			  .seq = message->seq,
-			  .type = message->type + 1,
+			  .type = message->type,
 			  .bytes = state->bytes,
 			  .actor = message->to,
 			  .peer = message->from,
@@ -251,7 +252,7 @@ static int see_reading(struct rg_stream *stream, struct life *life, const struct
 	const struct roger_message *after = &state->message;
 	struct rg_event event;
 
-	if (!after->read || (life->last && life->last->message.read))
+	if (!after->read || (life->last && life->last->message.read) || rg_message_in_place(after))
 		return ROGER_OK;
 	event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
 	/* Acked without having been received: that is the reading, too. */
@@ -283,12 +284,17 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 		event.said.actor = after->claimed_by;
 	else if (by_worker)
 		event.said.actor = before->claimed_by;
-	event.said.words =
-		after->ack_outcome ? rg_str(rg_ack_outcomes[after->ack_outcome]) : RG_STR("by ack");
+	event.said.words = after->ack_outcome ? rg_str(rg_ack_outcome_names[after->ack_outcome])
+					      : RG_STR("by ack");
 	if (before && before->ack_outcome && after->ack_outcome &&
 	    !rg_arena_print(stream->arena, &event.said.words, "%s, corrects %s",
-			    rg_ack_outcomes[after->ack_outcome],
-			    rg_ack_outcomes[before->ack_outcome]))
+			    rg_ack_outcome_names[after->ack_outcome],
+			    rg_ack_outcome_names[before->ack_outcome]))
+		return rg_fail_memory(err);
+	if (rg_message_in_place(after) &&
+	    !rg_arena_print(stream->arena, &event.said.words,
+			    "%s, in place of %.*s, who did not read it",
+			    rg_ack_outcome_names[after->ack_outcome], RG_STR_ARGS(after->to)))
 		return rg_fail_memory(err);
 	return see_dated(stream, life, &event, err);
 }
@@ -419,7 +425,7 @@ static bool is_echo(const struct rg_note *note)
 	return false;
 }
 
-/* Who ran a verb, for people: "uid 1000, bash, pts/3". */
+/* Who ran a verb, for people: "uid 1000, bash, pts/3", or "token bob 1a2b3c4d". */
 static int print_ran(struct rg_stream *stream, const struct rg_note *note,
 		     struct roger_str *ret_ran, struct roger_err *err)
 {
@@ -428,7 +434,7 @@ static int print_ran(struct rg_stream *stream, const struct rg_note *note,
 	const char *uid =
 		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
 
-	*ret_ran = RG_STR("");
+	*ret_ran = note->login;
 	if (!uid)
 		return ROGER_OK;
 	return rg_arena_print(stream->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
@@ -537,14 +543,14 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 		return rg_fail_memory(err);
 	if (life && life->attempt < attempt.attempt && !attempt.pending && !plain)
 		life->attempt = attempt.attempt;
-	if (*before == outcome + 1)
+	if (*before == outcome)
 		return ROGER_OK;
 	event.before = (int)*before;
 	event.outcome = (int)outcome;
 	/* Of a message without a key that it is stored says as much. */
 	event.echo = attempt.pending || (plain && attempt.outcome == ROGER_DELIVERED);
 	event.said = (struct roger_event){ .kind = (int)kind_of_attempt(
-						   &attempt, *before && *before <= ROGER_ERROR + 1),
+						   &attempt, *before && *before <= ROGER_ERROR),
 					   .at_ms = attempt.at_ms,
 					   .file = entry->file,
 					   .line = entry->line,
@@ -556,7 +562,7 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 					   .bytes = attempt.payload_bytes,
 					   .attempt = attempt.attempt,
 					   .dead_letter = attempt.dead_letter_task };
-	*before = outcome + 1;
+	*before = outcome;
 	return see(stream, &event, err);
 }
 
@@ -633,8 +639,11 @@ static int find_messages(struct rg_stream *stream, struct rg_table *letters, str
 static int see_letter(struct rg_stream *stream, const struct rg_log_entry *entry,
 		      struct rg_table *letters, struct roger_err *err)
 {
-	static const enum roger_event_kind kinds[] = { ROGER_EVENT_DEAD_LETTER,
-						       ROGER_EVENT_REDELIVERED, ROGER_EVENT_STALE };
+	static const enum roger_event_kind kinds[] = { [ROGER_UNDELIVERED] =
+							       ROGER_EVENT_DEAD_LETTER,
+						       [ROGER_REDELIVERED] =
+							       ROGER_EVENT_REDELIVERED,
+						       [ROGER_STALE] = ROGER_EVENT_STALE };
 	struct roger_dead_letter line;
 	struct rg_event event = { .letter = &line };
 	struct letter *letter;
@@ -874,7 +883,7 @@ static int see_judgement(struct rg_stream *stream, const struct rg_run_document 
 	if ((int)document->stored == run->status || run->status == ROGER_RUN_BLOCKED)
 		return ROGER_OK;
 	if (!rg_arena_print(stream->arena, &event.said.words, "now %s: %.*s",
-			    rg_run_statuses[run->status], RG_STR_ARGS(run->status_reason)))
+			    rg_run_status_names[run->status], RG_STR_ARGS(run->status_reason)))
 		return rg_fail_memory(err);
 	return see(stream, &event, err);
 }
@@ -903,12 +912,13 @@ int rg_stream_run(struct rg_stream *stream, const struct rg_run_document *docume
 
 int rg_stream_damages(struct rg_stream *stream, struct roger_err *err)
 {
-	struct roger_damages damages;
+	struct roger_damage_list damages;
 	const struct roger_damage *damage;
 	struct rg_event event;
 	size_t i;
 	int r;
 
+	rg_engine_note_rewrites(stream->roger->engine, true);
 	r = rg_engine_damages(stream->roger->engine, stream->arena, &damages, err);
 	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
 		damage = &damages.items[i];

@@ -65,7 +65,7 @@ bool rg_event_is_of(const struct rg_event *event, const struct roger_message *me
 
 /* status.c: how many concerns of each kind there are now. */
 RG_CHECKED int rg_status_figures(struct roger *roger, struct rg_arena *arena,
-				 struct roger_figures *ret_figures, struct roger_err *err);
+				 struct roger_figure_list *ret_figures, struct roger_err *err);
 
 /* words.c: what it says, in a line for people. */
 void rg_event_print(const struct rg_event *event, struct rg_buf *out);

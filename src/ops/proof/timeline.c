@@ -4,15 +4,15 @@
 
 #include <stdio.h>
 
+#include "base/nearest.h"
 #include "facts/note.h"
+#include "ops/runs/run_list.h"
 
 /* What the history is about, and how it is told. */
 struct subject {
 	enum roger_subject kind;
 	struct roger_str name;
 };
-
-static const char *const subject_names[] = { "issue", "task", "run", "agent", NULL };
 
 /* -------------------------------------------------------------- the subject -- */
 
@@ -45,7 +45,7 @@ static int has_messages(struct roger *roger, struct roger_str issue, struct rg_a
 			bool *ret_has, struct roger_err *err)
 {
 	struct rg_query query = { .issue = issue, .limit = 1 };
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
@@ -60,7 +60,7 @@ static int has_messages(struct roger *roger, struct roger_str issue, struct rg_a
 static int look_up(struct roger *roger, struct roger_str what, struct roger_timeline_reply *reply,
 		   struct subject *ret_subject, struct roger_err *err)
 {
-	bool is[4] = { false };
+	bool is[ROGER_SUBJECT_AGENT + 1] = { false };
 	struct roger_str text = { NULL, 0 }, *notes;
 	char note[200];
 	bool name = rg_name_valid(what);
@@ -89,7 +89,7 @@ static int look_up(struct roger *roger, struct roger_str what, struct roger_time
 		if (!is[kind])
 			continue;
 		snprintf(note, sizeof note, "'%.*s' is an %s, too: --%s shows that",
-			 RG_STR_ARGS(what), subject_names[kind], subject_names[kind]);
+			 RG_STR_ARGS(what), rg_subject_names[kind], rg_subject_names[kind]);
 		if (!rg_arena_copy(reply->memory, rg_str(note), &notes[reply->notes.count++]))
 			return rg_fail_memory(err);
 	}
@@ -307,8 +307,39 @@ static int reply_with(struct rg_history *history, size_t limit, struct roger_tim
 	for (i = 0; i < count; i++)
 		events[i] = first[i].said;
 	reply->more |= history->count > limit;
-	reply->events = (struct roger_events){ events, count };
+	reply->events = (struct roger_event_list){ events, count };
 	return rg_history_agents(&reply->events, reply->memory, &reply->agents, err);
+}
+
+/* What there is under a name near one that nothing is known of; "": nothing. */
+static struct roger_str find_near(struct roger *roger, enum roger_subject subject,
+				  struct roger_str what, struct rg_arena *arena)
+{
+	const bool any = subject == ROGER_SUBJECT_TASK;
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	struct roger_strs names;
+
+	if ((any || subject == ROGER_SUBJECT_ISSUE) &&
+	    rg_engine_issues(roger->engine, arena, &names, NULL) == ROGER_OK)
+		rg_nearest_look(&nearest, what, rg_nearest_of(names, what));
+	if ((any || subject == ROGER_SUBJECT_AGENT) &&
+	    rg_engine_names(roger->engine, arena, &names, NULL) == ROGER_OK)
+		rg_nearest_look(&nearest, what, rg_nearest_of(names, what));
+	if (any || subject == ROGER_SUBJECT_RUN)
+		rg_nearest_look(&nearest, what, rg_run_near(roger, what, arena));
+	return nearest.word;
+}
+
+static int fail_unknown(const struct rg_gathering *gathering,
+			const struct roger_timeline_reply *reply, struct roger_err *err)
+{
+	struct roger_str near = find_near(gathering->roger, (enum roger_subject)reply->subject,
+					  reply->what, gathering->arena);
+
+	return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'%s%.*s%s",
+		       rg_subject_names[reply->subject], RG_STR_ARGS(reply->what),
+		       near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
+		       near.length ? "'?" : "");
 }
 
 static int tell(struct rg_gathering *gathering, const struct roger_timeline_request *request,
@@ -325,8 +356,7 @@ static int tell(struct rg_gathering *gathering, const struct roger_timeline_requ
 			history.items[count++] = history.items[i];
 	history.count = count;
 	if (r == ROGER_OK && !count)
-		return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'",
-			       subject_names[reply->subject], RG_STR_ARGS(reply->what));
+		return fail_unknown(gathering, reply, err);
 	if (r == ROGER_OK)
 		r = rg_history_arrange(&history, request->since_ms, request->until_ms, err);
 	if (r == ROGER_OK)
@@ -335,10 +365,9 @@ static int tell(struct rg_gathering *gathering, const struct roger_timeline_requ
 	return r < 0 ? r : reply_with(&history, (size_t)gathering->limit, reply, err);
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *request,
+		     struct roger_timeline_reply *reply, struct roger_err *err)
 {
-	const struct roger_timeline_request *request = request_;
-	struct roger_timeline_reply *reply = reply_;
 	struct rg_gathering gathering;
 	struct subject subject = { ROGER_SUBJECT_TASK, { "", 0 } };
 	int r;
@@ -360,50 +389,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	r = gather(&gathering, &subject, err);
 	return r < 0 ? r : tell(&gathering, request, &subject, reply, err);
 }
-
-#define AT(member) offsetof(struct roger_timeline_request, member)
-static const struct roger_field request_fields[] = {
-	{ "what", ROGER_TEXT, AT(what), ROGER_PLACE, NULL, NULL,
-	  "an issue, a task, a run or an agent, whichever it is" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "an issue, and nothing else" },
-	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "a task" },
-	{ "run", ROGER_NAME, AT(run), ROGER_RUN | ROGER_SOUGHT, NULL, NULL, "a run" },
-	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "an agent" },
-	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
-	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL,
-	  "the last N events, from the last N records of each log (default 1000)" },
-	{ "own", ROGER_BOOL, AT(own), 0, NULL, NULL,
-	  "also roger's own entries that repeat another event" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "timeline",
-						    sizeof(struct roger_timeline_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_timeline_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "events", ROGER_RECORDS, AT(events), 0, NULL, &rg_event_record, "in their order" },
-	{ "what", ROGER_TEXT, AT(what), 0, NULL, NULL, "its name" },
-	{ "subject", ROGER_ENUM, AT(subject), 0, subject_names, NULL, "issue, task, run or agent" },
-	{ "agents", ROGER_TEXTS, AT(agents), 0, NULL, NULL, "as they come up" },
-	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "there were earlier ones" },
-	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "timeline", sizeof(struct roger_timeline_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_timeline = {
-	.name = "timeline",
-	.summary = "show what happened to an issue, a task, a run or an agent",
-	.examples = "roger timeline app-42\nroger timeline --agent bob --since 2h\n"
-		    "roger timeline app-42 --svg >app-42.svg\n"
-		    "roger timeline app-42 --mermaid\n",
-	.flags = ROGER_SLOW,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

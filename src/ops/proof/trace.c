@@ -3,6 +3,7 @@
 
 #include "facts/message.h"
 #include "facts/note.h"
+#include "ops/caller.h"
 #include "ops/keys/attempt.h"
 #include "ops/proof/stream.h"
 
@@ -12,12 +13,6 @@ enum {
 	NEIGHBOURS = 64, /* messages of one send stand side by side: so many are looked at a time */
 };
 
-static const char *const step_names[] = {
-	"stored",	"wake",	     "looked",	"claimed",	 "returned", "read",
-	"acknowledged", "delivered", "timeout", "refused",	 "dead",     "redelivered",
-	"stale",	"archived",  "handed",	"lease_expired", NULL,
-};
-
 /* ----------------------------------------------------------------- steps -- */
 
 /* What an event is on the way of a message; false: it is no step. */
@@ -25,30 +20,30 @@ static bool step_of(const struct rg_event *event, const struct roger_message *me
 		    enum roger_step *ret_step)
 {
 	static const int steps[] = {
-		[ROGER_EVENT_SENT] = ROGER_STEP_STORED + 1,
-		[ROGER_EVENT_WAKE] = ROGER_STEP_WAKE + 1,
-		[ROGER_EVENT_HANDED] = ROGER_STEP_HANDED + 1,
-		[ROGER_EVENT_LOOKED] = ROGER_STEP_LOOKED + 1,
-		[ROGER_EVENT_CLAIMED] = ROGER_STEP_CLAIMED + 1,
-		[ROGER_EVENT_RETURNED] = ROGER_STEP_RETURNED + 1,
-		[ROGER_EVENT_LEASE_EXPIRED] = ROGER_STEP_LEASE_EXPIRED + 1,
-		[ROGER_EVENT_READ] = ROGER_STEP_READ + 1,
-		[ROGER_EVENT_ACKNOWLEDGED] = ROGER_STEP_ACKNOWLEDGED + 1,
-		[ROGER_EVENT_DELIVERED] = ROGER_STEP_DELIVERED + 1,
-		[ROGER_EVENT_LATE] = ROGER_STEP_DELIVERED + 1,
-		[ROGER_EVENT_TIMEOUT] = ROGER_STEP_TIMEOUT + 1,
-		[ROGER_EVENT_REFUSED] = ROGER_STEP_REFUSED + 1,
-		[ROGER_EVENT_DEAD_LETTER] = ROGER_STEP_DEAD + 1,
-		[ROGER_EVENT_REDELIVERED] = ROGER_STEP_REDELIVERED + 1,
-		[ROGER_EVENT_STALE] = ROGER_STEP_STALE + 1,
-		[ROGER_EVENT_ARCHIVED] = ROGER_STEP_ARCHIVED + 1,
+		[ROGER_EVENT_SENT] = ROGER_STEP_STORED,
+		[ROGER_EVENT_WAKE] = ROGER_STEP_WAKE,
+		[ROGER_EVENT_HANDED] = ROGER_STEP_HANDED,
+		[ROGER_EVENT_LOOKED] = ROGER_STEP_LOOKED,
+		[ROGER_EVENT_CLAIMED] = ROGER_STEP_CLAIMED,
+		[ROGER_EVENT_RETURNED] = ROGER_STEP_RETURNED,
+		[ROGER_EVENT_LEASE_EXPIRED] = ROGER_STEP_LEASE_EXPIRED,
+		[ROGER_EVENT_READ] = ROGER_STEP_READ,
+		[ROGER_EVENT_ACKNOWLEDGED] = ROGER_STEP_ACKNOWLEDGED,
+		[ROGER_EVENT_DELIVERED] = ROGER_STEP_DELIVERED,
+		[ROGER_EVENT_LATE] = ROGER_STEP_DELIVERED,
+		[ROGER_EVENT_TIMEOUT] = ROGER_STEP_TIMEOUT,
+		[ROGER_EVENT_REFUSED] = ROGER_STEP_REFUSED,
+		[ROGER_EVENT_DEAD_LETTER] = ROGER_STEP_DEAD,
+		[ROGER_EVENT_REDELIVERED] = ROGER_STEP_REDELIVERED,
+		[ROGER_EVENT_STALE] = ROGER_STEP_STALE,
+		[ROGER_EVENT_ARCHIVED] = ROGER_STEP_ARCHIVED,
 	};
 	const size_t kind = (size_t)event->said.kind;
-	const int step = kind < sizeof steps / sizeof *steps ? steps[kind] - 1 : -1;
+	const int step = kind < sizeof steps / sizeof *steps ? steps[kind] : 0;
 
 	*ret_step = (enum roger_step)step;
 	/* Of one without a key that is as much as that it is stored. */
-	return step >= 0 && !(step == ROGER_STEP_DELIVERED && event->echo) &&
+	return step && !(step == ROGER_STEP_DELIVERED && event->echo) &&
 	       rg_event_is_of(event, message) && (step == ROGER_STEP_WAKE || !event->note);
 }
 
@@ -167,8 +162,15 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
 		at_ms = last_time(trace, ends[i].step);
 		if (at_ms)
-			add_time(&out, ends[i].words, at_ms, now_ms);
+			add_time(&out,
+				 ends[i].step == ROGER_STEP_ACKNOWLEDGED &&
+						 rg_message_in_place(message)
+					 ? ", not read, acknowledged by " RG_PERSON " "
+					 : ends[i].words,
+				 at_ms, now_ms);
 	}
+	if (message->altered)
+		rg_buf_printf(&out, ", %s", rg_altered_names[message->altered]);
 	if (!message->read && !message->archived_at_ms)
 		r = add_waiting(roger, message, looked_ms, arena, &out, err);
 	if (r < 0)
@@ -202,6 +204,7 @@ static int trace_one(const struct roger_message *message, const struct rg_histor
 				       .key = message->key,
 				       .seq = message->seq,
 				       .proved = message->proved,
+				       .altered = message->altered,
 				       .reached = (int)reached_by(seen, dead),
 				       .steps = { steps, count } };
 	return ROGER_OK;
@@ -222,7 +225,7 @@ static int gather_side(struct rg_gathering *gathering, const struct roger_messag
 				  .newest = newest,
 				  .after = message->position,
 				  .limit = NEIGHBOURS };
-	struct roger_messages found;
+	struct roger_message_list found;
 	struct roger_str *ids;
 	size_t count;
 	int r;
@@ -262,7 +265,7 @@ static int gather_what(struct rg_gathering *gathering, struct roger_str what, st
 {
 	const struct rg_query by_id = { .ids = &what, .id_count = 1, .anywhere = true };
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	size_t i;
 	int r;
 
@@ -300,7 +303,10 @@ static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *r
 	traces = rg_arena_get(reply->memory, count * sizeof *traces);
 	if (!traces)
 		return rg_fail_memory(err);
-	r = rg_gather_attempts(gathering, RG_STR(""), err);
+	r = rg_engine_mark_altered(gathering->roger->engine, gathering->messages.items, count,
+				   reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_gather_attempts(gathering, RG_STR(""), err);
 	if (r == ROGER_OK)
 		r = rg_stream_gathered(gathering, true, &history, err);
 	if (r == ROGER_OK)
@@ -311,14 +317,13 @@ static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *r
 			r = summarize(gathering->roger, &messages[i], &traces[i], reply->memory,
 				      err);
 	}
-	reply->traces = (struct roger_traces){ traces, count };
+	reply->traces = (struct roger_trace_list){ traces, count };
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request,
+		  struct roger_trace_reply *reply, struct roger_err *err)
 {
-	const struct roger_trace_request *request = request_;
-	struct roger_trace_reply *reply = reply_;
 	struct rg_gathering gathering;
 	size_t i;
 	int r = ROGER_OK;
@@ -332,73 +337,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		r = gather_what(&gathering, request->ids.items[i], request->from, err);
 	return r < 0 ? r : trace_all(&gathering, reply, err);
 }
-
-#define AT(member) offsetof(struct roger_trace_request, member)
-static const struct roger_field request_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_KEY | ROGER_SOUGHT, NULL, NULL,
-	  "ids of messages, NAME#N, @last, a piece of an id, or keys" },
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL, "who asks" },
-	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "of a key: only of this sender" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "trace", sizeof(struct roger_trace_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_trace_step, member)
-static const struct roger_field step_fields[] = {
-	{ "step", ROGER_ENUM, AT(step), 0, step_names, NULL, "what happened" },
-	{ "at", ROGER_INSTANT, AT(at_ms), ROGER_SPARE, NULL, NULL, "when; left out: not known" },
-	{ "who", ROGER_TEXT, AT(who), ROGER_SPARE, NULL, NULL, "who did it" },
-	{ "words", ROGER_TEXT, AT(words), ROGER_SPARE, NULL, NULL, "for people; no content" },
-	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "number of the attempt" },
-	{ "file", ROGER_TEXT, AT(file), ROGER_SPARE, NULL, NULL, "evidence: where it is written" },
-	{ "line", ROGER_INT, AT(line), ROGER_SPARE, NULL, NULL, "in that file, from 1" },
-	{ "byte", ROGER_INT, AT(byte), ROGER_SPARE, NULL, NULL,
-	  "where that line begins; left out: 0, or not known" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record step_record = { "step", sizeof(struct roger_trace_step),
-						 step_fields };
-
-#define AT(member) offsetof(struct roger_trace, member)
-static const struct roger_field trace_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_ID, NULL, NULL, "of the message" },
-	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "its sender" },
-	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "its recipient" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "its unit of work" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "idempotent key" },
-	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
-	{ "proved", ROGER_TEXT, AT(proved), ROGER_SPARE, NULL, NULL,
-	  "how the sender's name was proved" },
-	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
-	  "stored, wake, handed, looked, claimed, read, acknowledged or dead" },
-	{ "summary", ROGER_TEXT, AT(summary), 0, NULL, NULL, "how it is, in a sentence" },
-	{ "steps", ROGER_RECORDS, AT(steps), 0, NULL, &step_record, "in their order" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record trace_record = { "trace", sizeof(struct roger_trace),
-						  trace_fields };
-
-#define AT(member) offsetof(struct roger_trace_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "traces", ROGER_RECORDS, AT(traces), 0, NULL, &trace_record, "one for each recipient" },
-	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "there were further recipients" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "traces", sizeof(struct roger_trace_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_trace = {
-	.name = "trace",
-	.summary = "show how far messages got, each step with its evidence",
-	.examples = "roger trace msg-1736328000000-0123abcd\nroger trace app-42:escalation:1 "
-		    "--json\n",
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

@@ -38,7 +38,7 @@ static void print_sent(const struct rg_event *event, struct rg_buf *out)
 {
 	const struct roger_message *message = event->message;
 
-	rg_buf_printf(out, "%s, %lld bytes", rg_message_types[message->type],
+	rg_buf_printf(out, "%s, %lld bytes", rg_type_names[message->type],
 		      (long long)event->said.bytes);
 	if (message->pass > 1)
 		rg_buf_printf(out, ", run %lld", (long long)message->pass);
@@ -117,7 +117,7 @@ static void print_completed(const struct rg_event *event, struct rg_buf *out)
 {
 	add_span(out, "after ", event->before_ms, event->said.at_ms);
 	add(out, ", by ", event->document->run.source);
-	add(out, "; child: ", rg_str(rg_run_outcomes[event->document->run.outcome]));
+	add(out, "; child: ", rg_str(rg_run_outcome_names[event->document->run.outcome]));
 	if (event->document->run.outcome > ROGER_RUN_SUCCEEDED)
 		add(out, ", exit ", event->document->run.exit);
 }
@@ -126,8 +126,8 @@ static void print_failed(const struct rg_event *event, struct rg_buf *out)
 {
 	const struct roger_run *run = &event->document->run;
 
-	rg_buf_add_text(out, rg_run_outcomes[run->outcome]);
-	if (!rg_str_is(run->exit, rg_run_outcomes[run->outcome]))
+	rg_buf_add_text(out, rg_run_outcome_names[run->outcome]);
+	if (!rg_str_is(run->exit, rg_run_outcome_names[run->outcome]))
 		add(out, ": exit ", run->exit);
 }
 
@@ -148,11 +148,11 @@ static void print_activity(const struct rg_event *event, struct rg_buf *out)
 	if (note->kind)
 		add_free(out, "roger ", note->verb);
 	else
-		rg_buf_add_text(out, rg_activity_types[note->entry.type]);
+		rg_buf_add_text(out, rg_action_names[note->entry.type]);
 	if (note->duplicates)
 		rg_buf_add_text(out, ": skipped as a duplicate");
 	else
-		rg_buf_printf(out, " %s", rg_activity_statuses[note->entry.status]);
+		rg_buf_printf(out, " %s", rg_status_names[note->entry.status]);
 	add_free(out, ": ", note->entry.message);
 	add_free(out, ", because of ", note->entry.evidence);
 }

@@ -5,6 +5,7 @@
  * so that one who was killed in between repeats both and delivers it once.
  */
 #include "ops/runs/run_list.h"
+#include "ops/caller.h"
 #include "ops/proof/note.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ struct completion {
 	struct roger_str untold;     /* or why it got none */
 	bool tried;		     /* to deliver it */
 	struct roger_str foreign;    /* sender of a message that is not the child's */
-	const struct rg_ran *ran;    /* who runs this */
+	struct roger *roger;
+	const struct rg_ran *ran; /* who runs this */
 };
 
 static bool is_exit_status(struct roger_str text)
@@ -89,11 +91,19 @@ static int note_completion(const struct completion *completion, struct roger_run
 	const struct rg_ran *ran = completion->ran;
 	struct roger_str by = completion->request->agent;
 
-	if (!is_child(run, by))
+	if (completion->roger->caller.name.length) {
+		rg_buf_add_text(&note, "completed");
+		rg_caller_print(completion->roger, &note);
+	} else if (!is_child(run, by) && completion->roger->caller.how == RG_BY_SOCKET) {
+		rg_buf_printf(&note, "completed by %.*s (%.*s)",
+			      RG_STR_ARGS(by.length ? by : RG_STR("a person")),
+			      RG_STR_ARGS(completion->roger->caller.login));
+	} else if (!is_child(run, by)) {
 		rg_buf_printf(&note, "completed by %.*s (uid %lld%s%s%s%s)",
 			      RG_STR_ARGS(by.length ? by : RG_STR("a person")), (long long)ran->uid,
 			      ran->parent[0] ? ", " : "", ran->parent, ran->terminal[0] ? ", " : "",
 			      ran->terminal);
+	}
 	if (completion->foreign.length)
 		rg_buf_printf(&note, "%sthe result is message %.*s, from %.*s",
 			      note.length ? "; " : "", RG_STR_ARGS(completion->message_id),
@@ -163,11 +173,12 @@ static int check_sender(struct roger *roger, const struct roger_run *run,
 			const struct roger_message *message, struct completion *completion,
 			struct roger_err *err)
 {
-	if (is_child(run, message->from) || rg_str_equal(message->from, rg_run_sender(roger, run)))
+	if (rg_run_is_child(roger, run, message->from))
 		return ROGER_OK;
 	completion->foreign = message->from;
 	/* A run that names no child may have any. */
-	if (!completion->request->agent.length || rg_str_equal(run->child, run->run))
+	if (!completion->request->agent.length || rg_config_is_person(completion->request->agent) ||
+	    rg_str_equal(run->child, run->run))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, "message",
 			      "message '%.*s' is from '%.*s', but the child of run '%.*s' is "
@@ -222,10 +233,25 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 			     &completion->told_by, &completion->untold, err);
 }
 
+/* A result is sent as from the child: who may not speak as that agent cannot give one. */
+static int check_speaker(struct roger *roger, const struct roger_run *run, struct roger_err *err)
+{
+	const struct roger_str sender = rg_run_sender(roger, run);
+
+	if (rg_caller_is(roger, sender) || !rg_str_equal(sender, run->child))
+		return ROGER_OK;
+	return rg_fail_member(
+		err, ROGER_EREFUSED, "result",
+		"result: it would come from '%.*s', who is not '%.*s'; give --failed, "
+		"or with --message what '%.*s' sent",
+		RG_STR_ARGS(sender), RG_STR_ARGS(roger->caller.name), RG_STR_ARGS(sender));
+}
+
 static int deliver(struct roger *roger, const struct rg_run_document *document,
 		   struct completion *completion, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_complete_request *request = completion->request;
+	int r;
 
 	completion->tried = true;
 	if (completion->failed)
@@ -236,6 +262,10 @@ static int deliver(struct roger *roger, const struct rg_run_document *document,
 		return check_message(roger, &document->run, completion, arena, err);
 	if (!lacks_result(completion, document))
 		return ROGER_OK;
+	/* What nobody could read is sent again as the child wrote it. */
+	r = request->result.length ? check_speaker(roger, &document->run, err) : ROGER_OK;
+	if (r < 0)
+		return r;
 	if (!document->run.owner.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "result",
 				      "result: run '%.*s' has no owner to deliver to; send the "
@@ -305,11 +335,9 @@ static int check_same(struct roger *roger, const struct roger_run *run,
 				     RG_STR_ARGS(run->result_message));
 }
 
-static int run_complete(struct roger *roger, const void *request_, void *reply_,
-			struct roger_err *err)
+int rg_verb_complete(struct roger *roger, const struct roger_complete_request *request,
+		     struct roger_runs_reply *reply, struct roger_err *err)
 {
-	const struct roger_complete_request *request = request_;
-	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
 	struct completion completion;
 	bool changed;
@@ -320,11 +348,12 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 		r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = find_stranded(roger, &document, &completion, reply->memory, err);
+	completion.roger = roger;
 	completion.ran = rg_ran(roger);
 	/* Nothing is sent for a receipt that will be refused. */
 	if (r == ROGER_OK)
-		r = rg_run_try(change_completion, &completion, &document, reply->memory, &changed,
-			       err);
+		r = rg_run_try(roger, change_completion, &completion, &document, reply->memory,
+			       &changed, err);
 	if (r == ROGER_OK)
 		r = lacks_result(&completion, &document)
 			    ? ROGER_OK
@@ -399,32 +428,51 @@ int rg_run_change_forward(void *context, struct rg_run_document *document, int64
 			      *(const struct roger_str *)context, ret_changed, err);
 }
 
-static int run_forward(struct roger *roger, const void *request_, void *reply_,
-		       struct roger_err *err)
-{
-	const struct roger_forward_request *request = request_;
-	struct roger_runs_reply *reply = reply_;
-	struct rg_run_document document;
+struct forwarding {
+	const struct roger *roger;
 	struct roger_str evidence;
+};
+
+/* The same, with who said so. */
+static int change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
+			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	struct forwarding *forwarding = context;
+	int r;
+
+	r = rg_run_change_forward(&forwarding->evidence, document, now_ms, arena, ret_changed, err);
+	return r < 0 || !*ret_changed ? r
+				      : rg_run_note_caller(forwarding->roger, &document->run,
+							   "forwarded", now_ms, arena, err);
+}
+
+int rg_verb_forward(struct roger *roger, const struct roger_forward_request *request,
+		    struct roger_runs_reply *reply, struct roger_err *err)
+{
+	struct rg_run_document document;
+	struct forwarding forwarding;
 	bool changed;
 	int r;
 
 	r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r < 0)
 		return r;
-	evidence = request->evidence.length ? request->evidence : document.run.result_message;
-	r = rg_run_try(rg_run_change_forward, &evidence, &document, reply->memory, &changed, err);
+	forwarding.roger = roger;
+	forwarding.evidence =
+		request->evidence.length ? request->evidence : document.run.result_message;
+	r = rg_run_try(roger, change_forward, &forwarding, &document, reply->memory, &changed, err);
 	if (r == ROGER_OK && changed)
-		r = check_evidence(roger, &document, evidence, reply->memory, err);
+		r = check_evidence(roger, &document, forwarding.evidence, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run, rg_run_change_forward, &evidence,
-				  reply->memory, &document, &reply->changed, err);
+		r = rg_run_update(roger, request->run, change_forward, &forwarding, reply->memory,
+				  &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
 /* ---------------------------------------------------------------- extend -- */
 
 struct extension {
+	const struct roger *roger;
 	struct rg_watchdog_rules rules;
 	int64_t by_ms;
 	struct roger_str why;
@@ -444,6 +492,7 @@ static int change_extension(void *context, struct rg_run_document *document, int
 		return r;
 	rg_buf_printf(&note, "extended to %.*s, %lld of %lld", RG_STR_ARGS(run->expected_by),
 		      (long long)run->extensions, (long long)extension->rules.extensions_max);
+	rg_caller_print(extension->roger, &note);
 	if (extension->why.length)
 		rg_buf_printf(&note, ": %.*s", RG_STR_ARGS(extension->why));
 	*ret_changed = true;
@@ -451,14 +500,13 @@ static int change_extension(void *context, struct rg_run_document *document, int
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
-static int run_extend(struct roger *roger, const void *request_, void *reply_,
-		      struct roger_err *err)
+int rg_verb_extend(struct roger *roger, const struct roger_extend_request *request,
+		   struct roger_runs_reply *reply, struct roger_err *err)
 {
-	const struct roger_extend_request *request = request_;
-	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
-	struct roger_runs_reply *reply = reply_;
+	struct extension extension = { roger, rg_run_rules(roger), request->by_ms,
+				       request->reason };
 	struct rg_run_document document;
-	int r = rg_text_check("reason", request->why, 500, err);
+	int r = rg_text_check("reason", request->reason, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run, change_extension, &extension, reply->memory,
@@ -469,6 +517,7 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 /* ---------------------------------------------------------------- settle -- */
 
 struct settlement {
+	const struct roger *roger;
 	const struct roger_settle_request *request;
 	struct rg_watchdog_rules rules;
 	bool stranded; /* nobody can read its result */
@@ -483,7 +532,9 @@ static int change_settlement(void *context, struct rg_run_document *document, in
 	struct roger_run *run = &document->run;
 	int r;
 
-	if (request->agent.length && run->owner.length && !rg_str_equal(request->agent, run->owner))
+	if (request->agent.length && run->owner.length &&
+	    !rg_str_equal(request->agent, run->owner) &&
+	    settlement->roger->caller.how == RG_BY_FILES)
 		return rg_fail_member(err, ROGER_EREFUSED, "agent",
 				      "run '%.*s' is for '%.*s' to settle, or for a person",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
@@ -492,20 +543,24 @@ static int change_settlement(void *context, struct rg_run_document *document, in
 				  err);
 	if (r < 0 || !*ret_changed)
 		return r;
-	rg_buf_printf(&note, "settled by %.*s: %.*s",
-		      RG_STR_ARGS(request->agent.length ? request->agent : RG_STR("a person")),
-		      RG_STR_ARGS(request->why));
+	rg_buf_add_text(&note, "settled");
+	if (settlement->roger->caller.name.length)
+		rg_caller_print(settlement->roger, &note);
+	else
+		rg_buf_printf(
+			&note, " by %.*s",
+			RG_STR_ARGS(request->agent.length ? request->agent : RG_STR("a person")));
+	rg_buf_printf(&note, ": %.*s", RG_STR_ARGS(request->reason));
 	return note.failed ? rg_fail_memory(err)
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
-static int run_settle(struct roger *roger, const void *request_, void *reply_,
-		      struct roger_err *err)
+int rg_verb_settle(struct roger *roger, const struct roger_settle_request *request,
+		   struct roger_runs_reply *reply, struct roger_err *err)
 {
-	struct settlement settlement = { request_, rg_run_rules(roger), false };
-	struct roger_runs_reply *reply = reply_;
+	struct settlement settlement = { roger, request, rg_run_rules(roger), false };
 	struct rg_run_document document;
-	int r = rg_text_check("reason", settlement.request->why, 500, err);
+	int r = rg_text_check("reason", settlement.request->reason, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_load(roger, settlement.request->run, reply->memory, &document, err);
@@ -518,111 +573,3 @@ static int run_settle(struct roger *roger, const void *request_, void *reply_,
 			  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
-
-/* ---------------------------------------------------------------- tables -- */
-
-#define AT(member) offsetof(struct roger_complete_request, member)
-static const struct roger_field complete_fields[] = {
-	{ "run", ROGER_NAME, AT(run),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT, NULL, NULL,
-	  "a dispatched run" },
-	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
-	  "how this is known (default completion_event)" },
-	{ "result", ROGER_TEXT, AT(result), ROGER_OF_TOOL, NULL, NULL,
-	  "delivered to the run's owner as a message; - reads it from standard input" },
-	{ "message", ROGER_TEXT, AT(message), ROGER_SOUGHT, NULL, NULL,
-	  "id of the message that delivered it already" },
-	{ "exit", ROGER_TEXT, AT(exit), 0, NULL, NULL,
-	  "the child's exit status; without a result and not 0, it failed" },
-	{ "failed", ROGER_BOOL, AT(failed), ROGER_OF_TOOL, NULL, NULL,
-	  "the child ended without a result: the run failed" },
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "who reports it (--as, else ROGER_AGENT, else a person)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record complete_request = { "complete",
-						      sizeof(struct roger_complete_request),
-						      complete_fields };
-
-#define AT(member) offsetof(struct roger_forward_request, member)
-static const struct roger_field forward_fields[] = {
-	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
-	  NULL, "a completed run" },
-	{ "evidence", ROGER_TEXT, AT(evidence), ROGER_SOUGHT, NULL, NULL,
-	  "the result that its owner has read (default), or the owner's reply to it" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record forward_request = { "forward",
-						     sizeof(struct roger_forward_request),
-						     forward_fields };
-
-#define AT(member) offsetof(struct roger_extend_request, member)
-static const struct roger_field extend_fields[] = {
-	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
-	  NULL, "a run" },
-	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "how much longer, such as 5m" },
-	{ "reason", ROGER_TEXT, AT(why), 0, NULL, NULL, "why; kept in the run's notes" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record extend_request = { "extend", sizeof(struct roger_extend_request),
-						    extend_fields };
-
-#define AT(member) offsetof(struct roger_settle_request, member)
-static const struct roger_field settle_fields[] = {
-	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
-	  NULL, "a run that failed, is blocked, or whose result nobody can read" },
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
-	{ "reason", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL,
-	  "why; kept in the run's notes" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record settle_request = { "settle", sizeof(struct roger_settle_request),
-						    settle_fields };
-
-const struct roger_op rg_op_complete = {
-	.name = "complete",
-	.summary = "record that a run has ended, and deliver its result",
-	.examples = "roger complete build-7 --result 'all 212 tests pass'\n"
-		    "roger complete build-7 --exit $? --result - < report.md\n"
-		    "roger complete build-7 --failed\n",
-	.flags = ROGER_WRITES,
-	.request = &complete_request,
-	.reply = &rg_runs_reply_record,
-	.run = run_complete,
-};
-
-const struct roger_op rg_op_forward = {
-	.name = "forward",
-	.summary = "confirm that the owner of a run has read its result",
-	.examples = "roger forward build-7\n"
-		    "roger forward build-7 --evidence msg-1736328000000-0123abcd\n",
-	.flags = ROGER_WRITES,
-	.request = &forward_request,
-	.reply = &rg_runs_reply_record,
-	.run = run_forward,
-};
-
-const struct roger_op rg_op_extend = {
-	.name = "extend",
-	.summary = "give a run more time, up to a limit; recorded in the run",
-	.examples = "roger extend build-7 --by 5m --reason 'the mirror is slow'\n",
-	.flags = ROGER_WRITES,
-	.request = &extend_request,
-	.reply = &rg_runs_reply_record,
-	.run = run_extend,
-};
-
-const struct roger_op rg_op_settle = {
-	.name = "settle",
-	.summary = "mark a run's failure as dealt with: status leaves it out",
-	.examples = "roger settle build-7 --reason 'the mirror was down; build-8 passed'\n",
-	.flags = ROGER_WRITES,
-	.request = &settle_request,
-	.reply = &rg_runs_reply_record,
-	.run = run_settle,
-};

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "ops/caller.h"
 #include "ops/mail/send.h"
 #include "facts/watchdog.h"
 
@@ -117,6 +118,7 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 		.owner = request->forward_to.length ? request->forward_to : request->agent,
 		.issue = request->issue,
 		.task = request->task,
+		.status = ROGER_RUN_ACTIVE,
 	};
 	r = print_instant(now_ms, arena, &run->dispatched_at, err);
 	if (r == ROGER_OK)
@@ -180,52 +182,27 @@ int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_a
 	return r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+/* Who dispatches waits for the result, or is to bring it: nobody makes a run of two others. */
+static int check_part(const struct roger *roger, const struct roger_run *run, struct roger_err *err)
 {
-	const struct roger_dispatch_request *request = request_;
-	struct roger_runs_reply *reply = reply_;
+	return rg_caller_may_change(roger, run->owner.length ? "forward_to" : "agent", "run",
+				    run->run, run->owner, run->child, err);
+}
+
+int rg_verb_dispatch(struct roger *roger, const struct roger_dispatch_request *request,
+		     struct roger_runs_reply *reply, struct roger_err *err)
+{
 	struct rg_run_document document = { 0 };
 	int r;
 
 	r = rg_run_make(roger, request, reply->memory, &document.run, &reply->notes, err);
 	if (r == ROGER_OK)
+		r = check_part(roger, &document.run, err);
+	if (r == ROGER_OK)
+		r = rg_run_note_caller(roger, &document.run, "dispatched", rg_clock_ms(),
+				       reply->memory, err);
+	if (r == ROGER_OK)
 		r = rg_run_put_new(roger, &document.run, reply->memory, err);
 	reply->changed = true;
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
-
-#define AT(member) offsetof(struct roger_dispatch_request, member)
-static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
-	  NULL, NULL, "a name for the run, not used before" },
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "who dispatches (--as, else ROGER_AGENT)" },
-	{ "within", ROGER_SPAN, AT(within_ms), ROGER_OF_TOOL, NULL, NULL,
-	  "expected to be complete within this time (default 10m)" },
-	{ "expected_by", ROGER_TEXT, AT(expected_by), 0, NULL, NULL,
-	  "or by this time, such as 2026-04-24T10:50:00+08:00" },
-	{ "child", ROGER_TEXT, AT(child), 0, NULL, NULL,
-	  "session key of the sub-agent, or its name: results come from it (default: the "
-	  "run's key, and results from 'run')" },
-	{ "forward_to", ROGER_NAME, AT(forward_to), ROGER_OF_TOOL, NULL, NULL,
-	  "who is to get the result (default: who dispatches)" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE, NULL, NULL, "unit of work" },
-	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "dispatch",
-						    sizeof(struct roger_dispatch_request),
-						    request_fields };
-
-const struct roger_op rg_op_dispatch = {
-	.name = "dispatch",
-	.summary = "record that a sub-agent was given a run, and when it is due",
-	.examples = "roger dispatch build-7 --within 10m --as lead\n"
-		    "roger dispatch build-7 --child tester --forward-to lead --issue app-42\n"
-		    "roger dispatch night-1 --expected-by 2026-04-25T06:00:00+08:00\n",
-	.flags = ROGER_WRITES,
-	.request = &request_record,
-	.reply = &rg_runs_reply_record,
-	.run = run,
-};

@@ -86,9 +86,8 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = SIZE_MAX };
 	const struct rg_config *config = attempt->roger->workspace->config;
-	const struct rg_program program = {
+	struct rg_program program = {
 		.words = config->recovery_command,
-		.folder = attempt->roger->workspace->root,
 		.input = document->text,
 		.timeout_ms = config->recovery_command_timeout_ms,
 		.output_bytes_most = RG_COMMAND_OUTPUT_BYTES_MAX,
@@ -100,7 +99,7 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 	if (!config->recovery_command.count || !document->run.owner.length)
 		return ROGER_OK;
 	r = rg_trust_may_run(attempt->roger, "watchdog.recovery_command", config->recovery_command,
-			     &may, err);
+			     &program, attempt->arena, &may, err);
 	if (r == ROGER_OK && !may)
 		rg_buf_add_text(&attempt->note, "; the command was left out: it is not trusted");
 	if (r < 0 || !may)
@@ -159,9 +158,14 @@ static int count_attempt(void *context, struct rg_run_document *document, int64_
 	const struct attempt *attempt = context;
 	const struct rg_watchdog_rules rules = rg_run_rules(attempt->roger);
 
+	int r;
+
 	*ret_changed = true;
-	return rg_run_recover(&document->run, &document->receipts, &rules,
-			      RG_STR("looking for a result"), now_ms, arena, err);
+	r = rg_run_recover(&document->run, &document->receipts, &rules,
+			   RG_STR("looking for a result"), now_ms, arena, err);
+	return r < 0 ? r
+		     : rg_run_note_caller(attempt->roger, &document->run, "recovery begun", now_ms,
+					  arena, err);
 }
 
 static int add_note(struct attempt *attempt, struct rg_run_document *document, int64_t now_ms,
@@ -251,10 +255,13 @@ bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_docu
 	const struct roger_run *run = &document->run;
 	int64_t from_ms;
 
-	return run->status == ROGER_RUN_BLOCKED && run->owner.length &&
+	/* One notice a run: its failure was perhaps told when it ended. */
+	if (run->status != ROGER_RUN_BLOCKED || !run->owner.length || run->settled_at.length ||
+	    rg_run_is_escalated(run) || run->failure_message.length)
+		return false;
+	return rg_run_end_is_known(run) ||
 	       rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
-		       RG_RECOVERY_USED_UP &&
-	       !rg_run_is_escalated(run);
+		       RG_RECOVERY_USED_UP;
 }
 
 static int change_escalation(void *context, struct rg_run_document *document, int64_t now_ms,
@@ -322,10 +329,9 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 
 /* ------------------------------------------------------------------ verb -- */
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_recover(struct roger *roger, const struct roger_recover_request *request,
+		    struct roger_runs_reply *reply, struct roger_err *err)
 {
-	const struct roger_recover_request *request = request_;
-	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
 	int r;
 
@@ -335,25 +341,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		r = rg_run_reply(reply, &document, err);
 	return r < 0 ? r : rg_trust_tell(roger, reply->memory, &reply->notes, err);
 }
-
-#define AT(member) offsetof(struct roger_recover_request, member)
-static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
-	  NULL, "a run that did not report" },
-	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
-	  "what to call a result that is found (default: history_fetch or recovery_command)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "recover", sizeof(struct roger_recover_request),
-						    request_fields };
-
-const struct roger_op rg_op_recover = {
-	.name = "recover",
-	.summary = "try once to get a result that did not arrive",
-	.examples = "roger recover build-7\n",
-	.flags = ROGER_WRITES,
-	.request = &request_record,
-	.reply = &rg_runs_reply_record,
-	.run = run,
-};

@@ -79,7 +79,7 @@ static int64_t later_ns(int64_t from_ns, int64_t span_ms)
 static int64_t left_ms(const struct rg_run_watch *watch)
 {
 	int64_t past_ms = rg_clock_ms() - watch->document.receipts.dispatched_ms,
-		left = watch->request->limit_ms - (past_ms > 0 ? past_ms : 0);
+		left = watch->request->timeout_ms - (past_ms > 0 ? past_ms : 0);
 
 	return left > 0 ? left : 0;
 }
@@ -92,7 +92,8 @@ static struct clocks set_clocks(const struct rg_run_watch *watch)
 	return (struct clocks){
 		.beat_every_ns = every_ms * 1000000,
 		.beat_ns = every_ms ? later_ns(now_ns, every_ms) : INT64_MAX,
-		.limit_ns = watch->request->limit_ms ? later_ns(now_ns, left_ms(watch)) : INT64_MAX,
+		.limit_ns =
+			watch->request->timeout_ms ? later_ns(now_ns, left_ms(watch)) : INT64_MAX,
 		.kill_ns = INT64_MAX,
 	};
 }
@@ -104,7 +105,7 @@ static void tell_to_end(struct rg_run_watch *watch, struct clocks *clocks, int64
 
 	rg_child_signal(watch->child, SIGTERM);
 	rg_child_signal(watch->child, SIGCONT);
-	watch->ended.limit_ms = request->limit_ms;
+	watch->ended.limit_ms = request->timeout_ms;
 	watch->reply->limit_reached = true;
 	clocks->limit_ns = INT64_MAX;
 	clocks->kill_ns = later_ns(now_ns, request->grace_ms ? request->grace_ms : RG_GRACE_MS);
@@ -339,10 +340,10 @@ static int check_request(const struct roger_run_request *request, struct roger_e
 		return rg_fail_member(err, ROGER_EUSAGE, "forward_to",
 				      "who gets the result? name an agent with --forward-to, or "
 				      "yourself with --as");
-	if (request->result_file.length && request->result != ROGER_RESULT_OUTPUT)
+	if (request->result_file.length && request->result == ROGER_RESULT_MESSAGE)
 		return rg_fail_member(err, ROGER_EUSAGE, "result_file",
 				      "give --result-file or --result, not both");
-	if (request->grace_ms && !request->limit_ms)
+	if (request->grace_ms && !request->timeout_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "grace", "--grace needs --timeout");
 	return ROGER_OK;
 }
@@ -423,17 +424,16 @@ static int watch_run(struct rg_run_watch *watch, struct roger_err *err)
 	return r == ROGER_OK ? end_run(watch, err) : r;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_run(struct roger *roger, const struct roger_run_request *request,
+		struct roger_run_reply *reply, struct roger_err *err)
 {
-	const struct roger_run_request *request = request_;
-	struct roger_run_reply *reply = reply_;
 	struct rg_run_watch watch = {
 		.roger = roger,
 		.request = request,
 		.reply = reply,
 		.arena = reply->memory,
 		.began_ns = rg_clock_monotonic_ns(),
-		.captures = request->result == ROGER_RESULT_OUTPUT && !request->result_file.length,
+		.captures = request->result != ROGER_RESULT_MESSAGE && !request->result_file.length,
 	};
 	int r;
 
@@ -448,70 +448,3 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	rg_child_free(watch.child);
 	return r;
 }
-
-static const char *const result_names[] = { "output", "message", NULL };
-
-#define AT(member) offsetof(struct roger_run_request, member)
-static const struct roger_field request_fields[] = {
-	{ "command", ROGER_TEXTS, AT(command), ROGER_PLACE, NULL, NULL,
-	  "a program and its arguments, after --" },
-	{ "run", ROGER_NAME, AT(run), 0, NULL, NULL,
-	  "a name for the run (default: a new one); of one whose roger was killed: take it over" },
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "who dispatches (--as, else ROGER_AGENT)" },
-	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL,
-	  "expected to be complete within this time (default 10m)" },
-	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
-	  "who is to get the result (default: who dispatches)" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL, "unit of work" },
-	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
-	{ "child", ROGER_NAME, AT(child), 0, NULL, NULL,
-	  "the agent that the program is, its ROGER_AGENT (default: the run's id)" },
-	{ "result", ROGER_ENUM, AT(result), 0, result_names, NULL,
-	  "output (default): its last lines; message: one that it sends, or roger complete" },
-	{ "result_file", ROGER_TEXT, AT(result_file), 0, NULL, NULL,
-	  "or: what it leaves in this file" },
-	{ "timeout", ROGER_SPAN, AT(limit_ms), 0, NULL, NULL,
-	  "end the program (SIGTERM) this long after its dispatch (default: never)" },
-	{ "grace", ROGER_SPAN, AT(grace_ms), 0, NULL, NULL,
-	  "kill it (SIGKILL) this long after that (default 10s)" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "run", sizeof(struct roger_run_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_run_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "runs", ROGER_RECORDS, AT(runs), 0, NULL, &rg_run_record, "the one, judged now" },
-	{ "exit", ROGER_INT, AT(exit), 0, NULL, NULL,
-	  "as a shell tells it: 128 and a signal, 126, 127; 1 where nobody saw it" },
-	{ "ended", ROGER_TEXT, AT(ended), 0, NULL, NULL, "how, for people" },
-	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL, "what its owner was sent" },
-	{ "duration_ms", ROGER_INT, AT(duration_ms), 0, NULL, NULL, "how long it was watched" },
-	{ "output_bytes", ROGER_INT, AT(output_bytes), 0, NULL, NULL, "that passed through" },
-	{ "adopted", ROGER_BOOL, AT(adopted), 0, NULL, NULL, "another had started it" },
-	{ "limit_reached", ROGER_BOOL, AT(limit_reached), 0, NULL, NULL, "it was told to end" },
-	{ "output_lost", ROGER_BOOL, AT(output_lost), 0, NULL, NULL,
-	  "not all of its output could be passed on" },
-	{ "untold", ROGER_BOOL, AT(untold), 0, NULL, NULL,
-	  "a rule kept its owner from being told; the notes say who has it" },
-	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "run", sizeof(struct roger_run_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_run = {
-	.name = "run",
-	.summary = "run a program: dispatch it, watch it, deliver its result",
-	.examples =
-		"roger run --within 10m --forward-to lead -- make check\n"
-		"roger run --run-id build-7 --as lead --issue app-42 --timeout 1h -- ./agent.sh\n"
-		"roger run --as lead --result-file report.md -- ./agent.sh\n",
-	.flags = ROGER_WRITES | ROGER_UNNOTED | ROGER_EXECUTES,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

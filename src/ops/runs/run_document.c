@@ -1,32 +1,8 @@
 #include "ops/runs/run_document.h"
 
+#include "ops/caller.h"
+#include "ops/runs/run_list.h"
 #include "ops/runs/run_process.h"
-
-#define AT(member) offsetof(struct roger_run_trouble, member)
-static const struct roger_field trouble_fields[] = {
-	{ "file", ROGER_TEXT, AT(file), 0, NULL, NULL, "name of the document" },
-	{ "run", ROGER_TEXT, AT(run), 0, NULL, NULL, "the run, where it is known" },
-	{ "invalid", ROGER_BOOL, AT(invalid), 0, NULL, NULL, "it cannot be used" },
-	{ "what", ROGER_TEXT, AT(what), 0, NULL, NULL, "for people" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_run_trouble_record = { "trouble", sizeof(struct roger_run_trouble),
-						    trouble_fields };
-
-#define AT(member) offsetof(struct roger_runs_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "runs", ROGER_RECORDS, AT(runs), ROGER_OF_TOOL, NULL, &rg_run_record,
-	  "judged now, oldest first" },
-	{ "changed", ROGER_BOOL, AT(changed), 0, NULL, NULL, "something was written" },
-	{ "troubles", ROGER_RECORDS, AT(troubles), 0, NULL, &rg_run_trouble_record,
-	  "documents that are not as they should be" },
-	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
-	RG_END,
-};
-#undef AT
-const struct roger_record rg_runs_reply_record = { "runs", sizeof(struct roger_runs_reply),
-						   reply_fields };
 
 struct rg_watchdog_rules rg_run_rules(const struct roger *roger)
 {
@@ -157,6 +133,17 @@ static int note_heir(const struct rg_run_document *document, const struct roger_
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
+static int fail_no_run(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+		       struct roger_err *err)
+{
+	struct roger_str near = rg_run_near(roger, run_id, arena);
+
+	return rg_fail_member(err, ROGER_ENOENT, "run",
+			      "no run '%.*s'%s%.*s%s `roger runs` lists them", RG_STR_ARGS(run_id),
+			      near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
+			      near.length ? "'?" : ";");
+}
+
 /* The document as it stands, found, valid and of this run. */
 static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 		struct rg_run_document *ret_document, struct roger_err *err)
@@ -169,9 +156,7 @@ static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	if (r < 0)
 		return r;
 	if (!text.data)
-		return rg_fail_member(err, ROGER_ENOENT, "run",
-				      "no run '%.*s'; `roger runs` lists them",
-				      RG_STR_ARGS(run_id));
+		return fail_no_run(roger, run_id, arena, err);
 	r = decode(text, arena, ret_document, &inner);
 	if (r == ROGER_OK && !rg_str_equal(ret_document->run.run, run_id))
 		r = rg_fail_member(&inner, ROGER_EDATA, "runId",
@@ -235,6 +220,11 @@ static int put(struct roger *roger, struct rg_run_document *document, struct rg_
 									: rg_fail_memory(err);
 }
 
+static int may_change(const struct roger *roger, const struct roger_run *run, struct roger_err *err)
+{
+	return rg_caller_may_change(roger, "run", "run", run->run, run->owner, run->child, err);
+}
+
 static int update(struct roger *roger, struct roger_str run_id, rg_run_change *change,
 		  void *context, struct rg_arena *arena, struct rg_run_document *document,
 		  bool *ret_changed, struct roger_err *err)
@@ -261,7 +251,9 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	if (document->receipts.child_lost)
 		rg_run_lose_child(&document->run, &document->receipts);
 	if (change) {
-		r = change(context, document, now_ms, arena, &changed, err);
+		r = may_change(roger, &document->run, err);
+		if (r == ROGER_OK)
+			r = change(context, document, now_ms, arena, &changed, err);
 		if (r < 0)
 			return r;
 	}
@@ -310,12 +302,28 @@ int rg_run_update_soon(struct roger *roger, struct roger_str run_id, rg_run_chan
 	return r;
 }
 
-int rg_run_try(rg_run_change *change, void *context, const struct rg_run_document *document,
-	       struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
+	       const struct rg_run_document *document, struct rg_arena *arena, bool *ret_changed,
+	       struct roger_err *err)
 {
 	struct rg_run_document copy = *document;
+	int r = may_change(roger, &copy.run, err);
 
-	return change(context, &copy, rg_clock_ms(), arena, ret_changed, err);
+	return r < 0 ? r : change(context, &copy, rg_clock_ms(), arena, ret_changed, err);
+}
+
+int rg_run_note_caller(const struct roger *roger, struct roger_run *run, const char *what,
+		       int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+
+	rg_buf_add_text(&note, what);
+	rg_caller_print(roger, &note);
+	if (note.failed)
+		return rg_fail_memory(err);
+	return note.length == strlen(what)
+		       ? ROGER_OK
+		       : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
 int rg_run_note_end(struct roger_run *run, struct roger_str ended, struct roger_str told_by,

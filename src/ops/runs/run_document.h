@@ -11,6 +11,7 @@
 #include "ops/op.h"
 #include "facts/watchdog.h"
 #include "ops/mail/agents.h"
+#include "verbs.h"
 
 struct rg_run_document {
 	struct roger_str file; /* "" where it was asked for by its run */
@@ -22,8 +23,6 @@ struct rg_run_document {
 	struct roger_str former;      /* owner that retired, which the text may still name */
 	struct roger_str way_out;     /* command that helps where its owner cannot read it */
 };
-
-extern const struct roger_record rg_runs_reply_record, rg_run_trouble_record;
 
 struct rg_watchdog_rules rg_run_rules(const struct roger *roger);
 
@@ -55,7 +54,8 @@ typedef int rg_run_change(void *context, struct rg_run_document *document, int64
 
 /*
  * Read the document, let change have its way, judge it and put it back, while
- * nobody else does.  NULL: nothing but the judgement changes.
+ * nobody else does.  NULL: nothing but the judgement changes.  ROGER_EREFUSED: also where
+ * the caller is neither its owner nor its child, and does not administer.
  */
 RG_CHECKED int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *change,
 			     void *context, struct rg_arena *arena,
@@ -71,9 +71,15 @@ RG_CHECKED int rg_run_update_soon(struct roger *roger, struct roger_str run_id,
 RG_CHECKED rg_run_change rg_run_change_forward;
 
 /* Would the change be refused?  Tried on a copy; nothing is written. */
-RG_CHECKED int rg_run_try(rg_run_change *change, void *context,
+RG_CHECKED int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
 			  const struct rg_run_document *document, struct rg_arena *arena,
 			  bool *ret_changed, struct roger_err *err);
+
+/* Note who did that, "forwarded by lead (token lead 1a2b3c4d)"; without a token or login nothing.
+ */
+RG_CHECKED int rg_run_note_caller(const struct roger *roger, struct roger_run *run,
+				  const char *what, int64_t now_ms, struct rg_arena *arena,
+				  struct roger_err *err);
 
 /* The run as the only one of a reply. */
 RG_CHECKED int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,
@@ -98,6 +104,9 @@ RG_CHECKED int rg_run_put_new(struct roger *roger, const struct roger_run *run,
  * of a run by itself comes from "roger", never from an agent.
  */
 struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run);
+
+/* May the result come from this name: the child's, that of the run, or the above? */
+bool rg_run_is_child(const struct roger *roger, const struct roger_run *run, struct roger_str name);
 
 /* Is the session key, which is the run's id by default, that of an agent with a mailbox? */
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/nearest.h"
+
 /* So many messages are asked for at once. */
 enum { PIECE = 20 };
 
@@ -87,7 +89,7 @@ static bool waits_for_reader(const struct rg_run_document *document)
 	       (word_of(&document->run).length && rg_run_wants_settling(&document->run));
 }
 
-static const struct roger_message *find_word(const struct roger_messages *messages,
+static const struct roger_message *find_word(const struct roger_message_list *messages,
 					     const struct roger_run *run)
 {
 	size_t i;
@@ -161,7 +163,7 @@ static int note_words(struct roger *roger, const struct roger_retired_list *reti
 {
 	struct roger_str ids[PIECE];
 	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	size_t i;
 	int r;
 
@@ -225,6 +227,7 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 	r = rg_engine_runs(roger->engine, arena, &texts, err);
 	if (r < 0)
 		return r;
+	rg_engine_look_for_runs(roger->engine, texts.count);
 	list.documents = rg_arena_get(arena, (texts.count + 1) * sizeof *list.documents);
 	if (!list.documents)
 		return rg_fail_memory(err);
@@ -249,7 +252,7 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 
 static bool is_wanted(const struct roger_runs_request *request, const struct roger_run *run)
 {
-	return (!request->status || request->status - 1 == run->status) &&
+	return (!request->status || request->status == run->status) &&
 	       (!request->issue.length || rg_str_equal(request->issue, run->issue));
 }
 
@@ -271,7 +274,8 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 	for (i = 0; i < list.count; i++)
 		if (is_wanted(request, &list.documents[i].run))
 			runs[reply->runs.count++] = list.documents[i].run;
-	reply->troubles = (struct roger_run_troubles){ list.troubles.items, list.troubles.count };
+	reply->troubles =
+		(struct roger_run_trouble_list){ list.troubles.items, list.troubles.count };
 	return ROGER_OK;
 }
 
@@ -287,34 +291,22 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struct rg_arena *arena)
 {
-	const struct roger_runs_request *request = request_;
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	struct rg_run_list list;
+	size_t i;
 
-	return request->run.length ? show_one(roger, request, reply_, err)
-				   : list_all(roger, request, reply_, err);
+	if (rg_run_list_load(roger, false, arena, &list, NULL) < 0)
+		return nearest.word;
+	for (i = 0; i < list.count; i++)
+		rg_nearest_look(&nearest, run_id, list.documents[i].run.run);
+	return nearest.word;
 }
 
-#define AT(member) offsetof(struct roger_runs_request, member)
-static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run), ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT, NULL,
-	  NULL, "this one, in detail" },
-	{ "status", ROGER_ENUM, AT(status), 0, rg_run_statuses_or_any, NULL,
-	  "only of this status, judged now" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE, NULL, NULL,
-	  "only of this unit of work" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "runs", sizeof(struct roger_runs_request),
-						    request_fields };
-
-const struct roger_op rg_op_runs = {
-	.name = "runs",
-	.summary = "list sub-agents' runs with their status, or show one",
-	.examples = "roger runs\nroger runs build-7\n"
-		    "roger runs --status suspect_delivery_failure --json\n",
-	.request = &request_record,
-	.reply = &rg_runs_reply_record,
-	.run = run,
-};
+int rg_verb_runs(struct roger *roger, const struct roger_runs_request *request,
+		 struct roger_runs_reply *reply, struct roger_err *err)
+{
+	return request->run.length ? show_one(roger, request, reply, err)
+				   : list_all(roger, request, reply, err);
+}

@@ -19,6 +19,9 @@ struct rg_run_list {
 RG_CHECKED int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 				struct rg_run_list *ret_list, struct roger_err *err);
 
+/* The id of a run that is near one that is not there; "": none. */
+struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struct rg_arena *arena);
+
 /* Judge documents by what was read since, and by whom, which nobody may have written down yet. */
 RG_CHECKED int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents,
 				       size_t count, struct rg_arena *arena, struct roger_err *err);

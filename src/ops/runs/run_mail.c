@@ -55,7 +55,7 @@ static int find_sent(struct roger *roger, const struct roger_send_request *reque
 	const struct rg_query query = { .from = request->from,
 					.key = request->key,
 					.anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
@@ -137,7 +137,7 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 					      .content = content,
 					      .issue = run->issue,
 					      .type = type,
-					      .new_names = true };
+					      .new_ = true };
 
 	make_metadata(run, &metadata);
 	make_key(run, verb, number, &key);
@@ -239,7 +239,7 @@ int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *ar
 		   const struct roger_message **ret_message, struct roger_err *err)
 {
 	const struct rg_query query = { .ids = &id, .id_count = 1, .anywhere = true };
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
@@ -307,14 +307,23 @@ int rg_run_answered_by(struct roger *roger, const struct roger_run *run, struct 
 	return r;
 }
 
-/* The last of them that is about the run. */
-static const struct roger_message *pick_result(const struct roger_messages *messages,
+bool rg_run_is_child(const struct roger *roger, const struct roger_run *run, struct roger_str name)
+{
+	return rg_str_equal(name, run->child) || rg_str_equal(name, run->run) ||
+	       rg_str_equal(name, rg_run_sender(roger, run));
+}
+
+/* The last of them that is about the run.  A run that names no child may have any. */
+static const struct roger_message *pick_result(const struct roger *roger,
+					       const struct roger_message_list *messages,
 					       const struct roger_run *run)
 {
+	const bool any = rg_str_equal(run->child, run->run);
 	size_t i;
 
 	for (i = messages->count; i > 0; i--)
-		if (is_about(run, &messages->items[i - 1]))
+		if (is_about(run, &messages->items[i - 1]) &&
+		    (any || rg_run_is_child(roger, run, messages->items[i - 1].from)))
 			return &messages->items[i - 1];
 	return NULL;
 }
@@ -324,23 +333,23 @@ static int find_result(struct roger *roger, const struct rg_run_document *docume
 		       const struct roger_message **ret_message, struct roger_err *err)
 {
 	struct rg_query query = {
-		.type = ROGER_RESULT + 1,
+		.type = ROGER_RESULT,
 		.to = to,
 		.since_ms = document->receipts.dispatched_ms,
 	};
-	struct roger_messages found;
+	struct roger_message_list found;
 	int r;
 
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r < 0)
 		return r;
-	*ret_message = pick_result(&found, &document->run);
+	*ret_message = pick_result(roger, &found, &document->run);
 	if (*ret_message)
 		return ROGER_OK;
 	query.archived = true;
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r == ROGER_OK)
-		*ret_message = pick_result(&found, &document->run);
+		*ret_message = pick_result(roger, &found, &document->run);
 	return r;
 }
 

@@ -102,8 +102,10 @@ static bool recovery_is_due(const struct sweep *sweep, const struct rg_run_docum
 	const struct rg_watchdog_rules rules = rg_run_rules(sweep->roger);
 	int64_t from_ms;
 
-	return rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
-	       RG_RECOVERY_DUE;
+	/* Of a run that is known to have ended no result can come. */
+	return !rg_run_end_is_known(&document->run) &&
+	       rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
+		       RG_RECOVERY_DUE;
 }
 
 /* An attempt, a word to its owner, or to write down what it is. */
@@ -147,8 +149,12 @@ static int attend(struct sweep *sweep, struct rg_run_document *document, struct 
 static void count_statuses(struct sweep *sweep)
 {
 	struct roger_sweep_reply *reply = sweep->reply;
-	int64_t *const counts[] = { &reply->active,    &reply->suspect,	  &reply->not_forwarded,
-				    &reply->completed, &reply->recovered, &reply->blocked };
+	int64_t *const counts[] = { [ROGER_RUN_ACTIVE] = &reply->active,
+				    [ROGER_RUN_SUSPECT] = &reply->suspect,
+				    [ROGER_RUN_NOT_FORWARDED] = &reply->not_forwarded,
+				    [ROGER_RUN_COMPLETED] = &reply->completed,
+				    [ROGER_RUN_RECOVERED] = &reply->recovered,
+				    [ROGER_RUN_BLOCKED] = &reply->blocked };
 	size_t i;
 
 	for (i = 0; i < sweep->list.count; i++)
@@ -156,10 +162,9 @@ static void count_statuses(struct sweep *sweep)
 	reply->runs = (int64_t)sweep->list.count;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_sweep(struct roger *roger, const struct roger_sweep_request *request,
+		  struct roger_sweep_reply *reply, struct roger_err *err)
 {
-	const struct roger_sweep_request *request = request_;
-	struct roger_sweep_reply *reply = reply_;
 	struct sweep sweep = {
 		.roger = roger, .arena = reply->memory, .reply = reply, .dry_run = request->dry_run
 	};
@@ -183,60 +188,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (r < 0)
 		return r;
 	count_statuses(&sweep);
-	reply->changes = (struct roger_run_changes){ sweep.changes.items, sweep.changes.count };
-	reply->troubles =
-		(struct roger_run_troubles){ sweep.list.troubles.items, sweep.list.troubles.count };
+	reply->changes = (struct roger_run_change_list){ sweep.changes.items, sweep.changes.count };
+	reply->troubles = (struct roger_run_trouble_list){ sweep.list.troubles.items,
+							   sweep.list.troubles.count };
 	return rg_trust_tell(roger, reply->memory, &reply->notes, err);
 }
-
-static const struct roger_field request_fields[] = {
-	{ "dry_run", ROGER_BOOL, offsetof(struct roger_sweep_request, dry_run), ROGER_DRY_RUN, NULL,
-	  NULL, "show what would be done, do nothing" },
-	RG_END,
-};
-static const struct roger_record request_record = { "sweep", sizeof(struct roger_sweep_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_run_change, member)
-static const struct roger_field change_fields[] = {
-	{ "run", ROGER_NAME, AT(run), ROGER_RUN, NULL, NULL, "which run" },
-	{ "before", ROGER_ENUM, AT(before), 0, rg_run_statuses, NULL, "its document said" },
-	{ "after", ROGER_ENUM, AT(after), 0, rg_run_statuses, NULL, "its evidence says" },
-	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record change_record = { "change", sizeof(struct roger_run_change),
-						   change_fields };
-
-#define AT(member) offsetof(struct roger_sweep_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "changes", ROGER_RECORDS, AT(changes), 0, NULL, &change_record, "of status" },
-	{ "runs", ROGER_INT, AT(runs), 0, NULL, NULL, "judged" },
-	{ "forwarded", ROGER_INT, AT(forwarded), 0, NULL, NULL, "confirmed now" },
-	{ "recoveries", ROGER_INT, AT(recoveries), 0, NULL, NULL, "attempts made now" },
-	{ "escalations", ROGER_INT, AT(escalations), 0, NULL, NULL, "owners told now" },
-	{ "active", ROGER_INT, AT(active), 0, NULL, NULL, "afterwards" },
-	{ "suspect_delivery_failure", ROGER_INT, AT(suspect), 0, NULL, NULL, "afterwards" },
-	{ "done_but_not_forwarded", ROGER_INT, AT(not_forwarded), 0, NULL, NULL, "afterwards" },
-	{ "completed", ROGER_INT, AT(completed), 0, NULL, NULL, "afterwards" },
-	{ "recovered", ROGER_INT, AT(recovered), 0, NULL, NULL, "afterwards" },
-	{ "blocked", ROGER_INT, AT(blocked), 0, NULL, NULL, "afterwards" },
-	{ "troubles", ROGER_RECORDS, AT(troubles), 0, NULL, &rg_run_trouble_record,
-	  "documents that are not valid, and runs that could not be helped" },
-	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "sweep", sizeof(struct roger_sweep_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_sweep = {
-	.name = "sweep",
-	.summary = "check all runs, confirm results that were read, recover late ones",
-	.examples = "roger sweep\nroger sweep --dry-run --json\n",
-	.flags = ROGER_WRITES | ROGER_ADMINISTERS,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

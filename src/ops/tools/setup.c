@@ -184,16 +184,16 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	return rg_workspace_make(folder, ret_made, plan->root, why, err);
 }
 
-static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request,
+		  struct roger_setup_reply *reply, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
-	struct roger_setup_request asked = *(const struct roger_setup_request *)request;
-	struct roger_setup_reply *reply = reply_;
+	struct roger_setup_request asked = *request;
 	struct rg_setup_plan plan = { .arena = reply->memory, .request = &asked };
 	int r;
 
 	(void)roger;
-	if (asked.scope == ROGER_SETUP_UNSAID)
+	if (!asked.scope)
 		asked.scope = ROGER_SETUP_STEALTH;
 	r = find_tools(&plan, reply, err);
 	if (r == ROGER_OK)
@@ -214,70 +214,6 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(plan.root), &reply->workspace))
 		return rg_fail_memory(err);
-	reply->by_path = !rg_outside_along_path("roger");
+	reply->not_on_path = !rg_outside_along_path("roger");
 	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);
 }
-
-static const char *const scopes[] = { "", "user", "stealth", "project", NULL };
-
-#define AT(member) offsetof(struct roger_setup_request, member)
-static const struct roger_field request_fields[] = {
-	{ "tools", ROGER_TEXTS, AT(tools), ROGER_PLACE, NULL, NULL,
-	  "claude, codex, gemini, opencode (default: those installed)" },
-	{ "scope", ROGER_ENUM, AT(scope), 0, scopes, NULL,
-	  "stealth (this project, and git shows nothing: the default), user (all your projects), "
-	  "or "
-	  "project (in the repository, for everybody who works on it)" },
-	{ "name", ROGER_NAME, AT(as), 0, NULL, NULL,
-	  "the agent (default: ROGER_AGENT, else the tool's name)" },
-	{ "remove", ROGER_BOOL, AT(remove), 0, NULL, NULL, "take everything out again" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL, "show what would change" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "request", sizeof(struct roger_setup_request),
-						    request_fields };
-
-static const char *const actions[] = { "same", "made", "changed", "removed", "left", NULL };
-
-#define AT(member) offsetof(struct roger_setup_file, member)
-static const struct roger_field file_fields[] = {
-	{ "file", ROGER_TEXT, AT(file), 0, NULL, NULL, "its path" },
-	{ "action", ROGER_ENUM, AT(action), ROGER_REQUIRED, actions, NULL,
-	  "same, made, changed, removed or left" },
-	{ "diff", ROGER_TEXT, AT(diff), ROGER_SPARE, NULL, NULL, "line by line" },
-	{ "trouble", ROGER_TEXT, AT(trouble), ROGER_SPARE, NULL, NULL,
-	  "why something was left as it is" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record file_record = { "file", sizeof(struct roger_setup_file),
-						 file_fields };
-
-#define AT(member) offsetof(struct roger_setup_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "files", ROGER_RECORDS, AT(files), 0, NULL, &file_record, "what was, or would be, done" },
-	{ "changes", ROGER_INT, AT(changes), 0, NULL, NULL, "files that change" },
-	{ "tools", ROGER_TEXTS, AT(tools), 0, NULL, NULL, "that were meant" },
-	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "the project" },
-	{ "made_workspace", ROGER_BOOL, AT(made_workspace), 0, NULL, NULL, "there was none" },
-	{ "not_on_path", ROGER_BOOL, AT(by_path), 0, NULL, NULL,
-	  "roger is not along PATH: tools may not find it" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "setup", sizeof(struct roger_setup_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_setup = {
-	.name = "setup",
-	.summary = "connect agents' tools to roger, or disconnect them",
-	.examples = "roger setup\n"
-		    "roger setup claude codex --dry-run\n"
-		    "roger setup claude --scope project --name builder\n"
-		    "roger setup --remove\n",
-	.flags = ROGER_WRITES | ROGER_NO_WORKSPACE,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

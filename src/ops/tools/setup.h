@@ -69,22 +69,6 @@ enum {
 
 /* ------------------------------------------------------------------- plan -- */
 
-/* An edit that was made: `after` is at offset in place of `before`. */
-struct rg_setup_edit {
-	struct roger_str tool;
-	int64_t offset;
-	struct roger_str before, after;
-};
-ROGER_LIST(rg_setup_edits, rg_setup_edit);
-
-/* A file that was changed. */
-struct rg_setup_changed {
-	struct roger_str file;
-	bool made;	 /* setup made the file */
-	int64_t folders; /* how many of its folders setup made */
-	struct rg_setup_edits edits;
-};
-
 /* A file as it is, and as it will be. */
 struct rg_setup_target {
 	struct rg_setup_changed changed; /* its edits grow, or shrink, with the text */
@@ -198,7 +182,7 @@ RG_CHECKED int rg_setup_record_write(const struct rg_setup_plan *plan, struct ro
  * Try what is set up in the project and for the user, as the tools would: start
  * the servers and ask for their tools, run the hooks as an agent without mail.
  */
-RG_CHECKED int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
-			    struct roger_err *err);
+RG_CHECKED int rg_setup_try(const char *root, struct rg_arena *arena,
+			    struct roger_link_list *ret_links, struct roger_err *err);
 
 #endif

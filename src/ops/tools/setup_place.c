@@ -44,7 +44,7 @@ static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
 
 int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	struct roger_str name = plan->request->as, *fillings = plan->fillings;
+	struct roger_str name = plan->request->name, *fillings = plan->fillings;
 
 	fillings[RG_SETUP_FILL_CODEX] = name.length ? name : rg_str(rg_setup_tools[1]);
 	if (name.length && (!rg_arena_print(plan->arena, &fillings[RG_SETUP_FILL_AS], " --as %.*s",

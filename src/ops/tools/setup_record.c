@@ -7,49 +7,6 @@
 #include "ops/tools/setup.h"
 #include "host/outside.h"
 
-/* ----------------------------------------------------------------- record -- */
-
-ROGER_LIST(changed_files, rg_setup_changed);
-struct record {
-	int64_t version;
-	int64_t folders; /* how many of its folders were made for it */
-	struct changed_files files;
-};
-
-#define AT(member) offsetof(struct rg_setup_edit, member)
-static const struct roger_field edit_fields[] = {
-	{ "tool", ROGER_TEXT, AT(tool), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "offset", ROGER_INT, AT(offset), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "before", ROGER_TEXT, AT(before), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "after", ROGER_TEXT, AT(after), ROGER_REQUIRED, NULL, NULL, "" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record edit_record = { "edit", sizeof(struct rg_setup_edit),
-						 edit_fields };
-
-#define AT(member) offsetof(struct rg_setup_changed, member)
-static const struct roger_field changed_fields[] = {
-	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "made", ROGER_BOOL, AT(made), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "folders", ROGER_INT, AT(folders), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "edits", ROGER_RECORDS, AT(edits), ROGER_REQUIRED, NULL, &edit_record, "" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record changed_record = { "file", sizeof(struct rg_setup_changed),
-						    changed_fields };
-
-#define AT(member) offsetof(struct record, member)
-static const struct roger_field record_fields[] = {
-	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "folders", ROGER_INT, AT(folders), 0, NULL, NULL, "" },
-	{ "files", ROGER_RECORDS, AT(files), ROGER_REQUIRED, NULL, &changed_record, "" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record setup_record = { "setup", sizeof(struct record), record_fields };
-
 /* ---------------------------------------------------------------- undoing -- */
 
 /*
@@ -85,7 +42,7 @@ static bool is_chosen(const struct rg_setup_plan *plan, struct roger_str tool)
 
 /* The edits of a file, the last one first; those of other tools stay. */
 static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
-		const struct rg_setup_edits *made, struct roger_err *err)
+		const struct rg_setup_edit_list *made, struct roger_err *err)
 {
 	struct rg_setup_edit *kept = rg_arena_get(plan->arena, (made->count + 1) * sizeof *kept);
 	size_t i, offset = 0, count = 0;
@@ -108,7 +65,7 @@ static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
 	for (i = 0; i < made->count && r == ROGER_OK; i++)
 		if (!is_chosen(plan, made->items[i].tool))
 			kept[count++] = made->items[i];
-	target->changed.edits = (struct rg_setup_edits){ kept, count };
+	target->changed.edits = (struct rg_setup_edit_list){ kept, count };
 	return r;
 }
 
@@ -130,7 +87,8 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 	return r;
 }
 
-static int read_record(struct rg_setup_plan *plan, struct record *ret_record, struct roger_err *err)
+static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_record,
+		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct rg_json *json;
@@ -138,7 +96,7 @@ static int read_record(struct rg_setup_plan *plan, struct record *ret_record, st
 	bool found;
 	int r;
 
-	*ret_record = (struct record){ .version = 1 };
+	*ret_record = (struct rg_setup_record){ .version = 1 };
 	r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
@@ -146,8 +104,8 @@ static int read_record(struct rg_setup_plan *plan, struct record *ret_record, st
 	if (r == ROGER_OK)
 		r = rg_json_read_within(kept, plan->arena, &json, err);
 	if (r == ROGER_OK)
-		r = rg_record_decode(&setup_record, rg_json_root(json), ret_record, plan->arena,
-				     err);
+		r = rg_record_decode(&rg_setup_record_record, rg_json_root(json), ret_record,
+				     plan->arena, err);
 	if (r == ROGER_EDATA)
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "'%s' is not a record of setup; move it away and try again",
@@ -158,7 +116,7 @@ static int read_record(struct rg_setup_plan *plan, struct record *ret_record, st
 }
 
 /* Does the record hold a tool that was not chosen?  Without a record: were all chosen? */
-static bool do_others_stay(const struct rg_setup_plan *plan, const struct record *record)
+static bool do_others_stay(const struct rg_setup_plan *plan, const struct rg_setup_record *record)
 {
 	bool found = false;
 	size_t i, k;
@@ -177,7 +135,7 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	struct rg_setup_target *target;
 	char path[RG_SETUP_PATH_BYTES];
-	struct record record;
+	struct rg_setup_record record;
 	size_t i;
 	int r;
 
@@ -207,7 +165,7 @@ int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *er
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf pretty = { .maximum = SIZE_MAX };
-	struct record record = { .version = 1, .folders = plan->record_folders };
+	struct rg_setup_record record = { .version = 1, .folders = plan->record_folders };
 	struct rg_setup_changed *items =
 		rg_arena_get(plan->arena, (plan->target_count + 1) * sizeof *items);
 	size_t i;
@@ -220,7 +178,7 @@ int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *er
 	if (!record.files.count)
 		return rg_outside_remove(plan->record_path, plan->record_folders, err);
 	record.files.items = items;
-	rg_record_encode(&setup_record, &record, &text);
+	rg_record_encode(&rg_setup_record_record, &record, &text);
 	rg_json_add_pretty(&pretty, rg_buf_str(&text));
 	return text.failed || pretty.failed
 		       ? rg_fail_memory(err)

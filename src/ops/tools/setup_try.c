@@ -13,6 +13,15 @@ enum { TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
 /* An agent without mail, so that a hook that is tried shows none. */
 #define NOBODY "roger-doctor"
 
+/* What a tool writes to its hooks at least; they do nothing for another tool. */
+#define SAID "{\"session_id\":\"\",\"transcript_path\":\"\",\"cwd\":\"\",\"hook_event_name\":\"\""
+static struct roger_str input_of(unsigned tool)
+{
+	if (tool == RG_CODEX)
+		return RG_STR(SAID ",\"turn_id\":\"\",\"model\":\"\",\"permission_mode\":\"\"}");
+	return tool == RG_GEMINI ? RG_STR(SAID ",\"timestamp\":\"\"}") : RG_STR(SAID "}");
+}
+
 struct trying {
 	struct rg_arena *arena;
 	const char *root;
@@ -130,6 +139,78 @@ static int add_words(struct trying *trying, const struct rg_value *value, struct
 	return ROGER_OK;
 }
 
+/* ------------------------------------------------------------ environment -- */
+
+/* Does the variable decide what a program loads or runs, or whom roger trusts and asks? */
+static bool is_telling(struct roger_str name)
+{
+	static const char *const starts[] = { "LD_",   "DYLD_",	 "ROGER_", "XDG_",  "PG",   "SSL_",
+					      "CURL_", "GCONV_", "GLIBC_", "BASH_", "NODE_" };
+	static const char *const names[] = { "PATH",	    "HOME",	  "ENV",
+					     "SUDO_UID",    "ALL_PROXY",  "HTTP_PROXY",
+					     "HTTPS_PROXY", "http_proxy", "https_proxy",
+					     "all_proxy",   NULL };
+	static const char *const plain[] = { "ROGER_AGENT", "ROGER_ISSUE", "ROGER_WAKE", NULL };
+	size_t i;
+
+	for (i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (name.length > strlen(starts[i]) &&
+		    memcmp(name.data, starts[i], strlen(starts[i])) == 0)
+			return rg_enum_find(plain, name) < 0;
+	return rg_enum_find(names, name) >= 0;
+}
+
+static int report_variable(struct trying *trying, struct roger_str name, struct roger_err *err)
+{
+	char trouble[200];
+
+	snprintf(trouble, sizeof trouble,
+		 "its env sets %.*s, which may change what roger runs or whom it trusts; take it "
+		 "out, unless you put it there",
+		 (int)(name.length < 60 ? name.length : 60), name.data);
+	return report(trying, "environment", trouble, err);
+}
+
+/* Of a file of the project only: one's own may name a server, for example. */
+static int check_environment(struct trying *trying, const struct rg_value *env,
+			     struct roger_err *err)
+{
+	const struct rg_value *value = NULL;
+	struct roger_str name;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	if (!rg_workspace_below(trying->root, trying->file.data))
+		return ROGER_OK;
+	while (r == ROGER_OK && rg_json_next(env, &i, &name, &value))
+		if (is_telling(name))
+			r = report_variable(trying, name, err);
+	return r;
+}
+
+/* The lines of a table of TOML, "NAME = ..." each. */
+static int check_table(struct trying *trying, const char *head, struct roger_err *err)
+{
+	const char *end = trying->text.data + trying->text.length, *newline;
+	const char *at = memmem(trying->text.data, trying->text.length, head, strlen(head));
+	struct roger_str name;
+	int r = ROGER_OK;
+
+	if (!rg_workspace_below(trying->root, trying->file.data))
+		return ROGER_OK;
+	for (at = at ? at + strlen(head) : end; r == ROGER_OK && at < end && *at != '[';
+	     at = newline + 1) {
+		newline = memchr(at, '\n', (size_t)(end - at));
+		newline = newline ? newline : end;
+		for (; at < newline && strchr(" \t\"'", *at); at++)
+			;
+		name = (struct roger_str){ at, strcspn(at, " \t\"'=\n") };
+		if (is_telling(name))
+			r = report_variable(trying, name, err);
+	}
+	return r;
+}
+
 /* "command" and "args" of an object, or of lines that look the same. */
 static int try_object(struct trying *trying, struct roger_str text, struct roger_err *err)
 {
@@ -139,7 +220,12 @@ static int try_object(struct trying *trying, struct roger_str text, struct roger
 
 	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
 		return report(trying, "server", "its settings are no JSON", err);
-	r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
+	r = check_environment(trying, rg_json_member(rg_json_root(json), "env"), err);
+	if (r == ROGER_OK)
+		r = check_environment(trying, rg_json_member(rg_json_root(json), "environment"),
+				      err);
+	if (r == ROGER_OK)
+		r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
 	if (r == ROGER_OK)
 		r = add_words(trying, rg_json_member(rg_json_root(json), "args"), &words, err);
 	return r == ROGER_OK ? try_server(trying, &words, err) : r;
@@ -249,7 +335,7 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 	if (!is_ours(trying, command, hook))
 		return report(trying, what, "it is not the command that setup writes; not tried",
 			      err);
-	run_words(trying, &words, RG_STR("{}"), &output, trouble);
+	run_words(trying, &words, input_of(hook->tool), &output, trouble);
 	if (!trouble[0] && output.length)
 		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
 	return report(trying, what, trouble, err);
@@ -292,12 +378,23 @@ static int try_pieces(struct trying *trying, struct roger_err *err)
 	return r;
 }
 
+/* What the settings of a tool set for all that it starts. */
+static int check_whole(struct trying *trying, struct roger_err *err)
+{
+	const struct rg_json *json;
+
+	if (rg_json_read_within(trying->text, trying->arena, &json, NULL) < 0)
+		return ROGER_OK; /* with comments, for example */
+	return check_environment(trying, rg_json_member(rg_json_root(json), "env"), err);
+}
+
 static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
 		   struct roger_err *err)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
 	char path[RG_SETUP_PATH_BYTES];
 	bool found;
+	int r;
 
 	/* A missing HOME, or a file that cannot be read, is not reported. */
 	if (rg_setup_file(place, trying->root, path, NULL) < 0 ||
@@ -310,10 +407,14 @@ static int look_at(struct trying *trying, const struct rg_setup_place *place, co
 		return ROGER_OK;
 	trying->place = place;
 	trying->tool = tool;
+	r = place->kind == RG_SETUP_BLOCK ? check_table(trying, "[mcp_servers.roger.env]\n", err)
+					  : check_whole(trying, err);
+	if (r < 0)
+		return r;
 	return place->kind == RG_SETUP_BLOCK ? try_block(trying, err) : try_pieces(trying, err);
 }
 
-int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
+int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_list *ret_links,
 		 struct roger_err *err)
 {
 	struct trying trying = { .arena = arena, .root = root };
@@ -326,6 +427,6 @@ int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *r
 		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
 			if (place->tools == 1u << i)
 				r = look_at(&trying, place, rg_setup_tools[i], err);
-	*ret_links = (struct roger_links){ trying.links, trying.count };
+	*ret_links = (struct roger_link_list){ trying.links, trying.count };
 	return r;
 }

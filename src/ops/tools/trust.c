@@ -11,6 +11,7 @@
 
 #include "base/sign.h"
 #include "host/file.h"
+#include "host/seal_key.h"
 #include "host/storage.h"
 
 /* -------------------------------------------------------------- commands -- */
@@ -19,57 +20,84 @@
 static int judge(const struct rg_trust *trust, struct roger_strs words, struct rg_arena *arena,
 		 struct roger_trust_command *ret_command, struct roger_err *err)
 {
-	int r = rg_trust_digest(trust->root.data, words, arena, &ret_command->sha256,
-				&ret_command->files, err);
+	struct rg_trust_named named = { 0 };
+	int r = rg_trust_digest(trust->root.data, words, arena, &ret_command->sha256, &named, err);
 
+	ret_command->files = named.files;
+	ret_command->in_root = named.files.count || named.folder;
 	ret_command->trusted = r == ROGER_OK && rg_trust_has_command(trust, ret_command->sha256);
 	return r;
 }
 
-int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
-		     bool *ret_may, struct roger_err *err)
+/* In the workspace any program may find files that a pull brings: json.py, a Makefile. */
+static int place(const struct roger *roger, bool in_root, struct rg_arena *arena,
+		 struct rg_program *program, struct roger_err *err)
 {
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_str home;
+
+	program->folder = roger->workspace->root;
+	if (in_root)
+		return ROGER_OK;
+	if (!rg_arena_print(arena, &home, "%s/%s", program->folder, RG_WORKSPACE_FOLDER) ||
+	    !rg_arena_add(arena, &program->more, RG_STR("PYTHONSAFEPATH=1")))
+		return rg_fail_memory(err);
+	program->folder = home.data;
+	return ROGER_OK;
+}
+
+/* What stands in .roger/ came with no pull, either. */
+static bool may_be_found(struct roger *roger, bool in_root)
+{
+	return in_root || !*rg_workspace_distrust(roger->workspace);
+}
+
+int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
+		     struct rg_program *program, struct rg_arena *arena, bool *ret_may,
+		     struct roger_err *err)
+{
 	struct roger_trust_command command = { 0 };
 	const struct rg_trust *trust;
 	int r;
 
-	if (!arena)
-		return rg_fail_memory(err);
 	r = rg_workspace_trust(roger->workspace, &trust, err);
 	if (r == ROGER_OK)
 		r = judge(trust, words, arena, &command, err);
-	*ret_may = command.trusted;
+	*ret_may = command.trusted && may_be_found(roger, command.in_root);
 	if (r == ROGER_OK && !*ret_may)
 		snprintf(roger->untold, sizeof roger->untold,
 			 "%.200s was left out: nobody trusted it as it is now; see `roger trust`",
 			 setting);
-	return r;
+	return r == ROGER_OK && *ret_may && program
+		       ? place(roger, command.in_root, arena, program, err)
+		       : r;
 }
 
-int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted, struct roger_strs filled,
-			  struct rg_arena *arena, struct roger_err *err)
+int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
+			  struct rg_program *program, struct rg_arena *arena, struct roger_err *err)
 {
 	/* Only words that were filled: what another one names may have been made just now. */
-	struct roger_str unused, *words = rg_arena_get(arena, filled.count * sizeof *words);
-	struct roger_strs known, named, changed = { words, 0 };
+	const struct roger_strs *filled = &program->words;
+	struct roger_str unused, *words = rg_arena_get(arena, filled->count * sizeof *words);
+	struct rg_trust_named known = { 0 }, named = { 0 };
+	struct roger_strs changed = { words, 0 };
 	size_t i;
 	int r = words ? ROGER_OK : rg_fail_memory(err);
 
-	for (i = 0; r == ROGER_OK && i < filled.count; i++)
-		if (!rg_str_equal(filled.items[i], trusted.items[i]))
-			words[changed.count++] = filled.items[i];
+	for (i = 0; r == ROGER_OK && i < filled->count; i++)
+		if (!rg_str_equal(filled->items[i], trusted.items[i]))
+			words[changed.count++] = filled->items[i];
 	if (r == ROGER_OK)
 		r = rg_trust_digest(roger->workspace->root, trusted, arena, &unused, &known, err);
 	if (r == ROGER_OK)
 		r = rg_trust_digest(roger->workspace->root, changed, arena, &unused, &named, err);
-	for (i = 0; r == ROGER_OK && i < named.count; i++)
-		if (!rg_str_among(known, named.items[i]))
+	for (i = 0; r == ROGER_OK && i < named.files.count; i++)
+		if (!rg_str_among(known.files, named.files.items[i]))
 			r = rg_fail(err, ROGER_EREFUSED, 0,
 				    "the command names '%.*s' by a placeholder, and nobody trusted "
 				    "that file",
-				    RG_STR_ARGS(named.items[i]));
-	return r;
+				    RG_STR_ARGS(named.files.items[i]));
+	return r == ROGER_OK ? place(roger, known.files.count || known.folder, arena, program, err)
+			     : r;
 }
 
 int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
@@ -114,7 +142,8 @@ int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena, int64_t
 /* --------------------------------------------------------------- showing -- */
 
 static int show_commands(struct roger_trust_reply *reply, struct rg_trust *trust,
-			 const struct rg_config *config, struct roger_err *err)
+			 const struct rg_config *config, struct rg_trusted *wish,
+			 struct roger_err *err)
 {
 	struct roger_trust_command *place;
 	struct roger_str setting;
@@ -132,29 +161,92 @@ static int show_commands(struct roger_trust_reply *reply, struct rg_trust *trust
 				return rg_fail_memory(err);
 		r = judge(trust, words, reply->memory, place, err);
 		reply->trusted &= place->trusted;
+		if (r == ROGER_OK && !rg_arena_add(reply->memory, &wish->commands, place->sha256))
+			r = rg_fail_memory(err);
 	}
 	return r;
 }
 
-static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
-		       const struct rg_config *config, struct roger_err *err)
+/* Does the place need trust of its own, as a path? */
+static bool is_asked_for(const struct rg_storage_places *asked, struct roger_str setting)
 {
-	struct rg_storage_places places;
+	size_t i;
+
+	for (i = 0; i < asked->count; i++)
+		if (rg_str_equal(asked->items[i].setting, setting))
+			return true;
+	return false;
+}
+
+static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
+		       const struct rg_config *config, struct rg_trusted *wish,
+		       struct roger_err *err)
+{
+	struct rg_trusted_places all = { 0 };
+	struct rg_storage_places asked;
 	struct roger_trust_place *place;
 	size_t i;
 	int r;
 
-	r = rg_storage_find(config, trust->root.data, reply->memory, &places, err);
-	for (i = 0; r == ROGER_OK && i < places.count; i++) {
+	r = rg_storage_find(config, trust->root.data, reply->memory, &asked, err);
+	if (r == ROGER_OK)
+		r = rg_storage_all(config, trust->root.data, reply->memory, &all, err);
+	if (r < 0)
+		return r;
+	rg_trust_compare(trust, all);
+	wish->places = all;
+	for (i = 0; i < asked.count; i++)
+		if (!rg_arena_add(reply->memory, &wish->paths, asked.items[i].path))
+			return rg_fail_memory(err);
+	for (i = 0; i < all.count; i++) {
 		place = rg_arena_push(reply->memory, &reply->places.items, &reply->places.count,
 				      sizeof *place);
-		if (!place ||
-		    !rg_arena_copy(reply->memory, places.items[i].setting, &place->setting))
+		if (!place)
 			return rg_fail_memory(err);
-		place->path = places.items[i].path;
-		place->trusted = rg_trust_has_path(trust, place->path);
+		*place = (struct roger_trust_place){ .setting = all.items[i].setting,
+						     .path = all.items[i].path,
+						     .origin = all.items[i].origin,
+						     .usual = all.items[i].usual };
+		place->trusted = trust->mailbox && rg_trust_has_place(trust, &all.items[i]) &&
+				 (!is_asked_for(&asked, place->setting) ||
+				  rg_trust_has_path(trust, place->path));
 		reply->trusted &= place->trusted;
 	}
+	return ROGER_OK;
+}
+
+/* What git tracks of it. */
+static int show_git(struct roger_trust_reply *reply, struct rg_trust *trust,
+		    const struct rg_config *config, struct rg_trusted *wish, struct roger_err *err)
+{
+	char why[RG_DISTRUST_BYTES];
+	enum rg_git_state state;
+	int r;
+
+	r = rg_storage_tracked(config, trust->root.data, trust->places, reply->memory, &state,
+			       &reply->tracked, &wish->tracked, err);
+	if (r < 0)
+		return r;
+	state = rg_trust_judge_git(trust, state, wish->tracked);
+	rg_trust_say(trust, state, why);
+	reply->tracked_trusted = state == RG_GIT_CLEAR;
+	reply->mailbox = !why[0];
+	reply->trusted &= reply->mailbox && reply->tracked_trusted;
+	return rg_arena_copy(reply->memory, rg_str(why), &reply->why) ? ROGER_OK
+								      : rg_fail_memory(err);
+}
+
+/* The key in it: another one than it was sealed with may have come with a pull. */
+static int show_key(struct roger_trust_reply *reply, const struct rg_trust *trust,
+		    struct rg_trusted *wish, struct roger_err *err)
+{
+	int r = rg_seal_key_there(trust->places.items[0].path.data, reply->memory, &reply->seal_key,
+				  err);
+
+	reply->seal_key_trusted = !reply->seal_key.length || !trust->known.seal_key.length ||
+				  rg_str_equal(reply->seal_key, trust->known.seal_key);
+	reply->trusted &= reply->seal_key_trusted;
+	wish->seal_key = reply->seal_key.length ? reply->seal_key : trust->known.seal_key;
 	return r;
 }
 
@@ -186,24 +278,34 @@ static int sum_up(struct roger_trust_reply *reply, struct rg_trust *trust, struc
 		add(&sha, "setting", reply->places.items[i].setting);
 		add(&sha, "path", reply->places.items[i].path);
 	}
+	for (i = 0; i < reply->tracked.count; i++)
+		add(&sha, "tracked", reply->tracked.items[i]);
+	add(&sha, "seal key", reply->seal_key);
 	rg_sha256_peek(&sha, sha256);
 	return rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256) ? ROGER_OK
 									    : rg_fail_memory(err);
 }
 
-static int show(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_err *err)
+/* wish: all of it, as it would be trusted. */
+static int show(struct roger_trust_reply *reply, struct rg_trust *trust, struct rg_trusted *wish,
+		struct roger_err *err)
 {
 	struct rg_config *config;
 	int r;
 
-	reply->trusted = reply->mailbox = trust->mailbox;
+	reply->trusted = trust->mailbox;
 	reply->owner = trust->owner;
 	r = rg_config_load(trust->root.data, &config, err);
 	if (r < 0)
 		return r;
-	r = show_commands(reply, trust, config, err);
+	/* Where the places are others, no command is trusted. */
+	r = show_places(reply, trust, config, wish, err);
 	if (r == ROGER_OK)
-		r = show_places(reply, trust, config, err);
+		r = show_commands(reply, trust, config, wish, err);
+	if (r == ROGER_OK)
+		r = show_git(reply, trust, config, wish, err);
+	if (r == ROGER_OK)
+		r = show_key(reply, trust, wish, err);
 	if (r == ROGER_OK)
 		r = sum_up(reply, trust, err);
 	rg_config_free(config);
@@ -215,28 +317,21 @@ static int show(struct roger_trust_reply *reply, struct rg_trust *trust, struct 
 /* -------------------------------------------------------------- changing -- */
 
 static int accept(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_str sha256,
-		  struct roger_err *err)
+		  const struct rg_trusted *shown, struct roger_err *err)
 {
-	struct roger_strs commands = { 0 }, paths = { 0 };
-	size_t i;
+	struct rg_trusted again = { 0 };
 	int r;
 
 	if (!rg_str_equal(sha256, reply->sha256))
 		return rg_fail_member(err, ROGER_EREFUSED, "accept",
 				      "accept: this is not what the workspace asks for now; look "
 				      "at it again with `roger trust --show`");
-	for (i = 0; i < reply->commands.count; i++)
-		if (!rg_arena_add(reply->memory, &commands, reply->commands.items[i].sha256))
-			return rg_fail_memory(err);
-	for (i = 0; i < reply->places.count; i++)
-		if (!rg_arena_add(reply->memory, &paths, reply->places.items[i].path))
-			return rg_fail_memory(err);
-	r = rg_trust_accept(trust, commands, paths, err);
+	r = rg_trust_accept(trust, shown, err);
 	if (r < 0)
 		return r;
 	reply->commands.count = reply->places.count = 0;
 	reply->changed = true;
-	return show(reply, trust, err);
+	return show(reply, trust, &again, err);
 }
 
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
@@ -245,6 +340,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 	struct roger_trust_command command = { 0 };
 	struct rg_trust *trust = NULL;
 	struct roger_strs commands = { 0 };
+	struct rg_trusted wish;
 	char found[4096];
 	int64_t owner;
 	size_t i;
@@ -256,14 +352,16 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 	if (r == ROGER_OK)
 		r = judge(trust, words, arena, &command, err);
 	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
+		wish = trust->known;
 		for (i = 0; i <= trust->known.commands.count && r == ROGER_OK; i++)
 			if (!rg_arena_add(arena, &commands,
 					  i < trust->known.commands.count
 						  ? trust->known.commands.items[i]
 						  : command.sha256))
 				r = rg_fail_memory(err);
+		wish.commands = commands;
 		if (r == ROGER_OK)
-			r = rg_trust_accept(trust, commands, trust->known.paths, err);
+			r = rg_trust_accept(trust, &wish, err);
 		command.trusted = r == ROGER_OK;
 	}
 	*ret_trusted = command.trusted;
@@ -271,9 +369,28 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 	return r;
 }
 
-int rg_trust_add_place(const char *root, struct roger_str place, struct roger_err *err)
+/* The places with the address of a server as the store; "": files. */
+static int put_store(struct rg_trusted *wish, struct roger_str address, struct rg_arena *arena)
+{
+	struct rg_trusted_place *items;
+	size_t i;
+
+	items = rg_arena_get(arena, (wish->places.count + 1) * sizeof *items);
+	if (!items)
+		return ROGER_ENOMEM;
+	for (i = 0; i < wish->places.count; i++) {
+		items[i] = wish->places.items[i];
+		if (rg_str_is(items[i].setting, "store"))
+			items[i].path = address;
+	}
+	wish->places.items = items;
+	return ROGER_OK;
+}
+
+int rg_trust_set_store(const char *root, struct roger_str address, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_trusted wish = { 0 };
 	struct rg_trust *trust = NULL;
 	struct roger_strs paths = { 0 };
 	char found[4096];
@@ -283,14 +400,19 @@ int rg_trust_add_place(const char *root, struct roger_str place, struct roger_er
 
 	if (r == ROGER_OK)
 		r = rg_trust_load(found, owner, &trust, err);
-	if (r == ROGER_OK && trust->known.id.length && !rg_trust_has_path(trust, place)) {
-		for (i = 0; i <= trust->known.paths.count && r == ROGER_OK; i++)
-			if (!rg_arena_add(arena, &paths,
-					  i < trust->known.paths.count ? trust->known.paths.items[i]
-								       : place))
+	if (r == ROGER_OK && trust->known.id.length) {
+		wish = trust->known;
+		for (i = 0; i < wish.paths.count && r == ROGER_OK; i++)
+			if (!rg_arena_add(arena, &paths, wish.paths.items[i]))
 				r = rg_fail_memory(err);
+		if (address.length && !rg_str_among(paths, address) &&
+		    !rg_arena_add(arena, &paths, address))
+			r = rg_fail_memory(err);
+		wish.paths = paths;
+		if (put_store(&wish, address, arena) < 0)
+			r = rg_fail_memory(err);
 		if (r == ROGER_OK)
-			r = rg_trust_accept(trust, trust->known.commands, paths, err);
+			r = rg_trust_accept(trust, &wish, err);
 	}
 	rg_trust_free(trust);
 	return r;
@@ -346,7 +468,7 @@ static int list(struct roger_trust_reply *reply, struct roger_err *err)
 			return rg_fail_memory(err);
 	}
 	qsort(items, known.count, sizeof *items, compare);
-	reply->workspaces = (struct roger_trust_workspaces){ items, known.count };
+	reply->workspaces = (struct roger_trust_workspace_list){ items, known.count };
 	return ROGER_OK;
 }
 
@@ -363,11 +485,11 @@ static int check(const struct roger_trust_request *request, struct roger_err *er
 	return ROGER_OK;
 }
 
-static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request,
+		  struct roger_trust_reply *reply, struct roger_err *err)
 {
-	const struct roger_trust_request *request = request_;
-	struct roger_trust_reply *reply = reply_;
 	struct rg_trust *trust = NULL;
+	struct rg_trusted shown = { 0 };
 	char path[4096], root[4096];
 	int64_t owner;
 	int r;
@@ -389,98 +511,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	}
 	r = rg_trust_load(root, owner, &trust, err);
 	if (r == ROGER_OK)
-		r = show(reply, trust, err);
+		r = show(reply, trust, &shown, err);
 	if (r == ROGER_OK && request->accept.length)
-		r = accept(reply, trust, request->accept, err);
+		r = accept(reply, trust, request->accept, &shown, err);
 	rg_trust_free(trust);
 	return r;
 }
-
-#define AT(member) offsetof(struct roger_trust_request, member)
-static const struct roger_field request_fields[] = {
-	{ "path", ROGER_TEXT, AT(path), ROGER_PLACE, NULL, NULL,
-	  "at or below the workspace (default: as for every command)" },
-	{ "accept", ROGER_TEXT, AT(accept), 0, NULL, NULL,
-	  "the SHA-256 that --show printed: trust what it showed" },
-	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "withdraw the trust" },
-	{ "list", ROGER_BOOL, AT(list), 0, NULL, NULL, "show every workspace that is trusted" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record request_record = { "request", sizeof(struct roger_trust_request),
-						    request_fields };
-
-#define AT(member) offsetof(struct roger_trust_command, member)
-static const struct roger_field command_fields[] = {
-	{ "setting", ROGER_TEXT, AT(setting), 0, NULL, NULL, "where it is configured" },
-	{ "words", ROGER_TEXTS, AT(words), 0, NULL, NULL, "a program and its arguments" },
-	{ "files", ROGER_TEXTS, AT(files), ROGER_SPARE, NULL, NULL,
-	  "files of the workspace that they name" },
-	{ "sha256", ROGER_TEXT, AT(sha256), 0, NULL, NULL, "of the words and these files" },
-	{ "trusted", ROGER_BOOL, AT(trusted), 0, NULL, NULL, "it may run" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record command_record = { "trust command",
-						    sizeof(struct roger_trust_command),
-						    command_fields };
-
-#define AT(member) offsetof(struct roger_trust_place, member)
-static const struct roger_field place_fields[] = {
-	{ "setting", ROGER_TEXT, AT(setting), 0, NULL, NULL, "where it is configured" },
-	{ "path", ROGER_TEXT, AT(path), 0, NULL, NULL, "absolute, links resolved" },
-	{ "trusted", ROGER_BOOL, AT(trusted), 0, NULL, NULL, "roger may write there" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record place_record = { "trust place", sizeof(struct roger_trust_place),
-						  place_fields };
-
-#define AT(member) offsetof(struct roger_trust_workspace, member)
-static const struct roger_field workspace_fields[] = {
-	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "its path" },
-	{ "there", ROGER_BOOL, AT(there), 0, NULL, NULL, "it still stands there" },
-	{ "commands", ROGER_INT, AT(commands), 0, NULL, NULL, "that are trusted" },
-	{ "accepted_at", ROGER_TIME, AT(accepted_at_ms), 0, NULL, NULL, "when" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record workspace_record = { "trust workspace",
-						      sizeof(struct roger_trust_workspace),
-						      workspace_fields };
-
-#define AT(member) offsetof(struct roger_trust_reply, member)
-static const struct roger_field reply_fields[] = {
-	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_SPARE, NULL, NULL,
-	  "the folder that holds .roger" },
-	{ "owner", ROGER_INT, AT(owner), ROGER_SPARE, NULL, NULL, "user id of .roger" },
-	{ "mailbox", ROGER_BOOL, AT(mailbox), 0, NULL, NULL,
-	  "its mail may be shown to an agent unasked" },
-	{ "commands", ROGER_RECORDS, AT(commands), 0, NULL, &command_record,
-	  "that are configured" },
-	{ "places", ROGER_RECORDS, AT(places), 0, NULL, &place_record,
-	  "outside the folders for messages" },
-	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_SPARE, NULL, NULL, "of all of it, for accept" },
-	{ "trusted", ROGER_BOOL, AT(trusted), 0, NULL, NULL, "all of it is" },
-	{ "changed", ROGER_BOOL, AT(changed), 0, NULL, NULL, "by this call" },
-	{ "workspaces", ROGER_RECORDS, AT(workspaces), ROGER_SPARE, NULL, &workspace_record,
-	  "with list" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record reply_record = { "trust", sizeof(struct roger_trust_reply),
-						  reply_fields };
-
-const struct roger_op rg_op_trust = {
-	.name = "trust",
-	.summary = "show, accept or revoke what this workspace may run by itself",
-	.examples = "roger trust\n"
-		    "roger trust --show\n"
-		    "roger trust --accept SHA256\n"
-		    "roger trust --revoke\n"
-		    "roger trust --list\n",
-	.flags = ROGER_WRITES | ROGER_NO_WORKSPACE,
-	.request = &request_record,
-	.reply = &reply_record,
-	.run = run,
-};

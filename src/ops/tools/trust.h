@@ -4,21 +4,24 @@
 #ifndef RG_OPS_TRUST_H
 #define RG_OPS_TRUST_H
 
+#include "host/program.h"
 #include "ops/op.h"
 
 /*
  * May the command of that setting run, with its words and the files that they name as
- * they are now?  If not, roger_notice() says that it was skipped.
+ * they are now?  If not, roger_notice() says that it was skipped.  program: where it runs, which
+ * is .roger/ for one that names nothing of the workspace; NULL: it does not run now.
  */
 RG_CHECKED int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
-				bool *ret_may, struct roger_err *err);
+				struct rg_program *program, struct rg_arena *arena, bool *ret_may,
+				struct roger_err *err);
 
 /*
  * A command that is about to start, with its placeholders filled in, may name no file
- * of the workspace that the trusted words do not name.
+ * of the workspace that the trusted words do not name.  program gets the place where it runs.
  */
 RG_CHECKED int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
-				     struct roger_strs filled, struct rg_arena *arena,
+				     struct rg_program *program, struct rg_arena *arena,
 				     struct roger_err *err);
 
 /* Move the notice about a skipped command from roger_notice() to the notes of a reply. */
@@ -38,7 +41,9 @@ RG_CHECKED int rg_trust_add_command(const char *root, struct roger_strs words,
 				    struct rg_arena *arena, bool *ret_trusted,
 				    struct roger_err *err);
 
-/* Trust one more place, in the same way; nothing is done where the mailbox is not trusted. */
-RG_CHECKED int rg_trust_add_place(const char *root, struct roger_str place, struct roger_err *err);
+/* A person moved its journals to that address ("": into its files); nothing is done where the
+ * mailbox is not trusted. */
+RG_CHECKED int rg_trust_set_store(const char *root, struct roger_str address,
+				  struct roger_err *err);
 
 #endif

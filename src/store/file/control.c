@@ -534,10 +534,21 @@ static int name_others(const int64_t *ids, size_t count, struct roger_err *err)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		rg_buf_printf(&named, "%s%lld", i ? ", " : "", (long long)ids[i]);
-	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "another version of roger is at work here: end process%s %.*s first",
-		       count == 1 ? "" : "es", RG_STR_ARGS(rg_buf_str(&named)));
+		rg_buf_printf(&named, "%s%lld",
+			      i		   ? ", "
+			      : count == 1 ? " (process "
+					   : " (processes ",
+			      (long long)ids[i]);
+	return rg_fail(
+		err, ROGER_EREFUSED, 0,
+		"another version of roger is at work in this workspace%.*s%s; stop it, then try "
+		"again",
+		RG_STR_ARGS(rg_buf_str(&named)), count ? ")" : "");
+}
+
+int rg_control_fail_other_build(struct roger_err *err)
+{
+	return name_others(NULL, 0, err);
 }
 
 /* Set or clear the retired mark in another build's file. */
@@ -609,31 +620,72 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 	return r;
 }
 
-/* Rebuild it; the system's lock on the journal keeps two processes from doing so at once. */
-static int replace_invalid(struct rg_control *control, int journal_file, struct roger_err *err)
+/* Until when is another build waited for?  The first wait decides it for all that follow closely.
+ */
+static int64_t wait_until(int64_t *until_ns)
 {
-	int64_t ids[OTHERS_MAX], until_ns = rg_clock_monotonic_ns() + RG_LOCK_WAIT_MS * 1000000LL;
+	const int64_t wait_ns = RG_LOCK_WAIT_MS * INT64_C(1000000),
+		      now_ns = rg_clock_monotonic_ns();
+
+	if (!*until_ns || now_ns >= *until_ns + wait_ns)
+		*until_ns = now_ns + wait_ns;
+	return *until_ns;
+}
+
+/* Who holds the lock for so long may be of another build: its control file tells. */
+static int lock_journal(struct rg_control *control, int journal_file, int64_t *until_ns,
+			struct roger_err *err)
+{
+	static const char name[] = "messages.jsonl";
+	struct rg_file_facts journal;
+	struct found found;
+	int64_t left_ns;
+	int r = rg_file_lock(journal_file, name, 0, err);
+
+	if (r != ROGER_ETIMEOUT)
+		return r;
+	left_ns = wait_until(until_ns) - rg_clock_monotonic_ns();
+	r = rg_file_lock(journal_file, name, left_ns > 0 ? left_ns / 1000000 : 0, err);
+	if (r == ROGER_ETIMEOUT && rg_file_facts(journal_file, name, &journal, NULL) == ROGER_OK &&
+	    look(control, &journal, &found, NULL) == ROGER_OK &&
+	    found.kind == RG_CONTROL_OTHER_BUILD)
+		return rg_control_fail_other_build(err);
+	return r;
+}
+
+/* Rebuild it; the system's lock on the journal keeps two processes from doing so at once. */
+static int replace_invalid(struct rg_control *control, int journal_file, int64_t *until_ns,
+			   struct roger_err *err)
+{
+	const int64_t before_ns = *until_ns;
+	int64_t ids[OTHERS_MAX];
+	bool met = false;
 	size_t others;
 	int r;
 
 	for (;;) {
-		r = rg_file_lock(journal_file, "messages.jsonl", RG_LOCK_WAIT_MS, err);
+		r = lock_journal(control, journal_file, until_ns, err);
 		if (r < 0)
 			return r;
 		r = map_or_replace(control, journal_file, ids, &others, err);
 		rg_file_unlock(journal_file);
+		if (!others && !met)
+			*until_ns = before_ns;
 		if (r < 0 || !others)
 			return r;
-		if (rg_clock_monotonic_ns() >= until_ns || rg_lock_interrupted())
+		met = true;
+		if (wait_until(until_ns) <= rg_clock_monotonic_ns() || rg_lock_interrupted())
 			return name_others(ids, others, err);
 		rg_clock_sleep(OTHERS_LOOK_MS);
 	}
 }
 
 int rg_control_open(int folder, const char *name, int journal_file, rg_witness_source *source,
-		    void *context, struct rg_control **ret_control, struct roger_err *err)
+		    void *context, int64_t *until_ns, struct rg_control **ret_control,
+		    struct roger_err *err)
 {
 	struct rg_control *control = calloc(1, sizeof *control);
+	int64_t alone_ns = 0;
 	bool mapped = false;
 	int r;
 
@@ -646,7 +698,7 @@ int rg_control_open(int folder, const char *name, int journal_file, rg_witness_s
 
 	r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped)
-		r = replace_invalid(control, journal_file, err);
+		r = replace_invalid(control, journal_file, until_ns ? until_ns : &alone_ns, err);
 	if (r < 0) {
 		rg_control_close(control);
 		return r;

@@ -137,10 +137,14 @@ enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
 struct rg_control; /* one handle's mapping */
 
 /* Map the control file of a journal; rebuild it if needed, asking source (may be NULL). journal is
- * the journal's open descriptor, folder the folder of both; both are borrowed. */
+ * the journal's open descriptor, folder the folder of both; both are borrowed.  *until_ns: until
+ * when another build at work is waited for, 0: none was met; the caller keeps it, so that opening
+ * again waits no longer.  NULL: for this call alone.  ROGER_EREFUSED: it is still at work. */
 RG_CHECKED int rg_control_open(int folder, const char *name, int journal, rg_witness_source *source,
-			       void *context, struct rg_control **ret_control,
+			       void *context, int64_t *until_ns, struct rg_control **ret_control,
 			       struct roger_err *err);
+/* ROGER_EREFUSED: another build is at work, nobody knows in which process. */
+RG_CHECKED int rg_control_fail_other_build(struct roger_err *err);
 struct rg_control *rg_control_close(struct rg_control *control);
 
 struct rg_control_page *rg_control_page(struct rg_control *control);

@@ -32,8 +32,9 @@ struct rg_journal {
 	uint32_t owed;		    /* locks to release in a control file that is not mapped yet */
 	rg_journal_adopt *adopt;
 	rg_witness_source *source;
-	void *context;	   /* for both callbacks */
-	int64_t looked_ns; /* when the control file's name was last checked */
+	void *context;		 /* for both callbacks */
+	int64_t looked_ns;	 /* when the control file's name was last checked */
+	int64_t others_until_ns; /* another build was met, and is waited for until then */
 
 	/* Set while the append lock is held: */
 	bool appending;
@@ -171,7 +172,7 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 	int r;
 
 	r = rg_control_open(journal->folder, journal->control_name, journal->file, journal->source,
-			    journal->context, &control, err);
+			    journal->context, &journal->others_until_ns, &control, err);
 	if (r < 0)
 		return r;
 	rg_control_close(journal->control);
@@ -528,6 +529,8 @@ int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *er
 
 static int fail_again(struct rg_journal *journal, struct roger_err *err)
 {
+	if (journal->others_until_ns)
+		return rg_control_fail_other_build(err);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "another program keeps changing '%s'; stop it, then try again",
 		       journal->control_name);

@@ -113,6 +113,7 @@ static int open_to_append(struct rg_open_log *log, int folder, struct rg_file_fa
 		return r;
 	r = rg_file_open_facts(folder, log->name, RG_FILE_CREATE_APPEND, &log->file, ret_facts,
 			       err);
+	log->made = r == ROGER_OK;
 	return r < 0 ? r : rg_file_sync_folder(folder, log->name, err);
 }
 
@@ -186,6 +187,7 @@ int rg_log_append(struct rg_open_log *log, int folder, const char *name, bool ch
 {
 	int r;
 
+	log->made = false;
 	r = open_log(log, folder, name, err);
 	if (r == ROGER_OK)
 		r = append_alone(log->file, name, chained, entries, err);

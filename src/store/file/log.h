@@ -17,6 +17,7 @@ struct rg_open_log {
 	char name[RG_FILE_NAME_BYTES];
 	uint64_t device, inode;
 	int file;
+	bool made; /* by the last append */
 };
 void rg_log_close(struct rg_open_log *log);
 

@@ -559,9 +559,11 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	/* The place was configured: append only to a file that really is such a log. */
 	if (r == ROGER_OK && store->workspace->config->places_configured && rg_kinds[log].start)
 		r = rg_storage_check_file(folder, name, log, err);
-	return r < 0 ? r
-		     : rg_log_append(&store->appending[log], folder, name, rg_kinds[log].chained,
-				     entries, durable, err);
+	if (r == ROGER_OK)
+		r = rg_log_append(&store->appending[log], folder, name, rg_kinds[log].chained,
+				  entries, durable, err);
+	base->made = r == ROGER_OK && store->appending[log].made;
+	return r;
 }
 
 static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,

@@ -136,6 +136,8 @@ static int fail(PGresult *result, struct roger_err *err)
 
 /* ------------------------------------------------------------ connection -- */
 
+enum { CONNECT_S = 5 };
+
 static void note_notice(void *context, const PGresult *result)
 {
 	struct rg_link *link = context;
@@ -223,45 +225,18 @@ static PGconn *connect(const struct rg_link *link)
 					     "keepalives_count",     "application_name",
 					     "target_session_attrs", "dbname",
 					     "client_encoding",	     NULL };
-	const char *values[] = { "5",	  "10000",	"5",	       "2",    "3",
+	char seconds[12];
+	const char *values[] = { seconds, "10000",	"5",	       "2",    "3",
 				 "roger", "read-write", link->address, "UTF8", NULL };
 	PGconn *connection;
 	int held[3], count;
 
+	snprintf(seconds, sizeof seconds, "%d", CONNECT_S);
 	hold_streams(held, &count);
 	connection = PQconnectdbParams(names, values, 1);
 	while (count > 0)
 		close(held[--count]);
 	return connection;
-}
-
-static bool is_refused(const char *why)
-{
-	return strstr(why, "authentication failed") || strstr(why, "no password supplied") ||
-	       (strstr(why, "database \"") && strstr(why, "does not exist")) ||
-	       (strstr(why, "role \"") && strstr(why, "does not exist")) ||
-	       strstr(why, "no pg_hba.conf entry");
-}
-
-/* libpq's text may repeat parts of an address with a password: only the kind of failure is told. */
-static int tell_refused(const PGconn *connection, struct roger_err *err)
-{
-	const char *why = PQerrorMessage(connection);
-
-	if (strstr(why, "invalid "))
-		return rg_fail(err, ROGER_ECONFIG, 0,
-			       "store: a part of the address has a value that PostgreSQL does not "
-			       "take");
-	if (is_refused(why))
-		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "PostgreSQL lets us not in: check role, password, database and "
-			       "pg_hba.conf");
-	return rg_fail(
-		err, ROGER_EENGINE, 0,
-		strstr(why, "session is read-only") || strstr(why, "in hot standby mode")
-			? "PostgreSQL is a standby that takes no changes; try again after "
-			  "its promotion"
-			: "PostgreSQL cannot be reached at the address of `store`; try again");
 }
 
 static int check_address(const struct rg_link *link, struct roger_err *err)
@@ -275,9 +250,18 @@ static int check_address(const struct rg_link *link, struct roger_err *err)
 				 "postgres://ROLE@HOST/DATABASE");
 }
 
+/* Why there is none; what stood still is not tried again. */
+static int tell_refused(const struct rg_link *link, int64_t start_ns, struct roger_err *err)
+{
+	if (rg_clock_monotonic_ns() - start_ns >= CONNECT_S * INT64_C(1000000000))
+		return rg_link_tell_late(err);
+	return rg_link_tell_cause(link->address, err);
+}
+
 int rg_link_open(struct rg_link *link, struct roger_err *err)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
+	int64_t start_ns;
 	int r = ROGER_OK;
 
 	if (link->connection)
@@ -285,11 +269,12 @@ int rg_link_open(struct rg_link *link, struct roger_err *err)
 	if (!link->lives)
 		r = check_address(link, err);
 	while (r == ROGER_OK && !link->connection) {
+		start_ns = rg_clock_monotonic_ns();
 		link->connection = connect(link);
 		if (PQstatus(link->connection) == CONNECTION_OK)
 			break;
-		r = tell_refused(link->connection, err);
 		rg_link_close(link);
+		r = tell_refused(link, start_ns, err);
 		/* A standby may just be becoming the primary. */
 		if (r == ROGER_EENGINE && link->lives && rg_clock_monotonic_ns() < until_ns) {
 			rg_clock_sleep(50);

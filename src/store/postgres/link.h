@@ -67,6 +67,9 @@ static inline struct rg_arg rg_ints(struct rg_buf *array, const int64_t *numbers
 /* Connect, unless connected.  ROGER_ECONFIG: the address is wrong, or there is a pooler between. */
 RG_CHECKED int rg_link_open(struct rg_link *link, struct roger_err *err);
 void rg_link_close(struct rg_link *link);
+/* Why a connection did not come about, in cause.c; late: it took as long as one may. */
+int rg_link_tell_cause(const char *address, struct roger_err *err);
+int rg_link_tell_late(struct roger_err *err);
 
 /* Queue a statement, a text that stays, whose results are binary; args may be NULL. */
 void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,

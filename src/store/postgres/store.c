@@ -265,6 +265,12 @@ static int use_row(struct postgres_store *store, const PGresult *result, struct 
 	if (store->life && store->base.standing != RG_LIVE && !store->workspace->moving)
 		return rg_store_fail_moved(&store->base, err);
 	read_row(result, &store->row);
+	/* An older state was restored: other lines come to these places. */
+	if (store->row.bytes < store->read_to) {
+		rg_buf_clear(&store->cache);
+		store->cache_journal = 0;
+		store->read_to = store->row.bytes;
+	}
 	copy_words(&store->shared, store->row.words, true);
 	check_last(store, rg_column_bytes(result, 0, ROW_LAST));
 	begin_life(store, result);
@@ -952,9 +958,11 @@ static int recompute(struct postgres_store *store, struct roger_err *err)
 static bool keep(struct rg_store *base, enum rg_keep what)
 {
 	struct postgres_store *store = rg_pg_enter(base);
+	struct roger_err why = { 0 };
 
-	if (what == RG_KEEP_NOTHING)
-		(void)recompute(store, NULL);
+	if (what == RG_KEEP_NOTHING && recompute(store, &why) < 0)
+		snprintf(base->trouble, sizeof base->trouble,
+			 "the figures could not be made from the lines: %.300s", why.message);
 	rg_pg_leave(store);
 	return what == RG_KEEP_NOW;
 }

@@ -1,0 +1,222 @@
+#include "cli/hook_host.h"
+
+#include "data/json.h"
+
+enum { ALWAYS_MAX = 7, NEVER_MAX = 12 };
+
+/* Of tools that are not ours: VS Code, Cursor. */
+#define OTHERS "sessionId", "hookEventName", "conversation_id", "cursor_version"
+
+/*
+ * The members that a tool writes at each event, and those that it never does; tests/unit/
+ * test_hook_host.c has what each one wrote.  `timestamp` is what Copilot, VS Code and
+ * Qwen Code add to the form of Claude Code.
+ */
+static const struct shape {
+	int tool;
+	const char *always[ALWAYS_MAX], *never[NEVER_MAX];
+} shapes[] = {
+	{ CLI_HOOK_CLAUDE,
+	  { "session_id", "transcript_path", "cwd", "hook_event_name" },
+	  { OTHERS, "timestamp", "turn_id" } },
+	{ CLI_HOOK_CODEX,
+	  { "session_id", "transcript_path", "cwd", "hook_event_name", "model", "permission_mode" },
+	  { OTHERS, "timestamp", "prompt_id" } },
+	{ CLI_HOOK_GEMINI,
+	  { "session_id", "transcript_path", "cwd", "hook_event_name", "timestamp" },
+	  { OTHERS, "permission_mode", "prompt_id", "turn_id" } },
+	/* What integrations/opencode/roger.js writes. */
+	{ CLI_HOOK_OPENCODE,
+	  { "session_id", "cwd" },
+	  { OTHERS, "hook_event_name", "transcript_path", "timestamp" } },
+};
+#define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
+
+/* What programs of tools are called. */
+static const struct {
+	const char *name;
+	int tool;
+} programs[] = {
+	{ "claude", CLI_HOOK_CLAUDE },	   { "codex", CLI_HOOK_CODEX },
+	{ "gemini", CLI_HOOK_GEMINI },	   { "opencode", CLI_HOOK_OPENCODE },
+	{ "copilot", CLI_HOOK_OTHER },	   { "qwen", CLI_HOOK_OTHER },
+	{ "cursor", CLI_HOOK_OTHER },	   { "cursor-agent", CLI_HOOK_OTHER },
+	{ "code", CLI_HOOK_OTHER },	   { "code-insiders", CLI_HOOK_OTHER },
+	{ "code-server", CLI_HOOK_OTHER },
+};
+
+/* Variables that a tool gives to what it starts. */
+static const struct {
+	const char *name;
+	int tool;
+} variables[] = {
+	{ "CLAUDECODE", CLI_HOOK_CLAUDE },	    { "CODEX_THREAD_ID", CLI_HOOK_CODEX },
+	{ "CODEX_MANAGED_BY_NPM", CLI_HOOK_CODEX }, { "GEMINI_SESSION_ID", CLI_HOOK_GEMINI },
+	{ "GEMINI_CLI", CLI_HOOK_GEMINI },	    { "OPENCODE", CLI_HOOK_OPENCODE },
+	{ "COPILOT_CLI", CLI_HOOK_OTHER },	    { "QWEN_CODE_SESSION_ID", CLI_HOOK_OTHER },
+	{ "CURSOR_VERSION", CLI_HOOK_OTHER },
+};
+
+/* ------------------------------------------------------------------ input -- */
+
+static bool has_any(const struct rg_value *input, const char *const *names)
+{
+	for (; *names; names++)
+		if (rg_json_member(input, *names))
+			return true;
+	return false;
+}
+
+static bool has_all(const struct rg_value *input, const char *const *names)
+{
+	for (; *names; names++)
+		if (!rg_json_member(input, *names))
+			return false;
+	return true;
+}
+
+/* The tools whose form it has, as bits; *ret_not: those that never write such a thing. */
+static unsigned match_shapes(const struct rg_value *input, unsigned *ret_not)
+{
+	unsigned fits = 0;
+	size_t i;
+
+	*ret_not = 0;
+	for (i = 0; i < SHAPE_COUNT; i++) {
+		if (has_any(input, shapes[i].never))
+			*ret_not |= 1u << shapes[i].tool;
+		else if (has_all(input, shapes[i].always))
+			fits |= 1u << shapes[i].tool;
+	}
+	return fits;
+}
+
+/* ---------------------------------------------------------------- program -- */
+
+/* The last part of a path, without what says how it is run. */
+static struct roger_str base_name(struct roger_str path)
+{
+	static const char *const endings[] = { ".exe", ".js", ".mjs", ".cjs" };
+	size_t i, length;
+
+	for (i = path.length; i > 0 && path.data[i - 1] != '/'; i--)
+		;
+	path = (struct roger_str){ path.data + i, path.length - i };
+	for (i = 0; i < sizeof endings / sizeof *endings; i++) {
+		length = strlen(endings[i]);
+		if (path.length > length &&
+		    memcmp(path.data + path.length - length, endings[i], length) == 0)
+			path.length -= length;
+	}
+	return path;
+}
+
+/* Does a name begin with these words? */
+static bool begins(struct roger_str name, const char *words)
+{
+	size_t length = strlen(words);
+
+	return name.length >= length && memcmp(name.data, words, length) == 0;
+}
+
+/* Is it that program, also as one for a machine: codex-x86_64-unknown-linux-musl? */
+static bool is_called(struct roger_str name, const char *program)
+{
+	struct roger_str rest;
+
+	if (!begins(name, program))
+		return false;
+	rest = (struct roger_str){ name.data + strlen(program), name.length - strlen(program) };
+	return !rest.length || begins(rest, "-x86_64") || begins(rest, "-aarch64") ||
+	       begins(rest, "-linux");
+}
+
+static int find_program(struct roger_str path)
+{
+	struct roger_str name = base_name(path);
+	size_t i;
+
+	for (i = 0; i < sizeof programs / sizeof *programs; i++)
+		if (is_called(name, programs[i].name))
+			return programs[i].tool;
+	return CLI_HOOK_NO_TOOL;
+}
+
+static bool is_interpreter(struct roger_str path)
+{
+	struct roger_str name = base_name(path);
+
+	return rg_str_is(name, "node") || rg_str_is(name, "bun") || rg_str_is(name, "deno");
+}
+
+int cli_hook_tool_of(const struct roger_strs *words)
+{
+	int tool = CLI_HOOK_NO_TOOL;
+	size_t i;
+
+	for (i = 0; i < words->count && i < 2 && !tool; i++)
+		tool = find_program(words->items[i]);
+	if (tool || words->count < 2 || !is_interpreter(words->items[1]))
+		return tool;
+	while (i < words->count && words->items[i].length && words->items[i].data[0] == '-')
+		i++;
+	return i < words->count ? find_program(words->items[i]) : CLI_HOOK_NO_TOOL;
+}
+
+/* --------------------------------------------------------------- variables -- */
+
+/* What several tools say of themselves, such as claude-code_2-1-330_harness. */
+static int find_agent(const char *said)
+{
+	int tool;
+
+	if (!said || !*said)
+		return CLI_HOOK_NO_TOOL;
+	for (tool = CLI_HOOK_CLAUDE; tool < CLI_HOOK_OTHER; tool++)
+		if (begins(rg_str(said), cli_hook_tools[tool]))
+			break;
+	return tool;
+}
+
+/* The one tool whose variables are set; of two, neither is it. */
+static int find_by_variables(const char *(*variable)(const char *name))
+{
+	int found = find_agent(variable("AI_AGENT"));
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof variables / sizeof *variables; i++) {
+		value = variable(variables[i].name);
+		if (!value || !*value || found == variables[i].tool)
+			continue;
+		if (found)
+			return CLI_HOOK_OTHER;
+		found = variables[i].tool;
+	}
+	return found;
+}
+
+/* --------------------------------------------------------------------- all -- */
+
+enum cli_hook_host cli_hook_host(int tool, const struct cli_hook_clues *clues)
+{
+	unsigned never, fits = match_shapes(clues->input, &never), asked = 1u << tool;
+	int found;
+
+	if (never & asked)
+		return CLI_HOOK_FOREIGN;
+	/* It is the form of exactly one tool. */
+	if (fits && !(fits & (fits - 1)))
+		return fits == asked ? CLI_HOOK_OWN : CLI_HOOK_FOREIGN;
+	found = clues->program();
+	if (!found)
+		found = find_by_variables(clues->variable);
+	if (found)
+		return found == tool ? CLI_HOOK_OWN : CLI_HOOK_FOREIGN;
+	/* Of two tools that write the same, neither runs the hooks of the other. */
+	if (fits & asked)
+		return CLI_HOOK_OWN;
+	/* Tools name the event. */
+	return rg_json_member(clues->input, "hook_event_name") ? CLI_HOOK_FOREIGN
+							       : CLI_HOOK_BY_HAND;
+}

@@ -1,0 +1,48 @@
+/*
+ * caller - who speaks through a handle, for roger serve, which was shown a token or a login.
+ * It is not in roger.h, so no other program can say so of itself.  What follows from it is
+ * one rule for all verbs: ops/caller.h.
+ */
+#ifndef RG_CALLER_H
+#define RG_CALLER_H
+
+#include <roger.h>
+
+/* What a caller has to be allowed; each may do what those before it may. */
+enum rg_right { RG_LOOK, RG_ACT, RG_ADMINISTER };
+
+enum rg_caller_how {
+	RG_BY_FILES,  /* whoever may write the files may do anything with them */
+	RG_BY_SOCKET, /* the same user, at the server's unix socket */
+	RG_BY_TOKEN,  /* a program */
+	RG_BY_LOGIN,  /* a person at a browser */
+};
+
+struct rg_caller {
+	enum rg_caller_how how;
+	enum rg_right right;	   /* of a token or a login */
+	struct roger_str name;	   /* whose token or login it is; "": nobody's */
+	struct roger_str login;	   /* which one, for notes: "token bob 1a2b3c4d" */
+	struct roger_str observed; /* who was seen at the socket; "": nobody */
+	bool page;		   /* a person reads the answer, not the agent that it is about */
+};
+
+/* Who makes the next calls; NULL: whoever has the files.  The texts are borrowed. */
+void rg_set_caller(struct roger *roger, const struct rg_caller *caller);
+
+/* What a verb needs. */
+enum rg_right rg_right_of(const struct roger_op *op);
+
+/* What a workspace is known by, whatever its path: .roger/id, which is made where it has none. */
+enum { RG_WORKSPACE_ID_BYTES = 33 };
+int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct roger_err *err);
+
+/* Which agent a process was started as (ROGER_AGENT); false: none, as far as can be seen. */
+bool rg_observe_process(int64_t id, char *to, size_t size);
+
+/* What runs as a process: its name, then the words that started it; false: not to be seen. */
+struct rg_arena;
+bool rg_observe_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
+			int64_t *ret_parent);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * Logs and run documents that were written here and are gone.
+ *
+ * The figures know which files roger made or saw, and how many runs have a document.
+ * A file that they know and that is not there is damage.  Without them, as in a copy,
+ * nothing is claimed.
+ */
+#include "engine/inside.h"
+
+#include "base/clock.h"
+#include "facts/note.h"
+
+/* Where the configuration places the logs of this kind: elsewhere they are others. */
+static struct roger_str place_of(const struct rg_engine *engine, enum rg_log log)
+{
+	const struct rg_config *config = engine->workspace->config;
+
+	return log == RG_LOG_SENDS	? config->send_log_dir
+	       : log == RG_LOG_ACTIVITY ? config->activity_file
+					: RG_STR("");
+}
+
+static uint64_t hash_of(const struct rg_engine *engine, enum rg_log log, struct roger_str shown)
+{
+	return rg_count_hash(RG_COUNT_FILE, shown, place_of(engine, log));
+}
+
+static uint64_t runs_hash(void)
+{
+	return rg_count_hash(RG_COUNT_FILE, RG_STR(RG_RUNS_SHOWN), RG_STR(""));
+}
+
+static int put_counts(struct rg_engine *engine, const uint64_t *hashes, size_t count, uint64_t to,
+		      struct roger_err *err)
+{
+	size_t i;
+	int r = count ? rg_store_begin(engine->store, 0, count, err) : ROGER_OK;
+
+	/* A journal that is closed by damage is left as it is. */
+	if (r < 0 || !count)
+		return r == ROGER_EDATA ? ROGER_OK : r;
+	for (i = 0; i < count; i++)
+		rg_tally_put_count(engine->store, hashes[i], to);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	return ROGER_OK;
+}
+
+/* A file that was written for the first time, or again after it was removed. */
+int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_log_files files = { 0 };
+	uint64_t hash;
+	int r = arena ? ROGER_OK : rg_fail_memory(err);
+
+	if (r == ROGER_OK)
+		r = engine->store->ops->list(engine->store, log, owner, arena, &files, err);
+	if (r < 0 || !files.count)
+		return r;
+	hash = hash_of(engine, log, files.items[0].shown);
+	/* An archive is written without the record lock: somebody may have looked in between. */
+	if (rg_tally_count(engine->store, hash) && log != RG_LOG_ARCHIVE)
+		return rg_engine_note_removed(engine, files.items[0].shown, err);
+	return put_counts(engine, &hash, 1, 1, err);
+}
+
+int rg_engine_run_made(struct rg_engine *engine, struct roger_err *err)
+{
+	const uint64_t hash = runs_hash();
+
+	return put_counts(engine, &hash, 1, rg_tally_count(engine->store, hash) + 1, err);
+}
+
+/* -------------------------------------------------------------- looking -- */
+
+struct search {
+	struct rg_engine *engine;
+	struct rg_arena *arena;
+	struct rg_table there; /* hashes of the files that are there */
+	struct {
+		uint64_t *items;
+		size_t count;
+	} fresh; /* of these, those that the figures do not know */
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} removed;
+};
+
+static int find_there(struct search *search, struct roger_err *err)
+{
+	struct rg_store *store = search->engine->store;
+	struct rg_log_files files = { 0 };
+	uint64_t hash, *fresh;
+	bool there, added;
+	size_t i;
+	int log, r = ROGER_OK;
+
+	for (log = RG_LOG_MESSAGES + 1; log < RG_LOGS && r == ROGER_OK; log++)
+		r = store->ops->list(store, (enum rg_log)log, RG_STR(""), search->arena, &files,
+				     err);
+	for (i = 0; r == ROGER_OK && i < files.count; i++) {
+		r = store->ops->stat(store, &files.items[i], &there, err);
+		/* Something else with that name is reported elsewhere. */
+		there |= r == ROGER_EREFUSED;
+		r = r == ROGER_EREFUSED ? ROGER_OK : r;
+		if (r < 0 || !there)
+			continue;
+		hash = hash_of(search->engine, files.items[i].log, files.items[i].shown);
+		if (!rg_table_put(&search->there, hash, &added))
+			return rg_fail_memory(err);
+		if (rg_tally_count(store, hash))
+			continue;
+		fresh = rg_arena_push(search->arena, &search->fresh.items, &search->fresh.count,
+				      sizeof *fresh);
+		if (!fresh)
+			return rg_fail_memory(err);
+		*fresh = hash;
+	}
+	return r;
+}
+
+static int add_removed(struct search *search, struct roger_str shown, struct roger_err *err)
+{
+	struct roger_str *removed = rg_arena_push(search->arena, &search->removed.items,
+						  &search->removed.count, sizeof *removed);
+
+	if (!removed)
+		return rg_fail_memory(err);
+	*removed = shown;
+	return ROGER_OK;
+}
+
+/* The log of an owner, whether it is there or not. */
+static int judge_owner(struct search *search, enum rg_log log, struct roger_str owner,
+		       struct roger_err *err)
+{
+	struct rg_store *store = search->engine->store;
+	struct rg_log_files files = { 0 };
+	int r = store->ops->list(store, log, owner, search->arena, &files, err);
+	uint64_t hash;
+
+	if (r < 0 || !files.count)
+		return r;
+	hash = hash_of(search->engine, log, files.items[0].shown);
+	return rg_table_find(&search->there, hash) || !rg_tally_count(store, hash)
+		       ? ROGER_OK
+		       : add_removed(search, files.items[0].shown, err);
+}
+
+static int judge_logs(struct search *search, struct roger_err *err)
+{
+	struct roger_strs issues;
+	struct rg_engine *engine = search->engine;
+	struct rg_named_figure agent;
+	size_t i;
+	int log, r = ROGER_OK;
+
+	for (log = RG_LOG_MESSAGES + 1; log < RG_LOGS && r == ROGER_OK; log++)
+		if (rg_kinds[log].file)
+			r = judge_owner(search, (enum rg_log)log, RG_STR(""), err);
+	for (i = 0; r == ROGER_OK && engine->store->ops->next_figure(engine->store, &i, &agent);)
+		r = judge_owner(search, RG_LOG_SENDS,
+				(struct roger_str){ agent.name, agent.length }, err);
+	if (r == ROGER_OK)
+		r = rg_index_archived_issues(engine->index, search->arena, &issues, err);
+	for (i = 0; r == ROGER_OK && i < issues.count; i++)
+		r = judge_owner(search, RG_LOG_ARCHIVE, issues.items[i], err);
+	return r;
+}
+
+/* ----------------------------------------------------------------- runs -- */
+
+/* The notes of those that were dispatched name them. */
+static int name_runs(struct search *search, size_t *ret_named, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY };
+	struct rg_log_entries notes;
+	struct roger_str shown, text;
+	struct rg_note note;
+	size_t i;
+	int r = rg_engine_read_log(search->engine, &query, search->arena, &notes, err);
+
+	*ret_named = 0;
+	for (i = 0; r == ROGER_OK && i < notes.count; i++) {
+		if (rg_note_read(notes.items[i].text, search->arena, &note, NULL) < 0 ||
+		    note.entry.status == ROGER_FAILURE || !rg_name_valid(note.run) ||
+		    rg_engine_run_find(search->engine, note.run, search->arena, &text, NULL) < 0 ||
+		    text.data)
+			continue;
+		if (!rg_store_run_shown(note.run, search->arena, &shown))
+			return rg_fail_memory(err);
+		r = add_removed(search, shown, err);
+		++*ret_named;
+	}
+	return r;
+}
+
+static int judge_runs(struct search *search, struct roger_err *err)
+{
+	const uint64_t hash = runs_hash(), known = rg_tally_count(search->engine->store, hash);
+	struct rg_run_texts runs;
+	size_t named;
+	int r = rg_engine_runs(search->engine, search->arena, &runs, err);
+
+	if (r < 0 || runs.count == known)
+		return r;
+	if (runs.count > known)
+		return put_counts(search->engine, &hash, 1, runs.count, err);
+	r = name_runs(search, &named, err);
+	return r < 0 || named ? r : add_removed(search, RG_STR(RG_RUNS_SHOWN), err);
+}
+
+static int find_removed(struct search *search, struct roger_err *err)
+{
+	int r = find_there(search, err);
+	size_t i;
+
+	if (r == ROGER_OK)
+		r = judge_logs(search, err);
+	if (r == ROGER_OK)
+		r = judge_runs(search, err);
+	/* Only now: to note them makes files. */
+	for (i = 0; r == ROGER_OK && i < search->removed.count; i++)
+		r = rg_engine_note_removed(search->engine, search->removed.items[i], err);
+	return r < 0 ? r
+		     : put_counts(search->engine, search->fresh.items, search->fresh.count, 1, err);
+}
+
+int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct search search = { .engine = engine, .arena = arena };
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	/* A database keeps its logs itself.  Who cannot have the lock leaves it to the next. */
+	if (!rg_store_writable(engine->store) || engine->store->notes_alone ||
+	    atomic_load(&rg_store_head(engine->store).shared->broken) != RG_BROKEN_NOT ||
+	    rg_engine_records_soon(engine, NULL) < 0)
+		return ROGER_OK;
+	rg_table_init(&search.there, sizeof(uint64_t));
+	r = find_removed(&search, NULL);
+	rg_table_deinit(&search.there);
+	rg_engine_records_end(engine);
+	/* What cannot be looked at is for whoever needs it. */
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+}
+
+void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_log_files files = { 0 };
+	struct rg_store *store = engine->store;
+	bool there;
+
+	if (!arena || !rg_kinds[log].file || !rg_store_writable(store) ||
+	    rg_store_holds(store, RG_LOCK_RECORDS) ||
+	    store->ops->list(store, log, RG_STR(""), arena, &files, NULL) < 0 || !files.count ||
+	    store->ops->stat(store, files.items, &there, NULL) < 0 || there ||
+	    !rg_tally_count(store, hash_of(engine, log, files.items->shown)))
+		return;
+	(void)!rg_engine_find_removed(engine, NULL);
+}
+
+void rg_engine_look_for_runs(struct rg_engine *engine, size_t count)
+{
+	if (rg_store_writable(engine->store) && rg_tally_count(engine->store, runs_hash()) > count)
+		(void)!rg_engine_find_removed(engine, NULL);
+}
+
+int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
+			     struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_run_texts runs;
+	uint64_t hash = runs_hash();
+	int log, r = arena ? ROGER_OK : rg_fail_memory(err);
+
+	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++) {
+		const uint64_t of_log = hash_of(engine, (enum rg_log)log, shown);
+
+		if (rg_tally_count(engine->store, of_log))
+			r = put_counts(engine, &of_log, 1, 0, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_runs(engine, arena, &runs, err);
+	return r < 0 ? r : put_counts(engine, &hash, 1, runs.count, err);
+}

@@ -1,0 +1,17 @@
+/* person - what a person does in place of an agent, which is no act of the agent's. */
+#ifndef RG_PERSON_H
+#define RG_PERSON_H
+
+#include "base/str.h"
+
+/* The name of a person. */
+#define RG_PERSON "human"
+
+/* Did a person acknowledge it in place of its recipient, who did not read it? */
+static inline bool rg_message_in_place(const struct roger_message *message)
+{
+	return message->acked_at_ms && message->acked_at_ms == message->read_at_ms &&
+	       rg_str_is(message->claimed_by, RG_PERSON) && !rg_str_is(message->to, RG_PERSON);
+}
+
+#endif

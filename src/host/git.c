@@ -1,0 +1,368 @@
+/*
+ * An index is a header, entries sorted by name, and extensions (git's own document of it is
+ * gitformat-index).  It is read in pieces, whatever its size: versions 2, 3 and 4, with SHA-1
+ * or SHA-256, and split in two.  While git changes files, index.lock stands beside it: empty,
+ * until the new index is written there.
+ */
+#include "host/git.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+#include "host/outside.h"
+#include "host/workspace.h"
+
+enum {
+	PATH_BYTES = 4096,
+	PIECE_BYTES = 1 << 18,
+	NAME_BYTES_MAX = 1 << 14,
+	STAT_BYTES = 40, /* of an entry, before the hash of its text */
+	SHA1_BYTES = 20,
+	SHA256_BYTES = 32,
+	BASES_MAX = 64,	     /* folders with a .git */
+	BUSY_WAIT_MS = 1000, /* for git to end what it does */
+	BUSY_PAUSE_MS = 20,
+};
+
+/* ------------------------------------------------------------- an index -- */
+
+struct reading {
+	int file;
+	int64_t offset; /* of what follows the piece */
+	char *piece;
+	size_t at, length; /* read so far of the piece; all of it */
+	char name[NAME_BYTES_MAX];
+	char shared[2 * SHA256_BYTES + 1]; /* the hash of the other half of a split index */
+};
+
+/* At least so many bytes, or up to the end of the file; how many there are. */
+static size_t fill(struct reading *reading, size_t want)
+{
+	size_t got = 1;
+
+	if (reading->length - reading->at >= want)
+		return reading->length - reading->at;
+	memmove(reading->piece, reading->piece + reading->at, reading->length - reading->at);
+	reading->length -= reading->at;
+	reading->at = 0;
+	while (got && reading->length < want) {
+		if (rg_file_read_at(reading->file, reading->piece + reading->length,
+				    PIECE_BYTES - reading->length, reading->offset, &got, NULL) < 0)
+			got = 0;
+		reading->offset += (int64_t)got;
+		reading->length += got;
+	}
+	return reading->length;
+}
+
+/* The next bytes; NULL: there are not so many. */
+static const unsigned char *take(struct reading *reading, size_t length)
+{
+	if (fill(reading, length) < length)
+		return NULL;
+	reading->at += length;
+	return (unsigned char *)reading->piece + reading->at - length;
+}
+
+static uint32_t number_at(const unsigned char *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* Version 4: so many bytes at the end of the name before are replaced. */
+static bool take_cut(struct reading *reading, size_t *ret_cut)
+{
+	const unsigned char *byte = take(reading, 1);
+	size_t cut = byte ? *byte & 127 : 0;
+
+	while (byte && *byte & 128 && cut < NAME_BYTES_MAX) {
+		byte = take(reading, 1);
+		cut = byte ? (cut + 1) << 7 | (*byte & 127) : 0;
+	}
+	*ret_cut = cut;
+	return byte && !(*byte & 128);
+}
+
+/* The rest of an entry, which starts at the flags; the name ends with a NUL. */
+static bool read_name(struct reading *reading, uint32_t version, size_t before_flags)
+{
+	const unsigned char *flags = take(reading, 2);
+	size_t stated, head = before_flags + 2, cut = 0, kept = 0, length, padding;
+	const char *end;
+
+	if (!flags)
+		return false;
+	stated = (size_t)(flags[0] & 15) << 8 | flags[1];
+	if (version >= 3 && flags[0] & 0x40) {
+		if (!take(reading, 2))
+			return false;
+		head += 2;
+	}
+	if (version == 4) {
+		kept = strlen(reading->name);
+		if (!take_cut(reading, &cut) || cut > kept)
+			return false;
+		kept -= cut;
+	}
+	end = memchr(reading->piece + reading->at, '\0', fill(reading, NAME_BYTES_MAX));
+	length = end ? (size_t)(end - reading->piece) - reading->at : NAME_BYTES_MAX;
+	if (kept + length >= NAME_BYTES_MAX)
+		return false;
+	memcpy(reading->name + kept, take(reading, length + 1), length + 1);
+	/* Each entry is padded to a multiple of eight, and its name ends with a NUL at least. */
+	padding = version == 4 ? 0 : 7 - (head + length) % 8;
+	return take(reading, padding) && stated == (kept + length < 4095 ? kept + length : 4095);
+}
+
+/* Of the extensions only "link" counts, which names the other half. */
+static bool read_extensions(struct reading *reading, size_t hash)
+{
+	const unsigned char *head, *text;
+	size_t length, i;
+
+	while (fill(reading, hash + 1) > hash) {
+		head = take(reading, 8);
+		if (!head)
+			return false;
+		length = number_at(head + 4);
+		if (!memcmp(head, "link", 4)) {
+			text = length >= hash ? take(reading, hash) : NULL;
+			for (i = 0; text && i < hash; i++)
+				snprintf(reading->shared + 2 * i, 3, "%02x", text[i]);
+			if (!text)
+				return false;
+			length -= hash;
+		}
+		for (; length > PIECE_BYTES; length -= PIECE_BYTES)
+			if (!take(reading, PIECE_BYTES))
+				return false;
+		if (!take(reading, length))
+			return false;
+	}
+	return fill(reading, hash) == hash;
+}
+
+/* ------------------------------------------------------------ what counts -- */
+
+struct looking {
+	const char *root;
+	const struct rg_git_watch *watches;
+	size_t count;
+	const void *context;
+	struct rg_arena *arena;
+	const char *base; /* of the repository: its working tree */
+	struct roger_strs tracked;
+};
+
+/* Does roger use the first part of a path, in whatever case? */
+static bool is_used(const struct looking *looking, rg_git_uses *uses, const char *path)
+{
+	struct roger_str name = { path, strcspn(path, "/") };
+	char low[256];
+	size_t i;
+
+	if (uses(looking->context, name) || name.length >= sizeof low)
+		return name.length < sizeof low;
+	for (i = 0; i < name.length; i++)
+		low[i] = (char)(path[i] | (path[i] >= 'A' && path[i] <= 'Z') << 5);
+	return uses(looking->context, (struct roger_str){ low, name.length });
+}
+
+/* Is what is watched this path, below it, or above it? */
+static bool concerns(const struct looking *looking, const struct rg_git_watch *watch,
+		     const char *name)
+{
+	const char *inside = rg_workspace_below(looking->base, watch->path);
+	size_t length = inside ? strlen(inside) : 0, named = strlen(name);
+	const char *rest = name + length + (length > 0);
+
+	if (!inside || strncasecmp(name, inside, length < named ? length : named) != 0)
+		return false;
+	if (named <= length)
+		/* A link or a submodule: but the workspace itself may be in one. */
+		return (named == length || inside[named] == '/') &&
+		       strlen(looking->base) + 1 + named > strlen(looking->root);
+	return (!length || name[length] == '/') && *rest &&
+	       (!watch->uses || is_used(looking, watch->uses, rest));
+}
+
+/* false: out of memory. */
+static bool see_name(struct looking *looking, const char *name)
+{
+	struct roger_str path;
+	size_t i;
+
+	for (i = 0; i < looking->count; i++)
+		if (concerns(looking, &looking->watches[i], name))
+			return rg_arena_print(looking->arena, &path, "%s/%s", looking->base,
+					      name) &&
+			       (rg_str_among(looking->tracked, path) ||
+				rg_arena_add(looking->arena, &looking->tracked, path));
+	return true;
+}
+
+/* hash: the length of one.  false: it is no index with such hashes. */
+static bool read_entries(struct reading *reading, size_t hash, struct looking *looking)
+{
+	const unsigned char *head = take(reading, 12);
+	uint32_t version, count;
+
+	if (!head || memcmp(head, "DIRC", 4) != 0)
+		return false;
+	version = number_at(head + 4);
+	reading->name[0] = '\0';
+	for (count = number_at(head + 8); count; count--) {
+		if (version < 2 || version > 4 || !take(reading, STAT_BYTES + hash) ||
+		    !read_name(reading, version, STAT_BYTES + hash))
+			return false;
+		if (!see_name(looking, reading->name))
+			return false;
+	}
+	return read_extensions(reading, hash);
+}
+
+/* What an index says; size: of the file, 0 where it is missing.  shared: its other half, or "". */
+static enum rg_git_state read_index(struct looking *looking, const char *path, size_t *ret_size,
+				    char shared[2 * SHA256_BYTES + 1])
+{
+	static const size_t hashes[] = { SHA1_BYTES, SHA256_BYTES };
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct reading *reading = malloc(sizeof *reading);
+	char *piece = malloc(PIECE_BYTES), *real = realpath(path, NULL);
+	size_t before = looking->tracked.count, i;
+	struct rg_file_facts facts = { 0 };
+	bool whole = false;
+	int r = ROGER_OK;
+
+	shared[0] = '\0';
+	if (real)
+		r = rg_file_open_facts(AT_FDCWD, real, RG_FILE_READ, &file, &facts, NULL);
+	*ret_size = (size_t)facts.size;
+	for (i = 0; reading && piece && file != RG_NO_FILE && !whole && i < 2; i++) {
+		looking->tracked.count = before;
+		*reading = (struct reading){ .file = file, .piece = piece };
+		whole = read_entries(reading, hashes[i], looking);
+		if (whole)
+			memcpy(shared, reading->shared, sizeof reading->shared);
+	}
+	whole |= r == ROGER_OK && file == RG_NO_FILE;
+	free(reading);
+	free(piece);
+	free(real);
+	return !whole ? RG_GIT_UNKNOWN : looking->tracked.count ? RG_GIT_TRACKS : RG_GIT_CLEAR;
+}
+
+/* ----------------------------------------------------------- repositories -- */
+
+/* The index, whole: its other half may stand beside it. */
+static enum rg_git_state read_both(struct looking *looking, const char *git, const char *name,
+				   size_t *ret_size)
+{
+	char path[2 * PATH_BYTES], shared[2 * SHA256_BYTES + 1], none[sizeof shared];
+	enum rg_git_state state, other;
+	size_t size;
+
+	snprintf(path, sizeof path, "%s/%s", git, name);
+	state = read_index(looking, path, ret_size, shared);
+	/* Without an own half there are zeros. */
+	if (state == RG_GIT_UNKNOWN || !shared[strspn(shared, "0")])
+		return state;
+	snprintf(path, sizeof path, "%s/sharedindex.%s", git, shared);
+	other = read_index(looking, path, &size, none);
+	return !size ? RG_GIT_UNKNOWN : other;
+}
+
+/*
+ * The lock first: what git wrote before it went away is in the index.  What git has written into
+ * the lock counts, too: it becomes the index.
+ */
+static enum rg_git_state read_repository(struct looking *looking, const char *git)
+{
+	char path[2 * PATH_BYTES];
+	enum rg_git_state coming = RG_GIT_CLEAR, state;
+	size_t size = 0;
+
+	snprintf(path, sizeof path, "%s/index.lock", git);
+	if (rg_outside_is_there(path)) {
+		coming = read_both(looking, git, "index.lock", &size);
+		if (coming == RG_GIT_UNKNOWN)
+			return RG_GIT_BUSY;
+	}
+	state = read_both(looking, git, "index", &size);
+	return state == RG_GIT_CLEAR ? coming : state;
+}
+
+static enum rg_git_state wait_and_read(struct looking *looking, const char *git)
+{
+	int64_t until_ns = rg_clock_monotonic_ns() + BUSY_WAIT_MS * INT64_C(1000000);
+	size_t before = looking->tracked.count;
+	enum rg_git_state state;
+
+	for (;;) {
+		looking->tracked.count = before;
+		state = read_repository(looking, git);
+		if (state != RG_GIT_BUSY || rg_clock_monotonic_ns() >= until_ns)
+			return state;
+		rg_clock_sleep(BUSY_PAUSE_MS);
+	}
+}
+
+/* Somebody else's would say what that person wants. */
+static bool is_repository(const char *base, char to[PATH_BYTES])
+{
+	char git[PATH_BYTES + 8];
+	int64_t owner;
+
+	snprintf(git, sizeof git, "%s/.git", base);
+	return rg_file_owner(git, &owner) && rg_trust_is_ours(owner) &&
+	       rg_outside_git_own(base, to);
+}
+
+/* Folders above a path that hold a repository, each once. */
+static int add_bases(struct looking *looking, const char *path, struct roger_strs *bases)
+{
+	char folder[PATH_BYTES], git[PATH_BYTES], *slash;
+
+	snprintf(folder, sizeof folder, "%s", path);
+	for (;; *slash = '\0') {
+		if (bases->count < BASES_MAX && is_repository(folder, git) &&
+		    !rg_str_among(*bases, rg_str(folder)) &&
+		    !rg_arena_add(looking->arena, bases, rg_str(folder)))
+			return ROGER_ENOMEM;
+		slash = strrchr(folder, '/');
+		if (!slash || slash == folder)
+			return ROGER_OK;
+	}
+}
+
+int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t count,
+		const void *context, struct rg_arena *arena, enum rg_git_state *ret_state,
+		struct roger_strs *ret_tracked, struct roger_err *err)
+{
+	struct looking looking = {
+		.root = root, .watches = watches, .count = count, .context = context, .arena = arena
+	};
+	struct roger_strs bases = { 0 };
+	enum rg_git_state state;
+	char git[PATH_BYTES];
+	size_t i;
+
+	*ret_state = RG_GIT_CLEAR;
+	for (i = 0; i < count; i++)
+		if (add_bases(&looking, watches[i].path, &bases) < 0)
+			return rg_fail_memory(err);
+	for (i = 0; i < bases.count; i++) {
+		looking.base = bases.items[i].data;
+		if (!is_repository(looking.base, git))
+			continue;
+		state = wait_and_read(&looking, git);
+		if (state > *ret_state)
+			*ret_state = state;
+	}
+	*ret_tracked = looking.tracked;
+	return ROGER_OK;
+}

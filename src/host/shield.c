@@ -1,0 +1,202 @@
+/* One .gitignore a folder: read, judged line by line, and replaced or added to. */
+#include "host/shield.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "host/file.h"
+#include "host/storage.h"
+#include "host/triggers.h"
+
+enum { SHIELD_BYTES_MAX = 1 << 16 };
+
+static const char ignore_file[] = ".gitignore", header[] = "# roger's own files\n";
+
+/* ------------------------------------------------------------- judging -- */
+
+/* Does "!PATTERN" take back a file of roger's?  One with anything special in it may. */
+static bool takes_back(const struct rg_config *config, struct roger_str pattern)
+{
+	size_t i;
+
+	if (pattern.length && pattern.data[0] == '/')
+		pattern = (struct roger_str){ pattern.data + 1, pattern.length - 1 };
+	for (i = 0; i < pattern.length; i++)
+		if (strchr("*?[\\/", pattern.data[i]))
+			return true;
+	return rg_config_uses(pattern) || rg_str_equal(pattern, config->jsonl_file) ||
+	       rg_str_equal(pattern, config->database_file) || rg_trigger_is_name(pattern);
+}
+
+/* What follows the last block in the text; *ret_found false: all of it. */
+static const char *skip_block(struct roger_str text, struct roger_str block, bool *ret_found)
+{
+	const char *at = text.data, *end = text.data + text.length, *next;
+
+	for (*ret_found = false; block.length; *ret_found = true) {
+		next = memmem(at, (size_t)(end - at), block.data, block.length);
+		if (!next)
+			break;
+		at = next + block.length;
+	}
+	return at;
+}
+
+/* Is everything ignored, from the beginning of the text to its end? */
+static bool hides(const struct rg_config *config, struct roger_str text, struct roger_str block)
+{
+	bool hidden;
+	const char *at = skip_block(text, block, &hidden), *end = text.data + text.length;
+	const char *newline;
+	struct roger_str line;
+
+	for (; at < end; at = newline + 1) {
+		newline = memchr(at, '\n', (size_t)(end - at));
+		newline = newline ? newline : end;
+		line = (struct roger_str){ at, (size_t)(newline - at) };
+		if (rg_str_is(line, "*"))
+			hidden = true;
+		else if (line.length && line.data[0] == '!' &&
+			 takes_back(config, (struct roger_str){ at + 1, line.length - 1 }))
+			hidden = false;
+	}
+	return hidden;
+}
+
+/* ------------------------------------------------------------- writing -- */
+
+/* Names of a folder where others have files, too: a name, as a pattern. */
+static void add_name(struct rg_buf *block, struct roger_str name, const char *end)
+{
+	size_t i;
+
+	rg_buf_add_char(block, '/');
+	for (i = 0; i < name.length; i++) {
+		if (strchr("*?[\\ ", name.data[i]))
+			rg_buf_add_char(block, '\\');
+		rg_buf_add_char(block, name.data[i]);
+	}
+	rg_buf_printf(block, "%s\n", end);
+}
+
+/* Beside a file stand NAME.new-PID, and what SQLite makes; the control file has another end. */
+static void add_data_names(struct rg_buf *block, const struct rg_config *config)
+{
+	struct roger_str stem = config->jsonl_file;
+	const char *dot = memrchr(stem.data, '.', stem.length);
+	size_t i;
+
+	if (dot && dot > stem.data)
+		stem.length = (size_t)(dot - stem.data);
+	add_name(block, stem, "*");
+	add_name(block, config->database_file, "*");
+	for (i = 0; i < RG_LOGS; i++)
+		if (*rg_kinds[i].folder)
+			rg_buf_printf(block, "/%s\n", rg_kinds[i].folder);
+		else if (i != RG_LOG_MESSAGES)
+			rg_buf_printf(block, "/%s*\n", rg_kinds[i].file);
+	rg_buf_add_text(block,
+			"/message-state.json*\n/state/\n/wake.lock\n/triggers/\n/id*\n/seal.*\n"
+			"/setup.json*\n/move*\n");
+}
+
+/* One that is a link, or no file, is replaced. */
+static int shield_folder(struct rg_workspace *workspace, const char *folder, struct roger_str block,
+			 struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 2 * SHIELD_BYTES_MAX };
+	RG_CLEANUP(rg_file_closep) int open = RG_NO_FILE;
+	bool found = false;
+	int r;
+
+	if (rg_file_open_folder(AT_FDCWD, folder, &open, NULL) < 0 || open == RG_NO_FILE)
+		return ROGER_OK;
+	r = rg_file_read_all_at(open, ignore_file, SHIELD_BYTES_MAX, &text, &found, NULL);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0)
+		rg_buf_clear(&text);
+	if (r == ROGER_OK && found && hides(workspace->config, rg_buf_str(&text), block))
+		return ROGER_OK;
+	if (text.length && text.data[text.length - 1] != '\n')
+		rg_buf_add_char(&text, '\n');
+	if (!block.length)
+		rg_buf_clear(&text);
+	rg_buf_add_str(&text, block.length ? block : RG_STR(RG_SHIELD_TEXT));
+	rg_buf_add_char(&text, '\0');
+	if (text.failed)
+		return rg_fail_memory(err);
+	/* Who cannot write this writes no mail there either. */
+	if (rg_file_replace(open, ignore_file, rg_str(text.data), true, NULL) == ROGER_OK)
+		workspace->shielded = true;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- folders -- */
+
+/* The folder of a place, made where it is missing: it is about to be written to. */
+static int shield_place(struct rg_workspace *workspace, const struct rg_trusted_place *place,
+			bool file, struct rg_buf *block, struct roger_err *err)
+{
+	char folder[4900], *slash;
+	const char *inside;
+	bool made = false;
+
+	snprintf(folder, sizeof folder, "%s", place->path.data);
+	slash = strrchr(folder, '/');
+	if (file)
+		*slash = '\0';
+	inside = rg_workspace_below(workspace->root, folder);
+	if (!inside || !*inside || strncmp(inside, ".roger", 6) == 0)
+		return ROGER_OK;
+	if (rg_file_make_folder(AT_FDCWD, folder, &made, NULL) < 0)
+		return ROGER_OK;
+	return shield_folder(workspace, folder, made ? RG_STR("") : rg_buf_str(block), err);
+}
+
+static int shield_places(struct rg_workspace *workspace, const struct rg_trust *trust,
+			 struct roger_err *err)
+{
+	static const char *const triggers = "/*.txt\n/.taken/\n/.skipped/\n/.handing/\n";
+	const struct rg_trusted_place *place = trust->places.items;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf block = { .maximum = SHIELD_BYTES_MAX };
+	bool is_data;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < trust->places.count && r == ROGER_OK; i++, place++) {
+		is_data = rg_str_is(place->setting, "storage.data_dir");
+		rg_buf_clear(&block);
+		rg_buf_add_text(&block, header);
+		if (is_data)
+			add_data_names(&block, workspace->config);
+		else if (rg_str_is(place->setting, "storage.trigger_dir"))
+			rg_buf_add_text(&block, triggers);
+		else if (rg_str_is(place->setting, "storage.send_log_dir"))
+			rg_buf_add_text(&block, "/*.jsonl*\n");
+		else if (rg_str_is(place->setting, "storage.activity_file"))
+			add_name(&block, rg_str(strrchr(place->path.data, '/') + 1), "*");
+		else
+			continue;
+		if (block.failed)
+			return rg_fail_memory(err);
+		r = shield_place(workspace, place,
+				 rg_str_is(place->setting, "storage.activity_file"), &block, err);
+	}
+	return r;
+}
+
+int rg_shield(struct rg_workspace *workspace, struct roger_err *err)
+{
+	const struct rg_trust *trust;
+	char home[4200];
+	int r;
+
+	snprintf(home, sizeof home, "%s/%s", workspace->root, RG_WORKSPACE_FOLDER);
+	r = shield_folder(workspace, home, RG_STR(""), err);
+	if (r < 0 || !workspace->config->places_configured)
+		return r;
+	r = rg_workspace_trust(workspace, &trust, err);
+	/* A person who accepted that git tracks its files wants them there. */
+	return r < 0 || trust->known.tracked.length ? r : shield_places(workspace, trust, err);
+}

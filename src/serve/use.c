@@ -1,0 +1,181 @@
+/*
+ * use - when and from where each token or login was last used, for `roger token list`.
+ *
+ * The server keeps it in memory, and now and then in a file beside the tokens that is
+ * replaced but not synced: a crash costs the last seconds of it and nothing else.
+ */
+#include <event2/http.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "serve/serve.h"
+
+enum { USES_MAX = 256, ADDRESS_BYTES = 64, TICKS = 5, BYTES_MAX = 128 << 10, PATH_BYTES = 4300 };
+
+struct serve_uses {
+	struct rg_arena *arena;
+	struct serve_use *items;
+	size_t count;
+	bool changed;
+};
+
+#define AT(member) offsetof(struct serve_use, member)
+static const struct roger_field fields[] = {
+	{ "login", ROGER_TEXT, AT(login), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "at", ROGER_TIME, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "from", ROGER_TEXT, AT(from), ROGER_REQUIRED, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record record = { "use", sizeof(struct serve_use), fields };
+
+static bool path_of(const char *workspace, char to[PATH_BYTES])
+{
+	if (serve_tokens_path(workspace, to, NULL) < 0)
+		return false;
+	memcpy(strrchr(to, '.'), ".uses", sizeof ".uses");
+	return true;
+}
+
+static struct serve_use *find(struct serve_uses *uses, struct roger_str login)
+{
+	size_t i;
+
+	for (i = 0; i < uses->count; i++)
+		if (rg_str_equal(uses->items[i].login, login))
+			return &uses->items[i];
+	return NULL;
+}
+
+/* The longest unused makes room.  NULL: out of memory. */
+static struct serve_use *put(struct serve_uses *uses, struct roger_str login)
+{
+	struct serve_use *use = find(uses, login);
+	struct roger_str kept;
+	size_t i;
+
+	if (use || !rg_arena_copy(uses->arena, login, &kept))
+		return use;
+	if (uses->count < USES_MAX) {
+		use = rg_arena_push(uses->arena, &uses->items, &uses->count, sizeof *use);
+	} else {
+		for (use = uses->items, i = 1; i < uses->count; i++)
+			if (uses->items[i].at_ms < use->at_ms)
+				use = &uses->items[i];
+	}
+	if (use)
+		*use = (struct serve_use){
+			.login = kept,
+			.room = use->room ? use->room : rg_arena_get(uses->arena, ADDRESS_BYTES)
+		};
+	return use && use->room ? use : NULL;
+}
+
+/* What is no line of ours is nobody's use. */
+static void read_file(struct serve_uses *uses, int fd)
+{
+	char *text = rg_arena_get(uses->arena, BYTES_MAX);
+	ssize_t got = text ? read(fd, text, BYTES_MAX) : 0;
+	struct roger_str rest = { text, got > 0 ? (size_t)got : 0 };
+	const struct rg_json *json;
+	struct serve_use said, *use;
+	const char *end;
+
+	while ((end = rg_str_newline(rest))) {
+		said = (struct serve_use){ 0 };
+		if (rg_json_read_within((struct roger_str){ rest.data, (size_t)(end - rest.data) },
+					uses->arena, &json, NULL) == ROGER_OK &&
+		    rg_record_decode(&record, rg_json_root(json), &said, uses->arena, NULL) ==
+			    ROGER_OK &&
+		    (use = put(uses, said.login)))
+			use->at_ms = said.at_ms, use->from = said.from;
+		rest.length -= (size_t)(end + 1 - rest.data);
+		rest.data = end + 1;
+	}
+}
+
+struct serve_uses *serve_uses_free(struct serve_uses *uses)
+{
+	if (uses)
+		rg_arena_free(uses->arena);
+	free(uses);
+	return NULL;
+}
+
+struct serve_uses *serve_uses_read(const char *workspace)
+{
+	struct serve_uses *uses = calloc(1, sizeof *uses);
+	char path[PATH_BYTES];
+	struct stat is;
+	int fd;
+
+	if (uses)
+		uses->arena = rg_arena_new();
+	if (!uses || !uses->arena)
+		return serve_uses_free(uses);
+	fd = path_of(workspace, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	if (fd >= 0 && fstat(fd, &is) == 0 && is.st_uid == geteuid() && !(is.st_mode & 077))
+		read_file(uses, fd);
+	if (fd >= 0)
+		close(fd);
+	return uses;
+}
+
+const struct serve_use *serve_use_find(struct serve_uses *uses, const char *login)
+{
+	return uses ? find(uses, rg_str(login)) : NULL;
+}
+
+void serve_use_note(struct serve *serve, struct evhttp_request *request,
+		    const struct serve_caller *caller)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	struct serve_use *use;
+	uint16_t port;
+	char *from;
+
+	/* Of a head alone the request is still to come. */
+	if (!connection || caller->how < RG_BY_TOKEN)
+		return;
+	if (!serve->uses)
+		serve->uses = serve_uses_read(serve->workspace);
+	use = serve->uses ? put(serve->uses, rg_str(caller->login)) : NULL;
+	if (!use)
+		return;
+	evhttp_connection_get_peer(connection, &from, &port);
+	snprintf(use->room, ADDRESS_BYTES, "%s", from);
+	use->from = rg_str(use->room);
+	use->at_ms = rg_clock_ms();
+	serve->uses->changed = true;
+}
+
+void serve_uses_save(struct serve *serve, bool now)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = BYTES_MAX };
+	char path[PATH_BYTES], beside[PATH_BYTES + 8];
+	size_t i;
+	bool good;
+	int fd;
+
+	if (!serve->uses || !serve->uses->changed || (!now && serve->ticks % TICKS) ||
+	    !path_of(serve->workspace, path))
+		return;
+	for (i = 0; i < serve->uses->count; i++) {
+		rg_record_encode(&record, &serve->uses->items[i], &text);
+		rg_buf_add_char(&text, '\n');
+	}
+	serve->uses->changed = false;
+	snprintf(beside, sizeof beside, "%s.new", path);
+	fd = text.failed
+		     ? -1
+		     : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return;
+	good = write(fd, text.data, text.length) == (ssize_t)text.length;
+	if (close(fd) < 0 || !good || rename(beside, path) < 0)
+		unlink(beside);
+}

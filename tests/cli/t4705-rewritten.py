@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""No line that is appended rewrites a message.  For each member of a message in turn a line changes
+it, without a chain and with the one that roger would have written; then every view says what the
+first line says, before and after `rebuild`, without index and control file, and from the archive;
+verify, seal, doctor and status name the line.  What only changes the state goes on working, as the
+origin's own programs write it.
+
+    ROGER=build/roger python3 tests/cli/t4705-rewritten.py
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lib_forge  # noqa: E402
+from lib_tap import check, done, equal  # noqa: E402
+
+ROGER = os.path.abspath(os.environ["ROGER"])
+JOURNAL = ".roger/messages.jsonl"
+ENV = {name: value for name, value in os.environ.items() if not name.startswith("ROGER")}
+TEXT = ["--issue", "app", "--metadata", '{"n":1.50,"k":["v"]}', "--key", "t:do:1"]
+FORGED = {"issue_id": "evil", "from_phase": "eve", "to_phase": "carol", "run_counter": 7,
+          "message_type": "decision", "content": "pay 10000 euro", "metadata": {"n": 2},
+          "created_at": 1700000000000, "seq": 99, "epoch": 3, "idempotent_key": "t:do:2",
+          "reply_to": "msg-1", "via": "bridge", "proved": "token", "theirs": 2}
+VIEWS = [["inbox", "--as", "bob"], ["inbox", "--as", "carol"], ["list"], ["list", "--to", "carol"],
+         ["list", "--from", "eve"], ["list", "--issue", "evil"], ["list", "--search", "10000"],
+         ["list", "--search", "euro"], ["show", "ID"], ["trace", "ID"], ["thread", "ID"], ["sends"]]
+# What a look leaves, and where a state stands.
+PASSING = {"damage", "line", "byte", "notes", "summary", "at", "altered"}
+
+
+def roger(*words):
+    return subprocess.run([ROGER, *words], env=ENV, capture_output=True, text=True)
+
+
+def answer(*words):
+    return json.loads(roger(*words, "--json").stdout or "{}")
+
+
+def journal():
+    with open(JOURNAL, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def lasting(value):
+    if isinstance(value, dict):
+        return {key: lasting(inner) for key, inner in value.items() if key not in PASSING}
+    if isinstance(value, list):
+        return [lasting(inner) for inner in value
+                if not (isinstance(inner, dict) and inner.get("step") == "looked")]
+    return value
+
+
+def views(message):
+    return {" ".join(view): lasting(answer(*[message if word == "ID" else word for word in view]))
+            for view in VIEWS}
+
+
+def tail_chain():
+    chain = 0
+    with open(JOURNAL, "rb") as file:
+        for line in file:
+            body, _, rest = line.rpartition(b',"chain":"')
+            stated = int(rest[:16], 16) if body and len(rest) == 19 else None
+            if stated is not None and lib_forge.over(chain, body) == stated:
+                chain = stated
+            else:
+                chain = lib_forge.over(chain, line)
+    return chain
+
+
+def append(line, chained):
+    text = json.dumps({name: value for name, value in line.items() if name != "chain"},
+                      separators=(",", ":"), ensure_ascii=False)
+    if chained:
+        text = text[:-1] + ',"chain":"%016x"}' % lib_forge.over(tail_chain(), text[:-1].encode())
+    with open(JOURNAL, "a", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def begin(name, read, theirs=False):
+    os.mkdir(name)
+    os.chdir(name)
+    roger("init")
+    roger("send", "--as", "ann", "--new", "bob", *TEXT, "pay 10 euro")
+    if theirs:
+        first = {name: value for name, value in journal()[0].items() if name not in ("idempotent_key", "cycle_id")}
+        append(dict(first, id="msg-1-theirs", theirs=1), False)
+    roger("send", "--as", "ann", "bob", "--issue", "app", "second")
+    if read:
+        roger("receive", "--as", "bob", "--limit", "1")
+
+
+def remove(*patterns):
+    for pattern in patterns:
+        for name in glob.glob(f".roger/{pattern}"):
+            os.unlink(name)
+
+
+def end():
+    os.chdir("..")
+
+
+def rewrite(member, chained, read):
+    what = f"{member}, {'chained' if chained else 'plain'}, {'read' if read else 'unread'}"
+    begin(what.replace(", ", "-"), read, member == "theirs")
+    message = "msg-1-theirs" if member == "theirs" else journal()[0]["id"]
+    first = next(line for line in journal() if line["id"] == message)
+    last = [line for line in journal() if line["id"] == message][-1]
+    before = views(message)
+    roger("seal", "--out", "seal")
+    forged = dict(last)
+    forged[member] = FORGED[member]
+    append(forged, chained)
+    place = len(journal())
+
+    # An epoch in a line whose chain fits opens a session, as any such line may.
+    opens = member == "epoch" and chained
+    for step in ("as it is", "without index and control", "rebuilt"):
+        if step == "without index and control":
+            remove("messages.db*", "messages.control", "messages.checkpoint")
+        if step == "rebuilt":
+            roger("rebuild")
+        now = views(message)
+        equal(f"{what}: {step}", {key for key in before if now[key] != before[key]}, set())
+    found = [(f["file"], f["line"]) for f in answer("verify")["findings"] if f["kind"] == "rewritten"]
+    equal(f"{what}: verify names it", found, [("messages.jsonl", place)])
+    equal(f"{what}: so does the seal", roger("verify", "--seal", "seal").returncode, 65)
+    breaches = [b for b in answer("doctor")["breaches"] if b["severity"] == "damage"]
+    equal(f"{what}: and doctor, once", [(b["kind"], b["line"]) for b in breaches], [("message", place)])
+    check(f"{what}: and status", f"messages.jsonl:{place}" in roger("status").stdout)
+
+    if member not in ("theirs",) and not opens:
+        again = answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro")
+        check(f"{what}: the true retry is a duplicate", again.get("duplicate"), again)
+        equal(f"{what}: another text is refused",
+              roger("send", "--as", "ann", "bob", *TEXT, "pay 10000 euro").returncode, 77)
+    roger("receive", "--as", "bob")
+    equal(f"{what}: archived", roger("archive", message).returncode, 0)
+    with open(".roger/messages_archive/app.jsonl", encoding="utf-8") as file:
+        kept = next(line for line in map(json.loads, file) if line["id"] == message)
+    state = {"read", "read_at", "chain", "claimed_by", "claimed_until"}
+    equal(f"{what}: as it was", {key: kept.get(key) for key in first if key not in state},
+          {key: value for key, value in first.items() if key not in state})
+    append(forged, chained)
+    shown = answer("show", message)["messages"][0]
+    equal(f"{what}: and stays so", (shown["content"], shown["from"], shown["to"], shown["issue"]),
+          (first["content"], "ann", "bob", "app"))
+    end()
+
+
+for number, member in enumerate(FORGED):
+    rewrite(member, number % 2 == 0, number % 4 < 2)
+for chained, read in ((False, False), (True, True), (True, False)):
+    rewrite("content", chained, read)
+
+# What the origin writes when it has read: its eleven members, numbers in its own digits.
+begin("origin", False)
+first = journal()[0]
+ELEVEN = ["id", "issue_id", "from_phase", "to_phase", "run_counter", "message_type", "content", "metadata",
+          "read", "created_at", "read_at"]
+mark = {name: first[name] for name in ELEVEN}
+mark.update(metadata={"k": ["v"], "n": 1.5}, read=True, read_at=first["created_at"] + 5)
+append(mark, False)
+equal("the origin's read mark is no damage", roger("verify").returncode, 0)
+shown = answer("show", first["id"])["messages"][0]
+equal("what it lacks stays", (shown["read"], shown["seq"], shown["key"], shown["cycle"]), (True, 1, "t:do:1", "1"))
+check("a true keyed retry is a duplicate", answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro").get("duplicate"))
+equal("also after a rebuild", (roger("rebuild").returncode,
+      answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro").get("duplicate")), (0, True))
+equal("doctor finds nothing", roger("doctor").returncode, 0)
+
+# What somebody rewrote and the origin repeats in good faith is told once, and another rewrite again.
+append(dict(first, content="pay 10000 euro"), False)
+append(dict(mark, content="pay 10000 euro"), False)
+equal("a repeated rewrite is told once", [f["line"] for f in answer("verify")["findings"]], [4])
+equal("it is accepted", roger("accept", "messages.jsonl:4", "--reason", "known").returncode, 0)
+equal("and no damage any more", roger("verify").returncode, 0)
+equal("nor for status", answer("status").get("damage"), None)
+append(dict(mark, content="pay 99999 euro"), False)
+equal("another one is", [f["line"] for f in answer("verify")["findings"] if f["kind"] == "rewritten"], [6])
+equal("the first line counts", answer("show", first["id"])["messages"][0]["content"], "pay 10 euro")
+end()
+
+# A line without run_counter counts as one of the first run, which another line may leave out.
+begin("counter", False)
+line = {name: first[name] for name in ELEVEN if name != "run_counter"}
+line["id"] = "msg-1-seed"
+append(line, False)
+equal("it is a message", [m["pass"] for m in answer("list", "--to", "bob")["messages"]][-1], 1)
+equal("for verify", (answer("verify")["messages"], answer("verify")["strays"]), (3, 0))
+equal("for doctor", roger("doctor").returncode, 0)
+roger("receive", "--as", "bob")
+append(line, False)
+equal("what lacks it is no rewrite", roger("verify").returncode, 0)
+end()
+done()
