@@ -114,7 +114,14 @@ def believed(store):
 
 
 def differ(one, other):
-    return [f"{a[0]}: {a[1]} {str(a[2])[:300]} in place of {b[1]} {str(b[2])[:300]}" for a, b in zip(one, other) if a != b][:2]
+    """The first two answers that differ, each from a little before the place where it does."""
+    faults = []
+    for a, b in zip(one, other):
+        if a != b:
+            texts = str(a[2]), str(b[2])
+            at = max(0, len(os.path.commonprefix(texts)) - 120)
+            faults.append(f"{a[0]}: {a[1]} ...{texts[0][at:at + 300]} in place of {b[1]} ...{texts[1][at:at + 300]}")
+    return faults[:2]
 
 
 def compare(store, folder, n, wanted=None, spoil=None):
