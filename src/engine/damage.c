@@ -570,6 +570,22 @@ static bool is_known_damaged(struct rg_engine *engine, const struct roger_damage
 	       (!writable && witness.chained && differs(engine, &witness));
 }
 
+/* Has the index lines that rewrite a message, and damage.jsonl none of them?  Who can, notes them.
+ */
+static bool has_unnoted(struct rg_engine *engine, const struct roger_damage_list *damages)
+{
+	struct rg_shared *shared = shared_of(engine);
+	const uint64_t count = (uint64_t)rg_index_rewrite_count(engine->index);
+	size_t i;
+
+	if (shared)
+		return count > atomic_load(&shared->rewrites);
+	for (i = 0; i < damages->count; i++)
+		if (damages->items[i].kind == ROGER_DAMAGE_REWRITTEN)
+			return false;
+	return count > 0;
+}
+
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 {
 	struct rg_shared *shared = shared_of(engine);
@@ -585,7 +601,7 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 		tell_first(engine, &damages, to, size);
 	}
-	if (!*to && ((!readable && counted) || rg_index_rewritten(engine->index) ||
+	if (!*to && ((!readable && counted) || has_unnoted(engine, &damages) ||
 		     is_known_damaged(engine, &damages)))
 		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
 			 RG_STR_ARGS(journal_name(engine)));
@@ -911,18 +927,24 @@ static int find_rewrites(struct rg_engine *engine, struct list *places, struct r
 	return r;
 }
 
-/* Who may only read, or finds the lock taken, leaves it to the next. */
+/* The control file says how many of those that the index has are noted: it is made anew in a copy
+ * and after a restart, and then they are compared once more.  Who may only read, or finds the lock
+ * taken, leaves it to the next. */
 void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 {
+	struct rg_shared *shared = shared_of(engine);
+	const uint64_t count = (uint64_t)rg_index_rewrite_count(engine->index);
 	struct list places = { .arena = NULL };
 
-	if (!rg_store_writable(engine->store) || engine->exclusive ||
-	    !(always || rg_index_rewritten(engine->index)))
+	if (!shared || !rg_store_writable(engine->store) || engine->exclusive ||
+	    !(always || count > atomic_load(&shared->rewrites)))
 		return;
 	places.arena = rg_arena_new();
 	if (places.arena && find_rewrites(engine, &places, NULL) == ROGER_OK && places.count &&
 	    rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, NULL) == ROGER_OK) {
-		(void)!note_places(engine, places.arena, &places, NULL);
+		if (note_places(engine, places.arena, &places, NULL) == ROGER_OK &&
+		    (shared = shared_of(engine)))
+			atomic_store(&shared->rewrites, count);
 		rg_store_release(engine->store, RG_LOCK_RECORDS);
 		(void)rg_engine_count_damages(engine);
 	}

@@ -84,7 +84,8 @@ static const char other_tables[] =
 	"NOT NULL,"
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
-	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL);\n";
+	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL,"
+	" rewrites INTEGER NOT NULL);\n";
 
 /* A message's state and where it is (index_tail.c). */
 #define STATE                                                                                      \
@@ -96,12 +97,13 @@ static const char other_tables[] =
 	" LEFT JOIN leases s ON s.position = m.position"
 
 static const char *const statements[RG_SQL_COUNT] = {
-	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
-				"last_hash, epoch,"
-				" search_to, seed_to, seed_at, key, version FROM progress",
+	[RG_SQL_PROGRESS_GET] =
+		"SELECT offset, lines, strays, archived, last_offset, last_length, last_hash,"
+		" epoch, search_to, seed_to, seed_at, key, rewrites, version FROM progress",
 	[RG_SQL_PROGRESS_SET] =
 		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
-		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
+		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9,"
+		" rewrites = ?10",
 	[RG_SQL_MESSAGE_ADD] =
 		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
 		" message_type, hash, read, created_at, read_at, seq, epoch)"
@@ -421,9 +423,9 @@ bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t 
 	return !index->stopped;
 }
 
-bool rg_index_rewritten(const struct rg_index *index)
+int64_t rg_index_rewrite_count(const struct rg_index *index)
 {
-	return index->rewritten;
+	return index->progress.rewrites;
 }
 
 uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message)
@@ -470,7 +472,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf(
-		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld)",
+		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, 0)",
 		RG_INDEX_VERSION, (long long)progress->key);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
@@ -585,8 +587,9 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.seed_to = sqlite3_column_int64(get, 9),
 			.seed_at = sqlite3_column_int64(get, 10),
 			.key = sqlite3_column_int64(get, 11),
+			.rewrites = sqlite3_column_int64(get, 12),
 		};
-		*ret_valid = sqlite3_column_int(get, 12) == RG_INDEX_VERSION;
+		*ret_valid = sqlite3_column_int(get, 13) == RG_INDEX_VERSION;
 	}
 	sqlite3_reset(get);
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK

@@ -81,9 +81,9 @@ uint64_t rg_index_peek(struct rg_index *index);
 bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
 			      int64_t total);
 
-/* Lines that rewrite a message, each where that was first said: rg_index_rewritten() is true from
- * when one was found until they were asked for. */
-bool rg_index_rewritten(const struct rg_index *index);
+/* How many members of messages later lines rewrite, and these lines, each where that was first
+ * said. */
+int64_t rg_index_rewrite_count(const struct rg_index *index);
 struct rg_index_rewrite {
 	int64_t line;
 	uint64_t offset;

@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 10
+#define RG_INDEX_VERSION 11
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -66,6 +66,7 @@ struct rg_index_progress {
 	int64_t seed_to;   /* lines up to here are in messages.db */
 	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
 	int64_t key;	   /* random: of the hashes of first lines */
+	int64_t rewrites;  /* members that later lines rewrite */
 };
 
 /*
@@ -150,7 +151,6 @@ struct rg_index {
 	bool serving;	       /* messages.db is brought up now, after an answer */
 	bool placed;	       /* the configuration gave the path, so another file may be there */
 	bool bulk;	       /* indexes and the mailbox are filled at the end */
-	bool rewritten;	       /* a line that rewrites a message was found */
 	bool damaged;	       /* in a way that SQLite does not detect */
 	bool lost;	       /* what was read last is not in the store: see same_journal() */
 	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */

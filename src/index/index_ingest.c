@@ -432,7 +432,8 @@ static int note_rewrites(struct rg_index *index, int64_t position,
 		r = run(index, RG_SQL_REWRITE_ADD, err, "itiii", position,
 			rg_str(rewrites->items[i].member), (int64_t)rewrites->items[i].value,
 			index->progress.lines, (int64_t)line->offset);
-		index->rewritten |= r == ROGER_OK && sqlite3_changes(index->db) > 0;
+		if (r == ROGER_OK)
+			index->progress.rewrites += sqlite3_changes(index->db);
 	}
 	return r;
 }
@@ -616,10 +617,10 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 	const struct rg_index_progress *progress = &index->progress;
 
 	index->vfs.pages.next_reach = (uint64_t)progress->offset;
-	return run(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiii", progress->offset, progress->lines,
+	return run(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset, progress->lines,
 		   progress->strays, progress->archived, progress->last_offset,
-		   progress->last_length, progress->last_hash, progress->epoch,
-		   progress->search_to);
+		   progress->last_length, progress->last_hash, progress->epoch, progress->search_to,
+		   progress->rewrites);
 }
 
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)

@@ -561,8 +561,6 @@ int rg_index_rewrites(struct rg_index *index, struct rg_arena *arena,
 	rg_question_init(&question, "SELECT DISTINCT line, offset FROM rewrites ORDER BY line");
 	r = rg_index_ask(index, &question, see_rewrite, &finding, err);
 	*ret_rewrites = (struct rg_index_rewrites){ (void *)finding.items, finding.count };
-	if (r == ROGER_OK)
-		index->rewritten = false;
 	return r;
 }
 

@@ -125,6 +125,7 @@ struct rg_shared {
 	_Atomic uint32_t damaged;  /* 1: some keys may be only in the send logs */
 	_Atomic uint64_t
 		carried; /* what logged was at the checkpoint; the send logs on disk hold it */
+	_Atomic uint64_t rewrites; /* so many of those in the index are in damage.jsonl */
 };
 
 /* The state of the messages journal.  Offsets are bytes. */

@@ -185,6 +185,19 @@ equal("another one is", [f["line"] for f in answer("verify")["findings"] if f["k
 equal("the first line counts", answer("show", first["id"])["messages"][0]["content"], "pay 10 euro")
 end()
 
+# Whoever reads such a line may die before it is noted, and a copy may be taken then: others still tell it.
+begin("unnoted", False)
+roger("rebuild")
+append(dict(journal()[0], content="pay 10000 euro"), False)
+place = len(journal())
+roger("list")
+remove("damage.jsonl", "messages.control")
+check("a line that only the index knows is told", f"messages.jsonl:{place}" in (answer("agents").get("damage") or ""), answer("agents"))
+check("and noted", os.path.exists(".roger/damage.jsonl"))
+roger("rebuild")
+equal("once", open(".roger/damage.jsonl", encoding="utf-8").read().count("rewritten"), 1)
+end()
+
 # A line without run_counter counts as one of the first run, which another line may leave out.
 begin("counter", False)
 line = {name: first[name] for name in ELEVEN if name != "run_counter"}

@@ -332,7 +332,7 @@ def copies(tap):
 
         def work(number):
             mine = random.Random(SEED + number)
-            n = 100 * number
+            n = 100000 * number  # an id that comes again rewrites a message
             while not over.is_set():
                 act(store, mine, n)
                 n += 1
