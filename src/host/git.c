@@ -91,7 +91,7 @@ static bool take_cut(struct reading *reading, size_t *ret_cut)
 static bool read_name(struct reading *reading, uint32_t version, size_t before_flags)
 {
 	const unsigned char *flags = take(reading, 2);
-	size_t stated, head = before_flags + 2, cut = 0, kept = 0, length, padding;
+	size_t stated, head = before_flags + 2, cut = 0, kept = 0, there, length, padding;
 	const char *end;
 
 	if (!flags)
@@ -108,7 +108,8 @@ static bool read_name(struct reading *reading, uint32_t version, size_t before_f
 			return false;
 		kept -= cut;
 	}
-	end = memchr(reading->piece + reading->at, '\0', fill(reading, NAME_BYTES_MAX));
+	there = fill(reading, NAME_BYTES_MAX); /* which may move the piece */
+	end = memchr(reading->piece + reading->at, '\0', there);
 	length = end ? (size_t)(end - reading->piece) - reading->at : NAME_BYTES_MAX;
 	if (kept + length >= NAME_BYTES_MAX)
 		return false;
