@@ -168,8 +168,8 @@ static void check_control(const struct rg_control_page *page, size_t size)
 
 	rg_assert((judge(page, size) == RG_CONTROL_HOLDS) == holds);
 	if (holds) {
-		rg_assert(rg_control_open(before.folder, names[CONTROL], journal, NULL, NULL,
-					  NULL, &control, NULL) == ROGER_OK);
+		rg_assert(rg_control_open(before.folder, names[CONTROL], journal, NULL, NULL, NULL,
+					  &control, NULL) == ROGER_OK);
 		rg_assert(rg_control_generation(control) == page_before()->generation);
 		rg_assert(rg_control_count_damaged(control) == changed_slots(page));
 		check_ends(control, page->tail_in_force & 1);

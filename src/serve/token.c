@@ -520,12 +520,14 @@ static int change(struct serve_tokens *tokens, void *change_, struct roger_err *
 static int show_uses(const char *workspace, struct cli_token_reply *reply, struct roger_err *err)
 {
 	struct serve_uses *uses = serve_uses_read(workspace);
-	struct cli_token *token = reply->tokens.items;
+	struct cli_token *token;
 	const struct serve_use *use;
 	char label[SERVE_LABEL_BYTES];
 	bool kept = uses;
+	size_t i;
 
-	for (; kept && token < reply->tokens.items + reply->tokens.count; token++) {
+	for (i = 0; kept && i < reply->tokens.count; i++) {
+		token = &reply->tokens.items[i];
 		print_label(token->kind, token->name, token->sha256, label);
 		use = serve_use_find(uses, label);
 		if (!use)
