@@ -146,15 +146,18 @@ static void print_tokens(const struct cli_run *run, const void *reply_)
 {
 	const struct cli_token_request *request = run->request;
 	const struct cli_token_reply *reply = reply_;
-	const struct cli_token *token = reply->tokens.items;
+	const struct cli_token *token;
+	size_t i;
 
 	if (!reply->tokens.count)
 		fputs("no tokens\n", cli_out);
-	for (; !request->revoke && token < reply->tokens.items + reply->tokens.count; token++)
+	for (i = 0; !request->revoke && i < reply->tokens.count; i++) {
+		token = &reply->tokens.items[i];
 		if (token->secret.length)
 			cli_say("%t\n", token->secret);
 		else
 			print_token(token);
+	}
 }
 
 static const struct roger_op token_op = {
