@@ -117,7 +117,7 @@ static void check_agents(struct rg_control *control)
 		check_agent((struct roger_str){ found.name, found.length }, &found.agent);
 	for (i = 0; i < sizeof known / sizeof *known; i++) {
 		rg_assert(rg_control_find_agent(control, rg_str(known[i]), &agent));
-		if (agent.unread != RG_CONTROL_MAYBE)
+		if (agent.unread != RG_FIGURE_MAYBE)
 			check_agent(rg_str(known[i]), &agent);
 	}
 }
@@ -128,8 +128,8 @@ static void check_counts(struct rg_control *control)
 	size_t i, count;
 
 	for (i = 0; i < page_before()->count_capacity; i++, was++) {
-		count = was->hash ? rg_control_find_count(control, was->hash) : RG_CONTROL_MAYBE;
-		rg_assert(count == (uint32_t)was->word || count == RG_CONTROL_MAYBE);
+		count = was->hash ? rg_control_find_count(control, was->hash) : RG_FIGURE_MAYBE;
+		rg_assert(count == (uint32_t)was->word || count == RG_FIGURE_MAYBE);
 	}
 }
 

@@ -936,8 +936,7 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 	const uint64_t count = (uint64_t)rg_index_rewrite_count(engine->index);
 	struct list places = { .arena = NULL };
 
-	if (!shared || !rg_store_writable(engine->store) || engine->exclusive ||
-	    !(always || count > atomic_load(&shared->rewrites)))
+	if (!shared || engine->exclusive || !(always || count > atomic_load(&shared->rewrites)))
 		return;
 	places.arena = rg_arena_new();
 	if (places.arena && find_rewrites(engine, &places, NULL) == ROGER_OK && places.count &&

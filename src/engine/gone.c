@@ -30,6 +30,14 @@ static uint64_t runs_hash(void)
 	return rg_count_hash(RG_COUNT_FILE, RG_STR(RG_RUNS_SHOWN), RG_STR(""));
 }
 
+/* Do the figures know the file?  Damaged ones know nothing. */
+static bool is_known(struct rg_engine *engine, uint64_t hash)
+{
+	const uint64_t count = rg_tally_count(engine->store, hash);
+
+	return count && count != RG_FIGURE_MAYBE;
+}
+
 static int put_counts(struct rg_engine *engine, const uint64_t *hashes, size_t count, uint64_t to,
 		      struct roger_err *err)
 {
@@ -60,7 +68,7 @@ int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_s
 		return r;
 	hash = hash_of(engine, log, files.items[0].shown);
 	/* An archive is written without the record lock: somebody may have looked in between. */
-	if (rg_tally_count(engine->store, hash) && log != RG_LOG_ARCHIVE)
+	if (is_known(engine, hash) && log != RG_LOG_ARCHIVE)
 		return rg_engine_note_removed(engine, files.items[0].shown, err);
 	return put_counts(engine, &hash, 1, 1, err);
 }
@@ -110,7 +118,7 @@ static int find_there(struct search *search, struct roger_err *err)
 		hash = hash_of(search->engine, files.items[i].log, files.items[i].shown);
 		if (!rg_table_put(&search->there, hash, &added))
 			return rg_fail_memory(err);
-		if (rg_tally_count(store, hash))
+		if (is_known(search->engine, hash))
 			continue;
 		fresh = rg_arena_push(search->arena, &search->fresh.items, &search->fresh.count,
 				      sizeof *fresh);
@@ -144,7 +152,7 @@ static int judge_owner(struct search *search, enum rg_log log, struct roger_str 
 	if (r < 0 || !files.count)
 		return r;
 	hash = hash_of(search->engine, log, files.items[0].shown);
-	return rg_table_find(&search->there, hash) || !rg_tally_count(store, hash)
+	return rg_table_find(&search->there, hash) || !is_known(search->engine, hash)
 		       ? ROGER_OK
 		       : add_removed(search, files.items[0].shown, err);
 }
@@ -206,7 +214,7 @@ static int judge_runs(struct search *search, struct roger_err *err)
 
 	if (r < 0 || runs.count == known)
 		return r;
-	if (runs.count > known)
+	if (runs.count > known || known == RG_FIGURE_MAYBE)
 		return put_counts(search->engine, &hash, 1, runs.count, err);
 	r = name_runs(search, &named, err);
 	return r < 0 || named ? r : add_removed(search, RG_STR(RG_RUNS_SHOWN), err);
@@ -260,7 +268,7 @@ void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log)
 	    rg_store_holds(store, RG_LOCK_RECORDS) ||
 	    store->ops->list(store, log, RG_STR(""), arena, &files, NULL) < 0 || !files.count ||
 	    store->ops->stat(store, files.items, &there, NULL) < 0 || there ||
-	    !rg_tally_count(store, hash_of(engine, log, files.items->shown)))
+	    !is_known(engine, hash_of(engine, log, files.items->shown)))
 		return;
 	(void)!rg_engine_find_removed(engine, NULL);
 }

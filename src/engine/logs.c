@@ -362,6 +362,42 @@ static bool is_staged(const struct rg_engine *engine, struct roger_str id)
 	return false;
 }
 
+/* Does the line lack what would stay as the first line has it?  The last one need not have that. */
+static bool lacks_some(const struct roger_message *message, const struct roger_message *last)
+{
+	return (!message->attempt && last->attempt) ||
+	       (!message->cycle.length && last->cycle.length) || message->seq != last->seq;
+}
+
+/* The first line is as it stands.  A later one follows that, and not the last one, which may be of
+ * another attempt.  Of a message without a key only the first one counts. */
+static int follow_first(struct carrying *carrying, const struct rg_line *line, int64_t position,
+			struct rg_arena *arena, struct roger_message *message, bool *ret_sure,
+			struct roger_err *err)
+{
+	struct rg_engine *engine = carrying->engine;
+	struct roger_message begun;
+	struct roger_str unused;
+	struct rg_entry first;
+	int r = ROGER_OK;
+
+	/* Only the tables know of lines. */
+	if (!carrying->refreshed)
+		r = rg_engine_refresh(engine, err);
+	carrying->refreshed = r == ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_index_line(engine->index, position, &first, err);
+	*ret_sure = r == ROGER_OK && first.offset == line->offset;
+	if (r < 0 || *ret_sure || carrying->plain)
+		return r;
+	r = rg_engine_line_at(engine, first.offset, arena, &unused, &begun, err);
+	*ret_sure = r == ROGER_OK;
+	if (*ret_sure)
+		rg_message_follow(&begun, message);
+	/* Altered since the tables took it in? */
+	return r == ROGER_EDATA ? ROGER_OK : r;
+}
+
 /*
  * Let the message be as its first line lets it be.  *ret_sure false: nothing may be made of this
  * line, since it was altered, or another program sent the message.  own: its chain fits.  A new
@@ -374,7 +410,6 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 	const struct rg_query query = { .ids = &message->id, .id_count = 1, .anywhere = true };
 	struct rg_engine *engine = carrying->engine;
 	struct roger_message_list found;
-	struct rg_entry first;
 	struct roger_str body;
 	const bool many = carrying->plain || carrying->from_start;
 	uint64_t chain;
@@ -392,18 +427,17 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 	/* Many lines are asked of the tables. */
 	if (many && !carrying->refreshed)
 		r = rg_engine_refresh(engine, err);
-	carrying->refreshed = r == ROGER_OK;
+	carrying->refreshed |= many && r == ROGER_OK;
 	if (r == ROGER_OK)
 		r = rg_engine_find(engine, &query, arena, &found, err);
 	if (r < 0 || !found.count)
 		return r;
+	if (carrying->plain ? own : lacks_some(message, &found.items[0]))
+		return follow_first(carrying, line, found.items[0].position, arena, message,
+				    ret_sure, err);
 	rg_message_follow(&found.items[0], message);
 	*ret_sure = !carrying->plain;
-	if (*ret_sure || !own)
-		return ROGER_OK;
-	r = rg_index_line(engine->index, found.items[0].position, &first, err);
-	*ret_sure = r == ROGER_OK && first.offset == line->offset;
-	return r;
+	return ROGER_OK;
 }
 
 static int carry_line(struct carrying *carrying, const struct rg_line *line, bool own,

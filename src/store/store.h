@@ -85,6 +85,9 @@ struct rg_figure_key {
 	uint64_t hash;
 };
 
+/* A count whose checksum is wrong: any is possible. */
+#define RG_FIGURE_MAYBE UINT32_MAX
+
 struct rg_figure {
 	uint64_t count;
 	int64_t epoch, seq;

@@ -359,7 +359,7 @@ static void a_slot_that_does_not_fit_says_maybe(void **state)
 	/* Nobody else is at work on it: then it is damage. */
 	memset(slots, 0, size);
 	rg_control_hold(control, true);
-	assert_int_equal(rg_control_find_count(control, key), RG_CONTROL_MAYBE);
+	assert_int_equal(rg_control_find_count(control, key), RG_FIGURE_MAYBE);
 	assert_false(rg_control_sound(control));
 	rg_control_retire(control);
 	rg_control_close(control);
@@ -961,7 +961,7 @@ static void tables_are_used_to_the_last_place(void **state)
 	assert_int_equal(rg_control_page(control)->agents_used, 32);
 	assert_int_equal(rg_control_page(control)->counts_used, 512);
 	assert_int_equal(rg_control_count_damaged(control), 0);
-	assert_int_equal(rg_control_find_count(control, hash), RG_CONTROL_MAYBE);
+	assert_int_equal(rg_control_find_count(control, hash), RG_FIGURE_MAYBE);
 	assert_true(rg_control_sound(control));
 	rg_control_put_count(control, hash, 1);
 	assert_false(rg_control_sound(control));
@@ -1003,10 +1003,10 @@ static void room_is_told_to_the_last_place(void **state)
 static void counts_are_bounded(void **state)
 {
 	static const uint64_t table[][2] = {
-		{ RG_CONTROL_MAYBE - 1, RG_CONTROL_MAYBE - 1 },
-		{ RG_CONTROL_MAYBE, RG_CONTROL_MAYBE },
-		{ UINT64_C(1) << 32, RG_CONTROL_MAYBE },
-		{ UINT64_MAX, RG_CONTROL_MAYBE },
+		{ RG_FIGURE_MAYBE - 1, RG_FIGURE_MAYBE - 1 },
+		{ RG_FIGURE_MAYBE, RG_FIGURE_MAYBE },
+		{ UINT64_C(1) << 32, RG_FIGURE_MAYBE },
+		{ UINT64_MAX, RG_FIGURE_MAYBE },
 		{ 0, 0 },
 	};
 	struct rg_control *control = open_control(*state);
@@ -1045,10 +1045,10 @@ static void damage_is_told_by_who_holds_the_lock(void **state)
 			if (what == 0)
 				assert_true(
 					rg_control_find_agent(control, same_length(4), &agent) &&
-					agent.unread == RG_CONTROL_MAYBE);
+					agent.unread == RG_FIGURE_MAYBE);
 			if (what == 1)
 				assert_int_equal(rg_control_find_count(control, 7),
-						 RG_CONTROL_MAYBE);
+						 RG_FIGURE_MAYBE);
 			for (at = 0, seen = 0;
 			     what == 2 && rg_control_next_agent(control, &at, &each);)
 				seen++;

@@ -1079,7 +1079,7 @@ bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 	struct rg_named_agent found;
 	int looks = 0;
 
-	*ret_agent = (struct rg_agent){ .unread = RG_CONTROL_MAYBE };
+	*ret_agent = (struct rg_agent){ .unread = RG_FIGURE_MAYBE };
 	for (tries = 0; tries <= mask; tries++, at = (at + 1) & mask) {
 		if (!see_agent(control, at, &looks, &found))
 			return true;
@@ -1179,13 +1179,13 @@ uint64_t rg_control_find_count(struct rg_control *control, uint64_t hash)
 
 	for (tries = 0; tries <= mask; tries++, at = (at + 1) & mask) {
 		if (!see_count(control, at, &there, &count))
-			return RG_CONTROL_MAYBE;
+			return RG_FIGURE_MAYBE;
 		if (there == 0)
 			return 0;
 		if (there == hash)
 			return count;
 	}
-	return RG_CONTROL_MAYBE;
+	return RG_FIGURE_MAYBE;
 }
 
 static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t capacity,
@@ -1211,8 +1211,8 @@ void rg_control_put_count(struct rg_control *control, uint64_t hash, uint64_t co
 {
 	bool is_new = false;
 
-	if (count > RG_CONTROL_MAYBE)
-		count = RG_CONTROL_MAYBE;
+	if (count > RG_FIGURE_MAYBE)
+		count = RG_FIGURE_MAYBE;
 	if (!put_count(control->generation, control->counts, control->count_capacity, hash,
 		       (uint32_t)count, &is_new))
 		control->damaged = true;

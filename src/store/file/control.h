@@ -244,9 +244,6 @@ struct rg_agent {
 	int64_t seq;
 };
 
-/* Returned for a slot with a wrong checksum: any count is possible. */
-#define RG_CONTROL_MAYBE UINT32_MAX
-
 /* Look up an agent; false: none.  Needs no lock. */
 bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 			   struct rg_agent *ret_agent);
