@@ -5,10 +5,11 @@ usage: generate.py FOLDER
        generate.py --layout
 
 README.md says what the texts look like.  It writes into the folder roger.h (the public header, from
-include/roger.h.in), verbs.h and verbs.c (records, names and verbs as tables), and API.md (the
-reference); or prints a sum of what the structs look like.  An error names the file and the line.
+include/roger.h.in), verbs.h and verbs.c (records, names and verbs as tables), settings.h, names.js (for
+the page), and API.md (the reference); or prints a sum of what the structs look like.  An error names the file and the line.
 """
 import hashlib
+import json
 import re
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 HEADER = HERE.parent / "include/roger.h.in"
 # In the order in which help, tools and the reference have their verbs.
-ROOMS = ("mail", "keys", "runs", "edge", "proof", "care", "tools")
+ROOMS = ("mail", "keys", "runs", "edge", "proof", "care", "tools", "cli", "host")
 KINDS = {
     "text": "struct roger_str", "name": "struct roger_str", "object": "struct roger_str", "members": "struct roger_str",
     "int": "int64_t", "time": "int64_t", "instant": "int64_t", "span": "int64_t", "bool": "bool", "texts": "struct roger_strs",
@@ -86,10 +87,10 @@ def read(path):
                 raise Fault(f"{place}: expected the head of a block, at the left edge")
             blocks[-1].lines.append((place, text))
             continue
-        head = re.match(r"(private )?(enum|record|request|reply|verb|command) +([a-z0-9_]+)(.*)", text)
+        head = re.match(r"(private )?(?:(enum|record|request|reply|verb|command) +([a-z0-9_]+)|(exits|settings))(.*)", text)
         if not head:
-            raise Fault(f"{place}: expected enum, record, request, reply, verb or command, and a name")
-        block = Block(path.name, place, head[2], head[3], head[4])
+            raise Fault(f"{place}: expected enum, record, request, reply, verb or command and a name, exits or settings")
+        block = Block(path.name, place, head[2] or head[4], head[3] or head[4], head[5])
         block.private = bool(head[1])
         blocks.append(block)
     return blocks
@@ -107,13 +108,62 @@ class Enum:
         self.block, self.name, self.prefix, self.about = block, block.name, head[1], head[2] or ""
         self.rows = []
         for place, text in block.lines:
-            line = re.fullmatch(r"([a-z0-9_]+)(?: = (.+?))?(?: +-- (.*))?", text)
+            line = re.fullmatch(r"([a-z0-9_]+)(?: = (.+?))?(?: +\"([^\"]*)\")?(?: +settles ((?: ?[a-z_]+)+?))?(?: +-- (.*))?", text)
             if not line:
-                block.fail("expected: value [= its outside name] [-- what it means]", place)
-            row = Row(place, line[1], help=line[3] or "")
-            row.outside = line[2] or line[1]
+                block.fail('expected: value [= its outside name] ["its words"] [settles VALUES] [-- what it means]', place)
+            row = Row(place, line[1], help=line[5] or "")
+            row.outside, row.settles = line[2] or line[1], (line[4] or "").split()
+            row.label = line[3] or row.outside.replace("_", " ")
             self.rows.append(row)
-        self.table = f"rg_{self.name}_names"
+        for row in self.rows:
+            for other in set(row.settles) - {row.name for row in self.rows}:
+                block.fail(f"{row.name} settles '{other}', which is no value", row.place)
+        self.id = f"enum {'rg' if block.private else 'roger'}_{self.name}"
+        self.private, self.table = block.private, f"rg_{self.name}_names"
+
+
+class Exits:
+    """Errors, and the statuses with which a command ends."""
+
+    def __init__(self, block):
+        self.block, self.prefix = block, block.rest.split(":")[0].strip()
+        self.rows = []
+        for place, text in block.lines:
+            line = re.fullmatch(r"([a-z]+) +(\d+) +(\S+) +(.+?)(?: -- (.*))?", text)
+            if not line:
+                block.fail("expected: name number name-in-JSON what help says [-- what it is]", place)
+            self.rows.append([value if value != "-" else "" for value in line.groups("")])
+        self.codes = {name.upper() for name, *_, about in self.rows if about}
+
+
+class Settings:
+    """What config.yaml may say."""
+
+    KINDS = ("number", "span", "path", "file-name", "address", "recipients", "switch", "words", "names")
+    UNITS = {"ms": 1, "s": 1000, "m": 60000, "h": 3600000, "d": 86400000}
+
+    def __init__(self, block):
+        self.block, self.rows = block, []
+        for place, text in block.lines:
+            line = re.fullmatch(r"(?:([a-z_]+)\.)?([a-z_]+) +(\S+) +(\S+) +(\S+) +([a-z_]+) +-- (.*)", text)
+            if not line or line[3] not in self.KINDS:
+                block.fail(f"expected: [section.]name kind default least..most name-in-C -- help; kinds are {', '.join(self.KINDS)}", place)
+            bounds = line[5].split("..") if line[5] != "-" else ["0", "0"]
+            if len(bounds) != 2 or (line[5] == "-") == (line[3] in ("number", "span")):
+                block.fail(f"{line[2]}: expected least..most for a number or a span, else -", place)
+            self.rows.append((line[1] or "", line[2], line[3].upper().replace("-", "_"), line[6], *map(self.number, bounds),
+                              "" if line[4] == "-" else line[4], line[7]))
+
+    def number(self, text):
+        span = re.fullmatch(r"(\d+)(ms|[smhd])", text)
+        return f"INT64_C({int(span[1]) * self.UNITS[span[2]]})" if span else text
+
+    def header(self):
+        rows = "".join(f" \\\n\tSETTING({quote(row[0])}, {quote(row[1])}, {', '.join(row[2:6])}, {quote(row[6])}, {quote(row[7])})" for row in self.rows)
+        return f"""/* Made from verbs/ by generate.py: SETTING(section, name, kind, member of rg_config, least, most,
+ * default, what it is for); bounds are of a NUMBER, and in ms of a SPAN. */
+#define RG_SETTINGS(SETTING){rows}
+"""
 
 
 class Record:
@@ -147,18 +197,20 @@ class Verb:
             block.fail("expected: verb NAME(request) reply: what it does")
         self.block, self.name, self.summary, self.command = block, block.name, head[3], block.kind == "command"
         self.request, self.reply = (head[1] or "empty"), head[2]
-        self.examples, self.flags, self.tool, self.errors = [], [], "", []
+        self.examples, self.flags, self.tool, self.loses, self.errors = [], [], "", "", []
         for place, text in block.lines:
             if text.startswith("$ "):
                 self.examples.append(text[2:])
             elif text.startswith("is "):
                 self.flags += text.split()[1:]
+            elif text.startswith("loses "):
+                self.loses = text[6:]
             elif text.startswith("tool "):
                 self.tool = text[5:]
             elif re.match(r"fails [A-Z]+: ", text):
                 self.errors.append(tuple(text[6:].split(": ", 1)))
             else:
-                block.fail("expected: $ example, is FLAGS, tool WORDS, or fails CODE: why", place)
+                block.fail("expected: $ example, is FLAGS, tool WORDS, loses WORDS, or fails CODE: why", place)
 
 
 class House:
@@ -171,8 +223,11 @@ class House:
         self.order = []
         for path in paths:
             for block in read(path):
-                kinds = {"enum": Enum, "verb": Verb, "command": Verb}
+                kinds = {"enum": Enum, "verb": Verb, "command": Verb, "exits": Exits, "settings": Settings}
                 thing = kinds.get(block.kind, Record)(block)
+                if block.kind in ("exits", "settings"):
+                    setattr(self, block.kind, thing)
+                    continue
                 home = self.enums if isinstance(thing, Enum) else self.verbs if isinstance(thing, Verb) else self.records
                 key = thing.id if isinstance(thing, Record) else thing.name
                 if key in home:
@@ -226,6 +281,9 @@ class House:
         for flag in verb.flags:
             if flag not in self.flags:
                 verb.block.fail(f"no flag '{flag}'")
+        for code, _ in verb.errors:
+            if code not in self.exits.codes:
+                verb.block.fail(f"fails {code}: there is no such error; they are {', '.join(sorted(self.exits.codes))}")
 
     # ------------------------------------------------------------------ C
 
@@ -237,7 +295,7 @@ class House:
         return "int" if row.kind in self.enums else KINDS[row.kind]
 
     def remark(self, row):
-        words = [f"enum roger_{row.kind}" if row.kind in self.enums else "", row.help]
+        words = [self.enums[row.kind].id if row.kind in self.enums else "", row.help]
         return "; ".join(word for word in words if word)
 
     def struct(self, record):
@@ -259,7 +317,7 @@ class House:
         return {row.kind[:-2] for record in self.records.values() for row in record.rows if row.kind.endswith("[]")}
 
     def enum(self, enum):
-        lines = comment(enum.about) + [f"enum roger_{enum.name} {{"]
+        lines = comment(enum.about) + [f"{enum.id} {{"]
         for i, row in enumerate(enum.rows):
             lines.append(f"\t{enum.prefix}{row.name.upper()}{' = 1' if i == 0 else ''}," + (f" /* {row.help} */" if row.help else ""))
         return lines + ["};"]
@@ -278,7 +336,7 @@ class House:
             lines.extend(["", *self.struct(record)])
 
         for thing in self.order:
-            if isinstance(thing, Enum) and not thing.block.private and wanted(thing):
+            if isinstance(thing, Enum) and wanted(thing):
                 lines.extend(["", *self.enum(thing)])
             if isinstance(thing, Record):
                 put(thing)
@@ -295,7 +353,8 @@ class House:
         functions = [f"", f"enum {{ ROGER_VERB_COUNT = {len(self.of_rooms(room_is))} }};"]
         for verb in self.of_rooms(room_is):
             functions += ["", *comment(verb.summary), "ROGER_API " + self.prototype(verb, "roger_", "no-workspace" not in verb.flags) + ";"]
-        text = self.header.replace("@RECORDS@\n", "\n".join(lines[1:]) + "\n").replace("@VERBS@\n", "\n".join(functions[1:]) + "\n")
+        codes = "".join(f"\t{self.exits.prefix}{name.upper()} = -{number}, /* {about} */\n" for name, number, _, _, about in self.exits.rows if about)
+        text = self.header.replace("@CODES@\n", codes).replace("@RECORDS@\n", "\n".join(lines[1:]) + "\n").replace("@VERBS@\n", "\n".join(functions[1:]) + "\n")
         return text.replace("/*@", "/*")
 
     def of_rooms(self, room_is):
@@ -319,9 +378,12 @@ class House:
             if not rooms(thing.block.room):
                 continue
             if isinstance(thing, Enum):
-                head.append(f"extern const char *const {thing.table}[]; /* \"\" first, then those of enum roger_{thing.name} */")
+                head.append(f"extern const char *const {thing.table}[]; /* \"\" first, then those of {thing.id} */")
                 values = ", ".join(quote(row.outside) for row in thing.rows)
                 body += ["", f"const char *const {thing.table}[] = {{ \"\", {values}, NULL }};"]
+                if any(row.label != row.outside.replace("_", " ") for row in thing.rows):
+                    head.append(f"extern const char *const rg_{thing.name}_labels[]; /* for people */")
+                    body += [f"const char *const rg_{thing.name}_labels[] = {{ \"\", {', '.join(quote(row.label) for row in thing.rows)}, NULL }};"]
             elif isinstance(thing, Record):
                 head.append(f"extern const struct roger_record {thing.table};")
                 rows = [self.field(thing, row) for row in thing.rows if not row.inside]
@@ -333,6 +395,11 @@ class House:
                 body += self.op(verb)
                 if not verb.command:
                     head.append(self.prototype(verb, "rg_verb_") + ";")
+        if hasattr(self, "exits"):
+            head += ["", "struct rg_exit {", "\tint status;", "\tconst char *code; /* in JSON; \"\": of no error */",
+                     "\tconst char *meaning; /* of the status; \"\": no command ends with it */", "};", "extern const struct rg_exit rg_exits[]; /* up to one without texts */"]
+            rows = "".join(f"\t{{ {number}, {quote(code)}, {quote(meaning)} }},\n" for _, number, code, meaning, _ in self.exits.rows)
+            body += ["", "const struct rg_exit rg_exits[] = {", rows + "\t{ 0 },", "};"]
         private = self.structs(lambda thing: rooms(thing.block.room) and getattr(thing, "private", False))
         guard = "RG_" + header.upper().replace(".", "_")
         top = [f"/* Made from verbs/ by generate.py. */", f"#ifndef {guard}", f"#define {guard}", "", "#include <roger.h>"]
@@ -355,11 +422,23 @@ class House:
         lines += [f"\t.reply = &{reply.table},"] if reply else []
         lines += [f"\t.run = call_{verb.name},"] if not verb.command else []
         lines += [f"\t.tool = {quote(verb.tool)},"] if verb.tool else []
+        numbers = {row[0].upper(): row[1] for row in self.exits.rows}
+        errors = "".join(f"\n\t\t{quote(f'{numbers[code]} {why}')[:-1]}\\n\"" for code, why in verb.errors)
+        lines += [f"\t.errors ={errors},"] if errors else []
         return lines + ["};"]
+
+    def page(self):
+        """What the page knows by name: verbs with the members of their requests, what they lose, and values with their words."""
+        verbs = {verb.name: [row.name for row in self.records[verb.request + "_request"].rows if not row.inside] for verb in self.of_rooms(lambda room: True)}
+        values = {name: {row.outside: row.label for row in enum.rows} for name, enum in self.enums.items()}
+        losses = {verb.name: verb.loses for verb in self.verbs.values() if verb.loses}
+        return "/* names - made from verbs/: verbs with the members of requests, what a verb loses, and values with their words. */\n" + "".join(
+            f"export const {name} = {json.dumps(value, separators=(',', ':'))};\n" for name, value in (("verbs", verbs), ("losses", losses), ("values", values)))
 
     def layout(self):
         """What the structs look like: another one is another library."""
         shape = "\n".join(f"{record.struct} {[(self.type_of(row), row.member) for row in record.rows]}" for record in self.records.values() if not record.base)
+        shape += "".join(f"{enum.name} {[row.name for row in enum.rows]}" for enum in self.enums.values())
         return hashlib.sha256(shape.encode()).hexdigest()[:8]
 
 
@@ -387,6 +466,11 @@ class House:
             lines += ["", f"## {verb.name}", "", verb.summary[0].upper() + verb.summary[1:] + ".", "", "```", *verb.examples, "```", "",
                       *self.table(request), "", f"It answers with `struct {reply.struct}`:", "", *self.table(reply)]
             lines += ["", *(f"- `ROGER_E{code}`: {why}" for code, why in verb.errors)] if verb.errors else []
+        lines += ["", "# What can happen", "", "The kinds of events of `roger timeline`, and what each of them settles.", "", "| kind | what happened | settles |", "|---|---|---|"]
+        lines += [f"| `{row.outside}` | {row.help} | {', '.join(row.settles)} |" for row in self.enums["event_kind"].rows]
+        lines += ["", "# Errors and exit statuses", "", "Any verb may fail with wrong members (64, 65), without a workspace (66), for a caller who may not (77), and by the machine (69 to 75, 78); what else, stands above.", "",
+                  "| code | status | in JSON | |", "|---|---|---|---|"]
+        lines += [f"| {f'`{self.exits.prefix}{name.upper()}`' if about else ''} | {number} | {code} | {about or meaning} |" for name, number, code, meaning, about in self.exits.rows]
         lines += ["", "# The records in replies"]
         for name in sorted(self.listed):
             record = self.records[name]
@@ -427,7 +511,7 @@ def main():
     verbs_h, verbs_c = house.tables(anywhere, "verbs.h", [])
     rows = "".join(f"\t&rg_op_{verb.name},\n" for verb in house.of_rooms(anywhere))
     verbs_c += f"\nconst struct roger_op *const rg_op_table[] = {{\n{rows}\tNULL,\n}};\n"
-    out = {"roger.h": house.public(anywhere), "verbs.h": verbs_h, "verbs.c": verbs_c, "API.md": house.reference(anywhere)}
+    out = {"roger.h": house.public(anywhere), "verbs.h": verbs_h, "verbs.c": verbs_c, "settings.h": house.settings.header(), "names.js": house.page(), "API.md": house.reference(anywhere)}
     for name, text in out.items():
         (Path(sys.argv[1]) / name).write_text(text)
 

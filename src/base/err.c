@@ -69,36 +69,6 @@ int rg_fail_memory(struct roger_err *err)
 	return rg_fail(err, ROGER_ENOMEM, 0, "out of memory");
 }
 
-const char *rg_code_name(int code)
-{
-	switch ((enum roger_code)code) {
-	case ROGER_OK:
-		return "ok";
-	case ROGER_EUSAGE:
-		return "usage";
-	case ROGER_EDATA:
-		return "data";
-	case ROGER_ENOENT:
-		return "no_such";
-	case ROGER_EENGINE:
-		return "engine";
-	case ROGER_EBUG:
-		break;
-	case ROGER_ECREATE:
-		return "cannot_create";
-	case ROGER_ENOMEM:
-	case ROGER_EIO:
-		return "io";
-	case ROGER_ETIMEOUT:
-		return "retry";
-	case ROGER_EREFUSED:
-		return "refused";
-	case ROGER_ECONFIG:
-		return "config";
-	}
-	return "bug";
-}
-
 enum roger_code rg_code_of_create(int system_errno)
 {
 	switch (system_errno) {

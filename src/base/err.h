@@ -26,9 +26,6 @@ int rg_fail_member(struct roger_err *err, enum roger_code code, const char *memb
 
 int rg_fail_memory(struct roger_err *err);
 
-/* "usage", "data", "no_such": a word for programs. */
-const char *rg_code_name(int code);
-
 /* The code that fits a failed open or create. */
 enum roger_code rg_code_of_create(int system_errno);
 

@@ -1,7 +1,7 @@
 /*
  * limits - every bound roger keeps, with its unit and where it comes from.
  *
- * Those a person may change are in host/settings.h with their defaults; these
+ * Those a person may change are in verbs/host with their defaults; these
  * protect roger from its input.
  */
 #ifndef RG_LIMITS_H

@@ -9,30 +9,13 @@
 #include "cli/term.h"
 
 #include "data/record.h"
+#include "verbs.h"
 
 /* ----------------------------------------------------------------- help -- */
 
-/* Commands without a verb take all words as one list. */
-struct words_request {
-	struct roger_strs words;
-};
-static const struct roger_field words_fields[] = {
-	{ "words", ROGER_TEXTS, offsetof(struct words_request, words), ROGER_PLACE, NULL, NULL,
-	  "" },
-	{ 0 },
-};
-static const struct roger_record words_record = { "words", sizeof(struct words_request),
-						  words_fields };
-
-static const struct roger_op words_op = { .name = "words",
-					  .summary = "",
-					  .examples = "",
-					  .flags = ROGER_NO_WORKSPACE,
-					  .request = &words_record };
-
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct words_request *request = run->request;
+	const struct rg_command_words_request *request = run->request;
 	const struct cli_command *command;
 	size_t count;
 
@@ -57,10 +40,8 @@ static const struct cli_option help_options[] = {
 const struct cli_command cli_help = {
 	.name = "help",
 	.paged = true,
-	.own = &words_op,
+	.own = &rg_op_help,
 	.options = help_options,
-	.summary = "show the commands, or the options of one",
-	.examples = "roger help\nroger help --all\nroger help send\n",
 	.run = run_help,
 };
 
@@ -127,7 +108,7 @@ static const char fish_script[] =
 
 static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct words_request *request = run->request;
+	const struct rg_command_words_request *request = run->request;
 	struct roger_str shell = request->words.count == 1 ? request->words.items[0] : RG_STR("");
 
 	const char *script = rg_str_is(shell, "bash")	? bash_script
@@ -154,10 +135,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 
 const struct cli_command cli_completion = {
 	.name = "completion",
-	.own = &words_op,
-	.summary = "print completions for bash, zsh or fish",
-	.examples = "eval \"$(roger completion bash)\"\nroger completion fish > "
-		    "~/.config/fish/completions/roger.fish\n",
+	.own = &rg_op_completion,
 	.run = run_completion,
 };
 
@@ -560,7 +538,7 @@ static void answer(struct completing *completing)
 
 static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct words_request *request = run->request;
+	const struct rg_command_words_request *request = run->request;
 	struct completing completing = { .words = request->words, .workspace = run->workspace };
 
 	(void)err;
@@ -572,7 +550,7 @@ static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *er
 
 const struct cli_command cli_complete = {
 	.name = "__complete",
-	.own = &words_op,
+	.own = &rg_op_completion,
 	.summary = "",
 	.examples = "",
 	.run = run_complete,

@@ -22,6 +22,7 @@
 
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #include "page.h"
+#include "verbs.h"
 
 enum { EVENTS = 2000, SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096, DEPTH_MAX = 6 };
 
@@ -555,31 +556,6 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-#define AT(member) offsetof(struct roger_timeline_request, member)
-static const struct roger_field fields[] = {
-	{ "what", ROGER_TEXT, AT(what), ROGER_PLACE, NULL, NULL,
-	  "an issue, a task, a run or an agent, whichever it is" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "an issue, and nothing else" },
-	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "a task" },
-	{ "run", ROGER_NAME, AT(run), ROGER_RUN, NULL, NULL, "a run" },
-	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "an agent" },
-	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
-	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "the last N events (default 2000)" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record record = { "export", sizeof(struct roger_timeline_request),
-					    fields };
-static const struct roger_op op = {
-	.name = "export",
-	.summary = "write a timeline with its messages as one HTML page",
-	.examples = "roger export app-42 --html --out app-42.html\n"
-		    "roger seal --out app-42.seal\n"
-		    "roger export app-42 --html --seal app-42.seal --out app-42.html\n",
-	.request = &record,
-};
-
 const struct cli_command cli_export = {
-	.name = "export", .own = &op, .options = options, .run = run_export
+	.name = "export", .own = &rg_op_export, .options = options, .run = run_export
 };

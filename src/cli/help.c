@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/screen.h"
+#include "verbs.h"
 
 const char *cli_summary(const struct cli_command *command)
 {
@@ -24,14 +25,15 @@ static void print_examples(FILE *to, const char *examples)
 enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26 };
 
 /* Words from the column where the line is, and in the lines below from there on, too. */
+/* Up to the end of the line. */
 static void print_wrapped(FILE *to, size_t column, const char *text)
 {
 	const size_t screen = cli_screen_width();
 	const size_t width = screen && screen < PAGE_COLUMNS ? screen : PAGE_COLUMNS;
 	size_t at = column, length;
 
-	for (; *text; text += length + (text[length] == ' ')) {
-		length = strcspn(text, " ");
+	for (; *text && *text != '\n'; text += length + (text[length] == ' ')) {
+		length = strcspn(text, " \n");
 		if (at > column && at + 1 + length > width) {
 			fprintf(to, "\n%*s", (int)column, "");
 			at = column;
@@ -90,6 +92,19 @@ static void print_plumbing(FILE *to)
 	}
 }
 
+static void print_exits(FILE *to)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct rg_exit *row;
+
+	rg_buf_add_text(&text, "Exit status:");
+	for (row = rg_exits; row->code; row++)
+		if (*row->meaning)
+			rg_buf_printf(&text, " %d %s.", row->status, row->meaning);
+	rg_buf_add_char(&text, '\0');
+	print_wrapped(to, 0, text.failed ? "" : text.data);
+}
+
 void cli_print_help(FILE *to, bool all)
 {
 	const struct cli_group *group;
@@ -112,9 +127,7 @@ void cli_print_help(FILE *to, bool all)
 	print_wrapped(to, 0,
 		      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, "
 		      "--print MEMBER, --no-pager, --help and --color auto|always|never.");
-#define X(name, status, meaning) " " #status " " meaning "."
-	print_wrapped(to, 0, "Exit status:" CLI_EXITS(X));
-#undef X
+	print_exits(to);
 	print_wrapped(to, 0,
 		      "`roger help COMMAND` shows a command's options, `roger help --all` all "
 		      "commands.");
@@ -207,6 +220,21 @@ static void print_options(FILE *to, const struct cli_command *command)
 		print_option(to, option->name, option->value ? option->value : "", option->help);
 }
 
+/* What the verb fails with, beside what any verb may. */
+static void print_errors(FILE *to, const struct roger_op *op)
+{
+	const char *line, *end;
+
+	if (!op->errors)
+		return;
+	fputs("\nexit status\n", to);
+	for (line = op->errors; *line; line = end + 1) {
+		end = strchrnul(line, '\n');
+		fprintf(to, "  %.2s  ", line);
+		print_wrapped(to, 6, line + 3);
+	}
+}
+
 void cli_print_command_help(FILE *to, const struct cli_command *command)
 {
 	const struct cli_command *other = command->else_is;
@@ -221,6 +249,7 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	cli_print_usage(to, command);
 	fputs("\n\n", to);
 	print_options(to, command);
+	print_errors(to, op);
 	if (!other)
 		return;
 	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, cli_summary(other));

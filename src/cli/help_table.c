@@ -4,108 +4,15 @@
 #include "cli/command.h"
 #include "cli/term.h"
 #include "data/record.h"
-
-struct option {
-	struct roger_str name, member, value, help;
-	int kind;
-	bool place, required;
-	struct roger_strs values;
-};
-struct options {
-	struct option *items;
-	size_t count;
-};
-/* In the order of enum roger_kind. */
-static const char *const kinds[] = { "text",  "name",	 "integer", "flag",   "enum",
-				     "time",  "instant", "span",    "object", "members",
-				     "texts", "records", NULL };
-#define AT(member) offsetof(struct option, member)
-static const struct roger_field option_fields[] = {
-	{ "name", ROGER_TEXT, AT(name), ROGER_REQUIRED, NULL, NULL, "without its dashes" },
-	{ "kind", ROGER_ENUM, AT(kind), 0, kinds, NULL, "of its value; a flag has none" },
-	{ "value", ROGER_TEXT, AT(value), ROGER_SPARE, NULL, NULL, "what help calls its value" },
-	{ "values", ROGER_TEXTS, AT(values), ROGER_SPARE, NULL, NULL, "those of an enum" },
-	{ "member", ROGER_TEXT, AT(member), ROGER_SPARE, NULL, NULL, "of the verb's request" },
-	{ "place", ROGER_BOOL, AT(place), ROGER_SPARE, NULL, NULL, "a word without a name is it" },
-	{ "required", ROGER_BOOL, AT(required), ROGER_SPARE, NULL, NULL, "cannot be left out" },
-	{ "help", ROGER_TEXT, AT(help), ROGER_REQUIRED, NULL, NULL, "what it is for" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record option_record = { "option", sizeof(struct option), option_fields };
-
-struct entry {
-	struct roger_str name, group, summary, usage, otherwise;
-	bool front;
-	struct roger_strs words, examples;
-	struct options options;
-};
-#define AT(member) offsetof(struct entry, member)
-static const struct roger_field entry_fields[] = {
-	{ "name", ROGER_TEXT, AT(name), ROGER_REQUIRED, NULL, NULL, "what follows roger" },
-	{ "group", ROGER_TEXT, AT(group), ROGER_REQUIRED, NULL, NULL, "where help shows it" },
-	{ "front", ROGER_BOOL, AT(front), 0, NULL, NULL, "roger help shows it, without --all" },
-	{ "summary", ROGER_TEXT, AT(summary), ROGER_REQUIRED, NULL, NULL, "what it does" },
-	{ "usage", ROGER_TEXT, AT(usage), ROGER_REQUIRED, NULL, NULL, "the order of its words" },
-	{ "otherwise", ROGER_TEXT, AT(otherwise), ROGER_SPARE, NULL, NULL,
-	  "without its own words it does what this command does" },
-	{ "words", ROGER_TEXTS, AT(words), ROGER_SPARE, NULL, NULL, "one of these may follow it" },
-	{ "examples", ROGER_TEXTS, AT(examples), 0, NULL, NULL, "command lines" },
-	{ "options", ROGER_RECORDS, AT(options), 0, NULL, &option_record, "its own" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record entry_record = { "command", sizeof(struct entry), entry_fields };
-
-struct ending {
-	int64_t status;
-	struct roger_str meaning;
-};
-static const struct roger_field ending_fields[] = {
-	{ "status", ROGER_INT, offsetof(struct ending, status), 0, NULL, NULL, "a number" },
-	{ "meaning", ROGER_TEXT, offsetof(struct ending, meaning), ROGER_REQUIRED, NULL, NULL,
-	  "in words" },
-	{ 0 },
-};
-static const struct roger_record ending_record = { "exit status", sizeof(struct ending),
-						   ending_fields };
-
-struct table {
-	struct rg_arena *arena;
-	struct {
-		struct entry *items;
-		size_t count;
-	} commands;
-	struct options options;
-	struct {
-		struct ending *items;
-		size_t count;
-	} exits;
-};
-#define AT(member) offsetof(struct table, member)
-static const struct roger_field table_fields[] = {
-	{ "commands", ROGER_RECORDS, AT(commands), 0, NULL, &entry_record,
-	  "all, or the one asked "
-	  "for" },
-	{ "options", ROGER_RECORDS, AT(options), 0, NULL, &option_record, "of every command" },
-	{ "exits", ROGER_RECORDS, AT(exits), 0, NULL, &ending_record, "what exit statuses mean" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record cli_help_record = { "help", sizeof(struct table), table_fields };
-
-static struct ending endings[] = {
-#define X(name, status, meaning) { (status), { meaning, sizeof meaning - 1 } },
-	CLI_EXITS(X)
-#undef X
-};
+#include "verbs.h"
 
 /* ---------------------------------------------------------------- filling -- */
 
-static bool add_option(struct table *table, struct options *options, struct option option)
+static bool add_option(struct rg_help_reply *table, struct rg_option_list *options,
+		       struct rg_option option)
 {
-	struct option *place =
-		rg_arena_push(table->arena, &options->items, &options->count, sizeof *place);
+	struct rg_option *place =
+		rg_arena_push(table->memory, &options->items, &options->count, sizeof *place);
 
 	if (place)
 		*place = option;
@@ -128,25 +35,28 @@ static bool add_parts(struct rg_arena *arena, struct roger_strs *list, const cha
 }
 
 /* Options that are no member of a request: all they say is whether they have a value. */
-static bool add_own(struct table *table, struct options *options, const struct cli_option *own)
+static bool add_own(struct rg_help_reply *table, struct rg_option_list *options,
+		    const struct cli_option *own)
 {
 	for (; own && own->name; own++)
 		if (!add_option(table, options,
-				(struct option){ .name = rg_str(own->name),
-						 .kind = own->value ? ROGER_TEXT : ROGER_BOOL,
-						 .value = rg_str(own->value ? own->value : ""),
-						 .help = rg_str(own->help) }))
+				(struct rg_option){ .name = rg_str(own->name),
+						    .kind = own->value ? RG_OPTION_TEXT
+								       : RG_OPTION_FLAG,
+						    .value = rg_str(own->value ? own->value : ""),
+						    .help = rg_str(own->help) }))
 			return false;
 	return true;
 }
 
-static bool add_field(struct table *table, struct options *options, const struct roger_field *field)
+static bool add_field(struct rg_help_reply *table, struct rg_option_list *options,
+		      const struct roger_field *field)
 {
-	struct option option = { .member = rg_str(field->name),
-				 .kind = (int)field->kind,
-				 .place = field->flags & ROGER_PLACE,
-				 .required = field->flags & ROGER_REQUIRED,
-				 .help = rg_str(field->help) };
+	struct rg_option option = { .member = rg_str(field->name),
+				    .kind = (int)field->kind + 1, /* unset comes first */
+				    .place = field->flags & ROGER_PLACE,
+				    .required = field->flags & ROGER_REQUIRED,
+				    .help = rg_str(field->help) };
 	char name[64], value[64];
 	size_t i;
 
@@ -154,15 +64,15 @@ static bool add_field(struct table *table, struct options *options, const struct
 	cli_value_word(field, value);
 	for (i = 0; field->kind == ROGER_ENUM && field->names[i]; i++)
 		if (*field->names[i] &&
-		    !rg_arena_add(table->arena, &option.values, rg_str(field->names[i])))
+		    !rg_arena_add(table->memory, &option.values, rg_str(field->names[i])))
 			return false;
-	return rg_arena_copy(table->arena, rg_str(field->flags & ROGER_SELF ? "as" : name),
+	return rg_arena_copy(table->memory, rg_str(field->flags & ROGER_SELF ? "as" : name),
 			     &option.name) &&
-	       rg_arena_copy(table->arena, rg_str(value), &option.value) &&
+	       rg_arena_copy(table->memory, rg_str(value), &option.value) &&
 	       add_option(table, options, option);
 }
 
-static bool add_fields(struct table *table, struct options *options,
+static bool add_fields(struct rg_help_reply *table, struct rg_option_list *options,
 		       const struct cli_command *command)
 {
 	const struct roger_field *field;
@@ -185,7 +95,7 @@ static bool is_named(const char *names, const char *name)
 	return false;
 }
 
-static void set_group(struct entry *entry, const char *name)
+static void set_group(struct rg_command *entry, const char *name)
 {
 	const struct cli_group *group;
 
@@ -197,7 +107,7 @@ static void set_group(struct entry *entry, const char *name)
 	}
 }
 
-static bool copy_usage(struct table *table, const struct cli_command *command,
+static bool copy_usage(struct rg_help_reply *table, const struct cli_command *command,
 		       struct roger_str *ret)
 {
 	struct cli_page page;
@@ -207,45 +117,62 @@ static bool copy_usage(struct table *table, const struct cli_command *command,
 		return false;
 	cli_print_usage(page.to, command);
 	copied = cli_page_end(&page) &&
-		 rg_arena_copy(table->arena, (struct roger_str){ page.text, page.length }, ret);
+		 rg_arena_copy(table->memory, (struct roger_str){ page.text, page.length }, ret);
 	free(page.text);
 	return copied;
 }
 
-static bool add_entry(struct table *table, const struct cli_command *command)
+static bool add_entry(struct rg_help_reply *table, const struct cli_command *command)
 {
 	const struct roger_op *op = cli_op(command);
 	const char *examples = command->examples ? command->examples : op->examples;
-	struct entry *entry = rg_arena_push(table->arena, &table->commands.items,
-					    &table->commands.count, sizeof *entry);
+	struct rg_command *entry = rg_arena_push(table->memory, &table->commands.items,
+						 &table->commands.count, sizeof *entry);
 
 	if (!entry)
 		return false;
-	*entry = (struct entry){ .name = rg_str(command->name),
-				 .summary = rg_str(cli_summary(command)) };
+	*entry = (struct rg_command){ .name = rg_str(command->name),
+				      .summary = rg_str(cli_summary(command)) };
 	if (command->else_is)
 		entry->otherwise = rg_str(command->else_is->name);
 	set_group(entry, command->name);
 	return copy_usage(table, command, &entry->usage) &&
-	       add_parts(table->arena, &entry->examples, examples ? examples : "", '\n') &&
-	       add_parts(table->arena, &entry->words, command->words ? command->words : "", '|') &&
+	       add_parts(table->memory, &entry->examples, examples ? examples : "", '\n') &&
+	       add_parts(table->memory, &entry->errors, op->errors ? op->errors : "", '\n') &&
+	       add_parts(table->memory, &entry->words, command->words ? command->words : "", '|') &&
 	       add_fields(table, &entry->options, command) &&
 	       add_own(table, &entry->options, command->options);
+}
+
+static bool add_exits(struct rg_help_reply *table)
+{
+	const struct rg_exit *row;
+	struct rg_exit_status *place;
+
+	for (row = rg_exits; row->code; row++) {
+		if (!*row->meaning)
+			continue;
+		place = rg_arena_push(table->memory, &table->exits.items, &table->exits.count,
+				      sizeof *place);
+		if (!place)
+			return false;
+		*place = (struct rg_exit_status){ row->status, rg_str(row->meaning) };
+	}
+	return true;
 }
 
 int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
 			 struct roger_err *err)
 {
-	struct table table = { .arena = run->arena,
-			       .exits = { endings, sizeof endings / sizeof *endings } };
+	struct rg_help_reply table = { .memory = run->arena };
 	const struct cli_command *command;
 	bool added = !only || add_entry(&table, only);
 	size_t i = 0;
 
 	while (!only && added && (command = cli_next_command(&i)))
 		added = add_entry(&table, command);
-	if (!added || !add_own(&table, &table.options, cli_common_options))
+	if (!added || !add_own(&table, &table.options, cli_common_options) || !add_exits(&table))
 		return rg_fail_memory(err);
-	cli_print_reply(run, &cli_help_record, &table);
+	cli_print_reply(run, &rg_help_reply_record, &table);
 	return ROGER_OK;
 }

@@ -22,6 +22,7 @@
 #include "data/caller.h"
 #include "data/json.h"
 #include "data/record.h"
+#include "verbs.h"
 
 enum {
 	INPUT_BYTES_MAX = 64 << 20, /* more is read and dropped */
@@ -34,15 +35,9 @@ enum {
 	ABOVE_MAX = 64, /* programs above us that are looked at */
 };
 
-struct request {
-	struct roger_str agent;
-	int tool;
-	int event;
-};
-
 struct hook {
 	struct roger *roger;
-	struct request request;
+	struct rg_hook_request request;
 	struct cli_hook_event event;
 	enum cli_hook_host host;
 	bool elsewhere; /* the store is one that this program is linked without */
@@ -204,10 +199,11 @@ static bool may_say(const struct hook *hook)
 /* Who wakes the agent may need the session's name. */
 static void note_arrival(const struct hook *hook)
 {
-	const struct roger_arrive_request request = { .agent = hook->request.agent,
-						      .session = hook->event.session,
-						      .tool = rg_str(
-							      cli_hook_tools[hook->request.tool]) };
+	const struct roger_arrive_request request = {
+		.agent = hook->request.agent,
+		.session = hook->event.session,
+		.tool = rg_str(rg_hook_tool_names[hook->request.tool])
+	};
 	struct roger_arrive_reply reply = { 0 };
 
 	if (hook->host == CLI_HOOK_OWN && rg_name_valid(hook->event.session) &&
@@ -406,9 +402,9 @@ static struct rg_json *begin(const struct cli_run *run, struct hook *hook, struc
 {
 	struct rg_json *said;
 
-	*hook = (struct hook){ .request = *(const struct request *)run->request };
+	*hook = (struct hook){ .request = *(const struct rg_hook_request *)run->request };
 	if (!hook->request.agent.length)
-		hook->request.agent = rg_str(cli_hook_tools[hook->request.tool]);
+		hook->request.agent = rg_str(rg_hook_tool_names[hook->request.tool]);
 	set_budget(hook->request.event);
 	rg_buf_init(input, INPUT_BYTES_MAX);
 	read_input(input);
@@ -469,27 +465,6 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 /* ---------------------------------------------------------------- command -- */
 
-#define AT(member) offsetof(struct request, member)
-static const struct roger_field fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "whose mail (--as, else ROGER_AGENT, else the tool's name)" },
-	{ "tool", ROGER_ENUM, AT(tool), ROGER_REQUIRED | ROGER_PLACE, cli_hook_tools, NULL,
-	  "claude, codex, gemini or opencode" },
-	{ "event", ROGER_ENUM, AT(event), ROGER_REQUIRED | ROGER_PLACE, cli_hook_kinds, NULL,
-	  "session-start, prompt, tool, stop or idle" },
-	{ 0 },
-};
-static const struct roger_record request_record = { "hook", sizeof(struct request), fields };
-
-static const struct roger_op op = {
-	.name = "hook",
-	.summary = "run by an agent's tool at its events; see setup",
-	.examples = "roger hook claude prompt\n"
-		    "echo '{\"stop_hook_active\":false}' | roger hook codex stop --as bob\n",
-	.flags = ROGER_NO_WORKSPACE,
-	.request = &request_record,
-};
-
 const struct cli_command cli_hook = {
-	.name = "hook", .own = &op, .forgiving = true, .run = run_hook
+	.name = "hook", .own = &rg_op_hook, .forgiving = true, .run = run_hook
 };

@@ -2,11 +2,6 @@
 
 #include "data/json.h"
 
-const char *const cli_hook_tools[] = { "", "claude", "codex", "gemini", "opencode", NULL };
-const char *const cli_hook_kinds[] = {
-	"", "session-start", "prompt", "tool", "stop", "idle", NULL
-};
-
 /* What the tools call the events, where they do not say it themselves. */
 static const char *const event_names[][CLI_HOOK_KINDS] = {
 	[CLI_HOOK_CLAUDE] = { "", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop",

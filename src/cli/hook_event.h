@@ -6,29 +6,19 @@
 #define CLI_HOOK_EVENT_H
 
 #include "base/str.h"
+#include "verbs.h"
 
-enum cli_hook_tool {
+/* Beside those of enum rg_hook_tool and enum rg_hook_event. */
+enum {
 	CLI_HOOK_NO_TOOL,
-	CLI_HOOK_CLAUDE,
-	CLI_HOOK_CODEX,
-	CLI_HOOK_GEMINI,
-	CLI_HOOK_OPENCODE,
-	CLI_HOOK_OTHER /* one that roger writes no hooks for */
+	CLI_HOOK_OTHER = CLI_HOOK_OPENCODE + 1, /* one that roger writes no hooks for */
+	CLI_HOOK_NO_EVENT = 0,
+	CLI_HOOK_KINDS = CLI_HOOK_IDLE + 1,
 };
-enum cli_hook_kind {
-	CLI_HOOK_NO_EVENT,
-	CLI_HOOK_SESSION_START,
-	CLI_HOOK_PROMPT,
-	CLI_HOOK_TOOL,
-	CLI_HOOK_STOP,
-	CLI_HOOK_IDLE,
-	CLI_HOOK_KINDS
-};
-extern const char *const cli_hook_tools[], *const cli_hook_kinds[];
 
 struct cli_hook_event {
-	int tool; /* enum cli_hook_tool */
-	int kind; /* enum cli_hook_kind */
+	int tool; /* enum rg_hook_tool */
+	int kind; /* enum rg_hook_event */
 	struct roger_str name;
 	struct roger_str session; /* the tool's name for it, or nothing */
 	bool stopped_before;	  /* a hook has already kept the tool from stopping */

@@ -173,7 +173,7 @@ static int find_agent(const char *said)
 	if (!said || !*said)
 		return CLI_HOOK_NO_TOOL;
 	for (tool = CLI_HOOK_CLAUDE; tool < CLI_HOOK_OTHER; tool++)
-		if (begins(rg_str(said), cli_hook_tools[tool]))
+		if (begins(rg_str(said), rg_hook_tool_names[tool]))
 			break;
 	return tool;
 }

@@ -12,6 +12,7 @@
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
+#include "verbs.h"
 
 /* ------------------------------------------------------------ commands -- */
 
@@ -74,27 +75,15 @@ static const struct cli_option bare_options[] = {
 	{ 0 },
 };
 
-struct version_reply {
-	void *memory;
-	struct roger_str version;
-};
-static const struct roger_field version_fields[] = {
-	{ "version", ROGER_TEXT, offsetof(struct version_reply, version), ROGER_REQUIRED, NULL,
-	  NULL, "of roger" },
-	{ 0 },
-};
-static const struct roger_record version_record = { "version", sizeof(struct version_reply),
-						    version_fields };
-
 static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct version_reply reply = { .version = RG_STR(ROGER_VERSION) };
+	const struct rg_version_reply reply = { .version = RG_STR(ROGER_VERSION) };
 
 	(void)err;
 	if (run->form == CLI_HUMAN)
 		fputs("roger " ROGER_VERSION "\n", cli_out);
 	else
-		cli_print_reply(run, &version_record, &reply);
+		cli_print_reply(run, &rg_version_reply_record, &reply);
 	*ret_exit = CLI_DONE;
 	return ROGER_OK;
 }
@@ -106,20 +95,13 @@ static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return run_version(run, ret_exit, err);
 }
 
-static const struct roger_field no_fields[] = { { 0 } };
-static const struct roger_record no_request = { "", 0, no_fields };
-static const struct roger_op bare_op = { .flags = ROGER_NO_WORKSPACE,
-					 .request = &no_request,
-					 .reply = &version_record };
 static const struct cli_command bare = {
-	.name = "", .own = &bare_op, .options = bare_options, .run = run_bare
+	.name = "", .own = &rg_op_version, .options = bare_options, .run = run_bare
 };
 
 const struct cli_command cli_version = {
 	.name = "version",
-	.own = &bare_op,
-	.summary = "print the version of roger",
-	.examples = "roger version\n",
+	.own = &rg_op_version,
 	.run = run_version,
 };
 
@@ -254,27 +236,6 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 		cli_print_item(run, field->record, list->items + i * field->record->size);
 }
 
-/* An error as an object, for --json. */
-struct error_object {
-	int64_t exit;
-	struct roger_str code, message, member;
-	bool retryable;
-};
-
-#define AT(member) offsetof(struct error_object, member)
-static const struct roger_field error_fields[] = {
-	{ "error.code", ROGER_TEXT, AT(code), ROGER_REQUIRED, NULL, NULL, "the kind of error" },
-	{ "error.exit", ROGER_INT, AT(exit), ROGER_REQUIRED, NULL, NULL, "the exit status" },
-	{ "error.message", ROGER_TEXT, AT(message), ROGER_REQUIRED, NULL, NULL, "for people" },
-	{ "error.member", ROGER_TEXT, AT(member), ROGER_SPARE, NULL, NULL,
-	  "of the request, which is wrong" },
-	{ "error.retryable", ROGER_BOOL, AT(retryable), ROGER_REQUIRED, NULL, NULL,
-	  "the same command may do better later" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record cli_error_record = { "error", sizeof(struct error_object), error_fields };
-
 static void print_words(const struct roger_err *err)
 {
 	cli_complain("roger", rg_str(err->message));
@@ -283,9 +244,11 @@ static void print_words(const struct roger_err *err)
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
 {
 	int status = cli_exit_of(code);
-	const struct error_object object = { status, rg_str(rg_code_name(code)),
-					     rg_str(err->message), rg_str(err->member),
-					     status == CLI_RETRY };
+	const struct rg_error object = { .code = rg_str(rg_code_name(code)),
+					 .exit = status,
+					 .message = rg_str(err->message),
+					 .member = rg_str(err->member),
+					 .retryable = status == CLI_RETRY };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
 
 	cli_progress_end();
@@ -293,7 +256,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		print_words(err);
 		return;
 	}
-	rg_words_encode(&cli_error_record, &object, &line);
+	rg_words_encode(&rg_error_record, &object, &line);
 	/* Where there is no memory for an object, words need none. */
 	if (line.failed) {
 		print_words(err);

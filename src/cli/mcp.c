@@ -11,17 +11,13 @@
 #include "cli/frame.h"
 #include "cli/term.h"
 #include "data/record.h"
+#include "verbs.h"
 
 enum {
 	WATCH_MS = 200, /* between looks whether we are to stop */
 	NEWS = 200,
 	URI_BYTES = 512,
 	MCP_THREADS = 128, /* of roger serve: each agent may wait at one */
-};
-
-struct request {
-	struct roger_str agent;
-	struct roger_str tool;
 };
 
 /* ----------------------------------------------------------------- who it is -- */
@@ -463,7 +459,7 @@ static int look_at_workspace(struct mcp_session *session, struct roger_err *err)
 
 static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct request *request = run->request;
+	const struct rg_mcp_request *request = run->request;
 	struct mcp_session session = { .workspace = run->workspace,
 				       .launched = request->agent,
 				       .tool = request->tool };
@@ -491,22 +487,4 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-#define AT(member) offsetof(struct request, member)
-static const struct roger_field fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
-	  "who is served (--as, else ROGER_AGENT, else --for, else the client's own name)" },
-	{ "for", ROGER_NAME, AT(tool), 0, NULL, NULL,
-	  "the tool that starts it: the agent's name, unless the client is another tool" },
-	{ 0 },
-};
-static const struct roger_record request_record = { "mcp", sizeof(struct request), fields };
-
-static const struct roger_op op = {
-	.name = "mcp",
-	.summary = "serve an agent over MCP (Model Context Protocol), on stdio",
-	.examples = "roger mcp --as bob\nclaude mcp add roger -- roger mcp --for claude\n",
-	.flags = ROGER_NO_WORKSPACE,
-	.request = &request_record,
-};
-
-const struct cli_command cli_mcp = { .name = "mcp", .own = &op, .run = run_mcp };
+const struct cli_command cli_mcp = { .name = "mcp", .own = &rg_op_mcp, .run = run_mcp };

@@ -2,100 +2,51 @@
 #include "cli/command.h"
 #include "cli/term.h"
 #include "data/schema.h"
-
-struct schema_request {
-	struct roger_str verb;
-	bool request;
-};
-#define AT(member) offsetof(struct schema_request, member)
-static const struct roger_field request_fields[] = {
-	{ "verb", ROGER_TEXT, AT(verb), ROGER_PLACE, NULL, NULL,
-	  "a command, or a verb of roger.h" },
-	{ "request", ROGER_BOOL, AT(request), 0, NULL, NULL,
-	  "of the request, as send --batch and the library take it, in place of the reply" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record request_record = { "schema", sizeof(struct schema_request),
-						    request_fields };
-
-struct schema_item {
-	struct roger_str name, about;
-};
-#define AT(member) offsetof(struct schema_item, member)
-static const struct roger_field item_fields[] = {
-	{ "name", ROGER_TEXT, AT(name), ROGER_REQUIRED, NULL, NULL, "what follows roger schema" },
-	{ "about", ROGER_TEXT, AT(about), ROGER_REQUIRED, NULL, NULL, "what it does" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record item_record = { "schema", sizeof(struct schema_item),
-						 item_fields };
-
-struct schema_reply {
-	struct rg_arena *memory;
-	struct {
-		struct schema_item *items;
-		size_t count;
-	} schemas;
-};
-static const struct roger_field reply_fields[] = {
-	{ "schemas", ROGER_RECORDS, offsetof(struct schema_reply, schemas), 0, NULL, &item_record,
-	  "verbs, and what else has a schema" },
-	{ 0 },
-};
-static const struct roger_record reply_record = { "schemas", sizeof(struct schema_reply),
-						  reply_fields };
+#include "verbs.h"
 
 /* What has a schema, and is no verb's reply. */
 static const struct {
 	const char *name, *about;
 	const struct roger_record *record;
 } others[] = {
-	{ "error", "an error of any command, on standard error", &cli_error_record },
-	{ "batch", "the reply of send --batch", &cli_batch_record },
+	{ "error", "an error of any command, on standard error", &rg_error_record },
+	{ "batch", "the reply of send --batch", &rg_batch_record },
 	{ "queued", "the reply of send --queue, where the server did not answer",
-	  &cli_queued_record },
-	{ "help", "every command, option and exit status", &cli_help_record },
+	  &rg_queued_record },
+	{ "help", "every command, option and exit status", &rg_help_reply_record },
 };
 enum { OTHERS = sizeof others / sizeof *others };
 
-static bool add_item(struct schema_reply *reply, const char *name, const char *about)
+static bool add_item(struct rg_schema_reply *reply, const char *name, const char *about)
 {
-	struct schema_item *item = rg_arena_push(reply->memory, &reply->schemas.items,
-						 &reply->schemas.count, sizeof *item);
+	struct rg_schema *item = rg_arena_push(reply->memory, &reply->schemas.items,
+					       &reply->schemas.count, sizeof *item);
 
 	if (item)
-		*item = (struct schema_item){ rg_str(name), rg_str(about) };
+		*item = (struct rg_schema){ rg_str(name), rg_str(about) };
 	return item;
 }
 
-static int list(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
+	struct rg_schema_reply reply = { .memory = rg_arena_new() };
 	const struct cli_command *command;
 	const struct roger_op *const *op;
-	bool added = true;
+	bool added = reply.memory;
 	size_t i = 0;
 
-	(void)roger;
-	(void)request;
-	for (op = roger_ops(); *op && added; op++)
-		added = add_item(reply, (*op)->name, (*op)->summary);
+	for (op = roger_ops(); added && *op; op++)
+		added = add_item(&reply, (*op)->name, (*op)->summary);
 	while (added && (command = cli_next_command(&i)))
 		if (command->own && command->own->reply)
-			added = add_item(reply, command->name,
-					 command->summary ? command->summary
-							  : command->own->summary);
+			added = add_item(&reply, command->name, cli_summary(command));
 	for (i = 0; i < OTHERS && added; i++)
-		added = add_item(reply, others[i].name, others[i].about);
-	return added ? ROGER_OK : rg_fail_memory(err);
+		added = add_item(&reply, others[i].name, others[i].about);
+	if (added)
+		return cli_answer(run, &reply, ret_exit), ROGER_OK;
+	rg_arena_free(reply.memory);
+	return rg_fail_memory(err);
 }
-
-static const struct roger_op schema_op = { .name = "schema",
-					   .flags = ROGER_NO_WORKSPACE,
-					   .request = &request_record,
-					   .reply = &reply_record,
-					   .run = list };
 
 /* ---------------------------------------------------------------- one -- */
 
@@ -112,7 +63,7 @@ static const struct roger_op *find_op(struct roger_str name)
 	return *op;
 }
 
-static int find(const struct schema_request *request, const struct roger_record **ret_record,
+static int find(const struct rg_schema_request *request, const struct roger_record **ret_record,
 		struct roger_err *err)
 {
 	const struct roger_op *op = find_op(request->verb);
@@ -129,7 +80,7 @@ static int find(const struct schema_request *request, const struct roger_record 
 }
 
 /* Before the rest of an object: which schema it is, and of what. */
-static void add_title(const struct schema_request *request, struct rg_buf *out)
+static void add_title(const struct rg_schema_request *request, struct rg_buf *out)
 {
 	rg_buf_printf(
 		out,
@@ -142,12 +93,12 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
-	const struct schema_request *request = run->request;
+	const struct rg_schema_request *request = run->request;
 	const struct roger_record *record;
 	int r;
 
 	if (!request->verb.length)
-		return cli_call(run, ret_exit, err);
+		return run_list(run, ret_exit, err);
 	r = find(request, &record, err);
 	if (r < 0)
 		return r;
@@ -163,9 +114,6 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 const struct cli_command cli_schema = {
 	.name = "schema",
-	.own = &schema_op,
-	.summary = "print the JSON Schema of what a command prints with --json",
-	.examples = "roger schema send\nroger schema send --request\nroger schema error\nroger "
-		    "schema\n",
+	.own = &rg_op_schema,
 	.run = run_schema,
 };

@@ -11,6 +11,7 @@
 #include "cli/screen.h"
 #include "cli/term.h"
 #include "data/record.h"
+#include "verbs.h"
 
 /* How many sends of a batch share one append and one sync. */
 enum { GROUP = 512 };
@@ -230,22 +231,6 @@ static int send_one(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 /* ------------------------------------------------------------- the outbox -- */
 
-struct queued {
-	bool queued;
-	struct roger_str key;
-	struct roger_strs to;
-};
-#define AT(member) offsetof(struct queued, member)
-static const struct roger_field queued_fields[] = {
-	{ "queued", ROGER_BOOL, AT(queued), 0, NULL, NULL,
-	  "it is on this machine's disk, and goes out once the server answers" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "with which it is sent once" },
-	{ "to", ROGER_TEXTS, AT(to), 0, NULL, NULL, "recipients" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record cli_queued_record = { "queued", sizeof(struct queued), queued_fields };
-
 static int check_queue(const struct cli_run *run, struct roger_err *err)
 {
 	if (!cli_given(run, "queue") ||
@@ -258,14 +243,14 @@ static int check_queue(const struct cli_run *run, struct roger_err *err)
 /* It is not sent, and not said to be. */
 static int queue(const struct cli_run *run, struct roger_err *err)
 {
-	struct queued queued = { .queued = true, .to = request_of(run)->to };
+	struct rg_queued queued = { .queued = true, .to = request_of(run)->to };
 	int r = remote_queue(run->roger, cli_op(run->command), run->request, &queued.key, err);
 	size_t i;
 
 	if (r < 0)
 		return r;
 	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, &cli_queued_record, &queued);
+		cli_print_reply(run, &rg_queued_record, &queued);
 	for (i = 0; run->form == CLI_HUMAN && !run->quiet && i < queued.to.count; i++)
 		cli_say("queued -> %t, until %s answers\n", queued.to.items[i],
 			remote_server(run->roger));
@@ -275,22 +260,6 @@ static int queue(const struct cli_run *run, struct roger_err *err)
 /* -------------------------------------------------------------- a batch -- */
 
 enum { FIELDS_MAX = 24 };
-
-struct batch_summary {
-	int64_t sent, stored, repeated, left_out;
-};
-#define AT(member) offsetof(struct batch_summary, member)
-static const struct roger_field summary_fields[] = {
-	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "sends done" },
-	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "messages on disk" },
-	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "sends whose key was known" },
-	{ "left_out", ROGER_INT, AT(left_out), 0, NULL, NULL,
-	  "copied messages of roger itself, or of a person: nobody sends under their names" },
-	{ 0 },
-};
-#undef AT
-const struct roger_record cli_batch_record = { "batch", sizeof(struct batch_summary),
-					       summary_fields };
 
 struct batch {
 	struct cli_run *run;
@@ -305,8 +274,8 @@ struct batch {
 	size_t count;
 	struct rg_buf input;
 	size_t input_at;
-	int64_t line;		   /* last one read */
-	struct batch_summary done; /* so far */
+	int64_t line;	      /* last one read */
+	struct rg_batch done; /* so far */
 	int64_t bytes;
 	int64_t total_bytes; /* of standard input, where it is a file */
 };
@@ -402,7 +371,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	if (r < 0)
 		return fail_group(batch, r, err);
 	for (i = 0; i < reply.items.count; i++) {
-		batch->done.repeated += reply.items.items[i].duplicate;
+		batch->done.duplicates += reply.items.items[i].duplicate;
 		if (batch->run->form == CLI_JSONL)
 			cli_print_reply(batch->run, cli_op(batch->run->command)->reply,
 					&reply.items.items[i]);
@@ -599,7 +568,7 @@ static void make_record(struct batch *batch)
 static int send_batch(struct cli_run *run, struct roger_err *err)
 {
 	struct batch *batch = calloc(1, sizeof *batch);
-	struct batch_summary summary;
+	struct rg_batch summary;
 	int r;
 
 	if (!batch)
@@ -627,10 +596,10 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 			"under their names\n",
 			summary.left_out);
 	if (run->form == CLI_JSON)
-		cli_print_reply(run, &cli_batch_record, &summary);
+		cli_print_reply(run, &rg_batch_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)
 		cli_say("%d send%p, %d message%p stored, %d known already%s\n", summary.sent,
-			summary.stored, summary.repeated,
+			summary.stored, summary.duplicates,
 			request_of(run)->dry_run ? " (dry run: nothing stored)" : "");
 	return ROGER_OK;
 }

@@ -5,23 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/term.h"
-
-struct top_request {
-	struct roger_str agent;
-};
-
-static const struct roger_field request_fields[] = {
-	{ "agent", ROGER_NAME, offsetof(struct top_request, agent), ROGER_SELF, NULL, NULL,
-	  "who replies and acknowledges (--as, else ROGER_AGENT, else human)" },
-	{ 0 },
-};
-static const struct roger_record request_record = { "top", sizeof(struct top_request),
-						    request_fields };
-static const struct roger_op top_op = { .name = "top",
-					.summary = "watch agents, runs, claims and messages live",
-					.examples = "roger top\nroger top --as lead\n",
-					.flags = ROGER_NO_WORKSPACE,
-					.request = &request_record };
+#include "verbs.h"
 
 static int check_terminal(const struct cli_run *run, struct roger_err *err)
 {
@@ -37,7 +21,7 @@ static int check_terminal(const struct cli_run *run, struct roger_err *err)
 
 static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct top_request *request = run->request;
+	const struct rg_top_request *request = run->request;
 	const char *const words[] = { "roger-top", run->workspace ? run->workspace : "",
 				      request->agent.length ? request->agent.data : "",
 				      *cli_style(CLI_BOLD) ? NULL : "plain", NULL };
@@ -49,4 +33,4 @@ static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 				  "the library ncursesw (libncurses-dev)", err);
 }
 
-const struct cli_command cli_top = { .name = "top", .own = &top_op, .run = run_top };
+const struct cli_command cli_top = { .name = "top", .own = &rg_op_top, .run = run_top };

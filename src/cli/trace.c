@@ -2,29 +2,13 @@
 #include "base/clock.h"
 #include "cli/mail.h"
 #include "cli/term.h"
+#include "verbs.h"
 
-/* The way of every message; other steps are told where they happened. */
-static const struct {
-	enum roger_step step;
-	const char *name;
-	bool always;
-} rows[] = {
-	{ ROGER_STEP_STORED, "stored", true },
-	{ ROGER_STEP_DELIVERED, "delivered", false },
-	{ ROGER_STEP_WAKE, "wake attempted", true },
-	{ ROGER_STEP_HANDED, "handed to file", false },
-	{ ROGER_STEP_LOOKED, "looked at", true },
-	{ ROGER_STEP_CLAIMED, "claimed", false },
-	{ ROGER_STEP_RETURNED, "given back", false },
-	{ ROGER_STEP_LEASE_EXPIRED, "lease expired", false },
-	{ ROGER_STEP_READ, "read", true },
-	{ ROGER_STEP_ACKNOWLEDGED, "acknowledged", true },
-	{ ROGER_STEP_TIMEOUT, "timed out", true },
-	{ ROGER_STEP_REFUSED, "refused", false },
-	{ ROGER_STEP_DEAD, "dead", true },
-	{ ROGER_STEP_REDELIVERED, "redelivered", false },
-	{ ROGER_STEP_STALE, "stale", false },
-	{ ROGER_STEP_ARCHIVED, "archived", false },
+/* Steps that each message is asked for; others are told where they happened. */
+enum {
+	ALWAYS = 1 << ROGER_STEP_STORED | 1 << ROGER_STEP_WAKE | 1 << ROGER_STEP_LOOKED |
+		 1 << ROGER_STEP_READ | 1 << ROGER_STEP_ACKNOWLEDGED | 1 << ROGER_STEP_TIMEOUT |
+		 1 << ROGER_STEP_DEAD,
 };
 
 enum { NAME_COLUMNS = 14, TIME_COLUMNS = 19 };
@@ -72,24 +56,25 @@ static void print_step(const char *name, const struct roger_trace_step *step)
 	cli_say("\n");
 }
 
-static void print_row(const struct roger_trace *trace, size_t row)
+static void print_row(const struct roger_trace *trace, int row)
 {
+	const char *name = rg_step_labels[row];
 	bool any = false;
 	size_t i;
 
 	for (i = 0; i < trace->steps.count; i++) {
-		if (trace->steps.items[i].step != (int)rows[row].step)
+		if (trace->steps.items[i].step != row)
 			continue;
-		print_step(any ? "" : rows[row].name, &trace->steps.items[i]);
+		print_step(any ? "" : name, &trace->steps.items[i]);
 		any = true;
 	}
-	if (!any && rows[row].always)
-		cli_say("  %S%*s  -%.\n", CLI_DIM, NAME_COLUMNS, rows[row].name);
+	if (!any && ALWAYS & 1 << row)
+		cli_say("  %S%*s  -%.\n", CLI_DIM, NAME_COLUMNS, name);
 }
 
 static void print_trace(const struct roger_trace *trace)
 {
-	size_t i;
+	int row;
 
 	cli_say("%S%t%.  %t", CLI_BOLD, trace->id, trace->from);
 	if (trace->seq)
@@ -99,8 +84,8 @@ static void print_trace(const struct roger_trace *trace)
 	cli_say_set(rg_str_is(trace->proved, "token") ? "  sender proved by %t" : "  sender %t",
 		    trace->proved);
 	cli_say("\n  %t\n", trace->summary);
-	for (i = 0; i < sizeof rows / sizeof *rows; i++)
-		print_row(trace, i);
+	for (row = 1; rg_step_labels[row]; row++)
+		print_row(trace, row);
 }
 
 static void print_traces(const struct cli_run *run, const void *reply_)

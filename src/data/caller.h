@@ -6,10 +6,7 @@
 #ifndef RG_CALLER_H
 #define RG_CALLER_H
 
-#include <roger.h>
-
-/* What a caller has to be allowed; each may do what those before it may. */
-enum rg_right { RG_LOOK, RG_ACT, RG_ADMINISTER };
+#include "verbs.h"
 
 enum rg_caller_how {
 	RG_BY_FILES,  /* whoever may write the files may do anything with them */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "verbs.h"
 
 /* A RECORDS or TEXTS field: items and their number. */
 struct list {
@@ -935,4 +936,13 @@ void rg_record_encode(const struct roger_record *type, const void *record, struc
 void rg_words_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
 {
 	encode(type, true, record, out);
+}
+
+const char *rg_code_name(int code)
+{
+	const struct rg_exit *row = rg_exits;
+
+	while (row->code && (!*row->code || row->status != -code))
+		row++;
+	return code == ROGER_OK ? "ok" : row->code ? row->code : rg_code_name(ROGER_EBUG);
 }

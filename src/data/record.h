@@ -100,4 +100,7 @@ int rg_enum_find(const char *const *names, struct roger_str name);
 /* "context, result, decision or data" */
 void rg_enum_list(const char *const *names, struct rg_buf *out);
 
+/* "usage", "data", "no_such": a word for programs. */
+const char *rg_code_name(int code);
+
 #endif

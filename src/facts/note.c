@@ -28,41 +28,6 @@ static const struct {
 };
 enum { WORD_COUNT = sizeof words / sizeof *words };
 
-#define AT(member) offsetof(struct rg_note, member)
-#define MEMBER(name, kind, member)                                                                 \
-	{                                                                                          \
-		name, kind, AT(member), ROGER_SPARE, NULL, NULL, ""                                \
-	}
-static const struct roger_field fields[] = {
-	MEMBER("tool", ROGER_TEXT, tool),
-	MEMBER("verb", ROGER_TEXT, verb),
-	MEMBER("agent", ROGER_TEXT, agent),
-	MEMBER("by", ROGER_TEXT, by),
-	MEMBER("terminal", ROGER_TEXT, terminal),
-	MEMBER("parent", ROGER_TEXT, parent),
-	MEMBER("login", ROGER_TEXT, login),
-	MEMBER("from", ROGER_TEXT, from),
-	MEMBER("to", ROGER_TEXT, to),
-	MEMBER("file", ROGER_TEXT, file),
-	MEMBER("line", ROGER_INT, line),
-	MEMBER("seq", ROGER_INT, seq),
-	MEMBER("run", ROGER_TEXT, run),
-	MEMBER("ids", ROGER_TEXTS, ids),
-	MEMBER("count", ROGER_INT, count),
-	MEMBER("position", ROGER_INT, position),
-	MEMBER("attempt", ROGER_INT, attempt),
-	MEMBER("program", ROGER_TEXT, program),
-	MEMBER("test", ROGER_BOOL, test),
-	MEMBER("for", ROGER_TEXT, for_tool),
-	MEMBER("session", ROGER_TEXT, session),
-	MEMBER("", ROGER_MEMBERS, numbers),
-	MEMBER("duplicates", ROGER_INT, duplicates),
-	{ 0 },
-};
-#undef MEMBER
-#undef AT
-static const struct roger_record record = { "note", sizeof(struct rg_note), fields };
-
 static struct roger_str word_of(enum rg_note_kind kind)
 {
 	size_t i;
@@ -126,7 +91,7 @@ int rg_note_print(const struct rg_note *note, struct rg_buf *out, struct roger_e
 	if (!said.verb.length)
 		said.verb = word_of(note->kind);
 	rg_buf_init(&details, SIZE_MAX);
-	rg_record_encode(&record, &said, &details);
+	rg_record_encode(&rg_note_record, &said, &details);
 	if (note->more[0].name && !details.failed) {
 		details.length--;
 		add_more(note, &details);
@@ -150,7 +115,7 @@ static int read_details(struct roger_str details, struct rg_arena *arena, struct
 
 	r = rg_json_read_within(details, arena, &json, err);
 	if (r == ROGER_OK)
-		r = rg_record_decode(&record, rg_json_root(json), &said, arena, err);
+		r = rg_record_decode(&rg_note_record, rg_json_root(json), &said, arena, err);
 	if (r == ROGER_EDATA)
 		return ROGER_OK;
 	if (r == ROGER_OK)

@@ -9,6 +9,7 @@
 #define RG_NOTE_H
 
 #include "facts/activity.h"
+#include "verbs.h"
 
 enum rg_note_kind {
 	RG_NOTE_FOREIGN, /* another program's entry */
@@ -45,39 +46,6 @@ enum rg_note_failure {
 	RG_FAILURE_RETRY, /* not confirmed in time */
 	RG_FAILURE_KEY,	  /* refused because of the key's earlier result */
 	RG_FAILURE_OTHER,
-};
-
-/* A number that is written even if it is 0. */
-struct rg_note_number {
-	const char *name;
-	int64_t value;
-};
-
-/* One note; unset members are not written. */
-struct rg_note {
-	struct roger_activity entry; /* its details are computed from the members below */
-	enum rg_note_kind kind;
-	enum rg_note_failure failure; /* only when read */
-
-	struct roger_str tool,
-		verb; /* tool only when read; verb also when the kind has no word of its own */
-	struct roger_str agent;
-	struct roger_str by;		   /* RG_BY_PERSON: somebody else than the agent looked */
-	struct roger_str terminal, parent; /* of the process that ran the verb */
-	struct roger_str login; /* or, through `roger serve`: "token bob 1a2b3c4d", "socket" */
-	struct roger_str from, to, file; /* bridge, ingest: what was skipped, and where */
-	int64_t line, seq;
-	struct roger_str run;
-	struct roger_strs ids;		    /* the first message ids */
-	int64_t count;			    /* number of all messages */
-	int64_t position;		    /* wake, inbox: of the newest message */
-	int64_t attempt;		    /* wake */
-	struct roger_str program;	    /* wake, run */
-	bool test;			    /* wake */
-	struct roger_str for_tool, session; /* arrive */
-	struct rg_note_number more[3];	    /* up to the first without a name */
-	struct roger_str numbers;	    /* more numeric members, as JSON */
-	int64_t duplicates;
 };
 
 /* Print the note as a line of the log.  Defaults: task `general`, the current time. */

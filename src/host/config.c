@@ -35,10 +35,6 @@ struct setting {
 	const char *about;
 };
 
-enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000 };
-
-#define DAY_MS INT64_C(86400000)
-
 /* Without a section the key begins behind the dot. */
 #define ROW(section, name, kind, member, least, most, text, about)                                 \
 	{ section,                                                                                 \
@@ -637,7 +633,7 @@ static void add_span(struct rg_buf *out, int64_t ms)
 	static const struct {
 		int64_t ms;
 		const char *unit;
-	} units[] = { { DAY_MS, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
+	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
 	size_t i;
 
 	for (i = 0; i < sizeof units / sizeof *units; i++)

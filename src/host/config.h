@@ -13,7 +13,7 @@
 
 #include "base/names.h"
 #include "facts/person.h"
-#include "host/settings.h"
+#include "settings.h"
 
 struct rg_group {
 	struct roger_str name; /* workers, or any other name but all */
@@ -48,7 +48,7 @@ enum rg_recipients {
 struct rg_config {
 	struct rg_arena *memory;
 
-	/* A member for each row of settings.h. */
+	/* A member for each setting of verbs/host. */
 #define RG_MEMBER(section, name, kind, member, ...) RG_MEMBER_##kind member;
 	RG_SETTINGS(RG_MEMBER)
 #undef RG_MEMBER

@@ -209,14 +209,14 @@ static int find_all(const struct rg_config *config, const char *root, struct rg_
 }
 
 int rg_storage_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
-		   struct rg_trusted_places *ret_places, struct roger_err *err)
+		   struct rg_trusted_place_list *ret_places, struct roger_err *err)
 {
 	struct rg_trusted_place *items = rg_arena_get(arena, PLACES * sizeof *items);
 	struct rg_trusted_place ordinary[PLACES];
 	struct rg_config *defaults = NULL;
 	int r = items ? find_all(config, root, arena, items, err) : rg_fail_memory(err);
 
-	*ret_places = (struct rg_trusted_places){ items, PLACES };
+	*ret_places = (struct rg_trusted_place_list){ items, PLACES };
 	if (r < 0 || !config->places_configured)
 		return r;
 	r = rg_config_new(&defaults, err);
@@ -268,7 +268,7 @@ static int sum_names(struct roger_strs names, struct rg_arena *arena, struct rog
 }
 
 int rg_storage_tracked(const struct rg_config *config, const char *root,
-		       struct rg_trusted_places places, struct rg_arena *arena,
+		       struct rg_trusted_place_list places, struct rg_arena *arena,
 		       enum rg_git_state *ret_state, struct roger_strs *ret_files,
 		       struct roger_str *ret_sha256, struct roger_err *err)
 {

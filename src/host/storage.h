@@ -31,14 +31,14 @@ RG_CHECKED int rg_storage_find(const struct rg_config *config, const char *root,
 
 /* Every place of a mailbox, as it is resolved.  What has its default is not looked at. */
 RG_CHECKED int rg_storage_all(const struct rg_config *config, const char *root,
-			      struct rg_arena *arena, struct rg_trusted_places *ret_places,
+			      struct rg_arena *arena, struct rg_trusted_place_list *ret_places,
 			      struct roger_err *err);
 
 /*
  * Which of its files git tracks; sha256: of their names, "" where there are none.
  */
 RG_CHECKED int rg_storage_tracked(const struct rg_config *config, const char *root,
-				  struct rg_trusted_places places, struct rg_arena *arena,
+				  struct rg_trusted_place_list places, struct rg_arena *arena,
 				  enum rg_git_state *ret_state, struct roger_strs *ret_files,
 				  struct roger_str *ret_sha256, struct roger_err *err);
 

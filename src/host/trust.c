@@ -22,34 +22,6 @@ enum {
 	WORD_BYTES_MAX = 3000, /* of a piece of a word that may name a file */
 };
 
-#define AT(member) offsetof(struct rg_trusted_place, member)
-static const struct roger_field place_fields[] = {
-	{ "setting", ROGER_TEXT, AT(setting), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "path", ROGER_TEXT, AT(path), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "origin", ROGER_TEXT, AT(origin), 0, NULL, NULL, "" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record place_record = { "place", sizeof(struct rg_trusted_place),
-						  place_fields };
-
-#define AT(member) offsetof(struct rg_trusted, member)
-static const struct roger_field fields[] = {
-	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "path", ROGER_TEXT, AT(path), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "owner", ROGER_INT, AT(owner), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "accepted_at", ROGER_TIME, AT(accepted_at_ms), 0, NULL, NULL, "" },
-	{ "commands", ROGER_TEXTS, AT(commands), 0, NULL, NULL, "" },
-	{ "paths", ROGER_TEXTS, AT(paths), 0, NULL, NULL, "" },
-	{ "places", ROGER_RECORDS, AT(places), ROGER_SPARE, NULL, &place_record, "" },
-	{ "tracked", ROGER_TEXT, AT(tracked), ROGER_SPARE, NULL, NULL, "" },
-	{ "seal_key", ROGER_TEXT, AT(seal_key), ROGER_SPARE, NULL, NULL, "" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record document_record = { "trust", sizeof(struct rg_trusted), fields };
-
 /* -------------------------------------------------------------- identity -- */
 
 bool rg_trust_is_ours(int64_t owner)
@@ -165,7 +137,7 @@ static int read_document(const char *path, struct rg_arena *memory, struct rg_tr
 	if (!rg_arena_copy(memory, rg_buf_str(&text), &kept))
 		return rg_fail_memory(err);
 	*ret_found = rg_json_read_within(kept, memory, &json, NULL) == ROGER_OK &&
-		     rg_record_decode(&document_record, rg_json_root(json), &document, memory,
+		     rg_record_decode(&rg_trusted_record, rg_json_root(json), &document, memory,
 				      NULL) == ROGER_OK;
 	if (*ret_found)
 		*ret_document = document;
@@ -192,7 +164,7 @@ static int write_document(const char *root, const struct rg_trusted *document,
 		return rg_fail(err, ROGER_ECREATE, 0,
 			       "neither HOME nor XDG_STATE_HOME names a folder, so there is no "
 			       "place to remember what you trust");
-	rg_record_encode(&document_record, document, &text);
+	rg_record_encode(&rg_trusted_record, document, &text);
 	rg_json_add_pretty(&pretty, rg_buf_str(&text));
 	if (text.failed || pretty.failed)
 		return rg_fail_memory(err);
@@ -513,7 +485,7 @@ int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *
 
 bool rg_trust_has_place(const struct rg_trust *trust, const struct rg_trusted_place *place)
 {
-	const struct rg_trusted_places *known = &trust->known.places;
+	const struct rg_trusted_place_list *known = &trust->known.places;
 	size_t i;
 
 	if (rg_str_is(place->origin, "ROGER_STORE") ||
@@ -525,7 +497,7 @@ bool rg_trust_has_place(const struct rg_trust *trust, const struct rg_trusted_pl
 	return !known->count && (place->usual || rg_str_among(trust->known.paths, place->path));
 }
 
-void rg_trust_compare(struct rg_trust *trust, struct rg_trusted_places places)
+void rg_trust_compare(struct rg_trust *trust, struct rg_trusted_place_list places)
 {
 	size_t i;
 

@@ -20,32 +20,10 @@
 #define RG_TRUST_H
 
 #include "host/git.h"
+#include "verbs.h"
 
 #define RG_TRUST_MACHINE_FILE "/etc/roger/trust"
 
-/* Where something of a mailbox is. */
-struct rg_trusted_place {
-	struct roger_str setting; /* "storage.data_dir" */
-	struct roger_str path;	  /* absolute, links resolved; of "store" the address */
-	struct roger_str origin;  /* who says so: "default", a file and its line, a variable */
-	bool usual;		  /* it is the default one; not in the document */
-};
-ROGER_LIST(rg_trusted_places, rg_trusted_place);
-
-/* The document on disk. */
-struct rg_trusted {
-	int64_t version;
-	struct roger_str path; /* the workspace: the folder that holds .roger/ */
-	int64_t owner;	       /* user id */
-	struct roger_str id;   /* "": not trusted; it only notes that a person was warned */
-	int64_t accepted_at_ms;
-	struct roger_strs commands; /* SHA-256, 64 hexadecimal digits each */
-	struct roger_strs paths;    /* absolute, links resolved */
-	/* None: of an older roger; the default ones, and those of paths. */
-	struct rg_trusted_places places;
-	struct roger_str tracked;  /* SHA-256 of what git may track of it; "": nothing */
-	struct roger_str seal_key; /* the public half of the key it is sealed with; "": none yet */
-};
 ROGER_LIST(rg_trusted_list, rg_trusted);
 
 struct rg_trust {
@@ -61,7 +39,7 @@ struct rg_trust {
 	struct roger_strs machine_paths;
 
 	/* By rg_trust_compare(): all places as they are now; the first that is not trusted. */
-	struct rg_trusted_places places;
+	struct rg_trusted_place_list places;
 	const struct rg_trusted_place *moved;
 };
 
@@ -98,7 +76,7 @@ RG_CHECKED int rg_trust_digest(const char *root, struct roger_strs words, struct
 
 /* Compare the places that a configuration gives, whose texts are borrowed, with the trusted ones.
  */
-void rg_trust_compare(struct rg_trust *trust, struct rg_trusted_places places);
+void rg_trust_compare(struct rg_trust *trust, struct rg_trusted_place_list places);
 bool rg_trust_has_place(const struct rg_trust *trust, const struct rg_trusted_place *place);
 
 /* What git tracks, by SHA-256, counts as nothing where a person accepted it, or named the mailbox.

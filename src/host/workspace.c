@@ -169,7 +169,7 @@ const char *rg_workspace_below(const char *root, const char *path)
 int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
 		       struct roger_err *err)
 {
-	struct rg_trusted_places places;
+	struct rg_trusted_place_list places;
 	int r = ROGER_OK;
 
 	if (!workspace->trust)

@@ -140,7 +140,6 @@ static void fill_in(const struct roger *roger, const struct roger_op *op, void *
 int rg_caller_check(struct roger *roger, const struct roger_op *op, const void *request,
 		    struct rg_arena *arena, const void **ret_request, struct roger_err *err)
 {
-	static const char *const rights[] = { "look", "act", "administer" };
 	void *copy;
 	int r;
 
@@ -150,7 +149,8 @@ int rg_caller_check(struct roger *roger, const struct roger_op *op, const void *
 	if (roger->caller.right < rg_right_of(op))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "this token may %s; '%s' needs one that may %s",
-			       rights[roger->caller.right], op->name, rights[rg_right_of(op)]);
+			       rg_right_names[roger->caller.right], op->name,
+			       rg_right_names[rg_right_of(op)]);
 	if (roger->caller.right == RG_ACT &&
 	    rg_config_reserves_sender(roger->workspace->config, roger->caller.name))
 		return rg_fail(err, ROGER_EREFUSED, 0,

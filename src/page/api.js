@@ -1,5 +1,7 @@
 /* api - the server's verbs, who we are to it, and its events. */
 
+import { values, verbs } from "./names.js";
+
 /* What the server said, in its words (RFC 9457). */
 export class Problem extends Error {
 	constructor(status, said) {
@@ -25,6 +27,13 @@ async function call(method, path, body, headers, signal) {
 	return said;
 }
 
+/* A slip of ours is found at once, and not by a server that leaves out what it does not know. */
+function checked(verb, members) {
+	for (const name of Object.keys(members || {}))
+		if (!verbs[verb]?.includes(name)) throw new Problem(0, { detail: `${verb}: there is no member '${name}'` });
+	return members;
+}
+
 function query(members) {
 	const words = new URLSearchParams();
 	for (const [name, value] of Object.entries(members || {}))
@@ -33,11 +42,11 @@ function query(members) {
 	return words.size ? "?" + words : "";
 }
 
-export const get = (verb, members, signal) => call("GET", "/v1/" + verb + query(members), undefined, undefined, signal);
+export const get = (verb, members, signal) => call("GET", "/v1/" + verb + query(checked(verb, members)), undefined, undefined, signal);
 /* With a key of our own, so that the same twice is stored once. */
 export const newKey = () => "page:" + crypto.randomUUID() + ":1";
 export const post = (verb, members, key) =>
-	call("POST", "/v1/" + verb, JSON.stringify(members), { "Content-Type": "application/json", ...(key ? { "Idempotency-Key": key } : {}) });
+	call("POST", "/v1/" + verb, JSON.stringify(checked(verb, members)), { "Content-Type": "application/json", ...(key ? { "Idempotency-Key": key } : {}) });
 
 let table;
 export const openapi = () => table ||= call("GET", "/openapi.json").catch(e => { table = undefined; throw e; });
@@ -47,7 +56,7 @@ export const openapi = () => table ||= call("GET", "/openapi.json").catch(e => {
 export const login = key => call("POST", "/login", JSON.stringify({ key }), { "Content-Type": "application/json" });
 export const logout = () => call("POST", "/logout", "{}", { "Content-Type": "application/json" });
 
-const RIGHTS = ["look", "act", "administer"];
+const RIGHTS = Object.keys(values.right);
 export const may = right => RIGHTS.indexOf(state.session?.right || "look") >= RIGHTS.indexOf(right);
 /* Who writes: whose login it is, also where that one administers. */
 export const self = () => state.session?.name || "human";

@@ -1,4 +1,5 @@
 /* message - one message with its proof, its thread, and what can be answered to it. */
+import { values } from "./names.js";
 import { h, ask, copy, instant, line, marked, ms, path, say, when } from "./dom.js";
 import { get, may, mayAs, newKey, post, self } from "./api.js";
 import { confirmLoss } from "./palette.js";
@@ -20,9 +21,9 @@ function provenance(m) {
 	return h("p", { class: "proof" }, h("span", { class: "badge", "data-is": level }, level), h("span", {}, words, m.via && ", came in by " + line(m.via)));
 }
 
-/* The steps of a trace, in the order and by the names of `roger trace`; true: shown also where there is none yet. */
-const RUNGS = [["stored", "stored", true], ["delivered", "delivered"], ["wake", "wake attempted", true], ["handed", "handed to file"], ["looked", "looked at", true], ["claimed", "claimed"], ["returned", "given back"], ["lease_expired", "lease expired"],
-	["read", "read", true], ["acknowledged", "acknowledged", true], ["timeout", "timed out"], ["refused", "refused"], ["dead", "dead"], ["redelivered", "redelivered"], ["stale", "stale"], ["archived", "archived"]];
+/* The steps of a trace, in the order and by the names of `roger trace`; these are shown also where there is none yet. */
+const ALWAYS = ["stored", "wake", "looked", "read", "acknowledged"];
+const RUNGS = Object.entries(values.step).map(([kind, name]) => [kind, name, ALWAYS.includes(kind)]);
 /* How far it got: each rung with the first such step, its instant and the line that proves it. No rung stands for another. */
 function evidence(trace) {
 	const steps = trace?.steps || [];
@@ -136,7 +137,7 @@ export async function ackRows(page, rows) {
 	if (!open.length) { say("It is acknowledged already."); return; }
 	const refused = open.find(m => !mayAs(m.to));
 	if (refused) { say(`This login may not acknowledge mail of ${line(refused.to)}.`, "bad"); return; }
-	const outcome = h("select", { "aria-label": "Outcome" }, ["done", "blocked", "rejected"].map(o => h("option", {}, o)));
+	const outcome = h("select", { "aria-label": "Outcome" }, Object.keys(values.ack_outcome).map(o => h("option", {}, o)));
 	const note = h("input", { "aria-label": "Note", placeholder: "a note for the sender", maxlength: 500, autocomplete: "off" });
 	const names = [...new Set(open.map(m => m.to))];
 	const body = h("div", { class: "fields" }, h("p", {}, `For ${names.map(line).join(", ")}, ${open.length == 1 ? "this message is" : `these ${open.length} messages are`} dealt with from now on. That cannot be taken back.${inPlace(names)}`), h("label", {}, h("span", {}, "Outcome"), outcome), h("label", {}, h("span", {}, "Note"), note));
@@ -155,7 +156,7 @@ export const compose = {
 		page.title(answers ? "Reply" : "Write");
 		const to = h("input", { name: "to", required: !answers, autocomplete: "off", spellcheck: "false", list: "agents", value: query.to || "", placeholder: "bob, or bob,carol, or all" });
 		const issue = h("input", { name: "issue", autocomplete: "off", spellcheck: "false", value: query.issue || "" });
-		const type = h("select", { name: "type" }, ["context", "result", "decision", "data"].map(t => h("option", {}, t)));
+		const type = h("select", { name: "type" }, Object.keys(values.type).map(t => h("option", {}, t)));
 		const text = h("textarea", { name: "content", required: true, rows: 10 });
 		const known = h("datalist", { id: "agents" }), before = h("section", { class: "thread" }), trouble = h("p", { class: "trouble", role: "alert" });
 		const field = (title, e, about) => h("label", {}, h("span", {}, title), e, about && h("small", {}, about));
@@ -167,7 +168,7 @@ export const compose = {
 			trouble.textContent = "";
 			const common = { from: self(), content: text.value, type: type.value, ...(issue.value ? { issue: issue.value } : {}) };
 			try {
-				const reply = await (answers ? post("reply", { ...common, id: answers }, key) : post("send", { ...common, to: to.value.split(/[\s,]+/).filter(Boolean) }, key));
+				const reply = await (answers ? post("reply", { ...common, reply_to: answers }, key) : post("send", { ...common, to: to.value.split(/[\s,]+/).filter(Boolean) }, key));
 				say(`Stored: ${reply.messages.length == 1 ? "#" + reply.seq + " to " + line(reply.messages[0].to) : reply.messages.length + " messages"}${reply.never_seen?.length ? "; never seen here: " + reply.never_seen.map(line).join(", ") : ""}`);
 				page.go(answers ? path("thread", answers) : path("message", reply.messages[0].id), true);
 			} catch (e) { trouble.textContent = (e.member ? e.member + ": " : "") + e.message; button.disabled = false; form.elements[e.member]?.focus(); }

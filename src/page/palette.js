@@ -1,4 +1,5 @@
 /* palette - any view and any verb by its name; the keys; and a form for each verb. */
+import { losses } from "./names.js";
 import { h, ask, command, copy, line, marked, path, say } from "./dom.js";
 import { get, may, mayAs, newKey, openapi, post, self } from "./api.js";
 
@@ -65,25 +66,9 @@ export function help(on, set) {
 
 /* -------------------------------------------------------------------- a verb's form -- */
 
-/* What cannot be undone; a verb that is not here and writes only adds a record. */
-export const LOSSES = {
-	purge: "Entries of the send log of old cycles are deleted. They cannot be brought back.",
-	archive: "The messages leave every inbox and list, and stay in messages_archive/. There is no verb that brings them back.",
-	cleanup: "Old messages leave every inbox and list, and stay in messages_archive/. There is no verb that brings them back.",
-	receive: "The messages count as read by this agent, for ever. If it did not see them, it will not.",
-	claim: "The messages are yours until the lease ends; nobody else gets them until then.",
-	ack: "The messages count as read by this agent, for ever.",
-	redeliver: "The messages are sent once more. If the receiver did the work already, it may do it twice.",
-	stale: "The dead letters are marked as no longer needed. That is recorded and cannot be taken back.",
-	accept: "This damage will no longer fail verify. That is recorded and cannot be taken back.",
-	settle: "The failure of the run is recorded as dealt with, and status leaves it out from now on.",
-	retire: "Mail to this agent is refused, or passed on, from now on. `undo` ends that.",
-	cycle: "A new cycle begins: keys may be used once more, so what was sent in the last one can be sent again.",
-	session: "A new session begins: the numbers of all senders begin anew.",
-	rebuild: "The index is made anew. Nothing is lost; it takes a while with many messages.",
-};
+/* A verb that loses nothing and writes only adds a record. */
 export async function confirmLoss(verb, what) {
-	return !LOSSES[verb] || await ask(what, h("p", {}, LOSSES[verb]), [["Cancel", ""], [verb[0].toUpperCase() + verb.slice(1).replaceAll("_", " "), "yes", "danger"]]) == "yes";
+	return !losses[verb] || await ask(what, h("p", {}, losses[verb]), [["Cancel", ""], [verb[0].toUpperCase() + verb.slice(1).replaceAll("_", " "), "yes", "danger"]]) == "yes";
 }
 
 function fieldOf(name, schema, required, about) {

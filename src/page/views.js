@@ -1,4 +1,5 @@
 /* views - what each address shows. */
+import { values } from "./names.js";
 import { h, ago, clock, copy, instant, line, ms, path, say, span, when } from "./dom.js";
 import { get, may, mayAs, newKey, post, self } from "./api.js";
 import { grid } from "./grid.js";
@@ -7,8 +8,8 @@ import { ackRows, inPlace, compose, message, thread } from "./message.js";
 
 /* ------------------------------------------------------------------ messages as rows -- */
 
-export const stateOf = m => m.archived_at ? "archived" : m.acked_at ? m.ack_outcome && m.ack_outcome != "none" ? m.ack_outcome : "acked"
-	: m.read ? "read" : m.claimed_until > Date.now() ? "claimed" : "unread";
+export const stateOf = m => m.archived_at ? "archived" : m.acked_at ? m.ack_outcome || "acked"
+	: m.read ? "read" : m.claimed_until && ms(m.claimed_until) > Date.now() ? "claimed" : "unread";
 
 const columns = {
 	time: { name: "time", title: "Age", time: true, get: m => m.created_at },
@@ -369,7 +370,7 @@ function openTimelines(page, signal) {
 
 /* --------------------------------------------------------------------------- runs -- */
 
-const STATUS = { active: "active", suspect_delivery_failure: "overdue", done_but_not_forwarded: "result not read", completed: "completed", recovered: "recovered", blocked: "blocked" };
+const STATUS = values.run_status;
 const TONE = { active: "soon", suspect_delivery_failure: "bad", done_but_not_forwarded: "soon", completed: "good", recovered: "good", blocked: "bad" };
 const runs = {
 	open(page, name, query, signal) {

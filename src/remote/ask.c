@@ -21,22 +21,6 @@ enum {
 	PAUSE_MS_MAX = 1000,
 };
 
-/* An error as the server says it. */
-struct problem {
-	struct roger_str type, detail, member;
-	int64_t exit;
-};
-#define AT(member) offsetof(struct problem, member)
-static const struct roger_field problem_fields[] = {
-	{ "type", ROGER_TEXT, AT(type), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "detail", ROGER_TEXT, AT(detail), 0, NULL, NULL, "" },
-	{ "member", ROGER_TEXT, AT(member), 0, NULL, NULL, "" },
-	{ "exit", ROGER_INT, AT(exit), 0, NULL, NULL, "" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record problem_record = { "problem", sizeof(struct problem),
-						    problem_fields };
 static const char problem_type[] = "urn:roger:error:";
 
 int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err)
@@ -54,30 +38,26 @@ int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err)
 
 /* False: it is no problem of roger's. */
 static bool read_problem(const struct remote_answer *answer, struct rg_arena *arena,
-			 struct problem *ret)
+			 struct rg_problem *ret)
 {
 	const size_t length = sizeof problem_type - 1;
 	const struct rg_json *json;
 
-	*ret = (struct problem){ 0 };
+	*ret = (struct rg_problem){ 0 };
 	return rg_json_read_within(rg_buf_str(&answer->body), arena, &json, NULL) == ROGER_OK &&
-	       rg_answer_decode(&problem_record, rg_json_root(json), ret, arena, NULL) ==
+	       rg_answer_decode(&rg_problem_record, rg_json_root(json), ret, arena, NULL) ==
 		       ROGER_OK &&
 	       ret->type.length > length && strncmp(ret->type.data, problem_type, length) == 0;
 }
 
 /* The code that ends the command as it would end beside the workspace. */
-static enum roger_code code_of(const struct problem *problem, long status)
+static enum roger_code code_of(const struct rg_problem *problem, long status)
 {
-	static const enum roger_code codes[] = { ROGER_EUSAGE,	ROGER_EDATA,	ROGER_ENOENT,
-						 ROGER_EENGINE, ROGER_EBUG,	ROGER_ECREATE,
-						 ROGER_EIO,	ROGER_ETIMEOUT, ROGER_EREFUSED,
-						 ROGER_ECONFIG };
-	size_t i;
+	const struct rg_exit *row;
 
-	for (i = 0; i < sizeof codes / sizeof *codes; i++)
-		if (problem->exit == -(int64_t)codes[i])
-			return codes[i];
+	for (row = rg_exits; row->code; row++)
+		if (*row->code && problem->exit == row->status)
+			return (enum roger_code) - row->status;
 	return status == 401 || status == 403 ? ROGER_EREFUSED
 	       : status == 413		      ? ROGER_EDATA
 	       : status < 400		      ? ROGER_ECONFIG
@@ -86,7 +66,7 @@ static enum roger_code code_of(const struct problem *problem, long status)
 }
 
 /* "token": what is wrong is who asks.  No store is named: it is not this program's to look for. */
-static int fail_problem(const struct problem *problem, long status, struct roger_err *err)
+static int fail_problem(const struct rg_problem *problem, long status, struct roger_err *err)
 {
 	enum roger_code code = code_of(problem, status);
 	char member[REMOTE_MEMBER_BYTES] = "";
@@ -115,7 +95,7 @@ static int fail_foreign(const struct roger *roger, long status, struct roger_err
 /* ------------------------------------------------------------------- tries -- */
 
 /* Something in between, or too much to do: the verb has not said what came of it. */
-static bool is_passing(const struct problem *problem, bool known, long status)
+static bool is_passing(const struct rg_problem *problem, bool known, long status)
 {
 	if (status == 429 || status == 502 || status == 504)
 		return true;
@@ -129,7 +109,7 @@ static int judge(const struct roger *roger, const struct remote_answer *answer, 
 		 struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct problem problem;
+	struct rg_problem problem;
 	bool known;
 
 	if (answer->status == 200)

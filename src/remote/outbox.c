@@ -151,18 +151,9 @@ static int lock_outbox(int folder, int64_t wait_ms, int *ret_lock, struct roger_
 struct item {
 	struct roger_str name;
 	struct rg_buf body;
-	struct roger_str from, key;
+	struct rg_waiting said;
 	char tries[REMOTE_KEY_BYTES]; /* of one whose key the server makes */
 };
-
-#define AT(member) offsetof(struct item, member)
-static const struct roger_field item_fields[] = {
-	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "" },
-	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL, "" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record item_record = { "waiting", sizeof(struct item), item_fields };
 
 static int read_item(int folder, struct item *item, struct rg_arena *arena, struct roger_err *err)
 {
@@ -177,7 +168,9 @@ static int read_item(int folder, struct item *item, struct rg_arena *arena, stru
 		r = rg_json_read_within(rg_buf_str(&item->body), arena, &json, err);
 	if (r == ROGER_OK)
 		r = remote_new_key(item->tries, err);
-	return r < 0 ? r : rg_answer_decode(&item_record, rg_json_root(json), item, arena, err);
+	return r < 0 ? r
+		     : rg_answer_decode(&rg_waiting_record, rg_json_root(json), &item->said, arena,
+					err);
 }
 
 /* Its own token is another one: those of the same sender wait, too, and so stay in order. */
@@ -199,7 +192,8 @@ static int send_item(struct roger *roger, const struct item *item, struct roger_
 	struct remote_answer answer = { 0 };
 	struct remote_request request = { .path = "/v1/send",
 					  .body = rg_buf_str(&item->body),
-					  .key = item->key.length ? item->key.data : item->tries,
+					  .key = item->said.key.length ? item->said.key.data
+								       : item->tries,
 					  .within_ms = WITHIN_MS };
 	int r = remote_ask(roger, &request, &answer, err);
 
@@ -216,7 +210,7 @@ static int put_aside(struct roger *roger, int folder, const struct item *item,
 	snprintf(name, sizeof name, "%.16s%s", item->name.data, refused_end);
 	snprintf(roger->notice, sizeof roger->notice,
 		 "a message of '%.*s' that waited in the outbox was refused: %.250s",
-		 RG_STR_CUT(item->from), why->message);
+		 RG_STR_CUT(item->said.from), why->message);
 	return rg_file_rename(folder, item->name.data, name, true, err);
 }
 
@@ -226,14 +220,15 @@ static int send_waiting(struct roger *roger, int folder, struct item *item,
 	struct roger_err why = { 0 };
 	int r = read_item(folder, item, arena, &why);
 
-	if (r == ROGER_OK && rg_str_among(*passed, item->from))
+	if (r == ROGER_OK && rg_str_among(*passed, item->said.from))
 		return ROGER_OK;
 	if (r == ROGER_OK)
 		r = send_item(roger, item, &why);
 	if (r == ROGER_OK)
 		return rg_file_remove(folder, item->name.data, err);
 	if (is_of_another(r, &why))
-		return rg_arena_add(arena, passed, item->from) ? ROGER_OK : rg_fail_memory(err);
+		return rg_arena_add(arena, passed, item->said.from) ? ROGER_OK
+								    : rg_fail_memory(err);
 	return is_final(r) ? put_aside(roger, folder, item, &why, err) : r;
 }
 

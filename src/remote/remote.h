@@ -19,6 +19,7 @@
 #include <curl/curl.h>
 
 #include "base/arena.h"
+#include "verbs.h"
 
 enum {
 	REMOTE_URL_BYTES = 2048,

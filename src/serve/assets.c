@@ -122,8 +122,9 @@ static bool send_named(const struct serve *serve, struct evhttp_request *request
 	struct asset asset;
 	bool found;
 
-	found = folder.length ? read_asset(folder.data, name, &bytes, &asset)
-			      : find_embedded(name, &asset);
+	/* What is made while roger is built is not in that folder. */
+	found = (folder.length && read_asset(folder.data, name, &bytes, &asset)) ||
+		find_embedded(name, &asset);
 	if (found)
 		send_asset(request, &asset, lasts && !folder.length);
 	return found;

@@ -90,7 +90,7 @@ int serve_own_folder(bool session, char to[4096], struct roger_err *err)
  * Where commands look for the server of a workspace: in the folder of the session, or in
  * what this user keeps; never in the workspace, which others may have written.
  */
-int serve_socket_path(const struct cli_serve_request *options, const char *workspace, char to[4200],
+int serve_socket_path(const struct rg_serve_request *options, const char *workspace, char to[4200],
 		      struct roger_err *err)
 {
 	char folder[4096];

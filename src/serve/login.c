@@ -133,25 +133,6 @@ bool serve_login_find(const struct serve_door *door, struct evhttp_request *requ
 
 /* ------------------------------------------------------------------ session -- */
 
-struct session {
-	struct roger_str name, workspace, zone, url, version;
-	int right;
-};
-
-#define AT(member) offsetof(struct session, member)
-static const struct roger_field session_fields[] = {
-	{ "name", ROGER_TEXT, AT(name), 0, NULL, NULL, "who asks; null: whoever is at the socket" },
-	{ "right", ROGER_ENUM, AT(right), 0, serve_rights, NULL, "what that one may do" },
-	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "its folder" },
-	{ "zone", ROGER_TEXT, AT(zone), 0, NULL, NULL, "time zone of the server" },
-	{ "url", ROGER_TEXT, AT(url), 0, NULL, NULL, "of the page; null: there is no TCP" },
-	{ "version", ROGER_TEXT, AT(version), 0, NULL, NULL, "of roger" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record session_record = { "session", sizeof(struct session),
-						    session_fields };
-
 /* "Europe/Berlin" where anybody says so, else what the C library calls it. */
 static const char *find_zone(char to[256])
 {
@@ -170,7 +151,7 @@ static void print_session(const struct serve *serve, const struct serve_caller *
 			  struct serve_answer *answer)
 {
 	char zone[256];
-	const struct session session = {
+	const struct rg_server_session session = {
 		.name = rg_str(caller->name),
 		.workspace = rg_str(serve->workspace),
 		.zone = rg_str(find_zone(zone)),
@@ -182,9 +163,9 @@ static void print_session(const struct serve *serve, const struct serve_caller *
 	answer->status = 200;
 	answer->type = answer->page ? serve_html : "application/json";
 	if (answer->page) {
-		serve_print_record(&session_record, &session, &answer->body);
+		serve_print_record(&rg_server_session_record, &session, &answer->body);
 	} else {
-		rg_words_encode(&session_record, &session, &answer->body);
+		rg_words_encode(&rg_server_session_record, &session, &answer->body);
 		rg_buf_add_char(&answer->body, '\n');
 	}
 }
@@ -207,12 +188,6 @@ struct login {
 	bool form; /* no script */
 };
 
-static const struct roger_field key_fields[] = {
-	{ "key", ROGER_TEXT, 0, ROGER_REQUIRED, NULL, NULL, "of `roger ui`" },
-	{ 0 },
-};
-static const struct roger_record key_record = { "login", sizeof(struct roger_str), key_fields };
-
 static int read_json(struct roger_str text, struct serve_job *job, struct roger_str *ret,
 		     struct roger_err *err)
 {
@@ -221,7 +196,9 @@ static int read_json(struct roger_str text, struct serve_job *job, struct roger_
 
 	if (r == ROGER_OK && rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
 		r = rg_fail(err, ROGER_EDATA, 0, "expected the key as a JSON object");
-	return r < 0 ? r : rg_words_decode(&key_record, rg_json_root(json), ret, job->arena, err);
+	return r < 0 ? r
+		     : rg_words_decode(&rg_login_key_record, rg_json_root(json), ret, job->arena,
+				       err);
 }
 
 static int read_form(struct roger_str text, struct serve_job *job, struct roger_str *ret,
@@ -389,7 +366,7 @@ static bool ask(int fd, const char *path, char answer[ANSWER_BYTES_MAX])
 static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_err *err)
 {
 	char path[4200], *answer = rg_arena_get(arena, ANSWER_BYTES_MAX);
-	struct session session = { 0 };
+	struct rg_server_session session = { 0 };
 	const struct rg_json *json;
 	const char *body;
 	bool answered;
@@ -404,7 +381,8 @@ static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_er
 		close(fd);
 	body = answered ? strstr(answer, "\r\n\r\n") : NULL;
 	if (!body || rg_json_read_within(rg_str(body + 4), arena, &json, NULL) < 0 ||
-	    rg_words_decode(&session_record, rg_json_root(json), &session, arena, NULL) < 0)
+	    rg_words_decode(&rg_server_session_record, rg_json_root(json), &session, arena, NULL) <
+		    0)
 		return rg_fail(err, ROGER_EENGINE, 0,
 			       "this workspace has a server, which does not answer at '%s'; where "
 			       "it is elsewhere, say so with --socket",
@@ -426,7 +404,7 @@ static void tell_ssh(const char *url, const struct cli_run *run)
 int serve_open_page(const struct serve *serve, const struct cli_run *run, struct roger_err *err)
 {
 	struct serve_caller whose = {
-		.right = (enum rg_right)(serve->ui->right ? serve->ui->right - 1 : RG_ACT),
+		.right = (enum rg_right)(serve->ui->right ? serve->ui->right : RG_ACT),
 	};
 	char key[SERVE_SECRET_BYTES], url[sizeof serve->url + sizeof key + 8];
 	int r;
@@ -445,7 +423,7 @@ int serve_open_page(const struct serve *serve, const struct cli_run *run, struct
 	cli_term_flush();
 	if (!run->quiet)
 		cli_say_to(stderr, "open it within a minute, once: %s, who may %s\n", whose.name,
-			   serve_rights[whose.right]);
+			   rg_right_names[whose.right]);
 	tell_ssh(serve->url, run);
 	cli_browse(url);
 	return ROGER_OK;
@@ -455,15 +433,18 @@ int serve_ui_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_empty_request none = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
-	struct cli_ui_request *request = run->request;
-	struct serve serve = { .options = &request->serve, .ui = request };
+	const struct rg_ui_request *request = run->request;
+	/* Where there is no server yet. */
+	const struct rg_serve_request own = { .socket = request->socket,
+					      .listen = request->listen.length
+								? request->listen
+								: RG_STR("127.0.0.1:8484") };
+	struct serve serve = { .options = &own, .ui = request };
 	int r;
 
-	if (!request->serve.listen.length)
-		request->serve.listen = RG_STR("127.0.0.1:8484");
 	*ret_exit = CLI_DONE;
 	if (roger_hold(run->roger, "serve"))
-		return serve_run_held(run, &request->serve, request, err);
+		return serve_run_held(run, &own, request, err);
 	r = roger_config(run->roger, &none, &config, err);
 	if (r < 0)
 		return r;

@@ -24,7 +24,7 @@ static bool name_caller(struct evhttp_request *request, const struct serve_calle
 	else if (said && caller->right == RG_ACT && strcmp(said, caller->name) != 0)
 		serve_refuse(request, 403, "agent", false, "this token is of '%s'", caller->name);
 	else {
-		snprintf(to, CALLER_BYTES, "%s %s %s", serve_rights[caller->right], name,
+		snprintf(to, CALLER_BYTES, "%s %s %s", rg_right_names[caller->right], name,
 			 caller->login);
 		return true;
 	}

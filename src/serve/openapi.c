@@ -52,7 +52,7 @@ static void add_verb(struct rg_buf *out, const struct roger_op *op)
 	rg_json_add_key(out, rg_str(path));
 	rg_buf_printf(out, "{\"%s\":{\"operationId\":\"%s\"", writes ? "post" : "get", op->name);
 	add_text(out, "summary", op->summary);
-	rg_buf_printf(out, ",\"x-right\":\"%s\"", serve_rights[rg_right_of(op)]);
+	rg_buf_printf(out, ",\"x-right\":\"%s\"", rg_right_names[rg_right_of(op)]);
 	if (writes) {
 		rg_buf_add_text(out, ",\"requestBody\":{\"required\":true,\"content\":"
 				     "{\"application/json\":{\"schema\":");

@@ -208,7 +208,7 @@ void serve_print_record(const struct roger_record *record, const void *item, str
 static void add_verb(struct rg_buf *out, const struct roger_op *verb)
 {
 	rg_buf_printf(out, "<tr><td><a href=\"/v1/%s\">%s</a></td><td>%s</td><td>", verb->name,
-		      verb->name, serve_rights[rg_right_of(verb)]);
+		      verb->name, rg_right_names[rg_right_of(verb)]);
 	add_escaped(out, verb->summary);
 	rg_buf_add_text(out, "</td></tr>\n");
 }
@@ -238,7 +238,7 @@ void serve_print_verb(const struct roger_op *op, struct rg_buf *out)
 	if (op->examples)
 		add_paragraph(out, "pre", op->examples);
 	rg_buf_printf(out, "<p>POST /v1/%s takes these, as JSON, from who may %s.</p>\n<table>\n",
-		      op->name, serve_rights[rg_right_of(op)]);
+		      op->name, rg_right_names[rg_right_of(op)]);
 	for (field = op->request->fields; field->name; field++) {
 		if (field->flags & ROGER_DERIVED)
 			continue;

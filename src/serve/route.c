@@ -321,7 +321,7 @@ static bool may(const struct serve_caller *caller, const struct roger_op *verb,
 	if (caller->right >= rg_right_of(verb))
 		return true;
 	serve_refuse(request, 403, "right", false, "this token may %s; '%s' needs one that may %s",
-		     serve_rights[caller->right], verb->name, serve_rights[rg_right_of(verb)]);
+		     rg_right_names[caller->right], verb->name, rg_right_names[rg_right_of(verb)]);
 	return false;
 }
 

@@ -178,12 +178,12 @@ void serve_replays_free(struct serve *serve);
 struct serve_tokens;
 
 /* What is kept of each is its hash; token.c has the drawing. */
-enum serve_secret { SERVE_TOKEN, SERVE_KEY, SERVE_LOGIN };
+/* Also those of enum rg_secret. */
+enum { SERVE_TOKEN };
 enum { SERVE_SECRET_BYTES = 80 };
 
 /* Whose it is, if it is worth anything now. */
-bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *secret,
-		      struct serve_caller *ret);
+bool serve_token_find(struct serve *serve, int kind, const char *secret, struct serve_caller *ret);
 /* Was it worth something once? */
 bool serve_token_is_expired(struct serve *serve, const char *secret);
 
@@ -199,17 +199,10 @@ void serve_tokens_free(struct serve *serve);
 /* The file of the tokens of a workspace; to has 4200 bytes. */
 RG_CHECKED int serve_tokens_path(const char *workspace, char *to, struct roger_err *err);
 
-/* The last use of one; its login as in struct serve_caller. */
-struct serve_use {
-	struct roger_str login;
-	int64_t at_ms;
-	struct roger_str from; /* an address, such as that of a proxy */
-	char *room;	       /* for that */
-};
 struct serve_uses;
 struct serve_uses *serve_uses_read(const char *workspace); /* NULL: out of memory */
 struct serve_uses *serve_uses_free(struct serve_uses *uses);
-const struct serve_use *serve_use_find(struct serve_uses *uses, const char *login);
+const struct rg_use *serve_use_find(struct serve_uses *uses, const char *login);
 void serve_use_note(struct serve *serve, struct evhttp_request *request,
 		    const struct serve_caller *caller);
 /* If anything is to be written, and it is time, or the end. */
@@ -346,9 +339,9 @@ void serve_connections_end(struct serve *serve);
 /* ----------------------------------------------------------------- server -- */
 
 struct serve {
-	const struct cli_serve_request *options;
+	const struct rg_serve_request *options;
 	const char *workspace;
-	const struct cli_ui_request *ui; /* NULL: nobody waits for a page */
+	const struct rg_ui_request *ui; /* NULL: nobody waits for a page */
 	struct event_base *base;
 	struct serve_door *doors;
 	struct event *tick, *woken, *term, *interrupt;
@@ -387,15 +380,15 @@ struct serve {
 };
 
 /* server.c: serve, after the turn was taken; ui: then open the page, or NULL. */
-RG_CHECKED int serve_run_held(struct cli_run *run, const struct cli_serve_request *options,
-			      const struct cli_ui_request *ui, struct roger_err *err);
+RG_CHECKED int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
+			      const struct rg_ui_request *ui, struct roger_err *err);
 
 /* listen.c: all that it listens on; on a failure serve_listen_end() is still due. */
 /* This user's folder for what lasts as long as the session, or for ever; made if need be. */
 RG_CHECKED int serve_own_folder(bool session, char to[4096], struct roger_err *err);
 
 /* Where a server of this workspace has its socket. */
-RG_CHECKED int serve_socket_path(const struct cli_serve_request *options, const char *workspace,
+RG_CHECKED int serve_socket_path(const struct rg_serve_request *options, const char *workspace,
 				 char to[4200], struct roger_err *err);
 
 RG_CHECKED int serve_listen(struct serve *serve, const char *workspace, struct roger_err *err);

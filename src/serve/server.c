@@ -302,8 +302,8 @@ static int serve_workspace(struct serve *serve, struct cli_run *run, const char 
 	return ROGER_OK;
 }
 
-int serve_run_held(struct cli_run *run, const struct cli_serve_request *options,
-		   const struct cli_ui_request *ui, struct roger_err *err)
+int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
+		   const struct rg_ui_request *ui, struct roger_err *err)
 {
 	/* Not on the stack: a thread that still waits for somebody may be looking at it. */
 	static struct serve serve = { .wake = -1 };

@@ -28,30 +28,9 @@ static const int64_t usual_ms[] = { INT64_C(90) * 24 * 3600 * 1000, 60 * 1000,
 				    INT64_C(7) * 24 * 3600 * 1000 };
 static const char *const prefixes[] = { "roger-", "", "" };
 
-struct token {
-	struct roger_str sha256, name, workspace; /* its .roger/id */
-	int right;				  /* enum rg_right */
-	int kind;				  /* enum serve_secret */
-	int64_t created_at_ms, expires_at_ms;
-};
-
-#define AT(member) offsetof(struct token, member)
-static const struct roger_field stored_fields[] = {
-	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "right", ROGER_ENUM, AT(right), ROGER_REQUIRED, serve_rights, NULL, "" },
-	{ "kind", ROGER_ENUM, AT(kind), ROGER_SPARE, serve_kinds, NULL, "" },
-	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "expires_at", ROGER_TIME, AT(expires_at_ms), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_SPARE, NULL, NULL, "" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record stored_record = { "token", sizeof(struct token), stored_fields };
-
 struct serve_tokens {
 	struct rg_arena *arena;
-	struct token *items;
+	struct rg_stored_token *items;
 	size_t count;
 	struct stat file; /* as it was read */
 	char workspace[RG_WORKSPACE_ID_BYTES];
@@ -73,7 +52,7 @@ int serve_tokens_path(const char *workspace, char *to, struct roger_err *err)
 static int add_line(struct serve_tokens *tokens, struct roger_str line, struct roger_err *err)
 {
 	const struct rg_json *json;
-	struct token *token;
+	struct rg_stored_token *token;
 	struct roger_str kept;
 	int r;
 
@@ -82,8 +61,8 @@ static int add_line(struct serve_tokens *tokens, struct roger_str line, struct r
 		return rg_fail_memory(err);
 	r = rg_json_read_within(kept, tokens->arena, &json, err);
 	return r < 0 ? r
-		     : rg_record_decode(&stored_record, rg_json_root(json), token, tokens->arena,
-					err);
+		     : rg_record_decode(&rg_stored_token_record, rg_json_root(json), token,
+					tokens->arena, err);
 }
 
 static int read_lines(struct serve_tokens *tokens, struct roger_str text, struct roger_err *err)
@@ -147,17 +126,17 @@ static int load(const char *workspace, const char *path, struct serve_tokens *to
 }
 
 /* Was it made for a workspace that stood here before? */
-static bool is_foreign(const struct serve_tokens *tokens, const struct token *token)
+static bool is_foreign(const struct serve_tokens *tokens, const struct rg_stored_token *token)
 {
 	return !rg_str_is(token->workspace, tokens->workspace);
 }
 
-static bool is_expired(const struct token *token)
+static bool is_expired(const struct rg_stored_token *token)
 {
 	return token->expires_at_ms <= rg_clock_ms();
 }
 
-static bool is_over(const struct serve_tokens *tokens, const struct token *token)
+static bool is_over(const struct serve_tokens *tokens, const struct rg_stored_token *token)
 {
 	return is_expired(token) || is_foreign(tokens, token);
 }
@@ -172,7 +151,7 @@ static int save(const char *path, const struct serve_tokens *tokens, struct roge
 	int fd;
 
 	for (i = 0; i < tokens->count; i++) {
-		rg_record_encode(&stored_record, &tokens->items[i], &text);
+		rg_record_encode(&rg_stored_token_record, &tokens->items[i], &text);
 		rg_buf_add_char(&text, '\n');
 	}
 	if (text.failed)
@@ -226,11 +205,11 @@ static const struct serve_tokens *current(struct serve *serve)
 }
 
 /* Which one it is, expired or not; NULL: it is not known here. */
-static struct token *find_any(const struct serve_tokens *tokens, enum serve_secret kind,
-			      const char *secret)
+static struct rg_stored_token *find_any(const struct serve_tokens *tokens, int kind,
+					const char *secret)
 {
 	char hash[RG_DIGEST_DIGITS + 1];
-	struct token *found = NULL;
+	struct rg_stored_token *found = NULL;
 	size_t i;
 
 	rg_sha256_hex(rg_str(secret), hash);
@@ -243,10 +222,9 @@ static struct token *find_any(const struct serve_tokens *tokens, enum serve_secr
 }
 
 /* Who may do what with it; NULL: it is worth nothing now. */
-static struct token *find(const struct serve_tokens *tokens, enum serve_secret kind,
-			  const char *secret)
+static struct rg_stored_token *find(const struct serve_tokens *tokens, int kind, const char *secret)
 {
-	struct token *found = find_any(tokens, kind, secret);
+	struct rg_stored_token *found = find_any(tokens, kind, secret);
 
 	return found && !is_expired(found) ? found : NULL;
 }
@@ -255,11 +233,11 @@ static struct token *find(const struct serve_tokens *tokens, enum serve_secret k
 static void print_label(int kind, struct roger_str name, struct roger_str sha256,
 			char to[SERVE_LABEL_BYTES])
 {
-	snprintf(to, SERVE_LABEL_BYTES, "%s %.*s %.8s", kind ? serve_kinds[kind] : "token",
+	snprintf(to, SERVE_LABEL_BYTES, "%s %.*s %.8s", kind ? rg_secret_names[kind] : "token",
 		 RG_STR_ARGS(name), sha256.data ? sha256.data : "");
 }
 
-static void name_caller(const struct token *token, struct serve_caller *ret)
+static void name_caller(const struct rg_stored_token *token, struct serve_caller *ret)
 {
 	*ret = (struct serve_caller){ token->kind == SERVE_LOGIN ? RG_BY_LOGIN : RG_BY_TOKEN,
 				      (enum rg_right)token->right };
@@ -267,11 +245,10 @@ static void name_caller(const struct token *token, struct serve_caller *ret)
 	print_label(token->kind, token->name, token->sha256, ret->login);
 }
 
-bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *secret,
-		      struct serve_caller *ret)
+bool serve_token_find(struct serve *serve, int kind, const char *secret, struct serve_caller *ret)
 {
 	const struct serve_tokens *tokens = current(serve);
-	const struct token *found = tokens ? find(tokens, kind, secret) : NULL;
+	const struct rg_stored_token *found = tokens ? find(tokens, kind, secret) : NULL;
 
 	if (found)
 		name_caller(found, ret);
@@ -282,7 +259,7 @@ bool serve_token_find(struct serve *serve, enum serve_secret kind, const char *s
 bool serve_token_is_expired(struct serve *serve, const char *secret)
 {
 	const struct serve_tokens *tokens = current(serve);
-	const struct token *found = tokens ? find_any(tokens, SERVE_TOKEN, secret) : NULL;
+	const struct rg_stored_token *found = tokens ? find_any(tokens, SERVE_TOKEN, secret) : NULL;
 
 	return found && is_expired(found);
 }
@@ -290,13 +267,13 @@ bool serve_token_is_expired(struct serve *serve, const char *secret)
 /* ------------------------------------------------------------------- changes -- */
 
 /* One more of that kind.  Its text goes to whom it is for, and is kept nowhere. */
-static int add(struct serve_tokens *tokens, struct token what, char secret[SERVE_SECRET_BYTES],
-	       struct roger_err *err)
+static int add(struct serve_tokens *tokens, struct rg_stored_token what,
+	       char secret[SERVE_SECRET_BYTES], struct roger_err *err)
 {
 	unsigned char random[SECRET_BYTES];
 	char hash[RG_DIGEST_DIGITS + 1];
 	size_t length = strlen(prefixes[what.kind]);
-	struct token *token;
+	struct rg_stored_token *token;
 	int r = rg_random(random, sizeof random, err);
 
 	if (r < 0)
@@ -379,9 +356,9 @@ struct login {
 static int add_key(struct serve_tokens *tokens, void *login_, struct roger_err *err)
 {
 	const struct login *login = login_;
-	const struct token key = { .name = rg_str(login->whose->name),
-				   .right = (int)login->whose->right,
-				   .kind = SERVE_KEY };
+	const struct rg_stored_token key = { .name = rg_str(login->whose->name),
+					     .right = (int)login->whose->right,
+					     .kind = SERVE_KEY };
 
 	return add(tokens, key, login->secret, err);
 }
@@ -398,11 +375,13 @@ int serve_key_make(const char *workspace, const struct serve_caller *whose,
 static int trade(struct serve_tokens *tokens, void *login_, struct roger_err *err)
 {
 	const struct login *login = login_;
-	struct token *key = find(tokens, SERVE_KEY, login->given), what;
+	struct rg_stored_token *key = find(tokens, SERVE_KEY, login->given), what;
 
 	if (!key)
 		return rg_fail_member(err, ROGER_EREFUSED, "key", "%s", serve_key_fault);
-	what = (struct token){ .name = key->name, .right = key->right, .kind = SERVE_LOGIN };
+	what = (struct rg_stored_token){ .name = key->name,
+					 .right = key->right,
+					 .kind = SERVE_LOGIN };
 	*key = tokens->items[--tokens->count];
 	name_caller(&what, login->caller);
 	return add(tokens, what, login->secret, err);
@@ -419,7 +398,7 @@ int serve_key_trade(const char *workspace, const char *key, char secret[SERVE_SE
 static int end_login(struct serve_tokens *tokens, void *login_, struct roger_err *err)
 {
 	const struct login *login = login_;
-	struct token *ended = find(tokens, SERVE_LOGIN, login->given);
+	struct rg_stored_token *ended = find(tokens, SERVE_LOGIN, login->given);
 
 	(void)err;
 	if (ended)
@@ -453,19 +432,19 @@ static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
 }
 
 /* One more of the answer; the secret of a new one is in no file. */
-static int show(const struct serve_tokens *tokens, const struct token *token, const char *secret,
-		struct cli_token_reply *reply, struct roger_err *err)
+static int show(const struct serve_tokens *tokens, const struct rg_stored_token *token,
+		const char *secret, struct rg_token_reply *reply, struct roger_err *err)
 {
-	struct cli_token *place = rg_arena_push(reply->memory, &reply->tokens.items,
-						&reply->tokens.count, sizeof *place);
+	struct rg_token *place = rg_arena_push(reply->memory, &reply->tokens.items,
+					       &reply->tokens.count, sizeof *place);
 
 	if (!place)
 		return rg_fail_memory(err);
-	*place = (struct cli_token){ .right = token->right,
-				     .kind = token->kind,
-				     .foreign = is_foreign(tokens, token),
-				     .created_at_ms = token->created_at_ms,
-				     .expires_at_ms = token->expires_at_ms };
+	*place = (struct rg_token){ .right = token->right,
+				    .kind = token->kind,
+				    .foreign = is_foreign(tokens, token),
+				    .created_at_ms = token->created_at_ms,
+				    .expires_at_ms = token->expires_at_ms };
 	return rg_arena_copy(reply->memory, token->name, &place->name) &&
 			       rg_arena_copy(reply->memory, token->sha256, &place->sha256) &&
 			       rg_arena_copy(reply->memory, rg_str(secret), &place->secret)
@@ -475,7 +454,7 @@ static int show(const struct serve_tokens *tokens, const struct token *token, co
 
 /* Those of a name; "": all. */
 static int show_all(const struct serve_tokens *tokens, struct roger_str name,
-		    struct cli_token_reply *reply, struct roger_err *err)
+		    struct rg_token_reply *reply, struct roger_err *err)
 {
 	int r = ROGER_OK;
 	size_t i;
@@ -487,14 +466,14 @@ static int show_all(const struct serve_tokens *tokens, struct roger_str name,
 }
 
 struct change {
-	const struct cli_token_request *request;
-	struct cli_token_reply *reply;
+	const struct rg_token_request *request;
+	struct rg_token_reply *reply;
 };
 
 static int change(struct serve_tokens *tokens, void *change_, struct roger_err *err)
 {
 	struct change *wish = change_;
-	const struct cli_token_request *request = wish->request;
+	const struct rg_token_request *request = wish->request;
 	char secret[SERVE_SECRET_BYTES];
 	int r = ROGER_OK;
 
@@ -508,26 +487,26 @@ static int change(struct serve_tokens *tokens, void *change_, struct roger_err *
 	if (r < 0 || !request->fresh)
 		return r;
 	r = add(tokens,
-		(struct token){ .name = request->name,
-				.right = request->right,
-				.expires_at_ms = request->expires_ms },
+		(struct rg_stored_token){ .name = request->name,
+					  .right = request->right ? request->right : RG_LOOK,
+					  .expires_at_ms = request->expires_ms },
 		secret, err);
 	return r < 0 ? r
 		     : show(tokens, &tokens->items[tokens->count - 1], secret, wish->reply, err);
 }
 
 /* When each was last used, as far as a server has written it down. */
-static int show_uses(const char *workspace, struct cli_token_reply *reply, struct roger_err *err)
+static int show_uses(const char *workspace, struct rg_token_reply *reply, struct roger_err *err)
 {
 	struct serve_uses *uses = serve_uses_read(workspace);
-	struct cli_token *token;
-	const struct serve_use *use;
+	struct rg_token *token;
+	const struct rg_use *use;
 	char label[SERVE_LABEL_BYTES];
 	bool kept = uses;
 	size_t i;
 
 	for (i = 0; kept && i < reply->tokens.count; i++) {
-		token = &reply->tokens.items[i];
+		token = (struct rg_token *)(uintptr_t)&reply->tokens.items[i];
 		print_label(token->kind, token->name, token->sha256, label);
 		use = serve_use_find(uses, label);
 		if (!use)
@@ -539,7 +518,7 @@ static int show_uses(const char *workspace, struct cli_token_reply *reply, struc
 	return kept ? ROGER_OK : rg_fail_memory(err);
 }
 
-static int list(const char *workspace, struct cli_token_reply *reply, struct roger_err *err)
+static int list(const char *workspace, struct rg_token_reply *reply, struct roger_err *err)
 {
 	char path[PATH_BYTES];
 	struct serve_tokens tokens;
@@ -558,7 +537,7 @@ static int list(const char *workspace, struct cli_token_reply *reply, struct rog
 
 /* Where the workspace is; one of a name that no agent may have is refused as that agent would be.
  */
-static int ask_workspace(struct roger *roger, const struct cli_token_request *request,
+static int ask_workspace(struct roger *roger, const struct rg_token_request *request,
 			 struct roger_config_reply *reply, struct roger_err *err)
 {
 	const struct roger_empty_request none = { 0 };
@@ -577,8 +556,8 @@ static int ask_workspace(struct roger *roger, const struct cli_token_request *re
 int serve_token_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
-	struct cli_token_reply reply = { .memory = rg_arena_new() };
-	const struct cli_token_request *request = run->request;
+	struct rg_token_reply reply = { .memory = rg_arena_new() };
+	const struct rg_token_request *request = run->request;
 	struct change wish = { request, &reply };
 	int r = reply.memory ? ask_workspace(run->roger, request, &config, err)
 			     : rg_fail_memory(err);

@@ -18,20 +18,10 @@ enum { USES_MAX = 256, ADDRESS_BYTES = 64, TICKS = 5, BYTES_MAX = 128 << 10, PAT
 
 struct serve_uses {
 	struct rg_arena *arena;
-	struct serve_use *items;
+	struct rg_use *items;
 	size_t count;
 	bool changed;
 };
-
-#define AT(member) offsetof(struct serve_use, member)
-static const struct roger_field fields[] = {
-	{ "login", ROGER_TEXT, AT(login), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "at", ROGER_TIME, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "from", ROGER_TEXT, AT(from), ROGER_REQUIRED, NULL, NULL, "" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record record = { "use", sizeof(struct serve_use), fields };
 
 static bool path_of(const char *workspace, char to[PATH_BYTES])
 {
@@ -41,7 +31,7 @@ static bool path_of(const char *workspace, char to[PATH_BYTES])
 	return true;
 }
 
-static struct serve_use *find(struct serve_uses *uses, struct roger_str login)
+static struct rg_use *find(struct serve_uses *uses, struct roger_str login)
 {
 	size_t i;
 
@@ -52,9 +42,9 @@ static struct serve_use *find(struct serve_uses *uses, struct roger_str login)
 }
 
 /* The longest unused makes room.  NULL: out of memory. */
-static struct serve_use *put(struct serve_uses *uses, struct roger_str login)
+static struct rg_use *put(struct serve_uses *uses, struct roger_str login)
 {
-	struct serve_use *use = find(uses, login);
+	struct rg_use *use = find(uses, login);
 	struct roger_str kept;
 	size_t i;
 
@@ -68,7 +58,7 @@ static struct serve_use *put(struct serve_uses *uses, struct roger_str login)
 				use = &uses->items[i];
 	}
 	if (use)
-		*use = (struct serve_use){
+		*use = (struct rg_use){
 			.login = kept,
 			.room = use->room ? use->room : rg_arena_get(uses->arena, ADDRESS_BYTES)
 		};
@@ -82,15 +72,15 @@ static void read_file(struct serve_uses *uses, int fd)
 	ssize_t got = text ? read(fd, text, BYTES_MAX) : 0;
 	struct roger_str rest = { text, got > 0 ? (size_t)got : 0 };
 	const struct rg_json *json;
-	struct serve_use said, *use;
+	struct rg_use said, *use;
 	const char *end;
 
 	while ((end = rg_str_newline(rest))) {
-		said = (struct serve_use){ 0 };
+		said = (struct rg_use){ 0 };
 		if (rg_json_read_within((struct roger_str){ rest.data, (size_t)(end - rest.data) },
 					uses->arena, &json, NULL) == ROGER_OK &&
-		    rg_record_decode(&record, rg_json_root(json), &said, uses->arena, NULL) ==
-			    ROGER_OK &&
+		    rg_record_decode(&rg_use_record, rg_json_root(json), &said, uses->arena,
+				     NULL) == ROGER_OK &&
 		    (use = put(uses, said.login)))
 			use->at_ms = said.at_ms, use->from = said.from;
 		rest.length -= (size_t)(end + 1 - rest.data);
@@ -125,7 +115,7 @@ struct serve_uses *serve_uses_read(const char *workspace)
 	return uses;
 }
 
-const struct serve_use *serve_use_find(struct serve_uses *uses, const char *login)
+const struct rg_use *serve_use_find(struct serve_uses *uses, const char *login)
 {
 	return uses ? find(uses, rg_str(login)) : NULL;
 }
@@ -134,7 +124,7 @@ void serve_use_note(struct serve *serve, struct evhttp_request *request,
 		    const struct serve_caller *caller)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(request);
-	struct serve_use *use;
+	struct rg_use *use;
 	uint16_t port;
 	char *from;
 
@@ -165,7 +155,7 @@ void serve_uses_save(struct serve *serve, bool now)
 	    !path_of(serve->workspace, path))
 		return;
 	for (i = 0; i < serve->uses->count; i++) {
-		rg_record_encode(&record, &serve->uses->items[i], &text);
+		rg_record_encode(&rg_use_record, &serve->uses->items[i], &text);
 		rg_buf_add_char(&text, '\n');
 	}
 	serve->uses->changed = false;

@@ -135,7 +135,7 @@ for width in (60, 80, 200):
             # Each word of a wide terminal is whole, unless no line could hold it.
             whole = {w for w in words(on_terminal(400, *verb)[0]) if columns(w) < 24 and w.isascii()}
             broken = [w for w in words(text) if w.isascii() and w not in whole]
-            broken = [w for w in broken if any(w in other for other in whole) and not re.fullmatch(r"[0-9:.]+|s|min", w)]
+            broken = [w for w in broken if any(w in other for other in whole) and not re.fullmatch(r"[0-9:.]+|[0-9]*(ms|s|min)", w)]
             result(not broken, f"{' '.join(verb)} breaks no word", broken)
 
 # ------------------------------------------------------------------ columns

@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "data/schema.h"
+#include "data/record.h"
 
 enum { SCENARIOS_MAX = 1000, STEPS_MAX = 10000 };
 
@@ -116,7 +117,25 @@ static bool error_matches(struct row *row, int code, const struct roger_err *err
 	return row_ends(row) || strstr(err->message, row_text(row).data);
 }
 
-static void check_error(struct play *play, int code, const struct roger_err *err)
+/* What a verb fails with stands beside it in verbs/, but for what any may fail with. */
+static bool is_told(const struct roger_op *op, int code, const struct roger_err *err)
+{
+	const char *line = op->errors;
+
+	if ((code != ROGER_ENOENT && code != ROGER_EREFUSED) ||
+	    strncmp(err->message, "no workspace here", 17) == 0)
+		return true;
+	/* A group, or another's name. */
+	if (code == ROGER_EREFUSED && op->request->fields->flags & ROGER_SELF)
+		return true;
+	for (; line && *line; line = strchrnul(line, '\n') + 1)
+		if (atoi(line) == -code)
+			return true;
+	return false;
+}
+
+static void check_error(struct play *play, const struct roger_op *op, int code,
+			const struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf is = { .maximum = SIZE_MAX };
 
@@ -124,6 +143,8 @@ static void check_error(struct play *play, int code, const struct roger_err *err
 		      err->message);
 	if (!error_matches(&play->row, code, err))
 		fail_row(play, "another answer was expected", &is);
+	if (!is_told(op, code, err))
+		fail_row(play, "verbs/ does not say that it may fail so", &is);
 }
 
 /* The reply as --json prints it, and `roger schema`. */
@@ -196,7 +217,7 @@ static void check_call(struct play *play, struct call *call)
 {
 	begin_row(play, call->step, call->expected);
 	if (call->r < 0) {
-		check_error(play, call->r, &call->err);
+		check_error(play, roger_ops()[call->which], call->r, &call->err);
 		return;
 	}
 	answered[call->which]++;

@@ -1,5 +1,6 @@
 #include "ops/caller.h"
 #include "ops/proof/note.h"
+#include "data/record.h"
 
 #include <stdio.h>
 

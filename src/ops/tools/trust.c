@@ -182,7 +182,7 @@ static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
 		       const struct rg_config *config, struct rg_trusted *wish,
 		       struct roger_err *err)
 {
-	struct rg_trusted_places all = { 0 };
+	struct rg_trusted_place_list all = { 0 };
 	struct rg_storage_places asked;
 	struct roger_trust_place *place;
 	size_t i;
