@@ -271,6 +271,7 @@ struct batch {
 	int64_t lines[GROUP]; /* the line of each item */
 	bool copied[GROUP];   /* it is a message that list printed */
 	bool no_person;	      /* `human` may not send from here */
+	bool old_told;	      /* that a member has another name now */
 	size_t count;
 	struct rg_buf input;
 	size_t input_at;
@@ -407,6 +408,17 @@ struct batch_line {
 	struct roger_str others;
 };
 
+/* Once: the next release does not know it. */
+static void tell_old(struct batch *batch, const struct roger_field *old)
+{
+	if (!old || batch->old_told || batch->run->quiet)
+		return;
+	batch->old_told = true;
+	cli_say_to(stderr,
+		   "note: line %d: '%s' is called '%s' now; the next release takes no other\n",
+		   batch->line, old->was, old->name);
+}
+
 /* A line with an id is a message as `list --jsonl` prints it, or as a journal has it. */
 static int decode_line(struct batch *batch, const struct rg_json *json,
 		       struct roger_send_request *item, struct roger_err *err)
@@ -423,7 +435,10 @@ static int decode_line(struct batch *batch, const struct rg_json *json,
 				      NULL,
 				      NULL,
 				      "" };
+	(void)rg_old_member();
 	r = rg_words_decode(&batch->record, rg_json_root(json), &line, batch->arena, err);
+	if (!copied)
+		tell_old(batch, rg_old_member());
 	*item = line.request;
 	batch->copied[batch->count] = copied;
 	/* What it answers is in the workspace that it comes from, where its names are no slips. */

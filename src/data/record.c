@@ -405,6 +405,16 @@ static bool leads_to(const struct roger_field *field, const char *path, struct r
 	return path[i] == '\0' && field->kind != ROGER_MEMBERS;
 }
 
+static _Thread_local const struct roger_field *old_member;
+
+const struct roger_field *rg_old_member(void)
+{
+	const struct roger_field *found = old_member;
+
+	old_member = NULL;
+	return found;
+}
+
 /* An older name, or the one in a file, of a member that has roger's word. */
 static bool was_called(const struct level *level, const struct roger_field *field,
 		       struct roger_str key)
@@ -431,9 +441,13 @@ static const struct roger_field *find_field(const struct level *level,
 		if (is_of(level, field) &&
 		    leads_to(field, path_of(field, level->words) + level->depth, key))
 			return field;
-	for (field = level->fields; field < end && level->words; field++)
-		if (was_called(level, field, key))
-			return field;
+	for (field = level->fields; field < end && level->words; field++) {
+		if (!was_called(level, field, key))
+			continue;
+		if (field->was && rg_str_is(key, field->was))
+			old_member = field;
+		return field;
+	}
 	return NULL;
 }
 

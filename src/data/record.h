@@ -100,6 +100,9 @@ int rg_enum_find(const char *const *names, struct roger_str name);
 /* "context, result, decision or data" */
 void rg_enum_list(const char *const *names, struct rg_buf *out);
 
+/* A member that this thread read by its older name since this was asked last; NULL: none. */
+const struct roger_field *rg_old_member(void);
+
 /* "usage", "data", "no_such": a word for programs. */
 const char *rg_code_name(int code);
 

@@ -125,8 +125,10 @@ int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_e
 	/* Who calls need not say so: the token does. */
 	if (field && (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN))
 		*(struct roger_str *)rg_field_at(field, job->request) = rg_str(job->caller.name);
-	return rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena,
-			       err);
+	(void)rg_old_member();
+	r = rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena, err);
+	job->answer.old = rg_old_member();
+	return r;
 }
 
 /* A request that has one of its own, or parts of one, was given the other for its tries alone. */

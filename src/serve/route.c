@@ -73,6 +73,7 @@ static void set_page_headers(struct evhttp_request *request)
 
 void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 {
+	char note[120];
 	struct evbuffer *body = evhttp_request_get_output_buffer(request);
 
 	if (answer->body.failed)
@@ -89,6 +90,11 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 		serve_set_header(request, "ETag", answer->etag);
 	if (answer->replayed)
 		serve_set_header(request, "Idempotent-Replayed", "true");
+	if (answer->old) {
+		snprintf(note, sizeof note, "%s is called %s now", answer->old->was,
+			 answer->old->name);
+		serve_set_header(request, "Roger-Note", note);
+	}
 	if (answer->status == 503)
 		serve_set_header(request, "Retry-After", "1");
 	if (answer->closes)

@@ -77,11 +77,12 @@ struct serve_answer {
 	int status;
 	const char *type; /* of the body */
 	struct rg_buf body;
-	char etag[20];		     /* "": none */
-	bool replayed;		     /* it had been done before, with this key */
-	bool closes;		     /* nothing more is read from this connection */
-	bool page;		     /* for people: HTML, and not JSON */
-	const struct serve_job *job; /* NULL: no verb was called */
+	char etag[20];		       /* "": none */
+	bool replayed;		       /* it had been done before, with this key */
+	bool closes;		       /* nothing more is read from this connection */
+	bool page;		       /* for people: HTML, and not JSON */
+	const struct serve_job *job;   /* NULL: no verb was called */
+	const struct roger_field *old; /* the request had its older name; NULL: none */
 };
 
 /* An error as RFC 9457 has it; code 0: of HTTP alone, which kind names. */

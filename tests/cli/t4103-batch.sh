@@ -25,6 +25,14 @@ exits 0 "defaults from the command line" sh -c '"$ROGER" send --as alice --batch
 is "where a line has none" "$(roger list --issue y --jsonl | json '[d["from"], d["to"], d["type"], d["content"]]')" '["alice", "erin", "result", "a"]'
 is "and only there" "$(roger list --issue x --jsonl | json '[d["from"], d["to"], d["type"], d["pass"], d["metadata"]]')" '["zoe", "dave", "data", 4, {"k": 1}]'
 
+# Names of members that were others before.
+printf '{"content":"old","to_phase":["old"],"issue_id":"o"}\n{"content":"old","to_phase":["old"],"issue_id":"o"}\n' >old.jsonl
+exits 0 "older names" sh -c '"$ROGER" send --as alice --new --batch <old.jsonl'
+is "are taken" "$(roger list --issue o --to old --count)" 2
+is "with one note" "$(printf '%s\n' "$err" | grep -c "is called")" 1
+exits 0 "a copied message" sh -c 'grep content...old .roger/messages.jsonl | head -n 1 | "$ROGER" send --as alice --batch --new'
+is "has the words of its file" "$(printf '%s\n' "$err" | grep -c "is called")" 0
+
 bad() { # NAME PATTERN LINE
 	state=$(state_of .roger)
 	printf '{"to":["bob"],"content":"before"}\n%s\n{"to":["bob"],"content":"after"}\n' "$3" >bad.jsonl

@@ -233,6 +233,8 @@ equal("healthz says that and no more", (server.get("/healthz")[2], server.get("/
 check("no name of anybody is in them", not re.search("writer|reader|bob|busy", text))
 check("sends are counted", re.search(r'roger_requests_total\{verb="send",outcome="done"\} 1\d\d\n', text), text)
 equal("ready", server.get("/readyz")[0], 200)
+old = server.post("/v1/send", {"from_phase": "writer", "to": "reader", "content": "old", "new": True})
+equal("an older name of a member is taken, and said to be one", (old[0], old[1].get("Roger-Note")), (200, "from_phase is called from now"))
 idle = [Stream() for _ in range(4)]
 equal("it ends well with streams open", server.end(), (0, ""))
 check("which end, too", all(one.answer.read() is not None for one in idle))
