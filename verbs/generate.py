@@ -2,7 +2,7 @@
 """generate - from the texts of this folder what must exist before roger is compiled.
 
 usage: generate.py FOLDER
-       generate.py --layout
+       generate.py --layout [FILE...]
 
 README.md says what the texts look like.  It writes into the folder roger.h (the public header, from
 include/roger.h.in), verbs.h and verbs.c (records, names and verbs as tables), settings.h, names.js (for
@@ -197,18 +197,20 @@ class Verb:
             block.fail("expected: verb NAME(request) reply: what it does")
         self.block, self.name, self.summary, self.command = block, block.name, head[3], block.kind == "command"
         self.request, self.reply = (head[1] or "empty"), head[2]
-        self.examples, self.flags, self.tool, self.loses, self.errors = [], [], "", "", []
+        self.examples, self.flags, self.tool, self.loses, self.errors, self.places = [], [], "", "", [], {}
         for place, text in block.lines:
             if text.startswith("$ "):
                 self.examples.append(text[2:])
             elif text.startswith("is "):
                 self.flags += text.split()[1:]
+                self.places.update(dict.fromkeys(text.split()[1:], place))
             elif text.startswith("loses "):
                 self.loses = text[6:]
             elif text.startswith("tool "):
                 self.tool = text[5:]
             elif re.match(r"fails [A-Z]+: ", text):
                 self.errors.append(tuple(text[6:].split(": ", 1)))
+                self.places[self.errors[-1][0]] = place
             else:
                 block.fail("expected: $ example, is FLAGS, tool WORDS, loses WORDS, or fails CODE: why", place)
 
@@ -280,10 +282,10 @@ class House:
             verb.block.fail(f"there is no reply '{verb.reply}'")
         for flag in verb.flags:
             if flag not in self.flags:
-                verb.block.fail(f"no flag '{flag}'")
+                verb.block.fail(f"no flag '{flag}'", verb.places[flag])
         for code, _ in verb.errors:
             if code not in self.exits.codes:
-                verb.block.fail(f"fails {code}: there is no such error; they are {', '.join(sorted(self.exits.codes))}")
+                verb.block.fail(f"fails {code}: there is no such error; they are {', '.join(sorted(self.exits.codes))}", verb.places[code])
 
     # ------------------------------------------------------------------ C
 
@@ -499,7 +501,7 @@ def comment(text):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or (len(sys.argv) > 2 and sys.argv[1] != "--layout"):
         sys.exit(__doc__)
     try:
         house = House(HEADER.read_text(), [HERE / room for room in ROOMS])
