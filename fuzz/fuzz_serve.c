@@ -51,7 +51,7 @@ static void write_token(const char *workspace)
 
 static void open_server(void)
 {
-	static struct cli_serve_request options;
+	static struct rg_serve_request options;
 	static struct roger_init_request init;
 	static char socket_path[300], workspace[300];
 	struct roger_init_reply reply;
