@@ -121,6 +121,9 @@ void cli_print_item(const struct cli_run *run, const struct roger_record *record
 /* One plain call of the verb with run->request: what a run does when it has no more to add. */
 RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);
 
+/* Where the request says that nothing is to be changed. */
+void cli_say_dry(const struct cli_run *run);
+
 /* Print a reply in the form that is asked for, set the exit status, and free it. */
 void cli_answer(const struct cli_run *run, void *reply, int *ret_exit);
 

@@ -12,7 +12,7 @@
 		ROW(trace), ROW(list), ROW(agents), ROW(retire), ROW(cleanup), ROW(session),       \
 		ROW(cycle), ROW(sends), ROW(dead), ROW(redeliver), ROW(stale), ROW(log),           \
 		ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend),        \
-		ROW(settle), ROW(recover), ROW(runs), ROW(run_program), ROW(timeline),             \
+		ROW(settle), ROW(recover), ROW(sweep), ROW(runs), ROW(run_program), ROW(timeline), \
 		ROW(report), ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor),      \
 		ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion), \
 		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui), ROW(token),         \

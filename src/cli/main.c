@@ -297,16 +297,20 @@ static int flush_output(const struct cli_run *run, int status)
 /* -------------------------------------------------------------- running -- */
 
 /* For people, where the command has no words of its own. */
-static void print_plain(const struct cli_run *run, const void *reply)
+void cli_say_dry(const struct cli_run *run)
 {
-	const struct roger_op *op = cli_op(run->command);
-	const struct roger_field *field = op->request->fields;
+	const struct roger_field *field = cli_op(run->command)->request->fields;
 
-	cli_print_record(cli_out, op->reply, reply);
 	while (field->name && strcmp(field->name, "dry_run") != 0)
 		field++;
 	if (field->name && !rg_field_unset(field, run->request))
 		fputs("dry run: nothing is changed\n", cli_out);
+}
+
+static void print_plain(const struct cli_run *run, const void *reply)
+{
+	cli_print_record(cli_out, cli_op(run->command)->reply, reply);
+	cli_say_dry(run);
 }
 
 void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)

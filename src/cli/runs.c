@@ -213,6 +213,24 @@ static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *er
 	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
+/* A list of documents that are not valid says nothing of runs: where it is empty, it is left out.
+ */
+static void print_sweep(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_sweep_reply *reply = reply_;
+	const struct roger_record *whole = cli_op(run->command)->reply;
+	struct roger_field fields[16] = { { 0 } };
+	struct roger_record record = *whole;
+	size_t i, count = 0;
+
+	for (i = 0; whole->fields[i].name && count < 15; i++)
+		if (reply->troubles.count || strcmp(whole->fields[i].name, "troubles") != 0)
+			fields[count++] = whole->fields[i];
+	record.fields = fields;
+	cli_print_record(cli_out, &record, reply);
+	cli_say_dry(run);
+}
+
 const struct cli_command cli_dispatch = { .name = "dispatch", .print = print_receipt };
 const struct cli_command cli_complete_run = { .name = "complete",
 					      .run = run_complete,
@@ -221,6 +239,7 @@ const struct cli_command cli_forward = { .name = "forward", .print = print_recei
 const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
 const struct cli_command cli_settle = { .name = "settle", .print = print_receipt };
 const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
+const struct cli_command cli_sweep = { .name = "sweep", .print = print_sweep };
 const struct cli_command cli_runs = {
 	.name = "runs", .paged = true, .print = print_runs, .nothing = true
 };

@@ -45,6 +45,7 @@ struct rg_state {
 	int64_t bytes; /* length of its text */
 	int64_t line;  /* in the journal, from 1 */
 	int64_t byte;  /* offset of that line */
+	bool foreign;  /* another program wrote it: roger's lines state their chain */
 };
 
 struct rg_states {

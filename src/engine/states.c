@@ -43,6 +43,7 @@ static int keep(struct looking *looking, struct roger_message message, bool read
 		uint64_t offset, struct roger_err *err)
 {
 	const int64_t bytes = (int64_t)message.content.length;
+	const bool foreign = !message.chain.length;
 	struct rg_state *state;
 
 	/* The content is not needed. */
@@ -52,7 +53,7 @@ static int keep(struct looking *looking, struct roger_message message, bool read
 			      sizeof *state);
 	if (!state || (read && !rg_record_keep(&rg_message_record, &message, looking->arena)))
 		return rg_fail_memory(err);
-	*state = (struct rg_state){ message, bytes, line, (int64_t)offset };
+	*state = (struct rg_state){ message, bytes, line, (int64_t)offset, foreign };
 	return ROGER_OK;
 }
 
@@ -146,8 +147,11 @@ static int place_of(struct looking *looking, const struct roger_message *message
 /* No line between says more: it was stored, and may have been read. */
 static bool is_plain(const struct roger_message *message)
 {
-	return message->line && !message->claimed_by.length && !message->handed_at_ms &&
-	       !message->acked_at_ms && !message->archived_at_ms;
+	/* Another program may repeat what a line before it said. */
+	const bool repeated = message->read && !message->chain.length;
+
+	return message->line && !repeated && !message->claimed_by.length &&
+	       !message->handed_at_ms && !message->acked_at_ms && !message->archived_at_ms;
 }
 
 static int keep_plain(struct looking *looking, const struct roger_message *message,

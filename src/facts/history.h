@@ -25,6 +25,8 @@ struct rg_event {
 	int before;	      /* index of the entry logged before it, plus 1 */
 	bool undated;	      /* time unknown: comes after the event before it */
 	bool open;	      /* not settled since */
+	bool foreign;	      /* another program's line says so */
+	bool handed;	      /* to an agent that only knows files, which spoke again */
 	bool echo;	      /* another event reports the same */
 	struct roger_str ran; /* who ran it: "uid 1000, bash", where a note says so */
 

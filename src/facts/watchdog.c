@@ -366,6 +366,12 @@ int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts, int64
 	return keep_instant(run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
 }
 
+int rg_run_ended(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
+		 struct rg_arena *arena, struct roger_err *err)
+{
+	return keep_instant(run_now(receipts, now_ms), arena, &run->ended_at, err);
+}
+
 int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
 		     struct roger_str child_exit, bool *ret_changed, struct roger_err *err)
 {

@@ -109,6 +109,9 @@ RG_CHECKED int rg_run_end_child(struct roger_run *run, struct rg_receipts *recei
 				struct roger_err *err);
 /* Its process is gone and nobody knows how it ended; does nothing if more is known. */
 void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts);
+/* How it ended was learnt just now. */
+RG_CHECKED int rg_run_ended(struct roger_run *run, const struct rg_receipts *receipts,
+			    int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
 /* Its watcher was just seen alive. */
 RG_CHECKED int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts,
 			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);

@@ -68,7 +68,7 @@ export const message = {
 					...[textOf(m)].flat(),
 					m.metadata && h("details", { open: true }, h("summary", {}, "Metadata"), marked(h("pre", { tabindex: 0 }), JSON.stringify(m.metadata, null, 2))),
 					h("dl", { class: "facts" }, fact("id", [h("code", {}, m.id), h("button", { type: "button", class: "quiet", onclick: () => copy(m.id) }, "Copy")]), fact("sent", instant(m.created_at)), fact("issue", m.issue && h("a", { href: path("timeline", m.issue) }, line(m.issue))), fact("session, pass", `${m.epoch}, ${m.pass}`),
-						fact("key", m.key && h("code", {}, line(m.key))), fact("answers", m.reply_to && h("a", { href: path("message", m.reply_to) }, line(m.reply_to))), fact("to be read by", m.confirm_by && when(m.confirm_by, " ago")), fact("claimed", m.claimed_by && [line(m.claimed_by), " until ", when(m.claimed_until, " ago")]),
+						fact("key", m.key && h("code", {}, line(m.key))), fact("answers", m.reply_to && h("a", { href: path("message", m.reply_to) }, line(m.reply_to))), fact("to be read by", m.confirm_by && when(m.confirm_by, " ago")), fact("claimed", m.claimed_by && [line(m.claimed_by), m.claimed_until && [" until ", when(m.claimed_until, " ago")]]),
 						fact("outcome", m.acked_at && m.ack_outcome + (m.ack_note ? ": " + line(m.ack_note) : "")), fact("archived", m.archived_at && [when(m.archived_at, " ago"), m.archive_reason && ": " + line(m.archive_reason)])),
 					t.traces[0] && allSteps(t.traces[0])].filter(Boolean));
 			},

@@ -1078,7 +1078,7 @@ static void check_runs(int64_t now_ms)
 	agree("completed", "report", report.completed, by_status[ROGER_RUN_COMPLETED]);
 	agree("recovered", "report", report.recovered, by_status[ROGER_RUN_RECOVERED]);
 	agree("blocked", "report", report.blocked, by_status[ROGER_RUN_BLOCKED]);
-	agree("lost", "report", report.lost_runs, report.blocked);
+	agree("lost", "report", report.lost_runs, lost);
 	agree("blocked", "status", concerns("blocked", true), lost);
 	agree("failed", "status", concerns("failed", true), failed);
 	agree("late runs", "report", report.late_runs, late);
@@ -1349,7 +1349,7 @@ static void check_cycles(void)
 
 static void check_trace(const struct roger_trace *trace, int64_t now_ms)
 {
-	int64_t counts[ROGER_STEP_LEASE_EXPIRED + 1] = { 0 };
+	int64_t counts[ROGER_STEP_ARCHIVED + 1] = { 0 };
 	const int which = model_mail(&model, trace->id);
 	char what[96];
 	size_t i;
@@ -1358,7 +1358,7 @@ static void check_trace(const struct roger_trace *trace, int64_t now_ms)
 	assert_true(which >= 0);
 	for (i = 0; i < trace->steps.count; i++)
 		counts[trace->steps.items[i].step]++;
-	for (k = 0; k <= ROGER_STEP_LEASE_EXPIRED; k++) {
+	for (k = 0; k <= ROGER_STEP_ARCHIVED; k++) {
 		snprintf(what, sizeof what, "the trace of %s, step %d", mail_at(which)->id, k);
 		agree("steps", what, counts[k],
 		      model_steps(&model, which, (enum roger_step)k, now_ms));

@@ -186,7 +186,7 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 		after = messages->items[i];
 		after.handed_at_ms = rg_clock_ms();
 		after.claimed_by = RG_STR("");
-		after.claimed_until_ms = 0;
+		after.claimed_until_ms = after.claimed_at_ms = 0;
 		r = rg_engine_change(handout->roger->engine, &messages->items[i], &after, err);
 	}
 	if (r == ROGER_OK)

@@ -77,6 +77,7 @@ static int claim(struct roger *roger, const struct roger_claim_request *request,
 	for (i = 0; i < found.count; i++) {
 		after[i].claimed_by = worker_of(request->worker, request->agent);
 		after[i].claimed_until_ms = now_ms + lease_ms;
+		after[i].claimed_at_ms = now_ms;
 	}
 	reply->messages = (struct roger_message_list){ after, found.count };
 	return store(roger, &found, after, err);
@@ -233,6 +234,7 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	message->claimed_by =
 		rg_str_equal(worker, message->to) ? (struct roger_str){ "", 0 } : worker;
 	message->claimed_until_ms = 0;
+	message->claimed_at_ms = message->claimed_by.length ? message->claimed_at_ms : 0;
 	message->acked_at_ms = now->ms;
 	message->ack_outcome = outcome_of(request);
 	message->ack_note = request->note;

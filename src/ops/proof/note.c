@@ -234,8 +234,11 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 							    ? named->id_count
 							    : RG_NOTED_IDS_MAX };
 	note.count = (int64_t)named->id_count;
-	note.entry.task = task_of(&asked, &given);
-	note.run = asked.run.name;
+	/* What is not there is not known by having been asked for. */
+	if (code != ROGER_ENOENT || (strcmp(err->member, "issue") && strcmp(err->member, "run"))) {
+		note.entry.task = task_of(&asked, &given);
+		note.run = asked.run.name;
+	}
 	/* Where the verb failed, its own error says enough. */
 	rg_note_try(roger, &note, code == ROGER_OK ? "done, but not" : NULL);
 }

@@ -138,20 +138,19 @@ static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
 
 /* -------------------------------------------------------------- messages -- */
 
-/* From when it was stored, where its time is known; a clock that was set back makes no negative
- * span. */
+/* From when it was stored, where its time is known, and no clock was set back in between. */
 static int add_span(struct counting *counting, struct spans *spans, const struct rg_event *event,
 		    struct roger_err *err)
 {
 	const int64_t ms = event->said.at_ms - event->message->created_at_ms;
 	int64_t *place;
 
-	if (event->undated)
+	if (event->undated || ms < 0)
 		return ROGER_OK;
 	place = rg_arena_push(counting->arena, &spans->items, &spans->count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
-	*place = ms > 0 ? ms : 0;
+	*place = ms;
 	return ROGER_OK;
 }
 
@@ -515,7 +514,7 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 		reply->late_runs += event->document && event->document->receipts.completed_ms;
 		break;
 	case ROGER_EVENT_LOST:
-		reply->lost_runs++;
+		reply->lost_runs += event->open;
 		break;
 	default:
 		break;

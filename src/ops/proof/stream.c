@@ -117,7 +117,8 @@ static int see_taking(struct rg_stream *stream, struct life *life, struct rg_eve
 	struct rg_event looked;
 	int r = ROGER_OK;
 
-	if (!life->looked && !is_file_only(stream, taking->message->to)) {
+	/* What another program marked says nothing of a look. */
+	if (!life->looked && !taking->foreign && !is_file_only(stream, taking->message->to)) {
 		life->looked = true;
 		looked = *taking;
 		looked.said.kind = ROGER_EVENT_LOOKED;
@@ -204,7 +205,10 @@ static int see_claim(struct rg_stream *stream, struct life *life, const struct r
 		     struct roger_err *err)
 {
 	const struct noted noted = find_claim(life, state->message.claimed_until_ms);
-	struct rg_event event = of_message(stream, state, ROGER_EVENT_CLAIMED, noted.at_ms);
+	/* Lines of older programs do not say when: who got it may have noted that. */
+	const int64_t at_ms = state->message.claimed_at_ms;
+	struct rg_event event =
+		of_message(stream, state, ROGER_EVENT_CLAIMED, at_ms ? at_ms : noted.at_ms);
 
 	life->held = true;
 	event.ran = noted.ran;
@@ -255,6 +259,8 @@ static int see_reading(struct rg_stream *stream, struct life *life, const struct
 	if (!after->read || (life->last && life->last->message.read) || rg_message_in_place(after))
 		return ROGER_OK;
 	event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
+	event.foreign = state->foreign;
+	event.handed = !state->foreign && after->handed_at_ms && is_file_only(stream, after->to);
 	/* Acked without having been received: that is the reading, too. */
 	event.ran = life->read.at_ms ? life->read.ran : life->acked.ran;
 	return see_taking(stream, life, &event, err);
@@ -286,6 +292,10 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 		event.said.actor = before->claimed_by;
 	event.said.words = after->ack_outcome ? rg_str(rg_ack_outcome_names[after->ack_outcome])
 					      : RG_STR("by ack");
+	if (state->foreign &&
+	    !rg_arena_print(stream->arena, &event.said.words, "%.*s, written by another program",
+			    RG_STR_ARGS(event.said.words)))
+		return rg_fail_memory(err);
 	if (before && before->ack_outcome && after->ack_outcome &&
 	    !rg_arena_print(stream->arena, &event.said.words, "%s, corrects %s",
 			    rg_ack_outcome_names[after->ack_outcome],
@@ -369,7 +379,8 @@ static int see_rest(struct rg_stream *stream, struct life *life, struct roger_er
 int rg_stream_message(struct rg_stream *stream, const struct roger_message *message,
 		      struct roger_err *err)
 {
-	const struct rg_state state = { *message, (int64_t)message->content.length, 0, 0 };
+	const struct rg_state state = { .message = *message,
+					.bytes = (int64_t)message->content.length };
 	const struct life *known = stream->lives.count ? find_life(stream, message->id) : NULL;
 	struct life life = { 0 };
 	int r;
@@ -742,7 +753,9 @@ static struct rg_event of_run(const struct rg_run_document *document, struct rog
 
 	return (struct rg_event){ .said = { .kind = (int)kind,
 					    .at_ms = at_ms,
-					    .actor = run->owner,
+					    .actor = at_ms < document->former_until_ms
+							     ? document->former
+							     : run->owner,
 					    .run = run->run,
 					    .task = run->task,
 					    .issue = run->issue,
@@ -854,6 +867,9 @@ static int see_failure(struct rg_stream *stream, const struct rg_run_document *d
 		of_run(document, file, ROGER_EVENT_FAILED, document->receipts.completed_ms);
 	int r = ROGER_OK;
 
+	if (!event.said.at_ms)
+		(void)!rg_clock_read_rfc3339(run->ended_at, &event.said.at_ms);
+	/* Documents of older programs say when the status was last written. */
 	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = stream->now_ms;
 	event.open = rg_run_wants_settling(run);

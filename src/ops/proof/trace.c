@@ -171,7 +171,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 	}
 	if (message->altered)
 		rg_buf_printf(&out, ", %s", rg_altered_names[message->altered]);
-	if (!message->read && !message->archived_at_ms)
+	if (!message->read && !message->acked_at_ms && !message->archived_at_ms)
 		r = add_waiting(roger, message, looked_ms, arena, &out, err);
 	if (r < 0)
 		return r;

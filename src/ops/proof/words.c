@@ -194,7 +194,12 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 		print_sent(event, out);
 		break;
 	case ROGER_EVENT_READ:
-		add_span(out, "read after ", message->created_at_ms, event->said.at_ms);
+		if (event->foreign)
+			rg_buf_add_text(out, "marked read by another program");
+		else if (event->handed)
+			rg_buf_add_text(out, "spoke again after the hand-out");
+		else
+			add_span(out, "read after ", message->created_at_ms, event->said.at_ms);
 		break;
 	case ROGER_EVENT_ARCHIVED:
 		add_free(out, "archived: ", message->archive_reason);

@@ -97,10 +97,12 @@ int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *r
 		   struct roger_err *err)
 {
 	struct roger_run *run = &document->run;
+	const struct roger_retired *former = rg_retired_find(retired, run->owner);
 
-	if (document->receipts.forwarded || !rg_retired_find(retired, run->owner))
+	if (document->receipts.forwarded || !former)
 		return ROGER_OK;
 	document->former = run->owner;
+	document->former_until_ms = former->at_ms;
 	run->owner = heir_of(retired, run->owner);
 	return judge(roger, document, now_ms, arena, err);
 }
@@ -258,6 +260,8 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 			return r;
 	}
 	r = note_heir(document, &before, &document->run, now_ms, arena, err);
+	if (r == ROGER_OK && document->run.exit.length && !before.exit.length)
+		r = rg_run_ended(&document->run, &document->receipts, now_ms, arena, err);
 	if (r == ROGER_OK)
 		r = rg_run_restate(&document->run, &document->receipts, &rules, now_ms, arena,
 				   &restated, err);

@@ -21,6 +21,7 @@ struct rg_run_document {
 	enum roger_run_status stored; /* as the text says; run.status is judged */
 	bool forward_seen;	      /* its result was read, which the text does not say */
 	struct roger_str former;      /* owner that retired, which the text may still name */
+	int64_t former_until_ms;      /* when it did */
 	struct roger_str way_out;     /* command that helps where its owner cannot read it */
 };
 

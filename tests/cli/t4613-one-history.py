@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""What happened is told once, and by every view alike: who read, who claimed and when, who dispatched, when a child ended,
+what is lost; also where another program wrote the line, where an owner has retired since, where clocks went back.
+
+    ROGER=build/roger python3 tests/cli/t4613-one-history.py
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib_tap import check, done, equal  # noqa: E402
+
+ROGER = os.path.abspath(os.environ["ROGER"])
+ENV = {name: value for name, value in os.environ.items() if not name.startswith("ROGER")}
+JOURNAL = ".roger/messages.jsonl"
+ELEVEN = ["id", "issue_id", "from_phase", "to_phase", "run_counter", "message_type", "content", "metadata", "read", "created_at", "read_at"]
+
+
+def roger(*words, stdin=""):
+    return subprocess.run([ROGER, *words], env=ENV, capture_output=True, text=True, input=stdin)
+
+
+def answer(*words, **more):
+    return json.loads(roger(*words, "--json", **more).stdout or "{}")
+
+
+def lines():
+    with open(JOURNAL, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def by_others(message, **more):
+    """As another program writes a later state: its eleven members and no chain."""
+    line = {name: message.get(name) for name in ELEVEN}
+    line.update(more)
+    with open(JOURNAL, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def steps(message):
+    return {step["step"]: step for step in answer("trace", message)["traces"][0]["steps"]}
+
+
+def begin(name):
+    os.mkdir(name)
+    os.chdir(name)
+    roger("init")
+
+
+# ----------------------------------------------------------- what others mark
+
+begin("marked")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("send", "--as", "ann", "bob", "two")
+one, two = lines()
+by_others(one, read=True, read_at=one["created_at"] + 5)
+by_others(two, acked_at=two["created_at"] + 5, ack_outcome="done")
+found = steps(one["id"])
+equal("a read mark of another program is one, at its line", (found["read"]["words"], found["read"]["file"], found["read"]["line"]), ("marked read by another program", "messages.jsonl", 3))
+check("and no look", "looked" not in found, found)
+equal("timeline says the same", [e["words"] for e in answer("timeline", "general")["events"] if e["kind"] == "read"], ["marked read by another program"])
+found = steps(two["id"])
+check("so is an ack", "another program" in found["acknowledged"]["words"], found)
+check("beside which nobody says that it was never looked at", "never looked" not in answer("trace", two["id"])["traces"][0]["summary"])
+os.chdir("..")
+
+begin("spoke")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("bridge:\n  file_only: [filer]\n")
+roger("send", "--as", "ann", "--new", "filer", "for the file")
+roger("bridge", "--once")
+os.unlink(".roger/triggers/filer.txt") if os.path.exists(".roger/triggers/filer.txt") else None
+with open(".roger/triggers/ann.txt", "w", encoding="utf-8") as file:
+    file.write("(filer #1): something else\n")
+roger("bridge", "--once")
+found = steps(lines()[0]["id"])
+if check("who only knows files and speaks again has read", "read" in found, found):
+    equal("in these words", found["read"]["words"], "spoke again after the hand-out")
+os.chdir("..")
+
+# --------------------------------------------------------------------- claims
+
+begin("claims")
+roger("send", "--as", "ann", "--new", "--batch", stdin="".join(json.dumps({"to": "bob", "content": f"m{n}"}) + "\n" for n in range(40)))
+claimed = answer("claim", "--as", "bob", "--worker", "w", "--limit", "50")["messages"]
+told = [steps(message["id"]) for message in claimed]
+equal("forty are claimed", len(claimed), 40)
+check("each says when, and by whom", all(s["claimed"]["at"] and s["claimed"]["who"] == "w" for s in told), told[-1])
+check("the line says so", all(line["claimed_at"] for line in lines()[40:]))
+equal("report counts each look", answer("report")["looked"], 40)
+equal("once it is rebuilt, too", (roger("rebuild").returncode, [steps(m["id"])["claimed"]["at"] for m in claimed]), (0, [s["claimed"]["at"] for s in told]))
+roger("ack", claimed[0]["id"], "--as", "bob", "--worker", "w")
+roger("nack", claimed[1]["id"], "--as", "bob", "--worker", "w")
+check("an ack keeps it, a nack too", steps(claimed[0]["id"])["claimed"]["at"] and steps(claimed[1]["id"])["claimed"]["at"])
+os.chdir("..")
+
+# ----------------------------------------------------------------------- runs
+
+begin("runs")
+roger("dispatch", "r1", "--as", "lead", "--child", "kid")
+roger("send", "--as", "kid", "--new", "lead", "hello")
+roger("send", "--as", "lead", "--new", "heir", "hello")
+roger("retire", "lead", "--to", "heir")
+events = {e["kind"]: e for e in answer("timeline", "--run", "r1")["events"]}
+equal("who dispatched stays who did, whoever inherits", events["dispatched"]["actor"], "lead")
+roger("dispatch", "r2", "--as", "heir", "--child", "kid")
+done_ = subprocess.run([ROGER, "run", "--run", "r3", "--as", "heir", "--", "sh", "-c", "exit 3"], env=ENV, capture_output=True, text=True)
+document = ".roger/state/subagent-delivery-watchdog/r3.json"
+with open(document, encoding="utf-8") as file:
+    ended = json.load(file)["endedAt"]
+before = [e["at"] for e in answer("timeline", "--run", "r3")["events"] if e["kind"] == "failed"]
+time.sleep(0.05)
+with open(document, encoding="utf-8") as file:
+    text = json.load(file)
+# As a later judgement leaves it.
+text["statusUpdatedAt"] = "2031-01-01T00:00:00.000Z"
+with open(document, "w", encoding="utf-8") as file:
+    json.dump(text, file)
+after = [e["at"] for e in answer("timeline", "--run", "r3")["events"] if e["kind"] == "failed"]
+equal("a child failed when it ended, whenever that was last judged", (before, after), ([ended], [ended]))
+equal("it is lost while nobody has dealt with it", answer("report")["lost_runs"], 1)
+message = [m for m in answer("list", "--to", "heir")["messages"] if "r3" in m["content"]][0]
+roger("receive", "--as", "heir")
+roger("ack", message["id"], "--as", "heir")
+equal("and then for no view", (answer("report")["lost_runs"], [c for c in answer("status")["concerns"] if c["subject"] == "r3"]), (0, []))
+roger("dispatch", "r4", "--as", "heir", "--child", "kid", "--within", "1s")
+time.sleep(1.2)
+swept = roger("sweep").stdout
+check("a sweep that finds one overdue says nothing of no trouble", "suspect" in swept and "no troubles" not in swept, swept)
+os.chdir("..")
+
+# --------------------------------------------------------- clocks, and slips
+
+begin("clocks")
+roger("send", "--as", "ann", "--new", "bob", "one")
+one = lines()[0]
+by_others(one, read=True, read_at=one["created_at"] - 60000)
+check("a reading before its sending has no delay", answer("report").get("latency_p50_ms") is None, answer("report"))
+roger("archive", "--issue", "genral")
+equal("what was asked for in vain is not known by that", roger("timeline", "genral").returncode, 66)
+roger("forward", "r9", "--as", "ann")
+equal("nor is a run", roger("timeline", "r9").returncode, 66)
+os.chdir("..")
+done()
