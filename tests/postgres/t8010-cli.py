@@ -25,7 +25,7 @@ ROGER = BUILD / "tests/postgres/roger"
 tap = lib.Tap()
 
 # These use no workspace, or one of another program.
-LEFT_OUT = ("t0001-help", "t0003-docs", "t0004-mutate", "t5001-header", "t5002-library", "t5003-older-programs", "t5004-install", "t5005-parts",
+LEFT_OUT = ("t0001-help", "t0003-docs", "t0006-examples", "t0004-mutate", "t5001-header", "t5002-library", "t5003-older-programs", "t5004-install", "t5005-parts",
             "t5006-same-bytes", "t5007-adding", "t5008-bench-history", "t6009-words", "t6104-versions", "t6213-mcp-library",
             # Their client is another program, and what they try is the way to the server.
             "t6408-remote", "t6409-remote-cut",
