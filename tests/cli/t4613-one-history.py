@@ -132,6 +132,26 @@ swept = roger("sweep").stdout
 check("a sweep that finds one overdue says nothing of no trouble", "suspect" in swept and "no troubles" not in swept, swept)
 os.chdir("..")
 
+begin("byhand")
+roger("dispatch", "r5", "--as", "lead", "--child", "kid")
+roger("complete", "r5", "--as", "kid", "--result", "the result")
+document = ".roger/state/subagent-delivery-watchdog/r5.json"
+with open(document, encoding="utf-8") as file:
+    text = json.load(file)
+text.update(forwardedToMain=True, status="completed", statusReason="Completion receipt and confirmed forward.")
+with open(document, "w", encoding="utf-8") as file:
+    json.dump(text, file)
+run = answer("runs", "r5")["runs"][0]
+equal("what a document says against the mailbox is not believed", (run["status"], run["forwarded"]), ("done_but_not_forwarded", False))
+check("and the contradiction is named", "though the run's document says so" in run["status_reason"], run["status_reason"])
+equal("by report, too", (answer("report")["not_forwarded"], answer("report")["completed"]), (1, 0))
+equal("and by timeline", [e["kind"] for e in answer("timeline", "--run", "r5")["events"] if e["kind"] == "forwarded"], [])
+check("and by status", "done_but_not_forwarded" in roger("status", "--json").stdout, roger("status").stdout)
+roger("receive", "--as", "lead")
+run = answer("runs", "r5")["runs"][0]
+equal("until it is read", (run["status"], run["forwarded"]), ("completed", True))
+os.chdir("..")
+
 # --------------------------------------------------------- clocks, and slips
 
 begin("clocks")

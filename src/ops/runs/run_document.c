@@ -16,8 +16,7 @@ struct rg_watchdog_rules rg_run_rules(const struct roger *roger)
 	};
 }
 
-/* What a reader sees: status and reason from the evidence, whatever the document says. */
-static int judge(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+int rg_run_judge(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
 		 struct rg_arena *arena, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
@@ -44,7 +43,7 @@ static void look_around(struct rg_run_document *document)
 		receipts->child_ended = receipts->child_lost = true;
 }
 
-/* As judge() leaves it, but for status and reason. */
+/* As rg_run_judge() leaves it, but for status and reason. */
 static int decode(struct roger_str text, struct rg_arena *arena,
 		  struct rg_run_document *ret_document, struct roger_err *err)
 {
@@ -73,7 +72,7 @@ int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_
 	int r;
 
 	r = decode(text, arena, ret_document, err);
-	return r < 0 ? r : judge(roger, ret_document, now_ms, arena, err);
+	return r < 0 ? r : rg_run_judge(roger, ret_document, now_ms, arena, err);
 }
 
 /* ----------------------------------------------------------------- heirs -- */
@@ -104,7 +103,7 @@ int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *r
 	document->former = run->owner;
 	document->former_until_ms = former->at_ms;
 	run->owner = heir_of(retired, run->owner);
-	return judge(roger, document, now_ms, arena, err);
+	return rg_run_judge(roger, document, now_ms, arena, err);
 }
 
 static int inherit(struct roger *roger, struct rg_run_document *document, int64_t now_ms,
@@ -181,7 +180,7 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	if (r == ROGER_OK && ret_document->receipts.child_lost)
 		r = find(roger, run_id, arena, ret_document, err);
 	if (r == ROGER_OK)
-		r = judge(roger, ret_document, rg_clock_ms(), arena, err);
+		r = rg_run_judge(roger, ret_document, rg_clock_ms(), arena, err);
 	return r < 0 ? r : inherit(roger, ret_document, rg_clock_ms(), arena, err);
 }
 
@@ -192,7 +191,7 @@ int rg_run_note_forward(const struct roger *roger, struct rg_run_document *docum
 
 	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message,
 			   &document->forward_seen, err);
-	return r < 0 ? r : judge(roger, document, now_ms, arena, err);
+	return r < 0 ? r : rg_run_judge(roger, document, now_ms, arena, err);
 }
 
 /* Put the changed run back in place of what was read. */

@@ -27,6 +27,10 @@ struct rg_run_document {
 
 struct rg_watchdog_rules rg_run_rules(const struct roger *roger);
 
+/* What a reader sees: status and reason from the evidence, whatever the document says. */
+RG_CHECKED int rg_run_judge(const struct roger *roger, struct rg_run_document *document,
+			    int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+
 /* A document from its text, judged now.  ROGER_EDATA: it is not valid. */
 RG_CHECKED int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_ms,
 			     struct rg_arena *arena, struct rg_run_document *ret_document,

@@ -83,9 +83,15 @@ static struct roger_str word_of(const struct roger_run *run)
 	return run->result_message.length ? run->result_message : run->failure_message;
 }
 
+/* Whoever wrote so by hand: roger names the message that was read. */
+static bool claims_forward(const struct roger_run *run)
+{
+	return run->forwarded && !run->evidence.length && run->result_message.length;
+}
+
 static bool waits_for_reader(const struct rg_run_document *document)
 {
-	return document->run.status == ROGER_RUN_NOT_FORWARDED ||
+	return claims_forward(&document->run) || document->run.status == ROGER_RUN_NOT_FORWARDED ||
 	       (word_of(&document->run).length && rg_run_wants_settling(&document->run));
 }
 
@@ -137,6 +143,26 @@ static int note_settled(struct rg_run_document *document, const struct roger_mes
 		       : rg_fail_memory(err);
 }
 
+/* The mailbox knows better than a document what was read. */
+static int note_contradiction(struct roger *roger, struct rg_run_document *document,
+			      const struct roger_message *message, struct rg_arena *arena,
+			      struct roger_err *err)
+{
+	struct roger_run *run = &document->run;
+	int r;
+
+	if (!message || message->read || message->archived_at_ms)
+		return ROGER_OK;
+	run->forwarded = document->receipts.forwarded = false;
+	r = rg_run_judge(roger, document, rg_clock_ms(), arena, err);
+	return r < 0 || rg_arena_print(arena, &run->status_reason,
+				       "%.*s has not read the result, message %.*s, though the "
+				       "run's document says so.",
+				       RG_STR_ARGS(run->owner), RG_STR_ARGS(message->id))
+		       ? r
+		       : rg_fail_memory(err);
+}
+
 /* What became of the message that its owner is to read; NULL: there is none. */
 static int note_word(struct roger *roger, const struct roger_retired_list *retired,
 		     struct rg_run_document *document, const struct roger_message *message,
@@ -147,6 +173,8 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 	const char *why = rg_run_why_stranded(retired, &document->run, message);
 	int r;
 
+	if (claims_forward(&document->run))
+		return note_contradiction(roger, document, message, arena, err);
 	if (done && (why || !sent))
 		return note_stranded(document, message, sent ? why : NULL, arena, err);
 	if (why || !message->read)
