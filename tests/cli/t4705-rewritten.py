@@ -142,7 +142,7 @@ def rewrite(member, chained, read):
     equal(f"{what}: archived", roger("archive", message).returncode, 0)
     with open(".roger/messages_archive/app.jsonl", encoding="utf-8") as file:
         kept = next(line for line in map(json.loads, file) if line["id"] == message)
-    state = {"read", "read_at", "chain", "claimed_by", "claimed_until"}
+    state = {"read", "read_at", "chain", "claimed_by", "claimed_until", "claimed_at"}
     equal(f"{what}: as it was", {key: kept.get(key) for key in first if key not in state},
           {key: value for key, value in first.items() if key not in state})
     append(forged, chained)

@@ -111,7 +111,7 @@ PROBES_THAT_WRITE = (
     + [["send", "--as", a, AGENTS[(i + 1) % 4], "PLACE", "--issue", f"i{n % 3}", "--key", f"k{n}:status-update:1", "--json"]
        for i, a in enumerate(AGENTS) for n in range(0, 24, 5)])
 # What is new with each call.
-PASSING = ("claimed_until", "read_at", "journal_bytes", "at", "took_ms", "chain")
+PASSING = ("claimed_until", "claimed_at", "read_at", "journal_bytes", "at", "took_ms", "chain")
 
 
 def plain(value):

@@ -74,7 +74,7 @@ def forget(store):
         os.unlink(place(store, "control"))
 
 
-PASSING = {"id", "created_at", "read_at", "claimed_until", "chain", "journal_bytes", "at", "took_ms", "message_id", "sent_at", "last_sent_at", "since", "until",
+PASSING = {"id", "created_at", "read_at", "claimed_until", "claimed_at", "chain", "journal_bytes", "at", "took_ms", "message_id", "sent_at", "last_sent_at", "since", "until",
            "index_bytes", "archived_at", "last_looked_at", "bytes", "head"}
 
 
