@@ -50,10 +50,11 @@ FOLDERS = {
     "include": "",
     "integrations": ".claude-plugin gemini opencode plugin",
     "mcp": "docs include src tests",
+    "packages": "",
     "verbs": "",
     "script": "",
     "src": " ".join({folder.split("/")[0] for folder in EDGES} | {"page"}),
-    "tests": "abi agents browser cli clients crash mutate postgres race spec unit verbs",
+    "tests": "abi agents browser cli clients crash mutate packages postgres race spec unit verbs",
 }
 
 # The rules of these never include each other's.

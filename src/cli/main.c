@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/remote.h"
 #include "cli/screen.h"
+#include "cli/serve.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
@@ -413,7 +414,11 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 	int r;
 
 	if (is_elsewhere(run))
-		return cli_become("roger-remote", run->argv, "libcurl (libcurl4-openssl-dev)", err);
+		return cli_become(
+			"roger-remote", run->argv,
+			"ROGER_SERVER; install the whole package of roger (from source it "
+			"is built where libcurl is: libcurl4-openssl-dev)",
+			err);
 	r = check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
 	if (r == ROGER_OK && !op->run)
@@ -482,9 +487,14 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	/* What is said beside the answer comes after it. */
 	if (cli_screen_folds())
 		cli_term_flush();
-	/* The workspace is in PostgreSQL, and this program is linked without its library. */
+	/* The workspace is in PostgreSQL, and this program is linked without its library.  That of
+	 * a server must not become roger-postgres, which would become roger-serve. */
 	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0)
-		r = cli_become("roger-postgres", run->argv, "libpq (libpq-dev)", &err);
+		r = cli_become(
+			serve_run ? NULL : "roger-postgres", run->argv,
+			"PostgreSQL; install the package roger-serve-postgres (from source it "
+			"is built where libpq is: libpq-dev)",
+			&err);
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	/* The answer is out before the handle does what can wait. */
