@@ -66,8 +66,8 @@ class System:
         become = [] if user == "root" else ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"]
         if isinstance(command, str):
             command = ["sh", "-c", command]
-        return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--root", f"--wd={self.root}{folder or home}", "--", *become,
-                "env", "-i", *(f"{name}={value}" for name, value in settings.items() if value), *command]
+        return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--root", "--wd", "--", *become, "env", "-i",
+                *(f"{name}={value}" for name, value in settings.items() if value), "sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", folder or home, *command]
 
     def run(self, command, user="root", env=None, folder=None, **more):
         return subprocess.run(self.words(command, user, env, folder), capture_output=True, text=True, check=False, timeout=300, **more)
