@@ -29,6 +29,7 @@ than its plan, hangs, or when a sanitizer reported anything anywhere below it.
 import argparse
 import concurrent.futures
 import os
+import platform
 import re
 import shutil
 import signal
@@ -137,11 +138,19 @@ def on_arm(folder):
             yield Test(f"arm/{test.name}", [str(folder / "run"), *test.command], test.build, False, {"timeout": 600})
 
 
-def discover(plain, sanitize, clients, arm, postgres):
+def on_release():
+    """The server and its client are built otherwise for packages: static, with another TLS."""
+    for path in sorted((SOURCE / "tests" / "cli").glob("t64*.*")):
+        yield Test(f"packages/{path.stem}", interpreter(path), SOURCE / "build-release" / platform.machine(), False, marks_of(path))
+
+
+def discover(plain, sanitize, clients, arm, postgres, packages):
     yield Test("lint", ["sh", str(SOURCE / "script" / "lint")], plain, False)
     yield from tests_of(plain, False, clients)
     if arm:
         yield from on_arm(arm.resolve())
+    if packages:
+        yield from on_release()
     if postgres:
         yield from on_postgres(plain, False)
         yield from on_postgres(sanitize, True)
@@ -366,7 +375,7 @@ def main():
         os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
     everything = [
         test
-        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres)
+        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres, asked.with_packages)
         if (asked.with_slow or "slow" not in test.marks)
         and (asked.with_agents or not test.name.startswith("agents/"))
         and (asked.with_browser or not test.name.startswith("browser/"))

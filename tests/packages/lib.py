@@ -36,8 +36,7 @@ mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/
 mount -t proc proc "$2/root/proc"
 mount --rbind /dev "$2/root/dev"
 mount -t tmpfs tmpfs "$2/root/run"
-echo ready
-exec chroot "$2/root" sleep infinity
+exec chroot "$2/root" sh -c 'echo ready && exec sleep infinity'
 """
 
 
