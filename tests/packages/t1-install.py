@@ -142,6 +142,9 @@ def of_npm(release, registry):
     told = system.run("cat /proc/self/status >/dev/null; npm ls -g --parseable | sort; find $(npm root -g)/roger-mail -name roger -path '*bin*'", env=fetch)
     native = told.stdout.strip().splitlines()[-1]
     check(f"{release}: the program of this platform came, no other", "arm64" not in told.stdout and native.endswith("linux-x64/bin/roger"), told.stdout)
+    told = system.run("cd project && roger receive --as test; echo $?; roger wait --as test --timeout 1m & sleep 1; kill $!; wait $!; echo $?; sleep 0.2; cat /proc/[0-9]*/comm | grep -c roger")
+    equal(f"{release}: the launcher ends as the program does, and passes signals on", told.stdout.split()[-3:-2] + told.stdout.split()[-1:], ["1", "0"])
+    print(f"# {release}: under npm's launcher: {told.stdout.split()}")
     tools = {**fetch, "PATH": "/root/tools:" + PATH}
     told = system.run("mkdir tools && printf '#!/bin/sh\\n' >tools/claude && chmod +x tools/claude && cd project && roger setup claude --yes && roger doctor; "
                       "cat ~/.claude.json .claude/settings.local.json .mcp.json 2>/dev/null", env=tools)
