@@ -52,7 +52,8 @@ static int go_on(void *exchange_, curl_off_t total_in, curl_off_t in, curl_off_t
 	       (roger->tell && !roger->tell(roger->tell_context, "wait for the server", 0, 0));
 }
 
-/* The file of authorities, where this is not the system for which libcurl was built; NULL: it is. */
+/* The file of authorities, where this is not the system for which libcurl was built; NULL: it is.
+ */
 static const char *find_authorities(CURL *curl)
 {
 	static const char *const places[] = { "/etc/pki/tls/certs/ca-bundle.crt",
@@ -234,7 +235,8 @@ static enum roger_code fail_by_kind(const struct roger *roger, CURLcode code, st
 		if (kinds[i].code == code)
 			kind = kinds[i];
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
-		kind = (struct kind){ code, ROGER_EREFUSED, why_not_verified(roger->curl, roger->said) };
+		kind = (struct kind){ code, ROGER_EREFUSED,
+				      why_not_verified(roger->curl, roger->said) };
 	rg_fail(err, kind.fails, 0, "%.200s: %s", roger->place.name, kind.why);
 	return kind.fails;
 }
