@@ -48,7 +48,7 @@ FOLDERS = {
     "examples": "hand-over",
     "fuzz": "corpus",
     "include": "",
-    "integrations": ".claude-plugin gemini opencode plugin",
+    "integrations": ".claude-plugin beads gemini opencode plugin",
     "mcp": "docs include src tests",
     "packages": "",
     "verbs": "",

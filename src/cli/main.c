@@ -597,6 +597,24 @@ static void mend(int number, siginfo_t *info, void *context)
 		signal(number, SIG_DFL);
 }
 
+/* Under the help: the one step that comes next in this folder. */
+static void print_next_step(void)
+{
+	static const char *const signs[] = { ".claude", "CLAUDE.md", ".codex",	  "AGENTS.md",
+					     ".gemini", "GEMINI.md", ".opencode", "opencode.json" };
+	const char *step = "`roger init` makes a workspace in this folder";
+	struct roger *roger = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (access(signs[i], F_OK) == 0)
+			step = "`roger init && roger setup` connects the agents of this project";
+	if (roger_open(NULL, &roger, NULL) != ROGER_ENOENT)
+		step = "`roger status` shows what needs attention in this workspace";
+	fprintf(stderr, "\nNext: %s.\n", step);
+	roger_close(roger);
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -611,6 +629,7 @@ int main(int argc, char **argv)
 	cli_file_mask = umask(077);
 	if (argc < 2) {
 		cli_print_help(stderr, false);
+		print_next_step();
 		return CLI_USAGE;
 	}
 	run.arena = rg_arena_new();

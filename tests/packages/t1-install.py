@@ -154,6 +154,11 @@ def of_npm(release, registry):
     system.run("npm install -g --force roger-mail", env=fetch)
     again = system.run("cd project && roger doctor", env=tools)
     check(f"{release}: they work after the package was installed again", again.returncode == 0, (again.stdout, again.stderr))
+    other = f"npm uninstall -g roger-mail; mkdir /tmp/other && tar -xzf /tmp/{TARBALL} -C /tmp/other --strip-components=1 && cd project && /tmp/other/bin/roger doctor"
+    system.bring(TARBALL)
+    told = system.run(other, env=tools)
+    check(f"{release}: doctor names each entry whose program is gone", told.returncode == 65 and len(re.findall(r"^claude: (?:server|hook at \w+) of ", told.stdout, re.M)) == 5, (told.stdout, told.stderr))
+    system.run("npm install -g roger-mail", env=fetch)
     system.run("cd project && roger setup --remove --yes; rm -rf ~/tools ~/.claude*", env=tools)
     leaves_nothing(system, "npm", before, "npm uninstall -g roger-mail", env=fetch)
     own = {**fetch, "npm_config_prefix": "/home/ann/.local", "PATH": "/home/ann/.local/bin:" + PATH}
