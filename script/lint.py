@@ -48,12 +48,13 @@ FOLDERS = {
     "examples": "hand-over",
     "fuzz": "corpus",
     "include": "",
-    "integrations": ".claude-plugin gemini opencode plugin",
+    "integrations": ".claude-plugin beads gemini opencode plugin",
     "mcp": "docs include src tests",
+    "packages": "",
     "verbs": "",
     "script": "",
     "src": " ".join({folder.split("/")[0] for folder in EDGES} | {"page"}),
-    "tests": "abi agents browser cli clients crash mutate postgres race spec unit verbs",
+    "tests": "abi agents browser cli clients crash mutate packages postgres race spec unit verbs",
 }
 
 # The rules of these never include each other's.

@@ -9,6 +9,8 @@ script/test builds first and then calls this.  A test is
     tests/clients/t*.{sh,py}                    the same, with --with-clients
     tests/agents/t*.py                          the same, only with --with-agents: it drives the
                                                 agents' own tools, which script/agents installed
+    tests/packages/t*.py                        the same, only with --with-packages: what script/release
+                                                made, in bare Debian systems
     tests/browser/t*.{py,mjs}                   the same, only with --with-browser: in Chromium
     script/lint                                 the same
 
@@ -27,6 +29,7 @@ than its plan, hangs, or when a sanitizer reported anything anywhere below it.
 import argparse
 import concurrent.futures
 import os
+import platform
 import re
 import shutil
 import signal
@@ -87,7 +90,7 @@ def marks_of(path):
 
 
 def scripts(clients):
-    for folder in ("spec", "cli", "crash", "agents", "browser"):
+    for folder in ("spec", "cli", "crash", "agents", "browser", "packages"):
         for path in sorted((SOURCE / "tests" / folder).glob("*")):
             if path.suffix in (".sh", ".py", ".mjs") and not path.name.startswith(("lib", "model")):
                 yield path
@@ -135,11 +138,21 @@ def on_arm(folder):
             yield Test(f"arm/{test.name}", [str(folder / "run"), *test.command], test.build, False, {"timeout": 600})
 
 
-def discover(plain, sanitize, clients, arm, postgres):
+def on_release():
+    """The server and its client are built otherwise for packages: static, with another TLS."""
+    for path in sorted((SOURCE / "tests" / "cli").glob("t64*.*")):
+        if "LD_PRELOAD" in path.read_text():
+            continue  # nothing is preloaded into a static program
+        yield Test(f"packages/{path.stem}", interpreter(path), SOURCE / "build-release" / platform.machine(), False, marks_of(path))
+
+
+def discover(plain, sanitize, clients, arm, postgres, packages):
     yield Test("lint", ["sh", str(SOURCE / "script" / "lint")], plain, False)
     yield from tests_of(plain, False, clients)
     if arm:
         yield from on_arm(arm.resolve())
+    if packages:
+        yield from on_release()
     if postgres:
         yield from on_postgres(plain, False)
         yield from on_postgres(sanitize, True)
@@ -157,6 +170,7 @@ SUITES = {
     "arm": lambda test: test.name.startswith("arm/"),
     "browser": lambda test: test.name.startswith("browser/"),
     "clients": lambda test: test.name.startswith("clients/"),
+    "packages": lambda test: test.name.startswith("packages/"),
     "postgres": lambda test: test.name.startswith("postgres/"),
     # Those that run by it alone, and those that do more by it.
     "slow": lambda test: test.marks.keys() & {"slow", "thorough"} or test.name.startswith("crash/"),
@@ -351,6 +365,7 @@ def main():
     parser.add_argument("--with-postgres", action="store_true", help="also the store in PostgreSQL")
     parser.add_argument("--with-agents", action="store_true", help="also those with the agents' own tools")
     parser.add_argument("--with-browser", action="store_true", help="also those in a browser")
+    parser.add_argument("--with-packages", action="store_true", help="also what script/release made, in bare Debian systems")
     parser.add_argument("--jobs", type=int, default=2 * os.cpu_count(), help="so many tests at a time: many of them wait")
     parser.add_argument("names", nargs="*", help="only tests whose name contains one of these")
     asked = parser.parse_args()
@@ -362,10 +377,11 @@ def main():
         os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
     everything = [
         test
-        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres)
+        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres, asked.with_packages)
         if (asked.with_slow or "slow" not in test.marks)
         and (asked.with_agents or not test.name.startswith("agents/"))
         and (asked.with_browser or not test.name.startswith("browser/"))
+        and (asked.with_packages or not test.name.startswith("packages/"))
     ]
     tests = [test for test in everything if not asked.names or any(name in test.name for name in asked.names)]
     if not tests:

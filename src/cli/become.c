@@ -38,7 +38,7 @@ int cli_need_workspace(const char *what, struct roger_err *err)
 		what);
 }
 
-int cli_become(const char *program, char *const *words, const char *needs, struct roger_err *err)
+int cli_become(const char *program, char *const *words, const char *lacks, struct roger_err *err)
 {
 	/* As it is built, and as it is installed. */
 	static const char *const places[] = { "", ROGER_LIBEXEC "/" };
@@ -50,15 +50,12 @@ int cli_become(const char *program, char *const *words, const char *needs, struc
 		return r;
 	if (!own_folder(folder))
 		return rg_fail(err, ROGER_EENGINE, errno, "find the folder of roger");
-	for (i = 0; i < sizeof places / sizeof *places; i++) {
+	for (i = 0; program && i < sizeof places / sizeof *places; i++) {
 		snprintf(path, sizeof path, "%s/%s%s", *places[i] == '/' ? "" : folder, places[i],
 			 program);
 		execv(path, words);
 		if (errno != ENOENT)
 			return rg_fail(err, ROGER_EENGINE, errno, "run '%s'", path);
 	}
-	return rg_fail(err, ROGER_EENGINE, 0,
-		       "the program %s is not there; it is built where %s is, and installed by "
-		       "`meson install`",
-		       program, needs);
+	return rg_fail(err, ROGER_EENGINE, 0, "this program has no %s", lacks);
 }

@@ -174,10 +174,11 @@ void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
 
 /*
- * become.c: be the program of that name, which is beside roger or in its libexec, from now on;
- * only fails, as ROGER_EENGINE.  needs: what it is built with, for the error.
+ * become.c: be the program of that name (NULL: none), which is beside roger or in its libexec, from
+ * now on; only fails, as ROGER_EENGINE.  lacks: what this one is without, and where it is, for the
+ * error.
  */
-RG_CHECKED int cli_become(const char *program, char *const *words, const char *needs,
+RG_CHECKED int cli_become(const char *program, char *const *words, const char *lacks,
 			  struct roger_err *err);
 /* browse.c: show the page to whoever sits there; nothing where there is no screen or no browser. */
 void cli_browse(const char *url);

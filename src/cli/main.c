@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/remote.h"
 #include "cli/screen.h"
+#include "cli/serve.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
@@ -380,7 +381,11 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 	int r;
 
 	if (is_elsewhere(run))
-		return cli_become("roger-remote", run->argv, "libcurl (libcurl4-openssl-dev)", err);
+		return cli_become(
+			"roger-remote", run->argv,
+			"ROGER_SERVER; install the whole package of roger (from source it "
+			"is built where libcurl is: libcurl4-openssl-dev)",
+			err);
 	r = check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
 	if (r == ROGER_OK && !op->run)
@@ -449,9 +454,14 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	/* What is said beside the answer comes after it. */
 	if (cli_screen_folds())
 		cli_term_flush();
-	/* The workspace is in PostgreSQL, and this program is linked without its library. */
+	/* The workspace is in PostgreSQL, and this program is linked without its library.  That of
+	 * a server must not become roger-postgres, which would become roger-serve. */
 	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0)
-		r = cli_become("roger-postgres", run->argv, "libpq (libpq-dev)", &err);
+		r = cli_become(
+			serve_run ? NULL : "roger-postgres", run->argv,
+			"PostgreSQL; install the package roger-serve-postgres (from source it "
+			"is built where libpq is: libpq-dev)",
+			&err);
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	/* The answer is out before the handle does what can wait. */
@@ -554,6 +564,24 @@ static void mend(int number, siginfo_t *info, void *context)
 		signal(number, SIG_DFL);
 }
 
+/* Under the help: the one step that comes next in this folder. */
+static void print_next_step(void)
+{
+	static const char *const signs[] = { ".claude", "CLAUDE.md", ".codex",	  "AGENTS.md",
+					     ".gemini", "GEMINI.md", ".opencode", "opencode.json" };
+	const char *step = "`roger init` makes a workspace in this folder";
+	struct roger *roger = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (access(signs[i], F_OK) == 0)
+			step = "`roger init && roger setup` connects the agents of this project";
+	if (roger_open(NULL, &roger, NULL) != ROGER_ENOENT)
+		step = "`roger status` shows what needs attention in this workspace";
+	fprintf(stderr, "\nNext: %s.\n", step);
+	roger_close(roger);
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -568,6 +596,7 @@ int main(int argc, char **argv)
 	cli_file_mask = umask(077);
 	if (argc < 2) {
 		cli_print_help(stderr, false);
+		print_next_step();
 		return CLI_USAGE;
 	}
 	run.arena = rg_arena_new();

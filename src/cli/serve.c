@@ -7,7 +7,10 @@
 static int become_server(struct cli_run *run, struct roger_err *err)
 {
 	run->roger = roger_close(run->roger);
-	return cli_become("roger-serve", run->argv, "libevent (libevent-dev)", err);
+	return cli_become("roger-serve", run->argv,
+			  "server and no page; install the package roger-serve (from source it is "
+			  "built where libevent is: libevent-dev)",
+			  err);
 }
 
 static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)

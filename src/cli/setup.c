@@ -68,7 +68,8 @@ static bool names_tool(const struct roger_setup_reply *reply, const char *tool)
 static void print_next(const struct roger_setup_reply *reply)
 {
 	if (reply->not_on_path)
-		fputs("note: roger is not along PATH; put it there, so that tools find it\n",
+		fputs("note: roger is not along PATH (npm's launcher does not count); put it "
+		      "there, so that tools find it\n",
 		      cli_out);
 	if (names_tool(reply, "claude"))
 		fputs("claude: say yes when it asks whether to use the server roger\n", cli_out);

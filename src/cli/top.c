@@ -29,8 +29,12 @@ static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	(void)ret_exit;
 	return r < 0 ? r
-		     : cli_become("roger-top", (char *const *)(uintptr_t)words,
-				  "the library ncursesw (libncurses-dev)", err);
+		     : cli_become(
+			       "roger-top", (char *const *)(uintptr_t)words,
+			       "`top`, as packages are without it; `roger ui` and `roger status` "
+			       "show the same (from source it is built where ncursesw is: "
+			       "libncurses-dev)",
+			       err);
 }
 
 const struct cli_command cli_top = { .name = "top", .own = &rg_op_top, .run = run_top };

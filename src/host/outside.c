@@ -331,6 +331,18 @@ bool rg_outside_is_there(const char *path)
 	return stat(path, &facts) == 0;
 }
 
+static bool is_script(const char *file)
+{
+	char start[2] = "";
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	bool is =
+		fd >= 0 && read(fd, start, sizeof start) == 2 && start[0] == '#' && start[1] == '!';
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 bool rg_outside_along_path(const char *name)
 {
 	const char *part = getenv("PATH");
@@ -343,7 +355,7 @@ bool rg_outside_along_path(const char *name)
 		snprintf(file, sizeof file, "%.*s/%s", (int)length, part, name);
 		if (length && stat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
 		    access(file, X_OK) == 0)
-			return true;
+			return strcmp(name, "roger") != 0 || !is_script(file);
 	}
 	return false;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "remote/remote.h"
 
@@ -51,11 +52,29 @@ static int go_on(void *exchange_, curl_off_t total_in, curl_off_t in, curl_off_t
 	       (roger->tell && !roger->tell(roger->tell_context, "wait for the server", 0, 0));
 }
 
+/* The file of authorities, where this is not the system for which libcurl was built; NULL: it is.
+ */
+static const char *find_authorities(CURL *curl)
+{
+	static const char *const places[] = { "/etc/pki/tls/certs/ca-bundle.crt",
+					      "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem" };
+	const char *named = getenv("SSL_CERT_FILE"), *usual = NULL;
+	size_t i;
+
+	if (named && *named)
+		return named;
+	curl_easy_getinfo(curl, CURLINFO_CAINFO, &usual);
+	for (i = 0; usual && access(usual, R_OK) != 0 && i < sizeof places / sizeof *places; i++)
+		if (access(places[i], R_OK) == 0)
+			return places[i];
+	return NULL;
+}
+
 /* A proxy of the environment is for other machines: nobody else sees what stays here. */
 CURL *remote_curl_new(const struct roger *roger)
 {
-	const char *authorities = getenv("SSL_CERT_FILE");
 	CURL *curl = curl_easy_init();
+	const char *authorities = curl ? find_authorities(curl) : NULL;
 
 	if (!curl)
 		return NULL;
@@ -73,7 +92,7 @@ CURL *remote_curl_new(const struct roger *roger)
 		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
 	if (*roger->place.socket)
 		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, roger->place.socket);
-	if (authorities && *authorities)
+	if (authorities)
 		curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
 	if (*roger->place.token) {
 		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
@@ -122,6 +141,8 @@ static bool set_request(struct roger *roger, const struct remote_request *reques
 	rg_buf_add_char(&url, '\0');
 	if (url.failed || curl_easy_setopt(curl, CURLOPT_URL, url.data) != CURLE_OK)
 		return false;
+	roger->said[0] = '\0';
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, roger->said);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->within_ms);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
@@ -161,7 +182,7 @@ static const struct kind {
 	  "TLS cannot be agreed on; check that https is spoken at this port" },
 	{ CURLE_SSL_CACERT_BADFILE, ROGER_ECONFIG,
 	  "the file of authorities is missing or holds no certificate; mend or unset "
-	  "SSL_CERT_FILE" },
+	  "SSL_CERT_FILE, or install ca-certificates" },
 	{ CURLE_SSL_CERTPROBLEM, ROGER_ECONFIG, "the client's own certificate is not usable" },
 	{ CURLE_SSL_ISSUER_ERROR, ROGER_EREFUSED, "its certificate is of another issuer" },
 	{ CURLE_GOT_NOTHING, ROGER_ETIMEOUT, "it closed the connection without an answer" },
@@ -173,10 +194,16 @@ static const struct kind {
 	{ CURLE_URL_MALFORMAT, ROGER_ECONFIG, "its address cannot be read; check ROGER_SERVER" },
 };
 
-/* As OpenSSL numbers it.  libcurl looks at the name after the chain, and before it takes over what
- * came of that: its own start, "not 0", or 0 is the name's. */
-static const char *why_not_verified(CURL *curl)
+/* As OpenSSL numbers it, or Mbed TLS, which has no numbers, says it.  libcurl looks at the name
+ * after the chain, and before it takes over what came of that: its own start, "not 0", or 0 is the
+ * name's. */
+static const char *why_not_verified(CURL *curl, const char *said)
 {
+	static const char invalid[] = "its certificate is not valid at this time; renew it on the "
+				      "server, or check this machine's clock",
+			  unknown[] =
+				  "no authority that is known here vouches for its certificate; "
+				  "name the file of its authority in SSL_CERT_FILE";
 	enum { NAME = 0, UNTOUCHED = 1, NOT_YET_VALID = 9, HAS_EXPIRED = 10 };
 	long result = 0;
 
@@ -184,15 +211,17 @@ static const char *why_not_verified(CURL *curl)
 	switch (result) {
 	case NAME:
 	case UNTOUCHED:
+		if (strstr(said, "validity"))
+			return invalid;
+		if (strncmp(said, "mbedTLS", 7) == 0 && !strstr(said, "Common Name"))
+			return unknown;
 		return "its certificate is for another host name; name the host in ROGER_SERVER as "
 		       "the certificate does";
 	case NOT_YET_VALID:
 	case HAS_EXPIRED:
-		return "its certificate is not valid at this time; renew it on the server, or "
-		       "check this machine's clock";
+		return invalid;
 	default:
-		return "no authority that is known here vouches for its certificate; name the "
-		       "file of its authority in SSL_CERT_FILE";
+		return unknown;
 	}
 }
 
@@ -206,7 +235,8 @@ static enum roger_code fail_by_kind(const struct roger *roger, CURLcode code, st
 		if (kinds[i].code == code)
 			kind = kinds[i];
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
-		kind = (struct kind){ code, ROGER_EREFUSED, why_not_verified(roger->curl) };
+		kind = (struct kind){ code, ROGER_EREFUSED,
+				      why_not_verified(roger->curl, roger->said) };
 	rg_fail(err, kind.fails, 0, "%.200s: %s", roger->place.name, kind.why);
 	return kind.fails;
 }

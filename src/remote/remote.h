@@ -50,6 +50,7 @@ struct roger {
 	char damage[464]; /* as the last answer said */
 	char notice[464];
 	char key[REMOTE_KEY_BYTES]; /* of the last send */
+	char said[CURL_ERROR_SIZE]; /* by libcurl, of what went wrong last */
 	bool unreached;		    /* the last verb had no answer: what came of it is not known */
 	bool hurried;		    /* no server is waited for that is not there */
 	bool flushed;		    /* the outbox was looked at */

@@ -21,6 +21,14 @@ is "a rare one only with --all" "$(grep -c '^  sweep' front) $(grep -c '^  sweep
 exits 0 "--version" roger --version
 like "says the version" "$out" '^roger [0-9]+\.[0-9]+\.[0-9]+$'
 exits 64 "no command is a usage error" roger
+like "and the next step in an empty folder is named" "$err" 'Next: `roger init` makes a workspace'
+mkdir project && cd project && : >AGENTS.md
+run roger
+like "in a project with agents' tools" "$err" 'Next: `roger init && roger setup`'
+roger init --quiet
+run roger
+like "and in a workspace" "$err" 'Next: `roger status`'
+cd .. && rm -rf project
 exits 64 "an unknown command is a usage error" roger recieve
 like "and the right one is suggested" "$err" "did you mean 'receive'"
 exits 64 "an unknown option is a usage error" roger list --issu x

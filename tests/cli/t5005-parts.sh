@@ -7,14 +7,14 @@
 pins=$source_dir/script/pins
 is "a day for snapshot.debian.org" "$(grep -c '^snapshot 20[0-9]\{6\}T000000Z$' "$pins")" 1
 is "each pin has a name, a version, a suite, an architecture, a hash and a file" \
-	"$(grep -v '^#\|^snapshot ' "$pins" | grep -v -E '^[a-z0-9-]+ [0-9][^ ]* (bookworm|trixie) (source|amd64|arm64) [0-9a-f]{64} debian(-security)?/pool/[^ ]+$')" ""
+	"$(grep -v '^#\|^snapshot ' "$pins" | grep -v -E '^[a-z0-9-]+ [0-9][^ ]* (bookworm|trixie) (source|release|amd64|arm64) [0-9a-f]{64} debian(-security)?/pool/[^ ]+$')" ""
 is "the file is of that version" "$(grep -v '^#\|^snapshot ' "$pins" |
 	awk '{ version = $2; upstream = $2; sub(/-[^-]*$/, "", upstream)
 	       if (!index($6, "_" version) && !index($6, "_" upstream ".orig.tar.")) print }')" ""
-is "NOTICE names each with its version" "$(awk '$4 == "source" { print $1, $2 }' "$pins" | sort -u | while read -r name version; do
+is "NOTICE names each with its version" "$(awk '$4 == "source" || $4 == "release" { print $1, $2 }' "$pins" | sort -u | while read -r name version; do
 	tr A-Z a-z <"$source_dir/NOTICE" | grep -qF "$(printf '    %-20s %-18s ' "$name" "$version" | sed 's/^    sqlite3 /    sqlite  /')" || echo "$name $version"
 done)" ""
-is "and a licence for each" "$(sed -n 's/^    \([A-Za-z0-9]*\)  .* \(MIT\|ISC\|public domain\).*/\1/p' "$source_dir/NOTICE" | while read -r name; do
+is "and a licence for each" "$(sed -n 's/^    \([A-Za-z0-9]*\)  .* \(MIT\|ISC\|BSD\|Apache\|curl\|public domain\).*/\1/p' "$source_dir/NOTICE" | while read -r name; do
 	grep -qx "$name" "$source_dir/NOTICE" || echo "$name"
 done)" ""
 is "each library that the program is linked with has a pin" "$(sed -n "s/.*foreach name : \[\('sqlite3'.*'yyjson'\)\].*/\1/p" "$source_dir/meson.build" |
