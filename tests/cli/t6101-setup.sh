@@ -68,6 +68,11 @@ sed 's/roger hook codex stop/roger hook codex stopp/' .codex/hooks.json >../brok
 exits 65 "doctor finds links that are broken" roger doctor
 like "a server" "$out" "^claude: server of .*mcp.json: it names another program than roger; not tried"
 like "a hook" "$out" "^codex: hook at Stop of .*hooks.json: it is not the command that setup writes; not tried"
+sed 's#"command": "roger",#"command": "/nowhere/roger",#' ../whole >.mcp.json
+sed 's#roger hook codex stop#/nowhere/roger hook codex stop#' ../hooks >.codex/hooks.json
+exits 65 "and those whose program is gone" roger doctor
+like "of a server" "$out" "^claude: server of .*its program '/nowhere/roger' is gone; .roger setup claude. names this one"
+like "of a hook" "$out" "^codex: hook at Stop of .*its program '/nowhere/roger' is gone; .roger setup codex. names this one"
 cp ../whole .mcp.json && cp ../hooks .codex/hooks.json
 check "codex is woken by a command" grep -q '"codex": .codex, queue, --thread, "{session}"' .roger/config.yaml
 check "and the configuration is sound" roger config show

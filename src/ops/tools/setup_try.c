@@ -96,6 +96,26 @@ static bool is_our_server(struct roger_strs words)
 	return i == words.count && rg_str_is(words.items[1], "mcp");
 }
 
+/* A path of a program that is not there any more: the package was removed, or moved. */
+static bool is_gone(struct roger_str program)
+{
+	char path[RG_SETUP_PATH_BYTES];
+
+	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(program));
+	return path[0] == '/' && !rg_outside_is_there(path);
+}
+
+static int report_gone(struct trying *trying, const char *what, struct roger_str program,
+		       struct roger_err *err)
+{
+	char trouble[200];
+
+	snprintf(trouble, sizeof trouble,
+		 "its program '%.100s' is gone; `roger setup %s` names this one", program.data,
+		 trying->tool);
+	return report(trying, what, trouble, err);
+}
+
 static int try_server(struct trying *trying, const struct roger_strs *words, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
@@ -104,6 +124,8 @@ static int try_server(struct trying *trying, const struct roger_strs *words, str
 
 	if (!words->count)
 		return report(trying, "server", "it names no command", err);
+	if (is_gone(words->items[0]))
+		return report_gone(trying, "server", words->items[0], err);
 	/* The file may come with a repository, so doctor runs nothing else: no other program,
 	 * and none of roger's other verbs, some of which run programs. */
 	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
@@ -330,8 +352,15 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 		RG_STR(NOBODY),
 	};
 	const struct roger_strs words = { items, sizeof items / sizeof *items };
+	struct roger_str program;
 	char trouble[200];
 
+	if (!rg_arena_copy(trying->arena,
+			   (struct roger_str){ command.data, strcspn(command.data, " ") },
+			   &program))
+		return rg_fail_memory(err);
+	if (is_gone(program))
+		return report_gone(trying, what, program, err);
 	if (!is_ours(trying, command, hook))
 		return report(trying, what, "it is not the command that setup writes; not tried",
 			      err);
