@@ -71,6 +71,9 @@ RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roge
 /* The length of an open file, by seeking to its end; cheaper than rg_file_facts(). */
 RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err);
 
+/* Is there anything of that name? */
+bool rg_file_is_there(int folder, const char *name);
+
 /* Is the file of that name still this one? */
 bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode);
 
