@@ -78,6 +78,10 @@ RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[409
 /* Is there one in a folder above root, which is absolute?  to: that folder. */
 bool rg_workspace_above(const char *root, char to[4096]);
 
+/* The text of .roger/config.yaml; its data is NULL: there is none. */
+RG_CHECKED int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena *arena,
+				     struct roger_str *ret_text, struct roger_err *err);
+
 /* A path of the configuration, from the root unless it is absolute. */
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
 		       size_t size);
