@@ -6,6 +6,7 @@
 #include "store/store.h"
 #include "data/caller.h"
 #include "host/process.h"
+#include "host/seat.h"
 #include "ops/op.h"
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
@@ -75,18 +76,24 @@ static const char *most_important(const struct roger *roger)
 	return roger->untold[0] ? roger->untold : roger->workspace->notice;
 }
 
-/* That a .gitignore was missing is told this once, so beside what else there is. */
+/* What is told once is told beside what else there is. */
 const char *roger_notice(const struct roger *roger)
 {
 	const char *first = roger ? most_important(roger) : "";
+	struct rg_workspace *workspace = roger ? roger->workspace : NULL;
 
-	if (!roger || !roger->workspace->shielded)
+	if (!workspace || (!workspace->shielded && !workspace->split[0]))
 		return first;
-	snprintf(roger->workspace->told, sizeof roger->workspace->told,
-		 "%s%sroger put its .gitignore into a folder of this workspace: the next commit "
-		 "could have published mail",
-		 first, *first ? "; " : "");
-	return roger->workspace->told;
+	snprintf(workspace->told, sizeof workspace->told, "%s%s%s%s%s", first,
+		 *first && workspace->shielded ? "; " : "",
+		 workspace->shielded ? "roger put its .gitignore into a folder of this workspace: "
+				       "the next commit could have published mail"
+				     : "",
+		 (*first || workspace->shielded) && workspace->split[0] ? "; " : "",
+		 workspace->split);
+	if (workspace->split[0])
+		(void)!rg_seat_told(workspace, true);
+	return workspace->told;
 }
 
 const char *roger_distrust(struct roger *roger)
@@ -97,6 +104,12 @@ const char *roger_distrust(struct roger *roger)
 void rg_set_caller(struct roger *roger, const struct rg_caller *caller)
 {
 	roger->caller = caller ? *caller : (struct rg_caller){ 0 };
+}
+
+struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool,
+				   char to[RG_OWN_NAME_BYTES])
+{
+	return rg_seat_name(roger->workspace, tool, to);
 }
 
 bool rg_observe_process(int64_t id, char *to, size_t size)

@@ -129,7 +129,7 @@ const struct cli_group cli_groups[] = {
 	  "dispatch|complete|forward|extend|settle|recover|sweep" },
 	{ "care", "doctor|archive",
 	  "verify|accept|seal|rebuild|cleanup|dead|dead redeliver|dead "
-	  "stale|cycle|purge|move|upgrade" },
+	  "stale|cycle|purge|move|upgrade|backup|restore" },
 	{ 0 },
 };
 

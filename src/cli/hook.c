@@ -41,6 +41,8 @@ struct hook {
 	struct cli_hook_event event;
 	enum cli_hook_host host;
 	bool elsewhere; /* the store is one that this program is linked without */
+	bool unnamed;	/* nobody said who the agent is: it has its tool's name */
+	char own_name[RG_OWN_NAME_BYTES];
 };
 
 /* ------------------------------------------------------------------ input -- */
@@ -394,6 +396,9 @@ static bool open_workspace(struct hook *hook, const char *named)
 		why = ""; /* a project that has nothing to do with roger */
 	if (*why && !hook->elsewhere)
 		say_trouble(hook, why);
+	if (r == ROGER_OK && !*why && hook->unnamed)
+		hook->request.agent =
+			rg_name_by_itself(hook->roger, hook->request.agent, hook->own_name);
 	return r == ROGER_OK && !*why;
 }
 
@@ -403,7 +408,8 @@ static struct rg_json *begin(const struct cli_run *run, struct hook *hook, struc
 	struct rg_json *said;
 
 	*hook = (struct hook){ .request = *(const struct rg_hook_request *)run->request };
-	if (!hook->request.agent.length)
+	hook->unnamed = !hook->request.agent.length;
+	if (hook->unnamed)
 		hook->request.agent = rg_str(rg_hook_tool_names[hook->request.tool]);
 	set_budget(hook->request.event);
 	rg_buf_init(input, INPUT_BYTES_MAX);

@@ -110,24 +110,34 @@ bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent)
 	return strncmp(caller, "act ", 4) == 0 && !rg_str_equal(word_in(caller, 1), agent);
 }
 
-struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,
-			      const char *client_name, char to[MCP_AGENT_BYTES])
+static struct roger_str name_by_client(const struct mcp_session *session, const char *client_name,
+				       char to[MCP_AGENT_BYTES])
 {
-	struct roger_str said = word_in(caller, 1);
+	struct roger_str said = tool_named(client_name ? client_name : "");
 
-	if (said.length) {
-		snprintf(to, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(said));
-		return rg_str(to);
-	}
-	said = tool_named(client_name ? client_name : "");
-	if (session->launched.length)
-		return session->launched;
 	if (session->tool.length && (!said.length || !tool_named(session->tool.data).length))
 		return session->tool;
 	if (said.length)
 		return said;
 	said = name_from(client_name ? client_name : "", to);
 	return rg_str_is(said, "all") ? RG_STR("") : said;
+}
+
+struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,
+			      const char *client_name, char to[MCP_AGENT_BYTES])
+{
+	struct roger_str said = word_in(caller, 1);
+	char plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
+
+	if (!said.length && session->launched.length)
+		return session->launched;
+	if (!said.length) {
+		said = name_by_client(session, client_name, plain);
+		if (session->roger && !session->shared)
+			said = rg_name_by_itself(session->roger, said, own);
+	}
+	snprintf(to, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(said));
+	return rg_str(to);
 }
 
 void mcp_fail_nameless(struct roger_mcp_call *call)

@@ -184,6 +184,18 @@ static void print_concern(const struct roger_concern *concern, size_t width, boo
 	cli_say("  %S%t%.\n", CLI_CYAN, concern->next);
 }
 
+/* Who sits in a git worktree, and whose is gone while mail waits. */
+static void print_seat(const struct roger_seat *seat)
+{
+	cli_say("- %t was in %t %w", seat->agent, seat->path, seat->seen_at_ms);
+	if (seat->standing != ROGER_SEAT_THERE)
+		cli_say("; %s, and %d message%p wait%s: %Sroger inbox --as %t%.",
+			seat->standing == ROGER_SEAT_GONE ? "that worktree is gone"
+							  : "another worktree is there now",
+			seat->unread, seat->unread == 1 ? "s" : "", CLI_CYAN, seat->agent);
+	cli_say("\n");
+}
+
 /* Nothing there: a good sign.  Else one line of figures below what is wrong. */
 static void print_status(const struct cli_run *run, const void *reply_)
 {
@@ -206,6 +218,8 @@ static void print_status(const struct cli_run *run, const void *reply_)
 	if (i < reply->concerns.count)
 		fprintf(cli_out, "... and %zu more; --json has them all\n",
 			reply->concerns.count - i);
+	for (i = 0; i < reply->worktrees.count && i < CONCERNS_MAX; i++)
+		print_seat(&reply->worktrees.items[i]);
 	if (reply->quiet)
 		cli_say("%Sall quiet%.\n", CLI_GREEN);
 	cli_say("%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",

@@ -21,6 +21,10 @@ static void print_init(const struct cli_run *run, const void *reply_)
 
 	(void)run;
 	cli_say("%s a workspace in %t\n", reply->created ? "made" : "there is", reply->workspace);
+	if (reply->worktree.length && !rg_str_equal(reply->worktree, reply->workspace))
+		cli_say_to(stderr,
+			   "note: %t is a git worktree of it; all worktrees share this one\n",
+			   reply->worktree);
 	if (reply->above.length)
 		cli_say_to(stderr, "note: from here on the workspace in %t is not seen any more\n",
 			   reply->above);

@@ -34,6 +34,14 @@ enum rg_right rg_right_of(const struct roger_op *op);
 enum { RG_WORKSPACE_ID_BYTES = 33 };
 int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct roger_err *err);
 
+/*
+ * Who an agent is that nobody named but its tool: in a git worktree another one than in the next.
+ * to, or tool itself.
+ */
+enum { RG_OWN_NAME_BYTES = 132 };
+struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool,
+				   char to[RG_OWN_NAME_BYTES]);
+
 /* Which agent a process was started as (ROGER_AGENT); false: none, as far as can be seen. */
 bool rg_observe_process(int64_t id, char *to, size_t size);
 

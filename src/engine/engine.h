@@ -328,6 +328,25 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
 				 size_t count, struct rg_arena *arena,
 				 struct rg_digests *ret_digests, struct roger_err *err);
 
+/*
+ * Every journal, messages first, as far as it goes at one moment: no log speaks of a message beyond.
+ * Then their digests, in this order; one that was rewritten or removed since is not `there`.
+ */
+RG_CHECKED int rg_engine_measure(struct rg_engine *engine, struct rg_arena *arena,
+				 struct rg_log_files *ret_files, struct roger_err *err);
+RG_CHECKED int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
+				    struct rg_arena *arena, struct rg_digests *ret_digests,
+				    struct roger_err *err);
+
+/* Bytes of such a journal; ROGER_EIO: it was replaced. */
+RG_CHECKED int rg_engine_copy(struct rg_engine *engine, const struct rg_log_file *file,
+			      uint64_t from, char *room, size_t want, size_t *ret_got,
+			      struct roger_err *err);
+
+/* What message-state.json says; its data is NULL: nothing. */
+RG_CHECKED int rg_engine_state_text(struct rg_engine *engine, struct rg_arena *arena,
+				    struct roger_str *ret_text, struct roger_err *err);
+
 /* The workspace's seal key; make: create a missing key. */
 RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 				  struct rg_seal_key *ret_key, struct roger_err *err);

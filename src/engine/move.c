@@ -83,10 +83,13 @@ static int check_empty(struct move *move, struct roger_err *err)
 
 	for (i = 0; i < files.count && r == ROGER_OK; i++)
 		if (files.items[i].size)
-			r = rg_fail(err, ROGER_EREFUSED, 0,
-				    "there is a workspace with entries at '%.*s' already: nothing "
-				    "is moved over it",
-				    RG_STR_ARGS(move->wish->there));
+			r = rg_fail(
+				err, ROGER_EREFUSED, 0,
+				"there is a workspace with entries at '%.*s' already: nothing "
+				"is moved over it; of files, `roger list --unread --jsonl "
+				"--workspace FOLDER/.roger | roger send --batch` takes over what "
+				"is unread",
+				RG_STR_ARGS(move->wish->there));
 	return r;
 }
 

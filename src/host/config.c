@@ -183,7 +183,8 @@ bool rg_config_uses(struct roger_str name)
 {
 	static const char *const ours[] = { "message-state.json", "state",    "wake.lock",
 					    "triggers",		  "id",	      "setup.json",
-					    "seal.key",		  "seal.pub", "move" };
+					    "seal.key",		  "seal.pub", "move",
+					    "worktrees" };
 	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
 	size_t i, length;
 

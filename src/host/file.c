@@ -265,6 +265,20 @@ bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode)
 	       plain.st_ino == inode;
 }
 
+int rg_file_remove_folder(int folder, const char *name, struct roger_err *err)
+{
+	return unlinkat(folder, name, AT_REMOVEDIR) < 0 && errno != ENOENT
+		       ? rg_fail(err, ROGER_EIO, errno, "remove '%s'", name)
+		       : ROGER_OK;
+}
+
+bool rg_file_is_there(int folder, const char *name)
+{
+	struct stat facts;
+
+	return fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 bool rg_file_owner(const char *path, int64_t *ret_owner)
 {
 	struct stat facts;

@@ -71,6 +71,9 @@ RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roge
 /* The length of an open file, by seeking to its end; cheaper than rg_file_facts(). */
 RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err);
 
+/* Is there anything of that name? */
+bool rg_file_is_there(int folder, const char *name);
+
 /* Is the file of that name still this one? */
 bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode);
 
@@ -137,6 +140,9 @@ enum rg_file_writers rg_file_writers(int file);
 
 /* Remove a file; one that is not there is fine. */
 RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *err);
+
+/* Remove a folder without anything in it. */
+RG_CHECKED int rg_file_remove_folder(int folder, const char *name, struct roger_err *err);
 
 /* Every name in a folder but . and .., in no order; memory from arena. */
 RG_CHECKED int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,

@@ -234,8 +234,7 @@ int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_e
 	return ROGER_OK;
 }
 
-/* The path that a one-line file holds after a word, relative to base. */
-static bool read_pointer(const char *file, const char *word, const char *base, char to[PATH_MAX])
+bool rg_outside_pointer(const char *file, const char *word, const char *base, char to[4096])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = PATH_MAX };
 	size_t start = strlen(word), length;
@@ -278,7 +277,7 @@ bool rg_outside_git_own(const char *base, char to[4096])
 		return false;
 	if (S_ISDIR(facts.st_mode))
 		return snprintf(to, PATH_MAX, "%s", git) < PATH_MAX;
-	return read_pointer(git, "gitdir: ", base, to);
+	return rg_outside_pointer(git, "gitdir: ", base, to);
 }
 
 bool rg_outside_git_folder(const char *folder, char to[4096])
@@ -292,7 +291,7 @@ bool rg_outside_git_folder(const char *folder, char to[4096])
 		return false;
 	/* Working trees share one repository. */
 	snprintf(pointer, sizeof pointer, "%s/commondir", own);
-	real = realpath(read_pointer(pointer, "", own, shared) ? shared : own, NULL);
+	real = realpath(rg_outside_pointer(pointer, "", own, shared) ? shared : own, NULL);
 	found = real && stat(real, &facts) == 0 && S_ISDIR(facts.st_mode);
 	if (found)
 		snprintf(to, PATH_MAX, "%s", real);

@@ -37,6 +37,9 @@ RG_CHECKED int rg_outside_lock(const char *record, bool make, int *ret_lock, str
 /* Change folder to the nearest one, it or one above, that holds something of that name. */
 bool rg_outside_climb(char folder[4096], const char *name);
 
+/* The path that a one-line file of git's holds after a word, relative to base. */
+bool rg_outside_pointer(const char *file, const char *word, const char *base, char to[4096]);
+
 /*
  * The git folder of the repository that a folder is in: .git, or what it points to in
  * a linked working tree or a submodule.  false: none.

@@ -9,6 +9,7 @@
 
 #include "base/id.h"
 #include "host/file.h"
+#include "host/seat.h"
 #include "host/shield.h"
 #include "host/storage.h"
 
@@ -66,12 +67,24 @@ static bool may_climb(const struct limit *limit, const char *path)
 	return rg_file_owner(above, &owner) && owner == limit->owner;
 }
 
-/* From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at.
+/* Where a workspace is, and what was seen of git on the way to it. */
+struct found {
+	bool there;
+	int64_t owner;
+	struct rg_worktree tree; /* that it is, or lies, in */
+	bool lost;		 /* a worktree whose repository is not there */
+	char own[4096];		 /* a workspace within the tree that is not used; "": none */
+};
+
+/*
+ * From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at.
+ * A submodule has the workspace of what it is in; so has its folder in a working tree.
  */
-static int climb(char to[4096], bool *ret_found, int64_t *ret_owner, struct roger_err *err)
+static int climb(char to[4096], bool trees, struct found *found, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
 	char home[4200], *slash;
+	enum rg_worktree_state state = RG_WORKTREE_NONE;
 	struct limit limit;
 	bool limited = false;
 	int folder, r;
@@ -82,12 +95,16 @@ static int climb(char to[4096], bool *ret_found, int64_t *ret_owner, struct roge
 		r = rg_file_open_folder(AT_FDCWD, home, &folder, err);
 		if (r < 0)
 			return r;
-		*ret_found = folder != RG_NO_FILE;
-		if (*ret_found)
+		found->there = folder != RG_NO_FILE;
+		if (found->there)
 			r = rg_file_facts(folder, home, &facts, err);
 		rg_file_close(folder);
-		*ret_owner = facts.owner;
-		if (*ret_found || r < 0 || strcmp(to, "/") == 0)
+		found->owner = facts.owner;
+		if (trees && !found->tree.base[0])
+			state = found->there ? rg_worktree_find(to, &found->tree)
+					     : rg_worktree_look(to, &found->tree);
+		found->lost |= state == RG_WORKTREE_LOST;
+		if (found->there || r < 0 || strcmp(to, "/") == 0)
 			return r;
 		if (!limited)
 			find_limit(to, &limit);
@@ -99,23 +116,92 @@ static int climb(char to[4096], bool *ret_found, int64_t *ret_owner, struct roge
 	}
 }
 
-int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner, struct roger_err *err)
+/* In a working tree what counts is what the same folder of the main checkout has. */
+static int find_shared(const char *start, char root[4096], struct found *found,
+		       struct roger_err *err)
 {
-	const char *from = path ? path : getenv("ROGER_WORKSPACE");
-	bool found;
+	struct found shared = { 0 };
+	char there[4096];
 	int r;
 
+	rg_worktree_map(&found->tree, start, there);
+	r = climb(there, false, &shared, err);
+	if (r < 0 || !shared.there)
+		return r;
+	if (found->there && strcmp(root, there) != 0 && rg_workspace_below(found->tree.base, root))
+		snprintf(found->own, sizeof found->own, "%s", root);
+	memcpy(root, there, strlen(there) + 1);
+	found->there = true;
+	found->owner = shared.owner;
+	return ROGER_OK;
+}
+
+static int find(const char *path, char root[4096], struct found *found, struct roger_err *err)
+{
+	const char *from = path ? path : getenv("ROGER_WORKSPACE");
+	bool exact;
+	char start[4096], *slash;
+	int r;
+
+	*found = (struct found){ 0 };
 	if (!from || !*from)
 		from = ".";
 	r = absolute(from, root, err);
-	if (r == ROGER_OK)
-		r = climb(root, &found, ret_owner, err);
-	if (r < 0 || found)
+	if (r < 0)
 		return r;
-	return rg_fail(err, ROGER_ENOENT, 0,
-		       "no workspace here: no folder from '%s' up to '%s' holds %s/; make one with "
-		       "`roger init`",
-		       from, root, RG_WORKSPACE_FOLDER);
+	memcpy(start, root, strlen(root) + 1);
+	slash = strrchr(root, '/');
+	exact = strcmp(from, ".") != 0 && strcmp(slash + 1, RG_WORKSPACE_FOLDER) == 0;
+	r = climb(root, !exact, found, err);
+	if (r == ROGER_OK && found->tree.base[0])
+		r = find_shared(start, root, found, err);
+	if (r < 0 || found->there)
+		return r;
+	return rg_fail(
+		err, ROGER_ENOENT, 0,
+		"no workspace here: no folder from '%s' up to '%s' holds %s/%s%s%s; make one with "
+		"`roger init`",
+		from, root, RG_WORKSPACE_FOLDER,
+		found->tree.base[0] ? ", nor does the main checkout, '" : "", found->tree.main,
+		found->tree.base[0] ? "'"
+		: found->lost	    ? "; this is a git worktree whose repository is "
+				      "not there, or does not know it: `git "
+				      "worktree repair` in the main checkout"
+				    : "");
+}
+
+int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner, struct roger_err *err)
+{
+	struct found found;
+	int r = find(path, root, &found, err);
+
+	*ret_owner = found.owner;
+	return r;
+}
+
+int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,
+		      bool *ret_there, struct roger_err *err)
+{
+	struct found found = { 0 };
+	char start[4096], home[4200];
+	int r;
+
+	*ret_tree = (struct rg_worktree){ 0 };
+	*ret_there = false;
+	r = absolute(path, root, err);
+	if (r < 0 || rg_worktree_find(root, ret_tree) != RG_WORKTREE_LINKED)
+		return r;
+	memcpy(start, root, strlen(root) + 1);
+	found.tree = *ret_tree;
+	r = find_shared(start, root, &found, err);
+	*ret_there = found.there;
+	if (r < 0 || found.there)
+		return r;
+	/* One of its own that is there, and has no other beside it, stays what it is. */
+	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, start);
+	if (!rg_file_is_there(AT_FDCWD, home))
+		rg_worktree_map(ret_tree, start, root);
+	return r;
 }
 
 void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size)
@@ -360,15 +446,60 @@ static int open_data(struct rg_workspace *workspace, struct roger_err *err)
 	return r;
 }
 
+/* Working trees that do not share one: of two workspaces one is not used, or there is only this
+ * tree's. */
+static void note_split(struct rg_workspace *workspace, const struct found *found)
+{
+	const struct rg_worktree *tree = &workspace->tree;
+	const char *own = found->own;
+	char home[4200];
+	struct rg_file_facts facts;
+	bool there, moved;
+	int folder;
+
+	if (!tree->base[0] || (!own[0] && !rg_workspace_below(tree->base, workspace->root)))
+		return;
+	if (rg_seat_told(workspace, false))
+		return;
+	if (!own[0]) {
+		snprintf(workspace->split, sizeof workspace->split,
+			 "this git worktree has a workspace of its own, so agents in others do not "
+			 "see its mail; `roger move --from '%.250s/.roger' '%.250s'` makes it that "
+			 "of all",
+			 workspace->root, tree->main);
+		return;
+	}
+	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, own);
+	if (rg_file_open_folder(AT_FDCWD, home, &folder, NULL) < 0 || folder == RG_NO_FILE)
+		return;
+	if (rg_file_look(folder, "messages.jsonl", &there, &facts, NULL) < 0)
+		there = false;
+	moved = rg_file_is_there(folder, "move");
+	rg_file_close(folder);
+	if (moved)
+		return;
+	snprintf(workspace->split, sizeof workspace->split,
+		 "this is a git worktree, and all worktrees share the workspace in '%.200s'; "
+		 "'%.200s/.roger' is not used%s%.200s%s",
+		 workspace->root, own,
+		 there && facts.size ? ", but has mail: `roger list --unread --jsonl --workspace '"
+				     : "",
+		 there && facts.size ? home : "",
+		 there && facts.size ? "' | roger send --batch` takes it over" : "");
+}
+
 int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, struct roger_err *err)
 {
 	struct rg_workspace *workspace = calloc(1, sizeof *workspace);
+	struct found found;
 	int r;
 
 	if (!workspace)
 		return rg_fail_memory(err);
 	workspace->data = RG_NO_FILE;
-	r = rg_workspace_find(path, workspace->root, &workspace->owner, err);
+	r = find(path, workspace->root, &found, err);
+	workspace->owner = found.owner;
+	workspace->tree = found.tree;
 	if (r == ROGER_OK)
 		r = check_owner(workspace, err);
 	if (r == ROGER_OK)
@@ -390,6 +521,7 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 		rg_workspace_close(workspace);
 		return r;
 	}
+	note_split(workspace, &found);
 	*ret_workspace = workspace;
 	return ROGER_OK;
 }
@@ -490,12 +622,14 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 {
 	RG_CLEANUP(rg_file_closep) int top = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int home = RG_NO_FILE;
+	struct rg_worktree tree;
 	struct roger_err local;
+	bool there;
 	int r;
 
 	r = make_root(path, err ? err : &local);
 	if (r == ROGER_OK)
-		r = absolute(path, root, err);
+		r = rg_workspace_home(path, root, &tree, &there, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(AT_FDCWD, root, &top, err);
 	if (r == ROGER_OK)
@@ -511,10 +645,25 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	return r == ROGER_OK ? trust_made(root, *ret_made, why, err) : r;
 }
 
+int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena *arena,
+			  struct roger_str *ret_text, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char path[4200];
+	bool found;
+	int r;
+
+	*ret_text = (struct roger_str){ NULL, 0 };
+	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER "/config.yaml", workspace->root);
+	r = rg_file_read_all(path, 4 << 20, &text, &found, err);
+	if (r < 0 || !found)
+		return r;
+	return rg_arena_keep(arena, &text, ret_text) ? ROGER_OK : rg_fail_memory(err);
+}
+
 bool rg_workspace_above(const char *root, char to[4096])
 {
-	int64_t owner;
-	bool found;
+	struct found found = { 0 };
 	char *slash;
 
 	snprintf(to, 4096, "%s", root);
@@ -522,7 +671,7 @@ bool rg_workspace_above(const char *root, char to[4096])
 	if (!slash || !slash[1])
 		return false;
 	slash[slash == to] = '\0';
-	return climb(to, &found, &owner, NULL) == ROGER_OK && found;
+	return climb(to, false, &found, NULL) == ROGER_OK && found.there;
 }
 
 void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[RG_FILE_NAME_BYTES])

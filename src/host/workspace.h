@@ -9,6 +9,7 @@
 
 #include "host/config.h"
 #include "host/trust.h"
+#include "host/worktree.h"
 
 #define RG_WORKSPACE_FOLDER ".roger"
 
@@ -23,15 +24,19 @@ struct rg_workspace {
 	/* For a person: it is not trusted, or its places are not; "": none. */
 	char notice[RG_DISTRUST_BYTES];
 	bool shielded;			  /* roger just put a .gitignore into a folder of it */
-	char told[1024];		  /* what roger_notice() said of that and of more */
+	char told[2000];		  /* what roger_notice() said of that and of more */
 	char distrust[RG_DISTRUST_BYTES]; /* what rg_workspace_distrust() said */
 	bool git_busy;			  /* that is over by itself */
 	bool compared;			  /* its places, for the notice */
 	bool exposed;			  /* git tracks files of it, and nobody accepted that */
+	struct rg_worktree tree;	  /* from which it was opened, if from one */
+	char split[900];		  /* of its working trees, to be told once; "": nothing */
 };
 
 /*
- * At path or above it; NULL: ROGER_WORKSPACE, else from the current folder up.
+ * At path or above it; NULL: ROGER_WORKSPACE, else from the current folder up.  From a linked
+ * working tree of git it is the one that the same folder of the main checkout has, if any.  A path
+ * that ends in .roger is meant as it stands.
  * Looked for up to the home folder; from outside that, as far up as folders have
  * one owner.  ROGER_EREFUSED: it belongs to another user, and is not trusted;
  * ROGER_ECONFIG: it wants files in places that are not.
@@ -43,6 +48,10 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 /* Where it is, and whose, without opening it: nothing of it is believed yet. */
 RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner,
 				 struct roger_err *err);
+
+/* Where it would be made: path, or what that is in the main checkout.  *ret_there: there is one. */
+RG_CHECKED int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,
+				 bool *ret_there, struct roger_err *err);
 
 /* What a person trusts of it, its places compared; borrowed. */
 RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
@@ -68,6 +77,10 @@ RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[409
 
 /* Is there one in a folder above root, which is absolute?  to: that folder. */
 bool rg_workspace_above(const char *root, char to[4096]);
+
+/* The text of .roger/config.yaml; its data is NULL: there is none. */
+RG_CHECKED int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena *arena,
+				     struct roger_str *ret_text, struct roger_err *err);
 
 /* A path of the configuration, from the root unless it is absolute. */
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,

@@ -5,6 +5,7 @@
 #include "ops/proof/note.h"
 #include "facts/message.h"
 #include "facts/message_cleanup.h"
+#include "host/seat.h"
 
 struct rg_alone rg_alone;
 
@@ -104,6 +105,20 @@ static int prepare(const struct roger_op *op, struct roger *roger, const void *r
 	return r < 0 ? r : rg_address_resolve(roger, op, request, memory, ret_request, err);
 }
 
+/* Which working tree the agent sits in.  A plain send or look from elsewhere costs nothing. */
+static void take_seat(const struct roger_op *op, const struct roger *roger, const void *request)
+{
+	const struct roger_field *field;
+
+	if (!roger || roger->caller.how != RG_BY_FILES ||
+	    (!roger->workspace->tree.base[0] && (op == &rg_op_send || op == &rg_op_inbox)))
+		return;
+	for (field = op->request->fields; field->name; field++)
+		if (field->flags & ROGER_SELF)
+			rg_seat_take(roger->workspace,
+				     *(const struct roger_str *)rg_field_at(field, request));
+}
+
 /* Messages that are shown tell of damage to their lines. */
 static int mark_altered(const struct roger_op *op, struct roger *roger, void *reply,
 			struct rg_arena *memory, struct roger_err *err)
@@ -147,6 +162,7 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 
 	r = prepare(op, roger, request, memory, &request, err);
 	if (r == ROGER_OK) {
+		take_seat(op, roger, request);
 		r = op->run(roger, request, ret_reply, err);
 		if (is_noted(op, roger, stored, ret_reply, r))
 			rg_note(roger, op, request, ret_reply, r, err);

@@ -203,6 +203,55 @@ static struct rg_log_file *find_journal(const struct rg_log_files *journals, str
 	return NULL;
 }
 
+int rg_engine_measure(struct rg_engine *engine, struct rg_arena *arena,
+		      struct rg_log_files *ret_files, struct roger_err *err)
+{
+	struct rg_store *store = engine->store;
+	uint64_t to;
+	size_t i;
+	int log, r = rg_engine_records_begin(engine, err);
+
+	if (r < 0)
+		return r;
+	/* What the journal says was sent is in the send logs, too. */
+	r = rg_engine_carry(engine, false, &to, err);
+	*ret_files = (struct rg_log_files){ 0 };
+	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
+		r = store->ops->list(store, (enum rg_log)log, RG_STR(""), arena, ret_files, err);
+	/* Logs speak of messages, so these come last; nothing is added to a log meanwhile. */
+	for (i = ret_files->count; i > 0 && r == ROGER_OK; i--)
+		r = rg_engine_journal_measure(engine, &ret_files->items[i - 1], err);
+	rg_engine_records_end(engine);
+	return r;
+}
+
+int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
+			 struct rg_arena *arena, struct rg_digests *ret_digests,
+			 struct roger_err *err)
+{
+	struct rg_digest *digests = rg_arena_get(arena, (files->count + 1) * sizeof *digests);
+	int r = digests ? ROGER_OK : rg_fail_memory(err);
+	size_t i;
+
+	for (i = 0; i < files->count && r == ROGER_OK; i++)
+		r = digest_one(engine, &files->items[i], NULL, arena, &digests[i], err);
+	*ret_digests = (struct rg_digests){ digests, files->count };
+	return r;
+}
+
+int rg_engine_copy(struct rg_engine *engine, const struct rg_log_file *file, uint64_t from,
+		   char *room, size_t want, size_t *ret_got, struct roger_err *err)
+{
+	return engine->store->ops->read(engine->store, file, from, room, want, ret_got, err);
+}
+
+int rg_engine_state_text(struct rg_engine *engine, struct rg_arena *arena,
+			 struct roger_str *ret_text, struct roger_err *err)
+{
+	return engine->store->ops->get(engine->store, RG_DOCUMENT_STATE, RG_STR(""), arena,
+				       ret_text, err);
+}
+
 /* What the journal says was sent is sealed in the send logs, too. */
 static int carry(struct rg_engine *engine, struct roger_err *err)
 {

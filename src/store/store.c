@@ -103,11 +103,14 @@ static bool has_come(const struct rg_store *store, const struct rg_workspace *wo
 {
 	struct rg_workspace *from = NULL;
 	struct rg_store *source = NULL;
+	char path[RG_PLACE_BYTES + 16];
 	bool may = false, come;
 	int r;
 
-	r = rg_workspace_open(rg_store_is_address(store->place) ? workspace->root : store->place,
-			      &from, err);
+	/* This very folder, also in a worktree that would use another. */
+	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER,
+		 rg_store_is_address(store->place) ? workspace->root : store->place);
+	r = rg_workspace_open(path, &from, err);
 	if (r == ROGER_OK)
 		r = may_look(store, from, &may, err);
 	if (r == ROGER_OK && may)

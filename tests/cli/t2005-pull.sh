@@ -182,9 +182,10 @@ fi
 git rm -q --cached .roger/triggers/bob.txt
 exits 0 "and then it is" roger bridge --once
 like "taken in" "$out" "LEAD #1 -> bob"
-git worktree add -q ../worktree
+# One that has a workspace of its own, since its main checkout has none.
+git worktree add -q ../worktree && rm -rf .roger
 cd ../worktree || exit 1
-roger init -q 2>/dev/null
+mkdir -p .roger && roger init -q 2>/dev/null
 roger trust --accept "$(roger trust --show --json | json 'd["sha256"]')" >/dev/null
 forged bob eve >.roger/messages.jsonl
 exits 0 "a file that git does not know" hook claude prompt

@@ -199,7 +199,10 @@ static int look_for_lost(struct examining *examining, struct roger_err *err)
 static int try_links(struct roger *roger, struct roger_doctor_reply *reply, struct roger_err *err)
 {
 	size_t i;
-	int r = rg_setup_try(roger->workspace->root, reply->memory, &reply->links, err);
+	/* What the tool in this working tree reads. */
+	const struct rg_workspace *workspace = roger->workspace;
+	int r = rg_setup_try(workspace->tree.base[0] ? workspace->tree.base : workspace->root,
+			     reply->memory, &reply->links, err);
 
 	for (i = 0; r == ROGER_OK && i < reply->links.count; i++)
 		reply->broken_links += !reply->links.items[i].works;

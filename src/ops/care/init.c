@@ -22,7 +22,8 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 		 struct roger_init_reply *reply, struct roger_err *err)
 {
 	char path[4096], root[4096], above[4096], why[RG_WHY_BYTES];
-	bool elsewhere;
+	struct rg_worktree tree = { 0 };
+	bool elsewhere, there;
 	int r;
 
 	(void)roger;
@@ -31,6 +32,8 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 				      sizeof path - 1);
 	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
 	r = rg_engine_check_store(path[0] ? path : ".", &elsewhere, err);
+	if (r == ROGER_OK && rg_workspace_home(path[0] ? path : ".", root, &tree, &there, NULL) < 0)
+		tree.base[0] = '\0';
 	if (r == ROGER_OK)
 		r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, why, err);
 	if (r == ROGER_OK && elsewhere)
@@ -39,6 +42,7 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ||
 	    !rg_arena_copy(reply->memory, rg_str(why), &reply->not_trusted) ||
+	    !rg_arena_copy(reply->memory, rg_str(tree.base), &reply->worktree) ||
 	    (reply->created && rg_workspace_above(root, above) &&
 	     !rg_arena_copy(reply->memory, rg_str(above), &reply->above)))
 		return rg_fail_memory(err);

@@ -125,31 +125,24 @@ static struct roger_seal_entry entry_of(const struct rg_digest *digest)
 					  .root = digest->root };
 }
 
-static int find_entries(struct roger *roger, struct rg_arena *arena,
-			struct roger_seal_entry_list *ret_entries, struct roger_err *err)
+static int find_entries(const struct rg_digests *digests, const struct rg_run_texts *runs,
+			struct rg_arena *arena, struct roger_seal_entry_list *ret_entries,
+			struct roger_err *err)
 {
 	struct roger_seal_entry *entries;
-	struct rg_digests digests;
-	struct rg_run_texts runs;
 	size_t count, i;
-	int r;
+	int r = ROGER_OK;
 
-	/* Documents speak of messages: so they come first, and what they speak of is sealed. */
-	r = rg_engine_runs(roger->engine, arena, &runs, err);
-	if (r == ROGER_OK)
-		r = rg_engine_digests(roger->engine, NULL, 0, arena, &digests, err);
-	if (r < 0)
-		return r;
-	entries = rg_arena_get(arena, (runs.count + digests.count) * sizeof *entries + 1);
+	entries = rg_arena_get(arena, (runs->count + digests->count) * sizeof *entries + 1);
 	if (!entries)
 		return rg_fail_memory(err);
-	for (count = 0; count < digests.count; count++)
-		entries[count] = entry_of(&digests.items[count]);
-	for (i = 0; i < runs.count && r == ROGER_OK; i++)
-		if (!runs.items[i].trouble.length)
-			r = rg_seal_document(&runs.items[i], NULL, arena, &entries[count++], err);
-	if (count > digests.count)
-		qsort(entries + digests.count, count - digests.count, sizeof *entries,
+	for (count = 0; count < digests->count; count++)
+		entries[count] = entry_of(&digests->items[count]);
+	for (i = 0; i < runs->count && r == ROGER_OK; i++)
+		if (!runs->items[i].trouble.length)
+			r = rg_seal_document(&runs->items[i], NULL, arena, &entries[count++], err);
+	if (count > digests->count)
+		qsort(entries + digests->count, count - digests->count, sizeof *entries,
 		      compare_files);
 	*ret_entries = (struct roger_seal_entry_list){ entries, count };
 	return r;
@@ -169,22 +162,36 @@ static int sign(struct roger_seal_reply *seal, struct roger_str secret, struct r
 		       : rg_fail_memory(err);
 }
 
+int rg_seal_make(struct roger *roger, const struct rg_digests *digests,
+		 const struct rg_run_texts *runs, const struct rg_seal_key *key,
+		 struct roger_seal_reply *reply, struct roger_err *err)
+{
+	int r = find_entries(digests, runs, reply->memory, &reply->entries, err);
+
+	if (r < 0)
+		return r;
+	reply->version = RG_SEAL_VERSION;
+	reply->made_at_ms = rg_clock_ms();
+	reply->public_key = key->public_key;
+	if (!rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
+		return rg_fail_memory(err);
+	return sign(reply, key->secret, err);
+}
+
 int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
 		 struct roger_seal_reply *reply, struct roger_err *err)
 {
+	struct rg_digests digests;
+	struct rg_run_texts runs;
 	struct rg_seal_key key;
 	int r;
 
 	(void)request;
 	r = rg_engine_seal_key(roger->engine, true, reply->memory, &key, err);
+	/* Documents speak of messages: so they come first, and what they speak of is sealed. */
 	if (r == ROGER_OK)
-		r = find_entries(roger, reply->memory, &reply->entries, err);
-	if (r < 0)
-		return r;
-	reply->version = RG_SEAL_VERSION;
-	reply->made_at_ms = rg_clock_ms();
-	reply->public_key = key.public_key;
-	if (!rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
-		return rg_fail_memory(err);
-	return sign(reply, key.secret, err);
+		r = rg_engine_runs(roger->engine, reply->memory, &runs, err);
+	if (r == ROGER_OK)
+		r = rg_engine_digests(roger->engine, NULL, 0, reply->memory, &digests, err);
+	return r < 0 ? r : rg_seal_make(roger, &digests, &runs, &key, reply, err);
 }

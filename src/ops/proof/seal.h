@@ -12,6 +12,11 @@ enum { RG_SEAL_VERSION = 2 };
 /* What is signed: the seal as one JSON object without white space and without its signature. */
 void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out);
 
+/* A seal of these journals and documents; reply has its memory. */
+RG_CHECKED int rg_seal_make(struct roger *roger, const struct rg_digests *digests,
+			    const struct rg_run_texts *runs, const struct rg_seal_key *key,
+			    struct roger_seal_reply *reply, struct roger_err *err);
+
 /*
  * A document as a seal names it: from the data folder, with the status it claims.  sealed:
  * what never changes is as much as that entry speaks of; NULL: all there is.

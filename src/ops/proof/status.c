@@ -15,6 +15,7 @@
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
 #include "ops/mail/agents.h"
+#include "ops/proof/seats.h"
 #include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
@@ -950,6 +951,8 @@ int rg_verb_status(struct roger *roger, const struct roger_empty_request *reques
 
 	(void)request;
 	r = look(&looking, roger, reply, err);
+	if (r == ROGER_OK)
+		r = rg_seats_show(roger, reply->memory, &reply->worktrees, err);
 	return r < 0 ? r : arrange(&looking, err);
 }
 

@@ -54,11 +54,11 @@ static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
 	if (!(plan->tools & RG_CODEX) || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
 	/* A wrong configuration is reported elsewhere. */
-	if (rg_config_load(plan->root, &config, NULL) < 0)
+	if (rg_config_load(plan->home, &config, NULL) < 0)
 		return ROGER_OK;
 	agent = rg_config_wake(config, plan->fillings[RG_SETUP_FILL_CODEX]);
 	r = agent && rg_setup_is_wake(agent->words)
-		    ? rg_trust_add_command(plan->root, agent->words, plan->arena, &trusted, err)
+		    ? rg_trust_add_command(plan->home, agent->words, plan->arena, &trusted, err)
 		    : ROGER_OK;
 	rg_config_free(config);
 	return r;
@@ -157,12 +157,16 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 {
 	struct rg_workspace *workspace = NULL;
 	char folder[RG_SETUP_PATH_BYTES], why[RG_WHY_BYTES];
-	bool broken;
+	struct rg_worktree tree;
+	bool broken, there;
 	int r;
 
 	r = rg_workspace_open(NULL, &workspace, err);
 	if (r == ROGER_OK) {
-		snprintf(plan->root, sizeof plan->root, "%s", workspace->root);
+		snprintf(plan->home, sizeof plan->home, "%s", workspace->root);
+		/* A tool reads the settings of the working tree that it is in. */
+		snprintf(plan->root, sizeof plan->root, "%s",
+			 workspace->tree.base[0] ? workspace->tree.base : workspace->root);
 		rg_workspace_close(workspace);
 		return ROGER_OK;
 	}
@@ -175,13 +179,17 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	snprintf(folder, sizeof folder, "%s", plan->root);
 	if (rg_outside_climb(folder, broken ? ".roger" : ".git"))
 		snprintf(plan->root, sizeof plan->root, "%s", folder);
-	if (plan->request->remove)
-		return ROGER_OK;
+	r = rg_workspace_home(plan->root, plan->home, &tree, &there, err);
+	if (r < 0 || plan->request->remove)
+		return r;
 	*ret_made = true;
 	if (plan->request->dry_run)
 		return ROGER_OK;
 	snprintf(folder, sizeof folder, "%s", plan->root);
-	return rg_workspace_make(folder, ret_made, plan->root, why, err);
+	r = rg_workspace_make(folder, ret_made, plan->home, why, err);
+	if (r == ROGER_OK && !tree.base[0])
+		snprintf(plan->root, sizeof plan->root, "%s", plan->home);
+	return r;
 }
 
 int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request,
@@ -212,7 +220,7 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 		r = report(&plan, reply, err);
 	if (r < 0)
 		return r;
-	if (!rg_arena_copy(reply->memory, rg_str(plan.root), &reply->workspace))
+	if (!rg_arena_copy(reply->memory, rg_str(plan.home), &reply->workspace))
 		return rg_fail_memory(err);
 	reply->not_on_path = !rg_outside_along_path("roger");
 	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);

@@ -93,7 +93,8 @@ struct rg_setup_plan {
 	struct rg_arena *arena;
 	const struct roger_setup_request *request;
 	unsigned tools;
-	char root[RG_SETUP_PATH_BYTES]; /* the project's folder */
+	char root[RG_SETUP_PATH_BYTES]; /* the project's folder, or the git worktree of it */
+	char home[RG_SETUP_PATH_BYTES]; /* of the workspace; one record for all worktrees */
 	char record_path[RG_SETUP_PATH_BYTES];
 	int64_t record_folders; /* how many of its folders were made for it */
 	struct roger_str fillings[RG_SETUP_FILL_COUNT];

@@ -200,6 +200,14 @@ static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_pl
 	       strncmp(path, plan->root, strlen(plan->root)) != 0;
 }
 
+/* What is set in the workspace is set for all working trees. */
+static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
+{
+	static const char shared[] = "{root}/.roger/";
+
+	return strncmp(place->file, shared, sizeof shared - 1) == 0 ? plan->home : plan->root;
+}
+
 /* With --scope stealth, a file is left alone when git would show the change. */
 static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 			 const struct rg_setup_target *target, const char *path,
@@ -224,7 +232,7 @@ static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_
 	char real[4096];
 
 	if (strncmp(place->file, "{root}", 6) != 0 ||
-	    (rg_workspace_resolve(path, real) && rg_workspace_below(plan->root, real)))
+	    (rg_workspace_resolve(path, real) && rg_workspace_below(root_of(plan, place), real)))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EREFUSED, 0,
 		       "a link leads out of the project from here; set it up by hand, or with "
@@ -265,7 +273,7 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 	for (place = rg_setup_places; place->file; place++) {
 		if (!is_meant(plan, place))
 			continue;
-		r = rg_setup_file(place, plan->root, path, err);
+		r = rg_setup_file(place, root_of(plan, place), path, err);
 		/* Without HOME there is no such file, so there is nothing to remove. */
 		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count && !variable("HOME"))
 			continue;

@@ -77,7 +77,7 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 	int r;
 
 	if (plan->request->scope != ROGER_SETUP_USER)
-		rg_sha256_hex(rg_str(plan->root), sha256);
+		rg_sha256_hex(rg_str(plan->home), sha256);
 	/* Not in the workspace: a record that came with a repository must not name our files. */
 	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
 		 sha256);

@@ -334,6 +334,16 @@ static int accept(struct roger_trust_reply *reply, struct rg_trust *trust, struc
 	return show(reply, trust, &again, err);
 }
 
+/* Of this very folder, also in a worktree that would use another. */
+static int find_exactly(const char *root, char found[4096], int64_t *ret_owner,
+			struct roger_err *err)
+{
+	char path[4200];
+
+	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER, root);
+	return rg_workspace_find(path, found, ret_owner, err);
+}
+
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
 			 bool *ret_trusted, struct roger_err *err)
 {
@@ -346,7 +356,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 	size_t i;
 	int r;
 
-	r = rg_workspace_find(root, found, &owner, err);
+	r = find_exactly(root, found, &owner, err);
 	if (r == ROGER_OK)
 		r = rg_trust_load(found, owner, &trust, err);
 	if (r == ROGER_OK)
@@ -396,7 +406,7 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 	char found[4096];
 	int64_t owner;
 	size_t i;
-	int r = arena ? rg_workspace_find(root, found, &owner, err) : rg_fail_memory(err);
+	int r = arena ? find_exactly(root, found, &owner, err) : rg_fail_memory(err);
 
 	if (r == ROGER_OK)
 		r = rg_trust_load(found, owner, &trust, err);

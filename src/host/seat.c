@@ -1,0 +1,189 @@
+#include "host/seat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "data/record.h"
+#include "host/file.h"
+
+enum { TEXT_BYTES = 6000, LINES = 4, FRESH_MS = 60000, NAMES_MAX = 100, NAME_CHARS = 120 };
+
+static const char suffix[] = ".seat";
+
+/* make: it is to be written to. */
+static int open_folder(const struct rg_workspace *workspace, bool make)
+{
+	int folder = RG_NO_FILE;
+	bool made;
+
+	if (make && rg_file_make_folder(workspace->data, RG_SEATS_FOLDER, &made, NULL) < 0)
+		return RG_NO_FILE;
+	return rg_file_open_folder(workspace->data, RG_SEATS_FOLDER, &folder, NULL) < 0 ? RG_NO_FILE
+											: folder;
+}
+
+/* What a file says; false: it is missing, or says nothing. */
+static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struct rg_seat *ret_seat)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts;
+	struct roger_str lines[LINES];
+	size_t got = 0, i;
+	char *at = text, *end;
+
+	if (rg_file_open_facts(folder, name, RG_FILE_READ, &file, &facts, NULL) < 0 ||
+	    file == RG_NO_FILE || rg_file_read_at(file, text, TEXT_BYTES - 1, 0, &got, NULL) < 0)
+		return false;
+	text[got] = '\0';
+	for (i = 0; i < LINES; i++, at = end + 1) {
+		end = strchr(at, '\n');
+		if (!end)
+			return false;
+		*end = '\0';
+		lines[i] = rg_str(at);
+	}
+	*ret_seat = (struct rg_seat){ .agent = lines[0],
+				      .tree = lines[2],
+				      .folder = lines[3],
+				      .seen_ms = facts.written_ns / 1000000 };
+	return rg_name_valid(lines[0]) && rg_str_number(lines[1], &ret_seat->made_ns);
+}
+
+static bool is_here(const struct rg_seat *seat, const struct rg_worktree *tree)
+{
+	return seat->made_ns == tree->made_ns && rg_str_is(seat->tree, tree->name) &&
+	       rg_str_is(seat->folder, tree->base);
+}
+
+static bool print_seat(const struct rg_worktree *tree, struct roger_str agent, struct rg_buf *out)
+{
+	rg_buf_printf(out, "%.*s\n%lld\n%s\n%s\n", RG_STR_ARGS(agent), (long long)tree->made_ns,
+		      tree->name, tree->base);
+	/* A name with a newline is not repeated. */
+	return !out->failed && !strchr(tree->name, '\n') && !strchr(tree->base, '\n');
+}
+
+void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent)
+{
+	const struct rg_worktree *tree = &workspace->tree;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
+	RG_CLEANUP(rg_file_closep) int folder = open_folder(workspace, tree->base[0]);
+	char name[RG_FILE_NAME_BYTES], text[TEXT_BYTES];
+	struct rg_seat seat;
+
+	if (folder == RG_NO_FILE || !rg_name_valid(agent))
+		return;
+	rg_workspace_file_name(agent, suffix, name);
+	if (!tree->base[0])
+		(void)!rg_file_remove(folder, name, NULL);
+	else if ((!read_seat(folder, name, text, &seat) || !is_here(&seat, tree) ||
+		  seat.seen_ms < rg_clock_ms() - FRESH_MS) &&
+		 print_seat(tree, agent, &out))
+		(void)!rg_file_replace(folder, name, rg_buf_str(&out), false, NULL);
+}
+
+/* Make the name this tree's, unless it is another's. */
+static bool claim(int folder, const struct rg_worktree *tree, struct roger_str agent)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char name[RG_FILE_NAME_BYTES], text[TEXT_BYTES];
+	struct rg_seat seat;
+
+	rg_workspace_file_name(agent, suffix, name);
+	if (!read_seat(folder, name, text, &seat) && print_seat(tree, agent, &out) &&
+	    rg_file_open(folder, name, RG_FILE_CREATE_NEW, &file, NULL) == ROGER_OK)
+		return rg_file_write(file, out.data, out.length, name, NULL) == ROGER_OK;
+	/* Who was quicker may not have written it yet: the next name will do. */
+	return read_seat(folder, name, text, &seat) && is_here(&seat, tree);
+}
+
+struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger_str tool,
+			      char to[RG_SEAT_NAME_BYTES])
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	const struct rg_worktree *tree = &workspace->tree;
+	size_t length, i;
+	int number;
+
+	if (!tree->base[0] || !tool.length || tool.length > NAME_CHARS / 2)
+		return tool;
+	length = (size_t)snprintf(to, NAME_CHARS, "%.*s@%s", RG_STR_ARGS(tool), tree->name);
+	length = length < NAME_CHARS ? length : NAME_CHARS - 1;
+	for (i = tool.length + 1; i < length; i++)
+		if (!rg_name_valid((struct roger_str){ to + i, 1 }))
+			to[i] = '-';
+	folder = open_folder(workspace, true);
+	for (number = 2;
+	     folder != RG_NO_FILE && !claim(folder, tree, rg_str(to)) && number < NAMES_MAX;
+	     number++)
+		snprintf(to + length, RG_SEAT_NAME_BYTES - length, ".%d", number);
+	return rg_str(to);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct rg_seat *)a)->agent.data,
+		      ((const struct rg_seat *)b)->agent.data);
+}
+
+int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
+		 struct rg_seats *ret_seats, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = open_folder(workspace, false);
+	struct roger_strs names = { 0 };
+	struct rg_worktree tree;
+	struct rg_seat *items;
+	char text[TEXT_BYTES];
+	size_t i, count = 0;
+	int r;
+
+	*ret_seats = (struct rg_seats){ 0 };
+	if (folder == RG_NO_FILE)
+		return ROGER_OK;
+	r = rg_file_list_folder(folder, RG_SEATS_FOLDER, arena, &names, err);
+	items = rg_arena_get(arena, (names.count + 1) * sizeof *items);
+	if (r < 0 || !items)
+		return r < 0 ? r : rg_fail_memory(err);
+	for (i = 0; i < names.count; i++) {
+		struct rg_seat *seat = &items[count];
+
+		if (!strstr(names.items[i].data, suffix) ||
+		    !read_seat(folder, names.items[i].data, text, seat))
+			continue;
+		seat->standing = rg_worktree_look(seat->folder.data, &tree) != RG_WORKTREE_LINKED ||
+						 !rg_str_is(seat->tree, tree.name)
+					 ? RG_SEAT_GONE
+				 : tree.made_ns != seat->made_ns ? RG_SEAT_RECYCLED
+								 : RG_SEAT_THERE;
+		if (!rg_arena_copy(arena, seat->agent, &seat->agent) ||
+		    !rg_arena_copy(arena, seat->tree, &seat->tree) ||
+		    !rg_arena_copy(arena, seat->folder, &seat->folder))
+			return rg_fail_memory(err);
+		count++;
+	}
+	qsort(items, count, sizeof *items, compare);
+	*ret_seats = (struct rg_seats){ items, count };
+	return ROGER_OK;
+}
+
+bool rg_seat_told(const struct rg_workspace *workspace, bool note)
+{
+	RG_CLEANUP(rg_file_closep) int folder = open_folder(workspace, note);
+	const struct rg_worktree *tree = &workspace->tree;
+	char name[RG_FILE_NAME_BYTES], made[32], text[64];
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	size_t got = 0;
+
+	if (folder == RG_NO_FILE)
+		return false;
+	rg_workspace_file_name(rg_str(tree->name), ".told", name);
+	snprintf(made, sizeof made, "%lld\n", (long long)tree->made_ns);
+	if (note)
+		return rg_file_replace(folder, name, rg_str(made), false, NULL) == ROGER_OK;
+	return rg_file_open(folder, name, RG_FILE_READ, &file, NULL) == ROGER_OK &&
+	       file != RG_NO_FILE &&
+	       rg_file_read_at(file, text, sizeof text - 1, 0, &got, NULL) == ROGER_OK &&
+	       got == strlen(made) && memcmp(text, made, got) == 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * seat - in which working tree an agent was last seen.
+ *
+ * A file for each agent in worktrees/ of the data folder: its name, when git made the tree, the
+ * tree's name in the repository, and its folder, a line each; it was written when the agent was
+ * last seen there, to the minute.  Nothing is derived from it but what people are shown, and the
+ * names of agents that nobody named.
+ */
+#ifndef RG_SEAT_H
+#define RG_SEAT_H
+
+#include "host/workspace.h"
+
+#define RG_SEATS_FOLDER "worktrees"
+
+enum rg_seat_standing {
+	RG_SEAT_THERE,
+	RG_SEAT_GONE,	  /* the folder is no working tree of the repository any more */
+	RG_SEAT_RECYCLED, /* another tree is in its place */
+};
+
+struct rg_seat {
+	struct roger_str agent, tree, folder;
+	int64_t made_ns, seen_ms;
+	enum rg_seat_standing standing;
+};
+
+struct rg_seats {
+	const struct rg_seat *items;
+	size_t count;
+};
+
+/* The agent acts here: in the tree that the workspace was opened from, or in none.  Best effort. */
+void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent);
+
+/*
+ * Who an agent is that nobody named but its tool: in a working tree the tool's name, `@` and the
+ * tree's, followed by .2 and so on where an agent of an earlier tree has that name.  Else the
+ * tool's.
+ */
+enum { RG_SEAT_NAME_BYTES = 132 };
+struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger_str tool,
+			      char to[RG_SEAT_NAME_BYTES]);
+
+/* All, by name. */
+RG_CHECKED int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
+			    struct rg_seats *ret_seats, struct roger_err *err);
+
+/* Was this told of the tree before?  It is from now on. */
+bool rg_seat_told(const struct rg_workspace *workspace, bool note);
+
+#endif

@@ -1,0 +1,141 @@
+#include "host/worktree.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "host/file.h"
+#include "host/outside.h"
+#include "host/trust.h"
+#include "host/workspace.h"
+
+enum { PATH_BYTES = 4096, NAME_BYTES = 64 };
+
+static bool is_our_folder(const char *path)
+{
+	struct stat facts;
+
+	return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && rg_trust_is_ours(facts.st_uid);
+}
+
+/* The part of a path behind its last slash, which is cut off. */
+static char *cut(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return NULL;
+	*slash = '\0';
+	return slash + 1;
+}
+
+/* Where a pointer leads to, links resolved; false: nowhere. */
+static bool follow(const char *folder, const char *file, const char *word, char to[PATH_BYTES])
+{
+	char path[PATH_BYTES + NAME_BYTES], named[PATH_BYTES], *real;
+	bool found;
+
+	snprintf(path, sizeof path, "%s/%s", folder, file);
+	if (!rg_outside_pointer(path, word, folder, named))
+		return false;
+	real = realpath(named, NULL);
+	found = real && snprintf(to, PATH_BYTES, "%s", real) < PATH_BYTES - NAME_BYTES;
+	free(real);
+	return found;
+}
+
+/* The repository's own folder, common, as it is known from the tree's folder in it, own. */
+static bool split(const char *own, char common[PATH_BYTES], char name[256])
+{
+	char path[PATH_BYTES], *last, *kind, said[PATH_BYTES];
+
+	snprintf(path, sizeof path, "%s", own);
+	last = cut(path);
+	if (!last || snprintf(name, 256, "%s", last) >= 256)
+		return false;
+	kind = cut(path);
+	return kind && strcmp(kind, "worktrees") == 0 && follow(own, "commondir", "", said) &&
+	       strcmp(said, path) == 0 && snprintf(common, PATH_BYTES, "%s", path) < PATH_BYTES;
+}
+
+/*
+ * `git clone --separate-git-dir` and `proj/.bare` beside `proj/.git`: the folder around the
+ * repository is its checkout where a .git there says so.  A submodule's repository, and a bare one,
+ * stand for themselves: looked for from there upwards, the one is in its superproject.
+ */
+static void find_main(const char *common, char to[PATH_BYTES])
+{
+	char around[PATH_BYTES], named[PATH_BYTES], *last;
+
+	snprintf(to, PATH_BYTES, "%s", common);
+	snprintf(around, sizeof around, "%s", common);
+	last = cut(around);
+	if (last && (strcmp(last, ".git") == 0 ||
+		     (follow(around, ".git", "gitdir: ", named) && strcmp(named, common) == 0)))
+		snprintf(to, PATH_BYTES, "%s", around);
+}
+
+enum rg_worktree_state rg_worktree_look(const char *folder, struct rg_worktree *ret_tree)
+{
+	char git[PATH_BYTES + NAME_BYTES], own[PATH_BYTES], back[PATH_BYTES], common[PATH_BYTES];
+	struct rg_worktree tree = { 0 };
+	struct stat facts, there;
+
+	snprintf(git, sizeof git, "%s/.git", strcmp(folder, "/") == 0 ? "" : folder);
+	if (lstat(git, &facts) < 0)
+		return RG_WORKTREE_NONE;
+	if (!S_ISREG(facts.st_mode))
+		return RG_WORKTREE_CHECKOUT;
+	/* Somebody else's would lead to what that person wants. */
+	if (!rg_trust_is_ours(facts.st_uid))
+		return RG_WORKTREE_NONE;
+	if (!follow(folder, ".git", "gitdir: ", own))
+		return RG_WORKTREE_LOST;
+	if (!split(own, common, tree.name))
+		return RG_WORKTREE_CHECKOUT;
+	/* A copy of a tree is none; the name may be in another case. */
+	if (!is_our_folder(own) || !is_our_folder(common) || !follow(own, "gitdir", "", back) ||
+	    lstat(back, &there) < 0 || there.st_dev != facts.st_dev || there.st_ino != facts.st_ino)
+		return RG_WORKTREE_LOST;
+	find_main(common, tree.main);
+	snprintf(git, sizeof git, "%s/commondir", own);
+	if (lstat(git, &facts) == 0)
+		tree.made_ns = facts.st_mtim.tv_sec * INT64_C(1000000000) + facts.st_mtim.tv_nsec;
+	snprintf(tree.base, sizeof tree.base, "%s", folder);
+	*ret_tree = tree;
+	return RG_WORKTREE_LINKED;
+}
+
+enum rg_worktree_state rg_worktree_find(const char *folder, struct rg_worktree *ret_tree)
+{
+	enum rg_worktree_state state;
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof path, "%s", folder);
+	do
+		state = rg_worktree_look(path, ret_tree);
+	while (state == RG_WORKTREE_NONE && cut(path));
+	return state;
+}
+
+void rg_worktree_map(const struct rg_worktree *tree, const char *folder, char to[4096])
+{
+	const char *below = rg_workspace_below(tree->base, folder);
+	bool fits = snprintf(to, PATH_BYTES, "%s%s%s", tree->main, below && *below ? "/" : "",
+			     below ? below : "") < PATH_BYTES;
+	bool same = false;
+	char *real;
+
+	/* A link there may lead anywhere, so such a folder is none. */
+	while (fits && !same && strlen(to) > strlen(tree->main)) {
+		real = realpath(to, NULL);
+		same = real && strcmp(real, to) == 0 && is_our_folder(to);
+		free(real);
+		if (!same)
+			cut(to);
+	}
+	if (!same)
+		snprintf(to, PATH_BYTES, "%s", tree->main);
+}

@@ -1,0 +1,437 @@
+/*
+ * backup, restore: all of a workspace in one file.
+ *
+ * A backup is one moment: every journal up to where it went then, so that no log speaks of a
+ * message beyond.  Its first file says how long each is and its SHA-256, and is signed with the key
+ * of seals; a seal of the journals is among the files, too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sign.h"
+#include "host/restore.h"
+#include "host/tar.h"
+#include "ops/proof/seal.h"
+
+enum { PIECE_BYTES = 1 << 20, MANIFEST_BYTES_MAX = 64 << 20, TRIES_MAX = 5, VERSION = 1 };
+
+static const char inside[] = "roger-backup/", manifest_name[] = "backup.json";
+
+/* A file of a backup: a journal, or a text. */
+struct part {
+	const struct rg_log_file *journal;
+	struct roger_str text;
+};
+
+struct making {
+	struct roger *roger;
+	struct rg_arena *arena;
+	struct rg_backup backup;
+	struct rg_backup_file *files;
+	size_t count;
+	struct {
+		struct part *items;
+		size_t count;
+	} parts;
+};
+
+static int add(struct making *making, struct roger_str name, int64_t bytes, struct roger_str sha256,
+	       struct part part, struct roger_err *err)
+{
+	struct rg_backup_file *file =
+		rg_arena_push(making->arena, &making->files, &making->count, sizeof *file);
+	struct part *place = rg_arena_push(making->arena, &making->parts.items,
+					   &making->parts.count, sizeof *place);
+
+	if (!file || !place)
+		return rg_fail_memory(err);
+	*file = (struct rg_backup_file){ .file = name, .bytes = bytes, .sha256 = sha256 };
+	*place = part;
+	return ROGER_OK;
+}
+
+static int add_text(struct making *making, const char *name, struct roger_str text,
+		    struct roger_err *err)
+{
+	char sha256[RG_DIGEST_DIGITS + 1];
+	struct roger_str digits, kept;
+
+	if (!text.data)
+		return ROGER_OK;
+	rg_sha256_hex(text, sha256);
+	return rg_arena_copy(making->arena, rg_str(sha256), &digits) &&
+			       rg_arena_copy(making->arena, rg_str(name), &kept)
+		       ? add(making, kept, (int64_t)text.length, digits,
+			     (struct part){ .text = text }, err)
+		       : rg_fail_memory(err);
+}
+
+/* By its usual name, whatever the configuration calls it. */
+static int add_journal(struct making *making, const struct rg_log_file *journal,
+		       const struct rg_digest *digest, struct roger_err *err)
+{
+	const struct rg_kind *kind = &rg_kinds[journal->log];
+	struct roger_str name;
+
+	if (!rg_arena_print(making->arena, &name, "%s%s", kind->folder,
+			    kind->file ? kind->file : journal->name.data))
+		return rg_fail_memory(err);
+	return add(making, name, digest->bytes, digest->sha256, (struct part){ .journal = journal },
+		   err);
+}
+
+/* All journals at one moment, and a seal of those that a seal is of. */
+static int add_journals(struct making *making, const struct rg_run_texts *runs,
+			const struct rg_seal_key *key, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_log_files *files = rg_arena_get(making->arena, sizeof *files);
+	struct roger_seal_reply seal = { .memory = making->arena };
+	struct rg_digests digests, sealed = { 0 };
+	struct rg_digest *items;
+	struct roger_str kept;
+	size_t i;
+	int r = files ? ROGER_OK : rg_fail_memory(err);
+
+	if (r == ROGER_OK)
+		r = rg_engine_measure(making->roger->engine, making->arena, files, err);
+	if (r == ROGER_OK)
+		r = rg_engine_digests_of(making->roger->engine, files, making->arena, &digests,
+					 err);
+	items = r < 0 ? NULL : rg_arena_get(making->arena, (digests.count + 1) * sizeof *items);
+	if (!items)
+		return r < 0 ? r : rg_fail_memory(err);
+	for (i = 0; i < digests.count && r == ROGER_OK; i++) {
+		const struct rg_log_file *file = &files->items[i];
+
+		if (!digests.items[i].there)
+			continue;
+		if (rg_kinds[file->log].chained || file->log == RG_LOG_ARCHIVE)
+			items[sealed.count++] = digests.items[i];
+		r = add_journal(making, file, &digests.items[i], err);
+	}
+	sealed.items = items;
+	if (r == ROGER_OK)
+		r = rg_seal_make(making->roger, &sealed, runs, key, &seal, err);
+	if (r < 0)
+		return r;
+	rg_record_encode(&rg_seal_reply_record, &seal, &text);
+	return rg_arena_keep(making->arena, &text, &kept) ? add_text(making, "seal.json", kept, err)
+							  : rg_fail_memory(err);
+}
+
+static int add_documents(struct making *making, struct roger_str state,
+			 const struct rg_run_texts *runs, struct roger_err *err)
+{
+	const struct rg_config *config = making->roger->workspace->config;
+	/* One that says where files are is for a person to look at. */
+	const bool elsewhere = config->places_configured || config->store.length;
+	struct roger_str text = { NULL, 0 };
+	char name[RG_TAR_NAME_BYTES];
+	size_t i;
+	int r = add_text(making, "message-state.json", state, err);
+
+	if (r == ROGER_OK)
+		r = rg_workspace_settings(making->roger->workspace, making->arena, &text, err);
+	if (r == ROGER_OK)
+		r = add_text(making, elsewhere ? "config.yaml.backup" : "config.yaml", text, err);
+	for (i = 0; i < runs->count && r == ROGER_OK; i++) {
+		snprintf(name, sizeof name, "%s/%.*s", RG_RUNS_SHOWN,
+			 RG_STR_ARGS(runs->items[i].file));
+		r = add_text(making, name, runs->items[i].text, err);
+	}
+	return r;
+}
+
+/* Without its signature: what is signed. */
+static void print_manifest(const struct rg_backup *backup, bool whole, struct rg_buf *out)
+{
+	struct rg_backup copy = *backup;
+
+	if (!whole)
+		copy.signature = (struct roger_str){ "", 0 };
+	rg_record_encode(&rg_backup_record, &copy, out);
+}
+
+static int sign(struct making *making, const struct rg_seal_key *key, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char signature[RG_SIGNATURE_DIGITS + 1];
+	struct rg_backup *backup = &making->backup;
+
+	backup->version = VERSION;
+	backup->made_at_ms = rg_clock_ms();
+	backup->workspace = rg_str(making->roger->workspace->root);
+	backup->files = (struct rg_backup_file_list){ making->files, making->count };
+	backup->public_key = key->public_key;
+	print_manifest(backup, false, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	rg_assert(rg_sign(rg_buf_str(&text), key->secret, signature));
+	return rg_arena_copy(making->arena, rg_str(signature), &backup->signature)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* Its bytes must be those of the manifest. */
+static int write_journal(struct making *making, size_t i, struct rg_tar *tar, char *room,
+			 struct roger_err *err)
+{
+	const struct rg_backup_file *file = &making->files[i];
+	uint64_t at, size = (uint64_t)file->bytes;
+	char sha256[RG_DIGEST_DIGITS + 1];
+	struct rg_sha256 sha;
+	size_t got = 0;
+	int r = ROGER_OK;
+
+	rg_sha256_init(&sha);
+	for (at = 0; r == ROGER_OK && at < size; at += got) {
+		r = rg_engine_copy(making->roger->engine, making->parts.items[i].journal, at, room,
+				   size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES,
+				   &got, err);
+		if (r == ROGER_OK && !got)
+			break;
+		if (r == ROGER_OK)
+			r = rg_tar_write(tar, (struct roger_str){ room, got }, err);
+		rg_sha256_add(&sha, room, got);
+	}
+	rg_sha256_peek(&sha, sha256);
+	return r < 0 || rg_str_is(file->sha256, sha256)
+		       ? r
+		       : rg_fail(err, ROGER_ETIMEOUT, 0,
+				 "'%.*s' was rewritten while it was copied; try again",
+				 RG_STR_ARGS(file->file));
+}
+
+static int write_all(struct making *making, struct rg_tar *tar, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char name[RG_TAR_NAME_BYTES], *room = malloc(PIECE_BYTES);
+	struct roger_str kept = { "", 0 };
+	size_t i;
+	int r = room ? ROGER_OK : rg_fail_memory(err);
+
+	print_manifest(&making->backup, true, &text);
+	if (r == ROGER_OK && !rg_arena_keep(making->arena, &text, &kept))
+		r = rg_fail_memory(err);
+	snprintf(name, sizeof name, "%s%s", inside, manifest_name);
+	if (r == ROGER_OK)
+		r = rg_tar_add(tar, name, kept.length, err);
+	if (r == ROGER_OK)
+		r = rg_tar_write(tar, kept, err);
+	for (i = 0; i < making->count && r == ROGER_OK; i++) {
+		const struct rg_backup_file *file = &making->files[i];
+
+		snprintf(name, sizeof name, "%s%.*s", inside, RG_STR_ARGS(file->file));
+		r = rg_tar_add(tar, name, (uint64_t)file->bytes, err);
+		if (r == ROGER_OK && file->bytes)
+			r = making->parts.items[i].journal
+				    ? write_journal(making, i, tar, room, err)
+				    : rg_tar_write(tar, making->parts.items[i].text, err);
+	}
+	free(room);
+	return r == ROGER_OK ? rg_tar_finish(tar, err) : r;
+}
+
+static int copy_name(struct roger_str name, const char *member, char to[4096],
+		     struct roger_err *err)
+{
+	if (name.length >= 4096)
+		return rg_fail_member(err, ROGER_EDATA, member, "%s: expected at most 4095 bytes",
+				      member);
+	snprintf(to, 4096, "%.*s", RG_STR_ARGS(name));
+	return ROGER_OK;
+}
+
+static int try_backup(struct making *making, const char *path, struct roger_err *err)
+{
+	struct rg_seal_key key;
+	struct rg_run_texts runs;
+	struct roger_str state;
+	struct rg_tar tar;
+	int r = rg_tar_make(path, rg_clock_ms(), &tar, err);
+
+	if (r == ROGER_OK)
+		r = rg_engine_seal_key(making->roger->engine, true, making->arena, &key, err);
+	/* Documents speak of messages, and of how many there were, so they come first. */
+	if (r == ROGER_OK)
+		r = rg_engine_state_text(making->roger->engine, making->arena, &state, err);
+	if (r == ROGER_OK)
+		r = rg_engine_runs(making->roger->engine, making->arena, &runs, err);
+	if (r == ROGER_OK)
+		r = add_journals(making, &runs, &key, err);
+	if (r == ROGER_OK)
+		r = add_documents(making, state, &runs, err);
+	if (r == ROGER_OK)
+		r = sign(making, &key, err);
+	if (r == ROGER_OK)
+		r = write_all(making, &tar, err);
+	rg_tar_close(&tar);
+	return r;
+}
+
+int rg_verb_backup(struct roger *roger, const struct roger_backup_request *request,
+		   struct roger_backup_reply *reply, struct roger_err *err)
+{
+	struct making making;
+	char path[4096];
+	size_t i;
+	int tries = 0, r = copy_name(request->file, "file", path, err);
+
+	if (r < 0)
+		return r;
+	/* A purge may rewrite logs meanwhile. */
+	do {
+		making = (struct making){ .roger = roger, .arena = reply->memory };
+		r = try_backup(&making, path, err);
+	} while (r == ROGER_ETIMEOUT && ++tries < TRIES_MAX);
+	for (i = 0; i < making.count; i++)
+		reply->bytes += making.files[i].bytes;
+	reply->files = (int64_t)making.count;
+	reply->public_key = making.backup.public_key;
+	return r < 0 || rg_arena_copy(reply->memory, request->file, &reply->file)
+		       ? r
+		       : rg_fail_memory(err);
+}
+
+/* --------------------------------------------------------------- restore -- */
+
+static int fail_changed(struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EDATA, "file",
+			      "file: it is no backup, or was cut off or changed");
+}
+
+/* The next file must be that one. */
+static int next_is(struct rg_tar *tar, struct roger_str wanted, uint64_t *ret_size,
+		   struct roger_err *err)
+{
+	char name[RG_TAR_NAME_BYTES], expected[RG_TAR_NAME_BYTES];
+	bool there;
+	int r = rg_tar_next(tar, name, ret_size, &there, err);
+
+	snprintf(expected, sizeof expected, "%s%.*s", inside, RG_STR_ARGS(wanted));
+	return r < 0 || (there && strcmp(name, expected) == 0) ? r : fail_changed(err);
+}
+
+static int read_manifest(struct rg_tar *tar, struct roger_str key, struct rg_arena *arena,
+			 struct rg_backup *ret_backup, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct rg_json *json;
+	struct roger_str kept;
+	uint64_t size;
+	size_t got;
+	char *room;
+	int r = next_is(tar, rg_str(manifest_name), &size, err);
+
+	if (r < 0)
+		return r;
+	if (size > MANIFEST_BYTES_MAX)
+		return fail_changed(err);
+	room = rg_arena_get(arena, (size_t)size + 1);
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_tar_read(tar, room, (size_t)size, &got, err);
+	if (r < 0)
+		return r;
+	kept = (struct roger_str){ room, got };
+	if (rg_json_read_within(kept, arena, &json, NULL) < 0 ||
+	    rg_record_decode(&rg_backup_record, rg_json_root(json), ret_backup, arena, NULL) < 0)
+		return fail_changed(err);
+	if (ret_backup->version != VERSION)
+		return rg_fail_member(err, ROGER_EDATA, "file",
+				      "file: a backup of version %lld; this program knows %d",
+				      (long long)ret_backup->version, VERSION);
+	print_manifest(ret_backup, false, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	if (!rg_sign_check(rg_buf_str(&text), ret_backup->signature, ret_backup->public_key))
+		return fail_changed(err);
+	if (key.length && !rg_str_equal(key, ret_backup->public_key))
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: the backup was signed with another key, %.*s",
+				      RG_STR_ARGS(ret_backup->public_key));
+	return ROGER_OK;
+}
+
+static int restore_file(struct rg_tar *tar, struct rg_restore *restore,
+			const struct rg_backup_file *file, char *room, struct roger_err *err)
+{
+	char sha256[RG_DIGEST_DIGITS + 1], name[RG_TAR_NAME_BYTES];
+	struct rg_sha256 sha;
+	uint64_t size = 0, at;
+	size_t got = 0;
+	int r = next_is(tar, file->file, &size, err);
+
+	if (r == ROGER_OK && (file->bytes < 0 || size != (uint64_t)file->bytes))
+		r = fail_changed(err);
+	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(file->file));
+	if (r == ROGER_OK)
+		r = rg_restore_file(restore, name, err);
+	rg_sha256_init(&sha);
+	for (at = 0; r == ROGER_OK && at < size; at += got) {
+		r = rg_tar_read(tar, room, PIECE_BYTES, &got, err);
+		if (r == ROGER_OK)
+			r = rg_restore_write(restore, (struct roger_str){ room, got }, err);
+		rg_sha256_add(&sha, room, got);
+	}
+	rg_sha256_peek(&sha, sha256);
+	return r < 0 || rg_str_is(file->sha256, sha256) ? r : fail_changed(err);
+}
+
+static int restore_all(struct rg_tar *tar, const struct rg_backup *backup, const char *to,
+		       struct roger_restore_reply *reply, struct roger_err *err)
+{
+	char name[RG_TAR_NAME_BYTES], *room = malloc(PIECE_BYTES);
+	struct rg_restore restore;
+	uint64_t size;
+	bool more = false;
+	size_t i;
+	int r = rg_restore_begin(to, &restore, err);
+
+	if (r == ROGER_OK && !room)
+		r = rg_fail_memory(err);
+	for (i = 0; i < backup->files.count && r == ROGER_OK; i++) {
+		r = restore_file(tar, &restore, &backup->files.items[i], room, err);
+		reply->bytes += backup->files.items[i].bytes;
+	}
+	if (r == ROGER_OK)
+		r = rg_tar_next(tar, name, &size, &more, err);
+	if (r == ROGER_OK && more)
+		r = fail_changed(err);
+	if (r == ROGER_OK)
+		r = rg_restore_finish(&restore, err);
+	if (r == ROGER_OK && !rg_arena_copy(reply->memory, rg_str(restore.root), &reply->workspace))
+		r = rg_fail_memory(err);
+	rg_restore_close(&restore);
+	free(room);
+	return r;
+}
+
+int rg_verb_restore(struct roger *roger, const struct roger_restore_request *request,
+		    struct roger_restore_reply *reply, struct roger_err *err)
+{
+	struct rg_backup backup = { 0 };
+	char path[4096], to[4096];
+	struct rg_tar tar;
+	int r;
+
+	(void)roger;
+	r = copy_name(request->file, "file", path, err);
+	if (r == ROGER_OK)
+		r = copy_name(request->to, "to", to, err);
+	if (r < 0)
+		return r;
+	r = rg_tar_open(path, &tar, err);
+	if (r == ROGER_OK)
+		r = read_manifest(&tar, request->key, reply->memory, &backup, err);
+	if (r == ROGER_OK)
+		r = restore_all(&tar, &backup, to[0] ? to : ".", reply, err);
+	rg_tar_close(&tar);
+	reply->files = (int64_t)backup.files.count;
+	reply->made_at_ms = backup.made_at_ms;
+	reply->public_key = backup.public_key;
+	reply->was = backup.workspace;
+	return r;
+}
