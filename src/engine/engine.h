@@ -328,8 +328,9 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
 				 struct rg_digests *ret_digests, struct roger_err *err);
 
 /*
- * Every journal, messages first, as far as it goes at one moment: no log speaks of a message beyond.
- * Then their digests, in this order; one that was rewritten or removed since is not `there`.
+ * Every journal, messages first, as far as it goes at one moment: no log speaks of a message
+ * beyond. Then their digests, in this order; one that was rewritten or removed since is not
+ * `there`.
  */
 RG_CHECKED int rg_engine_measure(struct rg_engine *engine, struct rg_arena *arena,
 				 struct rg_log_files *ret_files, struct roger_err *err);
