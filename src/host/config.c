@@ -184,7 +184,7 @@ bool rg_config_uses(struct roger_str name)
 	static const char *const ours[] = { "message-state.json", "state",    "wake.lock",
 					    "triggers",		  "id",	      "setup.json",
 					    "seal.key",		  "seal.pub", "move",
-					    "worktrees" };
+					    "worktrees",	  "tried" };
 	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
 	size_t i, length;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/disk.h"
 #include "host/file.h"
 #include "host/shield.h"
 
@@ -62,7 +63,7 @@ static int lock(struct rg_restore *restore, struct roger_err *err)
 		restore->home = rg_file_close(restore->home);
 	else
 		empty(restore->home, 0);
-	return r;
+	return r == ROGER_OK ? rg_disk_try(restore->home, restore->root, err) : r;
 }
 
 int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct roger_err *err)
@@ -82,6 +83,8 @@ int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct ro
 		r = rg_file_open_folder(AT_FDCWD, restore->root, &restore->top, err);
 	if (r == ROGER_OK && (there || rg_file_is_there(restore->top, RG_WORKSPACE_FOLDER)))
 		r = fail_there(restore, err);
+	if (r == ROGER_OK)
+		r = rg_disk_check(restore->top, restore->root, false, err);
 	return r == ROGER_OK ? lock(restore, err) : r;
 }
 

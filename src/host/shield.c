@@ -97,7 +97,7 @@ static void add_data_names(struct rg_buf *block, const struct rg_config *config)
 			rg_buf_printf(block, "/%s*\n", rg_kinds[i].file);
 	rg_buf_add_text(block,
 			"/message-state.json*\n/state/\n/wake.lock\n/triggers/\n/id*\n/seal.*\n"
-			"/setup.json*\n/move*\n/worktrees/\n");
+			"/setup.json*\n/move*\n/worktrees/\n/tried*\n");
 }
 
 /* One that is a link, or no file, is replaced. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/id.h"
+#include "host/disk.h"
 #include "host/file.h"
 #include "host/seat.h"
 #include "host/shield.h"
@@ -508,6 +509,8 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 		r = check_storage(workspace, err);
 	if (r == ROGER_OK)
 		r = open_data(workspace, err);
+	if (r == ROGER_OK && !workspace->config->store.length)
+		r = rg_disk_check(workspace->data, workspace->data_path, true, err);
 	if (r == ROGER_OK)
 		r = check_journal(workspace, err);
 	if (r == ROGER_OK)
@@ -632,12 +635,19 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 		r = rg_workspace_home(path, root, &tree, &there, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(AT_FDCWD, root, &top, err);
+	if (r == ROGER_OK && !getenv("ROGER_STORE"))
+		r = rg_disk_check(top, root, false, err);
 	if (r == ROGER_OK)
 		r = rg_file_make_folder(top, RG_WORKSPACE_FOLDER, ret_made, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(top, RG_WORKSPACE_FOLDER, &home, err);
 	if (r == ROGER_OK && home == RG_NO_FILE)
 		r = rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", RG_WORKSPACE_FOLDER);
+	if (r == ROGER_OK && *ret_made) {
+		r = rg_disk_try(home, root, err);
+		if (r < 0)
+			(void)!rg_file_remove_folder(top, RG_WORKSPACE_FOLDER, NULL);
+	}
 	if (r == ROGER_OK)
 		r = make_file(home, ".gitignore", RG_SHIELD_TEXT, err);
 	if (r == ROGER_OK)

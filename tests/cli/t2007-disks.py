@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# runner: plain
+"""File systems that a workspace may be on, and those that it may not: by their kind, or by a trial.
+Real mounts, in a mount namespace of its own: overlay, tmpfs, a case-insensitive folder of ext4.
+Which kinds are refused by their number is in unit/test_disk.
+"""
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lib_tap
+
+ROGER = os.path.abspath(os.environ.get("ROGER", "build/roger"))
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def mount(source, target, kind, options=""):
+    if LIBC.mount(source.encode(), target.encode(), kind.encode(), 0, options.encode()):
+        raise OSError(ctypes.get_errno(), f"mount {kind}")
+
+
+class Tap:
+    """A test's name last, since it is long."""
+
+    @staticmethod
+    def check(good, name, note=""):
+        lib_tap.check(name, good, note)
+
+    @staticmethod
+    def skip(name, why):
+        lib_tap.result(True, f"{name} # SKIP {why}")
+
+    @staticmethod
+    def done():
+        lib_tap.done()
+
+
+def roger(*words, **more):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("ROGER")} | more
+    return subprocess.run([ROGER, *words], capture_output=True, text=True, env=environment, check=False, timeout=8)
+
+
+def good(tap, top, name, folder):
+    done = roger("init", folder)
+    sent = roger("send", "bob", "hi", "--as", "ann", "--workspace", folder)
+    tap.check(done.returncode == 0 and sent.returncode == 0, f"{name} is fine", f"{done.stderr}{sent.stderr}")
+
+
+def casefold(tap, top):
+    name, image, folder = "a folder where case does not count is refused", f"{top}/image", f"{top}/fold"
+    os.makedirs(folder)
+    with open(image, "wb") as file:
+        file.truncate(32 << 20)
+    made = shutil.which("mkfs.ext4") and subprocess.run(["mkfs.ext4", "-q", "-O", "casefold", image], capture_output=True, check=False)
+    if not made or made.returncode or subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True, check=False).returncode:
+        return tap.skip(name, "no such file system can be made here")
+    os.makedirs(f"{folder}/x")
+    if subprocess.run(["chattr", "+F", f"{folder}/x"], capture_output=True, check=False).returncode:
+        return tap.skip(name, "no folder can be made so here")
+    done = roger("init", f"{folder}/x")
+    tap.check(done.returncode == 78 and "case" in done.stderr, name, f"{done.returncode}: {done.stderr}")
+    tap.check(not os.path.exists(f"{folder}/x/.roger"), "nothing is made there", "a .roger")
+    return None
+
+
+def main():
+    tap = Tap()
+    if os.geteuid() or not shutil.which("unshare"):
+        tap.skip("mounts", "needs root and unshare")
+        tap.done()
+    if "inside" not in sys.argv:
+        done = subprocess.run(["unshare", "--mount", "--propagation", "private", sys.executable, __file__, "inside"], check=False)
+        sys.exit(done.returncode)
+    with tempfile.TemporaryDirectory() as top:
+        os.environ["XDG_STATE_HOME"] = f"{top}/state"
+        os.makedirs(f"{top}/memory")
+        mount("tmpfs", f"{top}/memory", "tmpfs")
+        good(tap, top, "tmpfs", f"{top}/memory")
+        for part in ("lower", "upper", "work", "merged"):
+            os.makedirs(f"{top}/memory/{part}")
+        try:
+            mount("overlay", f"{top}/memory/merged", "overlay",
+                  f"lowerdir={top}/memory/lower,upperdir={top}/memory/upper,workdir={top}/memory/work")
+            good(tap, top, "overlay", f"{top}/memory/merged")
+            LIBC.umount2(f"{top}/memory/merged".encode(), 2)
+        except OSError as error:
+            tap.skip("overlay", str(error))
+        casefold(tap, top)
+        for folder in ("memory", "fold"):
+            LIBC.umount2(f"{top}/{folder}".encode(), 2)
+    tap.done()
+
+
+main()
