@@ -143,5 +143,5 @@ shows "SIGTERM ends it with 0" '^again 0'
 press "clear; TERM=dumb '$ROGER' top; echo dumb \$?" Enter
 shows "a dumb terminal is refused" '^dumb 64'
 press "clear; '$here/alone/roger' top; echo alone \$?" Enter
-shows "without roger-top it says what is missing" 'roger-top is not there'
+shows "without roger-top it says what is missing" 'this program has no .top.'
 done_testing
