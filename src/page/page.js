@@ -109,6 +109,9 @@ export function readFilter(text, flags, placed) {
 	return query.size ? "?" + query : "";
 }
 
+/* What a view that was left still waited for, is nothing that went wrong. */
+addEventListener("unhandledrejection", event => { if (event.reason?.name == "AbortError") event.preventDefault(); });
+
 function failed(e) {
 	if (e.name == "AbortError") return;
 	if (!(e instanceof Problem)) { console.error(e); say(String(e), "bad"); return; }

@@ -177,13 +177,13 @@ compare("send", "--as")
 compare("inbox")
 check("every verb answers and ends from another machine as it does beside the workspace, in every form", called, sorted(called))
 commands = {command["name"] for command in json.loads(subprocess.run([ROGER, "help", "--json"], capture_output=True, text=True).stdout)["commands"]}
-LOCAL = {"init", "setup", "trust", "run", "bridge", "serve", "token", "top", "ui", "move", "upgrade"}
+LOCAL = {"init", "setup", "trust", "run", "bridge", "serve", "token", "top", "ui", "move", "upgrade", "backup", "restore"}
 OTHERWISE = {"hook", "mcp", "seal", "export", "completion"}
 equal("none is left out", sorted(commands - called - LOCAL - OTHERWISE), [])
 
 # ------------------------------------------------- what is for the other machine
 
-for words in (["init"], ["setup", "claude"], ["trust"], ["run", "--", "true"], ["bridge"], ["serve"], ["ui"], ["token", "list"], ["move", "there"], ["upgrade"]):
+for words in (["init"], ["setup", "claude"], ["trust"], ["run", "--", "true"], ["bridge"], ["serve"], ["ui"], ["token", "list"], ["move", "there"], ["upgrade"], ["backup", "x.tar"], ["restore", "x.tar"]):
     ended = remote(*words)
     check(f"{words[0]} is for the machine with the workspace, and says so", ended.returncode == 64 and "ROGER_SERVER" in ended.stderr, (ended.returncode, ended.stderr))
 check("nothing was made here", not list(ELSEWHERE.iterdir()), list(ELSEWHERE.iterdir()))
