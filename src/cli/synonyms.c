@@ -62,7 +62,7 @@ static const struct {
 	{ "uninstall|disconnect", "`roger setup --remove` takes roger out of agents' tools" },
 	{ "settings|env|options|configure", "`roger config` shows every setting" },
 	{ "import|load|batch", "`roger send --batch` sends from JSON lines" },
-	{ "dump|backup", "`roger list --jsonl` prints messages as JSON lines" },
+	{ "dump", "`roger list --jsonl` prints messages as JSON lines" },
 	{ "index|reindex|rebuild-index", "`roger rebuild` makes the index again" },
 	{ "man|docs|manual|usage|commands|h|?", "`roger help` shows the commands" },
 };

@@ -50,6 +50,7 @@ BEFORE = {
     "roger accept messages.jsonl:12 --reason 'bad disk, bob was asked to resend'": "sed -i '12s/x/y/' .roger/messages.jsonl; roger verify -q || :",
     "roger accept messages.jsonl --reason 'restored the backup of Monday'": "sed -i '$d' .roger/messages.jsonl; roger verify -q || :",
     "roger ingest --to bob --unnumbered --file .roger/triggers/.skipped/NAME": "mkdir -p .roger/triggers/.skipped; echo '(PLAN #9): late' >.roger/triggers/.skipped/NAME",
+    "roger restore /media/usb/app-42.tar --to ~/project": "roger backup -q usb/app-42.tar",
     "roger verify --seal app-42.seal": "roger seal -q --out app-42.seal",
     "roger verify --seal /media/usb/app-42.seal": "roger seal -q --out usb/app-42.seal",
     "roger export app-42 --html --seal app-42.seal --out app-42.html": "roger seal -q --out app-42.seal",
