@@ -101,17 +101,14 @@ static void add_data_names(struct rg_buf *block, const struct rg_config *config)
 }
 
 /* One that is a link, or no file, is replaced. */
-static int shield_folder(struct rg_workspace *workspace, const char *folder, struct roger_str block,
+static int shield_folder(struct rg_workspace *workspace, int folder, struct roger_str block,
 			 struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 2 * SHIELD_BYTES_MAX };
-	RG_CLEANUP(rg_file_closep) int open = RG_NO_FILE;
 	bool found = false;
 	int r;
 
-	if (rg_file_open_folder(AT_FDCWD, folder, &open, NULL) < 0 || open == RG_NO_FILE)
-		return ROGER_OK;
-	r = rg_file_read_all_at(open, ignore_file, SHIELD_BYTES_MAX, &text, &found, NULL);
+	r = rg_file_read_all_at(folder, ignore_file, SHIELD_BYTES_MAX, &text, &found, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
@@ -127,12 +124,22 @@ static int shield_folder(struct rg_workspace *workspace, const char *folder, str
 	if (text.failed)
 		return rg_fail_memory(err);
 	/* Who cannot write this writes no mail there either. */
-	if (rg_file_replace(open, ignore_file, rg_str(text.data), true, NULL) == ROGER_OK)
+	if (rg_file_replace(folder, ignore_file, rg_str(text.data), true, NULL) == ROGER_OK)
 		workspace->shielded = true;
 	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------- folders -- */
+
+static int shield_path(struct rg_workspace *workspace, const char *path, struct roger_str block,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+
+	if (rg_file_open_folder(AT_FDCWD, path, &folder, NULL) < 0 || folder == RG_NO_FILE)
+		return ROGER_OK;
+	return shield_folder(workspace, folder, block, err);
+}
 
 /* The folder of a place, made where it is missing: it is about to be written to. */
 static int shield_place(struct rg_workspace *workspace, const struct rg_trusted_place *place,
@@ -151,7 +158,7 @@ static int shield_place(struct rg_workspace *workspace, const struct rg_trusted_
 		return ROGER_OK;
 	if (rg_file_make_folder(AT_FDCWD, folder, &made, NULL) < 0)
 		return ROGER_OK;
-	return shield_folder(workspace, folder, made ? RG_STR("") : rg_buf_str(block), err);
+	return shield_path(workspace, folder, made ? RG_STR("") : rg_buf_str(block), err);
 }
 
 static int shield_places(struct rg_workspace *workspace, const struct rg_trust *trust,
@@ -192,9 +199,12 @@ int rg_shield(struct rg_workspace *workspace, struct roger_err *err)
 	char home[4200];
 	int r;
 
+	/* Where no configuration moves it, the data folder is .roger/. */
+	if (!workspace->config->places_configured)
+		return shield_folder(workspace, workspace->data, RG_STR(""), err);
 	snprintf(home, sizeof home, "%s/%s", workspace->root, RG_WORKSPACE_FOLDER);
-	r = shield_folder(workspace, home, RG_STR(""), err);
-	if (r < 0 || !workspace->config->places_configured)
+	r = shield_path(workspace, home, RG_STR(""), err);
+	if (r < 0)
 		return r;
 	r = rg_workspace_trust(workspace, &trust, err);
 	/* A person who accepted that git tracks its files wants them there. */
