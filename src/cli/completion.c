@@ -378,16 +378,13 @@ static void offer_records(struct completing *completing, struct roger *roger,
 		offer_messages(completing, roger);
 }
 
-/* The tools that setup and hook know. */
-static const char *const tools[] = { "claude", "codex", "gemini", "opencode", NULL };
-
 /* field NULL: the value of --as. */
 static void offer_values(struct completing *completing, const struct roger_field *field)
 {
 	struct roger *roger = NULL;
 
 	if (field && (field->kind == ROGER_ENUM || strncmp(field->name, "tool", 4) == 0)) {
-		offer_names(completing, field->names ? field->names : tools);
+		offer_names(completing, field->names ? field->names : rg_hook_tool_names);
 		return;
 	}
 	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS &&

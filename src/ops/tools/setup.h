@@ -19,7 +19,7 @@
 /* The tools, as bits in the order of rg_setup_tools. */
 enum { RG_CLAUDE = 1 << 0, RG_CODEX = 1 << 1, RG_GEMINI = 1 << 2, RG_OPENCODE = 1 << 3 };
 enum { RG_SETUP_TOOL_COUNT = 4, RG_SETUP_ANY = (1 << RG_SETUP_TOOL_COUNT) - 1 };
-extern const char *const rg_setup_tools[]; /* "claude"...: their programs' names, too */
+#define rg_setup_tools (rg_hook_tool_names + 1) /* "claude"...: their programs' names, too */
 
 enum rg_setup_kind {
 	RG_SETUP_MEMBER, /* of a JSON object: path leads to it */

@@ -1,8 +1,6 @@
 /* setup: what goes where, for each tool. */
 #include "ops/tools/setup.h"
 
-const char *const rg_setup_tools[] = { "claude", "codex", "gemini", "opencode", NULL };
-
 enum {
 	PROJECT = 1 << ROGER_SETUP_PROJECT,
 	USER = 1 << ROGER_SETUP_USER,
