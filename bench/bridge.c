@@ -22,7 +22,7 @@
 
 static void run_bridge(struct bench_desk *desk, const char *path)
 {
-	struct roger_bridge_request request = { .wait_ms = 1 };
+	struct roger_bridge_request request = { .timeout_ms = 1 };
 	struct roger *roger = bench_open_workspace(path);
 	struct roger_bridge_reply reply;
 	struct roger_err err;
@@ -34,7 +34,7 @@ static void run_bridge(struct bench_desk *desk, const char *path)
 			bench_die("bridge: something was skipped");
 		roger_reply_free(&reply);
 		desk->ready = true;
-		request.wait_ms = 60000;
+		request.timeout_ms = 60000;
 	}
 }
 

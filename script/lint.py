@@ -26,13 +26,12 @@ EDGES = {
     "cli": "base data",
     # A command of a program of its own, which has all of the command line in it.
     "serve": "base data cli",
-    "top": "base",
     # In place of api/, in a program of its own.
     "remote": "base data host cli",
 }
 
 # Headers that meson makes, by their names.
-GENERATED = {"verbs.h", "settings.h", "setup_plugin.h", "page.h", "postgres_migrations.h"}
+GENERATED = {"verbs.h", "settings.h", "setup_plugin.h", "postgres_migrations.h"}
 
 # Records and verbs are described in verbs/; these tables are of a program alone, or of a file of its own.
 TABLES_LEFT = re.compile(r"src/(cli|serve|remote)/\w+\.c|src/facts/note\.c|src/host/trust\.c")
@@ -67,7 +66,6 @@ HEADER_OWNERS = {
     "yaml.h": r"src/data/yaml\.c",
     "sodium.h": r"src/base/(id|sign)\.c|mcp/src/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
-    "curses.h": r"src/top/screen\.c",
     "curl/curl.h": r"src/remote/\w+\.[ch]",
     "libpq-fe.h": r"src/store/postgres/.*",
     "event2/buffer.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
@@ -99,7 +97,7 @@ CALL_OWNERS = [
         r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/(listen|token|use)\.c",
     ),
     # What a front end writes to is standard output.
-    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*|src/serve/(token|use)\.c"),
+    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/cli/.*|src/serve/(token|use)\.c"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
     ("folders are watched in host/watch.c", r"inotify_\w+", r"src/host/watch\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
@@ -107,7 +105,7 @@ CALL_OWNERS = [
         "printing and ending is for the front ends",
         "printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|fputc|putc|perror|exit|_exit|_Exit|abort|syslog",
         # rg_assert is the end of everything; a child that cannot become a program ends, too.
-        r"src/(cli|top)/.*|src/base/err\.c|src/host/child\.c",
+        r"src/cli/.*|src/base/err\.c|src/host/child\.c",
     ),
     (
         "programs are run in host/child.c",
@@ -340,7 +338,7 @@ def trailing_space(files):
 
 def makes_markup(files):
     for path in files:
-        if not str(path).startswith(("src/page/", "src/cli/page.")):
+        if not str(path).startswith("src/page/"):
             continue
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             if MARKUP.search(line):

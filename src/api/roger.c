@@ -76,7 +76,7 @@ static const char *most_important(const struct roger *roger)
 	return roger->untold[0] ? roger->untold : roger->workspace->notice;
 }
 
-/* What is told once is told beside what else there is. */
+/* A note that is given once is added to the others. */
 const char *roger_notice(const struct roger *roger)
 {
 	const char *first = roger ? most_important(roger) : "";

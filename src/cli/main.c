@@ -578,6 +578,9 @@ static void print_next_step(void)
 			step = "`roger init && roger setup` connects the agents of this project";
 	if (roger_open(NULL, &roger, NULL) != ROGER_ENOENT)
 		step = "`roger status` shows what needs attention in this workspace";
+	if (roger && *roger_distrust(roger))
+		step = "`roger trust` shows what came with this workspace, and asks whether it is "
+		       "yours";
 	fprintf(stderr, "\nNext: %s.\n", step);
 	roger_close(roger);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/frame.h"
 #include "cli/term.h"
 #include "data/record.h"
@@ -16,7 +17,6 @@
 enum {
 	WATCH_MS = 200, /* between looks whether we are to stop */
 	NEWS = 200,
-	URI_BYTES = 512,
 	MCP_THREADS = 128, /* of roger serve: each agent may wait at one */
 };
 
@@ -208,18 +208,13 @@ struct watcher {
 
 static void tell_changed(const struct watcher *watcher, const char *kind, struct roger_str name)
 {
-	char uri[URI_BYTES];
-	size_t length, i;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf uri = { .maximum = SIZE_MAX };
 
-	length = (size_t)snprintf(uri, sizeof uri, "roger://%s/", kind);
-	for (i = 0; i < name.length && length + 4 < sizeof uri; i++)
-		if (strchr("/%", name.data[i]))
-			length += (size_t)snprintf(uri + length, 4, "%%%02X",
-						   (unsigned char)name.data[i]);
-		else
-			uri[length++] = name.data[i];
-	uri[length] = '\0';
-	roger_mcp_resource_updated(watcher->session->server, uri);
+	rg_buf_printf(&uri, "roger://%s/", kind);
+	rg_buf_add_escaped(&uri, RG_IN_ADDRESS, name);
+	rg_buf_add_char(&uri, '\0');
+	if (!uri.failed)
+		roger_mcp_resource_updated(watcher->session->server, uri.data);
 }
 
 static void keep_last(struct watcher *watcher, const struct roger_message_list *messages, size_t i)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "cli/frame.h"
 #include "cli/mcp.h"
 #include "cli/term.h"
@@ -289,7 +290,7 @@ static bool print_members(struct rg_buf *json, const struct roger *roger,
 	}
 	rg_buf_add_text(&plain, "]}");
 	add_damage(roger, &plain);
-	cli_add_json(json, rg_buf_str(&plain));
+	rg_buf_add_escaped(json, RG_IN_JSON, rg_buf_str(&plain));
 	rg_buf_add_char(json, 0);
 	return !plain.failed && !json->failed;
 }
@@ -311,7 +312,7 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struc
 		add_about(json, count - messages->count, shown && is_cut(messages));
 		plain.data[0] = ',';
 	}
-	cli_add_json(json, rg_buf_str(&plain));
+	rg_buf_add_escaped(json, RG_IN_JSON, rg_buf_str(&plain));
 	rg_buf_add_char(json, 0);
 	return !json->failed;
 }

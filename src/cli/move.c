@@ -17,8 +17,13 @@ static void print_move(const struct cli_run *run, const void *reply_)
 	const struct roger_move_reply *reply = reply_;
 
 	(void)run;
+	cli_print_notes(&reply->notes);
 	if (reply->already)
 		cli_say("nothing to do: the workspace is in %t\n", reply->to);
+	else if (reply->kept.length)
+		cli_say("took %d message%s and %d run%s in at %t; all that it was is in %t\n",
+			reply->messages, rg_plural(reply->messages), reply->runs,
+			rg_plural(reply->runs), reply->to, reply->kept);
 	else if (!reply->journals)
 		cli_say("the workspace is in %t now: only the last step was missing\n", reply->to);
 	else

@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/unicode.h"
@@ -406,4 +408,168 @@ void cli_screen_unpaged(void)
 bool cli_screen_folds(void)
 {
 	return screen.folds;
+}
+
+/* ----------------------------------------------------------- full screen -- */
+
+static struct {
+	volatile sig_atomic_t entered;
+	struct termios before;
+	struct rg_buf shown, frame;
+	char typed[256]; /* not understood yet */
+	size_t count;
+} full = { .shown = { .maximum = SIZE_MAX }, .frame = { .maximum = SIZE_MAX } };
+
+static void set_terminal(bool entering)
+{
+	static const char enter[] = "\033[?1049h\033[?25l", leave[] = "\033[0m\033[?25h\033[?1049l";
+	struct termios raw = full.before;
+
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_iflag &= ~(tcflag_t)ICRNL;
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, entering ? &raw : &full.before);
+	if (write(STDOUT_FILENO, entering ? enter : leave,
+		  entering ? sizeof enter - 1 : sizeof leave - 1) < 0)
+		return;
+}
+
+void cli_screen_leave(void)
+{
+	const int error = errno;
+
+	if (full.entered)
+		set_terminal(false);
+	full.entered = 0;
+	errno = error;
+}
+
+/* What ends the process leaves the terminal as it was; what only stops it comes back. */
+static void leave_by_signal(int number)
+{
+	cli_screen_leave();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void cli_screen_enter(void)
+{
+	static const int ends[] = { SIGQUIT, SIGILL, SIGABRT, SIGFPE, SIGSEGV, SIGTSTP };
+	size_t i;
+
+	if (full.entered || tcgetattr(STDIN_FILENO, &full.before) < 0)
+		return;
+	for (i = 0; i < sizeof ends / sizeof *ends; i++)
+		signal(ends[i], leave_by_signal);
+	full.entered = 1;
+	set_terminal(true);
+	cli_screen_measure();
+}
+
+void cli_screen_measure(void)
+{
+	ask_size_of(STDOUT_FILENO, &screen.width, &screen.height);
+	rg_buf_clear(&full.shown);
+}
+
+size_t cli_screen_height(void)
+{
+	return (size_t)screen.height;
+}
+
+void cli_screen_fold(struct rg_buf *out, struct roger_str line)
+{
+	fold_into(out, line, (size_t)screen.width);
+}
+
+/* A whole frame at once, and only where it is another one than before. */
+void cli_screen_draw(struct roger_str lines, size_t cursor)
+{
+	struct rg_buf *frame = &full.frame;
+	size_t i, row = 1;
+
+	rg_buf_clear(frame);
+	rg_buf_add_text(frame, "\033[?25l\033[H\033[2K");
+	for (i = 0; i + 1 < lines.length; i++)
+		if (lines.data[i] == '\n') {
+			rg_buf_add_text(frame, "\033[0m\r\n\033[2K");
+			row++;
+		} else {
+			rg_buf_add_char(frame, lines.data[i]);
+		}
+	rg_buf_add_text(frame, "\033[0m");
+	if (cursor)
+		rg_buf_printf(frame, "\033[%zu;%zuH\033[?25h", row, cursor);
+	if (!full.entered || frame->failed ||
+	    rg_str_equal(rg_buf_str(frame), rg_buf_str(&full.shown)))
+		return;
+	rg_buf_clear(&full.shown);
+	rg_buf_add_str(&full.shown, rg_buf_str(frame));
+	(void)write_out(rg_buf_str(frame));
+}
+
+static void read_keys(int wait_ms)
+{
+	struct pollfd keyboard = { .fd = STDIN_FILENO, .events = POLLIN };
+	ssize_t got;
+
+	if (full.count == sizeof full.typed || poll(&keyboard, 1, wait_ms) <= 0 ||
+	    !(keyboard.revents & POLLIN))
+		return;
+	got = read(STDIN_FILENO, full.typed + full.count, sizeof full.typed - full.count);
+	full.count += got > 0 ? (size_t)got : 0;
+}
+
+/* What an escape sequence means, and how long it is; one that nobody knows is passed over. */
+static uint32_t named_key(struct roger_str typed, size_t *ret_bytes)
+{
+	static const struct {
+		const char *bytes;
+		uint32_t key;
+	} keys[] = {
+		{ "[A", CLI_KEY_UP },	 { "OA", CLI_KEY_UP },	     { "[B", CLI_KEY_DOWN },
+		{ "OB", CLI_KEY_DOWN },	 { "[5~", CLI_KEY_PAGE_UP }, { "[6~", CLI_KEY_PAGE_DOWN },
+		{ "[H", CLI_KEY_HOME },	 { "OH", CLI_KEY_HOME },     { "[1~", CLI_KEY_HOME },
+		{ "[7~", CLI_KEY_HOME }, { "[F", CLI_KEY_END },	     { "OF", CLI_KEY_END },
+		{ "[4~", CLI_KEY_END },	 { "[8~", CLI_KEY_END },
+	};
+	size_t i, bytes = 2;
+
+	if (typed.length < 2 || (typed.data[1] != '[' && typed.data[1] != 'O')) {
+		*ret_bytes = 1;
+		return CLI_KEY_ESCAPE;
+	}
+	while (bytes < typed.length && (unsigned char)typed.data[bytes] < '@')
+		bytes++;
+	*ret_bytes = bytes < typed.length ? bytes + 1 : bytes;
+	for (i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (rg_str_is((struct roger_str){ typed.data + 1, *ret_bytes - 1 }, keys[i].bytes))
+			return keys[i].key;
+	return CLI_KEY_OTHER;
+}
+
+uint32_t cli_screen_key(void)
+{
+	size_t bytes = 1;
+	uint32_t key;
+
+	if (!full.count)
+		read_keys(0);
+	/* A key alone, or the beginning of more. */
+	if (full.count == 1 && full.typed[0] == '\033')
+		read_keys(25);
+	if (!full.count)
+		return 0;
+	if (full.typed[0] == '\033') {
+		key = named_key((struct roger_str){ full.typed, full.count }, &bytes);
+	} else {
+		bytes = rg_utf8_next(full.typed, full.count, &key);
+		key = !bytes			   ? CLI_KEY_OTHER
+		      : key == '\r' || key == '\n' ? CLI_KEY_ENTER
+		      : key == 0x7f || key == '\b' ? CLI_KEY_BACKSPACE
+						   : key;
+		bytes = bytes ? bytes : 1;
+	}
+	full.count -= bytes;
+	memmove(full.typed, full.typed + bytes, full.count);
+	return key ? key : CLI_KEY_OTHER;
 }

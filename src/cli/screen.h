@@ -39,4 +39,38 @@ void cli_screen_complain(struct roger_str line);
 /* Let the pager end; true: there was one. */
 bool cli_screen_end(void);
 
+/*
+ * The whole screen, for a command that is watched: enter, then draw and read keys, then leave.
+ * Leaving is safe in a handler of a signal, and nothing where nobody has entered; a signal that
+ * ends the process leaves by itself.
+ */
+void cli_screen_enter(void);
+void cli_screen_leave(void);
+
+/* Ask the terminal for its size again; then draw all. */
+void cli_screen_measure(void);
+size_t cli_screen_height(void);
+
+/* Add a line, folded to the width of the screen. */
+void cli_screen_fold(struct rg_buf *out, struct roger_str line);
+
+/* Show these lines, each with its end, harmless, and as many and as long as fit; cursor: its
+ * column in the last one, 0: none. */
+void cli_screen_draw(struct roger_str lines, size_t cursor);
+
+/* A key: a character, or one of these; 0: none waits. */
+enum cli_key {
+	CLI_KEY_UP = 0x110000,
+	CLI_KEY_DOWN,
+	CLI_KEY_PAGE_UP,
+	CLI_KEY_PAGE_DOWN,
+	CLI_KEY_HOME,
+	CLI_KEY_END,
+	CLI_KEY_ENTER,
+	CLI_KEY_ESCAPE,
+	CLI_KEY_BACKSPACE,
+	CLI_KEY_OTHER
+};
+uint32_t cli_screen_key(void);
+
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/unicode.h"
 #include "cli/screen.h"
 
@@ -96,54 +97,31 @@ bool cli_is_crlf(struct roger_str text, size_t at)
 	return at + 1 < text.length && text.data[at] == '\r' && text.data[at + 1] == '\n';
 }
 
-/* Is it printed as <U+....>? */
-static bool is_spelt(uint32_t c, bool lines)
+static void print_escaped(FILE *to, enum rg_target target, struct roger_str text)
 {
-	if (lines && (c == '\n' || c == '\t'))
-		return false;
-	return rg_char_is_harmful(c) || (!lines && rg_char_ends_line(c));
+	char escaped[RG_ESCAPED_BYTES];
+	struct roger_str piece;
+
+	while (rg_escape_next(target, &text, escaped, &piece))
+		fwrite(piece.data, 1, piece.length, to);
 }
 
 void cli_print_text(FILE *to, struct roger_str text, bool lines)
 {
-	size_t at = 0, start = 0, step;
-	uint32_t c;
-
-	while (at < text.length) {
-		if (lines && cli_is_crlf(text, at)) {
-			fwrite(text.data + start, 1, at - start, to);
-			start = ++at;
-			continue;
-		}
-		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		if (step && !is_spelt(c, lines)) {
-			at += step;
-			continue;
-		}
-		fwrite(text.data + start, 1, at - start, to);
-		if (step)
-			fprintf(to, "<U+%04X>", c);
-		else
-			fprintf(to, "<%02X>", (unsigned char)text.data[at]);
-		at += step ? step : 1;
-		start = at;
-	}
-	if (at > start)
-		fwrite(text.data + start, 1, at - start, to);
+	print_escaped(to, lines ? RG_IN_LINES : RG_IN_LINE, text);
 }
 
 /* The columns of the first character, and its bytes. */
 static size_t first_columns(struct roger_str text, size_t *ret_bytes)
 {
-	uint32_t c;
-	size_t step = rg_utf8_next(text.data, text.length, &c);
+	char escaped[RG_ESCAPED_BYTES];
+	struct roger_str piece;
+	uint32_t c = 0;
+	const size_t step = rg_utf8_next(text.data, text.length, &c);
 
-	*ret_bytes = step ? step : 1;
-	if (!step)
-		return sizeof "<FF>" - 1;
-	if (is_spelt(c, false))
-		return c > 0xffff ? sizeof "<U+E0041>" - 1 : sizeof "<U+202E>" - 1;
-	return rg_char_columns(c);
+	*ret_bytes = text.length = step ? step : 1;
+	rg_escape_next(RG_IN_LINE, &text, escaped, &piece);
+	return piece.data == escaped ? piece.length : rg_char_columns(c);
 }
 
 /* How many bytes fit into *columns, which becomes what is left. */
@@ -209,22 +187,6 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 		fprintf(to, "%*s", (int)(width - columns), "");
 }
 
-/* A path, or words, that somebody is to judge: two that differ look different. */
-static void print_exactly(FILE *to, struct roger_str text)
-{
-	size_t at, step;
-	uint32_t c;
-
-	for (at = 0; at < text.length; at += step ? step : 1) {
-		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		if (step && (rg_char_is_unseen(c) || (c != ' ' && !rg_char_columns(c))))
-			fprintf(to, "<U+%04X>", c);
-		else
-			cli_print_text(to, (struct roger_str){ text.data + at, step ? step : 1 },
-				       false);
-	}
-}
-
 struct saying {
 	FILE *to;
 	va_list arguments;
@@ -243,7 +205,7 @@ static void say_one(struct saying *saying, char what)
 				 (size_t)saying->width);
 		break;
 	case 'q':
-		print_exactly(to, va_arg(saying->arguments, struct roger_str));
+		print_escaped(to, RG_IN_SIGHT, va_arg(saying->arguments, struct roger_str));
 		break;
 	case 's':
 		fprintf(to, "%-*s", saying->width, va_arg(saying->arguments, const char *));
@@ -477,44 +439,13 @@ void cli_progress_end(void)
 	work_ns = 0;
 }
 
-/* The bytes up to the next invisible character; *ret_bytes: the length of that one. */
-static size_t seen_bytes(struct roger_str json, uint32_t *ret_char, size_t *ret_bytes)
-{
-	size_t at = 0;
-
-	for (; at < json.length; at += *ret_bytes ? *ret_bytes : 1) {
-		*ret_bytes = rg_utf8_next(json.data + at, json.length - at, ret_char);
-		/* A control character that is not escaped is white space between values. */
-		if (*ret_bytes && *ret_char >= 0x20 && rg_char_is_unseen(*ret_char))
-			return at;
-	}
-	*ret_bytes = 0;
-	return json.length;
-}
-
-void cli_add_json(struct rg_buf *out, struct roger_str json)
-{
-	size_t length, step;
-	uint32_t c = 0;
-
-	for (; json.length; json.data += length + step, json.length -= length + step) {
-		length = seen_bytes(json, &c, &step);
-		rg_buf_add(out, json.data, length);
-		if (step && c >= 0x10000)
-			rg_buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-				      0xdc00 + ((c - 0x10000) & 0x3ff));
-		else if (step)
-			rg_buf_printf(out, "\\u%04x", c);
-	}
-}
-
 void cli_print_json(FILE *to, const struct rg_buf *json)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
 	if (to == cli_out)
 		cli_screen_raw();
-	cli_add_json(&out, rg_buf_str(json));
+	rg_buf_add_escaped(&out, RG_IN_JSON, rg_buf_str(json));
 	rg_buf_add_char(&out, '\n');
 	if (!json->failed && !out.failed)
 		fwrite(out.data, 1, out.length, to);

@@ -47,9 +47,6 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines);
 /* Is there a CR LF at this offset? */
 bool cli_is_crlf(struct roger_str text, size_t at);
 
-/* Add JSON with its invisible characters escaped. */
-void cli_add_json(struct rg_buf *out, struct roger_str json);
-
 /* How many columns text takes once printed on one line. */
 size_t cli_columns(struct roger_str text);
 

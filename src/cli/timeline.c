@@ -5,9 +5,9 @@
 #include "base/id.h"
 #include "base/table.h"
 #include "cli/command.h"
-#include "cli/diagram.h"
-#include "cli/screen.h"
 #include "cli/grid.h"
+#include "cli/mermaid.h"
+#include "cli/screen.h"
 
 enum {
 	KIND_COLUMNS = 13,
@@ -202,36 +202,27 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 	rg_buf_deinit(&table.words);
 }
 
-/* -------------------------------------------------------------- drawings -- */
+/* --------------------------------------------------------------- answers -- */
 
 static int draw(struct cli_run *run, const struct roger_timeline_reply *reply,
 		struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	RG_CLEANUP(cli_story_free) struct cli_story story = { 0 };
 	int r;
 
 	cli_screen_raw();
-	r = cli_story_load(run->roger, reply, CLI_DIAGRAM_EVENTS_MAX, &story, err);
-	if (r < 0)
-		return r;
-	if (cli_given(run, "svg"))
-		cli_diagram_svg(&story, false, &text);
-	else
-		cli_diagram_mermaid(&story, &text);
-	if (text.failed)
-		return rg_fail_memory(err);
-	fwrite(text.data, 1, text.length, cli_out);
-	return ROGER_OK;
+	cli_print_notes(&reply->notes);
+	r = cli_add_mermaid(run->roger, reply, &text, err);
+	if (r == ROGER_OK)
+		fwrite(text.data, 1, text.length, cli_out);
+	return r;
 }
 
 static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
 		struct roger_err *err)
 {
-	if (cli_given(run, "mermaid") || cli_given(run, "svg")) {
-		cli_print_notes(&reply->notes);
+	if (cli_given(run, "mermaid"))
 		return draw(run, reply, err);
-	}
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
 	else if (!run->quiet)
@@ -376,13 +367,13 @@ static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *er
 	int r;
 
 	*ret_exit = CLI_DONE;
-	if (cli_given(run, "follow") && (cli_given(run, "mermaid") || cli_given(run, "svg")))
+	if (cli_given(run, "follow") && cli_given(run, "mermaid"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "a picture cannot follow; leave out --follow");
 	if (cli_given(run, "follow"))
 		return follow(run, err);
-	if (cli_given(run, "mermaid") + cli_given(run, "svg") + (run->form != CLI_HUMAN) > 1)
+	if (cli_given(run, "mermaid") && run->form != CLI_HUMAN)
 		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "expected one of --mermaid, --svg, --json and --jsonl");
+			       "expected one of --mermaid, --json and --jsonl");
 	r = roger_timeline(run->roger, run->request, &reply, err);
 	if (r < 0)
 		return r;
@@ -396,7 +387,6 @@ static const struct cli_option options[] = {
 	CLI_FOLLOW,
 	{ "mermaid", NULL,
 	  "draw it as a Mermaid sequence diagram, with the beginning of each text" },
-	{ "svg", NULL, "draw it as an SVG picture, with the beginning of each text" },
 	{ 0 },
 };
 

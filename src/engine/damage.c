@@ -365,7 +365,7 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 	uint64_t end;
 
 	if (engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
-		(void)!rg_index_rebuild(engine->index, end, true, NULL);
+		(void)!rg_index_rebuild(engine->index, end, true, NULL, NULL);
 	/* It would lose the message lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_LINE && !engine->exclusive)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);

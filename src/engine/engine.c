@@ -300,17 +300,6 @@ int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 	return ROGER_OK;
 }
 
-int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
-		     rg_survey_see *see, void *context, struct roger_err *err)
-{
-	int r;
-
-	r = rg_engine_refresh(engine, err);
-	if (r == ROGER_OK)
-		r = rg_index_survey(engine->index, since_ms, until_ms, see, context, err);
-	return r;
-}
-
 int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
 		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
@@ -337,14 +326,19 @@ int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger
 int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
 		      struct roger_err *err)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	const struct rg_query all = { 0 };
+	struct rg_log_files told;
 	int64_t messages;
 	uint64_t end;
 	int r;
 
-	r = rg_engine_settle(engine, &end, err);
+	r = arena ? rg_engine_list_told(engine, RG_LOG_SENDS, arena, &told, err)
+		  : rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = rg_index_rebuild(engine->index, end, false, err);
+		r = rg_engine_settle(engine, &end, err);
+	if (r == ROGER_OK)
+		r = rg_index_rebuild(engine->index, end, false, &told, err);
 	if (r == ROGER_OK)
 		r = rg_index_count(engine->index, &all, &messages, err);
 	if (r < 0)

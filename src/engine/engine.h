@@ -39,20 +39,6 @@ struct rg_found {
 	int64_t seq;
 };
 
-/* An earlier state of a message, without its text, and where it is. */
-struct rg_state {
-	struct roger_message message;
-	int64_t bytes; /* length of its text */
-	int64_t line;  /* in the journal, from 1 */
-	int64_t byte;  /* offset of that line */
-	bool foreign;  /* another program wrote it: roger's lines state their chain */
-};
-
-struct rg_states {
-	const struct rg_state *items;
-	size_t count;
-};
-
 /* A message that another record refers to; doctor fills in what became of it. */
 struct rg_wanted {
 	struct roger_str id;
@@ -137,9 +123,9 @@ RG_CHECKED int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena
 RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 				 struct roger_err *err);
 
-/* Show every message, archived ones too, created in since..until (0: open), in no order. */
-RG_CHECKED int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
-				rg_survey_see *see, void *context, struct roger_err *err);
+/* Show rows of the table of events, which is brought up first. */
+RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query,
+			      rg_row_see *see, void *context, struct roger_err *err);
 
 /* Ids of unread messages whose lease, or time to be read, ended before now.  Fast. */
 RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
@@ -156,11 +142,6 @@ RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct roger_str issue, struct roger_str from, int64_t timeout_ms,
 			      struct rg_arena *arena, struct rg_found *ret_found,
 			      struct roger_err *err);
-
-/* All states of the given messages, which were found before; each in journal order. */
-RG_CHECKED int rg_engine_states(struct rg_engine *engine, const struct roger_message *messages,
-				size_t count, struct rg_arena *arena, struct rg_states *ret_states,
-				struct roger_err *err);
 
 /* Is a look of the agent at the message in the activity log?  False may be wrong for looks before
  * the machine started.  Fast. */
@@ -247,6 +228,14 @@ void rg_engine_records_end(struct rg_engine *engine);
 RG_CHECKED int rg_engine_log_append(struct rg_engine *engine, enum rg_log log,
 				    struct roger_str owner, struct roger_str entries, bool durable,
 				    struct roger_err *err);
+
+/* Copy into the send logs what the journal says and they lack; plain: also of messages without a
+ * key. */
+RG_CHECKED int rg_engine_bring_sends_up(struct rg_engine *engine, bool plain,
+					struct roger_err *err);
+/* Up to this byte of the journal the send logs have messages without a key; 0: none, or it is not
+ * known. */
+uint64_t rg_engine_sends_listed(struct rg_engine *engine);
 
 /* Find entries, in the order they were added (per owner); memory from arena. */
 RG_CHECKED int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,

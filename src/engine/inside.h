@@ -67,6 +67,12 @@ RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, str
 RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
 				    struct roger_err *err);
 
+/* The journals that tell of messages, and send logs if they are asked for; notes as far as they go
+ * before the tables are brought up. */
+RG_CHECKED int rg_engine_list_told(struct rg_engine *engine, enum rg_log log,
+				   struct rg_arena *arena, struct rg_log_files *ret_files,
+				   struct roger_err *err);
+
 /* Update the index to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
 

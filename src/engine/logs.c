@@ -343,7 +343,8 @@ static int carry_plain(struct carrying *carrying, const struct roger_message *me
 		       : carry_entry(carrying, &attempt, err);
 }
 
-/* Most lines have no key and are skipped without being parsed. */
+/* Most lines have no key and are skipped without being parsed.  What another program says of a
+ * message need not repeat that it has one. */
 static bool may_have_key(struct roger_str line)
 {
 	static const char member[] = "\"idempotent_key\":";
@@ -448,7 +449,7 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	bool sure = false;
 	int r;
 
-	if (may_have_key(line->text) == carrying->plain)
+	if (carrying->plain ? may_have_key(line->text) : own && !may_have_key(line->text))
 		return ROGER_OK;
 	arena = rg_arena_new();
 	r = arena ? rg_message_read_within(line->text, arena, &message, err) : rg_fail_memory(err);
@@ -761,6 +762,26 @@ void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end)
 
 /* -------------------------------------------------------------- reading -- */
 
+/* Notes are read as far as they go now: what they tell of is in the journal by now. */
+static int limit_files(struct rg_engine *engine, const struct rg_log_files *files,
+		       struct roger_err *err)
+{
+	struct rg_log_file *file;
+	bool there;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < files->count && r == ROGER_OK; i++) {
+		file = &files->items[i];
+		if (file->log != RG_LOG_ACTIVITY)
+			continue;
+		r = engine->store->ops->stat(engine->store, file, &there, err);
+		file->limited = true;
+		file->most = file->size;
+	}
+	return r;
+}
+
 /* Does not copy from the journal first. */
 int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
@@ -774,16 +795,52 @@ int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *quer
 	r = engine->store->ops->list(engine->store, query->log, query->owner, arena, &files, err);
 	if (r < 0 || !files.count)
 		return r;
-	r = rg_engine_refresh(engine, err);
+	r = limit_files(engine, &files, err);
+	if (r == ROGER_OK)
+		r = rg_engine_refresh(engine, err);
 	if (r < 0)
 		return r;
-	do {
-		r = rg_index_refresh_logs(engine->index, &files, err);
-		if (r == ROGER_OK)
-			r = rg_index_find_log(engine->index, query, &files, arena, ret_entries,
-					      err);
-	} while (rg_index_heals(engine->index, &tries, &r, err));
+	do
+		r = rg_index_find_log(engine->index, query, &files, arena, ret_entries, err);
+	while (rg_index_heals(engine->index, &tries, &r, err));
 	return r;
+}
+
+int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+			struct rg_log_files *ret_files, struct roger_err *err)
+{
+	const struct rg_store_ops *ops = engine->store->ops;
+	struct rg_log_files found = { 0 };
+	struct rg_log_file *items;
+	int r;
+
+	r = ops->list(engine->store, RG_LOG_ACTIVITY, RG_STR(""), arena, &found, err);
+	if (r == ROGER_OK)
+		r = ops->list(engine->store, RG_LOG_DEAD_LETTERS, RG_STR(""), arena, &found, err);
+	if (r == ROGER_OK && log == RG_LOG_SENDS)
+		r = ops->list(engine->store, log, RG_STR(""), arena, &found, err);
+	items = r < 0 ? NULL : rg_arena_get(arena, (found.count + 1) * sizeof *items);
+	if (!items)
+		return r < 0 ? r : rg_fail_memory(err);
+	items[0] = rg_store_messages;
+	if (found.count)
+		memcpy(items + 1, found.items, found.count * sizeof *items);
+	*ret_files = (struct rg_log_files){ items, found.count + 1 };
+	return limit_files(engine, ret_files, err);
+}
+
+int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query, rg_row_see *see,
+		   void *context, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_log_files files = { 0 };
+	int r;
+
+	r = arena ? rg_engine_list_told(engine, query->log, arena, &files, err)
+		  : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_engine_refresh(engine, err);
+	return r < 0 ? r : rg_index_rows(engine->index, query, &files, see, context, err);
 }
 
 /* Has somebody sent with a key who has no log?  owner: only this one. */
@@ -892,4 +949,23 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 	if (!rg_store_holds(engine->store, RG_LOCK_RECORDS))
 		note_altered(engine, arena);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
+}
+
+int rg_engine_bring_sends_up(struct rg_engine *engine, bool plain, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS, .plain = plain };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	uint64_t end;
+	int r = arena ? rg_engine_settle(engine, &end, err) : rg_fail_memory(err);
+
+	if (r == ROGER_OK)
+		r = bring_sends_up(engine, &query, end, arena, err);
+	if (arena && !rg_store_holds(engine->store, RG_LOCK_RECORDS))
+		note_altered(engine, arena);
+	return r;
+}
+
+uint64_t rg_engine_sends_listed(struct rg_engine *engine)
+{
+	return carried(engine, true);
 }

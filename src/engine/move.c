@@ -82,14 +82,13 @@ static int check_empty(struct move *move, struct roger_err *err)
 	size_t i;
 
 	for (i = 0; i < files.count && r == ROGER_OK; i++)
-		if (files.items[i].size)
-			r = rg_fail(
-				err, ROGER_EREFUSED, 0,
-				"there is a workspace with entries at '%.*s' already: nothing "
-				"is moved over it; of files, `roger list --unread --jsonl "
-				"--workspace FOLDER/.roger | roger send --batch` takes over what "
-				"is unread",
-				RG_STR_ARGS(move->wish->there));
+		if (files.items[i].size) {
+			move->moved->occupied = true;
+			r = rg_fail(err, ROGER_EREFUSED, 0,
+				    "there is a workspace with entries at '%.*s' already: nothing "
+				    "is moved over it",
+				    RG_STR_ARGS(move->wish->there));
+		}
 	return r;
 }
 
@@ -380,7 +379,8 @@ static int lock(struct rg_engine *from, struct roger_err *err)
 	if (r < 0)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "a bridge of the workspace is at work: stop it first");
-	r = rg_store_take(from->store, RG_LOCK_CHANGE, RG_LOCK_WAIT_MS, err);
+	r = from->exclusive ? ROGER_OK
+			    : rg_store_take(from->store, RG_LOCK_CHANGE, RG_LOCK_WAIT_MS, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(from, err);
 	if (r == ROGER_OK)
@@ -479,4 +479,35 @@ int rg_engine_move(struct rg_engine *from, struct rg_engine *to, const struct rg
 		 (move.from->standing != RG_MOVED || !rg_str_is(wish->there, move.from->place)))
 		r = rg_store_fail_moved(move.from, err);
 	return r == ROGER_OK ? finish(&move, to, err) : r;
+}
+
+static uint64_t size_of(const struct rg_log_files *files)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		size += files->items[i].size;
+	return size;
+}
+
+int rg_engine_leave(struct rg_engine *from, const struct rg_log_files *files,
+		    struct roger_str place, bool *ret_left, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct move move = { .from = from->store, .arena = arena };
+	int r = arena ? lock(from, err) : rg_fail_memory(err);
+
+	rg_assert(from->exclusive);
+	*ret_left = false;
+	if (r < 0)
+		return r;
+	r = list_all(&move, from->store, &move.files, err);
+	*ret_left = r == ROGER_OK && size_of(&move.files) == size_of(files);
+	if (*ret_left)
+		r = from->store->ops->stand(from->store, RG_MOVED, place, err);
+	rg_store_release(from->store, RG_LOCK_APPEND);
+	rg_engine_records_end(from);
+	rg_store_release(from->store, RG_LOCK_BRIDGE);
+	return r;
 }

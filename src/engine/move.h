@@ -6,6 +6,7 @@
 
 struct rg_moved {
 	int64_t journals, lines, bytes, runs;
+	bool occupied; /* the target has entries: nothing was done */
 };
 
 struct rg_move_wish {
@@ -27,5 +28,13 @@ struct rg_move_wish {
 RG_CHECKED int rg_engine_move(struct rg_engine *from, struct rg_engine *to,
 			      const struct rg_move_wish *wish, struct rg_moved *ret_moved,
 			      struct roger_err *err);
+
+/*
+ * For a source whose messages were taken out one by one, in its exclusive transaction: it is moved
+ * to that place.  *ret_left false: these journals, as they were measured before, have grown since,
+ * so it stays.
+ */
+RG_CHECKED int rg_engine_leave(struct rg_engine *from, const struct rg_log_files *files,
+			       struct roger_str place, bool *ret_left, struct roger_err *err);
 
 #endif

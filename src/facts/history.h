@@ -22,7 +22,7 @@ struct rg_event {
 	int64_t before_ms; /* end of a lease or run limit, or start of a run */
 	int outcome;	   /* of an attempt: enum roger_attempt_outcome, or: */
 #define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
-	int before;	      /* index of the entry logged before it, plus 1 */
+	int before;	      /* the same of the entry logged before it; 0: none */
 	bool undated;	      /* time unknown: comes after the event before it */
 	bool open;	      /* not settled since */
 	bool foreign;	      /* another program's line says so */

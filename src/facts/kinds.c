@@ -8,9 +8,9 @@
 #include "facts/retirement.h"
 #include "facts/sendlog.h"
 
-const char *const rg_column_names[RG_COLUMNS] = { "id",	    "owner",	"task",	 "key",
-						  "target", "message",	"cycle", "state",
-						  "kind",   "citation", "step" };
+const char *const rg_column_names[RG_COLUMNS] = { "id",	  "actor",    "task",  "key",
+						  "peer", "message",  "cycle", "state",
+						  "type", "evidence", "step" };
 
 static int check_message(void *record, struct roger_err *err)
 {

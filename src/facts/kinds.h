@@ -42,6 +42,7 @@ enum rg_column {
 	RG_COLUMN_STEP,
 	RG_COLUMNS
 };
+/* The columns' names in the table of events. */
 extern const char *const rg_column_names[RG_COLUMNS];
 
 struct rg_columns {

@@ -94,20 +94,56 @@ struct rg_figures {
 	int64_t epoch, journal_bytes, journal_lines, oldest_at_ms, newest_at_ms;
 };
 
-/* A row of a survey: a message without its text. */
-struct rg_survey_row {
-	struct roger_str id, from, to;
-	bool read;
-	bool claimed; /* unread and leased, or was leased */
-	bool acked;
-	bool archived;
-	int64_t created_at_ms;
-	int64_t read_at_ms; /* 0: unread or unknown */
+/*
+ * A row of the table of events: what a line says happened.  A message's rows are made
+ * from its lines, and from notes that it was shown; every entry of a log has a row.
+ */
+enum rg_row_flag {
+	RG_ROW_UNDATED = 1 << 0,  /* no line says when: it stands at the time of the row before */
+	RG_ROW_FOREIGN = 1 << 1,  /* the line of another program */
+	RG_ROW_HANDED = 1 << 2,	  /* read by an agent that knows files only, after the hand-out */
+	RG_ROW_IN_PLACE = 1 << 3, /* acknowledged by a person in place of its recipient */
+	RG_ROW_NOTE = 1 << 4,	  /* of a message, but known from the activity log */
+	RG_ROW_BY_LEASE = 1 << 5, /* acknowledged, as follows from the lease it was read under */
+	RG_ROW_REPEAT = 1 << 6,	  /* says again, or corrects, what an earlier line says; was
+				   * taken back */
+	RG_ROW_PLAIN = 1 << 7,	  /* an attempt without a key; stored as one */
+	RG_ROW_LOOK = 1 << 8,	  /* of a claim, or a reading: its first look, too */
+	RG_ROW_CONFLICT = 1 << 9, /* refused, since the key was used for another text */
+	RG_ROW_COUNTED = 1 << 10, /* a note that reports count; the highest flag */
 };
 
-/* Called for each row; a negative result stops the survey.  row NULL: forget the rows so far, they
- * come again from the start. */
-typedef int rg_survey_see(void *context, const struct rg_survey_row *row, struct roger_err *err);
+struct rg_row {
+	int kind; /* enum roger_event_kind */
+	int flags;
+	bool open;	   /* nothing has settled it yet */
+	int64_t at_ms, of; /* of: position of its message; 0: an entry of a log */
+	/* Of a claim when it ends; of an acknowledgement its outcome; of an attempt its number; of
+	 * a note its duplicates. */
+	int64_t number;
+	int64_t outcome, before; /* of an attempt, and of its line before; 0: none */
+	int64_t since_ms; /* when that was; of a claim, look, reading: when the message was stored
+			   */
+	int64_t line, byte;
+	struct roger_str file; /* "": messages.jsonl */
+	struct roger_str actor, peer, state, message, detail, id;
+};
+
+/* Called for each row; a negative result stops.  row NULL: forget the rows so far, they come again
+ * from the start. */
+typedef int rg_row_see(void *context, const struct rg_row *row, struct roger_err *err);
+
+/* Which rows: of these messages, at most 500; else of a log (messages: all of those created in
+ * since..until); 0 is open, or any. */
+struct rg_row_query {
+	const int64_t *of;
+	size_t of_count;
+	enum rg_log log;
+	struct roger_str cycle;
+	int64_t since_ms, until_ms;
+	bool counted; /* only those that reports count */
+	int open;     /* only open ones of this kind */
+};
 
 /* A query for log entries; unset members do not matter.  If entries have an id, the last one with
  * an id is its state. */

@@ -136,6 +136,9 @@ bool rg_config_is_roger(struct roger_str name);
 /* Is it RG_PERSON, under which no agent may send? */
 bool rg_config_is_person(struct roger_str name);
 
+/* Does that agent only know the file that its mail is written to? */
+bool rg_config_is_file_only(const struct rg_config *config, struct roger_str name);
+
 /* How the agent of that name is woken, or NULL. */
 const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name);
 

@@ -61,6 +61,16 @@ bool rg_config_is_person(struct roger_str name)
 	return equal_without_case(name, RG_STR(RG_PERSON));
 }
 
+bool rg_config_is_file_only(const struct rg_config *config, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < config->file_only.count; i++)
+		if (rg_str_equal(config->file_only.items[i], name))
+			return true;
+	return false;
+}
+
 static int add_group(struct rg_config *config, struct roger_str name, struct roger_err *err)
 {
 	char low[NAME_BYTES_MAX];

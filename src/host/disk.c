@@ -169,16 +169,19 @@ static int try_pair(int folder, const char *name, const char **ret_why, struct r
 	    rg_file_lock_byte(other, 7, name, &locked, NULL) < 0 || locked)
 		return ROGER_OK;
 	*ret_why = "where processes cannot share a map of a file";
-	if (rg_file_map(one, sizeof page, name, &first, NULL) == ROGER_OK &&
-	    rg_file_map(other, sizeof page, name, &second, NULL) == ROGER_OK) {
+	r = rg_file_map(one, sizeof page, name, &first, err);
+	if (r == ROGER_OK)
+		r = rg_file_map(other, sizeof page, name, &second, err);
+	if (r == ROGER_OK) {
 		((volatile char *)first)[9] = 'y';
 		if (((volatile char *)second)[9] == 'y')
 			*ret_why = NULL;
 	}
 	rg_file_unmap(first, first ? sizeof page : 0);
 	rg_file_unmap(second, second ? sizeof page : 0);
+	/* A lack of memory says nothing of a disk. */
 	if (*ret_why)
-		return ROGER_OK;
+		return r == ROGER_ENOMEM ? r : ROGER_OK;
 	r = rg_file_write(other, "z", 1, name, err);
 	if (r == ROGER_OK)
 		r = rg_file_read_at(one, &seen, 1, sizeof page, &got, err);
@@ -189,13 +192,13 @@ static int try_pair(int folder, const char *name, const char **ret_why, struct r
 
 int rg_disk_try(int folder, const char *path, struct roger_err *err)
 {
-	char name[40], upper[40], next[40];
+	char name[RG_SPARE_BYTES], upper[RG_SPARE_BYTES], next[RG_SPARE_BYTES];
 	const char *why = NULL;
 	int r;
 
-	snprintf(name, sizeof name, "try.new-%d", (int)getpid());
-	snprintf(upper, sizeof upper, "TRY.new-%d", (int)getpid());
-	snprintf(next, sizeof next, "tried.new-%d", (int)getpid());
+	rg_file_spare("try", name);
+	rg_file_spare("TRY", upper);
+	rg_file_spare(tried_name, next);
 	(void)!rg_file_remove(folder, name, NULL);
 	r = try_pair(folder, name, &why, err);
 	if (r == ROGER_OK && !why && rg_file_is_there(folder, upper))

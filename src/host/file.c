@@ -461,15 +461,28 @@ static int put_in_place(int folder, const char *name, const char *spare, bool du
 	return renameat(folder, spare, folder, name);
 }
 
+uint64_t rg_file_own_space(void)
+{
+	static _Atomic uint64_t space;
+
+	if (!space)
+		space = rg_file_inode("/proc/self/ns/pid");
+	return space;
+}
+
+void rg_file_spare(const char *name, char to[RG_SPARE_BYTES])
+{
+	snprintf(to, RG_SPARE_BYTES, "%.220s.new-%llu-%d", name,
+		 (unsigned long long)rg_file_own_space(), (int)getpid());
+}
+
 int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
 		    struct roger_err *err)
 {
-	char spare[300];
+	char spare[RG_SPARE_BYTES];
 	int r;
 
-	/* One name per process, so that what a killed one left is used up by the next of its
-	 * number. */
-	snprintf(spare, sizeof spare, "%.240s.new-%d", name, (int)getpid());
+	rg_file_spare(name, spare);
 	r = write_new(folder, name, spare, text, durable, err);
 	if (r == ROGER_OK && put_in_place(folder, name, spare, durable) < 0)
 		r = rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", name);
@@ -639,6 +652,15 @@ int rg_file_lock_byte(int file, int64_t byte, const char *name, bool *ret_locked
 void rg_file_unlock_byte(int file, int64_t byte)
 {
 	(void)!lock_byte(file, F_UNLCK, byte);
+}
+
+bool rg_file_bytes_locked(int file, int64_t from, int64_t count)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = count
+	};
+
+	return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct roger_err *err)

@@ -113,6 +113,17 @@ RG_CHECKED int rg_file_sync(int file, const char *name, struct roger_err *err);
 /* Make names in a folder durable. */
 RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_err *err);
 
+/* The number of this process's pid namespace; 0: unknown. */
+uint64_t rg_file_own_space(void);
+
+/*
+ * The name of a file that is to become `name`, NAME.new-SPACE-PID: of this process alone, also
+ * where containers have processes of one number.  What a killed one left is used up by the next of
+ * its number.
+ */
+enum { RG_SPARE_BYTES = 256 };
+void rg_file_spare(const char *name, char to[RG_SPARE_BYTES]);
+
 /*
  * Replace a document by a rename.  durable: sync it and its folder.  On an error the
  * old one stays whole.
@@ -174,6 +185,9 @@ void rg_file_unlock(int file);
 RG_CHECKED int rg_file_lock_byte(int file, int64_t byte, const char *name, bool *ret_locked,
 				 struct roger_err *err);
 void rg_file_unlock_byte(int file, int64_t byte);
+
+/* Has somebody else, in whatever pid namespace, one of these bytes locked? */
+bool rg_file_bytes_locked(int file, int64_t from, int64_t count);
 
 /* Map a file's first size bytes, shared and writable; NULL in *ret_map never comes with ROGER_OK.
  */

@@ -342,7 +342,7 @@ static bool is_script(const char *file)
 	return is;
 }
 
-bool rg_outside_along_path(const char *name)
+bool rg_outside_along_path(const char *name, char to[4096])
 {
 	const char *part = getenv("PATH");
 	struct stat facts;
@@ -354,7 +354,8 @@ bool rg_outside_along_path(const char *name)
 		snprintf(file, sizeof file, "%.*s/%s", (int)length, part, name);
 		if (length && stat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
 		    access(file, X_OK) == 0)
-			return strcmp(name, "roger") != 0 || !is_script(file);
+			return (!to || snprintf(to, 4096, "%s", file) < 4096) &&
+			       (strcmp(name, "roger") != 0 || !is_script(file));
 	}
 	return false;
 }

@@ -59,10 +59,11 @@ bool rg_outside_git_may_show(const char *path);
 bool rg_outside_is_there(const char *path);
 
 /*
- * Is there a program of that name along PATH?  A script named "roger" is none: the launcher
- * of npm costs 80 ms at each hook, and settings should name the program that it starts.
+ * Is there a program of that name along PATH?  to (or NULL): its path.  A script named "roger" is
+ * none: the launcher of npm costs 80 ms at each hook, and settings should name the program that it
+ * starts.
  */
-bool rg_outside_along_path(const char *name);
+bool rg_outside_along_path(const char *name, char to[4096]);
 
 /* The program file of this process; false: unknown. */
 bool rg_outside_own_program(char to[4096]);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "host/file.h"
 #include "host/process.h"
 
@@ -98,15 +99,33 @@ static int check_links(const struct checking *checking, const struct place *plac
 		   (long long)facts.links);
 }
 
-/* NAME.new-PID: the process, if that is what it is. */
-static bool is_leftover(struct roger_str name, int64_t *ret_process)
+/* NAME.new-SPACE-PID, or NAME.new-PID of earlier versions: the process, if that is what it is. */
+static bool is_leftover(const char *name, int64_t *ret_space, int64_t *ret_process)
 {
-	size_t at = name.length;
+	const char *mark = strstr(name, ".new-"), *space = mark ? mark + 5 : "",
+		   *pid = strchr(space, '-');
 
-	while (at > 0 && name.data[at - 1] >= '0' && name.data[at - 1] <= '9')
-		at--;
-	return at > 5 && memcmp(name.data + at - 5, ".new-", 5) == 0 &&
-	       rg_str_number((struct roger_str){ name.data + at, name.length - at }, ret_process);
+	*ret_space = (int64_t)rg_file_own_space();
+	return mark && mark > name &&
+	       (!pid ||
+		rg_str_number((struct roger_str){ space, (size_t)(pid - space) }, ret_space)) &&
+	       rg_str_number(rg_str(pid ? pid + 1 : space), ret_process);
+}
+
+/* Its process is in another container, or was. */
+static int see_unseen(const struct checking *checking, const struct place *place,
+		      struct roger_err *err)
+{
+	enum { TOO_NEW_MS = 60000 };
+	struct rg_file_facts facts;
+	bool there;
+	int r = rg_file_look(place->folder, place->name, &there, &facts, err);
+
+	if (r < 0 || !there || rg_clock_ms() - facts.changed_ms < TOO_NEW_MS)
+		return r;
+	return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
+		   "its process cannot be seen from here (another container?): remove it where "
+		   "that does not run any more");
 }
 
 /* *ret_removed: it is gone, so nothing else is wrong with it. */
@@ -114,9 +133,13 @@ static int check_leftover(const struct checking *checking, const struct place *p
 			  bool *ret_removed, struct roger_err *err)
 {
 	struct roger_breach breach = at(place, ROGER_BREACH_PLACE, ROGER_NOTE);
-	int64_t process;
+	int64_t space, process;
 
-	if (!is_leftover(rg_str(place->name), &process) || rg_process_lives(process))
+	if (!is_leftover(place->name, &space, &process))
+		return ROGER_OK;
+	if (space != (int64_t)rg_file_own_space())
+		return see_unseen(checking, place, err);
+	if (rg_process_lives(process))
 		return ROGER_OK;
 	breach.fixable = true;
 	*ret_removed =

@@ -56,16 +56,11 @@ bool rg_process_is_zombie(const struct rg_process_look *look)
 	return (look->state == 'Z' || look->state == 'X') && look->threads <= 1;
 }
 
-static int64_t own_space(void)
-{
-	return (int64_t)rg_file_inode("/proc/self/ns/pid");
-}
-
 void rg_process_find(int64_t id, struct rg_process *ret_process)
 {
 	struct rg_process_look look;
 
-	*ret_process = (struct rg_process){ .id = id, .space = own_space() };
+	*ret_process = (struct rg_process){ .id = id, .space = (int64_t)rg_file_own_space() };
 	if (rg_process_look(id, &look))
 		ret_process->start = look.start;
 	rg_boot_id(ret_process->boot_id);
@@ -185,7 +180,7 @@ enum rg_process_fate rg_process_fate(const struct rg_process *process)
 		return RG_PROCESS_UNKNOWN;
 	if (strcmp(boot_id, process->boot_id) != 0)
 		return RG_PROCESS_GONE;
-	if (!process->space || process->space != own_space())
+	if (!process->space || process->space != (int64_t)rg_file_own_space())
 		return RG_PROCESS_UNKNOWN;
 	if (kill((pid_t)process->id, 0) < 0 && errno == ESRCH)
 		return RG_PROCESS_GONE;

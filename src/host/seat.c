@@ -172,9 +172,9 @@ bool rg_seat_told(const struct rg_workspace *workspace, bool note)
 {
 	RG_CLEANUP(rg_file_closep) int folder = open_folder(workspace, note);
 	const struct rg_worktree *tree = &workspace->tree;
-	char name[RG_FILE_NAME_BYTES], made[32], text[64];
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	size_t got = 0;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char name[RG_FILE_NAME_BYTES], made[32];
+	bool found;
 
 	if (folder == RG_NO_FILE)
 		return false;
@@ -182,8 +182,6 @@ bool rg_seat_told(const struct rg_workspace *workspace, bool note)
 	snprintf(made, sizeof made, "%lld\n", (long long)tree->made_ns);
 	if (note)
 		return rg_file_replace(folder, name, rg_str(made), false, NULL) == ROGER_OK;
-	return rg_file_open(folder, name, RG_FILE_READ, &file, NULL) == ROGER_OK &&
-	       file != RG_NO_FILE &&
-	       rg_file_read_at(file, text, sizeof text - 1, 0, &got, NULL) == ROGER_OK &&
-	       got == strlen(made) && memcmp(text, made, got) == 0;
+	return rg_file_read_all_at(folder, name, sizeof made, &text, &found, NULL) == ROGER_OK &&
+	       found && rg_str_is(rg_buf_str(&text), made);
 }

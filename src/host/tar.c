@@ -10,16 +10,8 @@ enum { BLOCK = 512, NAME_FIELD = 100, PAX_BYTES_MAX = 2048 };
 static const uint64_t size_most = UINT64_C(077777777777);
 
 /* Where the fields of a header are. */
-enum {
-	MODE = 100,
-	UID = 108,
-	GID = 116,
-	SIZE = 124,
-	MTIME = 136,
-	SUM = 148,
-	TYPE = 156,
-	MAGIC = 257
-};
+enum { MODE = 100, UID = 108, GID = 116, SIZE = 124, MTIME = 136, SUM = 148, TYPE = 156 };
+enum { MAGIC = 257 };
 
 static unsigned sum_of(const char block[BLOCK])
 {
@@ -75,8 +67,7 @@ int rg_tar_make(const char *path, int64_t made_ms, struct rg_tar *ret_tar, struc
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "'%.3000s' is there already: name a new file", path);
 	ret_tar->made_ms = made_ms;
-	snprintf(ret_tar->spare, sizeof ret_tar->spare, "%s.new-%d", ret_tar->name, (int)getpid());
-	/* One that a killed process of our number left. */
+	rg_file_spare(ret_tar->name, ret_tar->spare);
 	(void)!rg_file_remove(ret_tar->folder, ret_tar->spare, NULL);
 	return rg_file_open(ret_tar->folder, ret_tar->spare, RG_FILE_CREATE_NEW, &ret_tar->file,
 			    err);
@@ -159,10 +150,10 @@ void rg_tar_close(struct rg_tar *tar)
 
 int rg_tar_open(const char *path, struct rg_tar *ret_tar, struct roger_err *err)
 {
-	int r = ROGER_OK;
+	int r = fill_folder(path, ret_tar, err) ? rg_file_open(ret_tar->folder, ret_tar->name,
+							       RG_FILE_READ, &ret_tar->file, err)
+						: ROGER_OK;
 
-	if (fill_folder(path, ret_tar, err))
-		r = rg_file_open(ret_tar->folder, ret_tar->name, RG_FILE_READ, &ret_tar->file, err);
 	return r == ROGER_OK && ret_tar->file == RG_NO_FILE
 		       ? rg_fail(err, ROGER_ENOENT, 0, "there is no file '%.3000s'", path)
 		       : r;

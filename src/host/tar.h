@@ -5,13 +5,13 @@
 #ifndef RG_TAR_H
 #define RG_TAR_H
 
-#include "base/arena.h"
+#include "host/file.h"
 
 enum { RG_TAR_NAME_BYTES = 512 };
 
 struct rg_tar {
 	int file, folder; /* the archive, and where it gets its name */
-	char name[256], spare[300];
+	char name[256], spare[RG_SPARE_BYTES];
 	uint64_t left, pad; /* of the present file */
 	int64_t made_ms;
 	int64_t at; /* read up to here */

@@ -213,6 +213,14 @@ void rg_workspace_path_in(const char *root, struct roger_str path, char *to, siz
 		snprintf(to, size, "%.3800s/%.*s", root, RG_STR_ARGS(path));
 }
 
+int rg_workspace_merged(const struct rg_workspace *workspace, char to[4200], struct roger_err *err)
+{
+	bool made;
+
+	snprintf(to, 4200, "%s/" RG_WORKSPACE_FOLDER "/merged", workspace->root);
+	return rg_file_make_folder(AT_FDCWD, to, &made, err);
+}
+
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
 		       size_t size)
 {
@@ -455,7 +463,7 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 	const char *own = found->own;
 	char home[4200];
 	struct rg_file_facts facts;
-	bool there, moved;
+	bool there, moved, mail;
 	int folder;
 
 	if (!tree->base[0] || (!own[0] && !rg_workspace_below(tree->base, workspace->root)))
@@ -473,20 +481,18 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, own);
 	if (rg_file_open_folder(AT_FDCWD, home, &folder, NULL) < 0 || folder == RG_NO_FILE)
 		return;
-	if (rg_file_look(folder, "messages.jsonl", &there, &facts, NULL) < 0)
-		there = false;
+	mail = rg_file_look(folder, "messages.jsonl", &there, &facts, NULL) == ROGER_OK && there &&
+	       facts.size;
 	moved = rg_file_is_there(folder, "move");
 	rg_file_close(folder);
 	if (moved)
 		return;
 	snprintf(workspace->split, sizeof workspace->split,
 		 "this is a git worktree, and all worktrees share the workspace in '%.200s'; "
-		 "'%.200s/.roger' is not used%s%.200s%s",
-		 workspace->root, own,
-		 there && facts.size ? ", but has mail: `roger list --unread --jsonl --workspace '"
-				     : "",
-		 there && facts.size ? home : "",
-		 there && facts.size ? "' | roger send --batch` takes it over" : "");
+		 "'%.200s/.roger' is not used%s%.200s%s%.200s%s",
+		 workspace->root, own, mail ? ", but has mail: `roger move --from '" : "",
+		 mail ? home : "", mail ? "' '" : "", mail ? workspace->root : "",
+		 mail ? "'` takes it in" : "");
 }
 
 int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, struct roger_err *err)

@@ -82,6 +82,10 @@ bool rg_workspace_above(const char *root, char to[4096]);
 RG_CHECKED int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena *arena,
 				     struct roger_str *ret_text, struct roger_err *err);
 
+/* merged/ of its .roger/, made when missing: what it took in is kept there. */
+RG_CHECKED int rg_workspace_merged(const struct rg_workspace *workspace, char to[4200],
+				   struct roger_err *err);
+
 /* A path of the configuration, from the root unless it is absolute. */
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
 		       size_t size);

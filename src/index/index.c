@@ -168,6 +168,45 @@ static const char *const statements[RG_SQL_COUNT] = {
 		STATE " FROM mailbox b CROSS JOIN messages m ON m.position = b.position" STATE_PLACE
 		      " WHERE b.agent = ?1 AND b.position > ?2 ORDER BY b.position LIMIT ?3",
 	[RG_SQL_UNREAD_GET] = "SELECT unread FROM agents WHERE name = ?1",
+	[RG_SQL_EVENT_ADD] =
+		"INSERT INTO event(log, kind, at, line, byte, flags, number, open, detail, file,"
+		" since, of, actor, peer) VALUES (0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+		" ?12, ?13)",
+	[RG_SQL_ENTRY_ADD] =
+		"INSERT INTO event(kind, at, line, byte, flags, number, open, detail, file, since,"
+		" log, outcome, before, length, sum, id, actor, task, key, peer, message,"
+		" cycle, state, type, evidence, step) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+		" ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
+		" ?26)",
+	[RG_SQL_EVENT_OF] = "SELECT position, kind, at, number, flags, actor FROM event"
+			    " WHERE of = ?1 ORDER BY position",
+	[RG_SQL_EVENT_BEFORE] = "SELECT coalesce(outcome, 0), at FROM event WHERE id = ?1"
+				" AND +log = ?2 ORDER BY position DESC LIMIT 1",
+	[RG_SQL_EVENT_LAST] = "SELECT 1 FROM event LIMIT 1",
+	[RG_SQL_EVENT_DROP] = "DELETE FROM event WHERE position = ?1",
+	/* The flag of a first look. */
+	[RG_SQL_EVENT_UNLOOK] = "UPDATE event SET flags = flags & ~256 WHERE position = ?1",
+	[RG_SQL_EVENT_UNREAD] = "UPDATE event SET flags = flags | 64 WHERE of = ?1 AND kind = ?2",
+	[RG_SQL_EVENT_CLOSE] = "UPDATE event SET open = NULL WHERE position = ?1",
+	/* Of logs: 2 is that of dead letters. */
+	[RG_SQL_EVENT_CLOSE_LETTER] = "UPDATE event SET open = NULL WHERE message = ?1"
+				      " AND +log = 2 AND open = 1",
+	[RG_SQL_EVENT_CLOSE_DEAD] = "UPDATE event SET open = NULL WHERE id = ?1 AND +log = 2"
+				    " AND open = 1",
+	/* The first line of a letter. */
+	[RG_SQL_EVENT_REOPEN] = "UPDATE event SET open = 1 WHERE id = ?1 AND +log = 2"
+				" AND kind = ?2 AND NOT flags & 64",
+	/* Known from a note only. */
+	[RG_SQL_EVENT_UNTRUE] = "DELETE FROM event WHERE of = ?1 AND flags & 16"
+				" AND kind = ?2",
+	[RG_SQL_MESSAGE_AT] = "SELECT hash FROM messages WHERE position = ?1"
+			      " UNION ALL SELECT hash FROM archived WHERE position = ?1",
+	[RG_SQL_MESSAGE_STATE] = "SELECT read, created_at FROM messages WHERE id = ?1"
+				 " UNION ALL SELECT read, created_at FROM archived WHERE id = ?1",
+	[RG_SQL_EVENT_FILE_GET] = "SELECT offset, lines, last_offset, last_length, last_hash"
+				  " FROM event_files WHERE file = ?1",
+	[RG_SQL_EVENT_FILE_SET] =
+		"INSERT OR REPLACE INTO event_files VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[RG_SQL_NEWEST_GET] =
 		"SELECT max(coalesce((SELECT max(id) FROM messages WHERE id < 'msg.'), ''),"
 		" coalesce((SELECT max(id) FROM archived WHERE id < 'msg.'), ''))",
@@ -254,10 +293,18 @@ void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text)
 			    SQLITE_STATIC, SQLITE_UTF8);
 }
 
-void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms)
+void rg_index_bind_text(sqlite3_stmt *statement, int place, struct roger_str text)
 {
-	if (instant_ms)
-		sqlite3_bind_int64(statement, place, instant_ms);
+	if (text.length)
+		rg_index_bind(statement, place, text);
+	else
+		sqlite3_bind_null(statement, place);
+}
+
+void rg_index_bind_number(sqlite3_stmt *statement, int place, int64_t number)
+{
+	if (number)
+		sqlite3_bind_int64(statement, place, number);
 	else
 		sqlite3_bind_null(statement, place);
 }
@@ -381,6 +428,7 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	index->opened_ms = rg_clock_ms();
 	index->placed = workspace->config->places_configured;
 	index->folder = workspace->data;
+	rg_index_forget_seen(index);
 	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
 	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
 	rg_index_vfs_init(&index->vfs);
@@ -400,6 +448,7 @@ struct rg_index *rg_index_free(struct rg_index *index)
 	if (!index)
 		return NULL;
 	close_db(index);
+	rg_table_deinit(&index->seen);
 	rg_index_vfs_deinit(&index->vfs);
 	rg_arena_free(index->memory);
 	free(index);
@@ -522,6 +571,8 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 		r = finish_bulk(index, err);
 	if (r == ROGER_OK && end > SEED_AT_ONCE)
 		r = note_seed(index, 0, rg_clock_ms(), err);
+	if (r == ROGER_OK && index->told)
+		r = rg_index_take_events(index, index->told, err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, "COMMIT", err);
 	index->bulk = false;
@@ -1045,7 +1096,8 @@ void rg_index_checkpoint(struct rg_index *index)
 	rg_store_release(index->store, RG_LOCK_INDEX);
 }
 
-int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
+		     const struct rg_log_files *told, struct roger_err *err)
 {
 	int r;
 
@@ -1053,7 +1105,9 @@ int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roge
 	if (r < 0)
 		return r;
 	index->in_memory = false;
+	index->told = told;
 	r = rebuild_both(index, end, all, err);
+	index->told = NULL;
 	index->serving = true;
 	if (r == ROGER_OK)
 		r = serve_others(index, err);

@@ -60,16 +60,17 @@ void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max);
 RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
 /* Rebuild it from the journal up to end, in a new file that replaces the old one.  Also rebuilds
- * messages.db if other programs changed it, or if all is set. */
+ * messages.db if other programs changed it, or if all is set.  told (may be NULL): journals whose
+ * events it makes, limited as below. */
 RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
-				struct roger_err *err);
+				const struct rg_log_files *told, struct roger_err *err);
 
 /* Make durable what the index has read, if that is on disk. */
 void rg_index_checkpoint(struct rg_index *index);
 
-/* Update messages.db to the state of the index, if it is sound and nobody else uses it. */
-RG_CHECKED int rg_index_archived_issues(struct rg_index *index, struct rg_arena *arena,
-					struct roger_strs *ret_issues, struct roger_err *err);
+/* All issues that there ever were a message of. */
+RG_CHECKED int rg_index_all_issues(struct rg_index *index, struct rg_arena *arena,
+				   struct roger_strs *ret_issues, struct roger_err *err);
 /* Once the answer is out: messages.db, for other programs, gets what the journal has up to end.
  * At once where the answer needed the tables and changed nothing, else at most once a second. */
 void rg_index_serve(struct rg_index *index, uint64_t end, bool changed);
@@ -159,23 +160,23 @@ RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_f
 
 /* ---------------------------------------------------------------- logs -- */
 
-/* Read new entries of these files; does not need rg_index_refresh(). */
-RG_CHECKED int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_files *files,
-				     struct roger_err *err);
-
-/* Find entries of these files; memory from arena. */
+/* Find entries of these files, and read new ones first; memory from arena. */
 RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 				 const struct rg_log_files *files, struct rg_arena *arena,
 				 struct rg_log_entries *ret_entries, struct roger_err *err);
+
+/* Show rows of the table of events, and first read into it what these journals have and it lacks;
+ * rg_store_messages stands for the messages that the tables have.  Here and above, the file of
+ * notes must be limited to what it had before the tables were brought up: notes tell of messages.
+ */
+RG_CHECKED int rg_index_rows(struct rg_index *index, const struct rg_row_query *query,
+			     const struct rg_log_files *files, rg_row_see *see, void *context,
+			     struct roger_err *err);
 
 /* The first, by name, from this name on, who sent with a key; "": nobody. */
 RG_CHECKED int rg_index_next_keyed(struct rg_index *index, struct roger_str from,
 				   struct rg_arena *arena, struct roger_str *ret_sender,
 				   struct roger_err *err);
-
-/* Show every message, archived ones too, created in since..until (0: open), in no order. */
-RG_CHECKED int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms,
-			       rg_survey_see *see, void *context, struct roger_err *err);
 
 /* Ids of unread messages whose lease, or time to be read, ended before now. */
 RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit,

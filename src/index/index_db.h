@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 11
+#define RG_INDEX_VERSION 12
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -49,6 +49,23 @@ enum rg_statement {
 	RG_SQL_BOX_GET,
 	RG_SQL_UNREAD_GET,
 	RG_SQL_NEWEST_GET,
+	RG_SQL_EVENT_ADD,
+	RG_SQL_ENTRY_ADD,
+	RG_SQL_EVENT_OF,
+	RG_SQL_EVENT_BEFORE,
+	RG_SQL_EVENT_LAST,
+	RG_SQL_EVENT_DROP,
+	RG_SQL_EVENT_UNLOOK,
+	RG_SQL_EVENT_UNREAD,
+	RG_SQL_EVENT_CLOSE,
+	RG_SQL_EVENT_CLOSE_LETTER,
+	RG_SQL_EVENT_CLOSE_DEAD,
+	RG_SQL_EVENT_REOPEN,
+	RG_SQL_EVENT_UNTRUE,
+	RG_SQL_MESSAGE_AT,
+	RG_SQL_MESSAGE_STATE,
+	RG_SQL_EVENT_FILE_GET,
+	RG_SQL_EVENT_FILE_SET,
 	RG_SQL_COUNT,
 };
 
@@ -148,9 +165,11 @@ struct rg_index {
 	sqlite3 *db;
 	bool in_memory;
 	int64_t opened_ms;
-	bool serving;	       /* messages.db is brought up now, after an answer */
-	bool placed;	       /* the configuration gave the path, so another file may be there */
-	bool bulk;	       /* indexes and the mailbox are filled at the end */
+	bool serving; /* messages.db is brought up now, after an answer */
+	bool placed;  /* the configuration gave the path, so another file may be there */
+	bool bulk;    /* indexes and the mailbox are filled at the end */
+	const struct rg_log_files
+		*told;	       /* NULL: a rebuild leaves the table of events to questions */
 	bool damaged;	       /* in a way that SQLite does not detect */
 	bool lost;	       /* what was read last is not in the store: see same_journal() */
 	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */
@@ -161,6 +180,7 @@ struct rg_index {
 	struct rg_index_progress progress;
 	struct rg_index_lines lines; /* the row being filled */
 	struct rg_deltas deltas;
+	struct rg_table seen; /* journals that were found unchanged a moment ago (index_events.c) */
 	struct rg_index_tail tail;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
@@ -257,6 +277,9 @@ typedef int rg_index_see(void *context, sqlite3_stmt *row, struct roger_err *err
 /* Run a query, rebuilding the index if it is damaged.  Deinitializes the question. */
 int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
 		 void *context, struct roger_err *err);
+/* The same without that. */
+int rg_index_ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
+		      void *context, struct roger_err *err);
 /* The first column of each row, as text. */
 int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
 		       struct roger_strs *ret_texts, struct roger_err *err);
@@ -271,12 +294,22 @@ void rg_index_leave(struct rg_index *index);
 /* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
+/* The same with values: i a number, t a text. */
+int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
+		 const char *kinds, ...);
+
+/* The first row that such a statement finds: numbers in its first columns, 0 where there is none.
+ */
+int rg_index_look_up(struct rg_index *index, enum rg_statement which, int64_t *ret_numbers,
+		     int count, bool *ret_there, struct roger_err *err, const char *kinds, ...);
+
 /* Run a statement that has no rows. */
 int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err);
 
 void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
-/* Bind a time in ms; 0 becomes NULL. */
-void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms);
+/* The same; an empty text, or 0, becomes NULL. */
+void rg_index_bind_text(sqlite3_stmt *statement, int place, struct roger_str text);
+void rg_index_bind_number(sqlite3_stmt *statement, int place, int64_t number);
 /* Bind six columns from first on: id, issue, sender, recipient, run counter, type. */
 void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message);
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
@@ -347,6 +380,18 @@ bool rg_index_is_far_behind(uint64_t there, uint64_t end);
 bool rg_index_is_old(const struct rg_index *index);
 /* Like rg_index_refresh(); ROGER_ETIMEOUT: another process is updating it. */
 int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
+
+/* index_events.c: read into the table of events what these journals have and it lacks; makes the
+ * table.  In the caller's transaction; the messages are those that the tables have. */
+int rg_index_take_events(struct rg_index *index, const struct rg_log_files *files,
+			 struct roger_err *err);
+/* The same in one of its own, under the index lock. */
+int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
+			    struct roger_err *err);
+/* Journals are looked at again, also those that were found unchanged a moment ago. */
+void rg_index_forget_seen(struct rg_index *index);
+/* Of the text of an entry: the file may be written anew before it is read. */
+int64_t rg_index_text_sum(struct roger_str text);
 
 /* Read journal lines up to end into the tables, in the caller's transaction. */
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err);

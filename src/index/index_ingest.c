@@ -16,24 +16,51 @@ struct known {
 	struct roger_str to, issue, type;
 };
 
-/* Run a statement that has no rows, with values: i a number, t a text. */
-static int run(struct rg_index *index, enum rg_statement which, struct roger_err *err,
-	       const char *kinds, ...)
+static void bind_values(sqlite3_stmt *statement, const char *kinds, va_list *values)
+{
+	int place;
+
+	for (place = 1; *kinds; kinds++, place++)
+		if (*kinds == 'i')
+			sqlite3_bind_int64(statement, place, va_arg(*values, int64_t));
+		else
+			rg_index_bind(statement, place, va_arg(*values, struct roger_str));
+}
+
+int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
+		 const char *kinds, ...)
 {
 	sqlite3_stmt *statement = rg_index_statement(index, which, err);
 	va_list values;
-	int place;
 
 	if (!statement)
 		return ROGER_EIO;
 	va_start(values, kinds);
-	for (place = 1; *kinds; kinds++, place++)
-		if (*kinds == 't')
-			rg_index_bind(statement, place, va_arg(values, struct roger_str));
-		else
-			sqlite3_bind_int64(statement, place, va_arg(values, int64_t));
+	bind_values(statement, kinds, &values);
 	va_end(values);
 	return rg_index_step(index, statement, err);
+}
+
+int rg_index_look_up(struct rg_index *index, enum rg_statement which, int64_t *ret_numbers,
+		     int count, bool *ret_there, struct roger_err *err, const char *kinds, ...)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+	va_list values;
+	int step, i;
+
+	*ret_there = false;
+	if (!statement)
+		return ROGER_EIO;
+	va_start(values, kinds);
+	bind_values(statement, kinds, &values);
+	va_end(values);
+	step = sqlite3_step(statement);
+	*ret_there = step == SQLITE_ROW;
+	for (i = 0; i < count; i++)
+		ret_numbers[i] = *ret_there ? sqlite3_column_int64(statement, i) : 0;
+	sqlite3_reset(statement);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
+							 : rg_index_fail(index, "look up", err);
 }
 
 /* -------------------------------------------------------------- deltas -- */
@@ -164,19 +191,19 @@ static int flush_delta(struct rg_index *index, const struct rg_delta *delta, str
 
 	switch (delta->kind) {
 	case RG_DELTA_AGENT:
-		return run(index, RG_SQL_AGENT_ADD, err, "tiiiiii", delta->first, delta->sent,
-			   delta->received, delta->unread, delta->epoch, delta->seq,
-			   delta->last_sent_at_ms);
+		return rg_index_put(index, RG_SQL_AGENT_ADD, err, "tiiiiii", delta->first,
+				    delta->sent, delta->received, delta->unread, delta->epoch,
+				    delta->seq, delta->last_sent_at_ms);
 	case RG_DELTA_ISSUE:
-		return run(index, RG_SQL_ISSUE_ADD, err, "tiiii", delta->first,
-			   types[ROGER_CONTEXT], types[ROGER_RESULT], types[ROGER_DECISION],
-			   types[ROGER_DATA]);
+		return rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiii", delta->first,
+				    types[ROGER_CONTEXT], types[ROGER_RESULT],
+				    types[ROGER_DECISION], types[ROGER_DATA]);
 	case RG_DELTA_SEEN:
 	case RG_DELTA_EDGE:
 		break;
 	}
-	return run(index, delta->kind == RG_DELTA_EDGE ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err,
-		   "ttii", delta->first, delta->second, delta->epoch, delta->seq);
+	return rg_index_put(index, delta->kind == RG_DELTA_EDGE ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD,
+			    err, "ttii", delta->first, delta->second, delta->epoch, delta->seq);
 }
 
 static int flush_deltas(struct rg_index *index, struct roger_err *err)
@@ -198,14 +225,16 @@ static int enter_mailbox(struct rg_index *index, const struct roger_message *mes
 {
 	if (index->bulk || message->read)
 		return ROGER_OK;
-	return run(index, RG_SQL_MAILBOX_ADD, err, "tti", message->to, message->issue, position);
+	return rg_index_put(index, RG_SQL_MAILBOX_ADD, err, "tti", message->to, message->issue,
+			    position);
 }
 
 static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
 {
 	if (index->bulk || known->read)
 		return ROGER_OK;
-	return run(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to, known->first.position);
+	return rg_index_put(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to,
+			    known->first.position);
 }
 
 /* Record until when an unread message is leased, and until when it must be read. */
@@ -213,15 +242,16 @@ static int set_lease(struct rg_index *index, const struct roger_message *message
 		     struct roger_err *err)
 {
 	if ((!message->claimed_by.length && !message->confirm_by_ms) || message->read)
-		return run(index, RG_SQL_LEASE_DROP, err, "i", position);
-	return run(index, RG_SQL_LEASE_SET, err, "itii", position, message->claimed_by,
-		   message->claimed_until_ms, message->confirm_by_ms);
+		return rg_index_put(index, RG_SQL_LEASE_DROP, err, "i", position);
+	return rg_index_put(index, RG_SQL_LEASE_SET, err, "itii", position, message->claimed_by,
+			    message->claimed_until_ms, message->confirm_by_ms);
 }
 
 static int note_ack(struct rg_index *index, const struct roger_message *message, int64_t position,
 		    struct roger_err *err)
 {
-	return message->acked_at_ms ? run(index, RG_SQL_ACK_ADD, err, "i", position) : ROGER_OK;
+	return message->acked_at_ms ? rg_index_put(index, RG_SQL_ACK_ADD, err, "i", position)
+				    : ROGER_OK;
 }
 
 /* Members that few messages have; each has its own table. */
@@ -231,10 +261,11 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 	int r = ROGER_OK;
 
 	if (message->key.length)
-		r = run(index, RG_SQL_KEY_ADD, err, "tti", message->from, message->key, position);
+		r = rg_index_put(index, RG_SQL_KEY_ADD, err, "tti", message->from, message->key,
+				 position);
 	if (r == ROGER_OK && message->reply_to.length)
-		r = run(index, RG_SQL_REPLY_ADD, err, "tti", message->reply_to, message->id,
-			position);
+		r = rg_index_put(index, RG_SQL_REPLY_ADD, err, "tti", message->reply_to,
+				 message->id, position);
 	if (r == ROGER_OK && (message->claimed_by.length || message->confirm_by_ms))
 		r = set_lease(index, message, position, err);
 	return r == ROGER_OK ? note_ack(index, message, position, err) : r;
@@ -273,7 +304,7 @@ static int change_row(struct rg_index *index, const struct known *known,
 		return ROGER_EIO;
 	sqlite3_bind_int64(set, 1, known->first.position);
 	sqlite3_bind_int(set, 2, message->read);
-	rg_index_bind_instant(set, 3, message->read_at_ms);
+	rg_index_bind_number(set, 3, message->read_at_ms);
 	return rg_index_step(index, set, err);
 }
 
@@ -299,8 +330,8 @@ static int change_known(struct rg_index *index, const struct known *known,
 
 	r = change_row(index, known, message, err);
 	if (r == ROGER_OK)
-		r = run(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
-			index->progress.lines);
+		r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
+				 index->progress.lines);
 	if (r == ROGER_OK)
 		r = change_mailbox(index, known, message, err);
 	if (r == ROGER_OK)
@@ -334,9 +365,9 @@ static int archive_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	r = run(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
+	r = rg_index_put(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
 	if (r == ROGER_OK)
-		r = run(index, RG_SQL_CHANGED_DROP, err, "i", known->first.position);
+		r = rg_index_put(index, RG_SQL_CHANGED_DROP, err, "i", known->first.position);
 	if (r == ROGER_OK)
 		r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
@@ -361,6 +392,8 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 	if (r == ROGER_OK)
 		r = add_links(index, message, position, err);
 	if (r == ROGER_OK)
+		r = count_in_issue(index, message->issue, (int)message->type, 0, err);
+	if (r == ROGER_OK)
 		r = count_sender(index, message, err);
 	if (r == ROGER_OK)
 		r = note_edge(index, message, err);
@@ -371,25 +404,18 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
 			 struct rg_entry *ret_first, struct roger_err *err)
 {
-	sqlite3_stmt *has;
+	int64_t found[2] = { 0 };
 	int r;
 
 	*ret_archived = false;
 	if (index->progress.archived == 0)
 		return ROGER_OK;
-	has = rg_index_statement(index, RG_SQL_ARCHIVED_HAS, err);
-	if (!has)
-		return ROGER_EIO;
-	rg_index_bind(has, 1, id);
-	r = sqlite3_step(has);
-	*ret_archived = r == SQLITE_ROW;
+	r = rg_index_look_up(index, RG_SQL_ARCHIVED_HAS, found, 2, ret_archived, err, "t", id);
 	if (*ret_archived && ret_first)
-		*ret_first = (struct rg_entry){ .position = sqlite3_column_int64(has, 0),
+		*ret_first = (struct rg_entry){ .position = found[0],
 						.hashed = true,
-						.hash = (uint64_t)sqlite3_column_int64(has, 1) };
-	sqlite3_reset(has);
-	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK
-						   : rg_index_fail(index, "look up an id", err);
+						.hash = (uint64_t)found[1] };
+	return r;
 }
 
 int rg_index_first_line(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
@@ -429,9 +455,10 @@ static int note_rewrites(struct rg_index *index, int64_t position,
 	int r = ROGER_OK;
 
 	for (i = 0; i < rewrites->count && r == ROGER_OK; i++) {
-		r = run(index, RG_SQL_REWRITE_ADD, err, "itiii", position,
-			rg_str(rewrites->items[i].member), (int64_t)rewrites->items[i].value,
-			index->progress.lines, (int64_t)line->offset);
+		r = rg_index_put(index, RG_SQL_REWRITE_ADD, err, "itiii", position,
+				 rg_str(rewrites->items[i].member),
+				 (int64_t)rewrites->items[i].value, index->progress.lines,
+				 (int64_t)line->offset);
 		if (r == ROGER_OK)
 			index->progress.rewrites += sqlite3_changes(index->db);
 	}
@@ -484,7 +511,7 @@ static int add_row(struct rg_index *index, const struct roger_message *message, 
 	sqlite3_bind_int64(add, 8, (int64_t)rg_index_hash(index, message));
 	sqlite3_bind_int(add, 9, message->read);
 	sqlite3_bind_int64(add, 10, message->created_at_ms);
-	rg_index_bind_instant(add, 11, message->read_at_ms);
+	rg_index_bind_number(add, 11, message->read_at_ms);
 	sqlite3_bind_int64(add, 12, message->seq);
 	sqlite3_bind_int64(add, 13, message->epoch);
 	r = rg_index_step(index, add, err);
@@ -617,10 +644,10 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 	const struct rg_index_progress *progress = &index->progress;
 
 	index->vfs.pages.next_reach = (uint64_t)progress->offset;
-	return run(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset, progress->lines,
-		   progress->strays, progress->archived, progress->last_offset,
-		   progress->last_length, progress->last_hash, progress->epoch, progress->search_to,
-		   progress->rewrites);
+	return rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset,
+			    progress->lines, progress->strays, progress->archived,
+			    progress->last_offset, progress->last_length, progress->last_hash,
+			    progress->epoch, progress->search_to, progress->rewrites);
 }
 
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)

@@ -249,8 +249,8 @@ static int prepare(struct rg_index *index, const struct rg_question *question,
 	return ROGER_OK;
 }
 
-static int ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
-		    void *context, struct roger_err *err)
+int rg_index_ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
+		      void *context, struct roger_err *err)
 {
 	sqlite3_stmt *statement = NULL;
 	int step = SQLITE_DONE, r;
@@ -269,11 +269,11 @@ int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_
 {
 	int tries = 0, r;
 
-	r = ask_once(index, question, see, context, err);
+	r = rg_index_ask_once(index, question, see, context, err);
 	while (rg_index_heals(index, &tries, &r, err)) {
 		r = see(context, NULL, err);
 		if (r == ROGER_OK)
-			r = ask_once(index, question, see, context, err);
+			r = rg_index_ask_once(index, question, see, context, err);
 	}
 	rg_question_deinit(question);
 	return r;

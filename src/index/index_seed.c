@@ -256,7 +256,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 		sqlite3_bind_null(put, 8);
 	sqlite3_bind_int(put, 9, message->read);
 	sqlite3_bind_int64(put, 10, message->created_at_ms);
-	rg_index_bind_instant(put, 11, message->read_at_ms);
+	rg_index_bind_number(put, 11, message->read_at_ms);
 	return step(table, put, err);
 }
 

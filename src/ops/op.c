@@ -1,5 +1,7 @@
 #include "ops/op.h"
 
+#include <stdio.h>
+
 #include "ops/address.h"
 #include "ops/caller.h"
 #include "ops/proof/note.h"
@@ -175,4 +177,13 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 		memset(ret_reply, 0, op->reply->size);
 	}
 	return r;
+}
+
+int rg_op_path(struct roger_str path, const char *member, char to[4096], struct roger_err *err)
+{
+	if (path.length >= 4096)
+		return rg_fail_member(err, ROGER_EDATA, member, "%s: expected at most 4095 bytes",
+				      member);
+	snprintf(to, 4096, "%.*s", RG_STR_ARGS(path));
+	return ROGER_OK;
 }

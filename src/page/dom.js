@@ -105,10 +105,13 @@ export function split(text) {
 /* A browser takes the names "." and ".." out of a path, also when they are written as %2e. */
 const segment = name => encodeURIComponent(/^\.\.?$/.test(name) ? name.replaceAll(".", "%2e") : name);
 export const unsegment = parts => { const name = parts.map(decodeURIComponent).join("/"); return /^(%2e){1,2}$/.test(name) ? decodeURIComponent(name) : name; };
-export const path = (view, name, query) => {
+let places = (view, name, query) => {
 	const words = new URLSearchParams(Object.entries(query || {}).filter(([, value]) => value !== undefined && value !== "")).toString();
 	return "/" + view + (name === undefined ? "" : "/" + segment(name)) + (words ? "?" + words : "");
 };
+export const path = (view, name, query) => places(view, name, query);
+/* For a page that has other places, or none (undefined). */
+export function setPlaces(to) { places = to; }
 
 /* One answer of the person; buttons: [label, value, class]. */
 export function ask(title, body, buttons) {

@@ -1,18 +1,9 @@
 /* message - one message with its proof, its thread, and what can be answered to it. */
 import { values } from "./names.js";
-import { h, ask, copy, instant, line, marked, ms, path, say, when } from "./dom.js";
+import { h, ask, copy, instant, line, marked, path, say, when } from "./dom.js";
+import { article, route, textOf } from "./draw.js";
 import { get, may, mayAs, newKey, post, self } from "./api.js";
 import { confirmLoss } from "./palette.js";
-
-const TEXT_MAX = 65536;
-
-/* The text in a frame: what was sent, to the character. */
-function textOf(m) {
-	const frame = h("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": "Text" });
-	if (m.content.length <= TEXT_MAX) return marked(frame, m.content);
-	marked(frame, m.content.slice(0, TEXT_MAX));
-	return [frame, h("button", { type: "button", onclick: event => { event.target.remove(); marked(frame, m.content.slice(TEXT_MAX)); } }, `Show all ${m.content.length.toLocaleString("en")} characters`)];
-}
 
 /* How the sender is known. */
 function provenance(m) {
@@ -37,9 +28,6 @@ function allSteps(trace) {
 	return h("details", {}, h("summary", {}, `All ${trace.steps.length} steps, with their evidence`), h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Steps" }, h("table", {}, h("thead", {}, h("tr", {}, ["Step", "When", "Who", "What", "Evidence"].map(t => h("th", { scope: "col" }, t)))),
 		h("tbody", {}, trace.steps.map(s => h("tr", {}, h("td", {}, s.step.replaceAll("_", " ")), h("td", {}, s.at ? instant(s.at) : "time not known"), h("td", {}, line(s.who)), h("td", {}, line(s.words)), h("td", {}, s.file ? h("code", {}, `${line(s.file)}:${s.line ?? ""}`) : "")))))));
 }
-
-const name = who => h("a", { href: path("inbox", who) }, line(who));
-const route = m => h("span", { class: "route" }, name(m.from), h("span", { class: "dim" }, " \u2192 "), name(m.to));
 
 export const message = {
 	nav: "list",
@@ -114,9 +102,10 @@ export const thread = {
 				const depth = new Map();
 				const at = chosen();
 				place.replaceChildren(...messages.slice(0, 300).map(m => {
-					depth.set(m.id, Math.min(6, depth.has(m.reply_to) ? depth.get(m.reply_to) + 1 : 0));
-					return h("article", { class: "d" + depth.get(m.id) + (m.id == id ? " here" : ""), "data-id": m.id, tabindex: 0 },
-						h("p", { class: "top" }, route(m), h("span", { class: "badge", "data-is": m.type }, m.type), h("a", { href: path("message", m.id) }, when(m.created_at, " ago")), h("span", { class: "state", "data-is": m.read ? "read" : "unread" }, m.acked_at ? m.ack_outcome || "acked" : m.read ? "read" : "unread")), ...[textOf(m)].flat());
+					depth.set(m.id, depth.has(m.reply_to) ? depth.get(m.reply_to) + 1 : 0);
+					const e = article(m, depth.get(m.id));
+					e.classList.toggle("here", m.id == id);
+					return e;
 				}));
 				[...place.children].find(e => e.dataset.id == at)?.focus();
 			},

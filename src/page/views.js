@@ -1,7 +1,8 @@
 /* views - what each address shows. */
 import { values } from "./names.js";
-import { h, ago, clock, copy, instant, line, ms, path, say, span, when } from "./dom.js";
+import { h, ago, copy, instant, line, ms, path, say, span, when } from "./dom.js";
 import { get, may, mayAs, newKey, post, self } from "./api.js";
+import { events, withGaps } from "./draw.js";
 import { grid } from "./grid.js";
 import { confirmLoss, shown, verb } from "./palette.js";
 import { ackRows, inPlace, compose, message, thread } from "./message.js";
@@ -301,7 +302,6 @@ const threads = {
 
 /* ----------------------------------------------------------------------- timeline -- */
 
-const BAD = /^(late|timeout|refused|dead_letter|lease_expired|lost|damaged|failed)$/;
 const TIMELINE_FLAGS = ["own"];
 const timeline = {
 	open(page, what, query, signal) {
@@ -313,17 +313,7 @@ const timeline = {
 		page.main.append(field);
 		if (query.what) { page.go(path("timeline", query.what, { ...query, what: undefined }), true); return {}; }
 		if (!named) return openTimelines(page, signal);
-		const rows = grid({ name: "events", label: "Events", key: e => e.at + e.kind + e.actor + (e.message || e.run || "") + (e.line || ""), failed: page.failed, empty: "Nothing happened to it.", mark: e => e.gap ? "gap" : BAD.test(e.kind) ? "bad" : "",
-			href: e => placeOf(e), open: e => { const to = placeOf(e); if (to) page.go(to); },
-			columns: [
-				{ name: "clock", title: "Time", get: (e, cell) => { cell.title = instant(e.at); return e.gap ? "" : clock(e.at); } },
-				{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = BAD.test(e.kind) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
-				{ name: "from", title: "Who", get: e => e.actor },
-				{ name: "to", title: "To", get: e => e.peer },
-				{ name: "text", title: "What", get: (e, cell) => { const text = e.kind == "sent" && texts.get(e.message); cell.title = e.words; return text ? text.slice(0, 300) : e.words; } },
-				{ name: "seq", title: "No.", get: e => e.seq ? "#" + e.seq : "" },
-				{ name: "file", title: "Evidence", get: e => e.file ? e.file + (e.line ? ":" + e.line : "") : "" },
-			],
+		const rows = grid({ ...events(id => texts.get(id)), failed: page.failed, href: e => placeOf(e), open: e => { const to = placeOf(e); if (to) page.go(to); },
 			load: async () => {
 				const reply = await get("timeline", { limit: 1000, ...request }, signal);
 				page.facts(`${reply.events.length.toLocaleString("en")} events${reply.more ? ", the last of more" : ""} \u00b7 ${reply.subject} \u00b7 ${reply.agents.length} agents`);
@@ -344,16 +334,6 @@ async function readTexts(rows, texts, signal) {
 	rows.draw(true);
 }
 const placeOf = e => e.message ? path("message", e.message) : e.run ? path("runs", e.run) : e.dead_letter ? "/dead" : undefined;
-/* The newest first; time in which nothing happened is one line. */
-function withGaps(events) {
-	const rows = [];
-	events.forEach((e, i) => {
-		const before = events[i - 1], still = before && ms(before.at) - ms(e.at);
-		if (still > 30 * 60000) rows.push({ gap: true, at: e.at, kind: "", words: span(still) + " in which nothing happened" });
-		rows.push(e);
-	});
-	return rows;
-}
 function openTimelines(page, signal) {
 	const choices = h("section", { class: "choices" });
 	page.main.append(choices);

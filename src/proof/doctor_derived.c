@@ -33,7 +33,8 @@ static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *
 
 	if (!doctor->wish->fix)
 		return ROGER_OK;
-	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, true, err);
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, true, NULL,
+			     err);
 	for (; r == ROGER_OK && first < doctor->breaches.count; first++)
 		rg_doctor_fixed(doctor, first);
 	return r;

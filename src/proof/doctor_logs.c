@@ -455,7 +455,8 @@ static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
 	if (r < 0 || !missing || !doctor->wish->fix)
 		return r;
 	/* The index may still have entries that the logs no longer have. */
-	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, err);
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, NULL,
+			     err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(doctor->engine, err);
 	if (r < 0)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "data/json.h"
 #include "data/record.h"
 #include "remote/remote.h"
@@ -72,22 +73,6 @@ void remote_print_request(const struct roger_record *record, const void *request
 	rg_buf_add_char(out, '}');
 }
 
-static void add_escaped(struct rg_buf *out, struct roger_str text)
-{
-	static const char plain[] = "-._~:@,";
-	size_t i;
-
-	for (i = 0; i < text.length; i++) {
-		unsigned char c = (unsigned char)text.data[i];
-
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		    (c && strchr(plain, c)))
-			rg_buf_add_char(out, (char)c);
-		else
-			rg_buf_printf(out, "%%%02X", c);
-	}
-}
-
 /* A value as a command line has it. */
 static void print_value(const struct roger_field *field, const void *at, struct rg_buf *out)
 {
@@ -116,7 +101,7 @@ static void print_value(const struct roger_field *field, const void *at, struct 
 		rg_buf_add_text(out, field->names[*(const int *)at]);
 		break;
 	default:
-		add_escaped(out, *(const struct roger_str *)at);
+		rg_buf_add_escaped(out, RG_IN_ADDRESS, *(const struct roger_str *)at);
 	}
 }
 
@@ -134,7 +119,7 @@ static void print_query(const struct roger_record *record, const void *request, 
 		for (i = 0, count = texts ? texts->count : 1; i < count; i++) {
 			rg_buf_printf(out, "%c%s=", between, field->name);
 			if (texts)
-				add_escaped(out, texts->items[i]);
+				rg_buf_add_escaped(out, RG_IN_ADDRESS, texts->items[i]);
 			else
 				print_value(field, rg_field_at(field, request), out);
 			between = '&';

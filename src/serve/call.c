@@ -12,7 +12,7 @@
 #include "data/json.h"
 #include "data/record.h"
 
-enum { STEP_MS = 500, PAGE_ROWS = 100 };
+enum { STEP_MS = 500 };
 
 /* ------------------------------------------------------------------ verbs -- */
 
@@ -96,9 +96,6 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected a query of the form name=value&...");
 	TAILQ_FOREACH(pair, &pairs, next)
 	{
-		/* Fields of a form that nobody filled in. */
-		if (job->answer.page && !*pair->value)
-			continue;
 		field = find_member(job->verb->request, pair->key, err);
 		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
 		if (r < 0)
@@ -171,15 +168,6 @@ static void bound_waits(struct serve_job *job)
 	}
 }
 
-/* As much as somebody reads at once, where nobody says how much. */
-static void bound_page(struct serve_job *job)
-{
-	const struct roger_field *field = cli_find_field(job->verb->request, RG_STR("limit"));
-
-	if (field && field->kind == ROGER_INT && rg_field_unset(field, job->request))
-		*(int64_t *)rg_field_at(field, job->request) = PAGE_ROWS;
-}
-
 /* The first attempt is waited for; with retry, sweeps begin the next ones. */
 static void bound_send(struct serve_job *job)
 {
@@ -199,8 +187,6 @@ int serve_finish_request(struct serve_job *job, const char *key, struct roger_er
 
 	if (field && key && (job->verb->flags & ROGER_WRITES))
 		r = set_key(job, field, key, err);
-	if (job->answer.page)
-		bound_page(job);
 	bound_waits(job);
 	bound_send(job);
 	return r;
@@ -244,11 +230,7 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 
 	answer->status = status;
 	rg_buf_clear(body);
-	answer->type = answer->page ? serve_html : "application/problem+json";
-	if (answer->page) {
-		serve_print_fault(answer, err);
-		return;
-	}
+	answer->type = "application/problem+json";
 	rg_buf_printf(body, "{\"type\":\"urn:roger:error:%s\",\"status\":%d", kind, status);
 	rg_json_add_key(body, RG_STR("detail"));
 	rg_json_add_string(body, rg_str(err->message));
@@ -286,12 +268,9 @@ static void print_reply(struct serve_job *job, const struct roger *roger, const 
 {
 	const struct roger_record *record = job->verb->reply;
 
-	if (job->answer.page)
-		serve_print_table(job, reply);
-	else
-		print_json(roger, record, reply, &job->answer.body);
+	print_json(roger, record, reply, &job->answer.body);
 	job->answer.status = 200;
-	job->answer.type = job->answer.page ? serve_html : "application/json";
+	job->answer.type = "application/json";
 	job->answer.replayed = was_replayed(record, reply);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/id.h"
 #include "data/json.h"
 #include "data/record.h"
@@ -44,14 +45,8 @@ struct serve_stream {
 /* "45.msg-1": no line end and no blank is in it, whatever is in the id. */
 static void print_cursor(const struct cursor *cursor, struct rg_buf *out)
 {
-	const char *c;
-
 	rg_buf_printf(out, "%lld.", (long long)cursor->log);
-	for (c = cursor->message; *c; c++)
-		if (*c > ' ' && *c != '%' && *c != 0x7f)
-			rg_buf_add_char(out, *c);
-		else
-			rg_buf_printf(out, "%%%02X", (unsigned char)*c);
+	rg_buf_add_escaped(out, RG_IN_ADDRESS, rg_str(cursor->message));
 }
 
 static bool read_cursor(const char *text, struct cursor *ret)

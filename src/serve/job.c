@@ -22,8 +22,6 @@ struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb
 	job->verb = verb;
 	job->pool = verb->flags & (ROGER_ADMINISTERS | ROGER_SLOW) ? SERVE_SLOW : SERVE_QUICK;
 	job->http = http;
-	job->answer.page = http && serve_wants_page(http);
-	job->answer.job = job;
 	job->arena = rg_arena_new();
 	job->request = job->arena ? rg_arena_get(job->arena, verb->request->size + 1) : NULL;
 	rg_buf_init(&job->answer.body, SIZE_MAX);
@@ -79,7 +77,7 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 
 	rg_set_caller(roger, &(struct rg_caller){ caller->how, caller->right, rg_str(caller->name),
 						  rg_str(caller->login), rg_str(caller->observed),
-						  caller->how == RG_BY_LOGIN || job->answer.page });
+						  caller->how == RG_BY_LOGIN });
 }
 
 static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_job *job)

@@ -112,9 +112,6 @@ static const char *place_fault(struct evhttp_request *request)
 		return NULL;
 	if (site && looks && evutil_ascii_strcasecmp(site, "none") == 0)
 		return NULL;
-	/* w3m and its like do not say it; they get tables. */
-	if (!site && looks && serve_wants_page(request))
-		return NULL;
 	return "expected the header 'Sec-Fetch-Site: same-origin' beside the cookie: a login is "
 	       "for pages of this server; programs send 'Authorization: Bearer TOKEN'";
 }
@@ -161,19 +158,15 @@ static void print_session(const struct serve *serve, const struct serve_caller *
 	};
 
 	answer->status = 200;
-	answer->type = answer->page ? serve_html : "application/json";
-	if (answer->page) {
-		serve_print_record(&rg_server_session_record, &session, &answer->body);
-	} else {
-		rg_words_encode(&rg_server_session_record, &session, &answer->body);
-		rg_buf_add_char(&answer->body, '\n');
-	}
+	answer->type = "application/json";
+	rg_words_encode(&rg_server_session_record, &session, &answer->body);
+	rg_buf_add_char(&answer->body, '\n');
 }
 
 void serve_on_session(struct serve *serve, struct evhttp_request *request,
 		      const struct serve_caller *caller)
 {
-	struct serve_answer answer = { .page = serve_wants_page(request) };
+	struct serve_answer answer = { .closes = false };
 
 	rg_buf_init(&answer.body, SIZE_MAX);
 	print_session(serve, caller, &answer);
@@ -185,7 +178,6 @@ void serve_on_session(struct serve *serve, struct evhttp_request *request,
 
 struct login {
 	char given[SERVE_SECRET_BYTES], secret[SERVE_SECRET_BYTES];
-	bool form; /* no script */
 };
 
 static int read_json(struct roger_str text, struct serve_job *job, struct roger_str *ret,
@@ -201,21 +193,6 @@ static int read_json(struct roger_str text, struct serve_job *job, struct roger_
 				       err);
 }
 
-static int read_form(struct roger_str text, struct serve_job *job, struct roger_str *ret,
-		     struct roger_err *err)
-{
-	struct evkeyvalq pairs;
-	const char *key;
-	bool kept;
-
-	if (evhttp_parse_query_str(text.data, &pairs) < 0)
-		return rg_fail(err, ROGER_EDATA, 0, "expected key=...");
-	key = evhttp_find_header(&pairs, "key");
-	kept = rg_arena_copy(job->arena, rg_str(key ? key : ""), ret);
-	evhttp_clear_headers(&pairs);
-	return kept ? ROGER_OK : rg_fail_memory(err);
-}
-
 /* The key of the request, which any other may be behind. */
 static int read_key(struct evhttp_request *request, struct serve_job *job, struct login *login,
 		    struct roger_err *err)
@@ -228,7 +205,7 @@ static int read_key(struct evhttp_request *request, struct serve_job *job, struc
 
 	if (length > SERVE_LOGIN_BYTES_MAX || !rg_arena_copy(job->arena, text, &text))
 		return rg_fail(err, ROGER_EDATA, 0, "expected a key and nothing else");
-	r = login->form ? read_form(text, job, &key, err) : read_json(text, job, &key, err);
+	r = read_json(text, job, &key, err);
 	if (r < 0)
 		return r;
 	snprintf(login->given, sizeof login->given, "%.*s", RG_STR_CUT(key));
@@ -265,20 +242,15 @@ static void end_login(struct serve_job *job, struct roger *roger)
 		job->answer.status = 204;
 }
 
-/* The cookie comes or goes; without script the next page comes by a redirect. */
+/* The cookie comes or goes. */
 static void finish(struct serve_job *job)
 {
 	const struct login *login = job->context;
 	const bool in = *login->secret;
 
-	if (job->answer.status < 300) {
+	if (job->answer.status < 300)
 		set_cookie(job->serve, job->http, login->secret,
 			   in ? "; Max-Age=604800" : "; Max-Age=0");
-		if (login->form) {
-			job->answer.status = 303;
-			serve_set_header(job->http, "Location", in ? "/v1/" : "/login");
-		}
-	}
 	serve_send(job->http, &job->answer);
 }
 
@@ -290,7 +262,6 @@ static struct serve_job *new_job(struct serve *serve, struct evhttp_request *req
 	struct login *login = job ? rg_arena_get(job->arena, sizeof *login) : NULL;
 
 	if (login) {
-		login->form = serve_has_type(request, "application/x-www-form-urlencoded");
 		job->context = login;
 		job->work = work;
 		job->finish = finish;

@@ -37,7 +37,6 @@ static const char *reason_of(int status)
 	} reasons[] = {
 		{ 200, "OK" },
 		{ 204, "No Content" },
-		{ 303, "See Other" },
 		{ 304, "Not Modified" },
 		{ 400, "Bad Request" },
 		{ 401, "Unauthorized" },
@@ -59,18 +58,6 @@ static const char *reason_of(int status)
 	return "Internal Server Error";
 }
 
-/* Nothing runs, nothing comes from elsewhere, nobody frames it. */
-static void set_page_headers(struct evhttp_request *request)
-{
-	serve_set_header(
-		request, "Content-Security-Policy",
-		"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
-		"frame-ancestors 'none'");
-	serve_set_header(request, "Referrer-Policy", "same-origin");
-	serve_set_header(request, "Cross-Origin-Opener-Policy", "same-origin");
-	serve_set_header(request, "Vary", "Accept");
-}
-
 void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 {
 	char note[120];
@@ -82,8 +69,6 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 		evbuffer_add(body, answer->body.data, answer->body.length);
 	if (answer->type && answer->status != 304)
 		serve_set_header(request, "Content-Type", answer->type);
-	if (answer->type == serve_html)
-		set_page_headers(request);
 	serve_set_header(request, "X-Content-Type-Options", "nosniff");
 	serve_set_header(request, "Cache-Control", *answer->etag ? "no-cache" : "no-store");
 	if (*answer->etag)
@@ -108,7 +93,7 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
 		  const char *format, ...)
 {
-	struct serve_answer answer = { .closes = closes, .page = serve_wants_page(request) };
+	struct serve_answer answer = { .closes = closes };
 	struct roger_err err = { 0 };
 	va_list arguments;
 
@@ -292,16 +277,6 @@ bool serve_has_type(struct evhttp_request *request, const char *type)
 	return length == strlen(type) && evutil_ascii_strncasecmp(said, type, length) == 0;
 }
 
-/* Who takes anything, such as a program, gets JSON. */
-bool serve_wants_page(struct evhttp_request *request)
-{
-	const char *accept = serve_header(request, "Accept");
-	const char *page = accept ? strstr(accept, "text/html") : NULL;
-	const char *json = accept ? strstr(accept, "application/json") : NULL;
-
-	return page && (!json || page < json);
-}
-
 /* A GET looks, and a POST writes; false: it was refused. */
 static bool fits_method(struct evhttp_request *request, bool writes)
 {
@@ -414,7 +389,6 @@ static void call(struct serve *serve, const struct roger_op *verb,
 {
 	const char *known = serve_header(request, "If-None-Match");
 	const char *seen = serve_header(request, "If-Match");
-	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 	struct serve_job *job;
 	struct roger_err err = { 0 };
 	int r;
@@ -431,8 +405,6 @@ static void call(struct serve *serve, const struct roger_op *verb,
 	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;
-	if (r == ROGER_OK && query && !rg_arena_copy(job->arena, rg_str(query), &job->query))
-		r = rg_fail_memory(&err);
 	if (r == ROGER_OK)
 		r = read_request(job, request, &err);
 	if (r < 0) {
@@ -447,17 +419,6 @@ static void call(struct serve *serve, const struct roger_op *verb,
 	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
 }
 
-/* With script or without: what a verb that writes takes. */
-static void explain(struct evhttp_request *request, const struct roger_op *verb)
-{
-	struct serve_answer answer = { .status = 200, .type = serve_html };
-
-	rg_buf_init(&answer.body, SIZE_MAX);
-	serve_print_verb(verb, &answer.body);
-	serve_send(request, &answer);
-	rg_buf_deinit(&answer.body);
-}
-
 static void on_verb(const struct serve_door *door, struct evhttp_request *request,
 		    struct roger_str name)
 {
@@ -468,9 +429,6 @@ static void on_verb(const struct serve_door *door, struct evhttp_request *reques
 		return;
 	if (!verb)
 		serve_refuse(request, 404, "path", false, "no verb '%.*s' here", RG_STR_CUT(name));
-	else if (rg_right_of(verb) != RG_LOOK && serve_wants_page(request) &&
-		 evhttp_request_get_command(request) == EVHTTP_REQ_GET)
-		explain(request, verb);
 	else if (fits_method(request, verb->flags & ROGER_WRITES) && may(&caller, verb, request))
 		call(door->serve, verb, &caller, request, NULL, name);
 }
@@ -531,11 +489,6 @@ static void print_health(struct rg_buf *out)
 	rg_buf_add_text(out, "{\"ok\":true}\n");
 }
 
-static void print_style(struct rg_buf *out)
-{
-	rg_buf_add_text(out, serve_style);
-}
-
 static void start(struct serve *serve, struct evhttp_request *request, const char *verb,
 		  void (*work)(struct serve_job *job, struct roger *roger),
 		  void (*finish)(struct serve_job *job))
@@ -573,18 +526,15 @@ static void on_metrics(struct serve *serve, struct evhttp_request *request)
 	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
 }
 
-/* A login, in JSON or from a form without script; and its end. */
+/* A login, and its end. */
 static bool on_door(const struct serve_door *door, struct evhttp_request *request, const char *path)
 {
 	bool in = strcmp(path, "/login") == 0;
 
-	if ((!in && strcmp(path, "/logout") != 0) ||
-	    (in && evhttp_request_get_command(request) == EVHTTP_REQ_GET))
+	if (!in && strcmp(path, "/logout") != 0)
 		return false;
-	if (evhttp_request_get_command(request) != EVHTTP_REQ_POST ||
-	    !serve_has_type(request, "application/x-www-form-urlencoded"))
-		if (!fits_method(request, true))
-			return true;
+	if (!fits_method(request, true))
+		return true;
 	if (in)
 		serve_on_login(door->serve, request);
 	else
@@ -619,9 +569,6 @@ static const struct {
 	{ "/openapi.json", true, NULL, "application/json", serve_print_openapi },
 	{ "/metrics", false, on_metrics, NULL, NULL },
 	{ "/v1/events", false, serve_on_events, NULL, NULL },
-	{ "/v1/", false, NULL, serve_html, serve_print_index },
-	{ "/login", true, NULL, serve_html, serve_print_login },
-	{ "/table.css", true, NULL, "text/css; charset=utf-8", print_style },
 };
 
 enum { PATH_COUNT = sizeof paths / sizeof *paths };

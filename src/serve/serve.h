@@ -20,7 +20,6 @@
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
  *     assets.c       the page
- *     table.c, pages.c   replies and requests as pages without script
  *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
@@ -80,8 +79,6 @@ struct serve_answer {
 	char etag[20];		       /* "": none */
 	bool replayed;		       /* it had been done before, with this key */
 	bool closes;		       /* nothing more is read from this connection */
-	bool page;		       /* for people: HTML, and not JSON */
-	const struct serve_job *job;   /* NULL: no verb was called */
 	const struct roger_field *old; /* the request had its older name; NULL: none */
 };
 
@@ -93,9 +90,8 @@ void serve_refuse(struct evhttp_request *request, int status, const char *kind, 
 		  const char *format, ...) RG_PRINTF(5, 6);
 void serve_set_header(struct evhttp_request *request, const char *name, const char *value);
 const char *serve_header(struct evhttp_request *request, const char *name);
-/* Is the body of this type?  Is a page wanted, and not JSON? */
+/* Is the body of this type? */
 bool serve_has_type(struct evhttp_request *request, const char *type);
-bool serve_wants_page(struct evhttp_request *request);
 
 /* ------------------------------------------------------------------ calls -- */
 
@@ -128,7 +124,6 @@ struct serve_job {
 	void *request; /* of the verb */
 	struct serve_answer answer;
 	char if_match[64], if_none_match[64];
-	struct roger_str query;	    /* as it came */
 	bool tagged;		    /* the answer gets an ETag */
 	struct serve_caller caller; /* who asks; of what the server does by itself: nobody */
 	int64_t began_ns;
@@ -269,25 +264,6 @@ void serve_mcp_end(struct serve *serve);
 
 /* A file of the page, or the page itself for one of its views; false: it is no such path. */
 bool serve_on_page(struct serve *serve, struct evhttp_request *request, const char *path);
-
-/* ------------------------------------------------------------------ tables -- */
-
-/* Text between tags, or within a value between quotes; a part of an address; the name of a
- * member; a reply. */
-void serve_add_text(struct rg_buf *out, struct roger_str text, bool attribute);
-void serve_add_encoded(struct rg_buf *out, struct roger_str text);
-void serve_add_words_of(struct rg_buf *out, const struct roger_field *field);
-void serve_add_reply(struct rg_buf *out, const struct roger_record *record, const void *reply);
-
-/* For people without script: a reply, a record, all verbs, one that writes, a form for a key, an
- * error. */
-void serve_print_table(struct serve_job *job, const void *reply);
-void serve_print_record(const struct roger_record *record, const void *item, struct rg_buf *out);
-void serve_print_index(struct rg_buf *out);
-void serve_print_verb(const struct roger_op *op, struct rg_buf *out);
-void serve_print_login(struct rg_buf *out);
-void serve_print_fault(struct serve_answer *answer, const struct roger_err *err);
-extern const char serve_style[], serve_html[]; /* a sheet of style; the type of a page */
 
 /* ---------------------------------------------------- what is said of itself -- */
 

@@ -73,14 +73,16 @@ def browse(url):
     console = [line for line in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
     (HERE / "dom.html").write_bytes(done.stdout)
     page, text = lib_page.read(HERE / "dom.html")
-    found = re.search(r'id="seal" data-result="(\w+)"', text)
+    found = re.search(r'id="seal"[^>]* data-result="(\w+)"', text)
+    shown = re.search(r'id="found"[^>]*>([^<]*)', text)
     return {
         "bodies": [a["body"] for a in page.articles],
+        "articles": page.articles,
         "hidden": len(re.findall(r'<article [^>]*hidden=""', text)),
         "result": found.group(1) if found else None,
         "verdict": re.search(r'id="verdict"[^>]*>([^<]*)', text).group(1),
-        "results": re.findall(r'<li class="(\w+)"', text),
-        "found": re.search(r'id="found"[^>]*>([^<]*)', text).group(1),
+        "results": [{"good": "fits", "bad": "broken", "soon": "unknown"}[word] for word in re.findall(r'<li data-is="(\w+)"', text)],
+        "found": shown and shown.group(1),
         "title": re.search(r"<title>([^<]*)", text).group(1),
         "console": console,
     }
@@ -130,10 +132,34 @@ check("a broken address does no harm", (seen["hidden"], seen["result"]), (0, "fi
 seen = browse_file("bare.html")
 check("without a seal nothing is claimed", (seen["result"], seen["results"], seen["verdict"]), ("unknown", [], "There is no seal: nothing here can be checked."))
 
+# ------------------------------------------------------------------ threads
+
+
+def send(content, *more):
+    return json.loads(roger("send", "--as", "plan", "implement", content, "--json", *more))["messages"][0]["id"]
+
+
+first = send("add the column", "--issue", "threads")
+second = send("done", "--issue", "threads", "--reply-to", first)
+send("another thing", "--issue", "threads")
+send("thank you", "--issue", "threads", "--reply-to", second)
+roger("export", "threads", "--html", "--out", "threads.html")
+check("answers follow what they answer", [[a["depth"], a["body"]] for a in browse_file("threads.html")["articles"]],
+      [["d0", "add the column"], ["d1", "done"], ["d2", "thank you"], ["d0", "another thing"]])
+line = {"issue_id": "ring", "from_phase": "amy", "to_phase": "ben", "run_counter": 1, "message_type": "context", "content": "ring", "metadata": None, "read": False, "created_at": 1795383055066, "read_at": None}
+with open(HERE / ".roger/messages.jsonl", "a") as journal:
+    for one, other in (("msg-1795383055066-0000000000000001", "msg-1795383055066-0000000000000002"), ("msg-1795383055066-0000000000000002", "msg-1795383055066-0000000000000001")):
+        journal.write(json.dumps({"id": one, **line, "reply_to": other}, separators=(",", ":")) + "\n")
+    journal.write(json.dumps({"id": "data", **line, "issue_id": "ids"}, separators=(",", ":")) + "\n")
+roger("export", "--issue", "ring", "--html", "--out", "ring.html")
+check("those in a ring are there, each once", len(browse_file("ring.html")["articles"]), 2)
+roger("export", "--issue", "ids", "--html", "--out", "ids.html")
+check("a foreign id is not that of an element of the page", [a["id"] for a in browse_file("ids.html")["articles"]], ["m-data"])
+
 # ------------------------------------------------------------------ changed
 
 good = (HERE / "app.html").read_bytes()
-assert good.count(b">the needle is here<") == 1
+assert good.count(b':"the needle is here"') == 1
 
 
 def changed(name, old, new, expected, results=None):
@@ -146,10 +172,10 @@ def changed(name, old, new, expected, results=None):
     return seen
 
 
-changed("a text that is shown", b">the needle is here<", b">the noodle is here<", "broken", ["fits", "fits", "broken"])
-changed("who sent it", b'<b class="from">amy</b>', b'<b class="from">ann</b>', "broken", ["fits", "fits", "broken"])
+changed("a text that is shown", b':"the needle is here"', b':"the noodle is here"', "broken", ["fits", "fits", "broken"])
+changed("who sent it", b'"from":"amy"', b'"from":"ann"', "broken", ["fits", "fits", "broken"])
 changed("a journal line", b"\\\"content\\\":\\\"the needle", b"\\\"content\\\":\\\"the noodle", "broken", ["fits", "broken", "fits"])
-changed("the line and the text", b"an ordinary text", b"an 0rdinary text", "broken")
+changed("whichever comes first", b"an ordinary text", b"an 0rdinary text", "broken")
 both = good.replace(b"the needle is here", b"the noodle is here")
 (HERE / "changed.html").write_bytes(both)
 check("both, wherever they are: broken", browse_file("changed.html")["results"], ["fits", "broken", "fits"])
@@ -159,11 +185,11 @@ changed("the seal", b'\\"version\\":2', b'\\"version\\":3', "broken", ["broken",
 key = re.search(rb'\\"public_key\\":\\"(\w+)', good).group(1)
 changed("the key", key + b'\\"', key[::-1] + b'\\"', "broken")
 seen = changed("the script", b'"The seal fits."', b'"The seal is fine."', "unknown")
-check("then it does not run, and the page says so", seen["verdict"], "Nothing was checked: the script of this page did not run.")
+check("then it does not run, and the page says so", seen["verdict"], "Nothing was checked, and nothing is shown: the script of this page did not run.")
 check("since the policy forbids it", any("Content Security Policy" in line for line in seen["console"]), True)
-seen = changed("a script put in", b"<main>", b"<main><script>document.title='RUN'</script>", "fits")
+seen = changed("a script put in", b'<main id="main">', b"<main id=main><script>document.title='RUN'</script>", "fits")
 check("does not run", seen["title"], "issue app")
-seen = changed("an image put in", b"<main>", f"<main><img src={LINK}/planted>".encode(), "fits")
+seen = changed("an image put in", b'<main id="main">', f"<main id=main><img src={LINK}/planted>".encode(), "fits")
 check("is not fetched", Server.asked, [])
 
 # Where there is no cryptography.

@@ -170,3 +170,17 @@ done_testing() {
 	[ "$_failures" = 0 ]
 	exit
 }
+
+# For tests of repositories: git has no settings and a name, HOME is new, and $here is the folder's real path.
+need_git() { # WHAT
+	command -v git >/dev/null || {
+		result 0 "$1 # SKIP git is not installed"
+		done_testing
+		exit
+	}
+	export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+	export HOME="$here/home"
+	mkdir home
+	here=$(pwd -P)
+	cd "$here" || exit 1
+}

@@ -30,7 +30,7 @@ class Page(html.parser.HTMLParser):
             self.path.pop()
         self.path.append((tag, attrs))
         if tag == "article":
-            self.articles.append({"id": attrs["id"], "depth": attrs["class"], "from": "", "to": "", "body": ""})
+            self.articles.append({"id": attrs["id"], "depth": attrs["class"], "body": ""})
 
     def handle_startendtag(self, tag, attrs):
         self.handle_starttag(tag, attrs)
@@ -47,13 +47,12 @@ class Page(html.parser.HTMLParser):
         tag, attrs = self.path[-1] if self.path else ("", {})
         if tag == "style":
             self.styles.append(data)
-        elif tag == "script" and attrs.get("type"):
+        elif tag == "script" and attrs.get("type") == "application/json":
             self.data += data
         elif tag == "script":
             self.scripts.append(data)
-        for name in ("from", "to", "body"):
-            if self.articles and any(a.get("class") == name for _, a in self.path):
-                self.articles[-1][name] += data
+        if self.articles and any(a.get("class") == "text" for _, a in self.path):
+            self.articles[-1]["body"] += data
 
 
 def read(path):
@@ -74,7 +73,6 @@ def main():
         "tags": sorted(page.tags),
         "handlers": sorted(a for a in page.attributes if a.startswith("on") or a == "style"),
         "urls": sorted(u for u in page.urls if not u.startswith("#")),
-        "articles": page.articles,
         "data": json.loads(page.data),
         "bytes": len(text),
         "own": len(page.scripts[0]) + len(page.styles[0]),

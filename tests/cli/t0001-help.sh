@@ -28,7 +28,10 @@ like "in a project with agents' tools" "$err" 'Next: `roger init && roger setup`
 roger init --quiet
 run roger
 like "and in a workspace" "$err" 'Next: `roger status`'
-cd .. && rm -rf project
+mv .roger ../cloned && mkdir ../clone && mv ../cloned ../clone/.roger && cd ../clone || exit 1
+run roger
+like "in one that nobody trusts here" "$err" 'Next: `roger trust`'
+cd .. && rm -rf project clone
 exits 64 "an unknown command is a usage error" roger recieve
 like "and the right one is suggested" "$err" "did you mean 'receive'"
 exits 64 "an unknown option is a usage error" roger list --issu x

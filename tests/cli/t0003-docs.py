@@ -15,8 +15,8 @@ PROGRAM = Path(os.environ["ROGER"]).resolve()
 PAGES = sorted([SOURCE / "README.md", SOURCE / "SECURITY.md", SOURCE / "CONTRIBUTING.md", *SOURCE.glob("docs/*.md"), *SOURCE.glob("mcp/docs/*.md"),
                 SOURCE / "integrations/README.md"])
 # What other tests run: tests/packages installs, t5009 has the binding of Python, t5007 applies each diff, t6213 compiles the MCP server,
-# test_control and test_journal compute the chain of FORMAT's example, tests/postgres has a server.
-ELSEWHERE = {("README.md", "text"), ("PACKAGES.md", "sh"), ("CONTRIBUTING.md", "diff"), ("MCP.md", "c"), ("MCP.md", ""), ("FORMAT.md", ""), ("API.md", ""), ("LIBRARY.md", "python"), ("PLACES.md", "json"),
+# t2008 makes containers of the recipes of PLACES, test_control and test_journal compute the chain of FORMAT's example, tests/postgres has a server.
+ELSEWHERE = {("README.md", "text"), ("PACKAGES.md", "sh"), ("CONTRIBUTING.md", "diff"), ("MCP.md", "c"), ("MCP.md", ""), ("FORMAT.md", ""), ("API.md", ""), ("LIBRARY.md", "python"), ("PLACES.md", "json"), ("PLACES.md", "bash"),
              ("POSTGRES.md", "sh"), ("POSTGRES.md", "sql"), ("POSTGRES.md", "")}
 number = failures = 0
 

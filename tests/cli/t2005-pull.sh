@@ -174,7 +174,8 @@ like "and a hook says so" "$(hook claude prompt)" "systemMessage.*git is changin
 rm .git/index.lock
 git add -f .roger/triggers/bob.txt
 like "status says it" "$(roger status)" "git tracks files of this mailbox"
-timeout 5 "$ROGER" serve >told 2>&1
+# Sanitizers at work may not see a process end.
+timeout -k 20 5 "$ROGER" serve >told 2>&1
 if grep -q '^listening' told; then
 	like "and the server, which takes in none" "$(cat told)" "trigger files are left where they are.*roger trust"
 	check "either" test -s .roger/triggers/bob.txt

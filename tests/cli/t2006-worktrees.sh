@@ -2,16 +2,7 @@
 # All git worktrees of a repository share one workspace, that of the main checkout: mail, hooks,
 # setup, trust, names.  A .git file leads nowhere else, and what a worktree had is not lost.
 . "$(dirname "$0")/lib.sh"
-command -v git >/dev/null || {
-	result 0 "worktrees # SKIP git is not installed"
-	done_testing
-	exit
-}
-export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
-export HOME="$here/home"
-mkdir home
-here=$(pwd -P)
-cd "$here" || exit 1
+need_git worktrees
 
 repository() { # NAME TREE...
 	git init -q "$1" && (
@@ -70,6 +61,24 @@ ROGER_AGENT=plan; export ROGER_AGENT
 is "who has a name keeps it" "$(cd one && at ../main send plan mine --as ann -q && hook claude prompt | grep -c mine)" 1
 unset ROGER_AGENT
 like "status says who sits where" "$(at main status)" "claude@three was in $here/three"
+
+# Over MCP by the client's own name, or by what setup wrote: the same names as the hooks have.
+speak() { # WORKTREE CLIENT WORDS...
+	_tree=$1 _client=$2
+	shift 2
+	(cd "$_tree" && printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"'"$_client"'","version":"2"}}}' \
+		'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"send","arguments":{"to":["mcp-reader"],"content":"from '"$_tree"'"}}}' | roger mcp "$@" >/dev/null 2>&1)
+}
+for tree in one two three main; do
+	speak $tree claude-code
+	speak $tree claude-code --for claude
+	speak $tree codex-mcp-client
+done
+speak one claude-code --as named
+is "over MCP, too" "$(at main list --to mcp-reader --json | json '" ".join(sorted({m["from"] + "=" + m["content"][5:] for m in d["messages"]}))')" \
+	'claude=main claude@one=one claude@three=three claude@two=two codex=main codex@one=one codex@three=three codex@two=two named=one'
+is "so nobody has two" "$(at main list --to mcp-reader --count)" 13
 
 # ------------------------------------------------------------ setup
 exits 0 "setup in a worktree" at one setup claude --yes
@@ -193,9 +202,5 @@ is "without a further word" "$(at left2 agents 2>&1 >/dev/null)" ""
 mkdir right2/.roger
 at right2 send bob kept --as ann -q --workspace right2/.roger 2>/dev/null
 (cd right2 && roger send bob second --as ann --workspace "$here/right2/.roger" -q 2>/dev/null)
-like "where both have mail a line names it" "$(at right2 agents 2>&1 >/dev/null)" "'$here/right2/.roger' is not used, but has mail: .roger list --unread --jsonl --workspace '$here/right2/.roger' . roger send --batch"
-exits 77 "nothing is moved over mail" roger move --from right2/.roger old
-like "and it says what to do" "$err" "roger send --batch"
-(cd right2 && roger list --unread --jsonl --workspace "$here/right2/.roger" | roger send --batch -q) >/dev/null 2>&1
-like "which works" "$(at old inbox --as bob)" second
+like "where both have mail a line names it" "$(at right2 agents 2>&1 >/dev/null)" "'$here/right2/.roger' is not used, but has mail: .roger move --from '$here/right2/.roger' '$here/old'. takes it in"
 done_testing

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # runner: plain
 """File systems that a workspace may be on, and those that it may not: by their kind, or by a trial.
-Real mounts, in a mount namespace of its own: overlay, tmpfs, a case-insensitive folder of ext4.
-Which kinds are refused by their number is in unit/test_disk.
+Real mounts, in a mount namespace of its own: overlay, tmpfs, FUSE, a case-insensitive folder of ext4.
+The kinds that this kernel cannot mount (NFS, 9p, virtiofs and others) are judged by their number in unit/test_disk.
 """
 import ctypes
 import os
@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lib_fuse
 import lib_tap
 
 ROGER = os.path.abspath(os.environ.get("ROGER", "build/roger"))
@@ -44,9 +45,9 @@ def roger(*words, **more):
     return subprocess.run([ROGER, *words], capture_output=True, text=True, env=environment, check=False, timeout=8)
 
 
-def good(tap, top, name, folder):
-    done = roger("init", folder)
-    sent = roger("send", "bob", "hi", "--as", "ann", "--workspace", folder)
+def good(tap, top, name, folder, **more):
+    done = roger("init", folder, **more)
+    sent = roger("send", "bob", "hi", "--as", "ann", "--workspace", folder, **more)
     tap.check(done.returncode == 0 and sent.returncode == 0, f"{name} is fine", f"{done.stderr}{sent.stderr}")
 
 
@@ -64,6 +65,43 @@ def casefold(tap, top):
     done = roger("init", f"{folder}/x")
     tap.check(done.returncode == 78 and "case" in done.stderr, name, f"{done.returncode}: {done.stderr}")
     tap.check(not os.path.exists(f"{folder}/x/.roger"), "nothing is made there", "a .roger")
+    return None
+
+
+def refused(tap, name, folder, like, *words, **more):
+    done = roger(*(words or ("init",)), folder, **more)
+    tap.check(done.returncode == 78 and like in done.stderr, name, f"{done.returncode}: {done.stderr}")
+    if not words:
+        tap.check(not os.path.exists(f"{folder}/.roger"), f"{name}: nothing is made there", "a .roger")
+
+
+def fuse(tap, top):
+    folder = f"{top}/memory/fuse"
+    os.makedirs(folder)
+    try:
+        lib_fuse.mount(folder)
+    except OSError as error:
+        return tap.skip("FUSE", str(error))
+    good(tap, top, "FUSE that keeps what it says", folder)
+    with open(f"{folder}/.roger/tried", encoding="utf-8") as file:
+        tap.check(file.read() == "fuse", "that it was tried is noted", "not so")
+    text = f"from={folder};" "n=0; while [ $n -lt 8 ]; do n=$((n + 1)); $ROGER send bob $n --as w$1 --workspace $from -q || exit 1; done"
+    writers = [subprocess.Popen(["sh", "-c", text, "sh", str(i)], env=os.environ | {"ROGER": ROGER}) for i in range(3)]
+    tap.check([w.wait() for w in writers] == [0, 0, 0], "three write at once there")
+    done = roger("verify", "--workspace", folder)
+    tap.check(done.returncode == 0, "verify", done.stdout + done.stderr)
+    LIBC.umount2(folder.encode(), 2)
+    for name, how, like in (("FUSE whose files cannot be mapped", {"direct": True}, "cannot share a map"),
+                            ("FUSE where case does not count", {"fold": True}, "in another case are the same"),
+                            ("FUSE that is another machine's (sshfs)", {"kind": "fuse.sshfs"}, "roger serve")):
+        lib_fuse.mount(folder, **how)
+        refused(tap, name, folder, like)
+        if "kind" in how:
+            good(tap, top, f"{name}, with ROGER_DISK=alone", folder, ROGER_DISK="alone")
+            # As if the workspace had been moved there later: every command says so.
+            for words in (("send", "bob", "hi", "--as", "ann"), ("inbox", "--as", "bob"), ("status",), ("doctor",)):
+                refused(tap, f"{words[0]} in one that was moved there", folder, "ROGER_SERVER", *words, "--workspace")
+        LIBC.umount2(folder.encode(), 2)
     return None
 
 
@@ -89,6 +127,7 @@ def main():
             LIBC.umount2(f"{top}/memory/merged".encode(), 2)
         except OSError as error:
             tap.skip("overlay", str(error))
+        fuse(tap, top)
         casefold(tap, top)
         for folder in ("memory", "fold"):
             LIBC.umount2(f"{top}/{folder}".encode(), 2)

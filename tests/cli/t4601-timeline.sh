@@ -1,6 +1,6 @@
 #!/bin/sh
 # One history from all logs: what happened, in its order, with the evidence;
-# drawn as Mermaid and as SVG, whatever names and words hold, with the beginnings of
+# drawn as Mermaid, whatever names and words hold, with the beginnings of
 # the texts; otherwise never any content.
 # runner: timeout 300
 . "$(dirname "$0")/lib.sh"
@@ -57,7 +57,7 @@ is "roger's own notes, too" "$(roger timeline app --own --json | json 'sum(e["ki
 exits 66 "nothing is known" roger timeline nosuch
 exits 64 "of what?" roger timeline
 exits 64 "one of them" roger timeline app --agent bob
-exits 64 "one form" roger timeline app --svg --mermaid
+exits 64 "one form" roger timeline app --json --mermaid
 say --as app alice hello
 like "a name that is two things" "$(roger timeline app 2>&1)" "note: 'app' is an issue, too: --issue"
 is "and which is meant" "$(roger timeline --issue app --json | json 'd["subject"]')" issue
@@ -93,95 +93,8 @@ END
 check "is valid" python3 mermaid.py app.mmd
 like "an arrow for a message, and when it was read" "$(cat app.mmd)" "^    p0->>p1: alice#35;1 PLANTED one \\(context #183; read after "
 like "a timeout is crossed out" "$(cat app.mmd)" "^    p1--xp2: timeout bob#35;1: attempt 1 of 3"
-cat >svg.py <<'END'
-"""svg.py FILE [WORD...]: valid, calm, for everybody; and it says each WORD."""
-import re, sys, unicodedata
-import xml.etree.ElementTree as ET
-text = open(sys.argv[1], encoding="utf-8").read()
-root = ET.fromstring(text)
-ns = "{http://www.w3.org/2000/svg}"
-assert root.tag == ns + "svg" and root.get("role") == "img"
-assert root.find(ns + "title").text and root.find(ns + "desc").text
-width, height = float(root.get("width")), float(root.get("height"))
-assert width < 32767 and height < 32767, (width, height)
-assert {e.tag for e in root.iter()} <= {ns + t for t in "svg style rect text tspan title desc g line path circle".split()}
-assert not any("href" in a or a == "style" or a.startswith("on") for e in root.iter() for a in e.attrib)
-assert not re.search(r"url\(|@import|<!|<\?(?!xml )", text)
-
-# What is seen: its box, with 6.93 pixels a column and two columns for what is wide or not of the common scripts.
-def columns(shown):
-    marks = total = 0
-    for c in shown:
-        if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Me", "Cf"):  # vowel signs (Mc) have a column
-            marks += 1
-            total += marks > 2
-            continue
-        marks = 0
-        total += 1 if unicodedata.category(c) == "Mc" or ord(c) < 0x590 or (0x2000 <= ord(c) < 0x2C00 and unicodedata.east_asian_width(c) != "W") else 2
-    return total
-boxes = []
-for e in root.iter(ns + "text"):
-    shown, names = "".join(e.itertext()), e.get("class").split()
-    size = 15 if "h" in names else 11
-    span = columns(shown) * size * 0.63
-    x, y = float(e.get("x")), float(e.get("y"))
-    x -= span / 2 if "m" in names else span if "e" in names else 0
-    assert x >= 0 and x + span <= width + 1 and size <= y <= height, (shown, x, span, y, width)
-    boxes.append((x, y - size * 0.8, x + span, y + 1, shown))
-boxes.sort(key=lambda b: b[1])
-for i, a in enumerate(boxes):
-    for b in boxes[i + 1:]:
-        if b[1] >= a[3]:
-            break
-        assert a[2] <= b[0] + 1 or b[2] <= a[0] + 1, (a, b)
-
-# A label stays between the lanes that its arrow joins, and every arrow has a text.
-for g in root.iter(ns + "g"):
-    arrow = next((l for l in g.findall(ns + "line") if l.get("x1") != l.get("x2") and l.get("y1") == l.get("y2")), None)
-    assert g.get("class") == "l" or g.find(ns + "title") is not None or not g.findall(ns + "text") or arrow is None or \
-        float(arrow.get("y1")) < 200 and abs(float(arrow.get("x1")) - float(arrow.get("x2"))) == 14, ET.tostring(g)
-    if arrow is None or g.find(ns + "title") is None or arrow.get("class") == "d" and len(g.findall(ns + "path")) == 0:
-        continue
-    for e in g.findall(ns + "text"):
-        span = columns("".join(e.itertext())) * 6.93
-        assert span <= abs(float(arrow.get("x1")) - float(arrow.get("x2"))), ("wider than its arrow", "".join(e.itertext()))
-
-# Text can be read: 4.5 to 1 at least, by day and by night.
-def luminance(colour):
-    colour = colour if len(colour) == 7 else "#" + "".join(2 * c for c in colour[1:])
-    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
-    parts = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-style = root.find(ns + "style").text
-light, dark = style.split("@media (prefers-color-scheme:dark)")
-for part in (light, dark):
-    ground = luminance(re.search(r"\.g\{fill:(#\w+)", part).group(1))
-    inks = re.findall(r"\.k\d\{color:(#\w+)", part) + re.findall(r"\.rt\{[^}]*color:(#\w+)", part)
-    assert len(inks) == 7, inks
-    for ink in inks:
-        a, b = sorted((luminance(ink), ground))
-        assert (b + 0.05) / (a + 0.05) >= 4.5, (ink, (b + 0.05) / (a + 0.05))
-
-words = "\n".join("".join(e.itertext()) for e in root.iter(ns + "text"))
-for word in sys.argv[2:]:
-    assert re.search(word[1:], words) is None if word.startswith("!") else re.search(word, words), (word, words[:3000])
-END
-drawn() { # FILE: by what draws pictures elsewhere
-	xmllint --noout "$1" && rsvg-convert "$1" -o "$1.png" && [ "$(wc -c <"$1.png")" -gt 1000 ]
-}
-roger timeline --issue app --svg >app.svg
-check "svg is valid, and no label lies on another" python3 svg.py app.svg \
-	"alice#2 PLANTED two" "context · read after" "timeout bob#1" "dead letter" "timeout or refused" '!lease expired' '!claimed'
-check "and can be drawn" drawn app.svg
 
 # ------------------------------------------------------------ claims, lapses, kills, gaps
-cat >marks.py <<'END'
-import sys, xml.etree.ElementTree as ET
-ns = "{http://www.w3.org/2000/svg}"
-root = ET.parse(sys.argv[1]).getroot()
-bars = [r.get("class") for r in root.iter(ns + "rect")].count("c")
-assert bars == int(sys.argv[2]), bars
-END
 say --as alice zoe 'the first task' --issue claims
 roger claim --as zoe --worker w1 --lease 50ms -q
 roger wait --as zoe --timeout 10s -q
@@ -189,19 +102,17 @@ id=$(roger claim --as zoe --worker w2 --json | json 'd["messages"][0]["id"]')
 roger nack --as zoe --worker w2 "$id" -q
 roger claim --as zoe --worker w3 -q
 roger ack --as zoe --worker w3 "$id" -q
-roger timeline claims --svg >claims.svg
-check "who claimed, gave back, fell silent and was done" python3 svg.py claims.svg "claimed alice#5 \(w1\)" "w1's lease on alice#5 expired" \
-	"returned alice#5 \(w2\)" "acknowledged alice#5 \(w3\)" "\nlease expired\n" "\nreturned\n" "\nacknowledged\n" '!dead letter'
-check "with a bar for each claim" python3 marks.py claims.svg 3
-is "workers are no agents" "$(grep -c '<title>w1</title>' claims.svg)" 0
+roger timeline claims --mermaid >claims.mmd
+for words in 'claimed alice#35;5 \(w1\)' "w1's lease on alice#35;5 expired" 'returned alice#35;5 \(w2\)' 'acknowledged alice#35;5 \(w3\)'; do
+	like "who claimed, gave back, fell silent and was done: $words" "$(cat claims.mmd)" "^    Note over p1: $words"
+done
+unlike "workers are no agents" "$(cat claims.mmd)" "participant p[0-9]+ as w1"
 roger run --run killed --issue kills --as zoe --within 1m -q -- sh -c 'kill -9 $$' >/dev/null 2>&1
-roger timeline --issue kills --svg >kills.svg
-check "a child that was killed" python3 svg.py kills.svg "failed, killed or lost" "killed"
+like "a child that was killed" "$(roger timeline --issue kills --mermaid)" "^    Note over p[0-9]: run killed: .*killed"
 say --as alice yan 'before' --issue gap
 sed 's/"id":"msg-\([0-9]*\)/"id":"msg-1\1/; s/"created_at":[0-9]*/"created_at":1700000000000/; s/,"chain":.*/}/' .roger/messages.jsonl | grep '"issue_id":"gap"' >line
 cat line >>.roger/messages.jsonl
-roger timeline gap --svg >gap.svg
-check "a gap is marked" python3 svg.py gap.svg "… [0-9]+d [0-9]+h …" "2023-11-14"
+like "a gap is marked" "$(roger timeline gap --mermaid)" "^    Note over p0,p1: #8230; [0-9]+d [0-9]+h #8230;"
 
 # ------------------------------------------------------------ from 10 to 5,000
 batch() { # ISSUE COUNT
@@ -218,28 +129,21 @@ batch() { # ISSUE COUNT
 	done
 }
 batch ten 10
-batch hundred 100
 batch thousands 5000
-for name in ten hundred; do
-	roger timeline $name --svg >$name.svg
-	check "$name messages are readable" python3 svg.py $name.svg "agent-1.*…?#[0-9]+ PLANTED" '!the earlier ones'
-	check "and can be drawn" drawn $name.svg
-done
-roger timeline thousands --limit 100000 --svg >big.svg
-check "5,000 are cut, and it says so" python3 svg.py big.svg \
-	"the last [0-9]+ of 5000 events; the earlier ones:" "roger timeline --issue thousands --until 20.*Z --limit 5000 --svg"
-check "and can be drawn" drawn big.svg
-roger timeline thousands --limit 1000 --svg >more.svg
-check "so it does of what the limit leaves out" python3 svg.py more.svg "of more than 1000 events"
-eval "$(grep -o 'roger timeline --issue thousands --until [^<]*' big.svg | head -n 1)" >earlier.svg
-check "the command shows what comes before" python3 svg.py earlier.svg "of [0-9]* ?events|agent"
-is "and no event is in both" "$(grep -ho '<title>[^<]*PLANTED [0-9]*' big.svg earlier.svg | grep -o '[0-9]*$' | sort | uniq -d)" ""
-is "nor in neither" "$(grep -ho '<title>[^<]*PLANTED [0-9]*' big.svg earlier.svg | grep -o '[0-9]*$' | sort -n | sed -n '1p;$p' | tr '\n' ' ')" \
-	"$(($(grep -ho '<title>[^<]*PLANTED [0-9]*' big.svg earlier.svg | wc -l) * -1 + 5001)) 5000 "
+roger timeline ten --mermaid >ten.mmd
+check "ten messages are valid" python3 mermaid.py ten.mmd
+like "and readable" "$(cat ten.mmd)" "agent-1.*#8230;.*PLANTED|agent-1-with-quite-a-long-name-for-a-lane#35;1 PLANTED"
+unlike "and all of them" "$(cat ten.mmd)" "the earlier ones"
 roger timeline thousands --limit 100000 --mermaid >big.mmd
 check "as mermaid" python3 mermaid.py big.mmd
 check "which viewers show" test "$(wc -m <big.mmd)" -lt 50000
 like "and it says so" "$(cat big.mmd)" "^    Note over p0: the last [0-9]+ of 5000 events#59; the earlier ones: roger timeline --issue thousands --until "
+like "so it does of what the limit leaves out" "$(roger timeline thousands --limit 1000 --mermaid)" "of more than 1000 events"
+eval "$(grep -o 'roger timeline --issue thousands --until .*' big.mmd | head -n 1)" >earlier.mmd
+check "the command shows what comes before" python3 mermaid.py earlier.mmd
+is "and no event is in both" "$(grep -ho 'PLANTED [0-9]*' big.mmd earlier.mmd | sort | uniq -d)" ""
+last=$(grep -o 'PLANTED [0-9]*' earlier.mmd | tail -n 1)
+is "nor in neither" "PLANTED $((${last#* } + 1))" "$(grep -o 'PLANTED [0-9]*' big.mmd | head -n 1)"
 
 # ------------------------------------------------------------ hostile words
 say --as end participant x --issue bad --key 'bad:<script>;"&]]>:end'
@@ -253,10 +157,7 @@ roger log bad --type FILE_READ --details '{"tool":"roger","verb":"<i>\n;end","ag
 	--message '</text><script>;end %% --> Note over' --evidence '"><x' -q
 roger timeline bad --mermaid >bad.mmd
 check "as mermaid" python3 mermaid.py bad.mmd
-roger timeline bad --svg >bad.svg
-check "as svg" python3 svg.py bad.svg
-check "which can be drawn" drawn bad.svg
-unlike "no markup" "$(cat bad.svg)" "<script|<i>|<a |<b>"
+unlike "no markup" "$(cat bad.mmd)" "<script|<i>|<a |<b>"
 roger timeline bad >bad.txt
 is "no control characters for people" "$(LC_ALL=C tr -d '\n[:print:]\200-\377' <bad.txt | wc -c)" 0
 unlike "nothing that turns the reading order" "$(cat bad.txt)" "$(printf '\342\200\256')"
@@ -269,11 +170,8 @@ for i, text in enumerate(texts):
     print(json.dumps({"from": "amy", "to": "ben", "content": text, "issue": "worse"}))
 END
 python3 hostile.py | roger send --batch -q
-roger timeline worse --svg >worse.svg
-check "texts that want out" python3 svg.py worse.svg
-check "and can be drawn" drawn worse.svg
 roger timeline worse --mermaid >worse.mmd
-check "as mermaid" python3 mermaid.py worse.mmd
+check "texts that want out" python3 mermaid.py worse.mmd
 
 # ------------------------------------------------------------ content
 for form in "" --json --jsonl --own; do

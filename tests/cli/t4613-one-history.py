@@ -65,6 +65,11 @@ equal("timeline says the same", [e["words"] for e in answer("timeline", "general
 found = steps(two["id"])
 check("so is an ack", "another program" in found["acknowledged"]["words"], found)
 check("beside which nobody says that it was never looked at", "never looked" not in answer("trace", two["id"])["traces"][0]["summary"])
+equal("report counts the mark as read, and no look", [answer("report")[name] for name in ("looked", "read", "acknowledged")], [0, 1, 1])
+roger("send", "--as", "ann", "bob", "three", "--key", "t:a:1", "--confirm", "read", "--within", "1ms")
+by_others(lines()[-1], read=True, read_at=int(time.time() * 1000))
+equal("a send that waited has its reader then", [(a["outcome"], a["message"] == lines()[-1]["id"]) for a in answer("sends", "--key", "t:a:1")["attempts"]], [("delivered", True)])
+equal("late, by every view", ([answer("report")[name] for name in ("late", "timeouts")], "delivered" in steps(lines()[-1]["id"])), ([1, 0], True))
 os.chdir("..")
 
 begin("spoke")
@@ -79,6 +84,21 @@ roger("bridge", "--once")
 found = steps(lines()[0]["id"])
 if check("who only knows files and speaks again has read", "read" in found, found):
     equal("in these words", found["read"]["words"], "spoke again after the hand-out")
+os.chdir("..")
+
+begin("again")
+roger("send", "--as", "ann", "--new", "bob", "one")
+one = lines()[0]
+roger("receive", "--as", "bob")
+by_others(one, read=False, read_at=None)
+equal("what another program marks as unread is unread, in every view", ([answer("report")[name] for name in ("read", "unread")], answer("trace", one["id"])["traces"][0]["reached"], answer("inbox", "--as", "bob")["messages"][0]["read"]), ([0, 1], "looked", False))
+roger("receive", "--as", "bob")
+equal("and read once it is read again", ([answer("report")[name] for name in ("read", "unread", "looked")], answer("trace", one["id"])["traces"][0]["reached"]), ([1, 0, 1], "read"))
+equal("both readings are history", [e["kind"] for e in answer("timeline", "general")["events"]].count("read"), 2)
+equal("after a rebuild, too", (roger("rebuild").returncode, [answer("report")[name] for name in ("read", "unread", "looked")]), (0, [1, 0, 1]))
+by_others(one, id="future", created_at=one["created_at"] + 86400000)
+roger("receive", "--as", "bob")
+check("a clock ahead makes no delay", "clock" in steps("future")["read"]["words"] and answer("report")["latency_max_ms"] < 86400000, steps("future"))
 os.chdir("..")
 
 # --------------------------------------------------------------------- claims

@@ -117,6 +117,12 @@ for n in 1 2 3 4; do
 	is "nothing is damaged $n" "$(printf '%s' "$out" | json 'd["damaged"]')" 0
 	check "a prefix $n" sh -c "head -c \$(stat -c %s load$n/.roger/messages.jsonl) from/.roger/messages.jsonl | cmp - load$n/.roger/messages.jsonl"
 done
+# As a tool does that ships files: by the page's order, logs first and the journal last.
+mkdir -p shipped && cp -a from/.roger shipped/ && rm -f shipped/.roger/messages.jsonl shipped/.roger/messages.control shipped/.roger/messages.checkpoint shipped/.roger/messages.db*
+cp from/.roger/messages.jsonl shipped/.roger/
+exits 0 "verify of files that were shipped in that order" roger verify --workspace shipped
+run roger doctor --json --workspace shipped
+is "nothing is damaged in them" "$(printf '%s' "$out" | json 'd["damaged"]')" 0
 : >stop
 # shellcheck disable=SC2086
 wait $writers

@@ -12,7 +12,6 @@ installed=$(cd "$prefix" && find . -type f -o -type l | sed 's|^\./||; s|^lib/[^
 is "libraries go to lib by themselves" "$(meson introspect --buildoptions "$source_dir/meson.build" |
 	python3 -c 'import json, sys; print([o["value"] for o in json.load(sys.stdin) if o["name"] == "libdir"])')" "['lib']"
 for file in bin/roger include/roger.h include/roger-mcp.h \
-	$([ ! -e "$(dirname "$ROGER")/roger-top" ] || echo libexec/roger/roger-top) \
 	lib/libroger.so lib/libroger.so.0.1.0 lib/libroger.a lib/libroger-mcp.so lib/libroger-mcp.so.0 lib/libroger-mcp.a \
 	lib/pkgconfig/roger.pc lib/pkgconfig/roger-mcp.pc share/man/man1/roger.1 \
 	share/bash-completion/completions/roger share/zsh/site-functions/_roger share/fish/vendor_completions.d/roger.fish \
@@ -26,9 +25,6 @@ done >missing
 is "all is there" "$(cat missing)" ""
 is "and nothing of the build" "$(printf '%s\n' "$installed" | grep -E '\.(o|c|py|sh)$|test|bench')" ""
 
-if [ -e "$prefix/libexec/roger/roger-top" ]; then
-	like "what was installed finds its roger-top" "$(cd / && TERM=vt100 script -qec "env TERM=vt100 '$prefix/bin/roger' top --workspace /" /dev/null 2>&1)" "no workspace"
-fi
 mkdir bin
 ln -s "$prefix/bin/roger" bin/roger
 PATH=$here/bin:$PATH

@@ -153,7 +153,7 @@ line = people.stdout.readline()
 check("and it is for people, too", "last" in line, line)
 people.terminate()
 people.wait()
-for words in (["list", "-f", "--json"], ["list", "-f", "--newest"], ["timeline", "x", "-f", "--svg"], ["activity", "-f", "--after", "3"], ["inbox", "-f"]):
+for words in (["list", "-f", "--json"], ["list", "-f", "--newest"], ["timeline", "x", "-f", "--mermaid"], ["activity", "-f", "--after", "3"], ["inbox", "-f"]):
     refused = roger(*words)
     check(f"{' '.join(words)} is refused", refused.returncode == 64, refused.stderr)
 done()

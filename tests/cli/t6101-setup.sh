@@ -424,7 +424,8 @@ like "asks for one" "$err" "name the one you want set up"
 exits 0 "roger is not along PATH" env PATH=/usr/bin:/bin "$ROGER" setup claude --yes
 like "is told" "$out" "note: roger is not along PATH"
 exits 0 "roger is along PATH" env PATH="$here/bin:/usr/bin:/bin" "$ROGER" setup claude --yes
-like "and named by that" "$(cat .claude/settings.local.json)" '"command": "roger hook claude stop"'
+like "and named by its place there, which stays where another version comes" "$(cat .claude/settings.local.json)" "\"command\": \"$here/bin/roger hook claude stop\""
+like "which doctor tries" "$(PATH="$here/bin:/usr/bin:/bin" "$ROGER" doctor)" "links to agents' tools tried, and fine"
 mkdir ../launcher && printf '#!/bin/sh\n' >../launcher/roger && chmod +x ../launcher/roger
 exits 0 "a script of that name is, such as npm's launcher" env PATH="$here/launcher:/usr/bin:/bin" "$ROGER" setup claude --yes
 is "then settings name the program" "$(grep -c "\"command\": \"$ROGER hook claude" .claude/settings.local.json)" 6

@@ -1212,11 +1212,11 @@ static void growing_that_fails_changes_nothing(void **state)
 	struct fixture *fixture = *state;
 	struct rg_control *control = open_control(fixture);
 	uint64_t owner = rg_lock_owner();
-	char spare[64];
+	char spare[RG_SPARE_BYTES];
 
 	fill(control, owner);
 	/* Something stands where the new file would be written. */
-	snprintf(spare, sizeof spare, NAME ".new-%d", (int)getpid());
+	rg_file_spare(NAME, spare);
 	assert_int_equal(mkdirat(fixture->folder.open, spare, 0700), 0);
 	assert_true(rg_control_grow(control, 1000, 5, NULL) < 0);
 	assert_false(rg_control_retired(rg_control_page(control)));
@@ -1355,12 +1355,12 @@ static void one_that_cannot_be_made_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
 	struct rg_control *control = NULL;
-	char spare[64];
+	char spare[RG_SPARE_BYTES];
 	int file = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_CLOEXEC);
 
 	assert_true(rg_control_open(fixture->folder.open, NAME, -1, NULL, NULL, NULL, &control,
 				    NULL) < 0);
-	snprintf(spare, sizeof spare, NAME ".new-%d", (int)getpid());
+	rg_file_spare(NAME, spare);
 	assert_int_equal(mkdirat(fixture->folder.open, spare, 0700), 0);
 	assert_true(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, NULL,
 				    &control, NULL) < 0);
@@ -1495,6 +1495,39 @@ static void one_that_another_build_works_with_is_left(void **state)
 		end_other(&other, children, counts[round]);
 		assert_false(is_marked(fixture));
 	}
+}
+
+/* In another container: nobody has it mapped that /proc shows, but its byte is locked. */
+static void one_of_another_build_that_cannot_be_seen_keeps_it(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct attempt attempt = {
+		fixture,
+		"another version of roger is at work in this workspace (in a "
+		"process that cannot be seen from here); stop it, then try again",
+		true
+	};
+	uint32_t version = RG_CONTROL_VERSION - 1;
+	struct flock byte = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	int file = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_CLOEXEC), round;
+
+	for (round = -1; round <= 1; round += 2) {
+		mark(fixture);
+		overwrite(fixture, offsetof(struct rg_control_page, version), &version,
+			  sizeof version);
+		byte.l_start = (RG_CONTROL_VERSION + round) * RG_CONTROL_PRESENCES + 5;
+		assert_int_equal(fcntl(file, F_OFD_SETLK, &byte), 0);
+		assert_int_equal(process_join(process_fork(open_while_stopped, &attempt)), 0);
+		byte.l_type = F_UNLCK;
+		assert_int_equal(fcntl(file, F_OFD_SETLK, &byte), 0);
+		byte.l_type = F_WRLCK;
+	}
+	/* Those of this version do not count. */
+	byte.l_start = RG_CONTROL_PRESENCE;
+	assert_int_equal(fcntl(file, F_OFD_SETLK, &byte), 0);
+	rg_control_close(open_control(fixture));
+	assert_false(is_marked(fixture));
+	close(file);
 }
 
 static void the_end_of_another_build_is_waited_for(void **state)
@@ -2025,6 +2058,7 @@ int main(void)
 		TEST(growing_that_fails_changes_nothing),
 		TEST(who_sleeps_is_woken_when_it_is_retired),
 		TEST(one_that_another_build_works_with_is_left),
+		TEST(one_of_another_build_that_cannot_be_seen_keeps_it),
 		TEST(the_end_of_another_build_is_waited_for),
 		TEST(one_that_another_build_left_is_retired),
 		TEST(one_is_read_as_it_is_described),

@@ -223,6 +223,33 @@ static void an_owner_elsewhere_is_outwaited(void **state)
 	assert_true(rg_lock_mine(&shared->lock, owner));
 }
 
+static bool says_so(void *context, uint64_t owner)
+{
+	return owner == *(uint64_t *)context;
+}
+
+/* As a paused container is, of which only a lock of the system tells. */
+static void an_owner_elsewhere_that_lives_keeps_it(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me(), other = owner ^ (UINT64_C(1) << 22);
+	struct roger_err err;
+	char message[200];
+	bool gone;
+
+	shared->lock.word = other;
+	snprintf(message, sizeof message,
+		 "the thing is held by process %d of another container, which sleeps", getpid());
+	assert_int_equal(rg_lock_take_unless(&shared->lock, owner, 10, NULL, says_so, &other, &gone,
+					     "the thing", "sleeps", &err),
+			 ROGER_ETIMEOUT);
+	assert_string_equal(err.message, message);
+	other = 0;
+	assert_int_equal(rg_lock_take_unless(&shared->lock, owner, 10, NULL, says_so, &other, &gone,
+					     "the thing", "sleeps", &err),
+			 ROGER_OK);
+}
+
 static void *say_and_sleep(void *context)
 {
 	say(context);
@@ -604,8 +631,8 @@ static void the_error_names_holder_and_advice(void **state)
 	assert_string_equal(err.message, message);
 	snprintf(message, sizeof message, "the other is held by process %d, which sleeps",
 		 (int)child);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, NULL, NULL, &gone, "the other",
-					     "sleeps", &err),
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, NULL, NULL, NULL, &gone,
+					     "the other", "sleeps", &err),
 			 ROGER_ETIMEOUT);
 	assert_string_equal(err.message, message);
 	assert_false(gone);
@@ -630,19 +657,19 @@ static void a_lock_that_is_elsewhere(void **state)
 	wait_for_stop(child);
 	before = shared->lock.word;
 	atomic_store(&shared->word, 1);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 10000, is_set, &shared->word,
-					     &gone, "the thing", "sleeps", NULL),
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 10000, is_set, NULL,
+					     &shared->word, &gone, "the thing", "sleeps", NULL),
 			 ROGER_OK);
 	assert_true(gone);
 	assert_int_equal(shared->lock.word & ~SLEEPERS, before & ~SLEEPERS);
 	atomic_store(&shared->word, 0);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, is_set, &shared->word, &gone,
-					     "the thing", "sleeps", NULL),
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, is_set, NULL, &shared->word,
+					     &gone, "the thing", "sleeps", NULL),
 			 ROGER_ETIMEOUT);
 	assert_false(gone);
 	kill(child, SIGKILL);
 	assert_int_equal(process_join(child), 128 + SIGKILL);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 1000, is_set, &shared->word,
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 1000, is_set, NULL, &shared->word,
 					     &gone, "the thing", "sleeps", NULL),
 			 ROGER_OK);
 	assert_false(gone);
@@ -650,8 +677,8 @@ static void a_lock_that_is_elsewhere(void **state)
 	/* A free one is here, whatever was said before. */
 	rg_lock_release(&shared->lock, me());
 	gone = true;
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, is_set, &shared->word, &gone,
-					     "the thing", "sleeps", NULL),
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, is_set, NULL, &shared->word,
+					     &gone, "the thing", "sleeps", NULL),
 			 ROGER_OK);
 	assert_false(gone);
 }
@@ -674,8 +701,8 @@ static bool change_word(void *context)
 
 static int take_changing(struct change *change, bool *ret_gone)
 {
-	return rg_lock_take_unless(&change->shared->lock, me(), 0, change_word, change, ret_gone,
-				   "the thing", "sleeps", NULL);
+	return rg_lock_take_unless(&change->shared->lock, me(), 0, change_word, NULL, change,
+				   ret_gone, "the thing", "sleeps", NULL);
 }
 
 /* The wait is one for the lock, and not for each of its owners. */
@@ -900,6 +927,7 @@ int main(void)
 		TEST(a_stopped_owner_is_named_after_a_bounded_wait),
 		TEST(a_later_process_of_the_same_id_is_another),
 		TEST(an_owner_elsewhere_is_outwaited),
+		TEST(an_owner_elsewhere_that_lives_keeps_it),
 		TEST(a_process_whose_first_thread_ended_lives),
 		TEST(one_owner_at_a_time),
 		TEST(no_kill_keeps_it_or_opens_it_to_two),

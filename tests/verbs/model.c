@@ -25,6 +25,7 @@ int model_mail(const struct model *model, struct roger_str id)
 int model_store(struct model *model, const struct roger_message *message)
 {
 	struct mail *mail = &model->mails[model->mail_count];
+	int i;
 
 	rg_assert(model->mail_count < MAILS_MAX);
 	*mail = (struct mail){ .at_ms = message->created_at_ms,
@@ -36,6 +37,9 @@ int model_store(struct model *model, const struct roger_message *message)
 	copy(mail->to, sizeof mail->to, message->to);
 	copy(mail->issue, sizeof mail->issue, message->issue);
 	copy(mail->key, sizeof mail->key, message->key);
+	for (i = 0; i < model->attempt_count; i++)
+		if (*mail->id && !strcmp(model->attempts[i].refused, mail->id))
+			model->attempts[i].mail = model->mail_count;
 	return model->mail_count++;
 }
 
@@ -203,10 +207,22 @@ void model_purge(struct model *model)
 
 /* ----------------------------------------------------------------- runs -- */
 
+/* Who has its owner's mail now; of an owner without an heir, a person. */
+static bool is_for_owner(const struct model *model, const struct job *job, const char *to)
+{
+	const bool retired = model->heir && !strcmp(job->owner, "evelyn");
+
+	return !strcmp(to, !retired	  ? job->owner
+			   : *model->heir ? model->heir
+					  : "human") ||
+	       (retired && !strcmp(to, job->owner));
+}
+
 int model_status(const struct model *model, const struct job *job, int64_t now_ms)
 {
+	const struct mail *word = job->result >= 0 ? &model->mails[job->result] : NULL;
 	const bool heard =
-		job->forwarded || (job->result >= 0 && model->mails[job->result].read_at_ms);
+		job->forwarded || (word && word->read_at_ms && is_for_owner(model, job, word->to));
 
 	if (job->completed_at_ms && heard)
 		return job->recoveries ? ROGER_RUN_RECOVERED : ROGER_RUN_COMPLETED;

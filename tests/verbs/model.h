@@ -28,7 +28,8 @@ struct attempt {
 	int64_t number;
 	int outcome; /* enum roger_attempt_outcome, or ATTEMPT_PENDING */
 	bool timed_out, plain, purged;
-	int mail; /* -1: it was never stored */
+	int mail;	  /* -1: it was not stored, or not yet: */
+	char refused[64]; /* the id it had when it was refused; the next attempt may store it */
 	int64_t late_at_ms;
 };
 enum { ATTEMPT_PENDING = ROGER_ERROR + 1 };
@@ -55,6 +56,7 @@ struct model {
 	int mail_count, attempt_count, dead_count, job_count;
 	int64_t duplicates, conflicts, wakes, failed_wakes, skipped;
 	char cycle[NAME_MAX_]; /* the current one */
+	const char *heir; /* of evelyn; "": it is retired without one; NULL: it is not retired */
 	int attempts_max;
 };
 

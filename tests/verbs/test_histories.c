@@ -30,7 +30,6 @@ static uint64_t seed, drawn;
 /* What this history has: notes of roger's own, agents with a command, a breaker, damage. */
 static bool has_notes, has_wakes, has_breaker, is_damaged;
 static int skipped_number;
-static const char *heir; /* of evelyn; "": it is retired without one; NULL: it is not retired */
 
 /* How often each kind came up, so that nobody agrees about nothing. */
 static int64_t came_up[ROGER_EVENT_ATTEMPTED + 1];
@@ -213,8 +212,13 @@ static void learn_refused(void)
 				!strcmp(model.attempts[m].key, key);
 		sending = (struct sending){ .from = from, .key = key };
 		sending.plain = rg_sendlog_is_plain(entry);
-		if (more > 0)
-			add_attempt(&sending, to, ROGER_ERROR, -1);
+		if (more <= 0)
+			continue;
+		add_attempt(&sending, to, ROGER_ERROR, -1);
+		snprintf(model.attempts[model.attempt_count - 1].refused,
+			 sizeof model.attempts->refused, "%.*s", RG_STR_ARGS(entry->message));
+		/* It is learned of late: what was last then may have been delivered since. */
+		model.attempts[model.attempt_count - 1].number = entry->attempt;
 	}
 	roger_reply_free(&log);
 }
@@ -257,7 +261,7 @@ static void add_timeout(const struct sending *sending, const struct roger_err *e
 	const struct attempt *last = model_last(&model, sending->from, sending->key, sending->to);
 	int which = last ? last->mail : -1;
 
-	if (strstr(err->message, "(breaker)")) {
+	if (strstr(err->message, "(circuit breaker)")) {
 		learn_refused();
 		return;
 	}
@@ -321,8 +325,8 @@ static void send_one(void)
 	request.confirm = sending.confirm ? ROGER_CONFIRM_READ : 0;
 	r = roger_send(scene.roger, &request, &reply, &err);
 	/* What the text is comes first. */
-	if (!strcmp(sending.to, "evelyn") && heir && *heir && r != ROGER_EDATA)
-		sending.to = heir;
+	if (!strcmp(sending.to, "evelyn") && model.heir && *model.heir && r != ROGER_EDATA)
+		sending.to = model.heir;
 	if (r == ROGER_OK)
 		add_sent(&sending, &reply);
 	else if (r == ROGER_ETIMEOUT && !strcmp(err.member, ""))
@@ -363,6 +367,7 @@ static void send_and_die(void)
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	learn();
+	learn_refused();
 	if (model.mail_count && !strcmp(model.mails[model.mail_count - 1].key, sending.key))
 		add_attempt(&sending, "bobby", ATTEMPT_PENDING, model.mail_count - 1);
 }
@@ -432,9 +437,10 @@ static void answer_one(void)
 		r = roger_ack(scene.roger, &request, &reply, NULL);
 		/* Saying the same again says nothing new. */
 		if (r == ROGER_OK && mail->ack_outcome != request.outcome) {
+			/* What another program marked as read it need not have looked at. */
+			mail->looked |= !mail->read_at_ms && strcmp(mail->to, "cleo") != 0;
 			model_read(&model, (int)(mail - model.mails),
 				   reply.messages.items[0].read_at_ms);
-			mail->looked |= strcmp(mail->to, "cleo") != 0;
 			mail->acks++;
 			mail->ack_outcome = request.outcome;
 		}
@@ -446,6 +452,63 @@ static void answer_one(void)
 		}
 	}
 	roger_reply_free(&reply);
+}
+
+/* What the line of another program says of a message; it has no chain, and not all members. */
+static void append_line(const struct roger_message *message, int64_t read_at_ms,
+			const char *outcome)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/.roger/messages.jsonl", scene.root);
+	file = fopen(path, "a");
+	assert_non_null(file);
+	fprintf(file,
+		"{\"id\":\"%.*s\",\"issue_id\":\"%.*s\",\"from_phase\":\"%.*s\",\"to_phase\":"
+		"\"%.*s\",\"run_counter\":%lld,\"message_type\":\"context\",\"content\":\"%.*s\","
+		"\"metadata\":null,\"read\":true,\"created_at\":%lld,\"read_at\":%lld",
+		RG_STR_ARGS(message->id), RG_STR_ARGS(message->issue), RG_STR_ARGS(message->from),
+		RG_STR_ARGS(message->to), (long long)message->pass, RG_STR_ARGS(message->content),
+		(long long)message->created_at_ms, (long long)read_at_ms);
+	if (*outcome)
+		fprintf(file, ",\"acked_at\":%lld,\"ack_outcome\":\"%s\"", (long long)read_at_ms,
+			outcome);
+	fprintf(file, "}\n");
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Another program marks a message as read, or acknowledges it, by a clock that may be an hour slow:
+ * its recipient has not looked. */
+static void mark_foreign(void)
+{
+	static const char *const outcomes[] = { "", "done", "blocked", "rejected" };
+	struct mail *mail = any_mail();
+	const int64_t at_ms = rg_clock_ms() - (draw(3) ? 0 : 3600000);
+	const unsigned outcome = draw(2) ? 1 + draw(3) : 0;
+	const struct roger_list_request request = { 0 };
+	struct roger_messages_reply reply = { 0 };
+	bool plain;
+	size_t i = 0;
+
+	/* Of what is tried again such a line knows the first attempt only. */
+	if (!mail || mail->read_at_ms || mail->archived_at_ms || mail->confirm_by_ms ||
+	    strcmp(scene.store->name, "file"))
+		return;
+	assert_int_equal(roger_list(scene.roger, &request, &reply, NULL), ROGER_OK);
+	while (i < reply.messages.count && !rg_str_is(reply.messages.items[i].id, mail->id))
+		i++;
+	assert_true(i < reply.messages.count);
+	plain = rg_str_is(reply.messages.items[i].content, "x");
+	if (plain)
+		append_line(&reply.messages.items[i], at_ms, outcomes[outcome]);
+	roger_reply_free(&reply);
+	if (!plain)
+		return;
+	model_read(&model, (int)(mail - model.mails), at_ms);
+	mail->ack_outcome = (int)outcome;
+	mail->acks += outcome != 0;
+	learn();
 }
 
 static void archive_some(void)
@@ -596,8 +659,8 @@ static void dispatch_one(const char *id)
 	if (r == ROGER_OK)
 		add_job(&reply.runs.items[0]);
 	else
-		assert_true(r == ROGER_EREFUSED && rg_str_is(request.agent, "evelyn") && heir &&
-			    !*heir);
+		assert_true(r == ROGER_EREFUSED && rg_str_is(request.agent, "evelyn") &&
+			    model.heir && !*model.heir);
 	roger_reply_free(&reply);
 }
 
@@ -845,8 +908,8 @@ static void retire_one(void)
 	const struct roger_retire_request undo = { .name = RG_STR("evelyn"), .undo = true };
 	struct roger_retire_reply reply = { 0 };
 
-	if (roger_retire(scene.roger, heir ? &undo : &request, &reply, NULL) == ROGER_OK)
-		heir = heir ? NULL : request.to.length ? "amelia" : "";
+	if (roger_retire(scene.roger, model.heir ? &undo : &request, &reply, NULL) == ROGER_OK)
+		model.heir = model.heir ? NULL : request.to.length ? "amelia" : "";
 	roger_reply_free(&reply);
 }
 
@@ -862,7 +925,7 @@ static void step(void)
 		      { 8, answer_one },  { 3, archive_some },	{ 5, bridge_once },
 		      { 4, wake_once },	  { 14, change_run },	{ 2, sweep_all },
 		      { 1, run_program }, { 8, change_letter }, { 4, turn_over },
-		      { 2, retire_one },  { 1, send_and_die } };
+		      { 2, retire_one },  { 1, send_and_die },	{ 4, mark_foreign } };
 	unsigned total = 0, at;
 	size_t i;
 
@@ -1536,7 +1599,6 @@ static void begin(uint64_t number)
 	has_breaker = draw(6) == 0;
 	is_damaged = draw(10) == 0;
 	skipped_number = 0;
-	heir = NULL;
 	waited_for = (struct sending){ 0 };
 	model = (struct model){ .cycle = "1", .attempts_max = 2 };
 	snprintf(config, sizeof config,

@@ -233,16 +233,6 @@ static int write_all(struct making *making, struct rg_tar *tar, struct roger_err
 	return r == ROGER_OK ? rg_tar_finish(tar, err) : r;
 }
 
-static int copy_name(struct roger_str name, const char *member, char to[4096],
-		     struct roger_err *err)
-{
-	if (name.length >= 4096)
-		return rg_fail_member(err, ROGER_EDATA, member, "%s: expected at most 4095 bytes",
-				      member);
-	snprintf(to, 4096, "%.*s", RG_STR_ARGS(name));
-	return ROGER_OK;
-}
-
 static int try_backup(struct making *making, const char *path, struct roger_err *err)
 {
 	struct rg_seal_key key;
@@ -276,7 +266,7 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 	struct making making;
 	char path[4096];
 	size_t i;
-	int tries = 0, r = copy_name(request->file, "file", path, err);
+	int tries = 0, r = rg_op_path(request->file, "file", path, err);
 
 	if (r < 0)
 		return r;
@@ -418,9 +408,9 @@ int rg_verb_restore(struct roger *roger, const struct roger_restore_request *req
 	int r;
 
 	(void)roger;
-	r = copy_name(request->file, "file", path, err);
+	r = rg_op_path(request->file, "file", path, err);
 	if (r == ROGER_OK)
-		r = copy_name(request->to, "to", to, err);
+		r = rg_op_path(request->to, "to", to, err);
 	if (r < 0)
 		return r;
 	r = rg_tar_open(path, &tar, err);

@@ -27,11 +27,9 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 	int r;
 
 	(void)roger;
-	if (request->path.length >= sizeof path)
-		return rg_fail_member(err, ROGER_EDATA, "path", "path: expected at most %zu bytes",
-				      sizeof path - 1);
-	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
-	r = rg_engine_check_store(path[0] ? path : ".", &elsewhere, err);
+	r = rg_op_path(request->path, "path", path, err);
+	if (r == ROGER_OK)
+		r = rg_engine_check_store(path[0] ? path : ".", &elsewhere, err);
 	if (r == ROGER_OK && rg_workspace_home(path[0] ? path : ".", root, &tree, &there, NULL) < 0)
 		tree.base[0] = '\0';
 	if (r == ROGER_OK)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ops/op.h"
+#include "ops/care/merge.h"
 #include "ops/proof/note.h"
 #include "ops/tools/trust.h"
 
@@ -35,16 +35,6 @@ static int open_workspace(struct side *side, const char *path, const char *place
 	return r;
 }
 
-static int copy_path(struct roger_str path, const char *member, char to[RG_PLACE_BYTES],
-		     struct roger_err *err)
-{
-	if (path.length >= RG_PLACE_BYTES)
-		return rg_fail_member(err, ROGER_EDATA, member, "%s: expected at most %d bytes",
-				      member, RG_PLACE_BYTES - 1);
-	snprintf(to, RG_PLACE_BYTES, "%.*s", RG_STR_ARGS(path));
-	return ROGER_OK;
-}
-
 /* A folder becomes a workspace, if it is none. */
 static int open_target(struct side *to, const struct side *from, const char *place,
 		       struct roger_err *err)
@@ -65,9 +55,9 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 	char path[RG_PLACE_BYTES], place[RG_PLACE_BYTES];
 	int r;
 
-	r = copy_path(request->from, "from", path, err);
+	r = rg_op_path(request->from, "from", path, err);
 	if (r == ROGER_OK)
-		r = copy_path(request->to, "to", place, err);
+		r = rg_op_path(request->to, "to", place, err);
 	if (r == ROGER_OK)
 		r = open_workspace(from, path[0] ? path : NULL, NULL, err);
 	return r == ROGER_OK ? open_target(to, from, place, err) : r;
@@ -123,7 +113,23 @@ static int check_setting(const struct side *from, const struct side *to, struct 
 
 /* ------------------------------------------------------------------- verb -- */
 
-static int move(struct side sides[2], struct rg_moved *moved, struct roger_err *err)
+/* A folder takes in what another one has. */
+static int take_in(struct side sides[2], struct roger_move_reply *reply, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = 400 };
+	struct roger from = { .workspace = sides[0].workspace, .engine = sides[0].engine };
+	struct roger to = { .workspace = sides[1].workspace, .engine = sides[1].engine };
+	struct rg_note entry = { .verb = RG_STR("move"), .from = sides[0].place };
+	int r = rg_merge(&from, &to, sides[1].place, reply, err);
+
+	rg_buf_printf(&numbers, "\"messages\":%lld,\"runs\":%lld", (long long)reply->messages,
+		      (long long)reply->runs);
+	entry.numbers = rg_buf_str(&numbers);
+	return r == ROGER_OK ? rg_note_write(&to, &entry, true, err) : r;
+}
+
+static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_reply *reply,
+		struct roger_err *err)
 {
 	const struct rg_move_wish wish = {
 		.here = sides[0].place,
@@ -142,6 +148,9 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_err *
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	if (r == ROGER_OK)
 		r = rg_engine_move(sides[0].engine, sides[1].engine, &wish, moved, err);
+	if (moved->occupied && !sides[0].workspace->config->store.length &&
+	    !sides[1].workspace->config->store.length)
+		r = take_in(sides, reply, err);
 	return r == ROGER_OK ? configure(&sides[0], &sides[1], err) : r;
 }
 
@@ -163,11 +172,11 @@ int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 	r = open_sides(&sides[0], &sides[1], request, err);
 	reply->already = r == ROGER_OK && rg_str_equal(sides[0].place, sides[1].place);
 	if (r == ROGER_OK)
-		r = reply->already ? stay(&sides[0], err) : move(sides, &moved, err);
+		r = reply->already ? stay(&sides[0], err) : move(sides, &moved, reply, err);
 	reply->journals = moved.journals;
 	reply->lines = moved.lines;
 	reply->bytes = moved.bytes;
-	reply->runs = moved.runs;
+	reply->runs += moved.runs;
 	if (r == ROGER_OK && (!rg_arena_copy(reply->memory, sides[0].place, &reply->from) ||
 			      !rg_arena_copy(reply->memory, sides[1].place, &reply->to)))
 		r = rg_fail_memory(err);

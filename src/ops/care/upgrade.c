@@ -11,11 +11,9 @@ int rg_verb_upgrade(struct roger *roger, const struct roger_upgrade_request *req
 	char path[4096];
 
 	(void)roger;
-	if (request->path.length >= sizeof path)
-		return rg_fail_member(err, ROGER_EDATA, "path", "path: expected at most %zu bytes",
-				      sizeof path - 1);
-	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
-	r = rg_workspace_open(path[0] ? path : NULL, &workspace, err);
+	r = rg_op_path(request->path, "path", path, err);
+	if (r == ROGER_OK)
+		r = rg_workspace_open(path[0] ? path : NULL, &workspace, err);
 	if (r == ROGER_OK)
 		r = rg_store_check(workspace->config, err);
 	if (r == ROGER_OK)

@@ -219,6 +219,9 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 			letter->delivered_at_ms = messages.items[0].read_at_ms;
 		else if (rg_dead_letter_open(letter, &messages.items[0], rg_clock_ms()))
 			letter->status = ROGER_UNDELIVERED;
+		/* A person has dealt with it in place of the recipient. */
+		else if (messages.items[0].read)
+			letter->status = ROGER_STALE;
 	}
 	return r;
 }

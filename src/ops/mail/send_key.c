@@ -393,7 +393,9 @@ static void note_refused(struct rg_sending *sending, const struct rg_draft *draf
 			 &due_ms, NULL) < 0 ||
 	    (answer != RG_SEND_NEW && answer != RG_SEND_AGAIN))
 		return;
-	if (history.last)
+	/* In another cycle than one that is over it is the first one, as if it were stored. */
+	if (history.last &&
+	    (answer == RG_SEND_AGAIN || rg_str_equal(history.last->cycle, draft->cycle)))
 		message.attempt = history.last->attempt + 1;
 	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
 }

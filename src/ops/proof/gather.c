@@ -10,9 +10,7 @@
 #include "facts/note.h"
 
 enum {
-	IDS_MAX = 500,	   /* of one question */
-	NOTES_MAX = 10000, /* of an agent, while its messages wait */
-	LATE_MS = 60000,   /* notes are written when all is done */
+	IDS_MAX = 500, /* of one question */
 };
 
 void rg_gathering_init(struct rg_gathering *gathering, struct roger *roger, struct rg_arena *arena)
@@ -141,75 +139,19 @@ int rg_gather_entries(struct rg_gathering *gathering, const struct rg_log_query 
 	return add_entries(gathering, &gathering->logs[query.log], &found, err);
 }
 
-/* From the first of an agent's messages to the last reading; 0: one of them is not read. */
-struct waiting {
-	struct roger_str agent;
-	int64_t since_ms, until_ms;
-	bool in_place; /* a person acknowledged one of them, and noted that */
-};
-
-static void add_waiting(struct waiting *waiting, const struct roger_message *message)
+int rg_gather_wakes(struct rg_gathering *gathering, const struct roger_message *messages,
+		    size_t count, struct roger_err *err)
 {
-	const bool ended = message->read && message->read_at_ms >= message->created_at_ms;
-
-	if (!waiting->agent.length)
-		*waiting = (struct waiting){ message->to, message->created_at_ms, 1, false };
-	waiting->in_place |= rg_message_in_place(message);
-	if (message->created_at_ms < waiting->since_ms)
-		waiting->since_ms = message->created_at_ms;
-	if (!ended)
-		waiting->until_ms = 0;
-	else if (waiting->until_ms && message->read_at_ms + LATE_MS > waiting->until_ms)
-		waiting->until_ms = message->read_at_ms + LATE_MS;
-}
-
-static int gather_notes_of(struct rg_gathering *gathering, const struct waiting *waiting,
-			   bool wakes, struct roger_err *err)
-{
-	static const enum rg_note_step steps[] = { RG_STEP_LOOK, RG_STEP_ACK, RG_STEP_WAKE,
-						   RG_STEP_ACK };
 	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
-				      .owner = waiting->agent,
-				      .since_ms = waiting->since_ms,
-				      .until_ms = waiting->until_ms,
-				      .limit = NOTES_MAX };
-	struct rg_log_entries found;
+				      .step = rg_note_step_name(RG_STEP_WAKE) };
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < 4 && r == ROGER_OK; i++) {
-		if ((steps[i] == RG_STEP_WAKE && !wakes) || (i == 3 && !waiting->in_place))
-			continue;
-		if (i == 3)
-			query.owner = RG_STR(RG_PERSON);
-		query.step = rg_note_step_name(steps[i]);
-		r = rg_engine_log_find(gathering->roger->engine, &query, gathering->arena, &found,
-				       err);
-		if (r == ROGER_OK)
-			r = add_entries(gathering, &gathering->logs[RG_LOG_ACTIVITY], &found, err);
-	}
-	return r;
-}
-
-int rg_gather_notes(struct rg_gathering *gathering, const struct roger_message *messages,
-		    size_t count, bool wakes, struct roger_err *err)
-{
-	struct rg_counter places = { .arena = gathering->arena };
-	struct waiting *all = rg_arena_get(gathering->arena, count * sizeof *all);
-	int64_t *place, agents = 0;
-	size_t i;
-	int r = all ? ROGER_OK : rg_fail_memory(err);
-
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		place = rg_counter_of(&places, messages[i].to);
-		if (!place)
-			return rg_fail_memory(err);
-		if (!*place)
-			*place = ++agents;
-		add_waiting(&all[*place - 1], &messages[i]);
+		query.owner = messages[i].to;
+		query.since_ms = messages[i].created_at_ms;
+		r = rg_gather_entries(gathering, &query, err);
 	}
-	for (i = 0; i < (size_t)agents && r == ROGER_OK; i++)
-		r = gather_notes_of(gathering, &all[i], wakes, err);
 	return r;
 }
 

@@ -58,10 +58,9 @@ RG_CHECKED int rg_gather_attempts(struct rg_gathering *gathering, struct roger_s
 /* The messages of the attempts gathered so far. */
 RG_CHECKED int rg_gather_attempted(struct rg_gathering *gathering, struct roger_err *err);
 
-/* What the recipients of these messages noted while they waited; wakes: of attempts to wake them,
- * too. */
-RG_CHECKED int rg_gather_notes(struct rg_gathering *gathering, const struct roger_message *messages,
-			       size_t count, bool wakes, struct roger_err *err);
+/* The attempts to wake the recipients of these messages since they were stored. */
+RG_CHECKED int rg_gather_wakes(struct rg_gathering *gathering, const struct roger_message *messages,
+			       size_t count, struct roger_err *err);
 
 /* The runs that fit; name stands in their documents somewhere. */
 typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);

@@ -8,15 +8,10 @@
 #include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
 
-/* Entries of the activity log that are looked at in one go. */
-enum { ACTIVITY_PAGE = 10000 };
-
-/* Beside those of enum roger_attempt_outcome. */
-enum { PENDING = ROGER_ERROR + 1 };
-
+/* Milliseconds; of many messages they take the most memory, so it grows in place. */
 struct spans {
 	int64_t *items;
-	size_t count;
+	size_t count, room;
 };
 
 /* A report on its way. */
@@ -24,15 +19,15 @@ struct counting {
 	struct rg_stream stream;
 	struct roger *roger;
 	struct roger_report_reply *reply;
-	struct rg_arena *arena;			   /* the reply's */
-	bool archived;				   /* the row that is seen */
-	struct spans latencies, looks;		   /* from stored to read; to the first look */
-	struct rg_table attempted;		   /* messages that were: struct attempted */
+	struct rg_arena *arena;	       /* the reply's */
+	int64_t plain;		       /* messages whose being stored is their attempt */
+	int64_t listed, kept_ms;       /* those from this byte and time on are no entries */
+	bool again;		       /* attempts are to be counted again */
+	struct spans latencies, looks; /* from stored to read; to the first look */
+	struct rg_table attempted;     /* messages that were: struct attempted */
 	struct rg_counter causes, targets, cycles; /* of dead letters */
 	struct rg_counter refusals;		   /* by cause */
 	struct rg_counter places;		   /* of agents in the list below, from 1 */
-	struct rg_counter earlier; /* attempts that timed out before the range: not counted yet */
-	bool before_range;
 	struct {
 		struct roger_agent_figures *items;
 		size_t count;
@@ -139,36 +134,52 @@ static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
 /* -------------------------------------------------------------- messages -- */
 
 /* From when it was stored, where its time is known, and no clock was set back in between. */
-static int add_span(struct counting *counting, struct spans *spans, const struct rg_event *event,
-		    struct roger_err *err)
+static int add_span(struct spans *spans, const struct rg_row *row, struct roger_err *err)
 {
-	const int64_t ms = event->said.at_ms - event->message->created_at_ms;
-	int64_t *place;
+	const int64_t ms = row->at_ms - row->since_ms;
+	int64_t *items;
 
-	if (event->undated || ms < 0)
+	if (row->flags & RG_ROW_UNDATED || !row->since_ms || ms < 0)
 		return ROGER_OK;
-	place = rg_arena_push(counting->arena, &spans->items, &spans->count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = ms;
+	if (spans->count == spans->room) {
+		items = realloc(spans->items, (2 * spans->room + 1024) * sizeof *items);
+		if (!items)
+			return rg_fail_memory(err);
+		spans->items = items;
+		spans->room = 2 * spans->room + 1024;
+	}
+	spans->items[spans->count++] = ms;
 	return ROGER_OK;
 }
 
-static int count_stored(struct counting *counting, const struct rg_event *event,
-			struct roger_err *err)
+static int count_stored(struct counting *counting, const struct rg_row *row, struct roger_err *err)
 {
-	struct roger_agent_figures *from = figures_of(counting, event->said.actor), *to;
+	struct roger_agent_figures *figures;
 
 	counting->reply->messages++;
-	counting->reply->unread += !event->message->read && !counting->archived;
-	if (from)
-		from->sent++;
-	to = from ? figures_of(counting, event->said.peer) : NULL;
-	if (!to)
+	if (row->flags & RG_ROW_PLAIN && row->byte >= counting->listed &&
+	    row->at_ms >= counting->kept_ms)
+		counting->plain++;
+	figures = figures_of(counting, row->actor);
+	if (!figures)
 		return rg_fail_memory(err);
-	to->received++;
-	to->read += event->message->read;
+	figures->sent++;
+	figures = figures_of(counting, row->peer);
+	if (!figures)
+		return rg_fail_memory(err);
+	figures->received++;
 	return ROGER_OK;
+}
+
+static int count_read(struct counting *counting, const struct rg_row *row, struct roger_err *err)
+{
+	struct roger_agent_figures *figures = figures_of(counting, row->actor);
+
+	if (!figures)
+		return rg_fail_memory(err);
+	counting->reply->read++;
+	figures->read++;
+	return add_span(&counting->latencies, row, err);
 }
 
 /* Nothing else is counted yet when messages are. */
@@ -176,31 +187,35 @@ static void count_afresh(struct counting *counting)
 {
 	struct roger_report_reply *reply = counting->reply;
 
-	reply->messages = reply->read = reply->unread = reply->looked = reply->acknowledged = 0;
+	counting->plain = reply->messages = reply->read = reply->looked = reply->acknowledged = 0;
 	counting->latencies.count = counting->looks.count = counting->agents.count = 0;
 	counting->places = (struct rg_counter){ .arena = counting->arena };
 }
 
-static int see_row(void *context, const struct rg_survey_row *row, struct roger_err *err)
+/* A message is looked at when it is, also after the time that it was sent in; all else is counted
+ * within that. */
+static int see_message(void *context, const struct rg_row *row, struct roger_err *err)
 {
 	struct counting *counting = context;
-	const int64_t at_ms = row && row->read_at_ms ? row->read_at_ms : 1;
-	struct roger_message message;
+	int r = ROGER_OK;
 
 	if (!row) {
 		count_afresh(counting);
 		return ROGER_OK;
 	}
-	counting->archived = row->archived;
-	message = (struct roger_message){ .id = row->id,
-					  .from = row->from,
-					  .to = row->to,
-					  .read = row->read,
-					  .created_at_ms = row->created_at_ms,
-					  .read_at_ms = row->read_at_ms,
-					  .claimed_by = row->claimed ? row->to : RG_STR(""),
-					  .acked_at_ms = row->acked ? at_ms : 0 };
-	return rg_stream_message(&counting->stream, &message, err);
+	if (rg_row_is_look(counting->roger, row, row->peer.length ? row->peer : row->actor)) {
+		counting->reply->looked++;
+		r = add_span(&counting->looks, row, err);
+	}
+	if (r < 0)
+		return r;
+	if (row->kind == ROGER_EVENT_SENT)
+		return count_stored(counting, row, err);
+	if (row->kind == ROGER_EVENT_READ && !(row->flags & RG_ROW_REPEAT))
+		return count_read(counting, row, err);
+	counting->reply->acknowledged +=
+		row->kind == ROGER_EVENT_ACKNOWLEDGED && !(row->flags & RG_ROW_REPEAT);
+	return ROGER_OK;
 }
 
 static void summarize(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95, int64_t *ret_max)
@@ -208,15 +223,22 @@ static void summarize(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95, i
 	*ret_p50 = rg_percentile(spans->items, spans->count, 50);
 	*ret_p95 = rg_percentile(spans->items, spans->count, 95);
 	*ret_max = rg_percentile(spans->items, spans->count, 100);
+	free(spans->items);
+	*spans = (struct spans){ 0 };
 }
 
 static int see_messages(struct counting *counting, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	int r;
+	const struct rg_row_query query = { .since_ms = reply->since_ms,
+					    .until_ms = reply->until_ms };
+	const struct rg_query unread = { .unread = true,
+					 .since_ms = reply->since_ms,
+					 .until_ms = reply->until_ms };
+	int r = rg_engine_rows(counting->roger->engine, &query, see_message, counting, err);
 
-	r = rg_engine_survey(counting->roger->engine, reply->since_ms, reply->until_ms, see_row,
-			     counting, err);
+	if (r == ROGER_OK)
+		r = rg_engine_count(counting->roger->engine, &unread, &reply->unread, err);
 	summarize(&counting->latencies, &reply->latency_p50_ms, &reply->latency_p95_ms,
 		  &reply->latency_max_ms);
 	summarize(&counting->looks, &reply->look_p50_ms, &reply->look_p95_ms, &reply->look_max_ms);
@@ -225,41 +247,32 @@ static int see_messages(struct counting *counting, struct roger_err *err)
 
 /* -------------------------------------------------------------- attempts -- */
 
-/* An attempt counts with its last line, and as late where an earlier one was a timeout. */
-static int count_attempt(struct counting *counting, const struct rg_event *event,
-			 struct roger_err *err)
+/* An attempt counts with its last line in the range; what timed out before that may be delivered
+ * late within it. */
+static int count_attempt(struct counting *counting, const struct rg_row *row, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	const struct roger_attempt *attempt = event->attempt;
 	int64_t *const by_outcome[] = { [ROGER_DELIVERED] = &reply->delivered,
 					[ROGER_TIMEOUT] = &reply->timeouts,
 					[ROGER_ERROR] = &reply->errors,
 					[RG_ATTEMPT_PENDING] = &reply->pending };
-	const struct roger_str id = attempt->message.length ? attempt->message : attempt->id;
-	const bool ranged = counting->before_range || counting->earlier.count;
-	int64_t *earlier = ranged ? rg_counter_of(&counting->earlier, attempt->id) : NULL;
-	const bool again = event->before && !(earlier && *earlier);
+	const struct roger_str id = row->message.length ? row->message : row->id;
+	const bool again = row->before && (reply->cycles.count || row->since_ms >= reply->since_ms);
 	struct attempted *attempted;
 	bool first;
 
-	if (ranged && !earlier)
-		return rg_fail_memory(err);
-	if (earlier)
-		*earlier = counting->before_range;
-	if (counting->before_range)
-		return ROGER_OK;
 	if (again)
-		--*by_outcome[event->before];
-	++*by_outcome[event->outcome];
+		--*by_outcome[row->before];
+	++*by_outcome[row->outcome];
 	reply->attempts += !again;
-	reply->retries += !again && attempt->attempt > 1;
-	reply->late += event->said.kind == ROGER_EVENT_LATE;
+	reply->retries += !again && row->number > 1;
+	reply->late += row->kind == ROGER_EVENT_LATE;
 	attempted = rg_table_put(&counting->attempted, rg_hash(0, id.data, id.length), &first);
 	if (!attempted)
 		return rg_fail_memory(err);
 	reply->attempted += first;
-	reply->attempted_delivered += event->outcome == ROGER_DELIVERED && !attempted->delivered;
-	attempted->delivered |= event->outcome == ROGER_DELIVERED;
+	reply->attempted_delivered += row->outcome == ROGER_DELIVERED && !attempted->delivered;
+	attempted->delivered |= row->outcome == ROGER_DELIVERED;
 	return ROGER_OK;
 }
 
@@ -273,24 +286,93 @@ static int add_one(struct rg_counter *counter, struct roger_str name, struct rog
 	return ROGER_OK;
 }
 
-static int count_timeout(struct counting *counting, const struct rg_event *event,
-			 struct roger_err *err)
+static int count_timeout(struct counting *counting, const struct rg_row *row, struct roger_err *err)
 {
-	struct roger_agent_figures *figures = figures_of(counting, event->said.actor);
+	struct roger_agent_figures *figures = figures_of(counting, row->actor);
 
 	if (!figures)
 		return rg_fail_memory(err);
-	figures->timeouts += (event->outcome == ROGER_TIMEOUT) - (event->before == ROGER_TIMEOUT);
+	figures->timeouts += (row->outcome == ROGER_TIMEOUT) - (row->before == ROGER_TIMEOUT);
 	return ROGER_OK;
 }
 
-/* Entries of a log: of a time, or of each cycle. */
-static int see_log(struct counting *counting, enum rg_log log, struct roger_err *err)
+/* The figures of attempts, and only these. */
+static void count_attempts_afresh(struct counting *counting)
+{
+	struct roger_report_reply *reply = counting->reply;
+	size_t i;
+
+	reply->attempts = reply->retries = reply->late = reply->attempted = 0;
+	reply->delivered = reply->timeouts = reply->errors = reply->pending = 0;
+	reply->attempted_delivered = 0;
+	for (i = 0; i < counting->agents.count; i++)
+		counting->agents.items[i].timeouts = 0;
+	rg_table_deinit(&counting->attempted);
+	rg_table_init(&counting->attempted, sizeof(struct attempted));
+	counting->refusals = (struct rg_counter){ .arena = counting->arena };
+}
+
+static int see_attempt(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct counting *counting = context;
+	int r;
+
+	if (!row) {
+		counting->again = true;
+		count_attempts_afresh(counting);
+		return ROGER_OK;
+	}
+	if (row->flags & RG_ROW_REPEAT)
+		return ROGER_OK;
+	r = count_attempt(counting, row, err);
+	if (r == ROGER_OK && (row->kind == ROGER_EVENT_TIMEOUT || row->kind == ROGER_EVENT_LATE))
+		r = count_timeout(counting, row, err);
+	if (r == ROGER_OK && row->kind == ROGER_EVENT_REFUSED)
+		r = add_one(&counting->refusals, row->detail, err);
+	return r;
+}
+
+static int see_any(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	(void)err;
+	*(bool *)context = row && row->outcome == ROGER_DELIVERED && row->flags & RG_ROW_PLAIN;
+	return *(bool *)context ? ROGER_EREFUSED : ROGER_OK;
+}
+
+/*
+ * Messages without a key have entries in the send logs up to some line, and none after it; what
+ * purge left out of these logs, it leaves out here.  Where it is not known up to which line, the
+ * logs are brought up first.
+ */
+static int find_plain(struct counting *counting, struct roger_err *err)
+{
+	const int64_t kept = counting->roger->workspace->config->cycles_kept;
+	const struct rg_row_query sends = { .log = RG_LOG_SENDS };
+	struct rg_engine *engine = counting->roger->engine;
+	struct roger_cycle_list cycles;
+	bool any = false;
+	int r = rg_engine_bring_sends_up(engine, false, err);
+
+	if (r == ROGER_OK && !rg_engine_sends_listed(engine)) {
+		r = rg_engine_rows(engine, &sends, see_any, &any, err);
+		if (any)
+			r = rg_engine_bring_sends_up(engine, true, err);
+	}
+	counting->listed = (int64_t)rg_engine_sends_listed(engine);
+	if (r == ROGER_OK)
+		r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
+	/* The first of them is the one that nobody opened. */
+	if (r == ROGER_OK && kept && (int64_t)cycles.count > kept)
+		counting->kept_ms = cycles.items[cycles.count - (size_t)kept].opened_at_ms;
+	return r;
+}
+
+/* Attempts of a time, or of each cycle. */
+static int see_attempts(struct counting *counting, struct roger_err *err)
 {
 	const struct roger_report_reply *reply = counting->reply;
 	const size_t count = reply->cycles.count ? reply->cycles.count : 1;
-	struct rg_log_query query = { .log = log, .plain = true };
-	struct rg_log_entries found;
+	struct rg_row_query query = { .log = RG_LOG_SENDS };
 	size_t i;
 	int r = ROGER_OK;
 
@@ -301,57 +383,39 @@ static int see_log(struct counting *counting, enum rg_log log, struct roger_err 
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		if (reply->cycles.count)
 			query.cycle = reply->cycles.items[i];
-		r = rg_engine_log_find(counting->roger->engine, &query, counting->stream.arena,
-				       &found, err);
-		if (r == ROGER_OK)
-			r = rg_stream_entries(&counting->stream, log, found.items, found.count,
-					      err);
+		r = rg_engine_rows(counting->roger->engine, &query, see_attempt, counting, err);
+		/* The index was damaged, and mended: the cycles before come again, too. */
+		if (counting->again && i) {
+			count_attempts_afresh(counting);
+			i = SIZE_MAX;
+		}
+		counting->again = false;
 	}
-	return r;
-}
-
-/* What timed out before the range may be delivered late within it. */
-static int see_earlier(struct counting *counting, struct roger_err *err)
-{
-	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .state =
-						    rg_str(rg_attempt_outcome_names[ROGER_TIMEOUT]),
-					    .until_ms = counting->reply->since_ms };
-	struct rg_log_entries found;
-	int r;
-
-	if (!query.until_ms || counting->reply->cycles.count)
-		return ROGER_OK;
-	r = rg_engine_log_find(counting->roger->engine, &query, counting->stream.arena, &found,
-			       err);
-	counting->before_range = true;
-	if (r == ROGER_OK)
-		r = rg_stream_entries(&counting->stream, RG_LOG_SENDS, found.items, found.count,
-				      err);
-	counting->before_range = false;
+	counting->reply->attempts += counting->plain;
+	counting->reply->delivered += counting->plain;
+	counting->reply->attempted += counting->plain;
+	counting->reply->attempted_delivered += counting->plain;
 	return r;
 }
 
 /* ---------------------------------------------------------- dead letters -- */
 
-static int count_letter(struct counting *counting, const struct rg_event *event,
+static int count_letter(struct counting *counting, const struct roger_dead_letter *letter,
 			struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	int64_t *const by_status[] = { [ROGER_UNDELIVERED] = &reply->dead_read,
+	int64_t *const by_status[] = { [ROGER_UNDELIVERED] = &reply->undelivered,
 				       [ROGER_REDELIVERED] = &reply->redelivered,
 				       [ROGER_STALE] = &reply->stale };
-	const bool read = event->message && event->message->read;
 	int r;
 
 	reply->dead_letters++;
-	++*(event->open ? &reply->undelivered
-	    : read	? &reply->dead_read
-			: by_status[event->letter->status]);
-	r = add_one(&counting->causes, event->letter->cause, err);
+	++*(letter->delivered_at_ms && letter->status != ROGER_STALE ? &reply->dead_read
+								     : by_status[letter->status]);
+	r = add_one(&counting->causes, letter->cause, err);
 	if (r == ROGER_OK)
-		r = add_one(&counting->targets, event->letter->to, err);
-	return r < 0 ? r : add_one(&counting->cycles, event->letter->cycle, err);
+		r = add_one(&counting->targets, letter->to, err);
+	return r < 0 ? r : add_one(&counting->cycles, letter->cycle, err);
 }
 
 static int figure_out(struct counting *counting, struct roger_err *err)
@@ -376,63 +440,31 @@ static int figure_out(struct counting *counting, struct roger_err *err)
 
 /* ------------------------------------------------------------- activities -- */
 
-/* Most notes of roger tell of something that went well, and need not be read. */
-static bool may_count(struct roger_str text)
+static int see_note(void *context, const struct rg_row *row, struct roger_err *err)
 {
-	static const char *const marks[] = { "\"duplicates\":", "\"FAILURE\"" };
-	size_t i;
+	struct roger_report_reply *reply = ((struct counting *)context)->reply;
 
-	for (i = 0; i < sizeof marks / sizeof *marks; i++)
-		if (memmem(text.data, text.length, marks[i], strlen(marks[i])))
-			return true;
-	return rg_note_may_be(text, 1U << RG_NOTE_WOKEN | 1U << RG_NOTE_LOOKED |
-					    1U << RG_NOTE_ACKNOWLEDGED);
-}
-
-/* A message is looked at when it is, also after the time that it was sent in; all else is
- * counted within. */
-static void count_note(struct roger_report_reply *reply, const struct rg_note *note)
-{
-	const bool done = note->entry.status == ROGER_SUCCESS;
-
-	if (!is_within(reply, note->entry.at_ms))
-		return;
-	if (note->kind == RG_NOTE_SENT) {
-		reply->duplicates += note->duplicates;
-		reply->conflicts += note->failure == RG_FAILURE_KEY;
-	} else if (note->kind == RG_NOTE_WOKEN) {
-		reply->wakes++;
-		reply->failed_wakes += !done;
+	(void)err;
+	if (!row) {
+		reply->duplicates = reply->conflicts = reply->wakes = reply->failed_wakes = 0;
+		return ROGER_OK;
 	}
+	reply->duplicates += row->number;
+	reply->conflicts += (row->flags & RG_ROW_CONFLICT) != 0;
+	reply->wakes += row->kind == ROGER_EVENT_WAKE;
+	reply->failed_wakes += row->kind == ROGER_EVENT_WAKE &&
+			       !rg_str_is(row->state, rg_status_names[ROGER_SUCCESS]);
+	return ROGER_OK;
 }
 
-static int see_activities(struct counting *counting, struct roger_err *err)
+static int see_notes(struct counting *counting, struct roger_err *err)
 {
-	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
-				      .kind = rg_str(rg_action_names[ROGER_TOOL_EXEC]),
-				      .since_ms = counting->reply->since_ms,
-				      .limit = ACTIVITY_PAGE };
-	struct rg_arena *const kept = counting->stream.arena;
-	struct rg_log_entries found = { 0 };
-	struct rg_arena *arena;
-	size_t i;
-	int r;
+	const struct rg_row_query query = { .log = RG_LOG_ACTIVITY,
+					    .counted = true,
+					    .since_ms = counting->reply->since_ms,
+					    .until_ms = counting->reply->until_ms };
 
-	do {
-		found.count = 0;
-		counting->stream.arena = arena = rg_arena_new();
-		r = arena ? rg_engine_log_find(counting->roger->engine, &query, arena, &found, err)
-			  : rg_fail_memory(err);
-		for (i = 0; r == ROGER_OK && i < found.count; i++)
-			if (may_count(found.items[i].text))
-				r = rg_stream_entries(&counting->stream, RG_LOG_ACTIVITY,
-						      &found.items[i], 1, err);
-		if (r == ROGER_OK && found.count)
-			query.after = found.items[found.count - 1].position;
-		rg_arena_free(arena);
-	} while (r == ROGER_OK && found.count == ACTIVITY_PAGE);
-	counting->stream.arena = kept;
-	return r;
+	return rg_engine_rows(counting->roger->engine, &query, see_note, counting, err);
 }
 
 /* ------------------------------------------------------------------ runs -- */
@@ -479,34 +511,9 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 {
 	struct counting *counting = context;
 	struct roger_report_reply *reply = counting->reply;
-	int r;
 
-	if (event->note)
-		count_note(reply, event->note);
-	if (event->attempt) {
-		r = count_attempt(counting, event, err);
-		if (r < 0 || counting->before_range)
-			return r;
-	}
-	switch (event->note ? ROGER_EVENT_ACTIVITY : (enum roger_event_kind)event->said.kind) {
-	case ROGER_EVENT_SENT:
-		return count_stored(counting, event, err);
-	case ROGER_EVENT_LOOKED:
-		reply->looked++;
-		return add_span(counting, &counting->looks, event, err);
-	case ROGER_EVENT_READ:
-		reply->read++;
-		return add_span(counting, &counting->latencies, event, err);
-	case ROGER_EVENT_ACKNOWLEDGED:
-		reply->acknowledged++;
-		break;
-	case ROGER_EVENT_TIMEOUT:
-	case ROGER_EVENT_LATE:
-		return count_timeout(counting, event, err);
-	case ROGER_EVENT_REFUSED:
-		return add_one(&counting->refusals, event->attempt->cause, err);
-	case ROGER_EVENT_DEAD_LETTER:
-		return count_letter(counting, event, err);
+	(void)err;
+	switch ((enum roger_event_kind)event->said.kind) {
 	case ROGER_EVENT_DISPATCHED:
 		count_run(reply, event->document);
 		break;
@@ -522,6 +529,31 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 	return ROGER_OK;
 }
 
+/* Dead letters of a time, or of each cycle. */
+static int see_letters(struct counting *counting, struct roger_err *err)
+{
+	const struct roger_report_reply *reply = counting->reply;
+	const size_t count = reply->cycles.count ? reply->cycles.count : 1;
+	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
+	struct rg_records found;
+	size_t i, k;
+	int r = ROGER_OK;
+
+	if (!reply->cycles.count) {
+		query.since_ms = reply->since_ms;
+		query.until_ms = reply->until_ms;
+	}
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		if (reply->cycles.count)
+			query.cycle = reply->cycles.items[i];
+		r = rg_dead_letters_find(counting->roger, &query, counting->stream.arena, &found,
+					 err);
+		for (k = 0; k < found.count && r == ROGER_OK; k++)
+			r = count_letter(counting, &found.letters[k], err);
+	}
+	return r;
+}
+
 static int see_all(struct counting *counting, struct roger_err *err)
 {
 	struct rg_arena *scratch = rg_arena_new();
@@ -530,15 +562,15 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	rg_stream_init(&counting->stream, counting->roger, scratch, count, counting);
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
 	if (r == ROGER_OK)
-		r = see_activities(counting, err);
+		r = see_notes(counting, err);
+	if (r == ROGER_OK)
+		r = find_plain(counting, err);
 	if (r == ROGER_OK)
 		r = see_messages(counting, err);
 	if (r == ROGER_OK)
-		r = see_earlier(counting, err);
+		r = see_attempts(counting, err);
 	if (r == ROGER_OK)
-		r = see_log(counting, RG_LOG_SENDS, err);
-	if (r == ROGER_OK)
-		r = see_log(counting, RG_LOG_DEAD_LETTERS, err);
+		r = see_letters(counting, err);
 	if (r == ROGER_OK)
 		r = see_runs(counting, err);
 	rg_table_deinit(&counting->attempted);
@@ -566,8 +598,7 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 				     .targets.arena = reply->memory,
 				     .cycles.arena = reply->memory,
 				     .refusals.arena = reply->memory,
-				     .places.arena = reply->memory,
-				     .earlier.arena = reply->memory };
+				     .places.arena = reply->memory };
 	struct rg_breakers breakers;
 	int r;
 
@@ -589,13 +620,3 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		(struct roger_agent_figures_list){ counting.agents.items, counting.agents.count };
 	return ROGER_OK;
 }
-
-#define FIGURE(member, flags, help)                                                                \
-	{                                                                                          \
-#member, ROGER_INT, AT(member), flags, NULL, NULL, help                            \
-	}
-#define NUMBER(member, help) FIGURE(member, 0, help)
-#define MEASURE(member, help) FIGURE(member, ROGER_MEASURED, help)
-#undef MEASURE
-#undef NUMBER
-#undef FIGURE

@@ -21,7 +21,7 @@
 #include "ops/tools/trust.h"
 
 enum {
-	LINES_MAX = 2000,   /* newest lines of dead letters that are looked at */
+	LETTERS_MAX = 2000, /* open dead letters */
 	REFUSED_MAX = 200,  /* newest refusals of the cycle, not older than a day */
 	WAITING_MAX = 2000, /* messages with a lease, or to be read by some time */
 	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
@@ -240,39 +240,6 @@ static struct group *group_of(struct looking *looking, struct groups *groups, st
 	return group;
 }
 
-static int see_letter(struct looking *looking, const struct rg_event *event)
-{
-	const struct roger_dead_letter *letter = event->letter;
-	struct group *group;
-
-	if (rg_str_equal(letter->cycle, looking->reply->cycle) && looking->in_cycle++ == 0)
-		looking->in_cycle_ms = letter->at_ms;
-	if (!event->open)
-		return ROGER_OK;
-	group = group_of(looking, &looking->letters, letter->to);
-	if (!group)
-		return ROGER_ENOMEM;
-	if (!group->count++ || letter->at_ms < group->since_ms) {
-		group->since_ms = letter->at_ms;
-		group->id = letter->id;
-		group->gone = !event->message || event->message->archived_at_ms;
-	}
-	return ROGER_OK;
-}
-
-static int see_refused(struct looking *looking, const struct rg_event *event)
-{
-	struct group *group = group_of(looking, &looking->refused, event->said.actor);
-	struct roger_attempt *place = group ? rg_arena_push(looking->arena, &group->refused.items,
-							    &group->refused.count, sizeof *place)
-					    : NULL;
-
-	if (!place)
-		return ROGER_ENOMEM;
-	*place = *event->attempt;
-	return ROGER_OK;
-}
-
 static int see_run(struct looking *looking, enum topic topic, const struct rg_event *event)
 {
 	const struct roger_run *run = &event->document->run;
@@ -354,16 +321,12 @@ static int see_damage(struct looking *looking, const struct roger_damage *damage
 		   rg_damage_closes(damage) ? "; nothing is sent until a person accepts that" : "");
 }
 
-/* What is open is a concern; of the dead letters of a cycle all count. */
+/* What is open is a concern. */
 static int see(void *context, const struct rg_event *event, struct roger_err *err)
 {
 	struct looking *looking = context;
 
 	(void)err;
-	if (event->said.kind == ROGER_EVENT_DEAD_LETTER)
-		return see_letter(looking, event);
-	if (event->said.kind == ROGER_EVENT_REFUSED)
-		return see_refused(looking, event);
 	if (!event->open)
 		return ROGER_OK;
 	switch ((enum roger_event_kind)event->said.kind) {
@@ -443,43 +406,103 @@ static int say_refused(struct looking *looking)
 	return r;
 }
 
-/* The newest entries of a log, in their order. */
-static int look_at_newest(struct looking *looking, enum rg_log log, struct roger_str state,
-			  int64_t limit, struct roger_err *err)
-{
-	const bool sends = log == RG_LOG_SENDS;
-	const struct rg_log_query query = { .log = log,
-					    .state = state,
-					    .cycle = sends ? looking->reply->cycle : RG_STR(""),
-					    .since_ms = sends ? looking->now_ms - refused_ms : 0,
-					    .newest = true,
-					    .limit = limit };
-	struct rg_log_entries found;
-	struct rg_log_entry *entries;
-	size_t i;
-	int r;
-
-	r = rg_engine_log_find(looking->roger->engine, &query, looking->arena, &found, err);
-	if (r < 0)
-		return r;
-	entries = rg_arena_get(looking->arena, found.count * sizeof *entries);
-	if (!entries)
-		return rg_fail_memory(err);
-	for (i = 0; i < found.count; i++)
-		entries[i] = found.items[found.count - 1 - i];
-	return rg_stream_entries(&looking->stream, log, entries, found.count, err);
-}
-
 static void sort(struct groups *groups)
 {
 	if (groups->count)
 		qsort(groups->items, groups->count, sizeof *groups->items, compare_groups);
 }
 
+/* What nothing has settled, by its rows: the newest of them, each with its log's id. */
+struct open_rows {
+	struct rg_arena *arena;
+	struct open_row {
+		struct roger_str id, owner;
+	} * items;
+	size_t count;
+	int64_t in_cycle, since_ms; /* letters of the cycle that is asked for, and the first */
+};
+
+static int see_open(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct open_rows *open = context;
+	struct open_row *place;
+
+	if (!row) {
+		open->count = 0;
+		return ROGER_OK;
+	}
+	place = rg_arena_push(open->arena, &open->items, &open->count, sizeof *place);
+	return place && rg_arena_copy(open->arena, row->id, &place->id) &&
+			       rg_arena_copy(open->arena, row->actor, &place->owner)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int see_of_cycle(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct open_rows *open = context;
+
+	(void)err;
+	if (!row)
+		open->in_cycle = 0;
+	else if (row->kind == ROGER_EVENT_DEAD_LETTER && !(row->flags & RG_ROW_REPEAT) &&
+		 !open->in_cycle++)
+		open->since_ms = row->at_ms;
+	return ROGER_OK;
+}
+
+/* Does its mailbox not have it any more? */
+static int is_gone(struct looking *looking, struct roger_str message, bool *ret_gone,
+		   struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &message, .id_count = 1 };
+	struct roger_message_list found;
+	int r = rg_engine_find(looking->roger->engine, &query, looking->arena, &found, err);
+
+	*ret_gone = r == ROGER_OK && !found.count;
+	return r;
+}
+
+static int look_at_letter(struct looking *looking, struct roger_str id, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id, .states = true };
+	const struct roger_dead_letter *letter;
+	struct rg_records found;
+	struct group *group;
+	int r;
+
+	r = rg_dead_letters_find(looking->roger, &query, looking->arena, &found, err);
+	if (r < 0 || !found.count || found.letters->delivered_at_ms ||
+	    found.letters->status != ROGER_UNDELIVERED)
+		return r;
+	letter = found.letters;
+	group = group_of(looking, &looking->letters, letter->to);
+	if (!group)
+		return rg_fail_memory(err);
+	if (group->count++ && letter->at_ms >= group->since_ms)
+		return ROGER_OK;
+	group->since_ms = letter->at_ms;
+	group->id = letter->id;
+	return is_gone(looking, letter->message, &group->gone, err);
+}
+
 static int look_at_letters(struct looking *looking, struct roger_err *err)
 {
-	int r = look_at_newest(looking, RG_LOG_DEAD_LETTERS, RG_STR(""), LINES_MAX, err);
+	struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS, .open = ROGER_EVENT_DEAD_LETTER };
+	struct open_rows open = { .arena = looking->arena };
+	size_t i;
+	int r;
 
+	r = rg_engine_rows(looking->roger->engine, &rows, see_open, &open, err);
+	i = open.count > LETTERS_MAX ? open.count - LETTERS_MAX : 0;
+	for (; r == ROGER_OK && i < open.count; i++)
+		r = look_at_letter(looking, open.items[i].id, err);
+	rows.open = 0;
+	rows.cycle = looking->reply->cycle;
+	if (r == ROGER_OK)
+		r = rg_engine_rows(looking->roger->engine, &rows, see_of_cycle, &open, err);
+	looking->in_cycle = open.in_cycle;
+	looking->in_cycle_ms = open.since_ms;
 	sort(&looking->letters);
 	return r < 0 ? r : say_letters(looking);
 }
@@ -534,15 +557,48 @@ static int judge_refused(struct looking *looking, struct group *group, struct ro
 	return r;
 }
 
-/* A person has seen it at once, and whoever retired sends nothing. */
+static int add_refused(struct looking *looking, const struct open_row *row, struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_SENDS, .owner = row->owner, .id = row->id, .states = true
+	};
+	struct roger_attempt *place;
+	struct rg_records found;
+	struct group *group;
+	int r = rg_records_read(looking->roger, &query, looking->arena, &found, err);
+
+	if (r < 0 || !found.count || found.attempts->outcome != ROGER_ERROR ||
+	    found.attempts->pending)
+		return r;
+	group = group_of(looking, &looking->refused, found.attempts->from);
+	place = group ? rg_arena_push(looking->arena, &group->refused.items, &group->refused.count,
+				      sizeof *place)
+		      : NULL;
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *found.attempts;
+	return ROGER_OK;
+}
+
+/* Refusals of a day, by their senders.  A person has seen it at once, and whoever retired sends
+ * nothing. */
 static int look_at_refused(struct looking *looking, struct roger_err *err)
 {
+	const struct rg_row_query rows = { .log = RG_LOG_SENDS,
+					   .open = ROGER_EVENT_REFUSED,
+					   .cycle = looking->reply->cycle,
+					   .since_ms = looking->now_ms - refused_ms };
+	struct open_rows open = { .arena = looking->arena };
 	struct roger_retired_list retired;
 	struct group *group;
 	size_t i;
-	int r;
+	int r = rg_engine_bring_sends_up(looking->roger->engine, false, err);
 
-	r = look_at_newest(looking, RG_LOG_SENDS, RG_STR("error"), REFUSED_MAX, err);
+	if (r == ROGER_OK)
+		r = rg_engine_rows(looking->roger->engine, &rows, see_open, &open, err);
+	i = open.count > REFUSED_MAX ? open.count - REFUSED_MAX : 0;
+	for (; r == ROGER_OK && i < open.count; i++)
+		r = add_refused(looking, &open.items[i], err);
 	if (r == ROGER_OK && looking->refused.count)
 		r = rg_agents_retired(looking->roger, looking->arena, &retired, err);
 	for (i = 0; r == ROGER_OK && i < looking->refused.count; i++) {
@@ -575,7 +631,6 @@ static int look_at_runs(struct looking *looking, struct roger_err *err)
 static int look_at_waiting(struct looking *looking, struct roger_err *err)
 {
 	struct rg_gathering found;
-	struct rg_states states;
 	struct roger_strs ids;
 	int r;
 
@@ -584,12 +639,10 @@ static int look_at_waiting(struct looking *looking, struct roger_err *err)
 			      err);
 	if (r == ROGER_OK)
 		r = rg_gather_ids(&found, ids.items, ids.count, err);
-	if (r == ROGER_OK)
-		r = rg_engine_states(looking->roger->engine, found.messages.items,
-				     found.messages.count, looking->arena, &states, err);
+	rg_gathering_sort(&found);
 	return r < 0 ? r
 		     : rg_stream_messages(&looking->stream, found.messages.items,
-					  found.messages.count, &states, err);
+					  found.messages.count, err);
 }
 
 static int look_at_damages(struct looking *looking, struct roger_err *err)
@@ -670,7 +723,10 @@ static int judge_mailbox(struct looking *looking, const struct rg_names *ghosts,
 			 const struct roger_retired_list *retired, struct mailbox *mailbox,
 			 struct roger_err *err)
 {
-	const struct rg_query query = { .to = mailbox->name, .unread = true, .limit = 1 };
+	/* With a time it is asked of the tables, which find one without reading many. */
+	const struct rg_query query = {
+		.to = mailbox->name, .unread = true, .since_ms = 1, .limit = 1
+	};
 	const struct roger_retired *gone = rg_retired_find(retired, mailbox->name);
 	struct roger_message_list found;
 	int r;

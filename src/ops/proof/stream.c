@@ -5,26 +5,20 @@
 
 #include "facts/message.h"
 #include "facts/note.h"
+#include "facts/person.h"
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
 
-/* What was seen of a message so far. */
+/* A message that is told of. */
 struct life {
-	uint64_t id;		     /* hashed */
-	const struct rg_state *last; /* its state before; NULL: none */
-	int64_t at_ms;		     /* of the last event that has a time */
-	bool held, looked, acknowledged;
+	uint64_t id; /* hashed */
+	const struct roger_message *message;
+	bool held;	 /* under a lease that no line ended */
 	int64_t attempt; /* the last one that the send log knows */
-	struct noted {
-		int64_t at_ms, line; /* 0: it is not noted */
-		struct roger_str file;
-		struct roger_str ran; /* who ran it, or "" */
-	} shown, read, acked;	      /* the first time */
-	struct {
-		struct noted *items;
-		size_t count, used;
-	} claims; /* by the notes */
 };
+
+/* Notes are written when all is done. */
+enum { LATE_MS = 60000, NOTES_MAX = 64, ROWS_MAX = 500 };
 
 void rg_stream_init(struct rg_stream *stream, struct roger *roger, struct rg_arena *arena,
 		    rg_event_see *see, void *context)
@@ -62,350 +56,303 @@ static int see(struct rg_stream *stream, const struct rg_event *event, struct ro
 
 /* -------------------------------------------------------------- messages -- */
 
-static struct rg_event of_message(const struct rg_stream *stream, const struct rg_state *state,
-				  enum roger_event_kind kind, int64_t at_ms)
+static struct rg_event of_message(const struct roger_message *message, enum roger_event_kind kind,
+				  int64_t at_ms)
 {
-	const struct roger_message *message = &state->message;
-	const bool told = state->line != 0;
-
-	return (struct rg_event){
-		.said = { .kind = (int)kind,
-			  .at_ms = at_ms,
-			  .message = message->id,
-			  .issue = message->issue,
-			  .key = message->key,
-			  .seq = message->seq,
-			  .type = message->type,
-			  .bytes = state->bytes,
-			  .actor = message->to,
-			  .peer = message->from,
-			  .file = told ? stream->roger->workspace->config->jsonl_file : RG_STR(""),
-			  .line = state->line },
-		.line = state->line,
-		.byte = state->byte,
-		.message = message,
-	};
+	return (struct rg_event){ .said = { .kind = (int)kind,
+					    .at_ms = at_ms,
+					    .message = message->id,
+					    .issue = message->issue,
+					    .key = message->key,
+					    .seq = message->seq,
+					    .type = message->type,
+					    .bytes = (int64_t)message->content.length,
+					    .actor = message->to,
+					    .peer = message->from },
+				  .message = message };
 }
 
-/* As it is: where its time is not known, it comes after what was before it. */
-static int see_dated(struct rg_stream *stream, struct life *life, struct rg_event *event,
-		     struct roger_err *err)
+/* Who ran a verb, for people: "uid 1000, bash, pts/3", or "token bob 1a2b3c4d". */
+static int print_ran(struct rg_stream *stream, const struct rg_note *note,
+		     struct roger_str *ret_ran, struct roger_err *err)
 {
-	event->undated = !event->said.at_ms;
-	if (event->undated)
-		event->said.at_ms = life->at_ms;
-	life->at_ms = event->said.at_ms;
-	return see(stream, event, err);
+	static const char member[] = "\"uid\":";
+	const struct roger_str more = note->numbers;
+	const char *uid =
+		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
+
+	*ret_ran = note->login;
+	if (!uid)
+		return ROGER_OK;
+	return rg_arena_print(stream->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
+			      strtoll(uid + sizeof member - 1, NULL, 10),
+			      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
+			      note->terminal.length ? ", " : "", RG_STR_ARGS(note->terminal))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
-/* What is written to a file was not looked at. */
-static bool is_file_only(const struct rg_stream *stream, struct roger_str agent)
+static bool names(const struct rg_note *note, struct roger_str id)
 {
-	const struct roger_strs *names = &stream->roger->workspace->config->file_only;
 	size_t i;
 
-	for (i = 0; i < names->count; i++)
-		if (rg_str_equal(names->items[i], agent))
+	for (i = 0; i < note->ids.count; i++)
+		if (rg_str_equal(note->ids.items[i], id))
 			return true;
 	return false;
 }
 
-/* Who takes it sees it, unless it was seen before. */
-static int see_taking(struct rg_stream *stream, struct life *life, struct rg_event *taking,
-		      struct roger_err *err)
+/* The first note of such a verb, from then on and until so long after, that names the message:
+ * when it was, if the event says nothing of that, and who ran it. */
+static int look_for_note(struct rg_stream *stream, enum rg_note_kind kind, int64_t until_ms,
+			 struct rg_event *event, bool *ret_found, struct roger_err *err)
 {
-	struct rg_event looked;
-	int r = ROGER_OK;
-
-	/* What another program marked says nothing of a look. */
-	if (!life->looked && !taking->foreign && !is_file_only(stream, taking->message->to)) {
-		life->looked = true;
-		looked = *taking;
-		looked.said.kind = ROGER_EVENT_LOOKED;
-		looked.said.words = taking->said.kind == ROGER_EVENT_CLAIMED ? RG_STR("by claim")
-									     : RG_STR("by receive");
-		looked.echo = true;
-		r = see_dated(stream, life, &looked, err);
-	}
-	return r < 0 ? r : see_dated(stream, life, taking, err);
-}
-
-/* What a note tells of a message. */
-static int see_noted(struct rg_stream *stream, const struct rg_state *state,
-		     enum roger_event_kind kind, const struct noted *noted, bool *ret_done,
-		     struct roger_err *err)
-{
-	struct rg_event event;
-
-	if (*ret_done || !noted->at_ms)
-		return ROGER_OK;
-	event = of_message(stream, state, kind, noted->at_ms);
-	*ret_done = event.echo = true;
-	event.said.file = noted->file;
-	event.said.line = noted->line;
-	event.line = event.byte = 0;
-	return see(stream, &event, err);
-}
-
-static int see_stored(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-		      struct roger_err *err)
-{
-	const struct roger_message *message = &state->message;
-	struct rg_event event = of_message(stream, state, ROGER_EVENT_SENT, message->created_at_ms);
+	const struct rg_log_query query = {
+		.log = RG_LOG_ACTIVITY,
+		.owner = rg_str_is(event->said.actor, RG_PERSON) ? RG_STR(RG_PERSON)
+								 : event->message->to,
+		.step = rg_note_step_name(kind == RG_NOTE_ACKNOWLEDGED ? RG_STEP_ACK
+								       : RG_STEP_LOOK),
+		.since_ms = event->said.at_ms ? event->said.at_ms : 1,
+		.until_ms = until_ms + LATE_MS,
+		.limit = NOTES_MAX,
+	};
+	struct rg_log_entries found;
+	struct rg_note note;
+	size_t i;
 	int r;
 
-	event.said.actor = message->from;
-	event.said.peer = message->to;
-	r = see_dated(stream, life, &event, err);
-	return r < 0 ? r
-		     : see_noted(stream, state, ROGER_EVENT_LOOKED, &life->shown, &life->looked,
-				 err);
-}
-
-/* The first note of a claim that can be the one of this lease; notes may come late. */
-static struct noted find_claim(struct life *life, int64_t until_ms)
-{
-	enum { LATE_MS = 60000 };
-	const struct noted none = { 0 };
-	struct noted noted;
-
-	while (life->claims.used < life->claims.count) {
-		noted = life->claims.items[life->claims.used];
-		if (noted.at_ms > until_ms + LATE_MS)
-			break;
-		life->claims.used++;
-		if (noted.at_ms >= life->at_ms)
-			return noted.at_ms <= until_ms ? noted : none;
+	*ret_found = false;
+	r = rg_engine_log_find(stream->roger->engine, &query, stream->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		r = rg_note_read(found.items[i].text, stream->arena, &note, err);
+		if (r < 0 || note.kind != (int)kind || !names(&note, event->said.message))
+			continue;
+		*ret_found = true;
+		if (event->undated && note.entry.at_ms <= until_ms) {
+			event->said.at_ms = note.entry.at_ms;
+			event->undated = false;
+		}
+		return print_ran(stream, &note, &event->ran, err);
 	}
-	return none;
-}
-
-static int see_lease_end(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-			 struct roger_err *err)
-{
-	const struct rg_state *before = life->last;
-	const struct roger_message *after = &state->message;
-	const bool done = after->read || after->archived_at_ms;
-	const int64_t end_ms = after->read ? after->read_at_ms : after->archived_at_ms;
-	struct rg_event event = of_message(stream, before, ROGER_EVENT_LEASE_EXPIRED,
-					   before->message.claimed_until_ms);
-
-	life->held = false;
-	if (!done && rg_str_equal(before->message.claimed_by, after->claimed_by) &&
-	    after->claimed_until_ms < before->message.claimed_until_ms) {
-		event = of_message(stream, state, ROGER_EVENT_RETURNED, after->claimed_until_ms);
-		event.said.actor = after->claimed_by;
-	} else if (done && end_ms < before->message.claimed_until_ms) {
-		return ROGER_OK;
-	}
-	return see_dated(stream, life, &event, err);
-}
-
-static int see_claim(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-		     struct roger_err *err)
-{
-	const struct noted noted = find_claim(life, state->message.claimed_until_ms);
-	/* Lines of older programs do not say when: who got it may have noted that. */
-	const int64_t at_ms = state->message.claimed_at_ms;
-	struct rg_event event =
-		of_message(stream, state, ROGER_EVENT_CLAIMED, at_ms ? at_ms : noted.at_ms);
-
-	life->held = true;
-	event.ran = noted.ran;
-	event.said.actor = state->message.claimed_by;
-	event.before_ms = state->message.claimed_until_ms;
-	return see_taking(stream, life, &event, err);
-}
-
-static int see_lease(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-		     struct roger_err *err)
-{
-	const struct roger_message *before = life->last ? &life->last->message : NULL,
-				   *after = &state->message;
-	const bool same = before && rg_str_equal(before->claimed_by, after->claimed_by),
-		   again = same && before->claimed_until_ms == after->claimed_until_ms,
-		   shorter = same && before->claimed_until_ms > after->claimed_until_ms,
-		   done = after->read || after->archived_at_ms;
-	int r = ROGER_OK;
-
-	if (life->held && (done || !again))
-		r = see_lease_end(stream, life, state, err);
-	if (r < 0 || done || again || shorter || !after->claimed_by.length)
-		return r;
-	return see_claim(stream, life, state, err);
-}
-
-static int see_handed(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-		      struct roger_err *err)
-{
-	const int64_t at_ms = state->message.handed_at_ms;
-	struct rg_event event;
-
-	if (!at_ms || (life->last && life->last->message.handed_at_ms))
-		return ROGER_OK;
-	event = of_message(stream, state, ROGER_EVENT_HANDED, at_ms);
-	event.said.actor = RG_STR("roger");
-	event.said.peer = state->message.to;
-	event.said.words = RG_STR("into its file");
-	return see_dated(stream, life, &event, err);
-}
-
-static int see_reading(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-		       struct roger_err *err)
-{
-	const struct roger_message *after = &state->message;
-	struct rg_event event;
-
-	if (!after->read || (life->last && life->last->message.read) || rg_message_in_place(after))
-		return ROGER_OK;
-	event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
-	event.foreign = state->foreign;
-	event.handed = !state->foreign && after->handed_at_ms && is_file_only(stream, after->to);
-	/* Acked without having been received: that is the reading, too. */
-	event.ran = life->read.at_ms ? life->read.ran : life->acked.ran;
-	return see_taking(stream, life, &event, err);
-}
-
-/*
- * Where the line does not say when, as lines of older programs: read under a lease
- * that was in force, it was acknowledged by the worker.
- */
-static int see_acknowledged(struct rg_stream *stream, struct life *life,
-			    const struct rg_state *state, bool held, struct roger_err *err)
-{
-	const struct roger_message *before = life->last ? &life->last->message : NULL,
-				   *after = &state->message;
-	const bool by_worker = held && after->read && before->claimed_until_ms > after->read_at_ms;
-	struct rg_event event;
-
-	if (after->acked_at_ms ? before && before->acked_at_ms == after->acked_at_ms &&
-					 before->ack_outcome == after->ack_outcome
-			       : !by_worker)
-		return ROGER_OK;
-	life->acknowledged = true;
-	event = of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
-			   after->acked_at_ms ? after->acked_at_ms : after->read_at_ms);
-	event.ran = life->acked.ran;
-	if (after->acked_at_ms && after->claimed_by.length)
-		event.said.actor = after->claimed_by;
-	else if (by_worker)
-		event.said.actor = before->claimed_by;
-	event.said.words = after->ack_outcome ? rg_str(rg_ack_outcome_names[after->ack_outcome])
-					      : RG_STR("by ack");
-	if (state->foreign &&
-	    !rg_arena_print(stream->arena, &event.said.words, "%.*s, written by another program",
-			    RG_STR_ARGS(event.said.words)))
-		return rg_fail_memory(err);
-	if (before && before->ack_outcome && after->ack_outcome &&
-	    !rg_arena_print(stream->arena, &event.said.words, "%s, corrects %s",
-			    rg_ack_outcome_names[after->ack_outcome],
-			    rg_ack_outcome_names[before->ack_outcome]))
-		return rg_fail_memory(err);
-	if (rg_message_in_place(after) &&
-	    !rg_arena_print(stream->arena, &event.said.words,
-			    "%s, in place of %.*s, who did not read it",
-			    rg_ack_outcome_names[after->ack_outcome], RG_STR_ARGS(after->to)))
-		return rg_fail_memory(err);
-	return see_dated(stream, life, &event, err);
-}
-
-static int see_archived(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-			struct roger_err *err)
-{
-	const struct roger_message *after = &state->message;
-	struct rg_event event;
-
-	if (!after->archived_at_ms || (life->last && life->last->message.archived_at_ms))
-		return ROGER_OK;
-	event = of_message(stream, state, ROGER_EVENT_ARCHIVED, after->archived_at_ms);
-	event.said.actor = event.said.peer = RG_STR("");
-	return see_dated(stream, life, &event, err);
-}
-
-static int see_state(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-		     struct roger_err *err)
-{
-	const bool held = life->held;
-	int r = ROGER_OK;
-
-	if (!life->last)
-		r = see_stored(stream, life, state, err);
-	if (r == ROGER_OK)
-		r = see_lease(stream, life, state, err);
-	if (r == ROGER_OK)
-		r = see_handed(stream, life, state, err);
-	if (r == ROGER_OK)
-		r = see_reading(stream, life, state, err);
-	if (r == ROGER_OK)
-		r = see_acknowledged(stream, life, state, held, err);
-	if (r == ROGER_OK)
-		r = see_archived(stream, life, state, err);
-	life->last = state;
 	return r;
 }
 
-/* What an unread message still waits for, or waited for in vain. */
-static int see_rest(struct rg_stream *stream, struct life *life, struct roger_err *err)
+/* Who ran what a line tells of: a note of that time says so, if there is one. */
+static int look_for_ran(struct rg_stream *stream, const struct rg_row *row, struct rg_event *event,
+			struct roger_err *err)
 {
-	const struct rg_state *last = life->last;
-	const struct roger_message *message = &last->message;
-	const int64_t longest_ms = stream->roger->workspace->config->lease_ms_max,
-		      until_ms = message->claimed_until_ms;
-	struct rg_event event;
+	bool found = false;
 	int r;
 
-	r = see_noted(stream, last, ROGER_EVENT_ACKNOWLEDGED, &life->acked, &life->acknowledged,
-		      err);
-	if (r < 0 || message->read || message->archived_at_ms)
-		return r;
-	event = of_message(stream, last, ROGER_EVENT_DUE, until_ms);
+	if (event->foreign || !stream->ran || row->flags & RG_ROW_NOTE ||
+	    (row->kind != ROGER_EVENT_CLAIMED && row->kind != ROGER_EVENT_READ &&
+	     row->kind != ROGER_EVENT_ACKNOWLEDGED))
+		return ROGER_OK;
+	if (row->kind == ROGER_EVENT_CLAIMED)
+		return look_for_note(stream, RG_NOTE_CLAIMED,
+				     event->undated ? row->number : row->at_ms, event, &found, err);
+	r = row->kind == ROGER_EVENT_ACKNOWLEDGED
+		    ? ROGER_OK
+		    : look_for_note(stream, RG_NOTE_READ, row->at_ms, event, &found, err);
+	/* Acked without having been received: that is the reading, too. */
+	return r < 0 || found ? r
+			      : look_for_note(stream, RG_NOTE_ACKNOWLEDGED, row->at_ms, event,
+					      &found, err);
+}
+
+static int print_expired(struct rg_stream *stream, struct roger_str worker, struct rg_event *event,
+			 struct roger_err *err)
+{
+	return rg_arena_print(stream->arena, &event->said.words, "the lease of %.*s expired",
+			      RG_STR_ARGS(worker))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* Whose a row is, and what it says. */
+static int fill_event(struct rg_stream *stream, const struct rg_row *row, struct rg_event *event,
+		      struct roger_err *err)
+{
+	const struct roger_message *message = event->message;
+	const struct roger_str actor = row->actor;
+
+	event->said.words = row->detail;
+	switch (row->kind) {
+	case ROGER_EVENT_SENT:
+		event->said.actor = message->from;
+		event->said.peer = message->to;
+		break;
+	case ROGER_EVENT_CLAIMED:
+	case ROGER_EVENT_RETURNED:
+		event->said.actor = actor;
+		event->before_ms = row->number;
+		break;
+	case ROGER_EVENT_ACKNOWLEDGED:
+		event->said.actor = actor.length ? actor : message->to;
+		break;
+	case ROGER_EVENT_LEASE_EXPIRED:
+		return print_expired(stream, actor, event, err);
+	case ROGER_EVENT_HANDED:
+		event->said.actor = RG_STR("roger");
+		event->said.peer = message->to;
+		event->said.words = RG_STR("into its file");
+		break;
+	case ROGER_EVENT_ARCHIVED:
+		event->said.actor = event->said.peer = RG_STR("");
+		break;
+	default:
+		break;
+	}
+	return ROGER_OK;
+}
+
+struct rows {
+	struct rg_arena *arena;
+	struct rg_row *items;
+	size_t count;
+};
+
+static int keep_row(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct rows *rows = context;
+	struct rg_row *place;
+
+	if (!row) {
+		rows->count = 0;
+		return ROGER_OK;
+	}
+	place = rg_arena_push(rows->arena, &rows->items, &rows->count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *row;
+	return rg_arena_copy(rows->arena, row->actor, &place->actor) &&
+			       rg_arena_copy(rows->arena, row->detail, &place->detail) &&
+			       rg_arena_copy(rows->arena, row->file, &place->file)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+bool rg_row_is_look(const struct roger *roger, const struct rg_row *row, struct roger_str to)
+{
+	return row->kind == ROGER_EVENT_LOOKED ||
+	       (row->flags & RG_ROW_LOOK && !rg_config_is_file_only(roger->workspace->config, to));
+}
+
+static struct rg_event of_row(const struct rg_stream *stream, const struct life *life,
+			      const struct rg_row *row)
+{
+	const bool noted = row->flags & RG_ROW_NOTE;
+	struct rg_event event =
+		of_message(life->message, (enum roger_event_kind)row->kind, row->at_ms);
+
+	event.said.file = noted ? row->file : stream->roger->workspace->config->jsonl_file;
+	event.said.line = row->line;
+	event.line = noted ? 0 : row->line;
+	event.byte = noted ? 0 : row->byte;
+	event.undated = row->flags & RG_ROW_UNDATED;
+	event.foreign = row->flags & RG_ROW_FOREIGN;
+	event.handed = row->flags & RG_ROW_HANDED;
+	event.echo = noted;
+	return event;
+}
+
+static int see_row(struct rg_stream *stream, struct life *life, const struct rg_row *row,
+		   struct roger_err *err)
+{
+	struct rg_event event = of_row(stream, life, row), look = event;
+	int r = fill_event(stream, row, &event, err);
+
+	if (row->kind == ROGER_EVENT_CLAIMED)
+		life->held = row->open;
+	if (r == ROGER_OK)
+		r = look_for_ran(stream, row, &event, err);
+	if (r == ROGER_OK && rg_row_is_look(stream->roger, row, life->message->to)) {
+		look.said.kind = ROGER_EVENT_LOOKED;
+		look.said.at_ms = event.said.at_ms;
+		look.undated = event.undated;
+		look.echo = true;
+		look.ran = event.ran;
+		look.said.words = row->kind == ROGER_EVENT_CLAIMED ? RG_STR("by claim")
+				  : row->kind == ROGER_EVENT_READ  ? RG_STR("by receive")
+								   : RG_STR("");
+		r = see(stream, &look, err);
+	}
+	return r < 0 || row->kind == ROGER_EVENT_LOOKED ? r : see(stream, &event, err);
+}
+
+/* What an unread message still waits for, or waited for in vain. */
+static int see_rest(struct rg_stream *stream, const struct life *life, struct roger_err *err)
+{
+	const struct roger_message *message = life->message;
+	const int64_t longest_ms = stream->roger->workspace->config->lease_ms_max,
+		      until_ms = message->claimed_until_ms;
+	struct rg_event event = of_message(message, ROGER_EVENT_DUE, until_ms);
+	int r = ROGER_OK;
+
+	if (message->read || message->archived_at_ms)
+		return ROGER_OK;
+	event.said.file = stream->roger->workspace->config->jsonl_file;
+	event.said.line = event.line = message->line;
+	event.byte = message->byte;
 	event.open = true;
 	event.before_ms = until_ms;
 	if (life->held && !rg_message_claimed(message, stream->now_ms, longest_ms)) {
 		event.said.kind = ROGER_EVENT_LEASE_EXPIRED;
 		if (until_ms > stream->now_ms)
 			event.said.at_ms = stream->now_ms;
+		r = print_expired(stream, message->claimed_by, &event, err);
 	}
-	if (life->held)
+	if (r == ROGER_OK && life->held)
 		r = see(stream, &event, err);
 	if (r < 0 || !message->confirm_by_ms)
 		return r;
-	event = of_message(stream, last, ROGER_EVENT_DUE, message->confirm_by_ms);
-	event.open = true;
+	event.said.kind = ROGER_EVENT_DUE;
+	event.said.at_ms = message->confirm_by_ms;
+	event.said.words = RG_STR("");
+	event.before_ms = 0;
 	event.echo = message->confirm_by_ms <= stream->now_ms && life->attempt >= message->attempt;
 	return see(stream, &event, err);
 }
 
-int rg_stream_message(struct rg_stream *stream, const struct roger_message *message,
-		      struct roger_err *err)
+/* The rows of some messages, which are in the order of their positions, as the rows are. */
+static int see_some(struct rg_stream *stream, const struct roger_message *messages, size_t count,
+		    struct roger_err *err)
 {
-	const struct rg_state state = { .message = *message,
-					.bytes = (int64_t)message->content.length };
-	const struct life *known = stream->lives.count ? find_life(stream, message->id) : NULL;
-	struct life life = { 0 };
+	int64_t of[ROWS_MAX];
+	const struct rg_row_query query = { .of = of, .of_count = count };
+	struct rows rows = { .arena = stream->arena };
+	struct life *life;
+	size_t i, k = 0;
 	int r;
 
-	if (known)
-		life = *known;
-	r = see_state(stream, &life, &state, err);
-	return r < 0 ? r : see_rest(stream, &life, err);
+	for (i = 0; i < count; i++)
+		of[i] = messages[i].position;
+	r = rg_engine_rows(stream->roger->engine, &query, keep_row, &rows, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		life = life_of(stream, messages[i].id);
+		if (!life)
+			return rg_fail_memory(err);
+		life->message = &messages[i];
+		while (k < rows.count && rows.items[k].of < of[i])
+			k++;
+		for (; r == ROGER_OK && k < rows.count && rows.items[k].of == of[i]; k++)
+			r = see_row(stream, life, &rows.items[k], err);
+		if (r == ROGER_OK)
+			r = see_rest(stream, life, err);
+	}
+	return r;
 }
 
 int rg_stream_messages(struct rg_stream *stream, const struct roger_message *messages, size_t count,
-		       const struct rg_states *states, struct roger_err *err)
+		       struct roger_err *err)
 {
-	struct life *life;
-	size_t i;
+	size_t i, some;
 	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK && i < states->count; i++) {
-		life = life_of(stream, states->items[i].message.id);
-		r = life ? see_state(stream, life, &states->items[i], err) : rg_fail_memory(err);
-	}
-	for (i = 0; r == ROGER_OK && i < count; i++) {
-		life = find_life(stream, messages[i].id);
-		r = life && life->last ? see_rest(stream, life, err)
-				       : rg_stream_message(stream, &messages[i], err);
+	for (i = 0; i < count && r == ROGER_OK; i += some) {
+		some = count - i < ROWS_MAX ? count - i : ROWS_MAX;
+		r = see_some(stream, messages + i, some, err);
 	}
 	return r;
 }
@@ -436,54 +383,6 @@ static bool is_echo(const struct rg_note *note)
 	return false;
 }
 
-/* Who ran a verb, for people: "uid 1000, bash, pts/3", or "token bob 1a2b3c4d". */
-static int print_ran(struct rg_stream *stream, const struct rg_note *note,
-		     struct roger_str *ret_ran, struct roger_err *err)
-{
-	static const char member[] = "\"uid\":";
-	const struct roger_str more = note->numbers;
-	const char *uid =
-		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
-
-	*ret_ran = note->login;
-	if (!uid)
-		return ROGER_OK;
-	return rg_arena_print(stream->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
-			      strtoll(uid + sizeof member - 1, NULL, 10),
-			      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
-			      note->terminal.length ? ", " : "", RG_STR_ARGS(note->terminal))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
-}
-
-/* When its messages were shown, read, claimed, acknowledged, and who ran that. */
-static int remember(struct rg_stream *stream, const struct rg_note *note,
-		    const struct rg_log_entry *entry, struct roger_err *err)
-{
-	struct noted noted = { note->entry.at_ms, entry->line, entry->file, { "", 0 } }, *place;
-	struct life *life;
-	size_t i;
-	int r = print_ran(stream, note, &noted.ran, err);
-
-	for (i = 0; r == ROGER_OK && i < note->ids.count; i++) {
-		life = life_of(stream, note->ids.items[i]);
-		if (!life)
-			return rg_fail_memory(err);
-		place = note->kind == RG_NOTE_LOOKED	     ? &life->shown
-			: note->kind == RG_NOTE_READ	     ? &life->read
-			: note->kind == RG_NOTE_ACKNOWLEDGED ? &life->acked
-							     : NULL;
-		if (!place)
-			place = rg_arena_push(stream->arena, &life->claims.items,
-					      &life->claims.count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		if (!place->at_ms)
-			*place = noted;
-	}
-	return r;
-}
-
 static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
 		    struct roger_err *err)
 {
@@ -493,11 +392,6 @@ static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
 
 	r = rg_note_read(entry->text, stream->arena, &note, err);
 	if (r < 0 || !note.entry.timestamp.length)
-		return r;
-	if (!note.failure && (note.kind == RG_NOTE_LOOKED || note.kind == RG_NOTE_READ ||
-			      note.kind == RG_NOTE_CLAIMED || note.kind == RG_NOTE_ACKNOWLEDGED))
-		r = remember(stream, &note, entry, err);
-	if (r < 0)
 		return r;
 	event.echo = is_echo(&note);
 	event.said =
@@ -579,98 +473,39 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 
 /* ---------------------------------------------------------- dead letters -- */
 
-/* One letter: its first line, what its last ones say of it, and its message. */
-struct letter {
-	uint64_t id;
-	bool told;
-	struct roger_dead_letter last;
-	const struct roger_message *message; /* NULL: not looked for, or purged */
-};
-
-/* All of them, and whether their messages were read after all. */
-static int fold_letters(struct rg_stream *stream, const struct rg_log_entry *entries, size_t count,
-			struct rg_table *letters, struct roger_err *err)
-{
-	struct roger_dead_letter line;
-	struct letter *letter;
-	bool fresh;
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		r = rg_kind_read(RG_LOG_DEAD_LETTERS, entries[i].text, stream->arena, &line, err);
-		letter = r < 0 ? NULL
-			       : rg_table_put(letters, rg_hash(0, line.id.data, line.id.length),
-					      &fresh);
-		if (!letter)
-			return r < 0 ? r : rg_fail_memory(err);
-		letter->last = line;
-	}
-	return r;
-}
-
-static bool is_letter_open(const struct rg_stream *stream, const struct letter *letter)
-{
-	return rg_dead_letter_open(&letter->last, letter->message, stream->now_ms);
-}
-
-static int find_messages(struct rg_stream *stream, struct rg_table *letters, struct roger_err *err)
-{
-	struct rg_counter places = { .arena = stream->arena }; /* from 1 */
-	struct rg_gathering found;
-	struct letter *letter;
-	struct roger_str *ids = rg_arena_get(stream->arena, letters->count * sizeof *ids);
-	size_t count = 0, i;
-	int64_t *place;
-	int r = ids ? ROGER_OK : rg_fail_memory(err);
-
-	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));)
-		if (letter->last.status != ROGER_STALE)
-			ids[count++] = letter->last.message;
-	rg_gathering_init(&found, stream->roger, stream->arena);
-	if (r == ROGER_OK)
-		r = rg_gather_ids(&found, ids, count, err);
-	for (i = 0; r == ROGER_OK && i < found.messages.count; i++) {
-		place = rg_counter_of(&places, found.messages.items[i].id);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = (int64_t)i + 1;
-	}
-	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));) {
-		place = rg_counter_of(&places, letter->last.message);
-		if (!place)
-			return rg_fail_memory(err);
-		if (*place)
-			letter->message = &found.messages.items[*place - 1];
-	}
-	return r;
-}
-
-/* Its line again with a name of the task system is the same event. */
+/* Its line again with a name of the task system is the same event.  The first one is open while the
+ * letter is, and told with what its last line says. */
 static int see_letter(struct rg_stream *stream, const struct rg_log_entry *entry,
-		      struct rg_table *letters, struct roger_err *err)
+		      struct roger_err *err)
 {
 	static const enum roger_event_kind kinds[] = { [ROGER_UNDELIVERED] =
 							       ROGER_EVENT_DEAD_LETTER,
 						       [ROGER_REDELIVERED] =
 							       ROGER_EVENT_REDELIVERED,
 						       [ROGER_STALE] = ROGER_EVENT_STALE };
+	struct rg_log_query states = { .log = RG_LOG_DEAD_LETTERS, .states = true };
 	struct roger_dead_letter line;
 	struct rg_event event = { .letter = &line };
-	struct letter *letter;
+	struct rg_records last;
+	int64_t *told;
 	int r;
 
 	r = rg_kind_read(RG_LOG_DEAD_LETTERS, entry->text, stream->arena, &line, err);
 	if (r < 0)
 		return r;
-	letter = rg_table_find(letters, rg_hash(0, line.id.data, line.id.length));
 	if (line.status == ROGER_UNDELIVERED) {
-		if (letter->told)
+		told = rg_counter_of(&stream->attempts, line.id);
+		if (!told)
+			return rg_fail_memory(err);
+		if ((*told)++)
 			return ROGER_OK;
-		letter->told = true;
-		event.open = is_letter_open(stream, letter);
-		event.letter = &letter->last;
-		event.message = letter->message;
+		states.id = line.id;
+		r = rg_dead_letters_find(stream->roger, &states, stream->arena, &last, err);
+		if (r < 0)
+			return r;
+		event.letter = last.count ? last.letters : &line;
+		event.open =
+			event.letter->status == ROGER_UNDELIVERED && !event.letter->delivered_at_ms;
 	}
 	event.said = (struct roger_event){
 		.kind = (int)kinds[line.status],
@@ -687,23 +522,6 @@ static int see_letter(struct rg_stream *stream, const struct rg_log_entry *entry
 		.dead_letter = line.id,
 	};
 	return see(stream, &event, err);
-}
-
-static int see_letters(struct rg_stream *stream, const struct rg_log_entry *entries, size_t count,
-		       struct roger_err *err)
-{
-	struct rg_table letters;
-	size_t i;
-	int r;
-
-	rg_table_init(&letters, sizeof(struct letter));
-	r = fold_letters(stream, entries, count, &letters, err);
-	if (r == ROGER_OK)
-		r = find_messages(stream, &letters, err);
-	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = see_letter(stream, &entries[i], &letters, err);
-	rg_table_deinit(&letters);
-	return r;
 }
 
 static int see_cycle(struct rg_stream *stream, const struct rg_log_entry *entry,
@@ -732,13 +550,12 @@ int rg_stream_entries(struct rg_stream *stream, enum rg_log log, const struct rg
 					   struct roger_err *) = {
 		[RG_LOG_ACTIVITY] = see_note,
 		[RG_LOG_SENDS] = see_attempt,
+		[RG_LOG_DEAD_LETTERS] = see_letter,
 		[RG_LOG_CYCLES] = see_cycle,
 	};
 	size_t i;
 	int r = ROGER_OK;
 
-	if (log == RG_LOG_DEAD_LETTERS)
-		return see_letters(stream, entries, count, err);
 	for (i = 0; i < count && r == ROGER_OK; i++)
 		r = seers[log](stream, &entries[i], err);
 	return r;
@@ -809,8 +626,8 @@ static int see_forward(struct rg_stream *stream, const struct rg_run_document *d
 
 	if (!run->forwarded)
 		return ROGER_OK;
-	if (life && life->last)
-		event.said.at_ms = life->last->message.read_at_ms;
+	if (life && life->message)
+		event.said.at_ms = life->message->read_at_ms;
 	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = document->receipts.completed_ms;
 	event.said.words = id.length ? RG_STR("the result was read") : RG_STR("confirmed by hand");
@@ -1009,7 +826,7 @@ static void keep_deinit(struct keeping *keeping)
 }
 
 static int see_gathered(struct rg_stream *stream, const struct rg_gathering *gathering,
-			const struct rg_states *states, struct roger_err *err)
+			struct roger_err *err)
 {
 	static const enum rg_log logs[] = { RG_LOG_ACTIVITY, RG_LOG_SENDS, RG_LOG_DEAD_LETTERS };
 	const struct rg_gathered_entries *log;
@@ -1022,47 +839,27 @@ static int see_gathered(struct rg_stream *stream, const struct rg_gathering *gat
 	}
 	if (r == ROGER_OK)
 		r = rg_stream_messages(stream, gathering->messages.items, gathering->messages.count,
-				       states, err);
+				       err);
 	for (i = 0; i < gathering->runs.count && r == ROGER_OK; i++)
 		r = rg_stream_run(stream, &gathering->runs.items[i], err);
 	return r;
-}
-
-/* When a message was claimed is in no line: who got it may have noted that. */
-static int gather_claims(struct rg_gathering *gathering, const struct rg_states *states,
-			 struct roger_err *err)
-{
-	struct roger_message *claimed =
-		rg_arena_get(gathering->arena, states->count * sizeof *claimed);
-	size_t count = 0, i;
-
-	if (!claimed)
-		return rg_fail_memory(err);
-	for (i = 0; i < states->count; i++)
-		if (states->items[i].message.claimed_by.length)
-			claimed[count++] = states->items[i].message;
-	return rg_gather_notes(gathering, claimed, count, false, err);
 }
 
 int rg_stream_gathered(struct rg_gathering *gathering, bool traced, struct rg_history *history,
 		       struct roger_err *err)
 {
 	const struct rg_gathered_messages *messages = &gathering->messages;
-	struct rg_states states;
 	struct keeping keeping;
-	int r;
+	int r = ROGER_OK;
 
-	rg_gathering_sort(gathering);
-	r = rg_engine_states(gathering->roger->engine, messages->items, messages->count,
-			     gathering->arena, &states, err);
-	if (r == ROGER_OK)
-		r = traced ? rg_gather_notes(gathering, messages->items, messages->count, true, err)
-			   : gather_claims(gathering, &states, err);
+	if (traced)
+		r = rg_gather_wakes(gathering, messages->items, messages->count, err);
 	if (r < 0)
 		return r;
 	rg_gathering_sort(gathering);
 	keep_init(&keeping, gathering->roger, traced, history);
-	r = see_gathered(&keeping.stream, gathering, &states, err);
+	keeping.stream.ran = true;
+	r = see_gathered(&keeping.stream, gathering, err);
 	keep_deinit(&keeping);
 	return r;
 }
@@ -1126,18 +923,16 @@ int rg_stream_around(struct roger *roger, struct rg_history *history, int64_t un
 bool rg_event_is_of(const struct rg_event *event, const struct roger_message *message)
 {
 	const struct rg_note *note = event->note;
-	size_t i;
 
 	if (!note)
 		return rg_str_equal(event->said.message, message->id);
-	/* An attempt to wake its agent, while it was the newest or an older one, and waited. */
+	/* An attempt to wake its agent, while it was the newest or an older one, and waited; who
+	 * read it by a clock that was behind says nothing of that. */
 	if (event->said.kind == ROGER_EVENT_WAKE)
 		return rg_str_equal(note->agent, message->to) &&
 		       note->position >= message->position &&
-		       (!message->read || event->said.at_ms <= message->read_at_ms) &&
+		       (!message->read || message->read_at_ms < message->created_at_ms ||
+			event->said.at_ms <= message->read_at_ms) &&
 		       (!message->archived_at_ms || event->said.at_ms <= message->archived_at_ms);
-	for (i = 0; i < note->ids.count; i++)
-		if (rg_str_equal(note->ids.items[i], message->id))
-			return true;
-	return false;
+	return names(note, message->id);
 }

@@ -20,8 +20,9 @@ struct rg_stream {
 	struct rg_arena *arena;
 	rg_event_see *see;
 	void *context;
+	bool ran; /* look for notes that say who ran what, and when a claim was */
 	int64_t now_ms;
-	struct rg_table lives;	    /* what was seen of each message so far */
+	struct rg_table lives;	    /* messages that were told of */
 	struct rg_counter attempts; /* and of each attempt: its outcome plus one */
 };
 
@@ -34,14 +35,9 @@ RG_CHECKED int rg_stream_entries(struct rg_stream *stream, enum rg_log log,
 				 const struct rg_log_entry *entries, size_t count,
 				 struct roger_err *err);
 
-/* Messages with the states that they had. */
+/* Messages in the order of rg_gathering_sort(), by the rows of the table of events. */
 RG_CHECKED int rg_stream_messages(struct rg_stream *stream, const struct roger_message *messages,
-				  size_t count, const struct rg_states *states,
-				  struct roger_err *err);
-
-/* One of many, of which nothing but its last state is looked at. */
-RG_CHECKED int rg_stream_message(struct rg_stream *stream, const struct roger_message *message,
-				 struct roger_err *err);
+				  size_t count, struct roger_err *err);
 
 RG_CHECKED int rg_stream_run(struct rg_stream *stream, const struct rg_run_document *document,
 			     struct roger_err *err);
@@ -59,6 +55,10 @@ RG_CHECKED int rg_stream_gathered(struct rg_gathering *gathering, bool traced,
  * noticed later, until until_ms (0: open). */
 RG_CHECKED int rg_stream_around(struct roger *roger, struct rg_history *history, int64_t until_ms,
 				struct roger_err *err);
+
+/* Does the row tell of a look, and of a look only?  Who only knows a file takes nothing, and so
+ * looks at nothing: what its message's line says was written for it. */
+bool rg_row_is_look(const struct roger *roger, const struct rg_row *row, struct roger_str to);
 
 /* Does it tell of this message? */
 bool rg_event_is_of(const struct rg_event *event, const struct roger_message *message);

@@ -161,7 +161,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 	add_time(&out, "stored ", message->created_at_ms, now_ms);
 	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
 		at_ms = last_time(trace, ends[i].step);
-		if (at_ms)
+		if (at_ms && (ends[i].step != ROGER_STEP_READ || message->read))
 			add_time(&out,
 				 ends[i].step == ROGER_STEP_ACKNOWLEDGED &&
 						 rg_message_in_place(message)
@@ -194,7 +194,9 @@ static int trace_one(const struct roger_message *message, const struct rg_histor
 		if (!place)
 			return rg_fail_memory(err);
 		*place = made_of(&history->items[i], step);
-		seen |= 1U << step;
+		/* Another program may have taken a reading back. */
+		if (step != ROGER_STEP_READ || message->read)
+			seen |= 1U << step;
 		dead |= step == ROGER_STEP_DEAD && history->items[i].open;
 	}
 	*trace = (struct roger_trace){ .id = message->id,

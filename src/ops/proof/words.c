@@ -49,19 +49,12 @@ static void print_lease(const struct rg_event *event, struct rg_buf *out)
 {
 	char until[32];
 
-	switch ((enum roger_event_kind)event->said.kind) {
-	case ROGER_EVENT_RETURNED:
+	if (event->said.kind == ROGER_EVENT_RETURNED) {
 		add(out, "given back by ", event->said.actor);
-		break;
-	case ROGER_EVENT_LEASE_EXPIRED:
-		add(out, "the lease of ", event->message->claimed_by);
-		rg_buf_add_text(out, " expired");
-		break;
-	default:
-		rg_clock_print_utc(event->before_ms, until);
-		rg_buf_printf(out, "until %s%s", until,
-			      event->undated ? ", when is not known" : "");
+		return;
 	}
+	rg_clock_print_utc(event->before_ms, until);
+	rg_buf_printf(out, "until %s%s", until, event->undated ? ", when is not known" : "");
 }
 
 static void print_due(const struct rg_event *event, struct rg_buf *out)
@@ -198,6 +191,8 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 			rg_buf_add_text(out, "marked read by another program");
 		else if (event->handed)
 			rg_buf_add_text(out, "spoke again after the hand-out");
+		else if (event->said.at_ms < message->created_at_ms)
+			rg_buf_add_text(out, "read, by a clock behind that of its sender");
 		else
 			add_span(out, "read after ", message->created_at_ms, event->said.at_ms);
 		break;
@@ -206,7 +201,6 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 		break;
 	case ROGER_EVENT_CLAIMED:
 	case ROGER_EVENT_RETURNED:
-	case ROGER_EVENT_LEASE_EXPIRED:
 		print_lease(event, out);
 		break;
 	case ROGER_EVENT_DUE:
@@ -253,6 +247,7 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 	case ROGER_EVENT_CYCLE:
 	case ROGER_EVENT_SESSION:
 	case ROGER_EVENT_ACKNOWLEDGED:
+	case ROGER_EVENT_LEASE_EXPIRED:
 	case ROGER_EVENT_FORWARDED:
 	case ROGER_EVENT_RUN_NOTE:
 	case ROGER_EVENT_HANDED:

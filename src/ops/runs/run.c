@@ -258,7 +258,7 @@ static int check_free(const struct rg_run_watch *watch, const struct rg_run_docu
 		      enum rg_run_hands hands, struct roger_err *err)
 {
 	const struct roger_run *run = &document->run;
-	char why[80];
+	char why[100];
 
 	if (document->receipts.completed_ms)
 		return refuse(watch, "is completed", err);
@@ -272,7 +272,9 @@ static int check_free(const struct rg_run_watch *watch, const struct rg_run_docu
 		snprintf(why, sizeof why, "is watched by process %lld", (long long)run->runner_pid);
 		return refuse(watch, why, err);
 	case RG_HANDS_UNKNOWN:
-		return refuse(watch, "has processes that cannot be looked at from here", err);
+		return refuse(watch,
+			      "has processes that cannot be seen from here (another container?)",
+			      err);
 	case RG_HANDS_NONE:
 		break;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/nearest.h"
+#include "ops/runs/run_process.h"
 
 /* So many messages are asked for at once. */
 enum { PIECE = 20 };
@@ -284,6 +285,25 @@ static bool is_wanted(const struct roger_runs_request *request, const struct rog
 	       (!request->issue.length || rg_str_equal(request->issue, run->issue));
 }
 
+/* Of another container's run nobody here knows whether it goes on. */
+static int note_unseen(struct rg_run_list *list, const struct rg_run_document *document,
+		       struct roger_runs_reply *reply, struct roger_err *err)
+{
+	const struct rg_run_text text = { .file = document->file };
+	int r = ROGER_OK;
+
+	if (!document->receipts.completed_ms && !document->run.exit.length &&
+	    rg_run_hands(&document->run) == RG_HANDS_UNKNOWN) {
+		r = add_trouble(list, reply->memory, &text, document->run.run,
+				"its processes cannot be seen from here (another container?)", err);
+		if (r == ROGER_OK)
+			list->troubles.items[list->troubles.count - 1].invalid = false;
+	}
+	reply->troubles =
+		(struct roger_run_trouble_list){ list->troubles.items, list->troubles.count };
+	return r;
+}
+
 static int list_all(struct roger *roger, const struct roger_runs_request *request,
 		    struct roger_runs_reply *reply, struct roger_err *err)
 {
@@ -299,23 +319,29 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 	if (!runs)
 		return rg_fail_memory(err);
 	reply->runs.items = runs;
-	for (i = 0; i < list.count; i++)
-		if (is_wanted(request, &list.documents[i].run))
-			runs[reply->runs.count++] = list.documents[i].run;
+	for (i = 0; i < list.count && r == ROGER_OK; i++) {
+		if (!is_wanted(request, &list.documents[i].run))
+			continue;
+		runs[reply->runs.count++] = list.documents[i].run;
+		r = note_unseen(&list, &list.documents[i], reply, err);
+	}
 	reply->troubles =
 		(struct roger_run_trouble_list){ list.troubles.items, list.troubles.count };
-	return ROGER_OK;
+	return r;
 }
 
 static int show_one(struct roger *roger, const struct roger_runs_request *request,
 		    struct roger_runs_reply *reply, struct roger_err *err)
 {
 	struct rg_run_document document;
+	struct rg_run_list list = { 0 };
 	int r;
 
 	r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
+	if (r == ROGER_OK)
+		r = note_unseen(&list, &document, reply, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 

@@ -13,7 +13,7 @@ enum rg_run_hands {
 	RG_HANDS_HELD,	  /* it is watched */
 	RG_HANDS_ORPHAN,  /* its child lives, and who watched it is gone */
 	RG_HANDS_LOST,	  /* both are gone */
-	RG_HANDS_UNKNOWN, /* they cannot be looked at from here */
+	RG_HANDS_UNKNOWN, /* they cannot be seen from here */
 };
 
 enum rg_run_hands rg_run_hands(const struct roger_run *run);

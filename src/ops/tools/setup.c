@@ -139,7 +139,7 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		plan->tools |= 1u << tool;
 	}
 	for (i = 0; i < RG_SETUP_TOOL_COUNT && !named->count; i++)
-		if (plan->request->remove || rg_outside_along_path(rg_setup_tools[i]))
+		if (plan->request->remove || rg_outside_along_path(rg_setup_tools[i], NULL))
 			plan->tools |= 1u << i;
 	if (!plan->tools)
 		return rg_fail(err, ROGER_ENOENT, 0,
@@ -222,6 +222,6 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(plan.home), &reply->workspace))
 		return rg_fail_memory(err);
-	reply->not_on_path = !rg_outside_along_path("roger");
+	reply->not_on_path = !rg_outside_along_path("roger", NULL);
 	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);
 }

@@ -20,8 +20,9 @@ static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, st
 }
 
 /*
- * The program as settings name it: "roger" where that is on PATH, or where other people
- * share the settings; else its path.
+ * The program as settings name it: by its path, as agents' tools may be started with another PATH;
+ * the one along PATH, which stays when another version takes its place.  By "roger" where other
+ * people share the settings.
  */
 static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
 {
@@ -29,8 +30,8 @@ static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
 	struct roger_str roger = RG_STR("roger"), word;
 	char own[RG_SETUP_PATH_BYTES];
 
-	if (plan->request->scope != ROGER_SETUP_PROJECT && !rg_outside_along_path("roger") &&
-	    rg_outside_own_program(own))
+	if (plan->request->scope != ROGER_SETUP_PROJECT &&
+	    ((rg_outside_along_path("roger", own) && own[0] == '/') || rg_outside_own_program(own)))
 		roger = rg_str(own);
 	rg_buf_add_shell_word(&shell, roger);
 	return rg_arena_keep(plan->arena, &shell, &word) &&

@@ -25,7 +25,8 @@ static struct roger_str input_of(unsigned tool)
 struct trying {
 	struct rg_arena *arena;
 	const char *root;
-	char own[RG_SETUP_PATH_BYTES]; /* this program */
+	/* What may be run: "roger", this program, and what that name is along PATH. */
+	char programs[3][RG_SETUP_PATH_BYTES];
 	struct roger_link *links;
 	size_t count;
 
@@ -82,6 +83,12 @@ static const char greeting[] =
 	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
 
+static bool is_program(const struct trying *trying, struct roger_str word)
+{
+	return rg_str_is(word, trying->programs[0]) || rg_str_is(word, trying->programs[1]) ||
+	       rg_str_is(word, trying->programs[2]);
+}
+
 /* "mcp --for TOOL --as NAME", of which only the first must be there: what setup writes. */
 static bool is_our_server(struct roger_strs words)
 {
@@ -128,7 +135,7 @@ static int try_server(struct trying *trying, const struct roger_strs *words, str
 		return report_gone(trying, "server", words->items[0], err);
 	/* The file may come with a repository, so doctor runs nothing else: no other program,
 	 * and none of roger's other verbs, some of which run programs. */
-	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
+	if (!is_program(trying, words->items[0]))
 		return report(trying, "server", "it names another program than roger; not tried",
 			      err);
 	if (!is_our_server(*words))
@@ -313,29 +320,29 @@ static struct roger_str without_guard(struct roger_str command)
 	return (struct roger_str){ command.data + length, command.length - length };
 }
 
-/* Is it the command that setup writes?  Nothing else is run. */
-static bool is_ours(const struct trying *trying, struct roger_str command,
-		    const struct rg_setup_hook *hook)
+/* The program, if it is the command that setup writes; nothing else is run. */
+static const char *find_ours(const struct trying *trying, struct roger_str command,
+			     const struct rg_setup_hook *hook)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf wanted = { .maximum = SIZE_MAX };
 	struct roger_str rest;
 	size_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		rg_buf_clear(&wanted);
-		rg_buf_add_shell_word(&wanted, i ? rg_str(trying->own) : RG_STR("roger"));
+		rg_buf_add_shell_word(&wanted, rg_str(trying->programs[i]));
 		rg_buf_printf(&wanted, " hook %s", hook->command);
 		if (wanted.failed || command.length < wanted.length ||
 		    memcmp(command.data, wanted.data, wanted.length) != 0)
 			continue;
 		rest = (struct roger_str){ command.data + wanted.length,
 					   command.length - wanted.length };
-		if (!rest.length)
-			return true;
-		return rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
-		       rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 });
+		if (!rest.length ||
+		    (rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
+		     rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 })))
+			return trying->programs[i];
 	}
-	return false;
+	return NULL;
 }
 
 static int try_command(struct trying *trying, const char *what, struct roger_str command,
@@ -343,8 +350,9 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
 	const char *blank = strchr(hook->command, ' ');
+	const char *ours = find_ours(trying, command, hook);
 	struct roger_str items[] = {
-		command.data[0] == 'r' ? RG_STR("roger") : rg_str(trying->own),
+		rg_str(ours ? ours : ""),
 		RG_STR("hook"),
 		{ hook->command, (size_t)(blank - hook->command) },
 		rg_str(blank + 1),
@@ -361,7 +369,7 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 		return rg_fail_memory(err);
 	if (is_gone(program))
 		return report_gone(trying, what, program, err);
-	if (!is_ours(trying, command, hook))
+	if (!ours)
 		return report(trying, what, "it is not the command that setup writes; not tried",
 			      err);
 	run_words(trying, &words, input_of(hook->tool), &output, trouble);
@@ -446,12 +454,13 @@ static int look_at(struct trying *trying, const struct rg_setup_place *place, co
 int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_list *ret_links,
 		 struct roger_err *err)
 {
-	struct trying trying = { .arena = arena, .root = root };
+	struct trying trying = { .arena = arena, .root = root, .programs = { "roger" } };
 	const struct rg_setup_place *place;
 	int i, r = ROGER_OK;
 
-	if (!rg_outside_own_program(trying.own))
-		trying.own[0] = '\0';
+	(void)rg_outside_own_program(trying.programs[1]);
+	if (!rg_outside_along_path("roger", trying.programs[2]))
+		trying.programs[2][0] = '\0';
 	for (place = rg_setup_places; place->file && r == ROGER_OK; place++)
 		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
 			if (place->tools == 1u << i)

@@ -533,7 +533,9 @@ static int name_others(const int64_t *ids, size_t count, struct roger_err *err)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf named = { .maximum = 200 };
 	size_t i;
 
-	for (i = 0; i < count; i++)
+	if (count && !ids[0])
+		rg_buf_add_text(&named, " (in a process that cannot be seen from here");
+	for (i = 0; i < count && ids[0]; i++)
 		rg_buf_printf(&named, "%s%lld",
 			      i		   ? ", "
 			      : count == 1 ? " (process "
@@ -571,23 +573,38 @@ static int mark_retired(struct rg_control *control, bool retired, struct roger_e
 	return ROGER_OK;
 }
 
+/* Those that have it mapped; 0 stands for one that cannot be seen from here. */
+static size_t find_others(const struct rg_control *control, uint64_t inode, int journal_file,
+			  int64_t *ids)
+{
+	const size_t count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
+	const int64_t after = RG_CONTROL_PRESENCE + RG_CONTROL_PRESENCES;
+
+	if (count || !(rg_file_bytes_locked(journal_file, RG_CONTROL_PRESENCES,
+					    RG_CONTROL_PRESENCE - RG_CONTROL_PRESENCES) ||
+		       rg_file_bytes_locked(journal_file, after, INT64_MAX - after)))
+		return count;
+	ids[0] = 0;
+	return 1;
+}
+
 /*
  * Two layouts would mean two append locks, so a file that a living process of another build uses
  * is not replaced.  Its users are looked for again after it was retired: whoever maps it later
  * sees the mark and waits for the lock on the journal, which is held here.
  */
-static int replace_other_build(struct rg_control *control, uint64_t inode, int64_t *ids,
-			       size_t *ret_count, struct roger_err *err)
+static int replace_other_build(struct rg_control *control, uint64_t inode, int journal_file,
+			       int64_t *ids, size_t *ret_count, struct roger_err *err)
 {
 	int r;
 
-	*ret_count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
+	*ret_count = find_others(control, inode, journal_file, ids);
 	if (*ret_count)
 		return ROGER_OK;
 	r = mark_retired(control, true, err);
 	if (r < 0)
 		return r;
-	*ret_count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
+	*ret_count = find_others(control, inode, journal_file, ids);
 	return *ret_count ? mark_retired(control, false, err) : ROGER_OK;
 }
 
@@ -608,7 +625,7 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 	if (r == ROGER_OK)
 		r = look(control, &journal, &found, err);
 	if (r == ROGER_OK && found.kind == RG_CONTROL_OTHER_BUILD)
-		r = replace_other_build(control, found.inode, ids, ret_others, err);
+		r = replace_other_build(control, found.inode, journal_file, ids, ret_others, err);
 	if (r < 0 || *ret_others)
 		return r;
 	r = put_fresh(control, journal_file, &journal, &found, err);

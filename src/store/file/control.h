@@ -34,6 +34,10 @@
 /* A file format: read docs/FORMAT.md before changing it. */
 #define RG_CONTROL_VERSION 6
 
+/* Bytes of the journal from here on are locked by the handles of this version, one each. */
+#define RG_CONTROL_PRESENCES (INT64_C(1) << 54)
+#define RG_CONTROL_PRESENCE (RG_CONTROL_VERSION * RG_CONTROL_PRESENCES)
+
 /* The journal's end, with the chain and epoch there.  Two slots; one is current. */
 struct rg_tail {
 	uint64_t appended; /* bytes of whole, known lines */

@@ -101,11 +101,19 @@ static int open_journal(struct rg_journal *journal, struct roger_err *err)
 	return r;
 }
 
+/* A handle that writes keeps a byte of the journal, far beyond its end, locked: the one evidence
+ * that other containers have of it. */
+static int64_t presence(uint64_t owner)
+{
+	return RG_CONTROL_PRESENCE + (int64_t)(owner * UINT64_C(0x9E3779B97F4A7C15) >> 10);
+}
+
 int rg_journal_open(int folder, const char *name, const char *control_name, rg_journal_adopt *adopt,
 		    rg_witness_source *source, void *context, struct rg_journal **ret_journal,
 		    struct roger_err *err)
 {
 	struct rg_journal *journal = calloc(1, sizeof *journal);
+	bool present;
 	int r;
 
 	if (!journal)
@@ -124,6 +132,10 @@ int rg_journal_open(int folder, const char *name, const char *control_name, rg_j
 		rg_journal_close(journal);
 		return r;
 	}
+	/* Where it cannot be had, others wait, and then take what this handle holds. */
+	if (journal->control)
+		(void)!rg_file_lock_byte(journal->file, presence(journal->owner), journal->name,
+					 &present, NULL);
 	*ret_journal = journal;
 	return ROGER_OK;
 }
@@ -217,6 +229,14 @@ struct rg_control *rg_journal_control(struct rg_journal *journal)
 	if (journal->control)
 		(void)!follow_control(journal, NULL);
 	return journal->control;
+}
+
+/* Asked of an owner in another pid namespace. */
+static bool lives(void *context, uint64_t owner)
+{
+	const struct rg_journal *journal = context;
+
+	return rg_file_bytes_locked(journal->file, presence(owner), 1);
 }
 
 /* For a process waiting for a lock in it. */
@@ -552,8 +572,8 @@ static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone
 	int r;
 
 	r = rg_lock_take_unless(&page_of(journal)->append_lock, journal->owner, wait_ms, is_gone,
-				journal, ret_gone, "the end of the journal", RG_LOCK_STANDS_STILL,
-				err);
+				lives, journal, ret_gone, "the end of the journal",
+				RG_LOCK_STANDS_STILL, err);
 	if (r < 0 || *ret_gone)
 		return r;
 	r = rg_file_lock(journal->file, journal->name, wait_ms, err);
@@ -988,8 +1008,9 @@ static int take_lead(struct rg_journal *journal, struct roger_err *err)
 {
 	bool gone;
 
-	return rg_lock_take_unless(&page_of(journal)->sync_lock, journal->owner, 0, NULL, NULL,
-				   &gone, "the sync of the journal", RG_LOCK_STANDS_STILL, err);
+	return rg_lock_take_unless(&page_of(journal)->sync_lock, journal->owner, 0, NULL, lives,
+				   journal, &gone, "the sync of the journal", RG_LOCK_STANDS_STILL,
+				   err);
 }
 
 static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
@@ -1217,7 +1238,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_
 			return r;
 		page = page_of(journal);
 		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms, is_gone,
-					journal, &gone, names[which], advice, err);
+					lives, journal, &gone, names[which], advice, err);
 		if (r == ROGER_OK && gone)
 			continue;
 		if (r < 0)

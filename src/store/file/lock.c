@@ -52,7 +52,7 @@ static _Atomic uint64_t first_owner;
 uint64_t rg_lock_owner(void)
 {
 	/* Without /proc the tag is 0, which is right for a single namespace. */
-	uint64_t space = rg_file_inode("/proc/self/ns/pid"), before = atomic_load(&first_owner);
+	uint64_t space = rg_file_own_space(), before = atomic_load(&first_owner);
 	uint64_t owner = ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
 			 (uint64_t)own_ticks() << 32;
 
@@ -171,17 +171,21 @@ static bool announce(struct rg_lock *lock, uint64_t *seen)
 	return true;
 }
 
-static int give_up(uint64_t seen, const char *what, const char *advice, struct roger_err *err)
+static int give_up(uint64_t seen, uint64_t owner, const char *what, const char *advice,
+		   struct roger_err *err)
 {
-	return rg_fail(err, ROGER_ETIMEOUT, 0, "%s is held by process %d, which %s", what,
-		       (int)(seen & PID_MASK), advice);
+	return rg_fail(err, ROGER_ETIMEOUT, 0, "%s is held by process %d%s, which %s", what,
+		       (int)(seen & PID_MASK),
+		       (seen ^ owner) & TAG_MASK ? " of another container" : "", advice);
 }
 
-/* A dead owner loses the lock at once; one that cannot be checked, when the wait times out. */
+/* A dead owner loses the lock at once; one that cannot be seen, when the wait times out. */
 static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool waited,
-		      enum fate *ret_fate)
+		      rg_lock_lives *lives, void *context, enum fate *ret_fate)
 {
 	*ret_fate = fate_of(seen, owner);
+	if (*ret_fate == UNKNOWN && waited && lives && lives(context, seen & ~WAITERS))
+		*ret_fate = ALIVE;
 	if (*ret_fate == ALIVE || (*ret_fate == UNKNOWN && !waited))
 		return false;
 	return take_from(lock, seen, owner | WAITERS);
@@ -200,8 +204,8 @@ bool rg_lock_interrupted(void)
 }
 
 int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, rg_lock_gone *gone,
-			void *context, bool *ret_gone, const char *what, const char *advice,
-			struct roger_err *err)
+			rg_lock_lives *lives, void *context, bool *ret_gone, const char *what,
+			const char *advice, struct roger_err *err)
 {
 	int64_t until;
 	uint64_t seen, now;
@@ -236,10 +240,10 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 		/* A free lock is taken even if the time is up. */
 		if (now == 0 || (!waited && now != seen))
 			continue;
-		if (take_over(lock, seen, owner, waited, &fate))
+		if (take_over(lock, seen, owner, waited, lives, context, &fate))
 			return ROGER_OK;
 		if (waited && fate == ALIVE)
-			return give_up(seen, what, advice, err);
+			return give_up(seen, owner, what, advice, err);
 	}
 }
 
@@ -248,7 +252,7 @@ int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const ch
 {
 	bool gone;
 
-	return rg_lock_take_unless(lock, owner, wait_ms, NULL, NULL, &gone, what,
+	return rg_lock_take_unless(lock, owner, wait_ms, NULL, NULL, NULL, &gone, what,
 				   RG_LOCK_STANDS_STILL, err);
 }
 

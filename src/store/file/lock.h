@@ -11,8 +11,8 @@
  *
  * The ticks tell the owner from a later process with the same id: the owner is
  * dead if no such process lives, or if it started after those ticks.  An owner in
- * another pid namespace cannot be checked; its lock is taken over when the wait
- * times out.
+ * another pid namespace cannot be seen; when the wait times out, its lock is taken over
+ * unless there is other evidence that it lives.
  */
 #ifndef RG_LOCK_H
 #define RG_LOCK_H
@@ -33,12 +33,15 @@ RG_CHECKED int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_m
 			    struct roger_err *err);
 
 /* Like rg_lock_take(), but stop with *ret_gone set when gone() returns true: the lock has moved
- * elsewhere.  advice follows "which" in the error: what the holder does, and what to do. */
+ * elsewhere.  lives() is asked of an owner that cannot be seen.  Both may be NULL.  advice follows
+ * "which" in the error: what the holder does, and what to do. */
 #define RG_LOCK_STANDS_STILL "makes no progress; check it, then try again"
 typedef bool rg_lock_gone(void *context);
+typedef bool rg_lock_lives(void *context, uint64_t owner);
 RG_CHECKED int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
-				   rg_lock_gone *gone, void *context, bool *ret_gone,
-				   const char *what, const char *advice, struct roger_err *err);
+				   rg_lock_gone *gone, rg_lock_lives *lives, void *context,
+				   bool *ret_gone, const char *what, const char *advice,
+				   struct roger_err *err);
 
 /* For a signal handler: the process is ending, so every wait ends with ROGER_ETIMEOUT.  Free locks
  * can still be taken. */

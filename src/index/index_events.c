@@ -1,0 +1,1014 @@
+/*
+ * Making the table of events: what happened, a row for each, from the line that
+ * proves it.
+ *
+ * Rows are made when a question first needs them, in the order of each journal; how
+ * far each was read stands in event_files.  A row is the same whichever journal was
+ * read first: what one journal says of a message that another one says, too, is
+ * decided by what the two say, and not by which came first.  What settles an event
+ * closes it here.  What time alone makes true is no row.
+ */
+#include "index/index_db.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "facts/history.h"
+#include "facts/message.h"
+#include "facts/note.h"
+#include "facts/person.h"
+#include "facts/sendlog.h"
+#include "store/decoder.h"
+
+enum { WAIT_MS = 120000 };
+
+static const char tables[] =
+	"CREATE TABLE event_files(file INTEGER PRIMARY KEY, offset INTEGER NOT NULL,"
+	" lines INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
+	" last_hash INTEGER NOT NULL, shown TEXT NOT NULL);"
+	/* A line that is no entry has a negative log, and the reason as detail. */
+	"CREATE TABLE event(position INTEGER PRIMARY KEY, kind INTEGER NOT NULL,"
+	" at INTEGER NOT NULL, log INTEGER NOT NULL, file INTEGER,"
+	" line INTEGER NOT NULL, byte INTEGER NOT NULL, length INTEGER, sum INTEGER, of INTEGER,"
+	" flags INTEGER NOT NULL, number INTEGER, outcome INTEGER, before INTEGER,"
+	" since INTEGER, open INTEGER, detail TEXT, id TEXT, actor TEXT, task TEXT, key TEXT,"
+	" peer TEXT, message TEXT, cycle TEXT, state TEXT, type TEXT, evidence TEXT, step TEXT);"
+	"CREATE INDEX event_of ON event(of) WHERE of IS NOT NULL;"
+	"CREATE INDEX event_open ON event(kind) WHERE open = 1 AND log <> 0;"
+	/* In the order of position, which every index ends in. */
+	"CREATE INDEX event_log ON event(log) WHERE log <> 0;"
+	"CREATE INDEX event_at ON event(log, at) WHERE log <> 0;"
+	"CREATE INDEX event_counted ON event(at) WHERE flags >= 1024;"
+	"CREATE INDEX event_file ON event(file) WHERE log = 3;"
+	"CREATE INDEX event_task ON event(log, task) WHERE task IS NOT NULL;"
+	"CREATE INDEX event_actor ON event(log, actor) WHERE log <> 0;"
+	"CREATE INDEX event_id ON event(id) WHERE id IS NOT NULL;"
+	"CREATE INDEX event_key ON event(key) WHERE key IS NOT NULL;"
+	"CREATE INDEX event_peer ON event(peer) WHERE log <> 0 AND peer IS NOT NULL;"
+	"CREATE INDEX event_message ON event(message) WHERE message IS NOT NULL;"
+	"CREATE INDEX event_step ON event(actor, step) WHERE step IS NOT NULL;";
+
+/* One journal that is read into the table. */
+struct intake {
+	struct rg_index *index;
+	struct rg_log_file file;
+	struct rg_arena *arena; /* for one line */
+	int64_t size;
+	int64_t number; /* of the file in event_files: hash of its name */
+	int64_t offset, lines, last_offset, last_length, last_hash;
+	int64_t byte;		 /* of the line that is read */
+	struct rg_table lives;	 /* of messages whose lines were read last: struct known */
+	struct rg_arena *memory; /* of their texts */
+	bool fresh;		 /* the table was empty: no note tells of a message yet */
+};
+
+/* A row to be added: what is common to all of a line is filled in. */
+struct row {
+	int kind, log, flags;
+	int64_t at_ms, of, number, outcome, before, since_ms;
+	bool open;
+	struct roger_str detail, texts[RG_COLUMNS];
+	const struct rg_line *text; /* a row that gives the text of its line */
+};
+
+/* Rows of messages have fewer columns; only what a note says names its file. */
+static int add_row(struct intake *intake, const struct row *row, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(intake->index,
+					       row->of ? RG_SQL_EVENT_ADD : RG_SQL_ENTRY_ADD, err);
+	int i;
+
+	if (!add)
+		return ROGER_EIO;
+	sqlite3_bind_int(add, 1, row->kind);
+	sqlite3_bind_int64(add, 2, row->at_ms);
+	sqlite3_bind_int64(add, 3, intake->lines);
+	sqlite3_bind_int64(add, 4, intake->byte);
+	sqlite3_bind_int(add, 5, row->flags);
+	rg_index_bind_number(add, 6, row->number);
+	rg_index_bind_number(add, 7, row->open);
+	rg_index_bind_text(add, 8, row->detail);
+	rg_index_bind_number(add, 9, row->of && !(row->flags & RG_ROW_NOTE) ? 0 : intake->number);
+	rg_index_bind_number(add, 10, row->since_ms);
+	if (row->of) {
+		sqlite3_bind_int64(add, 11, row->of);
+		rg_index_bind_text(add, 12, row->texts[RG_COLUMN_OWNER]);
+		rg_index_bind_text(add, 13, row->texts[RG_COLUMN_TARGET]);
+		return rg_index_step(intake->index, add, err);
+	}
+	sqlite3_bind_int(add, 11, row->log);
+	rg_index_bind_number(add, 12, row->outcome);
+	rg_index_bind_number(add, 13, row->before);
+	rg_index_bind_number(add, 14, row->text ? (int64_t)row->text->length : 0);
+	rg_index_bind_number(add, 15, row->text ? rg_index_text_sum(row->text->text) : 0);
+	for (i = 0; i < RG_COLUMNS; i++)
+		rg_index_bind_text(add, 16 + i, row->texts[i]);
+	return rg_index_step(intake->index, add, err);
+}
+
+/* -------------------------------------------------- the life of a message -- */
+
+/* What the rows so far say of a message. */
+struct life {
+	int64_t of;
+	bool known, held, read, handed, archived;
+	bool acked, noted;	       /* an acknowledgement is known; from a note only */
+	int64_t at_ms;		       /* of its last row */
+	struct roger_str worker;       /* of its last lease */
+	int64_t until_ms, claim;       /* when that ends; its row while it is in force */
+	int64_t acked_at_ms, outcome;  /* of its last acknowledgement */
+	int64_t look, look_ms;	       /* the row that tells of its first look; 0: none */
+	bool look_undated, look_noted; /* a row of its own, of a note; else a flag of another */
+};
+
+static void set_look(struct life *life, int64_t position, int64_t at_ms, int flags)
+{
+	life->look = position;
+	life->look_ms = at_ms;
+	life->look_undated = flags & RG_ROW_UNDATED;
+	life->look_noted = flags & RG_ROW_NOTE;
+}
+
+/* One more row of it. */
+static int add_to_life(struct life *life, int64_t position, const struct row *row,
+		       struct rg_arena *memory)
+{
+	if (row->kind == ROGER_EVENT_LOOKED || row->flags & RG_ROW_LOOK)
+		set_look(life, position, row->at_ms, row->flags);
+	life->acked |= row->kind == ROGER_EVENT_ACKNOWLEDGED;
+	life->noted |= row->kind == ROGER_EVENT_ACKNOWLEDGED && row->flags & RG_ROW_NOTE;
+	if (row->flags & RG_ROW_NOTE)
+		return ROGER_OK;
+	life->known = true;
+	life->at_ms = row->at_ms;
+	switch (row->kind) {
+	case ROGER_EVENT_CLAIMED:
+		life->held = true;
+		life->claim = position;
+		life->until_ms = row->number;
+		if (!rg_arena_copy(memory, row->texts[RG_COLUMN_OWNER], &life->worker))
+			return ROGER_ENOMEM;
+		break;
+	case ROGER_EVENT_RETURNED:
+		life->held = false;
+		life->until_ms = row->at_ms;
+		break;
+	case ROGER_EVENT_LEASE_EXPIRED:
+		life->held = false;
+		life->until_ms = 0;
+		life->worker = RG_STR("");
+		break;
+	case ROGER_EVENT_HANDED:
+		life->handed = true;
+		break;
+	case ROGER_EVENT_READ:
+		life->read = !(row->flags & RG_ROW_REPEAT);
+		life->held = false;
+		break;
+	case ROGER_EVENT_ACKNOWLEDGED:
+		life->read |= (row->flags & RG_ROW_IN_PLACE) != 0;
+		life->acked_at_ms = row->flags & RG_ROW_BY_LEASE ? 0 : row->at_ms;
+		life->outcome = row->number;
+		life->noted = false;
+		break;
+	case ROGER_EVENT_ARCHIVED:
+		life->archived = true;
+		break;
+	default:
+		break;
+	}
+	return ROGER_OK;
+}
+
+static int load_life(struct intake *intake, struct life *life, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(intake->index, RG_SQL_EVENT_OF, err);
+	struct row row;
+	int step, r = ROGER_OK;
+
+	if (!get)
+		return ROGER_EIO;
+	sqlite3_bind_int64(get, 1, life->of);
+	while (r == ROGER_OK && (step = sqlite3_step(get)) == SQLITE_ROW) {
+		row = (struct row){ .kind = sqlite3_column_int(get, 1),
+				    .at_ms = sqlite3_column_int64(get, 2),
+				    .number = sqlite3_column_int64(get, 3),
+				    .flags = sqlite3_column_int(get, 4),
+				    .texts = { [RG_COLUMN_OWNER] = rg_index_column(get, 5) } };
+		if (add_to_life(life, sqlite3_column_int64(get, 0), &row, intake->memory) < 0)
+			r = rg_fail_memory(err);
+	}
+	if (r == ROGER_OK && step != SQLITE_DONE)
+		r = rg_index_fail(intake->index, "look up events", err);
+	sqlite3_reset(get);
+	return r;
+}
+
+/*
+ * Is this the first look?  Whoever tells of it: one whose time is known comes before one
+ * whose time is not, then the earlier one, then the message's own line.  The other one
+ * is taken back.
+ */
+static int take_look(struct intake *intake, const struct life *life, int64_t at_ms, int flags,
+		     bool *ret_first, struct roger_err *err)
+{
+	const bool undated = flags & RG_ROW_UNDATED;
+
+	*ret_first = !life->look || (life->look_undated && !undated);
+	if (life->look && life->look_undated == undated)
+		*ret_first = at_ms < life->look_ms ||
+			     (at_ms == life->look_ms && life->look_noted && !(flags & RG_ROW_NOTE));
+	if (!*ret_first || !life->look)
+		return ROGER_OK;
+	return rg_index_put(intake->index,
+			    life->look_noted ? RG_SQL_EVENT_DROP : RG_SQL_EVENT_UNLOOK, err, "i",
+			    life->look);
+}
+
+/* A row of a message whose time may not be known: then it stands at that of the row before. */
+static int add_dated(struct intake *intake, struct life *life, struct row *row,
+		     struct roger_err *err)
+{
+	int r;
+
+	row->of = life->of;
+	if (!row->at_ms) {
+		row->at_ms = life->at_ms;
+		row->flags |= RG_ROW_UNDATED;
+	}
+	r = add_row(intake, row, err);
+	if (r == ROGER_OK && add_to_life(life, sqlite3_last_insert_rowid(intake->index->db), row,
+					 intake->memory) < 0)
+		r = rg_fail_memory(err);
+	return r;
+}
+
+/* Who takes it sees it.  What another program marked says nothing of a look, nor does a reading by
+ * an agent that was handed the text. */
+static int add_taking(struct intake *intake, struct life *life, struct row *taking,
+		      struct roger_err *err)
+{
+	const int64_t at_ms = taking->at_ms ? taking->at_ms : life->at_ms;
+	const int flags = taking->flags | (taking->at_ms ? 0 : RG_ROW_UNDATED);
+	bool first = false;
+	int r = ROGER_OK;
+
+	if (!(taking->flags & (RG_ROW_FOREIGN | RG_ROW_HANDED)))
+		r = take_look(intake, life, at_ms, flags, &first, err);
+	taking->flags |= first ? RG_ROW_LOOK : 0;
+	return r < 0 ? r : add_dated(intake, life, taking, err);
+}
+
+/* Did roger itself send it, without a key?  Its being stored is its one attempt. */
+static bool is_plain(const struct roger_message *first)
+{
+	return !first->key.length && first->seq && first->chain.length && !first->via.length &&
+	       !first->read && !first->claimed_by.length && !first->archived_at_ms;
+}
+
+static int add_stored(struct intake *intake, struct life *life, const struct roger_message *message,
+		      struct roger_err *err)
+{
+	struct row row = {
+		.kind = ROGER_EVENT_SENT,
+		.at_ms = message->created_at_ms,
+		.flags = is_plain(message) ? RG_ROW_PLAIN : 0,
+		.texts = { [RG_COLUMN_OWNER] = message->from, [RG_COLUMN_TARGET] = message->to }
+	};
+
+	return life->known ? ROGER_OK : add_dated(intake, life, &row, err);
+}
+
+/* A lease is over: given back, or not renewed; a reading in time ends it without a word. */
+static int end_lease(struct intake *intake, struct life *life, const struct roger_message *after,
+		     struct roger_err *err)
+{
+	const bool done = after->read || after->archived_at_ms;
+	const int64_t end_ms = after->read ? after->read_at_ms : after->archived_at_ms;
+	const bool returned = !done && rg_str_equal(life->worker, after->claimed_by) &&
+			      after->claimed_until_ms < life->until_ms;
+	struct row row = { .kind = returned ? ROGER_EVENT_RETURNED : ROGER_EVENT_LEASE_EXPIRED,
+			   .at_ms = returned ? after->claimed_until_ms : life->until_ms,
+			   .texts = { [RG_COLUMN_OWNER] = life->worker } };
+	int r = rg_index_put(intake->index, RG_SQL_EVENT_CLOSE, err, "i", life->claim);
+
+	return r < 0 || (done && end_ms < life->until_ms) ? r : add_dated(intake, life, &row, err);
+}
+
+static int add_lease(struct intake *intake, struct life *life, const struct roger_message *after,
+		     struct roger_err *err)
+{
+	const bool same = life->known && rg_str_equal(life->worker, after->claimed_by),
+		   again = same && life->until_ms == after->claimed_until_ms,
+		   shorter = same && life->until_ms > after->claimed_until_ms,
+		   done = after->read || after->archived_at_ms;
+	struct row row = {
+		.kind = ROGER_EVENT_CLAIMED,
+		.at_ms = after->claimed_at_ms,
+		.since_ms = after->created_at_ms,
+		.number = after->claimed_until_ms,
+		.open = true,
+		.texts = { [RG_COLUMN_OWNER] = after->claimed_by, [RG_COLUMN_TARGET] = after->to }
+	};
+	int r = ROGER_OK;
+
+	if (life->held && (done || !again))
+		r = end_lease(intake, life, after, err);
+	if (r < 0 || done || again || shorter || !after->claimed_by.length)
+		return r;
+	return add_taking(intake, life, &row, err);
+}
+
+static int add_handed(struct intake *intake, struct life *life, const struct roger_message *after,
+		      struct roger_err *err)
+{
+	struct row row = { .kind = ROGER_EVENT_HANDED, .at_ms = after->handed_at_ms };
+
+	return !after->handed_at_ms || life->handed ? ROGER_OK : add_dated(intake, life, &row, err);
+}
+
+static int add_reading(struct intake *intake, struct life *life, const struct roger_message *after,
+		       bool foreign, struct roger_err *err)
+{
+	struct row row = { .kind = ROGER_EVENT_READ,
+			   .at_ms = after->read_at_ms,
+			   .since_ms = after->created_at_ms,
+			   .texts = { [RG_COLUMN_OWNER] = after->to } };
+
+	row.flags = foreign ? RG_ROW_FOREIGN : after->handed_at_ms ? RG_ROW_HANDED : 0;
+	return !after->read || life->read || rg_message_in_place(after)
+		       ? ROGER_OK
+		       : add_taking(intake, life, &row, err);
+}
+
+/* What an acknowledgement says, in words. */
+static bool print_outcome(const struct life *before, const struct roger_message *after,
+			  bool foreign, struct rg_arena *arena, struct roger_str *ret)
+{
+	const char *outcome =
+		after->ack_outcome ? rg_ack_outcome_names[after->ack_outcome] : "by ack";
+
+	if (rg_message_in_place(after))
+		return rg_arena_print(arena, ret, "%s, in place of %.*s, who did not read it",
+				      outcome, RG_STR_ARGS(after->to));
+	if (before->outcome && after->ack_outcome)
+		return rg_arena_print(arena, ret, "%s, corrects %s", outcome,
+				      rg_ack_outcome_names[before->outcome]);
+	return rg_arena_print(arena, ret, "%s%s", outcome,
+			      foreign ? ", written by another program" : "");
+}
+
+/*
+ * Where the line does not say when, as lines of older programs: read under a lease
+ * that was in force, it was acknowledged by the worker.
+ */
+static int add_outcome(struct intake *intake, struct life *life, const struct life *before,
+		       const struct roger_message *after, bool held, bool foreign,
+		       struct roger_err *err)
+{
+	const bool by_worker =
+			   held && !foreign && after->read && before->until_ms > after->read_at_ms,
+		   again = before->acked_at_ms == after->acked_at_ms &&
+			   before->outcome == after->ack_outcome;
+	struct row row = { .kind = ROGER_EVENT_ACKNOWLEDGED,
+			   .at_ms = after->acked_at_ms ? after->acked_at_ms : after->read_at_ms,
+			   .number = after->ack_outcome };
+	int r;
+
+	if (after->acked_at_ms ? before->acked_at_ms && again : !by_worker)
+		return ROGER_OK;
+	row.flags = (foreign ? RG_ROW_FOREIGN : 0) | (after->acked_at_ms ? 0 : RG_ROW_BY_LEASE) |
+		    (rg_message_in_place(after) ? RG_ROW_IN_PLACE : 0) |
+		    (before->acked && !before->noted ? RG_ROW_REPEAT : 0);
+	row.texts[RG_COLUMN_OWNER] = after->acked_at_ms && after->claimed_by.length
+					     ? after->claimed_by
+				     : by_worker ? before->worker
+						 : after->to;
+	if (!print_outcome(before, after, foreign, intake->arena, &row.detail))
+		return rg_fail_memory(err);
+	/* What only a note said is said by the line now. */
+	r = before->noted ? rg_index_put(intake->index, RG_SQL_EVENT_UNTRUE, err, "ii", life->of,
+					 (int64_t)ROGER_EVENT_ACKNOWLEDGED)
+			  : ROGER_OK;
+	return r < 0 ? r : add_dated(intake, life, &row, err);
+}
+
+static int add_archived(struct intake *intake, struct life *life, const struct roger_message *after,
+			struct roger_err *err)
+{
+	struct row row = { .kind = ROGER_EVENT_ARCHIVED, .at_ms = after->archived_at_ms };
+
+	return !after->archived_at_ms ? ROGER_OK : add_dated(intake, life, &row, err);
+}
+
+/* A message that is read has no dead letter to be delivered. */
+static int close_letter(struct intake *intake, const struct life *life,
+			const struct roger_message *after, struct roger_err *err)
+{
+	return !after->read || (life->read && !after->archived_at_ms)
+		       ? ROGER_OK
+		       : rg_index_put(intake->index, RG_SQL_EVENT_CLOSE_LETTER, err, "t",
+				      after->id);
+}
+
+static int add_state(struct intake *intake, struct life *life, const struct roger_message *after,
+		     struct roger_err *err)
+{
+	const bool foreign = !after->chain.length, held = life->held;
+	struct life before;
+	int r = ROGER_OK;
+
+	/* Archived is final: later lines are history. */
+	if (life->archived)
+		return ROGER_OK;
+	/* Another program may take a reading back: it is history, and another one counts. */
+	if (life->read && !after->read && !after->archived_at_ms) {
+		life->read = false;
+		r = rg_index_put(intake->index, RG_SQL_EVENT_UNREAD, err, "ii", life->of,
+				 (int64_t)ROGER_EVENT_READ);
+	}
+	if (r == ROGER_OK)
+		r = close_letter(intake, life, after, err);
+	if (r == ROGER_OK)
+		r = add_stored(intake, life, after, err);
+	before = *life;
+	if (r == ROGER_OK)
+		r = add_lease(intake, life, after, err);
+	if (r == ROGER_OK)
+		r = add_handed(intake, life, after, err);
+	if (r == ROGER_OK)
+		r = add_reading(intake, life, after, foreign, err);
+	if (r == ROGER_OK)
+		r = add_outcome(intake, life, &before, after, held, foreign, err);
+	return r < 0 ? r : add_archived(intake, life, after, err);
+}
+
+/* The message of that id, living or archived; position 0: there is none. */
+static int find_message(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+			struct roger_err *err)
+{
+	bool archived = false;
+	int r = rg_index_first_line(index, id, ret_first, err);
+
+	if (r == ROGER_OK && !ret_first->position)
+		r = rg_index_is_archived(index, id, &archived, ret_first, err);
+	return r;
+}
+
+/* A message whose lines were read, so that nothing is looked up for the next one. */
+struct known {
+	uint64_t id, hash; /* of its id, and of its first line */
+	struct life life;
+};
+
+enum { KNOWN_MAX = 1 << 16 };
+
+/* NULL with ROGER_OK: no message of that id stands there. */
+static int know_message(struct intake *intake, struct roger_str id, struct known **ret_known,
+			struct roger_err *err)
+{
+	const uint64_t hash = rg_hash((uint64_t)intake->index->progress.key, id.data, id.length);
+	struct rg_entry first = { .position = intake->lines };
+	struct known *known = rg_table_find(&intake->lives, hash);
+	bool fresh = true, is_first;
+	int64_t first_hash = 0;
+	int r;
+
+	*ret_known = known;
+	if (known)
+		return ROGER_OK;
+	if (intake->lives.count >= KNOWN_MAX) {
+		rg_table_deinit(&intake->lives);
+		rg_table_init(&intake->lives, sizeof *known);
+		rg_arena_reset(intake->memory);
+	}
+	r = rg_index_look_up(intake->index, RG_SQL_MESSAGE_AT, &first_hash, 1, &is_first, err, "i",
+			     intake->lines);
+	first.hash = (uint64_t)first_hash;
+	if (r == ROGER_OK && !is_first)
+		r = find_message(intake->index, id, &first, err);
+	if (r < 0 || !first.position || first.position > intake->lines)
+		return r;
+	known = rg_table_put(&intake->lives, hash, &fresh);
+	if (!known)
+		return rg_fail_memory(err);
+	known->hash = first.hash;
+	known->life = (struct life){ .of = first.position, .worker = { "", 0 } };
+	*ret_known = known;
+	return is_first && intake->fresh ? ROGER_OK : load_life(intake, &known->life, err);
+}
+
+static int take_message(struct intake *intake, const struct roger_message *said,
+			const struct rg_line *line, struct roger_err *err)
+{
+	const struct rg_place place = { line->offset, line->length };
+	struct rg_index *index = intake->index;
+	struct roger_message message = *said;
+	struct rg_rewrites unused;
+	struct rg_entry first;
+	struct known *known;
+	int r = know_message(intake, said->id, &known, err);
+
+	if (r < 0 || !known)
+		return r;
+	first = (struct rg_entry){ .position = known->life.of };
+	if (intake->lines != first.position && rg_index_hash(index, said) != known->hash)
+		r = rg_index_follow_first(index, &first, place, intake->arena, &message, &unused,
+					  err);
+	return r < 0 ? r : add_state(intake, &known->life, &message, err);
+}
+
+static int take_messages(struct intake *intake, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(intake->index->store, &rg_store_messages);
+	const struct rg_decoded *decoded;
+	struct rg_decoder *decoder;
+	int r;
+
+	r = rg_decoder_open(&bytes, (uint64_t)intake->offset, (uint64_t)intake->size, &decoder,
+			    err);
+	if (r < 0)
+		return r;
+	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
+		rg_arena_reset(intake->arena);
+		if (intake->lines++ % 8192 == 0 &&
+		    !rg_index_report_progress(intake->index, "history",
+					      (int64_t)decoded->line.offset, intake->size)) {
+			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+			break;
+		}
+		intake->byte = (int64_t)decoded->line.offset;
+		intake->last_offset = intake->byte;
+		intake->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
+		intake->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
+		if (decoded->is_message)
+			r = take_message(intake, &decoded->message, &decoded->line, err);
+		if (r < 0)
+			break;
+	}
+	rg_decoder_close(decoder);
+	return r < 0 ? r
+		     : rg_index_hash_line(intake->index, intake->last_offset, intake->last_length,
+					  &intake->last_hash, err);
+}
+
+/* ------------------------------------------------------------------ logs -- */
+
+/* What the tables say of a message now; all 0: it is not there. */
+static int find_state(struct rg_index *index, struct roger_str id, bool *ret_read,
+		      int64_t *ret_created_ms, struct roger_err *err)
+{
+	int64_t found[2] = { 0 };
+	bool there;
+	int r = rg_index_look_up(index, RG_SQL_MESSAGE_STATE, found, 2, &there, err, "t", id);
+
+	*ret_read = found[0];
+	*ret_created_ms = found[1];
+	return r;
+}
+
+/* What a note tells of each of its messages: that it was shown, or acknowledged. */
+static int take_noted(struct intake *intake, const struct rg_note *note, struct roger_err *err)
+{
+	const bool looked = note->kind == RG_NOTE_LOOKED;
+	struct row row = { .kind = looked ? ROGER_EVENT_LOOKED : ROGER_EVENT_ACKNOWLEDGED,
+			   .at_ms = note->entry.at_ms,
+			   .flags = RG_ROW_NOTE,
+			   .texts = { [RG_COLUMN_OWNER] = note->agent } };
+	struct rg_entry first;
+	struct life life;
+	bool read, wanted;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < note->ids.count && r == ROGER_OK; i++) {
+		r = find_message(intake->index, note->ids.items[i], &first, err);
+		if (r < 0 || !first.position)
+			continue;
+		life = (struct life){ .of = first.position, .worker = { "", 0 } };
+		r = load_life(intake, &life, err);
+		row.of = first.position;
+		if (r == ROGER_OK)
+			r = find_state(intake->index, note->ids.items[i], &read, &row.since_ms,
+				       err);
+		wanted = !life.acked;
+		if (r == ROGER_OK && looked)
+			r = take_look(intake, &life, row.at_ms, row.flags, &wanted, err);
+		if (r == ROGER_OK && wanted)
+			r = add_row(intake, &row, err);
+	}
+	return r;
+}
+
+/* Most notes tell of something that went well, of which other rows tell, too. */
+static bool may_count(struct roger_str text)
+{
+	static const char *const marks[] = { "\"duplicates\":", "\"FAILURE\"" };
+	size_t i;
+
+	for (i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (memmem(text.data, text.length, marks[i], strlen(marks[i])))
+			return true;
+	return rg_note_may_be(text, 1U << RG_NOTE_WOKEN | 1U << RG_NOTE_LOOKED |
+					    1U << RG_NOTE_ACKNOWLEDGED);
+}
+
+static int take_note(struct intake *intake, struct row *row, struct roger_err *err)
+{
+	struct rg_note note;
+	int r;
+
+	row->kind = ROGER_EVENT_ACTIVITY;
+	if (!may_count(row->text->text))
+		return ROGER_OK;
+	r = rg_note_read(row->text->text, intake->arena, &note, err);
+	if (r < 0)
+		return r;
+	if (note.kind == RG_NOTE_WOKEN) {
+		row->kind = ROGER_EVENT_WAKE;
+		row->flags |= RG_ROW_COUNTED;
+	}
+	row->number = note.duplicates;
+	if (note.kind == RG_NOTE_SENT && note.failure == RG_FAILURE_KEY)
+		row->flags |= RG_ROW_CONFLICT;
+	if (note.duplicates || row->flags & RG_ROW_CONFLICT)
+		row->flags |= RG_ROW_COUNTED;
+	if (note.failure || (note.kind != RG_NOTE_LOOKED && note.kind != RG_NOTE_ACKNOWLEDGED))
+		return ROGER_OK;
+	return take_noted(intake, &note, err);
+}
+
+/* The outcome and the time of the line of this id before. */
+static int find_before(struct intake *intake, const struct row *row, int64_t *ret_outcome,
+		       int64_t *ret_at_ms, bool *ret_there, struct roger_err *err)
+{
+	int64_t found[2] = { 0 };
+	int r = rg_index_look_up(intake->index, RG_SQL_EVENT_BEFORE, found, 2, ret_there, err, "ti",
+				 row->texts[RG_COLUMN_ID], (int64_t)row->log);
+
+	*ret_outcome = found[0];
+	*ret_at_ms = found[1];
+	return r;
+}
+
+/* What a line makes of an attempt, after one that settled it. */
+static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt, bool again)
+{
+	if (attempt->pending)
+		return ROGER_EVENT_ATTEMPTED;
+	if (attempt->outcome == ROGER_DELIVERED)
+		return again ? ROGER_EVENT_LATE : ROGER_EVENT_DELIVERED;
+	return attempt->outcome == ROGER_TIMEOUT ? ROGER_EVENT_TIMEOUT : ROGER_EVENT_REFUSED;
+}
+
+static int take_attempt(struct intake *intake, const struct roger_attempt *attempt, struct row *row,
+			struct roger_err *err)
+{
+	bool there;
+	int r = find_before(intake, row, &row->before, &row->since_ms, &there, err);
+
+	row->outcome = attempt->pending ? RG_ATTEMPT_PENDING : attempt->outcome;
+	row->kind = kind_of_attempt(attempt, row->before && row->before <= ROGER_ERROR);
+	row->number = attempt->attempt;
+	row->detail = attempt->cause;
+	row->open = row->kind == ROGER_EVENT_REFUSED;
+	if (row->before == row->outcome)
+		row->flags |= RG_ROW_REPEAT;
+	if (rg_sendlog_is_plain(attempt))
+		row->flags |= RG_ROW_PLAIN;
+	return r;
+}
+
+/* Its line again, with the name that the task system gave it, is the same event.  A redelivery
+ * opens what was closed. */
+static int take_letter(struct intake *intake, const struct roger_dead_letter *letter,
+		       struct row *row, struct roger_err *err)
+{
+	static const int kinds[] = { [ROGER_UNDELIVERED] = ROGER_EVENT_DEAD_LETTER,
+				     [ROGER_REDELIVERED] = ROGER_EVENT_REDELIVERED,
+				     [ROGER_STALE] = ROGER_EVENT_STALE };
+	struct rg_index *index = intake->index;
+	int64_t unused;
+	bool there, read = false;
+	int r = find_before(intake, row, &unused, &unused, &there, err);
+
+	row->kind = kinds[letter->status];
+	if (r == ROGER_OK)
+		r = find_state(index, letter->message, &read, &unused, err);
+	if (r < 0)
+		return r;
+	if (letter->status == ROGER_STALE)
+		return rg_index_put(index, RG_SQL_EVENT_CLOSE_DEAD, err, "t", letter->id);
+	if (letter->status == ROGER_REDELIVERED)
+		return read ? ROGER_OK
+			    : rg_index_put(index, RG_SQL_EVENT_REOPEN, err, "ti", letter->id,
+					   (int64_t)ROGER_EVENT_DEAD_LETTER);
+	row->flags |= there ? RG_ROW_REPEAT : 0;
+	row->open = !there && !read;
+	return ROGER_OK;
+}
+
+static int take_entry(struct intake *intake, const struct rg_line *line, struct roger_err *err)
+{
+	struct row row = { .log = (int)intake->file.log, .text = line };
+	union rg_log_record record;
+	struct rg_columns columns = { 0 };
+	struct roger_err why = { 0 };
+	int r;
+
+	r = line->too_long
+		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
+		    : rg_kind_read(intake->file.log, line->text, intake->arena, &record, &why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0) {
+		row.log = ~row.log;
+		row.text = NULL;
+		row.detail = rg_str(why.message);
+		return add_row(intake, &row, err);
+	}
+	rg_kind_columns(intake->file.log, &record, intake->arena, &columns);
+	row.at_ms = columns.at_ms;
+	memcpy(row.texts, columns.texts, sizeof row.texts);
+	switch (intake->file.log) {
+	case RG_LOG_ACTIVITY:
+		r = take_note(intake, &row, err);
+		break;
+	case RG_LOG_SENDS:
+		r = take_attempt(intake, &record.attempt, &row, err);
+		break;
+	case RG_LOG_DEAD_LETTERS:
+		r = take_letter(intake, &record.letter, &row, err);
+		break;
+	case RG_LOG_CYCLES:
+		row.kind = ROGER_EVENT_CYCLE;
+		r = ROGER_OK;
+		break;
+	default:
+		r = ROGER_OK;
+	}
+	return r < 0 ? r : add_row(intake, &row, err);
+}
+
+static int take_entries(struct intake *intake, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(intake->index->store, &intake->file);
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true;
+	int r;
+
+	rg_lines_init(&lines, &bytes, (uint64_t)intake->offset, (uint64_t)intake->size);
+	do {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r < 0 || !found)
+			break;
+		rg_arena_reset(intake->arena);
+		rg_arena_reset(intake->memory);
+		intake->lines++;
+		intake->byte = intake->last_offset = (int64_t)line.offset;
+		intake->last_length = (int64_t)line.length;
+		intake->last_hash = (int64_t)rg_hash(0, line.text.data, line.text.length);
+		r = take_entry(intake, &line, err);
+	} while (r == ROGER_OK);
+	intake->offset = (int64_t)lines.at;
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+static int load_file(struct intake *intake, struct roger_err *err)
+{
+	const struct roger_str name = intake->file.shown;
+	int64_t found[5] = { 0 };
+	bool there;
+	int r;
+
+	intake->number = (int64_t)rg_hash(0, name.data, name.length);
+	r = rg_index_look_up(intake->index, RG_SQL_EVENT_FILE_GET, found, 5, &there, err, "i",
+			     intake->number);
+	intake->offset = found[0];
+	intake->lines = found[1];
+	intake->last_offset = found[2];
+	intake->last_length = found[3];
+	intake->last_hash = found[4];
+	return r;
+}
+
+/* A file that was found unchanged a moment ago, and is still the same one. */
+struct seen {
+	uint64_t id; /* its number */
+	uint64_t device, inode;
+	int64_t size, at_ns;
+};
+
+enum { MOMENT_NS = 1000000000 };
+
+void rg_index_forget_seen(struct rg_index *index)
+{
+	rg_table_deinit(&index->seen);
+	rg_table_init(&index->seen, sizeof(struct seen));
+}
+
+static struct seen *find_seen(struct intake *intake)
+{
+	bool fresh;
+
+	return rg_table_put(&intake->index->seen, (uint64_t)intake->number, &fresh);
+}
+
+static bool was_same(struct intake *intake)
+{
+	const struct seen *seen = find_seen(intake);
+
+	return seen && seen->inode == intake->file.inode && seen->inode &&
+	       seen->device == intake->file.device && seen->size == intake->offset &&
+	       intake->size == intake->offset && rg_clock_monotonic_ns() - seen->at_ns < MOMENT_NS;
+}
+
+static void note_same(struct intake *intake)
+{
+	struct seen *seen = find_seen(intake);
+
+	if (seen)
+		*seen = (struct seen){ seen->id, intake->file.device, intake->file.inode,
+				       intake->size, rg_clock_monotonic_ns() };
+}
+
+/* Is the last line that was read unchanged? */
+static bool still_same(struct intake *intake)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX + 1 };
+	size_t length = (size_t)intake->last_length, got;
+	struct rg_store *store = intake->index->store;
+	char *room;
+
+	/* The tables were made of the messages that are there. */
+	if (intake->offset == 0 || intake->file.log == RG_LOG_MESSAGES)
+		return true;
+	if (intake->size < intake->offset || intake->last_length > RG_LINE_BYTES_MAX)
+		return false;
+	if (was_same(intake))
+		return true;
+	room = rg_buf_room(&text, length + 1);
+	if (!room ||
+	    store->ops->read(store, &intake->file, (uint64_t)intake->last_offset, room, length,
+			     &got, NULL) < 0 ||
+	    (int64_t)rg_hash(0, room, got) != intake->last_hash)
+		return false;
+	note_same(intake);
+	return true;
+}
+
+/* Does the file have more than the table? */
+static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
+{
+	struct rg_store *store = intake->index->store;
+	bool there;
+	int r = ROGER_OK;
+
+	if (intake->file.log != RG_LOG_MESSAGES)
+		r = store->ops->stat(store, &intake->file, &there, err);
+	else
+		intake->file.size = rg_index_end(intake->index);
+	if (r == ROGER_OK)
+		r = load_file(intake, err);
+	intake->size = (int64_t)intake->file.size;
+	if (intake->file.limited && intake->size > (int64_t)intake->file.most)
+		intake->size = intake->offset > (int64_t)intake->file.most
+				       ? intake->offset
+				       : (int64_t)intake->file.most;
+	if (r == ROGER_OK && intake->file.log == RG_LOG_MESSAGES)
+		*ret_behind = intake->size > intake->offset;
+	else if (r == ROGER_OK)
+		*ret_behind = intake->size != intake->offset || !still_same(intake);
+	return r;
+}
+
+/* Its rows go; with notes go the rows of messages that they decided, so all begins anew. */
+static int forget_file(struct intake *intake, bool *ret_anew, struct roger_err *err)
+{
+	struct rg_index *index = intake->index;
+	const int log = (int)intake->file.log;
+	char sql[200];
+
+	*ret_anew = log == RG_LOG_ACTIVITY || log == RG_LOG_MESSAGES;
+	if (*ret_anew)
+		return rg_index_run(index, "DELETE FROM event; DELETE FROM event_files", err);
+	snprintf(sql, sizeof sql,
+		 "DELETE FROM event WHERE log = %d AND file = %lld; "
+		 "DELETE FROM event WHERE log = %d AND file = %lld",
+		 log, (long long)intake->number, ~log, (long long)intake->number);
+	intake->offset = intake->lines = 0;
+	return rg_index_run(index, sql, err);
+}
+
+static int take_file(struct rg_index *index, const struct rg_log_file *file, bool *ret_anew,
+		     struct roger_err *err)
+{
+	struct intake intake = { .index = index, .file = *file };
+	bool behind = false, filled;
+	int r = look(&intake, &behind, err);
+
+	if (r < 0 || !behind)
+		return r;
+	if (!still_same(&intake))
+		r = forget_file(&intake, ret_anew, err);
+	if (r < 0 || *ret_anew)
+		return r;
+	intake.arena = rg_arena_new();
+	intake.memory = rg_arena_new();
+	rg_table_init(&intake.lives, sizeof(struct known));
+	r = intake.arena && intake.memory
+		    ? rg_index_look_up(index, RG_SQL_EVENT_LAST, NULL, 0, &filled, err, "")
+		    : rg_fail_memory(err);
+	intake.fresh = r == ROGER_OK && !filled;
+	if (r == ROGER_OK)
+		r = file->log == RG_LOG_MESSAGES ? take_messages(&intake, err)
+						 : take_entries(&intake, err);
+	if (r == ROGER_OK)
+		r = rg_index_put(index, RG_SQL_EVENT_FILE_SET, err, "iiiiiit", intake.number,
+				 intake.offset, intake.lines, intake.last_offset,
+				 intake.last_length, intake.last_hash, file->shown);
+	rg_table_deinit(&intake.lives);
+	rg_arena_free(intake.memory);
+	rg_arena_free(intake.arena);
+	return r;
+}
+
+static bool has_tables(struct rg_index *index)
+{
+	return sqlite3_table_column_metadata(index->db, NULL, "event", NULL, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
+}
+
+/* Is there nothing to read?  Needs no lock. */
+static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
+{
+	bool behind;
+	size_t i;
+
+	if (!has_tables(index))
+		return false;
+	for (i = 0; i < files->count; i++) {
+		struct intake intake = { .index = index, .file = files->items[i] };
+
+		behind = true;
+		if (look(&intake, &behind, NULL) < 0 || behind)
+			return false;
+	}
+	return true;
+}
+
+int rg_index_take_events(struct rg_index *index, const struct rg_log_files *files,
+			 struct roger_err *err)
+{
+	bool anew = false;
+	size_t i;
+	int r = has_tables(index) ? ROGER_OK : rg_index_run(index, tables, err);
+
+	for (i = 0; i < files->count && r == ROGER_OK; i++) {
+		r = take_file(index, &files->items[i], &anew, err);
+		if (anew)
+			i = SIZE_MAX;
+		anew = false;
+	}
+	return r;
+}
+
+static int take_files(struct rg_index *index, const struct rg_log_files *files,
+		      struct roger_err *err)
+{
+	int r;
+
+	r = rg_index_run(index, index->in_memory ? "BEGIN" : "BEGIN IMMEDIATE", err);
+	if (r < 0)
+		return r;
+	r = rg_index_take_events(index, files, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "COMMIT", err);
+	if (r < 0)
+		rg_index_rollback(index);
+	return r;
+}
+
+int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
+			    struct roger_err *err)
+{
+	int r;
+
+	if (up_to_date(index, files))
+		return ROGER_OK;
+	if (index->in_memory)
+		return take_files(index, files, err);
+	r = rg_store_take(index->store, RG_LOCK_INDEX, WAIT_MS, err);
+	if (r < 0)
+		return r;
+	r = rg_index_reopen(index, err);
+	if (r == ROGER_OK)
+		r = take_files(index, files, err);
+	rg_store_release(index->store, RG_LOCK_INDEX);
+	return r;
+}
