@@ -117,13 +117,16 @@ def try_one(command, example):
         return
     shutil.rmtree(LIVE)
     shutil.copytree(KEPT, LIVE)
-    must("\n".join(BEFORE[one] for one in (command, example) if one in BEFORE))
+    before = [BEFORE[one] for one in (command, example) if one in BEFORE]
     text = example.replace("/media/usb", "usb").replace("~/project", "project")
     if command in ID:
-        text = re.sub(r"(msg|dl)-[-0-9a-f.]+", must(ID[command]).strip(), text)
+        before.append(f"id=$({ID[command]})")
+        text = re.sub(r"(msg|dl)-[-0-9a-f.]+", "$id", text)
     if command in AS:
         text = f"export ROGER_AGENT={AS[command]}; {text}"
-    done = run(f"timeout 0.5 {text}" if example in ENDLESS else text)
+    text = f"timeout 0.5 {text}" if example in ENDLESS else text
+    # What was begun in the background has ended before the next example takes its place.
+    done = run("\n".join([*before, text, "status=$?; wait; exit $status"]))
     lib_tap.check(f"{command}: {example}", done.returncode in ((0, 1, 124) if example in ENDLESS else (0, 1)), (done.returncode, done.stdout[-300:], done.stderr))
 
 
