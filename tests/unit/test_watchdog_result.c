@@ -43,7 +43,9 @@ static void check_texts(const struct rg_ended *ended)
 	rg_buf_init(&exit_text, SIZE_MAX);
 	rg_buf_init(&message, SIZE_MAX);
 	rg_ended_child_exit(ended, &exit_text);
-	rg_ended_message(ended, verdict, RG_STR("r1"), RG_STR("WORDS"), false, 5, &message);
+	rg_ended_message(ended, verdict, RG_STR("r1"),
+			 &(struct rg_last_words){ .output = RG_STR("WORDS"), .bytes = 5 },
+			 &message);
 	/* "0" says that all is well, so a failure is never called that. */
 	assert_true(exit_text.length > 0);
 	if (verdict == RG_END_FAILED && !ended->failed)
@@ -91,7 +93,10 @@ static void says(const struct rg_ended *ended, enum rg_verdict_of_end verdict, c
 	struct rg_buf message;
 
 	rg_buf_init(&message, SIZE_MAX);
-	rg_ended_message(ended, verdict, RG_STR("r1"), rg_str(words), cut, 5000, &message);
+	rg_ended_message(
+		ended, verdict, RG_STR("r1"),
+		&(struct rg_last_words){ .output = rg_str(words), .cut = cut, .bytes = 5000 },
+		&message);
 	rg_buf_add_char(&message, '\0');
 	assert_string_equal(message.data, text);
 	rg_buf_deinit(&message);
