@@ -445,11 +445,9 @@ static int start_guard(struct rg_child *child, struct roger_err *err)
 static void end_guard(struct rg_child *child)
 {
 	/* Its line stays open until it is gone, so that it takes nothing. */
-	if (child->guard) {
-		kill(child->guard, SIGKILL);
+	if (child->guard && kill(child->guard, SIGKILL) == 0)
 		while (waitpid(child->guard, NULL, 0) < 0 && errno == EINTR)
 			continue;
-	}
 	child->guard = 0;
 	child->guard_line = rg_file_close(child->guard_line);
 }

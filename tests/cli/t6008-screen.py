@@ -164,7 +164,12 @@ result(TEXTS[0] in roger("list").stdout, "and a text is whole")
 
 # ------------------------------------------------------------- ids, as shown
 text, _ = on_terminal(80, "list")
-result(all(columns(line[:m.end()]) <= 40 for line in text.splitlines() if (m := re.search(AGO + "  ", line))), "a text has 40 columns", text)
+os.mkdir("names")
+for where in [["init"], ["send", "--as", "architect", "reviewer-two-of-the-team", TEXTS[0], "--new"]]:
+    subprocess.run([ROGER, *where, "-q"], cwd="names", check=True)
+named, _ = on_terminal(80, "list", "--workspace", "names")
+result(re.search(r"^\*  architect#1  -> reviewer-\S*…  +" + AGO + "  ", named) and columns(re.sub(r"^.*? (now|ago)  ", "", named.splitlines()[0])) == 40,
+       "a text has 40 columns", named)
 row = re.search(r"(plan#\d+)\s+-> (\S+)\s+" + AGO, text)
 by_number = roger("show", row[1], "--jsonl").stdout
 result(by_number != "" and json.loads(by_number)["to"] == row[2], "what list shows of an id can be typed", text)
