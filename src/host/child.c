@@ -354,7 +354,8 @@ static int fork_child(struct rg_child *child, int gate, int streams[3], struct r
 
 /* ----------------------------------------------------------------- guard -- */
 
-/* All of a piece to the output, however slow that is; without one it is dropped. */
+/* All of a piece to the output, however slow that is; without one it is dropped.  False: nobody
+ * reads that any more. */
 static bool pour(int to, const char *data, size_t length)
 {
 	struct pollfd out = { .fd = to, .events = POLLOUT };
@@ -411,10 +412,10 @@ _Noreturn static void guard(const struct rg_child *child, int line)
 			got = read(in[i].fd, piece, sizeof piece);
 			if (got < 0 && (errno == EINTR || errno == EAGAIN))
 				continue;
-			if (got <= 0 || !pour(files[1 + STREAMS + i], piece, (size_t)got)) {
-				close(in[i].fd);
+			if (got <= 0)
 				in[i].fd = -1;
-			}
+			else if (!pour(files[1 + STREAMS + i], piece, (size_t)got))
+				files[1 + STREAMS + i] = -1;
 		}
 	}
 	_exit(0);

@@ -174,6 +174,23 @@ def ends():
     check("and who takes it over invents nothing", back.returncode == 1 and "command" not in kept("orphan"), back)
 
 
+def nobody_left():
+    child = subprocess.Popen([ROGER, "run", "--as", "lead", "--run", "alone", "-q", "--", "sh", "-c",
+                              "touch up; until [ -e on ]; do sleep 0.02; done; seq 100000; echo more >&2; touch over"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not os.path.exists("up"):
+        time.sleep(0.01)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    child.stderr.close()
+    open("on", "w", encoding="ascii").close()
+    end = time.monotonic() + 20
+    while not os.path.exists("over") and time.monotonic() < end:
+        time.sleep(0.01)
+    check("where its readers are gone, too, it goes on to its end", os.path.exists("over"))
+
+
 def places():
     mode = os.stat(".roger/run-output.jsonl").st_mode & 0o777
     check("the file is private", mode == 0o600, oct(mode))
@@ -201,6 +218,7 @@ def main():
         streams()
         terminal()
         ends()
+        nobody_left()
         places()
         os.chdir("/")
     print(f"1..{count}")
