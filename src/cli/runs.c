@@ -81,6 +81,20 @@ static void print_lines(const struct roger_run *run, const char *stream, struct 
 		cli_say("  %S%-12s%. %t\n", CLI_DIM, i ? "" : stream, lines.items[i]);
 }
 
+/* A script has lines of its own. */
+static void print_command(struct roger_str rest)
+{
+	const char *name = "command", *end;
+
+	for (; rest.length; name = "") {
+		end = rg_str_newline(rest);
+		print_row(name, (struct roger_str){ rest.data, end ? (size_t)(end - rest.data)
+								   : rest.length });
+		rest.length -= end ? (size_t)(end + 1 - rest.data) : rest.length;
+		rest.data = end ? end + 1 : rest.data;
+	}
+}
+
 /* What was run, for how long, and what it printed last. */
 static void print_output(const struct roger_run *run)
 {
@@ -89,7 +103,7 @@ static void print_output(const struct roger_run *run)
 	if (!run->command.length)
 		return;
 	rg_clock_print_span(run->duration_ms, took);
-	print_row("command", run->command);
+	print_command(run->command);
 	print_row("took", rg_str(took));
 	print_lines(run, "stdout", run->stdout_lines);
 	print_lines(run, "stderr", run->stderr_lines);

@@ -62,6 +62,9 @@ def failing():
     check("people see them", re.search(r"^build-7  failed: exit 3$", text, re.M) and re.search(r"^  stdout +compiling$", text, re.M)
           and re.search(r"^  stderr +FATAL: no space$", text, re.M) and re.search(r"^  command +sh -c .*exit 3'$", text, re.M)
           and re.search(r"^  took +[0-9.]+m?s$", text, re.M), text)
+    run("script", "echo one\necho two")
+    text = roger("runs", "script").stdout
+    check("a script has lines of its own", "  command      sh -c 'echo one\n               echo two'\n" in text, text)
     notice = told("build-7")[0]
     check("and so does its owner", notice.startswith("Run build-7 ended without a result: exit 3. It ran ") and
           notice.endswith("\nIts last words:\ncompiling\nIts last words on standard error:\nFATAL: no space"), notice)
