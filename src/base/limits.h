@@ -61,9 +61,11 @@
 /* How much of a configured command's output is kept. */
 #define RG_COMMAND_OUTPUT_BYTES_MAX (64 << 10)
 
-/* How much of a program's output `roger run` keeps: its last lines, at most this long together. */
+/* How much of each stream of a program `roger run` keeps: its last lines, at most this long
+ * together, and how much of a line, and of the command. */
 #define RG_TAIL_LINES_MAX 20
 #define RG_TAIL_CHARS_MAX 4000
+#define RG_TAIL_LINE_CHARS_MAX 500
 
 /* How long a program has to end after it was asked to, before it is killed. */
 #define RG_GRACE_MS (10 * 1000)

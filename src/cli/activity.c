@@ -37,23 +37,71 @@ static void print_entry(const struct roger_activity *activity)
 	cli_say("%.\n");
 }
 
-/* The same for a terminal: what is most wanted, in columns. */
+/* Who did what, as details name it; "": they do not. */
+struct doing {
+	struct roger_str who, verb, rest;
+};
+
+/* Their texts and numbers, but for who, the verb and what is the same on each line. */
+static void add_rest(const struct rg_value *details, struct rg_buf *out)
+{
+	static const char *const told[] = { "tool", "verb", "agent", "epoch" };
+	const struct rg_value *value = NULL;
+	struct roger_str key, text;
+	size_t i = 0, k;
+
+	while (rg_json_next(details, &i, &key, &value)) {
+		for (k = 0; k < sizeof told / sizeof *told && !rg_str_is(key, told[k]); k++)
+			continue;
+		text = rg_json_kind(value) == RG_JSON_NUMBER ? rg_json_digits(value)
+							     : rg_json_str(value);
+		if (k == sizeof told / sizeof *told && text.length)
+			rg_buf_printf(out, "%s%.*s %.*s", out->length ? ", " : "", RG_STR_ARGS(key),
+				      RG_STR_ARGS(text));
+	}
+}
+
+static void find_doing(const struct roger_activity *activity, struct rg_arena *arena,
+		       struct doing *ret_doing)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = SIZE_MAX };
+	const struct rg_value *details;
+	const struct rg_json *json;
+
+	*ret_doing = (struct doing){ .rest = activity->details };
+	if (rg_json_read_within(activity->details, arena, &json, NULL) < 0)
+		return;
+	details = rg_json_root(json);
+	ret_doing->who = rg_json_str(rg_json_member(details, "agent"));
+	if (!ret_doing->who.length)
+		ret_doing->who = rg_json_str(rg_json_member(details, "tool"));
+	ret_doing->verb = rg_json_str(rg_json_member(details, "verb"));
+	add_rest(details, &rest);
+	(void)!rg_arena_keep(arena, &rest, &ret_doing->rest);
+}
+
+/* The same for a terminal: who did what, to what, and what came of it, in columns. */
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
-	const bool details = !rg_str_is(activity->details, "{}");
 	char when[CLI_TIME_BYTES];
+	struct doing doing;
 
+	find_doing(activity, grid->arena, &doing);
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(activity->at_ms, when));
+	cli_grid_add(grid, (struct cli_cell){ .text = doing.who, .style = CLI_BOLD });
+	if (doing.verb.length)
+		cli_grid_add(grid, (struct cli_cell){ .text = doing.verb });
+	else
+		cli_grid_say(
+			grid, CLI_PLAIN, 0, "%s",
+			cli_value_name(cli_item_record("activity"), "action.type", activity->type));
+	cli_grid_add(grid, (struct cli_cell){ .text = activity->task });
 	cli_grid_say(
 		grid, style_of(activity->status), CLI_WHOLE, "%s",
 		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status));
-	cli_grid_say(grid, CLI_PLAIN, 0, "%s",
-		     cli_value_name(cli_item_record("activity"), "action.type", activity->type));
-	cli_grid_add(grid, (struct cli_cell){ .text = activity->task, .style = CLI_BOLD });
 	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%.*s%s%.*s", RG_STR_ARGS(activity->message),
-		     activity->message.length && details ? "  " : "",
-		     details ? (int)activity->details.length : 0, activity->details.data,
-		     activity->evidence.length ? "  evidence: " : "",
+		     activity->message.length && doing.rest.length ? "; " : "",
+		     RG_STR_ARGS(doing.rest), activity->evidence.length ? "  evidence: " : "",
 		     RG_STR_ARGS(activity->evidence));
 }
 
@@ -208,7 +256,7 @@ static void print_one(struct listing *listing, const struct roger_activity *acti
 
 static void print_entries(struct listing *listing, const struct roger_activity_list *activities)
 {
-	struct cli_grid grid = { .arena = listing->run->arena, .columns = 5 };
+	struct cli_grid grid = { .arena = listing->run->arena, .columns = 6 };
 	const bool shown = cli_screen_folds();
 	size_t i;
 

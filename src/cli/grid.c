@@ -45,7 +45,7 @@ void cli_print_cut(FILE *to, struct roger_str text, size_t columns)
 }
 
 struct column {
-	size_t width;
+	size_t width, least;
 	bool whole, filled;
 };
 
@@ -64,6 +64,10 @@ static void measure(const struct cli_grid *grid, struct column *columns)
 		if (width > column->width)
 			column->width = width;
 	}
+	for (i = 0; i < grid->columns; i++)
+		columns[i].least = COLUMNS_LEAST;
+	if (grid->last_least)
+		columns[grid->columns - 1].least = grid->last_least;
 	for (i = 0; i < grid->columns; i++) {
 		if (!columns[i].filled)
 			columns[i].width = 0;
@@ -72,7 +76,7 @@ static void measure(const struct cli_grid *grid, struct column *columns)
 	}
 }
 
-/* The widest gives way, a column at a time. */
+/* The widest gives way, a column at a time; when none can, one with a least width of its own. */
 static void shrink(struct column *columns, size_t count, size_t width)
 {
 	struct column *widest;
@@ -82,13 +86,17 @@ static void shrink(struct column *columns, size_t count, size_t width)
 		widest = NULL;
 		for (i = sum = 0; i < count; i++) {
 			sum += columns[i].width + (columns[i].width && sum ? GAP : 0);
-			if (!columns[i].whole && columns[i].width > COLUMNS_LEAST &&
+			if (!columns[i].whole && columns[i].width > columns[i].least &&
 			    (!widest || columns[i].width >= widest->width))
 				widest = &columns[i];
 		}
-		if (widest && sum > width)
+		if (!widest && sum > width && columns[count - 1].least > COLUMNS_LEAST)
+			columns[count - 1].least = COLUMNS_LEAST;
+		else if (widest && sum > width)
 			widest->width--;
-	} while (widest && sum > width);
+		else
+			break;
+	} while (true);
 }
 
 static void print_styled(FILE *to, const struct cli_cell *cell, size_t width)

@@ -23,6 +23,7 @@ struct cli_cell {
 struct cli_grid {
 	struct rg_arena *arena;
 	size_t columns;
+	size_t last_least; /* the last column is cut to no less while another one can give way */
 	bool titled; /* the first row are titles, and a column with nothing below is left out */
 	struct cli_cell *cells;
 	size_t count;

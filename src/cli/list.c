@@ -40,7 +40,7 @@ static int print_page(struct cli_run *run, int64_t epoch, struct printed *printe
 	if (run->form == CLI_JSON && printed->count == 0)
 		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
 	if (epoch)
-		cli_print_summaries(&reply.messages, false, epoch);
+		cli_print_summaries(&reply.messages, epoch, false);
 	for (i = 0; i < reply.messages.count && !epoch; i++)
 		print_item(run, &reply.messages.items[i], printed->count + (int64_t)i == 0);
 	if (printed->count == 0)
@@ -68,7 +68,12 @@ static void print_end(const struct cli_run *run, const struct printed *printed)
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
-		cli_say("go on with --after %t\n", next);
+		cli_say("go on with %s--after %t\n",
+			cli_screen_folds() &&
+					((const struct roger_list_request *)run->request)->newest
+				? "--newest "
+				: "",
+			next);
 	} else if (run->form == CLI_HUMAN && !run->quiet && printed->count == 0) {
 		fputs("no messages\n", cli_out);
 	}
@@ -97,19 +102,15 @@ static int print_of_all(struct cli_run *run, int64_t shown, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* The newest, in the order that was asked for: nobody reads a million lines. */
+/* The newest first: nobody reads a million lines. */
 static int show_newest(struct cli_run *run, int64_t epoch, int64_t *printed, struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	struct roger_list_request *request = run->request;
-	const bool backwards = !request->newest;
-	int r;
+	int r = roger_call(run->roger, cli_op(run->command), run->request, &reply, err);
 
-	request->newest = true;
-	r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
 	if (r < 0)
 		return r;
-	cli_print_summaries(&reply.messages, backwards, epoch);
+	cli_print_summaries(&reply.messages, epoch, false);
 	*printed = (int64_t)reply.messages.count;
 	return reply.more && !run->quiet ? print_of_all(run, *printed, err) : ROGER_OK;
 }
@@ -184,7 +185,7 @@ static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more
 	if (r < 0)
 		return r;
 	if (cli_screen_folds())
-		cli_print_summaries(&reply.messages, false, cli_shown_epoch(run));
+		cli_print_summaries(&reply.messages, cli_shown_epoch(run), false);
 	for (i = 0; i < reply.messages.count && !cli_screen_folds(); i++)
 		print_item(run, &reply.messages.items[i], true);
 	if (reply.messages.count)
@@ -224,8 +225,9 @@ static int follow(struct cli_run *run, struct roger_err *err)
 static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
-	const bool newest = cli_screen_folds() && run->form == CLI_HUMAN && !request->limit &&
-			    !request->after.length;
+	/* On a terminal the newest are first, unless it goes on after one. */
+	const bool shown = cli_screen_folds() && run->form == CLI_HUMAN && !request->after.length;
+	const bool newest = shown && !request->limit;
 	int64_t wanted = request->limit > 0 ? request->limit : 0;
 	struct printed printed = { .total = ROGER_UNKNOWN };
 	const int64_t epoch = cli_shown_epoch(run);
@@ -236,7 +238,8 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	*ret_exit = CLI_DONE;
 	if (cli_given(run, "follow"))
 		return follow(run, err);
-	if (newest && r == ROGER_OK)
+	request->newest |= shown;
+	if (newest)
 		r = show_newest(run, epoch, &printed.count, err);
 	while (r == ROGER_OK && !newest) {
 		request->limit = page_size(wanted, printed.count);

@@ -6,10 +6,20 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
 
-enum { PIECE = 8, RANDOM = 16, WIDE = 120, NUMBER_BYTES = 64 };
+enum {
+	PIECE = 8,
+	RANDOM = 16,
+	WIDE = 120,
+	NUMBER_BYTES = 64,
+	ID_COLUMNS = 14,   /* a longer name with its number gives way to a piece of the id */
+	TEXT_COLUMNS = 40, /* at least, at 80 columns */
+	DATE_CHARS = 10,
+	WHOLE_MOST = 3, /* so many messages of an inbox are shown whole */
+};
 
 /* The part of an id that no other one here has, to be typed: the beginning of its random digits. */
 static struct roger_str piece_of(const struct roger_message_list *messages, size_t which)
@@ -156,39 +166,77 @@ void cli_print_summary(const struct roger_message *message)
 
 /* ------------------------------------------------------- on a terminal -- */
 
-static void add_row(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
-		    int64_t epoch, bool one_issue)
+/* On a wide terminal: the sender with its number, the recipient, the time, the id, the issue. */
+static void add_wide(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
+		     int64_t epoch, bool one_issue)
 {
 	const struct roger_message *message = &messages->items[which];
-	const bool wide = cli_screen_width() >= WIDE;
-	struct cli_cell id = { .text = message->id, .flags = CLI_WHOLE, .style = CLI_BOLD };
 	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
-	struct roger_str head;
-	bool cut;
 
-	id.bright = piece_of(messages, which);
-	if (!wide) {
-		id.text = id.bright;
-		id.bright.length = 0;
-	}
-	head = head_of(message->content, &cut);
-	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s",
-		     message->read || message->archived_at_ms ? "" : "*");
 	cli_grid_say(grid, CLI_BOLD, 0, "%.*s%s", RG_STR_ARGS(message->from),
 		     number_of(message, epoch, number));
 	cli_grid_add(grid, (struct cli_cell){ .text = message->to });
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(message->created_at_ms, when));
-	cli_grid_add(grid, id);
-	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", wide ? type_name(message) : "");
+	cli_grid_add(grid, (struct cli_cell){ .text = message->id,
+					      .flags = CLI_WHOLE,
+					      .style = CLI_BOLD,
+					      .bright = piece_of(messages, which) });
+	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", type_name(message));
 	cli_grid_add(grid, (struct cli_cell){ .text = one_issue ? RG_STR("") : message->issue,
 					      .style = CLI_CYAN });
+}
+
+/* On another: what can be typed of its id, who else it is from or to, its age or its day. */
+static void add_narrow(struct cli_grid *grid, const struct roger_message_list *messages,
+		       size_t which, int64_t epoch, bool own)
+{
+	const struct roger_message *message = &messages->items[which];
+	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
+	const char *shown;
+	bool by_number;
+
+	number_of(message, epoch, number);
+	by_number = *number && cli_columns(message->from) + strlen(number) <= ID_COLUMNS;
+	if (by_number)
+		cli_grid_say(grid, CLI_BOLD, CLI_WHOLE, "%.*s%s", RG_STR_ARGS(message->from),
+			     number);
+	else
+		cli_grid_add(grid, (struct cli_cell){ .text = piece_of(messages, which),
+						      .flags = CLI_WHOLE,
+						      .style = CLI_BOLD });
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%s%.*s", by_number ? 0 : (int)message->from.length,
+		     message->from.data, by_number || own ? "" : " ", own ? "" : "-> ",
+		     own ? 0 : (int)message->to.length, message->to.data);
+	shown = cli_when(message->created_at_ms, when);
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%.*s",
+		     strlen(shown) > DATE_CHARS && shown[4] == '-' ? DATE_CHARS
+								   : (int)strlen(shown),
+		     shown);
+}
+
+static void add_row(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
+		    int64_t epoch, bool one_issue, bool own)
+{
+	const struct roger_message *message = &messages->items[which];
+	struct roger_str head;
+	bool cut;
+
+	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s",
+		     message->read || message->archived_at_ms ? "" : "*");
+	if (cli_screen_width() >= WIDE)
+		add_wide(grid, messages, which, epoch, one_issue);
+	else
+		add_narrow(grid, messages, which, epoch, own);
+	head = head_of(message->content, &cut);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%s%s%.*s%s", altered_name(message),
 		     message->altered ? ": " : "", RG_STR_ARGS(head), cut ? " …" : "");
 }
 
-void cli_print_summaries(const struct roger_message_list *messages, bool backwards, int64_t epoch)
+void cli_print_summaries(const struct roger_message_list *messages, int64_t epoch, bool own)
 {
-	struct cli_grid grid = { .arena = rg_arena_new(), .columns = 8 };
+	struct cli_grid grid = { .arena = rg_arena_new(),
+				 .columns = cli_screen_width() >= WIDE ? 8 : 5,
+				 .last_least = TEXT_COLUMNS };
 	bool one_issue = true;
 	size_t i;
 
@@ -199,7 +247,7 @@ void cli_print_summaries(const struct roger_message_list *messages, bool backwar
 	for (i = 1; i < messages->count; i++)
 		one_issue &= rg_str_equal(messages->items[0].issue, messages->items[i].issue);
 	for (i = 0; i < messages->count; i++)
-		add_row(&grid, messages, backwards ? messages->count - 1 - i : i, epoch, one_issue);
+		add_row(&grid, messages, i, epoch, one_issue, own);
 	cli_grid_print(cli_out, &grid);
 	rg_arena_free(grid.arena);
 }
@@ -232,12 +280,31 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 		cli_say("\n%S%d more unread%.\n", CLI_DIM, more);
 }
 
-/* What is shown stays unread. */
+/* What is shown stays unread.  Many are a line each on a terminal. */
 static void print_inbox(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_inbox_reply *reply = reply_;
+	const int64_t more = reply->unread - (int64_t)reply->messages.count;
 
-	print_mail(run, reply, reply->unread - (int64_t)reply->messages.count);
+	if (!cli_screen_folds() || reply->messages.count <= WHOLE_MOST) {
+		print_mail(run, reply, more);
+		return;
+	}
+	cli_print_summaries(&reply->messages, cli_shown_epoch(run), true);
+	cli_say("%S%d unread; `roger show ID` shows one whole%.\n", CLI_DIM, reply->unread);
+	if (more > 0)
+		cli_say("%S%d more; `roger list --unread --to %t` lists them%.\n", CLI_DIM, more,
+			((const struct roger_inbox_request *)run->request)->agent);
+}
+
+/* As many lines as a list has there. */
+static int run_inbox(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_inbox_request *request = run->request;
+
+	if (!request->limit && run->form == CLI_HUMAN && cli_screen_folds())
+		request->limit = RG_PAGE_MAX;
+	return cli_call(run, ret_exit, err);
 }
 
 static void print_received(const struct cli_run *run, const void *reply_)
@@ -247,7 +314,9 @@ static void print_received(const struct cli_run *run, const void *reply_)
 	print_mail(run, reply, reply->unread);
 }
 
-const struct cli_command cli_inbox = { .name = "inbox", .print = print_inbox, .nothing = true };
+const struct cli_command cli_inbox = {
+	.name = "inbox", .paged = true, .run = run_inbox, .print = print_inbox, .nothing = true
+};
 /* These take mail and show it once, so nothing is taken when output is closed. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {

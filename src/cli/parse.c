@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "data/record.h"
+#include "verbs.h"
 
 const struct cli_option cli_common_options[] = {
 	{ "workspace", "DIR", "the workspace (default: of this folder or one above it)" },
@@ -212,6 +213,24 @@ static int take_own(struct parser *parser, size_t which, struct roger_str name, 
 	return r;
 }
 
+/* The status of a run may be said in people's words: "overdue", "finished". */
+static struct roger_str value_said(const struct roger_field *field, struct roger_str value)
+{
+	const char *label;
+	size_t i;
+
+	if (field->kind != ROGER_ENUM || field->names != rg_run_status_names || !value.length ||
+	    rg_enum_find(field->names, value) >= 0)
+		return value;
+	for (i = 1; field->names[i]; i++) {
+		label = rg_run_status_labels[i];
+		if (rg_str_is(value, label) || (strcspn(label, ",") == value.length &&
+						memcmp(label, value.data, value.length) == 0))
+			return rg_str(field->names[i]);
+	}
+	return value;
+}
+
 static int take_field(struct parser *parser, const struct roger_field *field, struct roger_str name,
 		      const char *equals, struct roger_err *err)
 {
@@ -220,8 +239,8 @@ static int take_field(struct parser *parser, const struct roger_field *field, st
 
 	if (r < 0)
 		return r;
-	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena,
-			     err);
+	return rg_record_set(field, value_said(field, value), rg_clock_ms(), parser->run->request,
+			     parser->run->arena, err);
 }
 
 static int take_option(struct parser *parser, const char *word, struct roger_err *err)

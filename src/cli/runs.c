@@ -5,15 +5,7 @@
 #include "cli/input.h"
 #include "cli/grid.h"
 
-enum { OUTCOME_BYTES = 64 };
-
 /* ---------------------------------------------------------------- looks -- */
-
-static const char *status_name(int status)
-{
-	/* The first name is that of any. */
-	return cli_value_name(cli_op_named("runs")->request, "status", status);
-}
 
 static enum cli_style status_style(int status)
 {
@@ -32,24 +24,6 @@ static enum cli_style status_style(int status)
 	return CLI_PLAIN;
 }
 
-/* How the child ended: "failed (3)"; nothing where that is not known to be so. */
-static bool is_bad(const struct roger_run *run)
-{
-	return run->outcome >= ROGER_RUN_FAILED && run->outcome <= ROGER_RUN_TIMED_OUT;
-}
-
-static const char *outcome_of(const struct roger_run *run, char to[OUTCOME_BYTES])
-{
-	static const char *const names[] = { "",       "succeeded", "failed",
-					     "killed", "timed out", "unknown" };
-	const struct roger_str ended = run->exit;
-
-	if (!is_bad(run) || !ended.length || rg_str_is(ended, "failed"))
-		return names[run->outcome];
-	snprintf(to, OUTCOME_BYTES, "%s (%.40s)", names[run->outcome], ended.data);
-	return to;
-}
-
 /* An instant of a document, in local time; as it stands, where it is none. */
 static void print_instant(struct roger_str text)
 {
@@ -61,17 +35,11 @@ static void print_instant(struct roger_str text)
 		cli_print_text(cli_out, text.length ? text : RG_STR("-"), false);
 }
 
-/* "build-7  done_but_not_forwarded  why" */
+/* "build-7  failed: exit 3" and why. */
 static void print_line(const struct roger_run *run)
 {
-	char outcome[OUTCOME_BYTES];
-
-	cli_say("%S%t%.  %S%s%.", CLI_BOLD, run->run, status_style(run->status),
-		status_name(run->status));
-	if (run->outcome)
-		cli_say("  %S%t%.", is_bad(run) ? CLI_RED : CLI_PLAIN,
-			rg_str(outcome_of(run, outcome)));
-	cli_say("\n  %t\n", run->status_reason);
+	cli_say("%S%t%.  %S%t%.\n  %t\n", CLI_BOLD, run->run, status_style(run->status), run->words,
+		run->status_reason);
 }
 
 static void print_row(const char *name, struct roger_str value)
@@ -90,6 +58,55 @@ static void print_instant_row(const char *name, struct roger_str value, const ch
 	if (more.length)
 		cli_say("%s%t", link, more);
 	cli_say("\n");
+}
+
+static bool is_kept(const struct roger_run *run, const char *stream)
+{
+	size_t i;
+
+	for (i = 0; i < run->not_kept.count; i++)
+		if (rg_str_is(run->not_kept.items[i], stream))
+			return false;
+	return true;
+}
+
+/* The last lines of a stream, each in a row of its own. */
+static void print_lines(const struct roger_run *run, const char *stream, struct roger_strs lines)
+{
+	size_t i;
+
+	if (!is_kept(run, stream))
+		cli_say("  %S%-12s (not kept: it was a terminal)%.\n", CLI_DIM, stream);
+	for (i = 0; i < lines.count; i++)
+		cli_say("  %S%-12s%. %t\n", CLI_DIM, i ? "" : stream, lines.items[i]);
+}
+
+/* A script has lines of its own. */
+static void print_command(struct roger_str rest)
+{
+	const char *name = "command", *end;
+
+	for (; rest.length; name = "") {
+		end = rg_str_newline(rest);
+		print_row(name, (struct roger_str){ rest.data, end ? (size_t)(end - rest.data)
+								   : rest.length });
+		rest.length -= end ? (size_t)(end + 1 - rest.data) : rest.length;
+		rest.data = end ? end + 1 : rest.data;
+	}
+}
+
+/* What was run, for how long, and what it printed last. */
+static void print_output(const struct roger_run *run)
+{
+	char took[32];
+
+	if (!run->command.length)
+		return;
+	rg_clock_print_span(run->duration_ms, took);
+	print_command(run->command);
+	print_row("took", rg_str(took));
+	print_lines(run, "stdout", run->stdout_lines);
+	print_lines(run, "stderr", run->stderr_lines);
 }
 
 static void print_detail(const struct roger_run *run)
@@ -120,16 +137,18 @@ static void print_detail(const struct roger_run *run)
 	print_instant_row("last one", run->last_recovery_at, ": ", run->recovery_action);
 	for (i = 0; i < run->notes.count; i++)
 		print_row(i ? "" : "notes", run->notes.items[i]);
+	print_output(run);
 }
 
 static void add_run(struct cli_grid *grid, const struct roger_run *run)
 {
-	char outcome[OUTCOME_BYTES], when[CLI_TIME_BYTES];
+	char when[CLI_TIME_BYTES];
 	int64_t ms;
 
 	cli_grid_add(grid, (struct cli_cell){ .text = run->run, .flags = CLI_WHOLE });
-	cli_grid_say(grid, status_style(run->status), 0, "%s", status_name(run->status));
-	cli_grid_say(grid, is_bad(run) ? CLI_RED : CLI_PLAIN, 0, "%s", outcome_of(run, outcome));
+	cli_grid_add(grid, (struct cli_cell){ .text = run->words,
+					      .style = status_style(run->status),
+					      .flags = CLI_WHOLE });
 	cli_grid_add(grid,
 		     (struct cli_cell){ .text = run->owner.length ? run->owner : RG_STR("-") });
 	if (rg_clock_read_rfc3339(run->expected_by, &ms))
@@ -141,8 +160,7 @@ static void add_run(struct cli_grid *grid, const struct roger_run *run)
 
 static void print_table(const struct cli_run *run, const struct roger_run_list *runs)
 {
-	static const char *const titles[] = { "run",   "status",      "outcome",
-					      "owner", "expected by", "why" };
+	static const char *const titles[] = { "run", "status", "owner", "expected by", "why" };
 	enum { TITLES = sizeof titles / sizeof *titles };
 	struct cli_grid grid = { .arena = run->arena, .columns = TITLES, .titled = true };
 	size_t i;

@@ -8,15 +8,17 @@
 #include "cli/grid.h"
 #include "cli/mermaid.h"
 #include "cli/screen.h"
+#include "cli/told.h"
 
 enum {
 	KIND_COLUMNS = 13,
 	WHO_COLUMNS_MAX = 32,
-	NARROW = 100,
-	WHO_NARROW = 14,
+	NARROW = 100, /* below this times are without ms, and both names are cut */
+	WHO_NARROW = 24,
 	WORDS_LEAST = 10,
-	DAY_CHARS = 10,				      /* of cli_time() */
-	BEFORE_WORDS = 12 + 2 + KIND_COLUMNS + 2 + 2, /* without who */
+	DAY_CHARS = 10, /* of cli_time() */
+	CLOCK_COLUMNS = 12,
+	CLOCK_NARROW = 8,
 };
 
 /* ------------------------------------------------------------- one event -- */
@@ -65,31 +67,74 @@ static enum cli_style style_of(const struct roger_event *event)
 	return CLI_DIM;
 }
 
-/* "alice -> bob", or who there is. */
-static void add_who(const struct roger_event *event, struct rg_buf *out)
+/* A name in at most that many columns. */
+static void add_name(struct rg_buf *out, struct roger_str name, size_t columns)
+{
+	const bool cut = cli_columns(name) > columns;
+
+	if (cut)
+		name.length = cli_bytes_within(name, columns - 1);
+	rg_buf_add_str(out, name);
+	rg_buf_add_text(out, cut ? "…" : "");
+}
+
+/* "alice -> bob", or who there is; most: both names are cut to fit in. */
+static void add_who(const struct roger_event *event, size_t most, struct rg_buf *out)
 {
 	static const unsigned of_reader = 1U << ROGER_EVENT_READ | 1U << ROGER_EVENT_DUE |
 					  1U << ROGER_EVENT_CLAIMED | 1U << ROGER_EVENT_RETURNED |
 					  1U << ROGER_EVENT_LEASE_EXPIRED |
 					  1U << ROGER_EVENT_ACKNOWLEDGED;
 	const bool told_by_reader = of_reader >> event->kind & 1U;
+	size_t left = most, second = cli_columns(event->peer);
 
 	rg_buf_clear(out);
-	rg_buf_add_str(out, event->actor);
-	if (event->peer.length)
-		rg_buf_printf(out, "%s%.*s", told_by_reader ? " <- " : " -> ",
-			      RG_STR_ARGS(event->peer));
+	if (event->peer.length && left != SIZE_MAX) {
+		left -= 4;
+		second = second < left / 2 ? second : left / 2;
+		left -= second;
+	}
+	add_name(out, event->actor, left);
+	if (!event->peer.length)
+		return;
+	left = most == SIZE_MAX ? most : most - 4 - cli_columns(rg_buf_str(out));
+	rg_buf_add_text(out, told_by_reader ? " <- " : " -> ");
+	add_name(out, event->peer, left);
+}
+
+/* The beginning of what was sent, which no event has. */
+static bool add_text(const struct roger_event *event, const struct cli_told_list *list,
+		     struct rg_buf *out)
+{
+	const struct cli_told *told =
+		event->kind == ROGER_EVENT_SENT ? cli_told_find(list, event->message) : NULL;
+	struct roger_str text;
+	const char *end;
+
+	if (!told || !told->message)
+		return false;
+	text = told->message->content;
+	end = rg_str_newline(text);
+	if (end)
+		text.length = (size_t)(end - text.data);
+	if (told->message->type != ROGER_CONTEXT)
+		rg_buf_printf(out, "%s: ",
+			      cli_value_name(cli_item_record("list"), "type", told->message->type));
+	rg_buf_add_str(out, text);
+	return true;
 }
 
 /* What it is about, then its words. */
-static void add_words(const struct roger_event *event, struct rg_buf *out)
+static void add_words(const struct roger_event *event, const struct cli_told_list *list,
+		      struct rg_buf *out)
 {
 	rg_buf_clear(out);
 	if (event->seq)
 		rg_buf_printf(out, "#%lld ", (long long)event->seq);
 	if (event->run.length)
 		rg_buf_printf(out, "%.*s: ", RG_STR_ARGS(event->run));
-	rg_buf_add_str(out, event->words);
+	if (!add_text(event, list, out))
+		rg_buf_add_str(out, event->words);
 	if (event->kind == ROGER_EVENT_SENT && event->key.length)
 		rg_buf_printf(out, ", key %.*s", RG_STR_ARGS(event->key));
 	if (event->dead_letter.length && event->kind != ROGER_EVENT_DELIVERED)
@@ -109,8 +154,9 @@ static void print_evidence(const struct roger_event *event)
 /* ------------------------------------------------------------- the table -- */
 
 struct table {
-	size_t who_columns;
+	size_t who_columns, kind_columns;
 	size_t width; /* of the terminal; 0: no terminal, nothing is cut */
+	struct cli_told_list told;
 	char day[24]; /* of the last event */
 	struct rg_buf who, words;
 };
@@ -127,25 +173,33 @@ static void print_day(struct table *table, int64_t at_ms)
 	memcpy(table->day, day, DAY_CHARS + 1);
 }
 
+static const char *kind_name(const struct roger_event *event)
+{
+	return cli_value_name(cli_op_named("timeline")->reply->fields[0].record, "kind",
+			      event->kind);
+}
+
 static void print_event(struct table *table, const struct roger_event *event)
 {
 	time_t seconds = (time_t)(event->at_ms / 1000);
-	size_t before = BEFORE_WORDS + table->who_columns, columns, evidence;
+	const bool narrow = table->width && table->width < NARROW;
+	size_t before = (narrow ? CLOCK_NARROW : CLOCK_COLUMNS) + 2 + table->kind_columns + 2 +
+			table->who_columns + 2;
+	size_t columns, evidence;
 	struct tm tm = { 0 };
 	char clock[24];
 
 	localtime_r(&seconds, &tm);
 	print_day(table, event->at_ms);
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
-	add_who(event, &table->who);
-	add_words(event, &table->words);
+	add_who(event, narrow ? WHO_NARROW : SIZE_MAX, &table->who);
+	add_words(event, &table->told, &table->words);
 
-	fprintf(cli_out, "%s%s.%03lld%s  %s%-*s%s  ", cli_style(CLI_DIM), clock,
-		(long long)(event->at_ms % 1000), cli_style(CLI_PLAIN), cli_style(style_of(event)),
-		KIND_COLUMNS,
-		cli_value_name(cli_op_named("timeline")->reply->fields[0].record, "kind",
-			       event->kind),
-		cli_style(CLI_PLAIN));
+	fprintf(cli_out, "%s%s", cli_style(CLI_DIM), clock);
+	if (!narrow)
+		fprintf(cli_out, ".%03lld", (long long)(event->at_ms % 1000));
+	fprintf(cli_out, "%s  %s%-*s%s  ", cli_style(CLI_PLAIN), cli_style(style_of(event)),
+		(int)table->kind_columns, kind_name(event), cli_style(CLI_PLAIN));
 	columns = cli_columns(rg_buf_str(&table->who));
 	cli_print_cut(cli_out, rg_buf_str(&table->who), table->who_columns);
 	if (columns < table->who_columns)
@@ -169,8 +223,12 @@ static void measure(struct table *table, const struct roger_event_list *events)
 	size_t columns, i;
 
 	table->width = cli_screen_width();
+	table->kind_columns = table->width && table->width < NARROW ? 0 : KIND_COLUMNS;
 	for (i = 0; i < events->count; i++) {
-		add_who(&events->items[i], &table->who);
+		columns = strlen(kind_name(&events->items[i]));
+		if (columns > table->kind_columns)
+			table->kind_columns = columns;
+		add_who(&events->items[i], SIZE_MAX, &table->who);
 		columns = cli_columns(rg_buf_str(&table->who));
 		if (columns > table->who_columns)
 			table->who_columns = columns;
@@ -180,13 +238,17 @@ static void measure(struct table *table, const struct roger_event_list *events)
 		table->who_columns = columns;
 }
 
-static void print_timeline(const struct cli_run *run, const void *reply_)
+static int print_timeline(struct cli_run *run, const struct roger_timeline_reply *reply,
+			  struct roger_err *err)
 {
-	const struct roger_timeline_reply *reply = reply_;
 	struct table table = { .who_columns = 0 };
 	size_t i;
+	int r;
 
-	(void)run;
+	r = cli_told_load(run->roger, reply->events.items, reply->events.count, run->arena,
+			  &table.told, err);
+	if (r < 0)
+		return r;
 	cli_print_notes(&reply->notes);
 	rg_buf_init(&table.who, SIZE_MAX);
 	rg_buf_init(&table.words, SIZE_MAX);
@@ -200,6 +262,8 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 		print_event(&table, &reply->events.items[i]);
 	rg_buf_deinit(&table.who);
 	rg_buf_deinit(&table.words);
+	cli_told_free(&table.told);
+	return r;
 }
 
 /* --------------------------------------------------------------- answers -- */
@@ -226,7 +290,7 @@ static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
 	else if (!run->quiet)
-		print_timeline(run, reply);
+		return print_timeline(run, reply, err);
 	return ROGER_OK;
 }
 
@@ -263,6 +327,25 @@ static uint64_t hash_of(const struct roger_event *event)
 	return hash;
 }
 
+/* One that is new, with what was sent. */
+static int print_new(struct following *following, const struct roger_event *event,
+		     struct roger_err *err)
+{
+	struct table *table = &following->table;
+	struct rg_arena *arena = rg_arena_new();
+	int r = arena ? ROGER_OK : rg_fail_memory(err);
+
+	if (r == ROGER_OK)
+		r = cli_told_load(following->follow.run->roger, event, 1, arena, &table->told, err);
+	if (r == ROGER_OK) {
+		print_event(table, event);
+		cli_told_free(&table->told);
+	}
+	table->told = (struct cli_told_list){ 0 };
+	rg_arena_free(arena);
+	return r;
+}
+
 static int see(struct following *following, const struct roger_event *event, bool print,
 	       struct roger_err *err)
 {
@@ -279,8 +362,8 @@ static int see(struct following *following, const struct roger_event *event, boo
 		return ROGER_OK;
 	known->printed = known->count;
 	if (print && run->form == CLI_HUMAN)
-		print_event(&following->table, event);
-	else if (print)
+		return print_new(following, event, err);
+	if (print)
 		cli_print_item(run, cli_item_record("timeline"), event);
 	return ROGER_OK;
 }

@@ -350,7 +350,7 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 {
 	static const enum rg_log logs[] = { RG_LOG_CYCLES,   RG_LOG_DEAD_LETTERS, RG_LOG_DIGESTS,
 					    RG_LOG_RETIRED,  RG_LOG_DAMAGE,	  RG_LOG_ACTIVITY,
-					    RG_LOG_CLEANUPS, RG_LOG_SESSIONS };
+					    RG_LOG_CLEANUPS, RG_LOG_SESSIONS,	  RG_LOG_OUTPUTS };
 	struct rg_log_files files = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_store *store = from->store;

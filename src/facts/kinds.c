@@ -146,6 +146,12 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 			      .chained = true,
 			      .at = "at",
 			      .members = { [RG_COLUMN_ID] = "id" } },
+	[RG_LOG_OUTPUTS] = { .folder = "",
+			     .file = "run-output.jsonl",
+			     .record = &rg_run_output_record,
+			     .chained = true,
+			     .at = "at",
+			     .members = { [RG_COLUMN_ID] = "id" } },
 };
 
 typedef int decoder(const struct roger_record *type, const struct rg_value *object, void *record,

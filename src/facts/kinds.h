@@ -24,6 +24,7 @@ enum rg_log {
 	RG_LOG_ARCHIVE,
 	RG_LOG_CLEANUPS,
 	RG_LOG_SESSIONS, /* numbers of another program that a session began with */
+	RG_LOG_OUTPUTS,	 /* the last lines that programs printed */
 	RG_LOGS
 };
 
@@ -61,6 +62,7 @@ union rg_log_record {
 	struct roger_activity activity;
 	struct roger_cleanup cleanup;
 	struct rg_session session;
+	struct rg_run_output output;
 };
 
 struct rg_kind {

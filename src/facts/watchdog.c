@@ -130,6 +130,76 @@ void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *
 	}
 }
 
+/* A span in its largest unit: "4 min". */
+static void add_about(int64_t ms, struct rg_buf *out)
+{
+	static const struct {
+		int64_t from_ms, ms;
+		const char *name;
+	} units[] = { { 172800000, 86400000, "days" },
+		      { 7200000, 3600000, "h" },
+		      { 60000, 60000, "min" },
+		      { INT64_MIN, 1000, "s" } };
+	size_t i = 0;
+
+	while (ms < units[i].from_ms)
+		i++;
+	rg_buf_printf(out, "%lld %s", (long long)(ms > 0 ? ms / units[i].ms : 0), units[i].name);
+}
+
+/* How the child ended, unless all was well or nobody knows: "exit 3", "killed". */
+static bool add_bad_end(const struct roger_run *run, struct rg_buf *out)
+{
+	switch ((enum roger_run_outcome)run->outcome) {
+	case ROGER_RUN_TIMED_OUT:
+		rg_buf_add_text(out, "timed out");
+		return true;
+	case ROGER_RUN_KILLED:
+		rg_buf_printf(out, "killed by %.*s", RG_STR_ARGS(run->exit));
+		return true;
+	case ROGER_RUN_FAILED:
+		rg_buf_printf(out, rg_str_is(run->exit, "failed") ? "%.*s" : "failed: exit %.*s",
+			      RG_STR_ARGS(run->exit));
+		return true;
+	case ROGER_RUN_SUCCEEDED:
+	case ROGER_RUN_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+void rg_run_print_words(const struct roger_run *run, int64_t now_ms, struct rg_buf *out)
+{
+	int64_t due_ms = now_ms;
+
+	(void)!rg_clock_read_rfc3339(run->expected_by, &due_ms);
+	switch ((enum roger_run_status)run->status) {
+	case ROGER_RUN_ACTIVE:
+		rg_buf_add_text(out, "running, ");
+		add_about(due_ms - now_ms, out);
+		rg_buf_add_text(out, " left");
+		return;
+	case ROGER_RUN_SUSPECT:
+		rg_buf_add_text(out, "overdue by ");
+		add_about(now_ms - due_ms, out);
+		return;
+	case ROGER_RUN_BLOCKED:
+		if (!add_bad_end(run, out))
+			rg_buf_add_text(out, run->outcome ? "lost" : "given up");
+		return;
+	case ROGER_RUN_NOT_FORWARDED:
+	case ROGER_RUN_COMPLETED:
+	case ROGER_RUN_RECOVERED:
+		break;
+	}
+	if (!add_bad_end(run, out))
+		rg_buf_add_text(out, run->status == ROGER_RUN_NOT_FORWARDED ? "finished" : "done");
+	if (run->status == ROGER_RUN_NOT_FORWARDED)
+		rg_buf_add_text(out, ", result unread");
+	else if (run->status == ROGER_RUN_RECOVERED)
+		rg_buf_add_text(out, ", recovered");
+}
+
 enum rg_recovery rg_watchdog_recovery(const struct rg_receipts *receipts,
 				      const struct rg_watchdog_rules *rules, int64_t now_ms,
 				      int64_t *ret_from_ms)

@@ -1,9 +1,10 @@
 #include "facts/watchdog_result.h"
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 /* Replaces bytes that are not text: U+FFFD. */
-static const char replacement[] = "\xef\xbf\xbd";
+static const char replacement[] = "\xef\xbf\xbd", ellipsis[] = "\xe2\x80\xa6";
 
 /* ------------------------------------------------------------- verdicts -- */
 
@@ -208,19 +209,101 @@ void rg_text_words(struct roger_str text, size_t chars_max, struct rg_buf *out, 
 	out->failed |= valid.failed;
 }
 
-static void add_state(const struct rg_ended *ended, bool cut, int64_t bytes, struct rg_buf *out)
+/* As much of a line as is kept. */
+static bool keep_line(struct roger_str line, struct rg_arena *arena, struct roger_str *ret)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf kept = { .maximum = SIZE_MAX };
+	const char *overwritten;
+	bool cut;
+
+	while (line.length && line.data[line.length - 1] == '\r')
+		line.length--;
+	overwritten = memrchr(line.data, '\r', line.length);
+	if (overwritten) {
+		line.length -= (size_t)(overwritten + 1 - line.data);
+		line.data = overwritten + 1;
+	}
+	rg_text_words(line, RG_TAIL_LINE_CHARS_MAX, &kept, &cut);
+	if (cut)
+		rg_buf_add_text(&kept, ellipsis);
+	return rg_arena_keep(arena, &kept, ret);
+}
+
+bool rg_last_output_lines(const struct rg_last_output *tail, struct rg_arena *arena,
+			  struct roger_strs *ret_lines)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str rest, *line;
+	const char *end;
+	bool cut;
+
+	*ret_lines = (struct roger_strs){ 0 };
+	rg_last_output_words(tail, RG_TAIL_LINES_MAX, RG_TAIL_CHARS_MAX, &text, &cut);
+	rest = rg_buf_str(&text);
+	while (!text.failed && rest.length) {
+		end = memchr(rest.data, '\n', rest.length);
+		line = rg_arena_push(arena, &ret_lines->items, &ret_lines->count, sizeof *line);
+		if (!line ||
+		    !keep_line((struct roger_str){ rest.data,
+						   end ? (size_t)(end - rest.data) : rest.length },
+			       arena, line))
+			return false;
+		rest.length = end ? rest.length - (size_t)(end + 1 - rest.data) : 0;
+		rest.data = end ? end + 1 : rest.data;
+	}
+	return !text.failed;
+}
+
+void rg_command_print(struct roger_strs words, struct rg_buf *out)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	bool cut;
+	size_t i;
+
+	for (i = 0; i < words.count; i++) {
+		if (i)
+			rg_buf_add_char(&line, ' ');
+		rg_buf_add_shell_word(&line, words.items[i]);
+	}
+	rg_text_words(rg_buf_str(&line), RG_TAIL_LINE_CHARS_MAX, out, &cut);
+	if (cut)
+		rg_buf_add_text(out, ellipsis);
+	out->failed |= line.failed;
+}
+
+static void add_state(const struct rg_ended *ended, const struct rg_last_words *words,
+		      struct rg_buf *out)
 {
 	rg_ended_describe(ended, out);
-	if (cut)
-		rg_buf_printf(out, "; this is part of %lld bytes", (long long)bytes);
+	if (words->cut)
+		rg_buf_printf(out, "; this is part of %lld bytes", (long long)words->bytes);
+}
+
+/* Of a run that failed: what ran, for how long, and the last words of each stream. */
+static void add_failure(const struct rg_last_words *words, struct rg_buf *out)
+{
+	char span[32];
+
+	if (words->command.length) {
+		rg_clock_print_span(words->duration_ms, span);
+		rg_buf_printf(out, " It ran %s: %.*s", span, RG_STR_ARGS(words->command));
+	}
+	if (words->output.length) {
+		rg_buf_add_text(out, words->command.length ? "\nIts last words:\n"
+							   : " Its last words:\n");
+		rg_buf_add_str(out, words->output);
+	}
+	if (words->errors.length) {
+		rg_buf_add_text(out, "\nIts last words on standard error:\n");
+		rg_buf_add_str(out, words->errors);
+	}
 }
 
 void rg_ended_message(const struct rg_ended *ended, enum rg_verdict_of_end verdict,
-		      struct roger_str run_id, struct roger_str words, bool cut, int64_t bytes,
+		      struct roger_str run_id, const struct rg_last_words *words,
 		      struct rg_buf *out)
 {
-	bool plain = ended->ending == RG_ENDED_BY_ITSELF && ended->status == 0 &&
-		     !ended->limit_ms && !cut;
+	bool well = ended->ending == RG_ENDED_BY_ITSELF && ended->status == 0 && !ended->limit_ms;
 
 	switch (verdict) {
 	case RG_END_MESSAGE:
@@ -231,21 +314,22 @@ void rg_ended_message(const struct rg_ended *ended, enum rg_verdict_of_end verdi
 		rg_buf_add_char(out, '.');
 		break;
 	case RG_END_WORDS:
-		if (!plain) {
+		if (!well || words->cut) {
 			rg_buf_add_char(out, '[');
-			add_state(ended, cut, bytes, out);
+			add_state(ended, words, out);
 			rg_buf_add_text(out, "]\n");
 		}
-		rg_buf_add_str(out, words);
+		rg_buf_add_str(out, words->output);
+		if (!well && words->errors.length) {
+			rg_buf_add_text(out, "\n[standard error]\n");
+			rg_buf_add_str(out, words->errors);
+		}
 		break;
 	case RG_END_FAILED:
 		rg_buf_printf(out, "Run %.*s ended without a result: ", RG_STR_ARGS(run_id));
-		add_state(ended, cut, bytes, out);
+		add_state(ended, words, out);
 		rg_buf_add_char(out, '.');
-		if (words.length) {
-			rg_buf_add_text(out, " Its last words:\n");
-			rg_buf_add_str(out, words);
-		}
+		add_failure(words, out);
 		break;
 	}
 }

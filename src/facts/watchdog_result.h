@@ -10,7 +10,7 @@
 #ifndef RG_WATCHDOG_RESULT_H
 #define RG_WATCHDOG_RESULT_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 /* ------------------------------------------------------------- verdicts -- */
 
@@ -65,13 +65,29 @@ void rg_last_output_add(struct rg_last_output *tail, const void *data, size_t le
 void rg_last_output_words(const struct rg_last_output *tail, size_t lines_max, size_t chars_max,
 			  struct rg_buf *out, bool *ret_cut);
 
+/* The same as a list, each line cut; of what a carriage return overwrote only the last.  False: out
+ * of memory. */
+RG_CHECKED bool rg_last_output_lines(const struct rg_last_output *tail, struct rg_arena *arena,
+				     struct roger_strs *ret_lines);
+
+/* A command as one line, as a shell reads it, cut. */
+void rg_command_print(struct roger_strs words, struct rg_buf *out);
+
 /* The first characters of a file, as valid text. */
 void rg_text_words(struct roger_str text, size_t chars_max, struct rg_buf *out, bool *ret_cut);
 
-/* The message to the owner: the words themselves if all is well, else after a line that says what
- * went wrong.  bytes: length of the whole output, if cut. */
+/* What is told of a program beside its end. */
+struct rg_last_words {
+	struct roger_str output, errors; /* of each stream, or of its file */
+	bool cut;			 /* output is part of this many bytes */
+	int64_t bytes;
+	struct roger_str command; /* ""; not known */
+	int64_t duration_ms;
+};
+
+/* The message to the owner: the words themselves if all is well, else with what went wrong. */
 void rg_ended_message(const struct rg_ended *ended, enum rg_verdict_of_end verdict,
-		      struct roger_str run_id, struct roger_str words, bool cut, int64_t bytes,
+		      struct roger_str run_id, const struct rg_last_words *words,
 		      struct rg_buf *out);
 
 #endif

@@ -28,32 +28,51 @@ enum {
 	LINGER_BARE_MS = 100,
 	/* How often to look for its end where the system has no pidfd. */
 	LOOK_MS = 50,
+	/* The descriptors of a guard are below this. */
+	GUARD_FILES = 8,
 	/* Where close_range() is not known, descriptors beyond this are not looked for. */
 	FILES_MAX = 65536,
 };
+
+/* Standard output or standard error, where it passes through us. */
+struct stream {
+	int ours; /* where it goes; negative: nowhere */
+	int from; /* what it prints */
+	int to;	  /* ours, opened by us so that it never keeps us waiting, or none */
+	bool captured, is_terminal;
+	struct rg_buf pending; /* read, and not yet passed on: from passed */
+	size_t passed;
+	size_t pass_most;
+	int lost; /* why it cannot be passed on, an errno */
+};
+
+enum { STREAMS = 2 };
 
 struct rg_child {
 	struct rg_process process;
 	struct roger_run_streams streams;
 	pid_t pid;
-	int gate;  /* until go */
-	int end;   /* a descriptor of the process, readable once it has ended */
-	int from;  /* what it prints */
-	int to;	   /* the output, opened by us so that it never keeps us waiting, or none */
-	bool own;  /* a child of this process, which waits for it */
-	bool past; /* it has ended */
-	bool led;  /* while another's lived, it was seen to lead a group */
+	pid_t guard;	/* passes on what it prints once we are gone; 0: none */
+	int guard_line; /* it reads the end of this when we are */
+	int gate;	/* until go */
+	int end;	/* a descriptor of the process, readable once it has ended */
+	bool own;	/* a child of this process, which waits for it */
+	bool past;	/* it has ended */
+	bool led;	/* while another's lived, it was seen to lead a group */
 	bool bare;
-	bool is_terminal, lent, stop_passed_on;
-	struct rg_buf pending; /* read, and not yet passed on: from passed */
-	size_t passed;
-	size_t pass_most;
-	int lost; /* why its output cannot be passed on, an errno */
+	bool lent, stop_passed_on;
+	struct stream printed[STREAMS]; /* standard output, standard error */
 	char **words;
 	char **more;	    /* of its environment */
 	char **environment; /* owns the list only: its texts are in ours or in more */
 	const char *folder;
 };
+
+/* Where a stream goes: as we opened it, or as it is. */
+static int output_of(const struct stream *stream)
+{
+	return stream->to != RG_NO_FILE ? stream->to : stream->ours;
+}
 
 /* ---------------------------------------------------------------- child -- */
 
@@ -75,15 +94,15 @@ static void reset_signals(bool bare)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void close_others(void)
+static void close_from(int first)
 {
 	int i;
 
 #ifdef SYS_close_range
-	if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0)
+	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0) == 0)
 		return;
 #endif
-	for (i = STDERR_FILENO + 1; i < FILES_MAX; i++)
+	for (i = first; i < FILES_MAX; i++)
 		close(i);
 }
 
@@ -125,7 +144,7 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 		_exit(RG_PROGRAM_NOT_RUN);
 	/* The gate too: the exit status alone says why a bare child cannot run. */
 	if (child->bare)
-		close_others();
+		close_from(STDERR_FILENO + 1);
 	execvpe(child->words[0], child->words, child->environment);
 	error = errno;
 	while (write(gate, &error, sizeof error) < 0 && errno == EINTR)
@@ -207,13 +226,19 @@ static int new_child(const struct roger_run_streams *streams, struct rg_child **
 {
 	static const struct roger_run_streams none = { -1, -1, -1, -1, -1, -1 };
 	struct rg_child *child = calloc(1, sizeof *child);
+	int i;
 
 	if (!child)
 		return rg_fail_memory(err);
 	child->streams = streams ? *streams : none;
-	child->gate = child->end = child->from = child->to = RG_NO_FILE;
-	child->pass_most = PASS_BYTES;
-	rg_buf_init(&child->pending, SIZE_MAX);
+	child->gate = child->end = child->guard_line = RG_NO_FILE;
+	child->printed[0].ours = child->streams.output;
+	child->printed[1].ours = child->streams.errors;
+	for (i = 0; i < STREAMS; i++) {
+		child->printed[i].from = child->printed[i].to = RG_NO_FILE;
+		child->printed[i].pass_most = PASS_BYTES;
+		rg_buf_init(&child->printed[i].pending, SIZE_MAX);
+	}
 	*ret_child = child;
 	return ROGER_OK;
 }
@@ -232,23 +257,23 @@ static int lift_ends(int made, int ends[2], const char *what, struct roger_err *
 }
 
 /* Give its terminal the size of ours; true: it had another. */
-static bool fit_terminal(struct rg_child *child)
+static bool fit_terminal(struct stream *stream)
 {
 	struct winsize ours, theirs;
 
-	if (!child->is_terminal || child->from == RG_NO_FILE ||
-	    ioctl(child->streams.output, TIOCGWINSZ, &ours) < 0 ||
-	    ioctl(child->from, TIOCGWINSZ, &theirs) < 0 ||
+	if (!stream->is_terminal || stream->from == RG_NO_FILE ||
+	    ioctl(stream->ours, TIOCGWINSZ, &ours) < 0 ||
+	    ioctl(stream->from, TIOCGWINSZ, &theirs) < 0 ||
 	    (ours.ws_row == theirs.ws_row && ours.ws_col == theirs.ws_col))
 		return false;
-	return ioctl(child->from, TIOCSWINSZ, &ours) == 0;
+	return ioctl(stream->from, TIOCSWINSZ, &ours) == 0;
 }
 
 /*
  * A terminal of its own where our output is one.  It passes output on unchanged;
  * our terminal processes it.
  */
-static int make_terminal(struct rg_child *child, int ends[2], struct roger_err *err)
+static int make_terminal(struct stream *stream, int ends[2], struct roger_err *err)
 {
 	struct termios ours;
 	int unlocked = 0, r;
@@ -262,12 +287,12 @@ static int make_terminal(struct rg_child *child, int ends[2], struct roger_err *
 		return r;
 	if (ioctl(ends[0], TIOCSPTLCK, &unlocked) == 0)
 		ends[1] = ioctl(ends[0], TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (ends[1] < 0 || tcgetattr(child->streams.output, &ours) < 0)
+	if (ends[1] < 0 || tcgetattr(stream->ours, &ours) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "prepare a terminal for a program's output");
 	ours.c_oflag &= ~(tcflag_t)OPOST;
 	if (tcsetattr(ends[1], TCSANOW, &ours) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "set a terminal for a program's output");
-	child->is_terminal = true;
+	stream->is_terminal = true;
 	return rg_file_move_up(&ends[1], err);
 }
 
@@ -276,34 +301,38 @@ static int make_terminal(struct rg_child *child, int ends[2], struct roger_err *
  * blocks until somebody reads.  O_NONBLOCK belongs to the open file, which other
  * processes share, so the output is opened again where that is possible.
  */
-static void open_output(struct rg_child *child, const struct stat *facts)
+static void open_output(struct stream *stream, const struct stat *facts)
 {
-	int output = child->streams.output;
-
-	if (S_ISFIFO(facts->st_mode) || isatty(output))
-		child->to = rg_file_open_unwaiting(output);
+	if (S_ISFIFO(facts->st_mode) || isatty(stream->ours))
+		stream->to = rg_file_open_unwaiting(stream->ours);
 }
 
-/* What its output goes into: *ret_to is closed by the caller once it is the child's. */
-static int make_output(struct rg_child *child, int *ret_to, struct roger_err *err)
+/* What it prints into, unless it has ours itself: *ret_to is closed by the caller once it is the
+ * child's. */
+static int make_output(struct stream *stream, enum rg_capture capture, int *ret_to,
+		       struct roger_err *err)
 {
-	int output = child->streams.output, ends[2], r;
+	bool terminal = stream->ours >= 0 && isatty(stream->ours);
 	struct stat facts;
+	int ends[2], r;
 
-	r = output >= 0 && isatty(output)
-		    ? make_terminal(child, ends, err)
+	if (capture == RG_CAPTURE_NOT || (capture == RG_CAPTURE_PIPED && terminal))
+		return ROGER_OK;
+	stream->captured = true;
+	r = terminal
+		    ? make_terminal(stream, ends, err)
 		    : lift_ends(pipe2(ends, O_CLOEXEC), ends, "a pipe for a program's output", err);
-	child->from = ends[0];
+	stream->from = ends[0];
 	*ret_to = ends[1];
-	if (r == ROGER_OK && fcntl(child->from, F_SETFL, O_NONBLOCK) < 0)
+	if (r == ROGER_OK && fcntl(stream->from, F_SETFL, O_NONBLOCK) < 0)
 		r = rg_fail(err, ROGER_EIO, errno, "prepare a pipe");
-	fit_terminal(child);
-	if (output < 0 || fstat(output, &facts) < 0)
+	fit_terminal(stream);
+	if (stream->ours < 0 || fstat(stream->ours, &facts) < 0)
 		return r;
 	/* Files take anything at once. */
 	if (S_ISREG(facts.st_mode))
-		child->pass_most = PIECE;
-	open_output(child, &facts);
+		stream->pass_most = PIECE;
+	open_output(stream, &facts);
 	return r;
 }
 
@@ -323,6 +352,107 @@ static int fork_child(struct rg_child *child, int gate, int streams[3], struct r
 	return ROGER_OK;
 }
 
+/* ----------------------------------------------------------------- guard -- */
+
+/* All of a piece to the output, however slow that is; without one it is dropped.  False: nobody
+ * reads that any more. */
+static bool pour(int to, const char *data, size_t length)
+{
+	struct pollfd out = { .fd = to, .events = POLLOUT };
+	ssize_t done;
+
+	while (to >= 0 && length) {
+		done = write(to, data, length);
+		if (done < 0 && errno == EAGAIN)
+			poll(&out, 1, -1);
+		else if (done < 0 && errno != EINTR)
+			return false;
+		data += done > 0 ? done : 0;
+		length -= done > 0 ? (size_t)done : 0;
+	}
+	return true;
+}
+
+/*
+ * Only calls that are allowed between a fork and an exec.  Wait until the process at the other
+ * end of the line is gone, then pass on what the program prints, as if it had our streams itself.
+ */
+_Noreturn static void guard(const struct rg_child *child, int line)
+{
+	static char piece[PASS_BYTES];
+	int files[1 + 2 * STREAMS] = { line }, i;
+	struct pollfd in[STREAMS];
+	sigset_t all;
+	ssize_t got;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* With the program's group, so that a signal to ours leaves both alone. */
+	setpgid(0, child->pid);
+	for (i = 0; i < STREAMS; i++) {
+		files[1 + i] = child->printed[i].from;
+		files[1 + STREAMS + i] = output_of(&child->printed[i]);
+	}
+	for (i = 0; i < 1 + 2 * STREAMS; i++)
+		files[i] = files[i] < 0 ? -1 : fcntl(files[i], F_DUPFD, GUARD_FILES);
+	for (i = 0; i < GUARD_FILES; i++)
+		close(i);
+	for (i = 0; i < 1 + 2 * STREAMS; i++)
+		files[i] = files[i] < 0 ? -1 : fcntl(files[i], F_DUPFD, 0);
+	close_from(GUARD_FILES);
+	while (read(files[0], piece, 1) < 0)
+		continue;
+	for (i = 0; i < STREAMS; i++)
+		in[i] = (struct pollfd){ .fd = files[1 + i], .events = POLLIN };
+	while (in[0].fd >= 0 || in[1].fd >= 0) {
+		poll(in, STREAMS, -1);
+		for (i = 0; i < STREAMS; i++) {
+			if (in[i].fd < 0 || !in[i].revents)
+				continue;
+			got = read(in[i].fd, piece, sizeof piece);
+			if (got < 0 && (errno == EINTR || errno == EAGAIN))
+				continue;
+			if (got <= 0)
+				in[i].fd = -1;
+			else if (!pour(files[1 + STREAMS + i], piece, (size_t)got))
+				files[1 + STREAMS + i] = -1;
+		}
+	}
+	_exit(0);
+}
+
+/* Without a guard the program would die of SIGPIPE when it prints after our kill -9. */
+static int start_guard(struct rg_child *child, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int line = RG_NO_FILE;
+	int ends[2], r;
+
+	if (child->bare || !(child->printed[0].captured || child->printed[1].captured))
+		return ROGER_OK;
+	r = lift_ends(pipe2(ends, O_CLOEXEC), ends, "a pipe for a guard", err);
+	line = ends[0];
+	child->guard_line = ends[1];
+	if (r < 0)
+		return r;
+	child->guard = fork();
+	if (child->guard == 0)
+		guard(child, line);
+	if (child->guard > 0)
+		return ROGER_OK;
+	child->guard = 0;
+	return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno, "start a process");
+}
+
+static void end_guard(struct rg_child *child)
+{
+	/* Its line stays open until it is gone, so that it takes nothing. */
+	if (child->guard && kill(child->guard, SIGKILL) == 0)
+		while (waitpid(child->guard, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	child->guard = 0;
+	child->guard_line = rg_file_close(child->guard_line);
+}
+
 static void open_end(struct rg_child *child)
 {
 #ifdef SYS_pidfd_open
@@ -337,7 +467,8 @@ static void open_end(struct rg_child *child)
 static int start(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int nowhere = RG_NO_FILE;
-	RG_CLEANUP(rg_file_closep) int to = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int output = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int errors = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int gate = RG_NO_FILE;
 	int streams[3] = { child->streams.input, child->streams.output, child->streams.errors };
 	int gates[2], i, r;
@@ -345,8 +476,10 @@ static int start(struct rg_child *child, const struct rg_child_wish *wish, struc
 	r = prepare(child, wish, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_nowhere(&nowhere, err);
-	if (r == ROGER_OK && wish->capture)
-		r = make_output(child, &to, err);
+	if (r == ROGER_OK)
+		r = make_output(&child->printed[0], wish->output, &output, err);
+	if (r == ROGER_OK)
+		r = make_output(&child->printed[1], wish->errors, &errors, err);
 	if (r == ROGER_OK) {
 		r = lift_ends(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gates), gates,
 			      "a gate for a process", err);
@@ -355,12 +488,16 @@ static int start(struct rg_child *child, const struct rg_child_wish *wish, struc
 	}
 	if (r < 0)
 		return r;
-	if (wish->capture)
-		streams[1] = to;
+	if (child->printed[0].captured)
+		streams[1] = output;
+	if (child->printed[1].captured)
+		streams[2] = errors;
 	for (i = 0; i < 3; i++)
 		if (streams[i] < 0)
 			streams[i] = nowhere;
 	r = fork_child(child, gate, streams, err);
+	if (r == ROGER_OK)
+		r = start_guard(child, err);
 	if (r < 0)
 		return r;
 	open_end(child);
@@ -523,7 +660,7 @@ static void take_signal(struct rg_child *child, int number)
 		child->stop_passed_on = true;
 		break;
 	case SIGWINCH:
-		fit_terminal(child);
+		fit_terminal(&child->printed[0]);
 		break;
 	default:
 		break;
@@ -545,28 +682,23 @@ static void take_signals(struct rg_child *child)
 
 /* ---------------------------------------------------------------- output -- */
 
-static size_t waiting(const struct rg_child *child)
+static size_t waiting(const struct stream *stream)
 {
-	return child->pending.length - child->passed;
+	return stream->pending.length - stream->passed;
 }
 
-static void lose_output(struct rg_child *child, int error)
+static void lose_output(struct stream *stream, int error)
 {
-	child->lost = error;
-	child->passed = 0;
-	rg_buf_clear(&child->pending);
-}
-
-static int output_of(const struct rg_child *child)
-{
-	return child->to != RG_NO_FILE ? child->to : child->streams.output;
+	stream->lost = error;
+	stream->passed = 0;
+	rg_buf_clear(&stream->pending);
 }
 
 /* As much as it takes without making us wait. */
-static void pass_on(struct rg_child *child)
+static void pass_on(struct stream *stream)
 {
-	size_t piece = waiting(child) < child->pass_most ? waiting(child) : child->pass_most;
-	ssize_t done = write(output_of(child), child->pending.data + child->passed, piece);
+	size_t piece = waiting(stream) < stream->pass_most ? waiting(stream) : stream->pass_most;
+	ssize_t done = write(output_of(stream), stream->pending.data + stream->passed, piece);
 
 	if (done < 0 && errno == EINTR)
 		return;
@@ -576,41 +708,42 @@ static void pass_on(struct rg_child *child)
 		return;
 	}
 	if (done < 0) {
-		lose_output(child, errno);
+		lose_output(stream, errno);
 		return;
 	}
-	child->passed += (size_t)done;
-	if (waiting(child) == 0) {
-		child->passed = 0;
-		rg_buf_clear(&child->pending);
+	stream->passed += (size_t)done;
+	if (waiting(stream) == 0) {
+		stream->passed = 0;
+		rg_buf_clear(&stream->pending);
 	}
 }
 
 /* One piece; at the end of its output that is closed. */
-static void take_output(struct rg_child *child, rg_child_see *see, void *context)
+static void take_output(struct rg_child *child, int i, rg_child_see *see, void *context)
 {
-	char *room = rg_buf_room(&child->pending, PIECE);
+	struct stream *stream = &child->printed[i];
+	char *room = rg_buf_room(&stream->pending, PIECE);
 	ssize_t got;
 
 	if (!room) {
 		/* Without memory the output stays in its pipe until there is some. */
-		child->pending.failed = false;
+		stream->pending.failed = false;
 		rg_clock_sleep(LOOK_MS);
 		return;
 	}
-	got = read(child->from, room, PIECE);
+	got = read(stream->from, room, PIECE);
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	/* EIO: every process has closed this terminal. */
 	if (got <= 0) {
-		child->from = rg_file_close(child->from);
+		stream->from = rg_file_close(stream->from);
 		return;
 	}
-	see(context, room, (size_t)got);
-	if (child->streams.output >= 0 && !child->lost)
-		child->pending.length += (size_t)got;
+	see(context, STDOUT_FILENO + i, room, (size_t)got);
+	if (stream->ours >= 0 && !stream->lost)
+		stream->pending.length += (size_t)got;
 	/* A program that saw the signal before the new size drew for the old one. */
-	if (fit_terminal(child))
+	if (fit_terminal(stream))
 		rg_child_signal(child, SIGWINCH);
 }
 
@@ -655,22 +788,31 @@ static bool wait_for(struct pollfd *polls, nfds_t count, int wait_ms)
 static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child_see *see,
 		 void *context)
 {
-	bool full = waiting(child) > 0 && waiting(child) >= most;
-	struct pollfd polls[] = {
+	struct stream *printed = child->printed;
+	struct pollfd polls[2 + 2 * STREAMS] = {
 		{ .fd = child->streams.signals, .events = POLLIN },
 		{ .fd = child->past ? -1 : child->end, .events = POLLIN },
-		{ .fd = full ? -1 : child->from, .events = POLLIN },
-		{ .fd = waiting(child) ? output_of(child) : -1, .events = POLLOUT },
 	};
+	struct pollfd *in = polls + 2, *out = in + STREAMS;
+	int i;
 
+	for (i = 0; i < STREAMS; i++) {
+		bool full = waiting(&printed[i]) > 0 && waiting(&printed[i]) >= most;
+
+		in[i] = (struct pollfd){ .fd = full ? -1 : printed[i].from, .events = POLLIN };
+		out[i] = (struct pollfd){ .fd = waiting(&printed[i]) ? output_of(&printed[i]) : -1,
+					  .events = POLLOUT };
+	}
 	if (!wait_for(polls, sizeof polls / sizeof *polls, wait_ms_until(child, until_ns)))
 		return;
 	if (polls[0].revents)
 		take_signals(child);
-	if (polls[3].revents)
-		pass_on(child);
-	if (polls[2].revents)
-		take_output(child, see, context);
+	for (i = 0; i < STREAMS; i++) {
+		if (out[i].revents)
+			pass_on(&printed[i]);
+		if (in[i].revents)
+			take_output(child, i, see, context);
+	}
 	if (!child->past && (polls[1].revents || child->end == RG_NO_FILE))
 		child->past = has_ended(child);
 }
@@ -705,19 +847,33 @@ static enum rg_child_end reap(struct rg_child *child, int *ret_status)
 	return WIFEXITED(status) ? RG_CHILD_EXITED : RG_CHILD_SIGNALLED;
 }
 
+/* Is there a stream that is open, and has room for more? */
+static bool is_heard(const struct rg_child *child)
+{
+	int i;
+
+	for (i = 0; i < STREAMS; i++)
+		if (child->printed[i].from != RG_NO_FILE &&
+		    waiting(&child->printed[i]) < LAST_BYTES_MAX)
+			return true;
+	return false;
+}
+
 enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_child_see *see,
 				  void *context, int *ret_status)
 {
 	int64_t linger_ms = child->bare ? LINGER_BARE_MS : LINGER_MS;
 	int64_t until_ns = rg_clock_monotonic_ns() + linger_ms * 1000000;
+	int i;
 
 	take_terminal_back(child);
+	end_guard(child);
 	if (kill_rest)
 		rg_child_signal(child, SIGKILL);
-	while (child->from != RG_NO_FILE && waiting(child) < LAST_BYTES_MAX &&
-	       rg_clock_monotonic_ns() < until_ns)
+	while (is_heard(child) && rg_clock_monotonic_ns() < until_ns)
 		step(child, until_ns, LAST_BYTES_MAX, see, context);
-	child->from = rg_file_close(child->from);
+	for (i = 0; i < STREAMS; i++)
+		child->printed[i].from = rg_file_close(child->printed[i].from);
 	return reap(child, ret_status);
 }
 
@@ -736,36 +892,53 @@ static bool is_called_off(const struct rg_child *child)
 
 int rg_child_flush(struct rg_child *child)
 {
-	struct pollfd polls[2];
+	struct pollfd polls[STREAMS + 1];
+	bool called_off;
+	int i;
 
-	while (waiting(child)) {
-		polls[0] = (struct pollfd){ .fd = output_of(child), .events = POLLOUT };
-		polls[1] = (struct pollfd){ .fd = child->streams.signals, .events = POLLIN };
-		if (!wait_for(polls, 2, -1))
+	while (waiting(&child->printed[0]) || waiting(&child->printed[1])) {
+		for (i = 0; i < STREAMS; i++)
+			polls[i] = (struct pollfd){ .fd = waiting(&child->printed[i])
+								  ? output_of(&child->printed[i])
+								  : -1,
+						    .events = POLLOUT };
+		polls[STREAMS] = (struct pollfd){ .fd = child->streams.signals, .events = POLLIN };
+		if (!wait_for(polls, STREAMS + 1, -1))
 			continue;
-		if (polls[1].revents && is_called_off(child))
-			lose_output(child, EINTR);
-		else if (polls[0].revents)
-			pass_on(child);
+		called_off = polls[STREAMS].revents && is_called_off(child);
+		for (i = 0; i < STREAMS; i++) {
+			if (called_off && waiting(&child->printed[i]))
+				lose_output(&child->printed[i], EINTR);
+			else if (polls[i].revents)
+				pass_on(&child->printed[i]);
+		}
 	}
-	return child->lost;
+	return child->printed[0].lost ? child->printed[0].lost : child->printed[1].lost;
+}
+
+bool rg_child_captures(const struct rg_child *child, int stream)
+{
+	return child->printed[stream - STDOUT_FILENO].captured;
 }
 
 struct rg_child *rg_child_free(struct rg_child *child)
 {
-	int status;
+	int status, i;
 
 	if (!child)
 		return NULL;
 	take_terminal_back(child);
+	end_guard(child);
 	if (child->gate != RG_NO_FILE) {
 		child->gate = rg_file_close(child->gate);
 		reap(child, &status);
 	}
 	rg_file_close(child->end);
-	rg_file_close(child->from);
-	rg_file_close(child->to);
-	rg_buf_deinit(&child->pending);
+	for (i = 0; i < STREAMS; i++) {
+		rg_file_close(child->printed[i].from);
+		rg_file_close(child->printed[i].to);
+		rg_buf_deinit(&child->printed[i].pending);
+	}
 	free_words(child->words);
 	free_words(child->more);
 	free(child->environment);

@@ -8,7 +8,8 @@
  *
  * The process exists, and can be recorded, before the program runs in it: if roger dies
  * before go, or does not call it, the process ends and nothing has happened.  If roger
- * dies later the program goes on.  It leads a process group of its own.  Waiting uses
+ * dies later the program goes on, and a guard, a small process of its own, passes on what
+ * it prints from then on.  It leads a process group of its own.  Waiting uses
  * no processor, and memory is bounded however much is printed and however slowly it is
  * read.  Its output is content.
  */
@@ -23,19 +24,25 @@ struct rg_child;
 /* The exit statuses with which a shell, too, says that it could not run a command. */
 enum { RG_PROGRAM_NOT_RUN = 126, RG_PROGRAM_NOT_FOUND = 127 };
 
+enum rg_capture {
+	RG_CAPTURE_NOT,	  /* the stream is its own */
+	RG_CAPTURE_PIPED, /* it passes through us, unless it is a terminal */
+	RG_CAPTURE_ALL,	  /* the program gets a terminal of its own for ours */
+};
+
 struct rg_child_wish {
 	struct roger_strs words; /* the program, by path or found along PATH, and its arguments */
 	struct roger_strs more;	 /* "NAME=value": added to its environment */
 	const char *folder;	 /* where it runs; NULL: where we do */
 	const struct roger_run_streams *streams; /* see roger.h */
-	bool capture; /* its output passes through us; else it is its own */
-	bool bare;    /* it inherits nothing but its streams, and is killed when we end */
+	enum rg_capture output, errors;
+	bool bare; /* it inherits nothing but its streams, and is killed when we end */
 };
 
 enum rg_child_end { RG_CHILD_EXITED, RG_CHILD_SIGNALLED, RG_CHILD_UNSEEN };
 
-/* Called with each piece of its output. */
-typedef void rg_child_see(void *context, const void *data, size_t length);
+/* Called with each piece that it prints; stream: STDOUT_FILENO or STDERR_FILENO. */
+typedef void rg_child_see(void *context, int stream, const void *data, size_t length);
 
 /* The process, waiting.  ROGER_EUSAGE: no program is named. */
 RG_CHECKED int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child,
@@ -63,6 +70,9 @@ void rg_child_signal(struct rg_child *child, int number);
  */
 enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_child_see *see,
 				  void *context, int *ret_status);
+
+/* Does what it prints to this stream pass through us? */
+bool rg_child_captures(const struct rg_child *child, int stream);
 
 /* Pass on the pending output, however slow its reader; 0, or the errno that prevented it. */
 int rg_child_flush(struct rg_child *child);

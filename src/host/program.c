@@ -38,7 +38,7 @@ static int start(const struct rg_program *program, bool capture, struct rg_child
 					    .more = program->more,
 					    .folder = program->folder,
 					    .streams = &streams,
-					    .capture = capture,
+					    .output = capture ? RG_CAPTURE_ALL : RG_CAPTURE_NOT,
 					    .bare = true };
 	int r;
 
@@ -58,11 +58,12 @@ struct keeping {
 	bool cut;
 };
 
-static void keep(void *keeping_, const void *data, size_t length)
+static void keep(void *keeping_, int stream, const void *data, size_t length)
 {
 	struct keeping *keeping = keeping_;
 	size_t room = keeping->most - keeping->output->length;
 
+	(void)stream;
 	keeping->cut |= length > room;
 	rg_buf_add(keeping->output, data, length < room ? length : room);
 }

@@ -361,7 +361,7 @@ const runs = {
 			mark: r => r.status == "blocked" || r.status.startsWith("suspect") ? "urgent" : "",
 			columns: [
 				{ name: "name", title: "Run", link: true, get: r => r.run },
-				{ name: "status", title: "Status", get: (r, cell) => { cell.dataset.is = TONE[r.status]; return r.settled_at ? "settled" : STATUS[r.status]; } },
+				{ name: "status", title: "Status", get: (r, cell) => { cell.dataset.is = TONE[r.status]; return r.settled_at ? "settled" : r.words; } },
 				{ name: "from", title: "For", get: r => r.owner },
 				{ name: "to", title: "By", get: r => r.child },
 				{ name: "issue", title: "Issue", get: r => r.issue },
@@ -384,14 +384,18 @@ function openRun(page, name, signal) {
 		async look() {
 			const r = (await get("runs", { run: name }, signal)).runs[0];
 			if (!r) { place.replaceChildren(h("p", { class: "trouble" }, "No run of this name.")); return; }
-			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, STATUS[r.status]), " ", line(r.status_reason));
+			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, r.words), " ", line(r.status_reason));
 			page.buttons(...mayAs(r.owner, r.child) ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["settle", r.status == "blocked" || r.outcome == "failed"]]
 				.filter(([, fits]) => fits && !r.settled_at).map(([v]) => h("a", { class: "button", href: path("verb", v, { run: name }) }, v[0].toUpperCase() + v.slice(1))) : [], h("a", { class: "button", href: path("timeline", undefined, { run: name }) }, "Timeline"));
 			const fact = (term, value) => value && [h("dt", {}, term), h("dd", {}, value)];
 			const mail = id => id && h("a", { href: path("message", id) }, id);
 			place.replaceChildren(h("dl", { class: "facts" }, fact("for", r.owner && h("a", { href: path("inbox", r.owner) }, r.owner)), fact("by", line(r.child)), fact("issue", r.issue && h("a", { href: path("timeline", r.issue) }, r.issue)), fact("begun", when(r.dispatched_at, " ago")),
-				fact("due", when(r.expected_by, " ago")), fact("ended", r.completed_at && when(r.completed_at, " ago")), fact("outcome", r.outcome), fact("exit", line(r.exit)), fact("result", mail(r.result_message)), fact("failure", mail(r.failure_message)),
+				fact("due", when(r.expected_by, " ago")), fact("ended", r.completed_at && when(r.completed_at, " ago")), fact("command", r.command && h("code", {}, line(r.command))), fact("took", r.command && `${(r.duration_ms / 1000).toLocaleString("en")} s`), fact("result", mail(r.result_message)), fact("failure", mail(r.failure_message)),
 				fact("known by", line(r.source)), fact("recovery", r.recovery_action && `${line(r.recovery_action)}, ${r.recovery_attempts} times`), fact("settled", r.settled_at && [when(r.settled_at, " ago"), " by ", line(r.settled_by)])),
+				...["stdout", "stderr"].map(stream => {
+					const lines = r[stream + "_lines"], kept = !(r.not_kept || []).includes(stream);
+					return lines || !kept ? [h("h2", {}, "Last lines of " + stream), lines ? h("pre", { class: stream }, lines.map(line).join("\n")) : h("p", {}, "not kept: it was a terminal")] : [];
+				}).flat(),
 				h("h2", {}, "What happened"), h("ol", { class: "notes" }, (r.notes || []).map(note => { const found = /^(\S+Z) (.*)$/s.exec(note); return h("li", {}, found ? [when(found[1], " ago"), h("span", {}, line(found[2]))] : line(note)); })));
 		},
 	};

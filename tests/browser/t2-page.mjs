@@ -320,6 +320,24 @@ await test("the main job, by keyboard", async () => {
 	await window.context.close();
 });
 
+/* --------------------------------------------------------------------- runs */
+
+await test("what a program printed", async () => {
+	workspace.roger("run", "--as", "plan", "--run", "build-9", "--quiet", "--", "sh", "-c", "echo compiling; echo '<b>FATAL</b>: no space' >&2; exit 3", { status: 3 });
+	const [run] = (await server.get("/v1/runs?run=build-9")).body.runs;
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window;
+	await openView(window, "/runs/build-9");
+	await page.locator("pre.stderr").waitFor();
+	equal("the last lines are those of the verb", [await page.textContent("pre.stdout"), await page.textContent("pre.stderr")], [run.stdout_lines.join("\n"), run.stderr_lines.join("\n")]);
+	equal("as they were printed", run.stderr_lines, ["<b>FATAL</b>: no space"]);
+	equal("so is the command", await page.textContent("dd code"), run.command);
+	check("and how it ended, in words", (await page.textContent(".badge")) === run.words && run.words === "failed: exit 3, result unread", run.words);
+	await openView(window, "/runs");
+	check("in the list, too", (await page.textContent("roger-grid")).includes(run.words));
+	await window.context.close();
+});
+
 /* ---------------------------------------------------------- without script */
 
 await test("without script", async () => {

@@ -59,7 +59,9 @@ is "what was archived is" "$(in_main list --archived --json | json '[m["id"] for
 like "with what was said of it" "$(in_main show "$done_id" --json)" '"ack_outcome":"blocked".*"ack_note":"why"'
 is "no two have one number, but what was sent at once" "$(in_main list --json --limit 1000 | json 'sorted([m["seq"] for m in d["messages"] if m["from"]=="ann" and m["id"] != "'"$pair"'"]) == sorted({m["seq"] for m in d["messages"] if m["from"]=="ann"})')" true
 is "numbers go on" "$(in_main send bob next --as ann --json | json 'd["seq"]')" $(($(in_main list --json --limit 1000 | json 'max(m["seq"] for m in d["messages"] if m["from"]=="ann")')))
-like "a run's result is there" "$(in_main runs r1)" "succeeded|completed|result"
+like "a run's result is there" "$(in_main runs r1)" "finished, result unread"
+is "and what it printed" "$(in_main runs r1 --json | json 'd["runs"][0]["stdout_lines"]')" '["fine"]'
+is "of two runs of one id that of its own" "$(in_main runs both --json | json 'd["runs"][0]["stdout_lines"]')" '["other"]'
 exits 0 "verify" roger verify --workspace main
 run roger doctor --json --workspace main
 is "doctor finds nothing to mend" "$(printf '%s' "$out" | json 'd["damaged"] + d["repairable"]')" 0

@@ -115,6 +115,8 @@ is "confirms" "$(printf '%s' "$out" | json '[d["forwarded"], [[c["run"], c["befo
 	'[1, [["bad", "done_but_not_forwarded", "completed"]]]'
 is "once" "$(roger sweep --json | json '[d["forwarded"], d["changes"]]')" '[0, []]'
 is "filters" "$(roger runs --status completed --json | json '[r["run"] for r in d["runs"]]')" '["good", "bad"]'
+is "also in people's words" "$(roger runs --status done --json | json '[r["run"] for r in d["runs"]]')" '["good", "bad"]'
+exits 65 "but no other ones" roger runs --status finish
 is "by issue" "$(roger runs --issue app --jsonl | json 'd["run"]')" good
 
 # Many at once: one document, one message, one note for each change.

@@ -10,11 +10,11 @@ status_of() { roger runs "$1" --json | json 'd["runs"][0]["status"]'; }
 member() { json "d.get('$1')" <"$runs/$2.json"; }
 told() { # RUN: type and text of what its owner was told
 	roger list --to lead --jsonl | python3 -c '
-import json, sys
+import json, re, sys
 for line in sys.stdin:
     m = json.loads(line)
     if (m["metadata"] or {}).get("run") == sys.argv[1]:
-        print(m["type"] + ": " + m["content"])' "$1"
+        print(m["type"] + ": " + re.sub(" It ran [0-9][^:]*: ", " It ran TIME: ", m["content"]))' "$1"
 }
 
 # One that goes well.
@@ -61,7 +61,7 @@ is "the result is from a run, whose program has a name of its own" "$(sent_by ru
 exits 1 "by its own" roger run --run alone-2 --as chief -q -- sh -c 'exit 1'
 roger dispatch alone-3 --as chief -q && roger complete alone-3 --result words -q
 is "and so is what complete sends" "$(sent_by run)" '[["chief", "as alone"], ["chief", "words"]]'
-is "its end is from roger" "$(sent_by roger)" '[["chief", "Run alone-2 ended without a result: exit 1."]]'
+is "its end is from roger" "$(sent_by roger | sed 's/It ran.*"/It ran TIME"/')" '[["chief", "Run alone-2 ended without a result: exit 1. It ran TIME"]]'
 exits 0 "one that is called as its owner" roger run --run chief --as chief -q -- echo words
 roger dispatch keyed --child 'session 12' --as chief -q && roger complete keyed --result words -q
 roger dispatch self --child chief --as chief -q && roger complete self --result words -q
@@ -86,13 +86,16 @@ ends e0-words 0 $done "result: it is done" echo it is done
 ends e0-silent 0 $done "result: Run e0-silent is done and printed nothing: exit 0." true
 ends e1-words 1 $done "result: [exit 1]
 half of it" sh -c 'echo half of it; exit 1'
-ends e1-silent 1 blocked "context: Run e1-silent ended without a result: exit 1." sh -c 'echo why >&2; exit 1'
-ends e2 2 blocked "context: Run e2 ended without a result: exit 2." sh -c 'exit 2'
-ends signal 143 blocked "context: Run signal ended without a result: signal 15. Its last words:
+ends e1-silent 1 blocked "context: Run e1-silent ended without a result: exit 1. It ran TIME: sh -c 'echo why >&2; exit 1'
+Its last words on standard error:
+why" sh -c 'echo why >&2; exit 1'
+ends e2 2 blocked "context: Run e2 ended without a result: exit 2. It ran TIME: sh -c 'exit 2'" sh -c 'exit 2'
+ends signal 143 blocked "context: Run signal ended without a result: signal 15. It ran TIME: sh -c 'echo working; kill \$\$'
+Its last words:
 working" sh -c 'echo working; kill $$'
-ends absent 127 blocked "context: Run absent ended without a result: not found." ./no-such-program
+ends absent 127 blocked "context: Run absent ended without a result: not found. It ran TIME: ./no-such-program" ./no-such-program
 touch plain
-ends plain 126 blocked "context: Run plain ended without a result: cannot be run." ./plain
+ends plain 126 blocked "context: Run plain ended without a result: cannot be run. It ran TIME: ./plain" ./plain
 is "and named in its document" "$(member childExit signal)" "signal 15"
 is "a failure is noted as one" \
 	"$(roger activity --task e1-silent --json | json '[a["outcome"] for a in d["activities"]][-1]')" \
@@ -118,7 +121,9 @@ is "so there is no result" "$(status_of stale)" blocked
 is "although it ended well" "$(member childExit stale)" failed
 exits 0 "no file" roger run --run none --as lead --result-file none.md -q -- echo words
 is "is no result, either" "$(status_of none) $(told none)" \
-	"blocked context: Run none ended without a result: exit 0."
+	"blocked context: Run none ended without a result: exit 0. It ran TIME: echo words
+Its last words:
+words"
 ln -s out.md link
 mkfifo fifo
 mkdir folder
@@ -223,7 +228,9 @@ is "and all that it started" "$(count_running 'sleep 21[.]375')" 0
 exits 0 "one that ends well when told" roger run --run heeds --as lead --timeout 300ms -q -- \
 	sh -c 'trap "echo saved; exit 0" TERM; while :; do sleep 0.05; done'
 is "has given its result" "$(told heeds)" "result: [exit 0 after the limit of 300ms]
-saved"
+saved
+[standard error]
+Terminated"
 exits 64 "a grace without a limit" roger run --as lead --grace 1s -- true
 
 # Its end cannot be written down.

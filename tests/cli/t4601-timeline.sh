@@ -36,7 +36,9 @@ roger log app --type FILE_WRITE --message 'wrote it' -q
 
 exits 0 "the history of an issue" roger timeline app
 like "says what it is" "$out" "^issue app, [0-9]+ events"
-like "who, what, when, where" "$out" "sent +alice -> bob +#2 context, 11 bytes, key app:status-update:1 +messages.jsonl:2$"
+like "who, what, when, where" "$out" "sent +alice -> bob +#2 PLANTED two, key app:status-update:1 +messages.jsonl:2$"
+is "what was sent only for people" "$(roger timeline app --json | grep -c PLANTED)" 0
+like "a result says that it is one" "$out" "sent +(bob|run) -> [a-z]+ +#[0-9]+ result: PLANTED result"
 like "a dead letter with its cause" "$out" "dead_letter +bob -> carol +given up after 3 attempts: not read in time, dl-[0-9a-f]+ +dead-letters.jsonl:1$"
 is "in its order" "$(kinds app)" "sent sent delivered activity activity read read sent timeout timeout timeout dead_letter read late cycle dispatched sent delivered completed run_note read forwarded run_note activity"
 is "each with its evidence" \
@@ -174,11 +176,11 @@ roger timeline worse --mermaid >worse.mmd
 check "texts that want out" python3 mermaid.py worse.mmd
 
 # ------------------------------------------------------------ content
-for form in "" --json --jsonl --own; do
+for form in --json --jsonl; do
 	for what in app big bad r1 "--agent bob" "--agent alice" "--issue held" "--issue old"; do
 		# shellcheck disable=SC2086
 		roger timeline $what $form
 	done
 done >all 2>&1
-is "no content but in pictures" "$(grep -c PLANTED all)" 0
+is "no content in what programs read" "$(grep -c PLANTED all)" 0
 done_testing

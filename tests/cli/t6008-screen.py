@@ -111,6 +111,7 @@ VERBS = [
     ["list"],
     ["list", "--newest"],
     ["inbox", "--as", "eve"],
+    ["inbox", "--as", "bob"],
     ["list", "quick"],
     ["dead"],
     ["activity"],
@@ -154,7 +155,7 @@ for width in (60, 80, 200):
     text, _ = on_terminal(width, "sends")
     result(len(starts(text, r"delivered")) == 1, f"the columns of sends are aligned in {width}", text)
     text, _ = on_terminal(width, "runs")
-    result(len(starts(text, r"(status|active)")) == 1, f"the columns of runs are aligned in {width}", text)
+    result(len(starts(text, r"(status|running)")) == 1, f"the columns of runs are aligned in {width}", text)
     text, _ = on_terminal(width, "timeline", "app-42")
     result(text.count("times are in IST, UTC+0530") == 1, "its times are of a zone that is named", text)
     result(len(starts(text, r"(?<=\d  )(sent|delivered|read|activity)\b")) == 1, f"and those of timeline in {width}", text)
@@ -163,14 +164,28 @@ result(TEXTS[0] in roger("list").stdout, "and a text is whole")
 
 # ------------------------------------------------------------- ids, as shown
 text, _ = on_terminal(80, "list")
-row = re.search(r"(\S+#\d+)\s+(\S+)\s+" + AGO + r"\s+([0-9a-f]{8,})\s", text)
-by_number, by_piece = (roger("show", typed, "--jsonl").stdout for typed in (row[1], row[5]))
-result(by_number == by_piece != "", "what list shows of an id can be typed", text)
+os.mkdir("names")
+for where in [["init"], ["send", "--as", "architect", "reviewer-two-of-the-team", TEXTS[0], "--new"]]:
+    subprocess.run([ROGER, *where, "-q"], cwd="names", check=True)
+named, _ = on_terminal(80, "list", "--workspace", "names")
+result(re.search(r"^\*  architect#1  -> reviewer-\S*…  +" + AGO + "  ", named) and columns(re.sub(r"^.*? (now|ago)  ", "", named.splitlines()[0])) == 40,
+       "a text has 40 columns", named)
+row = re.search(r"(plan#\d+)\s+-> (\S+)\s+" + AGO, text)
+by_number = roger("show", row[1], "--jsonl").stdout
+result(by_number != "" and json.loads(by_number)["to"] == row[2], "what list shows of an id can be typed", text)
+row = re.search(r"^[* ]  ([0-9a-f]{8,})\s+implem\S+\s", text, re.M)
+result(row and roger("show", row[1], "--jsonl").stdout, "also where the name is long", text)
+result(text.splitlines()[0].startswith("*  plan#") and "given up" in text.splitlines()[0], "the newest is first", text)
+row = re.search(r"(plan#\d+)", text)
+by_number = roger("show", row[1], "--jsonl").stdout
+wide, _ = on_terminal(200, "list")
+row = [row[1], re.search(r"msg-\d+-([0-9a-f]{8})", next(line for line in wide.splitlines() if row[1] + " " in line))[1]]
+result(roger("show", row[1], "--jsonl").stdout == by_number, "a wide one shows the whole id, too", wide)
 roger("session", "new", "-q")
 text, _ = on_terminal(80, "list")
-result(row[1] + "@1 " in text and roger("show", row[1] + "@1", "--jsonl").stdout == by_number, "also in the next session", text)
+result(row[0] + "@1 " in text and roger("show", row[0] + "@1", "--jsonl").stdout == by_number, "also in the next session", text)
 raw, _ = on_terminal(200, "list", raw=True)
-result(f"\033[1m{row[5]}\033[0m" in raw and "\033[2mmsg-" in raw, "its unique part is bright, the rest dim", raw)
+result(f"\033[1m{row[1]}\033[0m" in raw and "\033[2mmsg-" in raw, "its unique part is bright, the rest dim", raw)
 
 # ------------------------------------------------- the newest of very many
 with subprocess.Popen([ROGER, "send", "--as", "many", "--batch", "-q"], stdin=subprocess.PIPE, text=True) as batch:
@@ -178,10 +193,28 @@ with subprocess.Popen([ROGER, "send", "--as", "many", "--batch", "-q"], stdin=su
         print(json.dumps({"to": ["full"], "issue": f"i{i // 90}", "content": f"text-{i}", "new": True}), file=batch.stdin)
 text, status = on_terminal(80, "list", "--to", "full", height=2000)
 lines = text.splitlines()
-result(status == 0 and "text-200" in lines[0] and "text-1199" in lines[999], "a terminal gets the newest 1,000, in order", text[:300])
+result(status == 0 and "text-1199" in lines[0] and "text-200" in lines[999], "a terminal gets the newest 1,000, the newest first", text[:300])
 result(lines[1000] == "the newest 1000 of 1,200; --limit 0 shows all", "and reads how many there are", lines[1000:])
 text, _ = on_terminal(80, "list", "--to", "full", "--limit", "0", height=2000)
 result(text.count("\n") >= 1200 and "text-0" in text and "newest" not in text, "--limit 0 shows all")
+text, _ = on_terminal(80, "list", "--to", "full", "--limit", "2")
+result("text-1199" in text.splitlines()[0] and "text-1198" in text.splitlines()[1], "--limit 2 shows the newest two", text)
+after = text.split("--after ")[1].strip()
+text, _ = on_terminal(80, "list", "--to", "full", "--limit", "2", "--newest", "--after", after)
+result("text-1197" in text.splitlines()[0], "and says how to go on", text)
+text, _ = on_terminal(80, "inbox", "--as", "full", height=2000)
+lines = text.splitlines()
+result("text-0" in lines[0] and "text-999" in lines[999] and lines[1000].startswith("1200 unread"), "an inbox has a line for each", lines[:2] + lines[998:])
+result("200 more; `roger list --unread --to full` lists them" in lines[1001], "and says how many there are", lines[1000:])
+result(roger("inbox", "--as", "full").stdout.count("text-") == 50, "elsewhere the first 50, whole")
+text, _ = on_terminal(80, "inbox", "--as", "full", "--limit", "3")
+result("\n    text-0\n" in text and "1197 more unread" in text, "few are shown whole", text)
+text, _ = on_terminal(80, "log", "--task", "app-42")
+result(re.search(AGO + r"  bob +receive +app-42 +SUCCESS", text) or re.search(AGO + r"  \S+ +send +app-42 +SUCCESS", text), "log says who did what", text)
+text, _ = on_terminal(80, "timeline", "app-42")
+result(re.search(r"^\d\d:\d\d:\d\d  sent +plan -> \S+…  #1 The quick brown", text, re.M), "a timeline says who sent what to whom", text)
+result("The quick brown fox" in roger("timeline", "app-42").stdout and "The quick" not in roger("timeline", "app-42", "--json").stdout,
+       "elsewhere, too, but not as JSON")
 result(roger("list", "--to", "full").stdout.count("\n") == 1200, "elsewhere all are printed")
 
 # ------------------------------------------------------------------- times
@@ -190,7 +223,9 @@ line |= {"content": "old", "metadata": None, "read": False, "created_at": 170000
 with open(".roger/messages.jsonl", "a", encoding="utf-8") as journal:
     print(json.dumps(line), file=journal)
 text, _ = on_terminal(80, "list", "--from", "f")
-result("2023-11-15 03:43:20" in text and text.count("times are in IST, UTC+0530") == 1, "an old time is a date, its zone named once", text)
+result("  2023-11-15  " in text and text.count("times are in IST, UTC+0530") == 1, "an old time is a date, its zone named once", text)
+text, _ = on_terminal(200, "list", "--from", "f")
+result("2023-11-15 03:43:20" in text, "with the hour where there is room", text)
 text, _ = on_terminal(80, "list", "--to", "full")
 result("times are" not in text, "relative ones need none", text)
 

@@ -104,7 +104,8 @@ static void without_streams(void **state)
 	assert_int_equal(reply.runs.items[0].status, ROGER_RUN_NOT_FORWARDED);
 	assert_int_equal(roger_inbox(roger, &look, &inbox, NULL), ROGER_OK);
 	assert_int_equal(inbox.messages.count, 1);
-	assert_string_equal(inbox.messages.items[0].content.data, "[exit 4]\nheard");
+	assert_string_equal(inbox.messages.items[0].content.data,
+			    "[exit 4]\nheard\n[standard error]\nlost");
 	roger_reply_free(&inbox);
 	roger_reply_free(&reply);
 	roger_close(roger);
@@ -216,7 +217,7 @@ static void the_gate(void **state)
 {
 	char touched[] = "/tmp/roger-unit-gate-XXXXXX";
 	const struct roger_str words[] = { str("touch"), str(touched) };
-	const struct rg_child_wish wish = { .words = { words, 2 }, .capture = true };
+	const struct rg_child_wish wish = { .words = { words, 2 }, .output = RG_CAPTURE_ALL };
 	struct rg_child *child = NULL;
 	struct rg_process process;
 

@@ -51,6 +51,46 @@ static int make_desk(void **state)
 	return 0;
 }
 
+static void says(struct desk *desk, enum roger_run_status status, enum roger_run_outcome outcome,
+		 const char *exit, int64_t now_ms, const char *words)
+{
+	struct rg_buf out = { .maximum = SIZE_MAX };
+
+	desk->run.status = (int)status;
+	desk->run.outcome = (int)outcome;
+	desk->run.exit = rg_str(exit);
+	rg_run_print_words(&desk->run, now_ms, &out);
+	rg_buf_add_char(&out, '\0');
+	assert_string_equal(out.data, words);
+	rg_buf_deinit(&out);
+}
+
+static void what_people_read(void **state)
+{
+	struct desk *desk = *state;
+	const int64_t due = expected_ms, min = 60000, hour = 60 * min;
+
+	says(desk, ROGER_RUN_ACTIVE, 0, "", due - 4 * min - 1, "running, 4 min left");
+	says(desk, ROGER_RUN_ACTIVE, 0, "", due - 59999, "running, 59 s left");
+	says(desk, ROGER_RUN_ACTIVE, 0, "", due, "running, 0 s left");
+	says(desk, ROGER_RUN_SUSPECT, 0, "", due + 4 * min, "overdue by 4 min");
+	says(desk, ROGER_RUN_SUSPECT, 0, "", due + 119 * min, "overdue by 119 min");
+	says(desk, ROGER_RUN_SUSPECT, 0, "", due + 2 * hour, "overdue by 2 h");
+	says(desk, ROGER_RUN_SUSPECT, 0, "", due + 48 * hour, "overdue by 2 days");
+	says(desk, ROGER_RUN_NOT_FORWARDED, ROGER_RUN_SUCCEEDED, "0", due,
+	     "finished, result unread");
+	says(desk, ROGER_RUN_NOT_FORWARDED, ROGER_RUN_FAILED, "3", due,
+	     "failed: exit 3, result unread");
+	says(desk, ROGER_RUN_COMPLETED, ROGER_RUN_UNKNOWN, "", due, "done");
+	says(desk, ROGER_RUN_RECOVERED, ROGER_RUN_SUCCEEDED, "0", due, "done, recovered");
+	says(desk, ROGER_RUN_BLOCKED, ROGER_RUN_FAILED, "3", due, "failed: exit 3");
+	says(desk, ROGER_RUN_BLOCKED, ROGER_RUN_FAILED, "failed", due, "failed");
+	says(desk, ROGER_RUN_BLOCKED, ROGER_RUN_KILLED, "signal 9", due, "killed by signal 9");
+	says(desk, ROGER_RUN_BLOCKED, ROGER_RUN_TIMED_OUT, "signal 15", due, "timed out");
+	says(desk, ROGER_RUN_BLOCKED, ROGER_RUN_UNKNOWN, "lost", due, "lost");
+	says(desk, ROGER_RUN_BLOCKED, 0, "", due, "given up");
+}
+
 static int clear_desk(void **state)
 {
 	struct desk *desk = *state;
@@ -1212,6 +1252,7 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_people_read),
 		TEST(every_combination),
 		TEST(time_alone_ends_nothing),
 		TEST(no_recoveries_allowed_is_not_used_up),

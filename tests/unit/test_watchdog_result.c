@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "harsh.h"
 #include "facts/watchdog_result.h"
 
@@ -43,7 +44,9 @@ static void check_texts(const struct rg_ended *ended)
 	rg_buf_init(&exit_text, SIZE_MAX);
 	rg_buf_init(&message, SIZE_MAX);
 	rg_ended_child_exit(ended, &exit_text);
-	rg_ended_message(ended, verdict, RG_STR("r1"), RG_STR("WORDS"), false, 5, &message);
+	rg_ended_message(ended, verdict, RG_STR("r1"),
+			 &(struct rg_last_words){ .output = RG_STR("WORDS"), .bytes = 5 },
+			 &message);
 	/* "0" says that all is well, so a failure is never called that. */
 	assert_true(exit_text.length > 0);
 	if (verdict == RG_END_FAILED && !ended->failed)
@@ -91,7 +94,10 @@ static void says(const struct rg_ended *ended, enum rg_verdict_of_end verdict, c
 	struct rg_buf message;
 
 	rg_buf_init(&message, SIZE_MAX);
-	rg_ended_message(ended, verdict, RG_STR("r1"), rg_str(words), cut, 5000, &message);
+	rg_ended_message(
+		ended, verdict, RG_STR("r1"),
+		&(struct rg_last_words){ .output = rg_str(words), .cut = cut, .bytes = 5000 },
+		&message);
 	rg_buf_add_char(&message, '\0');
 	assert_string_equal(message.data, text);
 	rg_buf_deinit(&message);
@@ -267,21 +273,103 @@ static void odd_starts(void **state)
 	     false);
 }
 
+static void lines_are(const char *output, size_t count, const char *const *lines)
+{
+	struct rg_last_output tail = { .data = malloc(20000), .capacity = 20000 };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_strs found;
+	size_t i;
+
+	rg_last_output_add(&tail, output, strlen(output));
+	assert_true(rg_last_output_lines(&tail, arena, &found));
+	assert_int_equal(found.count, count);
+	for (i = 0; i < count; i++)
+		assert_true(rg_str_is(found.items[i], lines[i]));
+	rg_arena_free(arena);
+	free(tail.data);
+}
+
+static void last_lines(void **state)
+{
+	char wide[600] = "", cut[600];
+
+	(void)state;
+	memset(wide, 'w', RG_TAIL_LINE_CHARS_MAX);
+	lines_are("", 0, NULL);
+	lines_are("\n \n", 0, NULL);
+	lines_are("one", 1, (const char *const[]){ "one" });
+	lines_are("one\n  two \n\nthree\n\n", 4,
+		  (const char *const[]){ "one", "  two", "", "three" });
+	lines_are("10%\r50%\r100%\r\nnext\r\n", 2, (const char *const[]){ "100%", "next" });
+	lines_are(wide, 1, (const char *const[]){ wide });
+	snprintf(cut, sizeof cut, "%s\xe2\x80\xa6", wide);
+	strcat(wide, "w");
+	lines_are(wide, 1, (const char *const[]){ cut });
+}
+
+static void command_is(struct roger_strs words, const char *text)
+{
+	struct rg_buf out = { .maximum = SIZE_MAX };
+
+	rg_command_print(words, &out);
+	rg_buf_add_char(&out, '\0');
+	assert_string_equal(out.data, text);
+	rg_buf_deinit(&out);
+}
+
+static void commands(void **state)
+{
+	struct roger_str words[] = { RG_STR("sh"), RG_STR("-c"), RG_STR("a b"), RG_STR("") };
+	char wide[600] = "", cut[600];
+
+	(void)state;
+	command_is((struct roger_strs){ words, 4 }, "sh -c 'a b' ''");
+	memset(wide, 'w', sizeof wide - 1);
+	words[0] = rg_str(wide);
+	snprintf(cut, sizeof cut, "%.*s\xe2\x80\xa6", RG_TAIL_LINE_CHARS_MAX, wide);
+	command_is((struct roger_strs){ words, 1 }, cut);
+}
+
+static void a_failure_says_all(void **state)
+{
+	const struct rg_ended three = { .ending = RG_ENDED_BY_ITSELF, .status = 3 };
+	struct rg_last_words words = { .errors = RG_STR("why"),
+				       .command = RG_STR("make check"),
+				       .duration_ms = 2000 };
+	struct rg_buf out = { .maximum = SIZE_MAX };
+
+	(void)state;
+	rg_ended_message(&three, RG_END_FAILED, RG_STR("r1"), &words, &out);
+	rg_buf_add_char(&out, '|');
+	words.output = RG_STR("half");
+	rg_ended_message(&three, RG_END_FAILED, RG_STR("r1"), &words, &out);
+	rg_buf_add_char(&out, '|');
+	rg_ended_message(&three, RG_END_WORDS, RG_STR("r1"), &words, &out);
+	rg_buf_add_char(&out, '\0');
+	assert_string_equal(out.data,
+			    "Run r1 ended without a result: exit 3. It ran 2.0s: make check\n"
+			    "Its last words on standard error:\nwhy|"
+			    "Run r1 ended without a result: exit 3. It ran 2.0s: make check\n"
+			    "Its last words:\nhalf\nIts last words on standard error:\nwhy|"
+			    "[exit 3]\nhalf\n[standard error]\nwhy");
+	rg_buf_deinit(&out);
+}
+
 static int tail_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
 	char memory[3000];
 	struct rg_last_output tail = { .data = memory, .capacity = sizeof memory };
 	char output[3000];
+	struct roger_strs lines;
 	struct rg_buf out;
 	bool cut, failed;
 
-	(void)arena;
 	memset(output, 'x', sizeof output);
 	rg_last_output_add(&tail, output, sizeof output);
 	rg_buf_init(&out, SIZE_MAX);
 	rg_last_output_words(&tail, 20, 4000, &out, &cut);
 	rg_text_words((struct roger_str){ output, sizeof output }, 4000, &out, &cut);
-	failed = out.failed;
+	failed = out.failed || !rg_last_output_lines(&tail, arena, &lines);
 	rg_buf_deinit(&out);
 	return failed ? rg_fail_memory(err) : ROGER_OK;
 }
@@ -369,6 +457,9 @@ int main(void)
 		cmocka_unit_test(what_the_owner_reads),
 		cmocka_unit_test(every_end_is_told),
 		cmocka_unit_test(odd_starts),
+		cmocka_unit_test(last_lines),
+		cmocka_unit_test(commands),
+		cmocka_unit_test(a_failure_says_all),
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(tails),
 		cmocka_unit_test(any_output),

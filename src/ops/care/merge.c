@@ -1,6 +1,7 @@
 #include "ops/care/merge.h"
 
 #include "engine/move.h"
+#include "ops/proof/records.h"
 #include "ops/runs/run_list.h"
 
 enum { BATCH = 200, TRIES_MAX = 5 };
@@ -169,6 +170,23 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 
 /* ------------------------------------------------------------------- runs -- */
 
+/* What its program printed last; needs the record lock of the target. */
+static int take_output(struct merge *merge, struct roger_str run_id, struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_OUTPUTS, .id = run_id, .newest = true, .limit = 1
+	};
+	struct rg_log_entries found;
+	union rg_log_record record;
+	int r = rg_engine_log_find(merge->from->engine, &query, merge->reply->memory, &found, err);
+
+	if (r < 0 || !found.count ||
+	    rg_kind_read(RG_LOG_OUTPUTS, found.items[0].text, merge->reply->memory, &record, NULL) <
+		    0)
+		return r;
+	return rg_records_write(merge->to, RG_LOG_OUTPUTS, RG_STR(""), &record.output, 1, err);
+}
+
 static int take_run(struct merge *merge, const struct rg_run_document *document,
 		    struct roger_err *err)
 {
@@ -180,7 +198,10 @@ static int take_run(struct merge *merge, const struct rg_run_document *document,
 		return r;
 	r = rg_engine_run_find(engine, document->run.run, merge->reply->memory, &there, err);
 	if (r == ROGER_OK && !there.data) {
-		r = rg_engine_run_put(engine, document->run.run, there, document->text, err);
+		r = take_output(merge, document->run.run, err);
+		if (r == ROGER_OK)
+			r = rg_engine_run_put(engine, document->run.run, there, document->text,
+					      err);
 		merge->reply->runs += r == ROGER_OK;
 	} else if (r == ROGER_OK && !rg_str_equal(there, document->text)) {
 		merge->other_runs++;

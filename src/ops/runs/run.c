@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "ops/runs/run_process.h"
 
@@ -27,11 +28,11 @@ int rg_run_tell(struct rg_run_watch *watch, const char *note, struct roger_err *
 
 /* -------------------------------------------------------------- watching -- */
 
-static void see(void *context, const void *data, size_t length)
+static void see(void *context, int stream, const void *data, size_t length)
 {
 	struct rg_run_watch *watch = context;
 
-	rg_last_output_add(&watch->tail, data, length);
+	rg_last_output_add(stream == STDOUT_FILENO ? &watch->output : &watch->errors, data, length);
 }
 
 static int change_beat(void *context, struct rg_run_document *document, int64_t now_ms,
@@ -138,6 +139,7 @@ static void watch_to_its_end(struct rg_run_watch *watch)
 		do_what_is_due(watch, &clocks);
 	watch->ended.ending = endings[rg_child_finish(watch->child, watch->ended.limit_ms > 0, see,
 						      watch, &watch->ended.status)];
+	watch->duration_ms = (rg_clock_monotonic_ns() - watch->began_ns) / 1000000;
 }
 
 /* ------------------------------------------------------------- beginning -- */
@@ -169,10 +171,14 @@ static int start_child(struct rg_run_watch *watch, struct roger_err *err)
 		.words = request->command,
 		.more = { more, request->issue.length ? 4 : 3 },
 		.streams = request->streams,
-		.capture = watch->captures,
+		.output = watch->captures ? RG_CAPTURE_ALL : RG_CAPTURE_PIPED,
+		.errors = RG_CAPTURE_PIPED,
 	};
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
 
-	if (!rg_arena_print(watch->arena, &more[0], "ROGER_RUN_ID=%.*s",
+	rg_command_print(request->command, &command);
+	if (!rg_arena_keep(watch->arena, &command, &watch->command) ||
+	    !rg_arena_print(watch->arena, &more[0], "ROGER_RUN_ID=%.*s",
 			    RG_STR_ARGS(watch->run_id)) ||
 	    !rg_arena_print(watch->arena, &more[1], "ROGER_WORKSPACE=%s",
 			    watch->roger->workspace->root) ||
@@ -361,7 +367,7 @@ static int fill_reply(struct rg_run_watch *watch, struct roger_err *err)
 		return r;
 	reply->runs = shown.runs;
 	reply->exit = rg_ended_exit_status(&watch->ended);
-	reply->output_bytes = (int64_t)watch->tail.bytes;
+	reply->output_bytes = (int64_t)watch->output.bytes;
 	reply->duration_ms = (rg_clock_monotonic_ns() - watch->began_ns) / 1000000;
 	return ROGER_OK;
 }
@@ -443,10 +449,11 @@ int rg_verb_run(struct roger *roger, const struct roger_run_request *request,
 	if (r < 0)
 		return r;
 	/* Room for the characters that are kept, whatever they are made of. */
-	watch.tail.capacity = RG_TAIL_CHARS_MAX * 4 + 4096;
-	watch.tail.data = rg_arena_get(watch.arena, watch.tail.capacity);
+	watch.output.capacity = watch.errors.capacity = RG_TAIL_CHARS_MAX * 4 + 4096;
+	watch.output.data = rg_arena_get(watch.arena, watch.output.capacity);
+	watch.errors.data = rg_arena_get(watch.arena, watch.errors.capacity);
 	watch.ended.promised = !watch.captures;
-	r = watch.tail.data ? watch_run(&watch, err) : rg_fail_memory(err);
+	r = watch.output.data && watch.errors.data ? watch_run(&watch, err) : rg_fail_memory(err);
 	rg_child_free(watch.child);
 	return r;
 }

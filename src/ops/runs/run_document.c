@@ -345,6 +345,35 @@ int rg_run_note_end(struct roger_run *run, struct roger_str ended, struct roger_
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
+int rg_run_add_words(struct roger_run *run, struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
+
+	rg_run_print_words(run, rg_clock_ms(), &words);
+	return rg_arena_keep(arena, &words, &run->words) ? ROGER_OK : rg_fail_memory(err);
+}
+
+int rg_run_add_output(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_OUTPUTS, .id = run->run, .newest = true, .limit = 1
+	};
+	union rg_log_record record;
+	struct rg_log_entries found;
+	int r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
+
+	if (r < 0 || !found.count ||
+	    rg_kind_read(RG_LOG_OUTPUTS, found.items[0].text, arena, &record, NULL) < 0)
+		return r;
+	run->command = record.output.command;
+	run->duration_ms = record.output.duration_ms;
+	run->stdout_lines = record.output.stdout_lines;
+	run->stderr_lines = record.output.stderr_lines;
+	run->not_kept = record.output.not_kept;
+	return r;
+}
+
 int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,
 		 struct roger_err *err)
 {
@@ -357,5 +386,5 @@ int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *d
 	if (!rg_record_keep(&rg_run_record, run, reply->memory))
 		return rg_fail_memory(err);
 	reply->runs = (struct roger_run_list){ run, 1 };
-	return ROGER_OK;
+	return rg_run_add_words(run, reply->memory, err);
 }

@@ -72,6 +72,14 @@ RG_CHECKED int rg_run_update_soon(struct roger *roger, struct roger_str run_id,
 				  rg_run_change *change, void *context, struct rg_arena *arena,
 				  struct roger_err *err);
 
+/* Add its status in people's words, now. */
+RG_CHECKED int rg_run_add_words(struct roger_run *run, struct rg_arena *arena,
+				struct roger_err *err);
+
+/* Add what its program printed last, where that is known. */
+RG_CHECKED int rg_run_add_output(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
+				 struct roger_err *err);
+
 /* Its result was heard; context: id of the message that says so. */
 RG_CHECKED rg_run_change rg_run_change_forward;
 

@@ -2,8 +2,10 @@
 #include "ops/runs/run_watch.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "ops/proof/note.h"
+#include "ops/proof/records.h"
 #include "host/file.h"
 #include "facts/message.h"
 
@@ -18,7 +20,7 @@ enum {
 struct telling {
 	struct rg_run_watch *watch;
 	enum rg_verdict_of_end verdict;
-	struct rg_buf words;
+	struct rg_buf words, errors;
 	bool cut;
 	int64_t bytes; /* of all there was */
 	struct roger_str message_id;
@@ -77,10 +79,33 @@ static int find_words(struct telling *telling, struct roger_err *err)
 
 	if (watch->request->result_file.length)
 		return read_file(telling, err);
-	rg_last_output_words(&watch->tail, RG_TAIL_LINES_MAX, chars_for(watch, RG_TAIL_CHARS_MAX),
+	if (!watch->captures)
+		return ROGER_OK;
+	rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars_for(watch, RG_TAIL_CHARS_MAX),
 			     &telling->words, &telling->cut);
-	telling->bytes = (int64_t)watch->tail.bytes;
+	telling->bytes = (int64_t)watch->output.bytes;
 	return telling->words.failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+/* What is told beside what it left: half of the room, so that both are heard. */
+static int find_last_words(struct telling *telling, struct rg_last_words *ret_words,
+			   struct roger_err *err)
+{
+	struct rg_run_watch *watch = telling->watch;
+	size_t chars = chars_for(watch, RG_TAIL_CHARS_MAX * 2) / 2;
+	bool cut;
+
+	if (telling->verdict == RG_END_FAILED && !telling->words.length)
+		rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars, &telling->words,
+				     &telling->cut);
+	rg_last_output_words(&watch->errors, RG_TAIL_LINES_MAX, chars, &telling->errors, &cut);
+	*ret_words = (struct rg_last_words){ .output = rg_buf_str(&telling->words),
+					     .errors = rg_buf_str(&telling->errors),
+					     .cut = telling->cut,
+					     .bytes = telling->bytes,
+					     .command = watch->command,
+					     .duration_ms = watch->duration_ms };
+	return telling->words.failed || telling->errors.failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
 /* A completion that is there already, or a message that it sent. */
@@ -160,14 +185,17 @@ static int deliver(struct telling *telling, struct roger_err *err)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf message = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf fitting = { .maximum = SIZE_MAX };
 	struct rg_run_watch *watch = telling->watch;
+	struct rg_last_words words;
 	char note[700];
 	bool cut;
 	int r;
 
 	if (telling->verdict == RG_END_MESSAGE || !watch->document.run.owner.length)
 		return ROGER_OK;
-	rg_ended_message(&watch->ended, telling->verdict, watch->run_id,
-			 rg_buf_str(&telling->words), telling->cut, telling->bytes, &message);
+	r = find_last_words(telling, &words, err);
+	if (r < 0)
+		return r;
+	rg_ended_message(&watch->ended, telling->verdict, watch->run_id, &words, &message);
 	rg_text_words(rg_buf_str(&message),
 		      (size_t)watch->roger->workspace->config->content_chars_max, &fitting, &cut);
 	if (message.failed || fitting.failed)
@@ -199,6 +227,36 @@ static int add_note(const struct telling *telling, struct rg_run_document *docum
 			       telling->undelivered, now_ms, arena, err);
 }
 
+/* What it printed last, once; that it cannot be kept is no reason to leave its end unwritten. */
+static int keep_output(struct rg_run_watch *watch, int64_t now_ms, struct roger_err *err)
+{
+	struct roger_str not_kept[2];
+	struct rg_run_output line = { .id = watch->run_id,
+				      .at_ms = now_ms,
+				      .command = watch->command,
+				      .duration_ms = watch->duration_ms,
+				      .not_kept = { not_kept, 0 } };
+	struct roger_err inner;
+	char note[520];
+	int r;
+
+	if (watch->kept || !watch->command.length)
+		return ROGER_OK;
+	watch->kept = true;
+	if (!rg_child_captures(watch->child, STDOUT_FILENO))
+		not_kept[line.not_kept.count++] = RG_STR("stdout");
+	if (!rg_child_captures(watch->child, STDERR_FILENO))
+		not_kept[line.not_kept.count++] = RG_STR("stderr");
+	if (!rg_last_output_lines(&watch->output, watch->arena, &line.stdout_lines) ||
+	    !rg_last_output_lines(&watch->errors, watch->arena, &line.stderr_lines))
+		return rg_fail_memory(err);
+	r = rg_records_write(watch->roger, RG_LOG_OUTPUTS, RG_STR(""), &line, 1, &inner);
+	if (r == ROGER_OK)
+		return r;
+	snprintf(note, sizeof note, "its last lines could not be kept: %.400s", inner.message);
+	return rg_run_tell(watch, note, err);
+}
+
 static int change_end(void *context, struct rg_run_document *document, int64_t now_ms,
 		      struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
 {
@@ -208,6 +266,9 @@ static int change_end(void *context, struct rg_run_document *document, int64_t n
 	int r = ROGER_OK;
 
 	*ret_changed = true;
+	r = keep_output(telling->watch, now_ms, err);
+	if (r < 0)
+		return r;
 	run->limit_reached |= telling->watch->ended.limit_ms > 0;
 	/* It may have completed itself, or have been completed, at any time. */
 	if (document->receipts.completed_ms) {
@@ -293,7 +354,7 @@ static void note_end(const struct telling *telling)
 			   .evidence = telling->message_id },
 		.more = { { "exit", status },
 			  { "duration_ms", (rg_clock_monotonic_ns() - watch->began_ns) / 1000000 },
-			  { "output_bytes", (int64_t)watch->tail.bytes } },
+			  { "output_bytes", (int64_t)watch->output.bytes } },
 	};
 
 	note(watch, &ended);
@@ -319,6 +380,7 @@ int rg_run_settle(struct rg_run_watch *watch, struct roger_err *err)
 	int r;
 
 	rg_buf_init(&telling.words, SIZE_MAX);
+	rg_buf_init(&telling.errors, SIZE_MAX);
 	r = insist(judge, &telling, err);
 	if (r == ROGER_OK)
 		r = insist(deliver, &telling, err);
@@ -330,5 +392,6 @@ int rg_run_settle(struct rg_run_watch *watch, struct roger_err *err)
 		watch->reply->message = telling.message_id;
 	}
 	rg_buf_deinit(&telling.words);
+	rg_buf_deinit(&telling.errors);
 	return r;
 }

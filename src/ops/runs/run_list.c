@@ -322,8 +322,10 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 	for (i = 0; i < list.count && r == ROGER_OK; i++) {
 		if (!is_wanted(request, &list.documents[i].run))
 			continue;
-		runs[reply->runs.count++] = list.documents[i].run;
-		r = note_unseen(&list, &list.documents[i], reply, err);
+		runs[reply->runs.count] = list.documents[i].run;
+		r = rg_run_add_words(&runs[reply->runs.count++], reply->memory, err);
+		if (r == ROGER_OK)
+			r = note_unseen(&list, &list.documents[i], reply, err);
 	}
 	reply->troubles =
 		(struct roger_run_trouble_list){ list.troubles.items, list.troubles.count };
@@ -342,6 +344,8 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r == ROGER_OK)
 		r = note_unseen(&list, &document, reply, err);
+	if (r == ROGER_OK)
+		r = rg_run_add_output(roger, &document.run, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 

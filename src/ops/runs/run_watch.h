@@ -15,13 +15,16 @@ struct rg_run_watch {
 	struct roger_run_reply *reply;
 	struct rg_arena *arena;
 	struct roger_str run_id;
-	struct rg_run_document document; /* as last read */
-	struct rg_child *child;		 /* NULL: there is none any more */
-	struct rg_last_output tail;
+	struct rg_run_document document;      /* as last read */
+	struct rg_child *child;		      /* NULL: there is none any more */
+	struct rg_last_output output, errors; /* of each stream, where it passes through us */
+	struct roger_str command;	      /* "": another started it */
+	int64_t duration_ms;
 	struct rg_ended ended;
 	int64_t began_ns;
 	bool captures; /* its output is where its result is */
 	bool late;     /* its end was found, not seen */
+	bool kept;     /* its last lines are written down */
 };
 
 /* Add a note for people to the reply. */
