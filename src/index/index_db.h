@@ -260,6 +260,12 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 
 int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err);
 
+/* Until when nobody gets it: the end of a lease, or never again. */
+static inline int64_t rg_index_leased_until(const struct roger_message *message)
+{
+	return message->dead_at_ms ? INT64_MAX : message->claimed_until_ms;
+}
+
 /* A query under construction: its SQL, and the values of its placeholders in order. */
 struct rg_question {
 	struct rg_buf sql;

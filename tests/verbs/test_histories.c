@@ -411,6 +411,7 @@ static void claim_one(void)
 		mail = &model.mails[model_mail(&model, reply.messages.items[i].id)];
 		model_end_lease(mail, INT64_MAX);
 		mail->claimed++;
+		mail->leases++;
 		mail->looked = true;
 		mail->until_ms = reply.messages.items[i].claimed_until_ms;
 		snprintf(mail->worker, sizeof mail->worker, "%.*s", RG_STR_ARGS(request.worker));
@@ -448,6 +449,7 @@ static void answer_one(void)
 		r = roger_nack(scene.roger, &request, &reply, NULL);
 		if (r == ROGER_OK && mail->until_ms > rg_clock_ms()) {
 			mail->returned++;
+			mail->leases--;
 			mail->until_ms = 0;
 		}
 	}
@@ -827,11 +829,18 @@ static void count_on(struct attempt *last)
 static void redeliver(struct dead *dead)
 {
 	const struct roger_redeliver_request again = { .id = rg_str(dead->id), .within_ms = 1 };
-	const struct mail *mail = &model.mails[dead->mail];
+	struct mail *mail = &model.mails[dead->mail];
 	const struct sending sending = { .from = mail->from, .key = mail->key };
 	struct roger_dead_letters_reply reply = { 0 };
 	int r = roger_redeliver(scene.roger, &again, &reply, NULL);
 
+	assert_true(r != ROGER_OK || dead->worn || mail->dead_at_ms);
+	if (r == ROGER_OK) {
+		dead->status = ROGER_REDELIVERED;
+		dead->redelivered++;
+		mail->leases = mail->dead_at_ms ? 0 : mail->leases;
+		mail->dead_at_ms = 0;
+	}
 	if (r == ROGER_ETIMEOUT) {
 		learn();
 		dead->status = ROGER_REDELIVERED;
@@ -915,9 +924,25 @@ static void retire_one(void)
 
 /* ---------------------------------------------------------------- a history -- */
 
+/* What died for its leases is noticed by any verb that shows what came of sends. */
+static void settle_worn(void)
+{
+	const int64_t now_ms = rg_clock_ms();
+	bool any = false;
+	int i;
+
+	for (i = 0; i < model.mail_count; i++)
+		any |= model_worn(&model, &model.mails[i], now_ms);
+	if (!any)
+		return;
+	learn_letters();
+	model_settle(&model, now_ms);
+}
+
 static void step(void)
 {
 	scene_pass(2);
+	settle_worn();
 	static const struct {
 		unsigned weight;
 		void (*take)(void);
@@ -1600,9 +1625,10 @@ static void begin(uint64_t number)
 	is_damaged = draw(10) == 0;
 	skipped_number = 0;
 	waited_for = (struct sending){ 0 };
-	model = (struct model){ .cycle = "1", .attempts_max = 2 };
+	model = (struct model){ .cycle = "1", .attempts_max = 2, .leases_max = draw(3) ? 2 : 0 };
 	snprintf(config, sizeof config,
 		 "retries: {max_attempts: 2, after: 0}\n"
+		 "claims: {max_attempts: %d}\n"
 		 "breaker: {failures: %d}\n"
 		 "size_limits: {max_messages_per_issue_phase: %d, max_messages_per_issue: %d, "
 		 "max_content_length: 200}\n"
@@ -1612,7 +1638,8 @@ static void begin(uint64_t number)
 		 "groups: {team: [amelia, bobby, evelyn]}\n"
 		 "bridge: {file_only: [cleo]}\n"
 		 "activity: {own: %s}\n%s",
-		 has_breaker ? 3 : 0, BOX, draw(4) ? 500 : 9, has_notes ? "true" : "false",
+		 model.leases_max, has_breaker ? 3 : 0, BOX, draw(4) ? 500 : 9,
+		 has_notes ? "true" : "false",
 		 has_wakes ? "wake: {after: 10m, backoff: 10m, agents: {bobby: [\"true\"], "
 			     "evelyn: [\"false\"]}}\n"
 			   : "");

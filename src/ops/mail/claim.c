@@ -4,10 +4,11 @@
  * A claim is a lease: until it ends nobody else gets the message.  ack accepts
  * it (read) and says what came of it, also when it was read before; saying something
  * else later is a correction, which only who acknowledged it may make; nack gives it
- * back at once; a lease that runs out gives it back by itself.  All or none of the
- * ids change.
+ * back at once; a lease that runs out gives it back by itself, but for the last that
+ * claims.max_attempts allows: then it is a dead letter.  All or none of the ids change.
  */
 #include "ops/caller.h"
+#include "ops/keys/attempt.h"
 #include "ops/mail/send.h"
 
 #include "facts/message.h"
@@ -51,7 +52,8 @@ static struct roger_message *copies(const struct roger_message_list *found, stru
 /* ----------------------------------------------------------------- claim -- */
 
 static int claim(struct roger *roger, const struct roger_claim_request *request,
-		 struct roger_messages_reply *reply, struct roger_err *err)
+		 struct roger_messages_reply *reply, struct roger_strs *ret_worn,
+		 struct roger_err *err)
 {
 	int64_t now_ms = rg_clock_ms(), longest_ms = roger->workspace->config->lease_ms_max,
 		usual_ms = longest_ms < RG_LEASE_MS ? longest_ms : RG_LEASE_MS,
@@ -69,12 +71,15 @@ static int claim(struct roger *roger, const struct roger_claim_request *request,
 	int r;
 
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_leave_worn(roger, &found, reply->memory, ret_worn, err);
 	if (r < 0)
 		return r;
 	after = copies(&found, reply->memory);
 	if (!after)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count; i++) {
+		after[i].leases++;
 		after[i].claimed_by = worker_of(request->worker, request->agent);
 		after[i].claimed_until_ms = now_ms + lease_ms;
 		after[i].claimed_at_ms = now_ms;
@@ -96,6 +101,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
 	int64_t longest_ms = roger->workspace->config->lease_ms_max;
+	struct roger_strs worn;
 	char longest[32];
 	bool may;
 	int r;
@@ -110,10 +116,15 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
-	r = rg_engine_begin(roger->engine, true, err);
-	if (r == ROGER_OK)
-		r = claim(roger, request, reply, err);
-	rg_engine_rollback(roger->engine);
+	do {
+		worn.count = 0;
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = claim(roger, request, reply, &worn, err);
+		rg_engine_rollback(roger->engine);
+		if (r == ROGER_OK)
+			r = rg_attempt_wear_out(roger, &worn, reply->messages.count > 0, err);
+	} while (r == ROGER_OK && worn.count && !reply->messages.count);
 	return r < 0 ? r : own_texts(reply, err);
 }
 
@@ -258,8 +269,10 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 	 * Its worker stays named: the line is a new state, not a new message.  Without a
 	 * lease there is nothing to give back: saying it again changes nothing.
 	 */
-	if (rg_message_claimed(message, now->ms, now->lease_ms_max))
+	if (rg_message_claimed(message, now->ms, now->lease_ms_max)) {
 		message->claimed_until_ms = now->ms;
+		message->leases -= message->leases > 0;
+	}
 	return ROGER_OK;
 }
 
