@@ -185,6 +185,8 @@ static void wear_out(struct model *model, int which, int64_t now_ms)
 
 	model_end_lease(mail, now_ms);
 	mail->dead_at_ms = now_ms;
+	mail->told |= strcmp(mail->from, "roger") && strcmp(mail->from, "run") &&
+		      strcmp(mail->from, mail->to);
 	if (!dead) {
 		for (i = 0; i < model->attempt_count; i++)
 			if (model->attempts[i].mail == which && !model->attempts[i].plain)

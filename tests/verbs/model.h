@@ -13,7 +13,7 @@ enum { MAILS_MAX = 200, ATTEMPTS_MAX = 400, RUNS_MAX = 8, NAME_MAX_ = 24 };
 
 /* Texts are copied: replies do not live as long. */
 struct mail {
-	char id[64], from[NAME_MAX_], to[NAME_MAX_], issue[NAME_MAX_], key[64], worker[NAME_MAX_];
+	char id[64], from[NAME_MAX_], to[NAME_MAX_], issue[NAME_MAX_], key[96], worker[NAME_MAX_];
 	int64_t at_ms, epoch, seq;
 	int64_t claimed, returned, expired, acks, wakes; /* how often */
 	int64_t leases;					 /* taken and not given back */
@@ -23,10 +23,11 @@ struct mail {
 	int64_t handed_at_ms, read_at_ms, archived_at_ms;
 	int ack_outcome; /* the last one; 0: none */
 	bool looked, dead;
+	bool told; /* it was refused, or died, and its sender is told by a notice */
 };
 
 struct attempt {
-	char from[NAME_MAX_], to[NAME_MAX_], key[64], cycle[NAME_MAX_];
+	char from[NAME_MAX_], to[NAME_MAX_], key[96], cycle[NAME_MAX_];
 	int64_t number;
 	int outcome; /* enum roger_attempt_outcome, or ATTEMPT_PENDING */
 	bool timed_out, plain, purged;

@@ -31,6 +31,9 @@ static uint64_t seed, drawn;
 static bool has_notes, has_wakes, has_breaker, is_damaged;
 static int skipped_number;
 
+/* Notices in all histories, and those that found no room. */
+static int64_t notices, missing;
+
 /* How often each kind came up, so that nobody agrees about nothing. */
 static int64_t came_up[ROGER_EVENT_ATTEMPTED + 1];
 static const char *const concern_kinds[] = { "dead_letters",
@@ -188,7 +191,7 @@ static void learn_refused(void)
 	struct roger_sends_reply log = { 0 };
 	const struct roger_attempt *entry;
 	struct sending sending;
-	char from[NAME_MAX_], to[NAME_MAX_], key[64];
+	char from[NAME_MAX_], to[NAME_MAX_], key[96];
 	int64_t more;
 	size_t i, k;
 	int m;
@@ -444,6 +447,9 @@ static void answer_one(void)
 				   reply.messages.items[0].read_at_ms);
 			mail->acks++;
 			mail->ack_outcome = request.outcome;
+			mail->told |= request.outcome != ROGER_ACK_DONE &&
+				      strcmp(mail->from, "roger") && strcmp(mail->from, "run") &&
+				      strcmp(mail->from, mail->to);
 		}
 	} else {
 		r = roger_nack(scene.roger, &request, &reply, NULL);
@@ -932,11 +938,44 @@ static void settle_worn(void)
 	int i;
 
 	for (i = 0; i < model.mail_count; i++)
-		any |= model_worn(&model, &model.mails[i], now_ms);
+		any |= model_worn(&model, &model.mails[i], now_ms) || model.mails[i].told;
 	if (!any)
 		return;
 	learn_letters();
+	learn();
+	learn_archived(-1, false);
 	model_settle(&model, now_ms);
+}
+
+/* One notice of each message whose sender is to be told, where there is room, and none of others.
+ */
+static void check_notices(void)
+{
+	struct roger_str to;
+	struct roger_send_request request = { .from = RG_STR("bobby"),
+					      .to = { &to, 1 },
+					      .content = RG_STR("x"),
+					      .new_ = true,
+					      .dry_run = true };
+	struct roger_send_reply reply;
+	char key[80];
+	int i, k, count;
+
+	for (i = 0; i < model.mail_count; i++) {
+		snprintf(key, sizeof key, "%s:notice:1", model.mails[i].id);
+		for (count = 0, k = 0; k < model.mail_count; k++)
+			count += !strcmp(model.mails[k].key, key);
+		assert_true(count <= model.mails[i].told);
+		notices += count;
+		if (count || !model.mails[i].told || model.mails[i].archived_at_ms)
+			continue;
+		missing++;
+		to = rg_str(model.mails[i].from);
+		if (rg_str_is(to, "evelyn") && model.heir)
+			to = rg_str(*model.heir ? model.heir : "human");
+		request.issue = rg_str(model.mails[i].issue);
+		assert_int_equal(roger_send(scene.roger, &request, &reply, NULL), ROGER_EREFUSED);
+	}
 }
 
 static void step(void)
@@ -1584,7 +1623,9 @@ static void check_all(void)
 	const int64_t now_ms = rg_clock_ms();
 
 	model_settle(&model, now_ms);
+	settle_worn();
 	read_all();
+	check_notices();
 	check_messages();
 	check_attempts();
 	check_letters(now_ms);
@@ -1677,6 +1718,7 @@ static void histories_have_no_contradiction(void **state)
 		play_one(strtoull(alone, NULL, 10));
 	for (number = 1; !alone && number <= count; number++)
 		play_one(number);
+	assert_true(alone || (notices && notices > missing));
 	for (i = ROGER_EVENT_CYCLE; !alone && i < ROGER_EVENT_ATTEMPTED; i++)
 		if (!came_up[i])
 			fail_msg("kind %d never came up", (int)i);

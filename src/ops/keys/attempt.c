@@ -640,8 +640,39 @@ static int write_worn(struct roger *roger, const struct roger_message *message,
 	return r < 0 ? r : rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), letter, 1, err);
 }
 
-/* Change the line of a message, if it still is as it was judged; needs no lock. */
-static int change_line(struct roger *roger, const struct roger_str *id, bool die,
+enum change { DIE, PUT_BACK, TELL, TOLD };
+
+/* False: there is nothing to change by now. */
+static bool change(const struct roger *roger, enum change what, struct roger_message *message)
+{
+	switch (what) {
+	case DIE:
+		if (!is_worn(roger, message))
+			return false;
+		message->dead_at_ms = rg_clock_ms();
+		message->notice_due = rg_notice_may(roger, message);
+		return true;
+	case PUT_BACK:
+		if (!message->dead_at_ms)
+			return false;
+		message->claimed_by = RG_STR("");
+		message->claimed_until_ms = message->claimed_at_ms = message->dead_at_ms = 0;
+		message->leases = 0;
+		message->notice_due = false;
+		return true;
+	case TELL:
+	case TOLD:
+		break;
+	}
+	if (message->archived_at_ms || message->notice_due == (what == TELL) ||
+	    (what == TELL && (message->read || !rg_notice_may(roger, message))))
+		return false;
+	message->notice_due = what == TELL;
+	return true;
+}
+
+/* Change the line of a message; needs no lock. */
+static int change_line(struct roger *roger, const struct roger_str *id, enum change what,
 		       struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_message_list found;
@@ -652,20 +683,42 @@ static int change_line(struct roger *roger, const struct roger_str *id, bool die
 	r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
 		r = find_ids(roger, id, 1, arena, &found, err);
-	if (r == ROGER_OK && found.count &&
-	    (die ? is_worn(roger, found.items) : found.items->dead_at_ms > 0)) {
+	if (r == ROGER_OK && found.count) {
 		after = *found.items;
-		after.dead_at_ms = die ? rg_clock_ms() : 0;
-		if (!die) {
-			after.claimed_by = RG_STR("");
-			after.claimed_until_ms = after.claimed_at_ms = after.leases = 0;
+		if (change(roger, what, &after)) {
+			r = rg_engine_change(roger->engine, found.items, &after, err);
+			if (r == ROGER_OK)
+				r = rg_engine_commit(roger->engine, &outcome, err);
 		}
-		r = rg_engine_change(roger->engine, found.items, &after, err);
-		if (r == ROGER_OK)
-			r = rg_engine_commit(roger->engine, &outcome, err);
 	}
 	rg_engine_rollback(roger->engine);
 	return r;
+}
+
+int rg_attempt_told(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+		    struct roger_err *err)
+{
+	return change_line(roger, id, TOLD, arena, err);
+}
+
+/* Its sender is told; it was settled by somebody else, so no answer told it. */
+static int tell_dead(struct roger *roger, const struct roger_str *id, struct rg_arena *arena)
+{
+	struct roger_dead_letter letter;
+	bool dead;
+	int r = find_letter(roger, *id, arena, &letter, &dead, NULL);
+
+	return r < 0 || !dead ? r : change_line(roger, id, TELL, arena, NULL);
+}
+
+/* Send the notice that is due of this message; what cannot be sent stays due. */
+static void send_due(struct roger *roger, const struct roger_str *id, struct rg_arena *arena)
+{
+	struct roger_message_list found;
+
+	if (find_ids(roger, id, 1, arena, &found, NULL) == ROGER_OK && found.count &&
+	    found.items->notice_due)
+		(void)!rg_notice_send(roger, found.items, NULL);
 }
 
 /* The letter is on disk before the line that says so: whoever finds the line without that does it
@@ -687,7 +740,9 @@ static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_a
 		r = write_worn(roger, found.items, &giving_up, arena, err);
 	rg_engine_records_end(roger->engine);
 	if (r == ROGER_OK && worn)
-		r = change_line(roger, id, true, arena, err);
+		r = change_line(roger, id, DIE, arena, err);
+	if (r == ROGER_OK && worn)
+		send_due(roger, id, arena);
 	return r < 0 || !worn ? r : file(roger, &giving_up, arena, err);
 }
 
@@ -707,7 +762,7 @@ int rg_attempt_wear_out(struct roger *roger, const struct roger_strs *ids, bool 
 int rg_attempt_put_back(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
 			struct roger_err *err)
 {
-	return change_line(roger, id, false, arena, err);
+	return change_line(roger, id, PUT_BACK, arena, err);
 }
 
 /* ------------------------------------------------------------ confirming -- */
@@ -766,14 +821,21 @@ static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 	for (i = 0; r == ROGER_OK && ids.count && i < found.count; i++) {
 		if (is_worn(roger, &found.items[i]))
 			r = wear_out(roger, &found.items[i].id, arena, NULL);
+		else if (found.items[i].notice_due)
+			send_due(roger, &found.items[i].id, arena);
 		if (r < 0 || !rg_sendlog_begins(&found.items[i]))
 			continue;
 		query.owner = found.items[i].from;
 		query.message = found.items[i].id;
+		settled = false;
 		r = rg_records_read(roger, &query, arena, &lines, NULL);
 		if (r == ROGER_OK)
 			r = rg_attempt_settle(roger, &found.items[i], lines.attempts, lines.count,
 					      arena, &settled, NULL);
+		if (r == ROGER_OK && settled)
+			r = tell_dead(roger, &found.items[i].id, arena);
+		if (r == ROGER_OK && settled)
+			send_due(roger, &found.items[i].id, arena);
 	}
 	return r;
 }

@@ -93,6 +93,16 @@ RG_CHECKED int rg_attempt_wear_out(struct roger *roger, const struct roger_strs 
 RG_CHECKED int rg_attempt_put_back(struct roger *roger, const struct roger_str *id,
 				   struct rg_arena *arena, struct roger_err *err);
 
+/* notice.c: may its sender be told what came of it?  Not of a notice, nor of what it sent itself.
+ */
+bool rg_notice_may(const struct roger *roger, const struct roger_message *message);
+/* Tell the sender of this message, of which a notice is due, once. */
+RG_CHECKED int rg_notice_send(struct roger *roger, const struct roger_message *message,
+			      struct roger_err *err);
+/* Its sender was told. */
+RG_CHECKED int rg_attempt_told(struct roger *roger, const struct roger_str *id,
+			       struct rg_arena *arena, struct roger_err *err);
+
 /* Write down that messages were not stored, for a word's reason; best effort. */
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
 		       enum roger_attempt_outcome outcome, const char *cause);

@@ -174,6 +174,7 @@ static int check_ids(const struct roger_ack_request *request,
 }
 
 struct instant {
+	const struct roger *roger;
 	int64_t ms;
 	int64_t lease_ms_max;
 };
@@ -249,6 +250,8 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	message->acked_at_ms = now->ms;
 	message->ack_outcome = outcome_of(request);
 	message->ack_note = request->note;
+	message->notice_due =
+		outcome_of(request) != ROGER_ACK_DONE && rg_notice_may(now->roger, message);
 	return ROGER_OK;
 }
 
@@ -285,7 +288,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	const struct rg_query query = { .ids = request->ids.items,
 					.id_count = request->ids.count,
 					.anywhere = true };
-	const struct instant now = { rg_clock_ms(), roger->workspace->config->lease_ms_max };
+	const struct instant now = { roger, rg_clock_ms(), roger->workspace->config->lease_ms_max };
 	struct roger_message_list found;
 	struct roger_message *after;
 	size_t i;
@@ -332,7 +335,16 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 int rg_verb_ack(struct roger *roger, const struct roger_ack_request *request,
 		struct roger_messages_reply *reply, struct roger_err *err)
 {
-	return run_decision(roger, request, reply, ack_one, err);
+	struct roger_message *messages;
+	size_t i;
+	int r = run_decision(roger, request, reply, ack_one, err);
+
+	messages = (struct roger_message *)(uintptr_t)reply->messages.items;
+	/* That the senders cannot be told now takes nothing back: they will be. */
+	for (i = 0; r == ROGER_OK && i < reply->messages.count; i++)
+		if (messages[i].notice_due && rg_notice_send(roger, &messages[i], NULL) == ROGER_OK)
+			messages[i].notice_due = false;
+	return r;
 }
 
 int rg_verb_nack(struct roger *roger, const struct roger_ack_request *request,
