@@ -701,14 +701,17 @@ int rg_attempt_told(struct roger *roger, const struct roger_str *id, struct rg_a
 	return change_line(roger, id, TOLD, arena, err);
 }
 
-/* Its sender is told; it was settled by somebody else, so no answer told it. */
-static int tell_dead(struct roger *roger, const struct roger_str *id, struct rg_arena *arena)
+/* The sender of a message whose letter was made since then is told: no answer told it. */
+static int tell_dead(struct roger *roger, const struct roger_str *id, int64_t since_ms,
+		     struct rg_arena *arena)
 {
 	struct roger_dead_letter letter;
 	bool dead;
 	int r = find_letter(roger, *id, arena, &letter, &dead, NULL);
 
-	return r < 0 || !dead ? r : change_line(roger, id, TELL, arena, NULL);
+	return r < 0 || !dead || letter.at_ms < since_ms
+		       ? r
+		       : change_line(roger, id, TELL, arena, NULL);
 }
 
 /* Send the notice that is due of this message; what cannot be sent stays due. */
@@ -807,6 +810,7 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 
 static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 {
+	const int64_t now_ms = rg_clock_ms();
 	struct rg_log_query query = { .log = RG_LOG_SENDS };
 	struct roger_message_list found;
 	struct rg_records lines;
@@ -815,7 +819,7 @@ static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 	size_t i;
 	int r;
 
-	r = rg_engine_overdue(roger->engine, rg_clock_ms(), OVERDUE_MAX, arena, &ids, NULL);
+	r = rg_engine_overdue(roger->engine, now_ms, OVERDUE_MAX, arena, &ids, NULL);
 	if (r == ROGER_OK && ids.count)
 		r = find_ids(roger, ids.items, ids.count, arena, &found, NULL);
 	for (i = 0; r == ROGER_OK && ids.count && i < found.count; i++) {
@@ -833,7 +837,7 @@ static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 			r = rg_attempt_settle(roger, &found.items[i], lines.attempts, lines.count,
 					      arena, &settled, NULL);
 		if (r == ROGER_OK && settled)
-			r = tell_dead(roger, &found.items[i].id, arena);
+			r = tell_dead(roger, &found.items[i].id, now_ms, arena);
 		if (r == ROGER_OK && settled)
 			send_due(roger, &found.items[i].id, arena);
 	}
