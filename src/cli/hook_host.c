@@ -1,5 +1,6 @@
 #include "cli/hook_host.h"
 
+#include "base/terminal.h"
 #include "data/json.h"
 
 enum { ALWAYS_MAX = 7, NEVER_MAX = 12 };
@@ -45,17 +46,12 @@ static const struct {
 	{ "code-server", CLI_HOOK_OTHER },
 };
 
-/* Variables that a tool gives to what it starts. */
+#define VARIABLE(name, tool) { name, CLI_HOOK_##tool },
 static const struct {
 	const char *name;
 	int tool;
-} variables[] = {
-	{ "CLAUDECODE", CLI_HOOK_CLAUDE },	    { "CODEX_THREAD_ID", CLI_HOOK_CODEX },
-	{ "CODEX_MANAGED_BY_NPM", CLI_HOOK_CODEX }, { "GEMINI_SESSION_ID", CLI_HOOK_GEMINI },
-	{ "GEMINI_CLI", CLI_HOOK_GEMINI },	    { "OPENCODE", CLI_HOOK_OPENCODE },
-	{ "COPILOT_CLI", CLI_HOOK_OTHER },	    { "QWEN_CODE_SESSION_ID", CLI_HOOK_OTHER },
-	{ "CURSOR_VERSION", CLI_HOOK_OTHER },
-};
+} variables[] = { RG_TOOL_VARIABLES(VARIABLE) };
+#undef VARIABLE
 
 /* ------------------------------------------------------------------ input -- */
 

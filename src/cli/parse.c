@@ -3,13 +3,14 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "data/record.h"
 #include "verbs.h"
 
 const struct cli_option cli_common_options[] = {
 	{ "workspace", "DIR", "the workspace (default: of this folder or one above it)" },
-	{ "as", "NAME", "who you are (else ROGER_AGENT)" },
+	{ "as", "NAME", "who you are (else ROGER_AGENT, else human at a terminal)" },
 	{ "json", NULL, "print one JSON object; an error as well" },
 	{ "jsonl", NULL, "print a JSON object for each thing" },
 	{ "color", "WHEN", "auto, always or never" },
@@ -439,26 +440,40 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
+/* Who it is, by --as, else ROGER_AGENT, else the terminal.  A person has a name where one is
+ * needed: whose mail it is, who sends. */
+static struct roger_str own_name(const struct parser *parser, const struct roger_field *field,
+				 struct roger_str usual)
+{
+	if (parser->as.data)
+		return parser->as;
+	if (rg_str_is(usual, RG_PERSON) && !(field->flags & (ROGER_REQUIRED | ROGER_AMBIENT)))
+		return (struct roger_str){ 0 };
+	return usual;
+}
+
 /* The agent and the issue may come from the environment. */
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
+	const struct roger_str usual = rg_terminal_has_person() ? RG_STR(RG_PERSON)
+				       : agent && *agent	? rg_str(agent)
+								: (struct roger_str){ 0 };
 	struct cli_run *run = parser->run;
 	const struct roger_field *field;
-	struct roger_str self = parser->as;
+	struct roger_str self;
 	int r;
 
-	if (!self.data && agent && *agent)
-		self = rg_str(agent);
 	for (field = parser->record->fields; field->name; field++) {
 		r = ROGER_OK;
+		self = own_name(parser, field, usual);
 		if ((field->flags & ROGER_PERSON) && parser->as.data &&
-		    !(agent && rg_str_is(parser->as, agent)))
+		    !(usual.data && rg_str_equal(parser->as, usual)))
 			*(bool *)rg_field_at(field, run->request) = true;
 		else if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
-		else if ((field->flags & ROGER_AMBIENT) && rg_field_unset(field, run->request) &&
-			 issue && *issue)
+		else if (field->flags & ROGER_AMBIENT && !(field->flags & ROGER_SELF) &&
+			 rg_field_unset(field, run->request) && issue && *issue)
 			r = rg_record_set(field, rg_str(issue), 0, run->request, run->arena, err);
 		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED))
 			r = rg_fail_member(err, ROGER_EUSAGE, field->name,

@@ -127,7 +127,8 @@ RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *re
 RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query,
 			      rg_row_see *see, void *context, struct roger_err *err);
 
-/* Ids of unread messages whose lease, or time to be read, ended before now.  Fast. */
+/* Ids of unread messages whose lease, or time to be read, ended before now, and of those whose
+ * sender is still to be told.  Fast. */
 RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
 				 struct rg_arena *arena, struct roger_strs *ret_ids,
 				 struct roger_err *err);

@@ -68,7 +68,7 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 	if (!arena)
 		return rg_fail_memory(err);
 	if (rg_message_read(line, &json, arena, &message, NULL) == ROGER_OK) {
-		if (!message.read && !message.archived_at_ms &&
+		if (!message.read && !message.archived_at_ms && !message.dead_at_ms &&
 		    !rg_message_claimed(&message, rg_clock_ms(),
 					waiting->engine->workspace->config->lease_ms_max) &&
 		    rg_str_equal(message.to, waiting->agent) &&

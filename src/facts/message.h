@@ -87,4 +87,13 @@ static inline bool rg_message_claimed(const struct roger_message *message, int64
 	       message->claimed_until_ms - now_ms <= lease_ms_max;
 }
 
+/* Was it taken this often without an outcome, and is none of these leases in force? */
+static inline bool rg_message_worn(const struct roger_message *message, int64_t now_ms,
+				   int64_t lease_ms_max, int64_t leases_max)
+{
+	return leases_max && message->leases >= leases_max && message->claimed_by.length &&
+	       !message->read && !message->archived_at_ms && !message->dead_at_ms &&
+	       !rg_message_claimed(message, now_ms, lease_ms_max);
+}
+
 #endif

@@ -3,9 +3,7 @@
 #define RG_PERSON_H
 
 #include "base/str.h"
-
-/* The name of a person. */
-#define RG_PERSON "human"
+#include "base/terminal.h"
 
 /* Did a person acknowledge it in place of its recipient, who did not read it? */
 static inline bool rg_message_in_place(const struct roger_message *message)

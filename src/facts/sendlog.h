@@ -28,6 +28,8 @@
 #define RG_CAUSE_TOO_LONG "text too long"
 #define RG_CAUSE_RETIRED "retired"
 #define RG_CAUSE_BREAKER "breaker open"
+/* Why a message is a dead letter though it was delivered. */
+#define RG_CAUSE_LEASES "leases expired"
 
 /* ---------------------------------------------------------------- keys -- */
 

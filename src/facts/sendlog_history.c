@@ -196,6 +196,9 @@ int rg_sendlog_history_message(struct rg_sendlog_history *history,
 	r = rg_sendlog_entry(message, 0, ROGER_DELIVERED, 0, history->arena, &attempt, err);
 	if (r == ROGER_OK)
 		r = note_payload(history, &attempt, err);
+	/* Of one without a key only a letter may tell, for its leases. */
+	if (r == ROGER_OK && (!message->key.length || !message->cycle.length))
+		return ROGER_OK;
 	/* Only these messages can have a second attempt. */
 	if (r == ROGER_OK && (message->confirm_by_ms || message->attempt > 1))
 		r = note_begun(history, &attempt, err);

@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 12
+#define RG_INDEX_VERSION 13
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -259,6 +259,12 @@ sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which
 int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err);
 
 int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err);
+
+/* Until when nobody gets it: the end of a lease, or never again. */
+static inline int64_t rg_index_leased_until(const struct roger_message *message)
+{
+	return message->dead_at_ms ? INT64_MAX : message->claimed_until_ms;
+}
 
 /* A query under construction: its SQL, and the values of its placeholders in order. */
 struct rg_question {

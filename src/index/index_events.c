@@ -280,12 +280,20 @@ static int add_stored(struct intake *intake, struct life *life, const struct rog
 	return life->known ? ROGER_OK : add_dated(intake, life, &row, err);
 }
 
+/* Does nobody get it any more? */
+static bool is_over(const struct roger_message *after)
+{
+	return after->read || after->archived_at_ms || after->dead_at_ms;
+}
+
 /* A lease is over: given back, or not renewed; a reading in time ends it without a word. */
 static int end_lease(struct intake *intake, struct life *life, const struct roger_message *after,
 		     struct roger_err *err)
 {
-	const bool done = after->read || after->archived_at_ms;
-	const int64_t end_ms = after->read ? after->read_at_ms : after->archived_at_ms;
+	const bool done = is_over(after);
+	const int64_t end_ms = after->read	       ? after->read_at_ms
+			       : after->archived_at_ms ? after->archived_at_ms
+						       : after->dead_at_ms;
 	const bool returned = !done && rg_str_equal(life->worker, after->claimed_by) &&
 			      after->claimed_until_ms < life->until_ms;
 	struct row row = { .kind = returned ? ROGER_EVENT_RETURNED : ROGER_EVENT_LEASE_EXPIRED,
@@ -302,7 +310,7 @@ static int add_lease(struct intake *intake, struct life *life, const struct roge
 	const bool same = life->known && rg_str_equal(life->worker, after->claimed_by),
 		   again = same && life->until_ms == after->claimed_until_ms,
 		   shorter = same && life->until_ms > after->claimed_until_ms,
-		   done = after->read || after->archived_at_ms;
+		   done = is_over(after);
 	struct row row = {
 		.kind = ROGER_EVENT_CLAIMED,
 		.at_ms = after->claimed_at_ms,

@@ -241,10 +241,13 @@ static int leave_mailbox(struct rg_index *index, const struct known *known, stru
 static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     struct roger_err *err)
 {
-	if ((!message->claimed_by.length && !message->confirm_by_ms) || message->read)
+	if (((!message->claimed_by.length && !message->confirm_by_ms && !message->dead_at_ms) ||
+	     message->read) &&
+	    !message->notice_due)
 		return rg_index_put(index, RG_SQL_LEASE_DROP, err, "i", position);
-	return rg_index_put(index, RG_SQL_LEASE_SET, err, "itii", position, message->claimed_by,
-			    message->claimed_until_ms, message->confirm_by_ms);
+	return rg_index_put(index, RG_SQL_LEASE_SET, err, "itiii", position, message->claimed_by,
+			    rg_index_leased_until(message), message->confirm_by_ms,
+			    (int64_t)message->notice_due);
 }
 
 static int note_ack(struct rg_index *index, const struct roger_message *message, int64_t position,
@@ -266,7 +269,8 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 	if (r == ROGER_OK && message->reply_to.length)
 		r = rg_index_put(index, RG_SQL_REPLY_ADD, err, "tti", message->reply_to,
 				 message->id, position);
-	if (r == ROGER_OK && (message->claimed_by.length || message->confirm_by_ms))
+	if (r == ROGER_OK &&
+	    (message->claimed_by.length || message->confirm_by_ms || message->dead_at_ms))
 		r = set_lease(index, message, position, err);
 	return r == ROGER_OK ? note_ack(index, message, position, err) : r;
 }

@@ -421,8 +421,8 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit, stru
 	rg_question_init(&question,
 			 "SELECT m.id FROM leases l CROSS JOIN messages m ON m.rowid = l.position");
 	rg_question_number(&question,
-			   " WHERE m.read = 0 AND ((l.until > 0 AND l.until <= ?1)"
-			   " OR (l.confirm_by > 0 AND l.confirm_by <= ?1)) ORDER BY l.position",
+			   " WHERE l.due OR (m.read = 0 AND ((l.until > 0 AND l.until <= ?1)"
+			   " OR (l.confirm_by > 0 AND l.confirm_by <= ?1))) ORDER BY l.position",
 			   now_ms);
 	rg_question_number(&question, " LIMIT ?2", limit);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);

@@ -165,7 +165,8 @@ static bool is_mailbox(const struct rg_query *query)
 static bool is_leased(const struct rg_index *index, const struct rg_late *late, int64_t at_ms)
 {
 	return at_ms && late->leased_until_ms > at_ms &&
-	       (!index->lease_ms_max || late->leased_until_ms - at_ms <= index->lease_ms_max);
+	       (!index->lease_ms_max || late->leased_until_ms == INT64_MAX ||
+		late->leased_until_ms - at_ms <= index->lease_ms_max);
 }
 
 static bool fits(const struct rg_index *index, const struct rg_query *query,

@@ -190,9 +190,10 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",
 			      position);
 		rg_question_number(question, " AND l.until > ?", query->free_at_ms);
-		rg_question_number(question, " AND l.until <= ?)",
+		rg_question_number(question, " AND (l.until <= ?",
 				   index->lease_ms_max ? query->free_at_ms + index->lease_ms_max
 						       : INT64_MAX);
+		rg_question_number(question, " OR l.until = ?))", INT64_MAX);
 	}
 	if (query->after) {
 		rg_buf_printf(&question->sql, " AND %s", position);

@@ -244,9 +244,10 @@ static void set_state(struct rg_index *index, struct rg_late *late,
 	late->at.length = line->length;
 	late->read = message->read;
 	late->archived = message->archived_at_ms != 0;
-	late->leased_until_ms = message->claimed_by.length || message->confirm_by_ms
-					? message->claimed_until_ms
-					: 0;
+	late->leased_until_ms =
+		message->claimed_by.length || message->confirm_by_ms || message->dead_at_ms
+			? rg_index_leased_until(message)
+			: 0;
 	if (box)
 		box->unread += rg_late_unread(late) - was;
 }

@@ -160,7 +160,7 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 	bool demanded = walk->own && walk->line.offset < doctor->logged &&
 			!rg_head_lost(&doctor->head, walk->line.offset);
 
-	if (!message->key.length || !message->cycle.length)
+	if ((!message->key.length || !message->cycle.length) && !message->leases)
 		return ROGER_OK;
 	return rg_sendlog_history_message(&doctor->sends, message, walk->line.offset, demanded,
 					  err);

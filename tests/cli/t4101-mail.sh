@@ -123,5 +123,28 @@ wait $!
 is "it comes back with success" $? 0
 like "and with the message" "$(cat late.txt)" "at last"
 exits 64 "who are you" roger inbox
+
+# A person at a terminal is `human`, for every verb that asks who it is.
+at_terminal() {
+	env -u CLAUDECODE -u AI_AGENT -u GEMINI_CLI -u COPILOT_CLI -u OPENCODE python3 -c 'import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null
+}
+exits 0 "a person sends" at_terminal "$ROGER" send -q plan 'which port?'
+like "as human" "$(roger list --from human)" "which port"
+exits 0 "an answer" roger reply -q --as plan @last '8080, and the rest is in the file'
+like "is in the person's inbox" "$(at_terminal "$ROGER" inbox)" "8080"
+exits 0 "the person answers" at_terminal "$ROGER" reply -q @last 'thanks'
+like "in its name" "$(roger list --from human --to plan)" "thanks"
+exits 0 "who looked is the person" roger trace --as plan "$(roger list --to human --print id | head -n 1)"
+like "as its own look" "$(roger trace --as plan "$(roger list --to human --print id | head -n 1)")" "looked"
+exits 0 "a claim" at_terminal "$ROGER" claim
+exits 0 "an ack" at_terminal "$ROGER" ack "$(roger list --to human --print id | head -n 1)"
+exits 1 "a receive" at_terminal "$ROGER" receive
+exits 0 "a briefing" at_terminal "$ROGER" prime
+for variable in CLAUDECODE AI_AGENT CODEX_SANDBOX GEMINI_CLI COPILOT_CLI; do
+	exits 64 "an agent's tool has terminals, too: $variable" at_terminal env $variable=1 "$ROGER" inbox
+done
+exits 77 "and sends as no person" at_terminal env CLAUDECODE=1 "$ROGER" send --as human plan x
+like "with ROGER_AGENT it is that agent" "$(at_terminal env ROGER_AGENT=plan "$ROGER" inbox)" "thanks"
 exits 0 "verify" roger verify
 done_testing

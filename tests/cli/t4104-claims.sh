@@ -78,4 +78,21 @@ wait
 is "five workers take all of it" "$(cat taken.* | grep -c msg-)" 60
 is "and none of it twice" "$(cat taken.* | sort | uniq -d)" ""
 exits 0 "verify" roger verify
+
+# A sender that was killed while it waited is told of its dead letter by a notice.
+roger init -q killed
+printf 'retries: {max_attempts: 1}\n' >killed/.roger/config.yaml
+"$ROGER" --workspace killed send --as amy bob 'urgent' --key k:escalation:1 --confirm read --within 1s --new 2>/dev/null &
+sender=$!
+until [ -n "$(roger --workspace killed list --to bob 2>/dev/null)" ]; do :; done
+kill -9 $sender
+wait $sender 2>/dev/null
+for _try in $(seq 100); do
+	roger --workspace killed sweep -q
+	roger --workspace killed wait --as amy --timeout 100ms >/dev/null 2>&1 && break
+done
+like "a notice tells of the dead letter" "$(roger --workspace killed inbox --as amy)" "amy#1 to bob is a dead letter: not read in time"
+roger --workspace killed sweep -q
+is "once" "$(roger --workspace killed list --from roger --count)" 1
+exits 0 "verify" roger --workspace killed verify
 done_testing

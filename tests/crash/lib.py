@@ -338,6 +338,7 @@ class Verb:
     prepare: list = field(default_factory=list)
     files: dict = field(default_factory=dict)  # that stand in triggers/
     logs: bool = False  # look at the send logs, too
+    own_syncs: int = 0  # what it syncs after these is done besides (a notice), and may fail; 0: nothing is
     spoil: object = None  # spoil(store) damages it right before the verb
     after: object = None  # after(store, done) raises Fault, in place of check_after()
 
@@ -733,6 +734,45 @@ def found_once(store, done):
     check_accepted(store)
 
 
+def told_once(store, message, due):
+    """Its sender has one notice of a message that was refused or died, once the chores were done, and never two."""
+    must(call(store, ["sweep"]))
+    living, archived = listed(store)
+    notices = [m for m in living + archived if m.get("key") == f"{message['id']}:notice:1"]
+    if len(notices) != due or any(m["from"] != "roger" or m["to"] != message["from"] for m in notices):
+        raise Fault(f"due: {due}, notices: {notices}")
+
+
+def refused(store, done, living, archived):
+    for message in [m for m in living if m.get("claimed_by") == "w0"]:
+        if done.returncode == 0 and message.get("ack_outcome") != "rejected":
+            raise Fault(f"acknowledged, but {message}")
+        told_once(store, message, int(message.get("ack_outcome") == "rejected"))
+
+
+def worn_out(store, done, living, archived):
+    """What eve's workers let expire is given to nobody; once that was answered it is a dead letter, once."""
+    [message] = [m for m in living if m.get("key") == "t:send:9"]
+    letters = letters_of(store)
+    if message.get("leases", 0) > 3:
+        raise Fault(f"given once more: {message}")
+    if len(letters) > 1 or (done.returncode in (0, 1) and not (letters and message.get("dead_at"))):
+        raise Fault(f"dead letters {letters} of {message}")
+    if message.get("dead_at") and not letters:
+        raise Fault(f"dead without a letter: {message}")
+    told_once(store, message, 1)
+
+
+def put_back(store, done, living, archived):
+    """It is in the mailbox before its letter says so."""
+    [message] = [m for m in living if m.get("key") == "t:send:9"]
+    [letter] = letters_of(store)
+    if letter["status"] == "redelivered" and message.get("dead_at"):
+        raise Fault(f"redelivered, and dead: {message}")
+    if done.returncode == 0 and letter["status"] != "redelivered":
+        raise Fault(f"the letter says {letter['status']}")
+
+
 def seeds_numbers(store):
     """A new workspace with the numbers of seed 002's program."""
     shutil.rmtree(f"{store}/.roger")
@@ -788,6 +828,7 @@ def verbs(store):
                "--within", "2ms"]
     letter, cycle = letter_id("ann", "bob", "t:escalation:1", "1", 3), ["cycle", "new", "--as", "ann"]
     keyed = [["send", *ann, "--key", f"t:send:c{i}", "kim", "keyed"] for i in range(5)]
+    worn = [["send", *ann, "--key", "t:send:9", "eve", "task"], *[["claim", "--as", "eve", "--lease", "1ms"]] * 3]
     return [
         Verb("send", ["send", *ann, "--key", "t:send:1", "bob", "single"], all_or_nothing("single", 1)),
         Verb("send-multi", ["send", *ann, "--key", "t:send:2", "bob,eve,kim", "multi"],
@@ -798,8 +839,13 @@ def verbs(store):
         Verb("receive", ["receive", "--as", "bob", "--json"], all_of(lambda m: m["read"]), also=(0, 1)),
         Verb("claim", ["claim", "--as", "bob", "--worker", "w1", "--limit", "2", "--lease", "1h", "--json"],
              all_of(lambda m: m.get("claimed_by") == "w1"), also=(0, 1)),
+        Verb("claim-worn", ["claim", "--as", "eve", "--json"], worn_out, also=(0, 1), own_syncs=1,
+             prepare=[*worn, ["send", *ann, "eve", "next"]]),
+        Verb("put-back", ["dead", "redeliver", letter_id("ann", "eve", "t:send:9", "1", 1), "--json"], put_back, prepare=[*worn, ["sweep"]]),
         Verb("ack", ["ack", "--as", "bob", "--worker", "w0", "--json", *claimed], all_of(lambda m: m["read"]),
              also=(0, 66, 77)),
+        Verb("ack-refused", ["ack", "--as", "bob", "--worker", "w0", "--outcome", "rejected", "--note", "why", "--json", *claimed],
+             refused, also=(0, 66, 77), own_syncs=1),
         Verb("nack", ["nack", "--as", "bob", "--worker", "w0", "--json", *claimed],
              all_of(lambda m: m.get("claimed_until", 0) <= time.time() * 1000), also=(0, 66, 77)),
         Verb("archive", ["archive", "--json", *read], gone(len(read)), also=(0, 66)),
@@ -863,7 +909,7 @@ def verbs(store):
 
 # What takes too long for every run, and is much like another verb: with SLOW, or by name.
 RARE = {"look-emptied", "look-cut", "send-behind", "accept-line", "complete-failed", "extend", "recover", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
-        "log-import", "forward", "delete", "ingest", "send-full", "redeliver", "confirm-last", "log", "nack"}
+        "log-import", "forward", "delete", "ingest", "send-full", "redeliver", "confirm-last", "log", "nack", "put-back"}
 
 
 def chosen(store):

@@ -123,12 +123,23 @@ bool model_may_try(struct model *model, const char *from, const char *key, const
 	return strcmp(last->cycle, model->cycle) != 0;
 }
 
+static struct dead *letter_of(struct model *model, int which)
+{
+	int i;
+
+	for (i = 0; i < model->dead_count; i++)
+		if (model->deads[i].mail == which)
+			return &model->deads[i];
+	return NULL;
+}
+
 static void give_up(struct model *model, const struct attempt *last)
 {
 	struct dead *dead = &model->deads[model->dead_count];
 	struct mail *mail = &model->mails[last->mail];
 
-	if (mail->dead || timeouts_of(model, last) < model->attempts_max)
+	if (mail->dead || letter_of(model, last->mail) ||
+	    timeouts_of(model, last) < model->attempts_max)
 		return;
 	mail->dead = true;
 	*dead = (struct dead){ .mail = last->mail,
@@ -158,11 +169,46 @@ void model_attempt(struct model *model, const struct attempt *attempt)
 	give_up(model, place);
 }
 
+bool model_worn(const struct model *model, const struct mail *mail, int64_t now_ms)
+{
+	return model->leases_max && mail->leases >= model->leases_max && !mail->dead_at_ms &&
+	       !mail->read_at_ms && !mail->archived_at_ms && model_lease_expired(mail, now_ms);
+}
+
+/* A letter of its own, or the one that it has, unless that is of no use any more. */
+static void wear_out(struct model *model, int which, int64_t now_ms)
+{
+	struct dead *dead = letter_of(model, which);
+	struct mail *mail = &model->mails[which];
+	const char *cycle = model->cycle;
+	int i;
+
+	model_end_lease(mail, now_ms);
+	mail->dead_at_ms = now_ms;
+	mail->told |= strcmp(mail->from, "roger") && strcmp(mail->from, "run") &&
+		      strcmp(mail->from, mail->to);
+	if (!dead) {
+		for (i = 0; i < model->attempt_count; i++)
+			if (model->attempts[i].mail == which && !model->attempts[i].plain)
+				cycle = model->attempts[i].cycle;
+		dead = &model->deads[model->dead_count++];
+		*dead = (struct dead){ .mail = which, .at_ms = now_ms };
+		snprintf(dead->cycle, sizeof dead->cycle, "%s", cycle);
+	}
+	if (dead->status == ROGER_STALE)
+		return;
+	dead->status = ROGER_UNDELIVERED;
+	dead->worn = true;
+}
+
 void model_settle(struct model *model, int64_t now_ms)
 {
 	struct attempt *attempt;
 	int i;
 
+	for (i = 0; i < model->mail_count; i++)
+		if (model_worn(model, &model->mails[i], now_ms))
+			wear_out(model, i, now_ms);
 	for (i = 0; i < model->attempt_count; i++) {
 		attempt = &model->attempts[i];
 		/* What was archived meanwhile is read by nobody, and its sender is gone. */
@@ -497,9 +543,10 @@ bool model_letter_open(const struct model *model, const struct dead *dead, int64
 {
 	const struct mail *mail = &model->mails[dead->mail];
 
-	return !mail->read_at_ms && (dead->status == ROGER_UNDELIVERED ||
-				     (dead->status == ROGER_REDELIVERED && !mail->archived_at_ms &&
-				      mail->confirm_by_ms <= now_ms));
+	return !mail->read_at_ms &&
+	       (dead->status == ROGER_UNDELIVERED ||
+		(dead->status == ROGER_REDELIVERED && !mail->archived_at_ms &&
+		 (dead->worn ? mail->dead_at_ms > 0 : mail->confirm_by_ms <= now_ms)));
 }
 
 enum roger_step model_reached(const struct model *model, int which, int64_t now_ms)

@@ -13,18 +13,21 @@ enum { MAILS_MAX = 200, ATTEMPTS_MAX = 400, RUNS_MAX = 8, NAME_MAX_ = 24 };
 
 /* Texts are copied: replies do not live as long. */
 struct mail {
-	char id[64], from[NAME_MAX_], to[NAME_MAX_], issue[NAME_MAX_], key[64], worker[NAME_MAX_];
+	char id[64], from[NAME_MAX_], to[NAME_MAX_], issue[NAME_MAX_], key[96], worker[NAME_MAX_];
 	int64_t at_ms, epoch, seq;
 	int64_t claimed, returned, expired, acks, wakes; /* how often */
+	int64_t leases;					 /* taken and not given back */
+	int64_t dead_at_ms;				 /* too many of them expired; 0: not so */
 	int64_t until_ms;      /* of the lease that was not ended; 0: none */
 	int64_t confirm_by_ms; /* of its last attempt */
 	int64_t handed_at_ms, read_at_ms, archived_at_ms;
 	int ack_outcome; /* the last one; 0: none */
 	bool looked, dead;
+	bool told; /* it was refused, or died, and its sender is told by a notice */
 };
 
 struct attempt {
-	char from[NAME_MAX_], to[NAME_MAX_], key[64], cycle[NAME_MAX_];
+	char from[NAME_MAX_], to[NAME_MAX_], key[96], cycle[NAME_MAX_];
 	int64_t number;
 	int outcome; /* enum roger_attempt_outcome, or ATTEMPT_PENDING */
 	bool timed_out, plain, purged;
@@ -38,6 +41,7 @@ enum { ATTEMPT_PENDING = ROGER_ERROR + 1 };
 struct dead {
 	int mail, status;
 	int64_t at_ms, redelivered, stale;
+	bool worn; /* for leases, not for attempts */
 	char id[64], task[NAME_MAX_], cycle[NAME_MAX_];
 };
 
@@ -57,7 +61,7 @@ struct model {
 	int64_t duplicates, conflicts, wakes, failed_wakes, skipped;
 	char cycle[NAME_MAX_]; /* the current one */
 	const char *heir; /* of evelyn; "": it is retired without one; NULL: it is not retired */
-	int attempts_max;
+	int attempts_max, leases_max;
 };
 
 /* What a timeline is about. */
@@ -101,6 +105,9 @@ enum roger_step model_reached(const struct model *model, int mail, int64_t now_m
 
 /* One more attempt that is over without a reading leaves a letter to be delivered. */
 bool model_letter_open(const struct model *model, const struct dead *dead, int64_t now_ms);
+
+/* Were too many leases of it left to expire, which nobody has noticed? */
+bool model_worn(const struct model *model, const struct mail *mail, int64_t now_ms);
 
 /* Whether a lease was left to expire, and nobody has the message yet. */
 bool model_lease_expired(const struct mail *mail, int64_t now_ms);

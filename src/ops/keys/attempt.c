@@ -5,6 +5,7 @@
 
 #include "ops/keys/breaker.h"
 #include "ops/tools/trust.h"
+#include "facts/message.h"
 #include "host/program.h"
 
 /* Attempts that a look at the send log settles, at most. */
@@ -196,8 +197,10 @@ bool rg_dead_letter_open(const struct roger_dead_letter *letter,
 {
 	if (letter->status == ROGER_STALE || (message && message->read))
 		return false;
-	return letter->status == ROGER_UNDELIVERED ||
-	       (message && !message->archived_at_ms && message->confirm_by_ms <= now_ms);
+	if (letter->status == ROGER_UNDELIVERED || !message || message->archived_at_ms)
+		return letter->status == ROGER_UNDELIVERED;
+	return rg_str_is(letter->cause, RG_CAUSE_LEASES) ? message->dead_at_ms > 0
+							 : message->confirm_by_ms <= now_ms;
 }
 
 int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
@@ -311,6 +314,7 @@ struct giving_up {
 	int64_t timeouts; /* in a row, with this one; 0: not known */
 	bool dead;	  /* it gets a dead letter */
 	bool was_dead;	  /* it has one */
+	bool worn;	  /* for its leases: no entry of an attempt names the letter */
 	bool written;	  /* somebody who waited as well has written it down, or begun the next */
 };
 
@@ -418,9 +422,10 @@ static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 	if (giving_up->dead)
 		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), &giving_up->letter, 1,
 				     err);
-	return r < 0 ? r
-		     : rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.from,
-					&giving_up->attempt, 1, err);
+	return r < 0 || giving_up->worn
+		       ? r
+		       : rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.from,
+					  &giving_up->attempt, 1, err);
 }
 
 /* Under the lock of records, so that two who gave up at once file one letter. */
@@ -574,6 +579,197 @@ static int give_up(struct roger *roger, const struct roger_str *id, struct rg_ar
 	return r < 0 ? r : tell_timeout(roger, &giving_up, arena, err);
 }
 
+/* ---------------------------------------------------------------- leases -- */
+
+static bool is_worn(const struct roger *roger, const struct roger_message *message)
+{
+	const struct rg_config *config = roger->workspace->config;
+
+	return rg_message_worn(message, rg_clock_ms(), config->lease_ms_max, config->leases_max);
+}
+
+int rg_attempt_leave_worn(struct roger *roger, struct roger_message_list *found,
+			  struct rg_arena *arena, struct roger_strs *ret_worn,
+			  struct roger_err *err)
+{
+	struct roger_message *left = rg_arena_get(arena, found->count * sizeof *left);
+	struct roger_str *worn = rg_arena_get(arena, found->count * sizeof *worn);
+	size_t i, count = 0;
+
+	if (!left || !worn)
+		return rg_fail_memory(err);
+	*ret_worn = (struct roger_strs){ worn, 0 };
+	for (i = 0; i < found->count; i++)
+		if (is_worn(roger, &found->items[i]))
+			worn[ret_worn->count++] = found->items[i].id;
+		else
+			left[count++] = found->items[i];
+	*found = (struct roger_message_list){ left, count };
+	return ROGER_OK;
+}
+
+/* The letter of a message that died for its leases: a new one, or the one that it has, again. */
+static int write_worn(struct roger *roger, const struct roger_message *message,
+		      struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_dead_letter *letter = &giving_up->letter;
+	struct roger_message said = *message;
+	struct roger_cycle cycle;
+	int r;
+
+	r = find_letter(roger, message->id, arena, letter, &giving_up->was_dead, err);
+	if (r == ROGER_OK)
+		r = rg_cycle_current(roger, arena, &cycle, err);
+	if (r == ROGER_OK && !message->key.length)
+		r = rg_sendlog_plain(message, cycle.id, arena, &said, err);
+	said.cycle = said.cycle.length ? said.cycle : cycle.id;
+	if (r == ROGER_OK)
+		r = rg_sendlog_entry(&said, 1, ROGER_TIMEOUT, rg_clock_ms(), arena,
+				     &giving_up->attempt, err);
+	if (r < 0 || (giving_up->was_dead && letter->status == ROGER_STALE))
+		return r;
+	giving_up->attempt.cause = RG_STR(RG_CAUSE_LEASES);
+	giving_up->dead = !giving_up->was_dead;
+	if (giving_up->dead)
+		r = rg_sendlog_letter(&giving_up->attempt, message->leases, arena, letter, err);
+	else
+		letter->updated_at_ms = rg_clock_ms();
+	letter->status = ROGER_UNDELIVERED;
+	letter->cause = giving_up->attempt.cause;
+	letter->attempts = message->leases;
+	return r < 0 ? r : rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), letter, 1, err);
+}
+
+enum change { DIE, PUT_BACK, TELL, TOLD };
+
+/* False: there is nothing to change by now. */
+static bool change(const struct roger *roger, enum change what, struct roger_message *message)
+{
+	switch (what) {
+	case DIE:
+		if (!is_worn(roger, message))
+			return false;
+		message->dead_at_ms = rg_clock_ms();
+		message->notice_due = rg_notice_may(roger, message);
+		return true;
+	case PUT_BACK:
+		if (!message->dead_at_ms)
+			return false;
+		message->claimed_by = RG_STR("");
+		message->claimed_until_ms = message->claimed_at_ms = message->dead_at_ms = 0;
+		message->leases = 0;
+		message->notice_due = false;
+		return true;
+	case TELL:
+	case TOLD:
+		break;
+	}
+	if (message->archived_at_ms || message->notice_due == (what == TELL) ||
+	    (what == TELL && (message->read || !rg_notice_may(roger, message))))
+		return false;
+	message->notice_due = what == TELL;
+	return true;
+}
+
+/* Change the line of a message; needs no lock. */
+static int change_line(struct roger *roger, const struct roger_str *id, enum change what,
+		       struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_message_list found;
+	struct rg_outcome outcome;
+	struct roger_message after;
+	int r;
+
+	r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = find_ids(roger, id, 1, arena, &found, err);
+	if (r == ROGER_OK && found.count) {
+		after = *found.items;
+		if (change(roger, what, &after)) {
+			r = rg_engine_change(roger->engine, found.items, &after, err);
+			if (r == ROGER_OK)
+				r = rg_engine_commit(roger->engine, &outcome, err);
+		}
+	}
+	rg_engine_rollback(roger->engine);
+	return r;
+}
+
+int rg_attempt_told(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+		    struct roger_err *err)
+{
+	return change_line(roger, id, TOLD, arena, err);
+}
+
+/* The sender of a message whose letter was made since then is told: no answer told it. */
+static int tell_dead(struct roger *roger, const struct roger_str *id, int64_t since_ms,
+		     struct rg_arena *arena)
+{
+	struct roger_dead_letter letter;
+	bool dead;
+	int r = find_letter(roger, *id, arena, &letter, &dead, NULL);
+
+	return r < 0 || !dead || letter.at_ms < since_ms
+		       ? r
+		       : change_line(roger, id, TELL, arena, NULL);
+}
+
+/* Send the notice that is due of this message; what cannot be sent stays due. */
+static void send_due(struct roger *roger, const struct roger_str *id, struct rg_arena *arena)
+{
+	struct roger_message_list found;
+
+	if (find_ids(roger, id, 1, arena, &found, NULL) == ROGER_OK && found.count &&
+	    found.items->notice_due)
+		(void)!rg_notice_send(roger, found.items, NULL);
+}
+
+/* The letter is on disk before the line that says so: whoever finds the line without that does it
+ * again, and the letter is there already. */
+static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+		    struct roger_err *err)
+{
+	struct giving_up giving_up = { .worn = true };
+	struct roger_message_list found;
+	bool worn = false;
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = find_ids(roger, id, 1, arena, &found, err);
+	worn = r == ROGER_OK && found.count && is_worn(roger, found.items);
+	if (worn)
+		r = write_worn(roger, found.items, &giving_up, arena, err);
+	rg_engine_records_end(roger->engine);
+	if (r == ROGER_OK && worn)
+		r = change_line(roger, id, DIE, arena, err);
+	if (r == ROGER_OK && worn)
+		send_due(roger, id, arena);
+	return r < 0 || !worn ? r : file(roger, &giving_up, arena, err);
+}
+
+int rg_attempt_wear_out(struct roger *roger, const struct roger_strs *ids, bool best_effort,
+			struct roger_err *err)
+{
+	struct rg_arena *arena = ids->count ? rg_arena_new() : NULL;
+	int r = ids->count && !arena ? rg_fail_memory(err) : ROGER_OK;
+	size_t i;
+
+	for (i = 0; i < ids->count && r == ROGER_OK; i++)
+		r = wear_out(roger, &ids->items[i], arena, best_effort ? NULL : err);
+	rg_arena_free(arena);
+	return best_effort ? ROGER_OK : r;
+}
+
+int rg_attempt_put_back(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+			struct roger_err *err)
+{
+	return change_line(roger, id, PUT_BACK, arena, err);
+}
+
+/* ------------------------------------------------------------ confirming -- */
+
 int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
 		       int64_t within_ms, struct rg_arena *arena, struct roger_err *err)
 {
@@ -614,6 +810,7 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 
 static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 {
+	const int64_t now_ms = rg_clock_ms();
 	struct rg_log_query query = { .log = RG_LOG_SENDS };
 	struct roger_message_list found;
 	struct rg_records lines;
@@ -622,18 +819,27 @@ static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 	size_t i;
 	int r;
 
-	r = rg_engine_overdue(roger->engine, rg_clock_ms(), OVERDUE_MAX, arena, &ids, NULL);
+	r = rg_engine_overdue(roger->engine, now_ms, OVERDUE_MAX, arena, &ids, NULL);
 	if (r == ROGER_OK && ids.count)
 		r = find_ids(roger, ids.items, ids.count, arena, &found, NULL);
 	for (i = 0; r == ROGER_OK && ids.count && i < found.count; i++) {
-		if (!rg_sendlog_begins(&found.items[i]))
+		if (is_worn(roger, &found.items[i]))
+			r = wear_out(roger, &found.items[i].id, arena, NULL);
+		else if (found.items[i].notice_due)
+			send_due(roger, &found.items[i].id, arena);
+		if (r < 0 || !rg_sendlog_begins(&found.items[i]))
 			continue;
 		query.owner = found.items[i].from;
 		query.message = found.items[i].id;
+		settled = false;
 		r = rg_records_read(roger, &query, arena, &lines, NULL);
 		if (r == ROGER_OK)
 			r = rg_attempt_settle(roger, &found.items[i], lines.attempts, lines.count,
 					      arena, &settled, NULL);
+		if (r == ROGER_OK && settled)
+			r = tell_dead(roger, &found.items[i].id, now_ms, arena);
+		if (r == ROGER_OK && settled)
+			send_due(roger, &found.items[i].id, arena);
 	}
 	return r;
 }

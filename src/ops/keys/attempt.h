@@ -76,6 +76,33 @@ RG_CHECKED int rg_attempt_used_up(struct roger *roger, const struct roger_attemp
 				  int64_t attempts, struct rg_arena *arena,
 				  struct roger_dead_letter *ret_letter, struct roger_err *err);
 
+/*
+ * Leave those out of what was found whose leases expired too often (claims.max_attempts): nobody
+ * gets them.  *ret_worn: their ids.
+ */
+RG_CHECKED int rg_attempt_leave_worn(struct roger *roger, struct roger_message_list *found,
+				     struct rg_arena *arena, struct roger_strs *ret_worn,
+				     struct roger_err *err);
+
+/* Make these dead letters, where they still are worn out; needs no lock.  best_effort: what cannot
+ * be written is left to the next who finds them. */
+RG_CHECKED int rg_attempt_wear_out(struct roger *roger, const struct roger_strs *ids,
+				   bool best_effort, struct roger_err *err);
+
+/* Give back what is a dead letter for its leases: it counts from 0 again. */
+RG_CHECKED int rg_attempt_put_back(struct roger *roger, const struct roger_str *id,
+				   struct rg_arena *arena, struct roger_err *err);
+
+/* notice.c: may its sender be told what came of it?  Not of a notice, nor of what it sent itself.
+ */
+bool rg_notice_may(const struct roger *roger, const struct roger_message *message);
+/* Tell the sender of this message, of which a notice is due, once. */
+RG_CHECKED int rg_notice_send(struct roger *roger, const struct roger_message *message,
+			      struct roger_err *err);
+/* Its sender was told. */
+RG_CHECKED int rg_attempt_told(struct roger *roger, const struct roger_str *id,
+			       struct rg_arena *arena, struct roger_err *err);
+
 /* Write down that messages were not stored, for a word's reason; best effort. */
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
 		       enum roger_attempt_outcome outcome, const char *cause);

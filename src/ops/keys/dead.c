@@ -1,8 +1,9 @@
 /*
  * dead_letters, redeliver, stale: what was given up (seed 000).
  *
- * A dead letter is never removed.  Redelivering makes one more attempt of the
- * same message; what its recipient reads late is told by the message itself.
+ * A dead letter is never removed.  Redelivering makes one more attempt of the same
+ * message, or gives it back where its leases expired; what its recipient reads late is
+ * told by the message itself.
  */
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
@@ -201,8 +202,10 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 	return ROGER_OK;
 }
 
+/* *ret_worn: it died for its leases, and no attempt is made. */
 static int check_deliverable(struct roger *roger, const struct roger_dead_letter *letter,
-			     struct rg_arena *arena, int64_t *ret_ended, struct roger_err *err)
+			     struct rg_arena *arena, int64_t *ret_ended, bool *ret_worn,
+			     struct roger_err *err)
 {
 	const struct rg_query query = { .ids = &letter->message, .id_count = 1, .anywhere = true };
 	struct roger_message_list found;
@@ -215,7 +218,21 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 		return rg_fail_member(err, ROGER_EREFUSED, "id",
 				      "message '%.*s' is no longer in the mailbox; send it again",
 				      RG_STR_ARGS(letter->message));
-	return r < 0 ? r : settle(roger, &found.items[0], arena, ret_ended, err);
+	if (r < 0)
+		return r;
+	*ret_worn = found.items[0].dead_at_ms || rg_str_is(letter->cause, RG_CAUSE_LEASES);
+	return *ret_worn ? ROGER_OK : settle(roger, &found.items[0], arena, ret_ended, err);
+}
+
+/* It is in the mailbox again before the letter says so. */
+static int put_back(struct roger *roger, const struct roger_redeliver_request *request,
+		    const struct roger_dead_letter *letter, struct roger_dead_letters_reply *reply,
+		    struct roger_err *err)
+{
+	int r = rg_attempt_put_back(roger, &letter->message, reply->memory, err);
+
+	return r < 0 ? r
+		     : change(roger, request->id, ROGER_REDELIVERED, request->reason, reply, err);
 }
 
 /* The attempt is begun before the letter says so: a kill in between leaves one attempt more. */
@@ -227,6 +244,7 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 	struct roger_dead_letter letter;
 	struct roger_cycle cycle;
 	int64_t ended = 0;
+	bool worn = false;
 	int r;
 
 	r = rg_text_check("reason", request->reason, 200, err);
@@ -235,7 +253,9 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 	if (r == ROGER_OK)
 		r = find_own(roger, request->id, reply->memory, &letter, err);
 	if (r == ROGER_OK)
-		r = check_deliverable(roger, &letter, reply->memory, &ended, err);
+		r = check_deliverable(roger, &letter, reply->memory, &ended, &worn, err);
+	if (r == ROGER_OK && worn)
+		return put_back(roger, request, &letter, reply, err);
 	if (r == ROGER_OK)
 		r = rg_cycle_begin(roger, reply->memory, &cycle, err);
 	if (r == ROGER_OK)

@@ -4,10 +4,11 @@
  * A claim is a lease: until it ends nobody else gets the message.  ack accepts
  * it (read) and says what came of it, also when it was read before; saying something
  * else later is a correction, which only who acknowledged it may make; nack gives it
- * back at once; a lease that runs out gives it back by itself.  All or none of the
- * ids change.
+ * back at once; a lease that runs out gives it back by itself, but for the last that
+ * claims.max_attempts allows: then it is a dead letter.  All or none of the ids change.
  */
 #include "ops/caller.h"
+#include "ops/keys/attempt.h"
 #include "ops/mail/send.h"
 
 #include "facts/message.h"
@@ -51,7 +52,8 @@ static struct roger_message *copies(const struct roger_message_list *found, stru
 /* ----------------------------------------------------------------- claim -- */
 
 static int claim(struct roger *roger, const struct roger_claim_request *request,
-		 struct roger_messages_reply *reply, struct roger_err *err)
+		 struct roger_messages_reply *reply, struct roger_strs *ret_worn,
+		 struct roger_err *err)
 {
 	int64_t now_ms = rg_clock_ms(), longest_ms = roger->workspace->config->lease_ms_max,
 		usual_ms = longest_ms < RG_LEASE_MS ? longest_ms : RG_LEASE_MS,
@@ -69,12 +71,15 @@ static int claim(struct roger *roger, const struct roger_claim_request *request,
 	int r;
 
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_leave_worn(roger, &found, reply->memory, ret_worn, err);
 	if (r < 0)
 		return r;
 	after = copies(&found, reply->memory);
 	if (!after)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count; i++) {
+		after[i].leases++;
 		after[i].claimed_by = worker_of(request->worker, request->agent);
 		after[i].claimed_until_ms = now_ms + lease_ms;
 		after[i].claimed_at_ms = now_ms;
@@ -96,6 +101,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
 	int64_t longest_ms = roger->workspace->config->lease_ms_max;
+	struct roger_strs worn;
 	char longest[32];
 	bool may;
 	int r;
@@ -110,10 +116,15 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
-	r = rg_engine_begin(roger->engine, true, err);
-	if (r == ROGER_OK)
-		r = claim(roger, request, reply, err);
-	rg_engine_rollback(roger->engine);
+	do {
+		worn.count = 0;
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = claim(roger, request, reply, &worn, err);
+		rg_engine_rollback(roger->engine);
+		if (r == ROGER_OK)
+			r = rg_attempt_wear_out(roger, &worn, reply->messages.count > 0, err);
+	} while (r == ROGER_OK && worn.count && !reply->messages.count);
 	return r < 0 ? r : own_texts(reply, err);
 }
 
@@ -163,6 +174,7 @@ static int check_ids(const struct roger_ack_request *request,
 }
 
 struct instant {
+	const struct roger *roger;
 	int64_t ms;
 	int64_t lease_ms_max;
 };
@@ -238,6 +250,8 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	message->acked_at_ms = now->ms;
 	message->ack_outcome = outcome_of(request);
 	message->ack_note = request->note;
+	message->notice_due =
+		outcome_of(request) != ROGER_ACK_DONE && rg_notice_may(now->roger, message);
 	return ROGER_OK;
 }
 
@@ -258,8 +272,10 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 	 * Its worker stays named: the line is a new state, not a new message.  Without a
 	 * lease there is nothing to give back: saying it again changes nothing.
 	 */
-	if (rg_message_claimed(message, now->ms, now->lease_ms_max))
+	if (rg_message_claimed(message, now->ms, now->lease_ms_max)) {
 		message->claimed_until_ms = now->ms;
+		message->leases -= message->leases > 0;
+	}
 	return ROGER_OK;
 }
 
@@ -272,7 +288,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	const struct rg_query query = { .ids = request->ids.items,
 					.id_count = request->ids.count,
 					.anywhere = true };
-	const struct instant now = { rg_clock_ms(), roger->workspace->config->lease_ms_max };
+	const struct instant now = { roger, rg_clock_ms(), roger->workspace->config->lease_ms_max };
 	struct roger_message_list found;
 	struct roger_message *after;
 	size_t i;
@@ -319,7 +335,16 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 int rg_verb_ack(struct roger *roger, const struct roger_ack_request *request,
 		struct roger_messages_reply *reply, struct roger_err *err)
 {
-	return run_decision(roger, request, reply, ack_one, err);
+	struct roger_message *messages;
+	size_t i;
+	int r = run_decision(roger, request, reply, ack_one, err);
+
+	messages = (struct roger_message *)(uintptr_t)reply->messages.items;
+	/* That the senders cannot be told now takes nothing back: they will be. */
+	for (i = 0; r == ROGER_OK && i < reply->messages.count; i++)
+		if (messages[i].notice_due && rg_notice_send(roger, &messages[i], NULL) == ROGER_OK)
+			messages[i].notice_due = false;
+	return r;
 }
 
 int rg_verb_nack(struct roger *roger, const struct roger_ack_request *request,

@@ -5,6 +5,7 @@
  * it returns is durably the caller's: two of them never get the same message.
  */
 #include "ops/mail/look.h"
+#include "ops/keys/attempt.h"
 #include "ops/mail/send.h"
 
 #include "facts/message.h"
@@ -111,7 +112,7 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
  * to take in the new lines, and those who come next take them in together.
  */
 static int take(struct roger *roger, const struct roger_inbox_request *request,
-		struct roger_inbox_reply *reply, struct roger_err *err)
+		struct roger_inbox_reply *reply, struct roger_strs *ret_worn, struct roger_err *err)
 {
 	const struct rg_query query = query_of(request, rg_clock_ms());
 	struct roger_message_list found;
@@ -124,6 +125,8 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 	/* That there is none of this issue says nothing of the others. */
 	if (r == ROGER_OK && !reply->unread)
 		r = count_unread(roger, request, &reply->unread, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_leave_worn(roger, &found, reply->memory, ret_worn, err);
 	if (r < 0)
 		return r;
 	reply->unread -= (int64_t)found.count;
@@ -147,16 +150,22 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 static int receive_now(struct roger *roger, const struct roger_inbox_request *request,
 		       struct roger_inbox_reply *reply, struct roger_err *err)
 {
+	struct roger_strs worn;
 	bool may;
 	int r;
 
 	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
-	r = rg_engine_begin(roger->engine, true, err);
-	if (r == ROGER_OK)
-		r = take(roger, request, reply, err);
-	rg_engine_rollback(roger->engine);
+	do {
+		worn.count = 0;
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = take(roger, request, reply, &worn, err);
+		rg_engine_rollback(roger->engine);
+		if (r == ROGER_OK)
+			r = rg_attempt_wear_out(roger, &worn, reply->messages.count > 0, err);
+	} while (r == ROGER_OK && worn.count && !reply->messages.count);
 	return r;
 }
 

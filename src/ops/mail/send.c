@@ -8,10 +8,9 @@
 #include "ops/mail/send.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/terminal.h"
 #include "ops/caller.h"
 #include "ops/edge/arrive.h"
 #include "ops/edge/crossing.h"
@@ -409,14 +408,6 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 
 /* ------------------------------------------------------------- messages -- */
 
-/* Anybody can say who they are: this tells slips and prompts from people, not liars. */
-static bool is_at_terminal(void)
-{
-	const char *agent = getenv("ROGER_AGENT");
-
-	return (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) && !(agent && *agent);
-}
-
 int rg_send_check_sender(const struct roger *roger, struct roger_str name, const char *member,
 			 struct roger_err *err)
 {
@@ -427,10 +418,10 @@ int rg_send_check_sender(const struct roger *roger, struct roger_str name, const
 				      "%s: '%.*s' is reserved; send under a name of your own",
 				      member, RG_STR_ARGS(name));
 	if (rg_config_is_person(name) && !rg_caller_proves(roger, name) &&
-	    (roger->caller.how != RG_BY_FILES || !is_at_terminal()))
+	    (roger->caller.how != RG_BY_FILES || !rg_terminal_has_person()))
 		return rg_fail_member(err, ROGER_EREFUSED, member,
 				      "%s: '%.*s' is a person: only from a terminal, without "
-				      "ROGER_AGENT",
+				      "ROGER_AGENT, and not under an agent's tool",
 				      member, RG_STR_ARGS(name));
 	return ROGER_OK;
 }

@@ -155,31 +155,44 @@ int rg_gather_wakes(struct rg_gathering *gathering, const struct roger_message *
 	return r;
 }
 
-int rg_gather_attempts(struct rg_gathering *gathering, struct roger_str task, struct roger_err *err)
+/* The entries of a log that name one of these messages. */
+static int gather_named(struct rg_gathering *gathering, enum rg_log log,
+			const struct roger_str *ids, size_t count, struct roger_err *err)
 {
-	struct rg_log_query query = { .log = RG_LOG_SENDS };
-	struct roger_str *ids, key;
-	size_t count = 0, done, i;
+	struct rg_log_query query = { .log = log };
+	size_t done;
 	int r = ROGER_OK;
 
-	ids = rg_arena_get(gathering->arena, gathering->messages.count * sizeof *ids);
-	if (!ids)
-		return rg_fail_memory(err);
-	for (i = 0; i < gathering->messages.count; i++) {
-		key = gathering->messages.items[i].key;
-		if (key.length && !rg_str_equal(rg_key_task(key), task))
-			ids[count++] = gathering->messages.items[i].id;
-	}
 	for (done = 0; done < count && r == ROGER_OK; done += query.message_count) {
 		query.messages = ids + done;
 		query.message_count = count - done < IDS_MAX ? count - done : IDS_MAX;
-		query.log = RG_LOG_SENDS;
 		r = rg_gather_entries(gathering, &query, err);
-		query.log = RG_LOG_DEAD_LETTERS;
-		if (r == ROGER_OK)
-			r = rg_gather_entries(gathering, &query, err);
 	}
 	return r;
+}
+
+int rg_gather_attempts(struct rg_gathering *gathering, struct roger_str task, struct roger_err *err)
+{
+	const struct rg_gathered_messages *messages = &gathering->messages;
+	struct roger_str *keyed = rg_arena_get(gathering->arena, messages->count * sizeof *keyed),
+			 *others = rg_arena_get(gathering->arena, messages->count * sizeof *others),
+			 key;
+	size_t count = 0, other_count = 0, i;
+	int r;
+
+	if (!keyed || !others)
+		return rg_fail_memory(err);
+	for (i = 0; i < messages->count; i++) {
+		key = messages->items[i].key;
+		if (key.length && rg_str_equal(rg_key_task(key), task))
+			continue;
+		if (key.length)
+			keyed[count++] = messages->items[i].id;
+		others[other_count++] = messages->items[i].id;
+	}
+	r = gather_named(gathering, RG_LOG_SENDS, keyed, count, err);
+	/* One without a key may have died for its leases. */
+	return r < 0 ? r : gather_named(gathering, RG_LOG_DEAD_LETTERS, others, other_count, err);
 }
 
 int rg_gather_attempted(struct rg_gathering *gathering, struct roger_err *err)

@@ -154,7 +154,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 		     { ROGER_STEP_ARCHIVED, ", archived " } };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
 	const int64_t now_ms = rg_clock_ms(), looked_ms = last_time(trace, ROGER_STEP_LOOKED);
-	int64_t at_ms;
+	int64_t at_ms, expired = 0;
 	size_t i;
 	int r = ROGER_OK;
 
@@ -169,6 +169,11 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 					 : ends[i].words,
 				 at_ms, now_ms);
 	}
+	for (i = 0; i < trace->steps.count; i++)
+		expired += trace->steps.items[i].step == ROGER_STEP_LEASE_EXPIRED;
+	if (expired)
+		rg_buf_printf(&out, ", %lld lease%s expired", (long long)expired,
+			      rg_plural(expired));
 	if (message->altered)
 		rg_buf_printf(&out, ", %s", rg_altered_names[message->altered]);
 	if (!message->read && !message->acked_at_ms && !message->archived_at_ms)

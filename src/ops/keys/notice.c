@@ -1,0 +1,120 @@
+/*
+ * notice: roger tells the sender, once, that its message was rejected, is blocked, or died.
+ *
+ * The line that says so is on disk first, and says that a notice is due.  The notice has a key of
+ * its message, so it is sent once whoever is killed; then the message's line says that it is not
+ * due any more.  What cannot be sent now (a full mailbox) stays due.
+ */
+#include "ops/keys/attempt.h"
+#include "ops/mail/agents.h"
+#include "facts/message.h"
+#include "facts/person.h"
+
+/* The child of a run without a name, "run", reads nothing. */
+bool rg_notice_may(const struct roger *roger, const struct roger_message *message)
+{
+	return !rg_config_reserves_sender(roger->workspace->config, message->from) &&
+	       !rg_str_equal(message->from, message->to) &&
+	       !rg_str_equal(message->from, RG_STR("run"));
+}
+
+static void print_content(const struct roger_message *message, bool note, struct rg_buf *out)
+{
+	const bool refused = message->ack_outcome == ROGER_ACK_REJECTED;
+
+	if (message->read)
+		rg_buf_printf(
+			out, "%.*s %s ",
+			RG_STR_ARGS(rg_message_in_place(message) ? RG_STR(RG_PERSON) : message->to),
+			refused ? "rejected" : "is blocked on");
+	rg_buf_printf(out, "%.*s#%lld", RG_STR_ARGS(message->from), (long long)message->seq);
+	if (!message->read && message->dead_at_ms)
+		rg_buf_printf(out, " to %.*s is a dead letter: %lld leases of it expired",
+			      RG_STR_ARGS(message->to), (long long)message->leases);
+	else if (!message->read)
+		rg_buf_printf(out, " to %.*s is a dead letter: not read in time",
+			      RG_STR_ARGS(message->to));
+	else if (note && message->ack_note.length)
+		rg_buf_printf(out, ": %.*s", RG_STR_ARGS(message->ack_note));
+}
+
+/* Who took over from a sender that retired, else a person. */
+static int find_reader(struct roger *roger, struct roger_str from, struct rg_arena *arena,
+		       struct roger_str *ret_to, struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	int r = rg_agents_retired(roger, arena, &retired, err);
+
+	*ret_to = from;
+	if (r == ROGER_OK && rg_retired_find(&retired, from)) {
+		*ret_to = rg_retired_heir(&retired, from);
+		*ret_to = ret_to->length ? *ret_to : RG_STR(RG_PERSON);
+	}
+	return r;
+}
+
+/* A dry run comes first, since each refusal goes into the send log. */
+static int send(struct roger *roger, struct roger_send_request *request, struct roger_err *err)
+{
+	struct roger_send_reply reply;
+	int i, r = ROGER_OK;
+
+	for (i = 0; i < 2 && r == ROGER_OK; i++) {
+		request->dry_run = i == 0;
+		roger->own_mail = true;
+		r = rg_op_call(&rg_op_send, roger, request, &reply, err);
+		roger->own_mail = false;
+		if (r == ROGER_OK)
+			rg_arena_free(reply.memory);
+	}
+	return r;
+}
+
+static int tell(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
+		struct roger_err *err)
+{
+	struct roger_str to;
+	struct roger_send_request request = { .from = RG_STR("roger"),
+					      .to = { &to, 1 },
+					      .issue = message->issue,
+					      .type = ROGER_CONTEXT,
+					      .reply_to = message->id,
+					      .new_ = true };
+	struct rg_query query = { .from = request.from, .anywhere = true };
+	struct roger_message_list found;
+	int note, r;
+
+	if (!rg_arena_print(arena, &request.key, "%.*s:notice:1", RG_STR_ARGS(message->id)))
+		return rg_fail_memory(err);
+	query.key = request.key;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r == ROGER_OK && !found.count)
+		r = find_reader(roger, message->from, arena, &to, err);
+	if (r < 0 || found.count)
+		return r;
+	/* A note may be too long for a message. */
+	for (note = 1, r = ROGER_EDATA; note >= 0 && r == ROGER_EDATA; note--) {
+		RG_CLEANUP(rg_buf_deinit) struct rg_buf content = { .maximum = SIZE_MAX };
+
+		print_content(message, note, &content);
+		if (content.failed)
+			return rg_fail_memory(err);
+		request.content = rg_buf_str(&content);
+		r = send(roger, &request, err);
+	}
+	return r;
+}
+
+int rg_notice_send(struct roger *roger, const struct roger_message *message, struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = tell(roger, message, arena, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_told(roger, &message->id, arena, err);
+	rg_arena_free(arena);
+	return r;
+}
