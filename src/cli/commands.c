@@ -13,10 +13,10 @@
 		ROW(cycle), ROW(sends), ROW(dead), ROW(redeliver), ROW(stale), ROW(log),           \
 		ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend),        \
 		ROW(settle), ROW(recover), ROW(sweep), ROW(runs), ROW(run_program), ROW(timeline), \
-		ROW(report), ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor),      \
-		ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion), \
-		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui), ROW(token),         \
-		ROW(schema), ROW(move), ROW(upgrade)
+		ROW(report), ROW(status), ROW(why), ROW(bridge), ROW(ingest), ROW(verify),         \
+		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help),     \
+		ROW(completion), ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui),    \
+		ROW(token), ROW(schema), ROW(move), ROW(upgrade)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);
@@ -124,7 +124,8 @@ const struct cli_group cli_groups[] = {
 	  "trust|hook|arrive|prime|looked|mcp|serve|token|config|version|help|completion" },
 	{ "mail", "send|reply|inbox|receive|claim|ack|list|show",
 	  "nack|wait|wake|session|bridge|ingest" },
-	{ "see", "status|top|ui|trace|timeline|log|report", "activity|stats|sends|export|schema" },
+	{ "see", "status|why|top|ui|trace|timeline|log|report",
+	  "activity|stats|sends|export|schema" },
 	{ "work", "run|runs|agents|agents retire",
 	  "dispatch|complete|forward|extend|settle|recover|sweep" },
 	{ "care", "doctor|archive",

@@ -95,6 +95,13 @@ static void read_run(struct roger_mcp_call *call, void *session)
 		read_verb(call, session, "runs", &request);
 }
 
+static void read_why(struct roger_mcp_call *call, void *session)
+{
+	struct roger_why_request request = { .what = rg_str(roger_mcp_variable(call, "what")) };
+
+	read_verb(call, session, "why", &request);
+}
+
 static void read_letters(struct roger_mcp_call *call, void *session)
 {
 	const struct roger_dead_letters_request request = { 0 };
@@ -219,6 +226,11 @@ int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
 		  .description = "a run of a sub-agent",
 		  .read = read_run,
 		  .complete = complete_runs },
+		{ .uri = "roger://why/{what}",
+		  .name = "why",
+		  .description = "why a message, a run or an agent waits, and what to do",
+		  .read = read_why,
+		  .complete = complete_agents },
 	};
 	static const struct roger_mcp_argument hand_off[] = {
 		{ .name = "to", .description = "the agent", .required = true },

@@ -1,11 +1,131 @@
-/* report, status: how it went, and how it is. */
+/* status, why, report: how it is, and how it went. */
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/grid.h"
 #include "cli/screen.h"
 #include "cli/term.h"
 
 /* Lines of a screen. */
-enum { CONCERNS_MAX = 18, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3 };
+enum { STATUS_LINES = 12, COLUMNS = 80, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3 };
+
+/* ---------------------------------------------------------------- status -- */
+
+/* The words, and beside them what to type where both fit, in a column where possible; else below.
+ */
+static size_t print_concern(const struct roger_concern *concern, size_t width, size_t screen)
+{
+	static const struct {
+		const char *mark;
+		enum cli_style style;
+	} marks[] = { [ROGER_URGENT] = { "!!", CLI_RED },
+		      [ROGER_SOON] = { "! ", CLI_YELLOW },
+		      [ROGER_NOTICE] = { "- ", CLI_DIM } };
+	const size_t words = cli_columns(concern->words),
+		     both = MARK_COLUMNS + words + 2 + cli_columns(concern->next);
+	const bool beside = both <= screen;
+	size_t blanks = beside && width > words ? width - words : 0;
+
+	if (beside && blanks > screen - both)
+		blanks = screen - both;
+	cli_say("%S%s%. ", marks[concern->urgency].style, marks[concern->urgency].mark);
+	if (cli_screen_width())
+		cli_print_cut(cli_out, concern->words, screen - MARK_COLUMNS);
+	else
+		cli_say("%t", concern->words);
+	if (concern->next.length)
+		cli_say("%*s%s  %S%t%.", (int)blanks, "", beside ? "" : "\n   ", CLI_CYAN,
+			concern->next);
+	cli_say("\n");
+	return beside || !concern->next.length
+		       ? 1
+		       : 2 + (MARK_COLUMNS + 2 + cli_columns(concern->next)) / (screen + 1);
+}
+
+/* The first ones, in so many lines at most; returns how many are left of these. */
+static size_t print_concerns(const struct roger_concern_list *concerns, size_t lines)
+{
+	const size_t screen = cli_screen_width() ? cli_screen_width() : COLUMNS;
+	size_t width = 0, took, i;
+
+	for (i = 0; i < concerns->count && i < lines; i++)
+		if (cli_columns(concerns->items[i].words) > width &&
+		    cli_columns(concerns->items[i].words) <= WORDS_COLUMNS_MAX)
+			width = cli_columns(concerns->items[i].words);
+	/* The last line is for those that are left out. */
+	for (i = 0; i < concerns->count && lines > (i + 1 < concerns->count ? 2 : 1); i++) {
+		took = print_concern(&concerns->items[i], width, screen);
+		lines -= took < lines ? took : lines;
+	}
+	if (i < concerns->count) {
+		cli_say("... and %d more: %Sroger top%., or --json\n",
+			(int64_t)(concerns->count - i), CLI_CYAN);
+		lines -= lines > 0;
+	}
+	return lines;
+}
+
+/* Who sits in a git worktree, and whose is gone while mail waits. */
+static void print_seat(const struct roger_seat *seat)
+{
+	cli_say("- %t was in %t %w", seat->agent, seat->path, seat->seen_at_ms);
+	if (seat->standing != ROGER_SEAT_THERE)
+		cli_say("; %s, and %d message%p wait%s: %Sroger inbox --as %t%.",
+			seat->standing == ROGER_SEAT_GONE ? "that worktree is gone"
+							  : "another worktree is there now",
+			seat->unread, seat->unread == 1 ? "s" : "", CLI_CYAN, seat->agent);
+	cli_say("\n");
+}
+
+/* One process often does them all. */
+static void print_chores(const struct roger_chore_list *chores)
+{
+	size_t i;
+
+	for (i = 0; i < chores->count; i++) {
+		cli_say("%S%s%t%.", CLI_DIM, i ? ", " : "chores: ", chores->items[i].verb);
+		if (i + 1 < chores->count && chores->items[i].pid == chores->items[i + 1].pid)
+			continue;
+		cli_say("%S by %t (%d) %s%w%.", CLI_DIM, chores->items[i].by, chores->items[i].pid,
+			chores->items[i].last_ms > chores->items[i].since_ms ? "since " : "",
+			chores->items[i].since_ms);
+	}
+	if (chores->count)
+		cli_say("\n");
+}
+
+/* Nothing there: a good sign.  Else one line of figures below what is wrong. */
+static void print_status(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_status_reply *reply = reply_;
+	size_t lines = STATUS_LINES - 1 - (reply->chores.count > 0), i;
+
+	(void)run;
+	lines = print_concerns(&reply->concerns, lines);
+	for (i = 0; i < reply->worktrees.count && i < lines; i++)
+		print_seat(&reply->worktrees.items[i]);
+	if (reply->quiet)
+		cli_say("%Sall quiet%.\n", CLI_GREEN);
+	print_chores(&reply->chores);
+	cli_say("%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
+		CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
+		reply->cycle, reply->workspace);
+}
+
+const struct cli_command cli_status = { .name = "status", .print = print_status };
+
+/* ------------------------------------------------------------------- why -- */
+
+static void print_why(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_why_reply *reply = reply_;
+
+	(void)run;
+	cli_say("%t\n", reply->words);
+	if (reply->next.length)
+		cli_say("  %S%t%.\n", CLI_CYAN, reply->next);
+}
+
+const struct cli_command cli_why = { .name = "why", .print = print_why };
 
 /* ---------------------------------------------------------------- report -- */
 
@@ -158,73 +278,9 @@ static void print_report(const struct cli_run *run, const void *reply_)
 		print_runs(reply);
 	if (reply->concerns.count)
 		print_title("needs attention now");
-	print_figures("", &reply->concerns);
+	print_concerns(&reply->concerns, STATUS_LINES);
 	if (reply->agents.count)
 		print_agents(&reply->agents);
 }
 
 const struct cli_command cli_report = { .name = "report", .paged = true, .print = print_report };
-
-/* ---------------------------------------------------------------- status -- */
-
-/* What is wrong, and beside it what to type; below, where the words are too long for that. */
-static void print_concern(const struct roger_concern *concern, size_t width, bool beside)
-{
-	static const struct {
-		const char *mark;
-		enum cli_style style;
-	} marks[] = { [ROGER_URGENT] = { "!!", CLI_RED },
-		      [ROGER_SOON] = { "! ", CLI_YELLOW },
-		      [ROGER_NOTICE] = { "- ", CLI_DIM } };
-
-	cli_say("%S%s%. %*t", marks[concern->urgency].style, marks[concern->urgency].mark,
-		beside ? (int)width : 0, concern->words);
-	if (!beside || cli_columns(concern->words) > width)
-		cli_say("\n%*s", beside ? (int)width + MARK_COLUMNS : MARK_COLUMNS, "");
-	cli_say("  %S%t%.\n", CLI_CYAN, concern->next);
-}
-
-/* Who sits in a git worktree, and whose is gone while mail waits. */
-static void print_seat(const struct roger_seat *seat)
-{
-	cli_say("- %t was in %t %w", seat->agent, seat->path, seat->seen_at_ms);
-	if (seat->standing != ROGER_SEAT_THERE)
-		cli_say("; %s, and %d message%p wait%s: %Sroger inbox --as %t%.",
-			seat->standing == ROGER_SEAT_GONE ? "that worktree is gone"
-							  : "another worktree is there now",
-			seat->unread, seat->unread == 1 ? "s" : "", CLI_CYAN, seat->agent);
-	cli_say("\n");
-}
-
-/* Nothing there: a good sign.  Else one line of figures below what is wrong. */
-static void print_status(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_status_reply *reply = reply_;
-	const size_t screen = cli_screen_width();
-	bool beside = true;
-	size_t width = 0, i;
-
-	(void)run;
-	for (i = 0; i < reply->concerns.count && i < CONCERNS_MAX; i++)
-		if (cli_columns(reply->concerns.items[i].words) > width)
-			width = cli_columns(reply->concerns.items[i].words);
-	if (width > WORDS_COLUMNS_MAX)
-		width = WORDS_COLUMNS_MAX;
-	for (i = 0; screen && i < reply->concerns.count && i < CONCERNS_MAX; i++)
-		beside &= MARK_COLUMNS + width + 2 + cli_columns(reply->concerns.items[i].next) <=
-			  screen;
-	for (i = 0; i < reply->concerns.count && i < CONCERNS_MAX; i++)
-		print_concern(&reply->concerns.items[i], width, beside);
-	if (i < reply->concerns.count)
-		fprintf(cli_out, "... and %zu more; --json has them all\n",
-			reply->concerns.count - i);
-	for (i = 0; i < reply->worktrees.count && i < CONCERNS_MAX; i++)
-		print_seat(&reply->worktrees.items[i]);
-	if (reply->quiet)
-		cli_say("%Sall quiet%.\n", CLI_GREEN);
-	cli_say("%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
-		CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
-		reply->cycle, reply->workspace);
-}
-
-const struct cli_command cli_status = { .name = "status", .print = print_status };

@@ -140,6 +140,16 @@ static void print_detail(const struct roger_run *run)
 	print_output(run);
 }
 
+/* What ends that it is a concern, as `roger why` says. */
+static void print_next(const struct cli_run *run, struct roger_str name)
+{
+	const struct roger_why_request request = { .what = name };
+	RG_CLEANUP(roger_reply_free) struct roger_why_reply reply = { 0 };
+
+	if (roger_why(run->roger, &request, &reply, NULL) == ROGER_OK)
+		print_row("next", reply.next);
+}
+
 static void add_run(struct cli_grid *grid, const struct roger_run *run)
 {
 	char when[CLI_TIME_BYTES];
@@ -203,9 +213,10 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 	const struct roger_runs_request *request = run->request;
 	const struct roger_runs_reply *reply = reply_;
 
-	if (request->run.length)
+	if (request->run.length) {
 		print_detail(&reply->runs.items[0]);
-	else if (reply->runs.count)
+		print_next(run, reply->runs.items[0].run);
+	} else if (reply->runs.count)
 		print_table(run, &reply->runs);
 	else
 		fputs("no runs\n", cli_out);

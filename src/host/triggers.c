@@ -370,18 +370,66 @@ int rg_triggers_put_aside(const struct rg_triggers *triggers, const struct rg_ta
 	return r == ROGER_OK ? rg_file_sync_folder(triggers->taken, "triggers/.taken", err) : r;
 }
 
+/* The names in a folder of them, which stays open; where there is none, none is made. */
+static int list_in(const struct rg_workspace *workspace, const char *under, struct rg_arena *arena,
+		   int *ret_folder, struct roger_strs *ret_names, struct roger_err *err)
+{
+	char triggers[4300], path[sizeof triggers + sizeof "/.skipped"];
+	int r;
+
+	*ret_names = (struct roger_strs){ NULL, 0 };
+	*ret_folder = RG_NO_FILE;
+	rg_workspace_path(workspace, workspace->config->trigger_dir, triggers, sizeof triggers);
+	snprintf(path, sizeof path, "%s%s", triggers, under);
+	r = rg_file_open_folder(workspace->data, path, ret_folder, err);
+	return r < 0 || *ret_folder == RG_NO_FILE
+		       ? r
+		       : rg_file_list_folder(*ret_folder, path, arena, ret_names, err);
+}
+
 int rg_triggers_skipped(const struct rg_workspace *workspace, struct rg_arena *arena,
 			struct roger_strs *ret_names, struct roger_err *err)
 {
-	char triggers[4300], path[sizeof triggers + sizeof "/.skipped"];
-	int folder = RG_NO_FILE, r;
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 
-	*ret_names = (struct roger_strs){ NULL, 0 };
-	rg_workspace_path(workspace, workspace->config->trigger_dir, triggers, sizeof triggers);
-	snprintf(path, sizeof path, "%s/.skipped", triggers);
-	r = rg_file_open_folder(workspace->data, path, &folder, err);
-	if (r == ROGER_OK && folder != RG_NO_FILE)
-		r = rg_file_list_folder(folder, ".skipped", arena, ret_names, err);
-	rg_file_close(folder);
+	return list_in(workspace, "/.skipped", arena, &folder, ret_names, err);
+}
+
+static int add_waiting(const struct rg_workspace *workspace, const char *under,
+		       struct rg_arena *arena, struct rg_taken_list *list, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct rg_file_facts facts;
+	struct roger_strs names;
+	struct rg_taken taken;
+	struct rg_taken *place;
+	size_t i;
+	bool there;
+	int r = list_in(workspace, under, arena, &folder, &names, err);
+
+	for (i = 0; r == ROGER_OK && i < names.count; i++) {
+		taken = (struct rg_taken){ .file = names.items[i] };
+		if (*under ? !read_taken(names.items[i], &taken)
+			   : !rg_trigger_is_name(names.items[i]))
+			continue;
+		r = rg_file_look(folder, names.items[i].data, &there, &facts, err);
+		if (r < 0 || !there || !facts.size)
+			continue;
+		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+		if (!place || !rg_arena_copy(arena, taken.file, &taken.file))
+			return rg_fail_memory(err);
+		*place = taken;
+		place->ms = facts.written_ns / 1000000;
+	}
 	return r;
+}
+
+int rg_triggers_waiting(const struct rg_workspace *workspace, struct rg_arena *arena,
+			struct rg_taken_list *ret_list, struct roger_err *err)
+{
+	int r;
+
+	*ret_list = (struct rg_taken_list){ NULL, 0 };
+	r = add_waiting(workspace, "", arena, ret_list, err);
+	return r < 0 ? r : add_waiting(workspace, "/.taken", arena, ret_list, err);
 }

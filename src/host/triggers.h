@@ -107,6 +107,11 @@ RG_CHECKED int rg_triggers_keep(const struct rg_triggers *triggers, const struct
 RG_CHECKED int rg_triggers_skipped(const struct rg_workspace *workspace, struct rg_arena *arena,
 				   struct roger_strs *ret_names, struct roger_err *err);
 
+/* Texts that nobody has taken in yet: the name of each file and when it was written or taken, in no
+ * order. */
+RG_CHECKED int rg_triggers_waiting(const struct rg_workspace *workspace, struct rg_arena *arena,
+				   struct rg_taken_list *ret_list, struct roger_err *err);
+
 /* Move the whole file to .skipped/, unread. */
 RG_CHECKED int rg_triggers_put_aside(const struct rg_triggers *triggers,
 				     const struct rg_taken *taken, struct roger_err *err);

@@ -3,6 +3,7 @@ import { values } from "./names.js";
 import { h, ask, copy, instant, line, marked, path, say, when } from "./dom.js";
 import { article, route, textOf } from "./draw.js";
 import { get, may, mayAs, newKey, post, self } from "./api.js";
+import { tellWhy } from "./causes.js";
 import { confirmLoss } from "./palette.js";
 
 /* How the sender is known. */
@@ -34,8 +35,8 @@ export const message = {
 	open(page, id, query, signal) {
 		page.title("Message");
 		page.command("trace", id);
-		const place = h("article", { class: "sheet message" });
-		page.main.append(place);
+		const place = h("article", { class: "sheet message" }), why = h("p", { class: "why" });
+		page.main.append(why, place);
 		let shown, m, neighbours = {};
 		const reply = () => may("act") && page.go(path("send", undefined, { reply: id }));
 		const accept = () => ackRows(page, [m]).catch(page.failed);
@@ -44,6 +45,7 @@ export const message = {
 				const [a, t] = await Promise.all([get("show", { ids: id }, signal), get("trace", { ids: id }, signal)]);
 				m = a.messages[0];
 				if (!m) { place.replaceChildren(h("p", { class: "trouble" }, "No message has this id.")); return; }
+				await tellWhy(why, id, signal);
 				const now = JSON.stringify([m, t.traces]);
 				if (now == shown) return;
 				shown = now;

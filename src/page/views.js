@@ -1,9 +1,10 @@
 /* views - what each address shows. */
 import { values } from "./names.js";
-import { h, ago, copy, instant, line, ms, path, say, span, when } from "./dom.js";
+import { h, copy, line, ms, path, say, span, when } from "./dom.js";
 import { get, may, mayAs, newKey, post, self } from "./api.js";
 import { events, withGaps } from "./draw.js";
 import { grid } from "./grid.js";
+import { concernRow, tellWhy } from "./causes.js";
 import { confirmLoss, shown, verb } from "./palette.js";
 import { ackRows, inPlace, compose, message, thread } from "./message.js";
 
@@ -106,128 +107,70 @@ function messageKeys(page, rows) {
 
 /* ---------------------------------------------------------------------------- now -- */
 
-const ALARM = { dead_letters: "dead letters", breaker: "breaker open", refused: "refused", full: "full", lease: "lease expired", retired: "retired", overdue: "overdue", held: "claimed" };
-
-/* Who waits for whom: of the oldest unread message of an agent, and whether it was woken for it. */
-const waits = new Map();
-async function waitOf(agent, signal) {
-	const known = waits.get(agent.name), stamp = agent.unread + "." + agent.received + "." + agent.last_looked_at;
-	if (known?.stamp == stamp && Date.now() - known.at < 15000) return known;
-	const oldest = (await get("list", { to: agent.name, unread: true, limit: 1 }, signal)).messages[0];
-	const steps = oldest ? (await get("trace", { ids: oldest.id }, signal)).traces[0]?.steps || [] : [];
-	const wait = { stamp, at: Date.now(), oldest, woken: steps.filter(s => s.step == "wake").pop() };
-	waits.set(agent.name, wait);
-	return wait;
+const CAUSES = 12;
+const readStatus = signal => get("status", {}, signal);
+function drawCauses(page, place, s, most) {
+	const left = s.concerns.length - most;
+	place.replaceChildren(s.concerns.length ? h("ul", { class: "concerns" }, s.concerns.slice(0, most).map(concernRow)) : "",
+		s.quiet ? h("p", { class: "calm" }, "Nothing needs attention.") : left > 0 ? h("p", { class: "rest" }, h("a", { href: "/status" }, `and ${left} more`)) : "");
+	page.counts({ "/": 0, "/status": s.concerns.filter(c => c.urgency != "notice").length, "/dead": s.concerns.flatMap(c => c.parts || []).reduce((sum, p) => sum + (p.name == "dead_letters" ? p.count : 0), 0) });
 }
-
-/* Those for whom nothing waits are a line, not a row each. */
-function drawIdle(place, idle, more) {
-	place.replaceChildren(...[more > 0 && h("a", { href: "/?all=true" }, `and ${more} more agents`), more > 0 && idle.length > 0 && " \u00b7 ", idle.length > 0 && "Nothing waits for ",
-		...idle.slice(0, 12).flatMap((a, i) => [i ? ", " : "", h("a", { href: path("inbox", a.name) }, line(a.name))]), idle.length > 12 && h("a", { href: "/?all=true" }, ` and ${idle.length - 12} more`)].filter(Boolean));
-}
-
-/* A few at a time: of those that are shown. */
-async function fillWaits(agents, signal, each) {
-	const queue = agents.filter(a => a.unread > 0);
-	await Promise.all([1, 2, 3, 4].map(async () => {
-		for (let agent; (agent = queue.shift());) { const wait = await waitOf(agent, signal); Object.assign(agent, { wait }); }
-	}));
-	each();
-}
-
-function agentsGrid(page, more) {
-	return grid({
-		name: "agents", label: "Agents", whole: true, key: a => a.name, href: a => path("inbox", a.name), open: a => page.go(path("inbox", a.name)), failed: page.failed,
-		mark: a => (a.urgent ? "urgent " : "") + (a.unread ? "unread" : a.retired ? "dim" : ""),
-		columns: [
-			{ name: "name", title: "Agent", link: true, get: a => a.name },
-			{ name: "unread", title: "Unread", get: a => a.unread ? a.unread.toLocaleString("en") : "\u2013" },
-			{ name: "since", title: "Oldest", time: true, get: a => a.wait?.oldest?.created_at },
-			{ name: "waits", title: "Waiting for it", get: a => a.wait?.oldest ? a.wait.oldest.from : "" },
-			{ name: "looked", title: "Looked", time: true, suffix: " ago", get: (a, cell) => { cell.dataset.none = a.last_looked_at ? "" : a.unread ? "never looked" : "\u2013"; return a.last_looked_at; } },
-			{ name: "wake", title: "Woken", get: (a, cell) => { const w = a.wait?.woken; cell.title = w ? line(w.words) + ", " + instant(w.at) : ""; cell.dataset.is = w && /not|fail|exit [1-9]/.test(w.words) ? "bad" : ""; return w ? ago(w.at) + (cell.dataset.is ? ", failed" : " ago") : a.unread ? "no" : "\u2013"; } },
-			{ name: "runs", title: "Runs", get: (a, cell) => { cell.dataset.is = a.late ? "bad" : ""; return a.late ? a.late + " overdue" : a.runs ? String(a.runs) : "\u2013"; } },
-			{ name: "alarm", title: "Trouble", get: (a, cell) => { cell.dataset.is = a.urgent ? "bad" : "soon"; return (a.concerns || []).map(c => ALARM[c.kind] && (c.count > 1 ? c.count + " " : "") + ALARM[c.kind]).filter(Boolean).join(", "); } },
-		],
-		...more,
-	});
-}
-
-/* The status takes longest: without one, the last that was heard. */
-async function readAgents(signal, status = heard) {
-	const [agents, late, active] = await Promise.all([get("agents", {}, signal), get("runs", { status: "suspect_delivery_failure" }, signal), get("runs", { status: "active" }, signal)]);
-	for (const a of agents.agents) {
-		a.late = late.runs.filter(r => r.owner == a.name).length;
-		a.runs = active.runs.filter(r => r.owner == a.name).length;
-		a.concerns = status.concerns.filter(c => c.subject == a.name && c.kind in ALARM);
-		a.urgent = a.concerns.some(c => c.urgency == "urgent");
-		a.wait = a.unread ? waits.get(a.name) : undefined;
-	}
-	agents.agents.sort((a, b) => (b.urgent - a.urgent) || (Boolean(b.unread) - Boolean(a.unread)) || b.unread - a.unread || (a.name < b.name ? -1 : 1));
-	return agents.agents;
-}
-let heard = { concerns: [] };
-const readStatus = async signal => heard = await get("status", {}, signal);
 
 const now = {
 	nav: "",
 	open(page, _, query, signal) {
-		let all = query.all == "true", looks = 0, peopleMs = 0, later;
+		let looks = 0, tookMs = 0, later;
 		page.title("Now");
-		page.command("top");
+		page.command("status");
 		page.buttons(writeButton(page));
-		let agents = [];
-		const people = agentsGrid(page, { load: async () => ({ rows: agents, total: agents.length }), most: all ? 400 : 20, empty: "No agent yet. `roger send NAME TEXT` makes the first two." });
-		const recent = messageGrid(page, { whole: true, select: undefined, most: 60, label: "Latest messages", empty: "No message yet.",
+		const recent = messageGrid(page, { whole: true, select: undefined, most: 60, label: "Latest messages", empty: "No message yet. `roger send NAME TEXT` makes the first.",
 			load: async () => ({ rows: (await get("list", { newest: true, limit: 60 }, signal)).messages }) });
-		const troubles = h("section", { class: "troubles" });
-		const rest = h("p", { class: "rest" });
-		page.main.append(troubles, h("h2", {}, "Who waits for whom"), people, rest, h("h2", {}, "Latest messages ", h("a", { href: "/list", class: "more" }, "all")), recent);
-		async function lookAtPeople() {
-			const began = Date.now(), coming = readStatus(signal);
-			await drawPeople();
-			const s = await coming;
-			await drawPeople();
-			peopleMs = Date.now() - began;
-			drawTroubles(troubles, s);
+		const causes = h("section", { class: "troubles", "aria-label": "What needs attention" });
+		page.main.append(h("h2", {}, "What needs attention"), causes, h("h2", {}, "Latest messages ", h("a", { href: "/list", class: "more" }, "all")), recent);
+		async function lookAtCauses() {
+			const began = Date.now(), s = await readStatus(signal);
+			tookMs = Date.now() - began;
+			looks = Date.now();
+			drawCauses(page, causes, s, CAUSES);
 			page.facts(`${s.unread.toLocaleString("en")} unread \u00b7 ${s.agents} agents \u00b7 ${s.active_runs} ${s.active_runs == 1 ? "run" : "runs"} under way`);
-			page.counts({ "/": 0, "/status": s.concerns.filter(c => c.urgency != "notice").length, "/dead": s.concerns.filter(c => c.kind == "dead_letters").reduce((sum, c) => sum + c.count, 0) });
-		}
-		async function drawPeople() {
-			const read = await readAgents(signal), idle = all ? [] : read.filter(a => !a.unread && !a.runs && !a.late && !a.concerns.length);
-			agents = read.filter(a => !idle.includes(a));
-			await people.restart();
-			drawIdle(rest, idle, agents.length - people.count);
-			fillWaits(agents.slice(0, people.count), signal, () => people.draw(true)).catch(page.failed);
 		}
 		return {
-			/* The messages each time; what is counted for each agent not as often. */
+			/* The messages each time; the causes not as often. */
 			async look(again) {
-				/* Most often the status is there at once, and then nobody changes places. */
-				if (!again) await Promise.all([recent.restart(), Promise.race([readStatus(signal), new Promise(resolve => setTimeout(resolve, 120))]).then(drawPeople)]);
-				const wait = looks + Math.max(1000, 10 * peopleMs) - Date.now();
 				clearTimeout(later);
-				later = setTimeout(() => { looks = Date.now(); if (!signal.aborted) lookAtPeople().catch(page.failed); }, Math.max(0, wait));
-				if (again) await recent.restart();
+				if (!again) await Promise.all([recent.restart(), lookAtCauses()]);
+				else {
+					later = setTimeout(() => { if (!signal.aborted) lookAtCauses().catch(page.failed); }, Math.max(0, looks + Math.max(1000, 10 * tookMs) - Date.now()));
+					await recent.restart();
+				}
 			},
 			keys: messageKeys(page, recent),
 		};
 	},
 };
-const KIND_PLACE = { dead_letters: () => "/dead", alarm: () => "/dead", blocked: c => path("runs", c.subject), failed: c => path("runs", c.subject), suspect_delivery_failure: c => path("runs", c.subject),
-	done_but_not_forwarded: c => path("runs", c.subject), overdue: c => path("message", /msg-\S+/.exec(c.next)?.[0] || ""), held: c => path("message", /msg-\S+/.exec(c.next)?.[0] || ""), lease: c => path("message", /msg-\S+/.exec(c.next)?.[0] || ""),
-	unread: c => path("inbox", c.subject, { unread: "true" }), retired: c => path("inbox", c.subject), damage: () => "/status", strays: () => "/status" };
-function concernRow(c) {
-	const to = KIND_PLACE[c.kind]?.(c);
-	return h("li", { class: c.urgency }, h("span", { class: "what", title: line(c.words) }, to ? h("a", { href: to }, line(c.words)) : line(c.words)), c.since ? when(c.since) : h("span", {}),
-		c.next && h("button", { type: "button", class: "quiet", title: "Copy: " + c.next, onclick: () => copy(c.next) }, h("code", {}, c.next)));
+
+/* ------------------------------------------------------------------------- agents -- */
+
+/* Each agent, with what status says of its mail. */
+async function readAgents(signal) {
+	const [agents, s] = await Promise.all([get("agents", {}, signal), readStatus(signal)]);
+	for (const a of agents.agents)
+		a.cause = s.concerns.find(c => c.kind == "mail" && c.subject == a.name);
+	agents.agents.sort((a, b) => Boolean(b.unread) - Boolean(a.unread) || b.unread - a.unread || (a.name < b.name ? -1 : 1));
+	return agents.agents;
 }
-function drawTroubles(place, status) {
-	/* What is about one agent stands in its row. */
-	const own = status.concerns.filter(c => c.urgency != "notice" && !(c.subject && c.kind in ALARM) && c.kind != "unread").slice(0, 4), rest = status.concerns.length - own.length;
-	place.replaceChildren(own.length ? h("ul", { class: "concerns" }, own.map(concernRow)) : "",
-		status.quiet ? h("p", { class: "calm" }, "Nothing needs attention.") : rest ? h("p", { class: "rest" }, h("a", { href: "/status" }, `${rest} ${own.length ? "more " : ""}to look at`)) : "");
-}
+const agentsGrid = (page, more) => grid({
+	name: "agents", label: "Agents", whole: false, key: a => a.name, href: a => path("inbox", a.name), open: a => page.go(path("inbox", a.name)), failed: page.failed,
+	mark: a => (a.cause?.urgency == "urgent" ? "urgent " : "") + (a.unread ? "unread" : a.retired ? "dim" : ""),
+	columns: [
+		{ name: "name", title: "Agent", link: true, get: a => a.name },
+		{ name: "unread", title: "Unread", get: a => a.unread ? a.unread.toLocaleString("en") : "\u2013" },
+		{ name: "since", title: "Oldest", time: true, get: a => a.cause?.since },
+		{ name: "looked", title: "Looked", time: true, suffix: " ago", get: (a, cell) => { cell.dataset.none = a.last_looked_at ? "" : a.unread ? "never looked" : "\u2013"; return a.last_looked_at; } },
+		{ name: "alarm", title: "How it is", get: (a, cell) => { cell.dataset.is = a.cause?.urgency == "urgent" ? "bad" : a.cause?.urgency == "soon" ? "soon" : ""; return a.cause ? line(a.cause.words.replace(/^[^:]*: /, "")) : ""; } },
+	],
+	...more,
+});
 
 /* -------------------------------------------------------------------------- inbox -- */
 
@@ -240,15 +183,13 @@ function openInboxes(page, signal) {
 	page.title("Inboxes");
 	page.command("agents");
 	let agents = [];
-	const people = agentsGrid(page, { whole: false, load: async () => ({ rows: agents, total: agents.length }), empty: "No agent yet." });
+	const people = agentsGrid(page, { load: async () => ({ rows: agents, total: agents.length }), empty: "No agent yet." });
 	page.main.append(people);
 	return {
-		async look(again) {
+		async look() {
 			agents = await readAgents(signal);
 			page.facts(agents.length + " agents");
 			await people.restart();
-			fillWaits(agents.slice(0, 40), signal, () => people.draw(true)).catch(page.failed);
-			if (!again) { await readStatus(signal); page.refresh(); }
 		},
 	};
 }
@@ -260,13 +201,14 @@ function openInbox(page, name, query, signal) {
 	const all = mayAs(name) && h("button", { type: "button", onclick: () => ackAll(page, { ...request, unread: true }, name).catch(page.failed) }, "Acknowledge all");
 	page.buttons(h("a", { class: "button", href: path("inbox", name, unread ? {} : { ...query, unread: "true" }) }, unread ? "Show all" : "Only unread"), all,
 		writeButton(page, name));
-	const pill = fresh(rows), count = counting(rows, request, signal);
-	page.main.append(page.filter(base, "words, --from NAME, --issue NAME, --unread, --since 2h", LIST_FLAGS, "text"), bulk(page, rows, [ackAction(page), copyIds]), pill, rows);
+	const pill = fresh(rows), count = counting(rows, request, signal), why = h("p", { class: "why" });
+	page.main.append(why, page.filter(base, "words, --from NAME, --issue NAME, --unread, --since 2h", LIST_FLAGS, "text"), bulk(page, rows, [ackAction(page), copyIds]), pill, rows);
 	return {
 		async look(again) {
 			await looksAt(page, rows, count)(again);
 			const agents = await get("agents", {}, signal);
 			const a = agents.agents.find(one => one.name == name);
+			if (a) await tellWhy(why, name, signal);
 			page.facts(...(a ? [`${a.unread.toLocaleString("en")} unread of ${a.received.toLocaleString("en")} \u00b7 `, a.last_looked_at ? ["looked ", when(a.last_looked_at, " ago")] : "never looked", a.retired && " \u00b7 retired",
 				" \u00b7 ", h("a", { href: path("timeline", undefined, { agent: name }) }, "timeline")].flat() : ["nobody of this name had mail yet"]));
 		},
@@ -378,12 +320,13 @@ const runs = {
 function openRun(page, name, signal) {
 	page.title("Run " + line(name));
 	page.command("runs", name);
-	const place = h("article", { class: "sheet" });
-	page.main.append(place);
+	const place = h("article", { class: "sheet" }), why = h("p", { class: "why" });
+	page.main.append(why, place);
 	return {
 		async look() {
 			const r = (await get("runs", { run: name }, signal)).runs[0];
 			if (!r) { place.replaceChildren(h("p", { class: "trouble" }, "No run of this name.")); return; }
+			await tellWhy(why, name, signal);
 			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, r.words), " ", line(r.status_reason));
 			page.buttons(...mayAs(r.owner, r.child) ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["settle", r.status == "blocked" || r.outcome == "failed"]]
 				.filter(([, fits]) => fits && !r.settled_at).map(([v]) => h("a", { class: "button", href: path("verb", v, { run: name }) }, v[0].toUpperCase() + v.slice(1))) : [], h("a", { class: "button", href: path("timeline", undefined, { run: name }) }, "Timeline"));

@@ -90,6 +90,30 @@ await test("the login form", async () => {
 	}
 });
 
+/* ------------------------------------------------------------------ causes */
+
+await test("causes", async () => {
+	const window = await open(browser, server, { storageState: person });
+	const { page } = window, asked = [];
+	page.on("request", (request) => { const found = /\/v1\/(\w+)/.exec(request.url()); if (found && !["events", "session"].includes(found[1])) asked.push(found[1]); });
+	await openView(window, "/");
+	await page.locator(".concerns").waitFor();
+	equal("the first view asks twice", asked.sort(), ["list", "status"]);
+	const told = (await server.get("/v1/status")).body.concerns, sentence = (text) => text.replace(/[\d.]+(ms|s|m|h|d)\b/g, "T").replace(/(T )+T/g, "T");
+	const shown = await page.locator(".concerns li").evaluateAll((rows) => rows.map((row) => [row.className, row.querySelector(".what").textContent, row.querySelector("code")?.textContent ?? ""]));
+	equal("what needs attention is what status says, in its order", shown.map(([urgency, words, next]) => [urgency, sentence(words), next]), told.slice(0, 12).map((c) => [c.urgency, sentence(c.words), c.next]));
+	equal("with as many left", told.length > 12 ? await page.textContent(".troubles .rest") : "", told.length > 12 ? `and ${told.length - 12} more` : "");
+	await page.locator(".concerns code", { hasText: "roger runs build-7" }).click();
+	await page.waitForURL(/\/runs\/build-7$/);
+	for (const [view, what] of [["/runs/build-7", "build-7"], ["/inbox/review", "review"], [`/message/${longId}`, longId]]) {
+		await openView(window, view);
+		await page.locator(".why span").waitFor();
+		equal(`${what.slice(0, 8)}: why it waits is what why says`, sentence(await page.textContent(".why span")), sentence((await server.get(`/v1/why?what=${what}`)).body.words));
+	}
+	equal("nothing went wrong", window.faults, []);
+	await window.context.close();
+});
+
 /* ------------------------------------------------------------------- texts */
 
 await test("texts", async () => {
@@ -276,9 +300,10 @@ await test("the main job, by keyboard", async () => {
 	const window = await open(browser, server, { storageState: person });
 	const { page } = window;
 	await openView(window, "/");
-	await moveTo(page, "review");
+	await page.locator(".concerns").waitFor();
+	await tabTo(page, "review ");
 	await page.keyboard.press("Enter");
-	await page.waitForURL(/\/inbox\/review$/);
+	await page.waitForURL(/\/inbox\/review\?unread=true$/);
 	await moveTo(page, QUESTION);
 	await page.keyboard.press("Enter");
 	await page.locator(".message .text").waitFor();

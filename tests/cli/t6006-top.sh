@@ -58,6 +58,7 @@ roger trust -q >/dev/null 2>&1
 for text in one two three; do roger send -q --as amy --issue plan bob "$text" 2>/dev/null; done
 roger send -q --as amy eve "$(printf 'evil \342\200\256txt \033[31m red')" 2>/dev/null
 roger send -q --as bob human 'may I?' 2>/dev/null
+roger send -q --as amy --new zoe 'who are you?' 2>/dev/null
 roger claim -q --as bob --worker w1 >/dev/null
 roger dispatch run-1 -q --as amy --child kid --within 1h >/dev/null 2>&1
 notes=$(grep -c . .roger/logs/activity.log.jsonl)
@@ -79,9 +80,9 @@ is "with 15 lines" "$(screen | wc -l)" 15
 shows "with what is cut marked" '…$'
 shows "where there is no room it says how many there are" '^ and 1 more'
 press Home j j j Enter
-shows "and Enter shows them" 'human has 1 unread'
+shows "and Enter shows them" 'zoe never looked at its mail'
 tmux -L "$$" resize-window -t top -x 200 -y 50
-shows "and 200x50, where nothing need be cut" 'amy #1 -> eve|amy #4 -> eve'
+shows "and 200x50, where nothing need be cut" 'amy #4 -> eve'
 shows "with the end of a long line" 'red$'
 tmux -L "$$" resize-window -t top -x 20 -y 4
 shows "and a tiny one" '^ roger top'
@@ -110,7 +111,7 @@ shows "with where it belongs" '^bob#1 -> human +context +general'
 # -------------------------------------------------- what the person did until now --
 
 is "watching left no note, but for the send" "$(grep -c . .roger/logs/activity.log.jsonl)" "$((notes + 1))"
-is "and nothing is looked at or read" "$(roger list --unread --jsonl | grep -c .)" 6
+is "and nothing is looked at or read" "$(roger list --unread --jsonl | grep -c .)" 7
 
 press r
 shows "r asks for a reply" '^reply to bob:'

@@ -239,14 +239,16 @@ equal("nobody became another", roger("list", "--count", "--from", "mallory").std
 # ------------------------------------------------------------ resources, prompts, completion
 roger("send", "bob", "--as", "alice", "--issue", "app/7", "about it")
 templates = client.ask("resources/templates/list")["result"]["resourceTemplates"]
-equal("templates", [one["uriTemplate"] for one in templates], ["roger://inbox/{agent}", "roger://issue/{id}", "roger://run/{id}"])
+equal("templates", [one["uriTemplate"] for one in templates], ["roger://inbox/{agent}", "roger://issue/{id}", "roger://run/{id}", "roger://why/{what}"])
 contents = client.ask("resources/read", uri="roger://issue/app%2F7")["result"]["contents"][0]
 equal("an issue", [one["content"] for one in json.loads(contents["text"])["messages"]], ["about it"])
 contents = client.ask("resources/read", uri="roger://inbox/bob")["result"]["contents"][0]
 equal("an inbox", len(json.loads(contents["text"])["messages"]), 2)
 check("a run", json.loads(client.ask("resources/read", uri="roger://run/r1")["result"]["contents"][0]["text"])["runs"][0]["run"] == "r1")
 check("dead letters", json.loads(client.ask("resources/read", uri="roger://dead-letters")["result"]["contents"][0]["text"])["dead_letters"] == [])
-for uri in ("roger://run/none", "roger://inbox/bad%20name", "roger://nothing", "file:///etc/passwd"):
+why = json.loads(client.ask("resources/read", uri="roger://why/r1")["result"]["contents"][0]["text"])
+check("why a run waits, as the command says", why["subject"] == "run" and why["words"].startswith("run r1"), why)
+for uri in ("roger://run/none", "roger://why/none", "roger://inbox/bad%20name", "roger://nothing", "file:///etc/passwd"):
     equal(f"{uri}: not found", client.ask("resources/read", uri=uri)["error"]["code"], -32002)
 prompt = client.ask("prompts/get", name="check_inbox")["result"]["messages"][0]["content"]["text"]
 check("check_inbox", "You are bob" in prompt and "> about it" in prompt, prompt)

@@ -31,7 +31,7 @@ except ImportError:
 ID = server.post("/v1/send", {"from": "al", "to": "bob", "content": "hello bob", "issue": "app"})[2]["messages"][0]["id"]
 SAMPLES = {
     "from": "al", "agent": "bob", "to": ["bob"], "content": "text", "ids": [ID], "id": ID, "reply_to": ID, "name": "carol", "text": "hello", "run": "run-1",
-    "run_id": "run-1", "place": "messages.jsonl:1", "reason": "test", "task": "t", "type": None, "what": "app", "evidence": None, "items": [{"to": ["bob"], "content": "many"}],
+    "run_id": "run-1", "place": "messages.jsonl:1", "reason": "test", "task": "t", "type": None, "what": "bob", "evidence": None, "items": [{"to": ["bob"], "content": "many"}],
     "worker": "w", "session": "s", "by": None, "source": None, "by_ms": None, "why": "later",
 }
 NOT_THERE = {"accept", "redeliver", "stale", "extend", "forward", "settle", "recover", "complete", "nack", "log_import", "wake", "retire", "archive", "delete"}

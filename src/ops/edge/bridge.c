@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "host/chore.h"
 #include "host/file.h"
 
 /* So often we look by ourselves; at a file that is being written; at what waits for room. */
@@ -547,6 +548,7 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	look->unread.count = 0;
 	look->is_full = full;
 	if (full) {
+		rg_chore_done(look->roger->workspace, "bridge");
 		bridge->still.count = 0;
 		r = rg_bridge_reopen_lost(look->roger, bridge, err);
 	}

@@ -9,6 +9,7 @@
 
 #include "facts/note.h"
 #include "facts/wake.h"
+#include "host/chore.h"
 
 enum {
 	AT_ONCE = 16,	  /* commands */
@@ -233,6 +234,7 @@ static int look_after_all(struct round *round, struct roger_err *err)
 	int r = ROGER_OK;
 
 	round->reply->waiting = round->reply->busy = round->reply->next_ms = 0;
+	rg_chore_done(round->roger->workspace, "wake");
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK && !round->stopped; i++)
 		r = look_after(round, &config->wake_agents[i], err);
 	return r < 0 ? r : await(round, 0, err);

@@ -317,9 +317,8 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
-/* When it last looked at its mail, or took some. */
-static int find_last_look(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
-			  struct roger_err *err)
+int rg_agents_last_look(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
+			struct roger_err *err)
 {
 	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent->name,
@@ -361,7 +360,7 @@ int rg_verb_agents(struct roger *roger, const struct roger_empty_request *reques
 	for (i = 0; r == ROGER_OK && i < reply->agents.count; i++) {
 		agents[i].retired = rg_retired_find(&retired, agents[i].name) != NULL;
 		if (agents[i].unread)
-			r = find_last_look(roger, &agents[i], reply->memory, err);
+			r = rg_agents_last_look(roger, &agents[i], reply->memory, err);
 	}
 	return r;
 }

@@ -25,6 +25,10 @@ RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_li
 				struct rg_arena *arena, struct rg_names *ret_ghosts,
 				struct roger_err *err);
 
+/* Fill in when it last looked at its mail, or took some; 0: it never did, as far as is known. */
+RG_CHECKED int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
+				   struct rg_arena *arena, struct roger_err *err);
+
 /* Is this name one of them? */
 RG_CHECKED int rg_agents_is_ghost(struct roger *roger, struct roger_str name,
 				  struct rg_arena *arena, bool *ret_ghost, struct roger_err *err);

@@ -5,6 +5,7 @@
 #include "facts/note.h"
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
+#include "ops/proof/causes.h"
 #include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
 
@@ -599,7 +600,9 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 				     .cycles.arena = reply->memory,
 				     .refusals.arena = reply->memory,
 				     .places.arena = reply->memory };
+	struct roger_status_reply now = { .memory = reply->memory };
 	struct rg_breakers breakers;
+	struct rg_causes causes;
 	int r;
 
 	rg_attempt_settle_overdue(roger);
@@ -609,9 +612,10 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 	if (r == ROGER_OK)
 		r = rg_breakers_find(roger, reply->memory, &breakers, err);
 	if (r == ROGER_OK)
-		r = rg_status_figures(roger, reply->memory, &reply->concerns, err);
+		r = rg_causes_find(&causes, roger, &now, err);
 	if (r < 0)
 		return r;
+	reply->concerns = now.concerns;
 	reply->breakers = (int64_t)breakers.count;
 	if (counting.agents.count)
 		qsort(counting.agents.items, counting.agents.count, sizeof *counting.agents.items,

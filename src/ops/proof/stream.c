@@ -295,7 +295,6 @@ static int see_rest(struct rg_stream *stream, const struct life *life, struct ro
 	event.said.file = stream->roger->workspace->config->jsonl_file;
 	event.said.line = event.line = message->line;
 	event.byte = message->byte;
-	event.open = true;
 	event.before_ms = until_ms;
 	if (life->held && !rg_message_claimed(message, stream->now_ms, longest_ms)) {
 		event.said.kind = ROGER_EVENT_LEASE_EXPIRED;
@@ -604,9 +603,6 @@ static int see_result(struct rg_stream *stream, const struct rg_run_document *do
 	if (r < 0 || !receipts->completed_ms)
 		return r;
 	event = of_run(document, file, ROGER_EVENT_COMPLETED, receipts->completed_ms);
-	/* What nobody can read any more may be settled. */
-	event.open = run->status == ROGER_RUN_NOT_FORWARDED &&
-		     !(run->settled_at.length && document->way_out.length);
 	event.said.message = run->result_message;
 	if (!rg_str_equal(sender, run->owner)) {
 		event.said.peer = event.said.actor;

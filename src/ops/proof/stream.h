@@ -63,10 +63,6 @@ bool rg_row_is_look(const struct roger *roger, const struct rg_row *row, struct 
 /* Does it tell of this message? */
 bool rg_event_is_of(const struct rg_event *event, const struct roger_message *message);
 
-/* status.c: how many concerns of each kind there are now. */
-RG_CHECKED int rg_status_figures(struct roger *roger, struct rg_arena *arena,
-				 struct roger_figure_list *ret_figures, struct roger_err *err);
-
 /* words.c: what it says, in a line for people. */
 void rg_event_print(const struct rg_event *event, struct rg_buf *out);
 

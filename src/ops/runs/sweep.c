@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+#include "host/chore.h"
+
 struct sweep {
 	struct roger *roger;
 	struct rg_arena *arena;
@@ -173,6 +175,7 @@ int rg_verb_sweep(struct roger *roger, const struct roger_sweep_request *request
 	int r;
 
 	if (!request->dry_run) {
+		rg_chore_done(roger->workspace, "sweep");
 		rg_attempt_settle_overdue(roger);
 		rg_attempt_retry_due(roger);
 	}

@@ -1,0 +1,702 @@
+/*
+ * causes: what is open, as groups: mail by its agent (causes_mail.c), runs by name and
+ * end, and what is wrong with the workspace itself.
+ */
+#include "ops/proof/causes.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "facts/damage.h"
+#include "facts/history.h"
+#include "facts/note.h"
+#include "facts/person.h"
+#include "host/chore.h"
+#include "host/triggers.h"
+#include "ops/edge/crossing.h"
+#include "ops/keys/attempt.h"
+#include "ops/tools/trust.h"
+
+/* A text may be on its way for TEXT_MS; a chore that was not done for CHORE_MS has nobody; a time
+ * beyond CLOCK_MS is of another clock. */
+enum { TEXT_MS = 10000, CHORE_MS = 600000, CLOCK_MS = 60000, SAID_BYTES = 40 };
+static const int64_t day_ms = INT64_C(86400) * 1000;
+
+/* ------------------------------------------------------------- concerns -- */
+
+int rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
+		  struct roger_concern concern, struct roger_err *err)
+{
+	struct roger_concern *place = rg_arena_push(causes->arena, &causes->concerns.items,
+						    &causes->concerns.count, sizeof *place);
+
+	if (!place || causes->failed)
+		return rg_fail_memory(err);
+	concern.urgency = (int)urgency;
+	concern.kind = rg_str(kind);
+	*place = concern;
+	return ROGER_OK;
+}
+
+struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	struct roger_str copy = { "", 0 };
+
+	rg_buf_add_shell_word(&out, word);
+	causes->failed |= out.failed || !rg_arena_copy(causes->arena, rg_buf_str(&out), &copy);
+	return copy;
+}
+
+struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...)
+{
+	va_list arguments, again;
+	size_t length;
+	char *text;
+
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	length = (size_t)vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	text = rg_arena_get(causes->arena, length + 1);
+	if (text)
+		vsnprintf(text, length + 1, format, arguments);
+	va_end(arguments);
+	causes->failed |= !text;
+	return text ? (struct roger_str){ text, length } : (struct roger_str){ "", 0 };
+}
+
+/* ------------------------------------------------------------------ runs -- */
+
+enum run_kind { RUN_FINE, RUN_BLOCKED, RUN_FAILED, RUN_OVERDUE, RUN_UNREAD };
+
+/* Runs that ended alike: of one name but for the number at its end, and of one owner. */
+struct run_group {
+	enum run_kind kind;
+	struct roger_str stem;
+	const struct rg_run_document *newest;
+	int64_t count, since_ms;
+};
+struct run_groups {
+	struct run_group *items;
+	size_t count;
+	struct rg_counter stems; /* all runs of a stem */
+};
+
+static struct roger_str stem_of(struct roger_str run)
+{
+	size_t length = run.length;
+
+	while (length && isdigit((unsigned char)run.data[length - 1]))
+		length--;
+	return length ? (struct roger_str){ run.data, length } : run;
+}
+
+/* What nobody can read any more may be settled. */
+static bool is_unread(const struct rg_run_document *document)
+{
+	return document->run.status == ROGER_RUN_NOT_FORWARDED && document->receipts.completed_ms &&
+	       !(document->run.settled_at.length && document->way_out.length);
+}
+
+/* Its result may be unread besides. */
+static enum run_kind kind_of(const struct rg_run_document *document)
+{
+	const struct roger_run *run = &document->run;
+
+	if (run->status == ROGER_RUN_SUSPECT)
+		return RUN_OVERDUE;
+	if (rg_run_wants_settling(run))
+		return run->status == ROGER_RUN_BLOCKED ? RUN_BLOCKED : RUN_FAILED;
+	return is_unread(document) ? RUN_UNREAD : RUN_FINE;
+}
+
+static bool ended_alike(const struct run_group *group, enum run_kind kind,
+			const struct roger_run *run)
+{
+	const struct roger_run *other = &group->newest->run;
+
+	return group->kind == kind && rg_str_equal(group->stem, stem_of(run->run)) &&
+	       rg_str_equal(other->owner, run->owner) && rg_str_equal(other->exit, run->exit) &&
+	       other->outcome == run->outcome && !group->newest->way_out.length;
+}
+
+static int64_t time_of(const struct rg_run_document *document, enum run_kind kind, int64_t now_ms)
+{
+	int64_t at_ms = kind == RUN_OVERDUE ? document->receipts.expected_by_ms
+					    : document->receipts.completed_ms;
+
+	if (at_ms || rg_clock_read_rfc3339(document->run.ended_at, &at_ms) ||
+	    rg_clock_read_rfc3339(document->run.status_updated_at, &at_ms))
+		return at_ms;
+	return now_ms;
+}
+
+static int add_to_group(struct rg_causes *causes, struct run_groups *groups,
+			const struct rg_run_document *document, enum run_kind kind,
+			struct roger_err *err)
+{
+	const int64_t at_ms = time_of(document, kind, causes->now_ms);
+	struct run_group *group = NULL;
+	size_t i;
+
+	for (i = 0; i < groups->count && !group && !document->way_out.length; i++)
+		if (ended_alike(&groups->items[i], kind, &document->run))
+			group = &groups->items[i];
+	if (!group)
+		group = rg_arena_push(causes->arena, &groups->items, &groups->count, sizeof *group);
+	if (!group)
+		return rg_fail_memory(err);
+	if (!group->count++ || at_ms < group->since_ms)
+		group->since_ms = at_ms;
+	group->kind = kind;
+	group->stem = stem_of(document->run.run);
+	group->newest = document;
+	return ROGER_OK;
+}
+
+/* That its owner has not read a result is seen in the owner's mail. */
+static int group_run(struct rg_causes *causes, struct run_groups *groups,
+		     const struct rg_run_document *document, struct roger_err *err)
+{
+	const enum run_kind kind = kind_of(document);
+	const bool in_mail = document->run.result_message.length && !document->way_out.length;
+	int64_t *all = rg_counter_of(&groups->stems, stem_of(document->run.run));
+	int r = ROGER_OK;
+
+	if (!all)
+		return rg_fail_memory(err);
+	++*all;
+	if (is_unread(document) && in_mail)
+		r = rg_causes_mail(causes, document->run.owner, RG_PART_RESULTS, 1,
+				   document->receipts.completed_ms, NULL, err);
+	else if (is_unread(document))
+		r = add_to_group(causes, groups, document, RUN_UNREAD, err);
+	if (r == ROGER_OK && kind != RUN_FINE && kind != RUN_UNREAD)
+		r = add_to_group(causes, groups, document, kind, err);
+	return r;
+}
+
+/* How the newest is, in people's words, and what its program said last. */
+static int print_end(struct rg_causes *causes, const struct run_group *group,
+		     struct roger_str *ret_end, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+	struct roger_run run = group->newest->run;
+	const struct roger_strs *said;
+	struct roger_str last = { "", 0 };
+	size_t length;
+	int r = rg_run_add_output(causes->roger, &run, causes->arena, err);
+
+	if (r < 0)
+		return r;
+	rg_run_print_words(&run, causes->now_ms, &out);
+	said = run.stderr_lines.count ? &run.stderr_lines : &run.stdout_lines;
+	if (said->count)
+		last = said->items[said->count - 1];
+	/* Not in the middle of a character. */
+	for (length = last.length;
+	     length > SAID_BYTES || (length < last.length && (last.data[length] & 0xC0) == 0x80);)
+		length--;
+	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && length)
+		rg_buf_printf(&out, ", last line \"%.*s\"", (int)length, last.data);
+	return rg_arena_keep(causes->arena, &out, ret_end) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static struct roger_str print_run_next(struct rg_causes *causes, const struct run_group *group)
+{
+	const struct roger_str run = rg_causes_quote(causes, group->newest->run.run);
+
+	if (group->newest->way_out.length)
+		return group->newest->way_out;
+	return rg_causes_print(causes,
+			       group->kind == RUN_UNREAD ? "roger forward %.*s" : "roger runs %.*s",
+			       RG_STR_ARGS(run));
+}
+
+static int say_runs(struct rg_causes *causes, struct run_groups *groups,
+		    const struct run_group *group, struct roger_err *err)
+{
+	static const struct {
+		const char *kind;
+		enum roger_urgency urgency;
+	} kinds[] = { [RUN_BLOCKED] = { "blocked", ROGER_URGENT },
+		      [RUN_FAILED] = { "failed", ROGER_SOON },
+		      [RUN_OVERDUE] = { "suspect_delivery_failure", ROGER_SOON },
+		      [RUN_UNREAD] = { "done_but_not_forwarded", ROGER_SOON } };
+	const int64_t *all = rg_counter_of(&groups->stems, group->stem);
+	struct roger_str end;
+	struct roger_concern concern = { .subject = group->newest->run.run,
+					 .count = group->count,
+					 .since_ms = group->since_ms,
+					 .next = print_run_next(causes, group) };
+
+	int r = all ? print_end(causes, group, &end, err) : rg_fail_memory(err);
+
+	if (r < 0)
+		return r;
+	if (group->newest->way_out.length)
+		concern.words = rg_causes_print(causes, "run %.*s: %.*s",
+						RG_STR_ARGS(group->newest->run.run),
+						RG_STR_ARGS(group->newest->run.status_reason));
+	else if (group->count == 1)
+		concern.words =
+			rg_causes_print(causes, "run %.*s: %.*s",
+					RG_STR_ARGS(group->newest->run.run), RG_STR_ARGS(end));
+	else
+		concern.words = rg_causes_print(causes, "%lld of %lld runs %.*s*: %.*s",
+						(long long)group->count, (long long)*all,
+						RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
+	return rg_causes_add(causes, kinds[group->kind].urgency, kinds[group->kind].kind, concern,
+			     err);
+}
+
+static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
+{
+	struct run_groups groups = { .stems = { .arena = causes->arena } };
+	struct rg_run_list list;
+	size_t i;
+	int r = rg_run_list_load(causes->roger, true, causes->arena, &list, err);
+
+	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+		causes->reply->active_runs += list.documents[i].run.status == ROGER_RUN_ACTIVE;
+		r = group_run(causes, &groups, &list.documents[i], err);
+	}
+	for (i = 0; r == ROGER_OK && i < groups.count; i++)
+		r = say_runs(causes, &groups, &groups.items[i], err);
+	if (r < 0 || !list.troubles.count)
+		return r;
+	return rg_causes_add(
+		causes, ROGER_SOON, "run_documents",
+		(struct roger_concern){
+			.count = (int64_t)list.troubles.count,
+			.words = rg_causes_print(causes, "%zu run document%s with errors",
+						 list.troubles.count,
+						 rg_plural((int64_t)list.troubles.count)),
+			.next = RG_STR("roger runs") },
+		err);
+}
+
+int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
+		  struct roger_str *ret_next, struct roger_err *err)
+{
+	static const char *const ends[] = { [RUN_BLOCKED] = "settle",
+					    [RUN_FAILED] = "settle",
+					    [RUN_OVERDUE] = "recover",
+					    [RUN_UNREAD] = "forward" };
+	struct run_group group = { .count = 1 };
+	struct rg_run_document document;
+	struct roger_str quoted, end = { "", 0 };
+	int r = rg_run_load(causes->roger, run, causes->arena, &document, err);
+
+	if (r == ROGER_OK)
+		r = rg_run_look_for_readers(causes->roger, &document, 1, causes->arena, err);
+	group.kind = r == ROGER_OK ? kind_of(&document) : RUN_FINE;
+	group.newest = &document;
+	if (r == ROGER_OK)
+		r = print_end(causes, &group, &end, err);
+	if (r < 0)
+		return r;
+	quoted = rg_causes_quote(causes, run);
+	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s%s%.*s", RG_STR_ARGS(run),
+				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end),
+				     document.run.status_reason.length ? "; " : "",
+				     RG_STR_ARGS(document.run.status_reason));
+	*ret_next = (struct roger_str){ "", 0 };
+	if (group.kind == RUN_UNREAD && document.run.result_message.length &&
+	    !document.way_out.length)
+		*ret_next = rg_causes_print(causes, "roger trace %.*s",
+					    RG_STR_ARGS(document.run.result_message));
+	else if (document.way_out.length)
+		*ret_next = document.way_out;
+	else if (group.kind)
+		*ret_next = rg_causes_print(
+			causes, "roger %s %.*s%s", ends[group.kind], RG_STR_ARGS(quoted),
+			group.kind == RUN_BLOCKED || group.kind == RUN_FAILED ? " --reason TEXT"
+									      : "");
+	return ROGER_OK;
+}
+
+/* -------------------------------------------------------- trigger files -- */
+
+/* Texts of trigger files that were not taken in stay there until a person lets them in, or not. */
+static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_workspace *workspace = causes->roger->workspace;
+	struct roger_str to = RG_STR("NAME"), file;
+	struct roger_strs names;
+	const char *dot;
+	int r = rg_triggers_skipped(workspace, causes->arena, &names, err);
+
+	if (r < 0 || !names.count)
+		return r;
+	file = rg_causes_quote(causes, rg_causes_print(causes, "%.*s/.skipped/%.*s",
+						       RG_STR_ARGS(workspace->config->trigger_dir),
+						       RG_STR_ARGS(names.items[0])));
+	/* Its name ends in that of the trigger file, which is its recipient's. */
+	dot = memchr(names.items[0].data, '.', names.items[0].length);
+	if (dot && rg_trigger_is_name(rg_str(dot + 1)) &&
+	    rg_name_valid(rg_trigger_stem(rg_str(dot + 1))))
+		to = rg_trigger_stem(rg_str(dot + 1));
+	return rg_causes_add(
+		causes, ROGER_SOON, "skipped",
+		(struct roger_concern){
+			.subject = names.items[0],
+			.count = (int64_t)names.count,
+			.words = rg_causes_print(
+				causes, "%zu trigger text%s skipped: let %s in, or remove the file",
+				names.count, names.count == 1 ? " was" : "s were",
+				names.count == 1 ? "it" : "them"),
+			.next = rg_causes_print(
+				causes,
+				"roger ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
+				RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file)) },
+		err);
+}
+
+/* What roger writes for agents that only know files is theirs. */
+static bool is_handed(const struct rg_config *config, struct roger_str file)
+{
+	size_t i;
+
+	for (i = 0; i < config->file_only.count; i++)
+		if (rg_crossing_is_file_of(config->file_only.items[i], rg_trigger_stem(file)))
+			return true;
+	return false;
+}
+
+static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_workspace *workspace = causes->roger->workspace;
+	struct roger_concern concern = { .next = RG_STR("roger bridge --once") };
+	struct rg_taken_list list;
+	char span[32];
+	size_t i;
+	int r = rg_triggers_waiting(workspace, causes->arena, &list, err);
+
+	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+		if (list.items[i].ms > causes->now_ms - TEXT_MS ||
+		    is_handed(workspace->config, list.items[i].file))
+			continue;
+		if (!concern.count++ || list.items[i].ms < concern.since_ms) {
+			concern.since_ms = list.items[i].ms;
+			concern.subject = list.items[i].file;
+		}
+	}
+	if (r < 0 || !concern.count)
+		return r;
+	rg_clock_print_span(causes->now_ms - concern.since_ms, span);
+	concern.words =
+		rg_causes_print(causes, "%lld text%s in %.*s/ for %s, not taken in",
+				(long long)concern.count, concern.count == 1 ? " waits" : "s wait",
+				RG_STR_ARGS(workspace->config->trigger_dir), span);
+	return rg_causes_add(causes, ROGER_SOON, "triggers", concern, err);
+}
+
+/* Who does what is configured to be done, and is anybody there? */
+static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_config *config = causes->roger->workspace->config;
+	const struct {
+		const char *verb, *what;
+		bool wanted;
+	} chores[] = { { "wake", "nobody wakes agents: no `roger serve`, no `roger wake` runs",
+			 config->wake_agent_count > 0 },
+		       { "bridge",
+			 "nobody exchanges files: no `roger serve`, no `roger bridge` runs",
+			 config->file_only.count > 0 },
+		       { "sweep", NULL, false } };
+	struct roger_chore *items = rg_arena_get(causes->arena, 3 * sizeof *items);
+	struct rg_chore chore;
+	size_t count = 0, i;
+	bool found;
+	int r = items ? ROGER_OK : rg_fail_memory(err);
+
+	for (i = 0; r == ROGER_OK && i < sizeof chores / sizeof *chores; i++) {
+		chore = (struct rg_chore){ .last_ms = 0 };
+		found = rg_chore_find(causes->roger->workspace, chores[i].verb, causes->arena,
+				      &chore);
+		if (found && chore.last_ms > causes->now_ms - CHORE_MS)
+			items[count++] = (struct roger_chore){ .verb = rg_str(chores[i].verb),
+							       .by = chore.by,
+							       .pid = chore.pid,
+							       .since_ms = chore.since_ms,
+							       .last_ms = chore.last_ms };
+		else if (chores[i].wanted)
+			r = rg_causes_add(causes, ROGER_NOTICE, "chores",
+					  (struct roger_concern){
+						  .subject = rg_str(chores[i].verb),
+						  .count = 1,
+						  .since_ms = chore.last_ms,
+						  .words = rg_str(chores[i].what),
+						  .next = rg_causes_print(causes, "roger %s --once",
+									  chores[i].verb) },
+					  err);
+	}
+	causes->reply->chores = (struct roger_chore_list){ items, count };
+	return r;
+}
+
+/* --------------------------------------------------------- keys, clocks -- */
+
+struct conflicts {
+	struct rg_causes *causes;
+	struct roger_str sender;
+	int64_t count, since_ms;
+};
+
+static int see_conflict(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct conflicts *conflicts = context;
+
+	if (!row) {
+		conflicts->count = 0;
+		return ROGER_OK;
+	}
+	if (!(row->flags & RG_ROW_CONFLICT))
+		return ROGER_OK;
+	if (!conflicts->count++ || row->at_ms < conflicts->since_ms)
+		conflicts->since_ms = row->at_ms;
+	return rg_arena_copy(conflicts->causes->arena, row->actor, &conflicts->sender)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* A key that was used for another text: the first one is what was sent. */
+static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_row_query rows = { .log = RG_LOG_ACTIVITY,
+					   .counted = true,
+					   .since_ms = causes->now_ms - day_ms };
+	struct conflicts conflicts = { .causes = causes };
+	struct rg_query later = { .limit = 1 };
+	struct roger_message_list found;
+	int r = rg_engine_rows(causes->roger->engine, &rows, see_conflict, &conflicts, err);
+
+	if (r < 0 || !conflicts.count)
+		return r;
+	/* Whoever has sent something since has gone on. */
+	later.from = conflicts.sender;
+	later.since_ms = conflicts.since_ms + 1;
+	r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
+	if (r < 0 || found.count)
+		return r;
+	return rg_causes_add(
+		causes, ROGER_NOTICE, "keys",
+		(struct roger_concern){
+			.subject = conflicts.sender,
+			.count = conflicts.count,
+			.since_ms = conflicts.since_ms,
+			.words = rg_causes_print(causes,
+						 "%.*s used a key again for another text; the "
+						 "first text counts",
+						 RG_STR_ARGS(conflicts.sender)),
+			.next = rg_causes_print(
+				causes, "roger sends --from %.*s --newest",
+				RG_STR_ARGS(rg_causes_quote(causes, conflicts.sender))) },
+		err);
+}
+
+/* The newest message is of a time to come: this clock went back, or another is ahead. */
+static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_query newest = { .newest = true, .limit = 1 };
+	struct roger_message_list found;
+	char span[32];
+	int r = rg_engine_find(causes->roger->engine, &newest, causes->arena, &found, err);
+
+	if (r < 0 || !found.count || found.items[0].created_at_ms <= causes->now_ms + CLOCK_MS)
+		return r;
+	rg_clock_print_span(found.items[0].created_at_ms - causes->now_ms, span);
+	return rg_causes_add(
+		causes, ROGER_SOON, "clock",
+		(struct roger_concern){
+			.subject = found.items[0].id,
+			.count = 1,
+			.since_ms = causes->now_ms,
+			.words =
+				rg_causes_print(causes,
+						"the clock went back, or %.*s's is %s ahead: times "
+						"are wrong until then",
+						RG_STR_ARGS(found.items[0].from), span),
+			.next = rg_causes_print(
+				causes, "roger trace %.*s",
+				RG_STR_ARGS(rg_causes_quote(causes, found.items[0].id))) },
+		err);
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, struct roger_str file,
+		      int64_t count, struct roger_str words, struct roger_err *err)
+{
+	return rg_causes_add(causes, urgency, "strays",
+			     (struct roger_concern){ .subject = file,
+						     .count = count,
+						     .words = words,
+						     .next = RG_STR("roger verify") },
+			     err);
+}
+
+static int look_for_strays(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct roger_str file = causes->roger->workspace->config->jsonl_file;
+	struct rg_log_query query = { .limit = 1, .strays = true };
+	struct rg_log_entries found;
+	int64_t count = 0;
+	size_t i;
+	int r = rg_engine_strays(causes->roger->engine, &count, err);
+
+	if (r == ROGER_OK && count)
+		r = say_strays(causes, ROGER_SOON, file, count,
+			       rg_causes_print(causes, "%lld stray line%s in %.*s",
+					       (long long)count, rg_plural(count),
+					       RG_STR_ARGS(file)),
+			       err);
+	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++) {
+		if (!rg_kinds[i].chained)
+			continue;
+		query.log = (enum rg_log)i;
+		r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
+		if (r < 0 || !found.stray_count)
+			continue;
+		r = say_strays(
+			causes, ROGER_NOTICE, found.strays[0].file, (int64_t)found.stray_count,
+			rg_causes_print(causes, "%zu stray line%s in %.*s, first line %lld",
+					found.stray_count, rg_plural((int64_t)found.stray_count),
+					RG_STR_ARGS(found.strays[0].file),
+					(long long)found.strays[0].line),
+			err);
+	}
+	return r;
+}
+
+static int look_at_trust(struct rg_causes *causes, struct roger_err *err)
+{
+	const char *why = rg_workspace_distrust(causes->roger->workspace);
+	struct roger_concern concern = { .count = 1, .next = RG_STR("roger trust") };
+	int r;
+
+	concern.words = rg_str(why);
+	if (*why && !causes->roger->workspace->git_busy)
+		return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err);
+	r = rg_trust_count_commands(causes->roger, causes->arena, &concern.count, &concern.subject,
+				    err);
+	if (r < 0 || !concern.count)
+		return r;
+	concern.words = rg_causes_print(
+		causes, "%lld configured command%s not trusted, and left out: %.*s%s",
+		(long long)concern.count, concern.count == 1 ? " is" : "s are",
+		RG_STR_ARGS(concern.subject), concern.count == 1 ? "" : ", ...");
+	return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err);
+}
+
+/* All that is damaged and that nobody has accepted; the first place is named. */
+static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
+{
+	struct roger_concern concern = { .count = 0 };
+	const struct roger_damage *damage, *first = NULL;
+	struct roger_damage_list damages = { 0 };
+	char more[64] = "";
+	size_t i;
+	int r = rg_engine_find_removed(causes->roger->engine, err);
+
+	if (r < 0)
+		return r;
+	rg_engine_note_rewrites(causes->roger->engine, true);
+	r = rg_engine_damages(causes->roger->engine, causes->arena, &damages, err);
+	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
+		damage = &damages.items[i];
+		if (damage->accepted_at_ms)
+			continue;
+		if (!concern.count++ || (rg_damage_closes(damage) && !rg_damage_closes(first)))
+			first = damage;
+		if (concern.count == 1 || damage->noticed_at_ms < concern.since_ms)
+			concern.since_ms = damage->noticed_at_ms;
+	}
+	if (r < 0 || !first)
+		return r;
+	concern.subject = first->line
+				  ? rg_causes_print(causes, "%.*s:%lld", RG_STR_ARGS(first->file),
+						    (long long)first->line)
+				  : first->file;
+	if (concern.count > 1)
+		snprintf(more, sizeof more, ", and %lld more place%s", (long long)concern.count - 1,
+			 rg_plural(concern.count - 1));
+	concern.words = rg_causes_print(
+		causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
+		concern.count > 1 ? "damaged" : rg_damage_words(first),
+		rg_damage_closes(first) ? "; nothing is sent until a person accepts that" : "",
+		more);
+	concern.next = rg_causes_print(causes, "roger accept %.*s --reason TEXT",
+				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
+	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err);
+}
+
+static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
+{
+	const char *trouble = rg_engine_trouble(causes->roger->engine);
+
+	if (!*trouble)
+		return ROGER_OK;
+	return rg_causes_add(causes, ROGER_NOTICE, "engine",
+			     (struct roger_concern){ .count = 1,
+						     .words = rg_str(trouble),
+						     .next = RG_STR("roger rebuild") },
+			     err);
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+/* A person's own questions first; then the most urgent; otherwise as they were found. */
+static int arrange(struct rg_causes *causes, struct roger_err *err)
+{
+	const size_t all = causes->concerns.count;
+	struct roger_concern *items = rg_arena_get(causes->arena, all * sizeof *items);
+	size_t count = 0, i;
+	int rank, urgency;
+
+	if (!items)
+		return rg_fail_memory(err);
+	for (rank = 0; rank <= ROGER_NOTICE; rank++)
+		for (i = 0; i < all; i++) {
+			urgency = rg_config_is_person(causes->concerns.items[i].subject)
+					  ? 0
+					  : causes->concerns.items[i].urgency;
+			if (urgency == rank)
+				items[count++] = causes->concerns.items[i];
+		}
+	causes->reply->concerns = (struct roger_concern_list){ items, count };
+	causes->reply->quiet = count == 0;
+	return ROGER_OK;
+}
+
+int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
+		   struct roger_err *err)
+{
+	static int (*const looks[])(struct rg_causes *, struct roger_err *) = {
+		look_at_runs,	 rg_causes_look_at_mail, look_at_keys,	  look_at_clock,
+		look_at_skipped, look_at_triggers,	 look_for_strays, look_at_trust,
+		look_at_damage,	 look_at_engine,	 look_at_chores,  rg_causes_say_mail,
+	};
+	struct roger_cycle cycle;
+	size_t i;
+	int r;
+
+	*causes = (struct rg_causes){
+		.roger = roger, .arena = reply->memory, .now_ms = rg_clock_ms(), .reply = reply
+	};
+	rg_attempt_settle_overdue(roger);
+	r = rg_cycle_current(roger, causes->arena, &cycle, err);
+	if (r < 0)
+		return r;
+	reply->cycle = cycle.id;
+	r = rg_engine_session(roger->engine, false, &reply->epoch, err);
+	if (r == ROGER_OK)
+		r = rg_agents_retired(roger, causes->arena, &causes->retired, err);
+	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
+		r = looks[i](causes, err);
+	return r < 0 ? r : arrange(causes, err);
+}

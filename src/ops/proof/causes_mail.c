@@ -1,0 +1,967 @@
+/*
+ * causes_mail: all that waits for an agent, or is wrong with its mail, in one box; and
+ * what each box says.
+ *
+ * The index says which messages and dead letters are open, so that a look costs what is
+ * wrong and not what there is.
+ */
+#include "ops/proof/causes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/nearest.h"
+#include "facts/message.h"
+#include "facts/note.h"
+#include "facts/person.h"
+#include "ops/keys/attempt.h"
+#include "ops/keys/breaker.h"
+
+enum {
+	LETTERS_MAX = 2000, /* open dead letters */
+	REFUSED_MAX = 200,  /* newest refusals of the cycle, not older than a day */
+	WAITING_MAX = 2000, /* messages with a lease, or to be read by some time */
+	ROWS_MAX = 500,	    /* messages whose rows are asked for at once */
+	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
+	NOTICES_MAX = 100,  /* messages of roger to one agent */
+	WORDS_BYTES = 60,   /* of a sentence, before its last part */
+	SLIPS_MAX = 3,	    /* that are named */
+	WAKES_MAX = 20,	    /* attempts to wake an agent */
+	SESSIONS_MAX = 200, /* newest beginnings of sessions */
+};
+
+/* A mailbox that is not looked at for so long is more than a note. */
+static const int64_t forgotten_ms = INT64_C(3600) * 1000;
+static const int64_t refused_ms = INT64_C(86400) * 1000;
+
+static const struct {
+	const char *kind;
+	enum roger_urgency urgency;
+	const char *one, *many;
+} parts[RG_PARTS] = {
+	[RG_PART_DEAD] = { "dead_letters", ROGER_URGENT, "given up", "given up" },
+	[RG_PART_OVERDUE] = { "overdue", ROGER_SOON, "late", "late" },
+	[RG_PART_WAKES] = { "failed_wakes", ROGER_SOON, "failed wake", "failed wakes" },
+	[RG_PART_REFUSED] = { "refused", ROGER_SOON, "refused", "refused" },
+	[RG_PART_LEASE] = { "lease", ROGER_SOON, "lease expired", "leases expired" },
+	[RG_PART_FULL] = { "full", ROGER_SOON, "issue full", "issues full" },
+	[RG_PART_BREAKER] = { "breaker", ROGER_SOON, "sender pauses", "senders pause" },
+	[RG_PART_RESULTS] = { "done_but_not_forwarded", ROGER_SOON, "result", "results" },
+	[RG_PART_NOTICES] = { "notices", ROGER_SOON, "came back", "came back" },
+	[RG_PART_RETIRED] = { "retired", ROGER_SOON, NULL, NULL },
+	[RG_PART_SESSIONS] = { "sessions", ROGER_SOON, "session at once", "sessions at once" },
+	[RG_PART_UNREAD] = { "unread", ROGER_NOTICE, "unread", "unread" },
+	[RG_PART_WAITING] = { "waiting", ROGER_NOTICE, "awaited", "awaited" },
+	[RG_PART_HELD] = { "held", ROGER_NOTICE, "in work", "in work" },
+};
+
+/* ----------------------------------------------------------------- boxes -- */
+
+struct rg_agent_mail *rg_causes_box(const struct rg_causes *causes, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < causes->boxes.count; i++)
+		if (rg_str_equal(causes->boxes.items[i].name, name))
+			return &causes->boxes.items[i];
+	return NULL;
+}
+
+int rg_causes_mail(struct rg_causes *causes, struct roger_str name, enum rg_part part,
+		   int64_t count, int64_t since_ms, struct rg_agent_mail **ret_box,
+		   struct roger_err *err)
+{
+	struct rg_agent_mail *box = rg_causes_box(causes, name);
+
+	if (!box) {
+		box = rg_arena_push(causes->arena, &causes->boxes.items, &causes->boxes.count,
+				    sizeof *box);
+		if (!box)
+			return rg_fail_memory(err);
+		box->name = name;
+		box->retired = rg_retired_find(&causes->retired, name);
+	}
+	box->parts[part] += count;
+	if (since_ms && (!box->since_ms || since_ms < box->since_ms))
+		box->since_ms = since_ms;
+	if (ret_box)
+		*ret_box = box;
+	return ROGER_OK;
+}
+
+/* ---------------------------------------------------------- dead letters -- */
+
+struct open_row {
+	struct roger_str id, owner;
+};
+struct open_rows {
+	struct rg_arena *arena;
+	struct open_row *items;
+	size_t count;
+	int64_t in_cycle, since_ms;
+};
+
+static int see_open(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct open_rows *open = context;
+	struct open_row *place;
+
+	if (!row) {
+		open->count = 0;
+		return ROGER_OK;
+	}
+	place = rg_arena_push(open->arena, &open->items, &open->count, sizeof *place);
+	return place && rg_arena_copy(open->arena, row->id, &place->id) &&
+			       rg_arena_copy(open->arena, row->actor, &place->owner)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int see_of_cycle(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct open_rows *open = context;
+
+	(void)err;
+	if (!row)
+		open->in_cycle = 0;
+	else if (row->kind == ROGER_EVENT_DEAD_LETTER && !(row->flags & RG_ROW_REPEAT) &&
+		 !open->in_cycle++)
+		open->since_ms = row->at_ms;
+	return ROGER_OK;
+}
+
+static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id, .states = true };
+	const struct roger_dead_letter *letter;
+	struct rg_query by_id = { .id_count = 1 };
+	struct roger_message_list there;
+	struct rg_records found;
+	struct rg_agent_mail *box;
+	int r;
+
+	r = rg_dead_letters_find(causes->roger, &query, causes->arena, &found, err);
+	if (r < 0 || !found.count || found.letters->delivered_at_ms ||
+	    found.letters->status != ROGER_UNDELIVERED)
+		return r;
+	letter = found.letters;
+	by_id.ids = &letter->message;
+	r = rg_causes_mail(causes, letter->to, RG_PART_DEAD, 1, letter->at_ms, &box, err);
+	if (r < 0 || (box->gone.length && box->spent.length))
+		return r;
+	r = rg_engine_find(causes->roger->engine, &by_id, causes->arena, &there, err);
+	if (r == ROGER_OK && !there.count)
+		box->gone = letter->id;
+	else if (r == ROGER_OK && there.items[0].dead_at_ms)
+		box->spent = letter->id;
+	return r;
+}
+
+static int look_at_alarm(struct rg_causes *causes, const struct open_rows *open,
+			 struct roger_err *err)
+{
+	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
+	const struct roger_str cycle = causes->reply->cycle;
+
+	if (!limit || open->in_cycle <= limit)
+		return ROGER_OK;
+	return rg_causes_add(
+		causes, ROGER_URGENT, "alarm",
+		(struct roger_concern){
+			.subject = cycle,
+			.count = open->in_cycle,
+			.since_ms = open->since_ms,
+			.words = rg_causes_print(causes, "alarm: %lld dead letters in cycle %.*s",
+						 (long long)open->in_cycle, RG_STR_ARGS(cycle)),
+			.next = rg_causes_print(causes, "roger dead --cycle %.*s",
+						RG_STR_ARGS(rg_causes_quote(causes, cycle))) },
+		err);
+}
+
+static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
+{
+	struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS, .open = ROGER_EVENT_DEAD_LETTER };
+	struct open_rows open = { .arena = causes->arena };
+	size_t i;
+	int r;
+
+	r = rg_engine_rows(causes->roger->engine, &rows, see_open, &open, err);
+	i = open.count > LETTERS_MAX ? open.count - LETTERS_MAX : 0;
+	for (; r == ROGER_OK && i < open.count; i++)
+		r = look_at_letter(causes, open.items[i].id, err);
+	rows.open = 0;
+	rows.cycle = causes->reply->cycle;
+	if (r == ROGER_OK)
+		r = rg_engine_rows(causes->roger->engine, &rows, see_of_cycle, &open, err);
+	return r < 0 ? r : look_at_alarm(causes, &open, err);
+}
+
+/* -------------------------------------------------------------- refusals -- */
+
+/* What a sender has stored since its first refusal that is open. */
+struct since {
+	struct roger_str from, peer, why;
+	struct roger_message_list later;
+	int64_t count, since_ms; /* of refusals that are about the sender */
+};
+struct sinces {
+	struct since *items;
+	size_t count;
+};
+
+static bool is_sent_after_all(const struct roger_attempt *refused,
+			      const struct roger_message_list *later)
+{
+	const struct roger_message *message;
+	char sha256[RG_SHA256_HEX_BYTES];
+	size_t i;
+
+	for (i = 0; i < later->count; i++) {
+		message = &later->items[i];
+		if (message->created_at_ms <= refused->at_ms)
+			continue;
+		if (rg_str_equal(message->key, refused->key))
+			return true;
+		if ((int64_t)message->content.length != refused->payload_bytes)
+			continue;
+		rg_sha256_hex(message->content, sha256);
+		if (rg_str_is(refused->payload_sha256, sha256))
+			return true;
+	}
+	return false;
+}
+
+/* What was sent after the first is after the others as well, unless the list was cut. */
+static int find_later(struct rg_causes *causes, struct sinces *sinces,
+		      const struct roger_attempt *refused, struct since **ret_since,
+		      struct roger_err *err)
+{
+	const struct rg_query query = { .from = refused->from,
+					.anywhere = true,
+					.since_ms = refused->at_ms + 1,
+					.limit = RG_PAGE_MAX };
+	struct since *since = NULL;
+	size_t i;
+
+	for (i = 0; i < sinces->count && !since; i++)
+		if (rg_str_equal(sinces->items[i].from, refused->from))
+			since = &sinces->items[i];
+	*ret_since = since;
+	if (since && since->later.count < RG_PAGE_MAX)
+		return ROGER_OK;
+	if (!since)
+		since = rg_arena_push(causes->arena, &sinces->items, &sinces->count, sizeof *since);
+	if (!since)
+		return rg_fail_memory(err);
+	since->from = refused->from;
+	*ret_since = since;
+	return rg_engine_find(causes->roger->engine, &query, causes->arena, &since->later, err);
+}
+
+/* A full, retired or silent recipient is what is wrong; else it is the sender's to mend. */
+static bool is_about_target(struct roger_str cause)
+{
+	return rg_str_is(cause, RG_CAUSE_FULL) || rg_str_is(cause, RG_CAUSE_RETIRED) ||
+	       rg_str_is(cause, RG_CAUSE_BREAKER);
+}
+
+/*
+ * A refusal is open until its sender has sent the same, with the same key or the same text, to
+ * whomever.  A person has seen it at once, and whoever retired sends nothing.
+ */
+static int judge_refused(struct rg_causes *causes, struct sinces *sinces,
+			 const struct open_row *row, struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_SENDS, .owner = row->owner, .id = row->id, .states = true
+	};
+	const struct roger_attempt *refused;
+	struct rg_records found;
+	struct since *since;
+	int r = rg_records_read(causes->roger, &query, causes->arena, &found, err);
+
+	if (r < 0 || !found.count || found.attempts->outcome != ROGER_ERROR ||
+	    found.attempts->pending)
+		return r;
+	refused = found.attempts;
+	if (rg_config_is_person(refused->from) || rg_retired_find(&causes->retired, refused->from))
+		return ROGER_OK;
+	r = find_later(causes, sinces, refused, &since, err);
+	if (r < 0 || is_sent_after_all(refused, &since->later))
+		return r;
+	if (is_about_target(refused->cause))
+		return rg_causes_mail(causes, refused->to, RG_PART_REFUSED, 1, refused->at_ms, NULL,
+				      err);
+	if (!since->count++)
+		since->since_ms = refused->at_ms;
+	since->peer = refused->to;
+	since->why = refused->cause;
+	return ROGER_OK;
+}
+
+static int say_refused(struct rg_causes *causes, const struct since *since, struct roger_err *err)
+{
+	return rg_causes_add(
+		causes, ROGER_SOON, "refused",
+		(struct roger_concern){
+			.subject = since->from,
+			.count = since->count,
+			.since_ms = since->since_ms,
+			.words =
+				since->count == 1
+					? rg_causes_print(
+						  causes, "%.*s could not send to %.*s: %.*s",
+						  RG_STR_ARGS(since->from),
+						  RG_STR_ARGS(since->peer), RG_STR_ARGS(since->why))
+					: rg_causes_print(
+						  causes,
+						  "%lld sends of %.*s were refused, the last to "
+						  "%.*s: %.*s",
+						  (long long)since->count, RG_STR_ARGS(since->from),
+						  RG_STR_ARGS(since->peer),
+						  RG_STR_ARGS(since->why)),
+			.next = rg_causes_print(
+				causes, "roger sends --from %.*s --outcome error --newest",
+				RG_STR_ARGS(rg_causes_quote(causes, since->from))) },
+		err);
+}
+
+/* Refusals of a day, of this cycle. */
+static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_row_query rows = { .log = RG_LOG_SENDS,
+					   .open = ROGER_EVENT_REFUSED,
+					   .cycle = causes->reply->cycle,
+					   .since_ms = causes->now_ms - refused_ms };
+	struct open_rows open = { .arena = causes->arena };
+	struct sinces sinces = { 0 };
+	size_t i;
+	int r = rg_engine_bring_sends_up(causes->roger->engine, false, err);
+
+	if (r == ROGER_OK)
+		r = rg_engine_rows(causes->roger->engine, &rows, see_open, &open, err);
+	i = open.count > REFUSED_MAX ? open.count - REFUSED_MAX : 0;
+	for (; r == ROGER_OK && i < open.count; i++)
+		r = judge_refused(causes, &sinces, &open.items[i], err);
+	for (i = 0; r == ROGER_OK && i < sinces.count; i++)
+		if (sinces.items[i].count)
+			r = say_refused(causes, &sinces.items[i], err);
+	return r;
+}
+
+/* ------------------------------------------------------ leases, deadlines -- */
+
+/* Of messages in the order of the journal: which lease no line has ended. */
+struct leases {
+	const int64_t *of;
+	size_t count, at;
+	bool held[ROWS_MAX];
+};
+
+static int see_claim(void *context, const struct rg_row *row, struct roger_err *err)
+{
+	struct leases *leases = context;
+
+	(void)err;
+	if (!row)
+		leases->at = 0;
+	if (!row || row->kind != ROGER_EVENT_CLAIMED)
+		return ROGER_OK;
+	while (leases->at < leases->count && leases->of[leases->at] < row->of)
+		leases->at++;
+	if (leases->at < leases->count)
+		leases->held[leases->at] = row->open;
+	return ROGER_OK;
+}
+
+/*
+ * A lease that is over, or beyond what it may take (taken while the clock was ahead, or
+ * under another configuration), is not in force: the mail is free, and nobody expects it.
+ */
+static int judge_leases(struct rg_causes *causes, const struct roger_message *messages,
+			size_t count, struct roger_err *err)
+{
+	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
+	int64_t of[ROWS_MAX];
+	struct leases leases = { .of = of, .count = count };
+	const struct rg_row_query rows = { .of = of, .of_count = count };
+	size_t i;
+	int r;
+
+	for (i = 0; i < count; i++)
+		of[i] = messages[i].position;
+	r = rg_engine_rows(causes->roger->engine, &rows, see_claim, &leases, err);
+	for (i = 0; r == ROGER_OK && i < count; i++)
+		if (leases.held[i])
+			r = rg_causes_mail(
+				causes, messages[i].to,
+				rg_message_claimed(&messages[i], causes->now_ms, longest_ms)
+					? RG_PART_HELD
+					: RG_PART_LEASE,
+				1, messages[i].created_at_ms, NULL, err);
+	return r;
+}
+
+static int judge_deadline(struct rg_causes *causes, const struct roger_message *message,
+			  struct roger_err *err)
+{
+	if (!message->confirm_by_ms)
+		return ROGER_OK;
+	return rg_causes_mail(causes, message->to,
+			      message->confirm_by_ms <= causes->now_ms ? RG_PART_OVERDUE
+								       : RG_PART_WAITING,
+			      1, message->created_at_ms, NULL, err);
+}
+
+static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
+{
+	struct rg_query query = { .limit = WAITING_MAX };
+	struct roger_message_list found;
+	struct roger_message *items;
+	struct roger_strs ids;
+	size_t count = 0, i, some;
+	int r;
+
+	r = rg_engine_overdue(causes->roger->engine, INT64_MAX, WAITING_MAX, causes->arena, &ids,
+			      err);
+	if (r < 0 || !ids.count)
+		return r;
+	query.ids = ids.items;
+	query.id_count = ids.count;
+	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
+	items = (struct roger_message *)(uintptr_t)found.items;
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		if (items[i].read || items[i].archived_at_ms)
+			continue;
+		r = judge_deadline(causes, &items[i], err);
+		if (items[i].claimed_until_ms)
+			items[count++] = items[i];
+	}
+	for (i = 0; r == ROGER_OK && i < count; i += some) {
+		some = count - i < ROWS_MAX ? count - i : ROWS_MAX;
+		r = judge_leases(causes, items + i, some, err);
+	}
+	return r;
+}
+
+static int look_at_breakers(struct rg_causes *causes, struct roger_err *err)
+{
+	struct rg_breakers breakers;
+	size_t i;
+	int r = rg_breakers_find(causes->roger, causes->arena, &breakers, err);
+
+	for (i = 0; r == ROGER_OK && i < breakers.count; i++)
+		r = rg_causes_mail(causes, breakers.items[i].target, RG_PART_BREAKER, 1, 0, NULL,
+				   err);
+	return r;
+}
+
+/* ---------------------------------------------------------------- unread -- */
+
+static int compare_unread(const void *a, const void *b)
+{
+	const struct roger_agent *const *x = a, *const *y = b;
+
+	return ((*x)->unread < (*y)->unread) - ((*x)->unread > (*y)->unread);
+}
+
+/* What roger told it, by the key of such a message. */
+static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+{
+	const struct rg_query query = {
+		.from = RG_STR("roger"), .to = box->name, .unread = true, .limit = NOTICES_MAX
+	};
+	static const char mark[] = ":notice:";
+	struct roger_message_list found;
+	size_t i;
+	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
+
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		box->parts[RG_PART_NOTICES] +=
+			found.items[i].key.length &&
+			memmem(found.items[i].key.data, found.items[i].key.length, mark,
+			       sizeof mark - 1);
+	return r;
+}
+
+static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
+		      struct roger_err *err)
+{
+	/* With a time it is asked of the tables, which find one without reading many. */
+	const struct rg_query query = {
+		.to = agent->name, .unread = true, .since_ms = 1, .limit = 1
+	};
+	struct roger_message_list found;
+	struct rg_agent_mail *box;
+	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
+
+	if (r < 0)
+		return r;
+	r = rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread,
+			   found.count ? found.items[0].created_at_ms : causes->now_ms, &box, err);
+	if (r < 0)
+		return r;
+	box->oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
+	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
+	return count_notices(causes, box, err);
+}
+
+/* Whose names are near to one that only ever got mail: those that are no such name. */
+static int find_slips(struct rg_causes *causes, const struct roger_agent_list *agents,
+		      const struct rg_names *ghosts, struct roger_err *err)
+{
+	struct rg_names real = { .arena = causes->arena };
+	size_t i;
+
+	for (i = 0; i < agents->count; i++)
+		if (agents->items[i].sent && !rg_names_have(ghosts, agents->items[i].name) &&
+		    !rg_retired_find(&causes->retired, agents->items[i].name) &&
+		    !rg_names_add(&real, agents->items[i].name))
+			return rg_fail_memory(err);
+	for (i = 0; i < causes->boxes.count; i++)
+		if (causes->boxes.items[i].ghost && !causes->boxes.items[i].retired)
+			causes->boxes.items[i].near =
+				rg_nearest_of(rg_names_list(&real), causes->boxes.items[i].name);
+	return ROGER_OK;
+}
+
+/* What is not known of those boxes by now: whether each ever looked, and when. */
+static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *agents,
+		       struct roger_err *err)
+{
+	struct roger_agent_list judged = { 0 };
+	struct rg_names ghosts = { 0 };
+	struct roger_agent *place;
+	struct rg_agent_mail *box;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < agents->count && r == ROGER_OK; i++) {
+		box = rg_causes_box(causes, agents->items[i].name);
+		if (!box)
+			continue;
+		place = rg_arena_push(causes->arena, &judged.items, &judged.count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = agents->items[i];
+		r = rg_agents_last_look(causes->roger, place, causes->arena, err);
+		box->looked_ms = place->last_looked_at_ms;
+	}
+	if (r == ROGER_OK)
+		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
+	for (i = 0; r == ROGER_OK && i < causes->boxes.count; i++)
+		causes->boxes.items[i].ghost = rg_names_have(&ghosts, causes->boxes.items[i].name);
+	return r < 0 || !ghosts.count ? r : find_slips(causes, agents, &ghosts, err);
+}
+
+static int look_at_unread(struct rg_causes *causes, const struct roger_agent_list *agents,
+			  struct roger_err *err)
+{
+	const struct roger_agent **full =
+		rg_arena_get(causes->arena, (agents->count + 1) * sizeof *full);
+	size_t count = 0, i;
+	int r = ROGER_OK;
+
+	if (!full)
+		return rg_fail_memory(err);
+	for (i = 0; i < agents->count; i++) {
+		causes->reply->unread += agents->items[i].unread;
+		if (agents->items[i].unread > 0)
+			full[count++] = &agents->items[i];
+	}
+	if (count)
+		qsort(full, count, sizeof *full, compare_unread);
+	for (i = 0; i < count && i < MAILBOXES_MAX && r == ROGER_OK; i++)
+		r = add_unread(causes, full[i], err);
+	if (r < 0 || count <= MAILBOXES_MAX)
+		return r;
+	count -= MAILBOXES_MAX;
+	return rg_causes_add(causes, ROGER_NOTICE, "mail",
+			     (struct roger_concern){ .count = (int64_t)count,
+						     .words = rg_causes_print(
+							     causes, "%zu more agent%s unread mail",
+							     count, count == 1 ? " has" : "s have"),
+						     .next = RG_STR("roger agents") },
+			     err);
+}
+
+/* ------------------------------------------------------------------ room -- */
+
+static int say_full_issue(struct rg_causes *causes, struct roger_str issue, int64_t unread,
+			  struct roger_err *err)
+{
+	return rg_causes_add(
+		causes, ROGER_SOON, "full",
+		(struct roger_concern){
+			.subject = issue,
+			.count = unread,
+			.words = rg_causes_print(causes,
+						 "issue %.*s is full: %lld unread, and what is "
+						 "sent in it is refused",
+						 RG_STR_ARGS(issue), (long long)unread),
+			.next = rg_causes_print(causes, "roger list --unread --issue %.*s",
+						RG_STR_ARGS(rg_causes_quote(causes, issue))) },
+		err);
+}
+
+/* What is unread leaves no room: the next message is refused.  to "": in the whole issue. */
+static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, struct roger_str to,
+			   int64_t limit, struct roger_err *err)
+{
+	const struct rg_query query = { .issue = issue, .to = to, .unread = true };
+	struct rg_engine *engine = causes->roger->engine;
+	struct roger_message_list found = { 0 };
+	struct rg_agent_mail *box;
+	int64_t unread;
+	int r;
+
+	if (!rg_engine_may_hold(engine, issue, to, limit))
+		return ROGER_OK;
+	r = rg_engine_count(engine, &query, &unread, err);
+	/* What was written to its recipient's file makes room, too. */
+	if (r == ROGER_OK && unread >= limit && causes->roger->workspace->config->file_only.count)
+		r = rg_engine_find(engine, &query, causes->arena, &found, err);
+	while (found.count > 0)
+		unread -= found.items[--found.count].handed_at_ms != 0;
+	if (r < 0 || unread < limit)
+		return r;
+	if (!to.length)
+		return say_full_issue(causes, issue, unread, err);
+	r = rg_causes_mail(causes, to, RG_PART_FULL, 1, 0, &box, err);
+	if (r == ROGER_OK)
+		box->issue = issue;
+	return r;
+}
+
+/* Only where enough is unread at all is every issue asked for; who retired gets nothing anyway. */
+static int look_at_room(struct rg_causes *causes, const struct roger_agent_list *agents,
+			struct roger_err *err)
+{
+	const struct rg_config *config = causes->roger->workspace->config;
+	struct roger_strs issues;
+	size_t i, k;
+	int r;
+
+	if (causes->reply->unread < config->messages_per_issue_phase_max &&
+	    causes->reply->unread < config->messages_per_issue_max)
+		return ROGER_OK;
+	r = rg_engine_issues(causes->roger->engine, causes->arena, &issues, err);
+	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
+		if (causes->reply->unread >= config->messages_per_issue_max)
+			r = look_at_room_of(causes, issues.items[i], RG_STR(""),
+					    config->messages_per_issue_max, err);
+		for (k = 0; k < agents->count && r == ROGER_OK; k++)
+			if (agents->items[k].unread >= config->messages_per_issue_phase_max &&
+			    !rg_retired_find(&causes->retired, agents->items[k].name))
+				r = look_at_room_of(causes, issues.items[i], agents->items[k].name,
+						    config->messages_per_issue_phase_max, err);
+	}
+	return r;
+}
+
+/* -------------------------------------------------------- wakes, sessions -- */
+
+/* Attempts to wake an agent with mail that failed since it looked last, up to one that did not. */
+static int look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
+					    .owner = box->name,
+					    .step = rg_note_step_name(RG_STEP_WAKE),
+					    .since_ms = box->looked_ms > box->oldest_ms
+								? box->looked_ms
+								: box->oldest_ms,
+					    .newest = true,
+					    .limit = WAKES_MAX };
+	struct rg_log_entries found;
+	struct rg_note note;
+	size_t i;
+	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
+
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		r = rg_note_read(found.items[i].text, causes->arena, &note, err);
+		if (r < 0 || note.entry.status != ROGER_FAILURE)
+			break;
+		if (!box->parts[RG_PART_WAKES]++)
+			box->failed = note.entry.message;
+	}
+	return r;
+}
+
+/* One session, then another, then the first again: both live, and take each other's mail. */
+static int look_at_sessions(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
+					    .step = rg_note_step_name(RG_STEP_SESSION),
+					    .since_ms = causes->now_ms - forgotten_ms,
+					    .newest = true,
+					    .limit = SESSIONS_MAX };
+	struct rg_log_entries found;
+	struct rg_note *notes;
+	struct rg_agent_mail *box;
+	size_t i, j, k;
+	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
+
+	if (r < 0 || found.count < 3)
+		return r;
+	notes = rg_arena_get(causes->arena, found.count * sizeof *notes);
+	if (!notes)
+		return rg_fail_memory(err);
+	for (i = 0; i < found.count && r == ROGER_OK; i++)
+		r = rg_note_read(found.items[i].text, causes->arena, &notes[i], err);
+	for (i = 0; i < found.count && r == ROGER_OK; i++) {
+		for (j = i + 1; j < found.count && !rg_str_equal(notes[j].agent, notes[i].agent);)
+			j++;
+		for (k = j + 1; k < found.count && !rg_str_equal(notes[k].agent, notes[i].agent);)
+			k++;
+		box = rg_causes_box(causes, notes[i].agent);
+		if (k >= found.count || !rg_str_equal(notes[i].session, notes[k].session) ||
+		    rg_str_equal(notes[i].session, notes[j].session) ||
+		    (box && box->parts[RG_PART_SESSIONS]))
+			continue;
+		r = rg_causes_mail(causes, notes[i].agent, RG_PART_SESSIONS, 2,
+				   notes[k].entry.at_ms, NULL, err);
+	}
+	return r;
+}
+
+int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
+{
+	static int (*const looks[])(struct rg_causes *,
+				    struct roger_err *) = { look_at_letters, look_at_waiting,
+							    look_at_breakers, look_at_refused,
+							    look_at_sessions };
+	struct roger_agent_list agents;
+	struct rg_agent_mail *box;
+	size_t i;
+	int r = rg_engine_agents(causes->roger->engine, causes->arena, &agents, err);
+
+	causes->reply->agents = (int64_t)agents.count;
+	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
+		r = looks[i](causes, err);
+	if (r == ROGER_OK)
+		r = look_at_unread(causes, &agents, err);
+	if (r == ROGER_OK)
+		r = look_at_room(causes, &agents, err);
+	if (r == ROGER_OK)
+		r = judge_boxes(causes, &agents, err);
+	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++) {
+		box = &causes->boxes.items[i];
+		if (box->oldest_ms && rg_config_wake(causes->roger->workspace->config, box->name))
+			r = look_at_wakes(causes, box, err);
+	}
+	return r;
+}
+
+/* ----------------------------------------------------------------- words -- */
+
+/* How it is with the agent itself. */
+static void print_state(const struct rg_causes *causes, const struct rg_agent_mail *box,
+			struct rg_buf *out)
+{
+	char span[32];
+
+	rg_buf_add_str(out, box->name);
+	if (box->retired) {
+		rg_buf_add_text(out, " is retired");
+	} else if (rg_config_is_person(box->name)) {
+		rg_buf_add_text(out, " has mail");
+	} else if (box->ghost) {
+		rg_buf_add_text(out, " never looked at its mail");
+	} else if (box->looked_ms) {
+		rg_clock_print_span(
+			causes->now_ms > box->looked_ms ? causes->now_ms - box->looked_ms : 0,
+			span);
+		rg_buf_printf(out,
+			      box->oldest_ms > box->looked_ms ? " has not looked for %s"
+							      : " looked %s ago",
+			      span);
+	} else if (box->oldest_ms) {
+		rg_buf_add_text(out, " has not looked yet");
+	}
+}
+
+static void print_part(const struct rg_agent_mail *box, enum rg_part part, struct rg_buf *out)
+{
+	const int64_t count = box->parts[part];
+
+	if (part == RG_PART_WAKES)
+		rg_buf_printf(out, "its wake command fails (%.*s)", RG_STR_ARGS(box->failed));
+	else if (part == RG_PART_FULL && count == 1)
+		rg_buf_printf(out, "full in %.*s", RG_STR_ARGS(box->issue));
+	else
+		rg_buf_printf(out, "%lld %s", (long long)count,
+			      count == 1 ? parts[part].one : parts[part].many);
+}
+
+struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+	struct roger_str words = { "", 0 };
+	const char *between = ": ";
+	size_t i;
+
+	print_state(causes, box, &out);
+	for (i = 0; i < RG_PARTS; i++) {
+		if (!box->parts[i] || !parts[i].one)
+			continue;
+		rg_buf_add_text(&out, between);
+		if (out.length > WORDS_BYTES && i < RG_PART_HELD) {
+			rg_buf_add_text(&out, "...");
+			break;
+		}
+		print_part(box, (enum rg_part)i, &out);
+		between = ", ";
+	}
+	causes->failed |= !rg_arena_keep(causes->arena, &out, &words);
+	return words;
+}
+
+static bool has_only(const struct rg_agent_mail *box, enum rg_part part)
+{
+	size_t i;
+
+	for (i = 0; i < RG_PARTS; i++)
+		if (box->parts[i] && i != (size_t)part)
+			return false;
+	return box->parts[part] > 0;
+}
+
+/* It returns at once, and takes nothing from anybody. */
+struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_agent_mail *box)
+{
+	const struct rg_config *config = causes->roger->workspace->config;
+	const struct roger_str name = rg_causes_quote(causes, box->name);
+
+	if (box->gone.length)
+		return rg_causes_print(causes, "roger dead stale %.*s", RG_STR_ARGS(box->gone));
+	if (box->spent.length)
+		return rg_causes_print(causes, "roger dead redeliver %.*s",
+				       RG_STR_ARGS(box->spent));
+	if (rg_config_is_person(box->name))
+		return RG_STR("roger inbox --as " RG_PERSON);
+	if (has_only(box, RG_PART_REFUSED))
+		return rg_causes_print(causes, "roger sends --to %.*s --outcome error --newest",
+				       RG_STR_ARGS(name));
+	if (has_only(box, RG_PART_SESSIONS))
+		return rg_causes_print(causes, "roger timeline --agent %.*s", RG_STR_ARGS(name));
+	if (box->parts[RG_PART_RETIRED])
+		return rg_causes_print(causes, "roger archive --unread --to %.*s --reason TEXT",
+				       RG_STR_ARGS(name));
+	if (box->parts[RG_PART_WAKES])
+		return rg_causes_print(causes, "roger wake --test %.*s", RG_STR_ARGS(name));
+	if (box->parts[RG_PART_FULL] == 1)
+		return rg_causes_print(causes, "roger list --unread --issue %.*s --to %.*s",
+				       RG_STR_ARGS(rg_causes_quote(causes, box->issue)),
+				       RG_STR_ARGS(name));
+	if (rg_config_is_file_only(config, box->name))
+		return RG_STR("roger bridge --once");
+	return rg_causes_print(causes, "roger list --unread --to %.*s", RG_STR_ARGS(name));
+}
+
+/* -------------------------------------------------------------- concerns -- */
+
+static enum roger_urgency urgency_of(const struct rg_causes *causes,
+				     const struct rg_agent_mail *box)
+{
+	enum roger_urgency urgency = ROGER_NOTICE;
+	size_t i;
+
+	if ((box->oldest_ms && causes->now_ms - box->oldest_ms > forgotten_ms) ||
+	    rg_config_is_person(box->name))
+		urgency = ROGER_SOON;
+	for (i = 0; i < RG_PARTS; i++)
+		if (box->parts[i] && parts[i].urgency < urgency)
+			urgency = parts[i].urgency;
+	return urgency;
+}
+
+static int list_parts(const struct rg_causes *causes, const struct rg_agent_mail *box,
+		      struct roger_figure_list *ret_list, struct roger_err *err)
+{
+	struct roger_figure *items = rg_arena_get(causes->arena, RG_PARTS * sizeof *items);
+	size_t count = 0, i;
+
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < RG_PARTS; i++)
+		if (box->parts[i])
+			items[count++] =
+				(struct roger_figure){ rg_str(parts[i].kind), box->parts[i] };
+	*ret_list = (struct roger_figure_list){ items, count };
+	return ROGER_OK;
+}
+
+static int say_box(struct rg_causes *causes, const struct rg_agent_mail *box, struct roger_err *err)
+{
+	struct roger_concern concern = { .subject = box->name,
+					 .count = box->parts[RG_PART_UNREAD],
+					 .since_ms = box->since_ms,
+					 .words = rg_agent_mail_words(causes, box),
+					 .next = rg_agent_mail_next(causes, box) };
+	size_t i;
+	int r = list_parts(causes, box, &concern.parts, err);
+
+	for (i = 0; i < RG_PARTS && !concern.count; i++)
+		concern.count = box->parts[i];
+	return r < 0 ? r : rg_causes_add(causes, urgency_of(causes, box), "mail", concern, err);
+}
+
+/* Probable slips of names are one concern. */
+static int say_slips(struct rg_causes *causes, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 4096 };
+	const struct rg_agent_mail *box, *first = NULL;
+	struct roger_concern concern = { 0 };
+	struct rg_agent_mail all = { .since_ms = 0 };
+	size_t i, k;
+	int r;
+
+	for (i = 0; i < causes->boxes.count; i++) {
+		box = &causes->boxes.items[i];
+		if (!box->near.length)
+			continue;
+		first = first ? first : box;
+		for (k = 0; k < RG_PARTS; k++)
+			all.parts[k] += box->parts[k];
+		if (!concern.since_ms || box->since_ms < concern.since_ms)
+			concern.since_ms = box->since_ms;
+		if (concern.count++ < SLIPS_MAX)
+			rg_buf_printf(&names, "%s%.*s (%.*s)", names.length ? ", " : "",
+				      RG_STR_ARGS(box->name), RG_STR_ARGS(box->near));
+	}
+	if (!first)
+		return ROGER_OK;
+	concern.subject = first->name;
+	concern.words = rg_causes_print(
+		causes, "%lld name%s like %s: %.*s%s", (long long)concern.count,
+		concern.count == 1 ? " looks" : "s look", concern.count == 1 ? "a slip" : "slips",
+		RG_STR_ARGS(rg_buf_str(&names)), concern.count > SLIPS_MAX ? ", ..." : "");
+	concern.next = rg_causes_print(causes, "roger agents retire %.*s --to %.*s",
+				       RG_STR_ARGS(rg_causes_quote(causes, first->name)),
+				       RG_STR_ARGS(rg_causes_quote(causes, first->near)));
+	causes->failed |= names.failed;
+	r = list_parts(causes, &all, &concern.parts, err);
+	return r < 0 ? r : rg_causes_add(causes, ROGER_SOON, "slips", concern, err);
+}
+
+static int compare_boxes(const void *a, const void *b)
+{
+	const struct rg_agent_mail *x = a, *y = b;
+
+	return (x->since_ms > y->since_ms) - (x->since_ms < y->since_ms);
+}
+
+int rg_causes_say_mail(struct rg_causes *causes, struct roger_err *err)
+{
+	size_t i;
+	int r;
+
+	if (causes->boxes.count)
+		qsort(causes->boxes.items, causes->boxes.count, sizeof *causes->boxes.items,
+		      compare_boxes);
+	r = say_slips(causes, err);
+	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++)
+		if (!causes->boxes.items[i].near.length)
+			r = say_box(causes, &causes->boxes.items[i], err);
+	return r;
+}

@@ -1,0 +1,122 @@
+/* why: what a message, a run or an agent waits for, in one sentence, and what to do. */
+#include "ops/address.h"
+#include "ops/keys/attempt.h"
+#include "ops/mail/agents.h"
+#include "ops/proof/causes.h"
+
+#include <stdio.h>
+
+struct asking {
+	struct roger_why_reply *reply;
+	struct rg_causes causes;
+	struct roger_status_reply now;
+};
+
+static int about_agent(struct asking *asking, struct roger_str name, struct roger_err *err)
+{
+	struct rg_causes *causes = &asking->causes;
+	struct roger_why_reply *reply = asking->reply;
+	const struct roger_retired *retired = rg_retired_find(&causes->retired, name);
+	const struct rg_agent_mail *box = rg_causes_box(causes, name);
+	struct roger_agent agent = { .name = name, .received = 1 };
+	struct roger_str why = { "", 0 };
+	char span[32];
+	int r = ROGER_OK;
+
+	reply->subject = ROGER_WHY_AGENT;
+	if (retired && !rg_agents_why_retired(retired, causes->arena, &why))
+		return rg_fail_memory(err);
+	if (box) {
+		reply->words = rg_agent_mail_words(causes, box);
+		reply->next = rg_agent_mail_next(causes, box);
+	} else {
+		r = rg_agents_last_look(causes->roger, &agent, causes->arena, err);
+		rg_clock_print_span(causes->now_ms > agent.last_looked_at_ms
+					    ? causes->now_ms - agent.last_looked_at_ms
+					    : 0,
+				    span);
+		reply->words = rg_causes_print(
+			causes, "%.*s has no unread mail%s%s%s", RG_STR_ARGS(name),
+			agent.last_looked_at_ms ? "; it looked " : "",
+			agent.last_looked_at_ms ? span : "", agent.last_looked_at_ms ? " ago" : "");
+	}
+	if (why.length)
+		reply->words = rg_causes_print(causes, "%.*s; %.*s", RG_STR_ARGS(reply->words),
+					       RG_STR_ARGS(why));
+	return r;
+}
+
+static int about_run(struct asking *asking, struct roger_str run, struct roger_err *err)
+{
+	struct roger_why_reply *reply = asking->reply;
+
+	reply->subject = ROGER_WHY_RUN;
+	return rg_causes_run(&asking->causes, run, &reply->words, &reply->next, err);
+}
+
+/* What trace says of it, and what its recipient's mail says is to be done. */
+static int about_message(struct asking *asking, const struct roger_trace *trace)
+{
+	struct rg_causes *causes = &asking->causes;
+	struct roger_why_reply *reply = asking->reply;
+	const struct rg_agent_mail *box = rg_causes_box(causes, trace->to);
+	const bool waits = trace->reached != ROGER_STEP_READ &&
+			   trace->reached != ROGER_STEP_ACKNOWLEDGED &&
+			   trace->reached != ROGER_STEP_ARCHIVED;
+
+	reply->subject = ROGER_WHY_MESSAGE;
+	reply->what = trace->id;
+	reply->words = rg_causes_print(
+		causes, "%.*s#%lld to %.*s: %.*s%s%.*s%s", RG_STR_ARGS(trace->from),
+		(long long)trace->seq, RG_STR_ARGS(trace->to), RG_STR_ARGS(trace->summary),
+		waits && box && box->failed.length ? "; its wake command fails (" : "",
+		RG_STR_ARGS(waits && box ? box->failed : RG_STR("")),
+		waits && box && box->failed.length ? ")" : "");
+	if (waits && box)
+		reply->next = rg_agent_mail_next(causes, box);
+	return ROGER_OK;
+}
+
+/* The message that was meant, as trace knows it; *ret_trace NULL: none. */
+static int find_message(struct roger *roger, const struct roger_why_request *request,
+			struct roger_trace_reply *reply, struct roger_err *err)
+{
+	const struct roger_trace_request typed = { .ids = { &request->what, 1 },
+						   .agent = request->agent };
+	const void *resolved = &typed;
+	int r = rg_address_resolve(roger, &rg_op_trace, &typed, reply->memory, &resolved, err);
+
+	return r < 0 ? r : rg_verb_trace(roger, resolved, reply, err);
+}
+
+int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
+		struct roger_why_reply *reply, struct roger_err *err)
+{
+	struct asking asking = { .reply = reply, .now.memory = reply->memory };
+	struct roger_trace_reply traces = { .memory = reply->memory };
+	const struct roger_str what = request->what;
+	struct roger_str text = { NULL, 0 };
+	int r = ROGER_OK;
+
+	reply->what = what;
+	r = rg_causes_find(&asking.causes, roger, &asking.now, err);
+	if (r == ROGER_OK && rg_name_valid(what))
+		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
+	if (r < 0)
+		return r;
+	if (text.data)
+		r = about_run(&asking, what, err);
+	else if (rg_name_valid(what) &&
+		 (rg_engine_knows(roger->engine, what) || rg_causes_box(&asking.causes, what)))
+		r = about_agent(&asking, what, err);
+	else
+		r = find_message(roger, request, &traces, err);
+	if (r == ROGER_OK && traces.traces.count)
+		r = about_message(&asking, &traces.traces.items[0]);
+	if (r == ROGER_ENOENT)
+		return rg_fail_member(err, ROGER_ENOENT, "what",
+				      "what: no message, key, run or agent '%.*s'; `roger list`, "
+				      "`roger runs` and `roger agents` show them",
+				      RG_STR_ARGS(what));
+	return r < 0 || !asking.causes.failed ? r : rg_fail_memory(err);
+}

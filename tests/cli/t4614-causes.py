@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Troubles, each in a workspace of its own: status names each as one cause, in at most 12 lines of
+80 columns; the command that it advises returns at once, reads nobody's mail and loses none; and when
+those have done what is theirs, all is quiet.
+
+    ROGER=build/roger python3 tests/cli/t4614-causes.py
+"""
+# runner: timeout 300
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import lib_tap
+
+ROGER = os.path.abspath(os.environ["ROGER"])
+HERE = Path.cwd() / "t4614"
+ENV = {name: value for name, value in os.environ.items() if not name.startswith(("ROGER", "XDG", "CLICOLOR"))}
+ENV |= {"HOME": str(HERE / "home"), "XDG_STATE_HOME": str(HERE / "state"), "XDG_RUNTIME_DIR": str(HERE / "run"), "ROGER": ROGER, "ROGER_TRUST_COMMANDS": "1"}
+
+
+class Place:
+    """A workspace, and what agents do in it."""
+
+    def __init__(self, name, config=""):
+        self.root = HERE / name.replace(" ", "-")
+        self.root.mkdir(parents=True)
+        self.run("init")
+        self.data = self.root / ".roger"
+        if config:
+            (self.data / "config.yaml").write_text(config)
+
+    def run(self, *words, text=None, **env):
+        return subprocess.run([ROGER, *words], cwd=self.root, env={**ENV, **env}, input=text or "", capture_output=True, text=True, timeout=60)
+
+    def json(self, *words):
+        return json.loads(self.run(*words, "--json").stdout)
+
+    def send(self, sender, to, text, *words):
+        return self.run("send", "--as", sender, "--new", to, text, "--print", "id", *words).stdout.strip()
+
+    def status(self):
+        return self.json("status")["concerns"]
+
+    def read(self, *agents):
+        for agent in agents:
+            self.run("receive", "--as", agent, "--limit", "100")
+
+    def kinds(self):
+        """Each cause, and each part of an agent's mail, with whom it is about."""
+        return {(c["kind"], c.get("subject")) for c in self.status()} | {(p["name"], c.get("subject")) for c in self.status() for p in c.get("parts", [])}
+
+
+def waiting_text(p):
+    folder = p.data / "triggers"
+    folder.mkdir(exist_ok=True)
+    (folder / "bob.txt").write_text("(AMY #1): hello")
+    os.utime(folder / "bob.txt", (time.time() - 60,) * 2)
+
+
+def failing_wakes(p):
+    p.send("amy", "bob", "hi")
+    p.run("wake", "--once")
+
+
+def two_sessions(p):
+    for session in ("one", "two", "one"):
+        p.run("arrive", session, "--as", "bob", "--tool", "claude")
+
+
+def refused_work(outcome):
+    def plant(p):
+        p.run("ack", p.send("amy", "bob", "do it"), "--as", "bob", "--outcome", outcome, "--note", "no disk")
+    return plant
+
+
+def key_again(p):
+    for text in ("one", "other"):
+        p.run("send", "--as", "amy", "--new", "bob", text, "--key", "t:escalation:1")
+    p.read("bob")
+
+
+def clock_back(p):
+    p.send("amy", "bob", "hi")
+    p.read("bob")
+    now = int(time.time() * 1000)
+    line = {"id": f"msg-{now}-abc", "issue_id": "app", "from_phase": "amy", "to_phase": "bob", "run_counter": 1, "message_type": "context", "content": "x",
+            "metadata": None, "read": True, "created_at": now + 7200000, "read_at": now + 7200001}
+    with open(p.data / "messages.jsonl", "a", encoding="utf-8") as journal:
+        journal.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def killer_task(p):
+    p.send("amy", "bob", "boom")
+    for _ in range(3):
+        p.run("claim", "--as", "bob", "--worker", "w1", "--lease", "1ms")
+        time.sleep(0.01)
+    p.run("claim", "--as", "bob", "--worker", "w1")
+
+
+def slip(p):
+    p.send("amy", "test", "one")
+    p.send("test", "amy", "two")
+    p.read("test", "amy")
+    p.send("amy", "tset", "three")
+
+
+def failing_runs(p):
+    for n in range(4):
+        p.run("run", "--as", "lead", "--run", f"build-{n}", "--", "sh", "-c", "echo FATAL: no space >&2; exit 3")
+    p.read("lead")
+
+
+def overdue_run(p):
+    p.run("dispatch", "late-1", "--as", "lead", "--within", "1s")
+    time.sleep(1.1)
+
+
+def unread_result(p):
+    p.run("dispatch", "job-1", "--as", "lead")
+    p.run("complete", "job-1", "--result", "done")
+
+
+def full_box(p):
+    for n in range(3):
+        p.send("amy", "bob", f"text {n}")
+
+
+def retired_target(p):
+    p.send("amy", "bob", "hi")
+    p.read("bob")
+    p.run("agents", "retire", "bob")
+    p.send("amy", "bob", "again")
+
+
+def too_long(p):
+    p.send("amy", "bob", "x" * 200)
+
+
+def dead_letter(p):
+    p.send("amy", "bob", "hi", "--key", "t:ask:1", "--confirm", "read", "--within", "1ms")
+
+
+def two_damages(p):
+    for n in range(4):
+        p.send("amy", "bob", f"text {n}")
+    p.read("bob")
+    journal = p.data / "messages.jsonl"
+    lines = journal.read_bytes().split(b"\n")
+    for n in (0, 2):
+        lines[n] = lines[n].replace(b"text ", b"TEXT ")
+    journal.write_bytes(b"\n".join(lines))
+    p.run("verify")
+
+
+def stray(p):
+    p.send("amy", "bob", "hi")
+    p.read("bob")
+    with open(p.data / "messages.jsonl", "a", encoding="utf-8") as journal:
+        journal.write("no json\n")
+
+
+def bad_document(p):
+    folder = p.data / "state/subagent-delivery-watchdog"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bad.json").write_text("{")
+
+
+def question(p):
+    p.send("amy", "human", "which port?")
+    p.send("amy", "bob", "hi", "--key", "t:ask:1", "--confirm", "read", "--within", "1ms")
+
+
+def skipped(p):
+    (p.data / "triggers").mkdir(exist_ok=True)
+    (p.data / "triggers/bob.txt").write_text("(NOBODY-HERE #1): ")
+    folder = p.data / "triggers/.skipped"
+    folder.mkdir()
+    (folder / "1-0123456789abcdef-0.bob.txt").write_text("(AMY #1): old")
+    (p.data / "triggers/bob.txt").unlink()
+    p.send("amy", "bob", "hi")
+    p.read("bob")
+
+
+def breaker(p):
+    for n in range(3):
+        p.send("amy", "bob", "hi", "--key", f"t{n}:ask:1", "--confirm", "read", "--within", "1ms")
+
+
+WAKE = "wake: {after: 0s, agents: {bob: ['sh', '-c', 'exit 7']}}\n"
+ONE = "retries: {max_attempts: 1}\n"
+# What is planted; how it is named, and of whom; a word of its sentence; its configuration; who reads afterwards ("-": only time helps).
+TROUBLES = {
+    "a text that nobody takes in": (waiting_text, ("triggers", "bob.txt"), "1 text waits", "", "bob"),
+    "nobody wakes": (lambda p: None, ("chores", "wake"), "nobody wakes agents", WAKE, ""),
+    "wakes that fail": (failing_wakes, ("failed_wakes", "bob"), r"its wake command fails \(.*7", WAKE, "bob"),
+    "two sessions": (two_sessions, ("sessions", "bob"), "2 sessions at once", "", "-"),
+    "rejected work": (refused_work("rejected"), ("notices", "amy"), "1 came back", "", "amy"),
+    "blocked work": (refused_work("blocked"), ("notices", "amy"), "1 came back", "", "amy"),
+    "a key for another text": (key_again, ("keys", "amy"), "used a key again", "", "send"),
+    "a clock that went back": (clock_back, ("clock", None), "the clock went back", "", "-"),
+    "a task that kills": (killer_task, ("dead_letters", "bob"), "1 given up", "", "bob amy"),
+    "a slip": (slip, ("slips", "tset"), r"looks like a slip: tset \(test\)", "", "test"),
+    "runs that fail alike": (failing_runs, ("blocked", "build-3"), '4 of 4 runs build-.*: failed: exit 3, last line "FATAL: no space"', "", ""),
+    "an overdue run": (overdue_run, ("suspect_delivery_failure", "late-1"), "overdue by", "watchdog: {max_recoveries: 1, recovery_cooldown: 0s}\n", "late-1 lead"),
+    "a result that nobody read": (unread_result, ("done_but_not_forwarded", "lead"), "1 result", "", "lead"),
+    "a full mailbox": (full_box, ("full", "bob"), "1 refused, full in general", "size_limits: {max_messages_per_issue_phase: 2}\n", "bob resend bob"),
+    "mail to somebody retired": (retired_target, ("refused", "bob"), "is retired: 1 refused", "", "elsewhere carl"),
+    "a text that is too long": (too_long, ("refused", "amy"), "could not send to bob: text too long", "size_limits: {max_content_length: 100}\n", "-"),
+    "a dead letter": (dead_letter, ("dead_letters", "bob"), "1 given up, 1 late", ONE, "bob"),
+    "two damaged places": (two_damages, ("damage", "messages.jsonl:1"), "is damaged, and . more place", "", ""),
+    "a stray line": (stray, ("strays", "messages.jsonl"), "1 stray line", "", "-"),
+    "a document with errors": (bad_document, ("run_documents", None), "1 run document with errors", "", "-"),
+    "a question for a person": (question, ("mail", "human"), "human has mail", ONE, "human bob"),
+    "a skipped text": (skipped, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped", "", "bob"),
+    "a sender that pauses": (breaker, ("breaker", "bob"), "2 late, 1 refused, ...", ONE + "breaker: {failures: 2, open_for: 1s}\n", "pause again bob"),
+}
+
+
+def follow(p):
+    """Each command that status and why advise, until there is no new one; returns whether each came back at once."""
+    followed = set()
+    for _ in range(40):
+        lines = [c["next"] for c in p.status()] + [p.json("why", c["subject"]).get("next") for c in p.status() if c["kind"] in ("mail", "blocked", "failed", "suspect_delivery_failure") and c.get("subject")]
+        new = [line for line in lines if line and line not in followed]
+        if not new:
+            return True
+        followed.add(new[0])
+        began = time.monotonic()
+        try:
+            subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen"), count=1)], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30)
+        except subprocess.TimeoutExpired:
+            return f"{new[0]}: {time.monotonic() - began:.0f} s"
+    return f"without an end: {followed}"
+
+
+def cure(p, doings):
+    """What is whose: to read, to send again, to go elsewhere."""
+    for doing in doings.split():
+        if doing in ("send", "resend", "again"):
+            p.send("amy", "bob", {"send": "more", "resend": "text 2", "again": "hi"}[doing])
+            p.read("bob")
+        elif doing == "elsewhere":
+            p.send("amy", "carl", "again")
+        elif doing == "late-1":
+            p.run("complete", "late-1", "--result", "at last")
+        elif doing == "pause":
+            while ("breaker", "bob") in p.kinds():
+                time.sleep(0.1)
+        else:
+            p.read(doing)
+
+
+for name, (plant, named, sentence, config, doings) in TROUBLES.items():
+    place = Place(name, config)
+    plant(place)
+    told = place.status()
+    lib_tap.check(f"{name}: status names it", any(kind == named[0] and named[1] in (who, None) for kind, who in place.kinds()), told)
+    lib_tap.check(f"{name}: in one sentence", sum(bool(re.search(sentence, c["words"])) for c in told) == 1, told)
+    text = place.run("status", COLUMNS="80").stdout.splitlines()
+    # A path in a command may be long, and the workspace's.
+    lib_tap.check(f"{name}: on 12 lines of 80 columns", sum(1 + len(line) // 81 for line in text[:-1]) < 12 and all(len(line) <= 80 for line in text[:-1] if not line.startswith("   ")), text)
+    lib_tap.equal(f"{name}: report has the same", [(c["kind"], c.get("subject"), c["count"]) for c in place.json("report")["concerns"]], [(c["kind"], c.get("subject"), c["count"]) for c in told])
+    before = {m["id"]: m["read"] for m in place.json("list")["messages"]}
+    lib_tap.equal(f"{name}: each command that is advised returns at once", follow(place), True)
+    after = {m["id"]: m["read"] for m in place.json("list")["messages"]} | {m["id"]: before.get(m["id"]) for m in place.json("list", "--archived")["messages"]}
+    lib_tap.equal(f"{name}: nobody's mail was read, none is lost", [i for i, read in before.items() if after.get(i) != read and name != "wakes that fail"], [])
+    cure(place, doings)
+    follow(place)
+    if doings != "-":
+        cure(place, doings if doings.endswith("bob") else "")
+        lib_tap.check(f"{name}: then all is quiet", place.json("status")["quiet"], place.status())
+place = Place("a question comes first", ONE)
+question(place)
+lib_tap.equal("a person's question stands before what is urgent", [c.get("subject") for c in place.status()], ["human", "bob"])
+lib_tap.done()
