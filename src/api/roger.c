@@ -106,10 +106,10 @@ void rg_set_caller(struct roger *roger, const struct rg_caller *caller)
 	roger->caller = caller ? *caller : (struct rg_caller){ 0 };
 }
 
-struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool,
+struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES])
 {
-	return rg_seat_name(roger->workspace, tool, to);
+	return rg_seat_name(roger->workspace, tool, pid, to);
 }
 
 bool rg_observe_process(int64_t id, char *to, size_t size)

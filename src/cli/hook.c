@@ -32,7 +32,6 @@ enum {
 	IDLE_FIRST_MS = 1500,	    /* leave the mail to hooks that start at the same time */
 	IDLE_S = 86400,		    /* and then it is the next turn's to wait */
 	SHOWN_MAX = 50,
-	ABOVE_MAX = 64, /* programs above us that are looked at */
 };
 
 struct hook {
@@ -68,19 +67,29 @@ static void read_input(struct rg_buf *input)
 
 /* ------------------------------------------------------------------- host -- */
 
-static int find_tool_above(void)
+int cli_tool_above(int64_t *ret_pid)
 {
+	enum { ABOVE_MAX = 64 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	int64_t id = getppid();
+	int64_t id = getppid(), above = 0;
 	struct roger_strs words;
 	int tool = CLI_HOOK_NO_TOOL, i;
 
-	for (i = 0; arena && i < ABOVE_MAX && id > 1 && !tool; i++) {
-		if (!rg_observe_command(id, arena, &words, &id))
+	*ret_pid = 0;
+	for (i = 0; arena && i < ABOVE_MAX && id > 1 && !tool; i++, id = above) {
+		if (!rg_observe_command(id, arena, &words, &above))
 			break;
 		tool = cli_hook_tool_of(&words);
+		*ret_pid = tool ? id : 0;
 	}
 	return tool;
+}
+
+static int find_tool_above(void)
+{
+	int64_t pid;
+
+	return cli_tool_above(&pid);
 }
 
 static const char *find_variable(const char *name)
@@ -219,12 +228,15 @@ static void say_prime(struct hook *hook)
 						     .limit = SHOWN_MAX };
 	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
 	struct roger_err err = { 0 };
+	/* A name that it cannot guess is told. */
+	const bool own = hook->unnamed &&
+			 !rg_str_is(hook->request.agent, rg_hook_tool_names[hook->request.tool]);
 	struct cli_page page;
 	size_t shown;
 
 	if (roger_prime(hook->roger, &request, &reply, &err) < 0)
 		say_trouble(hook, err.message);
-	else if ((reply.unread || reply.duties.count || *roger_damage(hook->roger)) &&
+	else if ((own || reply.unread || reply.duties.count || *roger_damage(hook->roger)) &&
 		 cli_page_begin(&page)) {
 		shown = cli_prime_print(page.to, &reply, hook->roger, CONTEXT_CHARS);
 		print_shown(hook, &page, &reply.messages, shown);
@@ -380,6 +392,7 @@ static bool open_workspace(struct hook *hook, const char *named)
 	const char *project = getenv("CLAUDE_PROJECT_DIR");
 	struct roger_err err = { 0 };
 	const char *why = err.message;
+	int64_t pid;
 	int r;
 
 	if (is_for_person(hook))
@@ -396,9 +409,11 @@ static bool open_workspace(struct hook *hook, const char *named)
 		why = ""; /* a project that has nothing to do with roger */
 	if (*why && !hook->elsewhere)
 		say_trouble(hook, why);
-	if (r == ROGER_OK && !*why && hook->unnamed)
+	if (r == ROGER_OK && !*why && hook->unnamed) {
+		cli_tool_above(&pid);
 		hook->request.agent =
-			rg_name_by_itself(hook->roger, hook->request.agent, hook->own_name);
+			rg_name_by_itself(hook->roger, hook->request.agent, pid, hook->own_name);
+	}
 	return r == ROGER_OK && !*why;
 }
 
@@ -453,7 +468,8 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			say_prime(&hook);
 		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
 			say_mail(&hook);
-		if (hook.request.event == CLI_HOOK_SESSION_START)
+		/* Each turn, too: of two sessions under one name both are seen. */
+		if (is_for_person(&hook))
 			note_arrival(&hook);
 	}
 	if (hook.elsewhere && isatty(STDIN_FILENO) == 0)

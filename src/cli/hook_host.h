@@ -30,4 +30,7 @@ enum cli_hook_host cli_hook_host(int tool, const struct cli_hook_clues *clues);
 /* Which tool runs as a process: its name, then the words that started it. */
 int cli_hook_tool_of(const struct roger_strs *words);
 
+/* hook.c: the nearest tool among the programs above us, and its process id; 0: none is seen. */
+int cli_tool_above(int64_t *ret_pid);
+
 #endif

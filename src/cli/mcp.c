@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "cli/frame.h"
+#include "cli/hook_host.h"
 #include "cli/term.h"
 #include "data/record.h"
 #include "verbs.h"
@@ -128,13 +129,16 @@ struct roger_str mcp_agent_of(const struct mcp_session *session, const char *cal
 {
 	struct roger_str said = word_in(caller, 1);
 	char plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
+	int64_t pid;
 
 	if (!said.length && session->launched.length)
 		return session->launched;
 	if (!said.length) {
 		said = name_by_client(session, client_name, plain);
-		if (session->roger && !session->shared)
-			said = rg_name_by_itself(session->roger, said, own);
+		if (session->roger && !session->shared) {
+			cli_tool_above(&pid);
+			said = rg_name_by_itself(session->roger, said, pid, own);
+		}
 	}
 	snprintf(to, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(said));
 	return rg_str(to);

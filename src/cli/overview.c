@@ -98,11 +98,18 @@ static void print_status(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_status_reply *reply = reply_;
 	size_t lines = STATUS_LINES - 1 - (reply->chores.count > 0), i;
+	int gone;
 
 	(void)run;
 	lines = print_concerns(&reply->concerns, lines);
-	for (i = 0; i < reply->worktrees.count && i < lines; i++)
-		print_seat(&reply->worktrees.items[i]);
+	/* Those that are gone first. */
+	for (gone = 1; gone >= 0; gone--)
+		for (i = 0; i < reply->worktrees.count; i++)
+			if (gone == (reply->worktrees.items[i].standing != ROGER_SEAT_THERE) &&
+			    (gone || lines)) {
+				print_seat(&reply->worktrees.items[i]);
+				lines -= lines > 0;
+			}
 	if (reply->quiet)
 		cli_say("%Sall quiet%.\n", CLI_GREEN);
 	print_chores(&reply->chores);

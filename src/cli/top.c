@@ -221,9 +221,7 @@ static void add_runs(struct top *top)
 		if (is_over(run))
 			continue;
 		say_name(top->lines.to, run->run);
-		cli_say_to(top->lines.to, "%s for %t",
-			   cli_value_name(cli_op_named("runs")->request, "status", run->status),
-			   run->owner);
+		cli_say_to(top->lines.to, "%t for %t", run->words, run->owner);
 		if (rg_clock_read_rfc3339(run->dispatched_at, &at_ms))
 			cli_say_to(top->lines.to, ", begun %w", at_ms);
 		cli_say_to(top->lines.to, "; %t", run->status_reason);

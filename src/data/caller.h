@@ -35,11 +35,11 @@ enum { RG_WORKSPACE_ID_BYTES = 33 };
 int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct roger_err *err);
 
 /*
- * Who an agent is that nobody named but its tool: in a git worktree another one than in the next.
- * to, or tool itself.
+ * Who an agent is that nobody named but its tool: in a git worktree another one than in the next,
+ * and another one for each process of the tool (pid; 0: not known) that lives.  to, or tool itself.
  */
 enum { RG_OWN_NAME_BYTES = 132 };
-struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool,
+struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES]);
 
 /* Which agent a process was started as (ROGER_AGENT); false: none, as far as can be seen. */

@@ -802,6 +802,9 @@ static enum roger_finding_kind kind_of(const struct roger_damage *damage)
 		return ROGER_TORN;
 	case ROGER_DAMAGE_REWRITTEN:
 		return ROGER_REWRITTEN;
+	case ROGER_DAMAGE_STRAY:
+	case ROGER_DAMAGE_INVALID:
+		return ROGER_STRAY;
 	case ROGER_DAMAGE_ALTERED:
 	case ROGER_DAMAGE_OTHER:
 		break;
@@ -847,15 +850,16 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 	size_t i;
 	int r;
 
-	*ret_damage = (struct roger_damage){ .file = finding->file,
-					     .kind = finding->kind == ROGER_UNREADABLE
-							     ? ROGER_DAMAGE_UNREADABLE
-						     : finding->kind == ROGER_REWRITTEN
-							     ? ROGER_DAMAGE_REWRITTEN
-							     : ROGER_DAMAGE_ALTERED,
-					     .line = finding->line,
-					     .byte = finding->byte,
-					     .noticed_at_ms = rg_clock_ms() };
+	*ret_damage = (struct roger_damage){
+		.file = finding->file,
+		.kind = finding->kind == ROGER_UNREADABLE  ? ROGER_DAMAGE_UNREADABLE
+			: finding->kind == ROGER_REWRITTEN ? ROGER_DAMAGE_REWRITTEN
+			: finding->kind == ROGER_STRAY	   ? ROGER_DAMAGE_STRAY
+							   : ROGER_DAMAGE_ALTERED,
+		.line = finding->line,
+		.byte = finding->byte,
+		.noticed_at_ms = rg_clock_ms()
+	};
 	r = rg_engine_journals(engine, arena, &journals, err);
 	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
 		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
@@ -970,13 +974,25 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 			r = put(list, &noted.items[i], err);
 	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
 		finding = &found.findings.items[i];
-		if (!is_damage(finding) || !is_meant(accepted, finding->file, finding->line))
+		if ((!is_damage(finding) && finding->kind != ROGER_STRAY) ||
+		    !is_meant(accepted, finding->file, finding->line))
 			continue;
 		r = of_finding(engine, finding, arena, &damage, err);
 		if (r == ROGER_OK)
 			r = put(list, &damage, err);
 	}
 	return r;
+}
+
+static int put_new(struct list *list, const struct roger_damage *accepted, struct rg_arena *arena,
+		   struct roger_err *err)
+{
+	struct roger_damage damage = *accepted;
+	int r;
+
+	damage.noticed_at_ms = rg_clock_ms();
+	r = fill(&damage, NULL, arena, err);
+	return r < 0 ? r : put(list, &damage, err);
 }
 
 static int write_all(struct rg_engine *engine, const struct roger_damage *accepted,
@@ -1006,7 +1022,9 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	size_t i;
 	int r;
 
-	r = gather(engine, accepted, arena, &list, err);
+	/* What the caller found is no damage of a journal. */
+	r = accepted->kind == ROGER_DAMAGE_INVALID ? put_new(&list, accepted, arena, err)
+						   : gather(engine, accepted, arena, &list, err);
 	if (r < 0)
 		return r;
 	if (!list.count)

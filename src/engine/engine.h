@@ -307,8 +307,9 @@ RG_CHECKED int rg_engine_note_findings(struct rg_engine *engine,
 				       const struct roger_verify_reply *found,
 				       struct rg_arena *arena, struct roger_err *err);
 
-/* Accept the damage of a file, at a line (0: the whole file); accepted says who, when and why.
- * ROGER_ENOENT: no such damage. */
+/* Accept the damage of a file, at a line (0: the whole file), or a line that is no entry; accepted
+ * says who, when and why.  Of the kind ROGER_DAMAGE_INVALID it is recorded as it is, with what was
+ * seen as sha256.  ROGER_ENOENT: no such damage. */
 RG_CHECKED int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
 				struct rg_arena *arena, struct roger_damage_list *ret_damages,
 				struct roger_err *err);

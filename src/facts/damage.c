@@ -35,7 +35,9 @@ bool rg_damages_accepted(const struct roger_damage_list *damages, struct roger_s
 	size_t i;
 
 	for (i = 0; i < damages->count; i++)
-		if (damages->items[i].accepted_at_ms && rg_str_equal(damages->items[i].file, file))
+		if (damages->items[i].accepted_at_ms &&
+		    damages->items[i].kind < ROGER_DAMAGE_STRAY &&
+		    rg_str_equal(damages->items[i].file, file))
 			return true;
 	return false;
 }
@@ -57,6 +59,10 @@ const char *rg_damage_words(const struct roger_damage *damage)
 		return "gone: it was removed";
 	case ROGER_DAMAGE_REWRITTEN:
 		return "rewritten: the message's first line says otherwise, and counts";
+	case ROGER_DAMAGE_STRAY:
+		return "no entry";
+	case ROGER_DAMAGE_INVALID:
+		return "the document of a run, and has errors";
 	case ROGER_DAMAGE_GAP:
 		break;
 	}

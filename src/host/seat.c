@@ -6,10 +6,11 @@
 #include "base/clock.h"
 #include "data/record.h"
 #include "host/file.h"
+#include "host/process.h"
 
 enum { TEXT_BYTES = 6000, LINES = 4, FRESH_MS = 60000, NAMES_MAX = 100, NAME_CHARS = 120 };
 
-static const char suffix[] = ".seat";
+static const char suffix[] = ".seat", holder[] = ".holder";
 
 /* make: it is to be written to. */
 static int open_folder(const struct rg_workspace *workspace, bool make)
@@ -23,16 +24,15 @@ static int open_folder(const struct rg_workspace *workspace, bool make)
 											: folder;
 }
 
-/* What a file says; false: it is missing, or says nothing. */
-static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struct rg_seat *ret_seat)
+/* The lines of a file; false: it is missing, or has fewer. */
+static bool read_lines(int folder, const char *name, char text[TEXT_BYTES],
+		       struct rg_file_facts *facts, struct roger_str lines[LINES])
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	struct rg_file_facts facts;
-	struct roger_str lines[LINES];
 	size_t got = 0, i;
 	char *at = text, *end;
 
-	if (rg_file_open_facts(folder, name, RG_FILE_READ, &file, &facts, NULL) < 0 ||
+	if (rg_file_open_facts(folder, name, RG_FILE_READ, &file, facts, NULL) < 0 ||
 	    file == RG_NO_FILE || rg_file_read_at(file, text, TEXT_BYTES - 1, 0, &got, NULL) < 0)
 		return false;
 	text[got] = '\0';
@@ -43,6 +43,17 @@ static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struc
 		*end = '\0';
 		lines[i] = rg_str(at);
 	}
+	return true;
+}
+
+/* What a file says; false: it is missing, or says nothing. */
+static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struct rg_seat *ret_seat)
+{
+	struct rg_file_facts facts;
+	struct roger_str lines[LINES];
+
+	if (!read_lines(folder, name, text, &facts, lines))
+		return false;
 	*ret_seat = (struct rg_seat){ .agent = lines[0],
 				      .tree = lines[2],
 				      .folder = lines[3],
@@ -99,26 +110,74 @@ static bool claim(int folder, const struct rg_worktree *tree, struct roger_str a
 	return read_seat(folder, name, text, &seat) && is_here(&seat, tree);
 }
 
+/* Which process has the name; false: nobody has written that down. */
+static bool read_holder(int folder, const char *name, struct rg_process *ret_process)
+{
+	struct roger_str lines[LINES];
+	struct rg_file_facts facts;
+	char text[TEXT_BYTES];
+
+	*ret_process = (struct rg_process){ 0 };
+	if (!read_lines(folder, name, text, &facts, lines) ||
+	    lines[3].length >= sizeof ret_process->boot_id)
+		return false;
+	memcpy(ret_process->boot_id, lines[3].data, lines[3].length);
+	return rg_str_number(lines[0], &ret_process->id) &&
+	       rg_str_number(lines[1], &ret_process->start) &&
+	       rg_str_number(lines[2], &ret_process->space);
+}
+
+static bool is_same(const struct rg_process *a, const struct rg_process *b)
+{
+	return a->id == b->id && a->start == b->start && a->space == b->space &&
+	       strcmp(a->boot_id, b->boot_id) == 0;
+}
+
+/* Make the name this process's, unless another one has it that is seen to live. */
+static bool hold(int folder, const struct rg_process *process, struct roger_str agent)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
+	struct rg_process other;
+	char name[RG_FILE_NAME_BYTES];
+
+	rg_workspace_file_name(agent, holder, name);
+	if (read_holder(folder, name, &other) &&
+	    (is_same(&other, process) || rg_process_fate(&other) == RG_PROCESS_LIVES))
+		return is_same(&other, process);
+	rg_buf_printf(&out, "%lld\n%lld\n%lld\n%s\n", (long long)process->id,
+		      (long long)process->start, (long long)process->space, process->boot_id);
+	/* Of two that come at once one is written last; who cannot write shares the name. */
+	return out.failed || rg_file_replace(folder, name, rg_buf_str(&out), false, NULL) < 0 ||
+	       !read_holder(folder, name, &other) || is_same(&other, process);
+}
+
 struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger_str tool,
-			      char to[RG_SEAT_NAME_BYTES])
+			      int64_t pid, char to[RG_SEAT_NAME_BYTES])
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	const struct rg_worktree *tree = &workspace->tree;
+	const bool in_tree = tree->base[0];
+	struct rg_process process = { 0 };
 	size_t length, i;
 	int number;
 
-	if (!tree->base[0] || !tool.length || tool.length > NAME_CHARS / 2)
+	if ((!in_tree && !pid) || !tool.length || tool.length > NAME_CHARS / 2)
 		return tool;
-	length = (size_t)snprintf(to, NAME_CHARS, "%.*s@%s", RG_STR_ARGS(tool), tree->name);
+	if (pid)
+		rg_process_find(pid, &process);
+	length = (size_t)snprintf(to, NAME_CHARS, "%.*s%s%s", RG_STR_ARGS(tool), in_tree ? "@" : "",
+				  in_tree ? tree->name : "");
 	length = length < NAME_CHARS ? length : NAME_CHARS - 1;
 	for (i = tool.length + 1; i < length; i++)
 		if (!rg_name_valid((struct roger_str){ to + i, 1 }))
 			to[i] = '-';
 	folder = open_folder(workspace, true);
-	for (number = 2;
-	     folder != RG_NO_FILE && !claim(folder, tree, rg_str(to)) && number < NAMES_MAX;
+	for (number = 2; folder != RG_NO_FILE && number < NAMES_MAX &&
+			 ((in_tree && !claim(folder, tree, rg_str(to))) ||
+			  (pid && !hold(folder, &process, rg_str(to))));
 	     number++)
-		snprintf(to + length, RG_SEAT_NAME_BYTES - length, ".%d", number);
+		snprintf(to + length, RG_SEAT_NAME_BYTES - length, "%c%d", in_tree ? '.' : '-',
+			 number);
 	return rg_str(to);
 }
 

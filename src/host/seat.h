@@ -35,12 +35,13 @@ void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent);
 
 /*
  * Who an agent is that nobody named but its tool: in a working tree the tool's name, `@` and the
- * tree's, followed by .2 and so on where an agent of an earlier tree has that name.  Else the
- * tool's.
+ * tree's, followed by .2 and so on where an agent of an earlier tree has that name, or a living
+ * process of the tool.  Else the tool's, then with -2 and so on.  pid: of the tool; 0: not known,
+ * and then it shares the name.
  */
 enum { RG_SEAT_NAME_BYTES = 132 };
 struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger_str tool,
-			      char to[RG_SEAT_NAME_BYTES]);
+			      int64_t pid, char to[RG_SEAT_NAME_BYTES]);
 
 /* All, by name. */
 RG_CHECKED int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,

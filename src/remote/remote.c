@@ -93,10 +93,11 @@ const char *roger_distrust(struct roger *roger)
 
 /* The token says who it is. */
 /* The server's folders are not ours. */
-struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool,
+struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES])
 {
 	(void)roger;
+	(void)pid;
 	(void)to;
 	return tool;
 }

@@ -227,10 +227,9 @@ like "with its last words" "$(told deaf)" "partial"
 is "and all that it started" "$(count_running 'sleep 21[.]375')" 0
 exits 0 "one that ends well when told" roger run --run heeds --as lead --timeout 300ms -q -- \
 	sh -c 'trap "echo saved; exit 0" TERM; while :; do sleep 0.05; done'
-is "has given its result" "$(told heeds)" "result: [exit 0 after the limit of 300ms]
-saved
-[standard error]
-Terminated"
+# Whether a shell says that its sleep was terminated is a matter of time.
+is "has given its result" "$(told heeds | head -n 2)" "result: [exit 0 after the limit of 300ms]
+saved"
 exits 64 "a grace without a limit" roger run --as lead --grace 1s -- true
 
 # Its end cannot be written down.

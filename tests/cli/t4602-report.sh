@@ -107,7 +107,7 @@ echo 'no json' >>.roger/logs/activity.log.jsonl
 like "a line that is no message" "$(roger status)" "1 stray line in messages.jsonl +roger verify"
 like "nor an entry" "$(roger status)" "1 stray line in logs/activity.log.jsonl, first line [0-9]+"
 echo '{' >.roger/state/subagent-delivery-watchdog/bad.json
-like "a run's document" "$(roger status)" "1 run document with errors +roger runs"
+like "a run's document" "$(roger status)" "1 run document with errors"
 
 # ------------------------------------------------------------ the breaker
 say --as alice frank 'PLANTED 4' --key f:escalation:1 --confirm read --within 20ms

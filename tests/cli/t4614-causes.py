@@ -213,11 +213,11 @@ TROUBLES = {
     "a text that is too long": (too_long, ("refused", "amy"), "could not send to bob: text too long", "size_limits: {max_content_length: 100}\n", "-"),
     "a dead letter": (dead_letter, ("dead_letters", "bob"), "1 given up, 1 late", ONE, "bob"),
     "two damaged places": (two_damages, ("damage", "messages.jsonl:1"), "is damaged, and . more place", "", ""),
-    "a stray line": (stray, ("strays", "messages.jsonl"), "1 stray line", "", "-"),
-    "a document with errors": (bad_document, ("run_documents", None), "1 run document with errors", "", "-"),
+    "a stray line": (stray, ("strays", "messages.jsonl"), "1 stray line", "", "accept"),
+    "a document with errors": (bad_document, ("run_documents", "state/subagent-delivery-watchdog/bad.json"), "1 run document with errors", "", ""),
     "a question for a person": (question, ("mail", "human"), "human has mail", ONE, "human bob"),
     "a skipped text": (skipped, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped", "", "bob"),
-    "a sender that pauses": (breaker, ("breaker", "bob"), "2 late, 1 refused, ...", ONE + "breaker: {failures: 2, open_for: 1s}\n", "pause again bob"),
+    "a sender that pauses": (breaker, ("breaker", "bob"), "2 late, 1 refused", ONE + "breaker: {failures: 2, open_for: 1s}\n", "pause again bob"),
 }
 
 
@@ -247,6 +247,9 @@ def cure(p, doings):
             p.read("bob")
         elif doing == "elsewhere":
             p.send("amy", "carl", "again")
+        elif doing == "accept":
+            # verify says which line, and that it may be accepted.
+            p.run("accept", "messages.jsonl:" + re.search(r"messages.jsonl line (\d+)", p.run("verify").stdout)[1], "--reason", "seen")
         elif doing == "late-1":
             p.run("complete", "late-1", "--result", "at last")
         elif doing == "pause":

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ops/op.h"
 #include "facts/damage.h"
+#include "ops/runs/run_list.h"
 
 enum { REASON_BYTES_MAX = 2000 };
 
@@ -27,6 +27,26 @@ static int read_place(struct roger_str place, struct roger_damage *accepted, str
 					 "place: lines are numbered from 1");
 }
 
+/* The document of a run that has errors: *ret_kind and *ret_sha256 say what was seen. */
+static int look_for_document(struct roger *roger, struct rg_arena *arena,
+			     struct roger_damage *accepted, struct roger_err *err)
+{
+	struct rg_run_list list;
+	struct roger_str file;
+	size_t i;
+	int r = accepted->line ? ROGER_OK : rg_run_list_load(roger, false, arena, &list, err);
+
+	for (i = 0; r == ROGER_OK && !accepted->line && i < list.troubles.count; i++) {
+		if (!rg_run_trouble_seen(&list.troubles.items[i], arena, &file, &accepted->sha256))
+			return rg_fail_memory(err);
+		if (rg_str_equal(file, accepted->file)) {
+			accepted->kind = ROGER_DAMAGE_INVALID;
+			return ROGER_OK;
+		}
+	}
+	return r;
+}
+
 int rg_verb_accept(struct roger *roger, const struct roger_accept_request *request,
 		   struct roger_accept_reply *reply, struct roger_err *err)
 {
@@ -46,5 +66,8 @@ int rg_verb_accept(struct roger *roger, const struct roger_accept_request *reque
 			    (long long)geteuid(), agent && *agent ? ", agent " : "",
 			    agent ? agent : ""))
 		return rg_fail_memory(err);
-	return rg_engine_accept(roger->engine, &accepted, reply->memory, &reply->damages, err);
+	r = look_for_document(roger, reply->memory, &accepted, err);
+	return r < 0 ? r
+		     : rg_engine_accept(roger->engine, &accepted, reply->memory, &reply->damages,
+					err);
 }

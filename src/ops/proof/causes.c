@@ -253,6 +253,46 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 			     err);
 }
 
+/* Has a person seen it, and is it still the same?  sha256 "": whatever it is. */
+static int64_t count_seen(const struct rg_causes *causes, enum roger_damage_kind kind,
+			  struct roger_str file, struct roger_str sha256)
+{
+	const struct roger_damage *damage;
+	int64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < causes->damages.count; i++) {
+		damage = &causes->damages.items[i];
+		count += damage->accepted_at_ms && damage->kind == (int)kind &&
+			 rg_str_equal(damage->file, file) &&
+			 (!sha256.length || rg_str_equal(damage->sha256, sha256));
+	}
+	return count;
+}
+
+static int say_documents(struct rg_causes *causes, const struct rg_run_list *list,
+			 struct roger_err *err)
+{
+	struct roger_concern concern = { .count = 0 };
+	struct roger_str file, sha256;
+	size_t i;
+
+	for (i = 0; i < list->troubles.count; i++) {
+		if (!rg_run_trouble_seen(&list->troubles.items[i], causes->arena, &file, &sha256))
+			return rg_fail_memory(err);
+		if (!count_seen(causes, ROGER_DAMAGE_INVALID, file, sha256) && !concern.count++)
+			concern.subject = file;
+	}
+	if (!concern.count)
+		return ROGER_OK;
+	concern.words =
+		rg_causes_print(causes, "%lld run document%s with errors; `roger runs` says which",
+				(long long)concern.count, rg_plural(concern.count));
+	concern.next = rg_causes_print(causes, "roger accept %.*s --reason TEXT",
+				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
+	return rg_causes_add(causes, ROGER_SOON, "run_documents", concern, err);
+}
+
 static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
 {
 	struct run_groups groups = { .stems = { .arena = causes->arena } };
@@ -266,17 +306,7 @@ static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
 	}
 	for (i = 0; r == ROGER_OK && i < groups.count; i++)
 		r = say_runs(causes, &groups, &groups.items[i], err);
-	if (r < 0 || !list.troubles.count)
-		return r;
-	return rg_causes_add(
-		causes, ROGER_SOON, "run_documents",
-		(struct roger_concern){
-			.count = (int64_t)list.troubles.count,
-			.words = rg_causes_print(causes, "%zu run document%s with errors",
-						 list.troubles.count,
-						 rg_plural((int64_t)list.troubles.count)),
-			.next = RG_STR("roger runs") },
-		err);
+	return r < 0 ? r : say_documents(causes, &list, err);
 }
 
 int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
@@ -530,46 +560,64 @@ static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
 /* ----------------------------------------------------------------- files -- */
 
 static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, struct roger_str file,
-		      int64_t count, struct roger_str words, struct roger_err *err)
+		      int64_t count, int64_t line, struct roger_err *err)
 {
-	return rg_causes_add(causes, urgency, "strays",
-			     (struct roger_concern){ .subject = file,
-						     .count = count,
-						     .words = words,
-						     .next = RG_STR("roger verify") },
-			     err);
+	struct roger_concern concern = { .subject = file,
+					 .count = count,
+					 .next = RG_STR("roger verify") };
+	char first[40] = "";
+
+	if (line)
+		snprintf(first, sizeof first, ", first line %lld", (long long)line);
+	concern.words = rg_causes_print(causes, "%lld stray line%s in %.*s%s", (long long)count,
+					rg_plural(count), RG_STR_ARGS(file), first);
+	if (line)
+		concern.next = rg_causes_print(causes, "roger accept %.*s:%lld --reason TEXT",
+					       RG_STR_ARGS(rg_causes_quote(causes, file)),
+					       (long long)line);
+	return rg_causes_add(causes, urgency, "strays", concern, err);
+}
+
+/* Those of one log that nobody has seen; the first is named. */
+static int look_for_strays_of(struct rg_causes *causes, enum rg_log log, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = log, .limit = 1, .strays = true };
+	const struct rg_log_entry *first = NULL;
+	const struct roger_damage *damage;
+	struct rg_log_entries found;
+	int64_t count = 0;
+	size_t i, k;
+	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
+
+	for (i = 0; r == ROGER_OK && i < found.stray_count; i++) {
+		for (k = 0; k < causes->damages.count; k++) {
+			damage = &causes->damages.items[k];
+			if (damage->kind == ROGER_DAMAGE_STRAY && damage->accepted_at_ms &&
+			    damage->line == found.strays[i].line &&
+			    rg_str_equal(damage->file, found.strays[i].file))
+				break;
+		}
+		if (k == causes->damages.count && !count++)
+			first = &found.strays[i];
+	}
+	return r < 0 || !first
+		       ? r
+		       : say_strays(causes, ROGER_NOTICE, first->file, count, first->line, err);
 }
 
 static int look_for_strays(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct roger_str file = causes->roger->workspace->config->jsonl_file;
-	struct rg_log_query query = { .limit = 1, .strays = true };
-	struct rg_log_entries found;
 	int64_t count = 0;
 	size_t i;
 	int r = rg_engine_strays(causes->roger->engine, &count, err);
 
-	if (r == ROGER_OK && count)
-		r = say_strays(causes, ROGER_SOON, file, count,
-			       rg_causes_print(causes, "%lld stray line%s in %.*s",
-					       (long long)count, rg_plural(count),
-					       RG_STR_ARGS(file)),
-			       err);
-	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++) {
-		if (!rg_kinds[i].chained)
-			continue;
-		query.log = (enum rg_log)i;
-		r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
-		if (r < 0 || !found.stray_count)
-			continue;
-		r = say_strays(
-			causes, ROGER_NOTICE, found.strays[0].file, (int64_t)found.stray_count,
-			rg_causes_print(causes, "%zu stray line%s in %.*s, first line %lld",
-					found.stray_count, rg_plural((int64_t)found.stray_count),
-					RG_STR_ARGS(found.strays[0].file),
-					(long long)found.strays[0].line),
-			err);
-	}
+	count -= count_seen(causes, ROGER_DAMAGE_STRAY, file, RG_STR(""));
+	if (r == ROGER_OK && count > 0)
+		r = say_strays(causes, ROGER_SOON, file, count, 0, err);
+	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++)
+		if (rg_kinds[i].chained)
+			r = look_for_strays_of(causes, (enum rg_log)i, err);
 	return r;
 }
 
@@ -598,7 +646,6 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 {
 	struct roger_concern concern = { .count = 0 };
 	const struct roger_damage *damage, *first = NULL;
-	struct roger_damage_list damages = { 0 };
 	char more[64] = "";
 	size_t i;
 	int r = rg_engine_find_removed(causes->roger->engine, err);
@@ -606,9 +653,9 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 	if (r < 0)
 		return r;
 	rg_engine_note_rewrites(causes->roger->engine, true);
-	r = rg_engine_damages(causes->roger->engine, causes->arena, &damages, err);
-	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
-		damage = &damages.items[i];
+	r = rg_engine_damages(causes->roger->engine, causes->arena, &causes->damages, err);
+	for (i = 0; r == ROGER_OK && i < causes->damages.count; i++) {
+		damage = &causes->damages.items[i];
 		if (damage->accepted_at_ms)
 			continue;
 		if (!concern.count++ || (rg_damage_closes(damage) && !rg_damage_closes(first)))
@@ -696,6 +743,8 @@ int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_s
 	r = rg_engine_session(roger->engine, false, &reply->epoch, err);
 	if (r == ROGER_OK)
 		r = rg_agents_retired(roger, causes->arena, &causes->retired, err);
+	if (r == ROGER_OK)
+		r = rg_engine_damages(roger->engine, causes->arena, &causes->damages, err);
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
 		r = looks[i](causes, err);
 	return r < 0 ? r : arrange(causes, err);

@@ -52,7 +52,8 @@ struct rg_causes {
 	int64_t now_ms;
 	struct roger_status_reply *reply; /* its figures, and in the end its concerns */
 	struct roger_retired_list retired;
-	bool failed; /* out of memory */
+	struct roger_damage_list damages; /* accepted or not */
+	bool failed;			  /* out of memory */
 	struct {
 		struct rg_agent_mail *items;
 		size_t count;

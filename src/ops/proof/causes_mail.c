@@ -24,7 +24,7 @@ enum {
 	ROWS_MAX = 500,	    /* messages whose rows are asked for at once */
 	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
 	NOTICES_MAX = 100,  /* messages of roger to one agent */
-	WORDS_BYTES = 60,   /* of a sentence, before its last part */
+	WORDS_BYTES = 77,   /* of a sentence */
 	SLIPS_MAX = 3,	    /* that are named */
 	WAKES_MAX = 20,	    /* attempts to wake an agent */
 	SESSIONS_MAX = 200, /* newest beginnings of sessions */
@@ -525,6 +525,26 @@ static int find_slips(struct rg_causes *causes, const struct roger_agent_list *a
 	return ROGER_OK;
 }
 
+/* They are in the order of their names, to the byte. */
+static const struct roger_agent *find_agent(const struct roger_agent_list *agents,
+					    struct roger_str name)
+{
+	size_t from = 0, to = agents->count, at;
+	int order;
+
+	while (from < to) {
+		at = (from + to) / 2;
+		order = strcmp(agents->items[at].name.data, name.data);
+		if (order == 0)
+			return &agents->items[at];
+		if (order < 0)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return NULL;
+}
+
 /* What is not known of those boxes by now: whether each ever looked, and when. */
 static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *agents,
 		       struct roger_err *err)
@@ -533,17 +553,19 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 	struct rg_names ghosts = { 0 };
 	struct roger_agent *place;
 	struct rg_agent_mail *box;
+	const struct roger_agent *agent;
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < agents->count && r == ROGER_OK; i++) {
-		box = rg_causes_box(causes, agents->items[i].name);
-		if (!box)
+	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++) {
+		box = &causes->boxes.items[i];
+		agent = find_agent(agents, box->name);
+		if (!agent)
 			continue;
 		place = rg_arena_push(causes->arena, &judged.items, &judged.count, sizeof *place);
 		if (!place)
 			return rg_fail_memory(err);
-		*place = agents->items[i];
+		*place = *agent;
 		r = rg_agents_last_look(causes->roger, place, causes->arena, err);
 		box->looked_ms = place->last_looked_at_ms;
 	}
@@ -793,26 +815,32 @@ static void print_part(const struct rg_agent_mail *box, enum rg_part part, struc
 			      count == 1 ? parts[part].one : parts[part].many);
 }
 
+/* In one line of a terminal beside its mark: what does not fit there is left out. */
 struct roger_str rg_agent_mail_words(struct rg_causes *causes, const struct rg_agent_mail *box)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf part = { .maximum = 4096 };
 	struct roger_str words = { "", 0 };
-	const char *between = ": ";
-	size_t i;
+	const char *between = ": ", *rest = ", ...";
+	size_t last = RG_PARTS, i;
 
+	while (last && (!box->parts[last - 1] || !parts[last - 1].one))
+		last--;
 	print_state(causes, box, &out);
-	for (i = 0; i < RG_PARTS; i++) {
+	for (i = 0; i < last; i++) {
 		if (!box->parts[i] || !parts[i].one)
 			continue;
-		rg_buf_add_text(&out, between);
-		if (out.length > WORDS_BYTES && i < RG_PART_HELD) {
-			rg_buf_add_text(&out, "...");
+		rg_buf_clear(&part);
+		rg_buf_add_text(&part, between);
+		print_part(box, (enum rg_part)i, &part);
+		between = ", ";
+		if (out.length + part.length + (i + 1 < last ? strlen(rest) : 0) > WORDS_BYTES) {
+			rg_buf_add_text(&out, rest);
 			break;
 		}
-		print_part(box, (enum rg_part)i, &out);
-		between = ", ";
+		rg_buf_add_str(&out, rg_buf_str(&part));
 	}
-	causes->failed |= !rg_arena_keep(causes->arena, &out, &words);
+	causes->failed |= part.failed || !rg_arena_keep(causes->arena, &out, &words);
 	return words;
 }
 
@@ -948,7 +976,9 @@ static int compare_boxes(const void *a, const void *b)
 {
 	const struct rg_agent_mail *x = a, *y = b;
 
-	return (x->since_ms > y->since_ms) - (x->since_ms < y->since_ms);
+	return x->since_ms != y->since_ms
+		       ? (x->since_ms > y->since_ms) - (x->since_ms < y->since_ms)
+		       : strcmp(x->name.data, y->name.data);
 }
 
 int rg_causes_say_mail(struct rg_causes *causes, struct roger_err *err)

@@ -362,6 +362,16 @@ struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struc
 	return nearest.word;
 }
 
+bool rg_run_trouble_seen(const struct roger_run_trouble *trouble, struct rg_arena *arena,
+			 struct roger_str *ret_file, struct roger_str *ret_sha256)
+{
+	char sha256[65];
+
+	rg_sha256_hex(trouble->what, sha256);
+	return rg_arena_print(arena, ret_file, RG_RUNS_SHOWN "/%.*s", RG_STR_ARGS(trouble->file)) &&
+	       rg_arena_copy(arena, rg_str(sha256), ret_sha256);
+}
+
 int rg_verb_runs(struct roger *roger, const struct roger_runs_request *request,
 		 struct roger_runs_reply *reply, struct roger_err *err)
 {
