@@ -35,10 +35,10 @@ hook codex session-start '{"session_id":"thread-1","source":"resume"}' >/dev/nul
 hook codex session-start '{"session_id":"thread-2","source":"startup"}' >/dev/null
 hook codex prompt '{"session_id":"thread-3"}' >/dev/null
 hook codex session-start '{"session_id":"../no; name"}' >/dev/null
-is "is noted when it begins, once" "$(sessions)" '["thread-1", "thread-2"]'
+is "is noted when it begins, or goes on after another, once" "$(sessions)" '["thread-1", "thread-2", "thread-3"]'
 printf 'wake:\n  agents:\n    codex: [sh, -c, "echo $1 >../told", sh, "{session}"]\n    nobody: [sh, -c, "echo none$1 >../told", sh, "{session}"]\n' >>.roger/config.yaml
 roger wake --test codex --within 1ms >/dev/null 2>&1
-is "who wakes the agent is told the last one" "$(cat told)" thread-2
+is "who wakes the agent is told the last one" "$(cat told)" thread-3
 roger wake --test nobody --within 1ms >/dev/null 2>&1
 is "and nothing where none is known" "$(cat told)" none
 is "arrive, by hand" "$(roger arrive thread-9 --as codex --tool codex) $(roger arrive thread-9 --as codex)" "noted  yes noted  no"
