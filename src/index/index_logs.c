@@ -84,6 +84,8 @@ struct finding {
  * know that.  Fewer are of a short time. */
 static bool is_short(const struct rg_log_query *query)
 {
+	if (query->step.length && !query->owner.length && query->since_ms)
+		return true;
 	return query->step.length && query->until_ms &&
 	       query->until_ms - query->since_ms < SHORT_MS;
 }

@@ -465,17 +465,44 @@ static int compare_unread(const void *a, const void *b)
 	return ((*x)->unread < (*y)->unread) - ((*x)->unread > (*y)->unread);
 }
 
-/* What roger told it, by the key of such a message. */
-static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+/* They are in the order of their names, to the byte. */
+static const struct roger_agent *find_agent(const struct roger_agent_list *agents,
+					    struct roger_str name)
 {
-	const struct rg_query query = {
-		.from = RG_STR("roger"), .to = box->name, .unread = true, .limit = NOTICES_MAX
-	};
+	size_t from = 0, to = agents->count, at;
+	int order;
+
+	while (from < to) {
+		at = (from + to) / 2;
+		order = strcmp(agents->items[at].name.data, name.data);
+		if (order == 0)
+			return &agents->items[at];
+		if (order < 0)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return NULL;
+}
+
+/* What roger told it, by the key of such a message; most often roger has told nobody anything. */
+static int count_notices(struct rg_causes *causes, const struct roger_agent_list *agents,
+			 struct rg_agent_mail *box, struct roger_err *err)
+{
+	/* With a time it is asked of the tables, which do not read the texts. */
+	const struct rg_query query = { .from = RG_STR("roger"),
+					.to = box->name,
+					.unread = true,
+					.since_ms = 1,
+					.limit = NOTICES_MAX };
 	static const char mark[] = ":notice:";
 	struct roger_message_list found;
 	size_t i;
-	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
+	int r;
 
+	if (!find_agent(agents, query.from))
+		return ROGER_OK;
+	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
 		box->parts[RG_PART_NOTICES] +=
 			found.items[i].key.length &&
@@ -484,8 +511,8 @@ static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, st
 	return r;
 }
 
-static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
-		      struct roger_err *err)
+static int add_unread(struct rg_causes *causes, const struct roger_agent_list *agents,
+		      const struct roger_agent *agent, struct roger_err *err)
 {
 	/* With a time it is asked of the tables, which find one without reading many. */
 	const struct rg_query query = {
@@ -503,7 +530,7 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
 		return r;
 	box->oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
 	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
-	return count_notices(causes, box, err);
+	return count_notices(causes, agents, box, err);
 }
 
 /* Whose names are near to one that only ever got mail: those that are no such name. */
@@ -523,26 +550,6 @@ static int find_slips(struct rg_causes *causes, const struct roger_agent_list *a
 			causes->boxes.items[i].near =
 				rg_nearest_of(rg_names_list(&real), causes->boxes.items[i].name);
 	return ROGER_OK;
-}
-
-/* They are in the order of their names, to the byte. */
-static const struct roger_agent *find_agent(const struct roger_agent_list *agents,
-					    struct roger_str name)
-{
-	size_t from = 0, to = agents->count, at;
-	int order;
-
-	while (from < to) {
-		at = (from + to) / 2;
-		order = strcmp(agents->items[at].name.data, name.data);
-		if (order == 0)
-			return &agents->items[at];
-		if (order < 0)
-			from = at + 1;
-		else
-			to = at;
-	}
-	return NULL;
 }
 
 /* What is not known of those boxes by now: whether each ever looked, and when. */
@@ -594,7 +601,7 @@ static int look_at_unread(struct rg_causes *causes, const struct roger_agent_lis
 	if (count)
 		qsort(full, count, sizeof *full, compare_unread);
 	for (i = 0; i < count && i < MAILBOXES_MAX && r == ROGER_OK; i++)
-		r = add_unread(causes, full[i], err);
+		r = add_unread(causes, agents, full[i], err);
 	if (r < 0 || count <= MAILBOXES_MAX)
 		return r;
 	count -= MAILBOXES_MAX;
