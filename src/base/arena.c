@@ -130,23 +130,33 @@ bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str 
 	return kept;
 }
 
-bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format, ...)
+bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *format,
+		     va_list arguments)
 {
-	va_list arguments;
+	va_list again;
 	char *text;
 	int length;
 
-	va_start(arguments, format);
-	length = vsnprintf(NULL, 0, format, arguments);
-	va_end(arguments);
+	va_copy(again, arguments);
+	length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
 	text = length < 0 ? NULL : rg_arena_room(arena, (size_t)length + 1);
 	if (!text)
 		return false;
-	va_start(arguments, format);
 	vsnprintf(text, (size_t)length + 1, format, arguments);
-	va_end(arguments);
 	*ret = (struct roger_str){ text, (size_t)length };
 	return true;
+}
+
+bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format, ...)
+{
+	va_list arguments;
+	bool printed;
+
+	va_start(arguments, format);
+	printed = rg_arena_vprint(arena, ret, format, arguments);
+	va_end(arguments);
+	return printed;
 }
 
 bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list, struct roger_str text)

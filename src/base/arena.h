@@ -6,6 +6,8 @@
 #ifndef RG_ARENA_H
 #define RG_ARENA_H
 
+#include <stdarg.h>
+
 #include "base/str.h"
 
 struct rg_arena;
@@ -42,6 +44,8 @@ RG_CHECKED bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct
 /* Like rg_arena_copy() of what printf() would print. */
 RG_CHECKED bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format,
 			       ...) __attribute__((format(printf, 3, 4)));
+RG_CHECKED bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *format,
+				va_list arguments) RG_PRINTF(3, 0);
 
 /* Make a list one item longer: the new item, zeroed; NULL: out of memory. */
 void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,

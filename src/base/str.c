@@ -17,6 +17,16 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text)
 	return false;
 }
 
+struct roger_str rg_str_first(struct roger_str text, size_t bytes)
+{
+	if (text.length <= bytes)
+		return text;
+	for (text.length = bytes;
+	     text.length && ((unsigned char)text.data[text.length] & 0xc0) == 0x80;)
+		text.length--;
+	return text;
+}
+
 bool rg_str_blank(struct roger_str text)
 {
 	size_t i;

@@ -41,6 +41,9 @@ static inline bool rg_str_is(struct roger_str a, const char *text)
 /* Is it one of them? */
 bool rg_str_among(struct roger_strs texts, struct roger_str text);
 
+/* The longest beginning of at most so many bytes that ends with a whole character of UTF-8. */
+struct roger_str rg_str_first(struct roger_str text, size_t bytes);
+
 /* Nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 

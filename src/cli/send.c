@@ -117,13 +117,10 @@ static int split_names(struct rg_arena *arena, struct roger_strs *names, struct 
 static void add_cut(struct rg_buf *out, struct roger_str word, const char *before)
 {
 	enum { SHOWN = 48 };
-	size_t length = word.length;
+	const struct roger_str shown = rg_str_first(word, SHOWN);
 
-	if (length > SHOWN)
-		for (length = SHOWN; length && ((unsigned char)word.data[length] & 0xc0) == 0x80;)
-			length--;
-	rg_buf_printf(out, "%s%.*s%s", before, (int)length, word.data,
-		      length < word.length ? "..." : "");
+	rg_buf_printf(out, "%s%.*s%s", before, RG_STR_ARGS(shown),
+		      shown.length < word.length ? "..." : "");
 }
 
 /* Show both readings of the words: one text, or several recipients. */

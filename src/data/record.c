@@ -69,13 +69,11 @@ enum { SHOWN_BYTES = 40 };
 /* The beginning of what is no name, in one line; a whole text may stand there by mistake. */
 static void show_wrong(struct roger_str name, char to[SHOWN_BYTES + 4])
 {
-	size_t i, length = name.length, chars;
-	bool valid;
+	const struct roger_str shown = rg_str_first(name, SHOWN_BYTES);
+	const size_t length = shown.length;
+	size_t i, chars;
+	const bool valid = rg_utf8_count(shown, &chars);
 
-	if (length > SHOWN_BYTES)
-		for (length = SHOWN_BYTES; length && (name.data[length] & 0xc0) == 0x80; length--)
-			;
-	valid = rg_utf8_count((struct roger_str){ name.data, length }, &chars);
 	for (i = 0; i < length; i++)
 		to[i] = (unsigned char)name.data[i] < ' ' || name.data[i] == 0x7f ||
 					(name.data[i] & 0x80 && !valid)

@@ -255,6 +255,20 @@ static void error_is_one_line_of_characters(void **state)
 	assert_int_equal(rg_fail(NULL, ROGER_EDATA, 0, "nobody listens"), ROGER_EDATA);
 }
 
+static void cuts_whole_characters(void **state)
+{
+	/* One, two, three and four bytes. */
+	static const size_t fits[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10 };
+	const struct roger_str text = RG_STR("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof fits / sizeof *fits; i++)
+		assert_int_equal(rg_str_first(text, i).length, fits[i]);
+	assert_ptr_equal(rg_str_first(text, 3).data, text.data);
+	assert_int_equal(rg_str_first(RG_STR(""), 4).length, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +283,7 @@ int main(void)
 		cmocka_unit_test(buffer_stays_failed),
 		cmocka_unit_test(buffer_without_room_holds_nothing),
 		cmocka_unit_test(error_is_one_line_of_characters),
+		cmocka_unit_test(cuts_whole_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,16 +26,6 @@ static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct r
 		       : rg_fail_memory(err);
 }
 
-/* Its beginning, of whole characters. */
-static struct roger_str shortened(struct roger_str text)
-{
-	if (text.length <= 60)
-		return text;
-	for (text.length = 60; ((unsigned char)text.data[text.length] & 0xc0) == 0x80;)
-		text.length--;
-	return text;
-}
-
 static int note_form(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	struct rg_key parts;
@@ -50,7 +40,7 @@ static int note_form(struct rg_sending *sending, struct rg_draft *draft, struct 
 	snprintf(text, sizeof text,
 		 "the verb '%.*s' of the key is none of status-update, blocker-update, escalation, "
 		 "finding-report and dead-letter",
-		 RG_STR_ARGS(shortened(parts.verb)));
+		 RG_STR_ARGS(rg_str_first(parts.verb, 60)));
 	return rg_send_note(sending, draft, text, err);
 }
 

@@ -52,20 +52,13 @@ struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word
 
 struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...)
 {
-	va_list arguments, again;
-	size_t length;
-	char *text;
+	struct roger_str text = { "", 0 };
+	va_list arguments;
 
 	va_start(arguments, format);
-	va_copy(again, arguments);
-	length = (size_t)vsnprintf(NULL, 0, format, again);
-	va_end(again);
-	text = rg_arena_get(causes->arena, length + 1);
-	if (text)
-		vsnprintf(text, length + 1, format, arguments);
+	causes->failed |= !rg_arena_vprint(causes->arena, &text, format, arguments);
 	va_end(arguments);
-	causes->failed |= !text;
-	return text ? (struct roger_str){ text, length } : (struct roger_str){ "", 0 };
+	return text;
 }
 
 /* ------------------------------------------------------------------ runs -- */
@@ -187,7 +180,6 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	struct roger_run run = group->newest->run;
 	const struct roger_strs *said;
 	struct roger_str last = { "", 0 };
-	size_t length;
 	int r = rg_run_add_output(causes->roger, &run, causes->arena, err);
 
 	if (r < 0)
@@ -195,13 +187,9 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	rg_run_print_words(&run, causes->now_ms, &out);
 	said = run.stderr_lines.count ? &run.stderr_lines : &run.stdout_lines;
 	if (said->count)
-		last = said->items[said->count - 1];
-	/* Not in the middle of a character. */
-	for (length = last.length;
-	     length > SAID_BYTES || (length < last.length && (last.data[length] & 0xC0) == 0x80);)
-		length--;
-	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && length)
-		rg_buf_printf(&out, ", last line \"%.*s\"", (int)length, last.data);
+		last = rg_str_first(said->items[said->count - 1], SAID_BYTES);
+	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && last.length)
+		rg_buf_printf(&out, ", last line \"%.*s\"", RG_STR_ARGS(last));
 	return rg_arena_keep(causes->arena, &out, ret_end) ? ROGER_OK : rg_fail_memory(err);
 }
 

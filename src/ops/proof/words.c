@@ -16,12 +16,7 @@ static void add(struct rg_buf *out, const char *before, struct roger_str value)
 /* What a person or another program wrote: cut, without a broken character at its end. */
 static void add_free(struct rg_buf *out, const char *before, struct roger_str text)
 {
-	if (text.length > FREE_BYTES_MAX) {
-		text.length = FREE_BYTES_MAX;
-		while (text.length && ((unsigned char)text.data[text.length] & 0xc0) == 0x80)
-			text.length--;
-	}
-	add(out, before, text);
+	add(out, before, rg_str_first(text, FREE_BYTES_MAX));
 }
 
 static void add_span(struct rg_buf *out, const char *before, int64_t from_ms, int64_t to_ms)
