@@ -12,21 +12,11 @@ enum { TEXT_BYTES = 400, LINES = 4, FRESH_MS = 10000, PAUSE_MS = 120000 };
 static bool read_chore(int folder, const char *verb, char text[TEXT_BYTES],
 		       struct rg_chore *ret_chore)
 {
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct roger_str lines[LINES];
-	char *at = text, *end;
-	size_t got = 0, i;
+	struct rg_file_facts facts;
 
-	if (rg_file_open(folder, verb, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
-	    rg_file_read_at(file, text, TEXT_BYTES - 1, 0, &got, NULL) < 0)
+	if (!rg_file_read_lines(folder, verb, text, TEXT_BYTES, lines, LINES, &facts))
 		return false;
-	text[got] = '\0';
-	for (i = 0; i < LINES; i++, at = end + 1) {
-		end = strchr(at, '\n');
-		if (!end)
-			return false;
-		lines[i] = (struct roger_str){ at, (size_t)(end - at) };
-	}
 	*ret_chore = (struct rg_chore){ .verb = rg_str(verb), .by = lines[3] };
 	return rg_str_number(lines[0], &ret_chore->since_ms) &&
 	       rg_str_number(lines[1], &ret_chore->last_ms) &&

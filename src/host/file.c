@@ -321,6 +321,27 @@ static int read_all(int file, const char *name, size_t size, size_t bytes_max, s
 	}
 }
 
+bool rg_file_read_lines(int folder, const char *name, char *text, size_t size,
+			struct roger_str *lines, size_t count, struct rg_file_facts *ret_facts)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	size_t got = 0, i;
+	char *at = text, *end;
+
+	if (rg_file_open_facts(folder, name, RG_FILE_READ, &file, ret_facts, NULL) < 0 ||
+	    file == RG_NO_FILE || rg_file_read_at(file, text, size - 1, 0, &got, NULL) < 0)
+		return false;
+	text[got] = '\0';
+	for (i = 0; i < count; i++, at = end + 1) {
+		end = strchr(at, '\n');
+		if (!end)
+			return false;
+		*end = '\0';
+		lines[i] = rg_str(at);
+	}
+	return true;
+}
+
 int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
 		       struct rg_file_facts *ret_facts, bool *ret_found, struct roger_err *err)
 {

@@ -90,6 +90,14 @@ RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_bu
 RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max,
 				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
 
+/*
+ * The first lines of a small file of ours, each ending with a newline, into text (size bytes);
+ * each is a C string in it.  False: it is missing, cannot be read, or has fewer.
+ */
+RG_CHECKED bool rg_file_read_lines(int folder, const char *name, char *text, size_t size,
+				   struct roger_str *lines, size_t count,
+				   struct rg_file_facts *ret_facts);
+
 /* The first bytes of a regular file, by path. */
 RG_CHECKED int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
 				  struct rg_file_facts *ret_facts, bool *ret_found,

@@ -24,35 +24,13 @@ static int open_folder(const struct rg_workspace *workspace, bool make)
 											: folder;
 }
 
-/* The lines of a file; false: it is missing, or has fewer. */
-static bool read_lines(int folder, const char *name, char text[TEXT_BYTES],
-		       struct rg_file_facts *facts, struct roger_str lines[LINES])
-{
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	size_t got = 0, i;
-	char *at = text, *end;
-
-	if (rg_file_open_facts(folder, name, RG_FILE_READ, &file, facts, NULL) < 0 ||
-	    file == RG_NO_FILE || rg_file_read_at(file, text, TEXT_BYTES - 1, 0, &got, NULL) < 0)
-		return false;
-	text[got] = '\0';
-	for (i = 0; i < LINES; i++, at = end + 1) {
-		end = strchr(at, '\n');
-		if (!end)
-			return false;
-		*end = '\0';
-		lines[i] = rg_str(at);
-	}
-	return true;
-}
-
 /* What a file says; false: it is missing, or says nothing. */
 static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struct rg_seat *ret_seat)
 {
 	struct rg_file_facts facts;
 	struct roger_str lines[LINES];
 
-	if (!read_lines(folder, name, text, &facts, lines))
+	if (!rg_file_read_lines(folder, name, text, TEXT_BYTES, lines, LINES, &facts))
 		return false;
 	*ret_seat = (struct rg_seat){ .agent = lines[0],
 				      .tree = lines[2],
@@ -118,7 +96,7 @@ static bool read_holder(int folder, const char *name, struct rg_process *ret_pro
 	char text[TEXT_BYTES];
 
 	*ret_process = (struct rg_process){ 0 };
-	if (!read_lines(folder, name, text, &facts, lines) ||
+	if (!rg_file_read_lines(folder, name, text, TEXT_BYTES, lines, LINES, &facts) ||
 	    lines[3].length >= sizeof ret_process->boot_id)
 		return false;
 	memcpy(ret_process->boot_id, lines[3].data, lines[3].length);
