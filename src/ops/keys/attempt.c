@@ -749,7 +749,9 @@ static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_a
 	return r < 0 || !worn ? r : file(roger, &giving_up, arena, err);
 }
 
-int rg_attempt_wear_out(struct roger *roger, const struct roger_strs *ids, bool best_effort,
+/* Make these dead letters, where they still are worn out; needs no lock.  best_effort: what cannot
+ * be written is left to the next who finds them. */
+static int wear_out_all(struct roger *roger, const struct roger_strs *ids, bool best_effort,
 			struct roger_err *err)
 {
 	struct rg_arena *arena = ids->count ? rg_arena_new() : NULL;
@@ -760,6 +762,28 @@ int rg_attempt_wear_out(struct roger *roger, const struct roger_strs *ids, bool 
 		r = wear_out(roger, &ids->items[i], arena, best_effort ? NULL : err);
 	rg_arena_free(arena);
 	return best_effort ? ROGER_OK : r;
+}
+
+int rg_attempt_take(struct roger *roger, struct roger_str agent, rg_attempt_taking *take,
+		    const void *request, void *reply, const struct roger_message_list *taken,
+		    struct roger_err *err)
+{
+	struct roger_strs worn;
+	bool may;
+	int r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
+
+	if (r < 0 || !may)
+		return r;
+	do {
+		worn.count = 0;
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = take(roger, request, reply, &worn, err);
+		rg_engine_rollback(roger->engine);
+		if (r == ROGER_OK)
+			r = wear_out_all(roger, &worn, taken->count > 0, err);
+	} while (r == ROGER_OK && worn.count && !taken->count);
+	return r;
 }
 
 int rg_attempt_put_back(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,

@@ -84,10 +84,15 @@ RG_CHECKED int rg_attempt_leave_worn(struct roger *roger, struct roger_message_l
 				     struct rg_arena *arena, struct roger_strs *ret_worn,
 				     struct roger_err *err);
 
-/* Make these dead letters, where they still are worn out; needs no lock.  best_effort: what cannot
- * be written is left to the next who finds them. */
-RG_CHECKED int rg_attempt_wear_out(struct roger *roger, const struct roger_strs *ids,
-				   bool best_effort, struct roger_err *err);
+/*
+ * Let take have free mail of the agent in a transaction, which it commits; once more as long as all
+ * that it found was worn out, which becomes dead letters.  taken: what the reply has.
+ */
+typedef int rg_attempt_taking(struct roger *roger, const void *request, void *reply,
+			      struct roger_strs *ret_worn, struct roger_err *err);
+RG_CHECKED int rg_attempt_take(struct roger *roger, struct roger_str agent, rg_attempt_taking *take,
+			       const void *request, void *reply,
+			       const struct roger_message_list *taken, struct roger_err *err);
 
 /* Give back what is a dead letter for its leases: it counts from 0 again. */
 RG_CHECKED int rg_attempt_put_back(struct roger *roger, const struct roger_str *id,

@@ -51,10 +51,11 @@ static struct roger_message *copies(const struct roger_message_list *found, stru
 
 /* ----------------------------------------------------------------- claim -- */
 
-static int claim(struct roger *roger, const struct roger_claim_request *request,
-		 struct roger_messages_reply *reply, struct roger_strs *ret_worn,
-		 struct roger_err *err)
+static int claim(struct roger *roger, const void *request_, void *reply_,
+		 struct roger_strs *ret_worn, struct roger_err *err)
 {
+	const struct roger_claim_request *request = request_;
+	struct roger_messages_reply *reply = reply_;
 	int64_t now_ms = rg_clock_ms(), longest_ms = roger->workspace->config->lease_ms_max,
 		usual_ms = longest_ms < RG_LEASE_MS ? longest_ms : RG_LEASE_MS,
 		lease_ms = request->lease_ms ? request->lease_ms : usual_ms;
@@ -101,9 +102,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
 	int64_t longest_ms = roger->workspace->config->lease_ms_max;
-	struct roger_strs worn;
 	char longest[32];
-	bool may;
 	int r;
 
 	if (request->limit < 0 || request->limit > RG_PAGE_MAX)
@@ -113,18 +112,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	if (request->lease_ms < 0 || request->lease_ms > longest_ms)
 		return rg_fail_member(err, ROGER_EDATA, "lease",
 				      "lease: expected at most %s (claims.max_lease)", longest);
-	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
-	if (r < 0 || !may)
-		return r;
-	do {
-		worn.count = 0;
-		r = rg_engine_begin(roger->engine, true, err);
-		if (r == ROGER_OK)
-			r = claim(roger, request, reply, &worn, err);
-		rg_engine_rollback(roger->engine);
-		if (r == ROGER_OK)
-			r = rg_attempt_wear_out(roger, &worn, reply->messages.count > 0, err);
-	} while (r == ROGER_OK && worn.count && !reply->messages.count);
+	r = rg_attempt_take(roger, request->agent, claim, request, reply, &reply->messages, err);
 	return r < 0 ? r : own_texts(reply, err);
 }
 

@@ -111,9 +111,11 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
  * What is left is counted before the commit: nobody then waits for the index
  * to take in the new lines, and those who come next take them in together.
  */
-static int take(struct roger *roger, const struct roger_inbox_request *request,
-		struct roger_inbox_reply *reply, struct roger_strs *ret_worn, struct roger_err *err)
+static int take(struct roger *roger, const void *request_, void *reply_,
+		struct roger_strs *ret_worn, struct roger_err *err)
 {
+	const struct roger_inbox_request *request = request_;
+	struct roger_inbox_reply *reply = reply_;
 	const struct rg_query query = query_of(request, rg_clock_ms());
 	struct roger_message_list found;
 	struct rg_outcome outcome;
@@ -147,28 +149,6 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 	return rg_engine_commit(roger->engine, &outcome, err);
 }
 
-static int receive_now(struct roger *roger, const struct roger_inbox_request *request,
-		       struct roger_inbox_reply *reply, struct roger_err *err)
-{
-	struct roger_strs worn;
-	bool may;
-	int r;
-
-	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
-	if (r < 0 || !may)
-		return r;
-	do {
-		worn.count = 0;
-		r = rg_engine_begin(roger->engine, true, err);
-		if (r == ROGER_OK)
-			r = take(roger, request, reply, &worn, err);
-		rg_engine_rollback(roger->engine);
-		if (r == ROGER_OK)
-			r = rg_attempt_wear_out(roger, &worn, reply->messages.count > 0, err);
-	} while (r == ROGER_OK && worn.count && !reply->messages.count);
-	return r;
-}
-
 static int take_or_wait(struct roger *roger, const struct roger_inbox_request *request,
 			struct roger_inbox_reply *reply, struct roger_err *err)
 {
@@ -182,7 +162,8 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 	if (r == ROGER_OK)
 		until_ns += request->wait_ms * 1000000;
 	while (r == ROGER_OK) {
-		r = receive_now(roger, request, reply, err);
+		r = rg_attempt_take(roger, request->agent, take, request, reply, &reply->messages,
+				    err);
 		left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
 		if (r < 0 || reply->messages.count || left_ms <= 0)
 			break;
