@@ -369,21 +369,31 @@ static int find_plain(struct counting *counting, struct roger_err *err)
 }
 
 /* Attempts of a time, or of each cycle. */
-static int see_attempts(struct counting *counting, struct roger_err *err)
+/* What is asked for, one after the other: each cycle, or the time.  False: that was all. */
+static bool find_range(const struct counting *counting, size_t i, struct roger_str *ret_cycle,
+		       int64_t *ret_since_ms, int64_t *ret_until_ms)
 {
 	const struct roger_report_reply *reply = counting->reply;
-	const size_t count = reply->cycles.count ? reply->cycles.count : 1;
+
+	if (reply->cycles.count) {
+		if (i < reply->cycles.count)
+			*ret_cycle = reply->cycles.items[i];
+		return i < reply->cycles.count;
+	}
+	*ret_since_ms = reply->since_ms;
+	*ret_until_ms = reply->until_ms;
+	return i == 0;
+}
+
+static int see_attempts(struct counting *counting, struct roger_err *err)
+{
 	struct rg_row_query query = { .log = RG_LOG_SENDS };
 	size_t i;
 	int r = ROGER_OK;
 
-	if (!reply->cycles.count) {
-		query.since_ms = reply->since_ms;
-		query.until_ms = reply->until_ms;
-	}
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		if (reply->cycles.count)
-			query.cycle = reply->cycles.items[i];
+	for (i = 0; r == ROGER_OK &&
+		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
+	     i++) {
 		r = rg_engine_rows(counting->roger->engine, &query, see_attempt, counting, err);
 		/* The index was damaged, and mended: the cycles before come again, too. */
 		if (counting->again && i) {
@@ -533,20 +543,14 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 /* Dead letters of a time, or of each cycle. */
 static int see_letters(struct counting *counting, struct roger_err *err)
 {
-	const struct roger_report_reply *reply = counting->reply;
-	const size_t count = reply->cycles.count ? reply->cycles.count : 1;
 	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
 	struct rg_records found;
 	size_t i, k;
 	int r = ROGER_OK;
 
-	if (!reply->cycles.count) {
-		query.since_ms = reply->since_ms;
-		query.until_ms = reply->until_ms;
-	}
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		if (reply->cycles.count)
-			query.cycle = reply->cycles.items[i];
+	for (i = 0; r == ROGER_OK &&
+		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
+	     i++) {
 		r = rg_dead_letters_find(counting->roger, &query, counting->stream.arena, &found,
 					 err);
 		for (k = 0; k < found.count && r == ROGER_OK; k++)
