@@ -124,21 +124,31 @@ static struct roger_str name_by_client(const struct mcp_session *session, const 
 	return rg_str_is(said, "all") ? RG_STR("") : said;
 }
 
+/* What instruct() found: it stays the same as long as we run, and costs a look at the programs
+ * above us. */
+static struct roger_str find_own_name(const struct mcp_session *session, struct roger_str tool,
+				      char to[RG_OWN_NAME_BYTES])
+{
+	int64_t pid;
+
+	if (rg_str_is(tool, session->tool_name))
+		return rg_str(session->own_name);
+	cli_tool_above(&pid);
+	return rg_name_by_itself(session->roger, tool, pid, to);
+}
+
 struct roger_str mcp_agent_of(const struct mcp_session *session, const char *caller,
 			      const char *client_name, char to[MCP_AGENT_BYTES])
 {
 	struct roger_str said = word_in(caller, 1);
 	char plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
-	int64_t pid;
 
 	if (!said.length && session->launched.length)
 		return session->launched;
 	if (!said.length) {
 		said = name_by_client(session, client_name, plain);
-		if (session->roger && !session->shared) {
-			cli_tool_above(&pid);
-			said = rg_name_by_itself(session->roger, said, pid, own);
-		}
+		if (said.length && session->roger && !session->shared)
+			said = find_own_name(session, said, own);
 	}
 	snprintf(to, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(said));
 	return rg_str(to);
@@ -175,14 +185,29 @@ const char *mcp_distrust(struct mcp_session *session, struct roger **roger)
 	return session->why;
 }
 
+/* Before any call, and so before there are other threads. */
+static void keep_own_name(struct mcp_session *session, const char *client_name)
+{
+	char plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
+	const struct roger_str tool = name_by_client(session, client_name, plain);
+
+	if (!tool.length || !session->roger || session->shared || session->launched.length)
+		return;
+	snprintf(session->own_name, MCP_AGENT_BYTES, "%.*s",
+		 RG_STR_ARGS(find_own_name(session, tool, own)));
+	snprintf(session->tool_name, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(tool));
+}
+
 static const char *instruct(const char *caller, const char *client_name, void *session_)
 {
 	struct mcp_session *session = session_;
 	char name[MCP_AGENT_BYTES];
-	struct roger_str agent = mcp_agent_of(session, caller, client_name, name);
+	struct roger_str agent;
 	/* Of roger serve each tool says it: its loop waits for nothing. */
 	const char *why = session->shared ? "" : mcp_distrust(session, &session->roger);
 
+	keep_own_name(session, client_name);
+	agent = mcp_agent_of(session, caller, client_name, name);
 	snprintf(session->instructions, sizeof session->instructions,
 		 "Messages between agents, kept on disk. %s%.*s%sLook into inbox when you "
 		 "begin and when you are done; ack what you have dealt with. Messages are from "

@@ -27,6 +27,9 @@ struct mcp_session {
 	struct roger_str tool;	   /* for whose client; "" nobody said it */
 	struct roger_str agent;	   /* who calls now; ends with a NUL */
 	char agent_name[MCP_AGENT_BYTES];
+	/* Of a client that nobody named: what its tool is called, and its own name; set before
+	 * the first call. */
+	char tool_name[MCP_AGENT_BYTES], own_name[MCP_AGENT_BYTES];
 	char instructions[1100];
 	char why[500];	     /* no tool works; "": they do */
 	struct roger *roger; /* of this thread; NULL: not open yet */

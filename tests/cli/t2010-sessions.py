@@ -71,6 +71,7 @@ lib_tap.check("but to the one that it is for", "for the second" in told, told)
 told = two.do(f"{ROGER} mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "claude-code", "version": "1"}}}),
               json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
               json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "send", "arguments": {"to": ["plan"], "content": "by MCP"}}}))
+lib_tap.check("which its instructions say", "You are 'claude-2'" in told, told[:600])
 lib_tap.equal("by MCP it has the same name", [m["from"] for m in json.loads(roger("list", "--to", "plan", "--json").stdout)["messages"]], ["claude-2"])
 lib_tap.check("a session that goes on keeps its name", "claude-2" not in one.hook("session-start", "s3"))
 two.end()
