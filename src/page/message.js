@@ -4,7 +4,6 @@ import { h, ask, copy, instant, line, marked, path, say, when } from "./dom.js";
 import { article, route, textOf } from "./draw.js";
 import { get, may, mayAs, newKey, post, self } from "./api.js";
 import { tellWhy } from "./causes.js";
-import { confirmLoss } from "./palette.js";
 
 /* How the sender is known. */
 function provenance(m) {

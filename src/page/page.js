@@ -4,8 +4,8 @@
  * The address is the state: a view is opened from its path and query, and nothing else is
  * remembered.  A view is first drawn from a plain GET; an event only says: look again.
  */
-import { h, ask, command, copy, path, say, setZone, split, tickTimes, unsegment, zoneName } from "./dom.js";
-import { follow, get, login, logout, may, Problem, self, state, whoami } from "./api.js";
+import { h, command, copy, path, say, setZone, split, tickTimes, unsegment, zoneName } from "./dom.js";
+import { follow, login, logout, may, Problem, state, whoami } from "./api.js";
 import { views } from "./views.js";
 import { palette, help } from "./palette.js";
 

@@ -1,7 +1,7 @@
 /* palette - any view and any verb by its name; the keys; and a form for each verb. */
 import { losses } from "./names.js";
-import { h, ask, command, copy, line, marked, path, say } from "./dom.js";
-import { get, may, mayAs, newKey, openapi, post, self } from "./api.js";
+import { h, ask, command, line, marked, path } from "./dom.js";
+import { get, may, newKey, openapi, post, self } from "./api.js";
 
 /* ------------------------------------------------------------------- the palette -- */
 

@@ -1,7 +1,7 @@
 /* views - what each address shows. */
 import { values } from "./names.js";
 import { h, copy, line, ms, path, say, span, when } from "./dom.js";
-import { get, may, mayAs, newKey, post, self } from "./api.js";
+import { get, may, mayAs, post, self } from "./api.js";
 import { events, withGaps } from "./draw.js";
 import { grid } from "./grid.js";
 import { concernRow, tellWhy } from "./causes.js";

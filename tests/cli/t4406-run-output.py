@@ -15,24 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import lib_tap
 
 ROGER = os.path.abspath(os.environ["ROGER"])
 SANITIZED = "sanitize" in ROGER or "-san" in ROGER
 for name in list(os.environ):
     if name.startswith("ROGER"):
         del os.environ[name]
-count = failures = 0
-
-
-def check(name, good, told=""):
-    global count, failures
-    count += 1
-    failures += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}", flush=True)
-    if not good:
-        print(f"# {str(told)[:800]!r}", flush=True)
-
-
 def roger(*words, **more):
     return subprocess.run([ROGER, *words], capture_output=True, text=True, check=False, **more)
 
@@ -53,43 +45,43 @@ def told(run_id):
 
 def failing():
     done = run("build-7", "echo compiling; echo 'FATAL: no space' >&2; exit 3", "--result", "message")
-    check("both streams pass", (done.stdout, done.stderr, done.returncode) == (b"compiling\n", b"FATAL: no space\n", 3), done)
+    lib_tap.check("both streams pass", (done.stdout, done.stderr, done.returncode) == (b"compiling\n", b"FATAL: no space\n", 3), done)
     one = kept("build-7")
-    check("its last lines are kept", (one["stdout_lines"], one["stderr_lines"]) == (["compiling"], ["FATAL: no space"]), one)
-    check("with the command", one["command"] == "sh -c 'echo compiling; echo '\\''FATAL: no space'\\'' >&2; exit 3'", one["command"])
-    check("and how long it took", 0 <= one["duration_ms"] < 60000 and "not_kept" not in one)
+    lib_tap.check("its last lines are kept", (one["stdout_lines"], one["stderr_lines"]) == (["compiling"], ["FATAL: no space"]), one)
+    lib_tap.check("with the command", one["command"] == "sh -c 'echo compiling; echo '\\''FATAL: no space'\\'' >&2; exit 3'", one["command"])
+    lib_tap.check("and how long it took", 0 <= one["duration_ms"] < 60000 and "not_kept" not in one)
     text = roger("runs", "build-7").stdout
-    check("people see them", re.search(r"^build-7  failed: exit 3$", text, re.M) and re.search(r"^  stdout +compiling$", text, re.M)
+    lib_tap.check("people see them", re.search(r"^build-7  failed: exit 3$", text, re.M) and re.search(r"^  stdout +compiling$", text, re.M)
           and re.search(r"^  stderr +FATAL: no space$", text, re.M) and re.search(r"^  command +sh -c .*exit 3'$", text, re.M)
           and re.search(r"^  took +[0-9.]+m?s$", text, re.M), text)
     run("script", "echo one\necho two")
     text = roger("runs", "script").stdout
-    check("a script has lines of its own", "  command      sh -c 'echo one\n               echo two'\n" in text, text)
+    lib_tap.check("a script has lines of its own", "  command      sh -c 'echo one\n               echo two'\n" in text, text)
     notice = told("build-7")[0]
-    check("and so does its owner", notice.startswith("Run build-7 ended without a result: exit 3. It ran ") and
+    lib_tap.check("and so does its owner", notice.startswith("Run build-7 ended without a result: exit 3. It ran ") and
           notice.endswith("\nIts last words:\ncompiling\nIts last words on standard error:\nFATAL: no space"), notice)
     run("words", "echo half; echo WHY >&2; exit 3")
-    check("a result beside a failure has them, too", told("words") == ["[exit 3]\nhalf\n[standard error]\nWHY"], told("words"))
+    lib_tap.check("a result beside a failure has them, too", told("words") == ["[exit 3]\nhalf\n[standard error]\nWHY"], told("words"))
     run("well", "echo fine; echo warning >&2")
-    check("one that is good is the words alone", told("well") == ["fine"])
-    check("its other stream is kept", kept("well")["stderr_lines"] == ["warning"])
+    lib_tap.check("one that is good is the words alone", told("well") == ["fine"])
+    lib_tap.check("its other stream is kept", kept("well")["stderr_lines"] == ["warning"])
     with open(".roger/state/subagent-delivery-watchdog/build-7.json", encoding="utf-8") as file:
-        check("its document has none of it", not re.search("FATAL|compiling|command|duration", file.read()))
+        lib_tap.check("its document has none of it", not re.search("FATAL|compiling|command|duration", file.read()))
 
 
 def bounds():
     run("many", "seq 1 100; seq 1001 1100 >&2")
     one = kept("many")
-    check("the last twenty lines", one["stdout_lines"] == [str(n) for n in range(81, 101)] and one["stderr_lines"][0] == "1081", one)
+    lib_tap.check("the last twenty lines", one["stdout_lines"] == [str(n) for n in range(81, 101)] and one["stderr_lines"][0] == "1081", one)
     run("wide", "head -c 3000 /dev/zero | tr '\\0' w >&2; echo; exit 1")
-    check("a line is cut", kept("wide")["stderr_lines"] == ["w" * 500 + "…"], kept("wide")["stderr_lines"])
+    lib_tap.check("a line is cut", kept("wide")["stderr_lines"] == ["w" * 500 + "…"], kept("wide")["stderr_lines"])
     run("bar", "printf '10%%\\r50%%\\r100%%\\r\\nnext\\r\\n' >&2")
-    check("of a progress bar its end", kept("bar")["stderr_lines"] == ["100%", "next"], kept("bar")["stderr_lines"])
+    lib_tap.check("of a progress bar its end", kept("bar")["stderr_lines"] == ["100%", "next"], kept("bar")["stderr_lines"])
     run("bytes", "printf 'a\\0\\377b' >&2")
-    check("what is no text is replaced", kept("bytes")["stderr_lines"] == ["a\ufffd\ufffdb"])
+    lib_tap.check("what is no text is replaced", kept("bytes")["stderr_lines"] == ["a\ufffd\ufffdb"])
     run("hostile", "printf '\\033[31mred\\033]0;title\\007 \\342\\200\\256evil\\n' >&2; exit 1")
     shown = subprocess.run([ROGER, "runs", "hostile"], capture_output=True, check=False).stdout
-    check("what steers a terminal is shown as harmless", b"red" in shown and b"\x1b" not in shown and
+    lib_tap.check("what steers a terminal is shown as harmless", b"red" in shown and b"\x1b" not in shown and
           b"\x07" not in shown and "\u202e".encode() not in shown, shown)
 
 
@@ -98,12 +90,12 @@ def streams():
     with open("data", "wb") as file:
         file.write(data)
     done = run("raw", "cat data >&2")
-    check("any bytes pass on standard error", done.stderr == data)
+    lib_tap.check("any bytes pass on standard error", done.stderr == data)
     with open("both", "wb") as file:
         run("same", "yes a | head -n 50000; yes b | head -n 50000 >&2", stdout=file, stderr=subprocess.STDOUT)
     with open("both", encoding="ascii") as file:
         text = file.read()
-    check("into one file nothing is lost", [text.count(letter) for letter in "ab\n"] == [50000, 50000, 100000], len(text))
+    lib_tap.check("into one file nothing is lost", [text.count(letter) for letter in "ab\n"] == [50000, 50000, 100000], len(text))
     child = subprocess.Popen([ROGER, "run", "--as", "lead", "--run", "flood", "-q", "--", "sh", "-c",
                               "head -c 200000000 /dev/zero >&2; echo END >&2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     digest, peak = hashlib.md5(), 0
@@ -112,24 +104,24 @@ def streams():
         with open(f"/proc/{child.pid}/status", encoding="ascii") as status:
             found = re.search(r"VmHWM:\s+(\d+)", status.read())
             peak = max(peak, int(found.group(1)) if found else 0)
-    check("a flood passes", child.wait() == 0 and digest.hexdigest() == hashlib.md5(bytes(200_000_000) + b"END\n").hexdigest())
-    check("in bounded memory", SANITIZED or peak <= 3072, f"{peak} KB")
+    lib_tap.check("a flood passes", child.wait() == 0 and digest.hexdigest() == hashlib.md5(bytes(200_000_000) + b"END\n").hexdigest())
+    lib_tap.check("in bounded memory", SANITIZED or peak <= 3072, f"{peak} KB")
     began = time.monotonic()
     done = run("daemon", "sleep 60 & echo $! >pid; echo up >&2")
-    check("one that keeps the stream open keeps nobody", done.returncode == 0 and time.monotonic() - began < 30)
+    lib_tap.check("one that keeps the stream open keeps nobody", done.returncode == 0 and time.monotonic() - began < 30)
     with open("pid", encoding="ascii") as file:
         os.kill(int(file.read()), signal.SIGTERM)
     left, right = os.pipe()
     child = subprocess.Popen([ROGER, "run", "--as", "lead", "--run", "still", "-q", "--", "sh", "-c", "seq 30000 >&2; echo END"],
                              stdout=subprocess.PIPE, stderr=right)
     os.close(right)
-    check("a reader of one stream is served though the other's stands still",
+    lib_tap.check("a reader of one stream is served though the other's stands still",
           child.stdout.read(0) == b"" and child.poll() is None)
     with os.fdopen(left, "rb") as stream:
         got = stream.read()
-    check("which gets all", got.endswith(b"30000\n") and child.stdout.read() == b"END\n" and child.wait() == 0)
+    lib_tap.check("which gets all", got.endswith(b"30000\n") and child.stdout.read() == b"END\n" and child.wait() == 0)
     subprocess.run(["sh", "-c", 'exec "$0" run --as lead --run shut -q -- sh -c "echo why >&2; exit 4" 2>&-', ROGER], check=False)
-    check("where it is closed its lines are kept all the same", kept("shut")["stderr_lines"] == ["why"], kept("shut"))
+    lib_tap.check("where it is closed its lines are kept all the same", kept("shut")["stderr_lines"] == ["why"], kept("shut"))
 
 
 def terminal():
@@ -149,17 +141,17 @@ def terminal():
     os.waitpid(pid, 0)
     os.close(master)
     one = kept("tty")
-    check("a terminal stays one", b"yes" in shown and b"out" in shown, shown)
-    check("and is said not to be kept", one["not_kept"] == ["stderr"] and "stderr_lines" not in one, one)
-    check("to people, too", "(not kept: it was a terminal)" in roger("runs", "tty").stdout)
-    check("what passes through us is kept", one["stdout_lines"] == ["out"], one)
+    lib_tap.check("a terminal stays one", b"yes" in shown and b"out" in shown, shown)
+    lib_tap.check("and is said not to be kept", one["not_kept"] == ["stderr"] and "stderr_lines" not in one, one)
+    lib_tap.check("to people, too", "(not kept: it was a terminal)" in roger("runs", "tty").stdout)
+    lib_tap.check("what passes through us is kept", one["stdout_lines"] == ["out"], one)
 
 
 def ends():
     done = run("absent", "exit 9", "--timeout", "1ms", "--grace", "1ms")
-    check("one that was killed at its limit", kept("absent")["words"] in ("timed out", "failed: exit 9"), kept("absent")["words"])
+    lib_tap.check("one that was killed at its limit", kept("absent")["words"] in ("timed out", "failed: exit 9"), kept("absent")["words"])
     run("wired", "echo last words >&2; kill -9 $$")
-    check("killed", (kept("wired")["words"], kept("wired")["stderr_lines"]) == ("killed by signal 9", ["last words"]), kept("wired"))
+    lib_tap.check("killed", (kept("wired")["words"], kept("wired")["stderr_lines"]) == ("killed by signal 9", ["last words"]), kept("wired"))
     child = subprocess.Popen([ROGER, "run", "--as", "lead", "--run", "orphan", "-q", "--", "sh", "-c",
                               "echo begun; touch begun; until [ -e go ]; do sleep 0.02; done; echo later; echo more >&2;"
                               " seq 100000; touch done"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -167,14 +159,14 @@ def ends():
         time.sleep(0.01)
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-    check("where roger run is killed its program goes on", kept("orphan")["status"] == "active" and "command" not in kept("orphan"))
+    lib_tap.check("where roger run is killed its program goes on", kept("orphan")["status"] == "active" and "command" not in kept("orphan"))
     open("go", "w", encoding="ascii").close()
     out, err = child.communicate(timeout=20)
-    check("to its end", os.path.exists("done"))
-    check("and what it prints goes on where it went", out == b"begun\nlater\n" + b"".join(b"%d\n" % n for n in range(1, 100001))
+    lib_tap.check("to its end", os.path.exists("done"))
+    lib_tap.check("and what it prints goes on where it went", out == b"begun\nlater\n" + b"".join(b"%d\n" % n for n in range(1, 100001))
           and err == b"more\n", (out[:40], err))
     back = roger("run", "--as", "lead", "--run", "orphan", "--", "true")
-    check("and who takes it over invents nothing", back.returncode == 1 and "command" not in kept("orphan"), back)
+    lib_tap.check("and who takes it over invents nothing", back.returncode == 1 and "command" not in kept("orphan"), back)
 
 
 def nobody_left():
@@ -191,24 +183,24 @@ def nobody_left():
     end = time.monotonic() + 20
     while not os.path.exists("over") and time.monotonic() < end:
         time.sleep(0.01)
-    check("where its readers are gone, too, it goes on to its end", os.path.exists("over"))
+    lib_tap.check("where its readers are gone, too, it goes on to its end", os.path.exists("over"))
 
 
 def places():
     mode = os.stat(".roger/run-output.jsonl").st_mode & 0o777
-    check("the file is private", mode == 0o600, oct(mode))
+    lib_tap.check("the file is private", mode == 0o600, oct(mode))
     logs = [*glob.glob(".roger/logs/*"), *glob.glob(".roger/send-log/*"), *glob.glob(".roger/*dead*"), *glob.glob(".roger/cycles*"),
             *glob.glob(".roger/state/subagent-delivery-watchdog/*")]
     leaks = [name for name in logs if re.search(rb"FATAL|compiling|last words", open(name, "rb").read())]
-    check("no log without content has a word of it", logs and not leaks, leaks)
-    check("doctor and verify agree", roger("doctor").returncode == 0 and roger("verify").returncode == 0,
+    lib_tap.check("no log without content has a word of it", logs and not leaks, leaks)
+    lib_tap.check("doctor and verify agree", roger("doctor").returncode == 0 and roger("verify").returncode == 0,
           roger("doctor").stdout + roger("verify").stdout)
     before = kept("build-7")
-    check("a backup", roger("backup", "../one.tar").returncode == 0)
+    lib_tap.check("a backup", roger("backup", "../one.tar").returncode == 0)
     os.makedirs("../again", exist_ok=True)
-    check("has it", roger("restore", "../one.tar", "--to", "../again").returncode == 0)
+    lib_tap.check("has it", roger("restore", "../one.tar", "--to", "../again").returncode == 0)
     there = json.loads(roger("runs", "build-7", "--json", cwd="../again").stdout)["runs"][0]
-    check("as it was", all(there[name] == before[name] for name in ("command", "duration_ms", "stdout_lines", "stderr_lines")), there)
+    lib_tap.check("as it was", all(there[name] == before[name] for name in ("command", "duration_ms", "stdout_lines", "stderr_lines")), there)
 
 
 def main():
@@ -224,8 +216,7 @@ def main():
         nobody_left()
         places()
         os.chdir("/")
-    print(f"1..{count}")
-    sys.exit(1 if failures else 0)
+    lib_tap.done()
 
 
 main()
