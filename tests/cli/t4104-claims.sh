@@ -84,7 +84,7 @@ roger init -q killed
 printf 'retries: {max_attempts: 1}\n' >killed/.roger/config.yaml
 "$ROGER" --workspace killed send --as amy bob 'urgent' --key k:escalation:1 --confirm read --within 1s --new 2>/dev/null &
 sender=$!
-until [ -n "$(roger --workspace killed list --to bob 2>/dev/null)" ]; do :; done
+until [ "$(roger --workspace killed list --to bob --count 2>/dev/null)" = 1 ]; do :; done
 kill -9 $sender
 wait $sender 2>/dev/null
 for _try in $(seq 100); do
