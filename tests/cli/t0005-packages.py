@@ -157,4 +157,33 @@ said = suite("--with-browser", "browser/")
 note = (tree / "tests/flagged").read_text().splitlines()
 lib_tap.equal("a whole one is, beside the others", (note[0][:14], re.sub(r"\d{4}-\d\d-\d\d", "DAY", note[1]), said[-1]),
               ("arm 2020-01-02", "browser DAY unknown 2 passed, 0 failed, 0 skipped", "2 passed, 0 failed"))
+
+# ------------------------------------------------- what script/bootstrap removes
+
+if "VERSION_CODENAME=bookworm" in Path("/etc/os-release").read_text():
+    # Where nothing is installed yet: clang's runtime and yyjson are asked for by name.
+    bare = HERE / "bare"
+    runtime = bare / "clang/linux"
+    (bare / "script").mkdir(parents=True)
+    (bare / "bin").mkdir()
+    runtime.mkdir(parents=True)
+    (runtime / "mine.a").write_text("")
+    for name in ("bootstrap", "pins"):
+        (bare / "script" / name).write_bytes((SOURCE / "script" / name).read_bytes())
+    (bare / "script/debian.sh").write_text((SOURCE / "script/debian.sh").read_text() + '''
+fetch_pinned() { : >"$1/newer.deb"; echo "$1" >made; }
+as_root() { "$@"; }
+''')
+    for name, text in {
+        "bin/clang": f'case $1 in -dumpversion) echo 14 ;; *) echo {runtime} ;; esac', "bin/apt-cache": "exit 1",
+        "bin/apt-get": 'echo "$*" >>asked', "bin/pkg-config": 'case $* in *yyjson*) [ -e asked ] ;; esac', "script/parts": "exit 0",
+    }.items():
+        (bare / name).write_text(f"#!/bin/sh\n{text}\n")
+        (bare / name).chmod(0o755)
+    done = subprocess.run(["sh", "script/bootstrap", "test"], cwd=bare, capture_output=True, text=True,
+                          env={**os.environ, "PATH": f"{bare}/bin:{os.environ['PATH']}"})
+    asked = (bare / "asked").read_text()
+    lib_tap.equal("what is missing is installed", (done.returncode, "libclang-rt-14-dev" in asked, "newer.deb" in asked), (0, True, True))
+    lib_tap.equal("its own folder is removed", Path((bare / "made").read_text().strip()).exists(), False)
+    lib_tap.equal("and nothing else", (runtime / "mine.a").exists(), True)
 lib_tap.done()
