@@ -16,6 +16,7 @@ import lib_fuse
 import lib_tap
 
 ROGER = os.path.abspath(os.environ.get("ROGER", "build/roger"))
+APART = ["unshare", "--mount", "--propagation", "private"]
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -109,9 +110,11 @@ def main():
     tap = Tap()
     if os.geteuid() or not shutil.which("unshare"):
         tap.skip("mounts", "needs root and unshare")
+    elif subprocess.run([*APART, "true"], capture_output=True, check=False).returncode:
+        tap.skip("mounts", "no mount namespace can be made here, as in a chroot whose root is no mount")
         tap.done()
     if "inside" not in sys.argv:
-        done = subprocess.run(["unshare", "--mount", "--propagation", "private", sys.executable, __file__, "inside"], check=False)
+        done = subprocess.run([*APART, sys.executable, __file__, "inside"], check=False)
         sys.exit(done.returncode)
     with tempfile.TemporaryDirectory() as top:
         os.environ["XDG_STATE_HOME"] = f"{top}/state"

@@ -378,17 +378,19 @@ trusting, context = certify("cert", "2")
 secure = Strange(body=b'{"count":7}', tls=context)
 ended = remote("list", "--count", server=secure.url, token="roger-secret", env=trusting)
 equal("over TLS, by a certificate of an authority that is named", (ended.stdout, secure.told[0][1]), ("7\n", "Bearer roger-secret"))
+# Of an authority of its own, so that the machine needs none.
+other, _ = certify("other", "2")
 over, context = certify("over", "-1")
 late = Strange(tls=context)
 plain = Strange()
 Path(FOLDER.name, "empty.pem").write_text("no certificate\n")
 UNKNOWN = secure.url.replace("localhost", "no-such-host.invalid")
-KINDS = (("an authority that nobody named", secure.url, {}, 77, "no authority"),
+KINDS = (("an authority that nobody named", secure.url, other, 77, "no authority"),
          ("a certificate for another name", secure.url.replace("localhost", "127.0.0.1"), trusting, 77, "another host name"),
          ("a certificate whose time is over", late.url, over, 77, "not valid at this time"),
          ("a file of authorities that is not there", secure.url, {"SSL_CERT_FILE": FOLDER.name + "/none.pem"}, 78, "SSL_CERT_FILE"),
          ("a file of authorities without any", secure.url, {"SSL_CERT_FILE": FOLDER.name + "/empty.pem"}, 78, "SSL_CERT_FILE"),
-         ("a port where no TLS is spoken", plain.url.replace("http:", "https:"), {}, 75, "TLS cannot be agreed on"),
+         ("a port where no TLS is spoken", plain.url.replace("http:", "https:"), other, 75, "TLS cannot be agreed on"),
          ("a port that is refused", gone, {}, 75, "nobody answers"),
          ("a socket that is not there", f"unix:{FOLDER.name}/none", {}, 75, "nobody answers"),
          ("a name that no DNS has", UNKNOWN, {}, 75, "no address is known for this host"),
