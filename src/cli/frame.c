@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/unicode.h"
 #include "cli/command.h"
+#include "cli/mail.h"
 #include "cli/term.h"
 
 /* The line around a message, roughly. */
@@ -61,7 +62,8 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
 }
 
 /* One message with that many bytes of its text, and a note of what was cut. */
-static void print_message(FILE *to, const struct roger_message *message, size_t bytes)
+static void print_message(FILE *to, const struct roger_message *message, struct roger_str reader,
+			  size_t bytes)
 {
 	struct roger_str text = { message->content.data, bytes };
 	char when[32];
@@ -70,6 +72,8 @@ static void print_message(FILE *to, const struct roger_message *message, size_t 
 	cli_say_to(to, "\nfrom %t", message->from);
 	if (message->seq)
 		cli_say_to(to, " #%d", message->seq);
+	if (cli_mail_is_for_other(message, reader))
+		cli_say_to(to, ", for %t", message->to);
 	cli_say_to(to, " (%s, issue %t, %s), id %t",
 		   cli_value_name(cli_item_record("list"), "type", message->type), message->issue,
 		   when, message->id);
@@ -82,12 +86,13 @@ static void print_message(FILE *to, const struct roger_message *message, size_t 
 			message->content.length, RG_STR_ARGS(message->id));
 }
 
-size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages, size_t chars_max)
+size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages,
+			  struct roger_str reader, size_t chars_max)
 {
 	size_t i, bytes, left = chars_max;
 
 	for (i = 0;
 	     i < messages->count && cli_frame_fits(&messages->items[i], i == 0, &left, &bytes); i++)
-		print_message(to, &messages->items[i], bytes);
+		print_message(to, &messages->items[i], reader, bytes);
 	return i;
 }

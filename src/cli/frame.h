@@ -31,9 +31,10 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
 
 /*
  * As many messages, whole or cut, as a budget of characters allows, at least the
- * first; returns how many.
+ * first; returns how many.  reader: whose mail it is, "": anybody's.
  */
-size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages, size_t chars_max);
+size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages,
+			  struct roger_str reader, size_t chars_max);
 
 /*
  * prime.c: print the briefing of an agent in about chars_max characters, with what is damaged in

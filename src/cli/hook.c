@@ -40,6 +40,7 @@ struct hook {
 	struct cli_hook_event event;
 	enum cli_hook_host host;
 	bool elsewhere; /* the store is one that this program is linked without */
+	bool beside;	/* another session lives under the same name */
 	bool unnamed;	/* nobody said who the agent is: it has its tool's name */
 	char own_name[RG_OWN_NAME_BYTES];
 };
@@ -207,8 +208,8 @@ static bool may_say(const struct hook *hook)
 
 /* ----------------------------------------------------------------- events -- */
 
-/* Who wakes the agent may need the session's name. */
-static void note_arrival(const struct hook *hook)
+/* Who wakes the agent may need the session's name; of two under one name both are told. */
+static void note_arrival(struct hook *hook)
 {
 	const struct roger_arrive_request request = {
 		.agent = hook->request.agent,
@@ -218,8 +219,20 @@ static void note_arrival(const struct hook *hook)
 	struct roger_arrive_reply reply = { 0 };
 
 	if (hook->host == CLI_HOOK_OWN && rg_name_valid(hook->event.session) &&
-	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK)
+	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK) {
+		hook->beside = reply.back;
 		roger_reply_free(&reply);
+	}
+}
+
+static void print_beside(const struct hook *hook, FILE *to)
+{
+	if (hook->beside)
+		fprintf(to,
+			"\nAnother session is at work under your name, %.*s: each of you takes the "
+			"other's mail. Tell the person, who can start one of you with another "
+			"ROGER_AGENT.\n",
+			RG_STR_ARGS(hook->request.agent));
 }
 
 static void say_prime(struct hook *hook)
@@ -236,9 +249,11 @@ static void say_prime(struct hook *hook)
 
 	if (roger_prime(hook->roger, &request, &reply, &err) < 0)
 		say_trouble(hook, err.message);
-	else if ((own || reply.unread || reply.duties.count || *roger_damage(hook->roger)) &&
+	else if ((own || hook->beside || reply.unread || reply.duties.count ||
+		  *roger_damage(hook->roger)) &&
 		 cli_page_begin(&page)) {
 		shown = cli_prime_print(page.to, &reply, hook->roger, CONTEXT_CHARS);
+		print_beside(hook, page.to);
 		print_shown(hook, &page, &reply.messages, shown);
 	}
 }
@@ -264,7 +279,8 @@ static void say_mail(const struct hook *hook)
 	find_fresh(hook, &mail);
 	if (mail.messages.count && cli_page_begin(&page)) {
 		cli_frame_begin(page.to);
-		shown = cli_frame_messages(page.to, &mail.messages, CONTEXT_CHARS);
+		shown = cli_frame_messages(page.to, &mail.messages, hook->request.agent,
+					   CONTEXT_CHARS);
 		fprintf(page.to,
 			"\nYou are %.*s. Deal with it when it fits, answer with roger's send%s, "
 			"then ack the id.%s\n",
@@ -273,7 +289,11 @@ static void say_mail(const struct hook *hook)
 			hook->request.tool == CLI_HOOK_CLAUDE ? " (not SendMessage)" : "",
 			shown < mail.messages.count ? " More is in the inbox." : "");
 		cli_print_damage(page.to, hook->roger);
+		print_beside(hook, page.to);
 		print_shown(hook, &page, &mail.messages, shown);
+	} else if (hook->beside && cli_page_begin(&page)) {
+		print_beside(hook, page.to);
+		print_shown(hook, &page, &mail.messages, 0);
 	}
 }
 
@@ -460,6 +480,9 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	run->quiet = true;
 	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
 	    open_workspace(&hook, run->workspace)) {
+		/* Each turn: of two sessions under one name both are seen. */
+		if (is_for_person(&hook))
+			note_arrival(&hook);
 		if (hook.request.event == CLI_HOOK_IDLE)
 			*ret_exit = wait_and_say(&hook);
 		else if (!may_say(&hook))
@@ -468,9 +491,6 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			say_prime(&hook);
 		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
 			say_mail(&hook);
-		/* Each turn, too: of two sessions under one name both are seen. */
-		if (is_for_person(&hook))
-			note_arrival(&hook);
 	}
 	if (hook.elsewhere && isatty(STDIN_FILENO) == 0)
 		leave_input(rg_buf_str(&input));

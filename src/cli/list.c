@@ -40,7 +40,7 @@ static int print_page(struct cli_run *run, int64_t epoch, struct printed *printe
 	if (run->form == CLI_JSON && printed->count == 0)
 		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
 	if (epoch)
-		cli_print_summaries(&reply.messages, epoch, false);
+		cli_print_summaries(&reply.messages, epoch, RG_STR(""));
 	for (i = 0; i < reply.messages.count && !epoch; i++)
 		print_item(run, &reply.messages.items[i], printed->count + (int64_t)i == 0);
 	if (printed->count == 0)
@@ -110,7 +110,7 @@ static int show_newest(struct cli_run *run, int64_t epoch, int64_t *printed, str
 
 	if (r < 0)
 		return r;
-	cli_print_summaries(&reply.messages, epoch, false);
+	cli_print_summaries(&reply.messages, epoch, RG_STR(""));
 	*printed = (int64_t)reply.messages.count;
 	return reply.more && !run->quiet ? print_of_all(run, *printed, err) : ROGER_OK;
 }
@@ -185,7 +185,7 @@ static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more
 	if (r < 0)
 		return r;
 	if (cli_screen_folds())
-		cli_print_summaries(&reply.messages, cli_shown_epoch(run), false);
+		cli_print_summaries(&reply.messages, cli_shown_epoch(run), RG_STR(""));
 	for (i = 0; i < reply.messages.count && !cli_screen_folds(); i++)
 		print_item(run, &reply.messages.items[i], true);
 	if (reply.messages.count)

@@ -71,8 +71,9 @@ static const char *type_name(const struct roger_message *message)
 	return cli_value_name(cli_item_record("list"), "type", message->type);
 }
 
-/* epoch: of this session, on a terminal; else 0. */
-static void print_route(const struct roger_message *message, int64_t epoch)
+/* epoch: of this session, on a terminal; else 0.  reader: whose mail is shown, which may be for one
+ * that it took over from; "": anybody's. */
+static void print_route(const struct roger_message *message, int64_t epoch, struct roger_str reader)
 {
 	char number[NUMBER_BYTES];
 
@@ -81,7 +82,7 @@ static void print_route(const struct roger_message *message, int64_t epoch)
 		cli_say("%s", number_of(message, epoch, number));
 	else if (message->seq)
 		cli_say(" #%d", message->seq);
-	cli_say("%. -> %t", message->to);
+	cli_say(cli_mail_is_for_other(message, reader) ? "%. for %t" : "%. -> %t", message->to);
 }
 
 /* "accepted as altered", "" of nearly all. */
@@ -112,13 +113,14 @@ static void print_state(const struct roger_message *message)
 }
 
 /* One message: a line that says who, what and when, then its text. */
-static void print_message(const struct roger_message_list *messages, size_t which, int64_t epoch)
+static void print_message(const struct roger_message_list *messages, size_t which, int64_t epoch,
+			  struct roger_str reader)
 {
 	const struct roger_message *message = &messages->items[which];
 	const struct roger_str id = message->id, piece = piece_of(messages, which);
 	const size_t before = (size_t)(piece.data - id.data);
 
-	print_route(message, epoch);
+	print_route(message, epoch, reader);
 	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue);
 	if (message->pass != 1)
 		cli_say(" run %d", message->pass);
@@ -156,7 +158,7 @@ void cli_print_summary(const struct roger_message *message)
 
 	cli_say("%S%w  %t%. %s ", CLI_DIM, message->created_at_ms, message->id,
 		message->read || message->archived_at_ms ? " " : "*");
-	print_route(message, 0);
+	print_route(message, 0, RG_STR(""));
 	head = head_of(message->content, &cut);
 	cli_say("  %S%s  %t%.", CLI_CYAN, type_name(message), message->issue);
 	if (message->altered)
@@ -188,9 +190,10 @@ static void add_wide(struct cli_grid *grid, const struct roger_message_list *mes
 
 /* On another: what can be typed of its id, who else it is from or to, its age or its day. */
 static void add_narrow(struct cli_grid *grid, const struct roger_message_list *messages,
-		       size_t which, int64_t epoch, bool own)
+		       size_t which, int64_t epoch, struct roger_str reader)
 {
 	const struct roger_message *message = &messages->items[which];
+	const bool other = cli_mail_is_for_other(message, reader), own = reader.length && !other;
 	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
 	const char *shown;
 	bool by_number;
@@ -205,7 +208,10 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 						      .flags = CLI_WHOLE,
 						      .style = CLI_BOLD });
 	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%s%.*s", by_number ? 0 : (int)message->from.length,
-		     message->from.data, by_number || own ? "" : " ", own ? "" : "-> ",
+		     message->from.data, by_number || own ? "" : " ",
+		     own     ? ""
+		     : other ? "for "
+			     : "-> ",
 		     own ? 0 : (int)message->to.length, message->to.data);
 	shown = cli_when(message->created_at_ms, when);
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%.*s",
@@ -215,7 +221,7 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 }
 
 static void add_row(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
-		    int64_t epoch, bool one_issue, bool own)
+		    int64_t epoch, bool one_issue, struct roger_str reader)
 {
 	const struct roger_message *message = &messages->items[which];
 	struct roger_str head;
@@ -226,13 +232,14 @@ static void add_row(struct cli_grid *grid, const struct roger_message_list *mess
 	if (cli_screen_width() >= WIDE)
 		add_wide(grid, messages, which, epoch, one_issue);
 	else
-		add_narrow(grid, messages, which, epoch, own);
+		add_narrow(grid, messages, which, epoch, reader);
 	head = head_of(message->content, &cut);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%s%s%.*s%s", altered_name(message),
 		     message->altered ? ": " : "", RG_STR_ARGS(head), cut ? " …" : "");
 }
 
-void cli_print_summaries(const struct roger_message_list *messages, int64_t epoch, bool own)
+void cli_print_summaries(const struct roger_message_list *messages, int64_t epoch,
+			 struct roger_str reader)
 {
 	struct cli_grid grid = { .arena = rg_arena_new(),
 				 .columns = cli_screen_width() >= WIDE ? 8 : 5,
@@ -247,12 +254,13 @@ void cli_print_summaries(const struct roger_message_list *messages, int64_t epoc
 	for (i = 1; i < messages->count; i++)
 		one_issue &= rg_str_equal(messages->items[0].issue, messages->items[i].issue);
 	for (i = 0; i < messages->count; i++)
-		add_row(&grid, messages, i, epoch, one_issue, own);
+		add_row(&grid, messages, i, epoch, one_issue, reader);
 	cli_grid_print(cli_out, &grid);
 	rg_arena_free(grid.arena);
 }
 
-static void print_messages(const struct cli_run *run, const struct roger_message_list *messages)
+static void print_messages(const struct cli_run *run, const struct roger_message_list *messages,
+			   struct roger_str reader)
 {
 	const int64_t epoch = messages->count ? cli_shown_epoch(run) : 0;
 	size_t i;
@@ -260,11 +268,17 @@ static void print_messages(const struct cli_run *run, const struct roger_message
 	for (i = 0; i < messages->count; i++) {
 		if (i)
 			fputc('\n', cli_out);
-		print_message(messages, i, epoch);
+		print_message(messages, i, epoch, reader);
 	}
 }
 
 /* ------------------------------------------------------- inbox, receive -- */
+
+/* receive takes the same request. */
+static struct roger_str reader_of(const struct cli_run *run)
+{
+	return ((const struct roger_inbox_request *)run->request)->agent;
+}
 
 static void print_mail(const struct cli_run *run, const struct roger_inbox_reply *reply,
 		       int64_t more)
@@ -275,7 +289,7 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 			cli_print_notes(&reply->notes);
 		return;
 	}
-	print_messages(run, &reply->messages);
+	print_messages(run, &reply->messages, reader_of(run));
 	if (more > 0)
 		cli_say("\n%S%d more unread%.\n", CLI_DIM, more);
 }
@@ -290,11 +304,11 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 		print_mail(run, reply, more);
 		return;
 	}
-	cli_print_summaries(&reply->messages, cli_shown_epoch(run), true);
+	cli_print_summaries(&reply->messages, cli_shown_epoch(run), reader_of(run));
 	cli_say("%S%d unread; `roger show ID` shows one whole%.\n", CLI_DIM, reply->unread);
 	if (more > 0)
 		cli_say("%S%d more; `roger list --unread --to %t` lists them%.\n", CLI_DIM, more,
-			((const struct roger_inbox_request *)run->request)->agent);
+			reader_of(run));
 }
 
 /* As many lines as a list has there. */
@@ -362,7 +376,8 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 	cli_print_notes(&reply->notes);
 	if (reply->messages.count == 0)
 		fputs("nothing to claim\n", cli_out);
-	print_messages(run, &reply->messages);
+	print_messages(run, &reply->messages,
+		       ((const struct roger_claim_request *)run->request)->agent);
 }
 
 extern const struct cli_command cli_nack;
@@ -402,7 +417,7 @@ static void print_show(const struct cli_run *run, const void *reply_)
 	const struct roger_message_list *messages =
 		&((const struct roger_messages_reply *)reply_)->messages;
 
-	print_messages(run, messages);
+	print_messages(run, messages, RG_STR(""));
 	print_proved(messages);
 }
 

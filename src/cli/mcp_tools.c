@@ -42,10 +42,10 @@ static void print_rest(FILE *to, size_t count)
 }
 
 static void tell_messages(FILE *to, struct mcp_session *session,
-			  const struct roger_message_list *messages)
+			  const struct roger_message_list *messages, struct roger_str reader)
 {
 	cli_frame_begin(to);
-	session->shown = cli_frame_messages(to, messages, RESULT_CHARS);
+	session->shown = cli_frame_messages(to, messages, reader, RESULT_CHARS);
 	print_rest(to, messages->count - session->shown);
 }
 
@@ -56,7 +56,7 @@ static void tell_inbox(FILE *to, struct mcp_session *session, const void *reply_
 	fprintf(to, "%s has %lld unread.\n", session->agent.data, (long long)reply->unread);
 	if (!reply->messages.count)
 		return;
-	tell_messages(to, session, &reply->messages);
+	tell_messages(to, session, &reply->messages, session->agent);
 	fputs("\nAnswer with send and reply_to; ack the ids that are dealt with.\n", to);
 }
 
@@ -64,7 +64,7 @@ static void tell_thread(FILE *to, struct mcp_session *session, const void *reply
 {
 	const struct roger_messages_reply *reply = reply_;
 
-	tell_messages(to, session, &reply->messages);
+	tell_messages(to, session, &reply->messages, RG_STR(""));
 }
 
 /* Whoever acks knows what, so this repeats no list of them. */

@@ -57,7 +57,8 @@ static void print_duties(FILE *to, const struct roger_concern_list *duties, size
 }
 
 /* As many as fit into left.  Long names make long headers, so smaller budgets are tried. */
-static size_t print_messages(FILE *to, const struct roger_message_list *messages, size_t left)
+static size_t print_messages(FILE *to, const struct roger_message_list *messages,
+			     struct roger_str reader, size_t left)
 {
 	size_t shown = 0, budget = left;
 	struct cli_page piece;
@@ -67,7 +68,8 @@ static size_t print_messages(FILE *to, const struct roger_message_list *messages
 	       cli_page_begin(&piece)) {
 		fputc('\n', piece.to);
 		cli_frame_begin(piece.to);
-		shown = cli_frame_messages(piece.to, messages, budget - MESSAGES_CHARS_LEAST / 2);
+		shown = cli_frame_messages(piece.to, messages, reader,
+					   budget - MESSAGES_CHARS_LEAST / 2);
 		fits = add_piece(to, &piece, &left);
 		budget -= budget / 4;
 	}
@@ -102,7 +104,7 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 	cli_print_damage(to, roger);
 	left -= duties;
 	print_duties(to, &reply->duties, &duties);
-	shown = print_messages(to, &reply->messages, left + duties);
+	shown = print_messages(to, &reply->messages, reply->agent, left + duties);
 	if ((int64_t)shown < reply->unread)
 		fprintf(to, "\n%lld more: `roger inbox`\n",
 			(long long)reply->unread - (long long)shown);

@@ -71,6 +71,8 @@ int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struc
 	struct rg_index_reach reach;
 	int r;
 
+	if (query->gets)
+		return rg_engine_find_got(engine, query, arena, ret_messages, NULL, err);
 	r = rg_engine_find_reach(engine, &reach, err);
 	return r < 0 ? r
 		     : rg_index_answer(engine->index, reach, query, arena, ret_messages, NULL, err);
@@ -101,6 +103,8 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 	struct rg_index_reach reach;
 	int r;
 
+	if (query->gets)
+		return rg_engine_find_got(engine, query, arena, ret_messages, ret_total, err);
 	r = rg_engine_find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_index_answer(engine->index, reach, query, arena, ret_messages, ret_total,
@@ -116,6 +120,8 @@ int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int6
 	struct rg_index_reach reach;
 	int r;
 
+	if (query->gets)
+		return rg_engine_count_got(engine, query, ret_count, err);
 	r = rg_engine_find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_index_answer_count(engine->index, reach, query, ret_count, err);
@@ -129,6 +135,21 @@ static bool has_unread(struct rg_engine *engine, struct roger_str agent)
 	struct rg_figure there;
 
 	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
+}
+
+/* Of those that it took over from. */
+static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
+			struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_strs boxes = { 0 };
+	size_t i;
+	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
+
+	for (i = 0; i < boxes.count && !*ret_may; i++)
+		*ret_may = has_unread(engine, boxes.items[i]);
+	rg_arena_free(arena);
+	return r;
 }
 
 int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
@@ -148,7 +169,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	head = rg_store_head(engine->store);
 	/* If the figures are not complete, the index must answer. */
 	*ret_may = !head.shared || head.end < end || has_unread(engine, agent);
-	return ROGER_OK;
+	return *ret_may ? ROGER_OK : may_have_got(engine, agent, ret_may, err);
 }
 
 bool rg_engine_may_hold(struct rg_engine *engine, struct roger_str issue, struct roger_str to,
@@ -233,7 +254,7 @@ int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 	if (r == ROGER_OK)
 		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, ret_agents,
 				    err);
-	return r;
+	return r < 0 ? r : rg_engine_hand_over(engine, arena, ret_agents, err);
 }
 
 static int compare_strs(const void *a, const void *b)

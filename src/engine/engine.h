@@ -137,6 +137,15 @@ RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64
 RG_CHECKED int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays,
 				struct roger_err *err);
 
+/* All that are retired, by the last line of retired.jsonl; quick where nobody ever was. */
+RG_CHECKED int rg_engine_retired(struct rg_engine *engine, struct rg_arena *arena,
+				 struct roger_retired_list *ret_list, struct roger_err *err);
+
+/* Whose mail the agent gets. */
+RG_CHECKED int rg_engine_boxes(struct rg_engine *engine, struct roger_str agent,
+			       struct rg_arena *arena, struct roger_strs *ret_boxes,
+			       struct roger_err *err);
+
 /* Sleep until agent has an unread message (of issue and from, unless ""); at most timeout_ms, 0:
  * for ever. */
 RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,

@@ -63,6 +63,17 @@ struct rg_engine {
 /* How far messages can be read.  Examines damage that the store finds on the way. */
 RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err);
 
+/* boxes.c: rg_engine_find(), _find_page() and _count() with gets. */
+RG_CHECKED int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
+				  struct rg_arena *arena, struct roger_message_list *ret_messages,
+				  int64_t *ret_total, struct roger_err *err);
+RG_CHECKED int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query,
+				   int64_t *ret_count, struct roger_err *err);
+
+/* boxes.c: what is unread is counted for whoever gets it, who may be new in the list. */
+RG_CHECKED int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *arena,
+				   struct roger_agent_list *agents, struct roger_err *err);
+
 /* How far an answer must reach now. */
 RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
 				    struct roger_err *err);

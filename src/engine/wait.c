@@ -10,6 +10,8 @@ enum { LOOK_MS = 200, ASK_MS = 1000 };
 struct waiting {
 	struct rg_engine *engine;
 	struct roger_str agent;
+	struct roger_strs boxes; /* whose mail it gets, when the index was asked last */
+	struct rg_arena *boxes_memory;
 	struct roger_str issue;
 	struct roger_str from;
 	struct rg_arena *arena;
@@ -29,23 +31,44 @@ static int keep(const struct waiting *waiting, const struct roger_message *messa
 	return ROGER_OK;
 }
 
+/* A wait may last for days: what was known before is given back. */
+static int find_boxes(struct waiting *waiting, struct roger_err *err)
+{
+	struct rg_arena *memory = rg_arena_new();
+	struct roger_strs boxes;
+	int r = memory ? rg_engine_boxes(waiting->engine, waiting->agent, memory, &boxes, err)
+		       : rg_fail_memory(err);
+
+	if (r < 0) {
+		rg_arena_free(memory);
+		return r;
+	}
+	rg_arena_free(waiting->boxes_memory);
+	waiting->boxes_memory = memory;
+	waiting->boxes = boxes;
+	return ROGER_OK;
+}
+
 /* Is there unread mail according to the index?  Corrects the figure. */
-static int ask_index(const struct waiting *waiting, struct roger_err *err)
+static int ask_index(struct waiting *waiting, struct roger_err *err)
 {
 	const struct rg_query query = { .unread = true,
 					.to = waiting->agent,
+					.gets = true,
 					.issue = waiting->issue,
 					.from = waiting->from,
 					.free_at_ms = rg_clock_ms(),
 					.limit = 1 };
-	const struct rg_query all = { .unread = true, .to = waiting->agent };
+	const struct rg_query all = { .unread = true, .to = waiting->agent, .gets = true };
 	struct rg_engine *engine = waiting->engine;
 	struct roger_message_list messages;
 	int64_t unread;
 	bool may;
 	int r;
 
-	r = rg_engine_may_have_mail(engine, waiting->agent, &may, err);
+	r = find_boxes(waiting, err);
+	if (r == ROGER_OK)
+		r = rg_engine_may_have_mail(engine, waiting->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
 	r = rg_engine_find(engine, &query, waiting->arena, &messages, err);
@@ -54,15 +77,36 @@ static int ask_index(const struct waiting *waiting, struct roger_err *err)
 	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
 }
 
+static bool is_of_boxes(const struct waiting *waiting, struct roger_str to)
+{
+	size_t i = 0;
+
+	while (i < waiting->boxes.count && !rg_str_equal(waiting->boxes.items[i], to))
+		i++;
+	return i < waiting->boxes.count;
+}
+
+/* So that most lines need not be read. */
+static bool names_one(const struct waiting *waiting, struct roger_str line)
+{
+	size_t i = 0;
+
+	while (i < waiting->boxes.count &&
+	       !memmem(line.data, line.length, waiting->boxes.items[i].data,
+		       waiting->boxes.items[i].length))
+		i++;
+	return i < waiting->boxes.count;
+}
+
 /* What the line says of its message only the index knows: it may not be the first one of its id. */
-static int look_at_line(const struct waiting *waiting, struct roger_str line, struct roger_err *err)
+static int look_at_line(struct waiting *waiting, struct roger_str line, struct roger_err *err)
 {
 	struct roger_message message;
 	struct rg_arena *arena;
 	struct rg_json *json;
 	int r = ROGER_OK;
 
-	if (!memmem(line.data, line.length, waiting->agent.data, waiting->agent.length))
+	if (!names_one(waiting, line))
 		return ROGER_OK;
 	arena = rg_arena_new();
 	if (!arena)
@@ -71,7 +115,7 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 		if (!message.read && !message.archived_at_ms && !message.dead_at_ms &&
 		    !rg_message_claimed(&message, rg_clock_ms(),
 					waiting->engine->workspace->config->lease_ms_max) &&
-		    rg_str_equal(message.to, waiting->agent) &&
+		    is_of_boxes(waiting, message.to) &&
 		    (waiting->from.length == 0 || rg_str_equal(message.from, waiting->from)) &&
 		    (waiting->issue.length == 0 || rg_str_equal(message.issue, waiting->issue)))
 			r = ask_index(waiting, err);
@@ -82,8 +126,7 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 }
 
 /* Read the lines from *at to end. */
-static int look_at_lines(const struct waiting *waiting, uint64_t *at, uint64_t end,
-			 struct roger_err *err)
+static int look_at_lines(struct waiting *waiting, uint64_t *at, uint64_t end, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(waiting->engine->store, &rg_store_messages);
 	struct rg_lines lines;
@@ -110,7 +153,7 @@ static int64_t pause_for(int64_t until_ns)
 	return left_ms < 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
 }
 
-static int wait_for_lines(const struct waiting *waiting, uint64_t *at, int64_t until_ns,
+static int wait_for_lines(struct waiting *waiting, uint64_t *at, int64_t until_ns,
 			  struct roger_err *err)
 {
 	struct rg_store *store = waiting->engine->store;
@@ -136,7 +179,12 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 		   struct rg_found *ret_found, struct roger_err *err)
 {
 	struct rg_found found = { 0 };
-	struct waiting waiting = { engine, agent, issue, from, arena, &found };
+	struct waiting waiting = { .engine = engine,
+				   .agent = agent,
+				   .issue = issue,
+				   .from = from,
+				   .arena = arena,
+				   .found = &found };
 	int64_t until_ns = INT64_MAX, ask_again_ns;
 	uint64_t at;
 	int r;
@@ -155,6 +203,7 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 		if (found.found)
 			break;
 	}
+	rg_arena_free(waiting.boxes_memory);
 	if (r == ROGER_OK)
 		*ret_found = found;
 	return r;

@@ -87,6 +87,13 @@ static inline bool rg_message_claimed(const struct roger_message *message, int64
 	       message->claimed_until_ms - now_ms <= lease_ms_max;
 }
 
+/* For read_by: "" for its recipient, and for nobody; else the agent, which took over from that. */
+static inline struct roger_str rg_message_reader(const struct roger_message *message,
+						 struct roger_str agent)
+{
+	return rg_str_equal(message->to, agent) ? (struct roger_str){ "", 0 } : agent;
+}
+
 /* Was it taken this often without an outcome, and is none of these leases in force? */
 static inline bool rg_message_worn(const struct roger_message *message, int64_t now_ms,
 				   int64_t lease_ms_max, int64_t leases_max)

@@ -195,7 +195,7 @@ static int raise_mark(struct rg_table *table, const struct roger_message *messag
 static int note_seen(struct rg_message_history *history, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	if (rg_message_in_place(message))
+	if (!rg_message_read_itself(message))
 		return ROGER_OK;
 	return raise_mark(&history->seen, message, &history->sums.seen, &history->sums.seen_numbers,
 			  err);

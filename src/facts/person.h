@@ -9,7 +9,14 @@
 static inline bool rg_message_in_place(const struct roger_message *message)
 {
 	return message->acked_at_ms && message->acked_at_ms == message->read_at_ms &&
-	       rg_str_is(message->claimed_by, RG_PERSON) && !rg_str_is(message->to, RG_PERSON);
+	       !message->read_by.length && rg_str_is(message->claimed_by, RG_PERSON) &&
+	       !rg_str_is(message->to, RG_PERSON);
+}
+
+/* Did its recipient itself read it, and neither a person nor who took over in its place? */
+static inline bool rg_message_read_itself(const struct roger_message *message)
+{
+	return message->read && !message->read_by.length && !rg_message_in_place(message);
 }
 
 #endif

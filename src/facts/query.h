@@ -12,7 +12,8 @@ struct rg_query {
 	struct roger_str issue;
 	struct roger_str from;
 	struct roger_str to;
-	int type; /* enum roger_type; 0: any */
+	bool gets; /* with to: also mail to those that it took over from, none that another gets */
+	int type;  /* enum roger_type; 0: any */
 	int64_t run_counter;
 	bool unread;
 	bool read;

@@ -17,4 +17,12 @@ const struct roger_retired *rg_retired_find(const struct roger_retired_list *lis
 /* Who gets the agent's mail after all takeovers: name itself if it is not retired, "": nobody. */
 struct roger_str rg_retired_heir(const struct roger_retired_list *list, struct roger_str name);
 
+/* Who gets what was stored for the agent: its heir, else the agent itself. */
+struct roger_str rg_retired_owner(const struct roger_retired_list *list, struct roger_str name);
+
+/* All whose mail the agent gets, itself first; none: another gets its own.  false: out of memory.
+ */
+RG_CHECKED bool rg_retired_boxes(const struct roger_retired_list *list, struct roger_str agent,
+				 struct rg_arena *arena, struct roger_strs *ret_boxes);
+
 #endif

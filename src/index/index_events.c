@@ -116,7 +116,8 @@ struct life {
 	bool acked, noted;	       /* an acknowledgement is known; from a note only */
 	int64_t at_ms;		       /* of its last row */
 	struct roger_str worker;       /* of its last lease */
-	int64_t until_ms, claim;       /* when that ends; its row while it is in force */
+	int64_t claimed_ms, until_ms;  /* when that began, 0: not known; when it ends */
+	int64_t claim;		       /* its row while it is in force */
 	int64_t acked_at_ms, outcome;  /* of its last acknowledgement */
 	int64_t look, look_ms;	       /* the row that tells of its first look; 0: none */
 	bool look_undated, look_noted; /* a row of its own, of a note; else a flag of another */
@@ -146,6 +147,7 @@ static int add_to_life(struct life *life, int64_t position, const struct row *ro
 	case ROGER_EVENT_CLAIMED:
 		life->held = true;
 		life->claim = position;
+		life->claimed_ms = row->flags & RG_ROW_UNDATED ? 0 : row->at_ms;
 		life->until_ms = row->number;
 		if (!rg_arena_copy(memory, row->texts[RG_COLUMN_OWNER], &life->worker))
 			return ROGER_ENOMEM;
@@ -286,31 +288,48 @@ static bool is_over(const struct roger_message *after)
 	return after->read || after->archived_at_ms || after->dead_at_ms;
 }
 
-/* A lease is over: given back, or not renewed; a reading in time ends it without a word. */
+/* Was it claimed anew before its lease was over?  So it is by who took over from its holder. */
+static bool is_taken(const struct life *life, const struct roger_message *after)
+{
+	return !is_over(after) && after->claimed_at_ms && life->claimed_ms &&
+	       after->claimed_at_ms != life->claimed_ms && after->claimed_at_ms < life->until_ms;
+}
+
+/* A lease is over: given back, taken over, or not renewed; a reading in time ends it without a
+ * word.
+ */
 static int end_lease(struct intake *intake, struct life *life, const struct roger_message *after,
 		     struct roger_err *err)
 {
-	const bool done = is_over(after);
+	const bool done = is_over(after), taken = is_taken(life, after),
+		   returned = !done && !taken && rg_str_equal(life->worker, after->claimed_by) &&
+			      after->claimed_until_ms < life->until_ms;
 	const int64_t end_ms = after->read	       ? after->read_at_ms
 			       : after->archived_at_ms ? after->archived_at_ms
 						       : after->dead_at_ms;
-	const bool returned = !done && rg_str_equal(life->worker, after->claimed_by) &&
-			      after->claimed_until_ms < life->until_ms;
-	struct row row = { .kind = returned ? ROGER_EVENT_RETURNED : ROGER_EVENT_LEASE_EXPIRED,
-			   .at_ms = returned ? after->claimed_until_ms : life->until_ms,
-			   .texts = { [RG_COLUMN_OWNER] = life->worker } };
-	int r = rg_index_put(intake->index, RG_SQL_EVENT_CLOSE, err, "i", life->claim);
+	struct row row = {
+		.kind = returned || taken ? ROGER_EVENT_RETURNED : ROGER_EVENT_LEASE_EXPIRED,
+		.at_ms = returned ? after->claimed_until_ms
+			 : taken  ? after->claimed_at_ms
+				  : life->until_ms,
+		.texts = { [RG_COLUMN_OWNER] = taken ? after->claimed_by : life->worker }
+	};
+	int r;
 
+	if (taken && !rg_arena_print(intake->arena, &row.detail, "taken over from %.*s",
+				     RG_STR_ARGS(life->worker)))
+		return rg_fail_memory(err);
+	r = rg_index_put(intake->index, RG_SQL_EVENT_CLOSE, err, "i", life->claim);
 	return r < 0 || (done && end_ms < life->until_ms) ? r : add_dated(intake, life, &row, err);
 }
 
 static int add_lease(struct intake *intake, struct life *life, const struct roger_message *after,
 		     struct roger_err *err)
 {
-	const bool same = life->known && rg_str_equal(life->worker, after->claimed_by),
+	const bool taken = life->held && is_taken(life, after), done = is_over(after),
+		   same = life->known && !taken && rg_str_equal(life->worker, after->claimed_by),
 		   again = same && life->until_ms == after->claimed_until_ms,
-		   shorter = same && life->until_ms > after->claimed_until_ms,
-		   done = is_over(after);
+		   shorter = same && life->until_ms > after->claimed_until_ms;
 	struct row row = {
 		.kind = ROGER_EVENT_CLAIMED,
 		.at_ms = after->claimed_at_ms,
@@ -342,7 +361,9 @@ static int add_reading(struct intake *intake, struct life *life, const struct ro
 	struct row row = { .kind = ROGER_EVENT_READ,
 			   .at_ms = after->read_at_ms,
 			   .since_ms = after->created_at_ms,
-			   .texts = { [RG_COLUMN_OWNER] = after->to } };
+			   .texts = { [RG_COLUMN_OWNER] = after->read_by.length && !foreign
+								  ? after->read_by
+								  : after->to } };
 
 	row.flags = foreign ? RG_ROW_FOREIGN : after->handed_at_ms ? RG_ROW_HANDED : 0;
 	return !after->read || life->read || rg_message_in_place(after)
@@ -375,8 +396,8 @@ static int add_outcome(struct intake *intake, struct life *life, const struct li
 		       const struct roger_message *after, bool held, bool foreign,
 		       struct roger_err *err)
 {
-	const bool by_worker =
-			   held && !foreign && after->read && before->until_ms > after->read_at_ms,
+	const bool by_worker = held && !foreign && after->read && !after->read_by.length &&
+			       before->until_ms > after->read_at_ms,
 		   again = before->acked_at_ms == after->acked_at_ms &&
 			   before->outcome == after->ack_outcome;
 	struct row row = { .kind = ROGER_EVENT_ACKNOWLEDGED,
@@ -391,8 +412,9 @@ static int add_outcome(struct intake *intake, struct life *life, const struct li
 		    (before->acked && !before->noted ? RG_ROW_REPEAT : 0);
 	row.texts[RG_COLUMN_OWNER] = after->acked_at_ms && after->claimed_by.length
 					     ? after->claimed_by
-				     : by_worker ? before->worker
-						 : after->to;
+				     : by_worker	     ? before->worker
+				     : after->read_by.length ? after->read_by
+							     : after->to;
 	if (!print_outcome(before, after, foreign, intake->arena, &row.detail))
 		return rg_fail_memory(err);
 	/* What only a note said is said by the line now. */

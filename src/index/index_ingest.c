@@ -152,8 +152,8 @@ static int raise_mark(struct rg_index *index, const struct roger_message *messag
 static int note_seen(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	return rg_message_in_place(message) ? ROGER_OK
-					    : raise_mark(index, message, RG_DELTA_SEEN, err);
+	return rg_message_read_itself(message) ? raise_mark(index, message, RG_DELTA_SEEN, err)
+					       : ROGER_OK;
 }
 
 static int note_edge(struct rg_index *index, const struct roger_message *message,

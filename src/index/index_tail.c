@@ -319,7 +319,7 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 		r = follow_first(index, late, line, message, err);
 	if (r < 0)
 		return r;
-	accepted = message->read && !rg_message_in_place(message) && !message->archived_at_ms &&
+	accepted = rg_message_read_itself(message) && !message->archived_at_ms &&
 		   (!late || !late->read);
 	if (late && !is_usual(late, message))
 		index->tail.strange = true;

@@ -84,8 +84,8 @@ for session in (one, three):
 
 # Under a name that was given them.
 one, two = Claude(ROGER_AGENT="bob"), Claude(ROGER_AGENT="bob")
-for session, name in ((one, "s5"), (two, "s6"), (one, "s5")):
-    session.hook("prompt", name)
+told = [session.hook("prompt", name) for session, name in ((one, "s5"), (two, "s6"), (one, "s5"), (two, "s6"), (one, "s5"), (two, "s6"))]
+lib_tap.equal("both are told of the other, once", ["Another session is at work under your name, bob" in text for text in told], [False, False, True, True, False, False])
 lib_tap.check("two sessions under one name are named", "bob" in [c["subject"] for c in json.loads(roger("status", "--json").stdout)["concerns"] for p in c.get("parts", []) if p["name"] == "sessions"], roger("status").stdout)
 for session in (one, two):
     session.end()

@@ -146,5 +146,24 @@ for variable in CLAUDECODE AI_AGENT CODEX_SANDBOX GEMINI_CLI COPILOT_CLI; do
 done
 exits 77 "and sends as no person" at_terminal env CLAUDECODE=1 "$ROGER" send --as human plan x
 like "with ROGER_AGENT it is that agent" "$(at_terminal env ROGER_AGENT=plan "$ROGER" inbox)" "thanks"
+
+# Who took over gets what is unread, and sees for whom it was, on every surface.
+roger send -q --as plan leaver 'half done: the port'
+roger send -q --as leaver plan 'I am off'
+exits 66 "a successor that nobody knows" roger agents retire leaver --to heir
+exits 0 "is new, if that is said" roger agents retire leaver --to heir --new
+like "the heir's inbox says for whom" "$(roger inbox --as heir)" "plan #.* for leaver"
+like "so does the briefing" "$(roger prime --as heir)" "from plan #.*, for leaver"
+like "and MCP" "$(printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+	'{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"inbox","arguments":{}}}' |
+	roger mcp --as heir)" ", for leaver"
+like "the leaver is told who gets it" "$(roger inbox --as leaver 2>&1)" "'heir' gets its mail"
+like "status counts it once" "$(roger status)" "heir .*: 1 unread"
+like "why says the same" "$(roger why heir)" "heir .*: 1 unread"
+unlike "and nothing waits for the leaver" "$(roger status)" "leaver"
+exits 0 "the heir takes it" roger receive --as heir
+like "the line keeps its recipient, and says who read it" "$(roger show --json "$(roger list --to leaver --print id)")" '"to":"leaver".*"read_by":"heir"'
+like "trace does, too" "$(roger trace --as heir "$(roger list --to leaver --print id)")" "read  *[^ ]* [^ ]*  heir"
 exits 0 "verify" roger verify
+exits 0 "doctor" roger doctor
 done_testing

@@ -235,7 +235,7 @@ def follow():
     while new := [line for line in advice() if line and line not in followed]:
         followed.add(new[0])
         advised.add(new[0])
-        subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen"), count=1)],
+        subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen").replace("NAME", "plan"), count=1)],
                        env={**os.environ, "ROGER": ROGER}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, timeout=20)
 

@@ -232,7 +232,7 @@ def follow(p):
         followed.add(new[0])
         began = time.monotonic()
         try:
-            subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen"), count=1)], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL,
+            subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen").replace("NAME", "carl"), count=1)], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30)
         except subprocess.TimeoutExpired:
             return f"{new[0]}: {time.monotonic() - began:.0f} s"

@@ -43,6 +43,13 @@ int model_store(struct model *model, const struct roger_message *message)
 	return model->mail_count++;
 }
 
+bool model_gets(const struct model *model, const char *agent, const char *to)
+{
+	const bool handed = model->heir && *model->heir && !strcmp(to, "evelyn");
+
+	return !strcmp(agent, handed ? model->heir : to);
+}
+
 void model_end_lease(struct mail *mail, int64_t now_ms)
 {
 	mail->expired += mail->until_ms && mail->until_ms <= now_ms;

@@ -70,6 +70,9 @@ struct subject {
 	const char *name;
 };
 
+/* Does the agent get what was stored for another, or for itself? */
+bool model_gets(const struct model *model, const char *agent, const char *to);
+
 /* The place of a message; -1: it is not known yet. */
 int model_mail(const struct model *model, struct roger_str id);
 

@@ -393,6 +393,7 @@ static void take_some(void)
 	for (i = 0; i < reply.messages.count; i++) {
 		which = model_mail(&model, reply.messages.items[i].id);
 		assert_true(which >= 0);
+		assert_true(model_gets(&model, request.agent.data, model.mails[which].to));
 		model.mails[which].looked |= take || (has_notes && !by_person);
 		if (take)
 			model_read(&model, which, reply.messages.items[i].read_at_ms);
@@ -412,6 +413,13 @@ static void claim_one(void)
 	assert_int_equal(roger_claim(scene.roger, &request, &reply, NULL), ROGER_OK);
 	for (i = 0; i < reply.messages.count; i++) {
 		mail = &model.mails[model_mail(&model, reply.messages.items[i].id)];
+		/* One in force is only taken by whoever took over from its holder. */
+		if (mail->until_ms > rg_clock_ms()) {
+			assert_true(model_gets(&model, "amelia", "evelyn") &&
+				    !strcmp(mail->to, "evelyn") && !strcmp(mail->worker, "evelyn"));
+			mail->returned++;
+			mail->until_ms = 0;
+		}
 		model_end_lease(mail, INT64_MAX);
 		mail->claimed++;
 		mail->leases++;
@@ -1011,6 +1019,25 @@ static void step(void)
 static struct roger_status_reply status;
 static struct roger_report_reply report;
 
+/* What trace says of it. */
+static void print_steps(const struct mail *mail)
+{
+	struct roger_str id = rg_str(mail->id);
+	const struct roger_trace_request request = { .ids = { &id, 1 } };
+	struct roger_trace_reply reply = { 0 };
+	size_t i;
+
+	if (roger_trace(scene.roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.traces.items[0].steps.count; i++) {
+		const struct roger_trace_step *step = &reply.traces.items[0].steps.items[i];
+
+		printf("#    %d at %lld by %.*s: %.*s\n", step->step, (long long)step->at_ms,
+		       RG_STR_ARGS(step->who), RG_STR_ARGS(step->words));
+	}
+	roger_reply_free(&reply);
+}
+
 /* What the model says, for whoever looks for the reason. */
 static void print_model(void)
 {
@@ -1029,6 +1056,7 @@ static void print_model(void)
 		       (long long)mail->handed_at_ms, (long long)mail->read_at_ms,
 		       (long long)mail->archived_at_ms, (long long)mail->acks,
 		       mail->looked ? ", looked" : "");
+		print_steps(mail);
 	}
 	for (i = 0; i < model.attempt_count; i++) {
 		attempt = &model.attempts[i];

@@ -190,7 +190,7 @@ static int find_heir(struct rg_crossing *crossing, struct roger_str name,
 {
 	struct roger_retired_list list;
 	struct roger_str why;
-	int r = rg_agents_retired(crossing->roger, crossing->arena, &list, err);
+	int r = rg_engine_retired(crossing->roger->engine, crossing->arena, &list, err);
 
 	if (r < 0)
 		return r;

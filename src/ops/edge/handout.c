@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "ops/edge/bridge.h"
+#include "facts/message.h"
 #include "host/file.h"
 
 /* Of one handing over. */
@@ -238,6 +239,7 @@ static int hear(const struct handout *handout, const struct roger_message_list *
 		after = handed->items[i];
 		after.read = true;
 		after.read_at_ms = said_at_ms;
+		after.read_by = rg_message_reader(&after, handout->agent);
 		r = rg_engine_change(handout->roger->engine, &handed->items[i], &after, err);
 	}
 	return r;
@@ -418,6 +420,7 @@ static int find_mail(const struct handout *handout, struct roger_message_list *r
 {
 	struct rg_query query = { .unread = true,
 				  .to = handout->agent,
+				  .gets = true,
 				  .free_at_ms = rg_clock_ms(),
 				  .limit = MESSAGES_MAX };
 	struct {
@@ -472,7 +475,7 @@ static int write_mail(const struct handout *handout, struct roger_err *err)
 /* Until nothing is left that was not handed over. */
 static int hand_to(const struct handout *handout, struct roger_err *err)
 {
-	const struct rg_query all = { .unread = true, .to = handout->agent };
+	const struct rg_query all = { .unread = true, .to = handout->agent, .gets = true };
 	int64_t before, unread = 0;
 	bool may;
 	int r;

@@ -106,7 +106,7 @@ static int count_attempts(struct roger *roger, struct roger_str agent, const str
 static struct rg_query free_mail(struct roger_str agent)
 {
 	return (struct rg_query){
-		.unread = true, .to = agent, .free_at_ms = rg_clock_ms(), .limit = 1
+		.unread = true, .to = agent, .gets = true, .free_at_ms = rg_clock_ms(), .limit = 1
 	};
 }
 
@@ -195,7 +195,8 @@ static int describe(struct roger *roger, struct roger_str agent, struct rg_arena
 int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, struct rg_arena *arena,
 		 struct rg_mail *ret_mail, struct roger_err *err)
 {
-	const struct rg_query query = free_mail(agent), all = { .unread = true, .to = agent };
+	const struct rg_query query = free_mail(agent),
+			      all = { .unread = true, .to = agent, .gets = true };
 	struct roger_message_list found;
 	bool may;
 	int r;

@@ -115,7 +115,7 @@ static int find_own(struct roger *roger, struct roger_str id, struct rg_arena *a
 	int r = find_one(roger, id, arena, ret_letter, err);
 
 	if (r == ROGER_OK)
-		r = rg_agents_retired(roger, arena, &retired, err);
+		r = rg_engine_retired(roger->engine, arena, &retired, err);
 	return r < 0 ? r
 		     : rg_caller_may_change(roger, "id", "dead letter", ret_letter->id,
 					    ret_letter->from,

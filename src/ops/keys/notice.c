@@ -23,10 +23,11 @@ static void print_content(const struct roger_message *message, bool note, struct
 	const bool refused = message->ack_outcome == ROGER_ACK_REJECTED;
 
 	if (message->read)
-		rg_buf_printf(
-			out, "%.*s %s ",
-			RG_STR_ARGS(rg_message_in_place(message) ? RG_STR(RG_PERSON) : message->to),
-			refused ? "rejected" : "is blocked on");
+		rg_buf_printf(out, "%.*s %s ",
+			      RG_STR_ARGS(rg_message_in_place(message) ? RG_STR(RG_PERSON)
+					  : message->read_by.length    ? message->read_by
+								       : message->to),
+			      refused ? "rejected" : "is blocked on");
 	rg_buf_printf(out, "%.*s#%lld", RG_STR_ARGS(message->from), (long long)message->seq);
 	if (!message->read && message->dead_at_ms)
 		rg_buf_printf(out, " to %.*s is a dead letter: %lld leases of it expired",
@@ -43,7 +44,7 @@ static int find_reader(struct roger *roger, struct roger_str from, struct rg_are
 		       struct roger_str *ret_to, struct roger_err *err)
 {
 	struct roger_retired_list retired;
-	int r = rg_agents_retired(roger, arena, &retired, err);
+	int r = rg_engine_retired(roger->engine, arena, &retired, err);
 
 	*ret_to = from;
 	if (r == ROGER_OK && rg_retired_find(&retired, from)) {

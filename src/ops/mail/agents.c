@@ -1,35 +1,12 @@
 /* agents: everyone who ever sent or received.  retire: who gets no more mail. */
 #include "ops/mail/agents.h"
 
+#include "facts/message.h"
 #include "ops/edge/crossing.h"
 #include "ops/proof/note.h"
 #include "ops/proof/records.h"
 
 /* --------------------------------------------------------------- retired -- */
-
-int rg_agents_retired(struct roger *roger, struct rg_arena *arena,
-		      struct roger_retired_list *ret_list, struct roger_err *err)
-{
-	const struct rg_log_query all = { .log = RG_LOG_RETIRED };
-	struct rg_records records;
-	union rg_log_record last;
-	struct roger_str text;
-	int r;
-
-	*ret_list = (struct roger_retired_list){ 0 };
-	r = rg_engine_log_last(roger->engine, RG_LOG_RETIRED, arena, &text, err);
-	if (r < 0 || !text.length)
-		return r;
-	if (rg_kind_read(RG_LOG_RETIRED, text, arena, &last, NULL) == ROGER_OK) {
-		*ret_list = last.retirement.retired;
-		return ROGER_OK;
-	}
-	/* Something else is at the end. */
-	r = rg_records_read(roger, &all, arena, &records, err);
-	if (r == ROGER_OK && records.count)
-		*ret_list = records.retirements[records.count - 1].retired;
-	return r;
-}
 
 bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
 			   struct roger_str *ret_why)
@@ -63,7 +40,11 @@ static int check_heir(struct roger *roger, const struct roger_retire_request *re
 		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' gets no mail itself%s",
 				      RG_STR_ARGS(to),
 				      heir.length ? ": its mail goes to the one that retires" : "");
-	return rg_agents_check_known(roger, to, err);
+	if (request->new_ || rg_engine_knows(roger->engine, to))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_ENOENT, "to",
+			      "to: nobody here knows '%.*s'; if it is new, say --new",
+			      RG_STR_ARGS(to));
 }
 
 static int check_name(struct roger *roger, const struct roger_retire_request *request,
@@ -124,7 +105,7 @@ int rg_verb_retire(struct roger *roger, const struct roger_retire_request *reque
 		r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)
 		return r;
-	r = rg_agents_retired(roger, reply->memory, &before, err);
+	r = rg_engine_retired(roger->engine, reply->memory, &before, err);
 	if (r == ROGER_OK)
 		r = check_name(roger, request, &before, reply->memory, err);
 	if (r == ROGER_OK)
@@ -279,7 +260,7 @@ static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 	size_t i;
 	int r;
 
-	r = rg_agents_retired(roger, names->arena, &retired, err);
+	r = rg_engine_retired(roger->engine, names->arena, &retired, err);
 	for (i = 0; r == ROGER_OK && i < names->count; i++) {
 		found = rg_retired_find(&retired, names->items[i]);
 		heir = rg_retired_heir(&retired, names->items[i]);
@@ -317,7 +298,34 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
-int rg_agents_last_look(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
+/* When it read the newest message of a mailbox that it read itself. */
+static int find_reading(struct roger *roger, struct roger_agent *agent, struct roger_str box,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_query query = { .to = box, .read = true, .newest = true, .limit = 1 };
+	const struct roger_message *message = NULL;
+	struct roger_message_list found;
+	size_t i;
+	int r;
+
+	do {
+		r = rg_engine_find(roger->engine, &query, arena, &found, err);
+		if (r < 0)
+			return r;
+		for (i = 0; i < found.count && !message; i++)
+			if (rg_str_equal(rg_message_reader(&found.items[i], agent->name),
+					 found.items[i].read_by))
+				message = &found.items[i];
+		query.after = found.count ? found.items[found.count - 1].position : 0;
+		query.limit = RG_PAGE_MAX;
+	} while (found.count && !message);
+	if (message && message->read_at_ms > agent->last_looked_at_ms)
+		agent->last_looked_at_ms = message->read_at_ms;
+	return ROGER_OK;
+}
+
+int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
+			const struct roger_retired_list *retired, struct rg_arena *arena,
 			struct roger_err *err)
 {
 	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
@@ -325,23 +333,22 @@ int rg_agents_last_look(struct roger *roger, struct roger_agent *agent, struct r
 					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
-	const struct rg_query read = {
-		.to = agent->name, .read = true, .newest = true, .limit = 1
-	};
 	struct rg_log_entries entries = { 0 };
-	struct roger_message_list found = { 0 };
-	int r;
+	struct roger_strs boxes;
+	size_t i;
+	int r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
 
-	r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
-	if (r == ROGER_OK && agent->received > agent->unread)
-		r = rg_engine_find(roger->engine, &read, arena, &found, err);
+	if (r == ROGER_OK && !rg_retired_boxes(retired, agent->name, arena, &boxes))
+		r = rg_fail_memory(err);
 	if (r < 0)
 		return r;
 	if (entries.count)
 		agent->last_looked_at_ms = entries.items[0].at_ms;
-	if (found.count && found.items[0].read_at_ms > agent->last_looked_at_ms)
-		agent->last_looked_at_ms = found.items[0].read_at_ms;
-	return ROGER_OK;
+	if (boxes.count == 1 && agent->received <= agent->unread)
+		return ROGER_OK;
+	for (i = 0; r == ROGER_OK && i < boxes.count; i++)
+		r = find_reading(roger, agent, boxes.items[i], arena, err);
+	return r;
 }
 
 int rg_verb_agents(struct roger *roger, const struct roger_empty_request *request,
@@ -355,12 +362,12 @@ int rg_verb_agents(struct roger *roger, const struct roger_empty_request *reques
 	(void)request;
 	r = rg_engine_agents(roger->engine, reply->memory, &reply->agents, err);
 	if (r == ROGER_OK)
-		r = rg_agents_retired(roger, reply->memory, &retired, err);
+		r = rg_engine_retired(roger->engine, reply->memory, &retired, err);
 	agents = (struct roger_agent *)(uintptr_t)reply->agents.items;
 	for (i = 0; r == ROGER_OK && i < reply->agents.count; i++) {
 		agents[i].retired = rg_retired_find(&retired, agents[i].name) != NULL;
 		if (agents[i].unread)
-			r = rg_agents_last_look(roger, &agents[i], reply->memory, err);
+			r = rg_agents_last_look(roger, &agents[i], &retired, reply->memory, err);
 	}
 	return r;
 }

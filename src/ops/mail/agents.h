@@ -7,10 +7,6 @@
 #include "ops/op.h"
 #include "facts/retirement.h"
 
-/* Quick, also where nobody ever retired. */
-RG_CHECKED int rg_agents_retired(struct roger *roger, struct rg_arena *arena,
-				 struct roger_retired_list *ret_list, struct roger_err *err);
-
 /* ROGER_ENOENT, of the member `to`: nobody here is called that.  "": nobody is asked for. */
 RG_CHECKED int rg_agents_check_known(struct roger *roger, struct roger_str to,
 				     struct roger_err *err);
@@ -27,7 +23,8 @@ RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_li
 
 /* Fill in when it last looked at its mail, or took some; 0: it never did, as far as is known. */
 RG_CHECKED int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
-				   struct rg_arena *arena, struct roger_err *err);
+				   const struct roger_retired_list *retired, struct rg_arena *arena,
+				   struct roger_err *err);
 
 /* Is this name one of them? */
 RG_CHECKED int rg_agents_is_ghost(struct roger *roger, struct roger_str name,

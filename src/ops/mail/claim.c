@@ -12,6 +12,7 @@
 #include "ops/mail/send.h"
 
 #include "facts/message.h"
+#include "facts/retirement.h"
 
 static struct roger_str worker_of(struct roger_str worker, struct roger_str agent)
 {
@@ -62,6 +63,7 @@ static int claim(struct roger *roger, const void *request_, void *reply_,
 	const struct rg_query query = {
 		.unread = true,
 		.to = request->agent,
+		.gets = true,
 		.issue = request->issue,
 		.free_at_ms = now_ms,
 		.limit = request->limit ? request->limit : 1,
@@ -124,8 +126,8 @@ int rg_verb_claim(struct roger *roger, const struct roger_claim_request *request
 
 	return r < 0 || reply->messages.count
 		       ? r
-		       : rg_send_note_stranger(roger, reply->memory, request->agent, &reply->notes,
-					       err);
+		       : rg_send_note_reader(roger, reply->memory, request->agent, &reply->notes,
+					     err);
 }
 
 /* ------------------------------------------------------------- ack, nack -- */
@@ -141,22 +143,40 @@ static const struct roger_message *message_of(const struct roger_message_list *f
 	return NULL;
 }
 
-static int check_ids(const struct roger_ack_request *request,
-		     const struct roger_message_list *found, struct roger_err *err)
+/* For the agent, or for one that it took over from? */
+static int check_recipient(struct roger *roger, const struct roger_ack_request *request,
+			   const struct roger_message *message, struct rg_arena *arena,
+			   struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	int r;
+
+	if (rg_str_equal(message->to, request->agent))
+		return ROGER_OK;
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
+	if (r < 0 || rg_str_equal(rg_retired_owner(&retired, message->to), request->agent))
+		return r;
+	return rg_fail_member(
+		err, ROGER_EREFUSED, "ids", "message '%.*s' is for '%.*s', not for '%.*s'",
+		RG_STR_ARGS(message->id), RG_STR_ARGS(message->to), RG_STR_ARGS(request->agent));
+}
+
+static int check_ids(struct roger *roger, const struct roger_ack_request *request,
+		     const struct roger_message_list *found, struct rg_arena *arena,
+		     struct roger_err *err)
 {
 	const struct roger_message *message;
 	size_t i;
+	int r;
 
 	for (i = 0; i < request->ids.count; i++) {
 		message = message_of(found, request->ids.items[i]);
 		if (!message)
 			return rg_fail_member(err, ROGER_ENOENT, "ids", "no message '%.*s'",
 					      RG_STR_ARGS(request->ids.items[i]));
-		if (!rg_str_equal(message->to, request->agent))
-			return rg_fail_member(err, ROGER_EREFUSED, "ids",
-					      "message '%.*s' is for '%.*s', not for '%.*s'",
-					      RG_STR_ARGS(message->id), RG_STR_ARGS(message->to),
-					      RG_STR_ARGS(request->agent));
+		r = check_recipient(roger, request, message, arena, err);
+		if (r < 0)
+			return r;
 	}
 	return ROGER_OK;
 }
@@ -167,12 +187,14 @@ struct instant {
 	int64_t lease_ms_max;
 };
 
-/* May this worker decide over the message? */
+/* May this worker decide over the message?  A lease of one that retired is its successor's. */
 static int check_lease(const struct roger_ack_request *request, const struct roger_message *message,
 		       const struct instant *now, struct roger_err *err)
 {
 	if (!rg_message_claimed(message, now->ms, now->lease_ms_max) ||
-	    rg_str_equal(message->claimed_by, worker_of(request->worker, request->agent)))
+	    rg_str_equal(message->claimed_by, worker_of(request->worker, request->agent)) ||
+	    (rg_str_equal(message->claimed_by, message->to) &&
+	     !rg_str_equal(message->to, request->agent)))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is claimed by '%.*s'",
 			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by));
@@ -213,6 +235,7 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 		   const struct instant *now, struct roger_err *err)
 {
 	struct roger_str worker = worker_of(request->worker, request->agent);
+	const bool in_place = rg_str_is(worker, RG_PERSON) && !rg_str_is(request->agent, RG_PERSON);
 	int r;
 
 	r = check_acked(request, message, err);
@@ -227,8 +250,11 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	r = message->read ? ROGER_OK : check_lease(request, message, now, err);
 	if (r < 0)
 		return r;
-	if (!message->read)
+	if (!message->read) {
 		message->read_at_ms = now->ms;
+		if (!in_place)
+			message->read_by = rg_message_reader(message, request->agent);
+	}
 	message->read = true;
 	/* A worker stays named: that is who acknowledged it. */
 	message->claimed_by =
@@ -284,7 +310,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
-		r = check_ids(request, &found, err);
+		r = check_ids(roger, request, &found, reply->memory, err);
 	if (r < 0)
 		return r;
 	after = copies(&found, reply->memory);

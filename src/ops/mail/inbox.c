@@ -17,6 +17,7 @@ static struct rg_query query_of(const struct roger_inbox_request *request, int64
 	return (struct rg_query){
 		.unread = true,
 		.to = request->agent,
+		.gets = true,
 		.issue = request->issue,
 		.from = request->from,
 		.free_at_ms = free_at_ms,
@@ -35,7 +36,7 @@ static int check_limit(const struct roger_inbox_request *request, struct roger_e
 static int count_unread(struct roger *roger, const struct roger_inbox_request *request,
 			int64_t *ret_unread, struct roger_err *err)
 {
-	const struct rg_query all = { .unread = true, .to = request->agent };
+	const struct rg_query all = { .unread = true, .to = request->agent, .gets = true };
 	struct rg_query asked = query_of(request, 0);
 	int r;
 
@@ -118,6 +119,7 @@ static int take(struct roger *roger, const void *request_, void *reply_,
 	struct roger_inbox_reply *reply = reply_;
 	const struct rg_query query = query_of(request, rg_clock_ms());
 	struct roger_message_list found;
+	struct roger_str agent;
 	struct rg_outcome outcome;
 	struct roger_message *after;
 	size_t i;
@@ -133,12 +135,13 @@ static int take(struct roger *roger, const void *request_, void *reply_,
 		return r;
 	reply->unread -= (int64_t)found.count;
 	after = rg_arena_get(reply->memory, found.count * sizeof *after);
-	if (!after)
+	if (!after || !rg_arena_copy(reply->memory, request->agent, &agent))
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count; i++) {
 		after[i] = found.items[i];
 		after[i].read = true;
 		after[i].read_at_ms = rg_clock_ms();
+		after[i].read_by = rg_message_reader(&found.items[i], agent);
 		/* The worker whose lease expired stays named: by that its claim is found. */
 		after[i].claimed_until_ms = 0;
 		r = rg_engine_change(roger->engine, &found.items[i], &after[i], err);
@@ -179,7 +182,7 @@ static int note_stranger(struct roger *roger, const struct roger_inbox_request *
 {
 	if (reply->messages.count || request->fresh)
 		return ROGER_OK;
-	return rg_send_note_stranger(roger, reply->memory, request->agent, &reply->notes, err);
+	return rg_send_note_reader(roger, reply->memory, request->agent, &reply->notes, err);
 }
 
 int rg_verb_inbox(struct roger *roger, const struct roger_inbox_request *request,
@@ -203,7 +206,8 @@ int rg_verb_looked(struct roger *roger, const struct roger_looked_request *reque
 {
 	const struct rg_query query = { .ids = request->ids.items,
 					.id_count = request->ids.count,
-					.to = request->agent };
+					.to = request->agent,
+					.gets = true };
 	struct roger_message_list found;
 	int r;
 

@@ -10,6 +10,7 @@ static struct rg_query query_of(const struct roger_list_request *request)
 		.issue = request->issue,
 		.from = request->from,
 		.to = request->to,
+		.gets = request->to.length && request->unread,
 		.type = request->type,
 		.run_counter = request->pass,
 		.unread = request->unread,

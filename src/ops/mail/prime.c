@@ -47,6 +47,7 @@ static int find_mail(struct priming *priming, struct roger_err *err)
 	struct roger_prime_reply *reply = priming->reply;
 	struct rg_query query = { .unread = true,
 				  .to = priming->request->agent,
+				  .gets = true,
 				  .issue = priming->request->issue };
 	bool may;
 	int r;

@@ -259,6 +259,25 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 		       : rg_fail_memory(err);
 }
 
+int rg_send_note_reader(struct roger *roger, struct rg_arena *arena, struct roger_str name,
+			struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	struct roger_str *note, owner;
+	int r = rg_engine_retired(roger->engine, arena, &retired, err);
+
+	if (r < 0)
+		return r;
+	owner = rg_retired_owner(&retired, name);
+	if (rg_str_equal(owner, name))
+		return rg_send_note_stranger(roger, arena, name, notes, err);
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && rg_arena_print(arena, note, "'%.*s' is retired: '%.*s' gets its mail",
+				      RG_STR_ARGS(name), RG_STR_ARGS(owner))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 			struct roger_str near, struct roger_err *err)
 {
@@ -1020,7 +1039,7 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 	size_t i, messages = 0;
 	int r;
 
-	r = rg_agents_retired(sending->roger, sending->arena, &sending->retired, err);
+	r = rg_engine_retired(sending->roger->engine, sending->arena, &sending->retired, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		r = prepare(sending, &sending->drafts[i], err);
 		if (r == ROGER_OK)

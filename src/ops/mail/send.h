@@ -100,6 +100,11 @@ RG_CHECKED int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena
 				     struct roger_str name, struct roger_strs *notes,
 				     struct roger_err *err);
 
+/* The same for one that found no mail of its own; where another gets that, that is said. */
+RG_CHECKED int rg_send_note_reader(struct roger *roger, struct rg_arena *arena,
+				   struct roger_str name, struct roger_strs *notes,
+				   struct roger_err *err);
+
 /* May a message be sent under that name, by whoever runs this? */
 RG_CHECKED int rg_send_check_sender(const struct roger *roger, struct roger_str name,
 				    const char *member, struct roger_err *err);

@@ -17,6 +17,6 @@ int rg_verb_wait(struct roger *roger, const struct roger_wait_request *request,
 	reply->issue = found.issue_id;
 	reply->seq = found.seq;
 	return found.found ? ROGER_OK
-			   : rg_send_note_stranger(roger, reply->memory, request->agent,
-						   &reply->notes, err);
+			   : rg_send_note_reader(roger, reply->memory, request->agent,
+						 &reply->notes, err);
 }

@@ -730,7 +730,7 @@ int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_s
 	reply->cycle = cycle.id;
 	r = rg_engine_session(roger->engine, false, &reply->epoch, err);
 	if (r == ROGER_OK)
-		r = rg_agents_retired(roger, causes->arena, &causes->retired, err);
+		r = rg_engine_retired(roger->engine, causes->arena, &causes->retired, err);
 	if (r == ROGER_OK)
 		r = rg_engine_damages(roger->engine, causes->arena, &causes->damages, err);
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)

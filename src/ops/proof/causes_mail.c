@@ -146,7 +146,8 @@ static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct 
 		return r;
 	letter = found.letters;
 	by_id.ids = &letter->message;
-	r = rg_causes_mail(causes, letter->to, RG_PART_DEAD, 1, letter->at_ms, &box, err);
+	r = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD, 1,
+			   letter->at_ms, &box, err);
 	if (r < 0 || (box->gone.length && box->spent.length))
 		return r;
 	r = rg_engine_find(causes->roger->engine, &by_id, causes->arena, &there, err);
@@ -394,7 +395,7 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 	for (i = 0; r == ROGER_OK && i < count; i++)
 		if (leases.held[i])
 			r = rg_causes_mail(
-				causes, messages[i].to,
+				causes, rg_retired_owner(&causes->retired, messages[i].to),
 				rg_message_claimed(&messages[i], causes->now_ms, longest_ms)
 					? RG_PART_HELD
 					: RG_PART_LEASE,
@@ -407,7 +408,7 @@ static int judge_deadline(struct rg_causes *causes, const struct roger_message *
 {
 	if (!message->confirm_by_ms)
 		return ROGER_OK;
-	return rg_causes_mail(causes, message->to,
+	return rg_causes_mail(causes, rg_retired_owner(&causes->retired, message->to),
 			      message->confirm_by_ms <= causes->now_ms ? RG_PART_OVERDUE
 								       : RG_PART_WAITING,
 			      1, message->created_at_ms, NULL, err);
@@ -492,6 +493,7 @@ static int count_notices(struct rg_causes *causes, const struct roger_agent_list
 	/* With a time it is asked of the tables, which do not read the texts. */
 	const struct rg_query query = { .from = RG_STR("roger"),
 					.to = box->name,
+					.gets = true,
 					.unread = true,
 					.since_ms = 1,
 					.limit = NOTICES_MAX };
@@ -516,7 +518,7 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent_list *a
 {
 	/* With a time it is asked of the tables, which find one without reading many. */
 	const struct rg_query query = {
-		.to = agent->name, .unread = true, .since_ms = 1, .limit = 1
+		.to = agent->name, .gets = true, .unread = true, .since_ms = 1, .limit = 1
 	};
 	struct roger_message_list found;
 	struct rg_agent_mail *box;
@@ -573,7 +575,7 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 		if (!place)
 			return rg_fail_memory(err);
 		*place = *agent;
-		r = rg_agents_last_look(causes->roger, place, causes->arena, err);
+		r = rg_agents_last_look(causes->roger, place, &causes->retired, causes->arena, err);
 		box->looked_ms = place->last_looked_at_ms;
 	}
 	if (r == ROGER_OK)
@@ -880,7 +882,7 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 	if (has_only(box, RG_PART_SESSIONS))
 		return rg_causes_print(causes, "roger timeline --agent %.*s", RG_STR_ARGS(name));
 	if (box->parts[RG_PART_RETIRED])
-		return rg_causes_print(causes, "roger archive --unread --to %.*s --reason TEXT",
+		return rg_causes_print(causes, "roger agents retire %.*s --to NAME",
 				       RG_STR_ARGS(name));
 	if (box->parts[RG_PART_WAKES])
 		return rg_causes_print(causes, "roger wake --test %.*s", RG_STR_ARGS(name));

@@ -188,6 +188,8 @@ static int fill_event(struct rg_stream *stream, const struct rg_row *row, struct
 		event->said.actor = actor;
 		event->before_ms = row->number;
 		break;
+	case ROGER_EVENT_LOOKED:
+	case ROGER_EVENT_READ:
 	case ROGER_EVENT_ACKNOWLEDGED:
 		event->said.actor = actor.length ? actor : message->to;
 		break;
@@ -260,9 +262,10 @@ static struct rg_event of_row(const struct rg_stream *stream, const struct life 
 static int see_row(struct rg_stream *stream, struct life *life, const struct rg_row *row,
 		   struct roger_err *err)
 {
-	struct rg_event event = of_row(stream, life, row), look = event;
+	struct rg_event event = of_row(stream, life, row), look;
 	int r = fill_event(stream, row, &event, err);
 
+	look = event;
 	if (row->kind == ROGER_EVENT_CLAIMED)
 		life->held = row->open;
 	if (r == ROGER_OK)

@@ -45,7 +45,8 @@ static void print_lease(const struct rg_event *event, struct rg_buf *out)
 	char until[32];
 
 	if (event->said.kind == ROGER_EVENT_RETURNED) {
-		add(out, "given back by ", event->said.actor);
+		if (!event->said.words.length)
+			add(out, "given back by ", event->said.actor);
 		return;
 	}
 	rg_clock_print_utc(event->before_ms, until);

@@ -197,7 +197,7 @@ static int check_message(struct roger *roger, const struct roger_run *run,
 	const struct roger_message *message = NULL;
 	int r;
 
-	r = rg_agents_retired(roger, arena, &retired, err);
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
 	if (r == ROGER_OK)
 		r = rg_run_message(roger, id, arena, &message, err);
 	if (r < 0)
@@ -301,7 +301,7 @@ static int find_stranded(struct roger *roger, const struct rg_run_document *docu
 
 	if (!run->result_message.length || document->receipts.forwarded || completion->failed)
 		return ROGER_OK;
-	r = rg_agents_retired(roger, arena, &retired, err);
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
 	if (r == ROGER_OK)
 		r = rg_run_message(roger, run->result_message, arena, &message, err);
 	if (r < 0 || !rg_run_why_stranded(&retired, run, message))
@@ -405,7 +405,7 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 				      RG_STR_ARGS(id));
 	r = rg_run_answered_by(roger, run, id, arena, &answers, err);
 	if (r == ROGER_OK)
-		r = rg_agents_retired(roger, arena, &retired, err);
+		r = rg_engine_retired(roger->engine, arena, &retired, err);
 	if (r < 0 || answers)
 		return r;
 	if (!rg_run_is_for_owner(&retired, run, message->to))

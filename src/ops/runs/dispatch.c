@@ -48,7 +48,7 @@ static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena
 	struct roger_str heir, why, *note;
 	int r;
 
-	r = rg_agents_retired(roger, arena, &retired, err);
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
 	owner = r < 0 ? NULL : rg_retired_find(&retired, run->owner);
 	if (!owner)
 		return r;

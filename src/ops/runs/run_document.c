@@ -114,7 +114,7 @@ static int inherit(struct roger *roger, struct rg_run_document *document, int64_
 
 	if (!document->run.owner.length)
 		return ROGER_OK;
-	r = rg_agents_retired(roger, arena, &retired, err);
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
 	return r < 0 ? r : rg_run_inherit(roger, &retired, document, now_ms, arena, err);
 }
 

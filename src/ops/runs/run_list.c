@@ -220,7 +220,7 @@ int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documen
 	size_t found = 0, i;
 	int r;
 
-	r = count ? rg_agents_retired(roger, arena, &retired, err) : ROGER_OK;
+	r = count ? rg_engine_retired(roger->engine, arena, &retired, err) : ROGER_OK;
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		r = rg_run_inherit(roger, &retired, &documents[i], now_ms, arena, err);
 		if (r < 0 || !waits_for_reader(&documents[i]))

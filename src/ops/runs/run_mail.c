@@ -297,7 +297,7 @@ int rg_run_answered_by(struct roger *roger, const struct roger_run *run, struct 
 	struct roger_retired_list retired;
 	int r;
 
-	r = rg_agents_retired(roger, arena, &retired, err);
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
 	if (r == ROGER_OK)
 		r = rg_run_message(roger, id, arena, &reply, err);
 	if (r == ROGER_OK && reply && reply->reply_to.length && run->owner.length &&

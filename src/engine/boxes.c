@@ -1,0 +1,226 @@
+/*
+ * Whose mail an agent gets: its own, unless another took over from it, and that of all
+ * whose mail goes to it by retired.jsonl.  The lines keep their recipients.
+ */
+#include "engine/inside.h"
+
+#include <stdlib.h>
+
+#include "facts/message.h"
+#include "facts/retirement.h"
+
+int rg_engine_retired(struct rg_engine *engine, struct rg_arena *arena,
+		      struct roger_retired_list *ret_list, struct roger_err *err)
+{
+	const struct rg_log_query newest = { .log = RG_LOG_RETIRED, .newest = true, .limit = 1 };
+	struct rg_log_entries found = { 0 };
+	union rg_log_record last;
+	struct roger_str text;
+	int r;
+
+	*ret_list = (struct roger_retired_list){ 0 };
+	r = rg_engine_log_last(engine, RG_LOG_RETIRED, arena, &text, err);
+	if (r < 0 || !text.length)
+		return r;
+	r = rg_kind_read(RG_LOG_RETIRED, text, arena, &last, NULL);
+	if (r < 0) {
+		/* Something else is at the end. */
+		r = rg_engine_log_find(engine, &newest, arena, &found, err);
+		if (r < 0 || !found.count)
+			return r;
+		r = rg_kind_read(RG_LOG_RETIRED, found.items[0].text, arena, &last, err);
+	}
+	if (r == ROGER_OK)
+		*ret_list = last.retirement.retired;
+	return r;
+}
+
+int rg_engine_boxes(struct rg_engine *engine, struct roger_str agent, struct rg_arena *arena,
+		    struct roger_strs *ret_boxes, struct roger_err *err)
+{
+	struct roger_retired_list list;
+	int r = rg_engine_retired(engine, arena, &list, err);
+
+	if (r == ROGER_OK && !rg_retired_boxes(&list, agent, arena, ret_boxes))
+		r = rg_fail_memory(err);
+	return r;
+}
+
+static struct roger_agent *find_agent(const struct roger_agent_list *agents, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < agents->count; i++)
+		if (rg_str_equal(agents->items[i].name, name))
+			return (struct roger_agent *)(uintptr_t)&agents->items[i];
+	return NULL;
+}
+
+/* In its place by name, to the byte. */
+static int add_agent(struct roger_agent_list *agents, struct roger_str name, struct rg_arena *arena,
+		     struct roger_agent **ret_agent, struct roger_err *err)
+{
+	struct roger_agent *items = rg_arena_get(arena, (agents->count + 1) * sizeof *items);
+	size_t at = 0;
+
+	if (!items)
+		return rg_fail_memory(err);
+	while (at < agents->count && strcmp(agents->items[at].name.data, name.data) < 0)
+		at++;
+	if (at)
+		memcpy(items, agents->items, at * sizeof *items);
+	if (at < agents->count)
+		memcpy(items + at + 1, agents->items + at, (agents->count - at) * sizeof *items);
+	items[at] = (struct roger_agent){ .name = name };
+	*ret_agent = &items[at];
+	*agents = (struct roger_agent_list){ items, agents->count + 1 };
+	return ROGER_OK;
+}
+
+int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *arena,
+			struct roger_agent_list *agents, struct roger_err *err)
+{
+	struct roger_retired_list list;
+	struct roger_agent *from, *to;
+	struct roger_str owner;
+	int64_t unread;
+	size_t i;
+	int r = rg_engine_retired(engine, arena, &list, err);
+
+	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+		owner = rg_retired_owner(&list, list.items[i].name);
+		from = find_agent(agents, list.items[i].name);
+		unread = from ? from->unread : 0;
+		if (!unread || rg_str_equal(owner, list.items[i].name))
+			continue;
+		from->unread = 0;
+		to = find_agent(agents, owner);
+		if (!to)
+			r = add_agent(agents, owner, arena, &to, err);
+		if (r == ROGER_OK)
+			to->unread += unread;
+	}
+	return r;
+}
+
+/* ------------------------------------------------------------- merging -- */
+
+static int compare_positions(const void *a, const void *b)
+{
+	const struct roger_message *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+static int compare_newest(const void *a, const void *b)
+{
+	return compare_positions(b, a);
+}
+
+struct got {
+	struct rg_arena *arena;
+	struct roger_message *items;
+	size_t count;
+};
+
+static int add(struct got *got, const struct roger_message_list *found, struct roger_err *err)
+{
+	struct roger_message *place;
+	size_t i;
+
+	for (i = 0; i < found->count; i++) {
+		place = rg_arena_push(got->arena, &got->items, &got->count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = found->items[i];
+	}
+	return ROGER_OK;
+}
+
+/* Of a mailbox that was taken over: a lease of its former owner holds nobody back. */
+static int find_free(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
+		     struct roger_message_list *ret_messages, struct roger_err *err)
+{
+	const int64_t longest_ms = engine->workspace->config->lease_ms_max;
+	const size_t most = query->limit ? (size_t)query->limit : SIZE_MAX;
+	struct got got = { .arena = arena };
+	struct rg_query held_too = rg_query_held_too(query);
+	struct roger_message_list page, one = { .count = 1 };
+	size_t i;
+	int r;
+
+	held_too.limit = RG_PAGE_MAX;
+	do {
+		r = rg_engine_find(engine, &held_too, arena, &page, err);
+		for (i = 0; r == ROGER_OK && i < page.count && got.count < most; i++) {
+			one.items = &page.items[i];
+			held_too.after = one.items->position;
+			if (!rg_message_claimed(one.items, query->free_at_ms, longest_ms) ||
+			    rg_str_equal(one.items->claimed_by, query->to))
+				r = add(&got, &one, err);
+		}
+	} while (r == ROGER_OK && got.count < most && page.count == RG_PAGE_MAX);
+	*ret_messages = (struct roger_message_list){ got.items, got.count };
+	return r;
+}
+
+int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
+		       struct rg_arena *arena, struct roger_message_list *ret_messages,
+		       int64_t *ret_total, struct roger_err *err)
+{
+	struct got got = { .arena = arena };
+	struct rg_query of_box = *query;
+	struct roger_message_list found;
+	struct roger_strs boxes;
+	int64_t total = 0, all = 0;
+	size_t i;
+	int r = rg_engine_boxes(engine, query->to, arena, &boxes, err);
+
+	of_box.gets = false;
+	for (i = 0; i < boxes.count && r == ROGER_OK; i++) {
+		of_box.to = boxes.items[i];
+		r = ret_total ? rg_engine_find_page(engine, &of_box, arena, &found, &total, err)
+			      : rg_engine_find(engine, &of_box, arena, &found, err);
+		all += total;
+		if (r == ROGER_OK && query->free_at_ms && !rg_str_equal(of_box.to, query->to))
+			r = find_free(engine, &of_box, arena, &found, err);
+		if (r == ROGER_OK && boxes.count > 1)
+			r = add(&got, &found, err);
+	}
+	if (r < 0)
+		return r;
+	if (boxes.count != 1) {
+		if (got.count > 1)
+			qsort(got.items, got.count, sizeof *got.items,
+			      query->newest ? compare_newest : compare_positions);
+		if (query->limit && got.count > (size_t)query->limit)
+			got.count = (size_t)query->limit;
+		found = (struct roger_message_list){ got.items, got.count };
+	}
+	*ret_messages = found;
+	if (ret_total)
+		*ret_total = all;
+	return ROGER_OK;
+}
+
+int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
+			struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_query of_box = *query;
+	struct roger_strs boxes = { 0 };
+	int64_t count, all = 0;
+	size_t i;
+	int r = arena ? rg_engine_boxes(engine, query->to, arena, &boxes, err)
+		      : rg_fail_memory(err);
+
+	of_box.gets = false;
+	for (i = 0; i < boxes.count && r == ROGER_OK; i++) {
+		of_box.to = boxes.items[i];
+		r = rg_engine_count(engine, &of_box, &count, err);
+		all += r == ROGER_OK ? count : 0;
+	}
+	rg_arena_free(arena);
+	*ret_count = all;
+	return r;
+}
