@@ -17,6 +17,19 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text)
 	return false;
 }
 
+int rg_str_order(struct roger_str a, struct roger_str b)
+{
+	const size_t shorter = a.length < b.length ? a.length : b.length;
+	const int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
+
+	return order ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+int rg_str_compare(const void *a, const void *b)
+{
+	return rg_str_order(*(const struct roger_str *)a, *(const struct roger_str *)b);
+}
+
 struct roger_str rg_str_first(struct roger_str text, size_t bytes)
 {
 	if (text.length <= bytes)

@@ -38,6 +38,10 @@ static inline bool rg_str_is(struct roger_str a, const char *text)
 	return rg_str_equal(a, rg_str(text));
 }
 
+/* Their order by bytes, as strcmp(); the second is for qsort() of struct roger_str. */
+int rg_str_order(struct roger_str a, struct roger_str b);
+int rg_str_compare(const void *a, const void *b);
+
 /* Is it one of them? */
 bool rg_str_among(struct roger_strs texts, struct roger_str text);
 

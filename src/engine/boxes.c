@@ -46,34 +46,49 @@ int rg_engine_boxes(struct rg_engine *engine, struct roger_str agent, struct rg_
 	return r;
 }
 
-static struct roger_agent *find_agent(const struct roger_agent_list *agents, struct roger_str name)
+/* Of the first that does not come before it. */
+static size_t place_of(const struct roger_agent_list *agents, struct roger_str name)
 {
-	size_t i;
+	size_t from = 0, to = agents->count, at;
 
-	for (i = 0; i < agents->count; i++)
-		if (rg_str_equal(agents->items[i].name, name))
-			return (struct roger_agent *)(uintptr_t)&agents->items[i];
-	return NULL;
+	while (from < to) {
+		at = (from + to) / 2;
+		if (rg_str_order(agents->items[at].name, name) < 0)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return from;
 }
 
-/* In its place by name, to the byte. */
-static int add_agent(struct roger_agent_list *agents, struct roger_str name, struct rg_arena *arena,
-		     struct roger_agent **ret_agent, struct roger_err *err)
+const struct roger_agent *rg_engine_agent_of(const struct roger_agent_list *agents,
+					     struct roger_str name)
 {
-	struct roger_agent *items = rg_arena_get(arena, (agents->count + 1) * sizeof *items);
-	size_t at = 0;
+	const size_t at = place_of(agents, name);
 
-	if (!items)
-		return rg_fail_memory(err);
-	while (at < agents->count && strcmp(agents->items[at].name.data, name.data) < 0)
-		at++;
-	if (at)
-		memcpy(items, agents->items, at * sizeof *items);
-	if (at < agents->count)
-		memcpy(items + at + 1, agents->items + at, (agents->count - at) * sizeof *items);
-	items[at] = (struct roger_agent){ .name = name };
+	return at < agents->count && rg_str_equal(agents->items[at].name, name) ? &agents->items[at]
+										: NULL;
+}
+
+int rg_engine_agent(struct roger_agent_list *agents, struct roger_str name, struct rg_arena *arena,
+		    struct roger_agent **ret_agent, struct roger_err *err)
+{
+	struct roger_agent *items = (struct roger_agent *)(uintptr_t)agents->items;
+	const size_t at = place_of(agents, name);
+
+	if (!rg_engine_agent_of(agents, name)) {
+		items = rg_arena_get(arena, (agents->count + 1) * sizeof *items);
+		if (!items)
+			return rg_fail_memory(err);
+		if (at)
+			memcpy(items, agents->items, at * sizeof *items);
+		if (at < agents->count)
+			memcpy(items + at + 1, agents->items + at,
+			       (agents->count - at) * sizeof *items);
+		items[at].name = name;
+		*agents = (struct roger_agent_list){ items, agents->count + 1 };
+	}
 	*ret_agent = &items[at];
-	*agents = (struct roger_agent_list){ items, agents->count + 1 };
 	return ROGER_OK;
 }
 
@@ -81,7 +96,7 @@ int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *arena,
 			struct roger_agent_list *agents, struct roger_err *err)
 {
 	struct roger_retired_list list;
-	struct roger_agent *from, *to;
+	struct roger_agent *agent;
 	struct roger_str owner;
 	int64_t unread;
 	size_t i;
@@ -89,16 +104,17 @@ int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *arena,
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++) {
 		owner = rg_retired_owner(&list, list.items[i].name);
-		from = find_agent(agents, list.items[i].name);
-		unread = from ? from->unread : 0;
-		if (!unread || rg_str_equal(owner, list.items[i].name))
+		if (rg_str_equal(owner, list.items[i].name) ||
+		    !rg_engine_agent_of(agents, list.items[i].name))
 			continue;
-		from->unread = 0;
-		to = find_agent(agents, owner);
-		if (!to)
-			r = add_agent(agents, owner, arena, &to, err);
+		r = rg_engine_agent(agents, list.items[i].name, arena, &agent, err);
+		if (r < 0 || !agent->unread)
+			continue;
+		unread = agent->unread;
+		agent->unread = 0;
+		r = rg_engine_agent(agents, owner, arena, &agent, err);
 		if (r == ROGER_OK)
-			to->unread += unread;
+			agent->unread += unread;
 	}
 	return r;
 }

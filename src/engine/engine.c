@@ -257,15 +257,6 @@ int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 	return r < 0 ? r : rg_engine_hand_over(engine, arena, ret_agents, err);
 }
 
-static int compare_strs(const void *a, const void *b)
-{
-	const struct roger_str *x = a, *y = b;
-	size_t shorter = x->length < y->length ? x->length : y->length;
-	int order = memcmp(x->data, y->data, shorter);
-
-	return order ? order : (x->length > y->length) - (x->length < y->length);
-}
-
 /* From the figures, without the index. */
 int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
 		    struct roger_err *err)
@@ -285,7 +276,7 @@ int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct rog
 			return rg_fail_memory(err);
 	}
 	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, compare_strs);
+		qsort(list.items, list.count, sizeof *list.items, rg_str_compare);
 	*ret_names = (struct roger_strs){ list.items, list.count };
 	return ROGER_OK;
 }

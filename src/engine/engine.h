@@ -146,6 +146,13 @@ RG_CHECKED int rg_engine_boxes(struct rg_engine *engine, struct roger_str agent,
 			       struct rg_arena *arena, struct roger_strs *ret_boxes,
 			       struct roger_err *err);
 
+/* The agent of a list by name, NULL: there is none; the second adds a name that is not there. */
+const struct roger_agent *rg_engine_agent_of(const struct roger_agent_list *agents,
+					     struct roger_str name);
+RG_CHECKED int rg_engine_agent(struct roger_agent_list *agents, struct roger_str name,
+			       struct rg_arena *arena, struct roger_agent **ret_agent,
+			       struct roger_err *err);
+
 /* Sleep until agent has an unread message (of issue and from, unless ""); at most timeout_ms, 0:
  * for ever. */
 RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,

@@ -8,27 +8,19 @@
 
 /* ---------------------------------------------------------------- order -- */
 
-static int compare_names(struct roger_str a, struct roger_str b)
-{
-	size_t shorter = a.length < b.length ? a.length : b.length;
-	int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
-
-	return order ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 static int compare_counters(const void *a, const void *b)
 {
 	const struct rg_agent_counter *x = a, *y = b;
 
-	return compare_names(x->agent, y->agent);
+	return rg_str_order(x->agent, y->agent);
 }
 
 static int compare_seen(const void *a, const void *b)
 {
 	const struct rg_seen *x = a, *y = b;
-	int order = compare_names(x->reader, y->reader);
+	int order = rg_str_order(x->reader, y->reader);
 
-	return order ? order : compare_names(x->sender, y->sender);
+	return order ? order : rg_str_order(x->sender, y->sender);
 }
 
 /* The place of an item in a sorted list, or where it belongs. */

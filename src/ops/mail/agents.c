@@ -6,6 +6,9 @@
 #include "ops/proof/note.h"
 #include "ops/proof/records.h"
 
+/* Of these, agents that never sent or got anything are listed. */
+enum { SESSIONS_MAX = 200 };
+
 /* --------------------------------------------------------------- retired -- */
 
 bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
@@ -123,13 +126,14 @@ static int add(struct rg_names *names, struct roger_str name, struct roger_err *
 	return rg_names_add(names, name) ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* Whose tool began a session here. */
-static int add_arrived(struct roger *roger, struct rg_names *names, struct roger_err *err)
+/* Whose tool began one of the newest sessions here. */
+static int add_arrived(struct roger *roger, struct rg_names *names, int64_t limit,
+		       struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .step = rg_note_step_name(RG_STEP_SESSION),
 					    .newest = true,
-					    .limit = RG_PAGE_MAX };
+					    .limit = limit };
 	struct rg_log_entries found;
 	struct rg_note note;
 	size_t i;
@@ -141,6 +145,21 @@ static int add_arrived(struct roger *roger, struct rg_names *names, struct roger
 		if (r == ROGER_OK)
 			r = add(names, note.agent, err);
 	}
+	return r;
+}
+
+int rg_agents_all(struct roger *roger, struct rg_arena *arena, struct roger_agent_list *ret_agents,
+		  struct roger_err *err)
+{
+	struct rg_names arrived = { .arena = arena };
+	struct roger_agent *agent;
+	size_t i;
+	int r = rg_engine_agents(roger->engine, arena, ret_agents, err);
+
+	if (r == ROGER_OK)
+		r = add_arrived(roger, &arrived, SESSIONS_MAX, err);
+	for (i = 0; r == ROGER_OK && i < arrived.count; i++)
+		r = rg_engine_agent(ret_agents, arrived.items[i], arena, &agent, err);
 	return r;
 }
 
@@ -182,7 +201,7 @@ static int add_seen(struct roger *roger, const struct roger_agent_list *agents,
 
 	r = rg_crossing_configured(roger, all, err);
 	if (r == ROGER_OK)
-		r = add_arrived(roger, all, err);
+		r = add_arrived(roger, all, RG_PAGE_MAX, err);
 	for (i = 0; r == ROGER_OK && i < agents->count; i++) {
 		agent = &agents->items[i];
 		looked = has_sent(agent) || rg_names_have(all, agent->name);
@@ -360,7 +379,7 @@ int rg_verb_agents(struct roger *roger, const struct roger_empty_request *reques
 	int r;
 
 	(void)request;
-	r = rg_engine_agents(roger->engine, reply->memory, &reply->agents, err);
+	r = rg_agents_all(roger, reply->memory, &reply->agents, err);
 	if (r == ROGER_OK)
 		r = rg_engine_retired(roger->engine, reply->memory, &retired, err);
 	agents = (struct roger_agent *)(uintptr_t)reply->agents.items;

@@ -7,6 +7,10 @@
 #include "ops/op.h"
 #include "facts/retirement.h"
 
+/* Who ever sent or got mail, or began a session lately. */
+RG_CHECKED int rg_agents_all(struct roger *roger, struct rg_arena *arena,
+			     struct roger_agent_list *ret_agents, struct roger_err *err);
+
 /* ROGER_ENOENT, of the member `to`: nobody here is called that.  "": nobody is asked for. */
 RG_CHECKED int rg_agents_check_known(struct roger *roger, struct roger_str to,
 				     struct roger_err *err);

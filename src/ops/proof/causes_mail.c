@@ -466,26 +466,6 @@ static int compare_unread(const void *a, const void *b)
 	return ((*x)->unread < (*y)->unread) - ((*x)->unread > (*y)->unread);
 }
 
-/* They are in the order of their names, to the byte. */
-static const struct roger_agent *find_agent(const struct roger_agent_list *agents,
-					    struct roger_str name)
-{
-	size_t from = 0, to = agents->count, at;
-	int order;
-
-	while (from < to) {
-		at = (from + to) / 2;
-		order = strcmp(agents->items[at].name.data, name.data);
-		if (order == 0)
-			return &agents->items[at];
-		if (order < 0)
-			from = at + 1;
-		else
-			to = at;
-	}
-	return NULL;
-}
-
 /* What roger told it, by the key of such a message; most often roger has told nobody anything. */
 static int count_notices(struct rg_causes *causes, const struct roger_agent_list *agents,
 			 struct rg_agent_mail *box, struct roger_err *err)
@@ -502,7 +482,7 @@ static int count_notices(struct rg_causes *causes, const struct roger_agent_list
 	size_t i;
 	int r;
 
-	if (!find_agent(agents, query.from))
+	if (!rg_engine_agent_of(agents, query.from))
 		return ROGER_OK;
 	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
@@ -568,7 +548,7 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 
 	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++) {
 		box = &causes->boxes.items[i];
-		agent = find_agent(agents, box->name);
+		agent = rg_engine_agent_of(agents, box->name);
 		if (!agent)
 			continue;
 		place = rg_arena_push(causes->arena, &judged.items, &judged.count, sizeof *place);
@@ -764,7 +744,7 @@ int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 	struct roger_agent_list agents;
 	struct rg_agent_mail *box;
 	size_t i;
-	int r = rg_engine_agents(causes->roger->engine, causes->arena, &agents, err);
+	int r = rg_agents_all(causes->roger, causes->arena, &agents, err);
 
 	causes->reply->agents = (int64_t)agents.count;
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
