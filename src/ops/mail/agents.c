@@ -21,14 +21,6 @@ bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena 
 			      retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason));
 }
 
-int rg_agents_check_known(struct roger *roger, struct roger_str to, struct roger_err *err)
-{
-	if (!to.length || rg_engine_knows(roger->engine, to))
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_ENOENT, "to",
-			      "to: '%.*s' has neither sent nor got anything here", RG_STR_ARGS(to));
-}
-
 static int check_heir(struct roger *roger, const struct roger_retire_request *request,
 		      const struct roger_retired_list *list, struct roger_err *err)
 {

@@ -11,10 +11,6 @@
 RG_CHECKED int rg_agents_all(struct roger *roger, struct rg_arena *arena,
 			     struct roger_agent_list *ret_agents, struct roger_err *err);
 
-/* ROGER_ENOENT, of the member `to`: nobody here is called that.  "": nobody is asked for. */
-RG_CHECKED int rg_agents_check_known(struct roger *roger, struct roger_str to,
-				     struct roger_err *err);
-
 /* Why mail to a retired agent is refused. */
 RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
 				      struct roger_str *ret_why);

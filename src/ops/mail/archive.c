@@ -102,6 +102,14 @@ static int check_issue(struct roger *roger, struct roger_str issue, struct rg_ar
 			      RG_STR_ARGS(near), near.length ? "'?" : "");
 }
 
+static int check_known(struct roger *roger, struct roger_str to, struct roger_err *err)
+{
+	if (!to.length || rg_engine_knows(roger->engine, to))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_ENOENT, "to",
+			      "to: '%.*s' has neither sent nor got anything here", RG_STR_ARGS(to));
+}
+
 static int move_out(struct roger *roger, const struct roger_archive_request *request,
 		    struct roger_str verb, struct roger_str reason,
 		    struct roger_archive_reply *reply, struct roger_err *err)
@@ -125,7 +133,7 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	if (r == ROGER_OK)
 		r = check_issue(roger, request->issue, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_agents_check_known(roger, request->to, err);
+		r = check_known(roger, request->to, err);
 	if (r == ROGER_OK && !request->ids.count)
 		r = rg_engine_count(roger->engine, &all, &count, err);
 	while (r == ROGER_OK && found == PIECE) {
