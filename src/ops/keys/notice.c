@@ -71,6 +71,28 @@ static int send(struct roger *roger, struct roger_send_request *request, struct 
 	return r;
 }
 
+/* The message says so, or, where its line was damaged since, the send log. */
+static int was_sent(struct roger *roger, struct roger_str key, struct rg_arena *arena,
+		    bool *ret_sent, struct roger_err *err)
+{
+	const struct rg_query query = { .from = RG_STR("roger"), .key = key, .anywhere = true };
+	const struct rg_log_query log = {
+		.log = RG_LOG_SENDS, .owner = query.from, .key = key, .states = true
+	};
+	struct roger_message_list found;
+	struct rg_records lines;
+	size_t i;
+	int r = rg_engine_find(roger->engine, &query, arena, &found, err);
+
+	*ret_sent = r == ROGER_OK && found.count;
+	if (r < 0 || found.count)
+		return r;
+	r = rg_records_read(roger, &log, arena, &lines, err);
+	for (i = 0; r == ROGER_OK && i < lines.count; i++)
+		*ret_sent |= lines.attempts[i].outcome != ROGER_ERROR;
+	return r;
+}
+
 static int tell(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
 		struct roger_err *err)
 {
@@ -81,17 +103,15 @@ static int tell(struct roger *roger, const struct roger_message *message, struct
 					      .type = ROGER_CONTEXT,
 					      .reply_to = message->id,
 					      .new_ = true };
-	struct rg_query query = { .from = request.from, .anywhere = true };
-	struct roger_message_list found;
+	bool sent;
 	int note, r;
 
 	if (!rg_arena_print(arena, &request.key, "%.*s:notice:1", RG_STR_ARGS(message->id)))
 		return rg_fail_memory(err);
-	query.key = request.key;
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	if (r == ROGER_OK && !found.count)
+	r = was_sent(roger, request.key, arena, &sent, err);
+	if (r == ROGER_OK && !sent)
 		r = find_reader(roger, message->from, arena, &to, err);
-	if (r < 0 || found.count)
+	if (r < 0 || sent)
 		return r;
 	/* A note may be too long for a message. */
 	for (note = 1, r = ROGER_EDATA; note >= 0 && r == ROGER_EDATA; note--) {
