@@ -71,24 +71,18 @@ static int send(struct roger *roger, struct roger_send_request *request, struct 
 	return r;
 }
 
-/* The message says so, or, where its line was damaged since, the send log. */
+/* The send log knows that also of one whose line was damaged since. */
 static int was_sent(struct roger *roger, struct roger_str key, struct rg_arena *arena,
 		    bool *ret_sent, struct roger_err *err)
 {
-	const struct rg_query query = { .from = RG_STR("roger"), .key = key, .anywhere = true };
 	const struct rg_log_query log = {
-		.log = RG_LOG_SENDS, .owner = query.from, .key = key, .states = true
+		.log = RG_LOG_SENDS, .owner = RG_STR("roger"), .key = key, .states = true
 	};
-	struct roger_message_list found;
 	struct rg_records lines;
 	size_t i;
-	int r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	int r = rg_records_read(roger, &log, arena, &lines, err);
 
-	*ret_sent = r == ROGER_OK && found.count;
-	if (r < 0 || found.count)
-		return r;
-	r = rg_records_read(roger, &log, arena, &lines, err);
-	for (i = 0; r == ROGER_OK && i < lines.count; i++)
+	for (*ret_sent = false, i = 0; r == ROGER_OK && i < lines.count; i++)
 		*ret_sent |= lines.attempts[i].outcome != ROGER_ERROR;
 	return r;
 }
