@@ -202,9 +202,12 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 static int last_word(const struct handout *handout, int64_t after_ms, int64_t *ret_at_ms,
 		     struct roger_err *err)
 {
-	struct rg_query query = {
-		.from = handout->agent, .since_ms = after_ms + 1, .newest = true, .limit = 1
-	};
+	/* Also where what it said was archived since. */
+	struct rg_query query = { .from = handout->agent,
+				  .since_ms = after_ms + 1,
+				  .anywhere = true,
+				  .newest = true,
+				  .limit = 1 };
 	struct roger_message_list found;
 	int r;
 
