@@ -90,7 +90,7 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 
 	switch ((enum roger_run_status)run->status) {
 	case ROGER_RUN_NOT_FORWARDED:
-		if (run->settled_at.length && document->way_out.length)
+		if (!rg_run_is_unheard(document))
 			return ROGER_OK;
 		snprintf(next, sizeof next, document->way_out.length ? "%.*s" : "roger ack %.*s",
 			 RG_STR_ARGS(document->way_out.length ? document->way_out

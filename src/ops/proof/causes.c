@@ -87,13 +87,6 @@ static struct roger_str stem_of(struct roger_str run)
 	return length ? (struct roger_str){ run.data, length } : run;
 }
 
-/* What nobody can read any more may be settled. */
-static bool is_unread(const struct rg_run_document *document)
-{
-	return document->run.status == ROGER_RUN_NOT_FORWARDED && document->receipts.completed_ms &&
-	       !(document->run.settled_at.length && document->way_out.length);
-}
-
 /* Its result may be unread besides. */
 static enum run_kind kind_of(const struct rg_run_document *document)
 {
@@ -103,7 +96,7 @@ static enum run_kind kind_of(const struct rg_run_document *document)
 		return RUN_OVERDUE;
 	if (rg_run_wants_settling(run))
 		return run->status == ROGER_RUN_BLOCKED ? RUN_BLOCKED : RUN_FAILED;
-	return is_unread(document) ? RUN_UNREAD : RUN_FINE;
+	return rg_run_is_unheard(document) ? RUN_UNREAD : RUN_FINE;
 }
 
 static bool ended_alike(const struct run_group *group, enum run_kind kind,
@@ -162,10 +155,10 @@ static int group_run(struct rg_causes *causes, struct run_groups *groups,
 	if (!all)
 		return rg_fail_memory(err);
 	++*all;
-	if (is_unread(document) && in_mail)
+	if (rg_run_is_unheard(document) && in_mail)
 		r = rg_causes_mail(causes, document->run.owner, RG_PART_RESULTS, 1,
 				   document->receipts.completed_ms, NULL, err);
-	else if (is_unread(document))
+	else if (rg_run_is_unheard(document))
 		r = add_to_group(causes, groups, document, RUN_UNREAD, err);
 	if (r == ROGER_OK && kind != RUN_FINE && kind != RUN_UNREAD)
 		r = add_to_group(causes, groups, document, kind, err);

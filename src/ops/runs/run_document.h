@@ -23,7 +23,17 @@ struct rg_run_document {
 	struct roger_str former;      /* owner that retired, which the text may still name */
 	int64_t former_until_ms;      /* when it did */
 	struct roger_str way_out;     /* command that helps where its owner cannot read it */
+	bool settled_by_word; /* not by `settle`: its owner acknowledged the failure as done */
 };
+
+/* Is it done, and has its owner not heard of the result?  What nobody can read any more may be
+ * settled. */
+static inline bool rg_run_is_unheard(const struct rg_run_document *document)
+{
+	return document->run.status == ROGER_RUN_NOT_FORWARDED && document->receipts.completed_ms &&
+	       !(document->run.settled_at.length && !document->settled_by_word &&
+		 document->way_out.length);
+}
 
 struct rg_watchdog_rules rg_run_rules(const struct roger *roger);
 

@@ -138,7 +138,7 @@ static int note_settled(struct rg_run_document *document, const struct roger_mes
 		return ROGER_OK;
 	rg_clock_print_utc(message->acked_at_ms, instant);
 	document->run.settled_by = message->to;
-	document->receipts.settled = true;
+	document->receipts.settled = document->settled_by_word = true;
 	return rg_arena_copy(arena, rg_str(instant), &document->run.settled_at)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
@@ -176,12 +176,11 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 
 	if (claims_forward(&document->run))
 		return note_contradiction(roger, document, message, arena, err);
-	if (done && (why || !sent))
+	/* A failure that came before a result without a message stays settled. */
+	r = !why && message->read ? note_settled(document, message, arena, err) : ROGER_OK;
+	if (r == ROGER_OK && done && (why || !sent))
 		return note_stranded(document, message, sent ? why : NULL, arena, err);
-	if (why || !message->read)
-		return ROGER_OK;
-	r = note_settled(document, message, arena, err);
-	return r == ROGER_OK && done
+	return r == ROGER_OK && done && message->read
 		       ? rg_run_note_forward(roger, document, rg_clock_ms(), arena, err)
 		       : r;
 }
