@@ -121,15 +121,14 @@ const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_co
 
 const struct cli_group cli_groups[] = {
 	{ "start", "init|setup",
-	  "trust|hook|arrive|prime|looked|mcp|serve|token|config|version|help|completion" },
-	{ "mail", "send|reply|inbox|receive|claim|ack|list|show",
-	  "nack|wait|wake|session|bridge|ingest" },
-	{ "see", "status|why|top|ui|trace|timeline|log|report",
-	  "activity|stats|sends|export|schema" },
-	{ "work", "run|runs|agents|agents retire",
-	  "dispatch|complete|forward|extend|settle|recover|sweep" },
-	{ "care", "doctor|archive",
-	  "verify|accept|seal|rebuild|cleanup|dead|dead redeliver|dead "
+	  "trust|hook|arrive|prime|looked|mcp|serve|ui|token|config|version|help|completion" },
+	{ "mail", "send|reply|inbox|receive|ack|list|show",
+	  "claim|nack|wait|wake|session|bridge|ingest|archive" },
+	{ "see", "status|why|trace|timeline", "top|log|activity|report|stats|sends|export|schema" },
+	{ "work", "run|runs|agents",
+	  "agents retire|dispatch|complete|forward|extend|settle|recover|sweep" },
+	{ "care", "",
+	  "doctor|verify|accept|seal|rebuild|cleanup|dead|dead redeliver|dead "
 	  "stale|cycle|purge|move|upgrade|backup|restore" },
 	{ 0 },
 };

@@ -118,7 +118,8 @@ void cli_print_help(FILE *to, bool all)
 	      "  roger receive --wait 10m            take it, or wait up to 10 minutes for it\n",
 	      to);
 	for (group = cli_groups; group->name; group++) {
-		fprintf(to, "\n%s\n", group->name);
+		if (*group->commands)
+			fprintf(to, "\n%s\n", group->name);
 		print_commands(to, group->commands);
 	}
 	if (all)
@@ -130,7 +131,7 @@ void cli_print_help(FILE *to, bool all)
 	print_exits(to);
 	print_wrapped(to, 0,
 		      "`roger help COMMAND` shows a command's options, `roger help --all` all "
-		      "commands.");
+		      "commands: also claim, top, ui, report, log, archive and doctor.");
 }
 
 /* Texts of which the name says what they are. */

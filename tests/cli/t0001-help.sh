@@ -17,6 +17,7 @@ is "help shows few commands, help --all every one, each once" "$(sed -n '/^start
 like "in groups" "$(cat front)" "
 mail
   send "
+is "those that a person needs every day" "$(sed -n '/^start/,/^Every/s/^  [a-z]* .*/x/p' front | wc -l)" "16"
 is "a rare one only with --all" "$(grep -c '^  sweep' front) $(grep -c '^  sweep' all)" "0 1"
 exits 0 "--version" roger --version
 like "says the version" "$out" '^roger [0-9]+\.[0-9]+\.[0-9]+$'
