@@ -377,6 +377,8 @@ int rg_verb_agents(struct roger *roger, const struct roger_empty_request *reques
 	agents = (struct roger_agent *)(uintptr_t)reply->agents.items;
 	for (i = 0; r == ROGER_OK && i < reply->agents.count; i++) {
 		agents[i].retired = rg_retired_find(&retired, agents[i].name) != NULL;
+		if (agents[i].retired)
+			agents[i].successor = rg_retired_heir(&retired, agents[i].name);
 		if (agents[i].unread)
 			r = rg_agents_last_look(roger, &agents[i], &retired, reply->memory, err);
 	}

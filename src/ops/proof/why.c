@@ -19,6 +19,8 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 	const struct roger_retired *retired = rg_retired_find(&causes->retired, name);
 	const struct rg_agent_mail *box = rg_causes_box(causes, name);
 	struct roger_agent agent = { .name = name, .received = 1 };
+	const struct roger_str heir =
+		retired ? rg_retired_heir(&causes->retired, name) : (struct roger_str){ "", 0 };
 	struct roger_str why = { "", 0 };
 	char span[32];
 	int r = ROGER_OK;
@@ -42,8 +44,10 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 			agent.last_looked_at_ms ? span : "", agent.last_looked_at_ms ? " ago" : "");
 	}
 	if (why.length)
-		reply->words = rg_causes_print(causes, "%.*s; %.*s", RG_STR_ARGS(reply->words),
-					       RG_STR_ARGS(why));
+		reply->words =
+			rg_causes_print(causes, "%.*s; %.*s%s%.*s%s", RG_STR_ARGS(reply->words),
+					RG_STR_ARGS(why), heir.length ? "; " : "",
+					RG_STR_ARGS(heir), heir.length ? " gets its mail" : "");
 	return r;
 }
 
