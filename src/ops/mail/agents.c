@@ -1,13 +1,14 @@
 /* agents: everyone who ever sent or received.  retire: who gets no more mail. */
 #include "ops/mail/agents.h"
 
-#include "facts/message.h"
 #include "ops/edge/crossing.h"
 #include "ops/proof/note.h"
 #include "ops/proof/records.h"
 
-/* Of these, agents that never sent or got anything are listed. */
-enum { SESSIONS_MAX = 200 };
+enum {
+	SESSIONS_MAX = 200, /* of these, agents that never sent or got anything are listed */
+	READINGS_MAX = 64,
+};
 
 /* --------------------------------------------------------------- retired -- */
 
@@ -309,30 +310,26 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
-/* When it read the newest message of a mailbox that it read itself. */
-static int find_reading(struct roger *roger, struct roger_agent *agent, struct roger_str box,
-			struct rg_arena *arena, struct roger_err *err)
+/* When it read the newest message of its own, but for those that who took over from it read since.
+ */
+static int find_reading(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
+			struct roger_err *err)
 {
-	struct rg_query query = { .to = box, .read = true, .newest = true, .limit = 1 };
-	const struct roger_message *message = NULL;
+	struct rg_query query = { .to = agent->name, .read = true, .newest = true, .limit = 1 };
 	struct roger_message_list found;
-	size_t i;
-	int r;
+	size_t i = 0;
+	int r = rg_engine_find(roger->engine, &query, arena, &found, err);
 
-	do {
+	if (r == ROGER_OK && found.count && found.items[0].read_by.length) {
+		query.limit = READINGS_MAX;
 		r = rg_engine_find(roger->engine, &query, arena, &found, err);
-		if (r < 0)
-			return r;
-		for (i = 0; i < found.count && !message; i++)
-			if (rg_str_equal(rg_message_reader(&found.items[i], agent->name),
-					 found.items[i].read_by))
-				message = &found.items[i];
-		query.after = found.count ? found.items[found.count - 1].position : 0;
-		query.limit = RG_PAGE_MAX;
-	} while (found.count && !message);
-	if (message && message->read_at_ms > agent->last_looked_at_ms)
-		agent->last_looked_at_ms = message->read_at_ms;
-	return ROGER_OK;
+	}
+	while (r == ROGER_OK && i < found.count && found.items[i].read_by.length)
+		i++;
+	if (r == ROGER_OK && i < found.count &&
+	    found.items[i].read_at_ms > agent->last_looked_at_ms)
+		agent->last_looked_at_ms = found.items[i].read_at_ms;
+	return r;
 }
 
 int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
@@ -344,22 +341,20 @@ int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
 					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
-	struct rg_log_entries entries = { 0 };
+	struct rg_log_entries entries;
 	struct roger_strs boxes;
-	size_t i;
 	int r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
 
 	if (r == ROGER_OK && !rg_retired_boxes(retired, agent->name, arena, &boxes))
 		r = rg_fail_memory(err);
-	if (r < 0)
-		return r;
-	if (entries.count)
+
+	if (r == ROGER_OK && entries.count)
 		agent->last_looked_at_ms = entries.items[0].at_ms;
-	if (boxes.count == 1 && agent->received <= agent->unread)
-		return ROGER_OK;
-	for (i = 0; r == ROGER_OK && i < boxes.count; i++)
-		r = find_reading(roger, agent, boxes.items[i], arena, err);
-	return r;
+	/* All that it ever got is unread; of a mailbox that it took over nothing is known by that.
+	 */
+	return r < 0 || (boxes.count == 1 && agent->received <= agent->unread)
+		       ? r
+		       : find_reading(roger, agent, arena, err);
 }
 
 int rg_verb_agents(struct roger *roger, const struct roger_empty_request *request,

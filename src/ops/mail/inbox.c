@@ -193,11 +193,23 @@ int rg_verb_inbox(struct roger *roger, const struct roger_inbox_request *request
 	return r < 0 ? r : note_stranger(roger, request, reply, err);
 }
 
+static bool has_others(struct roger_str agent, const struct roger_message_list *messages)
+{
+	size_t i = 0;
+
+	while (i < messages->count && !rg_message_reader(&messages->items[i], agent).length)
+		i++;
+	return i < messages->count;
+}
+
 int rg_verb_receive(struct roger *roger, const struct roger_inbox_request *request,
 		    struct roger_inbox_reply *reply, struct roger_err *err)
 {
 	int r = take_or_wait(roger, request, reply, err);
 
+	/* Of what was for another no line of its own mail says that it looked. */
+	if (r == ROGER_OK && has_others(request->agent, &reply->messages))
+		rg_look_note(roger, request->agent, false, &reply->messages);
 	return r < 0 ? r : note_stranger(roger, request, reply, err);
 }
 
