@@ -83,7 +83,8 @@ static int was_sent(struct roger *roger, struct roger_str key, struct rg_arena *
 	int r = rg_records_read(roger, &log, arena, &lines, err);
 
 	for (*ret_sent = false, i = 0; r == ROGER_OK && i < lines.count; i++)
-		*ret_sent |= lines.attempts[i].outcome != ROGER_ERROR;
+		*ret_sent |=
+			lines.attempts[i].outcome == ROGER_DELIVERED && !lines.attempts[i].pending;
 	return r;
 }
 
