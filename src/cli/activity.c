@@ -136,17 +136,16 @@ static void print_imported(const struct cli_run *run, const struct roger_log_imp
 	}
 	print_bad_lines(&reply->lines);
 	if (!run->quiet)
-		fprintf(cli_out, "%lld entr%s imported%s, %lld there already, %lld bad line%s\n",
+		fprintf(cli_out, "%lld entr%s imported%s, %lld bad line%s\n",
 			(long long)reply->imported, reply->imported == 1 ? "y" : "ies",
 			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "",
-			(long long)reply->known, (long long)reply->bad, rg_plural(reply->bad));
+			(long long)reply->bad, rg_plural(reply->bad));
 }
 
 static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_log_request *given = run->request;
-	struct roger_log_import_request request = { .strict = given->strict,
-						    .dry_run = cli_given(run, "dry-run") };
+	struct roger_log_import_request request = { .dry_run = cli_given(run, "dry-run") };
 	struct roger_log_import_reply reply;
 	const char *path = cli_value(run, "import").data;
 	struct rg_buf text;

@@ -35,39 +35,6 @@ int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
 		       RG_ACTIVITY_BYTES_MAX);
 }
 
-/* The name of the first member of the text "a":1,"b":2. */
-static struct roger_str first_name(struct roger_str members, struct rg_json **ret_json)
-{
-	struct roger_str name = { "", 0 };
-	const struct rg_value *value = NULL;
-	struct rg_buf object;
-	size_t i = 0;
-
-	rg_buf_init(&object, SIZE_MAX);
-	rg_buf_add_char(&object, '{');
-	rg_buf_add_str(&object, members);
-	rg_buf_add_char(&object, '}');
-	if (!object.failed && rg_json_read(rg_buf_str(&object), ret_json, NULL) == ROGER_OK)
-		rg_json_next(rg_json_root(*ret_json), &i, &name, &value);
-	rg_buf_deinit(&object);
-	return name;
-}
-
-static int check_none(const char *path, struct roger_str members, struct roger_err *err)
-{
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_str name;
-	char member[48];
-
-	if (!members.length)
-		return ROGER_OK;
-	name = first_name(members, &json);
-	snprintf(member, sizeof member, "%s%.*s", path, name.length < 32 ? (int)name.length : 32,
-		 name.data);
-	return rg_fail_member(err, ROGER_EDATA, member, "%s: not a member of the schema (strict)",
-			      member);
-}
-
 static bool is_null(const struct rg_value *value)
 {
 	return value && rg_json_kind(value) == RG_JSON_NULL;
@@ -91,14 +58,4 @@ int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena, struc
 				       "%s: expected text; leave the member out instead of null",
 				       member)
 		      : ROGER_OK;
-}
-
-int rg_activity_check_strict(const struct roger_activity *activity, struct roger_err *err)
-{
-	int r;
-
-	r = check_none("", activity->unknown, err);
-	if (r == ROGER_OK)
-		r = check_none("action.", activity->action_unknown, err);
-	return r == ROGER_OK ? check_none("outcome.", activity->outcome_unknown, err) : r;
 }

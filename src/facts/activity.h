@@ -22,8 +22,4 @@ RG_CHECKED int rg_activity_print(const struct roger_activity *activity, struct r
 RG_CHECKED int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena,
 				      struct roger_err *err);
 
-/* Fail if the entry has members that roger does not know. */
-RG_CHECKED int rg_activity_check_strict(const struct roger_activity *activity,
-					struct roger_err *err);
-
 #endif

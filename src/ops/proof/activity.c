@@ -39,7 +39,6 @@ static int check(const struct roger_activity_request *request, struct roger_err 
 /* What the reply consists of, as it grows. */
 struct answer {
 	struct rg_arena *arena;
-	bool strict;
 	struct {
 		struct roger_activity *items;
 		size_t count;
@@ -73,8 +72,6 @@ static int add_entry(struct answer *answer, const struct rg_log_entry *entry, st
 	int r;
 
 	r = rg_kind_read(RG_LOG_ACTIVITY, entry->text, answer->arena, &record, &why);
-	if (r == ROGER_OK && answer->strict)
-		r = rg_activity_check_strict(&record.activity, &why);
 	if (r == ROGER_EDATA)
 		return add_bad(answer, entry->file, entry->line, rg_str(why.message), err);
 	place = r < 0 ? NULL
@@ -92,7 +89,7 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 		     struct roger_activity_reply *reply, struct roger_err *err)
 {
 	int64_t limit = request->limit ? request->limit : RG_PAGE_MAX;
-	struct answer answer = { .arena = reply->memory, .strict = request->strict };
+	struct answer answer = { .arena = reply->memory };
 	struct rg_log_query query;
 	struct rg_log_entries found;
 	size_t i;
