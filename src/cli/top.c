@@ -224,7 +224,8 @@ static void add_runs(struct top *top)
 		cli_say_to(top->lines.to, "%t for %t", run->words, run->owner);
 		if (rg_clock_read_rfc3339(run->dispatched_at, &at_ms))
 			cli_say_to(top->lines.to, ", begun %w", at_ms);
-		cli_say_to(top->lines.to, "; %t", run->status_reason);
+		if (run->why.length)
+			cli_say_to(top->lines.to, "; %t", run->why);
 		add(top, RUNS, ++count, run->run, run,
 		    run->status == ROGER_RUN_ACTIVE    ? CLI_CYAN
 		    : run->status == ROGER_RUN_BLOCKED ? CLI_RED

@@ -309,7 +309,7 @@ const runs = {
 				{ name: "issue", title: "Issue", get: r => r.issue },
 				{ name: "time", title: "Begun", time: true, suffix: " ago", get: r => r.dispatched_at },
 				{ name: "begun", title: "Due", time: true, suffix: " ago", get: r => r.expected_by },
-				{ name: "text", title: "Why", get: r => r.status_reason },
+				{ name: "text", title: "Why", get: r => r.why },
 			],
 			load: async () => { const { runs } = await get("runs", query, signal); page.facts(runs.length.toLocaleString("en") + (runs.length == 1 ? " run" : " runs")); return { rows: runs.sort((a, b) => ms(b.dispatched_at) - ms(a.dispatched_at)), total: runs.length }; } });
 		const chips = h("p", { class: "tags", role: "group", "aria-label": "Status" }, h("a", { href: "/runs", "aria-current": query.status ? null : "true" }, "all"), Object.entries(STATUS).map(([s, words]) => h("a", { href: path("runs", undefined, { ...query, status: s }), "aria-current": query.status == s ? "true" : null }, words)));
@@ -327,7 +327,7 @@ function openRun(page, name, signal) {
 			const r = (await get("runs", { run: name }, signal)).runs[0];
 			if (!r) { place.replaceChildren(h("p", { class: "trouble" }, "No run of this name.")); return; }
 			await tellWhy(why, name, signal);
-			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, r.words), " ", line(r.status_reason));
+			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, r.words), " ", line(r.why || ""));
 			page.buttons(...mayAs(r.owner, r.child) ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["settle", r.status == "blocked" || r.outcome == "failed"]]
 				.filter(([, fits]) => fits && !r.settled_at).map(([v]) => h("a", { class: "button", href: path("verb", v, { run: name }) }, v[0].toUpperCase() + v.slice(1))) : [], h("a", { class: "button", href: path("timeline", undefined, { run: name }) }, "Timeline"));
 			const fact = (term, value) => value && [h("dt", {}, term), h("dd", {}, value)];

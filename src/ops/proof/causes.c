@@ -165,7 +165,7 @@ static int group_run(struct rg_causes *causes, struct run_groups *groups,
 	return r;
 }
 
-/* How the newest is, in people's words, and what its program said last. */
+/* How the newest is, in people's words, what its program said last, and what these leave open. */
 static int print_end(struct rg_causes *causes, const struct run_group *group,
 		     struct roger_str *ret_end, struct roger_err *err)
 {
@@ -175,14 +175,18 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	struct roger_str last = { "", 0 };
 	int r = rg_run_add_output(causes->roger, &run, causes->arena, err);
 
+	if (r == ROGER_OK)
+		r = rg_run_add_words(&run, causes->arena, err);
 	if (r < 0)
 		return r;
-	rg_run_print_words(&run, causes->now_ms, &out);
 	said = run.stderr_lines.count ? &run.stderr_lines : &run.stdout_lines;
 	if (said->count)
 		last = rg_str_first(said->items[said->count - 1], SAID_BYTES);
+	rg_buf_add_str(&out, run.words);
 	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && last.length)
 		rg_buf_printf(&out, ", last line \"%.*s\"", RG_STR_ARGS(last));
+	if (run.why.length)
+		rg_buf_printf(&out, "; %.*s", RG_STR_ARGS(run.why));
 	return rg_arena_keep(causes->arena, &out, ret_end) ? ROGER_OK : rg_fail_memory(err);
 }
 
@@ -218,11 +222,7 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 
 	if (r < 0)
 		return r;
-	if (group->newest->way_out.length)
-		concern.words = rg_causes_print(causes, "run %.*s: %.*s",
-						RG_STR_ARGS(group->newest->run.run),
-						RG_STR_ARGS(group->newest->run.status_reason));
-	else if (group->count == 1)
+	if (group->count == 1)
 		concern.words =
 			rg_causes_print(causes, "run %.*s: %.*s",
 					RG_STR_ARGS(group->newest->run.run), RG_STR_ARGS(end));
@@ -311,10 +311,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 	if (r < 0)
 		return r;
 	quoted = rg_causes_quote(causes, run);
-	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s%s%.*s", RG_STR_ARGS(run),
-				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end),
-				     document.run.status_reason.length ? "; " : "",
-				     RG_STR_ARGS(document.run.status_reason));
+	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s", RG_STR_ARGS(run),
+				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
 	*ret_next = (struct roger_str){ "", 0 };
 	if (group.kind == RUN_UNREAD && document.run.result_message.length &&
 	    !document.way_out.length)
