@@ -450,15 +450,21 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 
 /* --------------------------------------------------------- keys, clocks -- */
 
-struct conflicts {
-	struct rg_causes *causes;
+/* Keys that a sender used for another text. */
+struct conflict {
 	struct roger_str sender;
-	int64_t count, since_ms;
+	int64_t count, since_ms, last_ms;
+};
+struct conflicts {
+	struct rg_arena *arena;
+	struct conflict *items;
+	size_t count;
 };
 
 static int see_conflict(void *context, const struct rg_row *row, struct roger_err *err)
 {
 	struct conflicts *conflicts = context;
+	struct conflict *one = conflicts->items;
 
 	if (!row) {
 		conflicts->count = 0;
@@ -466,46 +472,65 @@ static int see_conflict(void *context, const struct rg_row *row, struct roger_er
 	}
 	if (!(row->flags & RG_ROW_CONFLICT))
 		return ROGER_OK;
-	if (!conflicts->count++ || row->at_ms < conflicts->since_ms)
-		conflicts->since_ms = row->at_ms;
-	return rg_arena_copy(conflicts->causes->arena, row->actor, &conflicts->sender)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	while (one && one < conflicts->items + conflicts->count &&
+	       !rg_str_equal(one->sender, row->actor))
+		one++;
+	if (!one || one == conflicts->items + conflicts->count)
+		one = rg_arena_push(conflicts->arena, &conflicts->items, &conflicts->count,
+				    sizeof *one);
+	if (!one || (!one->count && !rg_arena_copy(conflicts->arena, row->actor, &one->sender)))
+		return rg_fail_memory(err);
+	if (!one->count++ || row->at_ms < one->since_ms)
+		one->since_ms = row->at_ms;
+	if (row->at_ms > one->last_ms)
+		one->last_ms = row->at_ms;
+	return ROGER_OK;
 }
 
-/* A key that was used for another text: the first one is what was sent. */
+/* The first text is what was sent.  Whoever has sent something since has gone on. */
+static int say_conflict(struct rg_causes *causes, const struct conflict *conflict,
+			struct roger_err *err)
+{
+	const struct rg_query later = { .from = conflict->sender,
+					.since_ms = conflict->last_ms + 1,
+					.anywhere = true,
+					.limit = 1 };
+	struct roger_message_list found;
+	char times[40] = "";
+	int r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
+
+	if (r < 0 || found.count)
+		return r;
+	if (conflict->count > 1)
+		snprintf(times, sizeof times, ", %lld times", (long long)conflict->count);
+	return rg_causes_add(
+		causes, ROGER_NOTICE, "keys",
+		(struct roger_concern){
+			.subject = conflict->sender,
+			.count = conflict->count,
+			.since_ms = conflict->since_ms,
+			.words = rg_causes_print(causes,
+						 "%.*s used a key again for another text%s: only "
+						 "the first was sent",
+						 RG_STR_ARGS(conflict->sender), times),
+			.next = rg_causes_print(
+				causes, "roger sends --from %.*s --newest",
+				RG_STR_ARGS(rg_causes_quote(causes, conflict->sender))) },
+		err);
+}
+
 static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_row_query rows = { .log = RG_LOG_ACTIVITY,
 					   .counted = true,
 					   .since_ms = causes->now_ms - day_ms };
-	struct conflicts conflicts = { .causes = causes };
-	struct rg_query later = { .limit = 1 };
-	struct roger_message_list found;
+	struct conflicts conflicts = { .arena = causes->arena };
+	size_t i;
 	int r = rg_engine_rows(causes->roger->engine, &rows, see_conflict, &conflicts, err);
 
-	if (r < 0 || !conflicts.count)
-		return r;
-	/* Whoever has sent something since has gone on. */
-	later.from = conflicts.sender;
-	later.since_ms = conflicts.since_ms + 1;
-	r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
-	if (r < 0 || found.count)
-		return r;
-	return rg_causes_add(
-		causes, ROGER_NOTICE, "keys",
-		(struct roger_concern){
-			.subject = conflicts.sender,
-			.count = conflicts.count,
-			.since_ms = conflicts.since_ms,
-			.words = rg_causes_print(causes,
-						 "%.*s used a key again for another text; the "
-						 "first text counts",
-						 RG_STR_ARGS(conflicts.sender)),
-			.next = rg_causes_print(
-				causes, "roger sends --from %.*s --newest",
-				RG_STR_ARGS(rg_causes_quote(causes, conflicts.sender))) },
-		err);
+	for (i = 0; r == ROGER_OK && i < conflicts.count; i++)
+		r = say_conflict(causes, &conflicts.items[i], err);
+	return r;
 }
 
 /* The newest message is of a time to come: this clock went back, or another is ahead. */
