@@ -401,6 +401,13 @@ static void take_some(void)
 	roger_reply_free(&reply);
 }
 
+/* Is its lease that of an agent from which another took over? */
+static bool is_handed_over(const struct mail *mail)
+{
+	return model_gets(&model, "amelia", "evelyn") && !strcmp(mail->to, "evelyn") &&
+	       !strcmp(mail->worker, "evelyn");
+}
+
 static void claim_one(void)
 {
 	const struct roger_claim_request request = { .agent = rg_str(agent()),
@@ -415,8 +422,7 @@ static void claim_one(void)
 		mail = &model.mails[model_mail(&model, reply.messages.items[i].id)];
 		/* One in force is only taken by whoever took over from its holder. */
 		if (mail->until_ms > rg_clock_ms()) {
-			assert_true(model_gets(&model, "amelia", "evelyn") &&
-				    !strcmp(mail->to, "evelyn") && !strcmp(mail->worker, "evelyn"));
+			assert_true(is_handed_over(mail));
 			mail->returned++;
 			mail->until_ms = 0;
 		}
@@ -1273,7 +1279,7 @@ static void check_waiting(int64_t now_ms)
 		mail = mail_at(i);
 		if (mail->read_at_ms || mail->archived_at_ms)
 			continue;
-		held += mail->until_ms > now_ms;
+		held += mail->until_ms > now_ms && !is_handed_over(mail);
 		expired += model_lease_expired(mail, now_ms);
 		overdue += mail->confirm_by_ms && mail->confirm_by_ms <= now_ms;
 		waiting += mail->confirm_by_ms > now_ms;

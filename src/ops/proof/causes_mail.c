@@ -378,13 +378,21 @@ static int see_claim(void *context, const struct rg_row *row, struct roger_err *
 /*
  * A lease that is over, or beyond what it may take (taken while the clock was ahead, or
  * under another configuration), is not in force: the mail is free, and nobody expects it.
+ * That of an agent that retired ended when another took over.
  */
+static bool is_handed_over(const struct rg_causes *causes, const struct roger_message *message)
+{
+	return rg_str_equal(message->claimed_by, message->to) &&
+	       !rg_str_equal(rg_retired_owner(&causes->retired, message->to), message->to);
+}
+
 static int judge_leases(struct rg_causes *causes, const struct roger_message *messages,
 			size_t count, struct roger_err *err)
 {
 	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
 	int64_t of[ROWS_MAX];
 	struct leases leases = { .of = of, .count = count };
+	bool held;
 	const struct rg_row_query rows = { .of = of, .of_count = count };
 	size_t i;
 	int r;
@@ -392,14 +400,14 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 	for (i = 0; i < count; i++)
 		of[i] = messages[i].position;
 	r = rg_engine_rows(causes->roger->engine, &rows, see_claim, &leases, err);
-	for (i = 0; r == ROGER_OK && i < count; i++)
-		if (leases.held[i])
-			r = rg_causes_mail(
-				causes, rg_retired_owner(&causes->retired, messages[i].to),
-				rg_message_claimed(&messages[i], causes->now_ms, longest_ms)
-					? RG_PART_HELD
-					: RG_PART_LEASE,
-				1, messages[i].created_at_ms, NULL, err);
+	for (i = 0; r == ROGER_OK && i < count; i++) {
+		held = rg_message_claimed(&messages[i], causes->now_ms, longest_ms);
+		if (leases.held[i] && !(held && is_handed_over(causes, &messages[i])))
+			r = rg_causes_mail(causes,
+					   rg_retired_owner(&causes->retired, messages[i].to),
+					   held ? RG_PART_HELD : RG_PART_LEASE, 1,
+					   messages[i].created_at_ms, NULL, err);
+	}
 	return r;
 }
 

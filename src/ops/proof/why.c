@@ -94,6 +94,17 @@ static int find_message(struct roger *roger, const struct roger_why_request *req
 	return r < 0 ? r : rg_verb_trace(roger, resolved, reply, err);
 }
 
+/* It may be new. */
+static bool is_successor(const struct roger_retired_list *retired, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < retired->count; i++)
+		if (rg_str_equal(retired->items[i].to, name))
+			return true;
+	return false;
+}
+
 int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 		struct roger_why_reply *reply, struct roger_err *err)
 {
@@ -112,7 +123,8 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	if (text.data)
 		r = about_run(&asking, what, err);
 	else if (rg_name_valid(what) &&
-		 (rg_engine_knows(roger->engine, what) || rg_causes_box(&asking.causes, what)))
+		 (rg_engine_knows(roger->engine, what) || rg_causes_box(&asking.causes, what) ||
+		  is_successor(&asking.causes.retired, what)))
 		r = about_agent(&asking, what, err);
 	else
 		r = find_message(roger, request, &traces, err);
