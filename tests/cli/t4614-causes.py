@@ -191,6 +191,11 @@ def breaker(p):
         p.send("amy", "bob", "hi", "--key", f"t{n}:ask:1", "--confirm", "read", "--within", "1ms")
 
 
+def too_many_letters(p):
+    for n in range(2):
+        p.send("amy", "bob", "hi", "--key", f"t{n}:ask:1", "--confirm", "read", "--within", "1ms")
+
+
 WAKE = "wake: {after: 0s, agents: {bob: ['sh', '-c', 'exit 7']}}\n"
 ONE = "retries: {max_attempts: 1}\n"
 # What is planted; how it is named, and of whom; a word of its sentence; its configuration; who reads afterwards ("-": only time helps).
@@ -211,6 +216,7 @@ TROUBLES = {
     "a full mailbox": (full_box, ("full", "bob"), "1 refused, full in general", "size_limits: {max_messages_per_issue_phase: 2}\n", "bob resend bob"),
     "mail to somebody retired": (retired_target, ("refused", "bob"), "is retired: 1 refused", "", "elsewhere carl"),
     "a text that is too long": (too_long, ("refused", "amy"), "could not send to bob: text too long", "size_limits: {max_content_length: 100}\n", "-"),
+    "too many dead letters": (too_many_letters, ("alarm", "1"), "alarm: 2 dead letters in cycle 1, and not all are settled", ONE + "dead_letters: {alarm: 1}\n", "bob"),
     "a dead letter": (dead_letter, ("dead_letters", "bob"), "1 given up, 1 late", ONE, "bob"),
     "two damaged places": (two_damages, ("damage", "messages.jsonl:1"), "is damaged, and . more place", "", ""),
     "a stray line": (stray, ("strays", "messages.jsonl"), "1 stray line", "", "accept"),
@@ -281,4 +287,12 @@ for name, (plant, named, sentence, config, doings) in TROUBLES.items():
 place = Place("a question comes first", ONE)
 question(place)
 lib_tap.equal("a person's question stands before what is urgent", [c.get("subject") for c in place.status()], ["human", "bob"])
+place = Place("a day with much that failed " + 60 * "x")
+two_damages(place)
+for letter in "abcdefghijkl":
+    place.run("run", "--as", "lead", "--run", f"job-{letter}", "--", "false")
+    place.send("amy", 40 * letter, "hi")
+text = place.run("status", COLUMNS="80").stdout.splitlines()
+lib_tap.equal("what is wrong with the workspace itself stands before what failed in it", [c["kind"] for c in place.status()][:2], ["damage", "blocked"])
+lib_tap.check("12 lines are enough, with a long path and long names", sum(1 + (len(line) - 1) // 80 for line in text if line) == 12 and text[-2].startswith("... and "), text)
 lib_tap.done()

@@ -1221,7 +1221,7 @@ static void check_letters(int64_t now_ms)
 	agree("redelivered", "report", report.redelivered, by_status[ROGER_REDELIVERED]);
 	agree("stale", "report", report.stale, by_status[ROGER_STALE]);
 	agree("dead letters", "status", concerns("dead_letters"), open);
-	agree("alarm", "status", concerns("alarm"), of_cycle > 1 ? of_cycle : 0);
+	agree("alarm", "status", concerns("alarm"), of_cycle > 1 && open ? of_cycle : 0);
 }
 
 static void check_runs(int64_t now_ms)

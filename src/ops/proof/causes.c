@@ -676,11 +676,9 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 	if (concern.count > 1)
 		snprintf(more, sizeof more, ", and %lld more place%s", (long long)concern.count - 1,
 			 rg_plural(concern.count - 1));
-	concern.words = rg_causes_print(
-		causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
-		concern.count > 1 ? "damaged" : rg_damage_words(first),
-		rg_damage_closes(first) ? "; nothing is sent until a person accepts that" : "",
-		more);
+	concern.words = rg_causes_print(causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
+					concern.count > 1 ? "damaged" : rg_damage_words(first),
+					more, rg_damage_closes(first) ? "; sends are refused" : "");
 	concern.next = rg_causes_print(causes, "roger accept %.*s --reason TEXT",
 				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
 	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err);
@@ -727,10 +725,11 @@ static int arrange(struct rg_causes *causes, struct roger_err *err)
 int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
 		   struct roger_err *err)
 {
+	/* What is wrong with the workspace itself comes before what is wrong in it. */
 	static int (*const looks[])(struct rg_causes *, struct roger_err *) = {
-		look_at_runs,	 rg_causes_look_at_mail, look_at_keys,	  look_at_clock,
-		look_at_skipped, look_at_triggers,	 look_for_strays, look_at_trust,
-		look_at_damage,	 look_at_engine,	 look_at_chores,  rg_causes_say_mail,
+		look_at_damage, look_at_trust,		look_at_clock,	  look_at_engine,
+		look_at_runs,	rg_causes_look_at_mail, look_for_strays,  look_at_skipped,
+		look_at_keys,	look_at_chores,		look_at_triggers, rg_causes_say_mail,
 	};
 	struct roger_cycle cycle;
 	size_t i;
@@ -749,6 +748,8 @@ int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_s
 		r = rg_engine_retired(roger->engine, causes->arena, &causes->retired, err);
 	if (r == ROGER_OK)
 		r = rg_engine_damages(roger->engine, causes->arena, &causes->damages, err);
+	if (r == ROGER_OK)
+		r = rg_seat_list(roger->workspace, causes->arena, &causes->seats, err);
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
 		r = looks[i](causes, err);
 	return r < 0 ? r : arrange(causes, err);

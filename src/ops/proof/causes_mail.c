@@ -163,8 +163,12 @@ static int look_at_alarm(struct rg_causes *causes, const struct open_rows *open,
 {
 	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
 	const struct roger_str cycle = causes->reply->cycle;
+	size_t i = 0;
 
-	if (!limit || open->in_cycle <= limit)
+	while (i < causes->boxes.count && !causes->boxes.items[i].parts[RG_PART_DEAD])
+		i++;
+	/* It ends with the last of them. */
+	if (!limit || open->in_cycle <= limit || i == causes->boxes.count)
 		return ROGER_OK;
 	return rg_causes_add(
 		causes, ROGER_URGENT, "alarm",
@@ -172,8 +176,10 @@ static int look_at_alarm(struct rg_causes *causes, const struct open_rows *open,
 			.subject = cycle,
 			.count = open->in_cycle,
 			.since_ms = open->since_ms,
-			.words = rg_causes_print(causes, "alarm: %lld dead letters in cycle %.*s",
-						 (long long)open->in_cycle, RG_STR_ARGS(cycle)),
+			.words = rg_causes_print(
+				causes,
+				"alarm: %lld dead letters in cycle %.*s, and not all are settled",
+				(long long)open->in_cycle, RG_STR_ARGS(cycle)),
 			.next = rg_causes_print(causes, "roger dead --cycle %.*s",
 						RG_STR_ARGS(rg_causes_quote(causes, cycle))) },
 		err);
@@ -570,6 +576,11 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
 	for (i = 0; r == ROGER_OK && i < causes->boxes.count; i++)
 		causes->boxes.items[i].ghost = rg_names_have(&ghosts, causes->boxes.items[i].name);
+	for (i = 0; r == ROGER_OK && i < causes->seats.count; i++) {
+		box = rg_causes_box(causes, causes->seats.items[i].agent);
+		if (box)
+			box->seat = causes->seats.items[i].standing;
+	}
 	return r < 0 || !ghosts.count ? r : find_slips(causes, agents, &ghosts, err);
 }
 
@@ -784,6 +795,10 @@ static void print_state(const struct rg_causes *causes, const struct rg_agent_ma
 		rg_buf_add_text(out, " is retired");
 	} else if (rg_config_is_person(box->name)) {
 		rg_buf_add_text(out, " has mail");
+	} else if (box->seat == RG_SEAT_GONE) {
+		rg_buf_add_text(out, "'s worktree is gone");
+	} else if (box->seat == RG_SEAT_RECYCLED) {
+		rg_buf_add_text(out, "'s worktree is gone, and another is in its place");
 	} else if (box->ghost) {
 		rg_buf_add_text(out, " never looked at its mail");
 	} else if (box->looked_ms) {
@@ -869,7 +884,9 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 				       RG_STR_ARGS(name));
 	if (has_only(box, RG_PART_SESSIONS))
 		return rg_causes_print(causes, "roger timeline --agent %.*s", RG_STR_ARGS(name));
-	if (box->parts[RG_PART_RETIRED])
+	/* A name with its worktree's in it is nobody's any more. */
+	if (box->parts[RG_PART_RETIRED] ||
+	    (box->seat && memchr(box->name.data, '@', box->name.length)))
 		return rg_causes_print(causes, "roger agents retire %.*s --to NAME",
 				       RG_STR_ARGS(name));
 	if (box->parts[RG_PART_WAKES])
