@@ -1280,7 +1280,10 @@ static void check_waiting(int64_t now_ms)
 		if (mail->read_at_ms || mail->archived_at_ms)
 			continue;
 		held += mail->until_ms > now_ms && !is_handed_over(mail);
-		expired += model_lease_expired(mail, now_ms);
+		if (model_lease_expired(mail, now_ms))
+			expired += mail->leases ? mail->leases : 1;
+		else if (mail->until_ms && mail->leases)
+			expired += mail->leases - 1;
 		overdue += mail->confirm_by_ms && mail->confirm_by_ms <= now_ms;
 		waiting += mail->confirm_by_ms > now_ms;
 	}

@@ -394,6 +394,18 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 			concern.subject = list.items[i].file;
 		}
 	}
+	if (r == ROGER_OK && list.odd.length)
+		r = rg_causes_add(
+			causes, ROGER_SOON, "triggers",
+			(struct roger_concern){
+				.subject = list.odd,
+				.count = 1,
+				.words = rg_causes_print(
+					causes, "%.*s in %.*s/ is not a regular file: move it away",
+					RG_STR_ARGS(list.odd),
+					RG_STR_ARGS(workspace->config->trigger_dir)),
+				.next = concern.next },
+			err);
 	if (r < 0 || !concern.count)
 		return r;
 	rg_clock_print_span(causes->now_ms - concern.since_ms, span);

@@ -26,6 +26,7 @@ enum rg_part {
 	RG_PART_RETIRED,  /* unread, though it retired */
 	RG_PART_SESSIONS, /* sessions that use its name at the same time */
 	RG_PART_UNREAD,
+	RG_PART_HANDED,	 /* of these, written to the file of an agent that only knows files */
 	RG_PART_WAITING, /* to be read by some time to come */
 	RG_PART_HELD,	 /* under a lease */
 	RG_PARTS,

@@ -24,6 +24,7 @@ enum {
 	ROWS_MAX = 500,	    /* messages whose rows are asked for at once */
 	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
 	NOTICES_MAX = 100,  /* messages of roger to one agent */
+	HANDED_MAX = 500,   /* messages that may be in an agent's file */
 	WORDS_BYTES = 77,   /* of a sentence */
 	SLIPS_MAX = 3,	    /* that are named */
 	WAKES_MAX = 20,	    /* attempts to wake an agent */
@@ -51,6 +52,8 @@ static const struct {
 	[RG_PART_RETIRED] = { "retired", ROGER_SOON, NULL, NULL },
 	[RG_PART_SESSIONS] = { "sessions", ROGER_SOON, "session at once", "sessions at once" },
 	[RG_PART_UNREAD] = { "unread", ROGER_NOTICE, "unread", "unread" },
+	[RG_PART_HANDED] = { "handed", ROGER_NOTICE, "in its file until it writes",
+			     "in its file until it writes" },
 	[RG_PART_WAITING] = { "waiting", ROGER_NOTICE, "awaited", "awaited" },
 	[RG_PART_HELD] = { "held", ROGER_NOTICE, "in work", "in work" },
 };
@@ -392,13 +395,31 @@ static bool is_handed_over(const struct rg_causes *causes, const struct roger_me
 	       !rg_str_equal(rg_retired_owner(&causes->retired, message->to), message->to);
 }
 
+/* The last lease that was taken of a message, and those before it. */
+static int judge_lease(struct rg_causes *causes, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
+	const bool held = rg_message_claimed(message, causes->now_ms, longest_ms);
+	const int64_t taken = message->leases ? message->leases : 1,
+		      expired = held ? taken - 1 : taken;
+	const struct roger_str owner = rg_retired_owner(&causes->retired, message->to);
+	int r = ROGER_OK;
+
+	if (held && !is_handed_over(causes, message))
+		r = rg_causes_mail(causes, owner, RG_PART_HELD, 1, message->created_at_ms, NULL,
+				   err);
+	if (r == ROGER_OK && expired)
+		r = rg_causes_mail(causes, owner, RG_PART_LEASE, expired, message->created_at_ms,
+				   NULL, err);
+	return r;
+}
+
 static int judge_leases(struct rg_causes *causes, const struct roger_message *messages,
 			size_t count, struct roger_err *err)
 {
-	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
 	int64_t of[ROWS_MAX];
 	struct leases leases = { .of = of, .count = count };
-	bool held;
 	const struct rg_row_query rows = { .of = of, .of_count = count };
 	size_t i;
 	int r;
@@ -406,14 +427,9 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 	for (i = 0; i < count; i++)
 		of[i] = messages[i].position;
 	r = rg_engine_rows(causes->roger->engine, &rows, see_claim, &leases, err);
-	for (i = 0; r == ROGER_OK && i < count; i++) {
-		held = rg_message_claimed(&messages[i], causes->now_ms, longest_ms);
-		if (leases.held[i] && !(held && is_handed_over(causes, &messages[i])))
-			r = rg_causes_mail(causes,
-					   rg_retired_owner(&causes->retired, messages[i].to),
-					   held ? RG_PART_HELD : RG_PART_LEASE, 1,
-					   messages[i].created_at_ms, NULL, err);
-	}
+	for (i = 0; r == ROGER_OK && i < count; i++)
+		if (leases.held[i])
+			r = judge_lease(causes, &messages[i], err);
 	return r;
 }
 
@@ -507,6 +523,24 @@ static int count_notices(struct rg_causes *causes, const struct roger_agent_list
 	return r;
 }
 
+/* What is in the file of an agent that only knows files: it is read when that says something. */
+static int count_handed(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+{
+	const struct rg_query query = {
+		.to = box->name, .gets = true, .unread = true, .since_ms = 1, .limit = HANDED_MAX
+	};
+	struct roger_message_list found;
+	size_t i;
+	int r;
+
+	if (!rg_config_is_file_only(causes->roger->workspace->config, box->name))
+		return ROGER_OK;
+	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		box->parts[RG_PART_HANDED] += found.items[i].handed_at_ms != 0;
+	return r;
+}
+
 static int add_unread(struct rg_causes *causes, const struct roger_agent_list *agents,
 		      const struct roger_agent *agent, struct roger_err *err)
 {
@@ -526,7 +560,8 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent_list *a
 		return r;
 	box->oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
 	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
-	return count_notices(causes, agents, box, err);
+	r = count_handed(causes, box, err);
+	return r < 0 ? r : count_notices(causes, agents, box, err);
 }
 
 /* Whose names are near to one that only ever got mail: those that are no such name. */
@@ -895,7 +930,8 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 		return rg_causes_print(causes, "roger list --unread --issue %.*s --to %.*s",
 				       RG_STR_ARGS(rg_causes_quote(causes, box->issue)),
 				       RG_STR_ARGS(name));
-	if (rg_config_is_file_only(config, box->name))
+	if (rg_config_is_file_only(config, box->name) &&
+	    box->parts[RG_PART_HANDED] < box->parts[RG_PART_UNREAD])
 		return RG_STR("roger bridge --once");
 	return rg_causes_print(causes, "roger list --unread --to %.*s", RG_STR_ARGS(name));
 }
