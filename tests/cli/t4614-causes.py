@@ -414,6 +414,12 @@ for name, (plant, named, sentence, config, doings) in TROUBLES.items():
 place = Place("a question comes first", ONE)
 question(place)
 lib_tap.equal("a person's question stands before what is urgent", [c.get("subject") for c in place.status()], ["human", "bob"])
+place = Place("a question to a person among many mailboxes")
+for n in range(52):
+    place.run("send", "--as", "amy", "--new", f"w{n}", "hi")
+    place.run("send", "--as", "amy", "--new", f"w{n}", "hi")
+place.send("amy", "human", "which port?")
+lib_tap.equal("however many mailboxes are fuller", [c.get("subject") for c in place.status()][:1], ["human"])
 place = Place("a day with much that failed " + 60 * "x")
 two_damages(place)
 for letter in "abcdefghijkl":

@@ -489,11 +489,16 @@ static int look_at_breakers(struct rg_causes *causes, struct roger_err *err)
 
 /* ---------------------------------------------------------------- unread -- */
 
+/* A person's mail first, then the fullest mailboxes. */
 static int compare_unread(const void *a, const void *b)
 {
-	const struct roger_agent *const *x = a, *const *y = b;
+	const struct roger_agent *x = *(const struct roger_agent *const *)a,
+				 *y = *(const struct roger_agent *const *)b;
+	const bool person = rg_config_is_person(x->name);
 
-	return ((*x)->unread < (*y)->unread) - ((*x)->unread > (*y)->unread);
+	return person != rg_config_is_person(y->name)
+		       ? (person ? -1 : 1)
+		       : (x->unread < y->unread) - (x->unread > y->unread);
 }
 
 /* What roger told it, by the key of such a message; most often roger has told nobody anything. */
