@@ -339,8 +339,7 @@ static void offer_runs(const struct completing *completing, struct roger *roger)
 
 	if (roger_runs(roger, &request, &reply, NULL) == ROGER_OK)
 		for (i = 0; i < reply.runs.count; i++)
-			offer_about(completing, reply.runs.items[i].run,
-				    reply.runs.items[i].status_reason);
+			offer_about(completing, reply.runs.items[i].run, reply.runs.items[i].words);
 }
 
 static void offer_letters(const struct completing *completing, struct roger *roger)

@@ -109,7 +109,9 @@ static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
 	for (i = 0; i < reply->runs.count; i++) {
 		const struct roger_run *run = &reply->runs.items[i];
 
-		cli_say_to(to, "%t: %t, %t", run->run, run->words, run->status_reason);
+		cli_say_to(to, "%t: %t", run->run, run->words);
+		if (run->why.length)
+			cli_say_to(to, "; %t", run->why);
 		if (run->result_message.length)
 			cli_say_to(to, "; result in message %t", run->result_message);
 		fputc('\n', to);

@@ -1,4 +1,7 @@
 /* status, why, report: how it is, and how it went. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/grid.h"
@@ -10,9 +13,27 @@ enum { STATUS_LINES = 12, COLUMNS = 80, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3
 
 /* ---------------------------------------------------------------- status -- */
 
+/* Do the words and what to type fit beside each other? */
+static bool is_beside(const struct roger_concern *concern, size_t screen)
+{
+	return MARK_COLUMNS + cli_columns(concern->words) + 2 + cli_columns(concern->next) <=
+	       screen;
+}
+
+/* How many lines it takes. */
+static size_t lines_of(const struct roger_concern *concern, size_t screen)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf next = { .maximum = SIZE_MAX };
+
+	if (!concern->next.length || is_beside(concern, screen))
+		return 1;
+	rg_buf_printf(&next, "%*s%.*s", MARK_COLUMNS + 2, "", RG_STR_ARGS(concern->next));
+	return 1 + cli_screen_lines(rg_buf_str(&next), screen);
+}
+
 /* The words, and beside them what to type where both fit, in a column where possible; else below.
  */
-static size_t print_concern(const struct roger_concern *concern, size_t width, size_t screen)
+static void print_concern(const struct roger_concern *concern, size_t width, size_t screen)
 {
 	static const struct {
 		const char *mark;
@@ -22,7 +43,7 @@ static size_t print_concern(const struct roger_concern *concern, size_t width, s
 		      [ROGER_NOTICE] = { "- ", CLI_DIM } };
 	const size_t words = cli_columns(concern->words),
 		     both = MARK_COLUMNS + words + 2 + cli_columns(concern->next);
-	const bool beside = both <= screen;
+	const bool beside = is_beside(concern, screen);
 	size_t blanks = beside && width > words ? width - words : 0;
 
 	if (beside && blanks > screen - both)
@@ -36,25 +57,30 @@ static size_t print_concern(const struct roger_concern *concern, size_t width, s
 		cli_say("%*s%s  %S%t%.", (int)blanks, "", beside ? "" : "\n   ", CLI_CYAN,
 			concern->next);
 	cli_say("\n");
-	return beside || !concern->next.length
-		       ? 1
-		       : 2 + (MARK_COLUMNS + 2 + cli_columns(concern->next)) / (screen + 1);
+}
+
+static size_t screen_columns(void)
+{
+	return cli_screen_width() ? cli_screen_width() : COLUMNS;
 }
 
 /* The first ones, in so many lines at most; returns how many are left of these. */
 static size_t print_concerns(const struct roger_concern_list *concerns, size_t lines)
 {
-	const size_t screen = cli_screen_width() ? cli_screen_width() : COLUMNS;
+	const size_t screen = screen_columns();
 	size_t width = 0, took, i;
 
 	for (i = 0; i < concerns->count && i < lines; i++)
 		if (cli_columns(concerns->items[i].words) > width &&
 		    cli_columns(concerns->items[i].words) <= WORDS_COLUMNS_MAX)
 			width = cli_columns(concerns->items[i].words);
-	/* The last line is for those that are left out. */
-	for (i = 0; i < concerns->count && lines > (i + 1 < concerns->count ? 2 : 1); i++) {
-		took = print_concern(&concerns->items[i], width, screen);
-		lines -= took < lines ? took : lines;
+	for (i = 0; i < concerns->count; i++) {
+		took = lines_of(&concerns->items[i], screen);
+		/* The last line is for those that are left out. */
+		if (took + (i + 1 < concerns->count) > lines)
+			break;
+		print_concern(&concerns->items[i], width, screen);
+		lines -= took;
 	}
 	if (i < concerns->count) {
 		cli_say("... and %d more: %Sroger top%., or --json\n",
@@ -64,58 +90,70 @@ static size_t print_concerns(const struct roger_concern_list *concerns, size_t l
 	return lines;
 }
 
-/* Who sits in a git worktree, and whose is gone while mail waits. */
-static void print_seat(const struct roger_seat *seat)
-{
-	cli_say("- %t was in %t %w", seat->agent, seat->path, seat->seen_at_ms);
-	if (seat->standing != ROGER_SEAT_THERE)
-		cli_say("; %s, and %d message%p wait%s: %Sroger inbox --as %t%.",
-			seat->standing == ROGER_SEAT_GONE ? "that worktree is gone"
-							  : "another worktree is there now",
-			seat->unread, seat->unread == 1 ? "s" : "", CLI_CYAN, seat->agent);
-	cli_say("\n");
-}
-
 /* One process often does them all. */
-static void print_chores(const struct roger_chore_list *chores)
+static void say_chores(FILE *to, const struct roger_chore_list *chores)
 {
 	size_t i;
 
 	for (i = 0; i < chores->count; i++) {
-		cli_say("%S%s%t%.", CLI_DIM, i ? ", " : "chores: ", chores->items[i].verb);
+		cli_say_to(to, "%S%s%t%.", CLI_DIM, i ? ", " : "chores: ", chores->items[i].verb);
 		if (i + 1 < chores->count && chores->items[i].pid == chores->items[i + 1].pid)
 			continue;
-		cli_say("%S by %t (%d) %s%w%.", CLI_DIM, chores->items[i].by, chores->items[i].pid,
-			chores->items[i].last_ms > chores->items[i].since_ms ? "since " : "",
-			chores->items[i].since_ms);
+		cli_say_to(to, "%S by %t (%d) %s%w%.", CLI_DIM, chores->items[i].by,
+			   chores->items[i].pid,
+			   chores->items[i].last_ms > chores->items[i].since_ms ? "since " : "",
+			   chores->items[i].since_ms);
 	}
 	if (chores->count)
-		cli_say("\n");
+		cli_say_to(to, "\n");
 }
 
-/* Nothing there: a good sign.  Else one line of figures below what is wrong. */
+/* Below what is wrong; returns how many lines that takes. */
+static size_t say_figures(struct cli_page *page, const struct roger_status_reply *reply)
+{
+	struct roger_str line;
+	const char *end;
+	size_t lines = 0;
+
+	if (!cli_page_begin(page))
+		return 0;
+	say_chores(page->to, &reply->chores);
+	cli_say_to(page->to,
+		   "%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
+		   CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
+		   reply->cycle, reply->workspace);
+	if (!cli_page_end(page))
+		return 0;
+	for (line.data = page->text; (end = strchr(line.data, '\n')); line.data = end + 1) {
+		line.length = (size_t)(end - line.data);
+		lines += cli_screen_lines(line, screen_columns());
+	}
+	return lines;
+}
+
+/* Nothing there: a good sign. */
 static void print_status(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_status_reply *reply = reply_;
-	size_t lines = STATUS_LINES - 1 - (reply->chores.count > 0), i;
-	int gone;
+	struct cli_page figures;
+	const struct roger_seat *seat;
+	size_t lines = STATUS_LINES - say_figures(&figures, reply), i;
 
 	(void)run;
 	lines = print_concerns(&reply->concerns, lines);
-	/* Those that are gone first. */
-	for (gone = 1; gone >= 0; gone--)
-		for (i = 0; i < reply->worktrees.count; i++)
-			if (gone == (reply->worktrees.items[i].standing != ROGER_SEAT_THERE) &&
-			    (gone || lines)) {
-				print_seat(&reply->worktrees.items[i]);
-				lines -= lines > 0;
-			}
+	/* Who sits in a git worktree: one that is gone is a concern as long as mail waits. */
+	for (i = 0; i < reply->worktrees.count && lines; i++) {
+		seat = &reply->worktrees.items[i];
+		if (seat->standing != ROGER_SEAT_THERE)
+			continue;
+		cli_say("- %t was in %t %w\n", seat->agent, seat->path, seat->seen_at_ms);
+		lines--;
+	}
 	if (reply->quiet)
 		cli_say("%Sall quiet%.\n", CLI_GREEN);
-	print_chores(&reply->chores);
-	cli_say("%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
-		CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
-		reply->cycle, reply->workspace);
+	if (figures.text)
+		fputs(figures.text, cli_out);
+	free(figures.text);
 }
 
 const struct cli_command cli_status = { .name = "status", .print = print_status };

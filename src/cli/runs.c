@@ -35,11 +35,12 @@ static void print_instant(struct roger_str text)
 		cli_print_text(cli_out, text.length ? text : RG_STR("-"), false);
 }
 
-/* "build-7  failed: exit 3" and why. */
+/* "build-7  failed: exit 3", and what else there is to say of that. */
 static void print_line(const struct roger_run *run)
 {
-	cli_say("%S%t%.  %S%t%.\n  %t\n", CLI_BOLD, run->run, status_style(run->status), run->words,
-		run->status_reason);
+	cli_say("%S%t%.  %S%t%.\n", CLI_BOLD, run->run, status_style(run->status), run->words);
+	if (run->why.length)
+		cli_say("  %t\n", run->why);
 }
 
 static void print_row(const char *name, struct roger_str value)
@@ -165,7 +166,7 @@ static void add_run(struct cli_grid *grid, const struct roger_run *run)
 		cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(ms, when));
 	else
 		cli_grid_add(grid, (struct cli_cell){ .text = run->expected_by });
-	cli_grid_add(grid, (struct cli_cell){ .text = run->status_reason, .style = CLI_DIM });
+	cli_grid_add(grid, (struct cli_cell){ .text = run->why, .style = CLI_DIM });
 }
 
 static void print_table(const struct cli_run *run, const struct roger_run_list *runs)

@@ -476,6 +476,17 @@ size_t cli_screen_height(void)
 	return (size_t)screen.height;
 }
 
+size_t cli_screen_lines(struct roger_str line, size_t width)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	size_t count = 1, i;
+
+	fold_into(&out, line, width);
+	for (i = 0; i < out.length; i++)
+		count += out.data[i] == '\n';
+	return count;
+}
+
 void cli_screen_fold(struct rg_buf *out, struct roger_str line)
 {
 	fold_into(out, line, (size_t)screen.width);

@@ -51,6 +51,9 @@ void cli_screen_leave(void);
 void cli_screen_measure(void);
 size_t cli_screen_height(void);
 
+/* How many lines of that width it takes, folded. */
+size_t cli_screen_lines(struct roger_str line, size_t width);
+
 /* Add a line, folded to the width of the screen. */
 void cli_screen_fold(struct rg_buf *out, struct roger_str line);
 

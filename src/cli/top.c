@@ -224,7 +224,8 @@ static void add_runs(struct top *top)
 		cli_say_to(top->lines.to, "%t for %t", run->words, run->owner);
 		if (rg_clock_read_rfc3339(run->dispatched_at, &at_ms))
 			cli_say_to(top->lines.to, ", begun %w", at_ms);
-		cli_say_to(top->lines.to, "; %t", run->status_reason);
+		if (run->why.length)
+			cli_say_to(top->lines.to, "; %t", run->why);
 		add(top, RUNS, ++count, run->run, run,
 		    run->status == ROGER_RUN_ACTIVE    ? CLI_CYAN
 		    : run->status == ROGER_RUN_BLOCKED ? CLI_RED
@@ -391,6 +392,20 @@ static void print_as(const struct top *top, const char *command, void *request, 
 	cli_find_command(rg_str(command))->print(&run, reply);
 }
 
+static void print_concern(const struct roger_concern *concern)
+{
+	size_t i;
+
+	cli_say("%t\n", concern->words);
+	if (concern->since_ms)
+		cli_say("since %w\n", concern->since_ms);
+	if (concern->next.length)
+		cli_say("\n  %S%t%.\n", CLI_CYAN, concern->next);
+	for (i = 0; i < concern->parts.count; i++)
+		cli_say("%s%6d  %t\n", i ? "" : "\n", concern->parts.items[i].count,
+			concern->parts.items[i].name);
+}
+
 static void print_page(const struct top *top, const struct row *row)
 {
 	const struct roger_agent *agent = row->item;
@@ -403,7 +418,7 @@ static void print_page(const struct top *top, const struct row *row)
 		fputs(keys_text, cli_out);
 		return;
 	case ATTENTION:
-		cli_print_record(cli_out, cli_item_record("status"), row->item);
+		print_concern(row->item);
 		return;
 	case RUNS:
 		print_as(top, "runs", &request, &run);
@@ -541,12 +556,16 @@ static void draw(struct top *top)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf head = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf frame = { .maximum = SIZE_MAX };
-	const size_t room = cli_screen_height() > 3 ? cli_screen_height() - 2 : 1;
+	const size_t room = cli_screen_height() > 3 ? cli_screen_height() - 2 : 1,
+		     concerns = top->status.concerns.count;
+	char attention[40] = "all quiet";
 	size_t cursor;
 
 	go(top, 0);
-	rg_buf_printf(&head, " roger top  %lld agent%s  %lld unread  %lld run%s  as %.*s",
-		      (long long)top->status.agents, rg_plural(top->status.agents),
+	if (concerns)
+		snprintf(attention, sizeof attention, "%lld to look at", (long long)concerns);
+	rg_buf_printf(&head, " roger top  %s  %lld agent%s  %lld unread  %lld run%s  as %.*s",
+		      attention, (long long)top->status.agents, rg_plural(top->status.agents),
 		      (long long)top->status.unread, (long long)top->status.active_runs,
 		      rg_plural(top->status.active_runs), RG_STR_ARGS(top->self));
 	if (*top->filter)

@@ -21,7 +21,7 @@ static void print_look(const struct roger_wake_attempt *attempt)
 		return;
 	if (attempt->looked)
 		cli_say("it looked at its mail after %S%d ms%.\n", CLI_GREEN, attempt->looked_ms);
-	else
+	else if (attempt->ok)
 		cli_say("%Sit did not look at its mail in time%.\n", CLI_YELLOW);
 }
 

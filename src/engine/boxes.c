@@ -108,7 +108,7 @@ int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *arena,
 		    !rg_engine_agent_of(agents, list.items[i].name))
 			continue;
 		r = rg_engine_agent(agents, list.items[i].name, arena, &agent, err);
-		if (r < 0 || !agent->unread)
+		if (r < 0)
 			continue;
 		unread = agent->unread;
 		agent->unread = 0;

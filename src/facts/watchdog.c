@@ -200,6 +200,31 @@ void rg_run_print_words(const struct roger_run *run, int64_t now_ms, struct rg_b
 		rg_buf_add_text(out, ", recovered");
 }
 
+void rg_run_print_why(const struct roger_run *run, struct rg_buf *out)
+{
+	const struct roger_str owner = run->owner.length ? run->owner : RG_STR("its owner");
+	const char *between = "";
+
+	if (run->status == ROGER_RUN_SUSPECT) {
+		rg_buf_add_text(out, "no result yet");
+	} else if (run->status == ROGER_RUN_NOT_FORWARDED && run->result_message.length) {
+		rg_buf_printf(out, "%.*s has not read %.*s", RG_STR_ARGS(owner),
+			      RG_STR_ARGS(run->result_message));
+	} else if (run->status == ROGER_RUN_NOT_FORWARDED) {
+		rg_buf_printf(out, "nothing shows that %.*s knows its result", RG_STR_ARGS(owner));
+	} else if (run->status == ROGER_RUN_BLOCKED) {
+		if (run->outcome == ROGER_RUN_UNKNOWN) {
+			rg_buf_add_text(out, "its program and the roger run that watched it are "
+					     "gone");
+			between = ", ";
+		}
+		if (run->recovery_attempts)
+			rg_buf_printf(out, "%sno result after %lld recover%s", between,
+				      (long long)run->recovery_attempts,
+				      run->recovery_attempts == 1 ? "y" : "ies");
+	}
+}
+
 enum rg_recovery rg_watchdog_recovery(const struct rg_receipts *receipts,
 				      const struct rg_watchdog_rules *rules, int64_t now_ms,
 				      int64_t *ret_from_ms)

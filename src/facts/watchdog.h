@@ -67,6 +67,9 @@ void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *
 /* Its status, judged now, in people's words: "running, 4 min left", "failed: exit 3". */
 void rg_run_print_words(const struct roger_run *run, int64_t now_ms, struct rg_buf *out);
 
+/* What these words leave open, often nothing. */
+void rg_run_print_why(const struct roger_run *run, struct rg_buf *out);
+
 enum rg_recovery {
 	RG_RECOVERY_DUE,
 	RG_RECOVERY_DONE,    /* the completion was received: nothing to recover */

@@ -413,6 +413,11 @@ static int add_waiting(const struct rg_workspace *workspace, const char *under,
 			   : !rg_trigger_is_name(names.items[i]))
 			continue;
 		r = rg_file_look(folder, names.items[i].data, &there, &facts, err);
+		if (r == ROGER_EREFUSED) {
+			list->odd = names.items[i];
+			r = ROGER_OK;
+			continue;
+		}
 		if (r < 0 || !there || !facts.size)
 			continue;
 		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
@@ -429,7 +434,7 @@ int rg_triggers_waiting(const struct rg_workspace *workspace, struct rg_arena *a
 {
 	int r;
 
-	*ret_list = (struct rg_taken_list){ NULL, 0 };
+	*ret_list = (struct rg_taken_list){ 0 };
 	r = add_waiting(workspace, "", arena, ret_list, err);
 	return r < 0 ? r : add_waiting(workspace, "/.taken", arena, ret_list, err);
 }

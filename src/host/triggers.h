@@ -38,6 +38,7 @@ struct rg_taken {
 struct rg_taken_list {
 	struct rg_taken *items;
 	size_t count;
+	struct roger_str odd; /* one that is waiting has this name, and is not a regular file */
 };
 
 /* Open the folders; made where missing. */
@@ -108,7 +109,7 @@ RG_CHECKED int rg_triggers_skipped(const struct rg_workspace *workspace, struct 
 				   struct roger_strs *ret_names, struct roger_err *err);
 
 /* Texts that nobody has taken in yet: the name of each file and when it was written or taken, in no
- * order. */
+ * order; and what cannot be taken in. */
 RG_CHECKED int rg_triggers_waiting(const struct rg_workspace *workspace, struct rg_arena *arena,
 				   struct rg_taken_list *ret_list, struct roger_err *err);
 

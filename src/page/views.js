@@ -113,7 +113,8 @@ function drawCauses(page, place, s, most) {
 	const left = s.concerns.length - most;
 	place.replaceChildren(s.concerns.length ? h("ul", { class: "concerns" }, s.concerns.slice(0, most).map(concernRow)) : "",
 		s.quiet ? h("p", { class: "calm" }, "Nothing needs attention.") : left > 0 ? h("p", { class: "rest" }, h("a", { href: "/status" }, `and ${left} more`)) : "");
-	page.counts({ "/": 0, "/status": s.concerns.filter(c => c.urgency != "notice").length, "/dead": s.concerns.flatMap(c => c.parts || []).reduce((sum, p) => sum + (p.name == "dead_letters" ? p.count : 0), 0) });
+	const mine = s.concerns.find(c => c.kind == "mail" && c.subject == self());
+	page.counts({ "/": 0, "/inbox": mine?.count ?? 0, "/status": s.concerns.length, "/dead": s.concerns.flatMap(c => c.parts || []).reduce((sum, p) => sum + (p.name == "dead_letters" ? p.count : 0), 0) });
 }
 
 const now = {
@@ -309,7 +310,7 @@ const runs = {
 				{ name: "issue", title: "Issue", get: r => r.issue },
 				{ name: "time", title: "Begun", time: true, suffix: " ago", get: r => r.dispatched_at },
 				{ name: "begun", title: "Due", time: true, suffix: " ago", get: r => r.expected_by },
-				{ name: "text", title: "Why", get: r => r.status_reason },
+				{ name: "text", title: "Why", get: r => r.why },
 			],
 			load: async () => { const { runs } = await get("runs", query, signal); page.facts(runs.length.toLocaleString("en") + (runs.length == 1 ? " run" : " runs")); return { rows: runs.sort((a, b) => ms(b.dispatched_at) - ms(a.dispatched_at)), total: runs.length }; } });
 		const chips = h("p", { class: "tags", role: "group", "aria-label": "Status" }, h("a", { href: "/runs", "aria-current": query.status ? null : "true" }, "all"), Object.entries(STATUS).map(([s, words]) => h("a", { href: path("runs", undefined, { ...query, status: s }), "aria-current": query.status == s ? "true" : null }, words)));
@@ -327,7 +328,7 @@ function openRun(page, name, signal) {
 			const r = (await get("runs", { run: name }, signal)).runs[0];
 			if (!r) { place.replaceChildren(h("p", { class: "trouble" }, "No run of this name.")); return; }
 			await tellWhy(why, name, signal);
-			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, r.words), " ", line(r.status_reason));
+			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, r.words), " ", line(r.why || ""));
 			page.buttons(...mayAs(r.owner, r.child) ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["settle", r.status == "blocked" || r.outcome == "failed"]]
 				.filter(([, fits]) => fits && !r.settled_at).map(([v]) => h("a", { class: "button", href: path("verb", v, { run: name }) }, v[0].toUpperCase() + v.slice(1))) : [], h("a", { class: "button", href: path("timeline", undefined, { run: name }) }, "Timeline"));
 			const fact = (term, value) => value && [h("dt", {}, term), h("dd", {}, value)];
@@ -434,7 +435,7 @@ const status = {
 	open(page, _, query, signal) {
 		page.title("Status");
 		page.command("status");
-		const concerns = h("ul", { class: "concerns all" }), calm = h("p", { class: "calm", hidden: true }, "Nothing needs attention."), figures = h("dl", { class: "figures" }), checked = h("section", { "aria-live": "polite" });
+		const concerns = h("ul", { class: "concerns all" }), calm = h("p", { class: "calm", hidden: true }, "Nothing needs attention."), figures = h("dl", { class: "figures" }), chores = h("p", { class: "dim chores" }), checked = h("section", { "aria-live": "polite" });
 		let reported = 0;
 		const check = async verb => {
 			checked.replaceChildren(h("p", { class: "dim" }, "Reading every journal\u2026"));
@@ -442,12 +443,13 @@ const status = {
 		};
 		page.buttons(h("button", { type: "button", onclick: () => check("verify") }, "Verify the chains"), may("administer") && h("button", { type: "button", onclick: () => check("doctor") }, "Ask the doctor"),
 			h("a", { class: "button", href: path("verb", "config") }, "Settings"));
-		page.main.append(figures, checked, h("h2", {}, "What needs attention"), calm, concerns);
+		page.main.append(figures, chores, checked, h("h2", {}, "What needs attention"), calm, concerns);
 		return {
 			async look() {
 				const s = await readStatus(signal);
 				calm.hidden = !s.quiet;
 				concerns.replaceChildren(...s.concerns.map(concernRow));
+				chores.replaceChildren(...(s.chores || []).flatMap(c => [`${c.verb}: `, line(c.by), ` (${c.pid}), begun `, when(c.since, " ago"), ", last done ", when(c.last, " ago"), ". "]));
 				page.facts(`${s.concerns.length} to look at \u00b7 session ${s.epoch} \u00b7 cycle ${s.cycle}`);
 				if (Date.now() - reported < 30000) return;
 				const r = await get("report", {}, signal);

@@ -103,6 +103,10 @@ await test("causes", async () => {
 	const shown = await page.locator(".concerns li").evaluateAll((rows) => rows.map((row) => [row.className, row.querySelector(".what").textContent, row.querySelector("code")?.textContent ?? ""]));
 	equal("what needs attention is what status says, in its order", shown.map(([urgency, words, next]) => [urgency, sentence(words), next]), told.slice(0, 12).map((c) => [c.urgency, sentence(c.words), c.next]));
 	equal("with as many left", told.length > 12 ? await page.textContent(".troubles .rest") : "", told.length > 12 ? `and ${told.length - 12} more` : "");
+	equal("the count beside status is that of status", await page.textContent('nav a[href="/status"] b'), String(told.length));
+	await openView(window, "/status");
+	equal("and status says who does the chores", (await page.textContent(".chores")).match(/\w+(?=: )/g), (await server.get("/v1/status")).body.chores.map((c) => c.verb));
+	await openView(window, "/");
 	await page.locator(".concerns code", { hasText: "roger runs build-7" }).click();
 	await page.waitForURL(/\/runs\/build-7$/);
 	for (const [view, what] of [["/runs/build-7", "build-7"], ["/inbox/review", "review"], [`/message/${longId}`, longId]]) {

@@ -104,7 +104,8 @@ rm -r main/sub/.roger
 # ------------------------------------------------------------ removed, recycled
 at main send claude@two 'before' --as ann -q
 git -C main worktree remove --force ../two
-like "a removed worktree is named, and whose mail waits" "$(at main status)" "claude@two was in $here/two .*that worktree is gone, and [0-9]+ messages? waits?: roger inbox --as claude@two"
+like "a removed worktree is named, and whose mail waits" "$(at main status)" "claude@two's worktree is gone: [0-9]+ unread"
+like "and who else could get it" "$(at main status)" "^ +roger agents retire claude@two --to NAME"
 like "the mail is there" "$(at main inbox --as claude@two)" before
 git -C main worktree add -q ../two 2>/dev/null || git -C main worktree add -q ../two two
 exits 0 "a later one in its place" at two agents
@@ -112,7 +113,7 @@ like "is another" "$(at main status --json)" '"standing":"recycled"'
 (cd two && hook claude session-start '{"hook_event_name":"SessionStart","session_id":"new"}' >out)
 unlike "whose agent does not get the mail of the first" "$(cat two/out)" "before"
 like "and has another name" "$(at main status --json)" '"agent":"claude@two.2",[^}]*/two"'
-like "the first one's mail waits" "$(at main status)" "claude@two was .*another worktree is there now, and .*roger inbox --as claude@two"
+like "the first one's mail waits" "$(at main status)" "claude@two's worktree is gone, and another is in its place: [0-9]+ unread"
 exits 0 "moved by git" git -C main worktree move ../four ../five
 is "it is still one" "$(where five)" "$here/main"
 mv five six

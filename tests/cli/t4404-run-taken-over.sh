@@ -32,7 +32,7 @@ is "leaves it alone" "$(printf '%s' "$out" | json '[d["active"], d["recoveries"]
 touch end-left
 gone "$(child_of left)"
 is "once it has ended without a word, the run is blocked" "$(status_of left)" blocked
-like "for all to see" "$(roger status)" "run left: lost +roger runs left"
+like "for all to see" "$(roger status)" "run left: lost; its program and the roger run that watched it are gone"
 is "reading writes nothing" "$(member status left)" active
 exits 0 "a sweep" roger sweep --json
 is "writes it down" "$(printf '%s' "$out" | json '[[c["run"], c["before"], c["after"]] for c in d["changes"]]') $(member childExit left)" \

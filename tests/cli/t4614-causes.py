@@ -9,6 +9,7 @@ those have done what is theirs, all is quiet.
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -191,6 +192,113 @@ def breaker(p):
         p.send("amy", "bob", "hi", "--key", f"t{n}:ask:1", "--confirm", "read", "--within", "1ms")
 
 
+def mail_in_a_file(p):
+    p.send("amy", "filer", "hi")
+    p.run("bridge", "--once")
+
+
+def odd_file(p):
+    (p.data / "triggers/dir.txt").mkdir(parents=True)
+
+
+def hanging_wake(p):
+    p.send("amy", "bob", "hi")
+    p.run("wake", "--once")
+
+
+def two_keys_again(p):
+    for sender in ("amy", "cid"):
+        for text in ("one", "other"):
+            p.run("send", "--as", sender, "--new", "bob", text, "--key", f"{sender}:escalation:1")
+    p.read("bob")
+
+
+def heir_of_heir(p):
+    p.send("amy", "bob", "hi")
+    p.run("claim", "--as", "bob")
+    p.run("agents", "retire", "bob", "--to", "dora", "--new")
+    p.run("agents", "retire", "dora", "--to", "eve", "--new")
+
+
+def orphaned(p):
+    p.send("carl", "amy", "hi")
+    p.read("amy")
+    heir_of_heir(p)
+    p.run("agents", "retire", "eve")
+
+
+def full_issue(p):
+    for name in ("bob", "carl", "bob"):
+        p.send("amy", name, "hi", "--issue", "app")
+
+
+def archived_letter(p):
+    dead_letter(p)
+    p.run("archive", "--unread", p.json("list")["messages"][0]["id"])
+
+
+def cut_journal(p):
+    for n in range(4):
+        p.send("amy", "bob", f"text {n}")
+    p.read("bob")
+    journal = p.data / "messages.jsonl"
+    journal.write_bytes(journal.read_bytes()[:700])
+
+
+def removed_log(p):
+    p.send("amy", "bob", "hi")
+    p.read("bob")
+    p.run("status")
+    (p.data / "logs/activity.log.jsonl").unlink()
+
+
+def killed_run(p):
+    p.run("run", "--as", "lead", "--run", "kill-1", "--", "sh", "-c", "echo half way; kill -9 $$")
+    p.read("lead")
+
+
+def lost_run(p):
+    running = subprocess.Popen([ROGER, "run", "--as", "lead", "--run", "lost-1", "--", "sleep", "300"], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (there := re.search(r'"child_pid":(\d+)', p.run("runs", "lost-1", "--json").stdout)):
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    os.kill(int(there[1]), signal.SIGKILL)
+    while p.json("runs", "lost-1")["runs"][0]["status"] == "active":
+        time.sleep(0.02)
+
+
+def stray_lines(p):
+    p.send("amy", "bob", "hi", "--key", "t:ask:1")
+    p.read("bob")
+    with open(p.data / "send-log/amy.jsonl", "a", encoding="utf-8") as log:
+        log.write("no json\nnone either\n")
+
+
+def retired_sender(p):
+    work = p.send("amy", "bob", "do it")
+    p.run("agents", "retire", "amy")
+    p.run("ack", work, "--as", "bob", "--outcome", "blocked", "--note", "no disk")
+
+
+def keyed_killer(p):
+    p.send("amy", "bob", "boom", "--key", "t:do:1")
+    for _ in range(2):
+        p.run("claim", "--as", "bob", "--lease", "1ms")
+        time.sleep(0.01)
+    p.status()
+
+
+def each_other(p):
+    for one, other in (("amy", "bob"), ("bob", "amy")):
+        p.run("ack", p.send(one, other, "do it"), "--as", other, "--outcome", "rejected", "--note", "you do it")
+
+
+def too_many_letters(p):
+    for n in range(2):
+        p.send("amy", "bob", "hi", "--key", f"t{n}:ask:1", "--confirm", "read", "--within", "1ms")
+
+
 WAKE = "wake: {after: 0s, agents: {bob: ['sh', '-c', 'exit 7']}}\n"
 ONE = "retries: {max_attempts: 1}\n"
 # What is planted; how it is named, and of whom; a word of its sentence; its configuration; who reads afterwards ("-": only time helps).
@@ -211,6 +319,23 @@ TROUBLES = {
     "a full mailbox": (full_box, ("full", "bob"), "1 refused, full in general", "size_limits: {max_messages_per_issue_phase: 2}\n", "bob resend bob"),
     "mail to somebody retired": (retired_target, ("refused", "bob"), "is retired: 1 refused", "", "elsewhere carl"),
     "a text that is too long": (too_long, ("refused", "amy"), "could not send to bob: text too long", "size_limits: {max_content_length: 100}\n", "-"),
+    "mail in a file": (mail_in_a_file, ("handed", "filer"), "1 unread, 1 in its file until it writes", "bridge: {file_only: [filer]}\n", "filer"),
+    "an odd file": (odd_file, ("triggers", "dir.txt"), "dir.txt in .roger/triggers/ is not a regular file: move it away", "", "odd"),
+    "a wake that hangs": (hanging_wake, ("failed_wakes", "bob"), r"its wake command fails \(killed after", "wake: {after: 0s, timeout: 300ms, agents: {bob: [sleep, '60']}}\n", "bob"),
+    "keys of two for another text": (two_keys_again, ("keys", "amy"), "amy used a key again", "", "send sendcid"),
+    "an heir of an heir": (heir_of_heir, ("mail", "eve"), "^eve never looked at its mail: 1 unread$", "", "eve"),
+    "an heir that retired without one": (orphaned, ("retired", "bob"), "^bob is retired: 1 unread", "", "carl"),
+    "a full issue": (full_issue, ("full", "app"), "issue app is full: 2 unread", "size_limits: {max_messages_per_issue: 2}\n", "bob carl app"),
+    "an archived letter": (archived_letter, ("dead_letters", "bob"), "1 given up$", ONE, ""),
+    "a journal that was cut": (cut_journal, ("damage", "messages.jsonl"), "shorter than it was: lines are missing; sends are refused", "", "bob"),
+    "a log that was removed": (removed_log, ("damage", "logs/activity.log.jsonl"), "is gone: it was removed", "", ""),
+    "a run that was killed": (killed_run, ("blocked", "kill-1"), 'run kill-1: killed by signal 9, last line "half way"$', "", ""),
+    "a run that nobody watches": (lost_run, ("blocked", "lost-1"), "run lost-1: lost; its program and the roger run that watched it are gone", "", "lead"),
+    "stray lines in a log": (stray_lines, ("strays", "send-log/amy.jsonl"), "2 stray lines in send-log/amy.jsonl, first line", "", ""),
+    "work of one that retired": (retired_sender, ("notices", "human"), "human has mail: 1 came back, 1 unread", "", "human"),
+    "a lease that expired twice": (keyed_killer, ("lease", "bob"), "2 leases expired", "", "bob"),
+    "two that refuse each other": (each_other, ("notices", "amy"), "^amy .*1 came back", "", "amy bob"),
+    "too many dead letters": (too_many_letters, ("alarm", "1"), "alarm: 2 dead letters in cycle 1, and not all are settled", ONE + "dead_letters: {alarm: 1}\n", "bob"),
     "a dead letter": (dead_letter, ("dead_letters", "bob"), "1 given up, 1 late", ONE, "bob"),
     "two damaged places": (two_damages, ("damage", "messages.jsonl:1"), "is damaged, and . more place", "", ""),
     "a stray line": (stray, ("strays", "messages.jsonl"), "1 stray line", "", "accept"),
@@ -233,7 +358,7 @@ def follow(p):
         began = time.monotonic()
         try:
             subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen").replace("NAME", "carl"), count=1)], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30)
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=8)
         except subprocess.TimeoutExpired:
             return f"{new[0]}: {time.monotonic() - began:.0f} s"
     return f"without an end: {followed}"
@@ -245,6 +370,14 @@ def cure(p, doings):
         if doing in ("send", "resend", "again"):
             p.send("amy", "bob", {"send": "more", "resend": "text 2", "again": "hi"}[doing])
             p.read("bob")
+        elif doing == "sendcid":
+            p.send("cid", "bob", "more")
+            p.read("bob")
+        elif doing == "app":
+            p.send("amy", "bob", "hi", "--issue", "app")
+            p.read("bob")
+        elif doing == "odd":
+            (p.data / "triggers/dir.txt").rmdir()
         elif doing == "elsewhere":
             p.send("amy", "carl", "again")
         elif doing == "accept":
@@ -281,4 +414,18 @@ for name, (plant, named, sentence, config, doings) in TROUBLES.items():
 place = Place("a question comes first", ONE)
 question(place)
 lib_tap.equal("a person's question stands before what is urgent", [c.get("subject") for c in place.status()], ["human", "bob"])
+place = Place("a question to a person among many mailboxes")
+for n in range(52):
+    place.run("send", "--as", "amy", "--new", f"w{n}", "hi")
+    place.run("send", "--as", "amy", "--new", f"w{n}", "hi")
+place.send("amy", "human", "which port?")
+lib_tap.equal("however many mailboxes are fuller", [c.get("subject") for c in place.status()][:1], ["human"])
+place = Place("a day with much that failed " + 60 * "x")
+two_damages(place)
+for letter in "abcdefghijkl":
+    place.run("run", "--as", "lead", "--run", f"job-{letter}", "--", "false")
+    place.send("amy", 40 * letter, "hi")
+text = place.run("status", COLUMNS="80").stdout.splitlines()
+lib_tap.equal("what is wrong with the workspace itself stands before what failed in it", [c["kind"] for c in place.status()][:2], ["damage", "blocked"])
+lib_tap.check("12 lines are enough, with a long path and long names", sum(1 + (len(line) - 1) // 80 for line in text if line) == 12 and text[-2].startswith("... and "), text)
 lib_tap.done()

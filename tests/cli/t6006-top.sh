@@ -93,9 +93,10 @@ press '?'
 shows "? names the keys" 'acknowledge the message'
 press q
 shows "q goes back" '^AGENTS'
+shows "it says how many causes there are" '^ roger top +[0-9]+ to look at '
 shows "it begins with what status says" '^NEEDS ATTENTION'
 press Home Enter
-shows "Enter opens one of that" '^next +roger '
+shows "Enter opens one of that" '^ +roger '
 press q
 for _ in 1 2 3 4; do press j; done
 press Enter

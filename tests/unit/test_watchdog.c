@@ -91,6 +91,43 @@ static void what_people_read(void **state)
 	says(desk, ROGER_RUN_BLOCKED, 0, "", due, "given up");
 }
 
+static void leaves_open(struct desk *desk, enum roger_run_status status, const char *message,
+			int64_t recoveries, const char *why)
+{
+	struct rg_buf out;
+
+	rg_buf_init(&out, SIZE_MAX);
+	desk->run.status = (int)status;
+	desk->run.result_message = rg_str(message);
+	desk->run.recovery_attempts = recoveries;
+	rg_run_print_why(&desk->run, &out);
+	rg_buf_add_char(&out, '\0');
+	assert_string_equal(out.data, why);
+	rg_buf_deinit(&out);
+}
+
+static void what_these_words_leave_open(void **state)
+{
+	struct desk *desk = *state;
+
+	leaves_open(desk, ROGER_RUN_ACTIVE, "", 0, "");
+	leaves_open(desk, ROGER_RUN_SUSPECT, "", 0, "no result yet");
+	leaves_open(desk, ROGER_RUN_NOT_FORWARDED, "msg-1", 0, "lead has not read msg-1");
+	leaves_open(desk, ROGER_RUN_NOT_FORWARDED, "", 0,
+		    "nothing shows that lead knows its result");
+	desk->run.owner = RG_STR("");
+	leaves_open(desk, ROGER_RUN_NOT_FORWARDED, "msg-1", 0, "its owner has not read msg-1");
+	desk->run.outcome = ROGER_RUN_FAILED;
+	leaves_open(desk, ROGER_RUN_BLOCKED, "", 0, "");
+	leaves_open(desk, ROGER_RUN_BLOCKED, "", 1, "no result after 1 recovery");
+	desk->run.outcome = ROGER_RUN_UNKNOWN;
+	leaves_open(desk, ROGER_RUN_BLOCKED, "", 2,
+		    "its program and the roger run that watched it are gone, no result after 2 "
+		    "recoveries");
+	leaves_open(desk, ROGER_RUN_COMPLETED, "msg-1", 0, "");
+	leaves_open(desk, ROGER_RUN_RECOVERED, "msg-1", 3, "");
+}
+
 static int clear_desk(void **state)
 {
 	struct desk *desk = *state;
@@ -1253,6 +1290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_people_read),
+		TEST(what_these_words_leave_open),
 		TEST(every_combination),
 		TEST(time_alone_ends_nothing),
 		TEST(no_recoveries_allowed_is_not_used_up),

@@ -401,6 +401,13 @@ static void take_some(void)
 	roger_reply_free(&reply);
 }
 
+/* Is its lease that of an agent from which another took over? */
+static bool is_handed_over(const struct mail *mail)
+{
+	return model_gets(&model, "amelia", "evelyn") && !strcmp(mail->to, "evelyn") &&
+	       !strcmp(mail->worker, "evelyn");
+}
+
 static void claim_one(void)
 {
 	const struct roger_claim_request request = { .agent = rg_str(agent()),
@@ -415,8 +422,7 @@ static void claim_one(void)
 		mail = &model.mails[model_mail(&model, reply.messages.items[i].id)];
 		/* One in force is only taken by whoever took over from its holder. */
 		if (mail->until_ms > rg_clock_ms()) {
-			assert_true(model_gets(&model, "amelia", "evelyn") &&
-				    !strcmp(mail->to, "evelyn") && !strcmp(mail->worker, "evelyn"));
+			assert_true(is_handed_over(mail));
 			mail->returned++;
 			mail->until_ms = 0;
 		}
@@ -1215,7 +1221,7 @@ static void check_letters(int64_t now_ms)
 	agree("redelivered", "report", report.redelivered, by_status[ROGER_REDELIVERED]);
 	agree("stale", "report", report.stale, by_status[ROGER_STALE]);
 	agree("dead letters", "status", concerns("dead_letters"), open);
-	agree("alarm", "status", concerns("alarm"), of_cycle > 1 ? of_cycle : 0);
+	agree("alarm", "status", concerns("alarm"), of_cycle > 1 && open ? of_cycle : 0);
 }
 
 static void check_runs(int64_t now_ms)
@@ -1273,8 +1279,11 @@ static void check_waiting(int64_t now_ms)
 		mail = mail_at(i);
 		if (mail->read_at_ms || mail->archived_at_ms)
 			continue;
-		held += mail->until_ms > now_ms;
-		expired += model_lease_expired(mail, now_ms);
+		held += mail->until_ms > now_ms && !is_handed_over(mail);
+		if (model_lease_expired(mail, now_ms))
+			expired += mail->leases ? mail->leases : 1;
+		else if (mail->until_ms && mail->leases)
+			expired += mail->leases - 1;
 		overdue += mail->confirm_by_ms && mail->confirm_by_ms <= now_ms;
 		waiting += mail->confirm_by_ms > now_ms;
 	}

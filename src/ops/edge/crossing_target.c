@@ -34,12 +34,20 @@ int rg_crossing_configured(struct roger *roger, struct rg_names *names, struct r
 
 int rg_crossing_names(struct roger *roger, struct rg_names *names, struct roger_err *err)
 {
+	struct roger_retired_list retired;
 	struct roger_strs all;
+	size_t i;
 	int r;
 
 	r = rg_engine_names(roger->engine, names->arena, &all, err);
 	if (r == ROGER_OK)
 		r = add_all(names, all, err);
+	/* A successor may be new. */
+	if (r == ROGER_OK)
+		r = rg_engine_retired(roger->engine, names->arena, &retired, err);
+	for (i = 0; r == ROGER_OK && i < retired.count; i++)
+		if (retired.items[i].to.length)
+			r = add_all(names, (struct roger_strs){ &retired.items[i].to, 1 }, err);
 	return r < 0 ? r : rg_crossing_configured(roger, names, err);
 }
 

@@ -415,6 +415,7 @@ static int test(struct round *round, const struct roger_wake_request *request,
 {
 	const struct rg_wake_agent *agent =
 		rg_config_wake(round->roger->workspace->config, request->agent);
+	int64_t within_ms = request->within_ms ? request->within_ms : WITHIN_MS;
 	bool left;
 	int r;
 
@@ -437,8 +438,10 @@ static int test(struct round *round, const struct roger_wake_request *request,
 		return note(round,
 			    "it has no unread mail: send it some to see how long it takes to look",
 			    err);
-	return await_look(round, &round->attempts.items[0],
-			  request->within_ms ? request->within_ms : WITHIN_MS, err);
+	/* A command that failed has woken nobody: that is not waited for. */
+	if (!round->attempts.items[0].ok)
+		within_ms = 0;
+	return await_look(round, &round->attempts.items[0], within_ms, err);
 }
 
 /* ------------------------------------------------------------------ verb -- */

@@ -90,12 +90,12 @@ static int change(struct roger *roger, const struct roger_retire_request *reques
 int rg_verb_retire(struct roger *roger, const struct roger_retire_request *request,
 		   struct roger_retire_reply *reply, struct roger_err *err)
 {
-	const struct rg_query unread = { .to = request->name, .unread = true };
+	const struct rg_query unread = { .to = request->name, .gets = true, .unread = true };
 	struct roger_retired_list before;
 	int r;
 
 	r = rg_text_check("reason", request->reason, 200, err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && !request->undo)
 		r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(roger->engine, err);
@@ -107,6 +107,8 @@ int rg_verb_retire(struct roger *roger, const struct roger_retire_request *reque
 	if (r == ROGER_OK)
 		r = change(roger, request, &before, reply, err);
 	rg_engine_records_end(roger->engine);
+	if (r == ROGER_OK && request->undo)
+		r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
 	return r == ROGER_OK && !rg_record_keep(rg_op_retire.reply, reply, reply->memory)
 		       ? rg_fail_memory(err)
 		       : r;

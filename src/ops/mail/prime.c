@@ -83,11 +83,16 @@ static int look_at_mail(struct priming *priming)
 	return r;
 }
 
-static int add_run(struct priming *priming, const struct rg_run_document *document)
+static int add_run(struct priming *priming, const struct rg_run_document *document,
+		   struct roger_err *err)
 {
-	const struct roger_run *run = &document->run;
+	struct roger_run said = document->run;
+	const struct roger_run *run = &said;
 	char next[300];
+	int r = rg_run_add_words(&said, priming->reply->memory, err);
 
+	if (r < 0)
+		return r;
 	switch ((enum roger_run_status)run->status) {
 	case ROGER_RUN_NOT_FORWARDED:
 		if (!rg_run_is_unheard(document))
@@ -103,8 +108,10 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 	case ROGER_RUN_BLOCKED:
 		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run));
 		return add(priming, rg_run_status_names[run->status], run->run,
-			   document->receipts.expected_by_ms, next, "run %.*s, which you own: %.*s",
-			   RG_STR_ARGS(run->run), RG_STR_ARGS(run->status_reason));
+			   document->receipts.expected_by_ms, next,
+			   "run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run->run),
+			   RG_STR_ARGS(run->words), run->why.length ? "; " : "",
+			   RG_STR_ARGS(run->why));
 	case ROGER_RUN_ACTIVE:
 	case ROGER_RUN_COMPLETED:
 	case ROGER_RUN_RECOVERED:
@@ -122,7 +129,7 @@ static int look_at_runs(struct priming *priming, struct roger_err *err)
 	r = rg_run_list_load(priming->roger, true, priming->reply->memory, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count && priming->duty_count < 4 * EACH_MAX; i++)
 		if (rg_str_equal(list.documents[i].run.owner, priming->request->agent))
-			r = add_run(priming, &list.documents[i]);
+			r = add_run(priming, &list.documents[i], err);
 	return r;
 }
 

@@ -165,7 +165,7 @@ static int group_run(struct rg_causes *causes, struct run_groups *groups,
 	return r;
 }
 
-/* How the newest is, in people's words, and what its program said last. */
+/* How the newest is, in people's words, what its program said last, and what these leave open. */
 static int print_end(struct rg_causes *causes, const struct run_group *group,
 		     struct roger_str *ret_end, struct roger_err *err)
 {
@@ -175,14 +175,18 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	struct roger_str last = { "", 0 };
 	int r = rg_run_add_output(causes->roger, &run, causes->arena, err);
 
+	if (r == ROGER_OK)
+		r = rg_run_add_words(&run, causes->arena, err);
 	if (r < 0)
 		return r;
-	rg_run_print_words(&run, causes->now_ms, &out);
 	said = run.stderr_lines.count ? &run.stderr_lines : &run.stdout_lines;
 	if (said->count)
 		last = rg_str_first(said->items[said->count - 1], SAID_BYTES);
+	rg_buf_add_str(&out, run.words);
 	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && last.length)
 		rg_buf_printf(&out, ", last line \"%.*s\"", RG_STR_ARGS(last));
+	if (run.why.length)
+		rg_buf_printf(&out, "; %.*s", RG_STR_ARGS(run.why));
 	return rg_arena_keep(causes->arena, &out, ret_end) ? ROGER_OK : rg_fail_memory(err);
 }
 
@@ -218,11 +222,7 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 
 	if (r < 0)
 		return r;
-	if (group->newest->way_out.length)
-		concern.words = rg_causes_print(causes, "run %.*s: %.*s",
-						RG_STR_ARGS(group->newest->run.run),
-						RG_STR_ARGS(group->newest->run.status_reason));
-	else if (group->count == 1)
+	if (group->count == 1)
 		concern.words =
 			rg_causes_print(causes, "run %.*s: %.*s",
 					RG_STR_ARGS(group->newest->run.run), RG_STR_ARGS(end));
@@ -311,10 +311,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 	if (r < 0)
 		return r;
 	quoted = rg_causes_quote(causes, run);
-	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s%s%.*s", RG_STR_ARGS(run),
-				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end),
-				     document.run.status_reason.length ? "; " : "",
-				     RG_STR_ARGS(document.run.status_reason));
+	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s", RG_STR_ARGS(run),
+				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
 	*ret_next = (struct roger_str){ "", 0 };
 	if (group.kind == RUN_UNREAD && document.run.result_message.length &&
 	    !document.way_out.length)
@@ -396,6 +394,18 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 			concern.subject = list.items[i].file;
 		}
 	}
+	if (r == ROGER_OK && list.odd.length)
+		r = rg_causes_add(
+			causes, ROGER_SOON, "triggers",
+			(struct roger_concern){
+				.subject = list.odd,
+				.count = 1,
+				.words = rg_causes_print(
+					causes, "%.*s in %.*s/ is not a regular file: move it away",
+					RG_STR_ARGS(list.odd),
+					RG_STR_ARGS(workspace->config->trigger_dir)),
+				.next = concern.next },
+			err);
 	if (r < 0 || !concern.count)
 		return r;
 	rg_clock_print_span(causes->now_ms - concern.since_ms, span);
@@ -452,15 +462,21 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 
 /* --------------------------------------------------------- keys, clocks -- */
 
-struct conflicts {
-	struct rg_causes *causes;
+/* Keys that a sender used for another text. */
+struct conflict {
 	struct roger_str sender;
-	int64_t count, since_ms;
+	int64_t count, since_ms, last_ms;
+};
+struct conflicts {
+	struct rg_arena *arena;
+	struct conflict *items;
+	size_t count;
 };
 
 static int see_conflict(void *context, const struct rg_row *row, struct roger_err *err)
 {
 	struct conflicts *conflicts = context;
+	struct conflict *one = conflicts->items;
 
 	if (!row) {
 		conflicts->count = 0;
@@ -468,46 +484,65 @@ static int see_conflict(void *context, const struct rg_row *row, struct roger_er
 	}
 	if (!(row->flags & RG_ROW_CONFLICT))
 		return ROGER_OK;
-	if (!conflicts->count++ || row->at_ms < conflicts->since_ms)
-		conflicts->since_ms = row->at_ms;
-	return rg_arena_copy(conflicts->causes->arena, row->actor, &conflicts->sender)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	while (one && one < conflicts->items + conflicts->count &&
+	       !rg_str_equal(one->sender, row->actor))
+		one++;
+	if (!one || one == conflicts->items + conflicts->count)
+		one = rg_arena_push(conflicts->arena, &conflicts->items, &conflicts->count,
+				    sizeof *one);
+	if (!one || (!one->count && !rg_arena_copy(conflicts->arena, row->actor, &one->sender)))
+		return rg_fail_memory(err);
+	if (!one->count++ || row->at_ms < one->since_ms)
+		one->since_ms = row->at_ms;
+	if (row->at_ms > one->last_ms)
+		one->last_ms = row->at_ms;
+	return ROGER_OK;
 }
 
-/* A key that was used for another text: the first one is what was sent. */
+/* The first text is what was sent.  Whoever has sent something since has gone on. */
+static int say_conflict(struct rg_causes *causes, const struct conflict *conflict,
+			struct roger_err *err)
+{
+	const struct rg_query later = { .from = conflict->sender,
+					.since_ms = conflict->last_ms + 1,
+					.anywhere = true,
+					.limit = 1 };
+	struct roger_message_list found;
+	char times[40] = "";
+	int r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
+
+	if (r < 0 || found.count)
+		return r;
+	if (conflict->count > 1)
+		snprintf(times, sizeof times, ", %lld times", (long long)conflict->count);
+	return rg_causes_add(
+		causes, ROGER_NOTICE, "keys",
+		(struct roger_concern){
+			.subject = conflict->sender,
+			.count = conflict->count,
+			.since_ms = conflict->since_ms,
+			.words = rg_causes_print(causes,
+						 "%.*s used a key again for another text%s: only "
+						 "the first was sent",
+						 RG_STR_ARGS(conflict->sender), times),
+			.next = rg_causes_print(
+				causes, "roger sends --from %.*s --newest",
+				RG_STR_ARGS(rg_causes_quote(causes, conflict->sender))) },
+		err);
+}
+
 static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_row_query rows = { .log = RG_LOG_ACTIVITY,
 					   .counted = true,
 					   .since_ms = causes->now_ms - day_ms };
-	struct conflicts conflicts = { .causes = causes };
-	struct rg_query later = { .limit = 1 };
-	struct roger_message_list found;
+	struct conflicts conflicts = { .arena = causes->arena };
+	size_t i;
 	int r = rg_engine_rows(causes->roger->engine, &rows, see_conflict, &conflicts, err);
 
-	if (r < 0 || !conflicts.count)
-		return r;
-	/* Whoever has sent something since has gone on. */
-	later.from = conflicts.sender;
-	later.since_ms = conflicts.since_ms + 1;
-	r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
-	if (r < 0 || found.count)
-		return r;
-	return rg_causes_add(
-		causes, ROGER_NOTICE, "keys",
-		(struct roger_concern){
-			.subject = conflicts.sender,
-			.count = conflicts.count,
-			.since_ms = conflicts.since_ms,
-			.words = rg_causes_print(causes,
-						 "%.*s used a key again for another text; the "
-						 "first text counts",
-						 RG_STR_ARGS(conflicts.sender)),
-			.next = rg_causes_print(
-				causes, "roger sends --from %.*s --newest",
-				RG_STR_ARGS(rg_causes_quote(causes, conflicts.sender))) },
-		err);
+	for (i = 0; r == ROGER_OK && i < conflicts.count; i++)
+		r = say_conflict(causes, &conflicts.items[i], err);
+	return r;
 }
 
 /* The newest message is of a time to come: this clock went back, or another is ahead. */
@@ -653,11 +688,9 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 	if (concern.count > 1)
 		snprintf(more, sizeof more, ", and %lld more place%s", (long long)concern.count - 1,
 			 rg_plural(concern.count - 1));
-	concern.words = rg_causes_print(
-		causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
-		concern.count > 1 ? "damaged" : rg_damage_words(first),
-		rg_damage_closes(first) ? "; nothing is sent until a person accepts that" : "",
-		more);
+	concern.words = rg_causes_print(causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
+					concern.count > 1 ? "damaged" : rg_damage_words(first),
+					more, rg_damage_closes(first) ? "; sends are refused" : "");
 	concern.next = rg_causes_print(causes, "roger accept %.*s --reason TEXT",
 				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
 	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err);
@@ -704,10 +737,11 @@ static int arrange(struct rg_causes *causes, struct roger_err *err)
 int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_status_reply *reply,
 		   struct roger_err *err)
 {
+	/* What is wrong with the workspace itself comes before what is wrong in it. */
 	static int (*const looks[])(struct rg_causes *, struct roger_err *) = {
-		look_at_runs,	 rg_causes_look_at_mail, look_at_keys,	  look_at_clock,
-		look_at_skipped, look_at_triggers,	 look_for_strays, look_at_trust,
-		look_at_damage,	 look_at_engine,	 look_at_chores,  rg_causes_say_mail,
+		look_at_damage, look_at_trust,		look_at_clock,	  look_at_engine,
+		look_at_runs,	rg_causes_look_at_mail, look_for_strays,  look_at_skipped,
+		look_at_keys,	look_at_chores,		look_at_triggers, rg_causes_say_mail,
 	};
 	struct roger_cycle cycle;
 	size_t i;
@@ -726,6 +760,8 @@ int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_s
 		r = rg_engine_retired(roger->engine, causes->arena, &causes->retired, err);
 	if (r == ROGER_OK)
 		r = rg_engine_damages(roger->engine, causes->arena, &causes->damages, err);
+	if (r == ROGER_OK)
+		r = rg_seat_list(roger->workspace, causes->arena, &causes->seats, err);
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
 		r = looks[i](causes, err);
 	return r < 0 ? r : arrange(causes, err);

@@ -24,6 +24,7 @@ enum {
 	ROWS_MAX = 500,	    /* messages whose rows are asked for at once */
 	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
 	NOTICES_MAX = 100,  /* messages of roger to one agent */
+	HANDED_MAX = 500,   /* messages that may be in an agent's file */
 	WORDS_BYTES = 77,   /* of a sentence */
 	SLIPS_MAX = 3,	    /* that are named */
 	WAKES_MAX = 20,	    /* attempts to wake an agent */
@@ -51,6 +52,8 @@ static const struct {
 	[RG_PART_RETIRED] = { "retired", ROGER_SOON, NULL, NULL },
 	[RG_PART_SESSIONS] = { "sessions", ROGER_SOON, "session at once", "sessions at once" },
 	[RG_PART_UNREAD] = { "unread", ROGER_NOTICE, "unread", "unread" },
+	[RG_PART_HANDED] = { "handed", ROGER_NOTICE, "in its file until it writes",
+			     "in its file until it writes" },
 	[RG_PART_WAITING] = { "waiting", ROGER_NOTICE, "awaited", "awaited" },
 	[RG_PART_HELD] = { "held", ROGER_NOTICE, "in work", "in work" },
 };
@@ -163,8 +166,12 @@ static int look_at_alarm(struct rg_causes *causes, const struct open_rows *open,
 {
 	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
 	const struct roger_str cycle = causes->reply->cycle;
+	size_t i = 0;
 
-	if (!limit || open->in_cycle <= limit)
+	while (i < causes->boxes.count && !causes->boxes.items[i].parts[RG_PART_DEAD])
+		i++;
+	/* It ends with the last of them. */
+	if (!limit || open->in_cycle <= limit || i == causes->boxes.count)
 		return ROGER_OK;
 	return rg_causes_add(
 		causes, ROGER_URGENT, "alarm",
@@ -172,8 +179,10 @@ static int look_at_alarm(struct rg_causes *causes, const struct open_rows *open,
 			.subject = cycle,
 			.count = open->in_cycle,
 			.since_ms = open->since_ms,
-			.words = rg_causes_print(causes, "alarm: %lld dead letters in cycle %.*s",
-						 (long long)open->in_cycle, RG_STR_ARGS(cycle)),
+			.words = rg_causes_print(
+				causes,
+				"alarm: %lld dead letters in cycle %.*s, and not all are settled",
+				(long long)open->in_cycle, RG_STR_ARGS(cycle)),
 			.next = rg_causes_print(causes, "roger dead --cycle %.*s",
 						RG_STR_ARGS(rg_causes_quote(causes, cycle))) },
 		err);
@@ -378,11 +387,37 @@ static int see_claim(void *context, const struct rg_row *row, struct roger_err *
 /*
  * A lease that is over, or beyond what it may take (taken while the clock was ahead, or
  * under another configuration), is not in force: the mail is free, and nobody expects it.
+ * That of an agent that retired ended when another took over.
  */
+static bool is_handed_over(const struct rg_causes *causes, const struct roger_message *message)
+{
+	return rg_str_equal(message->claimed_by, message->to) &&
+	       !rg_str_equal(rg_retired_owner(&causes->retired, message->to), message->to);
+}
+
+/* The last lease that was taken of a message, and those before it. */
+static int judge_lease(struct rg_causes *causes, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
+	const bool held = rg_message_claimed(message, causes->now_ms, longest_ms);
+	const int64_t taken = message->leases ? message->leases : 1,
+		      expired = held ? taken - 1 : taken;
+	const struct roger_str owner = rg_retired_owner(&causes->retired, message->to);
+	int r = ROGER_OK;
+
+	if (held && !is_handed_over(causes, message))
+		r = rg_causes_mail(causes, owner, RG_PART_HELD, 1, message->created_at_ms, NULL,
+				   err);
+	if (r == ROGER_OK && expired)
+		r = rg_causes_mail(causes, owner, RG_PART_LEASE, expired, message->created_at_ms,
+				   NULL, err);
+	return r;
+}
+
 static int judge_leases(struct rg_causes *causes, const struct roger_message *messages,
 			size_t count, struct roger_err *err)
 {
-	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
 	int64_t of[ROWS_MAX];
 	struct leases leases = { .of = of, .count = count };
 	const struct rg_row_query rows = { .of = of, .of_count = count };
@@ -394,12 +429,7 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 	r = rg_engine_rows(causes->roger->engine, &rows, see_claim, &leases, err);
 	for (i = 0; r == ROGER_OK && i < count; i++)
 		if (leases.held[i])
-			r = rg_causes_mail(
-				causes, rg_retired_owner(&causes->retired, messages[i].to),
-				rg_message_claimed(&messages[i], causes->now_ms, longest_ms)
-					? RG_PART_HELD
-					: RG_PART_LEASE,
-				1, messages[i].created_at_ms, NULL, err);
+			r = judge_lease(causes, &messages[i], err);
 	return r;
 }
 
@@ -459,11 +489,16 @@ static int look_at_breakers(struct rg_causes *causes, struct roger_err *err)
 
 /* ---------------------------------------------------------------- unread -- */
 
+/* A person's mail first, then the fullest mailboxes. */
 static int compare_unread(const void *a, const void *b)
 {
-	const struct roger_agent *const *x = a, *const *y = b;
+	const struct roger_agent *x = *(const struct roger_agent *const *)a,
+				 *y = *(const struct roger_agent *const *)b;
+	const bool person = rg_config_is_person(x->name);
 
-	return ((*x)->unread < (*y)->unread) - ((*x)->unread > (*y)->unread);
+	return person != rg_config_is_person(y->name)
+		       ? (person ? -1 : 1)
+		       : (x->unread < y->unread) - (x->unread > y->unread);
 }
 
 /* What roger told it, by the key of such a message; most often roger has told nobody anything. */
@@ -493,6 +528,24 @@ static int count_notices(struct rg_causes *causes, const struct roger_agent_list
 	return r;
 }
 
+/* What is in the file of an agent that only knows files: it is read when that says something. */
+static int count_handed(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+{
+	const struct rg_query query = {
+		.to = box->name, .gets = true, .unread = true, .since_ms = 1, .limit = HANDED_MAX
+	};
+	struct roger_message_list found;
+	size_t i;
+	int r;
+
+	if (!rg_config_is_file_only(causes->roger->workspace->config, box->name))
+		return ROGER_OK;
+	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		box->parts[RG_PART_HANDED] += found.items[i].handed_at_ms != 0;
+	return r;
+}
+
 static int add_unread(struct rg_causes *causes, const struct roger_agent_list *agents,
 		      const struct roger_agent *agent, struct roger_err *err)
 {
@@ -512,7 +565,8 @@ static int add_unread(struct rg_causes *causes, const struct roger_agent_list *a
 		return r;
 	box->oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
 	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
-	return count_notices(causes, agents, box, err);
+	r = count_handed(causes, box, err);
+	return r < 0 ? r : count_notices(causes, agents, box, err);
 }
 
 /* Whose names are near to one that only ever got mail: those that are no such name. */
@@ -562,6 +616,11 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
 	for (i = 0; r == ROGER_OK && i < causes->boxes.count; i++)
 		causes->boxes.items[i].ghost = rg_names_have(&ghosts, causes->boxes.items[i].name);
+	for (i = 0; r == ROGER_OK && i < causes->seats.count; i++) {
+		box = rg_causes_box(causes, causes->seats.items[i].agent);
+		if (box)
+			box->seat = causes->seats.items[i].standing;
+	}
 	return r < 0 || !ghosts.count ? r : find_slips(causes, agents, &ghosts, err);
 }
 
@@ -776,6 +835,10 @@ static void print_state(const struct rg_causes *causes, const struct rg_agent_ma
 		rg_buf_add_text(out, " is retired");
 	} else if (rg_config_is_person(box->name)) {
 		rg_buf_add_text(out, " has mail");
+	} else if (box->seat == RG_SEAT_GONE) {
+		rg_buf_add_text(out, "'s worktree is gone");
+	} else if (box->seat == RG_SEAT_RECYCLED) {
+		rg_buf_add_text(out, "'s worktree is gone, and another is in its place");
 	} else if (box->ghost) {
 		rg_buf_add_text(out, " never looked at its mail");
 	} else if (box->looked_ms) {
@@ -861,7 +924,9 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 				       RG_STR_ARGS(name));
 	if (has_only(box, RG_PART_SESSIONS))
 		return rg_causes_print(causes, "roger timeline --agent %.*s", RG_STR_ARGS(name));
-	if (box->parts[RG_PART_RETIRED])
+	/* A name with its worktree's in it is nobody's any more. */
+	if (box->parts[RG_PART_RETIRED] ||
+	    (box->seat && memchr(box->name.data, '@', box->name.length)))
 		return rg_causes_print(causes, "roger agents retire %.*s --to NAME",
 				       RG_STR_ARGS(name));
 	if (box->parts[RG_PART_WAKES])
@@ -870,7 +935,8 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 		return rg_causes_print(causes, "roger list --unread --issue %.*s --to %.*s",
 				       RG_STR_ARGS(rg_causes_quote(causes, box->issue)),
 				       RG_STR_ARGS(name));
-	if (rg_config_is_file_only(config, box->name))
+	if (rg_config_is_file_only(config, box->name) &&
+	    box->parts[RG_PART_HANDED] < box->parts[RG_PART_UNREAD])
 		return RG_STR("roger bridge --once");
 	return rg_causes_print(causes, "roger list --unread --to %.*s", RG_STR_ARGS(name));
 }

@@ -4,7 +4,10 @@
 
 #include "ops/op.h"
 
-RG_CHECKED int rg_seats_show(struct roger *roger, struct rg_arena *arena,
-			     struct roger_seat_list *ret_list, struct roger_err *err);
+struct rg_seats;
+
+RG_CHECKED int rg_seats_show(struct roger *roger, const struct rg_seats *seats,
+			     struct rg_arena *arena, struct roger_seat_list *ret_list,
+			     struct roger_err *err);
 
 #endif

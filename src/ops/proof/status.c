@@ -11,5 +11,6 @@ int rg_verb_status(struct roger *roger, const struct roger_empty_request *reques
 	(void)request;
 	reply->workspace = rg_str(roger->workspace->root);
 	r = rg_causes_find(&causes, roger, reply, err);
-	return r < 0 ? r : rg_seats_show(roger, reply->memory, &reply->worktrees, err);
+	return r < 0 ? r
+		     : rg_seats_show(roger, &causes.seats, reply->memory, &reply->worktrees, err);
 }

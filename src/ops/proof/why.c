@@ -94,6 +94,26 @@ static int find_message(struct roger *roger, const struct roger_why_request *req
 	return r < 0 ? r : rg_verb_trace(roger, resolved, reply, err);
 }
 
+/* Also one that only began a session, or is the successor of one that retired. */
+static int know_agent(struct asking *asking, struct roger_str name, bool *ret_known,
+		      struct roger_err *err)
+{
+	struct rg_causes *causes = &asking->causes;
+	struct roger_agent_list agents;
+	int r = ROGER_OK;
+
+	*ret_known = false;
+	if (!rg_name_valid(name))
+		return ROGER_OK;
+	*ret_known = rg_engine_knows(causes->roger->engine, name) || rg_causes_box(causes, name) ||
+		     rg_retired_find(&causes->retired, name);
+	if (*ret_known)
+		return ROGER_OK;
+	r = rg_agents_all(causes->roger, causes->arena, &agents, err);
+	*ret_known = r == ROGER_OK && rg_engine_agent_of(&agents, name);
+	return r;
+}
+
 int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 		struct roger_why_reply *reply, struct roger_err *err)
 {
@@ -101,7 +121,8 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	struct roger_trace_reply traces = { .memory = reply->memory };
 	const struct roger_str what = request->what;
 	struct roger_str text = { NULL, 0 };
-	int r = ROGER_OK;
+	bool known;
+	int r;
 
 	reply->what = what;
 	r = rg_causes_find(&asking.causes, roger, &asking.now, err);
@@ -109,10 +130,12 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
 	if (r < 0)
 		return r;
+	r = know_agent(&asking, what, &known, err);
+	if (r < 0)
+		return r;
 	if (text.data)
 		r = about_run(&asking, what, err);
-	else if (rg_name_valid(what) &&
-		 (rg_engine_knows(roger->engine, what) || rg_causes_box(&asking.causes, what)))
+	else if (known)
 		r = about_agent(&asking, what, err);
 	else
 		r = find_message(roger, request, &traces, err);

@@ -311,11 +311,14 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 	int r;
 
 	r = rg_run_load(roger, run_id, arena, ret_document, err);
+	if (r == ROGER_OK)
+		r = rg_run_add_words(&ret_document->run, arena, err);
 	if (r < 0)
 		return r;
-	rg_buf_printf(&text, "Run %.*s needs you. %.*s `roger runs %.*s` shows what was tried.",
-		      RG_STR_ARGS(run->run), RG_STR_ARGS(run->status_reason),
-		      RG_STR_ARGS(run->run));
+	rg_buf_printf(&text,
+		      "Run %.*s needs you: %.*s%s%.*s. `roger runs %.*s` shows what was tried.",
+		      RG_STR_ARGS(run->run), RG_STR_ARGS(run->words), run->why.length ? "; " : "",
+		      RG_STR_ARGS(run->why), RG_STR_ARGS(run->run));
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_buf_init(&attempt.note, 4096);

@@ -348,9 +348,14 @@ int rg_run_note_end(struct roger_run *run, struct roger_str ended, struct roger_
 int rg_run_add_words(struct roger_run *run, struct rg_arena *arena, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf why = { .maximum = SIZE_MAX };
 
 	rg_run_print_words(run, rg_clock_ms(), &words);
-	return rg_arena_keep(arena, &words, &run->words) ? ROGER_OK : rg_fail_memory(err);
+	rg_run_print_why(run, &why);
+	return rg_arena_keep(arena, &words, &run->words) &&
+			       (run->why.length || rg_arena_keep(arena, &why, &run->why))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 int rg_run_add_output(struct roger *roger, struct roger_run *run, struct rg_arena *arena,

@@ -112,20 +112,24 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 			 const char *why, struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_run *run = &document->run;
-	struct roger_str before = run->status_reason;
 
 	if (!rg_arena_print(arena, &document->way_out, "roger %s %.*s%s",
 			    message ? "complete" : "settle", RG_STR_ARGS(run->run),
 			    message ? "" : " --reason TEXT"))
 		return rg_fail_memory(err);
-	return !why || rg_arena_print(arena, &run->status_reason,
-				      "Finished (%.*s); %.*s has not read the result: message "
-				      "%.*s %s. `roger complete %.*s%s` sends it again.",
-				      RG_STR_ARGS(run->source), RG_STR_ARGS(run->owner),
-				      RG_STR_ARGS(run->result_message), why, RG_STR_ARGS(run->run),
-				      message ? "" : " --result TEXT")
+	if (!why)
+		return ROGER_OK;
+	return rg_arena_print(arena, &run->why, "%.*s has not read %.*s, which %s",
+			      RG_STR_ARGS(run->owner), RG_STR_ARGS(run->result_message), why) &&
+			       rg_arena_print(
+				       arena, &run->status_reason,
+				       "Finished (%.*s); %.*s has not read the result: message "
+				       "%.*s %s. `roger complete %.*s%s` sends it again.",
+				       RG_STR_ARGS(run->source), RG_STR_ARGS(run->owner),
+				       RG_STR_ARGS(run->result_message), why, RG_STR_ARGS(run->run),
+				       message ? "" : " --result TEXT")
 		       ? ROGER_OK
-		       : (run->status_reason = before, rg_fail_memory(err));
+		       : rg_fail_memory(err);
 }
 
 /* An owner that acknowledged a failure as done has dealt with it. */
@@ -156,12 +160,15 @@ static int note_contradiction(struct roger *roger, struct rg_run_document *docum
 		return ROGER_OK;
 	run->forwarded = document->receipts.forwarded = false;
 	r = rg_run_judge(roger, document, rg_clock_ms(), arena, err);
-	return r < 0 || rg_arena_print(arena, &run->status_reason,
-				       "%.*s has not read the result, message %.*s, though the "
-				       "run's document says so.",
-				       RG_STR_ARGS(run->owner), RG_STR_ARGS(message->id))
-		       ? r
-		       : rg_fail_memory(err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_print(arena, &run->status_reason,
+			    "%.*s has not read the result, message %.*s, though the run's document "
+			    "says so.",
+			    RG_STR_ARGS(run->owner), RG_STR_ARGS(message->id)))
+		return rg_fail_memory(err);
+	run->why = run->status_reason;
+	return ROGER_OK;
 }
 
 /* What became of the message that its owner is to read; NULL: there is none. */
