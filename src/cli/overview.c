@@ -113,7 +113,7 @@ static void print_status(const struct cli_run *run, const void *reply_)
 	if (reply->quiet)
 		cli_say("%Sall quiet%.\n", CLI_GREEN);
 	print_chores(&reply->chores);
-	cli_say("%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
+	cli_say("%S%d agent%p, %d unread, %d active run%p, session %d, cycle %t, in %t%.\n",
 		CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
 		reply->cycle, reply->workspace);
 }
