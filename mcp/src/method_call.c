@@ -1,3 +1,10 @@
+/*
+ * Methods that call a handler.
+ *
+ * Up to 2025-11-25 a server sends requests to its client; from 2026-07-28 on it ends a call with
+ * what it needs and is called again.  Handlers are written the second way, which keeps no state;
+ * for the first we ask, collect the answers and call the handler again.
+ */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "headers.h"

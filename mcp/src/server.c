@@ -1,3 +1,10 @@
+/*
+ * A server: its loop's thread reads, dispatches, runs short handlers and writes.
+ *
+ * Blocking handlers have threads of their own, which leave what they have to say in the client's
+ * stream and wake the loop.  Nothing blocks in a write: a client that does not read is not read
+ * from, and what changed meanwhile is sent once.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

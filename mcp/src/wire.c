@@ -1,3 +1,10 @@
+/*
+ * Messages as they come and go.
+ *
+ * A client waits for the id that it sent, so what cannot be read is answered under that id: of a
+ * line beyond the limit only the outermost id is kept.  A surrogate without its other half makes no
+ * JSON: something as long is put in its place, and the message read again.
+ */
 #include "wire.h"
 
 #include <stdlib.h>

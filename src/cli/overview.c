@@ -119,7 +119,7 @@ static size_t say_figures(struct cli_page *page, const struct roger_status_reply
 		return 0;
 	say_chores(page->to, &reply->chores);
 	cli_say_to(page->to,
-		   "%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
+		   "%S%d agent%p, %d unread, %d active run%p, session %d, cycle %t, in %t%.\n",
 		   CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
 		   reply->cycle, reply->workspace);
 	if (!cli_page_end(page))

@@ -63,7 +63,7 @@ static void explain_missing_forward(const struct roger_run *run, struct rg_buf *
 {
 	rg_buf_printf(out, "Finished (%.*s); ", RG_STR_ARGS(run->source));
 	if (run->result_message.length)
-		rg_buf_printf(out, "%.*s has not read message %.*s yet.",
+		rg_buf_printf(out, "%.*s has not read its result %.*s.",
 			      RG_STR_ARGS(run->owner.length ? run->owner : RG_STR("its recipient")),
 			      RG_STR_ARGS(run->result_message));
 	else
@@ -100,7 +100,7 @@ static void explain_block(const struct roger_run *run, const struct rg_receipts 
 			      rg_str_number(run->exit, &status) ? "exit " : "",
 			      RG_STR_ARGS(run->exit));
 	if (used_up(receipts, rules))
-		rg_buf_printf(out, "%sNo completion receipt after %lld of %lld recovery attempts.",
+		rg_buf_printf(out, "%sNo result after %lld of %lld recovery attempts.",
 			      out->length ? " " : "", (long long)receipts->recoveries,
 			      (long long)rules->recoveries_max);
 }
@@ -114,7 +114,7 @@ void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *
 		rg_buf_add_text(out, "Dispatch receipt exists and SLA has not been crossed.");
 		break;
 	case ROGER_RUN_SUSPECT:
-		rg_buf_printf(out, "No completion receipt, and SLA was crossed at %.*s.",
+		rg_buf_printf(out, "No result; it was expected by %.*s.",
 			      RG_STR_ARGS(run->expected_by));
 		break;
 	case ROGER_RUN_NOT_FORWARDED:

@@ -1,6 +1,11 @@
 /*
  * Questions about a mailbox, or about ids, answered over the tables: what they
  * say, with what the lines after them say instead.
+ *
+ * A line costs the tables tens of writes, so a process keeps what the lines after them say: the
+ * state of each message, and the unread ones of the agents that it was asked for.  A receive of a
+ * process that lives asks SQLite nothing.  What is kept holds for one state of the tables: when
+ * another process took lines in, it starts again from there.
  */
 #include "index/index_tail.h"
 

@@ -133,7 +133,7 @@ const now = {
 			tookMs = Date.now() - began;
 			looks = Date.now();
 			drawCauses(page, causes, s, CAUSES);
-			page.facts(`${s.unread.toLocaleString("en")} unread \u00b7 ${s.agents} agents \u00b7 ${s.active_runs} ${s.active_runs == 1 ? "run" : "runs"} under way`);
+			page.facts(`${s.unread.toLocaleString("en")} unread \u00b7 ${s.agents} agents \u00b7 ${s.active_runs} ${s.active_runs == 1 ? "run" : "runs"} active`);
 		}
 		return {
 			/* The messages each time; the causes not as often. */
@@ -211,7 +211,7 @@ function openInbox(page, name, query, signal) {
 			const a = agents.agents.find(one => one.name == name);
 			if (a) await tellWhy(why, name, signal);
 			page.facts(...(a ? [`${a.unread.toLocaleString("en")} unread of ${a.received.toLocaleString("en")} \u00b7 `, a.last_looked_at ? ["looked ", when(a.last_looked_at, " ago")] : "never looked", a.retired && " \u00b7 retired",
-				" \u00b7 ", h("a", { href: path("timeline", undefined, { agent: name }) }, "timeline")].flat() : ["nobody of this name had mail yet"]));
+				" \u00b7 ", h("a", { href: path("timeline", undefined, { agent: name }) }, "timeline")].flat() : ["nobody has this name"]));
 		},
 		keys: { ...messageKeys(page, rows), c: () => write(page, { to: name }) },
 	};
@@ -457,7 +457,7 @@ const status = {
 				const part = permille => (permille / 10).toLocaleString("en") + " %";
 				const figure = (name, value, to) => h("div", {}, h("dt", {}, to ? h("a", { href: to }, name) : name), h("dd", {}, value));
 				figures.replaceChildren(...[figure("messages", r.messages.toLocaleString("en"), "/list"), figure("unread", r.unread.toLocaleString("en"), "/list?unread=true"), figure("read, median", span(r.latency_p50_ms)), figure("read, p95", span(r.latency_p95_ms)),
-					figure("sends delivered", r.attempted ? part(r.message_permille) : "\u2013"), figure("given up", String(r.undelivered), "/dead"), figure("runs under way", String(r.active), "/runs?status=active"), figure("runs overdue", String(r.suspect), "/runs?status=suspect_delivery_failure"),
+					figure("sends delivered", r.attempted ? part(r.message_permille) : "\u2013"), figure("given up", String(r.undelivered), "/dead"), figure("active runs", String(r.active), "/runs?status=active"), figure("runs overdue", String(r.suspect), "/runs?status=suspect_delivery_failure"),
 					figure("agents", String(s.agents), "/inbox"), figure("woken", r.wakes.toLocaleString("en") + (r.failed_wakes ? `, ${r.failed_wakes} failed` : ""))]);
 			},
 		};

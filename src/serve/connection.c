@@ -1,3 +1,6 @@
+/*
+ * Connections: evhttp tells nobody of one without a request, so the buffer of each is watched.
+ */
 #include "serve/serve.h"
 
 #include <event2/buffer.h>

@@ -129,7 +129,7 @@ for page in PAGES:
     told[str(page.relative_to(SOURCE))] = try_page(page)
 check("README: the reply is in plan's inbox", "implement #1" in told["README.md"] and "done, see migrations/0007.sql" in told["README.md"], told["README.md"])
 check("PROOF: what nobody read is not in time", "75: not in time" in told["docs/PROOF.md"], told["docs/PROOF.md"])
-words = len(re.sub(r"```.*?```|<!--.*?-->|\|.*\|", "", (SOURCE / "README.md").read_text(), flags=re.S).split())
+words = len((SOURCE / "README.md").read_text().split())
 check("README is short", words <= 600, words)
 print(f"1..{number}")
 raise SystemExit(failures > 0)

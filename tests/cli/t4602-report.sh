@@ -21,7 +21,7 @@ concerns() { roger status --json | json '" ".join(c["kind"] for c in d["concerns
 
 exits 0 "nothing to worry about" roger status
 like "says so" "$out" "^all quiet$"
-like "and how it is" "$out" "0 agents, 0 unread, 0 runs under way, session 1, cycle 1"
+like "and how it is" "$out" "0 agents, 0 unread, 0 active runs, session 1, cycle 1"
 is "as JSON" "$(roger status --json | json 'd["quiet"], d["concerns"]')" '[true, []]'
 exits 0 "an empty report" roger report
 is "says no rate and no time of nothing" "$(roger report --json | json '[k for k in d if "permille" in k or k.endswith("_ms")]')" "[]"

@@ -344,7 +344,7 @@ class Verb:
 
 
 def all_or_nothing(prefix, count, cut=False):
-    """cut: of a write that the system cut short (74), the whole lines that reached the file stand (FORMAT.md)."""
+    """cut: of a write that the system cut short (74), the whole lines that reached the file stand (STEPS.md)."""
     def look(store, done, living, archived):
         there = sum(message["content"].startswith(prefix) for message in living + archived)
         some = range(count + 1) if cut and done.returncode == 74 else (0, count)

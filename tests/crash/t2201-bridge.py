@@ -156,7 +156,7 @@ def main():
         count = sum(len(texts) for texts in sent.values())
         tap.result(faults, f"{count} texts from seven writers came over once, past {kills} killed bridges")
         boxes = f"{store}/.roger/triggers"
-        # A document on its way, of a killed bridge, may stay (FORMAT.md); what it was to say does not.
+        # A document on its way, of a killed bridge, may stay (STEPS.md); what it was to say does not.
         left = {name: [n for n in os.listdir(f"{boxes}/{name}") if not re.search(r"\.new-[\d-]+$", n)]
                 for name in (".taken", ".skipped", ".handing")}
         tap.result([f"{name} holds {len(names)}, such as {names[0]}" for name, names in left.items() if names], "nothing is left over")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # runner: plain
 # runner: timeout 900
-"""Damage is told, and an innocent power cut is none (FORMAT.md, "Damage of the journal").
+"""Damage is told, and an innocent power cut is none (STEPS.md, "Damage of the journal").
 
 Each byte of the last line flipped, the journal cut at each length, emptied,
 removed, exchanged, overwritten, an older one put back: in the same boot and in

@@ -158,7 +158,7 @@ static bool fits(const char *reason, enum roger_run_status status)
 {
 	static const char *const starts[] = { "",
 					      "Dispatch receipt",
-					      "No completion receipt, and SLA",
+					      "No result; it was expected by",
 					      "Finished (",
 					      "Completion receipt and confirmed forward",
 					      "Completion and forward are confirmed",
@@ -166,7 +166,7 @@ static bool fits(const char *reason, enum roger_run_status status)
 
 	if (status == ROGER_RUN_BLOCKED)
 		return !strncmp(reason, "The child ended", 15) ||
-		       !strncmp(reason, "No completion receipt after", 27);
+		       !strncmp(reason, "No result after", 15);
 	return !strncmp(reason, starts[status], strlen(starts[status]));
 }
 
@@ -468,7 +468,7 @@ static void restating_writes_what_changed(void **state)
 	assert_int_equal(desk->run.notes.count, 1);
 	assert_true(rg_str_is(desk->run.notes.items[0],
 			      "2026-04-24T02:50:00.001Z active -> suspect_delivery_failure: No "
-			      "completion receipt, and SLA was crossed at "
+			      "result; it was expected by "
 			      "2026-04-24T10:50:00+08:00."));
 }
 
@@ -660,7 +660,7 @@ static void every_reason(void **state)
 		  "",
 		  "",
 		  ROGER_RUN_SUSPECT,
-		  "No completion receipt, and SLA was crossed at then." },
+		  "No result; it was expected by then." },
 		{ { .completed_ms = 3 },
 		  "",
 		  "lead",
@@ -672,13 +672,13 @@ static void every_reason(void **state)
 		  "lead",
 		  "",
 		  ROGER_RUN_NOT_FORWARDED,
-		  "Finished (by hand); lead has not read message msg-1 yet." },
+		  "Finished (by hand); lead has not read its result msg-1." },
 		{ { .completed_ms = 3 },
 		  "msg-1",
 		  "",
 		  "",
 		  ROGER_RUN_NOT_FORWARDED,
-		  "Finished (by hand); its recipient has not read message msg-1 yet." },
+		  "Finished (by hand); its recipient has not read its result msg-1." },
 		{ { .completed_ms = 9, .forwarded = true },
 		  "",
 		  "",
@@ -742,13 +742,13 @@ static void every_reason(void **state)
 		  "",
 		  "",
 		  ROGER_RUN_BLOCKED,
-		  "No completion receipt after 1 of 1 recovery attempts." },
+		  "No result after 1 of 1 recovery attempts." },
 		{ { .child_ended = true, .recoveries = 2 },
 		  "",
 		  "",
 		  "3",
 		  ROGER_RUN_BLOCKED,
-		  "The child ended without a result (exit 3). No completion receipt after 2 of 1 "
+		  "The child ended without a result (exit 3). No result after 2 of 1 "
 		  "recovery attempts." },
 	};
 	struct rg_receipts receipts;
