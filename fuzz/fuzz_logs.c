@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "ops/proof/records.h"
 #include "facts/message.h"
-#include "facts/message_history.h"
+#include "facts/message_rules.h"
 #include "facts/sendlog_history.h"
 
 enum { LINES_MAX = 64 };
@@ -17,7 +17,8 @@ enum { LINES_MAX = 64 };
 struct logs {
 	struct rg_arena *arena;
 	struct rg_sendlog_history sends;
-	struct rg_message_history messages;
+	struct rg_message_rules messages;
+	struct rg_message_before before; /* of an id, as the lines take turns */
 	struct roger_attempt attempts[LINES_MAX];
 	size_t attempt_count;
 	int64_t line;
@@ -75,7 +76,6 @@ static bool read_and_print(struct roger_str text, enum rg_log log, struct rg_are
 
 static void take(struct logs *logs, char kind, const union rg_log_record *entry)
 {
-	struct rg_message_step step = { 0 };
 	unsigned faults = 0;
 	int r = ROGER_OK;
 
@@ -87,13 +87,20 @@ static void take(struct logs *logs, char kind, const union rg_log_record *entry)
 	else if (kind == 'c')
 		r = rg_sendlog_history_cycle(&logs->sends, &entry->cycle, &faults, NULL);
 	else if (kind == 'm')
-		r = rg_message_history_take(&logs->messages, &entry->message, logs->line, true,
-					    &step, NULL);
+		r = rg_message_rules_take(&logs->messages, &logs->before, &entry->message, true,
+					  &faults, NULL);
 	if (r == ROGER_OK && kind == 'm' && entry->message.key.length)
 		r = rg_sendlog_history_message(&logs->sends, &entry->message, (uint64_t)logs->line,
 					       true, NULL);
 	rg_assert(r == ROGER_OK);
-	rg_assert(faults < 1u << RG_SENDLOG_FAULTS && step.faults < 1u << RG_MESSAGE_FAULTS);
+	rg_assert(faults < 1u << (kind == 'm' ? RG_MESSAGE_FAULTS : RG_SENDLOG_FAULTS));
+	if (kind == 'm')
+		logs->before = (struct rg_message_before){
+			.known = logs->line % 4 > 0,
+			.read = entry->message.read,
+			.archived = entry->message.archived_at_ms > 0,
+			.answered = logs->line % 2 > 0,
+		};
 	if (kind == 's')
 		logs->attempts[logs->attempt_count++] = entry->attempt;
 }
@@ -152,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int r = rg_sendlog_history_init(&logs.sends, 10, NULL);
 
 	rg_assert(logs.arena && r == ROGER_OK);
-	rg_message_history_init(&logs.messages);
+	rg_message_rules_init(&logs.messages);
 	for (; at < end && logs.line < LINES_MAX; at = newline + 1) {
 		newline = memchr(at, '\n', (size_t)(end - at));
 		newline = newline ? newline : end;
@@ -160,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	judge(&logs);
 	walk(&logs);
-	rg_message_history_deinit(&logs.messages);
+	rg_message_rules_deinit(&logs.messages);
 	rg_sendlog_history_deinit(&logs.sends);
 	rg_arena_free(logs.arena);
 	return 0;

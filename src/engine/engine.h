@@ -57,6 +57,7 @@ struct rg_doctor_wish {
 struct rg_digest {
 	struct roger_str file;
 	bool there;
+	bool sealed;   /* a seal is of it, too */
 	int64_t bytes; /* bytes covered; fewer than wished: the journal is shorter */
 	int64_t lines;
 	int64_t every;
@@ -319,9 +320,10 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always);
 /* Say of each message whether a line of it is known to be damaged. */
 RG_CHECKED int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages,
 				      size_t count, struct rg_arena *arena, struct roger_err *err);
-RG_CHECKED int rg_engine_note_findings(struct rg_engine *engine,
-				       const struct roger_verify_reply *found,
-				       struct rg_arena *arena, struct roger_err *err);
+/* rg_engine_verify(), and record the damage, so that status knows, too; what cannot be recorded was
+ * found all the same. */
+RG_CHECKED int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
+				     struct roger_verify_reply *ret_reply, struct roger_err *err);
 
 /* Accept the damage of a file, at a line (0: the whole file), or a line that is no entry; accepted
  * says who, when and why.  Of the kind ROGER_DAMAGE_INVALID it is recorded as it is, with what was
@@ -330,17 +332,17 @@ RG_CHECKED int rg_engine_accept(struct rg_engine *engine, const struct roger_dam
 				struct rg_arena *arena, struct roger_damage_list *ret_damages,
 				struct roger_err *err);
 
-/* Digests of all journals as they are on disk; with wishes, of the first bytes of those named. */
+/* Digests of the first bytes of the journals that are named. */
 RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes,
 				 size_t count, struct rg_arena *arena,
 				 struct rg_digests *ret_digests, struct roger_err *err);
 
 /*
- * Every journal, messages first, as far as it goes at one moment: no log speaks of a message
- * beyond. Then their digests, in this order; one that was rewritten or removed since is not
- * `there`.
+ * Every journal, messages first, or those that a seal is of, as far as it goes at one moment: no
+ * log speaks of a message beyond. Then their digests, in this order; one that was rewritten or
+ * removed since is not `there`.
  */
-RG_CHECKED int rg_engine_measure(struct rg_engine *engine, struct rg_arena *arena,
+RG_CHECKED int rg_engine_measure(struct rg_engine *engine, bool sealed, struct rg_arena *arena,
 				 struct rg_log_files *ret_files, struct roger_err *err);
 RG_CHECKED int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
 				    struct rg_arena *arena, struct rg_digests *ret_digests,

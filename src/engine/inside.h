@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "base/table.h"
 #include "engine/engine.h"
+#include "facts/message_rules.h"
 #include "index/index.h"
 #include "store/chain_check.h"
 #include "store/later.h"
@@ -158,7 +159,7 @@ void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log);
 RG_CHECKED int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 					struct roger_err *err);
 
-/* damage.c: damage.jsonl, what was found and what a person has accepted. */
+/* proof/damage.c: damage.jsonl, what was found and what a person has accepted. */
 bool rg_engine_count_damages(struct rg_engine *engine);
 /* If the control file reports a changed journal: find out how, and record it.  False: it reports
  * no change, or it was examined already. */
@@ -166,6 +167,10 @@ bool rg_engine_examine_damage(struct rg_engine *engine);
 /* Record that a file is gone, unless that is known.  Needs the record lock. */
 RG_CHECKED int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown,
 				      struct roger_err *err);
+/* The next file that is gone, and was recorded; one that is there again was reported with its
+ * lines. NULL at the end. */
+const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list *damages,
+						  const struct rg_log_files *there, size_t *i);
 /* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
@@ -220,10 +225,21 @@ struct rg_visitor {
 
 struct rg_judge;
 
-/* The first line of each message, while a journal is read: what later lines are compared with. */
-struct rg_first_lines {
+/* A message, as the lines so far have it. */
+struct rg_walk_message {
+	uint64_t id;	 /* hash of its id */
+	uint64_t hash;	 /* of what its first line says, which is here: */
+	uint64_t offset; /* of that line */
+	uint64_t line : 40, length : 24;
+	uint64_t last : 40, read : 1, archived : 1,
+		foreign : 1; /* its state, and which line says so */
+	int64_t row;	     /* rg_message_row(), where the visitor keeps it */
+};
+
+/* All messages, while a journal is read: what later lines are compared with. */
+struct rg_walk_messages {
 	uint64_t key; /* random: of the hashes */
-	struct rg_table lines;
+	struct rg_table table;
 	struct rg_table told; /* what is known to be rewritten */
 };
 
@@ -244,7 +260,9 @@ struct rg_walk {
 	bool own;			     /* its chain fits, so roger wrote it */
 	const struct roger_message *message; /* its message, as its first line has it; NULL: none */
 	struct roger_message followed;	     /* that, where the line says otherwise or less */
-	struct rg_first_lines firsts;
+	struct rg_walk_message *known;	     /* what is known of it, with this line, and */
+	struct rg_message_before before;     /* without it */
+	struct rg_walk_messages messages;
 	bool is_entry; /* it is an entry of another journal, in record */
 	union rg_log_record record;
 	struct rg_chain_finding finding;
@@ -260,12 +278,16 @@ RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
 		       const struct rg_visitor *visitor, struct rg_judge *judge, void *context,
 		       bool *ret_there, struct roger_err *err);
 
+/* The message of an id, as the lines so far have it; NULL: none does. */
+const struct rg_walk_message *rg_walk_find(const struct rg_walk *walk, struct roger_str id);
+
 /* Decides what is damage, and what of that a person accepted; used by verify and doctor while they
  * walk through each journal. */
 struct rg_judge {
 	struct roger_damage_list damages; /* recorded or accepted before */
 	bool *told;
-	bool closed; /* the last reported gap was recorded before */
+	bool closed;  /* the last reported gap was recorded before */
+	uint64_t key; /* random: of the hashes of messages */
 };
 RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine,
 			     struct rg_arena *arena, struct roger_err *err);

@@ -931,8 +931,8 @@ static void note_altered(struct rg_engine *engine, struct rg_arena *arena)
 {
 	struct roger_verify_reply found = { .memory = arena };
 
-	if (engine->saw_altered && rg_engine_verify(engine, arena, &found, NULL) == ROGER_OK)
-		(void)!rg_engine_note_findings(engine, &found, arena, NULL);
+	if (engine->saw_altered)
+		(void)!rg_engine_find_damage(engine, arena, &found, NULL);
 	engine->saw_altered = false;
 }
 

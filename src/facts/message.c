@@ -434,3 +434,33 @@ int rg_message_archive_order(const void *a, const void *b)
 		return rank(x->type) - rank(y->type);
 	return (x->position > y->position) - (x->position < y->position);
 }
+
+/* ----------------------------------------------------------------- rows -- */
+
+static void add_text(struct rg_buf *to, struct roger_str text)
+{
+	rg_buf_add(to, &text.length, sizeof text.length);
+	rg_buf_add_str(to, text);
+}
+
+uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message)
+{
+	const int64_t numbers[] = { message->pass, message->type, message->created_at_ms };
+
+	rg_buf_clear(scratch);
+	add_text(scratch, message->id);
+	add_text(scratch, message->issue);
+	add_text(scratch, message->from);
+	add_text(scratch, message->to);
+	add_text(scratch, message->content);
+	add_text(scratch, message->metadata);
+	rg_buf_add(scratch, numbers, sizeof numbers);
+	return rg_hash(1, scratch->data, scratch->failed ? 0 : scratch->length);
+}
+
+int64_t rg_message_row(uint64_t text, const struct roger_message *message)
+{
+	const int64_t state[] = { message->read, message->read_at_ms };
+
+	return (int64_t)rg_hash(text, state, sizeof state);
+}

@@ -214,8 +214,7 @@ static const char *const statements[RG_SQL_COUNT] = {
 
 /* ----------------------------------------------------------- statements -- */
 
-/* Does a result of SQLite mean a damaged or foreign file, and not just one unusable now? */
-static bool means_damage(int code)
+bool rg_index_means_damage(int code)
 {
 	switch (code & 0xff) {
 	case SQLITE_BUSY:
@@ -241,7 +240,7 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
 
 	/* Later calls overwrite the code, so remember the damage. */
-	if (means_damage(code) || index->vfs.pages.damaged)
+	if (rg_index_means_damage(code) || index->vfs.pages.damaged)
 		index->damaged = true;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return rg_fail_memory(err);

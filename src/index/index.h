@@ -16,6 +16,7 @@
 #define RG_INDEX_H
 
 #include "base/arena.h"
+#include "base/id.h"
 #include "store/later.h"
 #include "store/store.h"
 #include "facts/query.h"
@@ -183,30 +184,59 @@ RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t 
 				struct rg_arena *arena, struct roger_strs *ret_ids,
 				struct roger_err *err);
 
-/* Checksums over the file as it is; nothing is read in or rebuilt.  Started here, runs on a second
- * thread, and is waited for with rg_index_summed(). */
-struct rg_index_summing;
-struct rg_message_sums;
+/* What doctor compares: numbers that follow from the journal; of the last three, how many rows of
+ * other tables contradict that of messages, which is 0. */
+enum rg_index_rule {
+	RG_RULE_LINES,
+	RG_RULE_STRAYS,
+	RG_RULE_MESSAGES,
+	RG_RULE_KEYS,
+	RG_RULE_REPLIES,
+	RG_RULE_SEEN, /* pairs of reader and sender, and their numbers, added up */
+	RG_RULE_EDGES,
+	RG_RULE_STATES, /* rg_index_state() of all messages, added up; may overflow */
+	RG_RULE_MAILBOXES,
+	RG_RULE_AGENTS,
+	RG_RULE_ISSUES,
+	RG_RULES
+};
+struct rg_index_sums {
+	int64_t offset; /* bytes of the journal read */
+	int64_t all[RG_RULES];
+};
+const char *rg_index_rule(enum rg_index_rule rule);
+
+/* Of a message, by a hash of its id: its first and last line (0: archived), and whether it was
+ * read. */
+static inline uint64_t rg_index_state(uint64_t id, int64_t line, int64_t last, bool read)
+{
+	const int64_t state[] = { line, last, read };
+
+	return rg_hash(id, state, sizeof state);
+}
+
+/* The rules over the file as it is; nothing is read in or rebuilt.  Started here, runs on a second
+ * thread, and is waited for with rg_index_checked().  key: of the hashes of ids. */
+struct rg_index_checking;
 
 /* The same for messages.db. */
 struct rg_table_sums {
-	bool valid; /* roger can continue with it */
-	bool done;  /* it could be read */
+	bool done; /* it could be read, and roger can continue with it */
 	bool damaged;
 	int64_t offset; /* bytes of the journal read */
 	int64_t messages, rows;
 };
-RG_CHECKED int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
-			    struct roger_err *err);
-struct rg_index_summing *rg_index_summing_free(struct rg_index_summing *summing);
+RG_CHECKED int rg_index_check(struct rg_index *index, uint64_t key,
+			      struct rg_index_checking **ret_checking, struct roger_err *err);
+struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *checking);
 
 /* How far it has read; 0: there is no index, or the next query would rebuild it. */
-int64_t rg_index_summing_end(const struct rg_index_summing *summing);
+int64_t rg_index_checking_end(const struct rg_index_checking *checking);
 
 /* Wait for the result.  ROGER_EDATA: damaged, err says how.  *ret_done false: not readable now. */
-RG_CHECKED int rg_index_summed(struct rg_index_summing *summing, struct rg_message_sums *ret_sums,
-			       struct rg_table_sums *ret_table, bool *ret_done,
-			       struct roger_err *err);
+RG_CHECKED int rg_index_checked(struct rg_index_checking *checking, struct rg_index_sums *ret_sums,
+				struct rg_table_sums *ret_table, bool *ret_done,
+				struct roger_err *err);
 
 /* The highest number of sender in an epoch that reader accepted or that came in over an edge. */
 RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,

@@ -226,6 +226,9 @@ RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const
 enum { RG_SEED_REBUILT_BYTES_MAX = 64 << 20 };
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
+/* Add up its rows, as it is. */
+void rg_index_seed_check(struct rg_index *index, struct rg_table_sums *ret_sums);
+
 /* Rebuild it on a second thread if needed: always with anew, else if others changed it.  Needs the
  * index lock. */
 struct rg_seed_making {
@@ -254,6 +257,9 @@ void rg_index_distrust(sqlite3 *db);
 /* A prepared statement, reset and ready for values; NULL with err filled. */
 sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
 				 struct roger_err *err);
+
+/* Does a result of SQLite mean a damaged or foreign file, and not just one unusable now? */
+bool rg_index_means_damage(int code);
 
 /* Describe the database's last failure in err. */
 int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err);

@@ -9,13 +9,13 @@
 #include "index/index_db.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/table.h"
+#include "base/thread.h"
 #include "store/decoder.h"
 #include "facts/message.h"
 
@@ -506,6 +506,75 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 	return make_anew(index, index->progress.offset, err);
 }
 
+/* -------------------------------------------------------------- comparing -- */
+
+static void read_row(sqlite3_stmt *get, struct roger_message *message)
+{
+	*message = (struct roger_message){
+		.id = rg_index_column(get, 0),
+		.issue = rg_index_column(get, 1),
+		.from = rg_index_column(get, 2),
+		.to = rg_index_column(get, 3),
+		.pass = sqlite3_column_int64(get, 4),
+		.type = rg_enum_find(rg_type_names, rg_index_column(get, 5)),
+		.content = rg_index_column(get, 6),
+		.metadata = rg_index_column(get, 7),
+		.read = sqlite3_column_int(get, 8),
+		.created_at_ms = sqlite3_column_int64(get, 9),
+		.read_at_ms = sqlite3_column_int64(get, 10),
+	};
+}
+
+static int add_up_rows(const struct table *table, struct rg_table_sums *sums, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf scratch = { .maximum = SIZE_MAX };
+	struct roger_message message;
+	uint64_t rows = 0;
+	sqlite3_stmt *get;
+	int step, r;
+
+	r = prepare(table,
+		    "SELECT id, issue_id, from_phase, to_phase, run_counter, message_type,"
+		    " content, metadata, read, created_at, read_at FROM messages NOT INDEXED",
+		    &get, err);
+	if (r < 0)
+		return r;
+	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
+		read_row(get, &message);
+		sums->messages++;
+		rows += (uint64_t)rg_message_row(rg_message_text(&scratch, &message), &message);
+	}
+	if (step != SQLITE_DONE)
+		r = fail(table, "read", err);
+	sqlite3_finalize(get);
+	sums->rows = (int64_t)rows;
+	return scratch.failed ? rg_fail_memory(err) : r;
+}
+
+void rg_index_seed_check(struct rg_index *index, struct rg_table_sums *ret_sums)
+{
+	struct table table = { .index = index, .end = INT64_MAX };
+	struct roger_err err;
+	bool valid = false;
+	uint64_t inode;
+	int r;
+
+	*ret_sums = (struct rg_table_sums){ 0 };
+	r = rg_index_file_find(index, index->seed_name, &inode, &err);
+	if (r < 0 || !inode)
+		return;
+	r = open_table(&table, index->seed_path,
+		       "PRAGMA busy_timeout = 1000; PRAGMA cache_size = -2000; BEGIN", &err);
+	if (r == ROGER_OK)
+		r = load(&table, &valid, &err);
+	if (r == ROGER_OK && valid)
+		r = add_up_rows(&table, ret_sums, &err);
+	ret_sums->offset = table.offset;
+	ret_sums->done = r == ROGER_OK && valid;
+	ret_sums->damaged = r == ROGER_EDATA;
+	close_table(&table);
+}
+
 /* ------------------------------------------------ while the index is made -- */
 
 static void *make_beside(void *context)
@@ -514,19 +583,6 @@ static void *make_beside(void *context)
 
 	making->result = make_anew(making->index, making->end, &making->err);
 	return NULL;
-}
-
-/* The second thread handles no signals: they are the caller's. */
-static bool start_thread(struct rg_seed_making *making)
-{
-	sigset_t all, before;
-	bool started;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&making->thread, NULL, make_beside, making) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
 }
 
 void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
@@ -540,7 +596,7 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 		r = look(index, (int64_t)end, false, true, &valid, &touched, NULL);
 	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
 	atomic_store(&index->seed_done, 0);
-	making->threaded = making->wanted && start_thread(making);
+	making->threaded = making->wanted && rg_thread_start(&making->thread, make_beside, making);
 }
 
 enum { TELL_MS = 200 };

@@ -203,7 +203,12 @@ static struct rg_log_file *find_journal(const struct rg_log_files *journals, str
 	return NULL;
 }
 
-int rg_engine_measure(struct rg_engine *engine, struct rg_arena *arena,
+static bool is_sealed(enum rg_log log)
+{
+	return rg_kinds[log].chained || log == RG_LOG_ARCHIVE;
+}
+
+int rg_engine_measure(struct rg_engine *engine, bool sealed, struct rg_arena *arena,
 		      struct rg_log_files *ret_files, struct roger_err *err)
 {
 	struct rg_store *store = engine->store;
@@ -217,7 +222,9 @@ int rg_engine_measure(struct rg_engine *engine, struct rg_arena *arena,
 	r = rg_engine_carry(engine, false, &to, err);
 	*ret_files = (struct rg_log_files){ 0 };
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
-		r = store->ops->list(store, (enum rg_log)log, RG_STR(""), arena, ret_files, err);
+		if (!sealed || is_sealed((enum rg_log)log))
+			r = store->ops->list(store, (enum rg_log)log, RG_STR(""), arena, ret_files,
+					     err);
 	/* Logs speak of messages, so these come last; nothing is added to a log meanwhile. */
 	for (i = ret_files->count; i > 0 && r == ROGER_OK; i--)
 		r = rg_engine_journal_measure(engine, &ret_files->items[i - 1], err);
@@ -233,9 +240,39 @@ int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
 	int r = digests ? ROGER_OK : rg_fail_memory(err);
 	size_t i;
 
-	for (i = 0; i < files->count && r == ROGER_OK; i++)
+	for (i = 0; i < files->count && r == ROGER_OK; i++) {
+		digests[i].sealed = is_sealed(files->items[i].log);
 		r = digest_one(engine, &files->items[i], NULL, arena, &digests[i], err);
+	}
 	*ret_digests = (struct rg_digests){ digests, files->count };
+	return r;
+}
+
+int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
+		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
+{
+	struct rg_digest *digests = rg_arena_get(arena, count * sizeof *digests + 1);
+	struct rg_log_file *journal;
+	struct rg_log_files files;
+	size_t i;
+	int r;
+
+	if (!digests)
+		return rg_fail_memory(err);
+	r = rg_engine_journals(engine, arena, &files, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena,
+					     &files, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		digests[i].file = wishes[i].file;
+		journal = find_journal(&files, wishes[i].file);
+		if (journal)
+			r = digest_one(engine, journal, &wishes[i], arena, &digests[i], err);
+		/* Something else with the journal's name counts as missing. */
+		if (r == ROGER_EREFUSED)
+			r = ROGER_OK;
+	}
+	*ret_digests = (struct rg_digests){ digests, count };
 	return r;
 }
 
@@ -250,56 +287,6 @@ int rg_engine_state_text(struct rg_engine *engine, struct rg_arena *arena,
 {
 	return engine->store->ops->get(engine->store, RG_DOCUMENT_STATE, RG_STR(""), arena,
 				       ret_text, err);
-}
-
-/* What the journal says was sent is sealed in the send logs, too. */
-static int carry(struct rg_engine *engine, struct roger_err *err)
-{
-	uint64_t to;
-	int r = rg_engine_records_begin(engine, err);
-
-	if (r < 0)
-		return r;
-	r = rg_engine_carry(engine, false, &to, err);
-	rg_engine_records_end(engine);
-	return r;
-}
-
-int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
-		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
-{
-	struct rg_log_files journals;
-	struct rg_log_file *journal;
-	struct rg_digest *digests;
-	size_t found = 0, i;
-	int r;
-
-	r = wishes ? ROGER_OK : carry(engine, err);
-	if (r == ROGER_OK)
-		r = rg_engine_journals(engine, arena, &journals, err);
-	if (r == ROGER_OK)
-		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena,
-					     &journals, err);
-	if (r < 0)
-		return r;
-	count = wishes ? count : journals.count;
-	digests = rg_arena_get(arena, count * sizeof *digests + 1);
-	if (!digests)
-		return rg_fail_memory(err);
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		journal = wishes ? find_journal(&journals, wishes[i].file) : &journals.items[i];
-		if (wishes)
-			digests[found].file = wishes[i].file;
-		if (journal)
-			r = digest_one(engine, journal, wishes ? &wishes[i] : NULL, arena,
-				       &digests[found], err);
-		/* Something else with the journal's name counts as missing. */
-		if (wishes && r == ROGER_EREFUSED)
-			r = ROGER_OK;
-		found += wishes || digests[found].there;
-	}
-	*ret_digests = (struct rg_digests){ digests, found };
-	return r;
 }
 
 /* ------------------------------------------------------------------- key -- */

@@ -96,19 +96,6 @@ static int measure_all(struct rg_doctor *doctor, struct roger_err *err)
 	return r;
 }
 
-static void look_up_wanted(struct rg_doctor *doctor)
-{
-	struct rg_message_known known;
-	struct rg_wanted *wanted;
-	size_t i;
-
-	for (i = 0; i < doctor->wish->wanted_count; i++) {
-		wanted = &doctor->wish->wanted[i];
-		wanted->found = rg_message_history_find(&doctor->messages, wanted->id, &known);
-		wanted->read = wanted->found && known.read;
-	}
-}
-
 static int examine(struct rg_doctor *doctor, struct roger_err *err)
 {
 	uint64_t end;
@@ -120,7 +107,8 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_judge_init(&doctor->judge, doctor->engine, doctor->arena, err);
 	if (r == ROGER_OK)
-		r = rg_index_sum(doctor->engine->index, &doctor->summing, err);
+		r = rg_index_check(doctor->engine->index, doctor->judge.key, &doctor->checking,
+				   err);
 	if (r == ROGER_OK)
 		r = measure_all(doctor, err);
 	if (r == ROGER_OK)
@@ -141,8 +129,6 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 		r = rg_doctor_places(doctor, err);
 	if (r == ROGER_OK)
 		r = rg_doctor_removed(doctor, err);
-	if (r == ROGER_OK)
-		look_up_wanted(doctor);
 	return r;
 }
 
@@ -154,10 +140,11 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 				    .wish = wish,
 				    .arena = arena,
 				    .scratch = rg_arena_new(),
+				    .text = { .maximum = SIZE_MAX },
 				    .reply = reply };
 	int r;
 
-	rg_message_history_init(&doctor.messages);
+	rg_message_rules_init(&doctor.messages);
 	rg_table_init(&doctor.counts, sizeof(struct rg_doctor_count));
 	rg_table_init(&doctor.archived, sizeof(struct rg_doctor_archived));
 	r = rg_sendlog_history_init(&doctor.sends, doctor.engine->workspace->config->cycles_kept,
@@ -168,8 +155,9 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 		r = examine(&doctor, err);
 	reply->breaches =
 		(struct roger_breach_list){ doctor.breaches.items, doctor.breaches.count };
-	rg_index_summing_free(doctor.summing);
-	rg_message_history_deinit(&doctor.messages);
+	rg_index_checking_free(doctor.checking);
+	rg_message_rules_deinit(&doctor.messages);
+	rg_buf_deinit(&doctor.text);
 	rg_sendlog_history_deinit(&doctor.sends);
 	rg_table_deinit(&doctor.counts);
 	rg_table_deinit(&doctor.archived);

@@ -3,7 +3,6 @@
 #define RG_LOCAL_DOCTOR_H
 
 #include "engine/inside.h"
-#include "facts/message_history.h"
 #include "facts/sendlog_history.h"
 
 /* What the journal says messages_archive/ holds. */
@@ -44,14 +43,17 @@ struct rg_doctor {
 
 	struct rg_judge judge;
 
-	struct rg_message_history messages;
+	struct rg_message_rules messages;
+	struct rg_buf text; /* of a message */
+	int64_t strays;
 	struct rg_sendlog_history sends;
 	struct rg_table counts;	  /* struct rg_doctor_count of issues and mailboxes */
 	struct rg_table archived; /* struct rg_doctor_archived */
 
-	struct rg_index_summing *summing; /* the sums of the index */
+	struct rg_index_checking *checking; /* the rules of the index */
 	int64_t index_end;
-	struct rg_message_sums at_index; /* the journal's sums up to where the index ends */
+	struct rg_index_sums at_index; /* the journal's numbers up to where the index ends, */
+	int64_t rows;		       /* and its rows of messages.db added up; may overflow */
 };
 
 /*

@@ -16,15 +16,11 @@ static struct roger_breach at_index(const struct rg_doctor *doctor, enum roger_s
 				      .file = rg_str(rg_index_name(doctor->engine->index)) };
 }
 
-static int report_index(struct rg_doctor *doctor, const char *what, int64_t there, int64_t expected,
-			size_t *ret_place, struct roger_err *err)
+static int report_index(struct rg_doctor *doctor, const char *what, struct roger_err *err)
 {
 	const struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
 
-	if (there == expected)
-		return rg_doctor_report(doctor, &breach, ret_place, err, "%s", what);
-	return rg_doctor_report(doctor, &breach, ret_place, err, "%s: %lld; the journal has %lld",
-				what, (long long)there, (long long)expected);
+	return rg_doctor_report(doctor, &breach, NULL, err, "%s", what);
 }
 
 static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *err)
@@ -44,7 +40,7 @@ int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_log_file *messages = rg_doctor_messages(doctor);
 	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
-	int64_t end = rg_index_summing_end(doctor->summing);
+	int64_t end = rg_index_checking_end(doctor->checking);
 
 	doctor->index_end = end;
 	if ((uint64_t)end <= messages->size)
@@ -56,35 +52,39 @@ int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err)
 				(long long)(end - (int64_t)messages->size));
 }
 
-static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index,
-		   const struct rg_message_sums *journal, struct roger_err *err)
+static int compare(struct rg_doctor *doctor, const struct rg_index_sums *index,
+		   struct roger_err *err)
 {
-	size_t i;
-	int r = ROGER_OK;
+	const int64_t *journal = doctor->at_index.all;
+	char what[160];
+	int i, r = ROGER_OK;
 
-	for (i = 0; i < RG_MESSAGE_SUMS && r == ROGER_OK; i++)
-		if (index->all[i] != journal->all[i])
-			r = report_index(doctor, rg_message_sum_names[i], index->all[i],
-					 journal->all[i], NULL, err);
+	for (i = 0; i < RG_RULES && r == ROGER_OK; i++) {
+		if (index->all[i] == journal[i])
+			continue;
+		snprintf(what, sizeof what, "%s: %lld; the journal has %lld", rg_index_rule(i),
+			 (long long)index->all[i], (long long)journal[i]);
+		r = report_index(doctor, i == RG_RULE_STATES ? rg_index_rule(i) : what, err);
+	}
 	return r;
 }
 
 static int report_table(struct rg_doctor *doctor, const struct rg_table_sums *table,
 			struct roger_err *err)
 {
-	const struct rg_message_sums *journal = &doctor->at_index;
+	const int64_t messages = doctor->at_index.all[RG_RULE_MESSAGES];
 	struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
 
 	breach.file = doctor->engine->workspace->config->database_file;
 	if (table->damaged)
 		return rg_doctor_report(doctor, &breach, NULL, err, "it cannot be read");
-	if (!table->done || table->offset != journal->offset)
+	if (!table->done || table->offset != doctor->at_index.offset)
 		return ROGER_OK;
-	if (table->messages != journal->messages)
+	if (table->messages != messages)
 		return rg_doctor_report(doctor, &breach, NULL, err,
 					"rows of messages: %lld; the journal has %lld",
-					(long long)table->messages, (long long)journal->messages);
-	if (table->rows != journal->rows)
+					(long long)table->messages, (long long)messages);
+	if (table->rows != doctor->rows)
 		return rg_doctor_report(doctor, &breach, NULL, err,
 					"a row of messages differs from the journal");
 	return ROGER_OK;
@@ -93,22 +93,22 @@ static int report_table(struct rg_doctor *doctor, const struct rg_table_sums *ta
 int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 {
 	size_t first = doctor->breaches.count;
-	struct rg_message_sums index;
+	struct rg_index_sums index;
 	struct rg_table_sums table;
 	struct roger_err why = { 0 };
 	bool done;
 	int r;
 
-	r = rg_index_summed(doctor->summing, &index, &table, &done, &why);
+	r = rg_index_checked(doctor->checking, &index, &table, &done, &why);
 	if (r == ROGER_EDATA)
-		r = report_index(doctor, why.message, 0, 0, NULL, err);
+		r = report_index(doctor, why.message, err);
 	else if (r < 0 && err)
 		*err = why;
 	else if (r == ROGER_OK && done && doctor->at_index.offset == index.offset)
-		r = compare(doctor, &index, &doctor->at_index, err);
+		r = compare(doctor, &index, err);
 	if (r == ROGER_OK)
 		r = report_table(doctor, &table, err);
-	doctor->summing = rg_index_summing_free(doctor->summing);
+	doctor->checking = rg_index_checking_free(doctor->checking);
 	return r < 0 || first == doctor->breaches.count ? r : mend_index(doctor, first, err);
 }
 
@@ -134,7 +134,7 @@ static bool counters_behind(const struct rg_doctor *doctor, const struct rg_sequ
 	size_t i = 0;
 
 	for (i = 0; i < state->counter_count; i++) {
-		agent = rg_message_history_agent(&doctor->messages, state->counters[i].agent);
+		agent = rg_message_rules_agent(&doctor->messages, state->counters[i].agent);
 		if (agent && agent->epoch == state->epoch && agent->seq > state->counters[i].seq)
 			return true;
 	}
@@ -147,8 +147,8 @@ static bool seen_behind(const struct rg_doctor *doctor, const struct rg_sequence
 	size_t i;
 
 	for (i = 0; i < state->seen_count; i++) {
-		seen = rg_message_history_seen(&doctor->messages, state->seen[i].reader,
-					       state->seen[i].sender);
+		seen = rg_message_rules_seen(&doctor->messages, state->seen[i].reader,
+					     state->seen[i].sender);
 		if (seen && seen->epoch == state->epoch && seen->seq > state->seen[i].seq)
 			return true;
 	}
@@ -164,7 +164,7 @@ static bool lacks_some(const struct rg_doctor *doctor, const struct rg_sequence 
 
 	while ((agent = rg_table_next(&doctor->messages.agents, &i)))
 		counters += agent->seq && agent->epoch == state->epoch;
-	for (i = 0; (seen = rg_table_next(&doctor->messages.seen, &i));)
+	for (i = 0; (seen = rg_table_next(&doctor->messages.seen.pairs, &i));)
 		pairs += seen->epoch == state->epoch;
 	return counters > state->counter_count || pairs > state->seen_count;
 }
@@ -259,8 +259,7 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 	r = rg_kind_read(RG_LOG_ARCHIVE, walk->line.text, walk->scratch, &record, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	if (r == ROGER_OK &&
-	    rg_message_text(&doctor->messages.scratch, &record.message) == archived->text)
+	if (r == ROGER_OK && rg_message_text(&doctor->text, &record.message) == archived->text)
 		return ROGER_OK;
 	return rg_doctor_report(doctor, &breach, NULL, err, "not the message that was archived");
 }
@@ -379,7 +378,7 @@ static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
 
 	while (r == ROGER_OK && store->ops->next_figure(store, &i, &named)) {
 		name = (struct roger_str){ named.name, named.length };
-		agent = rg_message_history_agent(&doctor->messages, name);
+		agent = rg_message_rules_agent(&doctor->messages, name);
 		if (agent)
 			r = check_agent(doctor, name, &named.figure, agent, err);
 		if (agent && doctor->wish->fix)

@@ -136,7 +136,7 @@ static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, str
 				  config->metadata_chars_max, err);
 }
 
-static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk,
+static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t text,
 			 struct roger_err *err)
 {
 	struct rg_doctor_archived *archived;
@@ -148,7 +148,7 @@ static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk,
 	archived = rg_table_put(&doctor->archived, hash, &fresh);
 	if (!archived)
 		return rg_fail_memory(err);
-	archived->text = rg_message_text(&doctor->messages.scratch, walk->message);
+	archived->text = text;
 	archived->offset = walk->line.offset;
 	archived->line = walk->number;
 	return ROGER_OK;
@@ -169,37 +169,71 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct roger_message *message = walk->message;
-	struct rg_message_step step;
+	const struct rg_message_before *before = &walk->before;
+	const uint64_t text = rg_message_text(&doctor->text, message);
+	unsigned faults;
 	int r;
 
 	doctor->reply->messages++;
-	r = rg_message_history_take(&doctor->messages, message, walk->number, walk->own, &step,
-				    err);
-	if (r == ROGER_OK && step.faults)
+	if (doctor->text.failed)
+		return rg_fail_memory(err);
+	if (!before->archived)
+		walk->known->row = rg_message_row(text, message);
+	r = rg_message_rules_take(&doctor->messages, before, message, walk->own, &faults, err);
+	if (r == ROGER_OK && faults)
 		r = report_faults(doctor, walk, ROGER_BREACH_MESSAGE, "message ", message->id,
-				  step.faults, RG_MESSAGE_ODD, rg_message_fault_texts, err);
-	if (r == ROGER_OK && step.added && !message->archived_at_ms)
-		r = count_message(doctor, walk, 1, err);
-	if (r == ROGER_OK && step.left)
-		r = count_message(doctor, walk, -1, err);
-	if (r == ROGER_OK && step.added)
+				  faults, RG_MESSAGE_ODD, rg_message_fault_texts, err);
+	/* It is there now, or no longer. */
+	if (r == ROGER_OK && !before->known != (message->archived_at_ms > 0) && !before->archived)
+		r = count_message(doctor, walk, before->known ? -1 : 1, err);
+	if (r == ROGER_OK && !before->known)
 		r = check_sizes(doctor, walk, err);
 	if (r == ROGER_OK && message->archived_at_ms)
-		r = note_archived(doctor, walk, err);
+		r = note_archived(doctor, walk, text, err);
 	return r == ROGER_OK ? note_key(doctor, walk, err) : r;
 }
 
-/* At the index's end, keep the journal's sums for the comparison. */
-static void note_sums(struct rg_doctor *doctor, const struct rg_walk *walk)
+/* Where the index ends: what it must hold. */
+static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 {
-	struct rg_message_sums *sums = &doctor->messages.sums;
+	const struct rg_message_rules *rules = &doctor->messages;
+	int64_t *sums = doctor->at_index.all;
+	const struct rg_walk_message *known;
+	uint64_t states = 0, rows = 0;
+	int64_t archived = 0;
+	size_t i = 0;
 
-	sums->lines = walk->number;
-	sums->offset = (int64_t)walk->lines.at;
-	sums->strays +=
-		!walk->message && (walk->line.too_long || !rg_line_is_torn(walk->line.text));
-	if (sums->offset == doctor->index_end)
-		doctor->at_index = *sums;
+	while ((known = rg_table_next(&walk->messages.table, &i))) {
+		states += rg_index_state(known->id, known->line, known->archived ? 0 : known->last,
+					 known->read);
+		rows += known->archived ? 0 : (uint64_t)known->row;
+		archived += known->archived;
+	}
+	doctor->at_index.offset = doctor->index_end;
+	doctor->rows = (int64_t)rows;
+	sums[RG_RULE_LINES] = walk->number;
+	sums[RG_RULE_STRAYS] = doctor->strays;
+	sums[RG_RULE_MESSAGES] = (int64_t)walk->messages.table.count - archived;
+	sums[RG_RULE_KEYS] = rules->keys;
+	sums[RG_RULE_REPLIES] = rules->replies;
+	sums[RG_RULE_SEEN] = (int64_t)rules->seen.pairs.count + rules->seen.numbers;
+	sums[RG_RULE_EDGES] = (int64_t)rules->edges.pairs.count + rules->edges.numbers;
+	sums[RG_RULE_STATES] = (int64_t)states;
+}
+
+/* What documents of runs refer to. */
+static void look_up_wanted(struct rg_doctor *doctor, const struct rg_walk *walk)
+{
+	const struct rg_walk_message *known;
+	struct rg_wanted *wanted;
+	size_t i;
+
+	for (i = 0; i < doctor->wish->wanted_count; i++) {
+		wanted = &doctor->wish->wanted[i];
+		known = rg_walk_find(walk, wanted->id);
+		wanted->found = known != NULL;
+		wanted->read = known && known->read;
+	}
 }
 
 /* ------------------------------------------------------------------ logs -- */
@@ -331,8 +365,12 @@ static int take_line(void *context, struct rg_walk *walk, struct roger_err *err)
 		r = take_entry(doctor, walk, err);
 	if (walk->message)
 		r = take_message(doctor, walk, err);
-	if (walk->file->log == RG_LOG_MESSAGES)
-		note_sums(doctor, walk);
+	if (walk->file->log != RG_LOG_MESSAGES)
+		return r;
+	doctor->strays +=
+		!walk->message && (walk->line.too_long || !rg_line_is_torn(walk->line.text));
+	if ((int64_t)walk->lines.at == doctor->index_end)
+		add_up(doctor, walk);
 	return r;
 }
 
@@ -342,6 +380,8 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 
 	(void)err;
 	doctor->reply->bytes += (int64_t)walk->lines.at;
+	if (walk->file->log == RG_LOG_MESSAGES)
+		look_up_wanted(doctor, walk);
 	return ROGER_OK;
 }
 
@@ -388,28 +428,20 @@ static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err
 	return r;
 }
 
-/* Those that are there again were reported with their lines. */
 int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_PLACE, .severity = ROGER_DAMAGE };
-	const struct roger_damage *damage;
+	const struct roger_damage *removed;
 	struct roger_damage_list damages;
-	size_t i, k;
+	size_t i = 0;
 	int r = rg_engine_find_removed(doctor->engine, err);
 
 	if (r == ROGER_OK)
 		r = rg_engine_damages(doctor->engine, doctor->arena, &damages, err);
-	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
-		damage = &damages.items[i];
-		for (k = 0; k < doctor->journals.count; k++)
-			if (doctor->journals.items[k].inode &&
-			    rg_str_equal(doctor->journals.items[k].shown, damage->file))
-				break;
-		if (k < doctor->journals.count || damage->kind != ROGER_DAMAGE_REMOVED ||
-		    damage->accepted_at_ms)
-			continue;
-		breach.file = damage->file;
-		r = rg_doctor_report(doctor, &breach, NULL, err, "%s", rg_damage_words(damage));
+	while (r == ROGER_OK &&
+	       (removed = rg_damage_next_removed(&damages, &doctor->journals, &i))) {
+		breach.file = removed->file;
+		r = rg_doctor_report(doctor, &breach, NULL, err, "%s", rg_damage_words(removed));
 	}
 	return r;
 }
@@ -529,9 +561,6 @@ int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err)
 {
 	int r;
 
-	/* Reserve space for an estimated number of lines. */
-	if (!rg_table_reserve(&doctor->messages.messages, rg_doctor_messages(doctor)->end / 512))
-		return rg_fail_memory(err);
 	r = take_journals(doctor, true, err);
 	if (r == ROGER_OK)
 		r = take_journals(doctor, false, err);

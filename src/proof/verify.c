@@ -75,32 +75,13 @@ static int note_journal(void *context, struct rg_walk *walk, struct roger_err *e
 	return ROGER_OK;
 }
 
-/* Files that are gone and were recorded; those that are there again were reported with their lines.
- */
-static int report_removed(struct check *check, const struct roger_journal *rows, size_t count,
-			  struct roger_err *err)
-{
-	const struct roger_damage *damage;
-	size_t i, k;
-	int r = ROGER_OK;
-
-	for (i = 0; r == ROGER_OK && i < check->judge.damages.count; i++) {
-		damage = &check->judge.damages.items[i];
-		for (k = 0; k < count && !rg_str_equal(rows[k].file, damage->file); k++)
-			continue;
-		if (k == count && damage->kind == ROGER_DAMAGE_REMOVED && !damage->accepted_at_ms)
-			r = add_finding(check, damage->file, ROGER_MISSING, 0, 0,
-					rg_damage_words(damage), err);
-	}
-	return r;
-}
-
 static int check_all(struct check *check, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = {
 		.name = "verify", .found = take_found, .end = note_journal, .unread = take_unread
 	};
 	struct rg_log_files journals;
+	const struct roger_damage *removed;
 	struct roger_journal *rows;
 	size_t count = 0, i;
 	uint64_t end;
@@ -128,8 +109,11 @@ static int check_all(struct check *check, struct roger_err *err)
 		count += r == ROGER_OK && there;
 	}
 	check->journal = NULL;
-	if (r == ROGER_OK)
-		r = report_removed(check, rows, count, err);
+	i = 0;
+	while (r == ROGER_OK &&
+	       (removed = rg_damage_next_removed(&check->judge.damages, &journals, &i)))
+		r = add_finding(check, removed->file, ROGER_MISSING, 0, 0, rg_damage_words(removed),
+				err);
 	check->reply.journals = (struct roger_journal_list){ rows, count };
 	check->reply.findings =
 		(struct roger_finding_list){ check->findings.items, check->findings.count };

@@ -6,7 +6,8 @@
 #include "facts/damage.h"
 #include "store/decoder.h"
 
-enum { TELL_LINES = 8192 };
+/* BYTES_EACH: a guess of what a message takes, so that the table of messages seldom grows. */
+enum { TELL_LINES = 8192, BYTES_EACH = 400 };
 
 /* -------------------------------------------------------------- journals -- */
 
@@ -93,31 +94,20 @@ static int decode_message(struct rg_walk *walk, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* ---------------------------------------------------------- first lines -- */
+/* -------------------------------------------------------------- messages -- */
 
-/* The first line of a message. */
-struct first_line {
-	uint64_t id;   /* hash of its id */
-	uint64_t hash; /* of what it says */
-	int64_t line;
-	uint64_t offset, length;
-};
-
-static int begin_firsts(struct rg_first_lines *firsts, struct roger_err *err)
+static uint64_t hash_of(const struct rg_walk *walk, struct roger_str id)
 {
-	rg_table_init(&firsts->lines, sizeof(struct first_line));
-	rg_table_init(&firsts->told, sizeof(uint64_t));
-	return rg_random(&firsts->key, sizeof firsts->key, err);
+	return rg_hash(walk->messages.key, id.data, id.length);
 }
 
-static void end_firsts(struct rg_first_lines *firsts)
+const struct rg_walk_message *rg_walk_find(const struct rg_walk *walk, struct roger_str id)
 {
-	rg_table_deinit(&firsts->lines);
-	rg_table_deinit(&firsts->told);
+	return rg_table_find(&walk->messages.table, hash_of(walk, id));
 }
 
 /* The first member that it rewrites and no line before it did; NULL: none. */
-static const char *first_untold(struct rg_first_lines *firsts, uint64_t id,
+static const char *first_untold(struct rg_walk_messages *messages, uint64_t id,
 				const struct rg_rewrites *rewrites)
 {
 	const char *member = NULL;
@@ -128,14 +118,14 @@ static const char *first_untold(struct rg_first_lines *firsts, uint64_t id,
 	for (i = 0; i < rewrites->count; i++) {
 		hash = rg_hash(rewrites->items[i].value ^ id, rewrites->items[i].member,
 			       strlen(rewrites->items[i].member));
-		if (rg_table_put(&firsts->told, hash, &fresh) && fresh && !member)
+		if (rg_table_put(&messages->told, hash, &fresh) && fresh && !member)
 			member = rewrites->items[i].member;
 	}
 	return member;
 }
 
-static int tell_rewrite(struct rg_walk *walk, const struct first_line *first, const char *member,
-			struct roger_err *err)
+static int tell_rewrite(struct rg_walk *walk, const struct rg_walk_message *first,
+			const char *member, struct roger_err *err)
 {
 	const enum roger_finding_kind kind = rg_judge_rewrite(walk->judge, walk);
 	char what[200];
@@ -149,41 +139,64 @@ static int tell_rewrite(struct rg_walk *walk, const struct first_line *first, co
 }
 
 /* What the message is the first line says; of this one only its state counts. */
-static int follow_first(struct rg_walk *walk, const struct first_line *first, struct roger_err *err)
+static int follow_first(struct rg_walk *walk, const struct rg_walk_message *first,
+			struct roger_err *err)
 {
 	struct rg_rewrites rewrites;
 	const char *member;
 	int r;
 
-	r = rg_later_read(walk->engine->store, walk->firsts.key,
+	r = rg_later_read(walk->engine->store, walk->messages.key,
 			  (struct rg_place){ first->offset, first->length },
 			  (struct rg_place){ walk->line.offset, walk->line.length }, walk->scratch,
 			  &walk->followed, &rewrites, err);
 	if (r < 0)
 		return r;
 	walk->message = &walk->followed;
-	member = first_untold(&walk->firsts, first->id, &rewrites);
+	member = first_untold(&walk->messages, first->id, &rewrites);
 	return member ? tell_rewrite(walk, first, member, err) : ROGER_OK;
 }
 
-static int compare_with_first(struct rg_walk *walk, struct roger_err *err)
+/* Archived is final: later lines are history. */
+static void keep_state(struct rg_walk *walk, struct rg_walk_message *known)
+{
+	if (known->archived)
+		return;
+	known->last = (uint64_t)walk->number;
+	known->read = walk->message->read;
+	known->archived = walk->message->archived_at_ms > 0;
+	known->foreign = !walk->own;
+}
+
+static int keep_message(struct rg_walk *walk, struct roger_err *err)
 {
 	const struct roger_message *message = walk->message;
-	const uint64_t key = walk->firsts.key, hash = rg_message_hash(key, message);
-	struct first_line *first;
+	const uint64_t hash = rg_message_hash(walk->messages.key, message);
+	const bool answered = message->reply_to.length && rg_walk_find(walk, message->reply_to);
+	struct rg_walk_message *known;
 	bool fresh;
+	int r = ROGER_OK;
 
-	first = rg_table_put(&walk->firsts.lines,
-			     rg_hash(key, message->id.data, message->id.length), &fresh);
-	if (!first)
+	known = rg_table_put(&walk->messages.table, hash_of(walk, message->id), &fresh);
+	if (!known)
 		return rg_fail_memory(err);
-	if (!fresh)
-		return first->hash == hash ? ROGER_OK : follow_first(walk, first, err);
-	first->hash = hash;
-	first->line = walk->number;
-	first->offset = walk->line.offset;
-	first->length = walk->line.length;
-	return ROGER_OK;
+	walk->known = known;
+	walk->before = (struct rg_message_before){ .known = !fresh,
+						   .read = known->read,
+						   .archived = known->archived,
+						   .foreign = known->foreign,
+						   .answered = answered };
+	if (fresh) {
+		known->hash = hash;
+		known->line = (uint64_t)walk->number;
+		known->offset = walk->line.offset;
+		known->length = walk->line.length;
+	} else if (known->hash != hash) {
+		r = follow_first(walk, known, err);
+	}
+	if (r == ROGER_OK)
+		keep_state(walk, known);
+	return r;
 }
 
 /* Decode the line's entry, or say what is wrong with it. */
@@ -197,7 +210,7 @@ static int decode(struct rg_walk *walk, struct roger_err *err)
 
 	r = messages ? decode_message(walk, err) : ROGER_OK;
 	if (r < 0 || walk->message)
-		return r < 0 ? r : compare_with_first(walk, err);
+		return r < 0 ? r : keep_message(walk, err);
 	r = walk->line.too_long
 		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
 		    : rg_kind_read(walk->file->log, walk->line.text, walk->scratch, &walk->record,
@@ -301,15 +314,20 @@ static int walk_through(struct rg_engine *engine, const struct rg_log_file *file
 
 	rg_lines_init(&walk.lines, &bytes, 0, file->end);
 	rg_chain_check_init(&walk.chain, &bytes);
-	if (r == ROGER_OK)
-		r = begin_firsts(&walk.firsts, err);
-	if (r == ROGER_OK && judge && file->log == RG_LOG_MESSAGES)
-		r = rg_decoder_open(&bytes, 0, file->end, &walk.decoder, err);
+	rg_table_init(&walk.messages.table, sizeof(struct rg_walk_message));
+	rg_table_init(&walk.messages.told, sizeof(uint64_t));
+	if (r == ROGER_OK && judge && file->log == RG_LOG_MESSAGES) {
+		walk.messages.key = judge->key;
+		r = rg_table_reserve(&walk.messages.table, file->end / BYTES_EACH)
+			    ? rg_decoder_open(&bytes, 0, file->end, &walk.decoder, err)
+			    : rg_fail_memory(err);
+	}
 	if (r == ROGER_OK)
 		r = take_lines(&walk, err);
 	rg_lines_deinit(&walk.lines);
 	rg_chain_check_deinit(&walk.chain);
-	end_firsts(&walk.firsts);
+	rg_table_deinit(&walk.messages.table);
+	rg_table_deinit(&walk.messages.told);
 	rg_decoder_close(walk.decoder);
 	rg_arena_free(walk.scratch);
 	return r;

@@ -1,9 +1,9 @@
 #include "store/decoder.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "facts/message.h"
 
 /* The threads hand over blocks.  Less than AHEAD_BYTES is not worth starting a second thread. */
@@ -113,19 +113,6 @@ static void *read_ahead(void *context)
 	return NULL;
 }
 
-/* The second thread handles no signals: they are the caller's. */
-static bool start_thread(struct rg_decoder *decoder)
-{
-	sigset_t all, before;
-	bool started;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&decoder->thread, NULL, read_ahead, decoder) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
-}
-
 int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 		    struct rg_decoder **ret_decoder, struct roger_err *err)
 {
@@ -146,7 +133,8 @@ int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 	pthread_mutex_init(&decoder->mutex, NULL);
 	pthread_cond_init(&decoder->changed, NULL);
 	/* Without the second thread it works too, only slower. */
-	decoder->ahead = end - from > AHEAD_BYTES && start_thread(decoder);
+	decoder->ahead =
+		end - from > AHEAD_BYTES && rg_thread_start(&decoder->thread, read_ahead, decoder);
 	*ret_decoder = decoder;
 	return ROGER_OK;
 }

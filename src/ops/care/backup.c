@@ -87,32 +87,21 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_log_files *files = rg_arena_get(making->arena, sizeof *files);
 	struct roger_seal_reply seal = { .memory = making->arena };
-	struct rg_digests digests, sealed = { 0 };
-	struct rg_digest *items;
+	struct rg_digests digests;
 	struct roger_str kept;
 	size_t i;
 	int r = files ? ROGER_OK : rg_fail_memory(err);
 
 	if (r == ROGER_OK)
-		r = rg_engine_measure(making->roger->engine, making->arena, files, err);
+		r = rg_engine_measure(making->roger->engine, false, making->arena, files, err);
 	if (r == ROGER_OK)
 		r = rg_engine_digests_of(making->roger->engine, files, making->arena, &digests,
 					 err);
-	items = r < 0 ? NULL : rg_arena_get(making->arena, (digests.count + 1) * sizeof *items);
-	if (!items)
-		return r < 0 ? r : rg_fail_memory(err);
-	for (i = 0; i < digests.count && r == ROGER_OK; i++) {
-		const struct rg_log_file *file = &files->items[i];
-
-		if (!digests.items[i].there)
-			continue;
-		if (rg_kinds[file->log].chained || file->log == RG_LOG_ARCHIVE)
-			items[sealed.count++] = digests.items[i];
-		r = add_journal(making, file, &digests.items[i], err);
-	}
-	sealed.items = items;
+	for (i = 0; r == ROGER_OK && i < digests.count; i++)
+		if (digests.items[i].there)
+			r = add_journal(making, &files->items[i], &digests.items[i], err);
 	if (r == ROGER_OK)
-		r = rg_seal_make(making->roger, &sealed, runs, key, &seal, err);
+		r = rg_seal_make(making->roger, &digests, runs, key, &seal, err);
 	if (r < 0)
 		return r;
 	rg_record_encode(&rg_seal_reply_record, &seal, &text);

@@ -209,15 +209,6 @@ static int try_links(struct roger *roger, struct roger_doctor_reply *reply, stru
 	return r;
 }
 
-/* status knows of damage that is recorded; what cannot be was found all the same. */
-static void note_damage(struct roger *roger, struct rg_arena *arena)
-{
-	struct roger_verify_reply found = { .memory = arena };
-
-	if (rg_engine_verify(roger->engine, arena, &found, NULL) == ROGER_OK)
-		(void)!rg_engine_note_findings(roger->engine, &found, arena, NULL);
-}
-
 int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *request,
 		   struct roger_doctor_reply *reply, struct roger_err *err)
 {
@@ -225,6 +216,7 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 		.roger = roger, .reply = reply, .arena = reply->memory, .fix = request->fix
 	};
 	struct rg_doctor_wish wish = { .fix = request->fix };
+	struct roger_verify_reply found = { .memory = reply->memory };
 	int r;
 
 	/* Documents before the journal: what they speak of is in it by then. */
@@ -241,6 +233,6 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	if (r == ROGER_OK)
 		r = reply_breaches(&examining, err);
 	if (r == ROGER_OK && reply->damaged)
-		note_damage(roger, reply->memory);
+		(void)!rg_engine_find_damage(roger->engine, reply->memory, &found, NULL);
 	return r < 0 ? r : try_links(roger, reply, err);
 }

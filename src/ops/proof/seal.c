@@ -130,20 +130,21 @@ static int find_entries(const struct rg_digests *digests, const struct rg_run_te
 			struct roger_err *err)
 {
 	struct roger_seal_entry *entries;
-	size_t count, i;
+	size_t count = 0, journals, i;
 	int r = ROGER_OK;
 
 	entries = rg_arena_get(arena, (runs->count + digests->count) * sizeof *entries + 1);
 	if (!entries)
 		return rg_fail_memory(err);
-	for (count = 0; count < digests->count; count++)
-		entries[count] = entry_of(&digests->items[count]);
+	for (i = 0; i < digests->count; i++)
+		if (digests->items[i].there && digests->items[i].sealed)
+			entries[count++] = entry_of(&digests->items[i]);
+	journals = count;
 	for (i = 0; i < runs->count && r == ROGER_OK; i++)
 		if (!runs->items[i].trouble.length)
 			r = rg_seal_document(&runs->items[i], NULL, arena, &entries[count++], err);
-	if (count > digests->count)
-		qsort(entries + digests->count, count - digests->count, sizeof *entries,
-		      compare_files);
+	if (count > journals)
+		qsort(entries + journals, count - journals, sizeof *entries, compare_files);
 	*ret_entries = (struct roger_seal_entry_list){ entries, count };
 	return r;
 }
@@ -181,6 +182,7 @@ int rg_seal_make(struct roger *roger, const struct rg_digests *digests,
 int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
 		 struct roger_seal_reply *reply, struct roger_err *err)
 {
+	struct rg_log_files files;
 	struct rg_digests digests;
 	struct rg_run_texts runs;
 	struct rg_seal_key key;
@@ -192,6 +194,8 @@ int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
 	if (r == ROGER_OK)
 		r = rg_engine_runs(roger->engine, reply->memory, &runs, err);
 	if (r == ROGER_OK)
-		r = rg_engine_digests(roger->engine, NULL, 0, reply->memory, &digests, err);
+		r = rg_engine_measure(roger->engine, true, reply->memory, &files, err);
+	if (r == ROGER_OK)
+		r = rg_engine_digests_of(roger->engine, &files, reply->memory, &digests, err);
 	return r < 0 ? r : rg_seal_make(roger, &digests, &runs, &key, reply, err);
 }

@@ -10,9 +10,6 @@ int rg_verb_verify(struct roger *roger, const struct roger_verify_request *reque
 		return rg_fail_member(err, ROGER_EUSAGE, "key", "--key needs --seal");
 	if (request->cite.count && !request->seal.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "cite", "--cite needs --seal");
-	r = rg_engine_verify(roger->engine, reply->memory, reply, err);
-	/* What cannot be recorded was found all the same. */
-	if (r == ROGER_OK && reply->damaged)
-		(void)!rg_engine_note_findings(roger->engine, reply, reply->memory, NULL);
+	r = rg_engine_find_damage(roger->engine, reply->memory, reply, err);
 	return r < 0 || !request->seal.length ? r : rg_seal_check(roger, request, reply, err);
 }

@@ -676,7 +676,9 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	int r;
 
 	*judge = (struct rg_judge){ 0 };
-	r = damage_entries(engine, arena, &judge->damages, err);
+	r = rg_random(&judge->key, sizeof judge->key, err);
+	if (r == ROGER_OK)
+		r = damage_entries(engine, arena, &judge->damages, err);
 	if (r < 0)
 		return r;
 	judge->told = rg_arena_get(arena, judge->damages.count + 1);
@@ -833,6 +835,26 @@ const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_st
 	return NULL;
 }
 
+const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list *damages,
+						  const struct rg_log_files *there, size_t *i)
+{
+	const struct roger_damage *damage;
+	size_t k;
+
+	while (*i < damages->count) {
+		damage = &damages->items[(*i)++];
+		if (damage->kind != ROGER_DAMAGE_REMOVED || damage->accepted_at_ms)
+			continue;
+		for (k = 0; k < there->count; k++)
+			if (there->items[k].inode &&
+			    rg_str_equal(there->items[k].shown, damage->file))
+				break;
+		if (k == there->count)
+			return damage;
+	}
+	return NULL;
+}
+
 /* -------------------------------------------------------------- accepting -- */
 
 static bool is_meant(const struct roger_damage *accepted, struct roger_str file, int64_t line)
@@ -878,9 +900,8 @@ static bool is_damage(const struct roger_finding *finding)
 	       finding->kind == ROGER_REWRITTEN;
 }
 
-/* So that status knows, too. */
-int rg_engine_note_findings(struct rg_engine *engine, const struct roger_verify_reply *found,
-			    struct rg_arena *arena, struct roger_err *err)
+static int note_findings(struct rg_engine *engine, const struct roger_verify_reply *found,
+			 struct rg_arena *arena, struct roger_err *err)
 {
 	struct list places = { .arena = arena };
 	struct roger_damage damage;
@@ -902,6 +923,16 @@ int rg_engine_note_findings(struct rg_engine *engine, const struct roger_verify_
 	r = note_places(engine, arena, &places, err);
 	rg_engine_records_end(engine);
 	(void)rg_engine_count_damages(engine);
+	return r;
+}
+
+int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
+			  struct roger_verify_reply *ret_reply, struct roger_err *err)
+{
+	int r = rg_engine_verify(engine, arena, ret_reply, err);
+
+	if (r == ROGER_OK && ret_reply->damaged)
+		(void)!note_findings(engine, ret_reply, arena, NULL);
 	return r;
 }
 

@@ -1,0 +1,82 @@
+/*
+ * message_rules - what a line of a journal may say of its message.
+ *
+ * Lines are judged in order, by what those before say: what was read stays read, what
+ * was archived is final, a sender's numbers rise (except over an edge, which has its
+ * own).  Pure rules over 64-bit hashes; who reads the journal keeps the messages.
+ */
+#ifndef RG_MESSAGE_RULES_H
+#define RG_MESSAGE_RULES_H
+
+#include "base/table.h"
+
+/* What is wrong with a line; several may apply. */
+enum rg_message_fault {
+	RG_MESSAGE_UNREAD_AGAIN = 1 << 0,
+	RG_MESSAGE_AFTER_ARCHIVE = 1 << 1,
+	RG_MESSAGE_NUMBER_BACK = 1 << 2,
+	RG_MESSAGE_EPOCH_BACK = 1 << 3,
+	RG_MESSAGE_READ_WHEN = 1 << 4,
+	/* Odd, but not an error: */
+	RG_MESSAGE_READ_EARLY = 1 << 5,
+	RG_MESSAGE_ANSWERS_NONE = 1 << 6,
+};
+enum { RG_MESSAGE_FAULTS = 7, RG_MESSAGE_ODD = RG_MESSAGE_READ_EARLY | RG_MESSAGE_ANSWERS_NONE };
+
+/* Descriptions of the faults, in the order of the enum. */
+extern const char *const rg_message_fault_texts[];
+
+/* What the lines before say of a line's message. */
+struct rg_message_before {
+	bool known;
+	bool read, archived;
+	bool foreign;  /* another program wrote the last one */
+	bool answered; /* they have the message that it answers */
+};
+
+/* The counters of an agent. */
+struct rg_message_agent {
+	uint64_t hash;
+	int64_t epoch, seq;	    /* last number it used */
+	uint64_t same_send;	    /* identifies the messages of one send */
+	uint64_t to_first, to_last; /* recipients of that number */
+	int64_t unread;
+};
+
+/* The number that a reader accepted from a sender. */
+struct rg_message_seen {
+	uint64_t hash;
+	int64_t epoch, seq;
+};
+
+/* Of all pairs of reader and sender, and these numbers added up. */
+struct rg_message_marks {
+	struct rg_table pairs;
+	int64_t numbers;
+};
+
+struct rg_message_rules {
+	struct rg_table agents;
+	struct rg_message_marks seen, edges;
+	int64_t keys, replies; /* messages that have a key, that answer one */
+	int64_t epoch;	       /* highest one that roger wrote */
+};
+
+void rg_message_rules_init(struct rg_message_rules *rules);
+void rg_message_rules_deinit(struct rg_message_rules *rules);
+
+/* Judge a line's message.  own: roger wrote the line; a foreign line is data, and its faults are
+ * not roger's.  *ret_faults: of enum rg_message_fault. */
+RG_CHECKED int rg_message_rules_take(struct rg_message_rules *rules,
+				     const struct rg_message_before *before,
+				     const struct roger_message *message, bool own,
+				     unsigned *ret_faults, struct roger_err *err);
+
+/* NULL: this name never sent or received. */
+const struct rg_message_agent *rg_message_rules_agent(const struct rg_message_rules *rules,
+						      struct roger_str name);
+const struct rg_message_seen *rg_message_rules_seen(const struct rg_message_rules *rules,
+						    struct roger_str reader,
+						    struct roger_str sender);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * What doctor compares: what the tables hold by sentences and SELECTs, on a connection
+ * and a thread of their own.
+ */
+#include "index/index_db.h"
+
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "base/thread.h"
+
+/* How many rows one of the two has and the other one lacks. */
+#define DIFFERENT(these, those)                                                                    \
+	"WITH a AS MATERIALIZED (" these "), b AS MATERIALIZED (" those ")"                        \
+	" SELECT (SELECT count(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b))"                  \
+	" + (SELECT count(*) FROM (SELECT * FROM b EXCEPT SELECT * FROM a))"
+
+/* A sentence, and what the journal gives, too; of the last three that is 0.  sum() fails on
+ * overflow; numbers stay far below that. */
+static const struct {
+	const char *what, *select;
+} rules[RG_RULES] = {
+	{ "lines read", "SELECT lines FROM progress" },
+	{ "lines that are no messages", "SELECT strays FROM progress" },
+	{ "rows of messages", "SELECT count(*) FROM messages" },
+	{ "rows of keys", "SELECT count(*) FROM keys" },
+	{ "rows of replies", "SELECT count(*) FROM replies" },
+	{ "rows and numbers of last_seen", "SELECT coalesce(sum(seq + 1), 0) FROM last_seen" },
+	{ "rows and numbers of edges", "SELECT coalesce(sum(seq + 1), 0) FROM edges" },
+	/* Added up by read_states(). */
+	{ "a message has another line or state than in the journal", NULL },
+	{ "mailboxes that lack unread messages, or have others",
+	  DIFFERENT(
+		  "SELECT agent, count(*), sum(position) FROM mailbox GROUP BY agent",
+		  "SELECT to_phase, sum(n), sum(p) FROM (SELECT to_phase, count(*) n, "
+		  "sum(position) p"
+		  " FROM messages WHERE read = 0 GROUP BY issue_id, to_phase) GROUP BY to_phase") },
+	{ "agents whose messages are counted otherwise",
+	  DIFFERENT("SELECT name, sent, received, unread FROM agents",
+		    "SELECT name, sum(s), sum(r), sum(u) FROM (SELECT from_phase name, count(*) s,"
+		    " 0 r, 0 u FROM messages GROUP BY from_phase"
+		    " UNION ALL SELECT to_phase, 0, count(*), 0 FROM messages GROUP BY to_phase"
+		    " UNION ALL SELECT from_phase, count(*), 0, 0 FROM archived GROUP BY from_phase"
+		    " UNION ALL SELECT to_phase, 0, count(*), 0 FROM archived GROUP BY to_phase"
+		    " UNION ALL SELECT agent, 0, 0, count(*) FROM mailbox GROUP BY agent)"
+		    " GROUP BY name") },
+	{ "issues whose messages are counted otherwise",
+	  DIFFERENT(
+		  "SELECT issue_id, context + result + decision + data n FROM issues WHERE n <> 0",
+		  "SELECT issue_id, count(*) FROM messages GROUP BY issue_id") },
+};
+
+struct rg_index_checking {
+	struct rg_index *index;
+	sqlite3 *db;
+	struct rg_index_vfs vfs;
+	struct rg_index_sums sums;
+	struct rg_table_sums table;
+	uint64_t key;
+	bool valid; /* of this version and boot */
+	int result;
+	bool threaded;
+	int code; /* SQLite's code if it failed */
+	pthread_t thread;
+};
+
+const char *rg_index_rule(enum rg_index_rule rule)
+{
+	return rules[rule].what;
+}
+
+static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
+{
+	return sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK ? ROGER_OK : ROGER_EIO;
+}
+
+static int read_progress(struct rg_index_checking *checking)
+{
+	sqlite3_stmt *get;
+	int step, r;
+
+	r = prepare(checking->db, "SELECT offset, version FROM progress", &get);
+	if (r < 0)
+		return r;
+	step = sqlite3_step(get);
+	checking->valid = step == SQLITE_ROW && sqlite3_column_int(get, 1) == RG_INDEX_VERSION;
+	checking->sums.offset = sqlite3_column_int64(get, 0);
+	sqlite3_finalize(get);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
+}
+
+static int read_states(struct rg_index_checking *checking)
+{
+	uint64_t sum = 0;
+	sqlite3_stmt *get;
+	int step, r;
+
+	r = prepare(checking->db,
+		    "SELECT id, m.position, coalesce(line, m.position), read FROM messages m"
+		    " LEFT JOIN changed c ON c.position = m.position"
+		    " UNION ALL SELECT id, position, 0, read FROM archived",
+		    &get);
+	if (r < 0)
+		return r;
+	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
+		const struct roger_str id = rg_index_column(get, 0);
+
+		sum += rg_index_state(rg_hash(checking->key, id.data, id.length),
+				      sqlite3_column_int64(get, 1), sqlite3_column_int64(get, 2),
+				      sqlite3_column_int(get, 3));
+	}
+	sqlite3_finalize(get);
+	checking->sums.all[RG_RULE_STATES] = (int64_t)sum;
+	return step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
+}
+
+static int read_rules(struct rg_index_checking *checking)
+{
+	sqlite3_stmt *get;
+	int i, step, r = ROGER_OK;
+
+	for (i = 0; i < RG_RULES && r == ROGER_OK; i++) {
+		if (!rules[i].select)
+			continue;
+		r = prepare(checking->db, rules[i].select, &get);
+		if (r < 0)
+			return r;
+		step = sqlite3_step(get);
+		checking->sums.all[i] = sqlite3_column_int64(get, 0);
+		sqlite3_finalize(get);
+		r = step == SQLITE_ROW ? ROGER_OK : ROGER_EIO;
+	}
+	return r == ROGER_OK ? read_states(checking) : r;
+}
+
+/* Ends the transaction, too, so that writers wait no longer than needed. */
+static void *check(void *context)
+{
+	struct rg_index_checking *checking = context;
+
+	if (checking->result == ROGER_OK && checking->valid)
+		checking->result = read_rules(checking);
+	checking->code = sqlite3_errcode(checking->db);
+	sqlite3_exec(checking->db, "ROLLBACK", NULL, NULL, NULL);
+	rg_index_seed_check(checking->index, &checking->table);
+	return NULL;
+}
+
+static int begin(struct rg_index_checking *checking, const struct rg_index *index)
+{
+	rg_index_vfs_init(&checking->vfs);
+	rg_index_file_settings(index, &checking->vfs, false);
+	if (rg_index_vfs_open(&checking->vfs, index->path,
+			      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+			      &checking->db) != SQLITE_OK)
+		return ROGER_EIO;
+	sqlite3_busy_timeout(checking->db, 1000);
+	rg_index_distrust(checking->db);
+	if (sqlite3_exec(checking->db,
+			 "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; BEGIN", NULL, NULL,
+			 NULL) != SQLITE_OK)
+		return ROGER_EIO;
+	return read_progress(checking);
+}
+
+int rg_index_check(struct rg_index *index, uint64_t key, struct rg_index_checking **ret_checking,
+		   struct roger_err *err)
+{
+	struct rg_index_checking *checking = calloc(1, sizeof *checking);
+	uint64_t inode;
+
+	if (!checking)
+		return rg_fail_memory(err);
+	checking->index = index;
+	checking->key = key;
+	checking->result = rg_index_file_find(index, index->name, &inode, NULL);
+	if (checking->result == ROGER_OK)
+		checking->result = inode ? rg_index_file_recent(index, err) : ROGER_EIO;
+	if (checking->result == ROGER_OK)
+		checking->result = begin(checking, index);
+	checking->threaded = checking->result == ROGER_OK && checking->valid &&
+			     rg_thread_start(&checking->thread, check, checking);
+	/* Without the second thread it works too, only slower. */
+	if (!checking->threaded)
+		check(checking);
+	*ret_checking = checking;
+	return ROGER_OK;
+}
+
+static void join(struct rg_index_checking *checking)
+{
+	if (checking->threaded)
+		pthread_join(checking->thread, NULL);
+	checking->threaded = false;
+}
+
+struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *checking)
+{
+	if (!checking)
+		return NULL;
+	if (checking->threaded)
+		sqlite3_interrupt(checking->db);
+	join(checking);
+	sqlite3_close_v2(checking->db);
+	rg_index_vfs_deinit(&checking->vfs);
+	free(checking);
+	return NULL;
+}
+
+int64_t rg_index_checking_end(const struct rg_index_checking *checking)
+{
+	return checking->valid ? checking->sums.offset : 0;
+}
+
+int rg_index_checked(struct rg_index_checking *checking, struct rg_index_sums *ret_sums,
+		     struct rg_table_sums *ret_table, bool *ret_done, struct roger_err *err)
+{
+	join(checking);
+	*ret_done = checking->result == ROGER_OK && checking->valid;
+	*ret_sums = checking->sums;
+	*ret_table = checking->table;
+	if (checking->result == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (checking->result < 0 && rg_index_means_damage(checking->code))
+		return rg_fail(err, ROGER_EDATA, 0, "it cannot be read: %s",
+			       sqlite3_errstr(checking->code));
+	return ROGER_OK;
+}

@@ -1,0 +1,178 @@
+/*
+ * What doctor says of the index: whatever is changed in a table that decides, with
+ * sums that fit, is told by the rule that it breaks, and --fix mends it; a sound
+ * index, of messages in every state, breaks none.
+ */
+#include "place.h"
+
+#include "index/index_vfs.h"
+
+static struct rg_index_vfs vfs;
+
+static void change(const struct place *place, const char *sql)
+{
+	static char recent[sizeof place->index + 16];
+	sqlite3 *db = NULL;
+
+	rg_index_vfs_deinit(&vfs);
+	rg_index_vfs_init(&vfs);
+	snprintf(recent, sizeof recent, "%s-recent", place->index);
+	vfs.recent = recent;
+	assert_int_equal(rg_index_vfs_open(&vfs, place->index, SQLITE_OPEN_READWRITE, &db),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_true(sqlite3_total_changes(db) > 0);
+	sqlite3_close(db);
+}
+
+/* The rules of the index that are broken, joined. */
+static void ask_doctor(const struct place *place, bool fix, char *to, size_t size)
+{
+	const struct roger_doctor_request request = { .fix = fix };
+	struct roger *roger = place_open(place);
+	struct roger_doctor_reply reply;
+	const struct roger_breach *breach;
+	struct roger_err err;
+	size_t i, used = 0;
+
+	if (roger_doctor(roger, &request, &reply, &err) < 0)
+		fail_msg("doctor: %s", err.message);
+	to[0] = '\0';
+	for (i = 0; i < reply.breaches.count; i++) {
+		breach = &reply.breaches.items[i];
+		assert_int_equal(breach->kind, ROGER_BREACH_INDEX);
+		assert_int_equal(breach->severity, ROGER_REPAIRABLE);
+		used += (size_t)snprintf(to + used, size - used, "%s;", breach->what.data);
+	}
+	roger_reply_free(&reply);
+	roger_close(roger);
+}
+
+static void read_some(struct roger *roger)
+{
+	const struct roger_inbox_request request = { .agent = str("bob"), .limit = 2 };
+	const struct roger_archive_request archive = { .issue = str("old") };
+	struct roger_archive_reply archived;
+	struct roger_inbox_reply received;
+
+	assert_int_equal(roger_receive(roger, &request, &received, NULL), ROGER_OK);
+	roger_reply_free(&received);
+	assert_int_equal(roger_archive(roger, &archive, &archived, NULL), ROGER_OK);
+	assert_true(archived.archived > 0);
+	roger_reply_free(&archived);
+}
+
+/* Unread, read, archived; with keys, answered. */
+static void fill(struct place *place)
+{
+	struct roger_empty_request request = { 0 };
+	struct roger_rebuild_reply reply;
+	struct roger *roger;
+	char id[64];
+
+	place_make(place);
+	place_configure(place, "activity:\n  own: false\n");
+	roger = place_open(place);
+	assert_int_equal(place_send(roger, "ann", "bob", "old", "one", "a:b:c", id), ROGER_OK);
+	assert_int_equal(place_send(roger, "ann", "bob", "new", "two", "", NULL), ROGER_OK);
+	assert_int_equal(place_send(roger, "bob", "ann", "new", "three", "", NULL), ROGER_OK);
+	assert_int_equal(place_send(roger, "eve", "bob", "new", "four", "a:b:d", NULL), ROGER_OK);
+	read_some(roger);
+	assert_int_equal(roger_rebuild(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	roger_close(roger);
+}
+
+static void each_rule_is_told(void **state)
+{
+	static const struct {
+		const char *sql, *told;
+	} changes[] = {
+		{ "UPDATE progress SET lines = lines + 1", "lines read: 8; the journal has 7;" },
+		{ "UPDATE progress SET strays = 1",
+		  "lines that are no messages: 1; the journal has 0;" },
+		{ "DELETE FROM keys WHERE key = 'a:b:d'", "rows of keys: 1; the journal has 2;" },
+		{ "INSERT INTO replies VALUES ('a', 'b', 1)",
+		  "rows of replies: 1; the journal has 0;" },
+		{ "UPDATE last_seen SET seq = seq + 1",
+		  "rows and numbers of last_seen: 4; the journal has 3;" },
+		{ "INSERT INTO edges VALUES ('bob', 'ann', 1, 4)",
+		  "rows and numbers of edges: 5; the journal has 0;" },
+		{ "UPDATE changed SET line = line - 1",
+		  "a message has another line or state than in the journal;" },
+		{ "UPDATE archived SET read = 0",
+		  "a message has another line or state than in the journal;" },
+		{ "UPDATE archived SET position = 9",
+		  "a message has another line or state than in the journal;" },
+		{ "DELETE FROM mailbox WHERE agent = 'ann'; UPDATE agents SET unread = 0 WHERE "
+		  "name = 'ann'",
+		  "mailboxes that lack unread messages, or have others: 1; the journal has 0;" },
+		{ "UPDATE mailbox SET position = 2 WHERE agent = 'bob'",
+		  "mailboxes that lack unread messages, or have others: 2; the journal has 0;" },
+		{ "UPDATE agents SET unread = unread + 1 WHERE name = 'bob'",
+		  "agents whose messages are counted otherwise: 2; the journal has 0;" },
+		{ "UPDATE agents SET sent = sent + 1 WHERE name = 'ann'",
+		  "agents whose messages are counted otherwise: 2; the journal has 0;" },
+		{ "UPDATE agents SET received = 0 WHERE name = 'ann'",
+		  "agents whose messages are counted otherwise: 2; the journal has 0;" },
+		{ "DELETE FROM agents WHERE name = 'eve'",
+		  "agents whose messages are counted otherwise: 1; the journal has 0;" },
+		{ "UPDATE issues SET context = context + 1 WHERE issue_id = 'old'",
+		  "issues whose messages are counted otherwise: 1; the journal has 0;" },
+		{ "UPDATE issues SET context = 2 WHERE issue_id = 'new'",
+		  "issues whose messages are counted otherwise: 2; the journal has 0;" },
+	};
+	struct place place;
+	char told[1000];
+	size_t i;
+
+	(void)state;
+	fill(&place);
+	for (i = 0; i < sizeof changes / sizeof *changes; i++) {
+		ask_doctor(&place, false, told, sizeof told);
+		assert_string_equal(told, "");
+		change(&place, changes[i].sql);
+		ask_doctor(&place, true, told, sizeof told);
+		if (strcmp(told, changes[i].told) != 0)
+			fail_msg("%s: %s", changes[i].sql, told);
+	}
+	rg_index_vfs_deinit(&vfs);
+	place_remove(&place);
+}
+
+/* A message that the index does not have, or has as another one. */
+static void each_message_is_looked_for(void **state)
+{
+	static const char *const changes[] = {
+		"DELETE FROM messages WHERE to_phase = 'ann'",
+		"UPDATE messages SET id = 'msg-1-none' WHERE to_phase = 'ann'",
+		"UPDATE messages SET read = 1 WHERE to_phase = 'ann'",
+		"DELETE FROM archived",
+		"UPDATE archived SET id = 'msg-1-none'",
+	};
+	struct place place;
+	char told[1000];
+	size_t i;
+
+	(void)state;
+	fill(&place);
+	for (i = 0; i < sizeof changes / sizeof *changes; i++) {
+		change(&place, changes[i]);
+		ask_doctor(&place, true, told, sizeof told);
+		assert_non_null(strstr(told, "another line or state"));
+		ask_doctor(&place, false, told, sizeof told);
+		assert_string_equal(told, "");
+	}
+	rg_index_vfs_deinit(&vfs);
+	place_remove(&place);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_rule_is_told),
+		cmocka_unit_test(each_message_is_looked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
