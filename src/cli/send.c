@@ -467,7 +467,7 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	return ROGER_OK;
 }
 
-/* Is there no input right now?  Its writer may be waiting for receipts. */
+/* True when the descriptor has nothing to read: its writer may be waiting for receipts. */
 static bool input_pauses(void)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };

@@ -371,7 +371,7 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
-/* Those that are not recorded yet; needs the record lock. */
+/* Record the places that damage.jsonl lacks; needs the record lock. */
 static int note_places(struct rg_engine *engine, struct rg_arena *arena, const struct list *places,
 		       struct roger_err *err)
 {

@@ -503,7 +503,7 @@ static int hand_to(const struct handout *handout, struct roger_err *err)
 	}
 }
 
-/* A file that is none is told, and the mail stays unread. */
+/* Report a path that is not a regular file; the mail stays unread. */
 static int tell_trouble(const struct handout *handout, const struct roger_err *why,
 			struct roger_err *err)
 {

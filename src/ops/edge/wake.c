@@ -13,7 +13,7 @@
 
 enum {
 	AT_ONCE = 16,	  /* commands */
-	POLL_MS = 2,	  /* so often we look whether one has ended, or an agent has looked */
+	POLL_MS = 2,	  /* poll interval: has a command ended, has an agent looked? */
 	GATHER_MS = 1000, /* mail that comes in so quick a row is looked at in one go, at most */
 	WITHIN_MS = 10000,
 	STRANGERS_MAX = 10, /* that are named */

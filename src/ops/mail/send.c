@@ -445,7 +445,7 @@ int rg_send_check_sender(const struct roger *roger, struct roger_str name, const
 	return ROGER_OK;
 }
 
-/* A new name is taken, but for one that is likely a slip for a known one. */
+/* Mail from an unknown name is stored, unless it is near a known one: likely a slip. */
 static int check_new_sender(struct rg_sending *sending, struct rg_draft *draft,
 			    struct roger_err *err)
 {
