@@ -50,7 +50,7 @@ static const struct {
 	[RG_PART_RESULTS] = { "done_but_not_forwarded", ROGER_SOON, "result", "results" },
 	[RG_PART_NOTICES] = { "notices", ROGER_SOON, "came back", "came back" },
 	[RG_PART_RETIRED] = { "retired", ROGER_SOON, NULL, NULL },
-	[RG_PART_SESSIONS] = { "sessions", ROGER_SOON, "session at once", "sessions at once" },
+	[RG_PART_SESSIONS] = { "sessions", ROGER_SOON, "session at once", "sessions at once (give one another ROGER_AGENT)" },
 	[RG_PART_UNREAD] = { "unread", ROGER_NOTICE, "unread", "unread" },
 	[RG_PART_HANDED] = { "handed", ROGER_NOTICE, "in its file until it writes",
 			     "in its file until it writes" },
