@@ -61,13 +61,16 @@ static void print_journals(const struct roger_journal_list *journals)
 static void print_verify(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_verify_reply *reply = reply_;
+	const struct roger_finding *finding, *stray = NULL;
 	int64_t accepted = 0;
 	size_t i;
 
 	(void)run;
 	for (i = 0; i < reply->findings.count; i++) {
-		print_finding(&reply->findings.items[i]);
-		accepted += reply->findings.items[i].kind == ROGER_ACCEPTED;
+		finding = &reply->findings.items[i];
+		print_finding(finding);
+		accepted += finding->kind == ROGER_ACCEPTED;
+		stray = !stray && finding->kind == ROGER_STRAY ? finding : stray;
 	}
 	print_journals(&reply->journals);
 	if (reply->sealed_at_ms)
@@ -81,6 +84,10 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 		cli_say("%Sintact%., but for %d accepted place%p\n", CLI_GREEN, accepted);
 	else
 		cli_say("%Sintact%.\n", CLI_GREEN);
+	if (stray)
+		cli_say("once you have seen what is no entry: %Sroger accept %t:%d --reason "
+			"TEXT%.\n",
+			CLI_CYAN, stray->file, stray->line);
 }
 
 static int exit_of_verify(const struct cli_run *run, const void *reply)

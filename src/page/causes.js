@@ -14,7 +14,7 @@ function opens(text) {
 		if (!words[i].startsWith("--")) request[name] = words[i];
 		else if (name == "once") continue;
 		else if (more === undefined || more.startsWith("--") || ["unread", "newest", "test"].includes(name)) request[name] = "true";
-		else { if (more != "TEXT") request[name] = more; i++; }
+		else { if (!["TEXT", "NAME"].includes(more)) request[name] = more; i++; }
 	}
 	if (verb == "list") return path("list", undefined, request);
 	if (verb == "runs" || verb == "trace") return request[PLACES[verb]] ? path(verb == "runs" ? "runs" : "message", request[PLACES[verb]]) : "/runs";

@@ -99,7 +99,7 @@ await test("causes", async () => {
 	await openView(window, "/");
 	await page.locator(".concerns").waitFor();
 	equal("the first view asks twice", asked.sort(), ["list", "status"]);
-	const told = (await server.get("/v1/status")).body.concerns, sentence = (text) => text.replace(/[\d.]+(ms|s|m|h|d)\b/g, "T").replace(/(T )+T/g, "T");
+	const told = (await server.get("/v1/status")).body.concerns, sentence = (text) => text.replace(/[\d.]+ ?(ms|s|min|m|h|days|d)\b/g, "T").replace(/(T )+T/g, "T");
 	const shown = await page.locator(".concerns li").evaluateAll((rows) => rows.map((row) => [row.className, row.querySelector(".what").textContent, row.querySelector("code")?.textContent ?? ""]));
 	equal("what needs attention is what status says, in its order", shown.map(([urgency, words, next]) => [urgency, sentence(words), next]), told.slice(0, 12).map((c) => [c.urgency, sentence(c.words), c.next]));
 	equal("with as many left", told.length > 12 ? await page.textContent(".troubles .rest") : "", told.length > 12 ? `and ${told.length - 12} more` : "");

@@ -257,6 +257,11 @@ def killed_run(p):
     p.read("lead")
 
 
+def coloured_run(p):
+    p.run("run", "--as", "lead", "--run", "make", "--", "sh", "-c", "printf '\\033[1;31merror:\\033[0m\\tno space' >&2; exit 1")
+    p.read("lead")
+
+
 def lost_run(p):
     running = subprocess.Popen([ROGER, "run", "--as", "lead", "--run", "lost-1", "--", "sleep", "300"], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not (there := re.search(r'"child_pid":(\d+)', p.run("runs", "lost-1", "--json").stdout)):
@@ -318,7 +323,7 @@ TROUBLES = {
     "a result that nobody read": (unread_result, ("done_but_not_forwarded", "lead"), "1 result", "", "lead"),
     "a full mailbox": (full_box, ("full", "bob"), "1 refused, full in general", "size_limits: {max_messages_per_issue_phase: 2}\n", "bob resend bob"),
     "mail to somebody retired": (retired_target, ("refused", "bob"), "is retired: 1 refused", "", "elsewhere carl"),
-    "a text that is too long": (too_long, ("refused", "amy"), "could not send to bob: text too long", "size_limits: {max_content_length: 100}\n", "-"),
+    "a text that is too long": (too_long, ("refused", "amy"), r"could not send to bob \(text too long\), and has not repeated it", "size_limits: {max_content_length: 100}\n", "-"),
     "mail in a file": (mail_in_a_file, ("handed", "filer"), "1 unread, 1 in its file until it writes", "bridge: {file_only: [filer]}\n", "filer"),
     "an odd file": (odd_file, ("triggers", "dir.txt"), "dir.txt in .roger/triggers/ is not a regular file: move it away", "", "odd"),
     "a wake that hangs": (hanging_wake, ("failed_wakes", "bob"), r"its wake command fails \(killed after", "wake: {after: 0s, timeout: 300ms, agents: {bob: [sleep, '60']}}\n", "bob"),
@@ -330,6 +335,7 @@ TROUBLES = {
     "a journal that was cut": (cut_journal, ("damage", "messages.jsonl"), "shorter than it was: lines are missing; sends are refused", "", "bob"),
     "a log that was removed": (removed_log, ("damage", "logs/activity.log.jsonl"), "is gone: it was removed", "", ""),
     "a run that was killed": (killed_run, ("blocked", "kill-1"), 'run kill-1: killed by signal 9, last line "half way"$', "", ""),
+    "a run that failed in colour": (coloured_run, ("blocked", "make"), 'run make: failed: exit 1, last line "error: no space"$', "", ""),
     "a run that nobody watches": (lost_run, ("blocked", "lost-1"), "run lost-1: lost; its program and the roger run that watched it are gone", "", "lead"),
     "stray lines in a log": (stray_lines, ("strays", "send-log/amy.jsonl"), "2 stray lines in send-log/amy.jsonl, first line", "", ""),
     "work of one that retired": (retired_sender, ("notices", "human"), "human has mail: 1 came back, 1 unread", "", "human"),
@@ -381,8 +387,8 @@ def cure(p, doings):
         elif doing == "elsewhere":
             p.send("amy", "carl", "again")
         elif doing == "accept":
-            # verify says which line, and that it may be accepted.
-            p.run("accept", "messages.jsonl:" + re.search(r"messages.jsonl line (\d+)", p.run("verify").stdout)[1], "--reason", "seen")
+            # verify says which line, and how it is accepted.
+            p.run(*re.search(r"roger (accept messages.jsonl:\d+ --reason TEXT)", p.run("verify").stdout)[1].split())
         elif doing == "late-1":
             p.run("complete", "late-1", "--result", "at last")
         elif doing == "pause":

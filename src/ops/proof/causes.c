@@ -165,6 +165,35 @@ static int group_run(struct rg_causes *causes, struct run_groups *groups,
 	return r;
 }
 
+/* Where a colour that begins there ends; `at`: none does. */
+static size_t end_of_colour(struct roger_str line, size_t at)
+{
+	size_t end = at + 2;
+
+	if (end > line.length || line.data[at] != '\033' || line.data[at + 1] != '[')
+		return at;
+	while (end < line.length && line.data[end] >= ' ' && line.data[end] < '@')
+		end++;
+	return end < line.length && line.data[end] >= '@' && line.data[end] <= '~' ? end + 1 : at;
+}
+
+/* The beginning of a line as a terminal shows it: without colours, with blanks for tabs. */
+static void add_plain(struct rg_buf *out, struct roger_str line)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
+	size_t i, end;
+
+	for (i = 0; i < line.length; i = end) {
+		end = end_of_colour(line, i);
+		if (end != i)
+			continue;
+		rg_buf_add_char(&plain, line.data[i] == '\t' ? ' ' : line.data[i]);
+		end++;
+	}
+	out->failed |= plain.failed;
+	rg_buf_add_str(out, rg_str_first(rg_buf_str(&plain), SAID_BYTES));
+}
+
 /* How the newest is, in people's words, what its program said last, and what these leave open. */
 static int print_end(struct rg_causes *causes, const struct run_group *group,
 		     struct roger_str *ret_end, struct roger_err *err)
@@ -172,7 +201,6 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
 	struct roger_run run = group->newest->run;
 	const struct roger_strs *said;
-	struct roger_str last = { "", 0 };
 	int r = rg_run_add_output(causes->roger, &run, causes->arena, err);
 
 	if (r == ROGER_OK)
@@ -180,11 +208,13 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	if (r < 0)
 		return r;
 	said = run.stderr_lines.count ? &run.stderr_lines : &run.stdout_lines;
-	if (said->count)
-		last = rg_str_first(said->items[said->count - 1], SAID_BYTES);
 	rg_buf_add_str(&out, run.words);
-	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && last.length)
-		rg_buf_printf(&out, ", last line \"%.*s\"", RG_STR_ARGS(last));
+	if (group->kind != RUN_OVERDUE && group->kind != RUN_UNREAD && said->count &&
+	    said->items[said->count - 1].length) {
+		rg_buf_add_text(&out, ", last line \"");
+		add_plain(&out, said->items[said->count - 1]);
+		rg_buf_add_char(&out, '"');
+	}
 	if (run.why.length)
 		rg_buf_printf(&out, "; %.*s", RG_STR_ARGS(run.why));
 	return rg_arena_keep(causes->arena, &out, ret_end) ? ROGER_OK : rg_fail_memory(err);

@@ -50,7 +50,8 @@ static const struct {
 	[RG_PART_RESULTS] = { "done_but_not_forwarded", ROGER_SOON, "result", "results" },
 	[RG_PART_NOTICES] = { "notices", ROGER_SOON, "came back", "came back" },
 	[RG_PART_RETIRED] = { "retired", ROGER_SOON, NULL, NULL },
-	[RG_PART_SESSIONS] = { "sessions", ROGER_SOON, "session at once", "sessions at once" },
+	[RG_PART_SESSIONS] = { "sessions", ROGER_SOON, "session at once",
+			       "sessions at once (give one another ROGER_AGENT)" },
 	[RG_PART_UNREAD] = { "unread", ROGER_NOTICE, "unread", "unread" },
 	[RG_PART_HANDED] = { "handed", ROGER_NOTICE, "in its file until it writes",
 			     "in its file until it writes" },
@@ -311,29 +312,24 @@ static int judge_refused(struct rg_causes *causes, struct sinces *sinces,
 
 static int say_refused(struct rg_causes *causes, const struct since *since, struct roger_err *err)
 {
-	return rg_causes_add(
-		causes, ROGER_SOON, "refused",
-		(struct roger_concern){
-			.subject = since->from,
-			.count = since->count,
-			.since_ms = since->since_ms,
-			.words =
-				since->count == 1
-					? rg_causes_print(
-						  causes, "%.*s could not send to %.*s: %.*s",
-						  RG_STR_ARGS(since->from),
-						  RG_STR_ARGS(since->peer), RG_STR_ARGS(since->why))
-					: rg_causes_print(
-						  causes,
-						  "%lld sends of %.*s were refused, the last to "
-						  "%.*s: %.*s",
-						  (long long)since->count, RG_STR_ARGS(since->from),
-						  RG_STR_ARGS(since->peer),
-						  RG_STR_ARGS(since->why)),
-			.next = rg_causes_print(
-				causes, "roger sends --from %.*s --outcome error --newest",
-				RG_STR_ARGS(rg_causes_quote(causes, since->from))) },
-		err);
+	const struct roger_str from = since->from, to = since->peer, why = since->why;
+	struct roger_concern concern = { .subject = from,
+					 .count = since->count,
+					 .since_ms = since->since_ms };
+
+	if (since->count == 1)
+		concern.words = rg_causes_print(
+			causes, "%.*s could not send to %.*s (%.*s), and has not repeated it",
+			RG_STR_ARGS(from), RG_STR_ARGS(to), RG_STR_ARGS(why));
+	else
+		concern.words = rg_causes_print(
+			causes,
+			"%lld refused sends of %.*s were not repeated, the last to %.*s: %.*s",
+			(long long)since->count, RG_STR_ARGS(from), RG_STR_ARGS(to),
+			RG_STR_ARGS(why));
+	concern.next = rg_causes_print(causes, "roger sends --from %.*s --outcome error --newest",
+				       RG_STR_ARGS(rg_causes_quote(causes, from)));
+	return rg_causes_add(causes, ROGER_SOON, "refused", concern, err);
 }
 
 /* Refusals of a day, of this cycle. */

@@ -106,7 +106,7 @@ static int know_agent(struct asking *asking, struct roger_str name, bool *ret_kn
 	if (!rg_name_valid(name))
 		return ROGER_OK;
 	*ret_known = rg_engine_knows(causes->roger->engine, name) || rg_causes_box(causes, name) ||
-		     rg_retired_find(&causes->retired, name);
+		     rg_retired_find(&causes->retired, name) || rg_config_is_person(name);
 	if (*ret_known)
 		return ROGER_OK;
 	r = rg_agents_all(causes->roger, causes->arena, &agents, err);

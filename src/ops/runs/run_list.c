@@ -119,8 +119,7 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 		return rg_fail_memory(err);
 	if (!why)
 		return ROGER_OK;
-	return rg_arena_print(arena, &run->why, "%.*s has not read %.*s, which %s",
-			      RG_STR_ARGS(run->owner), RG_STR_ARGS(run->result_message), why) &&
+	return rg_arena_print(arena, &run->why, "its result %s", why) &&
 			       rg_arena_print(
 				       arena, &run->status_reason,
 				       "Finished (%.*s); %.*s has not read the result: message "
