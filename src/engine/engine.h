@@ -13,7 +13,7 @@
 #ifndef RG_ENGINE_H
 #define RG_ENGINE_H
 
-#include "facts/query.h"
+#include "facts/history.h"
 #include "host/seal_key.h"
 #include "store/store.h"
 
@@ -126,6 +126,12 @@ RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *re
 /* Show rows of the table of events, which is brought up first. */
 RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query,
 			      rg_row_see *see, void *context, struct roger_err *err);
+
+/* The same of events, each with what it says for people; *ret_count: how many messages, or entries,
+ * fit. */
+RG_CHECKED int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *query,
+				rg_event_see *see, void *context, int64_t *ret_count,
+				struct roger_err *err);
 
 /* Ids of unread messages whose lease, or time to be read, ended before now, and of those whose
  * sender is still to be told.  Fast. */

@@ -8,35 +8,30 @@
 #ifndef RG_HISTORY_H
 #define RG_HISTORY_H
 
-#include "data/record.h"
-#include "verbs.h"
+#include "facts/query.h"
 
-struct rg_note;
-struct rg_run_document;
-
-/* An event, and what it was derived from. */
+/* An event, and what its row of the table of events says beside it (facts/query.h). */
 struct rg_event {
 	struct roger_event said;
-	int64_t line;	   /* line of messages.jsonl, 0: none */
-	int64_t byte;	   /* offset of that line */
-	int64_t before_ms; /* end of a lease or run limit, or start of a run */
-	int outcome;	   /* of an attempt: enum roger_attempt_outcome, or: */
-#define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
-	int before;	      /* the same of the entry logged before it; 0: none */
-	bool undated;	      /* time unknown: comes after the event before it */
-	bool open;	      /* not settled since */
-	bool foreign;	      /* another program's line says so */
-	bool handed;	      /* to an agent that only knows files, which spoke again */
-	bool echo;	      /* another event reports the same */
-	struct roger_str ran; /* who ran it: "uid 1000, bash", where a note says so */
-
-	const struct roger_message *message;
-	const struct roger_attempt *attempt;
-	const struct roger_dead_letter *letter;
-	const struct roger_damage *damage;
-	const struct rg_note *note;
-	const struct rg_run_document *document;
+	int log;	       /* of its row: enum rg_log */
+	int flags;	       /* enum rg_row_flag */
+	int outcome;	       /* as in the row; of a message sent: its run */
+	bool open;	       /* not settled since */
+	bool echo;	       /* another event reports the same */
+	int64_t position;      /* of its row, 0: none; of two journals it says nothing */
+	int64_t line, byte;    /* of messages.jsonl, 0: not from there */
+	int64_t of;	       /* position of its message, 0: an entry of a log */
+	int64_t number;	       /* as in the row; of a run dispatched: by when it is expected */
+	int64_t since_ms;      /* as in the row; of a run: when it was dispatched */
+	int64_t before;	       /* of a message sent: its session; of a wake: the newest message;
+				* of damage: its line in damage.jsonl */
+	struct roger_str to;   /* recipient of its message */
+	struct roger_str text; /* detail of the row */
+	struct roger_str ran;  /* who ran it: "uid 1000, bash", where a note says so */
 };
+
+/* Called for each event.  event NULL: the index was mended, and all come again. */
+typedef int rg_event_see(void *context, const struct rg_event *event, struct roger_err *err);
 
 /* A growing list of events. */
 struct rg_history {

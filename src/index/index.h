@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "store/later.h"
 #include "store/store.h"
-#include "facts/query.h"
+#include "facts/history.h"
 
 struct rg_index;
 
@@ -172,6 +172,12 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 RG_CHECKED int rg_index_rows(struct rg_index *index, const struct rg_row_query *query,
 			     const struct rg_log_files *files, rg_row_see *see, void *context,
 			     struct roger_err *err);
+
+/* The same of events: each row with what it says for people.  *ret_count: how many messages, or
+ * entries, fit. */
+RG_CHECKED int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
+			       const struct rg_log_files *files, rg_event_see *see, void *context,
+			       int64_t *ret_count, struct roger_err *err);
 
 /* The first, by name, from this name on, who sent with a key; "": nobody. */
 RG_CHECKED int rg_index_next_keyed(struct rg_index *index, struct roger_str from,

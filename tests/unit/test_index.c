@@ -143,8 +143,9 @@ static void dump(const struct place *place, struct rg_buf *out)
 		if (!strcmp(table, "event"))
 			snprintf(sql, sizeof sql,
 				 "SELECT log, file, line, kind, of, at, byte, length, sum, flags,"
-				 " number, outcome, before, since, open, detail, id, actor,"
-				 " task, key, peer, message, cycle, state, type, evidence, step"
+				 " number, outcome, before, since, open, bytes, detail, words, id,"
+				 " actor, task, key, peer, message, cycle, state, type, evidence,"
+				 " step"
 				 " FROM event WHERE log IN (0, 2, 3) ORDER BY 1, 2, 3, 4, 5, 6");
 		else
 			snprintf(sql, sizeof sql, "SELECT %s* FROM %s ORDER BY 1, 2",

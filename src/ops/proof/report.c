@@ -6,7 +6,7 @@
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
 #include "ops/proof/causes.h"
-#include "ops/proof/stream.h"
+#include "ops/proof/telling.h"
 #include "ops/runs/run_list.h"
 
 /* Milliseconds; of many messages they take the most memory, so it grows in place. */
@@ -17,15 +17,14 @@ struct spans {
 
 /* A report on its way. */
 struct counting {
-	struct rg_stream stream;
 	struct roger *roger;
 	struct roger_report_reply *reply;
-	struct rg_arena *arena;	       /* the reply's */
-	int64_t plain;		       /* messages whose being stored is their attempt */
-	int64_t listed, kept_ms;       /* those from this byte and time on are no entries */
-	bool again;		       /* attempts are to be counted again */
-	struct spans latencies, looks; /* from stored to read; to the first look */
-	struct rg_table attempted;     /* messages that were: struct attempted */
+	struct rg_arena *scratch, *arena; /* arena: the reply's */
+	int64_t plain;			  /* messages whose being stored is their attempt */
+	int64_t listed, kept_ms;	  /* those from this byte and time on are no entries */
+	bool again;			  /* attempts are to be counted again */
+	struct spans latencies, looks;	  /* from stored to read; to the first look */
+	struct rg_table attempted;	  /* messages that were: struct attempted */
 	struct rg_counter causes, targets, cycles; /* of dead letters */
 	struct rg_counter refusals;		   /* by cause */
 	struct rg_counter places;		   /* of agents in the list below, from 1 */
@@ -204,7 +203,8 @@ static int see_message(void *context, const struct rg_row *row, struct roger_err
 		count_afresh(counting);
 		return ROGER_OK;
 	}
-	if (rg_row_is_look(counting->roger, row, row->peer.length ? row->peer : row->actor)) {
+	if (row->kind == ROGER_EVENT_LOOKED ||
+	    rg_flags_look(counting->roger, row->flags, row->peer.length ? row->peer : row->actor)) {
 		counting->reply->looked++;
 		r = add_span(&counting->looks, row, err);
 	}
@@ -460,7 +460,7 @@ static int see_note(void *context, const struct rg_row *row, struct roger_err *e
 		reply->duplicates = reply->conflicts = reply->wakes = reply->failed_wakes = 0;
 		return ROGER_OK;
 	}
-	reply->duplicates += row->number;
+	reply->duplicates += row->kind == ROGER_EVENT_WAKE ? 0 : row->number;
 	reply->conflicts += (row->flags & RG_ROW_CONFLICT) != 0;
 	reply->wakes += row->kind == ROGER_EVENT_WAKE;
 	reply->failed_wakes += row->kind == ROGER_EVENT_WAKE &&
@@ -500,6 +500,9 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 	++*by_outcome[document->run.outcome];
 	++*by_status[document->run.status];
 	reply->recoveries += document->receipts.recoveries;
+	reply->late_runs += document->receipts.completed_ms > document->receipts.expected_by_ms;
+	reply->lost_runs +=
+		document->run.status == ROGER_RUN_BLOCKED && rg_run_wants_settling(&document->run);
 }
 
 static int see_runs(struct counting *counting, struct roger_err *err)
@@ -508,36 +511,11 @@ static int see_runs(struct counting *counting, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(counting->roger, true, counting->stream.arena, &list, err);
+	r = rg_run_list_load(counting->roger, true, counting->scratch, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (is_within(counting->reply, list.documents[i].receipts.dispatched_ms))
-			r = rg_stream_run(&counting->stream, &list.documents[i], err);
+			count_run(counting->reply, &list.documents[i]);
 	return r;
-}
-
-/* ------------------------------------------------------------------ fold -- */
-
-/* A kind that is not counted is no figure. */
-static int count(void *context, const struct rg_event *event, struct roger_err *err)
-{
-	struct counting *counting = context;
-	struct roger_report_reply *reply = counting->reply;
-
-	(void)err;
-	switch ((enum roger_event_kind)event->said.kind) {
-	case ROGER_EVENT_DISPATCHED:
-		count_run(reply, event->document);
-		break;
-	case ROGER_EVENT_DUE:
-		reply->late_runs += event->document && event->document->receipts.completed_ms;
-		break;
-	case ROGER_EVENT_LOST:
-		reply->lost_runs += event->open;
-		break;
-	default:
-		break;
-	}
-	return ROGER_OK;
 }
 
 /* Dead letters of a time, or of each cycle. */
@@ -551,8 +529,7 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 	for (i = 0; r == ROGER_OK &&
 		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
 	     i++) {
-		r = rg_dead_letters_find(counting->roger, &query, counting->stream.arena, &found,
-					 err);
+		r = rg_dead_letters_find(counting->roger, &query, counting->scratch, &found, err);
 		for (k = 0; k < found.count && r == ROGER_OK; k++)
 			r = count_letter(counting, &found.letters[k], err);
 	}
@@ -561,13 +538,11 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 
 static int see_all(struct counting *counting, struct roger_err *err)
 {
-	struct rg_arena *scratch = rg_arena_new();
-	int r = scratch ? ROGER_OK : rg_fail_memory(err);
+	int r;
 
-	rg_stream_init(&counting->stream, counting->roger, scratch, count, counting);
+	counting->scratch = rg_arena_new();
+	r = counting->scratch ? see_notes(counting, err) : rg_fail_memory(err);
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
-	if (r == ROGER_OK)
-		r = see_notes(counting, err);
 	if (r == ROGER_OK)
 		r = find_plain(counting, err);
 	if (r == ROGER_OK)
@@ -579,8 +554,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = see_runs(counting, err);
 	rg_table_deinit(&counting->attempted);
-	rg_stream_deinit(&counting->stream);
-	rg_arena_free(scratch);
+	rg_arena_free(counting->scratch);
 	return r < 0 ? r : figure_out(counting, err);
 }
 
