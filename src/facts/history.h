@@ -10,27 +10,37 @@
 
 #include "facts/query.h"
 
-/* An event, and what its row of the table of events says beside it (facts/query.h). */
+/*
+ * An event, and what its row of the table of events says beside it (facts/query.h).
+ * Texts live until the next one, unless they were copied.
+ */
 struct rg_event {
 	struct roger_event said;
-	int log;	       /* of its row: enum rg_log */
-	int flags;	       /* enum rg_row_flag */
-	int outcome;	       /* as in the row; of a message sent: its run */
-	bool open;	       /* not settled since */
-	bool echo;	       /* another event reports the same */
-	int64_t position;      /* of its row, 0: none; of two journals it says nothing */
-	int64_t line, byte;    /* of messages.jsonl, 0: not from there */
-	int64_t of;	       /* position of its message, 0: an entry of a log */
-	int64_t number;	       /* as in the row; of a run dispatched: by when it is expected */
-	int64_t since_ms;      /* as in the row; of a run: when it was dispatched */
-	int64_t before;	       /* of a message sent: its session; of a wake: the newest message;
-				* of damage: its line in damage.jsonl */
-	struct roger_str to;   /* recipient of its message */
-	struct roger_str text; /* detail of the row */
+	int log;	    /* of its row: enum rg_log */
+	int flags;	    /* enum rg_row_flag */
+	bool open;	    /* nothing has settled it yet */
+	bool echo;	    /* another event reports the same */
+	int64_t of;	    /* position of its message; 0: an entry of a log */
+	int64_t position;   /* of its row; of two journals it says nothing */
+	int64_t line, byte; /* of messages.jsonl; 0: not from there */
+	/* Of a claim when it ends; of an acknowledgement its outcome; of an attempt its number,
+	 * also of one to wake an agent; of another note its duplicates; of a run dispatched by when
+	 * it is expected. */
+	int64_t number;
+	int outcome; /* of an attempt, and of one to wake; 0: none; of a message sent: its pass */
+	int64_t before;	  /* of an attempt: the outcome of its line before; of a message sent: its
+			   * session; of a wake: the newest message; of damage: its line in
+			   * damage.jsonl */
+	int64_t since_ms; /* of an attempt: when that was; of a claim, look, reading: when the
+			   * message was stored; of a run: when it was dispatched */
+	struct roger_str id;   /* of the entry */
+	struct roger_str to;   /* recipient of the message */
+	struct roger_str text; /* what else the row says: a cause, who had the lease */
 	struct roger_str ran;  /* who ran it: "uid 1000, bash", where a note says so */
 };
 
-/* Called for each event.  event NULL: the index was mended, and all come again. */
+/* Called for each event; a negative result stops.  event NULL: forget the events so far, they come
+ * again from the start. */
 typedef int rg_event_see(void *context, const struct rg_event *event, struct roger_err *err);
 
 /* A growing list of events. */

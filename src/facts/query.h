@@ -115,26 +115,8 @@ enum rg_row_flag {
 	RG_ROW_COUNTED = 1 << 11, /* a note that reports count; the highest flag */
 };
 
-struct rg_row {
-	int kind; /* enum roger_event_kind */
-	int flags;
-	bool open;	   /* nothing has settled it yet */
-	int64_t at_ms, of; /* of: position of its message; 0: an entry of a log */
-	/* Of a claim when it ends; of an acknowledgement its outcome; of an attempt its number,
-	 * also of one to wake an agent; of another note its duplicates. */
-	int64_t number;
-	int64_t outcome, before; /* of an attempt, and of its line before; 0: none */
+/* The outcome of an attempt that has none yet, beside enum roger_attempt_outcome. */
 #define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
-	int64_t since_ms; /* when that was; of a claim, look, reading: when the message was stored
-			   */
-	int64_t line, byte;
-	struct roger_str file; /* "": messages.jsonl */
-	struct roger_str actor, peer, state, message, detail, id;
-};
-
-/* Called for each row; a negative result stops.  row NULL: forget the rows so far, they come again
- * from the start. */
-typedef int rg_row_see(void *context, const struct rg_row *row, struct roger_err *err);
 
 /* Which rows: of these messages, at most 500; else of a log (messages: all of those created in
  * since..until); 0 is open, or any. */
@@ -179,10 +161,12 @@ struct rg_log_query {
 	bool strays;   /* also report lines that are not entries */
 };
 
-/* Which events: those of messages that fit, or of entries of a log. */
+/* Which events: those of messages that fit, or of entries of a log; of rows only what these say,
+ * and no words. */
 struct rg_event_query {
 	const struct rg_query *messages;
 	const struct rg_log_query *entries;
+	const struct rg_row_query *rows;
 };
 
 struct rg_log_entry {

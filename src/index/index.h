@@ -165,16 +165,10 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 				 const struct rg_log_files *files, struct rg_arena *arena,
 				 struct rg_log_entries *ret_entries, struct roger_err *err);
 
-/* Show rows of the table of events, and first read into it what these journals have and it lacks;
- * rg_store_messages stands for the messages that the tables have.  Here and above, the file of
- * notes must be limited to what it had before the tables were brought up: notes tell of messages.
- */
-RG_CHECKED int rg_index_rows(struct rg_index *index, const struct rg_row_query *query,
-			     const struct rg_log_files *files, rg_row_see *see, void *context,
-			     struct roger_err *err);
-
-/* The same of events: each row with what it says for people.  *ret_count: how many messages, or
- * entries, fit. */
+/* Show events, and first read into their table what these journals have and it lacks;
+ * rg_store_messages stands for the messages that the tables have.  *ret_count: how many messages,
+ * or entries, fit.  Here and above, the file of notes must be limited to what it had before the
+ * tables were brought up: notes tell of messages. */
 RG_CHECKED int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 			       const struct rg_log_files *files, rg_event_see *see, void *context,
 			       int64_t *ret_count, struct roger_err *err);

@@ -703,6 +703,7 @@ static int take_note(struct intake *intake, struct row *row, struct rg_buf *word
 						  : ROGER_EVENT_ACTIVITY;
 	row->number = note.kind == RG_NOTE_WOKEN ? note.attempt : note.duplicates;
 	row->before = note.kind == RG_NOTE_WOKEN ? note.position : 0;
+	row->outcome = note.kind == RG_NOTE_WOKEN ? (int)note.entry.status : 0;
 	row->flags |= is_echo(&note) ? RG_ROW_ECHO : 0;
 	if (note.kind == RG_NOTE_SENT && note.failure == RG_FAILURE_KEY)
 		row->flags |= RG_ROW_CONFLICT;

@@ -267,190 +267,62 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 	return r;
 }
 
-/* ------------------------------------------------------------------ rows -- */
-
-#define ROW                                                                                        \
-	"SELECT e.kind, e.flags, e.open, e.at, coalesce(e.of, 0), coalesce(e.number, 0),"          \
-	" coalesce(e.outcome, 0), coalesce(e.before, 0), coalesce(e.since, 0), e.line,"            \
-	" e.byte, e.actor, e.peer, e.state, e.message, e.detail, e.id, f.shown FROM "
-/* The file of a note; all else of a message stands in messages.jsonl. */
-#define SHOWN " LEFT JOIN event_files f ON f.file = e.file AND e.flags & 16"
-
-struct seeing {
-	rg_row_see *see;
-	void *context;
-};
-
-static int see_row(void *context, sqlite3_stmt *row, struct roger_err *err)
-{
-	const struct seeing *seeing = context;
-	const struct rg_row found = {
-		.kind = sqlite3_column_int(row, 0),
-		.flags = sqlite3_column_int(row, 1),
-		.open = sqlite3_column_int(row, 2) != 0,
-		.at_ms = sqlite3_column_int64(row, 3),
-		.of = sqlite3_column_int64(row, 4),
-		.number = sqlite3_column_int64(row, 5),
-		.outcome = sqlite3_column_int64(row, 6),
-		.before = sqlite3_column_int64(row, 7),
-		.since_ms = sqlite3_column_int64(row, 8),
-		.line = sqlite3_column_int64(row, 9),
-		.byte = sqlite3_column_int64(row, 10),
-		.actor = rg_index_column(row, 11),
-		.peer = rg_index_column(row, 12),
-		.state = rg_index_column(row, 13),
-		.message = rg_index_column(row, 14),
-		.detail = rg_index_column(row, 15),
-		.id = rg_index_column(row, 16),
-		.file = rg_index_column(row, 17),
-	};
-	return seeing->see(seeing->context, &found, err);
-}
-
-static int ask_rows(struct rg_index *index, struct rg_question *question, rg_row_see *see,
-		    void *context, struct roger_err *err)
-{
-	struct seeing seeing = { see, context };
-	int r = rg_index_ask_once(index, question, see_row, &seeing, err);
-
-	rg_question_deinit(question);
-	return r;
-}
-
-/* The rows of messages that were created in that time, in no order. */
-static int ask_created(struct rg_index *index, const char *sql, const struct rg_row_query *query,
-		       rg_row_see *see, void *context, struct roger_err *err)
-{
-	struct rg_question question;
-
-	rg_question_init(&question, sql);
-	rg_question_number(&question, " WHERE m.created_at >= ?", query->since_ms);
-	rg_question_number(&question, " AND m.created_at < ?",
-			   query->until_ms ? query->until_ms : INT64_MAX);
-	return ask_rows(index, &question, see, context, err);
-}
-
-static int ask_messages(struct rg_index *index, const struct rg_row_query *query, rg_row_see *see,
-			void *context, struct roger_err *err)
-{
-	struct rg_question question;
-	int r;
-
-	if (!query->since_ms && !query->until_ms) {
-		rg_question_init(&question, ROW "event e" SHOWN " WHERE e.log = 0");
-		return ask_rows(index, &question, see, context, err);
-	}
-	r = ask_created(index,
-			ROW "messages m INDEXED BY messages_created"
-			    " CROSS JOIN event e ON e.of = m.position" SHOWN,
-			query, see, context, err);
-	return r < 0 ? r
-		     : ask_created(index,
-				   ROW "archived m CROSS JOIN event e ON e.of = m.position" SHOWN,
-				   query, see, context, err);
-}
-
-static int see_rows(struct rg_index *index, const struct rg_row_query *query, rg_row_see *see,
-		    void *context, struct roger_err *err)
-{
-	struct rg_question question;
-	size_t i;
-
-	if (!query->of_count && query->log == RG_LOG_MESSAGES)
-		return ask_messages(index, query, see, context, err);
-	rg_question_init(&question, query->counted ? ROW "event e INDEXED BY event_counted" SHOWN
-							 " WHERE e.flags >= 2048"
-						   : ROW "event e" SHOWN " WHERE e.log >= 0");
-	for (i = 0; i < query->of_count; i++)
-		rg_question_number(&question, i ? ",?" : " AND e.of IN (?", query->of[i]);
-	if (query->of_count)
-		rg_buf_add_text(&question.sql, ")");
-	else
-		rg_buf_printf(&question.sql, " AND %se.log = %d AND e.log <> 0",
-			      query->open ? "+" : "", (int)query->log);
-	if (query->cycle.length)
-		rg_question_text(&question, " AND e.cycle = ?", query->cycle);
-	if (query->since_ms)
-		rg_question_number(&question, " AND e.at >= ?", query->since_ms);
-	if (query->until_ms)
-		rg_question_number(&question, " AND e.at < ?", query->until_ms);
-	if (query->open)
-		rg_question_number(&question, " AND e.open = 1 AND e.kind = ?", query->open);
-	if (query->of_count || query->open)
-		rg_buf_add_text(&question.sql, query->open ? " ORDER BY e.position"
-							   : " ORDER BY e.of, e.position");
-	return ask_rows(index, &question, see, context, err);
-}
-
-int rg_index_rows(struct rg_index *index, const struct rg_row_query *query,
-		  const struct rg_log_files *files, rg_row_see *see, void *context,
-		  struct roger_err *err)
-{
-	int tries = 0, r;
-
-	do {
-		r = tries ? see(context, NULL, err) : ROGER_OK;
-		if (r == ROGER_OK)
-			r = rg_index_refresh_events(index, files, err);
-		if (r == ROGER_OK)
-			r = see_rows(index, query, see, context, err);
-	} while (rg_index_heals(index, &tries, &r, err));
-	return r;
-}
-
 /* ---------------------------------------------------------------- events -- */
 
-/* A row with what is common to all of its message: e, its first row s, and the message. */
+#define COLUMNS                                                                                    \
+	"SELECT e.kind, e.log, e.at, e.flags, e.open, e.of, e.number, e.outcome, e.before,"        \
+	" e.since, e.line, e.byte, e.position, e.detail, e.id, e.message, e.actor, e.peer"
+#define ROW COLUMNS " FROM "
+/* With what is common to all of its message, of its first row s, and all that is said: EVENT_END
+ * comes after whether it is over. */
 #define EVENT                                                                                      \
-	"SELECT e.kind, e.log, e.at, e.flags, coalesce(e.open, 0), coalesce(e.outcome, 0),"        \
-	" coalesce(e.number, 0), coalesce(e.before, 0), coalesce(e.since, 0), e.line, e.byte,"     \
-	" e.position, coalesce(e.of, 0), coalesce(e.bytes, s.bytes, 0), coalesce(s.number, 0),"    \
-	" coalesce(e.words, ''), e.detail, coalesce(e.message, m.id, a.id), e.id, e.task,"         \
-	" coalesce(e.key, s.key), e.evidence, coalesce(m.issue_id, a.issue_id),"                   \
-	" coalesce(m.message_type, a.message_type), e.actor, e.peer, s.actor, s.peer, f.shown"
-#define EVENT_FROM                                                                                 \
+	COLUMNS ", e.words, coalesce(e.bytes, s.bytes), e.task, coalesce(e.key, s.key),"           \
+		" e.evidence, f.shown, s.number, s.actor, s.peer, coalesce(m.id, a.id),"           \
+		" coalesce(m.issue_id, a.issue_id), coalesce(m.message_type, a.message_type)"
+#define EVENT_END                                                                                  \
 	" FROM event e LEFT JOIN event s ON s.of = e.of AND s.kind = ?"                            \
 	" LEFT JOIN messages m ON m.position = e.of LEFT JOIN archived a ON a.position = e.of"     \
 	" LEFT JOIN event_files f ON f.file = e.file"
-/* What was sent once more, or given up, is not waited for any longer. */
+/* A message that was sent once more, or given up, is not waited for any longer. */
 #define OVER                                                                                       \
 	" AND EXISTS (SELECT 1 FROM event t WHERE t.message = coalesce(m.id, a.id)"                \
 	" AND +t.log = 3 AND t.number >= e.number AND t.outcome < ? AND NOT t.flags & 128)"
+enum { WORDS = 18, BYTES, TASK, KEY, EVIDENCE, SHOWN, SEQ, FROM, TO, ID, ISSUE, TYPE, IS_OVER };
 
-struct telling {
+struct seeing {
 	rg_event_see *see;
 	void *context;
-	int64_t *count;
+	bool told;     /* with all that is said */
+	int64_t count; /* of rows so far */
 };
 
 static struct rg_event event_of(sqlite3_stmt *row)
 {
-	return (struct rg_event){
+	struct rg_event event = {
 		.said = { .kind = sqlite3_column_int(row, 0),
 			  .at_ms = sqlite3_column_int64(row, 2),
-			  .words = rg_index_column(row, 15),
-			  .message = rg_index_column(row, 17),
-			  .task = rg_index_column(row, 19),
-			  .key = rg_index_column(row, 20),
-			  .issue = rg_index_column(row, 22),
-			  .seq = sqlite3_column_int64(row, 14),
-			  .bytes = sqlite3_column_int64(row, 13),
-			  .file = rg_index_column(row, 28),
-			  .line = sqlite3_column_int64(row, 9),
-			  .actor = rg_index_column(row, 24),
-			  .peer = rg_index_column(row, 25) },
+			  .line = sqlite3_column_int64(row, 10),
+			  .message = rg_index_column(row, 15),
+			  .actor = rg_index_column(row, 16),
+			  .peer = rg_index_column(row, 17) },
 		.log = sqlite3_column_int(row, 1),
 		.flags = sqlite3_column_int(row, 3),
 		.open = sqlite3_column_int(row, 4),
-		.outcome = sqlite3_column_int(row, 5),
+		.of = sqlite3_column_int64(row, 5),
 		.number = sqlite3_column_int64(row, 6),
-		.before = sqlite3_column_int64(row, 7),
-		.since_ms = sqlite3_column_int64(row, 8),
-		.position = sqlite3_column_int64(row, 11),
-		.of = sqlite3_column_int64(row, 12),
-		.to = rg_index_column(row, 27),
-		.text = rg_index_column(row, 16),
+		.outcome = sqlite3_column_int(row, 7),
+		.before = sqlite3_column_int64(row, 8),
+		.since_ms = sqlite3_column_int64(row, 9),
+		.position = sqlite3_column_int64(row, 12),
+		.text = rg_index_column(row, 13),
+		.id = rg_index_column(row, 14),
 	};
+
+	if (event.of && !(event.flags & RG_ROW_NOTE)) {
+		event.line = event.said.line;
+		event.byte = sqlite3_column_int64(row, 11);
+	}
+	return event;
 }
 
 /* A row of a message: where nothing else is said, what its recipient did with what its sender sent.
@@ -458,17 +330,17 @@ static struct rg_event event_of(sqlite3_stmt *row)
 static void fill_message(struct rg_event *event, sqlite3_stmt *row)
 {
 	struct roger_event *said = &event->said;
-	const int type = rg_enum_find(rg_type_names, rg_index_column(row, 23));
+	const int type = rg_enum_find(rg_type_names, rg_index_column(row, TYPE));
 
+	said->message = rg_index_column(row, ID);
+	said->issue = rg_index_column(row, ISSUE);
+	said->seq = sqlite3_column_int64(row, SEQ);
 	said->type = type > 0 ? type : 0;
-	event->echo = event->flags & RG_ROW_NOTE;
-	if (!event->echo) {
-		event->line = said->line;
-		event->byte = sqlite3_column_int64(row, 10);
-	}
+	event->to = rg_index_column(row, TO);
+	event->echo = event->flags & RG_ROW_NOTE || sqlite3_column_int(row, IS_OVER);
 	if (said->kind == ROGER_EVENT_SENT)
 		return;
-	said->peer = said->kind == ROGER_EVENT_HANDED ? event->to : rg_index_column(row, 26);
+	said->peer = said->kind == ROGER_EVENT_HANDED ? event->to : rg_index_column(row, FROM);
 	switch (said->kind) {
 	case ROGER_EVENT_LEASE_EXPIRED:
 		event->text = said->actor;
@@ -495,17 +367,17 @@ static void fill_entry(struct rg_event *event, sqlite3_stmt *row)
 	event->echo = event->flags & RG_ROW_ECHO;
 	switch (event->log) {
 	case RG_LOG_SENDS:
-		said->dead_letter = rg_index_column(row, 21);
+		said->dead_letter = rg_index_column(row, EVIDENCE);
 		event->echo = event->outcome == RG_ATTEMPT_PENDING ||
 			      (event->flags & RG_ROW_PLAIN && event->outcome == ROGER_DELIVERED);
 		break;
 	case RG_LOG_DEAD_LETTERS:
-		said->dead_letter = rg_index_column(row, 18);
+		said->dead_letter = event->id;
 		said->at_ms = event->since_ms ? event->since_ms : said->at_ms;
 		break;
 	case RG_LOG_DAMAGE:
 		event->before = said->line;
-		said->file = rg_index_column(row, 21);
+		said->file = rg_index_column(row, EVIDENCE);
 		said->line = event->number;
 		break;
 	default:
@@ -515,19 +387,33 @@ static void fill_entry(struct rg_event *event, sqlite3_stmt *row)
 
 static int see_event(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	struct telling *telling = context;
+	struct seeing *seeing = context;
 	struct rg_event event = event_of(row);
 
-	++*telling->count;
+	seeing->count++;
+	if (!seeing->told)
+		return seeing->see(seeing->context, &event, err);
+	event.said.words = rg_index_column(row, WORDS);
+	event.said.bytes = sqlite3_column_int64(row, BYTES);
+	event.said.task = rg_index_column(row, TASK);
+	event.said.key = rg_index_column(row, KEY);
+	event.said.file = rg_index_column(row, SHOWN);
 	if (event.of)
 		fill_message(&event, row);
 	else
 		fill_entry(&event, row);
-	/* Said by a line before. */
-	if (event.flags & RG_ROW_REPEAT && !event.of)
-		return ROGER_OK;
-	event.echo |= sqlite3_column_int(row, 29) != 0;
-	return telling->see(telling->context, &event, err);
+	/* What a line before said is told. */
+	return event.flags & RG_ROW_REPEAT && !event.of ? ROGER_OK
+							: seeing->see(seeing->context, &event, err);
+}
+
+static int ask_events(struct rg_index *index, struct rg_question *question, struct seeing *seeing,
+		      struct roger_err *err)
+{
+	int r = rg_index_ask_once(index, question, see_event, seeing, err);
+
+	rg_question_deinit(question);
+	return r;
 }
 
 static void begin_events(struct rg_question *question)
@@ -536,61 +422,115 @@ static void begin_events(struct rg_question *question)
 	rg_question_number(question, ", e.kind = ?", ROGER_EVENT_DUE);
 	rg_question_number(question, " AND e.at <= ?", rg_clock_ms());
 	rg_question_number(question, OVER, RG_ATTEMPT_PENDING);
-	rg_question_number(question, EVENT_FROM, ROGER_EVENT_SENT);
-}
-
-static int ask_events(struct rg_index *index, struct rg_question *question, struct telling *telling,
-		      struct roger_err *err)
-{
-	int r = rg_index_ask_once(index, question, see_event, telling, err);
-
-	rg_question_deinit(question);
-	return r;
+	rg_question_number(question, EVENT_END, ROGER_EVENT_SENT);
 }
 
 static int tell_messages(struct rg_index *index, const struct rg_query *query,
-			 struct telling *telling, struct roger_err *err)
+			 struct seeing *seeing, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_question question;
 	struct rg_entries found;
-	int64_t unused = 0;
 	size_t i, k;
 	int r = arena ? rg_index_find(index, query, arena, &found, err) : rg_fail_memory(err);
 
-	if (r < 0)
-		return r;
-	*telling->count = (int64_t)found.count;
-	telling->count = &unused;
-	for (i = 0; i < found.count && r == ROGER_OK; i = k) {
+	for (i = 0; r == ROGER_OK && i < found.count; i = k) {
 		begin_events(&question);
 		for (k = i; k < found.count && k - i < OF_MAX; k++)
 			rg_question_number(&question, k > i ? ",?" : " WHERE e.of IN (?",
 					   found.items[k].position);
 		rg_buf_add_text(&question.sql, ") ORDER BY e.position");
-		r = ask_events(index, &question, telling, err);
+		r = ask_events(index, &question, seeing, err);
 	}
+	seeing->count = r == ROGER_OK ? (int64_t)found.count : 0;
 	return r;
 }
 
-static int tell(struct rg_index *index, const struct rg_event_query *query, struct telling telling,
+/* The rows of messages that were created in that time, in no order. */
+static int ask_created(struct rg_index *index, const char *sql, const struct rg_row_query *query,
+		       struct seeing *seeing, struct roger_err *err)
+{
+	struct rg_question question;
+
+	rg_question_init(&question, sql);
+	rg_question_number(&question, " WHERE m.created_at >= ?", query->since_ms);
+	rg_question_number(&question, " AND m.created_at < ?",
+			   query->until_ms ? query->until_ms : INT64_MAX);
+	return ask_events(index, &question, seeing, err);
+}
+
+static int ask_messages(struct rg_index *index, const struct rg_row_query *query,
+			struct seeing *seeing, struct roger_err *err)
+{
+	struct rg_question question;
+	int r;
+
+	if (!query->since_ms && !query->until_ms) {
+		rg_question_init(&question, ROW "event e WHERE e.log = 0");
+		return ask_events(index, &question, seeing, err);
+	}
+	r = ask_created(index,
+			ROW "messages m INDEXED BY messages_created"
+			    " CROSS JOIN event e ON e.of = m.position",
+			query, seeing, err);
+	return r < 0 ? r
+		     : ask_created(index, ROW "archived m CROSS JOIN event e ON e.of = m.position",
+				   query, seeing, err);
+}
+
+static int tell_rows(struct rg_index *index, const struct rg_row_query *query,
+		     struct seeing *seeing, struct roger_err *err)
+{
+	struct rg_question question;
+	size_t i;
+
+	if (!query->of_count && query->log == RG_LOG_MESSAGES)
+		return ask_messages(index, query, seeing, err);
+	rg_question_init(&question, query->counted ? ROW "event e INDEXED BY event_counted"
+							 " WHERE e.flags >= 2048"
+						   : ROW "event e"
+							 " WHERE e.log >= 0");
+	for (i = 0; i < query->of_count; i++)
+		rg_question_number(&question, i ? ",?" : " AND e.of IN (?", query->of[i]);
+	if (query->of_count)
+		rg_buf_add_text(&question.sql, ")");
+	else
+		rg_buf_printf(&question.sql, " AND %se.log = %d AND e.log <> 0",
+			      query->open ? "+" : "", (int)query->log);
+	if (query->cycle.length)
+		rg_question_text(&question, " AND e.cycle = ?", query->cycle);
+	if (query->since_ms)
+		rg_question_number(&question, " AND e.at >= ?", query->since_ms);
+	if (query->until_ms)
+		rg_question_number(&question, " AND e.at < ?", query->until_ms);
+	if (query->open)
+		rg_question_number(&question, " AND e.open = 1 AND e.kind = ?", query->open);
+	if (query->of_count || query->open)
+		rg_buf_add_text(&question.sql, query->open ? " ORDER BY e.position"
+							   : " ORDER BY e.of, e.position");
+	return ask_events(index, &question, seeing, err);
+}
+
+static int tell(struct rg_index *index, const struct rg_event_query *query, struct seeing *seeing,
 		struct roger_err *err)
 {
 	struct rg_question question;
 
-	*telling.count = 0;
+	seeing->count = 0;
+	if (query->rows)
+		return tell_rows(index, query->rows, seeing, err);
 	if (query->messages)
-		return tell_messages(index, query->messages, &telling, err);
+		return tell_messages(index, query->messages, seeing, err);
 	begin_events(&question);
 	add_conditions(&question, query->entries, (int)query->entries->log);
-	return ask_events(index, &question, &telling, err);
+	return ask_events(index, &question, seeing, err);
 }
 
 int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 		    const struct rg_log_files *files, rg_event_see *see, void *context,
 		    int64_t *ret_count, struct roger_err *err)
 {
-	const struct telling telling = { see, context, ret_count };
+	struct seeing seeing = { see, context, !query->rows, 0 };
 	int tries = 0, r;
 
 	do {
@@ -598,8 +538,9 @@ int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 		if (r == ROGER_OK)
 			r = rg_index_refresh_events(index, files, err);
 		if (r == ROGER_OK)
-			r = tell(index, query, telling, err);
+			r = tell(index, query, &seeing, err);
 	} while (rg_index_heals(index, &tries, &r, err));
+	*ret_count = seeing.count;
 	return r;
 }
 

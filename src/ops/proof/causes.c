@@ -458,7 +458,7 @@ struct conflicts {
 	int64_t count, since_ms;
 };
 
-static int see_conflict(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_conflict(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct conflicts *conflicts = context;
 
@@ -468,9 +468,9 @@ static int see_conflict(void *context, const struct rg_row *row, struct roger_er
 	}
 	if (!(row->flags & RG_ROW_CONFLICT))
 		return ROGER_OK;
-	if (!conflicts->count++ || row->at_ms < conflicts->since_ms)
-		conflicts->since_ms = row->at_ms;
-	return rg_arena_copy(conflicts->causes->arena, row->actor, &conflicts->sender)
+	if (!conflicts->count++ || row->said.at_ms < conflicts->since_ms)
+		conflicts->since_ms = row->said.at_ms;
+	return rg_arena_copy(conflicts->causes->arena, row->said.actor, &conflicts->sender)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
