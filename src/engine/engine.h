@@ -13,7 +13,7 @@
 #ifndef RG_ENGINE_H
 #define RG_ENGINE_H
 
-#include "facts/query.h"
+#include "facts/history.h"
 #include "host/seal_key.h"
 #include "store/store.h"
 
@@ -124,9 +124,15 @@ RG_CHECKED int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena
 RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 				 struct roger_err *err);
 
-/* Show rows of the table of events, which is brought up first. */
+/* Show rows of the table of events, which is brought up first, without words. */
 RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query,
-			      rg_row_see *see, void *context, struct roger_err *err);
+			      rg_event_see *see, void *context, struct roger_err *err);
+
+/* The same of events, with all that they say for people; *ret_count: how many messages, or entries,
+ * fit. */
+RG_CHECKED int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *query,
+				rg_event_see *see, void *context, int64_t *ret_count,
+				struct roger_err *err);
 
 /* Ids of unread messages whose lease, or time to be read, ended before now, and of those whose
  * sender is still to be told.  Fast. */

@@ -79,7 +79,7 @@ RG_CHECKED int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *ar
 RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
 				    struct roger_err *err);
 
-/* The journals that tell of messages, and send logs if they are asked for; notes as far as they go
+/* The journals that tell of messages, and that log if it is another one; notes as far as they go
  * before the tables are brought up. */
 RG_CHECKED int rg_engine_list_told(struct rg_engine *engine, enum rg_log log,
 				   struct rg_arena *arena, struct rg_log_files *ret_files,

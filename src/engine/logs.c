@@ -817,7 +817,8 @@ int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_are
 	r = ops->list(engine->store, RG_LOG_ACTIVITY, RG_STR(""), arena, &found, err);
 	if (r == ROGER_OK)
 		r = ops->list(engine->store, RG_LOG_DEAD_LETTERS, RG_STR(""), arena, &found, err);
-	if (r == ROGER_OK && log == RG_LOG_SENDS)
+	if (r == ROGER_OK && log != RG_LOG_MESSAGES && log != RG_LOG_ACTIVITY &&
+	    log != RG_LOG_DEAD_LETTERS)
 		r = ops->list(engine->store, log, RG_STR(""), arena, &found, err);
 	items = r < 0 ? NULL : rg_arena_get(arena, (found.count + 1) * sizeof *items);
 	if (!items)
@@ -829,18 +830,32 @@ int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_are
 	return limit_files(engine, ret_files, err);
 }
 
-int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query, rg_row_see *see,
-		   void *context, struct roger_err *err)
+int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *query,
+		     rg_event_see *see, void *context, int64_t *ret_count, struct roger_err *err)
 {
+	const enum rg_log log = query->entries ? query->entries->log
+				: query->rows  ? query->rows->log
+					       : RG_LOG_MESSAGES;
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_log_files files = { 0 };
 	int r;
 
-	r = arena ? rg_engine_list_told(engine, query->log, arena, &files, err)
-		  : rg_fail_memory(err);
+	if (query->entries)
+		rg_engine_look_for_log(engine, log);
+	r = arena ? rg_engine_list_told(engine, log, arena, &files, err) : rg_fail_memory(err);
 	if (r == ROGER_OK)
 		r = rg_engine_refresh(engine, err);
-	return r < 0 ? r : rg_index_rows(engine->index, query, &files, see, context, err);
+	return r < 0 ? r
+		     : rg_index_events(engine->index, query, &files, see, context, ret_count, err);
+}
+
+int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query, rg_event_see *see,
+		   void *context, struct roger_err *err)
+{
+	const struct rg_event_query rows = { .rows = query };
+	int64_t unused;
+
+	return rg_engine_events(engine, &rows, see, context, &unused, err);
 }
 
 /* Has somebody sent with a key who has no log?  owner: only this one. */

@@ -8,35 +8,40 @@
 #ifndef RG_HISTORY_H
 #define RG_HISTORY_H
 
-#include "data/record.h"
-#include "verbs.h"
+#include "facts/query.h"
 
-struct rg_note;
-struct rg_run_document;
-
-/* An event, and what it was derived from. */
+/*
+ * An event, and what its row of the table of events says beside it (facts/query.h).
+ * Texts live until the next one, unless they were copied.
+ */
 struct rg_event {
 	struct roger_event said;
-	int64_t line;	   /* line of messages.jsonl, 0: none */
-	int64_t byte;	   /* offset of that line */
-	int64_t before_ms; /* end of a lease or run limit, or start of a run */
-	int outcome;	   /* of an attempt: enum roger_attempt_outcome, or: */
-#define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
-	int before;	      /* the same of the entry logged before it; 0: none */
-	bool undated;	      /* time unknown: comes after the event before it */
-	bool open;	      /* not settled since */
-	bool foreign;	      /* another program's line says so */
-	bool handed;	      /* to an agent that only knows files, which spoke again */
-	bool echo;	      /* another event reports the same */
-	struct roger_str ran; /* who ran it: "uid 1000, bash", where a note says so */
-
-	const struct roger_message *message;
-	const struct roger_attempt *attempt;
-	const struct roger_dead_letter *letter;
-	const struct roger_damage *damage;
-	const struct rg_note *note;
-	const struct rg_run_document *document;
+	int log;	    /* of its row: enum rg_log */
+	int flags;	    /* enum rg_row_flag */
+	bool open;	    /* nothing has settled it yet */
+	bool echo;	    /* another event reports the same */
+	int64_t of;	    /* position of its message; 0: an entry of a log */
+	int64_t position;   /* of its row; of two journals it says nothing */
+	int64_t line, byte; /* of messages.jsonl; 0: not from there */
+	/* Of a claim when it ends; of an acknowledgement its outcome; of an attempt its number,
+	 * also of one to wake an agent; of another note its duplicates; of a run dispatched by when
+	 * it is expected. */
+	int64_t number;
+	int outcome; /* of an attempt, and of one to wake; 0: none; of a message sent: its pass */
+	int64_t before;	  /* of an attempt: the outcome of its line before; of a message sent: its
+			   * session; of a wake: the newest message; of damage: its line in
+			   * damage.jsonl */
+	int64_t since_ms; /* of an attempt: when that was; of a claim, look, reading: when the
+			   * message was stored; of a run: when it was dispatched */
+	struct roger_str id;   /* of the entry */
+	struct roger_str to;   /* recipient of the message */
+	struct roger_str text; /* what else the row says: a cause, who had the lease */
+	struct roger_str ran;  /* who ran it: "uid 1000, bash", where a note says so */
 };
+
+/* Called for each event; a negative result stops.  event NULL: forget the events so far, they come
+ * again from the start. */
+typedef int rg_event_see(void *context, const struct rg_event *event, struct roger_err *err);
 
 /* A growing list of events. */
 struct rg_history {

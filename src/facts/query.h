@@ -111,28 +111,12 @@ enum rg_row_flag {
 	RG_ROW_PLAIN = 1 << 7,	  /* an attempt without a key; stored as one */
 	RG_ROW_LOOK = 1 << 8,	  /* of a claim, or a reading: its first look, too */
 	RG_ROW_CONFLICT = 1 << 9, /* refused, since the key was used for another text */
-	RG_ROW_COUNTED = 1 << 10, /* a note that reports count; the highest flag */
+	RG_ROW_ECHO = 1 << 10,	  /* a note of what another row tells, too */
+	RG_ROW_COUNTED = 1 << 11, /* a note that reports count; the highest flag */
 };
 
-struct rg_row {
-	int kind; /* enum roger_event_kind */
-	int flags;
-	bool open;	   /* nothing has settled it yet */
-	int64_t at_ms, of; /* of: position of its message; 0: an entry of a log */
-	/* Of a claim when it ends; of an acknowledgement its outcome; of an attempt its number; of
-	 * a note its duplicates. */
-	int64_t number;
-	int64_t outcome, before; /* of an attempt, and of its line before; 0: none */
-	int64_t since_ms; /* when that was; of a claim, look, reading: when the message was stored
-			   */
-	int64_t line, byte;
-	struct roger_str file; /* "": messages.jsonl */
-	struct roger_str actor, peer, state, message, detail, id;
-};
-
-/* Called for each row; a negative result stops.  row NULL: forget the rows so far, they come again
- * from the start. */
-typedef int rg_row_see(void *context, const struct rg_row *row, struct roger_err *err);
+/* The outcome of an attempt that has none yet, beside enum roger_attempt_outcome. */
+#define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
 
 /* Which rows: of these messages, at most 500; else of a log (messages: all of those created in
  * since..until); 0 is open, or any. */
@@ -175,6 +159,14 @@ struct rg_log_query {
 	int64_t after; /* position to continue after, in the requested order; 0: from the start */
 	int64_t limit; /* 0: no limit */
 	bool strays;   /* also report lines that are not entries */
+};
+
+/* Which events: those of messages that fit, or of entries of a log; of rows only what these say,
+ * and no words. */
+struct rg_event_query {
+	const struct rg_query *messages;
+	const struct rg_log_query *entries;
+	const struct rg_row_query *rows;
 };
 
 struct rg_log_entry {

@@ -170,14 +170,14 @@ static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_UNREAD_GET] = "SELECT unread FROM agents WHERE name = ?1",
 	[RG_SQL_EVENT_ADD] =
 		"INSERT INTO event(log, kind, at, line, byte, flags, number, open, detail, file,"
-		" since, of, actor, peer) VALUES (0, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-		" ?12, ?13)",
+		" since, outcome, before, bytes, of, actor, peer, key) VALUES (0, ?1, ?2, ?3, ?4,"
+		" ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
 	[RG_SQL_ENTRY_ADD] =
 		"INSERT INTO event(kind, at, line, byte, flags, number, open, detail, file, since,"
-		" log, outcome, before, length, sum, id, actor, task, key, peer, message,"
-		" cycle, state, type, evidence, step) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-		" ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
-		" ?26)",
+		" outcome, before, bytes, log, words, length, sum, id, actor, task, key, peer,"
+		" message, cycle, state, type, evidence, step) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+		" ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
+		" ?24, ?25, ?26, ?27, ?28)",
 	[RG_SQL_EVENT_OF] = "SELECT position, kind, at, number, flags, actor FROM event"
 			    " WHERE of = ?1 ORDER BY position",
 	[RG_SQL_EVENT_BEFORE] = "SELECT coalesce(outcome, 0), at FROM event WHERE id = ?1"
@@ -196,6 +196,10 @@ static const char *const statements[RG_SQL_COUNT] = {
 	/* The first line of a letter. */
 	[RG_SQL_EVENT_REOPEN] = "UPDATE event SET open = 1 WHERE id = ?1 AND +log = 2"
 				" AND kind = ?2 AND NOT flags & 64",
+	/* What its last line says of it. */
+	[RG_SQL_EVENT_SAY] = "UPDATE event SET words = ?3 WHERE id = ?1 AND +log = 2"
+			     " AND kind = ?2 AND NOT flags & 64",
+	[RG_SQL_EVENT_FORGET] = "DELETE FROM event WHERE id = ?1 AND +log = ?2",
 	/* Known from a note only. */
 	[RG_SQL_EVENT_UNTRUE] = "DELETE FROM event WHERE of = ?1 AND flags & 16"
 				" AND kind = ?2",

@@ -19,7 +19,7 @@
 #include "base/id.h"
 #include "store/later.h"
 #include "store/store.h"
-#include "facts/query.h"
+#include "facts/history.h"
 
 struct rg_index;
 
@@ -166,13 +166,13 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 				 const struct rg_log_files *files, struct rg_arena *arena,
 				 struct rg_log_entries *ret_entries, struct roger_err *err);
 
-/* Show rows of the table of events, and first read into it what these journals have and it lacks;
- * rg_store_messages stands for the messages that the tables have.  Here and above, the file of
- * notes must be limited to what it had before the tables were brought up: notes tell of messages.
- */
-RG_CHECKED int rg_index_rows(struct rg_index *index, const struct rg_row_query *query,
-			     const struct rg_log_files *files, rg_row_see *see, void *context,
-			     struct roger_err *err);
+/* Show events, and first read into their table what these journals have and it lacks;
+ * rg_store_messages stands for the messages that the tables have.  *ret_count: how many messages,
+ * or entries, fit.  Here and above, the file of notes must be limited to what it had before the
+ * tables were brought up: notes tell of messages. */
+RG_CHECKED int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
+			       const struct rg_log_files *files, rg_event_see *see, void *context,
+			       int64_t *ret_count, struct roger_err *err);
 
 /* The first, by name, from this name on, who sent with a key; "": nobody. */
 RG_CHECKED int rg_index_next_keyed(struct rg_index *index, struct roger_str from,

@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 13
+#define RG_INDEX_VERSION 14
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -61,6 +61,8 @@ enum rg_statement {
 	RG_SQL_EVENT_CLOSE_LETTER,
 	RG_SQL_EVENT_CLOSE_DEAD,
 	RG_SQL_EVENT_REOPEN,
+	RG_SQL_EVENT_SAY,
+	RG_SQL_EVENT_FORGET,
 	RG_SQL_EVENT_UNTRUE,
 	RG_SQL_MESSAGE_AT,
 	RG_SQL_MESSAGE_STATE,

@@ -14,11 +14,11 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "facts/history.h"
 #include "facts/message.h"
 #include "facts/note.h"
 #include "facts/person.h"
 #include "facts/sendlog.h"
+#include "facts/sentence.h"
 #include "store/decoder.h"
 
 enum { WAIT_MS = 120000 };
@@ -32,19 +32,20 @@ static const char tables[] =
 	" at INTEGER NOT NULL, log INTEGER NOT NULL, file INTEGER,"
 	" line INTEGER NOT NULL, byte INTEGER NOT NULL, length INTEGER, sum INTEGER, of INTEGER,"
 	" flags INTEGER NOT NULL, number INTEGER, outcome INTEGER, before INTEGER,"
-	" since INTEGER, open INTEGER, detail TEXT, id TEXT, actor TEXT, task TEXT, key TEXT,"
-	" peer TEXT, message TEXT, cycle TEXT, state TEXT, type TEXT, evidence TEXT, step TEXT);"
+	" since INTEGER, open INTEGER, bytes INTEGER, detail TEXT, words TEXT, id TEXT,"
+	" actor TEXT, task TEXT, key TEXT, peer TEXT, message TEXT, cycle TEXT, state TEXT,"
+	" type TEXT, evidence TEXT, step TEXT);"
 	"CREATE INDEX event_of ON event(of) WHERE of IS NOT NULL;"
 	"CREATE INDEX event_open ON event(kind) WHERE open = 1 AND log <> 0;"
 	/* In the order of position, which every index ends in. */
 	"CREATE INDEX event_log ON event(log) WHERE log <> 0;"
 	"CREATE INDEX event_at ON event(log, at) WHERE log <> 0;"
-	"CREATE INDEX event_counted ON event(at) WHERE flags >= 1024;"
+	"CREATE INDEX event_counted ON event(at) WHERE flags >= 2048;"
 	"CREATE INDEX event_file ON event(file) WHERE log = 3;"
 	"CREATE INDEX event_task ON event(log, task) WHERE task IS NOT NULL;"
 	"CREATE INDEX event_actor ON event(log, actor) WHERE log <> 0;"
 	"CREATE INDEX event_id ON event(id) WHERE id IS NOT NULL;"
-	"CREATE INDEX event_key ON event(key) WHERE key IS NOT NULL;"
+	"CREATE INDEX event_key ON event(key) WHERE log <> 0 AND key IS NOT NULL;"
 	"CREATE INDEX event_peer ON event(peer) WHERE log <> 0 AND peer IS NOT NULL;"
 	"CREATE INDEX event_message ON event(message) WHERE message IS NOT NULL;"
 	"CREATE INDEX event_step ON event(actor, step) WHERE step IS NOT NULL;";
@@ -60,15 +61,16 @@ struct intake {
 	int64_t byte;		 /* of the line that is read */
 	struct rg_table lives;	 /* of messages whose lines were read last: struct known */
 	struct rg_arena *memory; /* of their texts */
+	struct rg_buf words;	 /* of one line */
 	bool fresh;		 /* the table was empty: no note tells of a message yet */
 };
 
 /* A row to be added: what is common to all of a line is filled in. */
 struct row {
 	int kind, log, flags;
-	int64_t at_ms, of, number, outcome, before, since_ms;
+	int64_t at_ms, of, number, outcome, before, since_ms, bytes;
 	bool open;
-	struct roger_str detail, texts[RG_COLUMNS];
+	struct roger_str detail, words, texts[RG_COLUMNS];
 	const struct rg_line *text; /* a row that gives the text of its line */
 };
 
@@ -91,19 +93,22 @@ static int add_row(struct intake *intake, const struct row *row, struct roger_er
 	rg_index_bind_text(add, 8, row->detail);
 	rg_index_bind_number(add, 9, row->of && !(row->flags & RG_ROW_NOTE) ? 0 : intake->number);
 	rg_index_bind_number(add, 10, row->since_ms);
+	rg_index_bind_number(add, 11, row->outcome);
+	rg_index_bind_number(add, 12, row->before);
+	rg_index_bind_number(add, 13, row->bytes);
 	if (row->of) {
-		sqlite3_bind_int64(add, 11, row->of);
-		rg_index_bind_text(add, 12, row->texts[RG_COLUMN_OWNER]);
-		rg_index_bind_text(add, 13, row->texts[RG_COLUMN_TARGET]);
+		sqlite3_bind_int64(add, 14, row->of);
+		rg_index_bind_text(add, 15, row->texts[RG_COLUMN_OWNER]);
+		rg_index_bind_text(add, 16, row->texts[RG_COLUMN_TARGET]);
+		rg_index_bind_text(add, 17, row->texts[RG_COLUMN_KEY]);
 		return rg_index_step(intake->index, add, err);
 	}
-	sqlite3_bind_int(add, 11, row->log);
-	rg_index_bind_number(add, 12, row->outcome);
-	rg_index_bind_number(add, 13, row->before);
-	rg_index_bind_number(add, 14, row->text ? (int64_t)row->text->length : 0);
-	rg_index_bind_number(add, 15, row->text ? rg_index_text_sum(row->text->text) : 0);
+	sqlite3_bind_int(add, 14, row->log);
+	rg_index_bind_text(add, 15, row->words);
+	rg_index_bind_number(add, 16, row->text ? (int64_t)row->text->length : 0);
+	rg_index_bind_number(add, 17, row->text ? rg_index_text_sum(row->text->text) : 0);
 	for (i = 0; i < RG_COLUMNS; i++)
-		rg_index_bind_text(add, 16 + i, row->texts[i]);
+		rg_index_bind_text(add, 18 + i, row->texts[i]);
 	return rg_index_step(intake->index, add, err);
 }
 
@@ -113,14 +118,15 @@ static int add_row(struct intake *intake, const struct row *row, struct roger_er
 struct life {
 	int64_t of;
 	bool known, held, read, handed, archived;
-	bool acked, noted;	       /* an acknowledgement is known; from a note only */
-	int64_t at_ms;		       /* of its last row */
-	struct roger_str worker;       /* of its last lease */
-	int64_t claimed_ms, until_ms;  /* when that began, 0: not known; when it ends */
-	int64_t claim;		       /* its row while it is in force */
-	int64_t acked_at_ms, outcome;  /* of its last acknowledgement */
-	int64_t look, look_ms;	       /* the row that tells of its first look; 0: none */
-	bool look_undated, look_noted; /* a row of its own, of a note; else a flag of another */
+	bool acked, noted;		  /* an acknowledgement is known; from a note only */
+	int64_t at_ms;			  /* of its last row */
+	struct roger_str worker;	  /* of its last lease */
+	int64_t claimed_ms, until_ms;	  /* when that began, 0: not known; when it ends */
+	int64_t claim;			  /* its row while it is in force */
+	int64_t acked_at_ms, outcome;	  /* of its last acknowledgement */
+	int64_t look, look_ms;		  /* the row that tells of its first look; 0: none */
+	bool look_undated, look_noted;	  /* a row of its own, of a note; else a flag of another */
+	int64_t due, due_ms, due_attempt; /* the row of when it is to be read by; 0: none */
 };
 
 static void set_look(struct life *life, int64_t position, int64_t at_ms, int flags)
@@ -139,7 +145,12 @@ static int add_to_life(struct life *life, int64_t position, const struct row *ro
 		set_look(life, position, row->at_ms, row->flags);
 	life->acked |= row->kind == ROGER_EVENT_ACKNOWLEDGED;
 	life->noted |= row->kind == ROGER_EVENT_ACKNOWLEDGED && row->flags & RG_ROW_NOTE;
-	if (row->flags & RG_ROW_NOTE)
+	if (row->kind == ROGER_EVENT_DUE) {
+		life->due = position;
+		life->due_ms = row->at_ms;
+		life->due_attempt = row->number;
+	}
+	if (row->flags & RG_ROW_NOTE || row->kind == ROGER_EVENT_DUE)
 		return ROGER_OK;
 	life->known = true;
 	life->at_ms = row->at_ms;
@@ -272,12 +283,17 @@ static bool is_plain(const struct roger_message *first)
 static int add_stored(struct intake *intake, struct life *life, const struct roger_message *message,
 		      struct roger_err *err)
 {
-	struct row row = {
-		.kind = ROGER_EVENT_SENT,
-		.at_ms = message->created_at_ms,
-		.flags = is_plain(message) ? RG_ROW_PLAIN : 0,
-		.texts = { [RG_COLUMN_OWNER] = message->from, [RG_COLUMN_TARGET] = message->to }
-	};
+	struct row row = { .kind = ROGER_EVENT_SENT,
+			   .at_ms = message->created_at_ms,
+			   .flags = is_plain(message) ? RG_ROW_PLAIN : 0,
+			   .number = message->seq,
+			   .outcome = message->pass > 1 ? message->pass : 0,
+			   .before = message->epoch,
+			   .bytes = (int64_t)message->content.length,
+			   .detail = message->reply_to,
+			   .texts = { [RG_COLUMN_OWNER] = message->from,
+				      [RG_COLUMN_TARGET] = message->to,
+				      [RG_COLUMN_KEY] = message->key } };
 
 	return life->known ? ROGER_OK : add_dated(intake, life, &row, err);
 }
@@ -432,6 +448,24 @@ static int add_archived(struct intake *intake, struct life *life, const struct r
 	return !after->archived_at_ms ? ROGER_OK : add_dated(intake, life, &row, err);
 }
 
+/* By when it is to be read: while nobody has, and for the attempt that was made last. */
+static int add_due(struct intake *intake, struct life *life, const struct roger_message *after,
+		   struct roger_err *err)
+{
+	const bool waits = after->confirm_by_ms && !after->read && !after->archived_at_ms;
+	struct row row = { .kind = ROGER_EVENT_DUE,
+			   .at_ms = after->confirm_by_ms,
+			   .number = after->attempt ? after->attempt : 1 };
+	int r = ROGER_OK;
+
+	if (waits && life->due_ms == row.at_ms && life->due_attempt == row.number)
+		return ROGER_OK;
+	if (life->due)
+		r = rg_index_put(intake->index, RG_SQL_EVENT_DROP, err, "i", life->due);
+	life->due = life->due_ms = 0;
+	return r < 0 || !waits ? r : add_dated(intake, life, &row, err);
+}
+
 /* A message that is read has no dead letter to be delivered. */
 static int close_letter(struct intake *intake, const struct life *life,
 			const struct roger_message *after, struct roger_err *err)
@@ -471,6 +505,8 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 		r = add_reading(intake, life, after, foreign, err);
 	if (r == ROGER_OK)
 		r = add_outcome(intake, life, &before, after, held, foreign, err);
+	if (r == ROGER_OK)
+		r = add_due(intake, life, after, err);
 	return r < 0 ? r : add_archived(intake, life, after, err);
 }
 
@@ -631,39 +667,50 @@ static int take_noted(struct intake *intake, const struct rg_note *note, struct 
 	return r;
 }
 
-/* Most notes tell of something that went well, of which other rows tell, too. */
-static bool may_count(struct roger_str text)
+/* What succeeded shows in another log; and so does a send that timed out. */
+static bool is_echo(const struct rg_note *note)
 {
-	static const char *const marks[] = { "\"duplicates\":", "\"FAILURE\"" };
-	size_t i;
-
-	for (i = 0; i < sizeof marks / sizeof *marks; i++)
-		if (memmem(text.data, text.length, marks[i], strlen(marks[i])))
-			return true;
-	return rg_note_may_be(text, 1U << RG_NOTE_WOKEN | 1U << RG_NOTE_LOOKED |
-					    1U << RG_NOTE_ACKNOWLEDGED);
+	switch ((enum rg_note_kind)note->kind) {
+	case RG_NOTE_SENT:
+		return !note->duplicates && (!note->failure || note->failure == RG_FAILURE_RETRY);
+	case RG_NOTE_READ:
+	case RG_NOTE_CLAIMED:
+	case RG_NOTE_ACKNOWLEDGED:
+	case RG_NOTE_RECORDED:
+		return !note->duplicates && !note->failure;
+	case RG_NOTE_FOREIGN:
+	case RG_NOTE_VERB:
+	case RG_NOTE_LOOKED:
+	case RG_NOTE_WOKEN:
+	case RG_NOTE_ARRIVED:
+	case RG_NOTE_RAN:
+		break;
+	}
+	return false;
 }
 
-static int take_note(struct intake *intake, struct row *row, struct roger_err *err)
+static int take_note(struct intake *intake, struct row *row, struct rg_buf *words,
+		     struct roger_err *err)
 {
 	struct rg_note note;
-	int r;
+	int r = rg_note_read(row->text->text, intake->arena, &note, err);
 
-	row->kind = ROGER_EVENT_ACTIVITY;
-	if (!may_count(row->text->text))
-		return ROGER_OK;
-	r = rg_note_read(row->text->text, intake->arena, &note, err);
 	if (r < 0)
 		return r;
-	if (note.kind == RG_NOTE_WOKEN) {
-		row->kind = ROGER_EVENT_WAKE;
-		row->flags |= RG_ROW_COUNTED;
-	}
-	row->number = note.duplicates;
+	rg_say_note(&note, words);
+	row->kind = note.kind == RG_NOTE_WOKEN	  ? ROGER_EVENT_WAKE
+		    : note.kind == RG_NOTE_LOOKED ? ROGER_EVENT_LOOKED
+						  : ROGER_EVENT_ACTIVITY;
+	row->number = note.kind == RG_NOTE_WOKEN ? note.attempt : note.duplicates;
+	row->before = note.kind == RG_NOTE_WOKEN ? note.position : 0;
+	row->outcome = note.kind == RG_NOTE_WOKEN ? (int)note.entry.status : 0;
+	row->flags |= is_echo(&note) ? RG_ROW_ECHO : 0;
 	if (note.kind == RG_NOTE_SENT && note.failure == RG_FAILURE_KEY)
 		row->flags |= RG_ROW_CONFLICT;
-	if (note.duplicates || row->flags & RG_ROW_CONFLICT)
+	if (note.kind == RG_NOTE_WOKEN || note.duplicates || row->flags & RG_ROW_CONFLICT)
 		row->flags |= RG_ROW_COUNTED;
+	if (note.count == 1 && note.ids.count == 1)
+		row->texts[RG_COLUMN_MESSAGE] = note.ids.items[0];
 	if (note.failure || (note.kind != RG_NOTE_LOOKED && note.kind != RG_NOTE_ACKNOWLEDGED))
 		return ROGER_OK;
 	return take_noted(intake, &note, err);
@@ -693,7 +740,7 @@ static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt
 }
 
 static int take_attempt(struct intake *intake, const struct roger_attempt *attempt, struct row *row,
-			struct roger_err *err)
+			struct rg_buf *words, struct roger_err *err)
 {
 	bool there;
 	int r = find_before(intake, row, &row->before, &row->since_ms, &there, err);
@@ -702,7 +749,10 @@ static int take_attempt(struct intake *intake, const struct roger_attempt *attem
 	row->kind = kind_of_attempt(attempt, row->before && row->before <= ROGER_ERROR);
 	row->number = attempt->attempt;
 	row->detail = attempt->cause;
+	row->bytes = attempt->payload_bytes;
+	row->texts[RG_COLUMN_CITATION] = attempt->dead_letter_task;
 	row->open = row->kind == ROGER_EVENT_REFUSED;
+	rg_say_attempt(attempt, (enum roger_event_kind)row->kind, words);
 	if (row->before == row->outcome)
 		row->flags |= RG_ROW_REPEAT;
 	if (rg_sendlog_is_plain(attempt))
@@ -710,10 +760,48 @@ static int take_attempt(struct intake *intake, const struct roger_attempt *attem
 	return r;
 }
 
+/* That it was given up is told with what its last line says. */
+static int say_given_up(struct intake *intake, const struct roger_dead_letter *letter,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = RG_LINE_BYTES_MAX };
+	struct roger_dead_letter last = *letter;
+
+	last.status = ROGER_UNDELIVERED;
+	rg_say_letter(&last, &words);
+	return words.failed ? rg_fail_memory(err)
+			    : rg_index_put(intake->index, RG_SQL_EVENT_SAY, err, "tit", letter->id,
+					   (int64_t)ROGER_EVENT_DEAD_LETTER, rg_buf_str(&words));
+}
+
+/* The last line of a place is its state. */
+static int take_damage(struct intake *intake, const struct roger_damage *damage, struct row *row,
+		       struct rg_buf *words, struct roger_err *err)
+{
+	int r = rg_index_put(intake->index, RG_SQL_EVENT_FORGET, err, "ti", damage->id,
+			     (int64_t)row->log);
+
+	row->kind = ROGER_EVENT_DAMAGED;
+	row->number = damage->line;
+	row->texts[RG_COLUMN_CITATION] = damage->file;
+	row->open = !damage->accepted_at_ms;
+	rg_say_damage(damage, false, words);
+	if (r < 0 || row->open)
+		return r;
+	row->words = rg_buf_str(words);
+	r = add_row(intake, row, err);
+	row->kind = ROGER_EVENT_ACCEPTED;
+	row->at_ms = damage->accepted_at_ms;
+	row->texts[RG_COLUMN_OWNER] = damage->accepted_by;
+	rg_buf_clear(words);
+	rg_say_damage(damage, true, words);
+	return r;
+}
+
 /* Its line again, with the name that the task system gave it, is the same event.  A redelivery
  * opens what was closed. */
 static int take_letter(struct intake *intake, const struct roger_dead_letter *letter,
-		       struct row *row, struct roger_err *err)
+		       struct row *row, struct rg_buf *words, struct roger_err *err)
 {
 	static const int kinds[] = { [ROGER_UNDELIVERED] = ROGER_EVENT_DEAD_LETTER,
 				     [ROGER_REDELIVERED] = ROGER_EVENT_REDELIVERED,
@@ -724,6 +812,11 @@ static int take_letter(struct intake *intake, const struct roger_dead_letter *le
 	int r = find_before(intake, row, &unused, &unused, &there, err);
 
 	row->kind = kinds[letter->status];
+	row->bytes = letter->payload_bytes;
+	row->since_ms = letter->status == ROGER_UNDELIVERED ? 0 : letter->updated_at_ms;
+	rg_say_letter(letter, words);
+	if (r == ROGER_OK && there)
+		r = say_given_up(intake, letter, err);
 	if (r == ROGER_OK)
 		r = find_state(index, letter->message, &read, &unused, err);
 	if (r < 0)
@@ -742,6 +835,7 @@ static int take_letter(struct intake *intake, const struct roger_dead_letter *le
 static int take_entry(struct intake *intake, const struct rg_line *line, struct roger_err *err)
 {
 	struct row row = { .log = (int)intake->file.log, .text = line };
+	struct rg_buf *words = &intake->words;
 	union rg_log_record record;
 	struct rg_columns columns = { 0 };
 	struct roger_err why = { 0 };
@@ -758,26 +852,35 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 		row.detail = rg_str(why.message);
 		return add_row(intake, &row, err);
 	}
+	rg_buf_clear(words);
 	rg_kind_columns(intake->file.log, &record, intake->arena, &columns);
 	row.at_ms = columns.at_ms;
 	memcpy(row.texts, columns.texts, sizeof row.texts);
 	switch (intake->file.log) {
 	case RG_LOG_ACTIVITY:
-		r = take_note(intake, &row, err);
+		r = take_note(intake, &row, words, err);
 		break;
 	case RG_LOG_SENDS:
-		r = take_attempt(intake, &record.attempt, &row, err);
+		r = take_attempt(intake, &record.attempt, &row, words, err);
 		break;
 	case RG_LOG_DEAD_LETTERS:
-		r = take_letter(intake, &record.letter, &row, err);
+		r = take_letter(intake, &record.letter, &row, words, err);
 		break;
 	case RG_LOG_CYCLES:
 		row.kind = ROGER_EVENT_CYCLE;
+		row.texts[RG_COLUMN_OWNER] = record.cycle.opened_by;
+		rg_buf_printf(words, "cycle %.*s", RG_STR_ARGS(record.cycle.id));
 		r = ROGER_OK;
+		break;
+	case RG_LOG_DAMAGE:
+		r = take_damage(intake, &record.damage, &row, words, err);
 		break;
 	default:
 		r = ROGER_OK;
 	}
+	row.words = rg_buf_str(words);
+	if (words->failed)
+		return rg_fail_memory(err);
 	return r < 0 ? r : add_row(intake, &row, err);
 }
 
@@ -938,7 +1041,9 @@ static int forget_file(struct intake *intake, bool *ret_anew, struct roger_err *
 static int take_file(struct rg_index *index, const struct rg_log_file *file, bool *ret_anew,
 		     struct roger_err *err)
 {
-	struct intake intake = { .index = index, .file = *file };
+	struct intake intake = { .index = index,
+				 .file = *file,
+				 .words.maximum = RG_LINE_BYTES_MAX };
 	bool behind = false, filled;
 	int r = look(&intake, &behind, err);
 
@@ -962,6 +1067,7 @@ static int take_file(struct rg_index *index, const struct rg_log_file *file, boo
 		r = rg_index_put(index, RG_SQL_EVENT_FILE_SET, err, "iiiiiit", intake.number,
 				 intake.offset, intake.lines, intake.last_offset,
 				 intake.last_length, intake.last_hash, file->shown);
+	rg_buf_deinit(&intake.words);
 	rg_table_deinit(&intake.lives);
 	rg_arena_free(intake.memory);
 	rg_arena_free(intake.arena);

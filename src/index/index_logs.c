@@ -6,9 +6,16 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/id.h"
 
-enum { STRAYS_MAX = 1000, PIECE_BYTES = 64 << 10, MANY_ENTRIES = 8, SHORT_MS = 600000 };
+enum {
+	STRAYS_MAX = 1000,
+	PIECE_BYTES = 64 << 10,
+	MANY_ENTRIES = 8,
+	SHORT_MS = 600000,
+	OF_MAX = 500, /* messages of one question */
+};
 
 int64_t rg_index_text_sum(struct roger_str text)
 {
@@ -97,48 +104,35 @@ static bool is_narrow(const struct rg_log_query *query)
 	       (query->step.length && query->owner.length && !is_short(query));
 }
 
-static void print_question(const struct rg_log_query *query, bool strays, struct rg_buf *sql)
+/* The entries e of a log that fit; without limit the order is of no use. */
+static void add_conditions(struct rg_question *question, const struct rg_log_query *query, int log)
 {
 	const char *const by_time = is_short(query) ? "+" : "";
+	char sql[60];
 	size_t i;
 
-	rg_buf_printf(sql,
-		      "SELECT e.file, e.byte, e.length, e.sum, e.position, e.line, e.at, e.detail"
-		      " FROM event e WHERE %se.log = %d AND e.log <> 0",
-		      is_narrow(query) ? "+" : "", strays ? ~(int)query->log : (int)query->log);
-	for (i = 0; i < RG_COLUMNS; i++)
+	rg_buf_printf(&question->sql, " WHERE %se.log = %d AND e.log <> 0",
+		      is_narrow(query) ? "+" : "", log);
+	for (i = 0; i < RG_COLUMNS; i++) {
+		snprintf(sql, sizeof sql, " AND %se.%s = ?", by_time, rg_column_names[i]);
 		if (query->columns[i].length)
-			rg_buf_printf(sql, " AND %se.%s = ?", by_time, rg_column_names[i]);
+			rg_question_text(question, sql, query->columns[i]);
+	}
 	if (query->since_ms)
-		rg_buf_add_text(sql, " AND e.at >= ?");
+		rg_question_number(question, " AND e.at >= ?", query->since_ms);
 	if (query->until_ms)
-		rg_buf_add_text(sql, " AND e.at < ?");
+		rg_question_number(question, " AND e.at < ?", query->until_ms);
 	if (query->after)
-		rg_buf_add_text(sql, query->newest ? " AND e.position < ?" : " AND e.position > ?");
+		rg_question_number(question,
+				   query->newest ? " AND e.position < ?" : " AND e.position > ?",
+				   query->after);
 	for (i = 0; i < query->message_count; i++)
-		rg_buf_add_text(sql, i ? ",?" : " AND e.message IN (?");
-	if (query->message_count)
-		rg_buf_add_char(sql, ')');
-	rg_buf_add_text(sql, query->newest ? " ORDER BY e.position DESC" : " ORDER BY e.position");
-	rg_buf_add_text(sql, " LIMIT ?");
-	rg_buf_add_char(sql, '\0');
-}
-
-static void bind_question(const struct rg_log_query *query, sqlite3_stmt *statement)
-{
-	const int64_t numbers[] = { query->since_ms, query->until_ms, query->after };
-	int place = 1;
-	size_t i;
-
-	for (i = 0; i < RG_COLUMNS; i++)
-		if (query->columns[i].length)
-			rg_index_bind(statement, place++, query->columns[i]);
-	for (i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (numbers[i])
-			sqlite3_bind_int64(statement, place++, numbers[i]);
-	for (i = 0; i < query->message_count; i++)
-		rg_index_bind(statement, place++, query->messages[i]);
-	sqlite3_bind_int64(statement, place, query->limit ? query->limit : -1);
+		rg_question_text(question, i ? ",?" : " AND e.message IN (?", query->messages[i]);
+	rg_buf_add_text(&question->sql, query->message_count ? ")" : "");
+	rg_question_number(question,
+			   query->newest ? " ORDER BY e.position DESC LIMIT ?"
+					 : " ORDER BY e.position LIMIT ?",
+			   query->limit ? query->limit : -1);
 }
 
 /* NULL: the file is not among those that were asked for. */
@@ -165,14 +159,17 @@ static int doubt_file(struct finding *finding, int64_t number, struct roger_err 
 	return rg_index_run(finding->index, sql, err);
 }
 
-static int keep_entry(struct finding *finding, sqlite3_stmt *row, struct source *source,
-		      struct roger_err *err)
+static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
+	struct finding *finding = context;
+	struct source *source = source_of(finding, sqlite3_column_int64(row, 0));
 	const bool stray = sqlite3_column_type(row, 2) == SQLITE_NULL;
 	struct rg_log_entry *entry;
 	struct roger_str text = rg_index_column(row, 7);
 	int r = ROGER_OK;
 
+	if (!source || finding->moved)
+		return ROGER_OK;
 	if (!stray) {
 		r = read_text(&source->texts, (uint64_t)sqlite3_column_int64(row, 1),
 			      (size_t)sqlite3_column_int64(row, 2), &text, err);
@@ -197,26 +194,14 @@ static int keep_entry(struct finding *finding, sqlite3_stmt *row, struct source 
 static int ask(struct finding *finding, const struct rg_log_query *query, bool strays,
 	       struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf sql = { .maximum = 65536 };
-	struct rg_index *index = finding->index;
-	sqlite3_stmt *statement;
-	struct source *source;
-	int step = SQLITE_DONE, r = ROGER_OK;
+	struct rg_question question;
+	int r;
 
-	print_question(query, strays, &sql);
-	if (sql.failed)
-		return rg_fail_memory(err);
-	if (sqlite3_prepare_v2(index->db, sql.data, -1, &statement, NULL) != SQLITE_OK)
-		return rg_index_fail(index, "ask for logs", err);
-	bind_question(query, statement);
-	while (r == ROGER_OK && !finding->moved && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-		source = source_of(finding, sqlite3_column_int64(statement, 0));
-		if (source)
-			r = keep_entry(finding, statement, source, err);
-	}
-	if (r == ROGER_OK && !finding->moved && step != SQLITE_DONE)
-		r = rg_index_fail(index, "read logs", err);
-	sqlite3_finalize(statement);
+	rg_question_init(&question, "SELECT e.file, e.byte, e.length, e.sum, e.position, e.line,"
+				    " e.at, e.detail FROM event e");
+	add_conditions(&question, query, strays ? ~(int)query->log : (int)query->log);
+	r = rg_index_ask_once(finding->index, &question, keep_entry, finding, err);
+	rg_question_deinit(&question);
 	return r;
 }
 
@@ -282,59 +267,188 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 	return r;
 }
 
-/* ------------------------------------------------------------------ rows -- */
+/* ---------------------------------------------------------------- events -- */
 
-#define ROW                                                                                        \
-	"SELECT e.kind, e.flags, e.open, e.at, coalesce(e.of, 0), coalesce(e.number, 0),"          \
-	" coalesce(e.outcome, 0), coalesce(e.before, 0), coalesce(e.since, 0), e.line,"            \
-	" e.byte, e.actor, e.peer, e.state, e.message, e.detail, e.id, f.shown FROM "
-/* The file of a note; all else of a message stands in messages.jsonl. */
-#define SHOWN " LEFT JOIN event_files f ON f.file = e.file AND e.flags & 16"
+#define COLUMNS                                                                                    \
+	"SELECT e.kind, e.log, e.at, e.flags, e.open, e.of, e.number, e.outcome, e.before,"        \
+	" e.since, e.line, e.byte, e.position, e.detail, e.id, e.message, e.actor, e.peer"
+#define ROW COLUMNS " FROM "
+/* With what is common to all of its message, of its first row s, and all that is said: EVENT_END
+ * comes after whether it is over. */
+#define EVENT                                                                                      \
+	COLUMNS ", e.words, coalesce(e.bytes, s.bytes), e.task, coalesce(e.key, s.key),"           \
+		" e.evidence, f.shown, s.number, s.actor, s.peer, coalesce(m.id, a.id),"           \
+		" coalesce(m.issue_id, a.issue_id), coalesce(m.message_type, a.message_type)"
+#define EVENT_END                                                                                  \
+	" FROM event e LEFT JOIN event s ON s.of = e.of AND s.kind = ?"                            \
+	" LEFT JOIN messages m ON m.position = e.of LEFT JOIN archived a ON a.position = e.of"     \
+	" LEFT JOIN event_files f ON f.file = e.file"
+/* A message that was sent once more, or given up, is not waited for any longer. */
+#define OVER                                                                                       \
+	" AND EXISTS (SELECT 1 FROM event t WHERE t.message = coalesce(m.id, a.id)"                \
+	" AND +t.log = 3 AND t.number >= e.number AND t.outcome < ? AND NOT t.flags & 128)"
+enum { WORDS = 18, BYTES, TASK, KEY, EVIDENCE, SHOWN, SEQ, FROM, TO, ID, ISSUE, TYPE, IS_OVER };
 
 struct seeing {
-	rg_row_see *see;
+	rg_event_see *see;
 	void *context;
+	bool told;     /* with all that is said */
+	int64_t count; /* of rows so far */
 };
 
-static int see_row(void *context, sqlite3_stmt *row, struct roger_err *err)
+static struct rg_event event_of(sqlite3_stmt *row)
 {
-	const struct seeing *seeing = context;
-	const struct rg_row found = {
-		.kind = sqlite3_column_int(row, 0),
-		.flags = sqlite3_column_int(row, 1),
-		.open = sqlite3_column_int(row, 2) != 0,
-		.at_ms = sqlite3_column_int64(row, 3),
-		.of = sqlite3_column_int64(row, 4),
-		.number = sqlite3_column_int64(row, 5),
-		.outcome = sqlite3_column_int64(row, 6),
-		.before = sqlite3_column_int64(row, 7),
-		.since_ms = sqlite3_column_int64(row, 8),
-		.line = sqlite3_column_int64(row, 9),
-		.byte = sqlite3_column_int64(row, 10),
-		.actor = rg_index_column(row, 11),
-		.peer = rg_index_column(row, 12),
-		.state = rg_index_column(row, 13),
-		.message = rg_index_column(row, 14),
-		.detail = rg_index_column(row, 15),
-		.id = rg_index_column(row, 16),
-		.file = rg_index_column(row, 17),
+	struct rg_event event = {
+		.said = { .kind = sqlite3_column_int(row, 0),
+			  .at_ms = sqlite3_column_int64(row, 2),
+			  .line = sqlite3_column_int64(row, 10),
+			  .message = rg_index_column(row, 15),
+			  .actor = rg_index_column(row, 16),
+			  .peer = rg_index_column(row, 17) },
+		.log = sqlite3_column_int(row, 1),
+		.flags = sqlite3_column_int(row, 3),
+		.open = sqlite3_column_int(row, 4),
+		.of = sqlite3_column_int64(row, 5),
+		.number = sqlite3_column_int64(row, 6),
+		.outcome = sqlite3_column_int(row, 7),
+		.before = sqlite3_column_int64(row, 8),
+		.since_ms = sqlite3_column_int64(row, 9),
+		.position = sqlite3_column_int64(row, 12),
+		.text = rg_index_column(row, 13),
+		.id = rg_index_column(row, 14),
 	};
-	return seeing->see(seeing->context, &found, err);
+
+	if (event.of && !(event.flags & RG_ROW_NOTE)) {
+		event.line = event.said.line;
+		event.byte = sqlite3_column_int64(row, 11);
+	}
+	return event;
 }
 
-static int ask_rows(struct rg_index *index, struct rg_question *question, rg_row_see *see,
-		    void *context, struct roger_err *err)
+/* A row of a message: where nothing else is said, what its recipient did with what its sender sent.
+ */
+static void fill_message(struct rg_event *event, sqlite3_stmt *row)
 {
-	struct seeing seeing = { see, context };
-	int r = rg_index_ask_once(index, question, see_row, &seeing, err);
+	struct roger_event *said = &event->said;
+	const int type = rg_enum_find(rg_type_names, rg_index_column(row, TYPE));
+
+	said->message = rg_index_column(row, ID);
+	said->issue = rg_index_column(row, ISSUE);
+	said->seq = sqlite3_column_int64(row, SEQ);
+	said->type = type > 0 ? type : 0;
+	event->to = rg_index_column(row, TO);
+	event->echo = event->flags & RG_ROW_NOTE || sqlite3_column_int(row, IS_OVER);
+	if (said->kind == ROGER_EVENT_SENT)
+		return;
+	said->peer = said->kind == ROGER_EVENT_HANDED ? event->to : rg_index_column(row, FROM);
+	switch (said->kind) {
+	case ROGER_EVENT_LEASE_EXPIRED:
+		event->text = said->actor;
+		said->actor = event->to;
+		break;
+	case ROGER_EVENT_HANDED:
+		said->actor = RG_STR("roger");
+		break;
+	case ROGER_EVENT_ARCHIVED:
+		said->actor = said->peer = RG_STR("");
+		break;
+	default:
+		said->actor = said->actor.length ? said->actor : event->to;
+	}
+}
+
+/* A row of an entry: who tells of it may be another one, too. */
+static void fill_entry(struct rg_event *event, sqlite3_stmt *row)
+{
+	struct roger_event *said = &event->said;
+
+	said->attempt =
+		event->log == RG_LOG_SENDS || said->kind == ROGER_EVENT_WAKE ? event->number : 0;
+	event->echo = event->flags & RG_ROW_ECHO;
+	switch (event->log) {
+	case RG_LOG_SENDS:
+		said->dead_letter = rg_index_column(row, EVIDENCE);
+		event->echo = event->outcome == RG_ATTEMPT_PENDING ||
+			      (event->flags & RG_ROW_PLAIN && event->outcome == ROGER_DELIVERED);
+		break;
+	case RG_LOG_DEAD_LETTERS:
+		said->dead_letter = event->id;
+		said->at_ms = event->since_ms ? event->since_ms : said->at_ms;
+		break;
+	case RG_LOG_DAMAGE:
+		event->before = said->line;
+		said->file = rg_index_column(row, EVIDENCE);
+		said->line = event->number;
+		break;
+	default:
+		break;
+	}
+}
+
+static int see_event(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct seeing *seeing = context;
+	struct rg_event event = event_of(row);
+
+	seeing->count++;
+	if (!seeing->told)
+		return seeing->see(seeing->context, &event, err);
+	event.said.words = rg_index_column(row, WORDS);
+	event.said.bytes = sqlite3_column_int64(row, BYTES);
+	event.said.task = rg_index_column(row, TASK);
+	event.said.key = rg_index_column(row, KEY);
+	event.said.file = rg_index_column(row, SHOWN);
+	if (event.of)
+		fill_message(&event, row);
+	else
+		fill_entry(&event, row);
+	/* What a line before said is told. */
+	return event.flags & RG_ROW_REPEAT && !event.of ? ROGER_OK
+							: seeing->see(seeing->context, &event, err);
+}
+
+static int ask_events(struct rg_index *index, struct rg_question *question, struct seeing *seeing,
+		      struct roger_err *err)
+{
+	int r = rg_index_ask_once(index, question, see_event, seeing, err);
 
 	rg_question_deinit(question);
 	return r;
 }
 
+static void begin_events(struct rg_question *question)
+{
+	rg_question_init(question, EVENT);
+	rg_question_number(question, ", e.kind = ?", ROGER_EVENT_DUE);
+	rg_question_number(question, " AND e.at <= ?", rg_clock_ms());
+	rg_question_number(question, OVER, RG_ATTEMPT_PENDING);
+	rg_question_number(question, EVENT_END, ROGER_EVENT_SENT);
+}
+
+static int tell_messages(struct rg_index *index, const struct rg_query *query,
+			 struct seeing *seeing, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_question question;
+	struct rg_entries found;
+	size_t i, k;
+	int r = arena ? rg_index_find(index, query, arena, &found, err) : rg_fail_memory(err);
+
+	for (i = 0; r == ROGER_OK && i < found.count; i = k) {
+		begin_events(&question);
+		for (k = i; k < found.count && k - i < OF_MAX; k++)
+			rg_question_number(&question, k > i ? ",?" : " WHERE e.of IN (?",
+					   found.items[k].position);
+		rg_buf_add_text(&question.sql, ") ORDER BY e.position");
+		r = ask_events(index, &question, seeing, err);
+	}
+	seeing->count = r == ROGER_OK ? (int64_t)found.count : 0;
+	return r;
+}
+
 /* The rows of messages that were created in that time, in no order. */
 static int ask_created(struct rg_index *index, const char *sql, const struct rg_row_query *query,
-		       rg_row_see *see, void *context, struct roger_err *err)
+		       struct seeing *seeing, struct roger_err *err)
 {
 	struct rg_question question;
 
@@ -342,40 +456,40 @@ static int ask_created(struct rg_index *index, const char *sql, const struct rg_
 	rg_question_number(&question, " WHERE m.created_at >= ?", query->since_ms);
 	rg_question_number(&question, " AND m.created_at < ?",
 			   query->until_ms ? query->until_ms : INT64_MAX);
-	return ask_rows(index, &question, see, context, err);
+	return ask_events(index, &question, seeing, err);
 }
 
-static int ask_messages(struct rg_index *index, const struct rg_row_query *query, rg_row_see *see,
-			void *context, struct roger_err *err)
+static int ask_messages(struct rg_index *index, const struct rg_row_query *query,
+			struct seeing *seeing, struct roger_err *err)
 {
 	struct rg_question question;
 	int r;
 
 	if (!query->since_ms && !query->until_ms) {
-		rg_question_init(&question, ROW "event e" SHOWN " WHERE e.log = 0");
-		return ask_rows(index, &question, see, context, err);
+		rg_question_init(&question, ROW "event e WHERE e.log = 0");
+		return ask_events(index, &question, seeing, err);
 	}
 	r = ask_created(index,
 			ROW "messages m INDEXED BY messages_created"
-			    " CROSS JOIN event e ON e.of = m.position" SHOWN,
-			query, see, context, err);
+			    " CROSS JOIN event e ON e.of = m.position",
+			query, seeing, err);
 	return r < 0 ? r
-		     : ask_created(index,
-				   ROW "archived m CROSS JOIN event e ON e.of = m.position" SHOWN,
-				   query, see, context, err);
+		     : ask_created(index, ROW "archived m CROSS JOIN event e ON e.of = m.position",
+				   query, seeing, err);
 }
 
-static int see_rows(struct rg_index *index, const struct rg_row_query *query, rg_row_see *see,
-		    void *context, struct roger_err *err)
+static int tell_rows(struct rg_index *index, const struct rg_row_query *query,
+		     struct seeing *seeing, struct roger_err *err)
 {
 	struct rg_question question;
 	size_t i;
 
 	if (!query->of_count && query->log == RG_LOG_MESSAGES)
-		return ask_messages(index, query, see, context, err);
-	rg_question_init(&question, query->counted ? ROW "event e INDEXED BY event_counted" SHOWN
-							 " WHERE e.flags >= 1024"
-						   : ROW "event e" SHOWN " WHERE e.log >= 0");
+		return ask_messages(index, query, seeing, err);
+	rg_question_init(&question, query->counted ? ROW "event e INDEXED BY event_counted"
+							 " WHERE e.flags >= 2048"
+						   : ROW "event e"
+							 " WHERE e.log >= 0");
 	for (i = 0; i < query->of_count; i++)
 		rg_question_number(&question, i ? ",?" : " AND e.of IN (?", query->of[i]);
 	if (query->of_count)
@@ -394,13 +508,29 @@ static int see_rows(struct rg_index *index, const struct rg_row_query *query, rg
 	if (query->of_count || query->open)
 		rg_buf_add_text(&question.sql, query->open ? " ORDER BY e.position"
 							   : " ORDER BY e.of, e.position");
-	return ask_rows(index, &question, see, context, err);
+	return ask_events(index, &question, seeing, err);
 }
 
-int rg_index_rows(struct rg_index *index, const struct rg_row_query *query,
-		  const struct rg_log_files *files, rg_row_see *see, void *context,
-		  struct roger_err *err)
+static int tell(struct rg_index *index, const struct rg_event_query *query, struct seeing *seeing,
+		struct roger_err *err)
 {
+	struct rg_question question;
+
+	seeing->count = 0;
+	if (query->rows)
+		return tell_rows(index, query->rows, seeing, err);
+	if (query->messages)
+		return tell_messages(index, query->messages, seeing, err);
+	begin_events(&question);
+	add_conditions(&question, query->entries, (int)query->entries->log);
+	return ask_events(index, &question, seeing, err);
+}
+
+int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
+		    const struct rg_log_files *files, rg_event_see *see, void *context,
+		    int64_t *ret_count, struct roger_err *err)
+{
+	struct seeing seeing = { see, context, !query->rows, 0 };
 	int tries = 0, r;
 
 	do {
@@ -408,8 +538,9 @@ int rg_index_rows(struct rg_index *index, const struct rg_row_query *query,
 		if (r == ROGER_OK)
 			r = rg_index_refresh_events(index, files, err);
 		if (r == ROGER_OK)
-			r = see_rows(index, query, see, context, err);
+			r = tell(index, query, &seeing, err);
 	} while (rg_index_heals(index, &tries, &r, err));
+	*ret_count = seeing.count;
 	return r;
 }
 

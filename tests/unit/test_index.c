@@ -114,6 +114,12 @@ static bool has_rowid(sqlite3 *db, const char *table)
 	return r == SQLITE_OK;
 }
 
+/* Of these logs, in the order of their lines. */
+#define EVENTS                                                                                     \
+	"SELECT log, file, line, kind, of, at, byte, length, sum, flags, number, outcome, before," \
+	" since, open, bytes, detail, words, id, actor, task, key, peer, message, cycle, state,"   \
+	" type, evidence, step FROM event WHERE log IN (%s) ORDER BY 1, 2, 3, 4, 5, 6"
+
 /*
  * Every row of every table, with its position.  The full-text table is filled
  * by whoever searches and has a shape of its own; how far it is filled differs.
@@ -122,7 +128,7 @@ static void dump(const struct place *place, struct rg_buf *out)
 {
 	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
 	sqlite3_stmt *tables = NULL;
-	char sql[300];
+	char sql[400];
 
 	rg_buf_clear(out);
 	assert_int_equal(
@@ -141,11 +147,7 @@ static void dump(const struct place *place, struct rg_buf *out)
 		/* Events stand in the order in which their journals were read; of these here all
 		 * are read by then, and no question adds to them. */
 		if (!strcmp(table, "event"))
-			snprintf(sql, sizeof sql,
-				 "SELECT log, file, line, kind, of, at, byte, length, sum, flags,"
-				 " number, outcome, before, since, open, detail, id, actor,"
-				 " task, key, peer, message, cycle, state, type, evidence, step"
-				 " FROM event WHERE log IN (0, 2, 3) ORDER BY 1, 2, 3, 4, 5, 6");
+			snprintf(sql, sizeof sql, EVENTS, "0, 2, 3");
 		else
 			snprintf(sql, sizeof sql, "SELECT %s* FROM %s ORDER BY 1, 2",
 				 has_rowid(db, table) ? "rowid, " : "", table);
@@ -771,6 +773,92 @@ static void any_history_gives_the_same_rows(void **state)
 	rg_buf_deinit(&grown);
 	rg_buf_deinit(&anew);
 	rg_buf_deinit(&list);
+}
+
+/* The issue's timeline reads all that is about it, and cycles and damage. */
+static void ask_timeline(struct roger *roger)
+{
+	const struct roger_timeline_request request = { .issue = RG_STR("i") };
+	struct roger_timeline_reply reply;
+
+	assert_int_equal(roger_timeline(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+}
+
+static void make_damage(const struct place *place)
+{
+	const struct roger_accept_request accept = { .place = RG_STR("messages.jsonl:2"),
+						     .reason = RG_STR("seen") };
+	const struct roger_cycle_request cycle = { .new_ = true, .by = RG_STR("ann") };
+	const struct roger_verify_request verify = { 0 };
+	struct roger *roger = place_open(place);
+	struct roger_accept_reply accepted;
+	struct roger_verify_reply verified;
+	struct roger_cycle_reply opened;
+	char text[8192] = "", *at;
+	FILE *journal;
+
+	assert_int_equal(place_send(roger, "ann", "bob", "i", "one", "", NULL), ROGER_OK);
+	assert_int_equal(place_send(roger, "ann", "bob", "i", "two", "t:v:1", NULL), ROGER_OK);
+	assert_int_equal(roger_cycle(roger, &cycle, &opened, NULL), ROGER_OK);
+	roger_reply_free(&opened);
+	assert_int_equal(place_send(roger, "bob", "ann", "i", "three", "", NULL), ROGER_OK);
+	journal = fopen(place->journal, "r+");
+	assert_non_null(journal);
+	assert_true(fread(text, 1, sizeof text - 1, journal) > 0);
+	at = strstr(text, "two");
+	assert_non_null(at);
+	assert_int_equal(fseek(journal, at - text, SEEK_SET), 0);
+	assert_int_equal(fputs("owt", journal) < 0, 0);
+	fclose(journal);
+	assert_int_equal(roger_verify(roger, &verify, &verified, NULL), ROGER_OK);
+	roger_reply_free(&verified);
+	assert_int_equal(roger_accept(roger, &accept, &accepted, NULL), ROGER_OK);
+	roger_reply_free(&accepted);
+	roger_close(roger);
+}
+
+/* Damage, also where it was accepted since, and cycles: whichever journal is read first. */
+static void damage_gives_the_same_rows(void **state)
+{
+	struct rg_buf first, other;
+	struct place place;
+	struct roger *roger;
+	char sql[400];
+	sqlite3 *db;
+	int order;
+
+	(void)state;
+	rg_buf_init(&first, SIZE_MAX);
+	rg_buf_init(&other, SIZE_MAX);
+	place_make(&place);
+	make_damage(&place);
+	snprintf(sql, sizeof sql, EVENTS, "0, 1, 2, 3, 6");
+	for (order = 0; order < 3; order++) {
+		if (order == 2)
+			rebuild(&place);
+		else if (order)
+			assert_int_equal(unlink(place.index), 0);
+		roger = place_open(&place);
+		if (order == 1)
+			report_all(roger);
+		ask_timeline(roger);
+		if (order == 0)
+			report_all(roger);
+		roger_close(roger);
+		db = open_db(&place, SQLITE_OPEN_READONLY);
+		rg_buf_clear(&other);
+		dump_query(db, sql, order ? &other : &first);
+		sqlite3_close(db);
+		rg_buf_add_char(order ? &other : &first, '\0');
+		if (order && strcmp(first.data, other.data) != 0)
+			fail_apart(&first, &other, order);
+	}
+	assert_non_null(strstr(first.data, "|accepted: seen|"));
+	assert_non_null(strstr(first.data, "|cycle 2|"));
+	place_remove(&place);
+	rg_buf_deinit(&first);
+	rg_buf_deinit(&other);
 }
 
 /* ------------------------------------------------------ over the tables -- */
@@ -1746,6 +1834,7 @@ int main(void)
 		TEST(the_seeds_schema_stands_as_it_is),
 		TEST(every_column_has_its_value),
 		TEST(any_history_gives_the_same_rows),
+		TEST(damage_gives_the_same_rows),
 		TEST(over_the_tables_any_history_gives_the_same_answers),
 		TEST(what_a_lost_line_said_is_forgotten),
 		TEST(taking_messages_opens_it_once),

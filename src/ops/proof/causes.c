@@ -503,7 +503,7 @@ struct conflicts {
 	size_t count;
 };
 
-static int see_conflict(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_conflict(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct conflicts *conflicts = context;
 	struct conflict *one = conflicts->items;
@@ -515,17 +515,17 @@ static int see_conflict(void *context, const struct rg_row *row, struct roger_er
 	if (!(row->flags & RG_ROW_CONFLICT))
 		return ROGER_OK;
 	while (one && one < conflicts->items + conflicts->count &&
-	       !rg_str_equal(one->sender, row->actor))
+	       !rg_str_equal(one->sender, row->said.actor))
 		one++;
 	if (!one || one == conflicts->items + conflicts->count)
 		one = rg_arena_push(conflicts->arena, &conflicts->items, &conflicts->count,
 				    sizeof *one);
-	if (!one || (!one->count && !rg_arena_copy(conflicts->arena, row->actor, &one->sender)))
+	if (!one || (!one->count && !rg_arena_copy(conflicts->arena, row->said.actor, &one->sender)))
 		return rg_fail_memory(err);
-	if (!one->count++ || row->at_ms < one->since_ms)
-		one->since_ms = row->at_ms;
-	if (row->at_ms > one->last_ms)
-		one->last_ms = row->at_ms;
+	if (!one->count++ || row->said.at_ms < one->since_ms)
+		one->since_ms = row->said.at_ms;
+	if (row->said.at_ms > one->last_ms)
+		one->last_ms = row->said.at_ms;
 	return ROGER_OK;
 }
 

@@ -105,7 +105,7 @@ struct open_rows {
 	int64_t in_cycle, since_ms;
 };
 
-static int see_open(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_open(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct open_rows *open = context;
 	struct open_row *place;
@@ -116,21 +116,21 @@ static int see_open(void *context, const struct rg_row *row, struct roger_err *e
 	}
 	place = rg_arena_push(open->arena, &open->items, &open->count, sizeof *place);
 	return place && rg_arena_copy(open->arena, row->id, &place->id) &&
-			       rg_arena_copy(open->arena, row->actor, &place->owner)
+			       rg_arena_copy(open->arena, row->said.actor, &place->owner)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
 
-static int see_of_cycle(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_of_cycle(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct open_rows *open = context;
 
 	(void)err;
 	if (!row)
 		open->in_cycle = 0;
-	else if (row->kind == ROGER_EVENT_DEAD_LETTER && !(row->flags & RG_ROW_REPEAT) &&
+	else if (row->said.kind == ROGER_EVENT_DEAD_LETTER && !(row->flags & RG_ROW_REPEAT) &&
 		 !open->in_cycle++)
-		open->since_ms = row->at_ms;
+		open->since_ms = row->said.at_ms;
 	return ROGER_OK;
 }
 
@@ -364,14 +364,14 @@ struct leases {
 	bool held[ROWS_MAX];
 };
 
-static int see_claim(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_claim(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct leases *leases = context;
 
 	(void)err;
 	if (!row)
 		leases->at = 0;
-	if (!row || row->kind != ROGER_EVENT_CLAIMED)
+	if (!row || row->said.kind != ROGER_EVENT_CLAIMED)
 		return ROGER_OK;
 	while (leases->at < leases->count && leases->of[leases->at] < row->of)
 		leases->at++;

@@ -6,7 +6,7 @@
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
 #include "ops/proof/causes.h"
-#include "ops/proof/stream.h"
+#include "ops/proof/telling.h"
 #include "ops/runs/run_list.h"
 
 /* Milliseconds; of many messages they take the most memory, so it grows in place. */
@@ -17,15 +17,14 @@ struct spans {
 
 /* A report on its way. */
 struct counting {
-	struct rg_stream stream;
 	struct roger *roger;
 	struct roger_report_reply *reply;
-	struct rg_arena *arena;	       /* the reply's */
-	int64_t plain;		       /* messages whose being stored is their attempt */
-	int64_t listed, kept_ms;       /* those from this byte and time on are no entries */
-	bool again;		       /* attempts are to be counted again */
-	struct spans latencies, looks; /* from stored to read; to the first look */
-	struct rg_table attempted;     /* messages that were: struct attempted */
+	struct rg_arena *scratch, *arena; /* arena: the reply's */
+	int64_t plain;			  /* messages whose being stored is their attempt */
+	int64_t listed, kept_ms;	  /* those from this byte and time on are no entries */
+	bool again;			  /* attempts are to be counted again */
+	struct spans latencies, looks;	  /* from stored to read; to the first look */
+	struct rg_table attempted;	  /* messages that were: struct attempted */
 	struct rg_counter causes, targets, cycles; /* of dead letters */
 	struct rg_counter refusals;		   /* by cause */
 	struct rg_counter places;		   /* of agents in the list below, from 1 */
@@ -135,9 +134,9 @@ static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
 /* -------------------------------------------------------------- messages -- */
 
 /* From when it was stored, where its time is known, and no clock was set back in between. */
-static int add_span(struct spans *spans, const struct rg_row *row, struct roger_err *err)
+static int add_span(struct spans *spans, const struct rg_event *row, struct roger_err *err)
 {
-	const int64_t ms = row->at_ms - row->since_ms;
+	const int64_t ms = row->said.at_ms - row->since_ms;
 	int64_t *items;
 
 	if (row->flags & RG_ROW_UNDATED || !row->since_ms || ms < 0)
@@ -153,28 +152,29 @@ static int add_span(struct spans *spans, const struct rg_row *row, struct roger_
 	return ROGER_OK;
 }
 
-static int count_stored(struct counting *counting, const struct rg_row *row, struct roger_err *err)
+static int count_stored(struct counting *counting, const struct rg_event *row,
+			struct roger_err *err)
 {
 	struct roger_agent_figures *figures;
 
 	counting->reply->messages++;
 	if (row->flags & RG_ROW_PLAIN && row->byte >= counting->listed &&
-	    row->at_ms >= counting->kept_ms)
+	    row->said.at_ms >= counting->kept_ms)
 		counting->plain++;
-	figures = figures_of(counting, row->actor);
+	figures = figures_of(counting, row->said.actor);
 	if (!figures)
 		return rg_fail_memory(err);
 	figures->sent++;
-	figures = figures_of(counting, row->peer);
+	figures = figures_of(counting, row->said.peer);
 	if (!figures)
 		return rg_fail_memory(err);
 	figures->received++;
 	return ROGER_OK;
 }
 
-static int count_read(struct counting *counting, const struct rg_row *row, struct roger_err *err)
+static int count_read(struct counting *counting, const struct rg_event *row, struct roger_err *err)
 {
-	struct roger_agent_figures *figures = figures_of(counting, row->actor);
+	struct roger_agent_figures *figures = figures_of(counting, row->said.actor);
 
 	if (!figures)
 		return rg_fail_memory(err);
@@ -195,7 +195,7 @@ static void count_afresh(struct counting *counting)
 
 /* A message is looked at when it is, also after the time that it was sent in; all else is counted
  * within that. */
-static int see_message(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_message(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct counting *counting = context;
 	int r = ROGER_OK;
@@ -204,18 +204,20 @@ static int see_message(void *context, const struct rg_row *row, struct roger_err
 		count_afresh(counting);
 		return ROGER_OK;
 	}
-	if (rg_row_is_look(counting->roger, row, row->peer.length ? row->peer : row->actor)) {
+	if (row->said.kind == ROGER_EVENT_LOOKED ||
+	    rg_flags_look(counting->roger, row->flags,
+			  row->said.peer.length ? row->said.peer : row->said.actor)) {
 		counting->reply->looked++;
 		r = add_span(&counting->looks, row, err);
 	}
 	if (r < 0)
 		return r;
-	if (row->kind == ROGER_EVENT_SENT)
+	if (row->said.kind == ROGER_EVENT_SENT)
 		return count_stored(counting, row, err);
-	if (row->kind == ROGER_EVENT_READ && !(row->flags & RG_ROW_REPEAT))
+	if (row->said.kind == ROGER_EVENT_READ && !(row->flags & RG_ROW_REPEAT))
 		return count_read(counting, row, err);
 	counting->reply->acknowledged +=
-		row->kind == ROGER_EVENT_ACKNOWLEDGED && !(row->flags & RG_ROW_REPEAT);
+		row->said.kind == ROGER_EVENT_ACKNOWLEDGED && !(row->flags & RG_ROW_REPEAT);
 	return ROGER_OK;
 }
 
@@ -250,14 +252,15 @@ static int see_messages(struct counting *counting, struct roger_err *err)
 
 /* An attempt counts with its last line in the range; what timed out before that may be delivered
  * late within it. */
-static int count_attempt(struct counting *counting, const struct rg_row *row, struct roger_err *err)
+static int count_attempt(struct counting *counting, const struct rg_event *row,
+			 struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
 	int64_t *const by_outcome[] = { [ROGER_DELIVERED] = &reply->delivered,
 					[ROGER_TIMEOUT] = &reply->timeouts,
 					[ROGER_ERROR] = &reply->errors,
 					[RG_ATTEMPT_PENDING] = &reply->pending };
-	const struct roger_str id = row->message.length ? row->message : row->id;
+	const struct roger_str id = row->said.message.length ? row->said.message : row->id;
 	const bool again = row->before && (reply->cycles.count || row->since_ms >= reply->since_ms);
 	struct attempted *attempted;
 	bool first;
@@ -267,7 +270,7 @@ static int count_attempt(struct counting *counting, const struct rg_row *row, st
 	++*by_outcome[row->outcome];
 	reply->attempts += !again;
 	reply->retries += !again && row->number > 1;
-	reply->late += row->kind == ROGER_EVENT_LATE;
+	reply->late += row->said.kind == ROGER_EVENT_LATE;
 	attempted = rg_table_put(&counting->attempted, rg_hash(0, id.data, id.length), &first);
 	if (!attempted)
 		return rg_fail_memory(err);
@@ -287,9 +290,10 @@ static int add_one(struct rg_counter *counter, struct roger_str name, struct rog
 	return ROGER_OK;
 }
 
-static int count_timeout(struct counting *counting, const struct rg_row *row, struct roger_err *err)
+static int count_timeout(struct counting *counting, const struct rg_event *row,
+			 struct roger_err *err)
 {
-	struct roger_agent_figures *figures = figures_of(counting, row->actor);
+	struct roger_agent_figures *figures = figures_of(counting, row->said.actor);
 
 	if (!figures)
 		return rg_fail_memory(err);
@@ -313,7 +317,7 @@ static void count_attempts_afresh(struct counting *counting)
 	counting->refusals = (struct rg_counter){ .arena = counting->arena };
 }
 
-static int see_attempt(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_attempt(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct counting *counting = context;
 	int r;
@@ -326,14 +330,15 @@ static int see_attempt(void *context, const struct rg_row *row, struct roger_err
 	if (row->flags & RG_ROW_REPEAT)
 		return ROGER_OK;
 	r = count_attempt(counting, row, err);
-	if (r == ROGER_OK && (row->kind == ROGER_EVENT_TIMEOUT || row->kind == ROGER_EVENT_LATE))
+	if (r == ROGER_OK &&
+	    (row->said.kind == ROGER_EVENT_TIMEOUT || row->said.kind == ROGER_EVENT_LATE))
 		r = count_timeout(counting, row, err);
-	if (r == ROGER_OK && row->kind == ROGER_EVENT_REFUSED)
-		r = add_one(&counting->refusals, row->detail, err);
+	if (r == ROGER_OK && row->said.kind == ROGER_EVENT_REFUSED)
+		r = add_one(&counting->refusals, row->text, err);
 	return r;
 }
 
-static int see_any(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_any(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	(void)err;
 	*(bool *)context = row && row->outcome == ROGER_DELIVERED && row->flags & RG_ROW_PLAIN;
@@ -451,7 +456,7 @@ static int figure_out(struct counting *counting, struct roger_err *err)
 
 /* ------------------------------------------------------------- activities -- */
 
-static int see_note(void *context, const struct rg_row *row, struct roger_err *err)
+static int see_note(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct roger_report_reply *reply = ((struct counting *)context)->reply;
 
@@ -460,11 +465,10 @@ static int see_note(void *context, const struct rg_row *row, struct roger_err *e
 		reply->duplicates = reply->conflicts = reply->wakes = reply->failed_wakes = 0;
 		return ROGER_OK;
 	}
-	reply->duplicates += row->number;
+	reply->duplicates += row->said.kind == ROGER_EVENT_WAKE ? 0 : row->number;
 	reply->conflicts += (row->flags & RG_ROW_CONFLICT) != 0;
-	reply->wakes += row->kind == ROGER_EVENT_WAKE;
-	reply->failed_wakes += row->kind == ROGER_EVENT_WAKE &&
-			       !rg_str_is(row->state, rg_status_names[ROGER_SUCCESS]);
+	reply->wakes += row->said.kind == ROGER_EVENT_WAKE;
+	reply->failed_wakes += row->said.kind == ROGER_EVENT_WAKE && row->outcome != ROGER_SUCCESS;
 	return ROGER_OK;
 }
 
@@ -500,6 +504,9 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 	++*by_outcome[document->run.outcome];
 	++*by_status[document->run.status];
 	reply->recoveries += document->receipts.recoveries;
+	reply->late_runs += document->receipts.completed_ms > document->receipts.expected_by_ms;
+	reply->lost_runs +=
+		document->run.status == ROGER_RUN_BLOCKED && rg_run_wants_settling(&document->run);
 }
 
 static int see_runs(struct counting *counting, struct roger_err *err)
@@ -508,36 +515,11 @@ static int see_runs(struct counting *counting, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(counting->roger, true, counting->stream.arena, &list, err);
+	r = rg_run_list_load(counting->roger, true, counting->scratch, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (is_within(counting->reply, list.documents[i].receipts.dispatched_ms))
-			r = rg_stream_run(&counting->stream, &list.documents[i], err);
+			count_run(counting->reply, &list.documents[i]);
 	return r;
-}
-
-/* ------------------------------------------------------------------ fold -- */
-
-/* A kind that is not counted is no figure. */
-static int count(void *context, const struct rg_event *event, struct roger_err *err)
-{
-	struct counting *counting = context;
-	struct roger_report_reply *reply = counting->reply;
-
-	(void)err;
-	switch ((enum roger_event_kind)event->said.kind) {
-	case ROGER_EVENT_DISPATCHED:
-		count_run(reply, event->document);
-		break;
-	case ROGER_EVENT_DUE:
-		reply->late_runs += event->document && event->document->receipts.completed_ms;
-		break;
-	case ROGER_EVENT_LOST:
-		reply->lost_runs += event->open;
-		break;
-	default:
-		break;
-	}
-	return ROGER_OK;
 }
 
 /* Dead letters of a time, or of each cycle. */
@@ -551,8 +533,7 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 	for (i = 0; r == ROGER_OK &&
 		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
 	     i++) {
-		r = rg_dead_letters_find(counting->roger, &query, counting->stream.arena, &found,
-					 err);
+		r = rg_dead_letters_find(counting->roger, &query, counting->scratch, &found, err);
 		for (k = 0; k < found.count && r == ROGER_OK; k++)
 			r = count_letter(counting, &found.letters[k], err);
 	}
@@ -561,13 +542,11 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 
 static int see_all(struct counting *counting, struct roger_err *err)
 {
-	struct rg_arena *scratch = rg_arena_new();
-	int r = scratch ? ROGER_OK : rg_fail_memory(err);
+	int r;
 
-	rg_stream_init(&counting->stream, counting->roger, scratch, count, counting);
+	counting->scratch = rg_arena_new();
+	r = counting->scratch ? see_notes(counting, err) : rg_fail_memory(err);
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
-	if (r == ROGER_OK)
-		r = see_notes(counting, err);
 	if (r == ROGER_OK)
 		r = find_plain(counting, err);
 	if (r == ROGER_OK)
@@ -579,8 +558,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = see_runs(counting, err);
 	rg_table_deinit(&counting->attempted);
-	rg_stream_deinit(&counting->stream);
-	rg_arena_free(scratch);
+	rg_arena_free(counting->scratch);
 	return r < 0 ? r : figure_out(counting, err);
 }
 

@@ -1,11 +1,10 @@
 /* timeline: what all logs know of an issue, a task, a run or an agent, as one history. */
 #include "ops/keys/attempt.h"
-#include "ops/proof/stream.h"
+#include "ops/proof/telling.h"
 
 #include <stdio.h>
 
 #include "base/nearest.h"
-#include "facts/note.h"
 #include "ops/runs/run_list.h"
 
 /* What the history is about, and how it is told. */
@@ -97,7 +96,7 @@ static int look_up(struct roger *roger, struct roger_str what, struct roger_time
 	return ROGER_OK;
 }
 
-/* -------------------------------------------------------------- gathering -- */
+/* ------------------------------------------------------- what belongs to it -- */
 
 static bool is_of_work(const struct roger_run *run, struct roger_str name)
 {
@@ -120,7 +119,7 @@ static bool is_itself(const struct roger_run *run, struct roger_str name)
 }
 
 /* What names a task in the send log, the dead letters and the activity log. */
-static int gather_task(struct rg_gathering *gathering, struct roger_str task, struct roger_err *err)
+static int tell_task(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
 {
 	static const enum rg_log logs[] = { RG_LOG_SENDS, RG_LOG_DEAD_LETTERS, RG_LOG_ACTIVITY };
 	struct rg_log_query query = { .task = task };
@@ -129,110 +128,105 @@ static int gather_task(struct rg_gathering *gathering, struct roger_str task, st
 
 	for (i = 0; i < sizeof logs / sizeof *logs && r == ROGER_OK; i++) {
 		query.log = logs[i];
-		r = rg_gather_entries(gathering, &query, err);
+		r = rg_tell_entries(telling, query, err);
 	}
 	return r;
 }
 
 /* The messages with a key of the task; the send log may have forgotten some, and have others. */
-static int gather_keyed(struct rg_gathering *gathering, struct roger_str task,
-			struct roger_err *err)
+static int tell_keyed(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
 {
 	const struct rg_query query = { .key = task, .of_task = true };
-	int r = rg_gather_messages(gathering, &query, err);
+	int r = rg_tell_messages(telling, query, err);
 
-	return r < 0 ? r : rg_gather_attempted(gathering, err);
+	return r < 0 ? r : rg_tell_attempted(telling, err);
 }
 
 /* The messages that the runs gathered so far name. */
-static int gather_results(struct rg_gathering *gathering, struct roger_err *err)
+static int tell_results(struct rg_telling *telling, struct roger_err *err)
 {
 	const struct roger_run *run;
 	struct roger_str *ids;
 	size_t count = 0, i;
 
-	ids = rg_arena_get(gathering->arena, 2 * gathering->runs.count * sizeof *ids);
+	ids = rg_arena_get(telling->arena, 2 * telling->runs.count * sizeof *ids);
 	if (!ids)
 		return rg_fail_memory(err);
-	for (i = 0; i < gathering->runs.count; i++) {
-		run = &gathering->runs.items[i].run;
+	for (i = 0; i < telling->runs.count; i++) {
+		run = &telling->runs.items[i].run;
 		if (run->result_message.length)
 			ids[count++] = run->result_message;
 		if (run->evidence.length)
 			ids[count++] = run->evidence;
 	}
-	return rg_gather_ids(gathering, ids, count, err);
+	return rg_tell_ids(telling, ids, count, err);
 }
 
 /* What was sent, or could not be, about the runs gathered so far. */
-static int gather_mail_of_runs(struct rg_gathering *gathering, struct roger_err *err)
+static int tell_mail_of_runs(struct rg_telling *telling, struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_SENDS };
 	char task[RG_FILE_NAME_BYTES];
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < gathering->runs.count && r == ROGER_OK; i++) {
-		rg_workspace_file_name(gathering->runs.items[i].run.run, "", task);
+	for (i = 0; i < telling->runs.count && r == ROGER_OK; i++) {
+		rg_workspace_file_name(telling->runs.items[i].run.run, "", task);
 		query.task = rg_str(task);
 		query.log = RG_LOG_SENDS;
-		r = rg_gather_entries(gathering, &query, err);
+		r = rg_tell_entries(telling, query, err);
 		query.log = RG_LOG_DEAD_LETTERS;
 		if (r == ROGER_OK)
-			r = rg_gather_entries(gathering, &query, err);
+			r = rg_tell_entries(telling, query, err);
 	}
 	return r;
 }
 
-static int gather_issue(struct rg_gathering *gathering, struct roger_str issue,
-			struct roger_err *err)
+static int tell_issue(struct rg_telling *telling, struct roger_str issue, struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue };
 	int r;
 
-	r = rg_gather_messages(gathering, &query, err);
+	r = rg_tell_messages(telling, query, err);
 	if (r == ROGER_OK)
-		r = rg_gather_attempts(gathering, issue, err);
+		r = rg_tell_attempts(telling, issue, err);
 	if (r == ROGER_OK)
-		r = gather_task(gathering, issue, err);
+		r = tell_task(telling, issue, err);
 	if (r == ROGER_OK)
-		r = rg_gather_runs(gathering, issue, is_of_work, err);
-	return r < 0 ? r : gather_mail_of_runs(gathering, err);
+		r = rg_tell_runs(telling, issue, is_of_work, err);
+	return r < 0 ? r : tell_mail_of_runs(telling, err);
 }
 
-static int gather_of_task(struct rg_gathering *gathering, struct roger_str task,
-			  struct roger_err *err)
+static int tell_of_task(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
 {
 	int r;
 
-	r = gather_task(gathering, task, err);
+	r = tell_task(telling, task, err);
 	if (r == ROGER_OK)
-		r = gather_keyed(gathering, task, err);
-	return r < 0 ? r : rg_gather_runs(gathering, task, is_of_task, err);
+		r = tell_keyed(telling, task, err);
+	return r < 0 ? r : rg_tell_runs(telling, task, is_of_task, err);
 }
 
 /* The messages about a run have keys whose task is its file's name. */
-static int gather_run(struct rg_gathering *gathering, struct roger_str run_id,
-		      struct roger_err *err)
+static int tell_run(struct rg_telling *telling, struct roger_str run_id, struct roger_err *err)
 {
 	char task[RG_FILE_NAME_BYTES];
 	int r;
 
 	rg_workspace_file_name(run_id, "", task);
-	r = rg_gather_runs(gathering, run_id, is_itself, err);
+	r = rg_tell_runs(telling, run_id, is_itself, err);
 	if (r == ROGER_OK)
-		r = gather_task(gathering, rg_str(task), err);
+		r = tell_task(telling, rg_str(task), err);
 	if (r == ROGER_OK && !rg_str_is(run_id, task))
-		r = gather_task(gathering, run_id, err);
+		r = tell_task(telling, run_id, err);
 	if (r == ROGER_OK)
-		r = gather_keyed(gathering, rg_str(task), err);
+		r = tell_keyed(telling, rg_str(task), err);
 	if (r == ROGER_OK)
-		r = gather_results(gathering, err);
-	return r < 0 ? r : rg_gather_attempts(gathering, rg_str(task), err);
+		r = tell_results(telling, err);
+	return r < 0 ? r : rg_tell_attempts(telling, rg_str(task), err);
 }
 
-static int gather_agent(struct rg_gathering *gathering, struct roger_str agent,
-			struct roger_err *err)
+static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct roger_err *err)
 {
 	const struct rg_query messages[] = { { .from = agent }, { .to = agent } };
 	const struct rg_log_query entries[] = {
@@ -246,52 +240,29 @@ static int gather_agent(struct rg_gathering *gathering, struct roger_str agent,
 	int r = ROGER_OK;
 
 	for (i = 0; i < sizeof messages / sizeof *messages && r == ROGER_OK; i++)
-		r = rg_gather_messages(gathering, &messages[i], err);
+		r = rg_tell_messages(telling, messages[i], err);
 	for (i = 0; i < sizeof entries / sizeof *entries && r == ROGER_OK; i++)
-		r = rg_gather_entries(gathering, &entries[i], err);
-	return r < 0 ? r : rg_gather_runs(gathering, agent, is_of_agent, err);
+		r = rg_tell_entries(telling, entries[i], err);
+	return r < 0 ? r : rg_tell_runs(telling, agent, is_of_agent, err);
 }
 
-static int gather(struct rg_gathering *gathering, const struct subject *subject,
-		  struct roger_err *err)
+static int tell_subject(struct rg_telling *telling, const struct subject *subject,
+			struct roger_err *err)
 {
 	switch (subject->kind) {
 	case ROGER_SUBJECT_ISSUE:
-		return gather_issue(gathering, subject->name, err);
+		return tell_issue(telling, subject->name, err);
 	case ROGER_SUBJECT_TASK:
-		return gather_of_task(gathering, subject->name, err);
+		return tell_of_task(telling, subject->name, err);
 	case ROGER_SUBJECT_RUN:
-		return gather_run(gathering, subject->name, err);
+		return tell_run(telling, subject->name, err);
 	case ROGER_SUBJECT_AGENT:
-		return gather_agent(gathering, subject->name, err);
+		return tell_agent(telling, subject->name, err);
 	}
 	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ verb -- */
-
-/* Roger's own notes of what another event tells are left out, and those about others. */
-static bool is_wanted(struct rg_gathering *gathering, const struct subject *subject, bool own,
-		      const struct rg_event *event)
-{
-	const struct rg_note *note = event->note;
-	char task[RG_FILE_NAME_BYTES];
-	int64_t *known;
-	size_t i;
-
-	if (!note || (event->echo && !own))
-		return !note; /* echoes of all else were not kept */
-	rg_workspace_file_name(subject->name, "", task);
-	if (!note->kind || rg_str_equal(note->entry.task, subject->name) ||
-	    rg_str_equal(note->agent, subject->name) || rg_str_is(note->entry.task, task))
-		return true;
-	for (i = 0; i < note->ids.count; i++) {
-		known = rg_counter_of(&gathering->messages.seen, note->ids.items[i]);
-		if (known && *known)
-			return true;
-	}
-	return false;
-}
 
 /* The last events, as many as were asked for. */
 static int reply_with(struct rg_history *history, size_t limit, struct roger_timeline_reply *reply,
@@ -330,11 +301,11 @@ static struct roger_str find_near(struct roger *roger, enum roger_subject subjec
 	return nearest.word;
 }
 
-static int fail_unknown(const struct rg_gathering *gathering,
-			const struct roger_timeline_reply *reply, struct roger_err *err)
+static int fail_unknown(const struct rg_telling *telling, const struct roger_timeline_reply *reply,
+			struct roger_err *err)
 {
-	struct roger_str near = find_near(gathering->roger, (enum roger_subject)reply->subject,
-					  reply->what, gathering->arena);
+	struct roger_str near = find_near(telling->roger, (enum roger_subject)reply->subject,
+					  reply->what, telling->arena);
 
 	return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'%s%.*s%s",
 		       rg_subject_names[reply->subject], RG_STR_ARGS(reply->what),
@@ -342,50 +313,47 @@ static int fail_unknown(const struct rg_gathering *gathering,
 		       near.length ? "'?" : "");
 }
 
-static int tell(struct rg_gathering *gathering, const struct roger_timeline_request *request,
+static int tell(struct rg_telling *telling, const struct roger_timeline_request *request,
 		const struct subject *subject, struct roger_timeline_reply *reply,
 		struct roger_err *err)
 {
-	struct rg_history history = { .arena = reply->memory };
-	size_t count = 0, i;
-	int r;
+	int r = tell_subject(telling, subject, err);
 
-	r = rg_stream_gathered(gathering, false, &history, err);
-	for (i = 0; r == ROGER_OK && i < history.count; i++)
-		if (is_wanted(gathering, subject, request->own, &history.items[i]))
-			history.items[count++] = history.items[i];
-	history.count = count;
-	if (r == ROGER_OK && !count)
-		return fail_unknown(gathering, reply, err);
+	if (r == ROGER_OK && !telling->history.count && !telling->runs.count)
+		return fail_unknown(telling, reply, err);
 	if (r == ROGER_OK)
-		r = rg_history_arrange(&history, request->since_ms, request->until_ms, err);
+		r = rg_tell_rest(telling, request->since_ms, err);
 	if (r == ROGER_OK)
-		r = rg_stream_around(gathering->roger, &history, request->until_ms, err);
-	reply->more = gathering->more;
-	return r < 0 ? r : reply_with(&history, (size_t)gathering->limit, reply, err);
+		r = rg_tell_around(telling, err);
+	reply->more = telling->more;
+	return r < 0 ? r : reply_with(&telling->history, (size_t)telling->limit, reply, err);
 }
 
 int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *request,
 		     struct roger_timeline_reply *reply, struct roger_err *err)
 {
-	struct rg_gathering gathering;
 	struct subject subject = { ROGER_SUBJECT_TASK, { "", 0 } };
+	struct rg_telling telling;
 	int r;
 
 	if (request->limit < 0 || request->limit > RG_EVENTS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_EVENTS_MAX);
 	rg_attempt_settle_overdue(roger);
-	rg_gathering_init(&gathering, roger, reply->memory);
-	gathering.until_ms = request->until_ms;
-	gathering.limit = request->limit ? request->limit : RG_PAGE_MAX;
 	r = named_subject(request, &subject, err);
 	if (r == ROGER_OK && !subject.name.length)
 		r = look_up(roger, request->what, reply, &subject, err);
+	if (r == ROGER_OK)
+		r = rg_engine_bring_sends_up(roger->engine, false, err);
 	if (r < 0)
 		return r;
+	rg_telling_init(&telling, roger, reply->memory);
+	telling.until_ms = request->until_ms;
+	telling.limit = request->limit ? request->limit : RG_PAGE_MAX;
+	telling.own = request->own;
 	reply->what = subject.name;
 	reply->subject = (int)subject.kind;
-	r = gather(&gathering, &subject, err);
-	return r < 0 ? r : tell(&gathering, request, &subject, reply, err);
+	r = tell(&telling, request, &subject, reply, err);
+	rg_telling_deinit(&telling);
+	return r;
 }

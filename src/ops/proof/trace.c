@@ -1,11 +1,12 @@
 /* trace: how far a message got, to each of its recipients, and where each step is written. */
+#include <stdlib.h>
 #include <time.h>
 
 #include "facts/message.h"
 #include "facts/note.h"
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
-#include "ops/proof/stream.h"
+#include "ops/proof/telling.h"
 
 enum {
 	TRACES_MAX = 1000,
@@ -14,6 +15,18 @@ enum {
 };
 
 /* ----------------------------------------------------------------- steps -- */
+
+/* Was its agent woken while it was the newest or an older one, and waited?  Who read it by a clock
+ * that was behind says nothing of that. */
+static bool was_waiting(const struct rg_event *wake, const struct roger_message *message)
+{
+	const int64_t at_ms = wake->said.at_ms;
+
+	return rg_str_equal(wake->said.actor, message->to) && wake->before >= message->position &&
+	       (!message->read || message->read_at_ms < message->created_at_ms ||
+		at_ms <= message->read_at_ms) &&
+	       (!message->archived_at_ms || at_ms <= message->archived_at_ms);
+}
 
 /* What an event is on the way of a message; false: it is no step. */
 static bool step_of(const struct rg_event *event, const struct roger_message *message,
@@ -44,7 +57,8 @@ static bool step_of(const struct rg_event *event, const struct roger_message *me
 	*ret_step = (enum roger_step)step;
 	/* Of one without a key that is as much as that it is stored. */
 	return step && !(step == ROGER_STEP_DELIVERED && event->echo) &&
-	       rg_event_is_of(event, message) && (step == ROGER_STEP_WAKE || !event->note);
+	       (step == ROGER_STEP_WAKE ? was_waiting(event, message)
+					: rg_str_equal(event->said.message, message->id));
 }
 
 /* Given up counts while nobody has read it, or tried again. */
@@ -65,7 +79,9 @@ static enum roger_step reached_by(unsigned steps, bool dead)
 static struct roger_trace_step made_of(const struct rg_event *event, enum roger_step step)
 {
 	return (struct roger_trace_step){ .step = (int)step,
-					  .at_ms = event->undated ? 0 : event->said.at_ms,
+					  .at_ms = event->flags & RG_ROW_UNDATED
+							   ? 0
+							   : event->said.at_ms,
 					  .who = event->said.actor,
 					  .words = event->said.words,
 					  .attempt = event->said.attempt,
@@ -183,14 +199,34 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 	return rg_arena_keep(arena, &out, &trace->summary) ? ROGER_OK : rg_fail_memory(err);
 }
 
-static int trace_one(const struct roger_message *message, const struct rg_history *history,
-		     struct rg_arena *arena, struct roger_trace *trace, struct roger_err *err)
+/* Is a dead letter of it open? */
+static int is_dead(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
+		   bool *ret_dead, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+					    .message = message->id,
+					    .states = true };
+	struct rg_records found;
+	size_t i;
+	int r = rg_dead_letters_find(roger, &query, arena, &found, err);
+
+	*ret_dead = false;
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		*ret_dead |= found.letters[i].status == ROGER_UNDELIVERED &&
+			     !found.letters[i].delivered_at_ms;
+	return r;
+}
+
+static int trace_one(struct roger *roger, const struct roger_message *message,
+		     const struct rg_history *history, struct rg_arena *arena,
+		     struct roger_trace *trace, struct roger_err *err)
 {
 	struct roger_trace_step *steps = NULL, *place;
 	enum roger_step step;
 	unsigned seen = 0;
 	bool dead = false;
 	size_t count = 0, i;
+	int r;
 
 	for (i = 0; i < history->count; i++) {
 		if (!step_of(&history->items[i], message, &step))
@@ -202,8 +238,10 @@ static int trace_one(const struct roger_message *message, const struct rg_histor
 		/* Another program may have taken a reading back. */
 		if (step != ROGER_STEP_READ || message->read)
 			seen |= 1U << step;
-		dead |= step == ROGER_STEP_DEAD && history->items[i].open;
 	}
+	r = seen & 1U << ROGER_STEP_DEAD ? is_dead(roger, message, arena, &dead, err) : ROGER_OK;
+	if (r < 0)
+		return r;
 	*trace = (struct roger_trace){ .id = message->id,
 				       .from = message->from,
 				       .to = message->to,
@@ -219,110 +257,159 @@ static int trace_one(const struct roger_message *message, const struct rg_histor
 
 /* ------------------------------------------------------------- which messages -- */
 
+struct finding {
+	struct roger *roger;
+	struct rg_arena *arena;
+	struct rg_table known; /* ids */
+	struct roger_message *items;
+	size_t count;
+};
+
+struct known {
+	uint64_t id;
+};
+
+static int add_message(struct finding *finding, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	struct roger_message *place;
+	bool fresh;
+
+	if (!rg_table_put(&finding->known, rg_hash(0, message->id.data, message->id.length),
+			  &fresh))
+		return rg_fail_memory(err);
+	if (!fresh)
+		return ROGER_OK;
+	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *message;
+	return ROGER_OK;
+}
+
 static bool same_send(const struct roger_message *a, const struct roger_message *b)
 {
 	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
 }
 
 /* Neighbours to one side, living or archived, as far as they are of the same send. */
-static int gather_side(struct rg_gathering *gathering, const struct roger_message *message,
-		       bool newest, bool archived, struct roger_err *err)
+static int find_side(struct finding *finding, const struct roger_message *message, bool newest,
+		     bool archived, struct roger_err *err)
 {
 	struct rg_query query = { .archived = archived,
 				  .newest = newest,
 				  .after = message->position,
 				  .limit = NEIGHBOURS };
 	struct roger_message_list found;
-	struct roger_str *ids;
 	size_t count;
 	int r;
 
 	do {
-		r = rg_engine_find(gathering->roger->engine, &query, gathering->arena, &found, err);
-		if (r < 0)
-			return r;
-		ids = rg_arena_get(gathering->arena, found.count * sizeof *ids);
-		if (!ids)
-			return rg_fail_memory(err);
-		for (count = 0; count < found.count; count++) {
+		r = rg_engine_find(finding->roger->engine, &query, finding->arena, &found, err);
+		for (count = 0; r == ROGER_OK && count < found.count; count++) {
 			if (!same_send(message, &found.items[count]))
 				break;
-			ids[count] = found.items[count].id;
+			r = add_message(finding, &found.items[count], err);
 			query.after = found.items[count].position;
 		}
-		r = rg_gather_ids(gathering, ids, count, err);
-	} while (r == ROGER_OK && count == NEIGHBOURS && gathering->messages.count <= TRACES_MAX);
+	} while (r == ROGER_OK && count == NEIGHBOURS && finding->count <= TRACES_MAX);
 	return r;
 }
 
 /* Several recipients have their messages in lines side by side. */
-static int gather_send(struct rg_gathering *gathering, const struct roger_message *message,
-		       struct roger_err *err)
+static int find_send(struct finding *finding, const struct roger_message *message,
+		     struct roger_err *err)
 {
-	int side, r = ROGER_OK;
+	int side, r = add_message(finding, message, err);
 
 	for (side = 0; side < 4 && message->seq && r == ROGER_OK; side++)
-		r = gather_side(gathering, message, side & 1, side & 2, err);
+		r = find_side(finding, message, side & 1, side & 2, err);
 	return r;
 }
 
 /* An id; else a key. */
-static int gather_what(struct rg_gathering *gathering, struct roger_str what, struct roger_str from,
-		       struct roger_err *err)
+static int find_what(struct finding *finding, struct roger_str what, struct roger_str from,
+		     struct roger_err *err)
 {
 	const struct rg_query by_id = { .ids = &what, .id_count = 1, .anywhere = true };
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
+	struct rg_engine *engine = finding->roger->engine;
 	struct roger_message_list found;
 	size_t i;
 	int r;
 
-	r = rg_engine_find(gathering->roger->engine, &by_id, gathering->arena, &found, err);
+	r = rg_engine_find(engine, &by_id, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
-		r = rg_engine_find(gathering->roger->engine, &by_key, gathering->arena, &found,
-				   err);
+		r = rg_engine_find(engine, &by_key, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
 		return rg_fail_member(
 			err, ROGER_ENOENT, "ids",
 			"no message and no key '%.*s'; `roger list` shows ids, `roger sends` keys",
 			RG_STR_ARGS(what));
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
-		r = rg_gather_ids(gathering, &found.items[i].id, 1, err);
-		if (r == ROGER_OK)
-			r = gather_send(gathering, &found.items[i], err);
-	}
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		r = find_send(finding, &found.items[i], err);
 	return r;
 }
 
-static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *reply,
-		     struct roger_err *err)
+static int compare_messages(const void *a, const void *b)
 {
-	struct rg_history history = { .arena = reply->memory };
-	const struct roger_message *messages;
-	struct roger_trace *traces;
-	size_t count = gathering->messages.count, i;
+	const struct roger_message *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+/* What happened to them, and to the agents that they were for: that these were woken. */
+static int tell_all(struct rg_telling *telling, const struct roger_message *messages, size_t count,
+		    struct roger_err *err)
+{
+	struct rg_log_query wakes = { .log = RG_LOG_ACTIVITY,
+				      .step = rg_note_step_name(RG_STEP_WAKE) };
+	struct roger_strs ids = { 0 };
+	size_t i;
 	int r;
 
-	rg_gathering_sort(gathering);
-	messages = gathering->messages.items;
+	for (i = 0; i < count; i++)
+		if (!rg_arena_add(telling->arena, &ids, messages[i].id))
+			return rg_fail_memory(err);
+	telling->steps = true;
+	r = rg_engine_bring_sends_up(telling->roger->engine, false, err);
+	if (r == ROGER_OK)
+		r = rg_tell_ids(telling, ids.items, ids.count, err);
+	if (r == ROGER_OK)
+		r = rg_tell_attempts(telling, RG_STR(""), err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		wakes.owner = messages[i].to;
+		wakes.since_ms = messages[i].created_at_ms;
+		r = rg_tell_entries(telling, wakes, err);
+	}
+	return r < 0 ? r : rg_tell_rest(telling, 0, err);
+}
+
+static int trace_all(struct finding *finding, struct rg_telling *telling,
+		     struct roger_trace_reply *reply, struct roger_err *err)
+{
+	struct roger_message *messages = finding->items;
+	struct roger *roger = finding->roger;
+	struct roger_trace *traces;
+	size_t count = finding->count, i;
+	int r;
+
+	if (count)
+		qsort(messages, count, sizeof *messages, compare_messages);
 	reply->more = count > TRACES_MAX;
 	if (count > TRACES_MAX)
-		count = gathering->messages.count = TRACES_MAX;
+		count = TRACES_MAX;
 	traces = rg_arena_get(reply->memory, count * sizeof *traces);
 	if (!traces)
 		return rg_fail_memory(err);
-	r = rg_engine_mark_altered(gathering->roger->engine, gathering->messages.items, count,
-				   reply->memory, err);
+	r = rg_engine_mark_altered(roger->engine, messages, count, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_gather_attempts(gathering, RG_STR(""), err);
-	if (r == ROGER_OK)
-		r = rg_stream_gathered(gathering, true, &history, err);
-	if (r == ROGER_OK)
-		r = rg_history_arrange(&history, 0, 0, err);
+		r = tell_all(telling, messages, count, err);
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		r = trace_one(&messages[i], &history, reply->memory, &traces[i], err);
+		r = trace_one(roger, &messages[i], &telling->history, reply->memory, &traces[i],
+			      err);
 		if (r == ROGER_OK)
-			r = summarize(gathering->roger, &messages[i], &traces[i], reply->memory,
-				      err);
+			r = summarize(roger, &messages[i], &traces[i], reply->memory, err);
 	}
 	reply->traces = (struct roger_trace_list){ traces, count };
 	return r;
@@ -331,7 +418,8 @@ static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *r
 int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request,
 		  struct roger_trace_reply *reply, struct roger_err *err)
 {
-	struct rg_gathering gathering;
+	struct finding finding = { .roger = roger, .arena = reply->memory };
+	struct rg_telling telling;
 	size_t i;
 	int r = ROGER_OK;
 
@@ -339,8 +427,13 @@ int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      WHATS_MAX);
 	rg_attempt_settle_overdue(roger);
-	rg_gathering_init(&gathering, roger, reply->memory);
+	rg_table_init(&finding.known, sizeof(struct known));
+	rg_telling_init(&telling, roger, reply->memory);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
-		r = gather_what(&gathering, request->ids.items[i], request->from, err);
-	return r < 0 ? r : trace_all(&gathering, reply, err);
+		r = find_what(&finding, request->ids.items[i], request->from, err);
+	if (r == ROGER_OK)
+		r = trace_all(&finding, &telling, reply, err);
+	rg_telling_deinit(&telling);
+	rg_table_deinit(&finding.known);
+	return r;
 }

@@ -1,0 +1,25 @@
+/*
+ * sentence - what an event says, in a line for people: one sentence for each kind, and
+ * never any content.
+ */
+#ifndef RG_SENTENCE_H
+#define RG_SENTENCE_H
+
+#include "facts/history.h"
+
+struct rg_note;
+
+/* Of an entry of a log, said once, when it is read. */
+void rg_say_attempt(const struct roger_attempt *attempt, enum roger_event_kind kind,
+		    struct rg_buf *out);
+void rg_say_letter(const struct roger_dead_letter *letter, struct rg_buf *out);
+void rg_say_note(const struct rg_note *note, struct rg_buf *out);
+void rg_say_damage(const struct roger_damage *damage, bool accepted, struct rg_buf *out);
+
+/* Of a message, from what its row holds; said when it is asked for. */
+void rg_say_message(const struct rg_event *event, struct rg_buf *out);
+
+/* Of a run as it is judged now, from its document. */
+void rg_say_run(const struct rg_event *event, const struct roger_run *run, struct rg_buf *out);
+
+#endif

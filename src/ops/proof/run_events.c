@@ -1,0 +1,225 @@
+/* What the documents of runs say happened, and what is judged of them now. */
+#include "ops/proof/telling.h"
+
+#include "facts/sentence.h"
+#include "ops/runs/run_list.h"
+
+/* A run that is told of. */
+struct telling_run {
+	struct rg_telling *telling;
+	const struct rg_run_document *document;
+	const struct roger_run *run;
+	struct roger_str file;
+};
+
+static struct rg_event of_run(const struct telling_run *of, enum roger_event_kind kind,
+			      int64_t at_ms)
+{
+	const struct rg_run_document *document = of->document;
+
+	return (struct rg_event){ .said = { .kind = (int)kind,
+					    .at_ms = at_ms,
+					    .actor = at_ms < document->former_until_ms
+							     ? document->former
+							     : of->run->owner,
+					    .run = of->run->run,
+					    .task = of->run->task,
+					    .issue = of->run->issue,
+					    .file = of->file },
+				  .log = RG_LOGS,
+				  .since_ms = document->receipts.dispatched_ms };
+}
+
+static int keep(const struct telling_run *of, struct rg_event event, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
+
+	rg_say_run(&event, of->run, &words);
+	event.said.words = rg_buf_str(&words);
+	return words.failed ? rg_fail_memory(err) : rg_telling_keep(of->telling, &event, err);
+}
+
+/* Dispatched, late or not, and completed. */
+static int keep_result(const struct telling_run *of, struct roger_err *err)
+{
+	const struct rg_receipts *receipts = &of->document->receipts;
+	const struct roger_str sender = rg_run_sender(of->telling->roger, of->run);
+	struct rg_event event = of_run(of, ROGER_EVENT_DISPATCHED, receipts->dispatched_ms);
+	int r;
+
+	event.said.peer = sender;
+	event.number = receipts->expected_by_ms;
+	r = keep(of, event, err);
+	event = of_run(of, ROGER_EVENT_DUE, receipts->expected_by_ms);
+	event.open = of->run->status == ROGER_RUN_ACTIVE || of->run->status == ROGER_RUN_SUSPECT;
+	if (r == ROGER_OK &&
+	    (receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
+				    : !receipts->child_ended))
+		r = keep(of, event, err);
+	if (r < 0 || !receipts->completed_ms)
+		return r;
+	event = of_run(of, ROGER_EVENT_COMPLETED, receipts->completed_ms);
+	event.said.message = of->run->result_message;
+	if (!rg_str_equal(sender, of->run->owner)) {
+		event.said.peer = event.said.actor;
+		event.said.actor = sender;
+	}
+	return keep(of, event, err);
+}
+
+/* When the message that confirmed the forward was read; else when it was judged so. */
+static int keep_forward(const struct telling_run *of, struct roger_err *err)
+{
+	const struct rg_history *history = &of->telling->history;
+	const struct roger_str id = of->run->evidence;
+	struct rg_event event = of_run(of, ROGER_EVENT_FORWARDED, 0);
+	size_t i;
+
+	if (!of->run->forwarded)
+		return ROGER_OK;
+	for (i = 0; i < history->count && id.length; i++)
+		if (history->items[i].said.kind == ROGER_EVENT_READ &&
+		    !(history->items[i].flags & RG_ROW_REPEAT) &&
+		    rg_str_equal(history->items[i].said.message, id))
+			event.said.at_ms = history->items[i].said.at_ms;
+	if (!event.said.at_ms &&
+	    !rg_clock_read_rfc3339(of->run->status_updated_at, &event.said.at_ms))
+		event.said.at_ms = of->document->receipts.completed_ms;
+	event.text = id.length ? RG_STR("the result was read") : RG_STR("confirmed by hand");
+	event.said.message = id;
+	return keep(of, event, err);
+}
+
+/* "2026-04-24T02:50:00.000Z recovery attempt 1: ..."; a note without an instant has none of its
+ * own. */
+static int keep_note(const struct telling_run *of, struct roger_str note, bool *ret_recovery,
+		     struct roger_err *err)
+{
+	static const char recovery[] = "recovery attempt ";
+	const char *blank = note.length ? memchr(note.data, ' ', note.length) : NULL;
+	const struct roger_str instant = { note.data, blank ? (size_t)(blank - note.data) : 0 };
+	struct rg_event event =
+		of_run(of, ROGER_EVENT_RUN_NOTE, of->document->receipts.dispatched_ms);
+
+	if (instant.length && rg_clock_read_rfc3339(instant, &event.said.at_ms)) {
+		note.data += instant.length + 1;
+		note.length -= instant.length + 1;
+	}
+	if (note.length > sizeof recovery - 1 &&
+	    memcmp(note.data, recovery, sizeof recovery - 1) == 0) {
+		event.said.kind = ROGER_EVENT_RECOVERY;
+		*ret_recovery = true;
+	}
+	event.text = note;
+	return keep(of, event, err);
+}
+
+static int keep_notes(const struct telling_run *of, struct roger_err *err)
+{
+	const struct rg_event recovery =
+		of_run(of, ROGER_EVENT_RECOVERY, of->document->receipts.last_recovery_ms);
+	bool told = false;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < of->run->notes.count && r == ROGER_OK; i++)
+		r = keep_note(of, of->run->notes.items[i], &told, err);
+	return r < 0 || told || !recovery.said.at_ms ? r : keep(of, recovery, err);
+}
+
+/* How the child ended, where it did not end well, until somebody has dealt with it. */
+static int keep_failure(const struct telling_run *of, struct roger_err *err)
+{
+	const struct roger_run *run = of->run;
+	struct rg_event event = of_run(of, ROGER_EVENT_LOST, of->document->receipts.completed_ms);
+	int r = ROGER_OK;
+
+	if (!event.said.at_ms)
+		(void)!rg_clock_read_rfc3339(run->ended_at, &event.said.at_ms);
+	/* Documents of older programs say when the status was last written. */
+	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
+		event.said.at_ms = of->telling->now_ms;
+	if (run->status == ROGER_RUN_BLOCKED)
+		r = keep(of, event, err);
+	event.said.kind = ROGER_EVENT_FAILED;
+	if (r == ROGER_OK && run->outcome > ROGER_RUN_SUCCEEDED && run->outcome < ROGER_RUN_UNKNOWN)
+		r = keep(of, event, err);
+	event.said.kind = ROGER_EVENT_SETTLED;
+	event.said.actor = run->settled_by;
+	if (r < 0 || !rg_clock_read_rfc3339(run->settled_at, &event.said.at_ms))
+		return r;
+	return keep(of, event, err);
+}
+
+/* What its evidence says by now, where nobody has written that down yet. */
+static int keep_judgement(const struct telling_run *of, struct roger_err *err)
+{
+	struct rg_event event = of_run(of, ROGER_EVENT_RUN_NOTE, of->telling->now_ms);
+
+	if ((int)of->document->stored == of->run->status || of->run->status == ROGER_RUN_BLOCKED)
+		return ROGER_OK;
+	if (!rg_arena_print(of->telling->arena, &event.text, "now %s: %.*s",
+			    rg_run_status_names[of->run->status],
+			    RG_STR_ARGS(of->run->status_reason)))
+		return rg_fail_memory(err);
+	return keep(of, event, err);
+}
+
+int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document,
+		struct roger_err *err)
+{
+	struct telling_run of = { telling, document, &document->run, { "", 0 } };
+	char name[RG_FILE_NAME_BYTES];
+	int r;
+
+	rg_workspace_file_name(document->run.run, ".json", name);
+	if (!rg_arena_print(telling->arena, &of.file, RG_RUNS_SHOWN "/%s", name))
+		return rg_fail_memory(err);
+	r = keep_result(&of, err);
+	if (r == ROGER_OK)
+		r = keep_notes(&of, err);
+	if (r == ROGER_OK)
+		r = keep_forward(&of, err);
+	if (r == ROGER_OK)
+		r = keep_failure(&of, err);
+	return r < 0 ? r : keep_judgement(&of, err);
+}
+
+/* Most documents are about something else: they are passed over without being read. */
+static bool may_name(struct roger_str text, struct roger_str name)
+{
+	return memchr(text.data, '\\', text.length) ||
+	       memmem(text.data, text.length, name.data, name.length);
+}
+
+int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
+		 struct roger_err *err)
+{
+	struct rg_run_document document, *place;
+	struct rg_run_texts texts;
+	size_t i;
+	int r;
+
+	r = rg_engine_runs(telling->roger->engine, telling->arena, &texts, err);
+	for (i = 0; r == ROGER_OK && i < texts.count; i++) {
+		if (texts.items[i].trouble.length || !may_name(texts.items[i].text, name))
+			continue;
+		r = rg_run_decode(telling->roger, texts.items[i].text, rg_clock_ms(),
+				  telling->arena, &document, err);
+		/* What is not valid is told by `runs`, and by `doctor`. */
+		if (r == ROGER_EDATA || (r == ROGER_OK && !fits(&document.run, name))) {
+			r = ROGER_OK;
+			continue;
+		}
+		place = r < 0 ? NULL
+			      : rg_arena_push(telling->arena, &telling->runs.items,
+					      &telling->runs.count, sizeof *place);
+		if (!place)
+			return r < 0 ? r : rg_fail_memory(err);
+		*place = document;
+		place->file = texts.items[i].file;
+	}
+	return r < 0 ? r
+		     : rg_run_look_for_readers(telling->roger, telling->runs.items,
+					       telling->runs.count, telling->arena, err);
+}

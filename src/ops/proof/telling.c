@@ -1,0 +1,439 @@
+#include "ops/proof/telling.h"
+
+#include <stdlib.h>
+
+#include "facts/message.h"
+#include "facts/note.h"
+#include "facts/person.h"
+#include "facts/sentence.h"
+#include "ops/keys/attempt.h"
+
+enum {
+	IDS_MAX = 500,	 /* of one question */
+	LATE_MS = 60000, /* notes are written when all is done */
+	NOTES_MAX = 64,
+};
+
+/* An event that is there. */
+struct known {
+	uint64_t id;
+};
+
+void rg_telling_init(struct rg_telling *telling, struct roger *roger, struct rg_arena *arena)
+{
+	*telling = (struct rg_telling){
+		.roger = roger, .arena = arena, .now_ms = rg_clock_ms(), .history.arena = arena
+	};
+	rg_table_init(&telling->known, sizeof(struct known));
+}
+
+void rg_telling_deinit(struct rg_telling *telling)
+{
+	rg_table_deinit(&telling->known);
+}
+
+/* ------------------------------------------------------------------ asking -- */
+
+int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event, struct roger_err *err)
+{
+	struct rg_history *history = &telling->history;
+	struct rg_event *place;
+
+	place = rg_arena_push(telling->arena, &history->items, &history->count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *event;
+	if (!place->position)
+		place->position = (int64_t)history->count;
+	return rg_record_keep(&rg_event_record, &place->said, telling->arena) &&
+			       rg_arena_copy(telling->arena, event->to, &place->to) &&
+			       rg_arena_copy(telling->arena, event->text, &place->text)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* What one line says of one message is one event of a kind. */
+static uint64_t identity_of(const struct rg_event *event)
+{
+	const struct roger_event *said = &event->said;
+	const int64_t place[] = { event->of, said->line, event->before, event->log, said->kind };
+
+	return rg_hash(rg_hash(0, said->file.data, said->file.length), place, sizeof place);
+}
+
+/* After the index was mended all come again, and those that are there are known. */
+static int take_event(void *context, const struct rg_event *event, struct roger_err *err)
+{
+	struct rg_telling *telling = context;
+	struct rg_event told;
+	bool fresh;
+
+	if (!event ||
+	    (event->echo && !telling->steps && !(event->log == RG_LOG_ACTIVITY && telling->own)))
+		return ROGER_OK;
+	told = *event;
+	if (!told.said.file.length)
+		told.said.file = telling->roger->workspace->config->jsonl_file;
+	if (!rg_table_put(&telling->known, identity_of(&told), &fresh))
+		return rg_fail_memory(err);
+	return fresh ? rg_telling_keep(telling, &told, err) : ROGER_OK;
+}
+
+static int ask(struct rg_telling *telling, const struct rg_query *messages,
+	       const struct rg_log_query *entries, struct roger_err *err)
+{
+	const struct rg_event_query query = { messages, entries, NULL };
+	const int64_t limit = messages ? messages->limit : entries->limit;
+	int64_t count;
+	int r = rg_engine_events(telling->roger->engine, &query, take_event, telling, &count, err);
+
+	telling->more |= r == ROGER_OK && limit && count >= limit;
+	return r;
+}
+
+int rg_tell_messages(struct rg_telling *telling, struct rg_query query, struct roger_err *err)
+{
+	int r;
+
+	query.newest = true;
+	query.until_ms = telling->until_ms;
+	query.limit = telling->limit;
+	r = ask(telling, &query, NULL, err);
+	query.archived = true;
+	return r < 0 ? r : ask(telling, &query, NULL, err);
+}
+
+int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t count,
+		struct roger_err *err)
+{
+	struct rg_query query = { .anywhere = true };
+	size_t done;
+	int r = ROGER_OK;
+
+	for (done = 0; done < count && r == ROGER_OK; done += query.id_count) {
+		query.ids = ids + done;
+		query.id_count = count - done < IDS_MAX ? count - done : IDS_MAX;
+		r = ask(telling, &query, NULL, err);
+	}
+	return r;
+}
+
+int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query, struct roger_err *err)
+{
+	query.newest = true;
+	query.until_ms = telling->until_ms;
+	query.limit = telling->limit;
+	return ask(telling, NULL, &query, err);
+}
+
+/* The entries of a log that name one of these messages. */
+static int tell_named(struct rg_telling *telling, enum rg_log log, const struct roger_str *ids,
+		      size_t count, struct roger_err *err)
+{
+	struct rg_log_query query = { .log = log };
+	size_t done;
+	int r = ROGER_OK;
+
+	for (done = 0; done < count && r == ROGER_OK; done += query.message_count) {
+		query.messages = ids + done;
+		query.message_count = count - done < IDS_MAX ? count - done : IDS_MAX;
+		r = rg_tell_entries(telling, query, err);
+	}
+	return r;
+}
+
+int rg_tell_attempts(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
+{
+	const struct rg_history *history = &telling->history;
+	struct roger_strs keyed = { 0 }, others = { 0 };
+	const struct roger_event *said;
+	size_t i;
+	int r;
+
+	for (i = 0; i < history->count; i++) {
+		said = &history->items[i].said;
+		if (said->kind != ROGER_EVENT_SENT ||
+		    (said->key.length && rg_str_equal(rg_key_task(said->key), task)))
+			continue;
+		if (!rg_arena_add(telling->arena, &others, said->message) ||
+		    (said->key.length && !rg_arena_add(telling->arena, &keyed, said->message)))
+			return rg_fail_memory(err);
+	}
+	r = tell_named(telling, RG_LOG_SENDS, keyed.items, keyed.count, err);
+	/* One without a key may have died for its leases. */
+	return r < 0 ? r
+		     : tell_named(telling, RG_LOG_DEAD_LETTERS, others.items, others.count, err);
+}
+
+int rg_tell_attempted(struct rg_telling *telling, struct roger_err *err)
+{
+	const struct rg_history *history = &telling->history;
+	struct roger_strs ids = { 0 };
+	size_t i;
+
+	for (i = 0; i < history->count; i++)
+		if (history->items[i].log == RG_LOG_SENDS &&
+		    history->items[i].said.message.length &&
+		    !rg_arena_add(telling->arena, &ids, history->items[i].said.message))
+			return rg_fail_memory(err);
+	return rg_tell_ids(telling, ids.items, ids.count, err);
+}
+
+/* ---------------------------------------------------------- who ran it -- */
+
+/* Who ran a verb, for people: "uid 1000, bash, pts/3", or "token bob 1a2b3c4d". */
+static int print_ran(struct rg_telling *telling, const struct rg_note *note,
+		     struct roger_str *ret_ran, struct roger_err *err)
+{
+	static const char member[] = "\"uid\":";
+	const struct roger_str more = note->numbers;
+	const char *uid =
+		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
+
+	*ret_ran = note->login;
+	if (!uid)
+		return ROGER_OK;
+	return rg_arena_print(telling->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
+			      strtoll(uid + sizeof member - 1, NULL, 10),
+			      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
+			      note->terminal.length ? ", " : "", RG_STR_ARGS(note->terminal))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool names(const struct rg_note *note, struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < note->ids.count; i++)
+		if (rg_str_equal(note->ids.items[i], id))
+			return true;
+	return false;
+}
+
+/* The first note of such a verb, from then on and until so long after, that names the message:
+ * when it was, if the event says nothing of that, and who ran it. */
+static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int64_t until_ms,
+			 struct rg_event *event, bool *ret_found, struct roger_err *err)
+{
+	const bool undated = event->flags & RG_ROW_UNDATED;
+	const struct rg_log_query query = {
+		.log = RG_LOG_ACTIVITY,
+		.owner = rg_str_is(event->said.actor, RG_PERSON) ? RG_STR(RG_PERSON) : event->to,
+		.step = rg_note_step_name(kind == RG_NOTE_ACKNOWLEDGED ? RG_STEP_ACK
+								       : RG_STEP_LOOK),
+		.since_ms = event->said.at_ms ? event->said.at_ms : 1,
+		.until_ms = until_ms + LATE_MS,
+		.limit = NOTES_MAX,
+	};
+	struct rg_log_entries found;
+	struct rg_note note;
+	size_t i;
+	int r;
+
+	*ret_found = false;
+	r = rg_engine_log_find(telling->roger->engine, &query, telling->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		r = rg_note_read(found.items[i].text, telling->arena, &note, err);
+		if (r < 0 || note.kind != (int)kind || !names(&note, event->said.message))
+			continue;
+		*ret_found = true;
+		if (undated && note.entry.at_ms <= until_ms) {
+			event->said.at_ms = note.entry.at_ms;
+			event->flags &= ~RG_ROW_UNDATED;
+		}
+		return print_ran(telling, &note, &event->ran, err);
+	}
+	return r;
+}
+
+/* Who ran what a line tells of: a note of that time says so, if there is one. */
+static int look_for_ran(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
+{
+	const int64_t at_ms = event->said.at_ms;
+	const int kind = event->said.kind;
+	bool found = false;
+	int r = ROGER_OK;
+
+	if (event->flags & (RG_ROW_FOREIGN | RG_ROW_NOTE))
+		return ROGER_OK;
+	if (kind == ROGER_EVENT_CLAIMED)
+		return look_for_note(telling, RG_NOTE_CLAIMED,
+				     event->flags & RG_ROW_UNDATED ? event->number : at_ms, event,
+				     &found, err);
+	if (kind == ROGER_EVENT_READ)
+		r = look_for_note(telling, RG_NOTE_READ, at_ms, event, &found, err);
+	/* Acked without having been received: that is the reading, too. */
+	if (r == ROGER_OK && !found &&
+	    (kind == ROGER_EVENT_READ || kind == ROGER_EVENT_ACKNOWLEDGED))
+		r = look_for_note(telling, RG_NOTE_ACKNOWLEDGED, at_ms, event, &found, err);
+	return r;
+}
+
+/* ------------------------------------------------ what no line says -- */
+
+bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to)
+{
+	return flags & RG_ROW_LOOK && !rg_config_is_file_only(roger->workspace->config, to);
+}
+
+/* The first look, which a claim or a reading was. */
+static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
+		     struct roger_err *err)
+{
+	struct rg_event look = *taking;
+
+	if (!telling->steps || !rg_flags_look(telling->roger, taking->flags, taking->to))
+		return ROGER_OK;
+	look.said.kind = ROGER_EVENT_LOOKED;
+	look.text = taking->said.kind == ROGER_EVENT_CLAIMED ? RG_STR("by claim")
+							     : RG_STR("by receive");
+	return rg_telling_keep(telling, &look, err);
+}
+
+/* A lease that no line ended: until when it is, or that it is over. */
+static int keep_end(struct rg_telling *telling, const struct rg_event *claim, struct roger_err *err)
+{
+	const int64_t longest_ms = telling->roger->workspace->config->lease_ms_max;
+	struct rg_event end = *claim;
+
+	if (claim->said.kind != ROGER_EVENT_CLAIMED || !claim->open)
+		return ROGER_OK;
+	end.text = claim->said.actor;
+	end.said.actor = claim->to;
+	end.said.at_ms = claim->number;
+	end.said.kind = ROGER_EVENT_DUE;
+	end.flags = RG_ROW_BY_LEASE;
+	end.ran = RG_STR("");
+	if (claim->number <= telling->now_ms || claim->number - telling->now_ms > longest_ms) {
+		end.said.kind = ROGER_EVENT_LEASE_EXPIRED;
+		if (claim->number > telling->now_ms)
+			end.said.at_ms = telling->now_ms;
+	}
+	return rg_telling_keep(telling, &end, err);
+}
+
+/* Reasons stand in the journal only. */
+static int find_reason(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &event->said.message,
+					.id_count = 1,
+					.anywhere = true };
+	struct roger_message_list found;
+	int r;
+
+	if (event->said.kind != ROGER_EVENT_ARCHIVED)
+		return ROGER_OK;
+	r = rg_engine_find(telling->roger->engine, &query, telling->arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		event->text = found.items[0].archive_reason;
+	return r;
+}
+
+static int say(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
+	int r = find_reason(telling, event, err);
+
+	if (r < 0)
+		return r;
+	rg_say_message(event, &words);
+	return rg_arena_keep(telling->arena, &words, &event->said.words) ? ROGER_OK
+									 : rg_fail_memory(err);
+}
+
+/* ------------------------------------------------------------------- order -- */
+
+/* Logs before messages, since they lead to these; each in the order of its lines. */
+static int compare_rows(const void *a, const void *b)
+{
+	static const int ranks[RG_LOGS + 1] = { [RG_LOG_ACTIVITY] = -3,
+						[RG_LOG_SENDS] = -2,
+						[RG_LOG_DEAD_LETTERS] = -1,
+						[RG_LOGS] = 1 };
+	const struct rg_event *x = a, *y = b;
+
+	if (ranks[x->log] != ranks[y->log])
+		return ranks[x->log] - ranks[y->log];
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err *err)
+{
+	struct rg_history *history = &telling->history;
+	struct rg_event event;
+	size_t count, i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < telling->runs.count && r == ROGER_OK; i++)
+		r = rg_tell_run(telling, &telling->runs.items[i], err);
+	count = history->count;
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		event = history->items[i];
+		if (!event.of)
+			continue;
+		r = look_for_ran(telling, &event, err);
+		history->items[i] = event;
+		if (r == ROGER_OK)
+			r = keep_look(telling, &event, err);
+		if (r == ROGER_OK)
+			r = keep_end(telling, &event, err);
+	}
+	for (i = 0; i < history->count && r == ROGER_OK; i++)
+		if (history->items[i].of)
+			r = say(telling, &history->items[i], err);
+	if (r < 0)
+		return r;
+	qsort(history->items, history->count, sizeof *history->items, compare_rows);
+	return rg_history_arrange(history, since_ms, telling->until_ms, err);
+}
+
+/* The first message of each session but that of the first event. */
+static int keep_sessions(struct rg_telling *telling, size_t count, struct roger_err *err)
+{
+	struct rg_event event;
+	int64_t session = 0;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		event = telling->history.items[i];
+		if (event.said.kind != ROGER_EVENT_SENT || event.before <= session)
+			continue;
+		if (session) {
+			event.said.kind = ROGER_EVENT_SESSION;
+			event.said.seq = event.said.bytes = event.said.type = 0;
+			event.said.peer = event.said.key = RG_STR("");
+			r = say(telling, &event, err);
+			if (r == ROGER_OK)
+				r = rg_telling_keep(telling, &event, err);
+		}
+		session = event.before;
+	}
+	return r;
+}
+
+int rg_tell_around(struct rg_telling *telling, struct roger_err *err)
+{
+	const struct rg_log_query damages = { .log = RG_LOG_DAMAGE };
+	struct rg_log_query cycles = { .log = RG_LOG_CYCLES };
+	struct rg_history *history = &telling->history;
+	const size_t before = history->count;
+	int r;
+
+	if (!before)
+		return ROGER_OK;
+	cycles.since_ms = history->items[0].said.at_ms;
+	cycles.until_ms = history->items[before - 1].said.at_ms + 1;
+	r = ask(telling, NULL, &cycles, err);
+	if (r == ROGER_OK)
+		r = keep_sessions(telling, before, err);
+	rg_engine_note_rewrites(telling->roger->engine, true);
+	if (r == ROGER_OK)
+		r = ask(telling, NULL, &damages, err);
+	return r < 0 || history->count == before
+		       ? r
+		       : rg_history_arrange(history, cycles.since_ms, telling->until_ms, err);
+}

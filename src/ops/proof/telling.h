@@ -1,0 +1,77 @@
+/*
+ * telling - the events of some messages, entries and runs, each once however many
+ * questions it fits, in one order and in words.
+ *
+ * What happened is asked of the table of events; telling.c adds what only the clock and
+ * the configuration know (when a lease ends, who looked), run_events.c what the
+ * documents of runs say.  None ever takes up any content.
+ */
+#ifndef RG_TELLING_H
+#define RG_TELLING_H
+
+#include "base/table.h"
+#include "ops/runs/run_document.h"
+#include "facts/history.h"
+
+struct rg_telling {
+	struct roger *roger;
+	struct rg_arena *arena;
+	int64_t until_ms; /* 0: open */
+	int64_t limit;	  /* so many of an answer, the newest */
+	int64_t now_ms;
+	bool own;	       /* also notes of what another event tells */
+	bool steps;	       /* all that a step of a message is, told by another event or not */
+	bool more;	       /* the limit cut an answer */
+	struct rg_table known; /* events */
+	struct rg_history history;
+	struct {
+		struct rg_run_document *items;
+		size_t count;
+	} runs;
+};
+
+void rg_telling_init(struct rg_telling *telling, struct roger *roger, struct rg_arena *arena);
+void rg_telling_deinit(struct rg_telling *telling);
+
+/* Of living and archived messages that fit, and of those of these ids. */
+RG_CHECKED int rg_tell_messages(struct rg_telling *telling, struct rg_query query,
+				struct roger_err *err);
+RG_CHECKED int rg_tell_ids(struct rg_telling *telling, const struct roger_str *ids, size_t count,
+			   struct roger_err *err);
+
+/* Of entries that fit. */
+RG_CHECKED int rg_tell_entries(struct rg_telling *telling, struct rg_log_query query,
+			       struct roger_err *err);
+
+/* Attempts and dead letters of the messages so far that have a key of another task. */
+RG_CHECKED int rg_tell_attempts(struct rg_telling *telling, struct roger_str task,
+				struct roger_err *err);
+
+/* The messages of the attempts so far. */
+RG_CHECKED int rg_tell_attempted(struct rg_telling *telling, struct roger_err *err);
+
+/* Who ran what, what time made true, and the words; then put all between since_ms and the end in
+ * order. */
+RG_CHECKED int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err *err);
+
+/* What happened to all between the first and the last event: cycles, sessions; and damage, which is
+ * noticed later, until the end. */
+RG_CHECKED int rg_tell_around(struct rg_telling *telling, struct roger_err *err);
+
+/* Was a claim or a reading the first look at a message, by the flags of its row?  Who only knows a
+ * file takes nothing, and so looks at nothing: what its message's line says was written for it. */
+bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to);
+
+/* One more event, where it is not there yet; texts are copied. */
+RG_CHECKED int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event,
+			       struct roger_err *err);
+
+/* run_events.c: find the runs that fit; name stands in their documents somewhere. */
+typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);
+RG_CHECKED int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
+			    struct roger_err *err);
+/* What happened to one of them; the messages that it names must be there. */
+RG_CHECKED int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document,
+			   struct roger_err *err);
+
+#endif
