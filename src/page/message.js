@@ -162,7 +162,7 @@ export const compose = {
 				say(`Stored: ${reply.messages.length == 1 ? "#" + reply.seq + " to " + line(reply.messages[0].to) : reply.messages.length + " messages"}${reply.never_seen?.length ? "; never seen here: " + reply.never_seen.map(line).join(", ") : ""}`);
 				page.go(answers ? path("thread", answers) : path("message", reply.messages[0].id), true);
 			} catch (e) { trouble.textContent = (e.member ? e.member + ": " : "") + e.message; button.disabled = false; form.elements[e.member]?.focus(); }
-		} }, h("p", { class: "dim" }, "As ", h("b", {}, self())), !answers && field("To", to), field("Text", text), h("div", { class: "pair" }, field("Issue", issue, answers && "empty: that of the message"), field("Type", type)), known, trouble,
+		} }, h("p", { class: "dim" }, "As ", h("b", {}, self())), !answers && field("To", to), field("Text", text), h("div", { class: "pair" }, field("Issue", issue, answers && "empty: same issue as the message"), field("Type", type)), known, trouble,
 			h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => page.back() }, "Cancel"), button));
 		text.addEventListener("keydown", event => { if ((event.ctrlKey || event.metaKey) && event.key == "Enter") form.requestSubmit(); });
 		page.main.append(before, may("act") ? form : h("p", { class: "trouble" }, "This login may only look."));

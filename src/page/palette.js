@@ -61,7 +61,7 @@ export function help(on, set) {
 	const box = h("input", { type: "checkbox", id: "keys-on", onchange: () => set(box.checked) });
 	box.checked = on;
 	ask("Keys", h("div", {}, h("dl", { class: "keys" }, KEYS.map(([key, what]) => [h("dt", {}, key.split(" ").map(k => h("kbd", {}, k))), h("dd", {}, what)])),
-		h("label", { class: "check" }, box, "Letters are keys (never in a field)")), [["Close", "", "main"]]);
+		h("label", { class: "check" }, box, "Single-letter shortcuts (never in a field)")), [["Close", "", "main"]]);
 }
 
 /* -------------------------------------------------------------------- a verb's form -- */

@@ -211,7 +211,7 @@ function openInbox(page, name, query, signal) {
 			const a = agents.agents.find(one => one.name == name);
 			if (a) await tellWhy(why, name, signal);
 			page.facts(...(a ? [`${a.unread.toLocaleString("en")} unread of ${a.received.toLocaleString("en")} \u00b7 `, a.last_looked_at ? ["looked ", when(a.last_looked_at, " ago")] : "never looked", a.retired && " \u00b7 retired",
-				" \u00b7 ", h("a", { href: path("timeline", undefined, { agent: name }) }, "timeline")].flat() : ["nobody of this name had mail yet"]));
+				" \u00b7 ", h("a", { href: path("timeline", undefined, { agent: name }) }, "timeline")].flat() : ["nobody has this name"]));
 		},
 		keys: { ...messageKeys(page, rows), c: () => write(page, { to: name }) },
 	};

@@ -393,8 +393,10 @@ int serve_open_page(const struct serve *serve, const struct cli_run *run, struct
 	cli_say("%s\n", url);
 	cli_term_flush();
 	if (!run->quiet)
-		cli_say_to(stderr, "open it within a minute, once: %s, who may %s\n", whose.name,
-			   rg_right_names[whose.right]);
+		cli_say_to(
+			stderr,
+			"open this link within a minute (it works once); you are %s, who may %s\n",
+			whose.name, rg_right_names[whose.right]);
 	tell_ssh(serve->url, run);
 	cli_browse(url);
 	return ROGER_OK;

@@ -123,7 +123,7 @@ for to in c c d b b b e; do
 done >over.jsonl
 for dry in '' --dry-run; do
 	exits 77 "over a limit $dry" sh -c "\"\$ROGER\" --workspace limited send --as alice --batch -q $dry <over.jsonl"
-	like "the line is named $dry" "$err" "line 6: 'b' has its limit"
+	like "the line is named $dry" "$err" "line 6: the mailbox of 'b' for issue"
 done
 is "nothing is stored" "$(roger --workspace limited list --count)" 0
 head -n 3 over.jsonl >fits.jsonl

@@ -163,7 +163,7 @@ exits 3 "a status of its own goes first" roger run --run full-3 --as lead --forw
 roger dispatch given --as boss --issue full -q
 exits 0 "a result that is given by hand is on record" roger complete given --result "by hand"
 exits 0 "and once, also when it is tried again" roger complete given --result "by hand"
-like "which is why it is kept" "$err" "has its limit of 1 messages.*kept for 'human'"
+like "which is why it is kept" "$err" "is full \(its limit is 1,.*kept for 'human'"
 is "once" "$(roger list --to human --issue given --jsonl | json 'd["content"]')" "by hand"
 rm .roger/config.yaml
 check "until there is room" roger complete given --result "by hand"

@@ -10,16 +10,15 @@ static int refuse(const struct rg_outcome *outcome, int64_t limit, struct roger_
 
 	if (outcome->verdict == RG_OVER_ISSUE)
 		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "issue '%.*s' holds its limit of %lld messages and too few of them "
-			       "are read; nothing "
-			       "was sent: read or archive some, or raise "
+			       "issue '%.*s' is full (its limit is %lld, and too few are read): "
+			       "nothing was sent; wait until some are read, or raise "
 			       "size_limits.max_messages_per_issue",
 			       RG_STR_ARGS(which->issue), (long long)limit);
 	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "'%.*s' has its limit of %lld messages in issue '%.*s' and too few of them "
-		       "are read; nothing "
-		       "was sent: let it read, or raise size_limits.max_messages_per_issue_phase",
-		       RG_STR_ARGS(which->to), (long long)limit, RG_STR_ARGS(which->issue));
+		       "the mailbox of '%.*s' for issue '%.*s' is full (its limit is %lld, and too "
+		       "few are read): nothing was sent; wait until it reads, or raise "
+		       "size_limits.max_messages_per_issue_phase",
+		       RG_STR_ARGS(which->to), RG_STR_ARGS(which->issue), (long long)limit);
 }
 
 static int archive_oldest(struct roger *roger, struct roger_message *messages, size_t count,
