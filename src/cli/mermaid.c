@@ -56,7 +56,7 @@ static const struct {
 	[ROGER_EVENT_STALE] = { NOTE, .label = "stale" },
 	[ROGER_EVENT_RECOVERY] = { NOTE },
 	[ROGER_EVENT_COMPLETED] = { ARROW, dashed, "completed" },
-	[ROGER_EVENT_FORWARDED] = { NOTE, .label = "forwarded" },
+	[ROGER_EVENT_FORWARDED] = { NOTE, .label = "result read" },
 	[ROGER_EVENT_RUN_NOTE] = { NOTE },
 	[ROGER_EVENT_ACTIVITY] = { NOTE },
 	[ROGER_EVENT_SESSION] = { ACROSS },

@@ -257,7 +257,7 @@ static void print_attempts(const struct roger_report_reply *reply)
 	print_number("retries", reply->retries, CLI_PLAIN);
 	print_number("duplicates prevented", reply->duplicates, CLI_PLAIN);
 	print_number("refused for their key", reply->conflicts, CLI_YELLOW);
-	print_number("breakers open now", reply->breakers, CLI_RED);
+	print_number("senders that pause now", reply->breakers, CLI_RED);
 }
 
 static void print_letters(const struct roger_report_reply *reply)
@@ -278,12 +278,12 @@ static void print_runs(const struct roger_report_reply *reply)
 {
 	print_title("runs");
 	print_number("dispatched", reply->runs, CLI_PLAIN);
-	print_number("  active", reply->active, CLI_PLAIN);
-	print_number("  suspect", reply->suspect, CLI_YELLOW);
-	print_number("  done, not forwarded", reply->not_forwarded, CLI_YELLOW);
-	print_number("  completed", reply->completed, CLI_GREEN);
-	print_number("  recovered", reply->recovered, CLI_GREEN);
-	print_number("  blocked", reply->blocked, CLI_RED);
+	print_number("  running", reply->active, CLI_PLAIN);
+	print_number("  overdue", reply->suspect, CLI_YELLOW);
+	print_number("  finished, result unread", reply->not_forwarded, CLI_YELLOW);
+	print_number("  done", reply->completed, CLI_GREEN);
+	print_number("  done, recovered", reply->recovered, CLI_GREEN);
+	print_number("  failed, lost or given up", reply->blocked, CLI_RED);
 	print_number("child succeeded", reply->succeeded_runs, CLI_GREEN);
 	print_number("  failed", reply->failed_runs, CLI_RED);
 	print_number("  killed", reply->killed_runs, CLI_RED);

@@ -130,9 +130,9 @@ static void print_detail(const struct roger_run *run)
 			  run->settled_by);
 	print_instant_row("heartbeat", run->heartbeat_at, "", RG_STR(""));
 	print_row("result", run->result_message);
-	print_row("forwarded", !run->forwarded	      ? RG_STR("not confirmed")
-			       : run->evidence.length ? run->evidence
-						      : RG_STR("confirmed"));
+	print_row("result read", !run->forwarded	? RG_STR("not confirmed")
+				 : run->evidence.length ? run->evidence
+							: RG_STR("confirmed"));
 	if (run->recovery_attempts)
 		cli_say("  %S%-12s%. %d\n", CLI_DIM, "recoveries", run->recovery_attempts);
 	print_instant_row("last one", run->last_recovery_at, ": ", run->recovery_action);

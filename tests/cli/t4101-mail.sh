@@ -140,6 +140,7 @@ like "as its own look" "$(roger trace --as plan "$(roger list --to human --print
 exits 0 "a claim" at_terminal "$ROGER" claim
 exits 0 "an ack" at_terminal "$ROGER" ack "$(roger list --to human --print id | head -n 1)"
 exits 1 "a receive" at_terminal "$ROGER" receive
+exits 1 "a wait" at_terminal "$ROGER" wait --timeout 50ms
 exits 0 "a briefing" at_terminal "$ROGER" prime
 for variable in CLAUDECODE AI_AGENT CODEX_SANDBOX GEMINI_CLI COPILOT_CLI; do
 	exits 64 "an agent's tool has terminals, too: $variable" at_terminal env $variable=1 "$ROGER" inbox

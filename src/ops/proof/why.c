@@ -26,8 +26,14 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 	int r = ROGER_OK;
 
 	reply->subject = ROGER_WHY_AGENT;
-	if (retired && !rg_agents_why_retired(retired, causes->arena, &why))
-		return rg_fail_memory(err);
+	if (retired) {
+		rg_clock_print_span(
+			causes->now_ms > retired->at_ms ? causes->now_ms - retired->at_ms : 0,
+			span);
+		why = rg_causes_print(causes, "it retired %s ago%s%.*s", span,
+				      retired->reason.length ? ": " : "",
+				      RG_STR_ARGS(retired->reason));
+	}
 	if (box) {
 		reply->words = rg_agent_mail_words(causes, box);
 		reply->next = rg_agent_mail_next(causes, box);
