@@ -326,8 +326,7 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always);
 /* Say of each message whether a line of it is known to be damaged. */
 RG_CHECKED int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages,
 				      size_t count, struct rg_arena *arena, struct roger_err *err);
-/* rg_engine_verify(), and record the damage, so that status knows, too; what cannot be recorded was
- * found all the same. */
+/* rg_engine_verify(), and record the damage. */
 RG_CHECKED int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 				     struct roger_verify_reply *ret_reply, struct roger_err *err);
 

@@ -167,12 +167,21 @@ bool rg_engine_examine_damage(struct rg_engine *engine);
 /* Record that a file is gone, unless that is known.  Needs the record lock. */
 RG_CHECKED int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown,
 				      struct roger_err *err);
+/* Record what was found, so that status knows, too; what cannot be recorded was found all the same.
+ */
+void rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
+			     struct rg_arena *arena);
 /* The next file that is gone, and was recorded; one that is there again was reported with its
  * lines. NULL at the end. */
 const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list *damages,
 						  const struct rg_log_files *there, size_t *i);
 /* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
+
+/* proof/digests.c: add the bytes of a file from *at to that, as far as there is something. */
+struct rg_sha256;
+RG_CHECKED int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at,
+			     uint64_t to, struct roger_err *err);
 
 /* proof/walk.c: all journals, and every line of one with its chain checked. */
 /* All chained journals; messages.jsonl is first. */

@@ -146,19 +146,14 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 static bool digest(const struct rg_bytes *file, int64_t from, int64_t bytes,
 		   char to[RG_DIGEST_DIGITS + 1])
 {
+	uint64_t at = (uint64_t)from;
 	struct rg_sha256 sha;
-	char piece[4096];
-	size_t want, got;
 
 	rg_sha256_init(&sha);
-	for (; bytes > 0; from += (int64_t)got, bytes -= (int64_t)got) {
-		want = bytes < (int64_t)sizeof piece ? (size_t)bytes : sizeof piece;
-		if (file->read(file, (uint64_t)from, piece, want, &got, NULL) < 0 || !got)
-			return false;
-		rg_sha256_add(&sha, piece, got);
-	}
+	if (rg_digest_add(&sha, file, &at, (uint64_t)(from + bytes), NULL) < 0)
+		return false;
 	rg_sha256_peek(&sha, to);
-	return true;
+	return at >= (uint64_t)(from + bytes);
 }
 
 static bool stands(struct rg_store *store, const struct rg_log_file *journal,
@@ -900,30 +895,27 @@ static bool is_damage(const struct roger_finding *finding)
 	       finding->kind == ROGER_REWRITTEN;
 }
 
-static int note_findings(struct rg_engine *engine, const struct roger_verify_reply *found,
-			 struct rg_arena *arena, struct roger_err *err)
+void rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
+			     struct rg_arena *arena)
 {
 	struct list places = { .arena = arena };
 	struct roger_damage damage;
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK && i < found->findings.count && places.count < PLACES_MAX; i++) {
-		if (!found->findings.items[i].line || !is_damage(&found->findings.items[i]))
+	for (i = 0; r == ROGER_OK && i < found->count && places.count < PLACES_MAX; i++) {
+		if (!found->items[i].line || !is_damage(&found->items[i]))
 			continue;
-		r = of_finding(engine, &found->findings.items[i], arena, &damage, err);
+		r = of_finding(engine, &found->items[i], arena, &damage, NULL);
 		if (r == ROGER_OK)
-			r = put(&places, &damage, err);
+			r = put(&places, &damage, NULL);
 	}
-	if (r < 0 || !places.count || !rg_store_writable(engine->store))
-		return r;
-	r = rg_engine_records_begin(engine, err);
-	if (r < 0)
-		return r;
-	r = note_places(engine, arena, &places, err);
+	if (r < 0 || !places.count || !rg_store_writable(engine->store) ||
+	    rg_engine_records_begin(engine, NULL) < 0)
+		return;
+	(void)!note_places(engine, arena, &places, NULL);
 	rg_engine_records_end(engine);
 	(void)rg_engine_count_damages(engine);
-	return r;
 }
 
 int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
@@ -932,7 +924,7 @@ int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 	int r = rg_engine_verify(engine, arena, ret_reply, err);
 
 	if (r == ROGER_OK && ret_reply->damaged)
-		(void)!note_findings(engine, ret_reply, arena, NULL);
+		rg_engine_note_findings(engine, &ret_reply->findings, arena);
 	return r;
 }
 

@@ -45,9 +45,8 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		halve_marks(digesting);
 }
 
-/* As far as there is something. */
-static int add_what_is_there(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at,
-			     uint64_t to, struct roger_err *err)
+int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at, uint64_t to,
+		  struct roger_err *err)
 {
 	char piece[4096];
 	size_t want, got;
@@ -66,7 +65,7 @@ static int add_what_is_there(struct rg_sha256 *sha, const struct rg_bytes *bytes
 static int add_bytes(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t from,
 		     uint64_t to, struct roger_err *err)
 {
-	int r = add_what_is_there(sha, bytes, &from, to, err);
+	int r = rg_digest_add(sha, bytes, &from, to, err);
 
 	if (r == ROGER_OK && from < to)
 		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
@@ -150,8 +149,7 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 	digest->every = digesting->every;
 	if (digesting->wish) {
 		/* A database's owner can take lines away and leave the journal's length. */
-		r = add_what_is_there(&digesting->sha, &walk->lines.bytes, &end, walk->file->end,
-				      err);
+		r = rg_digest_add(&digesting->sha, &walk->lines.bytes, &end, walk->file->end, err);
 	} else if (walk->file->log != RG_LOG_MESSAGES) {
 		/* Lines copied into a log are not synced otherwise. */
 		r = walk->engine->store->ops->sync(walk->engine->store, walk->file, walk->file->end,

@@ -153,6 +153,11 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
 		r = examine(&doctor, err);
+	if (r == ROGER_OK && doctor.damaged.count)
+		rg_engine_note_findings(
+			engine,
+			&(struct roger_finding_list){ doctor.damaged.items, doctor.damaged.count },
+			arena);
 	reply->breaches =
 		(struct roger_breach_list){ doctor.breaches.items, doctor.breaches.count };
 	rg_index_checking_free(doctor.checking);

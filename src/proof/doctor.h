@@ -33,6 +33,10 @@ struct rg_doctor {
 		size_t count;
 	} breaches;
 	size_t told[ROGER_NOTE + 1]; /* reported, per severity */
+	struct {
+		struct roger_finding *items;
+		size_t count;
+	} damaged; /* lines, to be recorded */
 
 	struct rg_log_files journals;
 	struct rg_head head;	 /* when the journals were measured */

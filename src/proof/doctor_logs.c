@@ -18,6 +18,26 @@ static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_ki
 				      .byte = (int64_t)walk->line.offset };
 }
 
+/* Of many, enough are recorded. */
+static int keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
+			const struct rg_misfit *found, struct roger_err *err)
+{
+	enum { KEPT_MAX = 1000 };
+	struct roger_finding *finding;
+
+	if (!rg_finding_is_damage(found->kind) || doctor->damaged.count >= KEPT_MAX)
+		return ROGER_OK;
+	finding = rg_arena_push(doctor->arena, &doctor->damaged.items, &doctor->damaged.count,
+				sizeof *finding);
+	if (!finding)
+		return rg_fail_memory(err);
+	*finding = (struct roger_finding){ .kind = (int)found->kind,
+					   .file = walk->file->shown,
+					   .line = found->line,
+					   .byte = (int64_t)found->byte };
+	return ROGER_OK;
+}
+
 static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
 		      struct roger_err *err)
 {
@@ -42,6 +62,8 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s%s",
 			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
 			     of_message ? "; no entry of a send log is made of it" : "");
+	if (r == ROGER_OK)
+		r = keep_damaged(doctor, walk, found, err);
 	if (r < 0 || !breach.fixable || !doctor->wish->fix)
 		return r;
 	r = rg_judge_close(walk, doctor->arena, err);

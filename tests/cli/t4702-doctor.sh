@@ -99,6 +99,9 @@ mended() { # NAME KIND PATTERN FILE LINE COMMAND
 sed -i '4s/number/NUMBER/' .roger/messages.jsonl
 damage "a byte changed" chain "altered" messages.jsonl 4
 sed -i 2d .roger/send-log/ann.jsonl
+roger doctor -q >/dev/null
+roger doctor -q >/dev/null
+is "what it finds is recorded, once" "$(grep -c '"file":"send-log/ann.jsonl","kind":"altered","line":2' .roger/damage.jsonl)" 1
 damage "a line of a log taken out" chain "altered" send-log/ann.jsonl 2
 
 # ---- messages

@@ -216,7 +216,6 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 		.roger = roger, .reply = reply, .arena = reply->memory, .fix = request->fix
 	};
 	struct rg_doctor_wish wish = { .fix = request->fix };
-	struct roger_verify_reply found = { .memory = reply->memory };
 	int r;
 
 	/* Documents before the journal: what they speak of is in it by then. */
@@ -232,7 +231,5 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 		r = judge_runs(&examining, err);
 	if (r == ROGER_OK)
 		r = reply_breaches(&examining, err);
-	if (r == ROGER_OK && reply->damaged)
-		(void)!rg_engine_find_damage(roger->engine, reply->memory, &found, NULL);
 	return r < 0 ? r : try_links(roger, reply, err);
 }
