@@ -1,7 +1,5 @@
 #include "facts/note.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "facts/kinds.h"
 
@@ -137,20 +135,27 @@ static enum rg_note_failure failure_of(const struct roger_activity *entry)
 	return which < 0 ? RG_FAILURE_OTHER : (enum rg_note_failure)which;
 }
 
+int rg_note_of(const struct roger_activity *entry, struct rg_arena *arena, struct rg_note *ret_note,
+	       struct roger_err *err)
+{
+	struct rg_note note = { .entry = *entry, .failure = (int)failure_of(entry) };
+	int r = read_details(entry->details, arena, &note, err);
+
+	if (r < 0)
+		return r;
+	*ret_note = note;
+	return ROGER_OK;
+}
+
 int rg_note_read(struct roger_str line, struct rg_arena *arena, struct rg_note *ret_note,
 		 struct roger_err *err)
 {
-	struct rg_note note = { 0 };
-	int r;
+	struct roger_activity entry = { 0 };
+	int r = rg_kind_read(RG_LOG_ACTIVITY, line, arena, &entry, err);
 
-	r = rg_kind_read(RG_LOG_ACTIVITY, line, arena, &note.entry, err);
-	if (r == ROGER_OK)
-		r = read_details(note.entry.details, arena, &note, err);
-	if (r < 0 && r != ROGER_EDATA)
-		return r;
-	note.failure = failure_of(&note.entry);
-	*ret_note = note;
-	return ROGER_OK;
+	if (r == ROGER_EDATA)
+		entry = (struct roger_activity){ 0 };
+	return r < 0 && r != ROGER_EDATA ? r : rg_note_of(&entry, arena, ret_note, err);
 }
 
 enum rg_note_step rg_note_step(const struct rg_value *details, bool failed)
@@ -173,20 +178,4 @@ struct roger_str rg_note_step_name(enum rg_note_step step)
 	static const char *const names[] = { "", "look", "ack", "wake", "session" };
 
 	return rg_str(names[step]);
-}
-
-bool rg_note_may_be(struct roger_str line, unsigned kinds)
-{
-	char member[40];
-	size_t i;
-	int length;
-
-	for (i = 0; i < WORD_COUNT; i++) {
-		if (!(kinds & 1U << words[i].kind))
-			continue;
-		length = snprintf(member, sizeof member, "\"verb\":\"%s\"", words[i].verb);
-		if (memmem(line.data, line.length, member, (size_t)length))
-			return true;
-	}
-	return false;
 }

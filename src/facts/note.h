@@ -51,6 +51,10 @@ enum rg_note_failure {
 /* Print the note as a line of the log.  Defaults: task `general`, the current time. */
 RG_CHECKED int rg_note_print(const struct rg_note *note, struct rg_buf *out, struct roger_err *err);
 
+/* What an entry of the log says, which is a foreign note if it is not roger's. */
+RG_CHECKED int rg_note_of(const struct roger_activity *entry, struct rg_arena *arena,
+			  struct rg_note *ret_note, struct roger_err *err);
+
 /* Read a log line; texts are in arena.  A line that is not an entry becomes a foreign note without
  * a time. */
 RG_CHECKED int rg_note_read(struct roger_str line, struct rg_arena *arena, struct rg_note *ret_note,
@@ -58,8 +62,5 @@ RG_CHECKED int rg_note_read(struct roger_str line, struct rg_arena *arena, struc
 
 /* The step that details describe; none for a failed verb, except an attempt to wake. */
 enum rg_note_step rg_note_step(const struct rg_value *details, bool failed);
-
-/* A fast check: false if the line cannot be a note of these kinds (bits 1 << kind). */
-bool rg_note_may_be(struct roger_str line, unsigned kinds);
 
 #endif

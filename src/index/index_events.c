@@ -689,11 +689,11 @@ static bool is_echo(const struct rg_note *note)
 	return false;
 }
 
-static int take_note(struct intake *intake, struct row *row, struct rg_buf *words,
-		     struct roger_err *err)
+static int take_note(struct intake *intake, const struct roger_activity *entry, struct row *row,
+		     struct rg_buf *words, struct roger_err *err)
 {
 	struct rg_note note;
-	int r = rg_note_read(row->text->text, intake->arena, &note, err);
+	int r = rg_note_of(entry, intake->arena, &note, err);
 
 	if (r < 0)
 		return r;
@@ -858,7 +858,7 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 	memcpy(row.texts, columns.texts, sizeof row.texts);
 	switch (intake->file.log) {
 	case RG_LOG_ACTIVITY:
-		r = take_note(intake, &row, words, err);
+		r = take_note(intake, &record.activity, &row, words, err);
 		break;
 	case RG_LOG_SENDS:
 		r = take_attempt(intake, &record.attempt, &row, words, err);

@@ -167,17 +167,6 @@ static void notes_tell_their_step(void **state)
 	step_is("{}", false, RG_STEP_NONE);
 }
 
-static void lines_are_passed_over_quickly(void **state)
-{
-	const unsigned looks = 1U << RG_NOTE_LOOKED | 1U << RG_NOTE_WOKEN;
-
-	(void)state;
-	assert_true(rg_note_may_be(RG_STR("..\"verb\":\"inbox\".."), looks));
-	assert_true(rg_note_may_be(RG_STR("..\"verb\":\"wake\".."), looks));
-	assert_false(rg_note_may_be(RG_STR("..\"verb\":\"ack\".."), looks));
-	assert_false(rg_note_may_be(RG_STR(""), looks));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,7 +175,6 @@ int main(void)
 		cmocka_unit_test(failures_have_their_kind),
 		cmocka_unit_test(what_others_write_is_not_ours),
 		cmocka_unit_test(notes_tell_their_step),
-		cmocka_unit_test(lines_are_passed_over_quickly),
 	};
 	int r;
 

@@ -386,7 +386,8 @@ int rg_tell_rest(struct rg_telling *telling, int64_t since_ms, struct roger_err 
 			r = say(telling, &history->items[i], err);
 	if (r < 0)
 		return r;
-	qsort(history->items, history->count, sizeof *history->items, compare_rows);
+	if (history->count)
+		qsort(history->items, history->count, sizeof *history->items, compare_rows);
 	return rg_history_arrange(history, since_ms, telling->until_ms, err);
 }
 
