@@ -412,7 +412,6 @@ static bool open_workspace(struct hook *hook, const char *named)
 		late = "{\"systemMessage\":\"roger: the mailbox did not answer within 5 s; mail is "
 		       "shown at the next event\"}\n";
 	r = roger_open(named, &hook->roger, &err);
-
 	if (r == ROGER_ENOENT && !named && project && *project)
 		r = roger_open(project, &hook->roger, &err);
 	hook->elsewhere = r == ROGER_EENGINE && strcmp(err.member, "store") == 0;

@@ -45,8 +45,9 @@ struct rg_json *cli_hook_read(struct cli_hook_event *event, struct roger_str inp
 		event->name = read_text(root, "hook_event_name");
 	for (i = 0; i < sizeof sessions / sizeof *sessions && !event->session.length; i++)
 		event->session = read_text(root, sessions[i]);
-	/* Gemini CLI and Copilot keep no context of hooks with their sessions. */
+	/* These keep no context of hooks with their sessions. */
 	event->resumed = event->tool != CLI_HOOK_GEMINI && event->tool != CLI_HOOK_COPILOT &&
+			 event->tool != CLI_HOOK_QWEN &&
 			 rg_str_is(read_text(root, "source"), "resume");
 	event->in_subagent = read_text(root, "agent_id").length > 0;
 	event->stopped_before =

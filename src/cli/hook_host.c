@@ -60,7 +60,7 @@ static const struct {
 	{ "kilo", CLI_HOOK_KILO },	    { "kilocode", CLI_HOOK_KILO },
 	{ "cursor", CLI_HOOK_CURSOR },	    { "cursor-agent", CLI_HOOK_CURSOR },
 	{ "code", CLI_HOOK_VSCODE },	    { "code-insiders", CLI_HOOK_VSCODE },
-	{ "code-server", CLI_HOOK_VSCODE },
+	{ "code-server", CLI_HOOK_VSCODE }, { ".kilo", CLI_HOOK_KILO },
 };
 
 #define VARIABLE(name, tool) { name, CLI_HOOK_##tool },

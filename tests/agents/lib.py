@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 from model import Call, Model, strings  # noqa: F401 (for tests)
@@ -24,7 +25,7 @@ ROGER = os.path.abspath(os.environ["ROGER"])
 SOURCE = Path(os.environ.get("ROGER_SOURCE", Path(__file__).resolve().parents[2]))
 AGENTS = Path(os.environ.get("ROGER_AGENTS", SOURCE / "build-agents")).resolve()
 TOOLS = AGENTS / "node_modules" / ".bin"
-TURN_SECONDS = 90  # for one run of a tool; the slowest takes 20
+TURN_SECONDS = 90  # for one run of a tool; most take 20 at most
 
 # ------------------------------------------------------------------------- TAP
 
@@ -188,6 +189,7 @@ class Tool:
 
     name = None
     permissions = ()  # words that let it use tools without asking
+    seconds = TURN_SECONDS
 
     def __init__(self, place, model, agent=None, setup=True, scope="project"):
         self.place, self.model, self.agent = place, model, agent
@@ -201,7 +203,7 @@ class Tool:
         more = {"ROGER_AGENT": self.agent} if self.agent else {}
         return self.place.variables(**more, **self.wants())
 
-    def run(self, *words, seconds=TURN_SECONDS):
+    def run(self, *words):
         """One run of the tool; None when it did not end in time."""
         process = subprocess.Popen(
             [self.name, *words],
@@ -214,7 +216,7 @@ class Tool:
             start_new_session=True,
         )
         try:
-            out, err = process.communicate(timeout=seconds)
+            out, err = process.communicate(timeout=self.seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -387,9 +389,10 @@ class OpenCode(Tool):
 
 
 class Kilo(OpenCode):
-    """A fork of OpenCode, with its plugins."""
+    """A fork of OpenCode, with its plugins; in a new home it has much to begin with."""
 
     name = "kilo"
+    seconds = 240
 
     def wants(self):
         return {
@@ -535,7 +538,7 @@ def test_mail(tool_class):
         turn = tool.turn("go on", more=True)
         ok(turn.is_well, "the next turn ends well", turn.story)
         # These forget what hooks said, so a session that goes on is told again of what is unread.
-        forgets = tool.name in ("gemini", "copilot")
+        forgets = tool.name in ("gemini", "copilot", "qwen")
         again = "the message is shown again" if forgets else "the message is not shown again"
         ok(set(turn.counts(MARK % "first")) == {1}, again, turn.counts(MARK % "first"))
 
@@ -670,6 +673,42 @@ class Terminal:
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         os.close(self.fd)
+
+
+class Session:
+    """A server of OpenCode, or Kilo, with one session, as its own window uses it."""
+
+    def __init__(self, tool, prompt):
+        self.tool, self.text = tool, ""
+        self.server = subprocess.Popen(
+            [tool.name, "serve", "--port", "0"],
+            cwd=tool.place.work,
+            env=tool.variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        for line in self.server.stdout:
+            self.text += line
+            if found := re.search(r"http://\S+", line):
+                self.url = found.group()
+                break
+        session = self.ask("/session", {})["id"]
+        self.ask(f"/session/{session}/message", {"parts": [{"type": "text", "text": prompt}]})
+
+    def ask(self, path, body):
+        data, kind = json.dumps(body).encode(), {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, data, kind)
+        with urllib.request.urlopen(request, timeout=self.tool.seconds) as answer:
+            return json.load(answer)
+
+    def is_idle(self):
+        return is_asleep(self.tool.place)
+
+    def kill(self):
+        os.killpg(self.server.pid, signal.SIGKILL)
+        self.server.wait()
 
 
 def test_wake(tool, start, first="good morning"):

@@ -83,7 +83,7 @@ is "as JSON" "$(roger doctor --json | json 'd["broken_links"], sorted(set(e["too
 sed 's/"command": "roger",/"command": "no-such-roger",/' .mcp.json >../broken && cp .mcp.json ../whole && cp ../broken .mcp.json
 sed 's/roger hook codex stop/roger hook codex stopp/' .codex/hooks.json >../broken && cp .codex/hooks.json ../hooks && cp ../broken .codex/hooks.json
 exits 65 "doctor finds links that are broken" roger doctor
-like "a server" "$out" "^claude: server of .*mcp.json: it names another program than roger; not tried"
+like "a server" "$out" "^claude: server of .*mcp.json: it is not the command that setup writes; not tried"
 like "a hook" "$out" "^codex: hook at Stop of .*hooks.json: it is not the command that setup writes; not tried"
 sed 's#"command": "roger",#"command": "/nowhere/roger",#' ../whole >.mcp.json
 sed 's#roger hook codex stop#/nowhere/roger hook codex stop#' ../hooks >.codex/hooks.json

@@ -336,6 +336,7 @@ static const struct {
 	{ COPILOT, { "MainThread", "node", "/x/.bin/copilot", "-p" } },
 	{ QWEN, { "MainThread", "node", "/x/.bin/qwen", "--yolo" } },
 	{ KILO, { "kilo", "/x/cli-linux-x64/bin/kilo", "run", "do work" } },
+	{ KILO, { ".kilo", "/x/cli/bin/.kilo", "serve", "--port", "0" } },
 	{ VSCODE, { "code", "/usr/share/code/code", "--type=utility" } },
 	{ CURSOR, { "cursor-agent", "cursor-agent" } },
 	{ NONE, { "sh", "sh", "-c", "roger hook claude idle" } },

@@ -78,19 +78,13 @@ static void run_words(const struct trying *trying, const struct roger_strs *word
 	}
 }
 
-/* ----------------------------------------------------------------- server -- */
+/* --------------------------------------------------------------- commands -- */
 
 static const char greeting[] =
 	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
 	"\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"roger doctor\",\"version\":"
 	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
-
-static bool is_program(const struct trying *trying, struct roger_str word)
-{
-	return rg_str_is(word, trying->programs[0]) || rg_str_is(word, trying->programs[1]) ||
-	       rg_str_is(word, trying->programs[2]);
-}
 
 /* A path of a program that is not there any more: the package was removed, or moved. */
 static bool is_gone(struct roger_str program)
@@ -153,10 +147,7 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 		return report(trying, what, trouble, err);
 	}
 	if (!ours)
-		return report(trying, what,
-			      server && !is_program(trying, program)
-				      ? "it names another program than roger; not tried"
-				      : "it is not the command that setup writes; not tried",
+		return report(trying, what, "it is not the command that setup writes; not tried",
 			      err);
 	added = rg_arena_add(trying->arena, &words, rg_str(ours));
 	for (; added && *wanted; wanted += strcspn(wanted, " "), wanted += *wanted == ' ')
@@ -172,47 +163,6 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 	else if (!trouble[0] && !server && output.length)
 		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
 	return report(trying, what, trouble, err);
-}
-
-static int try_server(struct trying *trying, const struct roger_strs *words, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
-	char wanted[64];
-	size_t i;
-
-	if (!words->count)
-		return report(trying, "server", "it names no command", err);
-	for (i = 0; i < words->count; i++) {
-		rg_buf_add_text(&command, i ? " " : "");
-		rg_buf_add_shell_word(&command, words->items[i]);
-	}
-	if (command.failed)
-		return rg_fail_memory(err);
-	snprintf(wanted, sizeof wanted,
-		 words->count > 2 && rg_str_is(words->items[2], "--for") ? "mcp --for %s" : "mcp",
-		 trying->tool);
-	return try_command(trying, "server", words->items[0], rg_buf_str(&command), wanted,
-			   greeting, err);
-}
-
-static int add_words(struct trying *trying, const struct rg_value *value, struct roger_strs *words,
-		     struct roger_err *err)
-{
-	const struct rg_value *item = NULL;
-	struct roger_str key;
-	size_t i = 0;
-
-	if (rg_json_kind(value) == RG_JSON_STRING)
-		return rg_arena_add(trying->arena, words, rg_json_str(value)) ? ROGER_OK
-									      : rg_fail_memory(err);
-	while (rg_json_next(value, &i, &key, &item))
-		if (rg_json_kind(item) == RG_JSON_STRING) {
-			int r = add_words(trying, item, words, err);
-
-			if (r < 0)
-				return r;
-		}
-	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------ environment -- */
@@ -288,26 +238,40 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 }
 
 /* "command" and "args" of an object, or of lines that look the same. */
-static int try_object(struct trying *trying, struct roger_str text, struct roger_err *err)
+static int try_server(struct trying *trying, struct roger_str text, struct roger_err *err)
 {
-	struct roger_strs words = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
+	const struct rg_value *root, *arg = NULL;
 	const struct rg_json *json;
+	struct roger_str key, program;
+	char wanted[64];
+	size_t i = 0;
 	int r;
 
 	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
 		return report(trying, "server", "its settings are no JSON", err);
-	r = check_environment(trying, rg_json_member(rg_json_root(json), "env"), err);
-	if (r == ROGER_OK)
-		r = check_environment(trying, rg_json_member(rg_json_root(json), "environment"),
-				      err);
-	if (r == ROGER_OK)
-		r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
-	if (r == ROGER_OK)
-		r = add_words(trying, rg_json_member(rg_json_root(json), "args"), &words, err);
-	return r == ROGER_OK ? try_server(trying, &words, err) : r;
+	root = rg_json_root(json);
+	r = check_environment(trying, rg_json_member(root, "env"), err);
+	if (r < 0)
+		return r;
+	program = rg_json_str(rg_json_member(root, "command"));
+	if (!program.length)
+		return report(trying, "server", "it names no command", err);
+	rg_buf_add_shell_word(&command, program);
+	while (rg_json_next(rg_json_member(root, "args"), &i, &key, &arg)) {
+		rg_buf_add_char(&command, ' ');
+		rg_buf_add_shell_word(&command, rg_json_str(arg));
+	}
+	if (command.failed)
+		return rg_fail_memory(err);
+	/* As one writes it by hand, too. */
+	snprintf(wanted, sizeof wanted,
+		 memmem(command.data, command.length, " --for ", 7) ? "mcp --for %s" : "mcp",
+		 trying->tool);
+	return try_command(trying, "server", program, rg_buf_str(&command), wanted, greeting, err);
 }
 
-/* What follows "name = " in lines of TOML, whose strings and lists are also JSON. */
+/* What follows "name = " in lines of TOML or JavaScript, whose strings and lists are also JSON. */
 static struct roger_str find_setting(struct roger_str lines, const char *name)
 {
 	const char *at = memmem(lines.data, lines.length, name, strlen(name)), *end;
@@ -338,7 +302,7 @@ static int try_lines(struct trying *trying, struct roger_err *err)
 	if (!rg_arena_print(trying->arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
 			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
 		return rg_fail_memory(err);
-	return try_object(trying, object, err);
+	return try_server(trying, object, err);
 }
 
 /* ------------------------------------------------------------------ hooks -- */
@@ -403,7 +367,7 @@ static int try_pieces(struct trying *trying, struct roger_err *err)
 			r = report(trying, what, why.message, err);
 		else if (value.data)
 			r = piece.hook ? try_hook(trying, what, value, piece.hook, err)
-				       : try_object(trying, value, err);
+				       : try_server(trying, value, err);
 	}
 	return r;
 }
