@@ -104,7 +104,8 @@ cp -a . ../once
 exits 0 "set up again" roger setup $every --yes
 like "says that all is well" "$out" "settings.json: is as it should be"
 check "and changes nothing" diff -r . ../once
-exits 0 "under another name" roger setup claude --name builder --yes
+exits 0 "under another name" roger setup claude opencode --name builder --yes
+like "the plugin knows it" "$(cat .opencode/plugin/roger.js)" '^const WORDS = ."opencode", "--as", "builder".'
 is "the server knows it" "$(json 'd["mcpServers"]["roger"]["args"]' <.mcp.json)" '["mcp", "--for", "claude", "--as", "builder"]'
 is "hooks are replaced, not doubled" "$(grep -c 'hook claude stop --as builder' .claude/settings.json) $(grep -c 'hook claude stop' .claude/settings.json)" "1 1"
 exits 0 "as JSON" roger setup --json --dry-run
