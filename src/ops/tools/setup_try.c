@@ -372,20 +372,11 @@ static int try_pieces(struct trying *trying, struct roger_err *err)
 	return r;
 }
 
-/* What the settings of a tool set for all that it starts. */
-static int check_whole(struct trying *trying, struct roger_err *err)
-{
-	const struct rg_json *json;
-
-	if (rg_json_read_within(trying->text, trying->arena, &json, NULL) < 0)
-		return ROGER_OK; /* with comments, for example */
-	return check_environment(trying, rg_json_member(rg_json_root(json), "env"), err);
-}
-
 static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
 		   struct roger_err *err)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct rg_json *json;
 	char path[RG_SETUP_PATH_BYTES];
 	bool found;
 	int r;
@@ -402,7 +393,12 @@ static int look_at(struct trying *trying, const struct rg_setup_place *place, co
 	trying->place = place;
 	trying->tool = tool;
 	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS) {
-		r = check_whole(trying, err);
+		/* What it sets for all that the tool starts; no JSON: with comments, for example.
+		 */
+		r = rg_json_read_within(trying->text, trying->arena, &json, NULL) < 0
+			    ? ROGER_OK
+			    : check_environment(trying, rg_json_member(rg_json_root(json), "env"),
+						err);
 		return r == ROGER_OK ? try_pieces(trying, err) : r;
 	}
 	r = check_table(trying, "[mcp_servers.roger.env]\n", err);
