@@ -11,12 +11,14 @@
 static const struct rg_value *find_text(const struct cli_hook_event *event,
 					const struct rg_value *root)
 {
+	static const char *const members[] = { "reason", "additionalContext", "additional_context",
+					       "followup_message" };
 	const struct rg_value *inner;
+	size_t i;
 
-	if (event->tool == CLI_HOOK_OPENCODE)
-		return rg_json_member(root, "additionalContext");
-	if (event->kind == CLI_HOOK_STOP)
-		return rg_json_member(root, "reason");
+	for (i = 0; i < sizeof members / sizeof *members; i++)
+		if (rg_json_member(root, members[i]))
+			return rg_json_member(root, members[i]);
 	inner = rg_json_member(root, "hookSpecificOutput");
 	rg_assert(rg_str_equal(rg_json_str(rg_json_member(inner, "hookEventName")), event->name));
 	return rg_json_member(inner, "additionalContext");
@@ -43,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
-	event.tool = data[0] % CLI_HOOK_OPENCODE + 1;
-	event.kind = data[0] / CLI_HOOK_OPENCODE % (CLI_HOOK_KINDS - 1) + 1;
+	event.tool = data[0] % CLI_HOOK_CURSOR + 1;
+	event.kind = data[0] / CLI_HOOK_CURSOR % (CLI_HOOK_KINDS - 1) + 1;
 	said = cli_hook_read(&event, (struct roger_str){ (const char *)data + 1, size - 1 });
 	rg_assert(event.name.length);
 	rg_assert(event.tool != CLI_HOOK_GEMINI || !event.resumed);

@@ -2,6 +2,8 @@
 // Made by `roger setup opencode`; taken out by `roger setup --remove opencode`.
 import { spawn } from "node:child_process"
 
+const ROGER = "roger"
+const WORDS = ["opencode"] // the tool, and what names the agent
 const HOOK_SECONDS = 10 // how long a turn waits for mail at most
 const IDLE_SECONDS = 86400
 
@@ -16,7 +18,7 @@ export const Roger = async ({ client, directory }) => {
   // What `roger hook` says: a text for the model, or "" when there is no mail or no roger.
   const ask = (event, session, seconds) =>
     new Promise((answer) => {
-      const hook = spawn("roger", ["hook", "opencode", event], {
+      const hook = spawn(ROGER, ["hook", WORDS[0], event, ...WORDS.slice(1)], {
         cwd: directory,
         stdio: ["pipe", "pipe", "ignore"],
       })
@@ -53,6 +55,11 @@ export const Roger = async ({ client, directory }) => {
   const waiting = new Set()
 
   return {
+    // The server is a part of this, so that nobody's settings need a change; one of that name there goes first.
+    config: async (config) => {
+      config.mcp = { roger: { type: "local", command: [ROGER, "mcp", "--for", ...WORDS], enabled: true }, ...config.mcp }
+    },
+
     "chat.message": async (input, output) => {
       const session = input.sessionID
       const last = output.parts.at(-1)

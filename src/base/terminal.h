@@ -15,9 +15,10 @@
 	X("GEMINI_SESSION_ID", GEMINI)                                                             \
 	X("GEMINI_CLI", GEMINI)                                                                    \
 	X("OPENCODE", OPENCODE)                                                                    \
-	X("COPILOT_CLI", OTHER)                                                                    \
-	X("QWEN_CODE_SESSION_ID", OTHER)                                                           \
-	X("CURSOR_VERSION", OTHER)
+	X("COPILOT_CLI", COPILOT)                                                                  \
+	X("QWEN_CODE_SESSION_ID", QWEN)                                                            \
+	X("KILO", KILO)                                                                            \
+	X("CURSOR_VERSION", CURSOR)
 
 /*
  * Is whoever says no name a person?  So it is where standard input or output is a terminal (a

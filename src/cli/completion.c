@@ -381,9 +381,14 @@ static void offer_records(struct completing *completing, struct roger *roger,
 static void offer_values(struct completing *completing, const struct roger_field *field)
 {
 	struct roger *roger = NULL;
+	int i;
 
 	if (field && (field->kind == ROGER_ENUM || strncmp(field->name, "tool", 4) == 0)) {
-		offer_names(completing, field->names ? field->names : rg_hook_tool_names);
+		/* setup only prints the last two. */
+		for (i = 1; !field->names && rg_hook_tool_names[i]; i++)
+			if (i < CLI_HOOK_VSCODE || strcmp(field->name, "tools") != 0)
+				offer(completing, rg_str(rg_hook_tool_names[i]));
+		offer_names(completing, field->names);
 		return;
 	}
 	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS &&

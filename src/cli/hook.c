@@ -76,21 +76,16 @@ int cli_tool_above(int64_t *ret_pid)
 	struct roger_strs words;
 	int tool = CLI_HOOK_NO_TOOL, i;
 
-	*ret_pid = 0;
-	for (i = 0; arena && i < ABOVE_MAX && id > 1 && !tool; i++, id = above) {
+	for (i = 0; arena && i < ABOVE_MAX && id > 1; i++, id = above) {
 		if (!rg_observe_command(id, arena, &words, &above))
 			break;
 		tool = cli_hook_tool_of(&words);
-		*ret_pid = tool ? id : 0;
+		if (tool)
+			break;
 	}
+	if (ret_pid)
+		*ret_pid = tool ? id : 0;
 	return tool;
-}
-
-static int find_tool_above(void)
-{
-	int64_t pid;
-
-	return cli_tool_above(&pid);
 }
 
 static const char *find_variable(const char *name)
@@ -102,20 +97,21 @@ static const char *find_variable(const char *name)
 static enum cli_hook_host find_host(const struct hook *hook, const struct rg_json *said)
 {
 	const struct cli_hook_clues clues = { .input = said ? rg_json_root(said) : NULL,
-					      .program = find_tool_above,
+					      .program = cli_tool_above,
 					      .variable = find_variable };
 
-	return cli_hook_host(hook->request.tool, &clues);
+	/* Nothing is known of it; a person has a terminal. */
+	if (hook->event.tool == CLI_HOOK_OTHER)
+		return isatty(STDIN_FILENO) ? CLI_HOOK_BY_HAND : CLI_HOOK_OWN;
+	return cli_hook_host(hook->event.tool, &clues);
 }
 
 /* ----------------------------------------------------------------- output -- */
 
-/* What is said where time is over; "" where that is not for a person, or an answer is on its way.
- */
+/* What is said when time is over; "": it is not for a person, or an answer is on its way. */
 static const char *volatile late = "";
 
-/* Not at each tool call: a session begins with the first of these, and each turn with the second.
- */
+/* Not at each tool call: a session begins with the first, and each turn with the second. */
 static bool is_for_person(const struct hook *hook)
 {
 	return hook->request.event == CLI_HOOK_SESSION_START ||
@@ -128,12 +124,16 @@ static void say_trouble(const struct hook *hook, const char *why)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	struct cli_page line;
 
-	if (hook->request.event != CLI_HOOK_SESSION_START && hook->request.event != CLI_HOOK_PROMPT)
-		return;
-	if (!cli_page_begin(&line))
+	if (!is_for_person(hook) || !cli_page_begin(&line))
 		return;
 	cli_say_to(line.to, "roger: %t", rg_str(why));
-	if (cli_page_end(&line)) {
+	if (!cli_page_end(&line)) {
+		free(line.text);
+		return;
+	}
+	if (hook->event.tool == CLI_HOOK_OTHER) {
+		fwrite(line.text, 1, line.length, stderr);
+	} else {
 		late = "";
 		rg_buf_add_text(&out, "{\"systemMessage\":");
 		rg_json_add_string(&out, (struct roger_str){ line.text, line.length });
@@ -200,22 +200,14 @@ static bool hold(const struct hook *hook, const char *what, int64_t number, stru
 	return roger_hold(hook->roger, name);
 }
 
-/* Tools run hooks in parallel: only the first shows the mail. */
-static bool may_say(const struct hook *hook)
-{
-	return hold(hook, "say", 0, hook->request.agent);
-}
-
 /* ----------------------------------------------------------------- events -- */
 
 /* Who wakes the agent may need the session's name; of two under one name both are told. */
 static void note_arrival(struct hook *hook)
 {
-	const struct roger_arrive_request request = {
-		.agent = hook->request.agent,
-		.session = hook->event.session,
-		.tool = rg_str(rg_hook_tool_names[hook->request.tool])
-	};
+	const struct roger_arrive_request request = { .agent = hook->request.agent,
+						      .session = hook->event.session,
+						      .tool = hook->request.tool };
 	struct roger_arrive_reply reply = { 0 };
 
 	if (hook->host == CLI_HOOK_OWN && rg_name_valid(hook->event.session) &&
@@ -242,8 +234,7 @@ static void say_prime(struct hook *hook)
 	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
 	struct roger_err err = { 0 };
 	/* A name that it cannot guess is told. */
-	const bool own = hook->unnamed &&
-			 !rg_str_is(hook->request.agent, rg_hook_tool_names[hook->request.tool]);
+	const bool own = hook->unnamed && !rg_str_equal(hook->request.agent, hook->request.tool);
 	struct cli_page page;
 	size_t shown;
 
@@ -286,7 +277,7 @@ static void say_mail(const struct hook *hook)
 			"then ack the id.%s\n",
 			RG_STR_ARGS(hook->request.agent),
 			/* Its own tool of that name reaches no other tool's agents. */
-			hook->request.tool == CLI_HOOK_CLAUDE ? " (not SendMessage)" : "",
+			hook->event.tool == CLI_HOOK_CLAUDE ? " (not SendMessage)" : "",
 			shown < mail.messages.count ? " More is in the inbox." : "");
 		cli_print_damage(page.to, hook->roger);
 		print_beside(hook, page.to);
@@ -297,27 +288,22 @@ static void say_mail(const struct hook *hook)
 	}
 }
 
-/* How many messages were never shown; the sender of the first. */
-static size_t count_fresh(const struct hook *hook, char from[129])
+/* Does our plugin run it, which takes what a hook says at any time? */
+static bool is_by_plugin(const struct hook *hook)
 {
-	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
-
-	find_fresh(hook, &mail);
-	if (mail.messages.count)
-		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from));
-	return mail.messages.count;
+	return hook->event.tool == CLI_HOOK_OPENCODE || hook->event.tool == CLI_HOOK_KILO;
 }
 
 /*
  * Does the tool go on while a hook waits?  Claude Code does, but without a person (-p, its
- * SDK) it waits for such a hook before it continues or ends; OpenCode does by our plugin.
+ * SDK) it waits for such a hook before it continues or ends; OpenCode and Kilo do by our plugin.
  */
 static bool is_wanted(const struct hook *hook)
 {
 	const char *attended = getenv("CLAUDE_CODE_SESSION_ATTENDED"), *wake = getenv("ROGER_WAKE");
 
-	if (hook->host != CLI_HOOK_OWN || hook->request.tool != CLI_HOOK_CLAUDE)
-		return hook->host == CLI_HOOK_OWN && hook->request.tool == CLI_HOOK_OPENCODE;
+	if (hook->host != CLI_HOOK_OWN || hook->event.tool != CLI_HOOK_CLAUDE)
+		return hook->host == CLI_HOOK_OWN && is_by_plugin(hook);
 	return !attended || strcmp(attended, "0") != 0 || (wake && strcmp(wake, "always") == 0);
 }
 
@@ -337,20 +323,27 @@ static bool is_waited_for(pid_t parent, int tool, int timeout_ms)
 {
 	struct pollfd said[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
 
-	return poll(said, 2, timeout_ms) <= 0 && getppid() == parent && find_tool_above() == tool;
+	return poll(said, 2, timeout_ms) <= 0 && getppid() == parent &&
+	       cli_tool_above(NULL) == tool;
 }
 
 /* Sleep until there is mail that was never shown; false: the tool no longer waits. */
 static bool wait_for_mail(const struct hook *hook, char from[129], size_t *ret_count)
 {
+	struct roger_inbox_reply mail;
 	pid_t parent = getppid();
-	int tool = find_tool_above();
+	int tool = cli_tool_above(NULL);
 	uint32_t mark = 0;
 
 	roger_watch(hook->roger, &mark, 0);
 	for (bool waited = is_waited_for(parent, tool, IDLE_FIRST_MS); waited;
 	     waited = is_waited_for(parent, tool, 0)) {
-		*ret_count = count_fresh(hook, from);
+		mail = (struct roger_inbox_reply){ 0 };
+		find_fresh(hook, &mail);
+		*ret_count = mail.messages.count;
+		if (*ret_count)
+			snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from));
+		roger_reply_free(&mail);
 		if (*ret_count)
 			return is_waited_for(parent, tool, 0);
 		roger_watch(hook->roger, &mark, IDLE_WAIT_MS);
@@ -365,7 +358,7 @@ static int wait_and_say(struct hook *hook)
 
 	if (!is_wanted(hook) || !is_only_one(hook) || !wait_for_mail(hook, from, &count))
 		return 0;
-	if (hook->request.tool == CLI_HOOK_OPENCODE) {
+	if (is_by_plugin(hook)) {
 		say_mail(hook);
 		return 0;
 	}
@@ -415,11 +408,10 @@ static bool open_workspace(struct hook *hook, const char *named)
 	int64_t pid;
 	int r;
 
-	if (is_for_person(hook))
+	if (is_for_person(hook) && hook->event.tool != CLI_HOOK_OTHER)
 		late = "{\"systemMessage\":\"roger: the mailbox did not answer within 5 s; mail is "
 		       "shown at the next event\"}\n";
 	r = roger_open(named, &hook->roger, &err);
-
 	if (r == ROGER_ENOENT && !named && project && *project)
 		r = roger_open(project, &hook->roger, &err);
 	hook->elsewhere = r == ROGER_EENGINE && strcmp(err.member, "store") == 0;
@@ -441,16 +433,18 @@ static bool open_workspace(struct hook *hook, const char *named)
 static struct rg_json *begin(const struct cli_run *run, struct hook *hook, struct rg_buf *input)
 {
 	struct rg_json *said;
+	int tool;
 
 	*hook = (struct hook){ .request = *(const struct rg_hook_request *)run->request };
 	hook->unnamed = !hook->request.agent.length;
 	if (hook->unnamed)
-		hook->request.agent = rg_str(rg_hook_tool_names[hook->request.tool]);
+		hook->request.agent = hook->request.tool;
 	set_budget(hook->request.event);
 	rg_buf_init(input, INPUT_BYTES_MAX);
 	read_input(input);
-	hook->event =
-		(struct cli_hook_event){ .tool = hook->request.tool, .kind = hook->request.event };
+	tool = rg_enum_find(rg_hook_tool_names, hook->request.tool);
+	hook->event = (struct cli_hook_event){ .tool = tool > 0 ? tool : CLI_HOOK_OTHER,
+					       .kind = hook->request.event };
 	said = cli_hook_read(&hook->event, rg_buf_str(input));
 	hook->host = find_host(hook, said);
 	return said;
@@ -485,8 +479,8 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			note_arrival(&hook);
 		if (hook.request.event == CLI_HOOK_IDLE)
 			*ret_exit = wait_and_say(&hook);
-		else if (!may_say(&hook))
-			; /* somebody else does */
+		else if (!hold(&hook, "say", 0, hook.request.agent))
+			; /* tools run hooks in parallel: only the first shows the mail */
 		else if (hook.request.event == CLI_HOOK_SESSION_START && !hook.event.resumed)
 			say_prime(&hook);
 		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)

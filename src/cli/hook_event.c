@@ -3,15 +3,23 @@
 #include "data/json.h"
 
 /* What the tools call the events, where they do not say it themselves. */
-static const char *const event_names[][CLI_HOOK_KINDS] = {
-	[CLI_HOOK_CLAUDE] = { "", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop",
-			      "Stop" },
-	[CLI_HOOK_CODEX] = { "", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop",
-			     "Stop" },
-	[CLI_HOOK_GEMINI] = { "", "SessionStart", "BeforeAgent", "AfterTool", "AfterAgent",
-			      "AfterAgent" },
-	[CLI_HOOK_OPENCODE] = { "", "session.created", "chat.message", "tool.execute.after",
-				"session.idle", "session.idle" },
+static const char *const usual_names[CLI_HOOK_KINDS] = {
+	"", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop"
+};
+static const char *const gemini_names[CLI_HOOK_KINDS] = {
+	"", "SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "AfterAgent"
+};
+
+/* The form in which a tool takes a text to its model, and at the end of a turn. */
+static const struct form {
+	const char *context; /* the member; NULL: within hookSpecificOutput */
+	const char *stop;    /* NULL: with decision "block" */
+} forms[CLI_HOOK_OTHER + 1] = {
+	[CLI_HOOK_GEMINI] = { NULL, "\"decision\":\"deny\",\"reason\"" },
+	[CLI_HOOK_OPENCODE] = { "\"additionalContext\"", "\"additionalContext\"" },
+	[CLI_HOOK_KILO] = { "\"additionalContext\"", "\"additionalContext\"" },
+	[CLI_HOOK_COPILOT] = { "\"additionalContext\"", NULL },
+	[CLI_HOOK_CURSOR] = { "\"additional_context\"", "\"followup_message\"" },
 };
 
 /* A text among the members, or nothing. */
@@ -22,40 +30,49 @@ static struct roger_str read_text(const struct rg_value *root, const char *name)
 
 struct rg_json *cli_hook_read(struct cli_hook_event *event, struct roger_str input)
 {
+	static const char *const sessions[] = { "session_id", "sessionId", "conversation_id" };
 	const struct rg_value *root;
 	struct rg_json *json = NULL;
+	int64_t loops;
+	size_t i;
 
-	event->name = rg_str(event_names[event->tool][event->kind]);
+	event->name =
+		rg_str((event->tool == CLI_HOOK_GEMINI ? gemini_names : usual_names)[event->kind]);
 	if (!input.length || rg_json_read(input, &json, NULL) < 0)
 		return NULL;
 	root = rg_json_root(json);
 	if (read_text(root, "hook_event_name").length)
 		event->name = read_text(root, "hook_event_name");
-	event->session = read_text(root, "session_id");
-	/* Gemini CLI keeps no context of hooks with its sessions. */
-	event->resumed =
-		event->tool != CLI_HOOK_GEMINI && rg_str_is(read_text(root, "source"), "resume");
+	for (i = 0; i < sizeof sessions / sizeof *sessions && !event->session.length; i++)
+		event->session = read_text(root, sessions[i]);
+	/* These keep no context of hooks with their sessions. */
+	event->resumed = event->tool != CLI_HOOK_GEMINI && event->tool != CLI_HOOK_COPILOT &&
+			 event->tool != CLI_HOOK_QWEN &&
+			 rg_str_is(read_text(root, "source"), "resume");
 	event->in_subagent = read_text(root, "agent_id").length > 0;
 	event->stopped_before =
-		rg_json_kind(rg_json_member(root, "stop_hook_active")) == RG_JSON_TRUE;
+		rg_json_kind(rg_json_member(root, "stop_hook_active")) == RG_JSON_TRUE ||
+		(rg_json_int(rg_json_member(root, "loop_count"), &loops) && loops > 0);
 	return json;
 }
 
 void cli_hook_print(const struct cli_hook_event *event, struct roger_str text, struct rg_buf *out)
 {
-	if (event->tool == CLI_HOOK_OPENCODE) {
-		rg_buf_add_text(out, "{\"additionalContext\":");
-		rg_json_add_string(out, text);
-	} else if (event->kind == CLI_HOOK_STOP) {
-		rg_buf_printf(out, "{\"decision\":\"%s\",\"reason\":",
-			      event->tool == CLI_HOOK_GEMINI ? "deny" : "block");
-		rg_json_add_string(out, text);
-	} else {
-		rg_buf_add_text(out, "{\"hookSpecificOutput\":{\"hookEventName\":");
-		rg_json_add_string(out, event->name);
-		rg_buf_add_text(out, ",\"additionalContext\":");
-		rg_json_add_string(out, text);
-		rg_buf_add_char(out, '}');
+	const struct form *form = &forms[event->tool];
+	const char *stop = form->stop ? form->stop : "\"decision\":\"block\",\"reason\"";
+	const char *member = event->kind == CLI_HOOK_STOP ? stop : form->context;
+
+	if (event->tool == CLI_HOOK_OTHER) {
+		rg_buf_add_str(out, text);
+		return;
 	}
-	rg_buf_add_text(out, "}\n");
+	rg_buf_add_char(out, '{');
+	if (!member) {
+		rg_buf_add_text(out, "\"hookSpecificOutput\":{\"hookEventName\":");
+		rg_json_add_string(out, event->name);
+		rg_buf_add_char(out, ',');
+	}
+	rg_buf_printf(out, "%s:", member ? member : "\"additionalContext\"");
+	rg_json_add_string(out, text);
+	rg_buf_add_text(out, member ? "}\n" : "}}\n");
 }

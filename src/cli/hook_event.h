@@ -11,7 +11,7 @@
 /* Beside those of enum rg_hook_tool and enum rg_hook_event. */
 enum {
 	CLI_HOOK_NO_TOOL,
-	CLI_HOOK_OTHER = CLI_HOOK_OPENCODE + 1, /* one that roger writes no hooks for */
+	CLI_HOOK_OTHER = CLI_HOOK_CURSOR + 1, /* any other */
 	CLI_HOOK_NO_EVENT = 0,
 	CLI_HOOK_KINDS = CLI_HOOK_IDLE + 1,
 };
@@ -32,7 +32,7 @@ struct cli_hook_event {
  */
 struct rg_json *cli_hook_read(struct cli_hook_event *event, struct roger_str input);
 
-/* The answer as one line, in the tool's own form. */
+/* The answer in the tool's own form: one line of JSON, or the text as it is. */
 void cli_hook_print(const struct cli_hook_event *event, struct roger_str text, struct rg_buf *out);
 
 #endif

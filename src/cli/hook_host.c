@@ -2,11 +2,14 @@
 
 #include "base/terminal.h"
 #include "data/json.h"
+#include "data/record.h"
 
-enum { ALWAYS_MAX = 7, NEVER_MAX = 12 };
+enum { ALWAYS_MAX = 7, NEVER_MAX = 8 };
 
-/* Of tools that are not ours: VS Code, Cursor. */
+/* Of Copilot, VS Code and Cursor. */
 #define OTHERS "sessionId", "hookEventName", "conversation_id", "cursor_version"
+
+#define PLUGIN_NEVER OTHERS, "hook_event_name", "transcript_path", "timestamp"
 
 /*
  * The members that a tool writes at each event, and those that it never does; tests/unit/
@@ -27,9 +30,22 @@ static const struct shape {
 	  { "session_id", "transcript_path", "cwd", "hook_event_name", "timestamp" },
 	  { OTHERS, "permission_mode", "prompt_id", "turn_id" } },
 	/* What integrations/opencode/roger.js writes. */
-	{ CLI_HOOK_OPENCODE,
-	  { "session_id", "cwd" },
-	  { OTHERS, "hook_event_name", "transcript_path", "timestamp" } },
+	{ CLI_HOOK_OPENCODE, { "session_id", "cwd" }, { PLUGIN_NEVER } },
+	{ CLI_HOOK_KILO, { "session_id", "cwd" }, { PLUGIN_NEVER } },
+	{ CLI_HOOK_QWEN,
+	  { "session_id", "transcript_path", "cwd", "hook_event_name", "timestamp",
+	    "permission_mode" },
+	  { OTHERS, "turn_id" } },
+	{ CLI_HOOK_COPILOT,
+	  { "sessionId", "timestamp", "cwd" },
+	  { "hookEventName", "hook_event_name", "conversation_id" } },
+	/* From their documentation. */
+	{ CLI_HOOK_VSCODE,
+	  { "sessionId", "hookEventName" },
+	  { "hook_event_name", "conversation_id" } },
+	{ CLI_HOOK_CURSOR,
+	  { "conversation_id", "hook_event_name" },
+	  { "sessionId", "hookEventName" } },
 };
 #define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
 
@@ -38,12 +54,13 @@ static const struct {
 	const char *name;
 	int tool;
 } programs[] = {
-	{ "claude", CLI_HOOK_CLAUDE },	   { "codex", CLI_HOOK_CODEX },
-	{ "gemini", CLI_HOOK_GEMINI },	   { "opencode", CLI_HOOK_OPENCODE },
-	{ "copilot", CLI_HOOK_OTHER },	   { "qwen", CLI_HOOK_OTHER },
-	{ "cursor", CLI_HOOK_OTHER },	   { "cursor-agent", CLI_HOOK_OTHER },
-	{ "code", CLI_HOOK_OTHER },	   { "code-insiders", CLI_HOOK_OTHER },
-	{ "code-server", CLI_HOOK_OTHER },
+	{ "claude", CLI_HOOK_CLAUDE },	    { "codex", CLI_HOOK_CODEX },
+	{ "gemini", CLI_HOOK_GEMINI },	    { "opencode", CLI_HOOK_OPENCODE },
+	{ "copilot", CLI_HOOK_COPILOT },    { "qwen", CLI_HOOK_QWEN },
+	{ "kilo", CLI_HOOK_KILO },	    { "kilocode", CLI_HOOK_KILO },
+	{ "cursor", CLI_HOOK_CURSOR },	    { "cursor-agent", CLI_HOOK_CURSOR },
+	{ "code", CLI_HOOK_VSCODE },	    { "code-insiders", CLI_HOOK_VSCODE },
+	{ "code-server", CLI_HOOK_VSCODE }, { ".kilo", CLI_HOOK_KILO },
 };
 
 #define VARIABLE(name, tool) { name, CLI_HOOK_##tool },
@@ -55,20 +72,13 @@ static const struct {
 
 /* ------------------------------------------------------------------ input -- */
 
-static bool has_any(const struct rg_value *input, const char *const *names)
+/* Does it have all of these members; else any of them? */
+static bool has(const struct rg_value *input, const char *const *names, bool all)
 {
 	for (; *names; names++)
-		if (rg_json_member(input, *names))
-			return true;
-	return false;
-}
-
-static bool has_all(const struct rg_value *input, const char *const *names)
-{
-	for (; *names; names++)
-		if (!rg_json_member(input, *names))
-			return false;
-	return true;
+		if (!rg_json_member(input, *names) == all)
+			return !all;
+	return all;
 }
 
 /* The tools whose form it has, as bits; *ret_not: those that never write such a thing. */
@@ -79,9 +89,9 @@ static unsigned match_shapes(const struct rg_value *input, unsigned *ret_not)
 
 	*ret_not = 0;
 	for (i = 0; i < SHAPE_COUNT; i++) {
-		if (has_any(input, shapes[i].never))
+		if (has(input, shapes[i].never, false))
 			*ret_not |= 1u << shapes[i].tool;
-		else if (has_all(input, shapes[i].always))
+		else if (has(input, shapes[i].always, true))
 			fits |= 1u << shapes[i].tool;
 	}
 	return fits;
@@ -138,21 +148,15 @@ static int find_program(struct roger_str path)
 	return CLI_HOOK_NO_TOOL;
 }
 
-static bool is_interpreter(struct roger_str path)
-{
-	struct roger_str name = base_name(path);
-
-	return rg_str_is(name, "node") || rg_str_is(name, "bun") || rg_str_is(name, "deno");
-}
-
 int cli_hook_tool_of(const struct roger_strs *words)
 {
+	static const char *const interpreters[] = { "node", "bun", "deno", NULL };
 	int tool = CLI_HOOK_NO_TOOL;
 	size_t i;
 
 	for (i = 0; i < words->count && i < 2 && !tool; i++)
 		tool = find_program(words->items[i]);
-	if (tool || words->count < 2 || !is_interpreter(words->items[1]))
+	if (tool || words->count < 2 || rg_enum_find(interpreters, base_name(words->items[1])) < 0)
 		return tool;
 	while (i < words->count && words->items[i].length && words->items[i].data[0] == '-')
 		i++;
@@ -204,7 +208,7 @@ enum cli_hook_host cli_hook_host(int tool, const struct cli_hook_clues *clues)
 	/* It is the form of exactly one tool. */
 	if (fits && !(fits & (fits - 1)))
 		return fits == asked ? CLI_HOOK_OWN : CLI_HOOK_FOREIGN;
-	found = clues->program();
+	found = clues->program(NULL);
 	if (!found)
 		found = find_by_variables(clues->variable);
 	if (found)

@@ -15,8 +15,8 @@
 struct rg_value;
 
 struct cli_hook_clues {
-	const struct rg_value *input; /* what the tool wrote; NULL: nothing, or no JSON */
-	int (*program)(void);	      /* the nearest tool above us: enum cli_hook_tool */
+	const struct rg_value *input;	  /* what the tool wrote; NULL: nothing, or no JSON */
+	int (*program)(int64_t *ret_pid); /* the nearest tool above us: enum cli_hook_tool */
 	const char *(*variable)(const char *name);
 };
 
@@ -30,7 +30,7 @@ enum cli_hook_host cli_hook_host(int tool, const struct cli_hook_clues *clues);
 /* Which tool runs as a process: its name, then the words that started it. */
 int cli_hook_tool_of(const struct roger_strs *words);
 
-/* hook.c: the nearest tool among the programs above us, and its process id; 0: none is seen. */
+/* hook.c: the nearest tool among the programs above us, and (or NULL) its process id; 0: none. */
 int cli_tool_above(int64_t *ret_pid);
 
 #endif

@@ -247,17 +247,17 @@ static int take_field(struct parser *parser, const struct roger_field *field, st
 static int take_option(struct parser *parser, const char *word, struct roger_err *err)
 {
 	const struct cli_option *own = parser->run->command->options, *option;
-	const struct roger_field *field;
 	const char *equals = strchr(word, '=');
 	struct roger_str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
+	const struct roger_field *field = cli_find_field(parser->record, name);
 
 	option = cli_find_option(cli_common_options, name);
-	if (option)
+	/* setup prints something else. */
+	if (option && !(field && rg_str_is(name, "print")))
 		return take_common(parser, option, name, equals, err);
 	option = cli_find_option(own, name);
 	if (option)
 		return take_own(parser, (size_t)(option - own), name, equals, err);
-	field = cli_find_field(parser->record, name);
 	if (field && !cli_is_verb_word(parser->run->command, name))
 		return take_field(parser, field, name, equals, err);
 	return unknown_option(parser, name, err);

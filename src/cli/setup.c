@@ -19,67 +19,60 @@ static enum cli_style style_of(char sign)
 	return sign == '+' ? CLI_GREEN : sign == '-' ? CLI_RED : sign == '@' ? CLI_CYAN : CLI_PLAIN;
 }
 
-static void print_diff(struct roger_str diff)
+/* Lines of a text, or of a diff. */
+static void print_lines(struct roger_str text, bool diff)
 {
-	const char *line = diff.data, *end = diff.data + diff.length, *stop;
+	const char *line = text.data, *end = text.data + text.length, *stop;
 
 	for (; line < end; line = stop + 1) {
 		stop = memchr(line, '\n', (size_t)(end - line));
-		cli_say("  %S", style_of(*line));
+		cli_say("%s%S", diff ? "  " : "", diff ? style_of(*line) : CLI_PLAIN);
 		cli_print_text(cli_out, (struct roger_str){ line, (size_t)(stop - line) }, true);
 		cli_say("%.\n");
 	}
 }
 
-static void print_file(const struct roger_setup_file *file, bool done)
-{
-	static const char *const was[] = { "",	      "is as it should be", "made", "changed",
-					   "removed", "left as it is" };
-	static const char *const will[] = { "",
-					    "is as it should be",
-					    "to be made",
-					    "to be changed",
-					    "to be removed",
-					    "left as it is" };
-
-	cli_say("%S%t%.: %s", CLI_BOLD, file->file, (done ? was : will)[file->action]);
-	if (file->trouble.length)
-		cli_say("%s: %S%t%.", file->action == ROGER_SETUP_LEFT ? "" : ", but", CLI_YELLOW,
-			file->trouble);
-	cli_say("\n");
-	if (!done)
-		print_diff(file->diff);
-}
-
 static void print_files(const struct roger_setup_reply *reply, bool done)
 {
-	size_t i;
+	static const char *const became[] = { "",	 "is as it should be", "made", "changed",
+					      "removed", "left as it is" };
+	const struct roger_setup_file *file = reply->files.items;
+	const struct roger_setup_file *end = file + reply->files.count;
 
-	for (i = 0; i < reply->files.count; i++)
-		print_file(&reply->files.items[i], done);
-}
+	for (; file < end; file++) {
+		const bool left = file->action == ROGER_SETUP_LEFT;
 
-static bool names_tool(const struct roger_setup_reply *reply, const char *tool)
-{
-	return rg_str_among(reply->tools, rg_str(tool));
+		cli_say("%S%t%.: %s%s", CLI_BOLD, file->file,
+			left || done || file->action == ROGER_SETUP_SAME ? "" : "to be ",
+			became[file->action]);
+		if (file->trouble.length)
+			cli_say("%s: %S%t%.", left ? "" : ", but", CLI_YELLOW, file->trouble);
+		cli_say("\n");
+		if (!done)
+			print_lines(file->diff, true);
+	}
 }
 
 /* What is left for a person to do. */
 static void print_next(const struct roger_setup_reply *reply)
 {
+	static const char *const next[] = {
+		"claude: say yes when it asks whether to use the server roger",
+		"codex: trust the folder, and the hooks with /hooks; until then they do not run",
+		"codex: keep `roger wake` running somewhere, to have it woken by mail",
+		"gemini: trust the folder; until then it shows no servers at all",
+		"copilot: trust the folder; until then it runs no hooks of it",
+	};
+	size_t i;
+
 	if (reply->not_on_path)
 		fputs("note: roger is not along PATH (npm's launcher does not count); put it "
 		      "there, so that tools find it\n",
 		      cli_out);
-	if (names_tool(reply, "claude"))
-		fputs("claude: say yes when it asks whether to use the server roger\n", cli_out);
-	if (names_tool(reply, "codex"))
-		fputs("codex: trust the folder, and the hooks with /hooks; until then they do not "
-		      "run\n"
-		      "codex: keep `roger wake` running somewhere, to have it woken by mail\n",
-		      cli_out);
-	if (names_tool(reply, "gemini"))
-		fputs("gemini: trust the folder; until then it shows no servers at all\n", cli_out);
+	for (i = 0; i < sizeof next / sizeof *next; i++)
+		if (rg_str_among(reply->tools,
+				 (struct roger_str){ next[i], strcspn(next[i], ":") }))
+			fprintf(cli_out, "%s\n", next[i]);
 	fputs("then `roger doctor` tries each link\n", cli_out);
 }
 
@@ -142,6 +135,10 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	r = roger_setup(&dry, &plan, err);
 	if (r < 0)
 		return r;
+	if (request->print.length && run->form == CLI_HUMAN) {
+		print_lines(plan.printed, false);
+		return ROGER_OK;
+	}
 	*ret_exit = exit_of(run, &plan);
 	if (request->dry_run || !plan.changes) {
 		if (run->form != CLI_HUMAN)

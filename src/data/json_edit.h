@@ -2,9 +2,9 @@
  * json_edit - changing one place of a JSON text that belongs to another program.
  *
  * Everything else stays byte for byte: comments, order, white space, line ends,
- * unknown members.  Texts may have comments and trailing commas, as the
- * configuration files of editors and agents do.  An edit replaces bytes, so it
- * can be shown and undone.
+ * unknown members.  New items come first, and are laid out as the one behind them.  Texts may have
+ * comments and trailing commas, as the configuration files of editors and agents do.  An edit
+ * replaces bytes, so it can be shown and undone.
  */
 #ifndef RG_JSON_EDIT_H
 #define RG_JSON_EDIT_H
@@ -33,7 +33,7 @@ static inline bool rg_json_edit_is_none(const struct rg_json_edit *edit)
 /*
  * Give the member at the path this value (JSON), and add what is missing of the path.
  * With a mark the path leads to an array: its first element whose text holds the mark
- * is replaced, or the value is appended.
+ * is replaced, or the value is put before the others.
  */
 RG_CHECKED int rg_json_edit_put(struct roger_str text, const struct roger_strs *path,
 				struct roger_str value, struct roger_str mark,

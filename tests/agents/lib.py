@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 from model import Call, Model, strings  # noqa: F401 (for tests)
@@ -24,7 +25,7 @@ ROGER = os.path.abspath(os.environ["ROGER"])
 SOURCE = Path(os.environ.get("ROGER_SOURCE", Path(__file__).resolve().parents[2]))
 AGENTS = Path(os.environ.get("ROGER_AGENTS", SOURCE / "build-agents")).resolve()
 TOOLS = AGENTS / "node_modules" / ".bin"
-TURN_SECONDS = 90  # for one run of a tool; the slowest takes 20
+TURN_SECONDS = 90  # for one run of a tool; most take 20 at most
 
 # ------------------------------------------------------------------------- TAP
 
@@ -188,6 +189,7 @@ class Tool:
 
     name = None
     permissions = ()  # words that let it use tools without asking
+    seconds = TURN_SECONDS
 
     def __init__(self, place, model, agent=None, setup=True, scope="project"):
         self.place, self.model, self.agent = place, model, agent
@@ -201,7 +203,7 @@ class Tool:
         more = {"ROGER_AGENT": self.agent} if self.agent else {}
         return self.place.variables(**more, **self.wants())
 
-    def run(self, *words, seconds=TURN_SECONDS):
+    def run(self, *words):
         """One run of the tool; None when it did not end in time."""
         process = subprocess.Popen(
             [self.name, *words],
@@ -214,7 +216,7 @@ class Tool:
             start_new_session=True,
         )
         try:
-            out, err = process.communicate(timeout=seconds)
+            out, err = process.communicate(timeout=self.seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -361,7 +363,7 @@ class OpenCode(Tool):
         }
 
     def seed(self):
-        folder = self.place.home / ".config" / "opencode"
+        folder = self.place.home / ".config" / self.name
         folder.mkdir(parents=True, exist_ok=True)
         provider = {
             "npm": "@ai-sdk/openai-compatible",
@@ -376,8 +378,8 @@ class OpenCode(Tool):
             "autoupdate": False,
             "provider": {"fake": provider},
         }
-        (folder / "opencode.json").write_text(json.dumps(settings))
-        for place in (folder, self.place.work / ".opencode"):
+        (folder / f"{self.name}.json").write_text(json.dumps(settings))
+        for place in (folder, self.place.work / ".opencode") if self.name == "opencode" else ():
             place.mkdir(exist_ok=True)
             for name in ("package.json", "package-lock.json", "node_modules"):
                 (place / name).symlink_to(AGENTS / "opencode-plugin" / name)
@@ -386,8 +388,54 @@ class OpenCode(Tool):
         return ["run", *(["--continue"] if more else []), prompt]
 
 
+class Kilo(OpenCode):
+    """A fork of OpenCode, with its plugins; in a new home it has much to begin with."""
+
+    name = "kilo"
+    seconds = 240
+
+    def wants(self):
+        return {
+            "KILO_DISABLE_MODELS_FETCH": "1",
+            "KILO_DISABLE_AUTOUPDATE": "1",
+            "KILO_DISABLE_CODEBASE_INDEXING": "1",
+            "KILO_TELEMETRY_LEVEL": "off",
+            # It would fetch its plugin package for each home that it sees, and goes on without.
+            "npm_config_registry": "http://127.0.0.1:9",
+            "npm_config_fetch_retries": "0",
+        }
+
+    def words(self, prompt, more):
+        return ["run", "--auto", *(["--continue"] if more else []), prompt]
+
+
+class Qwen(Tool):
+    name = "qwen"
+
+    def wants(self):
+        return {
+            "OPENAI_API_KEY": "no-key",
+            "OPENAI_BASE_URL": f"{self.model.url}/v1",
+            "OPENAI_MODEL": "fake",
+            "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
+        }
+
+    def seed(self):
+        folder = self.place.home / ".qwen"
+        folder.mkdir(exist_ok=True)
+        settings = {
+            "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+            # No second conversation about what to remember.
+            "memory": {"enableManagedAutoMemory": False},
+        }
+        (folder / "settings.json").write_text(json.dumps(settings))
+
+    def words(self, prompt, more):
+        return ["--yolo", *(["--continue"] if more else []), "-p", prompt]
+
+
 class Copilot(Tool):
-    """GitHub Copilot CLI.  roger sets up nothing for it, but it runs what is set up for Claude Code."""
+    """GitHub Copilot CLI.  It runs what is set up for Claude Code, too."""
 
     name = "copilot"
 
@@ -404,7 +452,11 @@ class Copilot(Tool):
         pass
 
     def words(self, prompt, more):
-        return ["-p", prompt, *self.permissions, *(["--continue"] if more else [])]
+        if not more:
+            return ["-p", prompt, *self.permissions]
+        # The two do not go together.
+        (self.place.home / ".copilot" / "config.json").write_text(json.dumps({"trustedFolders": [str(self.place.work)]}))
+        return ["-p", prompt, "--allow-all", "--continue"]
 
     permissions = ["--allow-all", "--trust-folder"]
 
@@ -485,8 +537,9 @@ def test_mail(tool_class):
 
         turn = tool.turn("go on", more=True)
         ok(turn.is_well, "the next turn ends well", turn.story)
-        # Gemini CLI forgets what hooks said, so a session that goes on is told again of what is unread.
-        again = "the message is shown again" if tool.name == "gemini" else "the message is not shown again"
+        # These forget what hooks said, so a session that goes on is told again of what is unread.
+        forgets = tool.name in ("gemini", "copilot", "qwen")
+        again = "the message is shown again" if forgets else "the message is not shown again"
         ok(set(turn.counts(MARK % "first")) == {1}, again, turn.counts(MARK % "first"))
 
         place.send(tool.name, MARK % "second")
@@ -518,8 +571,8 @@ def drop_wakes(place, tool):
         for event, groups in settings["hooks"].items():
             settings["hooks"][event] = [g for g in groups if "idle" not in g["hooks"][0]["command"]]
         path.write_text(json.dumps(settings))
-    if tool.name == "opencode":
-        place.rewrite(".opencode/plugin/roger.js", "session\\.idle", "session.never")
+    if tool.name in ("opencode", "kilo"):
+        place.rewrite(f".{tool.name}/plugin/roger.js", "session\\.idle", "session.never")
 
 
 def test_inbox(tool_class):
@@ -557,10 +610,12 @@ def shorten_timeouts(place, tool):
         place.rewrite(".claude/settings.json", r'"timeout": 10\b', '"timeout": 1')
     if tool.name == "codex":
         place.rewrite(".codex/hooks.json", r'"timeout": 10\b', '"timeout": 1')
-    if tool.name == "gemini":
-        place.rewrite(".gemini/settings.json", r'"timeout": 10000\b', '"timeout": 1000')
-    if tool.name == "opencode":
-        place.rewrite(".opencode/plugin/roger.js", r"HOOK_SECONDS = \d+", "HOOK_SECONDS = 1")
+    if tool.name == "copilot":
+        place.rewrite(".github/hooks/roger.json", r'"timeoutSec": 10\b', '"timeoutSec": 1')
+    if tool.name in ("gemini", "qwen"):
+        place.rewrite(f".{tool.name}/settings.json", r'"timeout": 10000\b', '"timeout": 1000')
+    if tool.name in ("opencode", "kilo"):
+        place.rewrite(f".{tool.name}/plugin/roger.js", r"HOOK_SECONDS = \d+", "HOOK_SECONDS = 1")
 
 
 def test_trouble(tool_class):
@@ -618,6 +673,42 @@ class Terminal:
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         os.close(self.fd)
+
+
+class Session:
+    """A server of OpenCode, or Kilo, with one session, as its own window uses it."""
+
+    def __init__(self, tool, prompt):
+        self.tool, self.text = tool, ""
+        self.server = subprocess.Popen(
+            [tool.name, "serve", "--port", "0"],
+            cwd=tool.place.work,
+            env=tool.variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        for line in self.server.stdout:
+            self.text += line
+            if found := re.search(r"http://\S+", line):
+                self.url = found.group()
+                break
+        session = self.ask("/session", {})["id"]
+        self.ask(f"/session/{session}/message", {"parts": [{"type": "text", "text": prompt}]})
+
+    def ask(self, path, body):
+        data, kind = json.dumps(body).encode(), {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.url + path, data, kind)
+        with urllib.request.urlopen(request, timeout=self.tool.seconds) as answer:
+            return json.load(answer)
+
+    def is_idle(self):
+        return is_asleep(self.tool.place)
+
+    def kill(self):
+        os.killpg(self.server.pid, signal.SIGKILL)
+        self.server.wait()
 
 
 def test_wake(tool, start, first="good morning"):

@@ -4,7 +4,7 @@ One server on the loopback speaks the four protocols that the tools use:
 
     POST /v1/messages                           Anthropic   (Claude Code)
     POST /v1/responses                          OpenAI      (Codex)
-    POST /v1/chat/completions                   OpenAI      (OpenCode)
+    POST /v1/chat/completions                   OpenAI      (OpenCode, Kilo, Qwen Code, Copilot)
     POST /v1beta/models/M:streamGenerateContent Gemini      (Gemini CLI)
 
 It answers each request of the conversation with the next step of its script: a
@@ -27,7 +27,7 @@ ALL_DONE = "All done."
 
 @dataclass
 class Call:
-    """A call of a tool, by the end of its name: "send" finds "mcp__roger__send"."""
+    """A call of a tool, by the end of its name: "send" finds "mcp__roger__send" and "roger-send"."""
 
     tool: str
     arguments: dict = field(default_factory=dict)
@@ -77,7 +77,7 @@ def offered(body):
 def find_tool(body, ending):
     """The tool of that name, of any server: mcp__roger__send, roger_send, ..."""
     for name, namespace in offered(body):
-        if name == ending or name.endswith("_" + ending):
+        if name == ending or name.endswith(("_" + ending, "-" + ending)):
             return name, namespace
     return None, None
 

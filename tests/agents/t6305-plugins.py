@@ -24,17 +24,22 @@ HOOKS = {
 }
 
 
-def hooks_of(path):
-    return json.loads(path.read_text())["hooks"]
+def written(path):
+    """What setup wrote, which names roger by its place."""
+    return path.read_text().replace(str(place.bin / "roger"), "roger")
+
+
+def hooks_of(text):
+    return json.loads(text)["hooks"]
 
 
 with Place() as place:
     place.roger("setup", "claude", "codex", "gemini", "opencode", "--yes")
     for ours, theirs in HOOKS.items():
-        same = hooks_of(FOLDER / ours) == hooks_of(place.work / theirs)
+        same = hooks_of((FOLDER / ours).read_text()) == hooks_of(written(place.work / theirs))
         ok(same, f"{ours} has the hooks that setup writes")
     plugin = (FOLDER / "opencode" / "roger.js").read_text()
-    ok(plugin == (place.work / ".opencode/plugin/roger.js").read_text(), "opencode/roger.js is what setup writes")
+    ok(plugin == written(place.work / ".opencode/plugin/roger.js"), "opencode/roger.js is what setup writes")
 
 with Place() as place, Model([]) as model:
     judged = Claude(place, model, setup=False).run("plugin", "validate", "--json", str(FOLDER / "plugin"))

@@ -72,7 +72,7 @@ for shell in bash zsh fish; do
 	completes "runs" "roger complete bu" "build-7 "
 	completes "and what a timeline has" "roger timeline bu" "build-7 "
 	completes "an issue is one of these" "roger timeline app-" "app-42 app-43 "
-	completes "tools" "roger setup c" "claude codex "
+	completes "tools" "roger setup c" "claude codex copilot "
 	completes "options that show the log, too" "roger log --de" "--details "
 	completes "and those" "roger log --unt" "--until "
 	completes "the id of a thread" "roger show --thread ${id%???}" "$id "

@@ -20,7 +20,7 @@ printf '{\n\t// mine\n\t"permissions": {"allow": ["x"]},\n\t"hooks": {\n\t\t"Sto
 printf '# Agents\r\n\r\nbe nice' >AGENTS.md
 chmod 640 AGENTS.md
 cp -a . ../before
-every="claude codex gemini opencode"
+every="claude codex gemini opencode copilot qwen kilo"
 # Most of this is about the scope that writes most.
 roger() {
 	case "$*" in
@@ -41,7 +41,21 @@ exits 1 "without a terminal and without --yes" roger setup </dev/null
 like "says how" "$err" "nothing is written: say it again with --yes"
 check "and wrote nothing" unchanged
 exits 64 "a tool it does not know" roger setup emacs
-like "names those it knows" "$err" "claude, codex, gemini or opencode"
+like "names those it knows" "$err" "claude, codex, gemini, opencode, copilot, qwen or kilo; of another, .roger setup --print. says"
+
+exits 64 "a tool that is only printed" roger setup cursor
+for what in mcp-json vscode cursor; do
+	exits 0 "--print $what" "$ROGER" setup --print $what
+	is "every piece of it is JSON" "$(printf '%s' "$out" | python3 -c '
+import json, re, sys
+print(all(map(json.loads, filter(str.strip, re.split("//.*", sys.stdin.read())))))')" True
+	like "names the server" "$out" '"command": ".*roger", "args": ."mcp"'
+done
+like "cursor's hooks" "$out" 'roger hook cursor session-start"'
+like "says that it was not tried" "$out" "^// Not tried"
+exits 64 "--print of another" "$ROGER" setup --print emacs
+like "names those" "$err" "expected mcp-json, vscode or cursor"
+check "and wrote nothing" unchanged
 
 # ------------------------------------------------------------ doing
 cd sub || exit 1
@@ -52,8 +66,11 @@ like "tells what a person has left to do" "$out" "codex: trust the folder"
 check "there is a workspace" test -d .roger
 is "the server of claude" "$(json 'd["mcpServers"]["roger"]["args"]' <.mcp.json)" '["mcp", "--for", "claude"]'
 is "hooks of gemini" "$(json 'sorted(d["hooks"])' <.gemini/settings.json)" '["AfterAgent", "AfterTool", "BeforeAgent", "SessionStart"]'
-is "the server of opencode" "$(json 'd["mcp"]["roger"]["command"]' <opencode.json)" '["roger", "mcp", "--for", "opencode"]'
-check "its plugin is the one of integrations/" cmp .opencode/plugin/roger.js "$source_dir/integrations/opencode/roger.js"
+check "the plugin of opencode is the one of integrations/" cmp .opencode/plugin/roger.js "$source_dir/integrations/opencode/roger.js"
+check "and kilo's knows its tool" sh -c 'sed s/opencode/kilo/g .opencode/plugin/roger.js | cmp - .kilo/plugin/roger.js'
+is "hooks of copilot" "$(json 'd["version"], d["hooks"]["agentStop"][0]["type"], sorted(d["hooks"])' <.github/hooks/roger.json)" '[1, "command", ["agentStop", "postToolUse", "sessionStart", "userPromptSubmitted"]]'
+is "its server" "$(json 'd["mcpServers"]["roger"]["args"]' <.github/mcp.json)" '["mcp", "--for", "copilot"]'
+is "hooks of qwen" "$(json 'sorted(d["hooks"]), d["mcpServers"]["roger"]["command"]' <.qwen/settings.json)" '[["PostToolUse", "SessionStart", "Stop", "UserPromptSubmit"], "roger"]'
 like "the server of codex" "$(cat .codex/config.toml)" "^args = .*--for"
 check "the comment of a person stays" grep -q '// mine' .claude/settings.json
 check "and the hook" grep -q 'say done' .claude/settings.json
@@ -61,18 +78,24 @@ is "a mode stays" "$(stat -c %a AGENTS.md)" 640
 is "new files have the usual one" "$(stat -c %a .mcp.json)" 644
 is "the block is short" "$(sed -n '/roger:begin/,/roger:end/p' AGENTS.md | wc -l)" 5
 exits 0 "doctor tries each link" roger doctor
-like "and tells" "$out" "16 links to agents' tools tried, and fine"
-is "as JSON" "$(roger doctor --json | json 'd["broken_links"], sorted(set(e["tool"] for e in d["links"]))')" '[0, ["claude", "codex", "gemini", "opencode"]]'
+like "and tells" "$out" "27 links to agents' tools tried, and fine"
+is "as JSON" "$(roger doctor --json | json 'd["broken_links"], sorted(set(e["tool"] for e in d["links"]))')" '[0, ["claude", "codex", "copilot", "gemini", "kilo", "opencode", "qwen"]]'
 sed 's/"command": "roger",/"command": "no-such-roger",/' .mcp.json >../broken && cp .mcp.json ../whole && cp ../broken .mcp.json
 sed 's/roger hook codex stop/roger hook codex stopp/' .codex/hooks.json >../broken && cp .codex/hooks.json ../hooks && cp ../broken .codex/hooks.json
 exits 65 "doctor finds links that are broken" roger doctor
-like "a server" "$out" "^claude: server of .*mcp.json: it names another program than roger; not tried"
+like "a server" "$out" "^claude: server of .*mcp.json: it is not the command that setup writes; not tried"
 like "a hook" "$out" "^codex: hook at Stop of .*hooks.json: it is not the command that setup writes; not tried"
 sed 's#"command": "roger",#"command": "/nowhere/roger",#' ../whole >.mcp.json
 sed 's#roger hook codex stop#/nowhere/roger hook codex stop#' ../hooks >.codex/hooks.json
+cp .kilo/plugin/roger.js ../plugin && cp .github/hooks/roger.json ../own
+sed -i 's#^const ROGER = "roger"#const ROGER = "/nowhere/roger"#' .kilo/plugin/roger.js
+sed -i 's#exec roger hook copilot stop#exec /nowhere/roger hook copilot stop#' .github/hooks/roger.json
 exits 65 "and those whose program is gone" roger doctor
 like "of a server" "$out" "^claude: server of .*its program '/nowhere/roger' is gone; .roger setup claude. names this one"
 like "of a hook" "$out" "^codex: hook at Stop of .*its program '/nowhere/roger' is gone; .roger setup codex. names this one"
+like "of a plugin" "$out" "^kilo: server of .*kilo/plugin/roger.js: its program '/nowhere/roger' is gone"
+like "of a tool's own file" "$out" "^copilot: hook at agentStop of .*hooks/roger.json: its program '/nowhere/roger' is gone"
+cp ../plugin .kilo/plugin/roger.js && cp ../own .github/hooks/roger.json
 cp ../whole .mcp.json && cp ../hooks .codex/hooks.json
 check "codex is woken by a command" grep -q '"codex": .codex, queue, --thread, "{session}"' .roger/config.yaml
 check "and the configuration is sound" roger config show
@@ -81,7 +104,8 @@ cp -a . ../once
 exits 0 "set up again" roger setup $every --yes
 like "says that all is well" "$out" "settings.json: is as it should be"
 check "and changes nothing" diff -r . ../once
-exits 0 "under another name" roger setup claude --name builder --yes
+exits 0 "under another name" roger setup claude opencode --name builder --yes
+like "the plugin knows it" "$(cat .opencode/plugin/roger.js)" '^const WORDS = ."opencode", "--as", "builder".'
 is "the server knows it" "$(json 'd["mcpServers"]["roger"]["args"]' <.mcp.json)" '["mcp", "--for", "claude", "--as", "builder"]'
 is "hooks are replaced, not doubled" "$(grep -c 'hook claude stop --as builder' .claude/settings.json) $(grep -c 'hook claude stop' .claude/settings.json)" "1 1"
 exits 0 "as JSON" roger setup --json --dry-run
@@ -117,7 +141,7 @@ like "the command that it wrote may run" "$(cd ../default && "$ROGER" setup code
 
 # ------------------------------------------------------------ out again
 exits 0 "remove one tool" roger setup --remove opencode --yes
-check "takes its files" test ! -e opencode.json -a ! -e .opencode
+check "takes its files" test ! -e .opencode
 check "and no others" test -e .mcp.json -a -e .gemini/settings.json
 check "what all share stays" grep -q roger:begin AGENTS.md
 exits 0 "remove the rest" roger setup --remove --yes
@@ -259,23 +283,23 @@ exits 0 "one leaves stealth" roger setup --scope stealth --remove --yes
 is "nothing stays in it" "$(ls -A)" "$(printf '.git\n.roger')"
 cd ../two || exit 1
 check "the other keeps every server and hook" diff -r . ../two.before
-like "doctor finds them there" "$(roger doctor)" "16 links to agents' tools tried, and fine"
+like "doctor finds them there" "$(roger doctor)" "27 links to agents' tools tried, and fine"
 exits 0 "then one tool" roger setup gemini --scope stealth --remove --yes
 unlike "takes its names out of git's list" "$(cat .git/info/exclude)" gemini
-like "and no others'" "$(cat .git/info/exclude)" "opencode.json"
+like "and no others'" "$(cat .git/info/exclude)" "opencode/plugin/roger.js"
 roger setup --scope stealth --remove --yes >/dev/null
 if git status >/dev/null 2>&1; then
-	mkdir .gemini && printf '{"theme": "x"}\n' | tee opencode.json >.gemini/settings.json
+	mkdir .gemini .qwen && printf '{"theme": "x"}\n' | tee .qwen/settings.json >.gemini/settings.json
 	git add .gemini
-	run roger setup gemini opencode --scope stealth --yes
+	run roger setup gemini qwen --scope stealth --yes
 	like "a file that git tracks is left" "$out" "settings.json: left as it is: git tracks it"
 	is "as it is" "$(cat .gemini/settings.json)" '{"theme": "x"}'
-	like "one that it does not is changed" "$(cat opencode.json)" '"mcp"'
+	like "one that it does not is changed" "$(cat .qwen/settings.json)" '"mcpServers"'
 	is "and git sees no change" "$(git status --porcelain --untracked-files=all)" "A  .gemini/settings.json"
 	roger setup --scope stealth --remove --yes >/dev/null
-	is "and out again" "$(cat opencode.json)" '{"theme": "x"}'
-	PATH=$(mktemp -d -p "$here") "$ROGER" setup opencode --scope stealth --yes >../out
-	like "without git nobody knows, and it is left" "$(cat ../out)" "opencode.json: left as it is: git tracks it, or cannot be asked"
+	is "and out again" "$(cat .qwen/settings.json)" '{"theme": "x"}'
+	PATH=$(mktemp -d -p "$here") "$ROGER" setup qwen --scope stealth --yes >../out
+	like "without git nobody knows, and it is left" "$(cat ../out)" "qwen/settings.json: left as it is: git tracks it, or cannot be asked"
 fi
 rm ../two.before -r
 cd ../project || exit 1
@@ -382,7 +406,7 @@ for round in 1 2 3 4 5; do
 	roger init -q
 	for tool in $every; do roger setup $tool --yes >/dev/null 2>>../many.err & done
 	wait
-	[ "$(ls -A)" = "$(printf '%s\n' .claude .codex .gemini .mcp.json .opencode .roger AGENTS.md opencode.json)" ] ||
+	[ "$(ls -A)" = "$(printf '%s\n' .claude .codex .gemini .github .kilo .mcp.json .opencode .qwen .roger AGENTS.md)" ] ||
 		wrong="$wrong made:$round"
 	roger setup --remove --yes >/dev/null
 	[ "$(ls -A)" = .roger ] || wrong="$wrong left:$round"

@@ -18,12 +18,12 @@ for event in session-start prompt tool stop; do
 	exits 0 "without mail: $event" hook claude $event
 	is "nothing is said at $event" "$out$err" ""
 done
-exits 0 "an unknown tool blocks nobody" hook emacs prompt
-like "and is told" "$err" "tool: expected claude"
+exits 0 "a tool it does not know is asked nothing of" hook emacs prompt
+is "and is told nothing without mail" "$out$err" ""
 exits 0 "an unknown event" hook claude lunch
 roger send claude --as mallory unseen -q 2>/dev/null
 exits 0 "without a tool nothing breaks" roger hook </dev/null
-like "and the word that is missing is told" "$err" "^roger: tool is required: claude, codex"
+like "and the word that is missing is told" "$err" "^roger: tool is required: claude, codex, gemini, opencode, copilot"
 is "no tool's form is taken" "$out" ""
 exits 0 "without an event" roger hook claude </dev/null
 like "that is told, too" "$err" "^roger: event is required: session-start, prompt"
@@ -74,6 +74,30 @@ is "its event" "$(printf '%s' "$out" | json 'd["hookSpecificOutput"]["hookEventN
 say opencode --as bob six
 exits 0 "opencode" hook opencode prompt
 is "one member" "$(printf '%s' "$out" | json 'list(d)')" '["additionalContext"]'
+say copilot --as bob eight
+exits 0 "copilot" hook copilot prompt
+is "its member" "$(printf '%s' "$out" | json 'list(d)')" '["additionalContext"]'
+say copilot --as bob eight
+exits 0 "copilot: end of turn" hook copilot stop '{"sessionId":"s","timestamp":1,"cwd":"/w","stop_hook_active":false}'
+is "goes on" "$(printf '%s' "$out" | json 'd["decision"]')" block
+say cursor --as bob eight
+exits 0 "cursor" hook cursor session-start '{"conversation_id":"c","hook_event_name":"sessionStart"}'
+is "its member" "$(printf '%s' "$out" | json 'list(d)')" '["additional_context"]'
+say cursor --as bob nine
+exits 0 "cursor: end of turn" hook cursor stop '{"conversation_id":"c","hook_event_name":"stop","loop_count":0}'
+is "its follow-up" "$(printf '%s' "$out" | json 'list(d)')" '["followup_message"]'
+say cursor --as bob ten
+exits 0 "but not twice" hook cursor stop '{"conversation_id":"c","hook_event_name":"stop","loop_count":1}'
+is "says nothing" "$out" ""
+say vscode --as bob eight
+exits 0 "vscode" hook vscode prompt '{"sessionId":"s","hookEventName":"UserPromptSubmit"}'
+is "its event" "$(printf '%s' "$out" | json 'd["hookSpecificOutput"]["hookEventName"]')" UserPromptSubmit
+say emacs --as bob PLANTED
+exits 0 "a tool it does not know" hook emacs prompt '{"hook_event_name":"x","session_id":"s"}'
+like "is shown plain text" "$out" "^> PLANTED$"
+is "and nothing else" "$err" ""
+exits 0 "the next event" hook emacs stop
+is "shows nothing twice" "$out" ""
 say x --as bob seven
 is "ROGER_AGENT" "$(ROGER_AGENT=x hook claude prompt | context | grep -c seven)" 1
 say y --as bob eight

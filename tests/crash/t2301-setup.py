@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib
 
-TOOLS = ["claude", "codex", "gemini", "opencode"]
+TOOLS = ["claude", "codex", "gemini", "opencode", "copilot"]
 CHANGING = {"mkdir", "mkdirat", "openat", "open", "write", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir",
             "fsync", "fdatasync", "fchmod"}
 FILES = {
@@ -24,6 +24,7 @@ FILES = {
     "AGENTS.md": "# Agents\r\nbe nice",
     ".codex/config.toml": 'model = "x"\n',
     ".gemini/settings.json": "{}",
+    ".github/mcp.json": '{"mcpServers": {"x": {}}}',
 }
 
 

@@ -23,7 +23,9 @@
 #define EVENT(name) "\"hook_event_name\":\"" name "\""
 
 enum { CLAUDE = CLI_HOOK_CLAUDE, CODEX = CLI_HOOK_CODEX, GEMINI = CLI_HOOK_GEMINI };
-enum { OPENCODE = CLI_HOOK_OPENCODE, OTHER = CLI_HOOK_OTHER, NONE = CLI_HOOK_NO_TOOL };
+enum { OPENCODE = CLI_HOOK_OPENCODE, COPILOT = CLI_HOOK_COPILOT, QWEN = CLI_HOOK_QWEN };
+enum { KILO = CLI_HOOK_KILO, VSCODE = CLI_HOOK_VSCODE, CURSOR = CLI_HOOK_CURSOR };
+enum { OTHER = CLI_HOOK_OTHER, NONE = CLI_HOOK_NO_TOOL };
 
 /* What only one tool writes, whatever is above it and in its environment. */
 static const struct {
@@ -81,7 +83,24 @@ static const struct {
 					  "work\",\"prompt_response\":\"Done.\",\"stop_"
 					  "hook_active\":false}" },
 
-	{ OPENCODE, "{\"session_id\":\"ses_df83e8d9fffe6o8vmf6ZAWecLA\",\"cwd\":\"/w\"}" },
+	{ COPILOT, "{\"sessionId\":\"s\",\"timestamp\":1704614400000,\"cwd\":\"/w\","
+		   "\"source\":\"new\",\"initialPrompt\":\"do work\"}" },
+	{ COPILOT, "{\"sessionId\":\"s\",\"timestamp\":1704614400000,\"cwd\":\"/w\","
+		   "\"prompt\":\"do work\"}" },
+	{ COPILOT, "{\"sessionId\":\"s\",\"timestamp\":1704614400000,\"cwd\":\"/w\","
+		   "\"transcriptPath\":\"/h/events.jsonl\",\"stopReason\":\"end_turn\","
+		   "\"stop_hook_active\":false}" },
+
+	{ QWEN,
+	  "{" ID "," PATH_AND_CWD "," EVENT("SessionStart") "," NOW ",\"permission_mode\":\"yolo\","
+							    "\"source\":\"startup\"}" },
+	{ QWEN, "{" ID "," PATH_AND_CWD "," EVENT("Stop") "," NOW ",\"permission_mode\":\"yolo\","
+							  "\"prompt_id\":\"p\",\"stop_hook_"
+							  "active\":false}" },
+
+	/* From the documentation. */
+	{ VSCODE, "{" NOW ",\"cwd\":\"/w\",\"sessionId\":\"s\",\"hookEventName\":\"Stop\"}" },
+	{ CURSOR, "{\"conversation_id\":\"c\"," EVENT("stop") ",\"cursor_version\":\"3.0\"}" },
 };
 
 /* What tools write that run the hooks of Claude Code. */
@@ -147,8 +166,9 @@ static const char *const open[] = {
 };
 
 static int above;
-static int get_above(void)
+static int get_above(int64_t *ret_pid)
 {
+	(void)ret_pid;
 	return above;
 }
 
@@ -215,7 +235,7 @@ static void knows_each_tool_by_its_input(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof certain / sizeof *certain; i++)
-		for (tool = CLAUDE; tool <= OPENCODE; tool++)
+		for (tool = CLAUDE; tool <= CURSOR; tool++)
 			check_everywhere(tool, certain[i].input,
 					 tool == certain[i].tool ? CLI_HOOK_OWN : CLI_HOOK_FOREIGN);
 }
@@ -268,6 +288,22 @@ static void knows_what_no_tool_runs(void **state)
 	assert_int_equal(judge(CLAUDE, "{}", OTHER, NULL), CLI_HOOK_FOREIGN);
 }
 
+/* Our plugin writes the same in both. */
+static void tells_kilo_from_opencode_by_its_program(void **state)
+{
+	static const char *const of_kilo[] = { "KILO", NULL };
+	const char *text = "{\"session_id\":\"ses_df83e8d9fffe6o8vmf6ZAWecLA\",\"cwd\":\"/w\"}";
+
+	(void)state;
+	assert_true(acts(OPENCODE, text, OPENCODE, of_kilo));
+	assert_true(acts(OPENCODE, text, NONE, NULL));
+	assert_false(acts(OPENCODE, text, KILO, NULL));
+	assert_true(acts(KILO, text, KILO, NULL));
+	assert_true(acts(KILO, text, NONE, of_kilo));
+	assert_false(acts(KILO, text, OPENCODE, of_kilo));
+	assert_false(acts(CLAUDE, text, KILO, NULL));
+}
+
 /* At its first event Codex writes what Claude Code could. */
 static void tells_codex_by_its_program(void **state)
 {
@@ -296,10 +332,13 @@ static const struct {
 	{ CODEX, { "codex-x86_64-un", "/usr/bin/codex-x86_64-unknown-linux-musl" } },
 	{ GEMINI, { "MainThread", "/x/bin/node", "--max-old-space-size=12052", "/x/.bin/gemini" } },
 	{ OPENCODE, { "opencode", "opencode", "run", "do work" } },
-	{ OTHER, { "MainThread", "/x/copilot-linux-x64/copilot", "-p", "do work" } },
-	{ OTHER, { "MainThread", "node", "/x/.bin/copilot", "-p" } },
-	{ OTHER, { "MainThread", "node", "/x/.bin/qwen", "--yolo" } },
-	{ OTHER, { "code", "/usr/share/code/code", "--type=utility" } },
+	{ COPILOT, { "MainThread", "/x/copilot-linux-x64/copilot", "-p", "do work" } },
+	{ COPILOT, { "MainThread", "node", "/x/.bin/copilot", "-p" } },
+	{ QWEN, { "MainThread", "node", "/x/.bin/qwen", "--yolo" } },
+	{ KILO, { "kilo", "/x/cli-linux-x64/bin/kilo", "run", "do work" } },
+	{ KILO, { ".kilo", "/x/cli/bin/.kilo", "serve", "--port", "0" } },
+	{ VSCODE, { "code", "/usr/share/code/code", "--type=utility" } },
+	{ CURSOR, { "cursor-agent", "cursor-agent" } },
 	{ NONE, { "sh", "sh", "-c", "roger hook claude idle" } },
 	{ NONE, { "bash", "/usr/bin/bash", "claude" } },
 	{ NONE, { "vim", "vim", "claude" } },
@@ -335,6 +374,7 @@ int main(void)
 		cmocka_unit_test(asks_the_programs_above_then_the_variables),
 		cmocka_unit_test(knows_what_no_tool_runs),
 		cmocka_unit_test(tells_codex_by_its_program),
+		cmocka_unit_test(tells_kilo_from_opencode_by_its_program),
 		cmocka_unit_test(knows_programs),
 	};
 

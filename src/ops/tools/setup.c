@@ -131,10 +131,11 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 
 	for (i = 0; i < named->count; i++) {
 		tool = rg_enum_find(rg_setup_tools, named->items[i]);
-		if (tool < 0)
+		if (tool < 0 || tool >= RG_SETUP_TOOL_COUNT)
 			return rg_fail_member(err, ROGER_EUSAGE, "tools",
-					      "unknown tool '%.*s'; expected claude, codex, gemini "
-					      "or opencode",
+					      "unknown tool '%.*s'; expected " RG_SETUP_TOOLS_OR
+					      "; of another, `roger setup --print` says what to "
+					      "paste",
 					      RG_STR_ARGS(named->items[i]));
 		plan->tools |= 1u << tool;
 	}
@@ -143,8 +144,8 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 			plan->tools |= 1u << i;
 	if (!plan->tools)
 		return rg_fail(err, ROGER_ENOENT, 0,
-			       "none of claude, codex, gemini and opencode is installed; name the "
-			       "one you want set up");
+			       "none of the tools is installed; name the one you want set "
+			       "up: " RG_SETUP_TOOLS_OR);
 	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++)
 		if ((plan->tools & 1u << i) &&
 		    !rg_arena_add(plan->arena, &reply->tools, rg_str(rg_setup_tools[i])))
@@ -192,6 +193,25 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	return r;
 }
 
+/* What a person pastes; roger is named as for all projects. */
+static int print(struct rg_setup_plan *plan, struct roger_setup_reply *reply, struct roger_err *err)
+{
+	const struct rg_setup_print *one;
+	int r;
+
+	for (one = rg_setup_prints; one->name; one++)
+		if (rg_str_is(plan->request->print, one->name))
+			break;
+	if (!one->name)
+		return rg_fail_member(
+			err, ROGER_EUSAGE, "print",
+			"'%.*s' cannot be printed; expected mcp-json, vscode or cursor",
+			RG_STR_ARGS(plan->request->print));
+	r = rg_setup_fillings_find(plan, err);
+	return r == ROGER_OK ? rg_setup_fill_in(plan, one->tool, one->text, &reply->printed, err)
+			     : r;
+}
+
 int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request,
 		  struct roger_setup_reply *reply, struct roger_err *err)
 {
@@ -203,6 +223,8 @@ int rg_verb_setup(struct roger *roger, const struct roger_setup_request *request
 	(void)roger;
 	if (!asked.scope)
 		asked.scope = ROGER_SETUP_STEALTH;
+	if (asked.print.length)
+		return print(&plan, reply, err);
 	r = find_tools(&plan, reply, err);
 	if (r == ROGER_OK)
 		r = find_root(&plan, &reply->made_workspace, err);

@@ -17,8 +17,18 @@
 #include "ops/op.h"
 
 /* The tools, as bits in the order of rg_setup_tools. */
-enum { RG_CLAUDE = 1 << 0, RG_CODEX = 1 << 1, RG_GEMINI = 1 << 2, RG_OPENCODE = 1 << 3 };
-enum { RG_SETUP_TOOL_COUNT = 4, RG_SETUP_ANY = (1 << RG_SETUP_TOOL_COUNT) - 1 };
+enum {
+	RG_CLAUDE = 1 << 0,
+	RG_CODEX = 1 << 1,
+	RG_GEMINI = 1 << 2,
+	RG_OPENCODE = 1 << 3,
+	RG_COPILOT = 1 << 4,
+	RG_QWEN = 1 << 5,
+	RG_KILO = 1 << 6,
+	RG_SETUP_TOOL_COUNT = 7,
+	RG_SETUP_ANY = (1 << RG_SETUP_TOOL_COUNT) - 1,
+};
+#define RG_SETUP_TOOLS_OR "claude, codex, gemini, opencode, copilot, qwen or kilo"
 #define rg_setup_tools (rg_hook_tool_names + 1) /* "claude"...: their programs' names, too */
 
 enum rg_setup_kind {
@@ -30,9 +40,9 @@ enum rg_setup_kind {
 
 /*
  * One thing that setup puts into one file.  Names of files start with {root}, {git},
- * {home}, {claude}, {codex}, {gemini} or {config}; of several, separated by '|', the
- * first that exists is used, else the first.  In values, {roger} is the program,
- * {as_words} the arguments that name the agent, {codex} its name where it is Codex.
+ * {home}, {claude}, {codex}, {gemini}, {copilot}, {qwen} or {config}.  In values, {roger} is
+ * the program, {tool} the tool, {as_words} the arguments that name the agent, {codex} its
+ * name where it is Codex.
  */
 struct rg_setup_place {
 	unsigned tools;
@@ -47,6 +57,8 @@ struct rg_setup_place {
 };
 extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a file */
 
+#define RG_SETUP_SERVER_ARGS "\"mcp\", \"--for\", \"{tool}\"{as_words}"
+
 /* A command that a tool runs at an event: `roger hook COMMAND`. */
 struct rg_setup_hook {
 	unsigned tool;
@@ -56,6 +68,13 @@ struct rg_setup_hook {
 	bool matched;	  /* its list wants to know for which tools: all */
 };
 extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
+
+/* What is printed for a person to paste, where nothing is written. */
+struct rg_setup_print {
+	const char *name, *tool;
+	const char *text; /* with placeholders */
+};
+extern const struct rg_setup_print rg_setup_prints[]; /* ends with one without a name */
 
 /* Is it the command that the table has for waking Codex? */
 bool rg_setup_is_wake(struct roger_strs words);
@@ -86,6 +105,7 @@ enum {
 	RG_SETUP_FILL_AS_WORDS,
 	RG_SETUP_FILL_AS,
 	RG_SETUP_FILL_CODEX,
+	RG_SETUP_FILL_TOOL,
 	RG_SETUP_FILL_COUNT
 };
 
@@ -103,13 +123,9 @@ struct rg_setup_plan {
 	size_t target_count;
 };
 
-/* "{home}/x" and the like as a path; root: the project's folder. */
-RG_CHECKED int rg_setup_expand(const char *root, const char *name, size_t length,
-			       char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
-
-/* The file of a place, or "" where there is none for it. */
-RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
-			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
+/* "{home}/x" and the like as a path, "" where there is no such file; root: the project's folder. */
+RG_CHECKED int rg_setup_expand(const char *root, const char *name, char to[RG_SETUP_PATH_BYTES],
+			       struct roger_err *err);
 
 /* The target of a path, read at the first call; a file that cannot be read is left alone. */
 RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
@@ -136,6 +152,10 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 
 /* Find the values of the placeholders. */
 RG_CHECKED int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err);
+
+/* A template with its placeholders replaced. */
+RG_CHECKED int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
+				struct roger_str *ret_text, struct roger_err *err);
 
 /* Put one place of the table into the text of its file, or cut it out, as the request says. */
 RG_CHECKED int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place *place,

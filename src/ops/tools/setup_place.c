@@ -6,8 +6,8 @@
 
 /* ----------------------------------------------------------------- values -- */
 
-static const char *const filling_names[] = { "{roger}", "{shell}", "{as_words}", "{as}",
-					     "{codex}" };
+static const char *const filling_names[] = { "{roger}", "{shell}", "{as_words}",
+					     "{as}",	"{codex}", "{tool}" };
 
 /* A text as written between the quotes of a JSON string, which TOML reads the same way. */
 static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)
@@ -51,18 +51,18 @@ int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
 	if (name.length && (!rg_arena_print(plan->arena, &fillings[RG_SETUP_FILL_AS], " --as %.*s",
 					    RG_STR_ARGS(name)) ||
 			    !rg_arena_print(plan->arena, &fillings[RG_SETUP_FILL_AS_WORDS],
-					    ",\"--as\",\"%.*s\"", RG_STR_ARGS(name))))
+					    ", \"--as\", \"%.*s\"", RG_STR_ARGS(name))))
 		return rg_fail_memory(err);
 	return find_program(plan, err);
 }
 
-/* A template with its placeholders replaced. */
-static int fill_in(const struct rg_setup_plan *plan, const char *template,
-		   struct roger_str *ret_text, struct roger_err *err)
+int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
+		     struct roger_str *ret_text, struct roger_err *err)
 {
 	struct rg_buf out = { .maximum = SIZE_MAX };
 	size_t i;
 
+	plan->fillings[RG_SETUP_FILL_TOOL] = rg_str(tool);
 	while (*template) {
 		for (i = 0; i < RG_SETUP_FILL_COUNT; i++)
 			if (strncmp(template, filling_names[i], strlen(filling_names[i])) == 0)
@@ -268,32 +268,33 @@ static bool holds_others(struct roger_str text, const struct rg_setup_piece *pie
 	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
 }
 
-static int find_value(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      const struct rg_setup_hook *hook, struct roger_str *ret_value,
-		      struct roger_err *err)
+static int find_value(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      const struct rg_setup_hook *hook, const char *tool,
+		      struct roger_str *ret_value, struct roger_err *err)
 {
+	const bool bare = hook && hook->tool == RG_COPILOT;
 	struct roger_str template;
 
 	if (!hook)
-		return fill_in(plan, place->value, ret_value, err);
+		return rg_setup_fill_in(plan, tool, place->value, ret_value, err);
 	if (!rg_arena_print(plan->arena, &template,
-			    "{%s\"hooks\":[{\"type\":\"command\",\"command\":\"%s{shell} hook "
-			    "%s{as}\"%s}]}",
-			    hook->matched ? "\"matcher\":\"*\"," : "",
+			    "{%s%s\"type\": \"command\", \"%s\": \"%s{shell} hook %s{as}\"%s}%s",
+			    hook->matched ? "\"matcher\": \"*\", " : "",
+			    bare ? "" : "\"hooks\": [{", bare ? "bash" : "command",
 			    plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
-			    hook->command, hook->more))
+			    hook->command, hook->more, bare ? "" : "]}"))
 		return rg_fail_memory(err);
-	return fill_in(plan, template.data, ret_value, err);
+	return rg_setup_fill_in(plan, tool, template.data, ret_value, err);
 }
 
 static int put_piece(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     const struct rg_setup_piece *piece, struct roger_str text,
+		     const struct rg_setup_piece *piece, struct roger_str text, const char *tool,
 		     struct rg_json_edit *ret_edit, struct roger_err *err)
 {
 	struct roger_str value;
 	int r;
 
-	r = find_value(plan, place, piece->hook, &value, err);
+	r = find_value(plan, place, piece->hook, tool, &value, err);
 	if (r == ROGER_OK)
 		r = rg_json_edit_put(text, &piece->path, value, rg_str(piece->mark), plan->arena,
 				     ret_edit, err);
@@ -318,7 +319,7 @@ static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *pl
 		r = plan->request->remove
 			    ? rg_json_edit_cut(target->text, &piece.path, rg_str(piece.mark), &edit,
 					       err)
-			    : put_piece(plan, place, &piece, target->text, &edit, err);
+			    : put_piece(plan, place, &piece, target->text, tool, &edit, err);
 		if (r == ROGER_OK)
 			r = rg_setup_target_apply(plan, target, &edit, tool, err);
 	}
@@ -337,7 +338,7 @@ int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place 
 		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
 	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS)
 		return edit_json(plan, place, target, tool, err);
-	r = fill_in(plan, plan->request->remove ? "" : place->value, &value, err);
+	r = rg_setup_fill_in(plan, tool, plan->request->remove ? "" : place->value, &value, err);
 	if (r == ROGER_OK)
 		r = place->kind == RG_SETUP_BLOCK
 			    ? edit_block(plan, place, target->text, value, &edit, err)

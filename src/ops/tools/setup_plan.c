@@ -27,14 +27,16 @@ static const struct folder folders[] = {
 	{ "{claude.json}", "CLAUDE_CONFIG_DIR", "/.claude.json", "/.claude.json" },
 	{ "{codex}", "CODEX_HOME", "", "/.codex" },
 	{ "{gemini}", NULL, "", "/.gemini" },
+	{ "{copilot}", "COPILOT_HOME", "", "/.copilot" },
+	{ "{qwen}", "QWEN_HOME", "", "/.qwen" },
 	{ "{config}", "XDG_CONFIG_HOME", "", "/.config" },
 	{ "{state}", "XDG_STATE_HOME", "", "/.local/state" },
 };
 
-int rg_setup_expand(const char *root, const char *name, size_t length, char to[RG_SETUP_PATH_BYTES],
+int rg_setup_expand(const char *root, const char *name, char to[RG_SETUP_PATH_BYTES],
 		    struct roger_err *err)
 {
-	const char *end = memchr(name, '}', length), *home = variable("HOME"), *value;
+	const char *end = strchr(name, '}'), *home = variable("HOME"), *value;
 	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
 	char git[RG_SETUP_PATH_BYTES];
 
@@ -46,8 +48,7 @@ int rg_setup_expand(const char *root, const char *name, size_t length, char to[R
 		root = git;
 	}
 	if (strncmp(name, "{root}", start) == 0 || root == git) {
-		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%.*s", root, (int)(length - start),
-			 name + start);
+		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s", root, name + start);
 		return ROGER_OK;
 	}
 	for (i = 0; strncmp(name, folders[i].name, start) != 0; i++)
@@ -60,28 +61,9 @@ int rg_setup_expand(const char *root, const char *name, size_t length, char to[R
 	if ((value ? value : home)[0] != '/')
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s: expected a path that starts with '/'",
 			       value ? folders[i].variable : "HOME");
-	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%.*s", value ? value : home,
-		 value ? folders[i].below : folders[i].below_home, (int)(length - start),
-		 name + start);
+	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%s", value ? value : home,
+		 value ? folders[i].below : folders[i].below_home, name + start);
 	return ROGER_OK;
-}
-
-/* Of several names, the first that is there, else the first. */
-int rg_setup_file(const struct rg_setup_place *place, const char *root,
-		  char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
-{
-	const char *names = place->file, *name = names;
-	size_t length;
-	int r;
-
-	for (;; name += length + 1) {
-		length = strcspn(name, "|");
-		r = rg_setup_expand(root, name, length, to, err);
-		if (r < 0 || rg_outside_is_there(to))
-			return r;
-		if (!name[length])
-			return rg_setup_expand(root, names, strcspn(names, "|"), to, err);
-	}
 }
 
 /* ---------------------------------------------------------------- targets -- */
@@ -273,7 +255,7 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 	for (place = rg_setup_places; place->file; place++) {
 		if (!is_meant(plan, place))
 			continue;
-		r = rg_setup_file(place, root_of(plan, place), path, err);
+		r = rg_setup_expand(root_of(plan, place), place->file, path, err);
 		/* Without HOME there is no such file, so there is nothing to remove. */
 		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count && !variable("HOME"))
 			continue;

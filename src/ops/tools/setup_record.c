@@ -81,7 +81,7 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 	/* Not in the workspace: a record that came with a repository must not name our files. */
 	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
 		 sha256);
-	r = rg_setup_expand(plan->root, name, strlen(name), plan->record_path, err);
+	r = rg_setup_expand(plan->root, name, plan->record_path, err);
 	if (r == ROGER_OK)
 		plan->record_folders = rg_setup_missing_folders(plan->record_path);
 	return r;

@@ -15,12 +15,15 @@ enum { TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
 
 /* What a tool writes to its hooks at least; they do nothing for another tool. */
 #define SAID "{\"session_id\":\"\",\"transcript_path\":\"\",\"cwd\":\"\",\"hook_event_name\":\"\""
-static struct roger_str input_of(unsigned tool)
-{
-	if (tool == RG_CODEX)
-		return RG_STR(SAID ",\"turn_id\":\"\",\"model\":\"\",\"permission_mode\":\"\"}");
-	return tool == RG_GEMINI ? RG_STR(SAID ",\"timestamp\":\"\"}") : RG_STR(SAID "}");
-}
+static const char *const inputs[RG_SETUP_TOOL_COUNT] = {
+	SAID "}", /* Claude Code */
+	SAID ",\"turn_id\":\"\",\"model\":\"\",\"permission_mode\":\"\"}",
+	SAID ",\"timestamp\":\"\"}",
+	"", /* the plugin of OpenCode */
+	"{\"sessionId\":\"\",\"timestamp\":0,\"cwd\":\"\"}",
+	SAID ",\"timestamp\":\"\",\"permission_mode\":\"\"}",
+	"", /* and of Kilo */
+};
 
 struct trying {
 	struct rg_arena *arena;
@@ -75,33 +78,13 @@ static void run_words(const struct trying *trying, const struct roger_strs *word
 	}
 }
 
-/* ----------------------------------------------------------------- server -- */
+/* --------------------------------------------------------------- commands -- */
 
 static const char greeting[] =
 	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
 	"\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"roger doctor\",\"version\":"
 	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
-
-static bool is_program(const struct trying *trying, struct roger_str word)
-{
-	return rg_str_is(word, trying->programs[0]) || rg_str_is(word, trying->programs[1]) ||
-	       rg_str_is(word, trying->programs[2]);
-}
-
-/* "mcp --for TOOL --as NAME", of which only the first must be there: what setup writes. */
-static bool is_our_server(struct roger_strs words)
-{
-	size_t i = 2;
-
-	if (i + 1 < words.count && rg_str_is(words.items[i], "--for") &&
-	    rg_enum_find(rg_setup_tools, words.items[i + 1]) >= 0)
-		i += 2;
-	if (i + 1 < words.count && rg_str_is(words.items[i], "--as") &&
-	    rg_name_valid(words.items[i + 1]))
-		i += 2;
-	return i == words.count && rg_str_is(words.items[1], "mcp");
-}
 
 /* A path of a program that is not there any more: the package was removed, or moved. */
 static bool is_gone(struct roger_str program)
@@ -112,60 +95,74 @@ static bool is_gone(struct roger_str program)
 	return path[0] == '/' && !rg_outside_is_there(path);
 }
 
-static int report_gone(struct trying *trying, const char *what, struct roger_str program,
+/*
+ * The program, if a command as a shell takes it is what setup writes: a program of ours, these
+ * words, and perhaps a name.  The file may come with a repository, so doctor runs nothing else:
+ * no other program, and none of roger's other verbs, some of which run programs.
+ */
+static const char *find_ours(const struct trying *trying, struct roger_str command,
+			     const char *wanted)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf whole = { .maximum = SIZE_MAX };
+	struct roger_str rest;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		rg_buf_clear(&whole);
+		rg_buf_add_shell_word(&whole, rg_str(trying->programs[i]));
+		rg_buf_printf(&whole, " %s", wanted);
+		if (whole.failed || !trying->programs[i][0] || command.length < whole.length ||
+		    memcmp(command.data, whole.data, whole.length) != 0)
+			continue;
+		rest = (struct roger_str){ command.data + whole.length,
+					   command.length - whole.length };
+		if (!rest.length ||
+		    (rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
+		     rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 })))
+			return trying->programs[i];
+	}
+	return NULL;
+}
+
+/*
+ * Try a command, which is `roger mcp` or a hook of roger's; program: its first word.  Words that
+ * are wanted have a blank between them.
+ */
+static int try_command(struct trying *trying, const char *what, struct roger_str program,
+		       struct roger_str command, const char *wanted, const char *input,
 		       struct roger_err *err)
 {
-	char trouble[200];
-
-	snprintf(trouble, sizeof trouble,
-		 "its program '%.100s' is gone; `roger setup %s` names this one", program.data,
-		 trying->tool);
-	return report(trying, what, trouble, err);
-}
-
-static int try_server(struct trying *trying, const struct roger_strs *words, struct roger_err *err)
-{
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
-	static const char tool[] = "\"name\":\"inbox\"";
+	const char *ours = find_ours(trying, command, wanted);
+	const bool server = input == greeting;
+	struct roger_strs words = { 0 };
 	char trouble[200];
+	bool added;
 
-	if (!words->count)
-		return report(trying, "server", "it names no command", err);
-	if (is_gone(words->items[0]))
-		return report_gone(trying, "server", words->items[0], err);
-	/* The file may come with a repository, so doctor runs nothing else: no other program,
-	 * and none of roger's other verbs, some of which run programs. */
-	if (!is_program(trying, words->items[0]))
-		return report(trying, "server", "it names another program than roger; not tried",
+	if (is_gone(program)) {
+		snprintf(trouble, sizeof trouble,
+			 "its program '%.*s' is gone; `roger setup %s` names this one",
+			 (int)(program.length < 100 ? program.length : 100), program.data,
+			 trying->tool);
+		return report(trying, what, trouble, err);
+	}
+	if (!ours)
+		return report(trying, what, "it is not the command that setup writes; not tried",
 			      err);
-	if (!is_our_server(*words))
-		return report(trying, "server",
-			      "it is not the command that setup writes; not tried", err);
-	run_words(trying, words, RG_STR(greeting), &output, trouble);
-	if (!trouble[0] &&
-	    (!output.length || !memmem(output.data, output.length, tool, sizeof tool - 1)))
+	added = rg_arena_add(trying->arena, &words, rg_str(ours));
+	for (; added && *wanted; wanted += strcspn(wanted, " "), wanted += *wanted == ' ')
+		added = rg_arena_add(trying->arena, &words,
+				     (struct roger_str){ wanted, strcspn(wanted, " ") });
+	if (!added || !rg_arena_add(trying->arena, &words, RG_STR("--as")) ||
+	    !rg_arena_add(trying->arena, &words, RG_STR(NOBODY)))
+		return rg_fail_memory(err);
+	run_words(trying, &words, rg_str(input), &output, trouble);
+	if (!trouble[0] && server &&
+	    (!output.length || !memmem(output.data, output.length, "\"name\":\"inbox\"", 14)))
 		snprintf(trouble, sizeof trouble, "it started, but lists no tools");
-	return report(trying, "server", trouble, err);
-}
-
-static int add_words(struct trying *trying, const struct rg_value *value, struct roger_strs *words,
-		     struct roger_err *err)
-{
-	const struct rg_value *item = NULL;
-	struct roger_str key;
-	size_t i = 0;
-
-	if (rg_json_kind(value) == RG_JSON_STRING)
-		return rg_arena_add(trying->arena, words, rg_json_str(value)) ? ROGER_OK
-									      : rg_fail_memory(err);
-	while (rg_json_next(value, &i, &key, &item))
-		if (rg_json_kind(item) == RG_JSON_STRING) {
-			int r = add_words(trying, item, words, err);
-
-			if (r < 0)
-				return r;
-		}
-	return ROGER_OK;
+	else if (!trouble[0] && !server && output.length)
+		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
+	return report(trying, what, trouble, err);
 }
 
 /* ------------------------------------------------------------ environment -- */
@@ -241,26 +238,40 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 }
 
 /* "command" and "args" of an object, or of lines that look the same. */
-static int try_object(struct trying *trying, struct roger_str text, struct roger_err *err)
+static int try_server(struct trying *trying, struct roger_str text, struct roger_err *err)
 {
-	struct roger_strs words = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
+	const struct rg_value *root, *arg = NULL;
 	const struct rg_json *json;
+	struct roger_str key, program;
+	char wanted[64];
+	size_t i = 0;
 	int r;
 
 	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
 		return report(trying, "server", "its settings are no JSON", err);
-	r = check_environment(trying, rg_json_member(rg_json_root(json), "env"), err);
-	if (r == ROGER_OK)
-		r = check_environment(trying, rg_json_member(rg_json_root(json), "environment"),
-				      err);
-	if (r == ROGER_OK)
-		r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
-	if (r == ROGER_OK)
-		r = add_words(trying, rg_json_member(rg_json_root(json), "args"), &words, err);
-	return r == ROGER_OK ? try_server(trying, &words, err) : r;
+	root = rg_json_root(json);
+	r = check_environment(trying, rg_json_member(root, "env"), err);
+	if (r < 0)
+		return r;
+	program = rg_json_str(rg_json_member(root, "command"));
+	if (!program.length)
+		return report(trying, "server", "it names no command", err);
+	rg_buf_add_shell_word(&command, program);
+	while (rg_json_next(rg_json_member(root, "args"), &i, &key, &arg)) {
+		rg_buf_add_char(&command, ' ');
+		rg_buf_add_shell_word(&command, rg_json_str(arg));
+	}
+	if (command.failed)
+		return rg_fail_memory(err);
+	/* As one writes it by hand, too. */
+	snprintf(wanted, sizeof wanted,
+		 memmem(command.data, command.length, " --for ", 7) ? "mcp --for %s" : "mcp",
+		 trying->tool);
+	return try_command(trying, "server", program, rg_buf_str(&command), wanted, greeting, err);
 }
 
-/* What follows "name = " in lines of TOML, whose strings and lists are also JSON. */
+/* What follows "name = " in lines of TOML or JavaScript, whose strings and lists are also JSON. */
 static struct roger_str find_setting(struct roger_str lines, const char *name)
 {
 	const char *at = memmem(lines.data, lines.length, name, strlen(name)), *end;
@@ -272,120 +283,65 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 	return (struct roger_str){ at, (size_t)((end ? end : lines.data + lines.length) - at) };
 }
 
-static int try_block(struct trying *trying, struct roger_err *err)
+/* Lines of TOML, or of our plugin, whose server has no arguments of its own. */
+static int try_lines(struct trying *trying, struct roger_err *err)
 {
 	struct roger_str lines, object, command, args;
-	struct rg_json_edit block;
+	char words[64];
+	struct rg_json_edit block = { 0, trying->text.length, trying->text };
+	const bool whole = trying->place->kind == RG_SETUP_FILE;
 
-	if (!rg_setup_find_block(trying->text, trying->place->mark, &block))
+	if (!whole && !rg_setup_find_block(trying->text, trying->place->mark, &block))
 		return ROGER_OK;
 	lines = (struct roger_str){ trying->text.data + block.offset, block.length };
-	if (!memmem(lines.data, lines.length, "\ncommand = ", 11))
+	command = find_setting(lines, whole ? "\nconst ROGER = " : "\ncommand = ");
+	if (rg_str_is(command, "null"))
 		return ROGER_OK; /* no server */
-	command = find_setting(lines, "\ncommand = ");
-	args = find_setting(lines, "\nargs = ");
+	snprintf(words, sizeof words, "[\"mcp\",\"--for\",\"%s\"]", trying->tool);
+	args = whole ? rg_str(words) : find_setting(lines, "\nargs = ");
 	if (!rg_arena_print(trying->arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
 			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
 		return rg_fail_memory(err);
-	return try_object(trying, object, err);
+	return try_server(trying, object, err);
 }
 
 /* ------------------------------------------------------------------ hooks -- */
 
-/* The command of the first hook in an element, which a tool gives to a shell. */
-static int find_command(struct trying *trying, struct roger_str element,
-			struct roger_str *ret_command)
+/* The command of an element, or of the first hook in it, which a tool gives to a shell. */
+static struct roger_str find_command(struct trying *trying, struct roger_str element)
 {
-	const struct rg_value *hooks, *hook = NULL;
+	static const char guard[] = RG_SETUP_GUARD;
+	const struct rg_value *root, *hook = NULL;
 	const struct rg_json *json;
-	struct roger_str key;
+	struct roger_str key, command;
 	size_t i = 0;
 
 	if (rg_json_read_within(element, trying->arena, &json, NULL) < 0)
-		return ROGER_EDATA;
-	hooks = rg_json_member(rg_json_root(json), "hooks");
-	if (!rg_json_next(hooks, &i, &key, &hook))
-		return ROGER_EDATA;
-	*ret_command = rg_json_str(rg_json_member(hook, "command"));
-	return ret_command->length ? ROGER_OK : ROGER_EDATA;
-}
-
-static struct roger_str without_guard(struct roger_str command)
-{
-	static const char guard[] = RG_SETUP_GUARD;
-	size_t length = sizeof guard - 1;
-
-	if (command.length < length || memcmp(command.data, guard, length) != 0)
+		return RG_STR("");
+	root = rg_json_root(json);
+	if (rg_json_next(rg_json_member(root, "hooks"), &i, &key, &hook))
+		root = hook;
+	command = rg_json_str(rg_json_member(root, "command"));
+	if (!command.length)
+		command = rg_json_str(rg_json_member(root, "bash"));
+	i = sizeof guard - 1;
+	if (command.length < i || memcmp(command.data, guard, i) != 0)
 		return command;
-	return (struct roger_str){ command.data + length, command.length - length };
-}
-
-/* The program, if it is the command that setup writes; nothing else is run. */
-static const char *find_ours(const struct trying *trying, struct roger_str command,
-			     const struct rg_setup_hook *hook)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf wanted = { .maximum = SIZE_MAX };
-	struct roger_str rest;
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		rg_buf_clear(&wanted);
-		rg_buf_add_shell_word(&wanted, rg_str(trying->programs[i]));
-		rg_buf_printf(&wanted, " hook %s", hook->command);
-		if (wanted.failed || command.length < wanted.length ||
-		    memcmp(command.data, wanted.data, wanted.length) != 0)
-			continue;
-		rest = (struct roger_str){ command.data + wanted.length,
-					   command.length - wanted.length };
-		if (!rest.length ||
-		    (rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
-		     rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 })))
-			return trying->programs[i];
-	}
-	return NULL;
-}
-
-static int try_command(struct trying *trying, const char *what, struct roger_str command,
-		       const struct rg_setup_hook *hook, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
-	const char *blank = strchr(hook->command, ' ');
-	const char *ours = find_ours(trying, command, hook);
-	struct roger_str items[] = {
-		rg_str(ours ? ours : ""),
-		RG_STR("hook"),
-		{ hook->command, (size_t)(blank - hook->command) },
-		rg_str(blank + 1),
-		RG_STR("--as"),
-		RG_STR(NOBODY),
-	};
-	const struct roger_strs words = { items, sizeof items / sizeof *items };
-	struct roger_str program;
-	char trouble[200];
-
-	if (!rg_arena_copy(trying->arena,
-			   (struct roger_str){ command.data, strcspn(command.data, " ") },
-			   &program))
-		return rg_fail_memory(err);
-	if (is_gone(program))
-		return report_gone(trying, what, program, err);
-	if (!ours)
-		return report(trying, what, "it is not the command that setup writes; not tried",
-			      err);
-	run_words(trying, &words, input_of(hook->tool), &output, trouble);
-	if (!trouble[0] && output.length)
-		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
-	return report(trying, what, trouble, err);
+	return (struct roger_str){ command.data + i, command.length - i };
 }
 
 static int try_hook(struct trying *trying, const char *what, struct roger_str element,
 		    const struct rg_setup_hook *hook, struct roger_err *err)
 {
-	struct roger_str command;
+	struct roger_str command = find_command(trying, element), program = command;
+	char wanted[RG_SETUP_MARK_BYTES];
 
-	if (find_command(trying, element, &command) < 0)
+	if (!command.length)
 		return report(trying, what, "it names no command", err);
-	return try_command(trying, what, without_guard(command), hook, err);
+	snprintf(wanted, sizeof wanted, "hook %s", hook->command);
+	program.length = strcspn(command.data, " ");
+	return try_command(trying, what, program, command, wanted,
+			   inputs[rg_enum_find(rg_setup_tools, rg_str(trying->tool))], err);
 }
 
 /* -------------------------------------------------------------------- all -- */
@@ -400,8 +356,9 @@ static int try_pieces(struct trying *trying, struct roger_err *err)
 
 	while (r == ROGER_OK &&
 	       rg_setup_piece_next(trying->place, trying->root, trying->text, &piece)) {
-		/* This one would wait for mail. */
-		if (piece.hook && strstr(piece.hook->command, " idle"))
+		/* A hook that would wait for mail, and a version, which is no server. */
+		if (piece.hook ? strstr(piece.hook->command, " idle") != NULL
+			       : rg_str_is(piece.path.items[0], "version"))
 			continue;
 		snprintf(what, sizeof what, piece.hook ? "hook at %s" : "server",
 			 piece.hook ? piece.hook->event : "");
@@ -410,45 +367,42 @@ static int try_pieces(struct trying *trying, struct roger_err *err)
 			r = report(trying, what, why.message, err);
 		else if (value.data)
 			r = piece.hook ? try_hook(trying, what, value, piece.hook, err)
-				       : try_object(trying, value, err);
+				       : try_server(trying, value, err);
 	}
 	return r;
-}
-
-/* What the settings of a tool set for all that it starts. */
-static int check_whole(struct trying *trying, struct roger_err *err)
-{
-	const struct rg_json *json;
-
-	if (rg_json_read_within(trying->text, trying->arena, &json, NULL) < 0)
-		return ROGER_OK; /* with comments, for example */
-	return check_environment(trying, rg_json_member(rg_json_root(json), "env"), err);
 }
 
 static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
 		   struct roger_err *err)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct rg_json *json;
 	char path[RG_SETUP_PATH_BYTES];
 	bool found;
 	int r;
 
 	/* A missing HOME, or a file that cannot be read, is not reported. */
-	if (rg_setup_file(place, trying->root, path, NULL) < 0 ||
+	if (rg_setup_expand(trying->root, place->file, path, NULL) < 0 ||
 	    rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &found, NULL) < 0)
 		found = false;
 	if (!rg_arena_keep(trying->arena, &text, &trying->text) ||
 	    !rg_arena_copy(trying->arena, rg_str(path), &trying->file))
 		return rg_fail_memory(err);
-	if (!found || place->kind == RG_SETUP_FILE)
+	if (!found)
 		return ROGER_OK;
 	trying->place = place;
 	trying->tool = tool;
-	r = place->kind == RG_SETUP_BLOCK ? check_table(trying, "[mcp_servers.roger.env]\n", err)
-					  : check_whole(trying, err);
-	if (r < 0)
-		return r;
-	return place->kind == RG_SETUP_BLOCK ? try_block(trying, err) : try_pieces(trying, err);
+	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS) {
+		/* What it sets for all that the tool starts; no JSON: with comments, for example.
+		 */
+		r = rg_json_read_within(trying->text, trying->arena, &json, NULL) < 0
+			    ? ROGER_OK
+			    : check_environment(trying, rg_json_member(rg_json_root(json), "env"),
+						err);
+		return r == ROGER_OK ? try_pieces(trying, err) : r;
+	}
+	r = check_table(trying, "[mcp_servers.roger.env]\n", err);
+	return r == ROGER_OK ? try_lines(trying, err) : r;
 }
 
 int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_list *ret_links,
