@@ -123,17 +123,15 @@ static void say_trouble(const struct hook *hook, const char *why)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	struct cli_page line;
+	bool whole;
 
 	if (!is_for_person(hook) || !cli_page_begin(&line))
 		return;
 	cli_say_to(line.to, "roger: %t", rg_str(why));
-	if (!cli_page_end(&line)) {
-		free(line.text);
-		return;
-	}
-	if (hook->event.tool == CLI_HOOK_OTHER) {
+	whole = cli_page_end(&line);
+	if (whole && hook->event.tool == CLI_HOOK_OTHER) {
 		fwrite(line.text, 1, line.length, stderr);
-	} else {
+	} else if (whole) {
 		late = "";
 		rg_buf_add_text(&out, "{\"systemMessage\":");
 		rg_json_add_string(&out, (struct roger_str){ line.text, line.length });

@@ -191,7 +191,8 @@ static void keep_own_name(struct mcp_session *session, const char *client_name)
 	char plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
 	const struct roger_str tool = name_by_client(session, client_name, plain);
 
-	if (!tool.length || !session->roger || session->shared || session->launched.length)
+	if (!tool.length || rg_str_is(tool, session->tool_name) || !session->roger ||
+	    session->shared || session->launched.length)
 		return;
 	snprintf(session->own_name, MCP_AGENT_BYTES, "%.*s",
 		 RG_STR_ARGS(find_own_name(session, tool, own)));

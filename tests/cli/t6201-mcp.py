@@ -341,6 +341,11 @@ for era in ("legacy", "modern"):
              (("agents", {}), ("wait", {"timeout": "1s"}), ("send", {"to": "x", "content": "x"}))], [True] * 3)
         check("which is told", "--as NAME" in text_of(client.call("inbox")))
         client.end()
+client = Client("--for", "claude", era="modern", name="claude-code")
+asked = [client.ask("server/discover")["result"]["instructions"] for _ in range(3)]
+equal("asked again, it still says who that is", ["You are 'claude'" in said for said in asked], [True] * 3)
+equal("and its tools know, too", text_of(client.call("agents")).split("\n")[0], "You are claude.")
+client.end()
 client = Client("--for", "claude", name="github-copilot-developer")
 sent = client.call("send", to="bob", content="from copilot")["structuredContent"]["messages"][0]["id"]
 equal("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from"], "copilot")
