@@ -520,7 +520,8 @@ static int see_conflict(void *context, const struct rg_event *row, struct roger_
 	if (!one || one == conflicts->items + conflicts->count)
 		one = rg_arena_push(conflicts->arena, &conflicts->items, &conflicts->count,
 				    sizeof *one);
-	if (!one || (!one->count && !rg_arena_copy(conflicts->arena, row->said.actor, &one->sender)))
+	if (!one ||
+	    (!one->count && !rg_arena_copy(conflicts->arena, row->said.actor, &one->sender)))
 		return rg_fail_memory(err);
 	if (!one->count++ || row->said.at_ms < one->since_ms)
 		one->since_ms = row->said.at_ms;
