@@ -184,4 +184,23 @@ equal("what was asked for in vain is not known by that", roger("timeline", "genr
 roger("forward", "r9", "--as", "ann")
 equal("nor is a run", roger("timeline", "r9").returncode, 66)
 os.chdir("..")
+
+# ------------------------------------------------------------- altered lines
+
+begin("altered")
+for word in ("one", "two", "three"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+with open(JOURNAL, encoding="utf-8") as file:
+    text = file.read()
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write(text.replace('"two"', '"TWO"'))
+roger("status")
+for accepted in (False, True):
+    if accepted:
+        roger("accept", "messages.jsonl:2", "--reason", "seen")
+    sends, report = answer("sends")["attempts"], answer("report")
+    equal(f"an altered line proves no attempt, to report as to sends, {'accepted' if accepted else 'open'}",
+          [report["attempts"], report["delivered"], len(sends)], [2, 2, 2])
+os.chdir("..")
+
 done()

@@ -22,6 +22,7 @@ struct counting {
 	struct rg_arena *scratch, *arena; /* arena: the reply's */
 	int64_t plain;			  /* messages whose being stored is their attempt */
 	int64_t listed, kept_ms;	  /* those from this byte and time on are no entries */
+	struct rg_table altered;	  /* places of altered lines: struct altered */
 	bool again;			  /* attempts are to be counted again */
 	struct spans latencies, looks;	  /* from stored to read; to the first look */
 	struct rg_table attempted;	  /* messages that were: struct attempted */
@@ -32,6 +33,11 @@ struct counting {
 		struct roger_agent_figures *items;
 		size_t count;
 	} agents;
+};
+
+/* No attempt is derived from such a line, accepted or not: the send logs lack it, too. */
+struct altered {
+	uint64_t place; /* its first byte */
 };
 
 /* A message, or an attempt that came to none; ids stand for themselves by their hashes. */
@@ -159,7 +165,8 @@ static int count_stored(struct counting *counting, const struct rg_event *row,
 
 	counting->reply->messages++;
 	if (row->flags & RG_ROW_PLAIN && row->byte >= counting->listed &&
-	    row->said.at_ms >= counting->kept_ms)
+	    row->said.at_ms >= counting->kept_ms &&
+	    !rg_table_find(&counting->altered, (uint64_t)row->byte + 1))
 		counting->plain++;
 	figures = figures_of(counting, row->said.actor);
 	if (!figures)
@@ -345,6 +352,22 @@ static int see_any(void *context, const struct rg_event *row, struct roger_err *
 	return *(bool *)context ? ROGER_EREFUSED : ROGER_OK;
 }
 
+static int find_altered(struct counting *counting, struct roger_err *err)
+{
+	const struct roger *roger = counting->roger;
+	struct roger_damage_list damages;
+	size_t i;
+	bool fresh;
+	int r = rg_engine_damages(roger->engine, counting->scratch, &damages, err);
+
+	for (i = 0; r == ROGER_OK && i < damages.count; i++)
+		if (damages.items[i].kind == ROGER_DAMAGE_ALTERED &&
+		    rg_str_equal(damages.items[i].file, roger->workspace->config->jsonl_file) &&
+		    !rg_table_put(&counting->altered, (uint64_t)damages.items[i].byte + 1, &fresh))
+			return rg_fail_memory(err);
+	return r;
+}
+
 /*
  * Messages without a key have entries in the send logs up to some line, and none after it; what
  * purge left out of these logs, it leaves out here.  Where it is not known up to which line, the
@@ -366,6 +389,8 @@ static int find_plain(struct counting *counting, struct roger_err *err)
 	}
 	counting->listed = (int64_t)rg_engine_sends_listed(engine);
 	if (r == ROGER_OK)
+		r = find_altered(counting, err);
+	if (r == ROGER_OK)
 		r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
 	/* The first of them is the one that nobody opened. */
 	if (r == ROGER_OK && kept && (int64_t)cycles.count > kept)
@@ -373,7 +398,6 @@ static int find_plain(struct counting *counting, struct roger_err *err)
 	return r;
 }
 
-/* Attempts of a time, or of each cycle. */
 /* What is asked for, one after the other: each cycle, or the time.  False: that was all. */
 static bool find_range(const struct counting *counting, size_t i, struct roger_str *ret_cycle,
 		       int64_t *ret_since_ms, int64_t *ret_until_ms)
@@ -547,6 +571,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	counting->scratch = rg_arena_new();
 	r = counting->scratch ? see_notes(counting, err) : rg_fail_memory(err);
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
+	rg_table_init(&counting->altered, sizeof(struct altered));
 	if (r == ROGER_OK)
 		r = find_plain(counting, err);
 	if (r == ROGER_OK)
@@ -557,6 +582,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 		r = see_letters(counting, err);
 	if (r == ROGER_OK)
 		r = see_runs(counting, err);
+	rg_table_deinit(&counting->altered);
 	rg_table_deinit(&counting->attempted);
 	rg_arena_free(counting->scratch);
 	return r < 0 ? r : figure_out(counting, err);
