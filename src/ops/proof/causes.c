@@ -492,7 +492,7 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 
 /* --------------------------------------------------------- keys, clocks -- */
 
-/* Keys that a sender used for another text. */
+/* Sends that were refused for their key: it was for another text, or is used up. */
 struct conflict {
 	struct roger_str sender;
 	int64_t count, since_ms, last_ms;
@@ -553,8 +553,8 @@ static int say_conflict(struct rg_causes *causes, const struct conflict *conflic
 			.count = conflict->count,
 			.since_ms = conflict->since_ms,
 			.words = rg_causes_print(causes,
-						 "%.*s used a key again for another text%s: only "
-						 "the first was sent",
+						 "%.*s used a key again and was refused%s: "
+						 "its first result stands",
 						 RG_STR_ARGS(conflict->sender), times),
 			.next = rg_causes_print(
 				causes, "roger sends --from %.*s --newest",
