@@ -129,7 +129,7 @@ def let_it_end(store):
             with open(f"/proc/{there['processes']['childPid']}/stat", encoding="ascii", errors="replace") as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "Z":
                     return
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # gone before it is opened, or before it is read
             return
         time.sleep(0.005)
     if there:
