@@ -110,8 +110,9 @@ enum rg_row_flag {
 				   * taken back */
 	RG_ROW_PLAIN = 1 << 7,	  /* an attempt without a key; stored as one */
 	RG_ROW_LOOK = 1 << 8,	  /* of a claim, or a reading: its first look, too */
-	RG_ROW_CONFLICT = 1 << 9, /* refused, since the key was used for another text */
-	RG_ROW_ECHO = 1 << 10,	  /* a note of what another row tells, too */
+	RG_ROW_CONFLICT =
+		1 << 9,	       /* refused for its key: used before for another text, or used up */
+	RG_ROW_ECHO = 1 << 10, /* a note of what another row tells, too */
 	RG_ROW_COUNTED = 1 << 11, /* a note that reports count; the highest flag */
 };
 

@@ -2,8 +2,8 @@
  * log_import: entries that other tools wrote.
  *
  * The text is judged line by line before anything is written; a bad line is
- * reported and stops nothing.  What fits is appended as it is read: importing
- * a text twice adds its entries twice.
+ * reported and stops nothing.  What fits is then appended in one write:
+ * importing a text twice adds its entries twice.
  */
 #include "ops/op.h"
 
