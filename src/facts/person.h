@@ -13,10 +13,16 @@ static inline bool rg_message_in_place(const struct roger_message *message)
 	       !rg_str_is(message->to, RG_PERSON);
 }
 
+/* Did somebody whose mail it is read it?  What a person ended in its place was not. */
+static inline bool rg_message_was_read(const struct roger_message *message)
+{
+	return message->read && !rg_message_in_place(message);
+}
+
 /* Did its recipient itself read it, and neither a person nor who took over in its place? */
 static inline bool rg_message_read_itself(const struct roger_message *message)
 {
-	return message->read && !message->read_by.length && !rg_message_in_place(message);
+	return rg_message_was_read(message) && !message->read_by.length;
 }
 
 #endif

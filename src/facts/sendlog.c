@@ -158,7 +158,7 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 	}
 	*ret_at_ms = message->read_at_ms;
 	/* A later acknowledgement is not the line that marked it read. */
-	return message->read && !rg_message_in_place(message) &&
+	return rg_message_was_read(message) &&
 	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
 }
 

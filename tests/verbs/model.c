@@ -56,26 +56,55 @@ void model_end_lease(struct mail *mail, int64_t now_ms)
 	mail->until_ms = 0;
 }
 
+/* The last attempt that was made of it, if that waits, or has timed out; a refusal since then was
+ * of none. */
+static struct attempt *awaited(struct model *model, int which, int64_t at_ms)
+{
+	struct attempt *last = &model->attempts[model->attempt_count];
+
+	do {
+		if (last == model->attempts)
+			return NULL;
+		last--;
+	} while (last->mail != which || last->plain || last->purged);
+	last->timed_out |=
+		last->outcome == ATTEMPT_PENDING && at_ms > model->mails[which].confirm_by_ms;
+	return last->outcome == ROGER_TIMEOUT || last->outcome == ATTEMPT_PENDING ? last : NULL;
+}
+
 void model_read(struct model *model, int which, int64_t at_ms)
 {
 	struct mail *mail = &model->mails[which];
-	struct attempt *last = &model->attempts[model->attempt_count];
+	struct attempt *last;
 
-	if (mail->read_at_ms)
+	if (mail->read_at_ms || mail->in_place_ms)
 		return;
 	model_end_lease(mail, at_ms);
 	mail->read_at_ms = at_ms;
-	/* The last that was made of it; a refusal since then was of none. */
-	do {
-		if (last == model->attempts)
-			return;
-		last--;
-	} while (last->mail != which || last->plain || last->purged);
-	last->timed_out |= last->outcome == ATTEMPT_PENDING && at_ms > mail->confirm_by_ms;
-	if (last->outcome != ROGER_TIMEOUT && last->outcome != ATTEMPT_PENDING)
+	last = awaited(model, which, at_ms);
+	if (!last)
 		return;
 	last->outcome = ROGER_DELIVERED;
 	last->late_at_ms = last->timed_out ? at_ms : 0;
+}
+
+void model_end_in_place(struct model *model, int which, int64_t at_ms)
+{
+	struct mail *mail = &model->mails[which];
+	struct attempt *last;
+
+	if (mail->in_place_ms)
+		return;
+	model_end_lease(mail, at_ms);
+	mail->in_place_ms = at_ms;
+	last = awaited(model, which, at_ms);
+	if (last)
+		last->outcome = ROGER_ERROR;
+}
+
+bool model_waits(const struct mail *mail)
+{
+	return !mail->read_at_ms && !mail->in_place_ms && !mail->archived_at_ms;
 }
 
 void model_archive(struct model *model, int which, int64_t at_ms)
@@ -179,7 +208,7 @@ void model_attempt(struct model *model, const struct attempt *attempt)
 bool model_worn(const struct model *model, const struct mail *mail, int64_t now_ms)
 {
 	return model->leases_max && mail->leases >= model->leases_max && !mail->dead_at_ms &&
-	       !mail->read_at_ms && !mail->archived_at_ms && model_lease_expired(mail, now_ms);
+	       model_waits(mail) && model_lease_expired(mail, now_ms);
 }
 
 /* A letter of its own, or the one that it has, unless that is of no use any more. */
@@ -296,8 +325,12 @@ bool model_settled(const struct model *model, const struct job *job, int64_t now
 {
 	const int word = job->result >= 0 ? job->result : job->notice;
 
-	return job->settled || (word >= 0 && model_failed(model, job, now_ms) &&
-				model->mails[word].ack_outcome == ROGER_ACK_DONE);
+	const bool in_place = word >= 0 && model->mails[word].in_place_ms != 0;
+
+	return job->settled ||
+	       (word >= 0 && model->mails[word].ack_outcome == ROGER_ACK_DONE &&
+		(model_failed(model, job, now_ms) ||
+		 (in_place && model_status(model, job, now_ms) == ROGER_RUN_NOT_FORWARDED)));
 }
 
 /* ------------------------------------------------------------- subjects -- */
@@ -550,7 +583,7 @@ bool model_letter_open(const struct model *model, const struct dead *dead, int64
 {
 	const struct mail *mail = &model->mails[dead->mail];
 
-	return !mail->read_at_ms &&
+	return !mail->read_at_ms && !mail->in_place_ms &&
 	       (dead->status == ROGER_UNDELIVERED ||
 		(dead->status == ROGER_REDELIVERED && !mail->archived_at_ms &&
 		 (dead->worn ? mail->dead_at_ms > 0 : mail->confirm_by_ms <= now_ms)));

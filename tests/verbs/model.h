@@ -21,7 +21,8 @@ struct mail {
 	int64_t until_ms;      /* of the lease that was not ended; 0: none */
 	int64_t confirm_by_ms; /* of its last attempt */
 	int64_t handed_at_ms, read_at_ms, archived_at_ms;
-	int ack_outcome; /* the last one; 0: none */
+	int64_t in_place_ms; /* when a person acknowledged it, whose recipient had not read it */
+	int ack_outcome;     /* the last one; 0: none */
 	bool looked, dead;
 	bool told; /* it was refused, or died, and its sender is told by a notice */
 };
@@ -80,6 +81,10 @@ int model_store(struct model *model, const struct roger_message *message);
 
 /* Its recipient has it: what was claimed or had timed out changes by that. */
 void model_read(struct model *model, int mail, int64_t at_ms);
+/* A person has dealt with it: nobody gets it any more, and nobody has read it. */
+void model_end_in_place(struct model *model, int mail, int64_t at_ms);
+/* Does somebody still get it? */
+bool model_waits(const struct mail *mail);
 void model_archive(struct model *model, int mail, int64_t at_ms);
 /* A lease that is over when anything else happens to its message has expired. */
 void model_end_lease(struct mail *mail, int64_t now_ms);

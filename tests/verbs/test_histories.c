@@ -19,7 +19,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "data/caller.h"
 #include "facts/sendlog.h"
+#include "ops/runs/run_document.h"
+#include "ops/runs/run_process.h"
 
 enum { DEFAULT = 300, MANY = 10000, BOX = 4 };
 
@@ -77,6 +80,11 @@ static const char *agent(void)
 static struct mail *any_mail(void)
 {
 	return model.mail_count ? &model.mails[draw((unsigned)model.mail_count)] : NULL;
+}
+
+static const struct mail *mail_at(int which)
+{
+	return &model.mails[which];
 }
 
 /* --------------------------------------------------------------- learning -- */
@@ -142,7 +150,7 @@ static void learn_archived(int64_t count, bool unread_too)
 		if (model.mails[which].archived_at_ms)
 			continue;
 		assert_true(unread_too || model.mails[which].read_at_ms ||
-			    model.mails[which].handed_at_ms);
+			    model.mails[which].in_place_ms || model.mails[which].handed_at_ms);
 		model_archive(&model, which, message->archived_at_ms);
 		count--;
 	}
@@ -436,6 +444,44 @@ static void claim_one(void)
 	roger_reply_free(&reply);
 }
 
+/* A person, at a terminal or through a login, in place of whom it is for. */
+static void answer_in_place(void)
+{
+	const struct rg_caller login = { .how = RG_BY_LOGIN,
+					 .right = RG_ADMINISTER,
+					 .name = RG_STR("human"),
+					 .login = RG_STR("login human 1a2b3c4d"),
+					 .page = true };
+	struct roger_ack_request request = { .outcome = 1 + (int)draw(3),
+					     .worker = RG_STR("human") };
+	struct roger_messages_reply reply = { 0 };
+	struct mail *mail = any_mail();
+	struct roger_str id;
+	int r;
+
+	if (!mail)
+		return;
+	id = rg_str(mail->id);
+	request.ids = (struct roger_strs){ &id, 1 };
+	request.agent = rg_str(mail->to);
+	if (draw(2))
+		rg_set_caller(scene.roger, &login);
+	r = roger_ack(scene.roger, &request, &reply, NULL);
+	rg_set_caller(scene.roger, NULL);
+	if (r == ROGER_OK && mail->ack_outcome != request.outcome) {
+		mail->looked |= !mail->read_at_ms && !strcmp(mail->to, "human");
+		if (!mail->read_at_ms && strcmp(mail->to, "human") != 0)
+			model_end_in_place(&model, (int)(mail - model.mails), rg_clock_ms());
+		else
+			model_read(&model, (int)(mail - model.mails), rg_clock_ms());
+		mail->acks++;
+		mail->ack_outcome = request.outcome;
+		mail->told |= request.outcome != ROGER_ACK_DONE && strcmp(mail->from, "roger") &&
+			      strcmp(mail->from, "run") && strcmp(mail->from, mail->to);
+	}
+	roger_reply_free(&reply);
+}
+
 /* Mostly by whoever has claimed it. */
 static void answer_one(void)
 {
@@ -514,8 +560,7 @@ static void mark_foreign(void)
 	size_t i = 0;
 
 	/* Of what is tried again such a line knows the first attempt only. */
-	if (!mail || mail->read_at_ms || mail->archived_at_ms || mail->confirm_by_ms ||
-	    strcmp(scene.store->name, "file"))
+	if (!mail || !model_waits(mail) || mail->confirm_by_ms || strcmp(scene.store->name, "file"))
 		return;
 	assert_int_equal(roger_list(scene.roger, &request, &reply, NULL), ROGER_OK);
 	while (i < reply.messages.count && !rg_str_is(reply.messages.items[i].id, mail->id))
@@ -622,8 +667,7 @@ static void wake_once(void)
 			for (k = 0; k < model.mail_count; k++)
 				model.mails[k].wakes += rg_str_is(reply.attempts.items[i].agent,
 								  model.mails[k].to) &&
-							!model.mails[k].read_at_ms &&
-							!model.mails[k].archived_at_ms;
+							model_waits(&model.mails[k]);
 		}
 	roger_reply_free(&reply);
 }
@@ -762,6 +806,45 @@ static void change_run(void)
 	roger_reply_free(&reply);
 }
 
+/* Its program runs, or ran, elsewhere: context is true where it is gone for certain. */
+static int start_elsewhere(void *context, struct rg_run_document *document, int64_t now_ms,
+			   struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	const bool *gone = context;
+	struct rg_process child;
+
+	(void)now_ms;
+	rg_process_self(&child);
+	if (*gone)
+		memcpy(child.boot_id, "another-boot", sizeof "another-boot");
+	else
+		child.space++;
+	*ret_changed = true;
+	rg_run_set_runner(&document->run, &child);
+	return rg_run_set_child(&document->run, &child, arena, err);
+}
+
+/* Of another boot it is lost; in another pid namespace, or on another machine, nobody here knows.
+ */
+static void move_run(void)
+{
+	struct job *job = job_of(runs[draw(3)]);
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_run_document document;
+	bool gone = draw(2), changed;
+
+	if (job && !job->completed_at_ms && !job->ended && !job->recoveries && !job->outcome) {
+		assert_int_equal(rg_run_update(scene.roger, rg_str(job->id), start_elsewhere, &gone,
+					       arena, &document, &changed, NULL),
+				 ROGER_OK);
+		if (gone) {
+			job->ended = true;
+			job->outcome = ROGER_RUN_UNKNOWN;
+		}
+	}
+	rg_arena_free(arena);
+}
+
 static void sweep_all(void)
 {
 	const struct roger_sweep_request request = { 0 };
@@ -888,7 +971,7 @@ static void change_letter(void)
 	}
 	stale.id = rg_str(dead->id);
 	if (roger_stale(scene.roger, &stale, &reply, NULL) == ROGER_OK &&
-	    dead->status != ROGER_STALE) {
+	    dead->status != ROGER_STALE && !mail_at(dead->mail)->in_place_ms) {
 		dead->status = ROGER_STALE;
 		dead->stale++;
 	}
@@ -999,11 +1082,12 @@ static void step(void)
 	static const struct {
 		unsigned weight;
 		void (*take)(void);
-	} steps[] = { { 30, send_one },	  { 9, take_some },	{ 8, claim_one },
-		      { 8, answer_one },  { 3, archive_some },	{ 5, bridge_once },
-		      { 4, wake_once },	  { 14, change_run },	{ 2, sweep_all },
-		      { 1, run_program }, { 8, change_letter }, { 4, turn_over },
-		      { 2, retire_one },  { 1, send_and_die },	{ 4, mark_foreign } };
+	} steps[] = { { 30, send_one },	    { 9, take_some },	    { 8, claim_one },
+		      { 8, answer_one },    { 3, answer_in_place }, { 3, archive_some },
+		      { 5, bridge_once },   { 4, wake_once },	    { 14, change_run },
+		      { 2, sweep_all },	    { 1, run_program },	    { 2, move_run },
+		      { 8, change_letter }, { 4, turn_over },	    { 2, retire_one },
+		      { 1, send_and_die },  { 4, mark_foreign } };
 	unsigned total = 0, at;
 	size_t i;
 
@@ -1135,11 +1219,6 @@ static int64_t concerns(const char *kind)
 	return count;
 }
 
-static const struct mail *mail_at(int which)
-{
-	return &model.mails[which];
-}
-
 /* ------------------------------------------------------------------ report -- */
 
 static void check_messages(void)
@@ -1151,7 +1230,7 @@ static void check_messages(void)
 	for (i = 0; i < model.mail_count; i++) {
 		read += mail_at(i)->read_at_ms != 0;
 		unread += !mail_at(i)->read_at_ms;
-		waiting += !mail_at(i)->read_at_ms && !mail_at(i)->archived_at_ms;
+		waiting += model_waits(mail_at(i));
 		looked += mail_at(i)->looked;
 		acks += mail_at(i)->acks > 0;
 	}
@@ -1210,6 +1289,8 @@ static void check_letters(int64_t now_ms)
 		of_cycle += !strcmp(dead->cycle, model.cycle);
 		if (model_letter_open(&model, dead, now_ms))
 			open++;
+		else if (mail_at(dead->mail)->in_place_ms && !mail_at(dead->mail)->read_at_ms)
+			by_status[ROGER_STALE]++;
 		else if (dead->status != ROGER_STALE && mail_at(dead->mail)->read_at_ms)
 			read++;
 		else
@@ -1240,8 +1321,9 @@ static void check_runs(int64_t now_ms)
 		recoveries += job->recoveries;
 		/* Settled, and there is no result that its owner could still read. */
 		unheard += s == ROGER_RUN_NOT_FORWARDED &&
-			   !(job->settled &&
-			     (job->result < 0 || mail_at(job->result)->archived_at_ms));
+			   !(model_settled(&model, job, now_ms) &&
+			     (job->result < 0 || mail_at(job->result)->archived_at_ms ||
+			      mail_at(job->result)->in_place_ms));
 		if (model_failed(&model, job, now_ms) && !model_settled(&model, job, now_ms))
 			++*(s == ROGER_RUN_BLOCKED ? &lost : &failed);
 	}
@@ -1277,7 +1359,7 @@ static void check_waiting(int64_t now_ms)
 
 	for (i = 0; i < model.mail_count; i++) {
 		mail = mail_at(i);
-		if (mail->read_at_ms || mail->archived_at_ms)
+		if (!model_waits(mail))
 			continue;
 		held += mail->until_ms > now_ms && !is_handed_over(mail);
 		if (model_lease_expired(mail, now_ms))
@@ -1729,7 +1811,7 @@ static void begin(uint64_t number)
 	drawn = number * UINT64_C(0x9e3779b97f4a7c15);
 	has_notes = draw(8);
 	has_wakes = has_notes && draw(4) == 0;
-	has_breaker = draw(6) == 0;
+	has_breaker = draw(4) == 0;
 	is_damaged = draw(10) == 0;
 	skipped_number = 0;
 	waited_for = (struct sending){ 0 };
@@ -1746,7 +1828,7 @@ static void begin(uint64_t number)
 		 "groups: {team: [amelia, bobby, evelyn]}\n"
 		 "bridge: {file_only: [cleo]}\n"
 		 "activity: {own: %s}\n%s",
-		 model.leases_max, has_breaker ? 3 : 0, BOX, draw(4) ? 500 : 9,
+		 model.leases_max, has_breaker ? 2 : 0, BOX, draw(4) ? 500 : 9,
 		 has_notes ? "true" : "false",
 		 has_wakes ? "wake: {after: 10m, backoff: 10m, agents: {bobby: [\"true\"], "
 			     "evelyn: [\"false\"]}}\n"

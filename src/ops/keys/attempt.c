@@ -218,7 +218,7 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 		r = find_ids(roger, &letter->message, 1, arena, &messages, err);
 		if (r < 0 || !messages.count)
 			continue;
-		if (messages.items[0].read && !rg_message_in_place(&messages.items[0]))
+		if (rg_message_was_read(&messages.items[0]))
 			letter->delivered_at_ms = messages.items[0].read_at_ms;
 		else if (rg_dead_letter_open(letter, &messages.items[0], rg_clock_ms()))
 			letter->status = ROGER_UNDELIVERED;

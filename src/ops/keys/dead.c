@@ -220,6 +220,11 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 				      RG_STR_ARGS(letter->message));
 	if (r < 0)
 		return r;
+	if (found.items[0].read)
+		return rg_fail_member(err, ROGER_EREFUSED, "id",
+				      "message '%.*s' is over: '" RG_PERSON
+				      "' acknowledged it in place of '%.*s'; send it again",
+				      RG_STR_ARGS(letter->message), RG_STR_ARGS(letter->to));
 	*ret_worn = found.items[0].dead_at_ms || rg_str_is(letter->cause, RG_CAUSE_LEASES);
 	return *ret_worn ? ROGER_OK : settle(roger, &found.items[0], arena, ret_ended, err);
 }

@@ -12,6 +12,7 @@
 #include "ops/mail/send.h"
 
 #include "facts/message.h"
+#include "facts/person.h"
 #include "facts/retirement.h"
 
 static struct roger_str worker_of(struct roger_str worker, struct roger_str agent)
@@ -250,11 +251,11 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	r = message->read ? ROGER_OK : check_lease(request, message, now, err);
 	if (r < 0)
 		return r;
-	if (!message->read) {
+	if (!message->read && !in_place)
+		message->read_by = rg_message_reader(message, request->agent);
+	/* Corrected, it is still no reading: both instants stay one (facts/person.h). */
+	if (!message->read || rg_message_in_place(message))
 		message->read_at_ms = now->ms;
-		if (!in_place)
-			message->read_by = rg_message_reader(message, request->agent);
-	}
 	message->read = true;
 	/* A worker stays named: that is who acknowledged it. */
 	message->claimed_by =

@@ -699,20 +699,24 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 	return r;
 }
 
-/* Only where enough is unread at all is every issue asked for; who retired gets nothing anyway. */
+/* Only where enough is unread in it is an issue looked at; who retired gets nothing anyway. */
 static int look_at_room(struct rg_causes *causes, const struct roger_agent_list *agents,
 			struct roger_err *err)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
+	const int64_t least = config->messages_per_issue_phase_max < config->messages_per_issue_max
+				      ? config->messages_per_issue_phase_max
+				      : config->messages_per_issue_max;
 	struct roger_strs issues;
 	size_t i, k;
 	int r;
 
-	if (causes->reply->unread < config->messages_per_issue_phase_max &&
-	    causes->reply->unread < config->messages_per_issue_max)
+	if (causes->reply->unread < least)
 		return ROGER_OK;
 	r = rg_engine_issues(causes->roger->engine, causes->arena, &issues, err);
 	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
+		if (!rg_engine_may_hold(causes->roger->engine, issues.items[i], RG_STR(""), least))
+			continue;
 		if (causes->reply->unread >= config->messages_per_issue_max)
 			r = look_at_room_of(causes, issues.items[i], RG_STR(""),
 					    config->messages_per_issue_max, err);

@@ -134,6 +134,9 @@ static int keep_failure(const struct telling_run *of, struct roger_err *err)
 	struct rg_event event = of_run(of, ROGER_EVENT_LOST, of->document->receipts.completed_ms);
 	int r = ROGER_OK;
 
+	/* Its processes are gone, which is seen now and written nowhere. */
+	if (of->document->receipts.child_lost && !run->exit.length)
+		event.said.at_ms = of->telling->now_ms;
 	if (!event.said.at_ms)
 		(void)!rg_clock_read_rfc3339(run->ended_at, &event.said.at_ms);
 	/* Documents of older programs say when the status was last written. */

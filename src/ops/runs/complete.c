@@ -5,6 +5,7 @@
  * so that one who was killed in between repeats both and delivers it once.
  */
 #include "ops/runs/run_list.h"
+#include "facts/person.h"
 #include "ops/caller.h"
 #include "ops/proof/note.h"
 
@@ -414,7 +415,7 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 		return refuse_evidence(run, id, "does not carry the result of", run->run, err);
 	if (message->created_at_ms < document->receipts.dispatched_ms)
 		return refuse_evidence(run, id, "is older than the dispatch of", run->run, err);
-	if (!message->read)
+	if (!rg_message_was_read(message))
 		return refuse_evidence(run, id, "was not yet read by", message->to, err);
 	return ROGER_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/nearest.h"
+#include "facts/person.h"
 #include "ops/runs/run_process.h"
 
 /* So many messages are asked for at once. */
@@ -131,17 +132,22 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 		       : rg_fail_memory(err);
 }
 
-/* An owner that acknowledged a failure as done has dealt with it. */
+/* An owner that acknowledged a failure as done has dealt with it; so has a person in its place,
+ * with a result, too, which the owner will not get any more. */
 static int note_settled(struct rg_run_document *document, const struct roger_message *message,
 			struct rg_arena *arena, struct roger_err *err)
 {
+	const bool in_place = rg_message_in_place(message);
 	char instant[32];
 
-	if (message->ack_outcome != ROGER_ACK_DONE || !rg_run_wants_settling(&document->run))
+	if (message->ack_outcome != ROGER_ACK_DONE || document->run.settled_at.length ||
+	    !(rg_run_wants_settling(&document->run) ||
+	      (in_place && document->run.status == ROGER_RUN_NOT_FORWARDED)))
 		return ROGER_OK;
 	rg_clock_print_utc(message->acked_at_ms, instant);
-	document->run.settled_by = message->to;
-	document->receipts.settled = document->settled_by_word = true;
+	document->run.settled_by = in_place ? RG_STR(RG_PERSON) : message->to;
+	document->receipts.settled = true;
+	document->settled_by_word = !in_place;
 	return rg_arena_copy(arena, rg_str(instant), &document->run.settled_at)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
@@ -183,7 +189,9 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 	if (claims_forward(&document->run))
 		return note_contradiction(roger, document, message, arena, err);
 	/* A failure that came before a result without a message stays settled. */
-	r = !why && message->read ? note_settled(document, message, arena, err) : ROGER_OK;
+	r = message && message->read && (!why || rg_message_in_place(message))
+		    ? note_settled(document, message, arena, err)
+		    : ROGER_OK;
 	if (r == ROGER_OK && done && (why || !sent))
 		return note_stranded(document, message, sent ? why : NULL, arena, err);
 	return r == ROGER_OK && done && message->read

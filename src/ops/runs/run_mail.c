@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "facts/message.h"
+#include "facts/person.h"
 
 static bool is_agent(const struct roger *roger, struct roger_str name)
 {
@@ -287,6 +288,8 @@ const char *rg_run_why_stranded(const struct roger_retired_list *retired,
 		return "was deleted";
 	if (!rg_run_is_for_owner(retired, run, message->to))
 		return "is not for its owner";
+	if (rg_message_in_place(message))
+		return "was acknowledged in its owner's place";
 	return message->archived_at_ms && !message->read ? "was archived unread" : NULL;
 }
 
