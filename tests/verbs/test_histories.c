@@ -124,8 +124,9 @@ static void learn(void)
 			snprintf(attempt.key, sizeof attempt.key, "%s:send:", mail->issue);
 		else
 			snprintf(attempt.key, sizeof attempt.key, "%s", mail->key);
-		/* What came over an edge was not attempted here. */
-		if (!mail->confirm_by_ms && strncmp(mail->key, "bridge:", 7) != 0)
+		/* What came over an edge, or by another program, was not attempted here. */
+		if (!mail->confirm_by_ms && strncmp(mail->key, "bridge:", 7) != 0 &&
+		    strncmp(mail->id, "ext-", 4) != 0)
 			model_attempt(&model, &attempt);
 	}
 }
@@ -526,19 +527,21 @@ static void answer_one(void)
 static void append_line(const struct roger_message *message, int64_t read_at_ms,
 			const char *outcome)
 {
-	char path[256];
+	char path[256], read_at[24] = "null";
 	FILE *file;
 
+	if (read_at_ms)
+		snprintf(read_at, sizeof read_at, "%lld", (long long)read_at_ms);
 	snprintf(path, sizeof path, "%s/.roger/messages.jsonl", scene.root);
 	file = fopen(path, "a");
 	assert_non_null(file);
 	fprintf(file,
 		"{\"id\":\"%.*s\",\"issue_id\":\"%.*s\",\"from_phase\":\"%.*s\",\"to_phase\":"
 		"\"%.*s\",\"run_counter\":%lld,\"message_type\":\"context\",\"content\":\"%.*s\","
-		"\"metadata\":null,\"read\":true,\"created_at\":%lld,\"read_at\":%lld",
+		"\"metadata\":null,\"read\":%s,\"created_at\":%lld,\"read_at\":%s",
 		RG_STR_ARGS(message->id), RG_STR_ARGS(message->issue), RG_STR_ARGS(message->from),
 		RG_STR_ARGS(message->to), (long long)message->pass, RG_STR_ARGS(message->content),
-		(long long)message->created_at_ms, (long long)read_at_ms);
+		read_at_ms ? "true" : "false", (long long)message->created_at_ms, read_at);
 	if (*outcome)
 		fprintf(file, ",\"acked_at\":%lld,\"ack_outcome\":\"%s\"", (long long)read_at_ms,
 			outcome);
@@ -575,6 +578,25 @@ static void mark_foreign(void)
 	model_read(&model, (int)(mail - model.mails), at_ms);
 	mail->ack_outcome = (int)outcome;
 	mail->acks += outcome != 0;
+	learn();
+}
+
+/* Another program sends a message, by the same clock. */
+static void send_foreign(void)
+{
+	char id[32];
+	struct roger_message message = { .issue = rg_str(issues[draw(2)]),
+					 .from = rg_str(agents[draw(4)]),
+					 .to = rg_str(agent()),
+					 .pass = 1,
+					 .content = RG_STR("x"),
+					 .created_at_ms = rg_clock_ms() - (draw(3) ? 0 : 3600000) };
+
+	if (strcmp(scene.store->name, "file") != 0)
+		return;
+	snprintf(id, sizeof id, "ext-%llu-%d", (unsigned long long)seed, model.mail_count);
+	message.id = rg_str(id);
+	append_line(&message, 0, "");
 	learn();
 }
 
@@ -1087,7 +1109,7 @@ static void step(void)
 		      { 5, bridge_once },   { 4, wake_once },	    { 14, change_run },
 		      { 2, sweep_all },	    { 1, run_program },	    { 2, move_run },
 		      { 8, change_letter }, { 4, turn_over },	    { 2, retire_one },
-		      { 1, send_and_die },  { 4, mark_foreign } };
+		      { 1, send_and_die },  { 4, mark_foreign },    { 2, send_foreign } };
 	unsigned total = 0, at;
 	size_t i;
 
