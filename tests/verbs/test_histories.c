@@ -630,15 +630,25 @@ static void archive_some(void)
 
 /* ------------------------------------------------------------------ edges -- */
 
-/* What cleo says with a number of its own shows that it has read its file. */
-static void hear(void)
+/* The latest instant at which cleo said something with a number of its own. */
+static int64_t said_by_cleo(void)
 {
 	int64_t said_ms = 0;
 	int i;
 
 	for (i = 0; i < model.mail_count; i++)
-		if (!strcmp(model.mails[i].from, "cleo") && model.mails[i].seq)
+		if (!strcmp(model.mails[i].from, "cleo") && model.mails[i].seq &&
+		    model.mails[i].at_ms > said_ms)
 			said_ms = model.mails[i].at_ms;
+	return said_ms;
+}
+
+/* What cleo says so shows that it has read its file. */
+static void hear(void)
+{
+	const int64_t said_ms = said_by_cleo();
+	int i;
+
 	for (i = 0; i < model.mail_count; i++)
 		if (model.mails[i].handed_at_ms && model.mails[i].handed_at_ms < said_ms &&
 		    !model.mails[i].archived_at_ms)
@@ -669,7 +679,8 @@ static void bridge_once(void)
 		which = model_mail(&model, reply.crossings.items[i].id);
 		assert_true(which >= 0);
 		model_end_lease(&model.mails[which], rg_clock_ms());
-		model.mails[which].handed_at_ms = rg_clock_ms();
+		model.mails[which].handed_at_ms =
+			said_by_cleo() > rg_clock_ms() ? said_by_cleo() : rg_clock_ms();
 	}
 	roger_reply_free(&reply);
 	scene_pass(2);
@@ -1123,7 +1134,7 @@ static void step(void)
 		}
 		at -= steps[i].weight;
 	}
-	scene_pass(draw(3) ? 47000 : 671000);
+	scene_pass(draw(8) == 0 ? -20000 : draw(3) ? 47000 : 671000);
 }
 
 /* ------------------------------------------------------------ the accounts -- */
@@ -1153,6 +1164,8 @@ static void print_steps(const struct mail *mail)
 /* What the model says, for whoever looks for the reason. */
 static void print_model(void)
 {
+	const struct roger_list_request every = { 0 };
+	struct roger_messages_reply list = { 0 };
 	const struct roger_sends_request all = { 0 };
 	struct roger_sends_reply log = { 0 };
 	const struct attempt *attempt;
@@ -1185,6 +1198,15 @@ static void print_model(void)
 		       (long long)model.jobs[i].completed_at_ms, model.jobs[i].ended,
 		       model.jobs[i].outcome, model.jobs[i].settled, model.jobs[i].notice,
 		       model.jobs[i].result);
+	assert_int_equal(roger_list(scene.roger, &every, &list, NULL), ROGER_OK);
+	for (size_t k = 0; k < list.messages.count; k++)
+		if (model_mail(&model, list.messages.items[k].id) < 0)
+			printf("# not known: %.*s, %.*s -> %.*s, key '%.*s'\n",
+			       RG_STR_ARGS(list.messages.items[k].id),
+			       RG_STR_ARGS(list.messages.items[k].from),
+			       RG_STR_ARGS(list.messages.items[k].to),
+			       RG_STR_ARGS(list.messages.items[k].key));
+	roger_reply_free(&list);
 	assert_int_equal(roger_sends(scene.roger, &all, &log, NULL), ROGER_OK);
 	for (size_t k = 0; k < log.attempts.count; k++)
 		printf("# logged: attempt %lld of %.*s, %.*s -> %.*s, key '%.*s', cycle %.*s: "

@@ -172,32 +172,6 @@ static bool is_fresh(const struct roger_message *message)
 	return !message->read && !message->archived_at_ms && !message->handed_at_ms;
 }
 
-/* Mark those that are fresh as handed over; the transaction ends. */
-static int mark_handed(const struct handout *handout, const struct roger_message_list *messages,
-		       struct roger_err *err)
-{
-	struct roger_message after;
-	struct rg_outcome outcome;
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
-		if (!is_fresh(&messages->items[i]))
-			continue;
-		after = messages->items[i];
-		after.handed_at_ms = rg_clock_ms();
-		after.claimed_by = RG_STR("");
-		after.claimed_until_ms = after.claimed_at_ms = 0;
-		r = rg_engine_change(handout->roger->engine, &messages->items[i], &after, err);
-	}
-	if (r == ROGER_OK)
-		r = rg_engine_commit(handout->roger->engine, &outcome, err);
-	for (i = 0; i < messages->count && r == ROGER_OK; i++)
-		if (is_fresh(&messages->items[i]))
-			r = tell(handout, &messages->items[i], err);
-	return r;
-}
-
 /* When the agent last said something with a number of its own, after that; 0: it has not. */
 static int last_word(const struct handout *handout, int64_t after_ms, int64_t *ret_at_ms,
 		     struct roger_err *err)
@@ -220,6 +194,36 @@ static int last_word(const struct handout *handout, int64_t after_ms, int64_t *r
 	} while (!found.items[0].seq);
 	*ret_at_ms = found.items[0].created_at_ms;
 	return ROGER_OK;
+}
+
+/* Mark those that are fresh as handed over; the transaction ends. */
+static int mark_handed(const struct handout *handout, const struct roger_message_list *messages,
+		       struct roger_err *err)
+{
+	struct roger_message after;
+	struct rg_outcome outcome;
+	int64_t now_ms = rg_clock_ms(), said_ms;
+	size_t i;
+	/* If the clock was set back, what the agent said before is of a time to come. */
+	int r;
+
+	while ((r = last_word(handout, now_ms, &said_ms, err)) == ROGER_OK && said_ms)
+		now_ms = said_ms;
+	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
+		if (!is_fresh(&messages->items[i]))
+			continue;
+		after = messages->items[i];
+		after.handed_at_ms = now_ms;
+		after.claimed_by = RG_STR("");
+		after.claimed_until_ms = after.claimed_at_ms = 0;
+		r = rg_engine_change(handout->roger->engine, &messages->items[i], &after, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_commit(handout->roger->engine, &outcome, err);
+	for (i = 0; i < messages->count && r == ROGER_OK; i++)
+		if (is_fresh(&messages->items[i]))
+			r = tell(handout, &messages->items[i], err);
+	return r;
 }
 
 /* Who has said something since then has read its file.  The transaction goes on. */

@@ -95,6 +95,19 @@ static bool find_span(const struct roger_cycle_list *cycles, struct roger_str te
 	return *ret_from < cycles->count && *ret_from <= *ret_to;
 }
 
+/* When the first of these began: the clock may have been set back between two.  0: there is none.
+ */
+static int64_t first_opened(const struct roger_cycle_list *cycles, size_t from, size_t to)
+{
+	int64_t first_ms = from < to ? cycles->items[from].opened_at_ms : 0;
+	size_t i;
+
+	for (i = from; i < to; i++)
+		if (cycles->items[i].opened_at_ms < first_ms)
+			first_ms = cycles->items[i].opened_at_ms;
+	return first_ms;
+}
+
 static int set_cycles(struct counting *counting, struct roger_str text, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
@@ -116,8 +129,9 @@ static int set_cycles(struct counting *counting, struct roger_str text, struct r
 	for (i = from; i <= to; i++)
 		ids[i - from] = cycles.items[i].id;
 	reply->cycles = (struct roger_strs){ ids, to - from + 1 };
-	reply->since_ms = cycles.items[from].opened_at_ms;
-	reply->until_ms = to + 1 < cycles.count ? cycles.items[to + 1].opened_at_ms : 0;
+	/* What is of an instant is of the last cycle that had begun by then. */
+	reply->since_ms = first_opened(&cycles, from, to + 1);
+	reply->until_ms = first_opened(&cycles, to + 1, cycles.count);
 	return ROGER_OK;
 }
 
@@ -394,7 +408,8 @@ static int find_plain(struct counting *counting, struct roger_err *err)
 		r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
 	/* The first of them is the one that nobody opened. */
 	if (r == ROGER_OK && kept && (int64_t)cycles.count > kept)
-		counting->kept_ms = cycles.items[cycles.count - (size_t)kept].opened_at_ms;
+		counting->kept_ms =
+			first_opened(&cycles, cycles.count - (size_t)kept, cycles.count);
 	return r;
 }
 
