@@ -18,7 +18,7 @@
 #include "ops/mail/room.h"
 #include "facts/message.h"
 
-enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5 };
+enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5, NEAREST_OF = 10000 };
 
 /* ----------------------------------------------------------- recipients -- */
 
@@ -156,7 +156,8 @@ static int find_slip(struct roger *roger, struct rg_arena *arena, struct rg_know
 	return r;
 }
 
-/* The nearest word of the first few names: each is compared with all that are known. */
+/* The nearest word of the first few names: each is compared with all that are known, unless these
+ * are more than people name.  A slip is found among any number. */
 static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
 			struct roger_str name, struct roger_str *ret_near, struct roger_err *err)
 {
@@ -166,7 +167,7 @@ static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_k
 	int r;
 
 	*ret_near = nearest.word;
-	if (known->suggested++ >= SUGGESTED_MAX)
+	if (known->suggested++ >= SUGGESTED_MAX || known->words.count > NEAREST_OF)
 		return ROGER_OK;
 	for (i = 0; i < known->words.count; i++)
 		if (!rg_str_is(known->words.items[i], "all"))
