@@ -1858,7 +1858,7 @@ static void begin(uint64_t number)
 	has_notes = draw(8);
 	has_wakes = has_notes && draw(4) == 0;
 	has_breaker = draw(4) == 0;
-	has_set_back = draw(4) == 0;
+	has_set_back = draw(4) == 0 && !has_wakes; /* a wake names no message: it goes by time */
 	is_damaged = draw(10) == 0;
 	skipped_number = 0;
 	waited_for = (struct sending){ 0 };
