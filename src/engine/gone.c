@@ -1,7 +1,8 @@
 /*
  * Logs and run documents that were written here and are gone.
  *
- * The figures know which files roger made or saw, and how many runs have a document.
+ * The figures know which files roger made or saw, how many these are, and how many runs have a
+ * document.  Each is looked for only where not as many are there.
  * A file that they know and that is not there is damage.  Without them, as in a copy,
  * nothing is claimed.
  */
@@ -23,6 +24,13 @@ static struct roger_str place_of(const struct rg_engine *engine, enum rg_log log
 static uint64_t hash_of(const struct rg_engine *engine, enum rg_log log, struct roger_str shown)
 {
 	return rg_count_hash(RG_COUNT_FILE, shown, place_of(engine, log));
+}
+
+/* Of how many files are known, where the logs are placed so. */
+static uint64_t files_hash(const struct rg_engine *engine)
+{
+	return rg_count_hash(RG_COUNT_FILE, place_of(engine, RG_LOG_SENDS),
+			     place_of(engine, RG_LOG_ACTIVITY));
 }
 
 static uint64_t runs_hash(void)
@@ -53,6 +61,28 @@ static int put_counts(struct rg_engine *engine, const uint64_t *hashes, size_t c
 	return ROGER_OK;
 }
 
+/* From now on these files are known, or no longer, and counted. */
+static int put_files(struct rg_engine *engine, const uint64_t *hashes, size_t count, bool known,
+		     struct roger_err *err)
+{
+	const uint64_t all = files_hash(engine);
+	uint64_t files;
+	size_t i;
+	int r = count ? rg_store_begin(engine->store, 0, count + 1, err) : ROGER_OK;
+
+	if (r < 0 || !count)
+		return r == ROGER_EDATA ? ROGER_OK : r;
+	files = rg_tally_count(engine->store, all);
+	for (i = 0; i < count; i++) {
+		if (files != RG_FIGURE_MAYBE && is_known(engine, hashes[i]) != known)
+			files += known ? 1 : (files ? UINT64_MAX : 0);
+		rg_tally_put_count(engine->store, hashes[i], known);
+	}
+	rg_tally_put_count(engine->store, all, files);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	return ROGER_OK;
+}
+
 /* A file that was written for the first time, or again after it was removed. */
 int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 		       struct roger_err *err)
@@ -70,7 +100,7 @@ int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_s
 	/* An archive is written without the record lock: somebody may have looked in between. */
 	if (is_known(engine, hash) && log != RG_LOG_ARCHIVE)
 		return rg_engine_note_removed(engine, files.items[0].shown, err);
-	return put_counts(engine, &hash, 1, 1, err);
+	return put_files(engine, &hash, 1, true, err);
 }
 
 int rg_engine_run_made(struct rg_engine *engine, struct roger_err *err)
@@ -86,6 +116,7 @@ struct search {
 	struct rg_engine *engine;
 	struct rg_arena *arena;
 	struct rg_table there; /* hashes of the files that are there */
+	size_t known;	       /* of these */
 	struct {
 		uint64_t *items;
 		size_t count;
@@ -118,8 +149,10 @@ static int find_there(struct search *search, struct roger_err *err)
 		hash = hash_of(search->engine, files.items[i].log, files.items[i].shown);
 		if (!rg_table_put(&search->there, hash, &added))
 			return rg_fail_memory(err);
-		if (is_known(search->engine, hash))
+		if (is_known(search->engine, hash)) {
+			search->known++;
 			continue;
+		}
 		fresh = rg_arena_push(search->arena, &search->fresh.items, &search->fresh.count,
 				      sizeof *fresh);
 		if (!fresh)
@@ -220,20 +253,35 @@ static int judge_runs(struct search *search, struct roger_err *err)
 	return r < 0 || named ? r : add_removed(search, RG_STR(RG_RUNS_SHOWN), err);
 }
 
+/* Each is looked for where not as many are there as are known. */
+static int judge_files(struct search *search, struct roger_err *err)
+{
+	const uint64_t all = files_hash(search->engine);
+	int r;
+
+	if (rg_tally_count(search->engine->store, all) == search->known)
+		return ROGER_OK;
+	r = judge_logs(search, err);
+	return r < 0 ? r
+		     : put_counts(search->engine, &all, 1, search->known + search->removed.count,
+				  err);
+}
+
 static int find_removed(struct search *search, struct roger_err *err)
 {
 	int r = find_there(search, err);
 	size_t i;
 
 	if (r == ROGER_OK)
-		r = judge_logs(search, err);
+		r = judge_files(search, err);
 	if (r == ROGER_OK)
 		r = judge_runs(search, err);
 	/* Only now: to note them makes files. */
 	for (i = 0; r == ROGER_OK && i < search->removed.count; i++)
 		r = rg_engine_note_removed(search->engine, search->removed.items[i], err);
 	return r < 0 ? r
-		     : put_counts(search->engine, search->fresh.items, search->fresh.count, 1, err);
+		     : put_files(search->engine, search->fresh.items, search->fresh.count, true,
+				 err);
 }
 
 int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err)
@@ -291,7 +339,7 @@ int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 		const uint64_t of_log = hash_of(engine, (enum rg_log)log, shown);
 
 		if (rg_tally_count(engine->store, of_log))
-			r = put_counts(engine, &of_log, 1, 0, err);
+			r = put_files(engine, &of_log, 1, false, err);
 	}
 	if (r == ROGER_OK)
 		r = rg_engine_runs(engine, arena, &runs, err);

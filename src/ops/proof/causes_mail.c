@@ -707,12 +707,17 @@ static int look_at_room(struct rg_causes *causes, const struct roger_agent_list 
 	const int64_t least = config->messages_per_issue_phase_max < config->messages_per_issue_max
 				      ? config->messages_per_issue_phase_max
 				      : config->messages_per_issue_max;
-	struct roger_strs issues;
+	struct roger_strs issues, full = { 0 };
 	size_t i, k;
 	int r;
 
 	if (causes->reply->unread < least)
 		return ROGER_OK;
+	for (i = 0; i < agents->count; i++)
+		if (agents->items[i].unread >= config->messages_per_issue_phase_max &&
+		    !rg_retired_find(&causes->retired, agents->items[i].name) &&
+		    !rg_arena_add(causes->arena, &full, agents->items[i].name))
+			return rg_fail_memory(err);
 	r = rg_engine_issues(causes->roger->engine, causes->arena, &issues, err);
 	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
 		if (!rg_engine_may_hold(causes->roger->engine, issues.items[i], RG_STR(""), least))
@@ -720,11 +725,9 @@ static int look_at_room(struct rg_causes *causes, const struct roger_agent_list 
 		if (causes->reply->unread >= config->messages_per_issue_max)
 			r = look_at_room_of(causes, issues.items[i], RG_STR(""),
 					    config->messages_per_issue_max, err);
-		for (k = 0; k < agents->count && r == ROGER_OK; k++)
-			if (agents->items[k].unread >= config->messages_per_issue_phase_max &&
-			    !rg_retired_find(&causes->retired, agents->items[k].name))
-				r = look_at_room_of(causes, issues.items[i], agents->items[k].name,
-						    config->messages_per_issue_phase_max, err);
+		for (k = 0; k < full.count && r == ROGER_OK; k++)
+			r = look_at_room_of(causes, issues.items[i], full.items[k],
+					    config->messages_per_issue_phase_max, err);
 	}
 	return r;
 }
