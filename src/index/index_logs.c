@@ -130,8 +130,9 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 		rg_question_text(question, i ? ",?" : " AND e.message IN (?", query->messages[i]);
 	rg_buf_add_text(&question->sql, query->message_count ? ")" : "");
 	rg_question_number(question,
-			   query->newest ? " ORDER BY e.position DESC LIMIT ?"
-					 : " ORDER BY e.position LIMIT ?",
+			   query->by_time  ? " ORDER BY e.at DESC, e.position DESC LIMIT ?"
+			   : query->newest ? " ORDER BY e.position DESC LIMIT ?"
+					   : " ORDER BY e.position LIMIT ?",
 			   query->limit ? query->limit : -1);
 }
 

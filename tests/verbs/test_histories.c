@@ -1813,6 +1813,25 @@ static void play_damage(void)
 
 /* ---------------------------------------------------------------------- one -- */
 
+/* The newest few are the first of all, newest first. */
+static void check_newest_sends(void)
+{
+	const struct roger_sends_request all = { .newest = true, .limit = RG_BATCH_MAX };
+	const struct roger_sends_request few = { .newest = true, .limit = 1 + draw(9) };
+	struct roger_sends_reply whole = { 0 }, first = { 0 };
+	size_t i;
+
+	assert_int_equal(roger_sends(scene.roger, &all, &whole, NULL), ROGER_OK);
+	assert_int_equal(roger_sends(scene.roger, &few, &first, NULL), ROGER_OK);
+	agree("more", "sends", first.more, (int64_t)whole.attempts.count > few.limit);
+	for (i = 0; i < first.attempts.count; i++)
+		assert_true(same_entry(&first.attempts.items[i], &whole.attempts.items[i]));
+	agree("the newest", "sends", (int64_t)first.attempts.count,
+	      first.more ? few.limit : (int64_t)whole.attempts.count);
+	roger_reply_free(&whole);
+	roger_reply_free(&first);
+}
+
 static void check_all(void)
 {
 	const int64_t now_ms = rg_clock_ms();
@@ -1830,6 +1849,7 @@ static void check_all(void)
 	check_figures();
 	check_timelines(now_ms);
 	check_traces(now_ms);
+	check_newest_sends();
 	check_since();
 	check_timeline_since();
 	check_cycles();

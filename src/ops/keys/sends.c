@@ -104,6 +104,36 @@ static int find_digest(struct roger *roger, const struct roger_sends_request *re
 	return r;
 }
 
+/* So many lines of the newest times: at least as many attempts as were asked for, and one more. The
+ * last line of an attempt is its newest, so each is there with its state. */
+static int read_newest(struct roger *roger, const struct roger_sends_request *request,
+		       struct rg_log_query query, struct roger_sends_reply *reply,
+		       struct rg_records *ret_found, struct roger_err *err)
+{
+	const size_t wanted = request->limit ? (size_t)request->limit : RG_PAGE_MAX;
+	int64_t oldest_ms;
+	size_t kept, i;
+	int r;
+
+	query.newest = query.by_time = true;
+	for (query.limit = 2 * (int64_t)wanted + 8;; query.limit *= 4) {
+		r = rg_records_read(roger, &query, reply->memory, ret_found, err);
+		if (r < 0 || (int64_t)ret_found->lines < query.limit)
+			return r;
+		/* Of the last instant some may be missing. */
+		oldest_ms = INT64_MAX;
+		for (i = 0; i < ret_found->count; i++)
+			if (ret_found->attempts[i].at_ms < oldest_ms)
+				oldest_ms = ret_found->attempts[i].at_ms;
+		for (kept = 0, i = 0; i < ret_found->count; i++)
+			if (ret_found->attempts[i].at_ms > oldest_ms)
+				ret_found->attempts[kept++] = ret_found->attempts[i];
+		ret_found->count = kept;
+		if (kept > wanted)
+			return ROGER_OK;
+	}
+}
+
 int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request,
 		  struct roger_sends_reply *reply, struct roger_err *err)
 {
@@ -115,7 +145,9 @@ int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_BATCH_MAX);
 	rg_attempt_settle_overdue(roger);
-	r = rg_records_read(roger, &query, reply->memory, &found, err);
+	r = request->newest && !request->outcome
+		    ? read_newest(roger, request, query, reply, &found, err)
+		    : rg_records_read(roger, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
 		r = sort(found.attempts, found.count, reply->memory, err);
 	if (r < 0)

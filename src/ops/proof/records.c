@@ -65,12 +65,13 @@ int rg_records_read(struct roger *roger, const struct rg_log_query *query, struc
 
 	r = texts ? rg_engine_log_find(roger->engine, query, texts, &entries, err)
 		  : rg_fail_memory(err);
-	*ret_records = (struct rg_records){ .count = entries.count };
+	*ret_records = (struct rg_records){ .count = entries.count, .lines = entries.count };
 	ret_records->items = rg_arena_get(arena, entries.count * rg_kinds[query->log].record->size);
 	if (r == ROGER_OK && !ret_records->items)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = decode_all(query->log, &entries, query->newest && query->states, arena,
+		r = decode_all(query->log, &entries,
+			       query->by_time || (query->newest && query->states), arena,
 			       ret_records, err);
 	rg_arena_free(texts);
 	return r == ROGER_OK && query->states ? rg_records_states(query->log, ret_records, err) : r;

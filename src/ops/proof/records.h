@@ -19,6 +19,7 @@ struct rg_records {
 		struct roger_cleanup *cleanups;
 	};
 	size_t count;
+	size_t lines; /* of which they are */
 };
 
 /* Those that fit, in arena; with states of the query the last for each id, where its first stood.
