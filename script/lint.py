@@ -30,6 +30,23 @@ EDGES = {
     "remote": "base data host cli",
 }
 
+# The rooms from the ground up: a function calls into its own room, or into one below.
+ROOMS = (
+    "base", "data", "facts", "host", "store", "store/file", "store/memory", "store/postgres", "index", "engine",
+    "proof", "ops", "ops/tools", "ops/keys", "ops/mail", "ops/edge", "ops/runs", "ops/proof", "ops/care", "api",
+    "remote", "cli", "serve",
+)
+# Calls that go up all the same, and why.
+CALLS_UP = {
+    "rg_file_store_open": "which store an address names is asked in one place, store.c",
+    "rg_postgres_store_open": "the same",
+    "rg_postgres_prepare": "the same",
+    "serve_run": "a command of roger-serve, which has all of the command line in it",
+    "serve_token_run": "the same",
+    "serve_ui_run": "the same",
+}
+OPERATIONS_MAX = 25  # of the seam, store/store.h
+
 # Headers that meson makes, by their names.
 GENERATED = {"verbs.h", "settings.h", "setup_plugin.h", "postgres_migrations.h"}
 
@@ -206,6 +223,37 @@ def includes_point_down(sources):
             there = "mcp" if of_mcp and "/" not in name else folder_of(name)
             if not system and there not in allowed and name not in GENERATED:
                 yield f"{path}:{number}: {here}/ may not include '{name}'"
+
+
+DEFINITION = re.compile(r"^(?!static\b)[a-z][\w *]*?\b(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
+CALL = re.compile(r"\b(\w+)\s*\(")
+
+
+def room_of(path):
+    parts = Path(path).relative_to("src").parts[:-1]
+    return "/".join(parts[:2])
+
+
+def calls_point_down(sources):
+    """By functions of one definition, whatever is included."""
+    ours = [path for path in sources if path.suffix == ".c" and str(path).startswith("src/")]
+    homes = {}
+    for path in ours:
+        for name in DEFINITION.findall(code_of(path)):
+            homes.setdefault(name, set()).add(room_of(path))
+    for path in ours:
+        here = ROOMS.index(room_of(path))
+        for name in sorted(set(CALL.findall(code_of(path)))):
+            there = homes.get(name, ())
+            if len(there) == 1 and name not in CALLS_UP and ROOMS.index(*there) > here:
+                yield f"{path}: calls {name}() of {next(iter(there))}/, which is above it"
+
+
+def operations_of_the_seam():
+    found = re.search(r"struct rg_store_ops \{(.*?)\n\};", code_of(Path("src/store/store.h")), re.DOTALL)
+    count = len(re.findall(r"\(\*\w+\)\s*\(", found.group(1))) if found else 0
+    if not 0 < count <= OPERATIONS_MAX:
+        yield f"src/store/store.h: {count} operations, and {OPERATIONS_MAX} at most are wanted"
 
 
 def system_of(name):
@@ -399,6 +447,8 @@ def main():
     texts = [path for path in files if is_text(path)]
 
     report("includes point down", list(includes_point_down(sources)))
+    report("calls go into the same room, or down", list(calls_point_down(sources)))
+    report("the seam has no more operations", list(operations_of_the_seam()))
     report("what is above a store knows no files", list(files_are_below(sources)))
     report("the five systems stay apart", list(systems_stay_apart(sources)))
     report("no two structs share a tag", list(tags_are_unique(sources)))

@@ -1,4 +1,4 @@
-/* inside - what the files of engine/ share with each other and with proof/. */
+/* inside - what the files of engine/ share with each other and with proof/, which is doctor. */
 #ifndef RG_LOCAL_ENGINE_H
 #define RG_LOCAL_ENGINE_H
 
@@ -159,7 +159,7 @@ void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log);
 RG_CHECKED int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 					struct roger_err *err);
 
-/* proof/damage.c: damage.jsonl, what was found and what a person has accepted. */
+/* damage.c: damage.jsonl, what was found and what a person has accepted. */
 bool rg_engine_count_damages(struct rg_engine *engine);
 /* If the control file reports a changed journal: find out how, and record it.  False: it reports
  * no change, or it was examined already. */
@@ -178,12 +178,12 @@ const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list
 /* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
-/* proof/digests.c: add the bytes of a file from *at to that, as far as there is something. */
+/* digests.c: add the bytes of a file from *at to that, as far as there is something. */
 struct rg_sha256;
 RG_CHECKED int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at,
 			     uint64_t to, struct roger_err *err);
 
-/* proof/walk.c: all journals, and every line of one with its chain checked. */
+/* walk.c: all journals, and every line of one with its chain checked. */
 /* All chained journals; messages.jsonl is first. */
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 				  struct rg_log_files *ret_journals, struct roger_err *err);

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "ops/keys/attempt.h"
-#include "ops/runs/run_list.h"
+#include "facts/watchdog.h"
+#include "ops/records.h"
 
 enum {
 	PIECE_CHARS_LEAST = 4,
@@ -371,7 +371,10 @@ static int seek_name(struct seeking *seeking, const struct roger_strs *names, st
 static int seek_run(struct seeking *seeking, struct roger_err *err)
 {
 	struct roger_strs names = { 0 };
-	struct rg_run_list list;
+	struct rg_receipts receipts;
+	struct rg_run_texts runs;
+	struct rg_json *json;
+	struct roger_run run;
 	struct roger_str text;
 	size_t i;
 	int r;
@@ -379,10 +382,17 @@ static int seek_run(struct seeking *seeking, struct roger_err *err)
 	r = rg_engine_run_find(seeking->roger->engine, seeking->word, seeking->scratch, &text, err);
 	if (r < 0 || text.data)
 		return r;
-	r = rg_run_list_load(seeking->roger, false, seeking->scratch, &list, err);
-	for (i = 0; r == ROGER_OK && i < list.count; i++)
-		if (!rg_arena_add(seeking->scratch, &names, list.documents[i].run.run))
+	r = rg_engine_runs(seeking->roger->engine, seeking->scratch, &runs, err);
+	for (i = 0; r == ROGER_OK && i < runs.count; i++) {
+		if (runs.items[i].trouble.length ||
+		    rg_run_read(runs.items[i].text, &json, seeking->scratch, &run, &receipts,
+				NULL) < 0)
+			continue;
+		if (!rg_arena_copy(seeking->scratch, run.run, &text) ||
+		    !rg_arena_add(seeking->scratch, &names, text))
 			r = rg_fail_memory(err);
+		rg_json_free(json);
+	}
 	return r < 0 ? r : seek_name(seeking, &names, err);
 }
 

@@ -4,7 +4,7 @@
 
 #include "ops/address.h"
 #include "ops/caller.h"
-#include "ops/proof/note.h"
+#include "ops/note.h"
 #include "facts/message.h"
 #include "facts/message_cleanup.h"
 #include "host/seat.h"

@@ -1,7 +1,7 @@
 #include "ops/care/merge.h"
 
 #include "engine/move.h"
-#include "ops/proof/records.h"
+#include "ops/records.h"
 #include "ops/runs/run_list.h"
 
 enum { BATCH = 200, TRIES_MAX = 5 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "ops/care/merge.h"
-#include "ops/proof/note.h"
+#include "ops/note.h"
 #include "ops/tools/trust.h"
 
 /* One side; its engine is opened for a move. */

@@ -14,6 +14,7 @@
 
 #include "host/chore.h"
 #include "host/file.h"
+#include "ops/mail/agents.h"
 
 /* So often we look by ourselves; at a file that is being written; at what waits for room. */
 enum { LOOK_MS = 200, BUSY_MS = 20, WAITING_MS = 2000 };
@@ -519,7 +520,7 @@ static int take_taken(struct look *look, struct roger_err *err)
 	r = rg_triggers_taken(&bridge->triggers, bridge->scratch, &list, err);
 	look->known = (struct rg_names){ .arena = bridge->scratch };
 	if (r == ROGER_OK && list.count)
-		r = rg_crossing_names(look->roger, &look->known, err);
+		r = rg_agents_names(look->roger, &look->known, err);
 	for (i = 0; i < list.count && r == ROGER_OK; i++) {
 		if (must_wait(look, &list.items[i])) {
 			bridge->busy = true;

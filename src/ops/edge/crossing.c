@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "ops/proof/note.h"
+#include "ops/note.h"
 #include "ops/mail/room.h"
 #include "facts/activity.h"
 #include "facts/message.h"

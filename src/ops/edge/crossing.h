@@ -53,14 +53,6 @@ struct rg_crossing {
 	size_t count;
 };
 
-/* Who is known here: whoever sent or received, and who is named in the configuration. */
-RG_CHECKED int rg_crossing_names(struct roger *roger, struct rg_names *names,
-				 struct roger_err *err);
-
-/* Those of them that are named in the configuration. */
-RG_CHECKED int rg_crossing_configured(struct roger *roger, struct rg_names *names,
-				      struct roger_err *err);
-
 /*
  * Which of the names is meant, as the text form writes it: without regard to
  * case, '_' for what a role cannot have.  As written, where there is none, or

@@ -8,49 +8,6 @@
 #include "base/nearest.h"
 #include "ops/mail/agents.h"
 
-static int add_all(struct rg_names *names, struct roger_strs more, struct roger_err *err)
-{
-	size_t i;
-
-	for (i = 0; i < more.count; i++)
-		if (!rg_config_is_roger(more.items[i]) && !rg_names_add(names, more.items[i]))
-			return rg_fail_memory(err);
-	return ROGER_OK;
-}
-
-int rg_crossing_configured(struct roger *roger, struct rg_names *names, struct roger_err *err)
-{
-	const struct rg_config *config = roger->workspace->config;
-	size_t i;
-	int r;
-
-	r = add_all(names, config->file_only, err);
-	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
-		r = add_all(names, (struct roger_strs){ &config->wake_agents[i].name, 1 }, err);
-	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
-		r = add_all(names, rg_names_list(&config->groups[i].members), err);
-	return r;
-}
-
-int rg_crossing_names(struct roger *roger, struct rg_names *names, struct roger_err *err)
-{
-	struct roger_retired_list retired;
-	struct roger_strs all;
-	size_t i;
-	int r;
-
-	r = rg_engine_names(roger->engine, names->arena, &all, err);
-	if (r == ROGER_OK)
-		r = add_all(names, all, err);
-	/* A successor may be new. */
-	if (r == ROGER_OK)
-		r = rg_engine_retired(roger->engine, names->arena, &retired, err);
-	for (i = 0; r == ROGER_OK && i < retired.count; i++)
-		if (retired.items[i].to.length)
-			r = add_all(names, (struct roger_strs){ &retired.items[i].to, 1 }, err);
-	return r < 0 ? r : rg_crossing_configured(roger, names, err);
-}
-
 /* --------------------------------------------------------------- roles -- */
 
 /* As a role of the text form can have it, without regard to case. */

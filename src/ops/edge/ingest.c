@@ -1,5 +1,6 @@
 /* ingest: text in the form "(ROLE #5): hello" from anywhere, by the rules of the bridge. */
 #include "ops/edge/crossing.h"
+#include "ops/mail/agents.h"
 
 static int add_target(struct rg_crossing *crossing, struct roger_str name,
 		      const struct rg_rolepieces *pieces, struct roger_str text,
@@ -72,7 +73,7 @@ int rg_verb_ingest(struct roger *roger, const struct roger_ingest_request *reque
 				      RG_TRIGGER_BYTES_MAX);
 	r = rg_roleline_split(request->text, crossing.arena, &pieces, err);
 	if (r == ROGER_OK)
-		r = rg_crossing_names(roger, &crossing.known, err);
+		r = rg_agents_names(roger, &crossing.known, err);
 	if (r == ROGER_OK)
 		r = add_targets(&crossing, request, &pieces, err);
 	if (r == ROGER_OK)

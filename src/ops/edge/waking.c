@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "ops/proof/note.h"
+#include "ops/note.h"
 #include "ops/tools/trust.h"
 #include "facts/wake.h"
 

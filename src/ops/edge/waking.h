@@ -8,7 +8,7 @@
 #ifndef RG_WAKING_H
 #define RG_WAKING_H
 
-#include "ops/edge/arrive.h"
+#include "ops/mail/arrive.h"
 #include "host/program.h"
 
 /* An agent with mail, looked at for whether it is to be woken. */

@@ -5,7 +5,7 @@
 #ifndef RG_ATTEMPT_H
 #define RG_ATTEMPT_H
 
-#include "ops/proof/records.h"
+#include "ops/records.h"
 
 /* -------------------------------------------------------------- one key -- */
 

@@ -7,7 +7,7 @@
  */
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
-#include "ops/mail/agents.h"
+#include "facts/retirement.h"
 
 /* ------------------------------------------------------------- listing -- */
 

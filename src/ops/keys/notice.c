@@ -6,7 +6,7 @@
  * due any more.  What cannot be sent now (a full mailbox) stays due.
  */
 #include "ops/keys/attempt.h"
-#include "ops/mail/agents.h"
+#include "facts/retirement.h"
 #include "facts/message.h"
 #include "facts/person.h"
 

@@ -6,7 +6,7 @@
  * letter, and its next attempt goes by them.  Of the other keys a digest
  * stays for cycles.keep_digests cycles.  Dead letters are another log.
  */
-#include "ops/proof/records.h"
+#include "ops/records.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,57 @@
 /* agents: everyone who ever sent or received.  retire: who gets no more mail. */
 #include "ops/mail/agents.h"
 
-#include "ops/edge/crossing.h"
-#include "ops/proof/note.h"
-#include "ops/proof/records.h"
+#include "ops/note.h"
+#include "ops/records.h"
 
 enum {
 	SESSIONS_MAX = 200, /* of these, agents that never sent or got anything are listed */
 	READINGS_MAX = 64,
 };
+
+static int add_all(struct rg_names *names, struct roger_strs more, struct roger_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < more.count; i++)
+		if (!rg_config_is_roger(more.items[i]) && !rg_names_add(names, more.items[i]))
+			return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* Who is named in the configuration. */
+static int add_configured(struct roger *roger, struct rg_names *names, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	size_t i;
+	int r;
+
+	r = add_all(names, config->file_only, err);
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
+		r = add_all(names, (struct roger_strs){ &config->wake_agents[i].name, 1 }, err);
+	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
+		r = add_all(names, rg_names_list(&config->groups[i].members), err);
+	return r;
+}
+
+int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	struct roger_strs all;
+	size_t i;
+	int r;
+
+	r = rg_engine_names(roger->engine, names->arena, &all, err);
+	if (r == ROGER_OK)
+		r = add_all(names, all, err);
+	/* A successor may be new. */
+	if (r == ROGER_OK)
+		r = rg_engine_retired(roger->engine, names->arena, &retired, err);
+	for (i = 0; r == ROGER_OK && i < retired.count; i++)
+		if (retired.items[i].to.length)
+			r = add_all(names, (struct roger_strs){ &retired.items[i].to, 1 }, err);
+	return r < 0 ? r : add_configured(roger, names, err);
+}
 
 /* --------------------------------------------------------------- retired -- */
 
@@ -54,7 +97,7 @@ static int check_name(struct roger *roger, const struct roger_retire_request *re
 	if (request->undo && !rg_retired_find(list, name))
 		return rg_fail_member(err, ROGER_ENOENT, "name", "name: '%.*s' is not retired",
 				      RG_STR_ARGS(name));
-	r = request->undo ? ROGER_OK : rg_crossing_names(roger, &known, err);
+	r = request->undo ? ROGER_OK : rg_agents_names(roger, &known, err);
 	if (r == ROGER_OK && !request->undo && !rg_names_have(&known, name))
 		r = rg_fail_member(err, ROGER_ENOENT, "name",
 				   "name: nobody here knows '%.*s'; see `roger agents`",
@@ -194,7 +237,7 @@ static int add_seen(struct roger *roger, const struct roger_agent_list *agents,
 	size_t i;
 	int r;
 
-	r = rg_crossing_configured(roger, all, err);
+	r = add_configured(roger, all, err);
 	if (r == ROGER_OK)
 		r = add_arrived(roger, all, RG_PAGE_MAX, err);
 	for (i = 0; r == ROGER_OK && i < agents->count; i++) {

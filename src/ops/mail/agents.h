@@ -11,6 +11,9 @@
 RG_CHECKED int rg_agents_all(struct roger *roger, struct rg_arena *arena,
 			     struct roger_agent_list *ret_agents, struct roger_err *err);
 
+/* Who is known here: whoever sent or received, and who is named in the configuration. */
+RG_CHECKED int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_err *err);
+
 /* Why mail to a retired agent is refused. */
 RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
 				      struct roger_str *ret_why);

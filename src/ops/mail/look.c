@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "ops/proof/note.h"
+#include "ops/note.h"
 
 /* Ids of one entry; more make more entries. */
 enum { LOOK_IDS_MAX = 256 };

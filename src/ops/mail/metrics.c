@@ -1,6 +1,6 @@
 #include "ops/mail/metrics.h"
 
-#include "ops/proof/records.h"
+#include "ops/records.h"
 
 int64_t rg_metrics_bytes(const struct roger_message_list *messages)
 {

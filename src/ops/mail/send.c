@@ -12,8 +12,7 @@
 #include "base/nearest.h"
 #include "base/terminal.h"
 #include "ops/caller.h"
-#include "ops/edge/arrive.h"
-#include "ops/edge/crossing.h"
+#include "ops/mail/arrive.h"
 #include "ops/mail/agents.h"
 #include "ops/mail/room.h"
 #include "facts/message.h"
@@ -101,7 +100,7 @@ static int look_at_known(struct roger *roger, struct rg_arena *arena, struct rg_
 	if (known->agents.arena)
 		return ROGER_OK;
 	known->agents.arena = arena;
-	r = rg_crossing_names(roger, &known->agents, err);
+	r = rg_agents_names(roger, &known->agents, err);
 	if (r < 0)
 		return r;
 	count = known->agents.count + config->group_count;

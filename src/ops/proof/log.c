@@ -1,6 +1,6 @@
 /* log: one entry of the activity log, judged before it is written. */
 #include "ops/caller.h"
-#include "ops/proof/note.h"
+#include "ops/note.h"
 
 #include "facts/activity.h"
 

@@ -7,7 +7,7 @@
 #include "ops/runs/run_list.h"
 #include "facts/person.h"
 #include "ops/caller.h"
-#include "ops/proof/note.h"
+#include "ops/note.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ops/proof/note.h"
-#include "ops/proof/records.h"
+#include "ops/note.h"
+#include "ops/records.h"
 #include "host/file.h"
 #include "facts/message.h"
 

@@ -1,4 +1,4 @@
-#include "ops/proof/records.h"
+#include "ops/records.h"
 
 #include "base/table.h"
 

@@ -1,7 +1,7 @@
 /* arrive: an agent's tool began a session. */
-#include "ops/edge/arrive.h"
+#include "ops/mail/arrive.h"
 
-#include "ops/proof/note.h"
+#include "ops/note.h"
 
 /* Two sessions that were seen within that time live side by side. */
 enum { BESIDE_MS = 3600 * 1000, NOTES_MAX = 200 };

@@ -1,5 +1,5 @@
 #include "ops/caller.h"
-#include "ops/proof/note.h"
+#include "ops/note.h"
 #include "data/record.h"
 
 #include <stdio.h>
