@@ -1850,8 +1850,11 @@ static void check_all(void)
 	check_timelines(now_ms);
 	check_traces(now_ms);
 	check_newest_sends();
-	check_since();
-	check_timeline_since();
+	/* What happened since is what is of a later time, unless the clock went back. */
+	if (!has_set_back) {
+		check_since();
+		check_timeline_since();
+	}
 	check_cycles();
 	roger_reply_free(&report);
 	roger_reply_free(&status);
