@@ -901,6 +901,42 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 	return r;
 }
 
+/* Does the name stand there, and after it, but for quotes and blanks, a colon? */
+static bool is_key(struct roger_str text, const char *place, struct roger_str name)
+{
+	const char *at = place + name.length, *end = text.data + text.length;
+
+	while (at < end && memchr(" \t\r\n\"'", *at, 6))
+		at++;
+	return at < end && *at == ':';
+}
+
+bool rg_config_may_be_group(const struct rg_config *config, struct roger_str name)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str left;
+	const char *place;
+	bool found;
+
+	if (!config->groups_path)
+		return rg_config_group(config, name);
+	if (read_file(config->groups_path, config_file, &text, &found, NULL) < 0)
+		return true;
+	left = rg_buf_str(&text);
+	/* Escapes, aliases, tags and merged keys may hide one. */
+	if (!name.length || !left.length || memchr(left.data, '\\', left.length) ||
+	    memchr(left.data, '&', left.length) || memchr(left.data, '!', left.length) ||
+	    memmem(left.data, left.length, "''", 2))
+		return true;
+	while ((place = memmem(left.data, left.length, name.data, name.length))) {
+		if (is_key(rg_buf_str(&text), place, name))
+			return true;
+		left.length -= (size_t)(place + 1 - left.data);
+		left.data = place + 1;
+	}
+	return false;
+}
+
 /* The one of a small file is read at once. */
 static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
 {

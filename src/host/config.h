@@ -82,6 +82,12 @@ struct rg_config *rg_config_free(struct rg_config *config);
 RG_CHECKED int rg_config_read_groups(struct rg_config *config, struct roger_err *err);
 
 /*
+ * May a group have this name, as far as its text shows that was not read yet?  False: none has,
+ * and no key is written in a way that hides it.
+ */
+bool rg_config_may_be_group(const struct rg_config *config, struct roger_str name);
+
+/*
  * Settings of one file's text into config; file is its name for messages and
  * origins.  foreign: ignore what is unknown (phase-messenger.yaml).  What one
  * file sets must fit what those before it set.  After an error config is good

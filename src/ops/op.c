@@ -35,6 +35,19 @@ static bool is_of_hook(const struct roger_op *op, const void *request)
 	return op == &rg_op_inbox && ((const struct roger_inbox_request *)request)->fresh;
 }
 
+/* Is all of it for agents that are known, and no group? */
+static bool is_for_agents(const struct roger *roger, const struct roger_send_request *request)
+{
+	const struct roger_str *to = request->to.items;
+	size_t i;
+
+	for (i = 0; i < request->to.count; i++)
+		if (!rg_engine_knows(roger->engine, to[i]) ||
+		    rg_config_may_be_group(roger->workspace->config, to[i]))
+			return false;
+	return i > 0;
+}
+
 /* Groups, where they are needed: also to see that a name nobody used is none. */
 static int read_groups(const struct roger_op *op, struct roger *roger, const void *request,
 		       struct roger_err *err)
@@ -45,6 +58,8 @@ static int read_groups(const struct roger_op *op, struct roger *roger, const voi
 
 	if (!roger || !roger->workspace->config->groups_path || is_of_hook(op, request))
 		return ROGER_OK;
+	if (op == &rg_op_send && is_for_agents(roger, request))
+		needed = false;
 	for (field = op->request->fields; field->name && !needed; field++) {
 		name = rg_field_at(field, request);
 		needed = (field->flags & ROGER_SELF) && name->length &&

@@ -966,6 +966,45 @@ static void only_regular_files_are_loaded(void **state)
 	drop_tree(tree);
 }
 
+/* Of a large section its text alone says whether a name is one: never no where it is. */
+static void a_name_may_be_a_group(void **state)
+{
+	static const struct {
+		const char *line;
+		bool may; /* `team` */
+	} lines[] = {
+		{ "  team: [a]\n", true },	     { "  other: [team]\n", false },
+		{ "  'team' : [a]\n", true },	     { "  \"team\": [a]\n", true },
+		{ "  \"te\\u0061m\": [a]\n", true }, { "  ? team\n  : [a]\n", true },
+		{ "  my-team: [a]\n", true },	     { "  other: [a, \"team\", b]\n", false },
+		{ "  other: [&x team]\n", true },    { "  other: [teams, a]\n", false },
+	};
+	struct tree *tree = make_tree();
+	struct rg_config *config;
+	struct rg_buf text;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof lines / sizeof *lines; i++) {
+		rg_buf_init(&text, SIZE_MAX);
+		rg_buf_add_text(&text, "recipients: open\n");
+		rg_buf_add_text(&text, "groups:\n");
+		rg_buf_add_text(&text, lines[i].line);
+		for (k = 0; k < 3000; k++)
+			rg_buf_add_text(&text, "  # many\n");
+		put(tree, ".roger/config.yaml", rg_buf_str(&text));
+		config = load(tree);
+		assert_non_null(config->groups_path);
+		assert_int_equal(rg_config_may_be_group(config, RG_STR("team")), lines[i].may);
+		assert_false(rg_config_may_be_group(config, RG_STR("nobody")) &&
+			     !strpbrk(lines[i].line, "\\&"));
+		rg_config_free(config);
+		rg_buf_deinit(&text);
+	}
+	drop(tree, ".roger/config.yaml");
+	drop_tree(tree);
+}
+
 static void large_files_are_refused(void **state)
 {
 	struct tree *tree = make_tree();
@@ -1016,6 +1055,7 @@ int main(void)
 		cmocka_unit_test(files_and_environment_are_loaded),
 		cmocka_unit_test(the_folder_of_the_origin_is_used),
 		cmocka_unit_test(only_regular_files_are_loaded),
+		cmocka_unit_test(a_name_may_be_a_group),
 		cmocka_unit_test(large_files_are_refused),
 	};
 

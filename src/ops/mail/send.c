@@ -17,7 +17,7 @@
 #include "ops/mail/room.h"
 #include "facts/message.h"
 
-enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5, NEAREST_OF = 10000 };
+enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5, NEAREST_OF = 50000 };
 
 /* ----------------------------------------------------------- recipients -- */
 
