@@ -1,8 +1,26 @@
 #include "base/sign.h"
 
 #include <sodium.h>
+#include <stdatomic.h>
+#include <string.h>
 
 #include "base/id.h"
+#include "base/sha256.h"
+
+enum { BLOCK_BYTES = 64 };
+
+/* Asked once: to ask is a trap in a virtual machine. */
+static bool is_built_in(void)
+{
+	static _Atomic int known; /* 0: not yet */
+	int known_now = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!known_now) {
+		known_now = rg_sha256_is_built_in() ? 1 : -1;
+		atomic_store_explicit(&known, known_now, memory_order_relaxed);
+	}
+	return known_now > 0;
+}
 
 static crypto_hash_sha256_state *state_of(struct rg_sha256 *sha)
 {
@@ -15,14 +33,57 @@ void rg_sha256_init(struct rg_sha256 *sha)
 	crypto_hash_sha256_init(state_of(sha));
 }
 
+/* As libsodium does it, whose state this is: count is in bits, buf holds what fills no block. */
+static void add_built_in(crypto_hash_sha256_state *state, const unsigned char *data, size_t length)
+{
+	const size_t kept = (size_t)(state->count >> 3) % BLOCK_BYTES;
+	size_t taken = 0;
+
+	state->count += (uint64_t)length << 3;
+	if (kept) {
+		taken = length < BLOCK_BYTES - kept ? length : BLOCK_BYTES - kept;
+		memcpy(state->buf + kept, data, taken);
+		if (kept + taken < BLOCK_BYTES)
+			return;
+		rg_sha256_blocks(state->state, state->buf, 1);
+	}
+	rg_sha256_blocks(state->state, data + taken, (length - taken) / BLOCK_BYTES);
+	taken += (length - taken) / BLOCK_BYTES * BLOCK_BYTES;
+	if (taken < length)
+		memcpy(state->buf, data + taken, length - taken);
+}
+
+/* A one, zeros, and the number of bits, into a block or two. */
+static void end_built_in(crypto_hash_sha256_state *state, unsigned char to[32])
+{
+	const size_t kept = (size_t)(state->count >> 3) % BLOCK_BYTES,
+		     size = kept < BLOCK_BYTES - 8 ? BLOCK_BYTES : 2 * BLOCK_BYTES;
+	unsigned char last[2 * BLOCK_BYTES] = { 0 };
+	size_t i;
+
+	memcpy(last, state->buf, kept);
+	last[kept] = 0x80;
+	for (i = 0; i < 8; i++)
+		last[size - 1 - i] = (unsigned char)(state->count >> 8 * i);
+	rg_sha256_blocks(state->state, last, size / BLOCK_BYTES);
+	for (i = 0; i < 32; i++)
+		to[i] = (unsigned char)(state->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
 void rg_sha256_add(struct rg_sha256 *sha, const void *data, size_t length)
 {
-	crypto_hash_sha256_update(state_of(sha), data, length);
+	if (is_built_in())
+		add_built_in(state_of(sha), data, length);
+	else
+		crypto_hash_sha256_update(state_of(sha), data, length);
 }
 
 void rg_sha256_end(struct rg_sha256 *sha, unsigned char to[32])
 {
-	crypto_hash_sha256_final(state_of(sha), to);
+	if (is_built_in())
+		end_built_in(state_of(sha), to);
+	else
+		crypto_hash_sha256_final(state_of(sha), to);
 }
 
 void rg_hex(const unsigned char *bytes, size_t count, char *to)

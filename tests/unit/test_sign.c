@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/id.h"
 #include "base/sign.h"
 
 static void sha256_in_pieces(void **state)
@@ -83,10 +84,33 @@ static void keys_are_new_each_time(void **state)
 	assert_false(rg_key_public(RG_STR("no key"), public));
 }
 
+/* Whoever computes it: of each length up to some blocks, in two pieces, as of the whole. */
+static void sha256_of_each_length(void **state)
+{
+	char text[400], whole[RG_DIGEST_DIGITS + 1], pieces[RG_DIGEST_DIGITS + 1];
+	struct rg_sha256 sha;
+	size_t length, cut;
+
+	(void)state;
+	for (length = 0; length < sizeof text; length++)
+		text[length] = (char)(length * 37 + length / 3);
+	for (length = 0; length < sizeof text; length++) {
+		rg_sha256_hex((struct roger_str){ text, length }, whole);
+		for (cut = 0; cut <= length; cut += 1 + cut / 9) {
+			rg_sha256_init(&sha);
+			rg_sha256_add(&sha, text, cut);
+			rg_sha256_add(&sha, text + cut, length - cut);
+			rg_sha256_peek(&sha, pieces);
+			assert_string_equal(pieces, whole);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sha256_in_pieces),
+		cmocka_unit_test(sha256_of_each_length),
 		cmocka_unit_test(the_vector_of_the_rfc),
 		cmocka_unit_test(nothing_else_goes_together),
 		cmocka_unit_test(keys_are_new_each_time),

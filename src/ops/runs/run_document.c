@@ -312,6 +312,9 @@ int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
 	struct rg_run_document copy = *document;
 	int r = may_change(roger, &copy.run, err);
 
+	/* That its child is gone is written first. */
+	if (copy.receipts.child_lost)
+		rg_run_lose_child(&copy.run, &copy.receipts);
 	return r < 0 ? r : change(context, &copy, rg_clock_ms(), arena, ret_changed, err);
 }
 
