@@ -286,14 +286,14 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 	return rg_tally_knows_agent(engine->store, name);
 }
 
-int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
+int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 		     struct roger_strs *ret_issues, struct roger_err *err)
 {
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_issues(engine->index, arena, ret_issues, err);
+		r = rg_index_issues(engine->index, unread, arena, ret_issues, err);
 	return r;
 }
 

@@ -117,8 +117,8 @@ RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,
 /* Has this name ever sent or received? */
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name);
 
-/* Every issue with messages, by name. */
-RG_CHECKED int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
+/* Every issue with messages, and with at least so many unread ones, by name. */
+RG_CHECKED int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 				struct roger_strs *ret_issues, struct roger_err *err);
 
 RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,

@@ -74,7 +74,8 @@ static const char other_tables[] =
 	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
 	"CREATE TABLE issues(issue_id TEXT PRIMARY KEY, context INTEGER NOT NULL, result INTEGER "
 	"NOT NULL,"
-	" decision INTEGER NOT NULL, data INTEGER NOT NULL) WITHOUT ROWID;\n"
+	" decision INTEGER NOT NULL, data INTEGER NOT NULL, unread INTEGER NOT NULL) WITHOUT "
+	"ROWID;\n"
 	"CREATE TABLE last_seen(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
 	"CREATE TABLE edges(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
@@ -155,10 +156,10 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
 		" epoch = max(epoch, ?3)",
 	[RG_SQL_ISSUE_ADD] =
-		"INSERT INTO issues(issue_id, context, result, decision, data)"
-		" VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT(issue_id) DO UPDATE SET"
+		"INSERT INTO issues(issue_id, context, result, decision, data, unread)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(issue_id) DO UPDATE SET"
 		" context = context + ?2, result = result + ?3, decision = decision + ?4,"
-		" data = data + ?5",
+		" data = data + ?5, unread = unread + ?6",
 	[RG_SQL_BEGIN] = "BEGIN",
 	[RG_SQL_END] = "COMMIT",
 	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",

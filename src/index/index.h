@@ -154,7 +154,7 @@ void rg_index_follow(struct rg_index *index, uint64_t end);
 
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
-RG_CHECKED int rg_index_issues(struct rg_index *index, struct rg_arena *arena,
+RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
 RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures,
 				struct roger_err *err);
@@ -198,6 +198,7 @@ enum rg_index_rule {
 	RG_RULE_MAILBOXES,
 	RG_RULE_AGENTS,
 	RG_RULE_ISSUES,
+	RG_RULE_UNREAD,
 	RG_RULES
 };
 struct rg_index_sums {

@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 14
+#define RG_INDEX_VERSION 15
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,

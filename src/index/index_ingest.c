@@ -163,26 +163,27 @@ static int note_edge(struct rg_index *index, const struct roger_message *message
 }
 
 static int count_in_issue(struct rg_index *index, struct roger_str issue, int type, int by,
-			  struct roger_err *err)
+			  int unread, struct roger_err *err)
 {
 	struct rg_delta *in = delta_of(&index->deltas, issue, RG_STR(""), RG_DELTA_ISSUE);
 
 	if (!in)
 		return rg_fail_memory(err);
 	in->types[type] += by;
+	in->unread += unread;
 	return ROGER_OK;
 }
 
 static int count_new(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	return count_in_issue(index, message->issue, (int)message->type, 1, err);
+	return count_in_issue(index, message->issue, (int)message->type, 1, !message->read, err);
 }
 
 static int count_gone(struct rg_index *index, const struct known *known, struct roger_err *err)
 {
 	return count_in_issue(index, known->issue, rg_enum_find(rg_type_names, known->type), -1,
-			      err);
+			      -!known->read, err);
 }
 
 static int flush_delta(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
@@ -195,9 +196,9 @@ static int flush_delta(struct rg_index *index, const struct rg_delta *delta, str
 				    delta->sent, delta->received, delta->unread, delta->epoch,
 				    delta->seq, delta->last_sent_at_ms);
 	case RG_DELTA_ISSUE:
-		return rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiii", delta->first,
+		return rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiii", delta->first,
 				    types[ROGER_CONTEXT], types[ROGER_RESULT],
-				    types[ROGER_DECISION], types[ROGER_DATA]);
+				    types[ROGER_DECISION], types[ROGER_DATA], delta->unread);
 	case RG_DELTA_SEEN:
 	case RG_DELTA_EDGE:
 		break;
@@ -324,6 +325,9 @@ static int change_mailbox(struct rg_index *index, const struct known *known,
 			  : enter_mailbox(index, message, known->first.position, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, message->to, 0, message->read ? -1 : 1, err);
+	if (r == ROGER_OK)
+		r = count_in_issue(index, message->issue, (int)message->type, 0,
+				   message->read ? -1 : 1, err);
 	return r == ROGER_OK && message->read ? note_seen(index, message, err) : r;
 }
 
@@ -396,7 +400,7 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 	if (r == ROGER_OK)
 		r = add_links(index, message, position, err);
 	if (r == ROGER_OK)
-		r = count_in_issue(index, message->issue, (int)message->type, 0, err);
+		r = count_in_issue(index, message->issue, (int)message->type, 0, 0, err);
 	if (r == ROGER_OK)
 		r = count_sender(index, message, err);
 	if (r == ROGER_OK)

@@ -706,14 +706,15 @@ int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, str
 	return r;
 }
 
-int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger_strs *ret_issues,
-		    struct roger_err *err)
+int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
+		    struct roger_strs *ret_issues, struct roger_err *err)
 {
 	struct rg_question question;
 
 	rg_question_init(&question, "SELECT issue_id FROM issues"
-				    " WHERE context + result + decision + data > 0"
-				    " ORDER BY issue_id");
+				    " WHERE context + result + decision + data > 0");
+	rg_question_number(&question, " AND unread >= ?", unread);
+	rg_buf_add_text(&question.sql, " ORDER BY issue_id");
 	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 

@@ -93,7 +93,7 @@ static int check_issue(struct roger *roger, struct roger_str issue, struct rg_ar
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r < 0 || found.count)
 		return r;
-	r = rg_engine_issues(roger->engine, arena, &issues, err);
+	r = rg_engine_issues(roger->engine, 0, arena, &issues, err);
 	if (r < 0)
 		return r;
 	near = rg_nearest_of(issues, issue);

@@ -200,7 +200,7 @@ int rg_verb_cleanup(struct roger *roger, const struct roger_cleanup_request *req
 	if (request->history)
 		return show_history(roger, request->issue, reply, err);
 	if (!request->issue.length)
-		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
+		r = rg_engine_issues(roger->engine, 0, reply->memory, &issues, err);
 	for (i = 0; i < issues.count && r == ROGER_OK; i++) {
 		if (roger->tell && !roger->tell(roger->tell_context, "cleanup issues", (int64_t)i,
 						(int64_t)issues.count))

@@ -117,7 +117,7 @@ static int fill_each(struct roger *roger, struct roger_stats_reply *reply, struc
 	struct rg_arena *scratch;
 	struct roger_strs issues;
 	size_t i;
-	int r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
+	int r = rg_engine_issues(roger->engine, 0, reply->memory, &issues, err);
 
 	items = rg_arena_get(reply->memory, issues.count * sizeof *items);
 	if (r == ROGER_OK && !items)

@@ -718,10 +718,8 @@ static int look_at_room(struct rg_causes *causes, const struct roger_agent_list 
 		    !rg_retired_find(&causes->retired, agents->items[i].name) &&
 		    !rg_arena_add(causes->arena, &full, agents->items[i].name))
 			return rg_fail_memory(err);
-	r = rg_engine_issues(causes->roger->engine, causes->arena, &issues, err);
+	r = rg_engine_issues(causes->roger->engine, least, causes->arena, &issues, err);
 	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
-		if (!rg_engine_may_hold(causes->roger->engine, issues.items[i], RG_STR(""), least))
-			continue;
 		if (causes->reply->unread >= config->messages_per_issue_max)
 			r = look_at_room_of(causes, issues.items[i], RG_STR(""),
 					    config->messages_per_issue_max, err);

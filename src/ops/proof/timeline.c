@@ -291,7 +291,7 @@ static struct roger_str find_near(struct roger *roger, enum roger_subject subjec
 	struct roger_strs names;
 
 	if ((any || subject == ROGER_SUBJECT_ISSUE) &&
-	    rg_engine_issues(roger->engine, arena, &names, NULL) == ROGER_OK)
+	    rg_engine_issues(roger->engine, 0, arena, &names, NULL) == ROGER_OK)
 		rg_nearest_look(&nearest, what, rg_nearest_of(names, what));
 	if ((any || subject == ROGER_SUBJECT_AGENT) &&
 	    rg_engine_names(roger->engine, arena, &names, NULL) == ROGER_OK)
