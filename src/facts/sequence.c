@@ -426,14 +426,25 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 	return ROGER_OK;
 }
 
-/* Another program's file may list names in any order. */
+static void sort_list(void *items, size_t count, size_t size,
+		      int (*compare)(const void *, const void *))
+{
+	const char *at = items;
+	size_t i;
+
+	for (i = 1; i < count; i++, at += size)
+		if (compare(at, at + size) > 0) {
+			qsort(items, count, size, compare);
+			return;
+		}
+}
+
+/* Another program's file may list names in any order; roger's own is in this one. */
 static void sort(struct rg_sequence *sequence)
 {
-	if (sequence->counter_count)
-		qsort(sequence->counters, sequence->counter_count, sizeof *sequence->counters,
-		      compare_counters);
-	if (sequence->seen_count)
-		qsort(sequence->seen, sequence->seen_count, sizeof *sequence->seen, compare_seen);
+	sort_list(sequence->counters, sequence->counter_count, sizeof *sequence->counters,
+		  compare_counters);
+	sort_list(sequence->seen, sequence->seen_count, sizeof *sequence->seen, compare_seen);
 }
 
 int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,

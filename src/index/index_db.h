@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 15
+#define RG_INDEX_VERSION 16
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,

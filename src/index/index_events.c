@@ -48,7 +48,7 @@ static const char tables[] =
 	"CREATE INDEX event_key ON event(key) WHERE log <> 0 AND key IS NOT NULL;"
 	"CREATE INDEX event_peer ON event(peer) WHERE log <> 0 AND peer IS NOT NULL;"
 	"CREATE INDEX event_message ON event(message) WHERE message IS NOT NULL;"
-	"CREATE INDEX event_step ON event(actor, step) WHERE step IS NOT NULL;";
+	"CREATE INDEX event_step ON event(step, actor) WHERE step IS NOT NULL;";
 
 /* One journal that is read into the table. */
 struct intake {

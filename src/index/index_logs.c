@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "facts/note.h"
 
 enum {
 	STRAYS_MAX = 1000,
@@ -87,10 +88,17 @@ struct finding {
 	} entries, strays;
 };
 
-/* Few entries share a key, target or message, or an owner and a step; SQLite has no statistics to
- * know that.  Fewer are of a short time. */
+/* Few entries share a key, target or message, or an owner and a step, or begin a session; SQLite
+ * has no statistics to know that.  Fewer are of a short time. */
+static bool is_rare(const struct rg_log_query *query)
+{
+	return rg_str_equal(query->step, rg_note_step_name(RG_STEP_SESSION));
+}
+
 static bool is_short(const struct rg_log_query *query)
 {
+	if (is_rare(query))
+		return false;
 	if (query->step.length && !query->owner.length && query->since_ms)
 		return true;
 	return query->step.length && query->until_ms &&
@@ -100,7 +108,7 @@ static bool is_short(const struct rg_log_query *query)
 static bool is_narrow(const struct rg_log_query *query)
 {
 	return query->id.length || query->key.length || query->target.length ||
-	       query->message.length || query->message_count ||
+	       query->message.length || query->message_count || is_rare(query) ||
 	       (query->step.length && query->owner.length && !is_short(query));
 }
 

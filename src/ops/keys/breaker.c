@@ -57,6 +57,7 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 					    .state = RG_STR("timeout"),
 					    .since_ms = rg_clock_ms() - config->breaker_open_ms,
 					    .newest = true,
+					    .by_time = true,
 					    .limit = LOOK_AT };
 	struct rg_counter pairs = { .arena = arena };
 	struct {
