@@ -108,7 +108,7 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 }
 
 /* Bytes that are searched for a chain at first. */
-enum { CHAIN_PIECE = 4096 };
+enum { CHAIN_PIECE = 4096, BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
 
 /* ---------------------------------------- from the journal to the send logs -- */
 
@@ -126,6 +126,9 @@ struct carrying {
 		size_t count;
 	} batches;
 	struct rg_table begun; /* of struct known: attempts with new entries */
+	size_t bytes;	       /* in the batches */
+	uint64_t from, stated; /* the mark: how far the logs are known to be, and what it says */
+	bool failed;	       /* a log lacks some */
 	bool plain;	       /* copy messages without a key instead of those with one */
 	bool refreshed;	       /* the index has what is to be read */
 	bool derived;	       /* the line is one of before: its sender did not copy it */
@@ -213,8 +216,10 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	if (!batch)
 		return rg_fail_memory(err);
 	entry.derived = carrying->derived;
+	carrying->bytes -= batch->text.length;
 	rg_record_encode(&rg_attempt_record, &entry, &batch->text);
 	rg_buf_add_char(&batch->text, '\n');
+	carrying->bytes += batch->text.length;
 	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
 }
 
@@ -492,6 +497,48 @@ static int find_chain(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_c
 	return ROGER_OK;
 }
 
+/* How far the logs hold messages with a key, or (plain) without one.  The store must be writable.
+ */
+static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
+{
+	struct rg_shared *shared = rg_store_head(engine->store).shared;
+
+	return plain ? &shared->listed : &shared->logged;
+}
+
+static void note_trouble(struct rg_engine *engine, const struct roger_err *err)
+{
+	snprintf(engine->trouble, sizeof engine->trouble,
+		 "the send log lacks entries of what was sent: %.300s", err->message);
+}
+
+/* What was read up to byte `to` is in the logs from then on.  A log that cannot be written does not
+ * stop the others; the mark stays behind then. */
+static void write_batches(struct carrying *carrying, uint64_t to)
+{
+	_Atomic uint64_t *mark = mark_of(carrying->engine, carrying->plain);
+	struct roger_err err;
+	struct batch *batch;
+	size_t i;
+
+	for (i = 0; i < carrying->batches.count; i++) {
+		batch = &carrying->batches.items[i];
+		if (batch->text.length &&
+		    rg_engine_log_add(carrying->engine, RG_LOG_SENDS, batch->sender,
+				      rg_buf_str(&batch->text), false, &err) < 0) {
+			note_trouble(carrying->engine, &err);
+			carrying->failed = true;
+		}
+		rg_buf_clear(&batch->text);
+	}
+	carrying->bytes = 0;
+	while (!carrying->failed && carrying->from < to &&
+	       !atomic_compare_exchange_weak(mark, &carrying->stated, to))
+		carrying->from = carrying->stated;
+	if (!carrying->failed && carrying->from < to)
+		carrying->from = carrying->stated = to;
+}
+
 static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, struct roger_err *err)
 {
 	struct rg_chain chain = { 0 };
@@ -513,34 +560,11 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 		/* Skip what a failed sync should have covered: a retry appends it again. */
 		if (r == ROGER_OK && found && !line.too_long && !rg_head_lost(&head, line.offset))
 			r = carry_line(carrying, &line, own, err);
+		if (r == ROGER_OK && found && carrying->bytes > BATCHES_BYTES)
+			write_batches(carrying, line.offset + line.length + 1);
 	} while (r == ROGER_OK && found);
 	rg_lines_deinit(&lines);
 	return r;
-}
-
-static void note_trouble(struct rg_engine *engine, const struct roger_err *err)
-{
-	snprintf(engine->trouble, sizeof engine->trouble,
-		 "the send log lacks entries of what was sent: %.300s", err->message);
-}
-
-/* A log that cannot be written does not stop the others; the result is then false. */
-static bool write_batches(struct carrying *carrying)
-{
-	bool all = true;
-	struct roger_err err;
-	struct batch *batch;
-	size_t i;
-
-	for (i = 0; i < carrying->batches.count; i++) {
-		batch = &carrying->batches.items[i];
-		if (rg_engine_log_add(carrying->engine, RG_LOG_SENDS, batch->sender,
-				      rg_buf_str(&batch->text), false, &err) == ROGER_OK)
-			continue;
-		note_trouble(carrying->engine, &err);
-		all = false;
-	}
-	return all;
 }
 
 /* ------------------------------------------------- after a start of the machine -- */
@@ -590,9 +614,9 @@ static int know_attempt(struct carrying *carrying, const struct roger_attempt *a
 /* Read what is in the logs: not all of it may have reached the disk before the machine stopped. */
 static int know_all(struct carrying *carrying, struct roger_err *err)
 {
-	const struct rg_log_query query = { .log = RG_LOG_SENDS };
+	struct rg_log_query query = { .log = RG_LOG_SENDS, .limit = ENTRIES };
 	struct rg_arena *scratch = rg_arena_new();
-	struct rg_log_entries entries = { 0 };
+	struct rg_log_entries entries = { .count = ENTRIES };
 	union rg_log_record record;
 	size_t i;
 	int r;
@@ -601,13 +625,16 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 	r = !scratch	      ? rg_fail_memory(err)
 	    : carrying->plain ? ROGER_OK
 			      : know_cycles(carrying, err);
-	if (r == ROGER_OK)
-		r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
-	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
+	while (r == ROGER_OK && entries.count == ENTRIES) {
 		rg_arena_reset(scratch);
-		r = rg_kind_read(RG_LOG_SENDS, entries.items[i].text, scratch, &record, err);
-		if (r == ROGER_OK)
-			r = know_attempt(carrying, &record.attempt, err);
+		r = rg_engine_read_log(carrying->engine, &query, scratch, &entries, err);
+		for (i = 0; r == ROGER_OK && i < entries.count; i++) {
+			query.after = entries.items[i].position;
+			r = rg_kind_read(RG_LOG_SENDS, entries.items[i].text, scratch, &record,
+					 err);
+			if (r == ROGER_OK)
+				r = know_attempt(carrying, &record.attempt, err);
+		}
 	}
 	rg_arena_free(scratch);
 	return r;
@@ -625,15 +652,6 @@ static void free_carrying(struct carrying *carrying)
 	rg_table_deinit(&carrying->known);
 	rg_table_deinit(&carrying->cycles);
 	rg_arena_free(carrying->arena);
-}
-
-/* How far the logs hold messages with a key, or (plain) without one.  The store must be writable.
- */
-static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
-{
-	struct rg_shared *shared = rg_store_head(engine->store).shared;
-
-	return plain ? &shared->listed : &shared->logged;
 }
 
 /* The same; 0 where it is not known. */
@@ -664,14 +682,18 @@ static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from
  * then the logs are read as they are.  Needs the record lock. */
 static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
 {
-	uint64_t stated = atomic_load(mark_of(engine, plain)), from = carried(engine, plain);
-	struct carrying carrying = { .engine = engine, .arena = rg_arena_new(), .plain = plain };
+	uint64_t from = carried(engine, plain);
+	struct carrying carrying = { .engine = engine,
+				     .arena = rg_arena_new(),
+				     .from = from,
+				     .stated = atomic_load(mark_of(engine, plain)),
+				     .plain = plain };
 	int r = ROGER_OK;
 
 	if (!carrying.arena)
 		return rg_fail_memory(err);
 	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
-		from = to;
+		from = carrying.from = to;
 	rg_table_init(&carrying.begun, sizeof(struct known));
 	rg_table_init(&carrying.known, sizeof(struct known));
 	rg_table_init(&carrying.cycles, sizeof(struct known));
@@ -681,14 +703,11 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 		r = know_all(&carrying, err);
 	if (r == ROGER_OK && from < to)
 		r = read_span(&carrying, skip_carried(engine, plain, from, to), to, err);
+	if (r == ROGER_OK)
+		write_batches(&carrying, to);
 	/* Entries are missing: the next copy starts again and skips what is there. */
-	if (r == ROGER_OK && !write_batches(&carrying))
-		to = 0;
-	if (to == 0)
+	if (to == 0 || carrying.failed)
 		start_over(engine, plain);
-	while (r == ROGER_OK && from < to &&
-	       !atomic_compare_exchange_weak(mark_of(engine, plain), &stated, to))
-		from = stated;
 	free_carrying(&carrying);
 	return r;
 }
