@@ -422,6 +422,9 @@ static void print_notice(const struct cli_run *run)
 
 	if (*notice)
 		cli_print_note(rg_str(notice));
+	if (run->old)
+		cli_say_to(stderr, "note: `roger %s` is now `roger %s`\n", run->old->name,
+			   run->old->told);
 }
 
 static void print_help(const struct cli_run *run)
@@ -529,6 +532,25 @@ static int find_word(int argc, char **argv)
 	return argc;
 }
 
+/* The words with the command's own in place of an old name; NULL: out of memory. */
+static char **rename_words(struct cli_run *run, int word, int *argc, char **argv)
+{
+	const int count = 1 + (strchr(run->old->name, ' ') != NULL);
+	char **renamed = rg_arena_get(run->arena, (size_t)(*argc + 4) * sizeof *renamed);
+	struct roger_str words;
+	char *at;
+	int i = word;
+
+	if (!renamed || !rg_arena_copy(run->arena, rg_str(run->old->words), &words))
+		return NULL;
+	memcpy(renamed, argv, (size_t)word * sizeof *argv);
+	for (at = (char *)(uintptr_t)words.data; at; i++)
+		renamed[i] = strsep(&at, " ");
+	memcpy(renamed + i, argv + word + count, (size_t)(*argc - word - count) * sizeof *argv);
+	*argc += i - word - count;
+	return renamed;
+}
+
 /* The command, which options may precede, out of the words; what is left is for it. */
 static int run_words(struct cli_run *run, int argc, char **argv)
 {
@@ -539,6 +561,10 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 
 	for (; words.count < 2 && word + (int)words.count < argc; words.count++)
 		names[words.count] = rg_str(argv[word + (int)words.count]);
+	if (!run->old && (run->old = cli_old_name(words))) {
+		argv = rename_words(run, word, &argc, argv);
+		return argv ? run_words(run, argc, argv) : CLI_IO;
+	}
 	run->command = words.count ? cli_command_of(words, &count) : &bare;
 	if (!run->command)
 		return no_such_command(run, word, argc, argv);

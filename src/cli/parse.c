@@ -90,12 +90,12 @@ static const struct {
 	{ "bridge", "wait", "--timeout" },
 	{ "wake", "for", "--timeout" },
 	{ "extend", "why", "--reason" },
-	{ "settle", "why", "--reason" },
+	{ "dismiss", "why", "--reason" },
+	{ "dismiss", "note", "--reason" },
 	{ "dead redeliver", "note", "--reason" },
-	{ "dead stale", "note", "--reason" },
 	{ "show", "trace", "roger trace" },
-	{ "session", "new", "roger session new" },
-	{ "cycle", "new", "roger cycle new" },
+	{ "agents session", "new", "roger agents session new" },
+	{ "log cycle", "new", "roger log cycle new" },
 };
 
 static const char *new_name(const char *command, struct roger_str option)
@@ -416,7 +416,7 @@ static bool has_places(const struct parser *parser)
 }
 
 /*
- * A word such as "new" in `roger session new` sets the field of its name; one
+ * A word such as "new" in `roger log cycle new` sets the field of its name; one
  * without a field, such as "show", is what happens anyway.
  */
 static int take_verb_word(struct parser *parser, struct roger_err *err)

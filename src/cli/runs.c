@@ -1,4 +1,4 @@
-/* dispatch, complete, forward, extend, settle, recover, runs, sweep: runs of sub-agents. */
+/* dispatch, complete, forward, extend, recover, runs, sweep: runs of sub-agents; dismiss. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cli/command.h"
@@ -261,13 +261,37 @@ static void print_sweep(const struct cli_run *run, const void *reply_)
 	cli_say_dry(run);
 }
 
+/* What it was, and that it is dealt with. */
+static void print_dismissed(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_dismiss_reply *reply = reply_;
+	const struct roger_damage *damage;
+	size_t i;
+
+	(void)run;
+	if (reply->runs.count)
+		print_line(&reply->runs.items[0]);
+	if (reply->dead_letters.count)
+		cli_say("dead letter %S%t%.: no longer needed\n", CLI_BOLD,
+			reply->dead_letters.items[0].id);
+	for (i = 0; i < reply->damages.count; i++) {
+		damage = &reply->damages.items[i];
+		cli_say("%t", damage->file);
+		if (damage->line)
+			cli_say(" line %d", damage->line);
+		cli_say(": accepted by %t\n", damage->accepted_by);
+	}
+	if (!reply->changed)
+		fputs("  (it said so already)\n", cli_out);
+}
+
+const struct cli_command cli_dismiss = { .name = "dismiss", .print = print_dismissed };
 const struct cli_command cli_dispatch = { .name = "dispatch", .print = print_receipt };
 const struct cli_command cli_complete_run = { .name = "complete",
 					      .run = run_complete,
 					      .print = print_receipt };
 const struct cli_command cli_forward = { .name = "forward", .print = print_receipt };
 const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
-const struct cli_command cli_settle = { .name = "settle", .print = print_receipt };
 const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
 const struct cli_command cli_sweep = { .name = "sweep", .print = print_sweep };
 const struct cli_command cli_runs = {

@@ -1,4 +1,4 @@
-/* cycle, sends, dead, redeliver, stale: the send log for people. */
+/* log sends, log cycle, dead, dead redeliver: the send log for people. */
 #include "cli/command.h"
 #include "cli/grid.h"
 
@@ -64,10 +64,12 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 }
 
 const struct cli_command cli_sends = {
-	.name = "sends", .paged = true, .print = print_sends, .nothing = true
+	.name = "log sends", .verb = "sends", .paged = true, .print = print_sends, .nothing = true
 };
 
-const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|current" };
+const struct cli_command cli_cycle = { .name = "log cycle",
+				       .verb = "cycle",
+				       .words = "new|list|current" };
 
 /* ----------------------------------------------------------------- dead -- */
 
@@ -110,4 +112,3 @@ const struct cli_command cli_dead = { .name = "dead",
 const struct cli_command cli_redeliver = { .name = "dead redeliver",
 					   .verb = "redeliver",
 					   .print = print_dead };
-const struct cli_command cli_stale = { .name = "dead stale", .verb = "stale", .print = print_dead };

@@ -1,16 +1,42 @@
 /* Words that people type for a command: what other tools call it, and what it was called. */
+#include <stdio.h>
+
 #include "base/nearest.h"
 #include "cli/command.h"
 
-/* Commands that are part of another one now. */
-static const struct {
-	const char *word, *now;
-} moved[] = {
-	{ "search", "list" },
-	{ "count", "list --count" },
-	{ "thread", "show --thread" },
-	{ "delete", "archive --unread" },
+/* What commands were called before 0.1.0: for one release they are taken, with a note. */
+static const struct cli_old_name old_names[] = {
+	{ "accept", "dismiss", "dismiss" },
+	{ "activity", "log activity", "log" },
+	{ "arrive", "_arrive", "hook" },
+	{ "count", "list --count", "list --count" },
+	{ "cycle", "log cycle", "log cycle" },
+	{ "dead stale", "dismiss", "dismiss" },
+	{ "delete", "archive --unread", "archive --unread" },
+	{ "looked", "_looked", "hook" },
+	{ "search", "list", "list" },
+	{ "sends", "log sends", "log sends" },
+	{ "session", "agents session", "agents session" },
+	{ "settle", "dismiss", "dismiss" },
+	{ "stale", "dismiss", "dismiss" },
+	{ "stats", "report stats", "report stats" },
+	{ "thread", "show --thread", "show --thread" },
 };
+
+const struct cli_old_name *cli_old_name(struct roger_strs words)
+{
+	char two[40] = "";
+	size_t i;
+
+	if (words.count > 1)
+		snprintf(two, sizeof two, "%.*s %.*s", RG_STR_CUT(words.items[0]),
+			 RG_STR_CUT(words.items[1]));
+	for (i = 0; i < sizeof old_names / sizeof *old_names; i++)
+		if (strcmp(two, old_names[i].name) == 0 ||
+		    (words.count && rg_str_is(words.items[0], old_names[i].name)))
+			return &old_names[i];
+	return NULL;
+}
 
 static const struct {
 	const char *words; /* separated by | */
@@ -104,9 +130,6 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 	const char *part;
 	size_t i;
 
-	for (i = 0; i < sizeof moved / sizeof *moved; i++)
-		if (rg_str_is(word, moved[i].word))
-			return fail_moved(moved[i].now, typed, err);
 	for (i = 0; (command = cli_next_command(&i));) {
 		part = strchr(command->name, ' ');
 		if (part && rg_str_is(word, part + 1))

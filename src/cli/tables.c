@@ -78,7 +78,9 @@ const struct cli_command cli_agents = { .name = "agents", .nothing = true };
 
 const struct cli_command cli_retire = { .name = "agents retire", .verb = "retire" };
 
-const struct cli_command cli_session = { .name = "session",
-					 .words = "new|show",
-					 .print = print_session };
+const struct cli_command cli_stats = { .name = "report stats", .verb = "stats" };
+
+const struct cli_command cli_session = {
+	.name = "agents session", .verb = "session", .words = "new|show", .print = print_session
+};
 const struct cli_command cli_config = { .name = "config", .words = "show" };

@@ -1,4 +1,4 @@
-/* verify, accept, doctor, seal: is everything as it should be, and can that be proved? */
+/* verify, doctor, seal: is everything as it should be, and can that be proved? */
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/term.h"
@@ -85,7 +85,7 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 	else
 		cli_say("%Sintact%.\n", CLI_GREEN);
 	if (stray)
-		cli_say("once you have seen what is no entry: %Sroger accept %t:%d --reason "
+		cli_say("once you have seen what is no entry: %Sroger dismiss %t:%d --reason "
 			"TEXT%.\n",
 			CLI_CYAN, stray->file, stray->line);
 }

@@ -3,10 +3,10 @@ import { h, copy, line, path, split, when } from "./dom.js";
 import { get } from "./api.js";
 
 /* What a command of `roger` opens here: a view, or the form of its verb with its words filled in. */
-const PLACES = { retire: "name", stale: "id", redeliver: "id", accept: "place", settle: "run", recover: "run", forward: "run", complete: "run", wake: "agent", archive: "ids", trace: "ids", runs: "run", inbox: "agent", timeline: "what" };
+const PLACES = { retire: "name", dismiss: "what", redeliver: "id", recover: "run", forward: "run", complete: "run", wake: "agent", archive: "ids", trace: "ids", runs: "run", inbox: "agent", timeline: "what" };
 function opens(text) {
 	const [, ...words] = split(text), request = {};
-	const verb = words[0] == "dead" && words[1] && !words[1].startsWith("-") || words[0] == "agents" && words[1] == "retire" ? (words.shift(), words.shift()) : words.shift();
+	const verb = ["dead", "log"].includes(words[0]) && words[1] && !words[1].startsWith("-") || words[0] == "agents" && words[1] == "retire" ? (words.shift(), words.shift()) : words.shift();
 	if (text.includes("&&") || !verb) return undefined;
 	for (let i = 0; i < words.length; i++) {
 		const name = words[i].startsWith("--") ? words[i].slice(2) : PLACES[verb], more = words[i + 1];

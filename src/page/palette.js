@@ -15,7 +15,8 @@ async function entries(nav) {
 	}
 	return found;
 }
-const HAVE_VIEWS = new Set(["send", "reply", "inbox", "list", "count", "show", "trace", "thread", "timeline", "runs", "dead_letters", "activity", "status", "wait"]);
+const HAVE_VIEWS = new Set(["send", "reply", "inbox", "list", "count", "show", "trace", "thread", "timeline", "runs", "dead_letters", "activity", "status", "wait",
+	"settle", "stale", "accept", "looked", "arrive"]); /* dismiss does the first three; hooks the others */
 const mayUse = does => may(does["x-right"] || (does.requestBody ? "act" : "look"));
 
 /* In the order of the letters typed, the nearest first. */
@@ -66,6 +67,10 @@ export function help(on, set) {
 
 /* -------------------------------------------------------------------- a verb's form -- */
 
+/* The command of a verb, where it has another name. */
+const COMMANDS = { activity: "log", cycle: "log cycle", sends: "log sends", stats: "report stats", session: "agents session", retire: "agents retire", dead_letters: "dead", redeliver: "dead redeliver" };
+const commandOf = verb => (COMMANDS[verb] || verb.replaceAll("_", "-")).split(" ");
+
 /* A verb that loses nothing and writes only adds a record. */
 export async function confirmLoss(verb, what) {
 	return !losses[verb] || await ask(what, h("p", {}, losses[verb]), [["Cancel", ""], [verb[0].toUpperCase() + verb.slice(1).replaceAll("_", " "), "yes", "danger"]]) == "yes";
@@ -110,7 +115,7 @@ export const verb = {
 	open(page, name, query, signal) {
 		const answer = h("section", { "aria-live": "polite" });
 		page.title(name.replaceAll("_", " "));
-		page.command(name.replaceAll("_", "-"));
+		page.command(...commandOf(name));
 		return {
 			async look(again) {
 				if (again) return;
@@ -126,7 +131,7 @@ export const verb = {
 					if ((input.name == "agent" || input.name == "from") && writes && !input.value) input.value = self();
 				}
 				const read = () => Object.fromEntries([...form.elements].filter(e => e.name).map(e => [e.name, valueOf(e)]).filter(([, v]) => v !== undefined));
-				const tell = () => { try { page.command(name.replaceAll("_", "-"), ...Object.entries(read()).flatMap(([k, v]) => v === true ? ["--" + k.replaceAll("_", "-")] : ["--" + k.replaceAll("_", "-"), typeof v == "object" ? (Array.isArray(v) ? v.join(",") : JSON.stringify(v)) : v])); } catch { /* metadata that is not finished */ } };
+				const tell = () => { try { page.command(...commandOf(name), ...Object.entries(read()).flatMap(([k, v]) => v === true ? ["--" + k.replaceAll("_", "-")] : ["--" + k.replaceAll("_", "-"), typeof v == "object" ? (Array.isArray(v) ? v.join(",") : JSON.stringify(v)) : v])); } catch { /* metadata that is not finished */ } };
 				form.addEventListener("input", tell);
 				form.addEventListener("submit", async event => {
 					event.preventDefault();

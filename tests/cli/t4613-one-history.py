@@ -68,7 +68,7 @@ check("beside which nobody says that it was never looked at", "never looked" not
 equal("report counts the mark as read, and no look", [answer("report")[name] for name in ("looked", "read", "acknowledged")], [0, 1, 1])
 roger("send", "--as", "ann", "bob", "three", "--key", "t:a:1", "--confirm", "read", "--within", "1ms")
 by_others(lines()[-1], read=True, read_at=int(time.time() * 1000))
-equal("a send that waited has its reader then", [(a["outcome"], a["message"] == lines()[-1]["id"]) for a in answer("sends", "--key", "t:a:1")["attempts"]], [("delivered", True)])
+equal("a send that waited has its reader then", [(a["outcome"], a["message"] == lines()[-1]["id"]) for a in answer("log", "sends", "--key", "t:a:1")["attempts"]], [("delivered", True)])
 equal("late, by every view", ([answer("report")[name] for name in ("late", "timeouts")], "delivered" in steps(lines()[-1]["id"])), ([1, 0], True))
 os.chdir("..")
 
@@ -197,8 +197,8 @@ with open(JOURNAL, "w", encoding="utf-8") as file:
 roger("status")
 for accepted in (False, True):
     if accepted:
-        roger("accept", "messages.jsonl:2", "--reason", "seen")
-    sends, report = answer("sends")["attempts"], answer("report")
+        roger("dismiss", "messages.jsonl:2", "--reason", "seen")
+    sends, report = answer("log", "sends")["attempts"], answer("report")
     equal(f"an altered line proves no attempt, to report as to sends, {'accepted' if accepted else 'open'}",
           [report["attempts"], report["delivered"], len(sends)], [2, 2, 2])
 os.chdir("..")

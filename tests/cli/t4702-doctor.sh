@@ -27,7 +27,7 @@ roger complete run-1 --result done -q
 roger receive --as ann -q
 roger forward run-1 -q
 roger dispatch run-2 --as ann --within 1h -q
-roger cycle new --as ann -q
+roger log cycle new --as ann -q
 roger list -q >/dev/null
 exits 0 "a sound workspace" roger doctor --json
 is "has no breaches" "$(printf '%s' "$out" | json '[d["damaged"], d["repairable"], d["notes"], d["left"], d["breaches"]]')" "[0, 0, 0, 0, []]"
@@ -76,16 +76,16 @@ noted() {
 mended() { # NAME KIND PATTERN FILE LINE COMMAND
 	_mended=$1 _kind=$2 _pattern=$3 _file=$4 _at=$5
 	# What a copy lacks is made before.
-	roger sends -q >/dev/null
+	roger log sends -q >/dev/null
 	eval "$6"
 	found "$_mended" repairable "$_kind" "$_pattern" "$_file" "$_at"
 	again
-	roger sends -q >/dev/null
+	roger log sends -q >/dev/null
 	eval "$6"
 	exits 65 "$_mended: in words" roger doctor
 	like "$_mended: says how to mend it" "$out" "roger doctor --fix"
 	again
-	roger sends -q >/dev/null
+	roger log sends -q >/dev/null
 	eval "$6"
 	set -- "$_mended"
 	exits 0 "$1: --fix mends it" roger doctor --fix --json

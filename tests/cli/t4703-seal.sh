@@ -149,7 +149,7 @@ exits 0 "one more message in it is allowed" roger verify --seal now.seal
 again
 
 # A purge rewrites a log, and is told as what it is.
-for i in 1 2 3; do roger cycle new --as ann -q; done
+for i in 1 2 3; do roger log cycle new --as ann -q; done
 like "purge drops lines" "$(roger purge)" "^purged +8"
 exits 0 "purged since" roger verify --seal now.seal --json
 is "the seal says nothing of it" "$(printf '%s' "$out" | json '[[f["file"], f["kind"]] for f in d["findings"]]')" '[["send-log/ann.jsonl", "purged"], ["send-log/run.jsonl", "purged"]]'

@@ -27,7 +27,7 @@ FORGED = {"issue_id": "evil", "from_phase": "eve", "to_phase": "carol", "run_cou
           "reply_to": "msg-1", "via": "bridge", "proved": "token", "theirs": 2}
 VIEWS = [["inbox", "--as", "bob"], ["inbox", "--as", "carol"], ["list"], ["list", "--to", "carol"],
          ["list", "--from", "eve"], ["list", "--issue", "evil"], ["list", "--search", "10000"],
-         ["list", "--search", "euro"], ["show", "ID"], ["trace", "ID"], ["thread", "ID"], ["sends"]]
+         ["list", "--search", "euro"], ["show", "ID"], ["trace", "ID"], ["show", "--thread", "ID"], ["log", "sends"]]
 # What a look leaves, and where a state stands.
 PASSING = {"damage", "line", "byte", "notes", "summary", "at", "altered"}
 
@@ -177,7 +177,7 @@ equal("doctor finds nothing", roger("doctor").returncode, 0)
 append(dict(first, content="pay 10000 euro"), False)
 append(dict(mark, content="pay 10000 euro"), False)
 equal("a repeated rewrite is told once", [f["line"] for f in answer("verify")["findings"]], [4])
-equal("it is accepted", roger("accept", "messages.jsonl:4", "--reason", "known").returncode, 0)
+equal("it is accepted", roger("dismiss", "messages.jsonl:4", "--reason", "known").returncode, 0)
 equal("and no damage any more", roger("verify").returncode, 0)
 equal("nor for status", answer("status").get("damage"), None)
 append(dict(mark, content="pay 99999 euro"), False)

@@ -58,7 +58,7 @@ mkdir "$(printf 'a\033[2Jb')"
 harmless "a folder's name" roger init "$(printf 'a\033[2Jb')"
 harmless "a folder's name again" roger --workspace "$(printf 'a\033[2Jb')" config show
 printf 'groups:\n  workers: ["\\e[2J"]\n' >.roger/config.yaml
-harmless "an error about the configuration" roger stats
+harmless "an error about the configuration" roger report stats
 : >.roger/config.yaml
 printf '{"id":"x\\u001b[2J","issue_id":"\\u202ei","from_phase":"\\u001b[2J","to_phase":"bob","run_counter":1,"message_type":"context","content":"c","metadata":null,"read":false,"created_at":1,"read_at":null}\n' >>.roger/messages.jsonl
 harmless "verify of another program's line" roger verify

@@ -81,7 +81,7 @@ server = Server()
 
 
 def attempts(key):
-    return {(a["attempt"], a["outcome"]) for a in json.loads(roger("sends", "--key", key, "--json").stdout)["attempts"] if not a.get("pending")}
+    return {(a["attempt"], a["outcome"]) for a in json.loads(roger("log", "sends", "--key", key, "--json").stdout)["attempts"] if not a.get("pending")}
 
 
 while roger("dead", "list", "--json", status=None).returncode:

@@ -375,7 +375,7 @@ def gone(count):
 
 
 def same_epoch(store, done, living, archived):
-    shown = call(store, ["session", "show", "--json"])
+    shown = call(store, ["agents", "session", "show", "--json"])
     if shown.returncode:
         raise Fault(f"session show exits {shown.returncode}: {shown.stderr.strip()}")
     if done.returncode == 0 and json.loads(shown.stdout)["epoch"] != json.loads(done.stdout)["epoch"]:
@@ -417,7 +417,7 @@ def asked(store, *words):
 def entries_of(store):
     """{(sender, target, key, cycle): [outcome of attempt 1, of 2, ...]}; each attempt is there once, none is left out."""
     entries = collections.defaultdict(dict)
-    for entry in asked(store, "sends", "--limit", "4096")["attempts"]:
+    for entry in asked(store, "log", "sends", "--limit", "4096")["attempts"]:
         which = entry["from"], entry["to"], entry["key"], entry["cycle"]
         if entry["attempt"] in entries[which]:
             raise Fault(f"attempt {entry['attempt']} of {which} is there twice")
@@ -455,7 +455,7 @@ def check_sends(store, living, archived, sure=True):
     Not sure: a line may be there although nobody knows that it is on disk.
     """
     entries, messages = entries_of(store), collections.Counter()
-    old = {cycle["id"] for cycle in asked(store, "cycle")["cycles"][:-3]}
+    old = {cycle["id"] for cycle in asked(store, "log", "cycle")["cycles"][:-3]}
     letters_of(store)
     for message in living + archived:
         if not message.get("key") or message["cycle"] in old:
@@ -504,7 +504,7 @@ def letters_are(count, wanted=lambda letter: True):
 
 
 def cycles_rise(store, done, living, archived):
-    cycles = asked(store, "cycle")["cycles"]
+    cycles = asked(store, "log", "cycle")["cycles"]
     if [cycle["number"] for cycle in cycles] != list(range(1, len(cycles) + 1)):
         raise Fault(f"the cycles are {cycles}")
     if done.returncode == 0 and json.loads(done.stdout)["number"] > len(cycles):
@@ -517,7 +517,7 @@ def purged(store, done, living, archived):
     for key in ("t:send:c2", "t:send:c3", "t:send:c4", "t:escalation:1"):
         if key not in kept:
             raise Fault(f"the entry of '{key}' is gone")
-    old = asked(store, "sends", "--from", "ann", "--key", "t:send:c1")
+    old = asked(store, "log", "sends", "--from", "ann", "--key", "t:send:c1")
     if not old["attempts"] and not old.get("purged"):
         raise Fault("a purged key is forgotten")
     if done.returncode == 0 and old["attempts"]:
@@ -545,7 +545,7 @@ def read_late(store, done, living, archived):
 def logged(task, least, most):
     """The activity log can be read; once acknowledged, so many entries of the task are there."""
     def look(store, done, living, archived):
-        shown = call(store, ["activity", "--task", task, "--jsonl"])
+        shown = call(store, ["log", "--task", task, "--jsonl"])
         if shown.returncode:
             raise Fault(f"activity exits {shown.returncode}: {shown.stderr.strip()}")
         count = len([json.loads(line) for line in shown.stdout.splitlines()])
@@ -577,7 +577,7 @@ def woken(store, done, living, archived):
 
 
 def activities(store, verb):
-    shown = call(store, ["activity", "--jsonl"])
+    shown = call(store, ["log", "--jsonl"])
     if shown.returncode not in (0, 1):
         raise Fault(f"activity exits {shown.returncode}: {shown.stderr.strip()}")
     entries = [json.loads(line) for line in shown.stdout.splitlines()]
@@ -705,7 +705,7 @@ def check_reported(store, reported):
         done = call(store, [verb])
         if done.returncode != (65 if reported else 0):
             raise Fault(f"reported: {reported}, but {verb} exits {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
-    if ("roger accept messages.jsonl" in call(store, ["status"]).stdout) != reported:
+    if ("roger dismiss messages.jsonl" in call(store, ["status"]).stdout) != reported:
         raise Fault(f"reported: {reported}, but not so by status")
     if len(damages_in(store)) != 1:
         raise Fault(f"it is noted as {list(damages_in(store).values())}")
@@ -716,7 +716,7 @@ def check_accepted(store):
     entry = next(iter(damages_in(store).values()))
     if "accepted_at" not in entry:
         place = entry["file"] + (f":{entry['line']}" if entry["line"] else "")
-        must(call(store, ["accept", place, "--reason", "a test"]))
+        must(call(store, ["dismiss", place, "--reason", "a test"]))
     check_reported(store, False)
     done = call(store, ["send", "--as", "ann", "bob", "after it", "--json"])
     if done.returncode:
@@ -826,7 +826,7 @@ def verbs(store):
     dispatch = ["dispatch", "r1", "--as", "bob", "--child", "kid", "--issue", "work"]
     confirm = ["send", "--as", "ann", "--issue", "late", "--key", "t:escalation:1", "bob", "confirmed", "--confirm", "read",
                "--within", "2ms"]
-    letter, cycle = letter_id("ann", "bob", "t:escalation:1", "1", 3), ["cycle", "new", "--as", "ann"]
+    letter, cycle = letter_id("ann", "bob", "t:escalation:1", "1", 3), ["log", "cycle", "new", "--as", "ann"]
     keyed = [["send", *ann, "--key", f"t:send:c{i}", "kim", "keyed"] for i in range(5)]
     worn = [["send", *ann, "--key", "t:send:9", "eve", "task"], *[["claim", "--as", "eve", "--lease", "1ms"]] * 3]
     return [
@@ -874,7 +874,7 @@ def verbs(store):
         Verb("stored-again", confirm[:-4], all_or_nothing("confirmed", 1), logs=True, prepare=[confirm]),
         Verb("redeliver", ["dead", "redeliver", letter, "--within", "2ms"], letters_are(1, lambda l: l["status"] == "redelivered"),
              also=(75,), logs=True, prepare=[confirm] * 3),
-        Verb("stale", ["dead", "stale", letter, "--reason", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
+        Verb("stale", ["dismiss", letter, "--reason", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
              prepare=[confirm] * 3),
         Verb("cycle", [*cycle, "--json"], cycles_rise, logs=True),
         Verb("purge", ["purge", "--json"], purged, logs=True,
@@ -891,16 +891,16 @@ def verbs(store):
              files={"filer.txt": "(bob #1): unread, and without its line end"}),
         Verb("ingest", ["ingest", "--to", "eve"], all_or_nothing("ingested", 2), also=(0,),
              stdin="(LEAD #1): ingested 1\n(LEAD #2): ingested 2\n"),
-        Verb("session", ["session", "new", "--json"], same_epoch),
+        Verb("session", ["agents", "session", "new", "--json"], same_epoch),
         Verb("take-numbers", ["send", "--as", "LEAD", "--new", "W", "first"], nothing, spoil=seeds_numbers, after=numbers_taken),
         Verb("seal", ["seal"], sealed),
         Verb("look-altered", ["list", "--json"], nothing, spoil=alter, after=found_once),
         Verb("look-emptied", ["list", "--json"], nothing, also=(0, 1), spoil=empty, after=found_once),
         Verb("look-cut", ["list", "--json"], nothing, also=(0, 1), spoil=forget_and_cut, after=found_once),
         Verb("send-behind", ["send", *ann, "bob", "behind", "--json"], nothing, spoil=alter, after=found_once),
-        Verb("accept-line", ["accept", f"messages.jsonl:{lines_of(store)}", "--reason", "why"], nothing, spoil=seen(alter),
+        Verb("accept-line", ["dismiss", f"messages.jsonl:{lines_of(store)}", "--reason", "why"], nothing, spoil=seen(alter),
              after=accepted_or_not),
-        Verb("accept-journal", ["accept", "messages.jsonl", "--reason", "why"], nothing, spoil=seen(empty),
+        Verb("accept-journal", ["dismiss", "messages.jsonl", "--reason", "why"], nothing, spoil=seen(empty),
              after=accepted_or_not),
         Verb("rebuild", ["rebuild", "--json"], nothing),
         Verb("init", ["init"], nothing),

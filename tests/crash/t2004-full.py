@@ -175,7 +175,7 @@ def without_permission(top):
         os.chmod(folder, 0o755)
         for name in files:
             os.chmod(f"{folder}/{name}", 0o644)
-    for words in (["list"], ["inbox", "--as", "bob"], ["verify"], ["stats"]):
+    for words in (["list"], ["inbox", "--as", "bob"], ["verify"], ["report", "stats"]):
         done = by_stranger(store, words)
         if done.returncode:
             faults.append(f"{words} by a reader: exit {done.returncode} {done.stderr.strip()}")

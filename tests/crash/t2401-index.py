@@ -101,8 +101,8 @@ def drain(store, agent, taken):
 
 PROBES_THAT_READ = (
     [["list", "--json"], ["list", "--archived", "--json"], ["list", "--issue", "i1", "--json"], ["list", "--from", "ann", "--json"],
-     ["list", "--limit", "3", "--json"], ["agents", "--json"], ["sends", "--lines", "--json"],
-     ["list", "word3", "--json"], ["stats", "--json"]]
+     ["list", "--limit", "3", "--json"], ["agents", "--json"], ["log", "sends", "--lines", "--json"],
+     ["list", "word3", "--json"], ["report", "stats", "--json"]]
     + [["inbox", "--as", a, "--json"] for a in AGENTS] + [["list", "--count", "--to", a] for a in AGENTS]
     + [["list", "--count", "--to", a, "--issue", "i1"] for a in AGENTS])
 PROBES_THAT_WRITE = (

@@ -57,7 +57,7 @@ def act(store, rng, n):
         ["send", other, f"text {n} " + "x" * rng.randrange(300), "--issue", issue], ["send", other, f"keyed {key}", "--issue", issue, "--key", key],
         ["send", "all", f"to all {n}", "--issue", issue], ["send", f"new{n}", "hello", "--new"],
         ["receive", "--limit", "2"], ["claim", "--worker", "w", "--lease", "1h", "--limit", "1"], ["inbox"],
-        ["archive", "--issue", issue] if n % 9 == 0 else ["receive"], ["session", "new"] if n % 11 == 0 else ["inbox", "--limit", "1"],
+        ["archive", "--issue", issue] if n % 9 == 0 else ["receive"], ["agents", "session", "new"] if n % 11 == 0 else ["inbox", "--limit", "1"],
     ])
     as_me = [] if words[0] in ("archive", "session") else ["--as", me]
     if words[0] == "archive" or rng.random() < 0.1:
@@ -89,13 +89,13 @@ def without_passing(value):
 def answers(store, n):
     """Numbers, counts, limits, keys, what is unread, and the last looks."""
     told = []
-    for words in ([["agents", "--json"], ["session", "show", "--json"]] + [["list", "--count", "--to", a] for a in AGENTS]
+    for words in ([["agents", "--json"], ["agents", "session", "show", "--json"]] + [["list", "--count", "--to", a] for a in AGENTS]
                   + [["inbox", "--as", a, "--json"] for a in (*AGENTS, "nobody", "new3")]
                   + [["list", "--json"]] + [["send", AGENTS[k % 4], f"keyed k{k}:status-update:1", "--as", AGENTS[(k + 1 + k // 4) % 4], "--issue", f"i{k % 3}",
                                              "--key", f"k{k}:status-update:1", "--json"] for k in range(0, 2 * n, 3)]
                   + [["send", a, f"limit {i}", "--as", "ann", "--issue", f"i{i}", "--json"] for a in AGENTS[1:] for i in range(3)]
                   + [["claim", "--as", a, "--worker", "v", "--json"] for a in AGENTS] + [["receive", "--as", a, "--json"] for a in AGENTS]
-                  + [["sends", "--jsonl"], ["agents", "--json"], ["verify", "--json"]]):
+                  + [["log", "sends", "--jsonl"], ["agents", "--json"], ["verify", "--json"]]):
         done = lib.call(store, words)
         if words[0] == "sends":  # those of messages that the questions sent have other ids
             done.stdout = sorted([a[k] for k in ("from", "to", "key", "outcome", "attempt")]

@@ -225,7 +225,7 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 		return ROGER_OK;
 	if (!rg_arena_print(arena, &text,
 			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
-			    "dealt with, ack this, or `roger settle %.*s --reason TEXT`.",
+			    "dealt with, ack this, or `roger dismiss %.*s --reason TEXT`.",
 			    RG_STR_ARGS(run->run), RG_STR_ARGS(completion->ended),
 			    RG_STR_ARGS(run->run)))
 		return rg_fail_memory(err);
