@@ -399,10 +399,9 @@ static int wrong_verb_word(const struct cli_command *command, struct roger_str w
 
 	while (cli_next_word(&words, &one))
 		rg_nearest_look(&nearest, word, one);
-	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'%s%.*s%s",
+	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'" RG_MEANT,
 		       command->name, command->words, RG_STR_CUT(word),
-		       nearest.word.length ? "; did you mean '" : "", RG_STR_ARGS(nearest.word),
-		       nearest.word.length ? "'?" : "");
+		       RG_MEANT_ARGS(nearest.word));
 }
 
 static bool has_places(const struct parser *parser)

@@ -139,9 +139,7 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 	if (answer)
 		return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s': %s", RG_STR_CUT(word),
 			       answer);
-	if (nearest.word.data)
-		return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'; did you mean '%s'?",
-			       RG_STR_CUT(word), nearest.word.data);
-	return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'; see `roger help`",
-		       RG_STR_CUT(word));
+	return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'" RG_MEANT "%s",
+		       RG_STR_CUT(word), RG_MEANT_ARGS(nearest.word),
+		       nearest.word.length ? "" : "; see `roger help`");
 }
