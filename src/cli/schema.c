@@ -115,5 +115,6 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 const struct cli_command cli_schema = {
 	.name = "schema",
 	.own = &rg_op_schema,
+	.joined = true,
 	.run = run_schema,
 };

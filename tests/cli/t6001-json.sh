@@ -18,7 +18,10 @@ is_json() { # NAME COMMAND...
 	case $_name in
 	"send --batch") set -- roger batch ;;
 	"log --import") set -- roger log_import ;;
-	count) set -- roger list --count ;;
+	count) set -- roger count ;;
+	session*) set -- roger "agents session" ;;
+	stats) set -- roger "report stats" ;;
+	activity*) set -- roger "log activity" ;;
 	esac
 	[ "$1" = roger ] || return 0
 	is "as roger schema $2 says" "$(printf '%s' "$out" | python3 "$source_dir/tests/cli/lib_schema.py" "$2" 2>&1)" ""
@@ -78,7 +81,7 @@ for _command in $(printf '%s' "$out" | json '" ".join(c["name"] for c in d["comm
 done
 is "each command in it is in help --all" "$(cat unknown 2>/dev/null)" ""
 is "each option says what it is for" "$(printf '%s' "$out" | json '[o["name"] for o in d["options"] if not o["help"]]')" "[]"
-is "a command that does two things names the other" "$(roger help log --json | json 'd["commands"][0]["otherwise"]')" activity
+is "a command that does two things names the other" "$(roger help log --json | json 'd["commands"][0]["otherwise"]')" "log activity"
 is "a word is no option" "$(roger help session --json | json 'd["commands"][0]["options"]')" "[]"
 is "as many as there" "$(printf '%s' "$out" | json 'len(d["commands"])')" "$(roger help --all | awk '/^start$/ { on = 1 } /^Every/ { on = 0 } on && /^  [a-z]/' | wc -l)"
 is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger list --count)"
