@@ -236,6 +236,8 @@ static const struct cli_option ingest_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_ingest = {
-	.name = "ingest", .options = ingest_options, .prepare = prepare_ingest, .run = run_ingest
-};
+const struct cli_command cli_ingest = { .name = "bridge ingest",
+					.verb = "ingest",
+					.options = ingest_options,
+					.prepare = prepare_ingest,
+					.run = run_ingest };

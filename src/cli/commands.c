@@ -9,14 +9,15 @@
 #define EACH(ROW)                                                                                  \
 	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(reply), ROW(inbox),          \
 		ROW(receive), ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show),    \
-		ROW(stats), ROW(looked), ROW(arrive), ROW(trace), ROW(list), ROW(agents),          \
-		ROW(retire), ROW(cleanup), ROW(session), ROW(cycle), ROW(sends), ROW(dead),        \
-		ROW(redeliver), ROW(dismiss), ROW(log), ROW(activity), ROW(dispatch),              \
-		ROW(complete_run), ROW(forward), ROW(extend), ROW(recover), ROW(sweep), ROW(runs), \
-		ROW(run_program), ROW(timeline), ROW(report), ROW(status), ROW(why), ROW(bridge),  \
-		ROW(ingest), ROW(verify), ROW(doctor), ROW(seal), ROW(config), ROW(hook),          \
-		ROW(mcp), ROW(top), ROW(help), ROW(completion), ROW(version), ROW(complete),       \
-		ROW(export), ROW(serve), ROW(ui), ROW(token), ROW(schema), ROW(move), ROW(upgrade)
+		ROW(stats), ROW(rebuild), ROW(purge), ROW(looked), ROW(arrive), ROW(trace),        \
+		ROW(list), ROW(agents), ROW(retire), ROW(cleanup), ROW(session), ROW(cycle),       \
+		ROW(sends), ROW(dead), ROW(redeliver), ROW(dismiss), ROW(log), ROW(activity),      \
+		ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend), ROW(recover),         \
+		ROW(sweep), ROW(runs), ROW(run_program), ROW(timeline), ROW(report), ROW(status),  \
+		ROW(why), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),           \
+		ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion),            \
+		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui), ROW(token),         \
+		ROW(schema), ROW(move), ROW(upgrade)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);
@@ -127,14 +128,15 @@ const struct cli_group cli_groups[] = {
 	{ "start", "init|setup",
 	  "trust|hook|prime|mcp|serve|ui|token|config|version|help|completion" },
 	{ "mail", "send|reply|inbox|receive|ack|list|show",
-	  "claim|nack|wait|wake|bridge|ingest|archive" },
+	  "claim|nack|wait|wake|bridge|bridge ingest|archive" },
 	{ "see", "status|why|trace|timeline",
-	  "top|log|log activity|log sends|log cycle|report|report stats|export|schema" },
+	  "top|log|log activity|log sends|log cycle|log purge|report|report stats|export|schema" },
 	{ "work", "run|runs|agents",
-	  "agents retire|agents session|dispatch|complete|forward|extend|recover|sweep" },
+	  "agents retire|agents session|dispatch|complete|runs forward|runs extend|runs "
+	  "recover|runs sweep" },
 	{ "care", "",
-	  "dismiss|doctor|verify|seal|rebuild|cleanup|dead|dead "
-	  "redeliver|purge|move|upgrade|backup|restore" },
+	  "dismiss|doctor|doctor rebuild|verify|seal|cleanup|dead|dead "
+	  "redeliver|move|upgrade|backup|restore" },
 	{ 0 },
 };
 

@@ -89,7 +89,7 @@ static const struct {
 	{ "cleanup", "keep-runs", "--keep-passes" },
 	{ "bridge", "wait", "--timeout" },
 	{ "wake", "for", "--timeout" },
-	{ "extend", "why", "--reason" },
+	{ "runs extend", "why", "--reason" },
 	{ "dismiss", "why", "--reason" },
 	{ "dismiss", "note", "--reason" },
 	{ "dead redeliver", "note", "--reason" },

@@ -290,10 +290,18 @@ const struct cli_command cli_dispatch = { .name = "dispatch", .print = print_rec
 const struct cli_command cli_complete_run = { .name = "complete",
 					      .run = run_complete,
 					      .print = print_receipt };
-const struct cli_command cli_forward = { .name = "forward", .print = print_receipt };
-const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
-const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
-const struct cli_command cli_sweep = { .name = "sweep", .print = print_sweep };
+const struct cli_command cli_forward = { .name = "runs forward",
+					 .verb = "forward",
+					 .print = print_receipt };
+const struct cli_command cli_extend = { .name = "runs extend",
+					.verb = "extend",
+					.print = print_receipt };
+const struct cli_command cli_recover = { .name = "runs recover",
+					 .verb = "recover",
+					 .print = print_receipt };
+const struct cli_command cli_sweep = { .name = "runs sweep",
+				       .verb = "sweep",
+				       .print = print_sweep };
 const struct cli_command cli_runs = {
 	.name = "runs", .paged = true, .print = print_runs, .nothing = true
 };

@@ -13,13 +13,20 @@ static const struct cli_old_name old_names[] = {
 	{ "cycle", "log cycle", "log cycle" },
 	{ "dead stale", "dismiss", "dismiss" },
 	{ "delete", "archive --unread", "archive --unread" },
+	{ "extend", "runs extend", "runs extend" },
+	{ "forward", "runs forward", "runs forward" },
+	{ "ingest", "bridge ingest", "bridge ingest" },
 	{ "looked", "_looked", "hook" },
+	{ "purge", "log purge", "log purge" },
+	{ "rebuild", "doctor rebuild", "doctor rebuild" },
+	{ "recover", "runs recover", "runs recover" },
 	{ "search", "list", "list" },
 	{ "sends", "log sends", "log sends" },
 	{ "session", "agents session", "agents session" },
 	{ "settle", "dismiss", "dismiss" },
 	{ "stale", "dismiss", "dismiss" },
 	{ "stats", "report stats", "report stats" },
+	{ "sweep", "runs sweep", "runs sweep" },
 	{ "thread", "show --thread", "show --thread" },
 };
 
@@ -89,11 +96,11 @@ static const struct {
 	{ "settings|env|options|configure", "`roger config` shows every setting" },
 	{ "import|load|batch", "`roger send --batch` sends from JSON lines" },
 	{ "dump", "`roger list --jsonl` prints messages as JSON lines" },
-	{ "index|reindex|rebuild-index", "`roger rebuild` makes the index again" },
+	{ "index|reindex|rebuild-index", "`roger doctor rebuild` makes the index again" },
 	{ "man|docs|manual|usage|commands|h|?", "`roger help` shows the commands" },
 };
 
-/* "'roger search x' is now `roger list x`", with all that was typed. */
+/* "'roger redeliver x' is now `roger dead redeliver x`", with all that was typed. */
 static int fail_moved(const char *now, struct roger_strs typed, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = 300 };

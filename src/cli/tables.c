@@ -78,6 +78,8 @@ const struct cli_command cli_agents = { .name = "agents", .nothing = true };
 
 const struct cli_command cli_retire = { .name = "agents retire", .verb = "retire" };
 
+const struct cli_command cli_rebuild = { .name = "doctor rebuild", .verb = "rebuild" };
+const struct cli_command cli_purge = { .name = "log purge", .verb = "purge" };
 const struct cli_command cli_stats = { .name = "report stats", .verb = "stats" };
 
 const struct cli_command cli_session = {

@@ -1,4 +1,5 @@
 /* palette - any view and any verb by its name; the keys; and a form for each verb. */
+import { commandOf } from "./causes.js";
 import { losses } from "./names.js";
 import { h, ask, command, line, marked, path } from "./dom.js";
 import { get, may, newKey, openapi, post, self } from "./api.js";
@@ -66,10 +67,6 @@ export function help(on, set) {
 }
 
 /* -------------------------------------------------------------------- a verb's form -- */
-
-/* The command of a verb, where it has another name. */
-const COMMANDS = { activity: "log", cycle: "log cycle", sends: "log sends", stats: "report stats", session: "agents session", retire: "agents retire", dead_letters: "dead", redeliver: "dead redeliver" };
-const commandOf = verb => (COMMANDS[verb] || verb.replaceAll("_", "-")).split(" ");
 
 /* A verb that loses nothing and writes only adds a record. */
 export async function confirmLoss(verb, what) {

@@ -18,7 +18,7 @@ like "in groups" "$(cat front)" "
 mail
   send "
 is "those that a person needs every day" "$(sed -n '/^start/,/^Every/s/^  [a-z]* .*/x/p' front | wc -l)" "16"
-is "a rare one only with --all" "$(grep -c '^  sweep' front) $(grep -c '^  sweep' all)" "0 1"
+is "a rare one only with --all" "$(grep -c '^  wake' front) $(grep -c '^  wake' all)" "0 1"
 exits 0 "--version" roger --version
 like "says the version" "$out" '^roger [0-9]+\.[0-9]+\.[0-9]+$'
 exits 64 "no command is a usage error" roger
@@ -58,7 +58,7 @@ like "names it" "$out" "^usage: roger dead redeliver id"
 exits 0 "help of an old name" roger help dead stale
 like "is that of the new one" "$out" "^usage: roger dismiss what"
 is "roger help shows sixteen commands" "$(roger help --json | json '[len([c for c in d["commands"] if c["front"]])]')" "[16]"
-is "and with --all no more than it had before" "$(roger help --json | json 'len({c["name"].split()[0] for c in d["commands"]})')" 57
+is "and with --all no more than it had before" "$(roger help --json | json 'len({c["name"].split()[0] for c in d["commands"]})')" 50
 for line in '--vresion' '-x' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
 	# shellcheck disable=SC2086
 	exits 64 "what stands before the command is looked at: $line" roger $line

@@ -84,7 +84,7 @@ printf '{"counters":{"lead":1},"lastS' >$state
 like "as of one that is torn" "$(roger status)" "message-state.json is damaged"
 : >$state
 like "or empty" "$(roger status)" "message-state.json is damaged"
-exits 0 "rebuild mends it" roger rebuild
+exits 0 "rebuild mends it" roger doctor rebuild
 is "then nothing is said" "$(roger status | grep -c message-state)" 0
 is "nor begun" "$(session)" 3
 for agent in a b c d e f g h i j k l; do
@@ -107,7 +107,7 @@ taken() {
 	cd "$here" && mkdir "$1" && cd "$1" && roger init -q && printf '%s' "$2" >.roger/message-state.json
 }
 forget() { rm -f .roger/messages.control .roger/messages.checkpoint .roger/messages.db*; }
-old_and_new() { printf '(WORKER-A #3): old\n(WORKER-A #4): new\n' | roger ingest --to LEAD --json 2>/dev/null | json '[d["taken"], d["skipped"]]'; }
+old_and_new() { printf '(WORKER-A #3): old\n(WORKER-A #4): new\n' | roger bridge ingest --to LEAD --json 2>/dev/null | json '[d["taken"], d["skipped"]]'; }
 given() { roger send --as "$1" --new WORKER-B next --json 2>/dev/null | json 'd["seq"]'; }
 taken seed '{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"WORKER-A":3}}}'
 is "what a reader saw before roger came is stale" "$(old_and_new)" "[1, 1]"
@@ -119,7 +119,7 @@ is "so it stays without what is derived" "$(given LEAD) $(old_and_new)" "7 [0, 2
 rm .roger/message-state.json
 forget
 is "and without the document" "$(given LEAD) $(old_and_new)" "8 [0, 2]"
-exits 0 "rebuild" roger rebuild
+exits 0 "rebuild" roger doctor rebuild
 is "changes nothing" "$(given LEAD) $(old_and_new)" "9 [0, 2]"
 exits 0 "doctor" roger doctor
 exits 0 "verify" roger verify

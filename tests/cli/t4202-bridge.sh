@@ -83,7 +83,7 @@ run roger log --status FAILURE --jsonl
 is "noted, without its text" "$(printf '%s\n' "$out" | json_lines '[m["outcome"]["message"], m["action"]["details"]["from"], m["action"]["details"]["seq"]]')" \
 	'[["skipped: stale", "LEAD", 4], ["skipped: stale", "LEAD", 12]]'
 unlike "not a word of it" "$(cat .roger/logs/*)" 'late|twelve'
-exits 0 "let in by hand" roger ingest --to bob --unnumbered --file "$(ls -d "$boxes"/.skipped/*)"
+exits 0 "let in by hand" roger bridge ingest --to bob --unnumbered --file "$(ls -d "$boxes"/.skipped/*)"
 is "without numbers" "$(mail_of bob | json 'd[-2:]')" '[[0, "late"], [0, "a copy"]]'
 forget_kept
 

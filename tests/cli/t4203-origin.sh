@@ -53,7 +53,7 @@ like "3: a number that went back is told" "$err" 'skipped LEAD #1 -> bob.*the se
 lost=$(ls -d "$boxes"/.skipped/*)
 is "3: its text is kept" "$(cat "$lost")" '(LEAD #1): back again'
 roger agents session new -q
-exits 0 "3: after a new session" roger ingest --to bob --file "$lost"
+exits 0 "3: after a new session" roger bridge ingest --to bob --file "$lost"
 is "3: it is let in" "$(contents bob | json 'd[-1]')" 'back again'
 
 # 4. A model forgot its own counter.

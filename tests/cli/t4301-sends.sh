@@ -172,7 +172,7 @@ rm -r .roger/send-log
 mv kept-log .roger/send-log
 
 # What a checkpoint says is in the logs is copied again when they are gone.
-roger rebuild -q
+roger doctor rebuild -q
 rm .roger/messages.control
 roger send --as ann leo 'after a restart' --key app-11:status-update:c1 -q
 cp -r .roger/send-log kept-log
@@ -195,16 +195,16 @@ exits 0 "doctor" roger doctor
 # Purging.
 before=$(cat .roger/dead-letters.jsonl | wc -l)
 roger log cycle new -q
-exits 0 "purge, dry" roger purge --dry-run --json
+exits 0 "purge, dry" roger log purge --dry-run --json
 is "changes nothing" "$(roger log sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
-exits 0 "purge" roger purge --json
+exits 0 "purge" roger log purge --json
 check "drops lines" test "$(printf '%s' "$out" | json 'd["purged"]')" -gt 0
 is "the first cycle is gone" "$(roger log sends --cycle 1 --json | json 'len(d["attempts"])')" 0
 is "dead letters are not" "$(wc -l <.roger/dead-letters.jsonl)" "$before"
 is "an open timeout is not" "$(roger log sends --from fay --key app-7:escalation:c1 --json | json '[a["outcome"] for a in d["attempts"]]')" '["timeout", "timeout"]'
 is "a purged key is remembered" "$(roger log sends --from ann --key app-2:status-update:c1 --json | json '[d["attempts"],[[p["outcome"],p["attempts"]] for p in d["purged"]]]')" '[[], [["delivered", 1]]]'
 exits 0 "verify" roger verify
-exits 0 "purge again" roger purge
+exits 0 "purge again" roger log purge
 rm -rf .roger/messages.control .roger/messages.db
 is "after a restart purged entries do not come back" "$(roger log sends --cycle 1 --json | json 'len(d["attempts"])')" 0
 

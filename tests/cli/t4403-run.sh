@@ -33,7 +33,7 @@ roger claim --as lead -q && check "the owner acknowledges" roger ack "$id" --as 
 is "and the run is completed, whoever asks" "$(status_of good)" completed
 is "for status" "$(roger status --json | json '[c for c in d["concerns"] if c["subject"] == "good"]')" '[]'
 is "for report" "$(roger report --json | json 'd["completed"]')" 1
-is "and once somebody writes it down" "$(roger sweep --json | json 'd["forwarded"]')" 1
+is "and once somebody writes it down" "$(roger runs sweep --json | json 'd["forwarded"]')" 1
 is "with the message as evidence" "$(member forwardEvidence good)" "$id"
 is "two entries tell of it" \
 	"$(roger log --task app --json | json '[[a["outcome"]["status"], a["action"]["details"].get("exit")] for a in d["activities"] if a["action"]["details"]["verb"] == "run"]')" \

@@ -51,7 +51,7 @@ roger agents session new -q
 is "a session says its number" "$(last 'd["action"]["details"]')" '{"tool": "roger", "verb": "session", "epoch": 2}'
 roger archive "$one" -q
 is "archive says how many" "$(last '[d["action"]["details"]["ids"], d["action"]["details"]["archived"]]')" "[[\"$one\"], 1]"
-roger rebuild -q
+roger doctor rebuild -q
 is "rebuild is noted" "$(last 'd["action"]["details"]["verb"]')" rebuild
 before=$(count)
 roger log app-42 TOOL_EXEC -q
@@ -92,7 +92,7 @@ roger archive --issue m -q
 roger archive --ids 'FOREIGN text' -q 2>/dev/null
 roger archive --unread --issue m --reason PLANTED -q
 roger cleanup -q
-roger rebuild -q
+roger doctor rebuild -q
 is "the marker is where messages and reasons are" "$(grep -lr PLANTED .roger | grep -c -E '^\.roger/(messages(\.jsonl|\.db|_archive/.*)|cleanup_metrics\.jsonl)$')" \
 	"$(grep -lr PLANTED .roger | wc -l | tr -d ' ')"
 check "it was planted" grep -q 'PLANTED reply' .roger/messages.jsonl

@@ -31,7 +31,7 @@ roger log cycle new -q
 roger dispatch r1 --as alice --child bob --issue app --within 5m -q
 roger complete r1 --as bob --result 'PLANTED result' -q
 roger receive --as alice -q
-roger forward r1 -q
+roger runs forward r1 -q
 roger log app --type FILE_WRITE --message 'wrote it' -q
 
 exits 0 "the history of an issue" roger timeline app

@@ -64,7 +64,7 @@ again
 
 # Purge chains anew.
 for i in 1 2 3; do roger log cycle new --as ann -q; done
-like "purge drops lines" "$(roger purge)" "^purged +6"
+like "purge drops lines" "$(roger log purge)" "^purged +6"
 exits 0 "a purged log is sound" roger verify --json
 is "and has started over" "$(printf '%s' "$out" | json '[j["lines"] for j in d["journals"] if j["file"] == "send-log/ann.jsonl"]')" "[0]"
 # A journal that is shorter than it was is closed, and can still be asked about, also where

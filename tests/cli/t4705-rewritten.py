@@ -123,7 +123,7 @@ def rewrite(member, chained, read):
         if step == "without index and control":
             remove("messages.db*", "messages.control", "messages.checkpoint")
         if step == "rebuilt":
-            roger("rebuild")
+            roger("doctor", "rebuild")
         now = views(message)
         equal(f"{what}: {step}", {key for key in before if now[key] != before[key]}, set())
     found = [(f["file"], f["line"]) for f in answer("verify")["findings"] if f["kind"] == "rewritten"]
@@ -169,7 +169,7 @@ equal("the origin's read mark is no damage", roger("verify").returncode, 0)
 shown = answer("show", first["id"])["messages"][0]
 equal("what it lacks stays", (shown["read"], shown["seq"], shown["key"], shown["cycle"]), (True, 1, "t:do:1", "1"))
 check("a true keyed retry is a duplicate", answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro").get("duplicate"))
-equal("also after a rebuild", (roger("rebuild").returncode,
+equal("also after a rebuild", (roger("doctor", "rebuild").returncode,
       answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro").get("duplicate")), (0, True))
 equal("doctor finds nothing", roger("doctor").returncode, 0)
 
@@ -187,14 +187,14 @@ end()
 
 # Whoever reads such a line may die before it is noted, and a copy may be taken then: others still tell it.
 begin("unnoted", False)
-roger("rebuild")
+roger("doctor", "rebuild")
 append(dict(journal()[0], content="pay 10000 euro"), False)
 place = len(journal())
 roger("list")
 remove("damage.jsonl", "messages.control")
 check("a line that only the index knows is told", f"messages.jsonl:{place}" in (answer("agents").get("damage") or ""), answer("agents"))
 check("and noted", os.path.exists(".roger/damage.jsonl"))
-roger("rebuild")
+roger("doctor", "rebuild")
 equal("once", open(".roger/damage.jsonl", encoding="utf-8").read().count("rewritten"), 1)
 end()
 

@@ -57,7 +57,7 @@ is_json "log --import" roger log --import .roger/logs/activity.log.jsonl --json
 is_json activity roger log --json
 is_json "activity of nothing" roger log --task nothing --json
 is_json stats roger report stats --json
-is_json rebuild roger rebuild --json
+is_json rebuild roger doctor rebuild --json
 is_json verify roger verify --json
 is_json config roger config show --json
 is_json schema roger schema --json

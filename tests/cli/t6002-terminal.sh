@@ -99,7 +99,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	unlike "but not with --quiet" "$(in_terminal "sh slowly/work --quiet $(wc -c <slowly/.roger/messages.jsonl)")" "left"
 	unlike "and short work does not" "$(in_terminal "'$ROGER' rebuild")" "left"
 fi
-unlike "nor anything elsewhere" "$(roger rebuild 2>&1)" "left"
+unlike "nor anything elsewhere" "$(roger doctor rebuild 2>&1)" "left"
 
 # A pipe that is closed, a disk that is full.
 python3 -c '

@@ -88,7 +88,7 @@ def read(writer):
 def disturb():
     while not over.is_set():
         roger("archive", "--issue", "work")
-        roger("rebuild")
+        roger("doctor", "rebuild")
         for path in glob.glob(".roger/messages.db*"):
             try:
                 os.unlink(path)

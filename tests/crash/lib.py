@@ -736,7 +736,7 @@ def found_once(store, done):
 
 def told_once(store, message, due):
     """Its sender has one notice of a message that was refused or died, once the chores were done, and never two."""
-    must(call(store, ["sweep"]))
+    must(call(store, ["runs", "sweep"]))
     living, archived = listed(store)
     notices = [m for m in living + archived if m.get("key") == f"{message['id']}:notice:1"]
     if len(notices) != due or any(m["from"] != "roger" or m["to"] != message["from"] for m in notices):
@@ -787,7 +787,7 @@ def numbers_taken(store, done):
         if name and os.path.exists(f"{store}/.roger/{name}"):
             os.unlink(f"{store}/.roger/{name}")
         must(call(store, ["send", "--as", "LEAD", "--new", "W", "next"]))
-        stale = call(store, ["ingest", "--to", "LEAD", "--json"], stdin="(W #3): old\n")
+        stale = call(store, ["bridge", "ingest", "--to", "LEAD", "--json"], stdin="(W #3): old\n")
         if '"skipped":1' not in stale.stdout:
             raise Fault(f"a stale number came in: {stale.stdout.strip()[-200:]}")
     living, _ = listed(store)
@@ -841,7 +841,7 @@ def verbs(store):
              all_of(lambda m: m.get("claimed_by") == "w1"), also=(0, 1)),
         Verb("claim-worn", ["claim", "--as", "eve", "--json"], worn_out, also=(0, 1), own_syncs=1,
              prepare=[*worn, ["send", *ann, "eve", "next"]]),
-        Verb("put-back", ["dead", "redeliver", letter_id("ann", "eve", "t:send:9", "1", 1), "--json"], put_back, prepare=[*worn, ["sweep"]]),
+        Verb("put-back", ["dead", "redeliver", letter_id("ann", "eve", "t:send:9", "1", 1), "--json"], put_back, prepare=[*worn, ["runs", "sweep"]]),
         Verb("ack", ["ack", "--as", "bob", "--worker", "w0", "--json", *claimed], all_of(lambda m: m["read"]),
              also=(0, 66, 77)),
         Verb("ack-refused", ["ack", "--as", "bob", "--worker", "w0", "--outcome", "rejected", "--note", "why", "--json", *claimed],
@@ -857,13 +857,13 @@ def verbs(store):
              run_says("r1", lambda r: r["completed_at"] and r["result_message"], 1), prepare=[dispatch]),
         Verb("complete-failed", ["complete", "r1", "--exit", "3"],
              run_says("r1", lambda r: r["status"] == "blocked"), prepare=[dispatch]),
-        Verb("forward", ["forward", "r1"], run_says("r1", lambda r: r["status"] == "completed", 1),
+        Verb("forward", ["runs", "forward", "r1"], run_says("r1", lambda r: r["status"] == "completed", 1),
              prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
-        Verb("extend", ["extend", "r1", "--by", "1m"], run_says("r1", lambda r: r["extensions"] >= 1),
+        Verb("extend", ["runs", "extend", "r1", "--by", "1m"], run_says("r1", lambda r: r["extensions"] >= 1),
              prepare=[dispatch]),
-        Verb("recover", ["recover", "r1"], run_says("r1", lambda r: r["recovery_attempts"] >= 1),
+        Verb("recover", ["runs", "recover", "r1"], run_says("r1", lambda r: r["recovery_attempts"] >= 1),
              prepare=[dispatch, ["complete", "r1", "--failed"]], also=(0, 77)),
-        Verb("sweep", ["sweep"], run_says("r1", lambda r: r["status"] == "completed", 1),
+        Verb("sweep", ["runs", "sweep"], run_says("r1", lambda r: r["status"] == "completed", 1),
              prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
         Verb("keyed", keyed[1], all_or_nothing("keyed", 1), logs=True),
         Verb("keyed-multi", ["send", *ann, "--key", "t:status-update:2", "bob,eve,kim", "keyed"],
@@ -877,7 +877,7 @@ def verbs(store):
         Verb("stale", ["dismiss", letter, "--reason", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
              prepare=[confirm] * 3),
         Verb("cycle", [*cycle, "--json"], cycles_rise, logs=True),
-        Verb("purge", ["purge", "--json"], purged, logs=True,
+        Verb("purge", ["log", "purge", "--json"], purged, logs=True,
              prepare=[keyed[1], confirm, cycle, keyed[2], cycle, keyed[3], cycle, keyed[4]]),
         Verb("read-late", ["receive", "--as", "bob", "--issue", "late", "--json"], read_late, also=(0, 1), logs=True,
              prepare=[confirm]),
@@ -889,7 +889,7 @@ def verbs(store):
         Verb("bridge-out", ["bridge", "--once", "--json"], written_out, also=(0, 1),
              prepare=[["send", *ann, "filer", f"out {i}\nand more of it"] for i in range(3)],
              files={"filer.txt": "(bob #1): unread, and without its line end"}),
-        Verb("ingest", ["ingest", "--to", "eve"], all_or_nothing("ingested", 2), also=(0,),
+        Verb("ingest", ["bridge", "ingest", "--to", "eve"], all_or_nothing("ingested", 2), also=(0,),
              stdin="(LEAD #1): ingested 1\n(LEAD #2): ingested 2\n"),
         Verb("session", ["agents", "session", "new", "--json"], same_epoch),
         Verb("take-numbers", ["send", "--as", "LEAD", "--new", "W", "first"], nothing, spoil=seeds_numbers, after=numbers_taken),
@@ -902,7 +902,7 @@ def verbs(store):
              after=accepted_or_not),
         Verb("accept-journal", ["dismiss", "messages.jsonl", "--reason", "why"], nothing, spoil=seen(empty),
              after=accepted_or_not),
-        Verb("rebuild", ["rebuild", "--json"], nothing),
+        Verb("rebuild", ["doctor", "rebuild", "--json"], nothing),
         Verb("init", ["init"], nothing),
     ]
 

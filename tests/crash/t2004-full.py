@@ -164,7 +164,7 @@ def without_permission(top):
     os.chmod(top, 0o755)
     os.chmod(store, 0o755)
     os.chmod(shutil.copy(lib.ROGER, os.path.join(os.path.dirname(store), "roger")), 0o755)
-    refused = ["list"], ["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["verify"], ["rebuild"]
+    refused = ["list"], ["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["verify"], ["doctor", "rebuild"]
     for mode in (0o700, 0o755):
         os.chmod(f"{store}/.roger", mode)
         for words in refused:
@@ -179,7 +179,7 @@ def without_permission(top):
         done = by_stranger(store, words)
         if done.returncode:
             faults.append(f"{words} by a reader: exit {done.returncode} {done.stderr.strip()}")
-    for words in (["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["rebuild"]):
+    for words in (["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["doctor", "rebuild"]):
         done = by_stranger(store, words)
         if done.returncode not in (73, 74, 77) or not done.stderr.strip():
             faults.append(f"{words} by a reader: exit {done.returncode} {done.stderr.strip()}")

@@ -154,7 +154,7 @@ def purge_beside(top, rounds):
     for turn in range(rounds):
         lib.must(lib.call(store, ["log", "cycle", "new"]))
         commands = [["send", "--as", f"s{i % 2}", "--key", f"t:status-update:{turn}.{i}", "bob", "x" * 50] for i in range(4)]
-        commands += [["purge"], ["log", "sends", "--limit", "4096"], ["log", "sends", "--from", "s0", "--limit", "4096"], ["purge"]]
+        commands += [["log", "purge"], ["log", "sends", "--limit", "4096"], ["log", "sends", "--from", "s0", "--limit", "4096"], ["log", "purge"]]
         done = at_once(store, commands[turn % 3:] + commands[:turn % 3])
         sent += 4
         bad = [d for d in done if d.returncode]

@@ -173,7 +173,7 @@ def every_verb(top):
     lib.must(lib.call(store, ["dismiss", letter, "--reason", "done"]))
     lib.must(lib.call(store, ["receive", "--as", "bob"]))
     for words in (["send", "--as", "ann", "--key", "t:status-update:2", "kim", MARKER], ["log", "cycle", "new"], ["log", "cycle", "new"],
-                  ["log", "cycle", "new"], ["log", "cycle", "new"], ["purge"], ["cleanup", "--keep-per-agent", "1"], ["rebuild"],
+                  ["log", "cycle", "new"], ["log", "cycle", "new"], ["log", "purge"], ["cleanup", "--keep-per-agent", "1"], ["doctor", "rebuild"],
                   ["log", "sends"], ["dead"], ["verify"]):
         done = lib.call(store, words)
         if done.returncode not in (0, 1):

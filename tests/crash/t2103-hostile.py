@@ -125,7 +125,7 @@ def garbage(top):
         if [d.returncode for d in done] != [0, 0, 75, 75, 75, 77]:
             faults.append(f"{line[:30]!r}: exits {[d.returncode for d in done]}: {done[0].stderr}{done[2].stderr}{done[5].stderr}")
         if turn % 5 == 4:
-            lib.must(lib.call(store, ["purge"]))
+            lib.must(lib.call(store, ["log", "purge"]))
     letters = lib.letters_of_known(store)
     if letters != len(LINES):
         faults.append(f"{letters} dead letters of {len(LINES)}")
@@ -200,7 +200,7 @@ def one_obstacle(top, kind, put):
     done = lib.call(store, ["log", "sends", "--from", "ann"])
     if done.returncode not in (74, 77) or "ann.jsonl" not in done.stderr:
         faults.append(f"sends --from ann exits {done.returncode}: {done.stderr}")
-    lib.must(lib.call(store, ["purge"]))
+    lib.must(lib.call(store, ["log", "purge"]))
     with open(f"{store}/victim", encoding="utf-8") as victim:
         if victim.read() != "untouched":
             faults.append("the victim was written to")
@@ -222,7 +222,7 @@ def other_obstacle(top, name, kind, put):
     put(path)
     done = [send(store, "t:status-update:1"), send(store, "t:status-update:1"), confirm(store, "t:escalation:1"),
             confirm(store, "t:escalation:1"), confirm(store, "t:escalation:1"), lib.call(store, ["log", "cycle", "new"]),
-            lib.call(store, ["log", "sends"]), lib.call(store, ["dead"]), lib.call(store, ["purge"])]
+            lib.call(store, ["log", "sends"]), lib.call(store, ["dead"]), lib.call(store, ["log", "purge"])]
     for d in done:
         nothing = d.returncode == 1 and ("dead" in d.args or "sends" in d.args)
         if d.returncode < 0 or d.returncode >= 124 or (d.returncode and not d.stderr and not nothing):
@@ -231,7 +231,7 @@ def other_obstacle(top, name, kind, put):
     for _ in range(4):
         confirm(store, "t:escalation:1")
         lib.must(send(store, "t:status-update:1"))
-    for words in (["log", "cycle", "new"], ["log", "sends"], ["dead"], ["purge"]):
+    for words in (["log", "cycle", "new"], ["log", "sends"], ["dead"], ["log", "purge"]):
         lib.must(lib.call(store, words))
     if len(lib.letters_of(store)) != 1:
         faults.append("no dead letter with it gone")
@@ -259,7 +259,7 @@ def full(top):
             fill(path, (turn % 12) * 4096 // 2)
             key = f"{turn}"
             done = [send(store, f"t:status-update:{key}")] + [confirm(store, f"t:escalation:{key}") for _ in range(3)]
-            done += [lib.call(store, ["log", "cycle", "new", "--json"]), lib.call(store, ["purge"])]
+            done += [lib.call(store, ["log", "cycle", "new", "--json"]), lib.call(store, ["log", "purge"])]
             done += [lib.call(store, ["log", "sends", "--limit", "1"])]
             for d in done:
                 if d.returncode < 0 or d.returncode >= 124 or (d.returncode and not d.stderr):

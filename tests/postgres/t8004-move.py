@@ -93,7 +93,7 @@ def whole_workspace(folder):
     must(folder, "archive", "--issue", "app-0")
     must(folder, "log", "cycle", "new")
     must(folder, "log", "cycle", "new")
-    must(folder, "purge")
+    must(folder, "log", "purge")
     must(folder, "agents", "session", "new")
     must(folder, "send", "carl", "kept", "--as", "amy", "--key", "t10:ask:3")
     must(folder, "agents", "session", "new")

@@ -226,9 +226,9 @@ static struct roger_str print_run_next(struct rg_causes *causes, const struct ru
 
 	if (group->newest->way_out.length)
 		return group->newest->way_out;
-	return rg_causes_print(causes,
-			       group->kind == RUN_UNREAD ? "roger forward %.*s" : "roger runs %.*s",
-			       RG_STR_ARGS(run));
+	return rg_causes_print(
+		causes, group->kind == RUN_UNREAD ? "roger runs forward %.*s" : "roger runs %.*s",
+		RG_STR_ARGS(run));
 }
 
 static int say_runs(struct rg_causes *causes, struct run_groups *groups,
@@ -325,8 +325,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 {
 	static const char *const ends[] = { [RUN_BLOCKED] = "dismiss",
 					    [RUN_FAILED] = "dismiss",
-					    [RUN_OVERDUE] = "recover",
-					    [RUN_UNREAD] = "forward" };
+					    [RUN_OVERDUE] = "runs recover",
+					    [RUN_UNREAD] = "runs forward" };
 	struct run_group group = { .count = 1 };
 	struct rg_run_document document;
 	struct roger_str quoted, end = { "", 0 };
@@ -390,7 +390,7 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 				names.count == 1 ? "it" : "them"),
 			.next = rg_causes_print(
 				causes,
-				"roger ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
+				"roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
 				RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file)) },
 		err);
 }
@@ -736,7 +736,7 @@ static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 	return rg_causes_add(causes, ROGER_NOTICE, "engine",
 			     (struct roger_concern){ .count = 1,
 						     .words = rg_str(trouble),
-						     .next = RG_STR("roger rebuild") },
+						     .next = RG_STR("roger doctor rebuild") },
 			     err);
 }
 
