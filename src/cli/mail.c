@@ -194,6 +194,7 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 {
 	const struct roger_message *message = &messages->items[which];
 	const bool other = cli_mail_is_for_other(message, reader), own = reader.length && !other;
+	struct roger_str from = { "", 0 }, to = { "", 0 };
 	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
 	const char *shown;
 	bool by_number;
@@ -207,12 +208,16 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 		cli_grid_add(grid, (struct cli_cell){ .text = piece_of(messages, which),
 						      .flags = CLI_WHOLE,
 						      .style = CLI_BOLD });
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%s%.*s", by_number ? 0 : (int)message->from.length,
-		     message->from.data, by_number || own ? "" : " ",
-		     own     ? ""
-		     : other ? "for "
-			     : "-> ",
-		     own ? 0 : (int)message->to.length, message->to.data);
+	if (!by_number)
+		from = message->from;
+	if (!own)
+		to = message->to;
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%s%.*s", RG_STR_ARGS(from),
+		     from.length && to.length ? " " : "",
+		     !to.length ? ""
+		     : other	? "for "
+				: "-> ",
+		     RG_STR_ARGS(to));
 	shown = cli_when(message->created_at_ms, when);
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%.*s",
 		     strlen(shown) > DATE_CHARS && shown[4] == '-' ? DATE_CHARS

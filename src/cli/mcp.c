@@ -84,18 +84,21 @@ static struct roger_str word_in(const char *caller, int blanks)
 void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call)
 {
 	const char *said = roger_mcp_caller(call), *login = behind(said, 2);
-	const struct rg_caller caller = {
-		.how = strncmp(login, "socket", 6) == 0	  ? RG_BY_SOCKET
-		       : strncmp(login, "login ", 6) == 0 ? RG_BY_LOGIN
-		       : *login				  ? RG_BY_TOKEN
-							  : RG_BY_FILES,
-		.right = strncmp(said, "administer ", 11) == 0 ? RG_ADMINISTER
-			 : strncmp(said, "act ", 4) == 0       ? RG_ACT
-							       : RG_LOOK,
-		.name = strncmp(login, "socket", 6) == 0 ? RG_STR("") : word_in(login, 1),
-		.login = rg_str(login),
-	};
+	struct rg_caller caller = { .how = *login ? RG_BY_TOKEN : RG_BY_FILES,
+				    .right = RG_LOOK,
+				    .name = word_in(login, 1),
+				    .login = rg_str(login) };
 
+	if (strncmp(login, "login ", 6) == 0)
+		caller.how = RG_BY_LOGIN;
+	if (strncmp(login, "socket", 6) == 0) {
+		caller.how = RG_BY_SOCKET;
+		caller.name = RG_STR("");
+	}
+	if (strncmp(said, "act ", 4) == 0)
+		caller.right = RG_ACT;
+	if (strncmp(said, "administer ", 11) == 0)
+		caller.right = RG_ADMINISTER;
 	rg_set_caller(roger, &caller);
 }
 

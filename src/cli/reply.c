@@ -94,12 +94,16 @@ static bool keep_value(struct rg_arena *arena, const struct roger_field *field, 
 /* What is cut says nothing. */
 static unsigned flags_of(const struct roger_field *field)
 {
-	return field->kind == ROGER_INT ? CLI_RIGHT | CLI_WHOLE
-	       : field->kind == ROGER_TIME || field->kind == ROGER_INSTANT ||
-			       field->kind == ROGER_SPAN || field->kind == ROGER_ENUM ||
-			       field->kind == ROGER_BOOL || (field->flags & ROGER_ID)
-		       ? CLI_WHOLE
-		       : 0;
+	static const unsigned flags[ROGER_RECORDS + 1] = {
+		[ROGER_INT] = CLI_RIGHT | CLI_WHOLE,
+		[ROGER_TIME] = CLI_WHOLE,
+		[ROGER_INSTANT] = CLI_WHOLE,
+		[ROGER_SPAN] = CLI_WHOLE,
+		[ROGER_ENUM] = CLI_WHOLE,
+		[ROGER_BOOL] = CLI_WHOLE,
+	};
+
+	return flags[field->kind] | (field->flags & ROGER_ID ? CLI_WHOLE : 0);
 }
 
 static void print_table(FILE *to, const struct roger_record *record, const struct list *list)
