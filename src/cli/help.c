@@ -179,15 +179,6 @@ static void print_option(FILE *to, const char *name, const char *value, const ch
 	print_entry(to, text, OPTION_COLUMN, help);
 }
 
-static void print_field(FILE *to, const struct roger_field *field)
-{
-	char option[64], value[64];
-
-	cli_option_name(field, option);
-	cli_value_word(field, value);
-	print_option(to, field->flags & ROGER_SELF ? "as" : option, value, field->help);
-}
-
 void cli_print_usage(FILE *to, const struct cli_command *command)
 {
 	const struct roger_field *field;
@@ -205,12 +196,16 @@ static void print_options(FILE *to, const struct cli_command *command)
 {
 	const struct cli_option *option;
 	const struct roger_field *field;
+	char name[64], value[64];
 
-	for (field = cli_op(command)->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS &&
-		    !(field->flags & (ROGER_PLACE | ROGER_PERSON)) &&
-		    !cli_is_verb_word(command, rg_str(field->name)))
-			print_field(to, field);
+	for (field = cli_op(command)->request->fields; field->name; field++) {
+		if (field->kind == ROGER_RECORDS || field->flags & (ROGER_PLACE | ROGER_PERSON) ||
+		    cli_is_verb_word(command, rg_str(field->name)))
+			continue;
+		cli_option_name(field, name);
+		cli_value_word(field, value);
+		print_option(to, field->flags & ROGER_SELF ? "as" : name, value, field->help);
+	}
 	for (option = command->options; option && option->name; option++)
 		print_option(to, option->name, option->value ? option->value : "", option->help);
 }

@@ -168,14 +168,6 @@ static void print_member(const struct roger_field *field, const void *item)
 	fputc('\n', cli_out);
 }
 
-static void print_json_line(const struct roger_record *record, const void *item)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-
-	rg_words_encode(record, item, &line);
-	cli_print_json(cli_out, &line);
-}
-
 void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
 		      const void *reply, struct rg_buf *out)
 {
@@ -193,29 +185,24 @@ void cli_encode_reply(const struct roger *roger, const struct roger_record *reco
 		out->data[start] = out->data[start + 1] == '}' ? ' ' : ',';
 }
 
-static void print_object(const struct cli_run *run, const struct roger_record *record,
-			 const void *reply)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-
-	cli_encode_reply(run->roger, record, reply, &line);
-	cli_print_json(cli_out, &line);
-}
-
 void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	const struct roger_field *field =
 		run->member.length ? member_of(record, run->member) : NULL;
 
 	if (field)
 		print_member(field, item);
-	else if (!run->member.length)
-		print_json_line(record, item);
+	if (run->member.length)
+		return;
+	rg_words_encode(record, item, &line);
+	cli_print_json(cli_out, &line);
 }
 
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	const struct roger_field *field = record->fields;
 	const struct {
 		const char *items;
@@ -229,7 +216,8 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 		return;
 	}
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
-		print_object(run, record, reply);
+		cli_encode_reply(run->roger, record, reply, &line);
+		cli_print_json(cli_out, &line);
 		return;
 	}
 	list = rg_field_at(field, reply);
@@ -308,24 +296,20 @@ void cli_say_dry(const struct cli_run *run)
 		fputs("dry run: nothing is changed\n", cli_out);
 }
 
-static void print_plain(const struct cli_run *run, const void *reply)
-{
-	cli_print_record(cli_out, cli_op(run->command)->reply, reply);
-	cli_say_dry(run);
-}
-
 void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)
 {
 	const struct cli_command *command = run->command;
 	const struct roger_record *record = cli_op(command)->reply;
 
 	cli_progress_end();
-	if (run->form != CLI_HUMAN)
+	if (run->form != CLI_HUMAN) {
 		cli_print_reply(run, record, reply);
-	else if (!run->quiet && command->print)
+	} else if (!run->quiet && command->print) {
 		command->print(run, reply);
-	else if (!run->quiet)
-		print_plain(run, reply);
+	} else if (!run->quiet) {
+		cli_print_record(cli_out, record, reply);
+		cli_say_dry(run);
+	}
 	*ret_exit = command->exit_of ? command->exit_of(run, reply)
 		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
 										: CLI_DONE;
@@ -427,14 +411,6 @@ static void print_notice(const struct cli_run *run)
 			   run->old->told);
 }
 
-static void print_help(const struct cli_run *run)
-{
-	if (run->command == &bare)
-		cli_print_help(cli_out, false);
-	else
-		cli_print_command_help(cli_out, run->command);
-}
-
 static int run_command(struct cli_run *run, int argc, char **argv)
 {
 	struct roger_err err = { 0 };
@@ -447,8 +423,10 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 		r = cli_parse(run, argc, argv, &colour, &help, &err);
 	if (r == ROGER_OK && (help || run->form == CLI_HUMAN))
 		cli_screen_begin((help || run->command->paged) && !run->no_pager);
-	if (r == ROGER_OK && help) {
-		print_help(run);
+	if (r == ROGER_OK && help && run->command == &bare) {
+		cli_print_help(cli_out, false);
+	} else if (r == ROGER_OK && help) {
+		cli_print_command_help(cli_out, run->command);
 	} else if (r == ROGER_OK) {
 		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);

@@ -100,7 +100,7 @@ static const struct {
 	{ "man|docs|manual|usage|commands|h|?", "`roger help` shows the commands" },
 };
 
-/* "'roger redeliver x' is now `roger dead redeliver x`", with all that was typed. */
+/* "`roger redeliver x` is now `roger dead redeliver x`", with all that was typed. */
 static int fail_moved(const char *now, struct roger_strs typed, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = 300 };

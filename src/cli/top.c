@@ -528,11 +528,10 @@ static void reply(struct top *top)
 	RG_CLEANUP(roger_reply_free) struct roger_send_reply sent = { 0 };
 	struct roger_err err;
 
-	if (!*top->typed) {
+	if (!*top->typed)
 		tell(top, "nothing was typed, so nothing was sent");
-		return;
-	}
-	heed(top, roger_reply(top->run->roger, &request, &sent, &err), &err);
+	else
+		heed(top, roger_reply(top->run->roger, &request, &sent, &err), &err);
 	if (!*top->notice)
 		snprintf(top->notice, sizeof top->notice, "sent #%lld to %s", (long long)sent.seq,
 			 top->page.from);

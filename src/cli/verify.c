@@ -37,13 +37,6 @@ static bool is_damage(int kind)
 	return true;
 }
 
-static void print_finding(const struct roger_finding *finding)
-{
-	print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file, finding->line,
-		    finding->byte);
-	cli_say("%s%t\n", finding->kind == ROGER_ACCEPTED ? "accepted: " : "", finding->what);
-}
-
 static void print_journals(const struct roger_journal_list *journals)
 {
 	size_t width = 0, i;
@@ -68,7 +61,10 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 	(void)run;
 	for (i = 0; i < reply->findings.count; i++) {
 		finding = &reply->findings.items[i];
-		print_finding(finding);
+		print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file,
+			    finding->line, finding->byte);
+		cli_say("%s%t\n", finding->kind == ROGER_ACCEPTED ? "accepted: " : "",
+			finding->what);
 		accepted += finding->kind == ROGER_ACCEPTED;
 		stray = !stray && finding->kind == ROGER_STRAY ? finding : stray;
 	}

@@ -19,6 +19,7 @@ is_json() { # NAME COMMAND...
 	"send --batch") set -- roger batch ;;
 	"log --import") set -- roger log_import ;;
 	count) set -- roger count ;;
+	rebuild) set -- roger "doctor rebuild" ;;
 	session*) set -- roger "agents session" ;;
 	stats) set -- roger "report stats" ;;
 	activity*) set -- roger "log activity" ;;

@@ -48,7 +48,7 @@ for shell in bash zsh fish; do
 	completes() { # NAME LINE EXPECTED
 		is "$shell: $1" "$(in_$shell "$2" 2>&1 | sed '/^$/d' | sort | tr '\n' ' ')" "$3"
 	}
-	completes "commands" "roger rec" "receive recover "
+	completes "commands" "roger rep" "reply report "
 	completes "options" "roger send --re" "--reply-to --retry "
 	completes "options of every command" "roger report stats --wo" "--workspace "
 	completes "agents" "roger send im" "imp:roved implement "
@@ -95,7 +95,7 @@ is "bash: issues behind =" "$(in_bash 'roger inbox --issue=' | sort | tr '\n' ' 
 is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
 
 # What they are, beside them.
-like "bash: told with the list, which is a second tabulator" "$(COMP_TYPE=63 in_bash 'roger rec')" "^receive +\(take unread mail and mark it read\)"
+like "bash: told with the list, which is a second tabulator" "$(COMP_TYPE=63 in_bash 'roger re')" "^receive +\(take unread mail and mark it read\)"
 is "bash: but not into the line" "$(COMP_TYPE=9 in_bash 'roger rece')" "receive"
 is "bash: one alone is put into the line" "$(COMP_TYPE=63 in_bash 'roger rece')" "receive"
 like "zsh: beside each" "$(TEXTS=1 in_zsh 'roger show --th')" '^--thread  -- the whole thread'
