@@ -408,10 +408,12 @@ static int follow(struct cli_run *run, struct roger_err *err)
 			       "--follow starts at the end: expected neither --newest nor "
 			       "--after");
 	r = cli_need_workspace("log --follow", err);
-	if (r == ROGER_OK)
-		r = cli_follow_begin(&follow, run, LOOK_MS, err);
-	if (r == ROGER_OK)
-		r = find_start(run, &place, err);
+	if (r < 0)
+		return r;
+	r = cli_follow_begin(&follow, run, LOOK_MS, err);
+	if (r < 0)
+		return r;
+	r = find_start(run, &place, err);
 	while (r == ROGER_OK) {
 		r = print_news(&listing, &place, &more, err);
 		if (r == ROGER_OK && !more && !cli_follow_wait(&follow, &stored))

@@ -227,19 +227,14 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 /* -------------------------------------------------------------- commands -- */
 
 /* A result of - is read from standard input; an empty one is none. */
-static int read_result(struct cli_run *run, struct roger_err *err)
-{
-	struct roger_complete_request *request = run->request;
-
-	return rg_str_is(request->result, "-") ? cli_read_text(NULL, "result", RG_LINE_BYTES_MAX,
-							       run->arena, &request->result, err)
-					       : ROGER_OK;
-}
-
 static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	int r = read_result(run, err);
+	struct roger_complete_request *request = run->request;
+	int r = ROGER_OK;
 
+	if (rg_str_is(request->result, "-"))
+		r = cli_read_text(NULL, "result", RG_LINE_BYTES_MAX, run->arena, &request->result,
+				  err);
 	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 

@@ -53,6 +53,14 @@ for line in 'run --limit 1h=--timeout' 'run --run-id x=--run' 'send bob --run 2=
 	exits 64 "an option that has another name: ${line%%=*}" roger ${line%%=*}
 	like "is answered by that" "$err" "is now .${line#*=}.\$"
 done
+for line in 'accept=dismiss' 'activity=log activity' 'arrive=_arrive' 'count=list' 'cycle=log cycle' 'dead stale=dismiss' 'delete=archive' 'extend=runs extend' \
+	'forward=runs forward' 'ingest=bridge ingest' 'looked=_looked' 'purge=log purge' 'rebuild=doctor rebuild' 'recover=runs recover' 'search=list' 'sends=log sends' \
+	'session=agents session' 'settle=dismiss' 'stale=dismiss' 'stats=report stats' 'sweep=runs sweep' 'thread=show'; do
+	# shellcheck disable=SC2086
+	exits 0 "an old name is taken: ${line%%=*}" roger ${line%%=*} --help
+	like "as ${line#*=}" "$out" "^usage: roger ${line#*=} "
+	is "with one note" "${err%% is now *}$(printf '%s' "$err" | wc -l)" "note: \`roger ${line%%=*}\`0"
+done
 exits 0 "help of a command of two words" roger help dead redeliver
 like "names it" "$out" "^usage: roger dead redeliver id"
 exits 0 "help of an old name" roger help dead stale
