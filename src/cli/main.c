@@ -541,7 +541,10 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 		names[words.count] = rg_str(argv[word + (int)words.count]);
 	if (!run->old && (run->old = cli_old_name(words))) {
 		argv = rename_words(run, word, &argc, argv);
-		return argv ? run_words(run, argc, argv) : CLI_IO;
+		if (argv)
+			return run_words(run, argc, argv);
+		fputs("roger: out of memory\n", stderr);
+		return CLI_IO;
 	}
 	run->command = words.count ? cli_command_of(words, &count) : &bare;
 	if (!run->command)

@@ -51,7 +51,7 @@ struct row {
 /* What is meant, by name, so that it stays chosen while rows come and go. */
 struct choice {
 	enum section section;
-	char id[256], from[160]; /* from: of a message */
+	char id[512], from[160]; /* from: of a message */
 };
 
 struct top {
@@ -131,7 +131,7 @@ static void add_concerns(struct top *top)
 
 	for (i = 0; i < all->count; i++) {
 		cli_say_to(top->line.to, " %t  %t", all->items[i].words, all->items[i].next);
-		add(top, ATTENTION, i + 1, all->items[i].next, &all->items[i],
+		add(top, ATTENTION, i + 1, all->items[i].words, &all->items[i],
 		    styles[all->items[i].urgency]);
 	}
 	add(top, ATTENTION, all->count, RG_STR("more"), NULL, CLI_DIM);
@@ -314,6 +314,8 @@ static void go(struct top *top, int64_t step)
 	at = at < 0 ? 0 : at > last ? last : at;
 	if (!top->rows[at].number)
 		at += step < 0 && at ? -1 : 1;
+	if (at > last)
+		return;
 	row = &top->rows[at];
 	top->choice.section = row->section;
 	snprintf(top->choice.id, sizeof top->choice.id, "%.*s", RG_STR_ARGS(row->id));
