@@ -4,9 +4,7 @@
 
 static const char *outcome_name(int outcome, bool pending)
 {
-	static const char *const names[] = { "", "delivered", "timeout", "error" };
-
-	return pending ? "pending" : names[outcome];
+	return pending ? "pending" : cli_value_name(cli_item_record("sends"), "outcome", outcome);
 }
 
 static enum cli_style outcome_style(int outcome)
@@ -75,13 +73,13 @@ const struct cli_command cli_cycle = { .name = "log cycle",
 
 static void print_letter(const struct roger_dead_letter *letter)
 {
-	static const char *const names[] = { "", "undelivered", "redelivered", "stale" };
-
 	cli_say("%S%t%.  %S%s%.", CLI_BOLD, letter->id,
 		letter->delivered_at_ms		      ? CLI_GREEN
 		: letter->status == ROGER_UNDELIVERED ? CLI_RED
 						      : CLI_DIM,
-		letter->delivered_at_ms ? "read after all" : names[letter->status]);
+		letter->delivered_at_ms ? "read after all"
+					: cli_value_name(cli_item_record("dead_letters"), "status",
+							 letter->status));
 	cli_say_set("  filed as %t", letter->filed_as);
 	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
 		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms,
