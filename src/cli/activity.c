@@ -218,7 +218,7 @@ const struct cli_command cli_log = {
 
 /* -------------------------------------------------------------- activity -- */
 
-/* What is printed page by page. */
+/* A list that is printed page by page. */
 struct listing {
 	struct cli_run *run;
 	int64_t printed;

@@ -31,7 +31,7 @@ static const char *verb_of(const struct cli_command *command)
 	return command->own ? "" : command->verb ? command->verb : command->name;
 }
 
-/* Of hooks; the names that people typed are in synonyms.c. */
+/* Only hooks call these; what people typed for them is in synonyms.c. */
 const struct cli_command cli_looked = { .name = "_looked", .verb = "looked" };
 const struct cli_command cli_arrive = { .name = "_arrive", .verb = "arrive" };
 

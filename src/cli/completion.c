@@ -307,7 +307,7 @@ static void offer_mail(const struct completing *completing,
 		offer_about(completing, messages->items[i].id, messages->items[i].content);
 }
 
-/* What is acknowledged or given back is the caller's own. */
+/* Offer the caller's own mail: no other can be acknowledged or given back. */
 static void offer_own_mail(const struct completing *completing, struct roger *roger)
 {
 	struct roger_inbox_request request = { .agent = completing->as,

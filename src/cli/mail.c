@@ -299,7 +299,7 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 		cli_say("\n%S%d more unread%.\n", CLI_DIM, more);
 }
 
-/* What is shown stays unread.  Many are a line each on a terminal. */
+/* Print unread mail, which stays unread; on a terminal a line for each where there is much. */
 static void print_inbox(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_inbox_reply *reply = reply_;
@@ -316,7 +316,7 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 			reader_of(run));
 }
 
-/* As many lines as a list has there. */
+/* On a terminal the inbox may be as long as a list. */
 static int run_inbox(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_inbox_request *request = run->request;
@@ -405,7 +405,7 @@ const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
 
 /* ----------------------------------------------------------------- show -- */
 
-/* Of each message that has it: a line that says how its sender is known. */
+/* Say how the sender is known, a line for each message that tells. */
 static void print_proved(const struct roger_message_list *messages)
 {
 	size_t i;

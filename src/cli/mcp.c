@@ -127,8 +127,7 @@ static struct roger_str name_by_client(const struct mcp_session *session, const 
 	return rg_str_is(said, "all") ? RG_STR("") : said;
 }
 
-/* What instruct() found: it stays the same as long as we run, and costs a look at the programs
- * above us. */
+/* The name that instruct() found: looking at the programs above us again would find the same. */
 static struct roger_str find_own_name(const struct mcp_session *session, struct roger_str tool,
 				      char to[RG_OWN_NAME_BYTES])
 {

@@ -91,7 +91,7 @@ static bool keep_value(struct rg_arena *arena, const struct roger_field *field, 
 
 /* ---------------------------------------------------------------- a list -- */
 
-/* What is cut says nothing. */
+/* A part of a number, time, id or word of a list says nothing, so these are not cut. */
 static unsigned flags_of(const struct roger_field *field)
 {
 	static const unsigned flags[ROGER_RECORDS + 1] = {

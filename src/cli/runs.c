@@ -141,7 +141,7 @@ static void print_detail(const struct roger_run *run)
 	print_output(run);
 }
 
-/* What ends that it is a concern, as `roger why` says. */
+/* Print the command that ends the trouble, as `roger why` says it. */
 static void print_next(const struct cli_run *run, struct roger_str name)
 {
 	const struct roger_why_request request = { .what = name };

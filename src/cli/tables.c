@@ -51,7 +51,7 @@ static void print_session(const struct cli_run *run, const void *reply_)
 		cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
 }
 
-/* Of the history the figures of a cleanup say nothing. */
+/* The figures are of a cleanup that is made now, so with --history they are left out. */
 static void print_cleanup(const struct cli_run *run, const void *reply)
 {
 	const struct roger_cleanup_request *request = run->request;

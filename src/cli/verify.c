@@ -92,7 +92,7 @@ static int exit_of_verify(const struct cli_run *run, const void *reply)
 	return ((const struct roger_verify_reply *)reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
-/* What the command line names as a file the verb wants as its text. */
+/* Read the file that the command line names: the verb wants its text. */
 static int read_file(struct cli_run *run, struct roger_str *field, const char *member,
 		     size_t bytes_max, struct roger_err *err)
 {
@@ -184,7 +184,7 @@ static void print_notes(const struct roger_doctor_reply *reply)
 		cli_say("  ... and %d more\n", reply->notes - told);
 }
 
-/* Those that work in a line for each tool; of others, all there is to say. */
+/* Say why a link does not work, and how many do. */
 static void print_links(const struct roger_link_list *links)
 {
 	const struct roger_link *link;
