@@ -863,6 +863,8 @@ def verbs(store):
              prepare=[dispatch]),
         Verb("recover", ["runs", "recover", "r1"], run_says("r1", lambda r: r["recovery_attempts"] >= 1),
              prepare=[dispatch, ["complete", "r1", "--failed"]], also=(0, 77)),
+        Verb("settle", ["dismiss", "r1", "--reason", "seen"], run_says("r1", lambda r: r["settled_at"]),
+             prepare=[dispatch, ["complete", "r1", "--failed"]]),
         Verb("sweep", ["runs", "sweep"], run_says("r1", lambda r: r["status"] == "completed", 1),
              prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
         Verb("keyed", keyed[1], all_or_nothing("keyed", 1), logs=True),
@@ -908,7 +910,7 @@ def verbs(store):
 
 
 # What takes too long for every run, and is much like another verb: with SLOW, or by name.
-RARE = {"look-emptied", "look-cut", "send-behind", "accept-line", "complete-failed", "extend", "recover", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
+RARE = {"look-emptied", "look-cut", "send-behind", "accept-line", "complete-failed", "extend", "recover", "settle", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
         "log-import", "forward", "delete", "ingest", "send-full", "redeliver", "confirm-last", "log", "nack", "put-back"}
 
 
