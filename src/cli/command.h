@@ -125,6 +125,9 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 extern const struct roger_record cli_error_record, cli_batch_record, cli_queued_record,
 	cli_help_record;
 
+/* Before anything is done: does --print name a member of the answer? */
+RG_CHECKED int cli_check_member(struct cli_run *run, struct roger_err *err);
+
 /* An item of a list on a line: as JSON, or the member that is asked for. */
 void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);
 

@@ -11,7 +11,6 @@
 #include "cli/screen.h"
 #include "cli/serve.h"
 #include "cli/term.h"
-#include "data/json.h"
 #include "data/record.h"
 #include "verbs.h"
 
@@ -106,124 +105,7 @@ const struct cli_command cli_version = {
 	.run = run_version,
 };
 
-/* -------------------------------------------------------------- output -- */
-
-void cli_add_damage(const struct roger *roger, struct rg_buf *out)
-{
-	const char *damage = roger_damage(roger);
-
-	if (!*damage)
-		return;
-	rg_json_add_key(out, RG_STR("damage"));
-	rg_json_add_string(out, rg_str(damage));
-}
-
-void cli_print_damage(FILE *to, const struct roger *roger)
-{
-	const char *damage = roger_damage(roger);
-
-	if (*damage)
-		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
-}
-
-/* The member of a record, by its name outside. */
-static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
-{
-	const struct roger_field *field;
-
-	for (field = record->fields; field->name; field++) {
-		if (rg_str_is(name, field->name))
-			return field;
-	}
-	return NULL;
-}
-
-/* Text as it is, and to a terminal made harmless; anything else as in JSON. */
-static void print_member(const struct roger_field *field, const void *item)
-{
-	const struct roger_field fields[] = { *field, { 0 } };
-	const struct roger_record alone = { "", 0, fields };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-	struct roger_str text = { 0 };
-	const char *value;
-
-	if (rg_field_unset(field, item) && (field->flags & ROGER_SPARE)) {
-		fputc('\n', cli_out);
-		return;
-	}
-	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME || field->kind == ROGER_OBJECT) {
-		text = *(const struct roger_str *)rg_field_at(field, item);
-	} else if (field->kind == ROGER_ENUM) {
-		text = rg_str(field->names[*(const int *)rg_field_at(field, item)]);
-	} else {
-		rg_words_encode(&alone, item, &line);
-		value = memchr(line.data, ':', line.length);
-		text = (struct roger_str){ value + 1,
-					   line.length - (size_t)(value - line.data) - 2 };
-	}
-	if (cli_screen_width())
-		cli_print_text(cli_out, text, true);
-	else
-		fwrite(text.data, 1, text.length, cli_out);
-	fputc('\n', cli_out);
-}
-
-void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
-		      const void *reply, struct rg_buf *out)
-{
-	size_t start;
-
-	rg_buf_add_text(out, CLI_FORMAT);
-	start = out->length;
-	rg_words_encode(record, reply, out);
-	if (out->failed)
-		return;
-	out->length--;
-	cli_add_damage(roger, out);
-	rg_buf_add_char(out, '}');
-	if (!out->failed)
-		out->data[start] = out->data[start + 1] == '}' ? ' ' : ',';
-}
-
-void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-	const struct roger_field *field =
-		run->member.length ? member_of(record, run->member) : NULL;
-
-	if (field)
-		print_member(field, item);
-	if (run->member.length)
-		return;
-	rg_words_encode(record, item, &line);
-	cli_print_json(cli_out, &line);
-}
-
-void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
-		     const void *reply)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-	const struct roger_field *field = record->fields;
-	const struct {
-		const char *items;
-		size_t count;
-	} * list;
-	size_t i;
-
-	if (run->member.length &&
-	    (field->kind != ROGER_RECORDS || !member_of(field->record, run->member))) {
-		cli_print_item(run, record, reply);
-		return;
-	}
-	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
-		cli_encode_reply(run->roger, record, reply, &line);
-		cli_print_json(cli_out, &line);
-		return;
-	}
-	list = rg_field_at(field, reply);
-	for (i = 0; i < list->count; i++)
-		cli_print_item(run, field->record, list->items + i * field->record->size);
-}
+/* -------------------------------------------------------------- errors -- */
 
 static void print_words(const struct roger_err *err)
 {
@@ -331,23 +213,6 @@ int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-/* Before anything is done: --print names a member of the answer. */
-static int check_member(struct cli_run *run, struct roger_err *err)
-{
-	const struct roger_record *record = cli_op(run->command)->reply;
-	const struct roger_field *first = record ? record->fields : NULL;
-
-	if (!run->member.data)
-		return ROGER_OK;
-	run->form = CLI_JSONL;
-	if (first && (member_of(record, run->member) ||
-		      (first->kind == ROGER_RECORDS && member_of(first->record, run->member))))
-		return ROGER_OK;
-	return rg_fail(err, ROGER_EUSAGE, 0,
-		       "option '--print': the answer of %s has no member '%.*s'; see its --json",
-		       run->command->name, RG_STR_CUT(run->member));
-}
-
 /* A workspace that is named is one of this machine. */
 static bool is_elsewhere(const struct cli_run *run)
 {
@@ -370,7 +235,7 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 			"ROGER_SERVER; install the whole package of roger (from source it "
 			"is built where libcurl is: libcurl4-openssl-dev)",
 			err);
-	r = check_member(run, err);
+	r = cli_check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
 	if (r == ROGER_OK && !op->run)
 		r = rg_request_check(op->request, run->request, err);
