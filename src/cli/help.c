@@ -225,6 +225,21 @@ static void print_errors(FILE *to, const struct roger_op *op)
 	}
 }
 
+/* The commands of two words that begin with this one. */
+static void print_parts(FILE *to, const struct cli_command *command)
+{
+	const size_t length = strlen(command->name);
+	const struct cli_command *part;
+	size_t i = 0, count = 0;
+
+	while ((part = cli_next_command(&i))) {
+		if (strncmp(part->name, command->name, length) != 0 || part->name[length] != ' ')
+			continue;
+		fputs(count++ ? "" : "\nfurther commands\n", to);
+		print_entry(to, part->name, TWO_WORDS_COLUMN, cli_summary(part));
+	}
+}
+
 void cli_print_command_help(FILE *to, const struct cli_command *command)
 {
 	const struct cli_command *other = command->else_is;
@@ -240,6 +255,7 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	fputs("\n\n", to);
 	print_options(to, command);
 	print_errors(to, op);
+	print_parts(to, command);
 	if (!other)
 		return;
 	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, cli_summary(other));

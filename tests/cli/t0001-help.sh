@@ -65,6 +65,7 @@ exits 0 "help of a command of two words" roger help dead redeliver
 like "names it" "$out" "^usage: roger dead redeliver id"
 exits 0 "help of an old name" roger help dead stale
 like "is that of the new one" "$out" "^usage: roger dismiss what"
+like "help of a command names those that begin with it" "$(roger help runs)" "^  runs sweep +check all runs"
 is "roger help shows sixteen commands" "$(roger help --json | json '[len([c for c in d["commands"] if c["front"]])]')" "[16]"
 is "and with --all no more than it had before" "$(roger help --json | json 'len({c["name"].split()[0] for c in d["commands"]})')" 50
 for line in '--vresion' '-x' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
