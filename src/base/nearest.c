@@ -2,7 +2,9 @@
 
 #include <ctype.h>
 
-enum { WORD_BYTES_MAX = 64, STEP = 2 };
+#include "base/names.h"
+
+enum { WORD_BYTES_MAX = 64, STEP = 2, SLIP_BYTES_MIN = 3 };
 
 static size_t least(size_t a, size_t b)
 {
@@ -88,4 +90,171 @@ struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed)
 	for (i = 0; i < names.count; i++)
 		rg_nearest_look(&nearest, typed, names.items[i]);
 	return nearest.word;
+}
+
+/* ---------------------------------------------------------------- slips -- */
+
+/* The next character that counts where case and `-_.` do not; 0: none is left. */
+static int next_plain(struct roger_str *name)
+{
+	while (name->length && strchr("-_.", *name->data))
+		name->data++, name->length--;
+	if (!name->length)
+		return 0;
+	name->length--;
+	return tolower((unsigned char)*name->data++);
+}
+
+static bool same_plainly(struct roger_str a, struct roger_str b)
+{
+	int one = next_plain(&a);
+	bool some = one != 0;
+
+	for (; one == next_plain(&b); one = next_plain(&a))
+		if (!one)
+			return some;
+	return false;
+}
+
+/*
+ * The short last token that tells agents of a kind apart, as in worker-a or team/ab, with its
+ * separator; empty if the name has none.
+ */
+static struct roger_str last_token(struct roger_str name)
+{
+	size_t at = name.length;
+
+	while (at && !strchr("-_.:/", name.data[at - 1]))
+		at--;
+	at = at && name.length - at < SLIP_BYTES_MIN ? at - 1 : name.length;
+	return (struct roger_str){ name.data + at, name.length - at };
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Are two rests equal once that many characters of each are skipped? */
+static bool same_after(struct roger_str a, size_t skip_a, struct roger_str b, size_t skip_b)
+{
+	return a.length >= skip_a && a.length - skip_a == b.length - skip_b &&
+	       memcmp(a.data + skip_a, b.data + skip_b, a.length - skip_a) == 0;
+}
+
+/* The rest of two names, from where they differ; a is not the longer one. */
+static bool one_letter_differs(struct roger_str a, struct roger_str b)
+{
+	if (!is_letter(b.data[0]))
+		return false;
+	if (a.length < b.length)
+		return same_after(a, 0, b, 1);
+	return is_letter(a.data[0]) &&
+	       (same_after(a, 1, b, 1) || (a.length > 1 && a.data[0] == b.data[1] &&
+					   a.data[1] == b.data[0] && same_after(a, 2, b, 2)));
+}
+
+bool rg_is_slip(struct roger_str typed, struct roger_str known)
+{
+	struct roger_str a = typed.length <= known.length ? typed : known;
+	struct roger_str b = typed.length <= known.length ? known : typed;
+
+	if (rg_str_equal(a, b))
+		return false;
+	if (same_plainly(a, b))
+		return true;
+	if (a.length < SLIP_BYTES_MIN || b.length > a.length + 1 ||
+	    !rg_str_equal(last_token(a), last_token(b)))
+		return false;
+	while (a.length && *a.data == *b.data)
+		a.data++, a.length--, b.data++, b.length--;
+	return one_letter_differs(a, b);
+}
+
+/* ----------------------------------------------------------- many names -- */
+
+/* Two names of which one is a slip for the other have one of these hashes in common. */
+static uint64_t plain_hash(struct roger_str name)
+{
+	uint64_t hash = 1;
+	int c = next_plain(&name);
+	char byte;
+
+	for (; c; c = next_plain(&name)) {
+		byte = (char)c;
+		hash = rg_names_hash(hash, &byte, 1);
+	}
+	return hash;
+}
+
+/* The next of a name's hashes; false: that was all.  Starts with *i = 0. */
+static bool next_hash(struct roger_str name, size_t *i, uint64_t *ret_hash)
+{
+	size_t at, end = name.length - last_token(name).length;
+
+	if (*i == 0)
+		*ret_hash = plain_hash(name);
+	else if (name.length < SLIP_BYTES_MIN)
+		return false;
+	else if (*i == 1)
+		*ret_hash = rg_names_hash(0, name.data, name.length);
+	else {
+		for (at = *i - 2; at < end && !is_letter(name.data[at]); at++)
+			;
+		if (at >= end)
+			return false;
+		*ret_hash = rg_names_hash(rg_names_hash(0, name.data, at), name.data + at + 1,
+					  name.length - at - 1);
+		*i = at + 2;
+	}
+	++*i;
+	return true;
+}
+
+static uint32_t *head_of(const struct rg_slips *slips, uint64_t hash)
+{
+	return &slips->heads[(hash ^ hash >> 32) & (slips->head_count - 1)];
+}
+
+bool rg_slips_init(struct rg_slips *slips, struct roger_strs names, struct rg_arena *arena)
+{
+	struct rg_slip *slip;
+	uint64_t hash;
+	size_t i, k;
+
+	*slips = (struct rg_slips){ .names = names, .head_count = 1 };
+	for (i = 0; i < names.count; i++)
+		for (k = 0; next_hash(names.items[i], &k, &hash);) {
+			slip = rg_arena_push(arena, &slips->slips, &slips->slip_count,
+					     sizeof *slip);
+			if (!slip)
+				return false;
+			*slip = (struct rg_slip){ .hash = hash, .name = (uint32_t)i };
+		}
+	while (slips->head_count < slips->slip_count)
+		slips->head_count *= 2;
+	slips->heads = rg_arena_get(arena, slips->head_count * sizeof *slips->heads);
+	for (i = 0; slips->heads && i < slips->slip_count; i++) {
+		slips->slips[i].next = *head_of(slips, slips->slips[i].hash);
+		*head_of(slips, slips->slips[i].hash) = (uint32_t)i + 1;
+	}
+	return slips->heads;
+}
+
+struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str typed, size_t *at)
+{
+	size_t k = 0, best = slips->names.count;
+	const struct rg_slip *slip;
+	uint64_t hash;
+	uint32_t place;
+
+	while (next_hash(typed, &k, &hash))
+		for (place = *head_of(slips, hash); place; place = slip->next) {
+			slip = &slips->slips[place - 1];
+			if (slip->hash == hash && slip->name >= *at && slip->name < best &&
+			    rg_is_slip(typed, slips->names.items[slip->name]))
+				best = slip->name;
+		}
+	*at = best + 1;
+	return best < slips->names.count ? slips->names.items[best] : RG_STR("");
 }

@@ -1,4 +1,4 @@
-/* log: write the activity log, or take in what other tools wrote.  activity: query it. */
+/* log: show the activity log, write to it, or take in what other tools wrote. */
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/remote.h"
@@ -218,7 +218,7 @@ const struct cli_command cli_log = {
 
 /* -------------------------------------------------------------- activity -- */
 
-/* What is printed page by page. */
+/* A list that is printed page by page. */
 struct listing {
 	struct cli_run *run;
 	int64_t printed;
@@ -407,11 +407,13 @@ static int follow(struct cli_run *run, struct roger_err *err)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--follow starts at the end: expected neither --newest nor "
 			       "--after");
-	r = cli_need_workspace("activity --follow", err);
-	if (r == ROGER_OK)
-		r = cli_follow_begin(&follow, run, LOOK_MS, err);
-	if (r == ROGER_OK)
-		r = find_start(run, &place, err);
+	r = cli_need_workspace("log --follow", err);
+	if (r < 0)
+		return r;
+	r = cli_follow_begin(&follow, run, LOOK_MS, err);
+	if (r < 0)
+		return r;
+	r = find_start(run, &place, err);
 	while (r == ROGER_OK) {
 		r = print_news(&listing, &place, &more, err);
 		if (r == ROGER_OK && !more && !cli_follow_wait(&follow, &stored))
@@ -451,5 +453,9 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 static const struct cli_option options[] = { CLI_FOLLOW, { 0 } };
 
 const struct cli_command cli_activity = {
-	.name = "activity", .paged = true, .options = options, .run = run_activity
+	.name = "log activity",
+	.verb = "activity",
+	.paged = true,
+	.options = options,
+	.run = run_activity,
 };

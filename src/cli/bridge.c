@@ -40,7 +40,8 @@ static void print_crossing(FILE *to, const struct roger_crossing *item)
 	fputc('\n', to);
 }
 
-/* Of a file that has no room there may be hundreds: the first, and how many more. */
+/* Print the first text of a file that waits for room, and how many more wait: there may be
+ * hundreds. */
 static void print_waiting(const struct roger_crossing_list *crossings, size_t first)
 {
 	const struct roger_str file = crossings->items[first].file;
@@ -60,7 +61,7 @@ static void print_waiting(const struct roger_crossing_list *crossings, size_t fi
 		fprintf(stderr, "waiting, too: %lld more of that file\n", (long long)more);
 }
 
-/* What was not taken in goes to standard error, so that scripts notice it. */
+/* Print what was taken in; what was not goes to standard error, so that scripts notice. */
 static void print_reply(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_bridge_reply *reply = reply_;
@@ -236,6 +237,8 @@ static const struct cli_option ingest_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_ingest = {
-	.name = "ingest", .options = ingest_options, .prepare = prepare_ingest, .run = run_ingest
-};
+const struct cli_command cli_ingest = { .name = "bridge ingest",
+					.verb = "ingest",
+					.options = ingest_options,
+					.prepare = prepare_ingest,
+					.run = run_ingest };

@@ -40,8 +40,9 @@ struct cli_run {
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
-	struct roger *roger; /* open, unless the verb needs none */
-	char **argv;	     /* of the program: its name, the command's, the rest */
+	struct roger *roger;		/* open, unless the verb needs none */
+	const struct cli_old_name *old; /* as it was typed; NULL: by its name */
+	char **argv;			/* of the program: its name, the command's, the rest */
 };
 
 struct cli_command {
@@ -91,6 +92,15 @@ bool cli_is_in_group(const struct cli_command *command);
 /* The command at the start of some words, and how many of them are its name; else NULL. */
 const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count);
 
+/* synonyms.c: a name that a command had before, which is taken for one release. */
+struct cli_old_name {
+	const char *name;  /* one word, or two */
+	const char *words; /* the command's, and its options */
+	const char *told;  /* what to type in place of it */
+};
+/* The old name that the words begin with, or NULL. */
+const struct cli_old_name *cli_old_name(struct roger_strs words);
+
 /* synonyms.c: the error for an unknown command, with what is meant; typed: it and what follows. */
 RG_CHECKED int cli_no_such_command(struct roger_strs typed, struct roger_err *err);
 
@@ -114,6 +124,9 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 /* What is printed that is no verb's reply: an error, what send --batch did, and help. */
 extern const struct roger_record cli_error_record, cli_batch_record, cli_queued_record,
 	cli_help_record;
+
+/* Before anything is done: does --print name a member of the answer? */
+RG_CHECKED int cli_check_member(struct cli_run *run, struct roger_err *err);
 
 /* An item of a list on a line: as JSON, or the member that is asked for. */
 void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);

@@ -9,14 +9,15 @@
 #define EACH(ROW)                                                                                  \
 	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(reply), ROW(inbox),          \
 		ROW(receive), ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show),    \
-		ROW(trace), ROW(list), ROW(agents), ROW(retire), ROW(cleanup), ROW(session),       \
-		ROW(cycle), ROW(sends), ROW(dead), ROW(redeliver), ROW(stale), ROW(log),           \
-		ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend),        \
-		ROW(settle), ROW(recover), ROW(sweep), ROW(runs), ROW(run_program), ROW(timeline), \
-		ROW(report), ROW(status), ROW(why), ROW(bridge), ROW(ingest), ROW(verify),         \
-		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help),     \
-		ROW(completion), ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui),    \
-		ROW(token), ROW(schema), ROW(move), ROW(upgrade)
+		ROW(stats), ROW(rebuild), ROW(purge), ROW(looked), ROW(arrive), ROW(trace),        \
+		ROW(list), ROW(agents), ROW(retire), ROW(cleanup), ROW(session), ROW(cycle),       \
+		ROW(sends), ROW(dead), ROW(redeliver), ROW(dismiss), ROW(log), ROW(activity),      \
+		ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend), ROW(recover),         \
+		ROW(sweep), ROW(runs), ROW(run_program), ROW(timeline), ROW(report), ROW(status),  \
+		ROW(why), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),           \
+		ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help), ROW(completion),            \
+		ROW(version), ROW(complete), ROW(export), ROW(serve), ROW(ui), ROW(token),         \
+		ROW(schema), ROW(move), ROW(upgrade)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);
@@ -29,6 +30,10 @@ static const char *verb_of(const struct cli_command *command)
 {
 	return command->own ? "" : command->verb ? command->verb : command->name;
 }
+
+/* Only hooks call these; what people typed for them is in synonyms.c. */
+const struct cli_command cli_looked = { .name = "_looked", .verb = "looked" };
+const struct cli_command cli_arrive = { .name = "_arrive", .verb = "arrive" };
 
 /* A command that is all its verb's; "dead_letters" is dead-letters. */
 static const struct cli_command *make_plain(size_t i)
@@ -121,15 +126,17 @@ const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_co
 
 const struct cli_group cli_groups[] = {
 	{ "start", "init|setup",
-	  "trust|hook|arrive|prime|looked|mcp|serve|ui|token|config|version|help|completion" },
+	  "trust|hook|prime|mcp|serve|ui|token|config|version|help|completion" },
 	{ "mail", "send|reply|inbox|receive|ack|list|show",
-	  "claim|nack|wait|wake|session|bridge|ingest|archive" },
-	{ "see", "status|why|trace|timeline", "top|log|activity|report|stats|sends|export|schema" },
+	  "claim|nack|wait|wake|bridge|bridge ingest|archive" },
+	{ "see", "status|why|trace|timeline",
+	  "top|log|log activity|log sends|log cycle|log purge|report|report stats|export|schema" },
 	{ "work", "run|runs|agents",
-	  "agents retire|dispatch|complete|forward|extend|settle|recover|sweep" },
+	  "agents retire|agents session|dispatch|complete|runs forward|runs extend|runs "
+	  "recover|runs sweep" },
 	{ "care", "",
-	  "doctor|verify|accept|seal|rebuild|cleanup|dead|dead redeliver|dead "
-	  "stale|cycle|purge|move|upgrade|backup|restore" },
+	  "dismiss|doctor|doctor rebuild|verify|seal|cleanup|dead|dead "
+	  "redeliver|move|upgrade|backup|restore" },
 	{ 0 },
 };
 

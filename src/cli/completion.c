@@ -16,11 +16,13 @@
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct rg_command_words_request *request = run->request;
-	const struct cli_command *command;
+	const struct cli_old_name *old = cli_old_name(request->words);
+	const struct cli_command *command = old ? cli_find_command(rg_str(old->told)) : NULL;
 	size_t count;
 
 	*ret_exit = CLI_DONE;
-	command = cli_command_of(request->words, &count);
+	if (!command)
+		command = cli_command_of(request->words, &count);
 	if (request->words.count && !command)
 		return cli_no_such_command(request->words, err);
 	if (run->form != CLI_HUMAN)
@@ -305,7 +307,7 @@ static void offer_mail(const struct completing *completing,
 		offer_about(completing, messages->items[i].id, messages->items[i].content);
 }
 
-/* What is acknowledged or given back is the caller's own. */
+/* Offer the caller's own mail: no other can be acknowledged or given back. */
 static void offer_own_mail(const struct completing *completing, struct roger *roger)
 {
 	struct roger_inbox_request request = { .agent = completing->as,
@@ -359,8 +361,9 @@ static void offer_records(struct completing *completing, struct roger *roger,
 			  const struct roger_field *field)
 {
 	const char *name = field ? field->name : "agent";
-	bool to = strcmp(name, "to") == 0, what = strcmp(name, "what") == 0;
 	unsigned flags = field ? field->flags : 0;
+	bool to = strcmp(name, "to") == 0,
+	     what = strcmp(name, "what") == 0 && !(flags & ROGER_LETTER);
 
 	if (to || what || strcmp(name, "agent") == 0 || strcmp(name, "from") == 0 ||
 	    strcmp(name, "name") == 0 || strcmp(name, "forward_to") == 0)
@@ -369,7 +372,7 @@ static void offer_records(struct completing *completing, struct roger *roger,
 		offer_groups(completing, roger);
 	if (what || flags & ROGER_ISSUE)
 		cli_each_recent(roger, true, offer, completing);
-	if (what || (flags & ROGER_RUN && flags & ROGER_SOUGHT))
+	if (what || (flags & ROGER_RUN && flags & (ROGER_SOUGHT | ROGER_LETTER)))
 		offer_runs(completing, roger);
 	if (flags & ROGER_LETTER)
 		offer_letters(completing, roger);

@@ -47,7 +47,9 @@ static int read_seal(struct page *page, struct roger_err *err)
 	r = cli_read_text(text.data, "seal", SEAL_BYTES_MAX, arena, &request.seal, err);
 	if (r == ROGER_OK && key.length)
 		r = cli_read_text(key.data, "key", KEY_BYTES_MAX, arena, &request.key, err);
-	for (i = 0; r == ROGER_OK && i < page->timeline->events.count; i++) {
+	if (r < 0)
+		return r;
+	for (i = 0; i < page->timeline->events.count; i++) {
 		const struct roger_event *event = &page->timeline->events.items[i];
 
 		if (!event->line)
@@ -55,14 +57,14 @@ static int read_seal(struct page *page, struct roger_err *err)
 		if (!rg_arena_print(arena, &citation, "%.*s:%lld", RG_STR_ARGS(event->file),
 				    (long long)event->line) ||
 		    !rg_arena_add(arena, &request.cite, citation))
-			r = rg_fail_memory(err);
+			return rg_fail_memory(err);
 	}
-	if (r == ROGER_OK)
-		r = roger_verify(page->run->roger, &request, &page->verified, err);
+	r = roger_verify(page->run->roger, &request, &page->verified, err);
 	cli_progress_end();
+	if (r < 0)
+		return r;
 	/* It was read before, so it can be read. */
-	if (r == ROGER_OK)
-		r = rg_json_read_within(request.seal, arena, &json, err);
+	r = rg_json_read_within(request.seal, arena, &json, err);
 	return r < 0 ? r : rg_record_decode(record, rg_json_root(json), &page->seal, arena, err);
 }
 
@@ -146,8 +148,9 @@ static int make_page(struct page *page, struct roger_err *err)
 	cli_print_notes(&page->timeline->notes);
 	r = cli_told_load(page->run->roger, events->items, events->count, page->run->arena,
 			  &page->told, err);
-	if (r == ROGER_OK)
-		r = read_seal(page, err);
+	if (r < 0)
+		return r;
+	r = read_seal(page, err);
 	return r < 0 ? r : write_page(page, err);
 }
 

@@ -22,10 +22,9 @@ static void print_examples(FILE *to, const char *examples)
 	}
 }
 
-enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26 };
+enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26, WORD_COLUMN = 14, TWO_WORDS_COLUMN = 18 };
 
-/* Words from the column where the line is, and in the lines below from there on, too. */
-/* Up to the end of the line. */
+/* Words up to the end of the line, from the column where it is, and in the lines below, too. */
 static void print_wrapped(FILE *to, size_t column, const char *text)
 {
 	const size_t screen = cli_screen_width();
@@ -53,13 +52,8 @@ static void print_entry(FILE *to, const char *what, size_t column, const char *t
 	print_wrapped(to, column, text);
 }
 
-static void print_command(FILE *to, const struct cli_command *command)
-{
-	print_entry(to, command->name, 14, cli_summary(command));
-}
-
 /* The commands of a list of names; what is not there is left out. */
-static void print_commands(FILE *to, const char *names)
+static void print_commands(FILE *to, const char *names, size_t column)
 {
 	const struct cli_command *command;
 	struct roger_str name;
@@ -67,7 +61,7 @@ static void print_commands(FILE *to, const char *names)
 	while (cli_next_word(&names, &name)) {
 		command = cli_find_command(name);
 		if (command)
-			print_command(to, command);
+			print_entry(to, command->name, column, cli_summary(command));
 	}
 }
 
@@ -81,13 +75,13 @@ static void print_plumbing(FILE *to)
 	fputs("\nThe rest is for scripts, hooks and rare cases.\n", to);
 	for (group = cli_groups; group->name; group++) {
 		fprintf(to, "\n%s\n", group->name);
-		print_commands(to, group->plumbing);
+		print_commands(to, group->plumbing, TWO_WORDS_COLUMN);
 	}
 	for (; (command = cli_next_command(&i));) {
 		if (cli_is_in_group(command))
 			continue;
 		fputs(any ? "" : "\nothers\n", to);
-		print_command(to, command);
+		print_entry(to, command->name, TWO_WORDS_COLUMN, cli_summary(command));
 		any = true;
 	}
 }
@@ -120,7 +114,7 @@ void cli_print_help(FILE *to, bool all)
 	for (group = cli_groups; group->name; group++) {
 		if (*group->commands)
 			fprintf(to, "\n%s\n", group->name);
-		print_commands(to, group->commands);
+		print_commands(to, group->commands, WORD_COLUMN);
 	}
 	if (all)
 		print_plumbing(to);
@@ -185,15 +179,6 @@ static void print_option(FILE *to, const char *name, const char *value, const ch
 	print_entry(to, text, OPTION_COLUMN, help);
 }
 
-static void print_field(FILE *to, const struct roger_field *field)
-{
-	char option[64], value[64];
-
-	cli_option_name(field, option);
-	cli_value_word(field, value);
-	print_option(to, field->flags & ROGER_SELF ? "as" : option, value, field->help);
-}
-
 void cli_print_usage(FILE *to, const struct cli_command *command)
 {
 	const struct roger_field *field;
@@ -211,12 +196,16 @@ static void print_options(FILE *to, const struct cli_command *command)
 {
 	const struct cli_option *option;
 	const struct roger_field *field;
+	char name[64], value[64];
 
-	for (field = cli_op(command)->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS &&
-		    !(field->flags & (ROGER_PLACE | ROGER_PERSON)) &&
-		    !cli_is_verb_word(command, rg_str(field->name)))
-			print_field(to, field);
+	for (field = cli_op(command)->request->fields; field->name; field++) {
+		if (field->kind == ROGER_RECORDS || field->flags & (ROGER_PLACE | ROGER_PERSON) ||
+		    cli_is_verb_word(command, rg_str(field->name)))
+			continue;
+		cli_option_name(field, name);
+		cli_value_word(field, value);
+		print_option(to, field->flags & ROGER_SELF ? "as" : name, value, field->help);
+	}
 	for (option = command->options; option && option->name; option++)
 		print_option(to, option->name, option->value ? option->value : "", option->help);
 }
@@ -236,6 +225,21 @@ static void print_errors(FILE *to, const struct roger_op *op)
 	}
 }
 
+/* The commands of two words that begin with this one. */
+static void print_parts(FILE *to, const struct cli_command *command)
+{
+	const size_t length = strlen(command->name);
+	const struct cli_command *part;
+	size_t i = 0, count = 0;
+
+	while ((part = cli_next_command(&i))) {
+		if (strncmp(part->name, command->name, length) != 0 || part->name[length] != ' ')
+			continue;
+		fputs(count++ ? "" : "\nfurther commands\n", to);
+		print_entry(to, part->name, TWO_WORDS_COLUMN, cli_summary(part));
+	}
+}
+
 void cli_print_command_help(FILE *to, const struct cli_command *command)
 {
 	const struct cli_command *other = command->else_is;
@@ -251,6 +255,7 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	fputs("\n\n", to);
 	print_options(to, command);
 	print_errors(to, op);
+	print_parts(to, command);
 	if (!other)
 		return;
 	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, cli_summary(other));

@@ -117,14 +117,6 @@ static int show_newest(struct cli_run *run, int64_t epoch, int64_t *printed, str
 
 /* ------------------------------------------------------------------ list -- */
 
-/* A page is bounded; a larger limit, or none, takes several. */
-static int64_t page_size(int64_t wanted, int64_t printed)
-{
-	int64_t left = wanted - printed;
-
-	return wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
-}
-
 static int print_count(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_list_request *request = run->request;
@@ -228,7 +220,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	/* On a terminal the newest are first, unless it goes on after one. */
 	const bool shown = cli_screen_folds() && run->form == CLI_HUMAN && !request->after.length;
 	const bool newest = shown && !request->limit;
-	int64_t wanted = request->limit > 0 ? request->limit : 0;
+	int64_t wanted = request->limit > 0 ? request->limit : 0, left;
 	struct printed printed = { .total = ROGER_UNKNOWN };
 	const int64_t epoch = cli_shown_epoch(run);
 	int r = ROGER_OK;
@@ -241,8 +233,10 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	request->newest |= shown;
 	if (newest)
 		r = show_newest(run, epoch, &printed.count, err);
+	/* A page is bounded; a larger limit, or none, takes several. */
 	while (r == ROGER_OK && !newest) {
-		request->limit = page_size(wanted, printed.count);
+		left = wanted - printed.count;
+		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
 		r = print_page(run, epoch, &printed, err);
 		request->after = printed.next;
 		if (!printed.next.length || (wanted && printed.count >= wanted) || cli_term_lost())

@@ -194,6 +194,7 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 {
 	const struct roger_message *message = &messages->items[which];
 	const bool other = cli_mail_is_for_other(message, reader), own = reader.length && !other;
+	struct roger_str from = { "", 0 }, to = { "", 0 };
 	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
 	const char *shown;
 	bool by_number;
@@ -207,12 +208,16 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 		cli_grid_add(grid, (struct cli_cell){ .text = piece_of(messages, which),
 						      .flags = CLI_WHOLE,
 						      .style = CLI_BOLD });
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%s%.*s", by_number ? 0 : (int)message->from.length,
-		     message->from.data, by_number || own ? "" : " ",
-		     own     ? ""
-		     : other ? "for "
-			     : "-> ",
-		     own ? 0 : (int)message->to.length, message->to.data);
+	if (!by_number)
+		from = message->from;
+	if (!own)
+		to = message->to;
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%s%.*s", RG_STR_ARGS(from),
+		     from.length && to.length ? " " : "",
+		     !to.length ? ""
+		     : other	? "for "
+				: "-> ",
+		     RG_STR_ARGS(to));
 	shown = cli_when(message->created_at_ms, when);
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%.*s",
 		     strlen(shown) > DATE_CHARS && shown[4] == '-' ? DATE_CHARS
@@ -294,7 +299,7 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 		cli_say("\n%S%d more unread%.\n", CLI_DIM, more);
 }
 
-/* What is shown stays unread.  Many are a line each on a terminal. */
+/* Print unread mail, which stays unread; on a terminal a line for each where there is much. */
 static void print_inbox(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_inbox_reply *reply = reply_;
@@ -311,7 +316,7 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 			reader_of(run));
 }
 
-/* As many lines as a list has there. */
+/* On a terminal the inbox may be as long as a list. */
 static int run_inbox(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_inbox_request *request = run->request;
@@ -400,7 +405,7 @@ const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
 
 /* ----------------------------------------------------------------- show -- */
 
-/* Of each message that has it: a line that says how its sender is known. */
+/* Say how the sender is known, a line for each message that tells. */
 static void print_proved(const struct roger_message_list *messages)
 {
 	size_t i;

@@ -11,7 +11,6 @@
 #include "cli/screen.h"
 #include "cli/serve.h"
 #include "cli/term.h"
-#include "data/json.h"
 #include "data/record.h"
 #include "verbs.h"
 
@@ -106,136 +105,7 @@ const struct cli_command cli_version = {
 	.run = run_version,
 };
 
-/* -------------------------------------------------------------- output -- */
-
-void cli_add_damage(const struct roger *roger, struct rg_buf *out)
-{
-	const char *damage = roger_damage(roger);
-
-	if (!*damage)
-		return;
-	rg_json_add_key(out, RG_STR("damage"));
-	rg_json_add_string(out, rg_str(damage));
-}
-
-void cli_print_damage(FILE *to, const struct roger *roger)
-{
-	const char *damage = roger_damage(roger);
-
-	if (*damage)
-		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
-}
-
-/* The member of a record, by its name outside. */
-static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
-{
-	const struct roger_field *field;
-
-	for (field = record->fields; field->name; field++) {
-		if (rg_str_is(name, field->name))
-			return field;
-	}
-	return NULL;
-}
-
-/* Text as it is, and to a terminal made harmless; anything else as in JSON. */
-static void print_member(const struct roger_field *field, const void *item)
-{
-	const struct roger_field fields[] = { *field, { 0 } };
-	const struct roger_record alone = { "", 0, fields };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-	struct roger_str text = { 0 };
-	const char *value;
-
-	if (rg_field_unset(field, item) && (field->flags & ROGER_SPARE)) {
-		fputc('\n', cli_out);
-		return;
-	}
-	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME || field->kind == ROGER_OBJECT) {
-		text = *(const struct roger_str *)rg_field_at(field, item);
-	} else if (field->kind == ROGER_ENUM) {
-		text = rg_str(field->names[*(const int *)rg_field_at(field, item)]);
-	} else {
-		rg_words_encode(&alone, item, &line);
-		value = memchr(line.data, ':', line.length);
-		text = (struct roger_str){ value + 1,
-					   line.length - (size_t)(value - line.data) - 2 };
-	}
-	if (cli_screen_width())
-		cli_print_text(cli_out, text, true);
-	else
-		fwrite(text.data, 1, text.length, cli_out);
-	fputc('\n', cli_out);
-}
-
-static void print_json_line(const struct roger_record *record, const void *item)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-
-	rg_words_encode(record, item, &line);
-	cli_print_json(cli_out, &line);
-}
-
-void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
-		      const void *reply, struct rg_buf *out)
-{
-	size_t start;
-
-	rg_buf_add_text(out, CLI_FORMAT);
-	start = out->length;
-	rg_words_encode(record, reply, out);
-	if (out->failed)
-		return;
-	out->length--;
-	cli_add_damage(roger, out);
-	rg_buf_add_char(out, '}');
-	if (!out->failed)
-		out->data[start] = out->data[start + 1] == '}' ? ' ' : ',';
-}
-
-static void print_object(const struct cli_run *run, const struct roger_record *record,
-			 const void *reply)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-
-	cli_encode_reply(run->roger, record, reply, &line);
-	cli_print_json(cli_out, &line);
-}
-
-void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item)
-{
-	const struct roger_field *field =
-		run->member.length ? member_of(record, run->member) : NULL;
-
-	if (field)
-		print_member(field, item);
-	else if (!run->member.length)
-		print_json_line(record, item);
-}
-
-void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
-		     const void *reply)
-{
-	const struct roger_field *field = record->fields;
-	const struct {
-		const char *items;
-		size_t count;
-	} * list;
-	size_t i;
-
-	if (run->member.length &&
-	    (field->kind != ROGER_RECORDS || !member_of(field->record, run->member))) {
-		cli_print_item(run, record, reply);
-		return;
-	}
-	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
-		print_object(run, record, reply);
-		return;
-	}
-	list = rg_field_at(field, reply);
-	for (i = 0; i < list->count; i++)
-		cli_print_item(run, field->record, list->items + i * field->record->size);
-}
+/* -------------------------------------------------------------- errors -- */
 
 static void print_words(const struct roger_err *err)
 {
@@ -308,24 +178,20 @@ void cli_say_dry(const struct cli_run *run)
 		fputs("dry run: nothing is changed\n", cli_out);
 }
 
-static void print_plain(const struct cli_run *run, const void *reply)
-{
-	cli_print_record(cli_out, cli_op(run->command)->reply, reply);
-	cli_say_dry(run);
-}
-
 void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)
 {
 	const struct cli_command *command = run->command;
 	const struct roger_record *record = cli_op(command)->reply;
 
 	cli_progress_end();
-	if (run->form != CLI_HUMAN)
+	if (run->form != CLI_HUMAN) {
 		cli_print_reply(run, record, reply);
-	else if (!run->quiet && command->print)
+	} else if (!run->quiet && command->print) {
 		command->print(run, reply);
-	else if (!run->quiet)
-		print_plain(run, reply);
+	} else if (!run->quiet) {
+		cli_print_record(cli_out, record, reply);
+		cli_say_dry(run);
+	}
 	*ret_exit = command->exit_of ? command->exit_of(run, reply)
 		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
 										: CLI_DONE;
@@ -345,23 +211,6 @@ int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r == ROGER_OK)
 		cli_answer(run, reply, ret_exit);
 	return r;
-}
-
-/* Before anything is done: --print names a member of the answer. */
-static int check_member(struct cli_run *run, struct roger_err *err)
-{
-	const struct roger_record *record = cli_op(run->command)->reply;
-	const struct roger_field *first = record ? record->fields : NULL;
-
-	if (!run->member.data)
-		return ROGER_OK;
-	run->form = CLI_JSONL;
-	if (first && (member_of(record, run->member) ||
-		      (first->kind == ROGER_RECORDS && member_of(first->record, run->member))))
-		return ROGER_OK;
-	return rg_fail(err, ROGER_EUSAGE, 0,
-		       "option '--print': the answer of %s has no member '%.*s'; see its --json",
-		       run->command->name, RG_STR_CUT(run->member));
 }
 
 /* A workspace that is named is one of this machine. */
@@ -386,7 +235,7 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 			"ROGER_SERVER; install the whole package of roger (from source it "
 			"is built where libcurl is: libcurl4-openssl-dev)",
 			err);
-	r = check_member(run, err);
+	r = cli_check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
 	if (r == ROGER_OK && !op->run)
 		r = rg_request_check(op->request, run->request, err);
@@ -422,14 +271,9 @@ static void print_notice(const struct cli_run *run)
 
 	if (*notice)
 		cli_print_note(rg_str(notice));
-}
-
-static void print_help(const struct cli_run *run)
-{
-	if (run->command == &bare)
-		cli_print_help(cli_out, false);
-	else
-		cli_print_command_help(cli_out, run->command);
+	if (run->old)
+		cli_say_to(stderr, "note: `roger %s` is now `roger %s`\n", run->old->name,
+			   run->old->told);
 }
 
 static int run_command(struct cli_run *run, int argc, char **argv)
@@ -444,8 +288,10 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 		r = cli_parse(run, argc, argv, &colour, &help, &err);
 	if (r == ROGER_OK && (help || run->form == CLI_HUMAN))
 		cli_screen_begin((help || run->command->paged) && !run->no_pager);
-	if (r == ROGER_OK && help) {
-		print_help(run);
+	if (r == ROGER_OK && help && run->command == &bare) {
+		cli_print_help(cli_out, false);
+	} else if (r == ROGER_OK && help) {
+		cli_print_command_help(cli_out, run->command);
 	} else if (r == ROGER_OK) {
 		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);
@@ -529,6 +375,25 @@ static int find_word(int argc, char **argv)
 	return argc;
 }
 
+/* The words with the command's own in place of an old name; NULL: out of memory. */
+static char **rename_words(struct cli_run *run, int word, int *argc, char **argv)
+{
+	const int count = 1 + (strchr(run->old->name, ' ') != NULL);
+	char **renamed = rg_arena_get(run->arena, (size_t)(*argc + 4) * sizeof *renamed);
+	struct roger_str words;
+	char *at;
+	int i = word;
+
+	if (!renamed || !rg_arena_copy(run->arena, rg_str(run->old->words), &words))
+		return NULL;
+	memcpy(renamed, argv, (size_t)word * sizeof *argv);
+	for (at = (char *)(uintptr_t)words.data; at; i++)
+		renamed[i] = strsep(&at, " ");
+	memcpy(renamed + i, argv + word + count, (size_t)(*argc - word - count) * sizeof *argv);
+	*argc += i - word - count;
+	return renamed;
+}
+
 /* The command, which options may precede, out of the words; what is left is for it. */
 static int run_words(struct cli_run *run, int argc, char **argv)
 {
@@ -539,6 +404,13 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 
 	for (; words.count < 2 && word + (int)words.count < argc; words.count++)
 		names[words.count] = rg_str(argv[word + (int)words.count]);
+	if (!run->old && (run->old = cli_old_name(words))) {
+		argv = rename_words(run, word, &argc, argv);
+		if (argv)
+			return run_words(run, argc, argv);
+		fputs("roger: out of memory\n", stderr);
+		return CLI_IO;
+	}
 	run->command = words.count ? cli_command_of(words, &count) : &bare;
 	if (!run->command)
 		return no_such_command(run, word, argc, argv);

@@ -84,18 +84,21 @@ static struct roger_str word_in(const char *caller, int blanks)
 void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call)
 {
 	const char *said = roger_mcp_caller(call), *login = behind(said, 2);
-	const struct rg_caller caller = {
-		.how = strncmp(login, "socket", 6) == 0	  ? RG_BY_SOCKET
-		       : strncmp(login, "login ", 6) == 0 ? RG_BY_LOGIN
-		       : *login				  ? RG_BY_TOKEN
-							  : RG_BY_FILES,
-		.right = strncmp(said, "administer ", 11) == 0 ? RG_ADMINISTER
-			 : strncmp(said, "act ", 4) == 0       ? RG_ACT
-							       : RG_LOOK,
-		.name = strncmp(login, "socket", 6) == 0 ? RG_STR("") : word_in(login, 1),
-		.login = rg_str(login),
-	};
+	struct rg_caller caller = { .how = *login ? RG_BY_TOKEN : RG_BY_FILES,
+				    .right = RG_LOOK,
+				    .name = word_in(login, 1),
+				    .login = rg_str(login) };
 
+	if (strncmp(login, "login ", 6) == 0)
+		caller.how = RG_BY_LOGIN;
+	if (strncmp(login, "socket", 6) == 0) {
+		caller.how = RG_BY_SOCKET;
+		caller.name = RG_STR("");
+	}
+	if (strncmp(said, "act ", 4) == 0)
+		caller.right = RG_ACT;
+	if (strncmp(said, "administer ", 11) == 0)
+		caller.right = RG_ADMINISTER;
 	rg_set_caller(roger, &caller);
 }
 
@@ -124,8 +127,7 @@ static struct roger_str name_by_client(const struct mcp_session *session, const 
 	return rg_str_is(said, "all") ? RG_STR("") : said;
 }
 
-/* What instruct() found: it stays the same as long as we run, and costs a look at the programs
- * above us. */
+/* The name that instruct() found: looking at the programs above us again would find the same. */
 static struct roger_str find_own_name(const struct mcp_session *session, struct roger_str tool,
 				      char to[RG_OWN_NAME_BYTES])
 {

@@ -14,7 +14,8 @@ const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action)
 	return tool->words->actions ? NULL : tool->op;
 }
 
-/* Of a tool is what its record marks so; where that marks none, all that JSON always has. */
+/* Does a tool have this member?  It has those that its record marks, or where that marks none, all
+ * that JSON always has. */
 static bool is_of_tool(const struct roger_record *record, const struct roger_field *field,
 		       unsigned never)
 {

@@ -270,7 +270,7 @@ static void add_damage(const struct roger *roger, struct rg_buf *json)
 	rg_buf_add_char(json, '}');
 }
 
-/* Of the messages these members, and nothing that their sender wrote. */
+/* Print these members of each message, and nothing that its sender wrote. */
 static bool print_members(struct rg_buf *json, const struct roger *roger,
 			  const struct roger_message_list *messages, const char *const *members)
 {

@@ -75,8 +75,8 @@ static const struct {
 
 struct row {
 	const struct roger_event *event; /* of a gap: the one after it */
-	bool gap;
-	size_t from, to; /* in the text */
+	bool gap, across;		 /* across: all lanes */
+	struct roger_str text;
 };
 
 struct picture {
@@ -86,7 +86,7 @@ struct picture {
 	struct roger_strs lanes;
 	struct row *rows;
 	size_t count;
-	struct rg_buf text; /* of the rows, a line each */
+	bool failed; /* out of memory */
 };
 
 /* ------------------------------------------------------------------- text -- */
@@ -171,21 +171,6 @@ static void add_number(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_printf(out, "#%lld", (long long)seq);
 }
 
-static void add_read(struct rg_buf *out, const struct roger_event *event,
-		     const struct cli_told *told)
-{
-	char span[32];
-
-	rg_buf_add_text(out, cli_value_name(cli_item_record("timeline"), "type", event->type));
-	if (!told || !told->read) {
-		rg_buf_add_text(out, " · unread");
-		return;
-	}
-	rg_clock_print_span(told->read->at_ms > event->at_ms ? told->read->at_ms - event->at_ms : 0,
-			    span);
-	rg_buf_printf(out, " · read after %s", span);
-}
-
 static bool is_of_claim(const struct roger_event *event)
 {
 	return event->kind == ROGER_EVENT_CLAIMED || event->kind == ROGER_EVENT_RETURNED ||
@@ -197,11 +182,10 @@ static void add_claim(struct rg_buf *out, const struct roger_event *event,
 		      const struct cli_told *told)
 {
 	const struct roger_message *message = told ? told->message : NULL;
+	const struct roger_str worker = told && told->worker.length ? told->worker : event->actor;
 
 	if (event->kind == ROGER_EVENT_LEASE_EXPIRED) {
-		rg_buf_printf(
-			out, "%.*s's lease on ",
-			RG_STR_ARGS(told && told->worker.length ? told->worker : event->actor));
+		rg_buf_printf(out, "%.*s's lease on ", RG_STR_ARGS(worker));
 		add_number(out, event, told);
 		rg_buf_add_text(out, " expired");
 		return;
@@ -217,47 +201,53 @@ static void add_claim(struct rg_buf *out, const struct roger_event *event,
 					     message->ack_outcome));
 }
 
-/* "run r1: timeout plan#4: attempt 1 of 3" */
-static void add_words(struct rg_buf *out, const struct roger_event *event,
-		      const struct cli_told *told)
+/* "plan#3 the beginning of it (context · read after 2 s)" */
+static void add_sent(struct rg_buf *out, const struct roger_event *event,
+		     const struct cli_told *told)
 {
-	const char *label = styles[event->kind].label;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf number = { .maximum = SIZE_MAX };
+	int64_t waited_ms = 0;
+	char span[32];
 
-	if (event->run.length)
-		rg_buf_printf(out, "run %.*s: ", RG_STR_ARGS(event->run));
-	if (label)
-		rg_buf_add_text(out, label);
-	if (label && told && told->message) {
-		rg_buf_add_char(out, ' ');
-		add_number(out, event, told);
-	}
-	rg_buf_add_text(out, label && event->words.length ? ": " : "");
-	rg_buf_add_str(out, event->words);
+	add_number(&number, event, told);
+	add_cut(out, rg_buf_str(&number), LABEL);
+	if (told && told->message && told->message->content.length)
+		add_subject(out, told->message->content);
+	rg_buf_printf(out, " (%s #183; ",
+		      cli_value_name(cli_item_record("timeline"), "type", event->type));
+	if (told && told->read && told->read->at_ms > event->at_ms)
+		waited_ms = told->read->at_ms - event->at_ms;
+	rg_clock_print_span(waited_ms, span);
+	rg_buf_printf(out, told && told->read ? "read after %s)" : "unread)", span);
+	out->failed |= number.failed;
 }
 
+/* "run r1: timeout plan#4: attempt 1 of 3" */
 static void add_label(struct rg_buf *out, const struct roger_event *event,
 		      const struct cli_told *told)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf label = { .maximum = SIZE_MAX };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf read = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
+	const char *label = styles[event->kind].label;
 
 	if (event->kind == ROGER_EVENT_SENT) {
-		add_number(&label, event, told);
-		add_read(&read, event, told);
-	} else if (is_of_claim(event)) {
-		add_claim(&label, event, told);
+		add_sent(out, event, told);
+		return;
+	}
+	if (is_of_claim(event)) {
+		add_claim(&words, event, told);
 	} else {
-		add_words(&label, event, told);
+		if (event->run.length)
+			rg_buf_printf(&words, "run %.*s: ", RG_STR_ARGS(event->run));
+		rg_buf_add_text(&words, label ? label : "");
+		if (label && told && told->message) {
+			rg_buf_add_char(&words, ' ');
+			add_number(&words, event, told);
+		}
+		rg_buf_add_text(&words, label && event->words.length ? ": " : "");
+		rg_buf_add_str(&words, event->words);
 	}
-	add_cut(out, rg_buf_str(&label), LABEL);
-	if (read.length) {
-		if (told && told->message && told->message->content.length)
-			add_subject(out, told->message->content);
-		rg_buf_add_text(out, " (");
-		add_escaped(out, rg_buf_str(&read));
-		rg_buf_add_char(out, ')');
-	}
-	out->failed |= label.failed || read.failed;
+	add_cut(out, rg_buf_str(&words), LABEL);
+	out->failed |= words.failed;
 }
 
 /* ------------------------------------------------------------------- rows -- */
@@ -275,13 +265,14 @@ static size_t lane_of(struct picture *picture, struct roger_str name)
 		return i - 1;
 	if (i == LANES_MAX - 1)
 		name = RG_STR("others");
-	picture->text.failed |= !rg_arena_add(picture->arena, lanes, name);
+	picture->failed |= !rg_arena_add(picture->arena, lanes, name);
 	return i;
 }
 
-/* An arrow without a second end is a note, and a note of nobody goes across. */
-static void begin_line(struct picture *picture, const struct roger_event *event,
-		       const struct cli_told *told)
+/* An arrow without a second end is a note, and a note of nobody goes across (true): how many lanes
+ * that is, is not known yet. */
+static bool begin_line(struct picture *picture, const struct roger_event *event,
+		       const struct cli_told *told, struct rg_buf *out)
 {
 	const enum shape shape = styles[event->kind].shape;
 	struct roger_str actor = event->actor;
@@ -289,50 +280,46 @@ static void begin_line(struct picture *picture, const struct roger_event *event,
 
 	if (is_of_claim(event) && told && told->message)
 		actor = told->message->to;
-	if (shape == ACROSS || !actor.length) {
-		/* How many lanes there will be is not known yet: see add_line(). */
-		rg_buf_add_text(&picture->text, "\n");
-		return;
-	}
+	if (shape == ACROSS || !actor.length)
+		return true;
 	from = lane_of(picture, actor);
 	if (shape == ARROW && event->peer.length)
-		rg_buf_printf(&picture->text, "    p%zu%sp%zu: ", from, styles[event->kind].arrow,
+		rg_buf_printf(out, "    p%zu%sp%zu: ", from, styles[event->kind].arrow,
 			      lane_of(picture, event->peer));
 	else
-		rg_buf_printf(&picture->text, "    Note over p%zu: ", from);
+		rg_buf_printf(out, "    Note over p%zu: ", from);
+	return false;
 }
 
-static void end_line(struct picture *picture, const struct row *row)
+static void add_row(struct picture *picture, const struct row *row, struct rg_buf *line)
 {
-	struct row *place = &picture->rows[picture->count++];
-
-	rg_buf_add_char(&picture->text, '\n');
-	*place = *row;
-	place->to = picture->text.length;
+	rg_buf_add_char(line, '\n');
+	picture->rows[picture->count] = *row;
+	picture->failed |=
+		!rg_arena_keep(picture->arena, line, &picture->rows[picture->count].text);
+	picture->count++;
 }
 
-static void add_row(struct picture *picture, const struct roger_event *event, int64_t *before_ms)
+static void add_event(struct picture *picture, const struct roger_event *event, int64_t *before_ms)
 {
 	struct cli_told *told = cli_told_find(&picture->told, event->message);
-	struct row row = { .event = event, .gap = true, .from = picture->text.length };
+	struct row gap = { .event = event, .gap = true, .across = true }, row = { .event = event };
+	struct rg_buf line = { .maximum = SIZE_MAX }, pause = { .maximum = SIZE_MAX };
 	char span[32];
 
 	if (styles[event->kind].shape == UNSEEN)
 		return;
 	if (*before_ms && event->at_ms - *before_ms >= GAP_MS) {
 		rg_clock_print_span(event->at_ms - *before_ms, span);
-		rg_buf_add_text(&picture->text, "\n#8230; ");
-		add_escaped(&picture->text, rg_str(span));
-		rg_buf_add_text(&picture->text, " #8230;");
-		end_line(picture, &row);
+		rg_buf_printf(&pause, "#8230; %s #8230;", span);
+		add_row(picture, &gap, &pause);
 	}
 	*before_ms = event->at_ms;
-	row = (struct row){ .event = event, .from = picture->text.length };
-	begin_line(picture, event, told);
+	row.across = begin_line(picture, event, told, &line);
 	if (told && event->kind == ROGER_EVENT_CLAIMED)
 		told->worker = event->actor;
-	add_label(&picture->text, event, told);
-	end_line(picture, &row);
+	add_label(&line, event, told);
+	add_row(picture, &row, &line);
 }
 
 /* ------------------------------------------------------------------- cuts -- */
@@ -401,48 +388,30 @@ static void add_lanes(const struct picture *picture, struct rg_buf *out)
 		rg_buf_add_text(out, "    participant p0 as nobody\n");
 }
 
-/* A line that begins with a newline goes across all lanes. */
-static void add_line(const struct picture *picture, const struct row *row, struct rg_buf *out)
-{
-	struct roger_str line = { picture->text.data + row->from, row->to - row->from };
-
-	if (line.data[0] == '\n') {
-		rg_buf_add_text(out, "    Note over p0");
-		if (picture->lanes.count > 1)
-			rg_buf_printf(out, ",p%zu", picture->lanes.count - 1);
-		rg_buf_add_text(out, ": ");
-		line.data++;
-		line.length--;
-	}
-	rg_buf_add_str(out, line);
-}
-
 static void add_rows(const struct picture *picture, struct rg_buf *out)
 {
 	enum { ACROSS_CHARS = sizeof "    Note over p0,p59: " };
-	size_t room = CHARS_MAX - out->length, first, i;
+	size_t room = CHARS_MAX - out->length, first = picture->count, i;
 
-	for (first = picture->count; first > 0; first--) {
-		const struct row *row = &picture->rows[first - 1];
-
-		if (row->to - row->from + ACROSS_CHARS > room)
-			break;
-		room -= row->to - row->from + ACROSS_CHARS;
-	}
+	for (; first && picture->rows[first - 1].text.length + ACROSS_CHARS <= room; first--)
+		room -= picture->rows[first - 1].text.length + ACROSS_CHARS;
 	first = cut(picture, first);
 	if (picture->count && (first || picture->reply->more))
 		add_rest(picture, first, out);
-	for (i = first; i < picture->count; i++)
-		add_line(picture, &picture->rows[i], out);
+	for (i = first; i < picture->count; i++) {
+		if (picture->rows[i].across && picture->lanes.count > 1)
+			rg_buf_printf(out, "    Note over p0,p%zu: ", picture->lanes.count - 1);
+		else if (picture->rows[i].across)
+			rg_buf_add_text(out, "    Note over p0: ");
+		rg_buf_add_str(out, picture->rows[i].text);
+	}
 }
 
 int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *reply,
 		    struct rg_buf *out, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct picture picture = { .reply = reply,
-				   .arena = arena,
-				   .text = { .maximum = SIZE_MAX } };
+	struct picture picture = { .reply = reply, .arena = arena };
 	const struct roger_event_list *events = &reply->events;
 	size_t i = events->count > EVENTS_MAX ? events->count - EVENTS_MAX : 0;
 	int64_t before_ms = 0;
@@ -456,11 +425,11 @@ int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *repl
 	if (r < 0)
 		return r;
 	for (; i < events->count; i++)
-		add_row(&picture, &events->items[i], &before_ms);
-	add_lanes(&picture, out);
-	add_rows(&picture, out);
-	out->failed |= picture.text.failed;
-	rg_buf_deinit(&picture.text);
+		add_event(&picture, &events->items[i], &before_ms);
+	if (!picture.failed) {
+		add_lanes(&picture, out);
+		add_rows(&picture, out);
+	}
 	cli_told_free(&picture.told);
-	return out->failed ? rg_fail_memory(err) : ROGER_OK;
+	return picture.failed || out->failed ? rg_fail_memory(err) : ROGER_OK;
 }

@@ -89,13 +89,13 @@ static const struct {
 	{ "cleanup", "keep-runs", "--keep-passes" },
 	{ "bridge", "wait", "--timeout" },
 	{ "wake", "for", "--timeout" },
-	{ "extend", "why", "--reason" },
-	{ "settle", "why", "--reason" },
+	{ "runs extend", "why", "--reason" },
+	{ "dismiss", "why", "--reason" },
+	{ "dismiss", "note", "--reason" },
 	{ "dead redeliver", "note", "--reason" },
-	{ "dead stale", "note", "--reason" },
 	{ "show", "trace", "roger trace" },
-	{ "session", "new", "roger session new" },
-	{ "cycle", "new", "roger cycle new" },
+	{ "agents session", "new", "roger agents session new" },
+	{ "log cycle", "new", "roger log cycle new" },
 };
 
 static const char *new_name(const char *command, struct roger_str option)
@@ -399,10 +399,9 @@ static int wrong_verb_word(const struct cli_command *command, struct roger_str w
 
 	while (cli_next_word(&words, &one))
 		rg_nearest_look(&nearest, word, one);
-	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'%s%.*s%s",
+	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'" RG_MEANT,
 		       command->name, command->words, RG_STR_CUT(word),
-		       nearest.word.length ? "; did you mean '" : "", RG_STR_ARGS(nearest.word),
-		       nearest.word.length ? "'?" : "");
+		       RG_MEANT_ARGS(nearest.word));
 }
 
 static bool has_places(const struct parser *parser)
@@ -416,7 +415,7 @@ static bool has_places(const struct parser *parser)
 }
 
 /*
- * A word such as "new" in `roger session new` sets the field of its name; one
+ * A word such as "new" in `roger log cycle new` sets the field of its name; one
  * without a field, such as "show", is what happens anyway.
  */
 static int take_verb_word(struct parser *parser, struct roger_err *err)

@@ -37,7 +37,7 @@ static bool add_piece(FILE *to, struct cli_page *piece, size_t *left)
 	return fits;
 }
 
-/* As many as fit into *left, which becomes less. */
+/* Print as many duties as fit into *left, which becomes less. */
 static void print_duties(FILE *to, const struct roger_concern_list *duties, size_t *left)
 {
 	struct cli_page piece;
@@ -56,7 +56,8 @@ static void print_duties(FILE *to, const struct roger_concern_list *duties, size
 		fprintf(to, "- %zu more: `roger status`\n", duties->count - i);
 }
 
-/* As many as fit into left.  Long names make long headers, so smaller budgets are tried. */
+/* Print as many messages as fit into left; long names make long heads, so smaller budgets are
+ * tried. */
 static size_t print_messages(FILE *to, const struct roger_message_list *messages,
 			     struct roger_str reader, size_t left)
 {

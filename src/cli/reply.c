@@ -1,12 +1,15 @@
 /*
- * A record for people and models, printed by its fields: a line "NAME VALUE" for each that
- * is set, a table for each list.
+ * A record printed by its fields: for people and models a line "NAME VALUE" for each that is set,
+ * and a table for each list; for programs as JSON, or one member of it.
  */
 #include <errno.h>
 
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/grid.h"
+#include "cli/screen.h"
+#include "cli/term.h"
+#include "data/json.h"
 #include "data/record.h"
 
 struct list {
@@ -91,15 +94,19 @@ static bool keep_value(struct rg_arena *arena, const struct roger_field *field, 
 
 /* ---------------------------------------------------------------- a list -- */
 
-/* What is cut says nothing. */
+/* A part of a number, time, id or word of a list says nothing, so these are not cut. */
 static unsigned flags_of(const struct roger_field *field)
 {
-	return field->kind == ROGER_INT ? CLI_RIGHT | CLI_WHOLE
-	       : field->kind == ROGER_TIME || field->kind == ROGER_INSTANT ||
-			       field->kind == ROGER_SPAN || field->kind == ROGER_ENUM ||
-			       field->kind == ROGER_BOOL || (field->flags & ROGER_ID)
-		       ? CLI_WHOLE
-		       : 0;
+	static const unsigned flags[ROGER_RECORDS + 1] = {
+		[ROGER_INT] = CLI_RIGHT | CLI_WHOLE,
+		[ROGER_TIME] = CLI_WHOLE,
+		[ROGER_INSTANT] = CLI_WHOLE,
+		[ROGER_SPAN] = CLI_WHOLE,
+		[ROGER_ENUM] = CLI_WHOLE,
+		[ROGER_BOOL] = CLI_WHOLE,
+	};
+
+	return flags[field->kind] | (field->flags & ROGER_ID ? CLI_WHOLE : 0);
 }
 
 static void print_table(FILE *to, const struct roger_record *record, const struct list *list)
@@ -180,4 +187,135 @@ const char *cli_value_name(const struct roger_record *record, const char *member
 	while (strcmp(field->name, member) != 0)
 		field++;
 	return field->names[value];
+}
+
+/* -------------------------------------------------------------- as JSON -- */
+
+void cli_add_damage(const struct roger *roger, struct rg_buf *out)
+{
+	const char *damage = roger_damage(roger);
+
+	if (!*damage)
+		return;
+	rg_json_add_key(out, RG_STR("damage"));
+	rg_json_add_string(out, rg_str(damage));
+}
+
+void cli_print_damage(FILE *to, const struct roger *roger)
+{
+	const char *damage = roger_damage(roger);
+
+	if (*damage)
+		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
+}
+
+/* The member of a record, by its name outside. */
+static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
+{
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++)
+		if (rg_str_is(name, field->name))
+			return field;
+	return NULL;
+}
+
+/* Text as it is, and to a terminal made harmless; anything else as in JSON. */
+static void print_member(const struct roger_field *field, const void *item)
+{
+	const struct roger_field fields[] = { *field, { 0 } };
+	const struct roger_record alone = { "", 0, fields };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	struct roger_str text = { 0 };
+	const char *value;
+
+	if (rg_field_unset(field, item) && (field->flags & ROGER_SPARE)) {
+		fputc('\n', cli_out);
+		return;
+	}
+	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME || field->kind == ROGER_OBJECT) {
+		text = *(const struct roger_str *)rg_field_at(field, item);
+	} else if (field->kind == ROGER_ENUM) {
+		text = rg_str(field->names[*(const int *)rg_field_at(field, item)]);
+	} else {
+		rg_words_encode(&alone, item, &line);
+		value = memchr(line.data, ':', line.length);
+		text = (struct roger_str){ value + 1,
+					   line.length - (size_t)(value - line.data) - 2 };
+	}
+	if (cli_screen_width())
+		cli_print_text(cli_out, text, true);
+	else
+		fwrite(text.data, 1, text.length, cli_out);
+	fputc('\n', cli_out);
+}
+
+void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
+		      const void *reply, struct rg_buf *out)
+{
+	size_t start;
+
+	rg_buf_add_text(out, CLI_FORMAT);
+	start = out->length;
+	rg_words_encode(record, reply, out);
+	if (out->failed)
+		return;
+	out->length--;
+	cli_add_damage(roger, out);
+	rg_buf_add_char(out, '}');
+	if (!out->failed)
+		out->data[start] = out->data[start + 1] == '}' ? ' ' : ',';
+}
+
+void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	const struct roger_field *field =
+		run->member.length ? member_of(record, run->member) : NULL;
+
+	if (field)
+		print_member(field, item);
+	if (run->member.length)
+		return;
+	rg_words_encode(record, item, &line);
+	cli_print_json(cli_out, &line);
+}
+
+void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
+		     const void *reply)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	const struct roger_field *field = record->fields;
+	const struct list *list;
+	size_t i;
+
+	if (run->member.length &&
+	    (field->kind != ROGER_RECORDS || !member_of(field->record, run->member))) {
+		cli_print_item(run, record, reply);
+		return;
+	}
+	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
+		cli_encode_reply(run->roger, record, reply, &line);
+		cli_print_json(cli_out, &line);
+		return;
+	}
+	list = rg_field_at(field, reply);
+	for (i = 0; i < list->count; i++)
+		cli_print_item(run, field->record, list->items + i * field->record->size);
+}
+
+int cli_check_member(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_record *record = cli_op(run->command)->reply;
+	const struct roger_field *first = record ? record->fields : NULL;
+
+	if (!run->member.data)
+		return ROGER_OK;
+	run->form = CLI_JSONL;
+	if (first && (member_of(record, run->member) ||
+		      (first->kind == ROGER_RECORDS && member_of(first->record, run->member))))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0,
+		       "option '--print': the answer of %s has no member '%.*s'; see its --json",
+		       run->command->name, RG_STR_CUT(run->member));
 }

@@ -20,7 +20,7 @@ static const int passed_on[] = { SIGINT,  SIGTERM,   SIGHUP,	SIGQUIT, SIGUSR1,  
 				 SIGALRM, SIGPROF,   SIGVTALRM, SIGXCPU, SIGPOLL,  SIGPWR,
 				 SIGURG,  SIGSTKFLT, SIGTSTP,	SIGCONT, SIGWINCH, SIGCHLD };
 
-/* Of a write that fails where they come from us; main() ignores both. */
+/* A write that fails sends us these, and main() ignores both. */
 static const int of_writes[] = { SIGPIPE, SIGXFSZ };
 
 static int pass_to = -1;
@@ -47,7 +47,7 @@ static void catch_signal(int number)
 	sigaction(number, &action, NULL);
 }
 
-/* What was ignored when we came, as under nohup, stays so; but for what we have to know. */
+/* A signal that is ignored already, as under nohup, stays so; but for the one we have to know. */
 static void catch_unless_ignored(int number)
 {
 	struct sigaction before;

@@ -1,4 +1,4 @@
-/* dispatch, complete, forward, extend, settle, recover, runs, sweep: runs of sub-agents. */
+/* dispatch, complete, forward, extend, recover, runs, sweep: runs of sub-agents; dismiss. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cli/command.h"
@@ -141,7 +141,7 @@ static void print_detail(const struct roger_run *run)
 	print_output(run);
 }
 
-/* What ends that it is a concern, as `roger why` says. */
+/* Print the command that ends the trouble, as `roger why` says it. */
 static void print_next(const struct cli_run *run, struct roger_str name)
 {
 	const struct roger_why_request request = { .what = name };
@@ -227,19 +227,14 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 /* -------------------------------------------------------------- commands -- */
 
 /* A result of - is read from standard input; an empty one is none. */
-static int read_result(struct cli_run *run, struct roger_err *err)
-{
-	struct roger_complete_request *request = run->request;
-
-	return rg_str_is(request->result, "-") ? cli_read_text(NULL, "result", RG_LINE_BYTES_MAX,
-							       run->arena, &request->result, err)
-					       : ROGER_OK;
-}
-
 static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	int r = read_result(run, err);
+	struct roger_complete_request *request = run->request;
+	int r = ROGER_OK;
 
+	if (rg_str_is(request->result, "-"))
+		r = cli_read_text(NULL, "result", RG_LINE_BYTES_MAX, run->arena, &request->result,
+				  err);
 	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
@@ -261,15 +256,47 @@ static void print_sweep(const struct cli_run *run, const void *reply_)
 	cli_say_dry(run);
 }
 
+/* What it was, and that it is dealt with. */
+static void print_dismissed(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_dismiss_reply *reply = reply_;
+	const struct roger_damage *damage;
+	size_t i;
+
+	(void)run;
+	if (reply->runs.count)
+		print_line(&reply->runs.items[0]);
+	if (reply->dead_letters.count)
+		cli_say("dead letter %S%t%.: no longer needed\n", CLI_BOLD,
+			reply->dead_letters.items[0].id);
+	for (i = 0; i < reply->damages.count; i++) {
+		damage = &reply->damages.items[i];
+		cli_say("%t", damage->file);
+		if (damage->line)
+			cli_say(" line %d", damage->line);
+		cli_say(": accepted by %t\n", damage->accepted_by);
+	}
+	if (!reply->changed)
+		fputs("  (it said so already)\n", cli_out);
+}
+
+const struct cli_command cli_dismiss = { .name = "dismiss", .print = print_dismissed };
 const struct cli_command cli_dispatch = { .name = "dispatch", .print = print_receipt };
 const struct cli_command cli_complete_run = { .name = "complete",
 					      .run = run_complete,
 					      .print = print_receipt };
-const struct cli_command cli_forward = { .name = "forward", .print = print_receipt };
-const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
-const struct cli_command cli_settle = { .name = "settle", .print = print_receipt };
-const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
-const struct cli_command cli_sweep = { .name = "sweep", .print = print_sweep };
+const struct cli_command cli_forward = { .name = "runs forward",
+					 .verb = "forward",
+					 .print = print_receipt };
+const struct cli_command cli_extend = { .name = "runs extend",
+					.verb = "extend",
+					.print = print_receipt };
+const struct cli_command cli_recover = { .name = "runs recover",
+					 .verb = "recover",
+					 .print = print_receipt };
+const struct cli_command cli_sweep = { .name = "runs sweep",
+				       .verb = "sweep",
+				       .print = print_sweep };
 const struct cli_command cli_runs = {
 	.name = "runs", .paged = true, .print = print_runs, .nothing = true
 };

@@ -79,16 +79,6 @@ static int find(const struct rg_schema_request *request, const struct roger_reco
 				     RG_STR_CUT(request->verb));
 }
 
-/* Before the rest of an object: which schema it is, and of what. */
-static void add_title(const struct rg_schema_request *request, struct rg_buf *out)
-{
-	rg_buf_printf(
-		out,
-		"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"%s "
-		"%.*s\",",
-		request->request ? "request of" : "reply of", RG_STR_ARGS(request->verb));
-}
-
 static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -102,7 +92,11 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	r = find(request, &record, err);
 	if (r < 0)
 		return r;
-	add_title(request, &text);
+	rg_buf_printf(
+		&text,
+		"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"%s "
+		"of %.*s\",",
+		request->request ? "request" : "reply", RG_STR_ARGS(request->verb));
 	rg_schema_print(record, request->request ? RG_SCHEMA_REQUEST : RG_SCHEMA_REPLY, &body);
 	if (text.failed || body.failed)
 		return rg_fail_memory(err);
@@ -115,5 +109,6 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 const struct cli_command cli_schema = {
 	.name = "schema",
 	.own = &rg_op_schema,
+	.joined = true,
 	.run = run_schema,
 };

@@ -622,12 +622,14 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	*ret_exit = CLI_DONE;
 	r = check_queue(run, err);
-	if (r == ROGER_OK && remote_hurry && cli_given(run, "queue"))
+	if (r < 0)
+		return r;
+	if (remote_hurry && cli_given(run, "queue"))
 		remote_hurry(run->roger);
-	if (r == ROGER_OK)
-		r = check_words(run, err);
-	if (r == ROGER_OK)
-		r = split_names(run->arena, &request_of(run)->to, err);
+	r = check_words(run, err);
+	if (r < 0)
+		return r;
+	r = split_names(run->arena, &request_of(run)->to, err);
 	if (r < 0)
 		return r;
 	if (cli_given(run, "batch"))

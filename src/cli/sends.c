@@ -1,12 +1,10 @@
-/* cycle, sends, dead, redeliver, stale: the send log for people. */
+/* log sends, log cycle, dead, dead redeliver: the send log for people. */
 #include "cli/command.h"
 #include "cli/grid.h"
 
 static const char *outcome_name(int outcome, bool pending)
 {
-	static const char *const names[] = { "", "delivered", "timeout", "error" };
-
-	return pending ? "pending" : names[outcome];
+	return pending ? "pending" : cli_value_name(cli_item_record("sends"), "outcome", outcome);
 }
 
 static enum cli_style outcome_style(int outcome)
@@ -64,22 +62,24 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 }
 
 const struct cli_command cli_sends = {
-	.name = "sends", .paged = true, .print = print_sends, .nothing = true
+	.name = "log sends", .verb = "sends", .paged = true, .print = print_sends, .nothing = true
 };
 
-const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|current" };
+const struct cli_command cli_cycle = { .name = "log cycle",
+				       .verb = "cycle",
+				       .words = "new|list|current" };
 
 /* ----------------------------------------------------------------- dead -- */
 
 static void print_letter(const struct roger_dead_letter *letter)
 {
-	static const char *const names[] = { "", "undelivered", "redelivered", "stale" };
-
 	cli_say("%S%t%.  %S%s%.", CLI_BOLD, letter->id,
 		letter->delivered_at_ms		      ? CLI_GREEN
 		: letter->status == ROGER_UNDELIVERED ? CLI_RED
 						      : CLI_DIM,
-		letter->delivered_at_ms ? "read after all" : names[letter->status]);
+		letter->delivered_at_ms ? "read after all"
+					: cli_value_name(cli_item_record("dead_letters"), "status",
+							 letter->status));
 	cli_say_set("  filed as %t", letter->filed_as);
 	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
 		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms,
@@ -110,4 +110,3 @@ const struct cli_command cli_dead = { .name = "dead",
 const struct cli_command cli_redeliver = { .name = "dead redeliver",
 					   .verb = "redeliver",
 					   .print = print_dead };
-const struct cli_command cli_stale = { .name = "dead stale", .verb = "stale", .print = print_dead };

@@ -1,16 +1,49 @@
 /* Words that people type for a command: what other tools call it, and what it was called. */
+#include <stdio.h>
+
 #include "base/nearest.h"
 #include "cli/command.h"
 
-/* Commands that are part of another one now. */
-static const struct {
-	const char *word, *now;
-} moved[] = {
-	{ "search", "list" },
-	{ "count", "list --count" },
-	{ "thread", "show --thread" },
-	{ "delete", "archive --unread" },
+/* What commands were called before 0.1.0: for one release they are taken, with a note. */
+static const struct cli_old_name old_names[] = {
+	{ "accept", "dismiss", "dismiss" },
+	{ "activity", "log activity", "log" },
+	{ "arrive", "_arrive", "hook" },
+	{ "count", "list --count", "list --count" },
+	{ "cycle", "log cycle", "log cycle" },
+	{ "dead stale", "dismiss", "dismiss" },
+	{ "delete", "archive --unread", "archive --unread" },
+	{ "extend", "runs extend", "runs extend" },
+	{ "forward", "runs forward", "runs forward" },
+	{ "ingest", "bridge ingest", "bridge ingest" },
+	{ "looked", "_looked", "hook" },
+	{ "purge", "log purge", "log purge" },
+	{ "rebuild", "doctor rebuild", "doctor rebuild" },
+	{ "recover", "runs recover", "runs recover" },
+	{ "search", "list", "list" },
+	{ "sends", "log sends", "log sends" },
+	{ "session", "agents session", "agents session" },
+	{ "settle", "dismiss", "dismiss" },
+	{ "stale", "dismiss", "dismiss" },
+	{ "stats", "report stats", "report stats" },
+	{ "sweep", "runs sweep", "runs sweep" },
+	{ "thread", "show --thread", "show --thread" },
 };
+
+const struct cli_old_name *cli_old_name(struct roger_strs words)
+{
+	char two[40] = "";
+	size_t i;
+
+	if (words.count > 1)
+		snprintf(two, sizeof two, "%.*s %.*s", RG_STR_CUT(words.items[0]),
+			 RG_STR_CUT(words.items[1]));
+	for (i = 0; i < sizeof old_names / sizeof *old_names; i++)
+		if (strcmp(two, old_names[i].name) == 0 ||
+		    (words.count && rg_str_is(words.items[0], old_names[i].name)))
+			return &old_names[i];
+	return NULL;
+}
 
 static const struct {
 	const char *words; /* separated by | */
@@ -63,11 +96,11 @@ static const struct {
 	{ "settings|env|options|configure", "`roger config` shows every setting" },
 	{ "import|load|batch", "`roger send --batch` sends from JSON lines" },
 	{ "dump", "`roger list --jsonl` prints messages as JSON lines" },
-	{ "index|reindex|rebuild-index", "`roger rebuild` makes the index again" },
+	{ "index|reindex|rebuild-index", "`roger doctor rebuild` makes the index again" },
 	{ "man|docs|manual|usage|commands|h|?", "`roger help` shows the commands" },
 };
 
-/* "'roger search x' is now `roger list x`", with all that was typed. */
+/* "`roger redeliver x` is now `roger dead redeliver x`", with all that was typed. */
 static int fail_moved(const char *now, struct roger_strs typed, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = 300 };
@@ -104,9 +137,6 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 	const char *part;
 	size_t i;
 
-	for (i = 0; i < sizeof moved / sizeof *moved; i++)
-		if (rg_str_is(word, moved[i].word))
-			return fail_moved(moved[i].now, typed, err);
 	for (i = 0; (command = cli_next_command(&i));) {
 		part = strchr(command->name, ' ');
 		if (part && rg_str_is(word, part + 1))
@@ -116,9 +146,7 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 	if (answer)
 		return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s': %s", RG_STR_CUT(word),
 			       answer);
-	if (nearest.word.data)
-		return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'; did you mean '%s'?",
-			       RG_STR_CUT(word), nearest.word.data);
-	return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'; see `roger help`",
-		       RG_STR_CUT(word));
+	return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'" RG_MEANT "%s",
+		       RG_STR_CUT(word), RG_MEANT_ARGS(nearest.word),
+		       nearest.word.length ? "" : "; see `roger help`");
 }

@@ -51,7 +51,7 @@ static void print_session(const struct cli_run *run, const void *reply_)
 		cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
 }
 
-/* Of the history the figures of a cleanup say nothing. */
+/* The figures are of a cleanup that is made now, so with --history they are left out. */
 static void print_cleanup(const struct cli_run *run, const void *reply)
 {
 	const struct roger_cleanup_request *request = run->request;
@@ -78,7 +78,11 @@ const struct cli_command cli_agents = { .name = "agents", .nothing = true };
 
 const struct cli_command cli_retire = { .name = "agents retire", .verb = "retire" };
 
-const struct cli_command cli_session = { .name = "session",
-					 .words = "new|show",
-					 .print = print_session };
+const struct cli_command cli_rebuild = { .name = "doctor rebuild", .verb = "rebuild" };
+const struct cli_command cli_purge = { .name = "log purge", .verb = "purge" };
+const struct cli_command cli_stats = { .name = "report stats", .verb = "stats" };
+
+const struct cli_command cli_session = {
+	.name = "agents session", .verb = "session", .words = "new|show", .print = print_session
+};
 const struct cli_command cli_config = { .name = "config", .words = "show" };

@@ -23,48 +23,25 @@ enum {
 
 /* ------------------------------------------------------------- one event -- */
 
-static enum cli_style style_of(const struct roger_event *event)
+static const enum cli_style styles[] = {
+	[ROGER_EVENT_DELIVERED] = CLI_GREEN,	[ROGER_EVENT_READ] = CLI_GREEN,
+	[ROGER_EVENT_COMPLETED] = CLI_GREEN,	[ROGER_EVENT_FORWARDED] = CLI_GREEN,
+	[ROGER_EVENT_ACKNOWLEDGED] = CLI_GREEN, [ROGER_EVENT_TIMEOUT] = CLI_RED,
+	[ROGER_EVENT_REFUSED] = CLI_RED,	[ROGER_EVENT_DEAD_LETTER] = CLI_RED,
+	[ROGER_EVENT_LOST] = CLI_RED,		[ROGER_EVENT_FAILED] = CLI_RED,
+	[ROGER_EVENT_DAMAGED] = CLI_RED,	[ROGER_EVENT_LATE] = CLI_YELLOW,
+	[ROGER_EVENT_DUE] = CLI_YELLOW,		[ROGER_EVENT_REDELIVERED] = CLI_YELLOW,
+	[ROGER_EVENT_RECOVERY] = CLI_YELLOW,	[ROGER_EVENT_CLAIMED] = CLI_YELLOW,
+	[ROGER_EVENT_RETURNED] = CLI_YELLOW,	[ROGER_EVENT_LEASE_EXPIRED] = CLI_YELLOW,
+	[ROGER_EVENT_ACCEPTED] = CLI_YELLOW,	[ROGER_EVENT_SENT] = CLI_CYAN,
+	[ROGER_EVENT_DISPATCHED] = CLI_CYAN,
+};
+
+/* What is not in the table is dim. */
+static enum cli_style style_of(int kind)
 {
-	switch ((enum roger_event_kind)event->kind) {
-	case ROGER_EVENT_DELIVERED:
-	case ROGER_EVENT_READ:
-	case ROGER_EVENT_COMPLETED:
-	case ROGER_EVENT_FORWARDED:
-	case ROGER_EVENT_ACKNOWLEDGED:
-		return CLI_GREEN;
-	case ROGER_EVENT_TIMEOUT:
-	case ROGER_EVENT_REFUSED:
-	case ROGER_EVENT_DEAD_LETTER:
-	case ROGER_EVENT_LOST:
-	case ROGER_EVENT_FAILED:
-	case ROGER_EVENT_DAMAGED:
-		return CLI_RED;
-	case ROGER_EVENT_LATE:
-	case ROGER_EVENT_DUE:
-	case ROGER_EVENT_REDELIVERED:
-	case ROGER_EVENT_RECOVERY:
-	case ROGER_EVENT_CLAIMED:
-	case ROGER_EVENT_RETURNED:
-	case ROGER_EVENT_LEASE_EXPIRED:
-	case ROGER_EVENT_ACCEPTED:
-		return CLI_YELLOW;
-	case ROGER_EVENT_SENT:
-	case ROGER_EVENT_DISPATCHED:
-		return CLI_CYAN;
-	case ROGER_EVENT_CYCLE:
-	case ROGER_EVENT_STALE:
-	case ROGER_EVENT_WAKE:
-	case ROGER_EVENT_LOOKED:
-	case ROGER_EVENT_RUN_NOTE:
-	case ROGER_EVENT_ACTIVITY:
-	case ROGER_EVENT_ARCHIVED:
-	case ROGER_EVENT_SESSION:
-	case ROGER_EVENT_HANDED:
-	case ROGER_EVENT_SETTLED:
-	case ROGER_EVENT_ATTEMPTED:
-		break;
-	}
-	return CLI_DIM;
+	return (size_t)kind < sizeof styles / sizeof *styles && styles[kind] ? styles[kind]
+									     : CLI_DIM;
 }
 
 /* A name in at most that many columns. */
@@ -198,7 +175,7 @@ static void print_event(struct table *table, const struct roger_event *event)
 	fprintf(cli_out, "%s%s", cli_style(CLI_DIM), clock);
 	if (!narrow)
 		fprintf(cli_out, ".%03lld", (long long)(event->at_ms % 1000));
-	fprintf(cli_out, "%s  %s%-*s%s  ", cli_style(CLI_PLAIN), cli_style(style_of(event)),
+	fprintf(cli_out, "%s  %s%-*s%s  ", cli_style(CLI_PLAIN), cli_style(style_of(event->kind)),
 		(int)table->kind_columns, kind_name(event), cli_style(CLI_PLAIN));
 	columns = cli_columns(rg_buf_str(&table->who));
 	cli_print_cut(cli_out, rg_buf_str(&table->who), table->who_columns);

@@ -44,7 +44,7 @@ static void collect(struct cli_told_list *list, const struct roger_event *events
 	}
 }
 
-/* Those of a page that are there: one that is gone must not hide the others. */
+/* Load the messages of a page that are there: one that is gone must not hide the others. */
 static int load_page(struct roger *roger, struct cli_told_list *list, size_t at, size_t count,
 		     struct roger_err *err)
 {

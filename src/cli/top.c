@@ -29,27 +29,29 @@ enum {
 	REST = 4,	  /* looking takes at most a fifth of the time, */
 	REST_LONG = 50,	  /* and a fiftieth while nothing is stored */
 	HEAD_BYTES = 400, /* of a text in a row */
+	NAME_COLUMNS = 16,
 	FAR = 1000000
 };
+
+static const char *const titles[] = { "NEEDS ATTENTION", "AGENTS", "CLAIMS", "RUNS",
+				      "LAST MESSAGES" };
 
 enum section { ATTENTION, AGENTS, CLAIMS, RUNS, MESSAGES, SECTIONS, KEYS = SECTIONS };
 
 /* A line of the overview. */
 struct row {
 	enum section section;
-	bool more;	  /* stands for those that are left out */
-	size_t number;	  /* in its section, from 1; 0: its title; more: of how many */
-	const void *item; /* a concern, an agent, a run or a message */
-	struct roger_str id;
+	size_t number; /* in its section, from 1; 0: its title */
+	const void
+		*item; /* a concern, an agent, a run or a message; NULL: those that are left out */
+	struct roger_str id, text;
 	enum cli_style style;
-	size_t at, length; /* of its text */
 };
 
 /* What is meant, by name, so that it stays chosen while rows come and go. */
 struct choice {
 	enum section section;
-	bool more;
-	char id[256], from[160]; /* from: of a message */
+	char id[512], from[160]; /* from: of a message */
 };
 
 struct top {
@@ -63,7 +65,7 @@ struct top {
 	struct roger_messages_reply newest, mail[MAIL_MAX]; /* of an agent, the oldest unread */
 	struct row *rows;
 	size_t row_count;
-	struct cli_page lines;	    /* the texts of all rows */
+	struct cli_page line;	    /* the text of the next row */
 	bool whole[SECTIONS];	    /* shown to its end */
 	size_t first;		    /* of what is shown, the row at the top */
 	struct choice choice, page; /* page: what is open */
@@ -76,59 +78,47 @@ struct top {
 
 /* ------------------------------------------------------------------ look -- */
 
+static void tell(struct top *top, const char *text)
+{
+	if (!*top->notice)
+		snprintf(top->notice, sizeof top->notice, "%s", text);
+}
+
 static void heed(struct top *top, int r, const struct roger_err *err)
 {
-	if (r < 0 && !*top->notice)
-		snprintf(top->notice, sizeof top->notice, "%s", err->message);
+	if (r < 0)
+		tell(top, err->message);
 }
 
-/* How many lines of a section are shown until it is opened; of messages what there is room for. */
-static size_t share_of(const struct top *top, enum section section)
-{
-	const size_t share = cli_screen_height() / 6 < 3 ? 3 : cli_screen_height() / 6;
-
-	return section == MESSAGES || top->whole[section] ? SIZE_MAX : share;
-}
-
-/* The row whose text was just said, after a title where it is the first of its section. */
+/* Add a row of the line that was said, after a title where it is the first of its section.  Of a
+ * section that nobody opened there are few, but for messages. */
 static void add(struct top *top, enum section section, size_t number, struct roger_str id,
 		const void *item, enum cli_style style)
 {
-	const struct row *last = top->row_count ? &top->rows[top->row_count - 1] : NULL;
-	const size_t at = last ? last->at + last->length : 0;
+	const size_t height = cli_screen_height(), few = height < 24 ? 3 : height / 6;
+	const bool cut = section != MESSAGES && !top->whole[section] && number > few;
 	struct row *row;
+	struct roger_str text;
 
-	fflush(top->lines.to);
-	if (!last || last->section != section) {
+	if (!item && !cut)
+		return;
+	if (!item)
+		cli_say_to(top->line.to, " and %d more", (int64_t)(number - few));
+	fflush(top->line.to);
+	text = (struct roger_str){ top->line.text, (size_t)ftell(top->line.to) };
+	rewind(top->line.to);
+	if ((item && cut) || !rg_arena_copy(top->arena, text, &text))
+		return;
+	if (!top->row_count || top->rows[top->row_count - 1].section != section) {
 		row = rg_arena_push(top->arena, &top->rows, &top->row_count, sizeof *row);
 		if (row)
-			*row = (struct row){ .section = section, .style = CLI_DIM, .at = at };
+			*row = (struct row){ .section = section,
+					     .style = CLI_DIM,
+					     .text = rg_str(titles[section]) };
 	}
 	row = rg_arena_push(top->arena, &top->rows, &top->row_count, sizeof *row);
 	if (row)
-		*row = (struct row){ section, false, number, item,
-				     id,      style, at,     top->lines.length - at };
-}
-
-static void add_more(struct top *top, enum section section, size_t count)
-{
-	if (count <= share_of(top, section))
-		return;
-	cli_say_to(top->lines.to, " and %d more", (int64_t)(count - share_of(top, section)));
-	add(top, section, count, RG_STR(""), NULL, CLI_DIM);
-	if (top->row_count)
-		top->rows[top->row_count - 1].more = true;
-}
-
-/* A name in a column of its own. */
-static void say_name(FILE *to, struct roger_str name)
-{
-	const size_t width = cli_screen_width() / 5 < 12 ? 12 : cli_screen_width() / 5,
-		     columns = cli_columns(name);
-
-	fputc(' ', to);
-	cli_print_cut(to, name, width);
-	fprintf(to, "%*s", columns < width ? (int)(width - columns) + 1 : 1, "");
+		*row = (struct row){ section, number, item, id, text, style };
 }
 
 static void add_concerns(struct top *top)
@@ -140,11 +130,11 @@ static void add_concerns(struct top *top)
 	size_t i;
 
 	for (i = 0; i < all->count; i++) {
-		cli_say_to(top->lines.to, " %t  %t", all->items[i].words, all->items[i].next);
-		add(top, ATTENTION, i + 1, all->items[i].next, &all->items[i],
+		cli_say_to(top->line.to, " %t  %t", all->items[i].words, all->items[i].next);
+		add(top, ATTENTION, i + 1, all->items[i].words, &all->items[i],
 		    styles[all->items[i].urgency]);
 	}
-	add_more(top, ATTENTION, all->count);
+	add(top, ATTENTION, all->count, RG_STR("more"), NULL, CLI_DIM);
 }
 
 /* Most unread mail first, then by name. */
@@ -161,27 +151,20 @@ static void add_agent(struct top *top, const struct roger_agent *agent, size_t w
 	const struct roger_list_request request = { .to = agent->name,
 						    .unread = true,
 						    .limit = UNREAD_MAX };
-	FILE *to = top->lines.to;
+	FILE *to = top->line.to;
 	struct roger_err err;
 
-	say_name(to, agent->name);
-	cli_say_to(to, "%5d unread", agent->unread);
+	cli_say_to(to, " %*t %5d unread", NAME_COLUMNS, agent->name, agent->unread);
 	if (agent->unread && which < MAIL_MAX)
 		heed(top, roger_list(top->run->roger, &request, &top->mail[which], &err), &err);
 	if (which < MAIL_MAX && top->mail[which].messages.count)
 		cli_say_to(to, ", from %t %w", top->mail[which].messages.items[0].from,
 			   top->mail[which].messages.items[0].created_at_ms);
-	if (agent->unread && agent->last_looked_at_ms)
-		cli_say_to(to, "; looked %w", agent->last_looked_at_ms);
-	else if (agent->unread)
-		cli_say_to(to, "; never looked");
+	if (agent->unread)
+		cli_say_to(to, agent->last_looked_at_ms ? "; looked %w" : "; never looked",
+			   agent->last_looked_at_ms);
 	cli_say_to(to, agent->retired ? "; retired" : "");
 	add(top, AGENTS, which + 1, agent->name, agent, agent->unread ? CLI_YELLOW : CLI_PLAIN);
-}
-
-static bool is_claimed(const struct roger_message *message)
-{
-	return message->claimed_until_ms > rg_clock_ms();
 }
 
 /* Claims take the oldest first, so those of an agent are among its oldest unread messages. */
@@ -193,20 +176,14 @@ static void add_claims(struct top *top)
 	for (i = 0; i < MAIL_MAX; i++)
 		for (j = 0; j < top->mail[i].messages.count; j++) {
 			message = &top->mail[i].messages.items[j];
-			if (!is_claimed(message))
+			if (message->claimed_until_ms <= rg_clock_ms())
 				continue;
-			say_name(top->lines.to, message->claimed_by);
-			cli_say_to(top->lines.to, "holds #%d of %t for %t, until %w", message->seq,
-				   message->from, message->to, message->claimed_until_ms);
+			cli_say_to(top->line.to, " %*t holds #%d of %t for %t, until %w",
+				   NAME_COLUMNS, message->claimed_by, message->seq, message->from,
+				   message->to, message->claimed_until_ms);
 			add(top, CLAIMS, ++count, message->id, message, CLI_CYAN);
 		}
-	add_more(top, CLAIMS, count);
-}
-
-static bool is_over(const struct roger_run *run)
-{
-	return run->status == ROGER_RUN_COMPLETED || run->status == ROGER_RUN_RECOVERED ||
-	       run->settled_at.length;
+	add(top, CLAIMS, count, RG_STR("more"), NULL, CLI_DIM);
 }
 
 static void add_runs(struct top *top)
@@ -218,20 +195,20 @@ static void add_runs(struct top *top)
 
 	for (i = all->count; i > 0; i--) {
 		run = &all->items[i - 1];
-		if (is_over(run))
+		if (run->status == ROGER_RUN_COMPLETED || run->status == ROGER_RUN_RECOVERED ||
+		    run->settled_at.length)
 			continue;
-		say_name(top->lines.to, run->run);
-		cli_say_to(top->lines.to, "%t for %t", run->words, run->owner);
+		cli_say_to(top->line.to, " %*t %t for %t", NAME_COLUMNS, run->run, run->words,
+			   run->owner);
 		if (rg_clock_read_rfc3339(run->dispatched_at, &at_ms))
-			cli_say_to(top->lines.to, ", begun %w", at_ms);
-		if (run->why.length)
-			cli_say_to(top->lines.to, "; %t", run->why);
+			cli_say_to(top->line.to, ", begun %w", at_ms);
+		cli_say_to(top->line.to, run->why.length ? "; %t" : "", run->why);
 		add(top, RUNS, ++count, run->run, run,
 		    run->status == ROGER_RUN_ACTIVE    ? CLI_CYAN
 		    : run->status == ROGER_RUN_BLOCKED ? CLI_RED
 						       : CLI_YELLOW);
 	}
-	add_more(top, RUNS, count);
+	add(top, RUNS, count, RG_STR("more"), NULL, CLI_DIM);
 }
 
 /* The beginning of the text, with blanks for its line ends. */
@@ -239,7 +216,7 @@ static void add_message(struct top *top, const struct roger_message *message)
 {
 	char head[HEAD_BYTES], when[CLI_TIME_BYTES];
 	struct roger_str text = message->content;
-	FILE *to = top->lines.to;
+	FILE *to = top->line.to;
 	size_t i;
 
 	text.length = text.length < sizeof head ? text.length : sizeof head;
@@ -263,7 +240,7 @@ static void add_all(struct top *top)
 		      compare_agents);
 	for (i = 0; i < agents->count; i++)
 		add_agent(top, &agents->items[i], i);
-	add_more(top, AGENTS, agents->count);
+	add(top, AGENTS, agents->count, RG_STR("more"), NULL, CLI_DIM);
 	add_claims(top);
 	add_runs(top);
 	for (i = 0; i < all->count; i++)
@@ -282,8 +259,6 @@ static void forget(struct top *top)
 	roger_reply_free(&top->newest);
 	memset(top->mail, 0, sizeof top->mail);
 	rg_arena_reset(top->arena);
-	free(top->lines.text);
-	top->lines.text = NULL;
 	top->rows = NULL;
 	top->row_count = 0;
 }
@@ -303,67 +278,50 @@ static void look(struct top *top)
 	heed(top, roger_agents(roger, &none, &top->agents, &err), &err);
 	heed(top, roger_runs(roger, &runs, &top->runs, &err), &err);
 	heed(top, roger_list(roger, &newest, &top->newest, &err), &err);
-	if (!cli_page_begin(&top->lines))
+	if (!cli_page_begin(&top->line))
 		return;
 	add_all(top);
-	if (!cli_page_end(&top->lines))
-		top->row_count = 0;
+	(void)cli_page_end(&top->line);
+	free(top->line.text);
 }
 
 /* ---------------------------------------------------------------- choice -- */
 
-static bool is_shown(const struct top *top, const struct row *row)
+/* Its row; NULL: it is gone. */
+static const struct row *find(const struct top *top, const struct choice *choice)
 {
-	return row->more == (row->number > share_of(top, row->section));
+	const struct row *row = top->rows;
+	size_t i;
+
+	for (i = 0; i < top->row_count; i++, row++)
+		if (row->number && row->section == choice->section &&
+		    rg_str_is(row->id, choice->id))
+			return row;
+	return NULL;
 }
 
-static bool is_meant(const struct row *row, const struct choice *choice)
-{
-	return row->section == choice->section && row->more == choice->more &&
-	       (row->item || row->more) && rg_str_is(row->id, choice->id);
-}
-
-/* Its place; row_count: it is gone. */
-static size_t find(const struct top *top, const struct choice *choice)
-{
-	size_t i = 0;
-
-	while (i < top->row_count &&
-	       !(is_meant(&top->rows[i], choice) && is_shown(top, &top->rows[i])))
-		i++;
-	return i;
-}
-
-/* Go that many rows that can be chosen, as far as there are some, from the one that is chosen. */
+/* Choose the row that many rows on, as far as there are some; a title is passed by. */
 static void go(struct top *top, int64_t step)
 {
-	const size_t by = step < 0 ? (size_t)-1 : 1;
-	const struct roger_message *message;
-	const struct row *row;
-	size_t at = find(top, &top->choice), i = at;
+	const struct row *row = find(top, &top->choice);
+	const int64_t last = (int64_t)top->row_count - 1;
+	int64_t at = (row ? row - top->rows : 0) + step;
 
-	if (top->open) {
+	if (top->open)
 		top->scroll += step;
+	if (top->open || last < 0)
 		return;
-	}
-	if (at == top->row_count)
-		for (i = at = 0; i + 1 < top->row_count && !top->rows[i].number; i++)
-			at = i + 1;
-	for (i = at; step && i < top->row_count; i += by) {
-		if (i == at || !top->rows[i].number || !is_shown(top, &top->rows[i]))
-			continue;
-		at = i;
-		step -= (int64_t)by;
-	}
-	row = at < top->row_count && top->rows[at].number ? &top->rows[at] : NULL;
-	if (!row)
+	at = at < 0 ? 0 : at > last ? last : at;
+	if (!top->rows[at].number)
+		at += step < 0 && at ? -1 : 1;
+	if (at > last)
 		return;
-	message = row->item;
-	top->choice = (struct choice){ .section = row->section, .more = row->more };
+	row = &top->rows[at];
+	top->choice.section = row->section;
 	snprintf(top->choice.id, sizeof top->choice.id, "%.*s", RG_STR_ARGS(row->id));
 	if (row->section == MESSAGES || row->section == CLAIMS)
 		snprintf(top->choice.from, sizeof top->choice.from, "%.*s",
-			 RG_STR_ARGS(message->from));
+			 RG_STR_ARGS(((const struct roger_message *)row->item)->from));
 }
 
 /* ------------------------------------------------------------------ page -- */
@@ -392,45 +350,29 @@ static void print_as(const struct top *top, const char *command, void *request, 
 	cli_find_command(rg_str(command))->print(&run, reply);
 }
 
-static void print_concern(const struct roger_concern *concern)
-{
-	size_t i;
-
-	cli_say("%t\n", concern->words);
-	if (concern->since_ms)
-		cli_say("since %w\n", concern->since_ms);
-	if (concern->next.length)
-		cli_say("\n  %S%t%.\n", CLI_CYAN, concern->next);
-	for (i = 0; i < concern->parts.count; i++)
-		cli_say("%s%6d  %t\n", i ? "" : "\n", concern->parts.items[i].count,
-			concern->parts.items[i].name);
-}
-
 static void print_page(const struct top *top, const struct row *row)
 {
+	const struct roger_concern *concern = row->item;
 	const struct roger_agent *agent = row->item;
 	struct roger_runs_request request = { .run = row->id };
-	struct roger_runs_reply run = { .runs = { (void *)(uintptr_t)row->item, 1 } };
-	struct roger_messages_reply mail = { .messages = { (void *)(uintptr_t)row->item, 1 } };
+	struct roger_runs_reply run = { .runs = { row->item, 1 } };
+	struct roger_messages_reply mail = { .messages = { row->item, 1 } };
 
-	switch (top->page.section) {
-	case KEYS:
-		fputs(keys_text, cli_out);
+	if (row->section == ATTENTION) {
+		print_as(top, "why", NULL,
+			 &(struct roger_why_reply){ .words = concern->words,
+						    .next = concern->next });
 		return;
-	case ATTENTION:
-		print_concern(row->item);
-		return;
-	case RUNS:
+	}
+	if (row->section == RUNS) {
 		print_as(top, "runs", &request, &run);
 		return;
-	case AGENTS:
+	}
+	if (row->section == AGENTS) {
 		cli_say("%t: %d unread, the oldest first\n\n", row->id, agent->unread);
-		mail.messages = row->number <= MAIL_MAX ? top->mail[row->number - 1].messages
-							: (struct roger_message_list){ 0 };
-		break;
-	case CLAIMS:
-	case MESSAGES:
-		break;
+		mail.messages.count = 0;
+		if (row->number <= MAIL_MAX)
+			mail.messages = top->mail[row->number - 1].messages;
 	}
 	print_as(top, "show", NULL, &mail);
 }
@@ -438,19 +380,19 @@ static void print_page(const struct top *top, const struct row *row)
 /* What is opened, as it is now; what is gone stays as it was seen last. */
 static void fill_page(struct top *top)
 {
-	static const struct row none;
-	const size_t at = top->page.section == KEYS ? 0 : find(top, &top->page);
+	const struct row *row = find(top, &top->page);
 	FILE *out = cli_out;
 	struct cli_page page;
 	size_t length;
 	char *rest;
 
-	if (top->page.section != KEYS && at == top->row_count)
-		return;
-	if (!cli_page_begin(&page))
+	if ((!row && top->page.section != KEYS) || !cli_page_begin(&page))
 		return;
 	cli_out = page.to;
-	print_page(top, top->page.section == KEYS ? &none : &top->rows[at]);
+	if (row)
+		print_page(top, row);
+	else
+		fputs(keys_text, cli_out);
 	cli_out = out;
 	rg_buf_clear(&top->text);
 	rest = cli_page_end(&page) ? page.text : NULL;
@@ -481,35 +423,23 @@ static void put(struct rg_buf *frame, enum cli_style style, bool bar, struct rog
 	free(page.text);
 }
 
-static const char *const titles[SECTIONS] = { "NEEDS ATTENTION", "AGENTS", "CLAIMS", "RUNS",
-					      "LAST MESSAGES" };
-
-/* The rows that are shown, so far that the one that is chosen is among them. */
+/* The rows that fit, so far that the one that is chosen is among them, and the first title. */
 static void put_rows(struct top *top, struct rg_buf *frame, size_t room)
 {
-	const size_t at = find(top, &top->choice);
-	size_t i, before = 0, number = 0;
+	const struct row *chosen = find(top, &top->choice);
+	const size_t at = chosen ? (size_t)(chosen - top->rows) : 0;
+	size_t i;
 
-	for (i = 0; i < at && i < top->row_count; i++)
-		before += is_shown(top, &top->rows[i]);
-	/* With the first rows their title is to be seen. */
-	if (top->first > before)
-		top->first = before ? before - 1 : 0;
-	if (before == 1)
-		top->first = 0;
-	if (before >= top->first + room)
-		top->first = before - room + 1;
-	for (i = 0; i < top->row_count && number < top->first + room; i++) {
-		const struct row *row = &top->rows[i];
-
-		if (is_shown(top, row) && number++ >= top->first)
-			put(frame, row->style, i == at,
-			    row->number
-				    ? (struct roger_str){ top->lines.text + row->at, row->length }
-				    : rg_str(titles[row->section]));
+	if (top->first >= at)
+		top->first = at ? at - 1 : 0;
+	if (at >= top->first + room)
+		top->first = at - room + 1;
+	for (i = top->first; i < top->first + room; i++) {
+		if (i < top->row_count)
+			put(frame, top->rows[i].style, &top->rows[i] == chosen, top->rows[i].text);
+		else
+			rg_buf_add_char(frame, '\n');
 	}
-	for (; number < top->first + room; number++)
-		rg_buf_add_char(frame, '\n');
 }
 
 static void put_page(struct top *top, struct rg_buf *frame, int64_t room)
@@ -554,23 +484,23 @@ static size_t put_foot(const struct top *top, struct rg_buf *frame)
 
 static void draw(struct top *top)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf head = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf frame = { .maximum = SIZE_MAX };
-	const size_t room = cli_screen_height() > 3 ? cli_screen_height() - 2 : 1,
-		     concerns = top->status.concerns.count;
-	char attention[40] = "all quiet";
+	const size_t room = cli_screen_height() > 3 ? cli_screen_height() - 2 : 1;
+	const int64_t concerns = (int64_t)top->status.concerns.count;
+	struct cli_page head;
 	size_t cursor;
 
+	if (!cli_page_begin(&head))
+		return;
+	cli_say_to(head.to, concerns ? " roger top  %d to look at" : " roger top  all quiet",
+		   concerns);
+	cli_say_to(head.to, "  %d agent%p  %d unread  %d run%p  as %t", top->status.agents,
+		   top->status.unread, top->status.active_runs, top->self);
+	cli_say_to(head.to, *top->filter ? "  only '%s'" : "", top->filter);
+	if (cli_page_end(&head))
+		put(&frame, CLI_BOLD, true, (struct roger_str){ head.text, head.length });
+	free(head.text);
 	go(top, 0);
-	if (concerns)
-		snprintf(attention, sizeof attention, "%lld to look at", (long long)concerns);
-	rg_buf_printf(&head, " roger top  %s  %lld agent%s  %lld unread  %lld run%s  as %.*s",
-		      attention, (long long)top->status.agents, rg_plural(top->status.agents),
-		      (long long)top->status.unread, (long long)top->status.active_runs,
-		      rg_plural(top->status.active_runs), RG_STR_ARGS(top->self));
-	if (*top->filter)
-		rg_buf_printf(&head, "  only '%s'", top->filter);
-	put(&frame, CLI_BOLD, true, rg_buf_str(&head));
 	if (top->open)
 		put_page(top, &frame, (int64_t)room);
 	else
@@ -584,15 +514,12 @@ static void draw(struct top *top)
 /* The message that is meant, and what is wrong where there is none. */
 static bool find_message(struct top *top)
 {
-	const enum section section = top->open ? top->page.section : top->choice.section;
-
-	if (section != MESSAGES && section != CLAIMS) {
-		snprintf(top->notice, sizeof top->notice, "choose a message first");
-		return false;
-	}
 	if (!top->open)
 		top->page = top->choice;
-	return true;
+	if (top->page.section == MESSAGES || top->page.section == CLAIMS)
+		return true;
+	tell(top, "choose a message first");
+	return false;
 }
 
 static void reply(struct top *top)
@@ -604,10 +531,10 @@ static void reply(struct top *top)
 	struct roger_err err;
 
 	if (!*top->typed)
-		snprintf(top->notice, sizeof top->notice, "nothing was typed, so nothing was sent");
-	else if (roger_reply(top->run->roger, &request, &sent, &err) < 0)
-		snprintf(top->notice, sizeof top->notice, "%s", err.message);
+		tell(top, "nothing was typed, so nothing was sent");
 	else
+		heed(top, roger_reply(top->run->roger, &request, &sent, &err), &err);
+	if (!*top->notice)
 		snprintf(top->notice, sizeof top->notice, "sent #%lld to %s", (long long)sent.seq,
 			 top->page.from);
 }
@@ -620,9 +547,8 @@ static void acknowledge(struct top *top)
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply done = { 0 };
 	struct roger_err err;
 
-	snprintf(top->notice, sizeof top->notice, "%s",
-		 roger_ack(top->run->roger, &request, &done, &err) < 0 ? err.message
-								       : "acknowledged");
+	heed(top, roger_ack(top->run->roger, &request, &done, &err), &err);
+	tell(top, "acknowledged");
 }
 
 /* ------------------------------------------------------------------ keys -- */
@@ -650,7 +576,9 @@ static void type(struct top *top, uint32_t key)
 
 static void open_page(struct top *top, enum section section)
 {
-	if (top->choice.more && section != KEYS) {
+	const struct row *row = find(top, &top->choice);
+
+	if (section != KEYS && !(row && row->item)) {
 		top->whole[section] = top->due = true;
 		return;
 	}

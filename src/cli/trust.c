@@ -45,7 +45,7 @@ static void print_command(const struct roger_trust_command *command)
 	}
 }
 
-/* Where everybody has it, and it was, it is not worth a line. */
+/* Print a place, unless it is the usual one and nothing is to be decided about it. */
 static void print_place(const struct roger_trust_place *place, bool mailbox)
 {
 	if (place->usual && (place->trusted || !mailbox))

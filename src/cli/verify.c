@@ -1,4 +1,4 @@
-/* verify, accept, doctor, seal: is everything as it should be, and can that be proved? */
+/* verify, doctor, seal: is everything as it should be, and can that be proved? */
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/term.h"
@@ -37,13 +37,6 @@ static bool is_damage(int kind)
 	return true;
 }
 
-static void print_finding(const struct roger_finding *finding)
-{
-	print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file, finding->line,
-		    finding->byte);
-	cli_say("%s%t\n", finding->kind == ROGER_ACCEPTED ? "accepted: " : "", finding->what);
-}
-
 static void print_journals(const struct roger_journal_list *journals)
 {
 	size_t width = 0, i;
@@ -68,7 +61,10 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 	(void)run;
 	for (i = 0; i < reply->findings.count; i++) {
 		finding = &reply->findings.items[i];
-		print_finding(finding);
+		print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file,
+			    finding->line, finding->byte);
+		cli_say("%s%t\n", finding->kind == ROGER_ACCEPTED ? "accepted: " : "",
+			finding->what);
 		accepted += finding->kind == ROGER_ACCEPTED;
 		stray = !stray && finding->kind == ROGER_STRAY ? finding : stray;
 	}
@@ -85,7 +81,7 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 	else
 		cli_say("%Sintact%.\n", CLI_GREEN);
 	if (stray)
-		cli_say("once you have seen what is no entry: %Sroger accept %t:%d --reason "
+		cli_say("once you have seen what is no entry: %Sroger dismiss %t:%d --reason "
 			"TEXT%.\n",
 			CLI_CYAN, stray->file, stray->line);
 }
@@ -96,7 +92,7 @@ static int exit_of_verify(const struct cli_run *run, const void *reply)
 	return ((const struct roger_verify_reply *)reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
-/* What the command line names as a file the verb wants as its text. */
+/* Read the file that the command line names: the verb wants its text. */
 static int read_file(struct cli_run *run, struct roger_str *field, const char *member,
 		     size_t bytes_max, struct roger_err *err)
 {
@@ -188,7 +184,7 @@ static void print_notes(const struct roger_doctor_reply *reply)
 		cli_say("  ... and %d more\n", reply->notes - told);
 }
 
-/* Those that work in a line for each tool; of others, all there is to say. */
+/* Say why a link does not work, and how many do. */
 static void print_links(const struct roger_link_list *links)
 {
 	const struct roger_link *link;

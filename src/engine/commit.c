@@ -188,7 +188,7 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 			seq = rg_tally_next_number(store, message->from);
 		if (seq > RG_SEQ_MAX)
 			return rg_fail(err, ROGER_EREFUSED, 0,
-				       "the sender has no numbers left; `roger session new` "
+				       "the sender has no numbers left; `roger agents session new` "
 				       "starts again at 1");
 		message->seq = seq;
 		message->epoch = epoch;

@@ -53,7 +53,7 @@ static void note_rebuilt(struct rg_store *store, const char *lost, const struct 
 
 	if (written)
 		snprintf(what, sizeof what,
-			 "%s: it is rebuilt, and no new session begins; `roger session new` "
+			 "%s: it is rebuilt, and no new session begins; `roger agents session new` "
 			 "opens one",
 			 lost);
 	else

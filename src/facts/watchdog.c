@@ -569,7 +569,7 @@ int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
 	if (!rg_run_wants_settling(&judged) &&
 	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED))
 		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "run '%.*s' is %s and %s: there is nothing to settle",
+			       "run '%.*s' is %s and %s: there is nothing to dismiss",
 			       RG_STR_ARGS(run->run), rg_run_status_names[judged.status],
 			       judged.outcome ? rg_run_outcome_names[judged.outcome] : "open");
 	r = keep_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
@@ -594,7 +594,7 @@ static int may_recover(const struct roger_run *run, const struct rg_receipts *re
 			       "run '%.*s' was completed at %.*s: there is nothing to recover",
 			       RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at));
 	case RG_RECOVERY_SETTLED:
-		return rg_fail(err, ROGER_EREFUSED, 0, "run '%.*s' was settled at %.*s",
+		return rg_fail(err, ROGER_EREFUSED, 0, "run '%.*s' was dismissed at %.*s",
 			       RG_STR_ARGS(run->run), RG_STR_ARGS(run->settled_at));
 	case RG_RECOVERY_EARLY:
 		return rg_fail(err, ROGER_EREFUSED, 0,

@@ -790,7 +790,7 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 {
 	rg_index_doubt(index);
 	return rg_fail(err, ROGER_EIO, 0,
-		       "the index is wrong about '%.*s'; `roger rebuild` rebuilds it",
+		       "the index is wrong about '%.*s'; `roger doctor rebuild` rebuilds it",
 		       RG_STR_ARGS(about));
 }
 

@@ -501,7 +501,7 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 	if (index->progress.offset > RG_SEED_REBUILT_BYTES_MAX)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "'%s', which other programs read, is missing or out of date; `roger "
-			       "rebuild` rebuilds it",
+			       "doctor rebuild` rebuilds it",
 			       index->seed_name);
 	return make_anew(index, index->progress.offset, err);
 }

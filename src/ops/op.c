@@ -155,10 +155,24 @@ static int mark_altered(const struct roger_op *op, struct roger *roger, void *re
 	return r;
 }
 
+int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
+		  struct roger_err *err)
+{
+	const uint64_t stored = roger ? rg_engine_stored(roger->engine) : 0;
+	int r = prepare(op, roger, request, rg_op_memory(reply), &request, err);
+
+	if (r < 0)
+		return r;
+	take_seat(op, roger, request);
+	r = op->run(roger, request, reply, err);
+	if (is_noted(op, roger, stored, reply, r))
+		rg_note(roger, op, request, reply, r, err);
+	return r;
+}
+
 int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
 	       struct roger_err *err)
 {
-	uint64_t stored = roger ? rg_engine_stored(roger->engine) : 0;
 	struct rg_arena *memory;
 	struct roger_err local;
 	int r;
@@ -177,13 +191,7 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 		return rg_fail_memory(err);
 	memcpy(ret_reply, &memory, sizeof memory);
 
-	r = prepare(op, roger, request, memory, &request, err);
-	if (r == ROGER_OK) {
-		take_seat(op, roger, request);
-		r = op->run(roger, request, ret_reply, err);
-		if (is_noted(op, roger, stored, ret_reply, r))
-			rg_note(roger, op, request, ret_reply, r, err);
-	}
+	r = rg_op_perform(op, roger, request, ret_reply, err);
 	/* What was taken is answered all the same. */
 	if (r == ROGER_OK)
 		(void)!mark_altered(op, roger, ret_reply, memory, NULL);

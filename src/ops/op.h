@@ -52,6 +52,10 @@ static inline struct rg_arena *rg_op_memory(const void *reply)
 RG_CHECKED int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request,
 			  void *ret_reply, struct roger_err *err);
 
+/* The same as a part of another verb, which says in reply whose memory it takes. */
+RG_CHECKED int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *request,
+			     void *reply, struct roger_err *err);
+
 /* A path that a member of a request is, as a C string. */
 RG_CHECKED int rg_op_path(struct roger_str path, const char *member, char to[4096],
 			  struct roger_err *err);

@@ -2,11 +2,17 @@
 import { h, copy, line, path, split, when } from "./dom.js";
 import { get } from "./api.js";
 
+/* Verbs whose command has two words, by the first. */
+const PARTS = { dead: ["redeliver"], agents: ["retire", "session"], log: ["activity", "sends", "cycle", "purge"], runs: ["forward", "extend", "recover", "sweep"], doctor: ["rebuild"], report: ["stats"], bridge: ["ingest"] };
+export function commandOf(verb) {
+	const first = Object.keys(PARTS).find(word => PARTS[word].includes(verb));
+	return first ? [first, verb] : verb == "dead_letters" ? ["dead"] : [verb.replaceAll("_", "-")];
+}
 /* What a command of `roger` opens here: a view, or the form of its verb with its words filled in. */
-const PLACES = { retire: "name", stale: "id", redeliver: "id", accept: "place", settle: "run", recover: "run", forward: "run", complete: "run", wake: "agent", archive: "ids", trace: "ids", runs: "run", inbox: "agent", timeline: "what" };
+const PLACES = { retire: "name", dismiss: "what", redeliver: "id", recover: "run", forward: "run", complete: "run", wake: "agent", archive: "ids", trace: "ids", runs: "run", inbox: "agent", timeline: "what" };
 function opens(text) {
 	const [, ...words] = split(text), request = {};
-	const verb = words[0] == "dead" && words[1] && !words[1].startsWith("-") || words[0] == "agents" && words[1] == "retire" ? (words.shift(), words.shift()) : words.shift();
+	const verb = PARTS[words[0]]?.includes(words[1]) ? words.splice(0, 2)[1] : words.shift();
 	if (text.includes("&&") || !verb) return undefined;
 	for (let i = 0; i < words.length; i++) {
 		const name = words[i].startsWith("--") ? words[i].slice(2) : PLACES[verb], more = words[i + 1];

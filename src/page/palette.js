@@ -1,4 +1,5 @@
 /* palette - any view and any verb by its name; the keys; and a form for each verb. */
+import { commandOf } from "./causes.js";
 import { losses } from "./names.js";
 import { h, ask, command, line, marked, path } from "./dom.js";
 import { get, may, newKey, openapi, post, self } from "./api.js";
@@ -15,7 +16,8 @@ async function entries(nav) {
 	}
 	return found;
 }
-const HAVE_VIEWS = new Set(["send", "reply", "inbox", "list", "count", "show", "trace", "thread", "timeline", "runs", "dead_letters", "activity", "status", "wait"]);
+const HAVE_VIEWS = new Set(["send", "reply", "inbox", "list", "count", "show", "trace", "thread", "timeline", "runs", "dead_letters", "activity", "status", "wait",
+	"settle", "stale", "accept", "looked", "arrive"]); /* dismiss does the first three; hooks the others */
 const mayUse = does => may(does["x-right"] || (does.requestBody ? "act" : "look"));
 
 /* In the order of the letters typed, the nearest first. */
@@ -110,7 +112,7 @@ export const verb = {
 	open(page, name, query, signal) {
 		const answer = h("section", { "aria-live": "polite" });
 		page.title(name.replaceAll("_", " "));
-		page.command(name.replaceAll("_", "-"));
+		page.command(...commandOf(name));
 		return {
 			async look(again) {
 				if (again) return;
@@ -126,7 +128,7 @@ export const verb = {
 					if ((input.name == "agent" || input.name == "from") && writes && !input.value) input.value = self();
 				}
 				const read = () => Object.fromEntries([...form.elements].filter(e => e.name).map(e => [e.name, valueOf(e)]).filter(([, v]) => v !== undefined));
-				const tell = () => { try { page.command(name.replaceAll("_", "-"), ...Object.entries(read()).flatMap(([k, v]) => v === true ? ["--" + k.replaceAll("_", "-")] : ["--" + k.replaceAll("_", "-"), typeof v == "object" ? (Array.isArray(v) ? v.join(",") : JSON.stringify(v)) : v])); } catch { /* metadata that is not finished */ } };
+				const tell = () => { try { page.command(...commandOf(name), ...Object.entries(read()).flatMap(([k, v]) => v === true ? ["--" + k.replaceAll("_", "-")] : ["--" + k.replaceAll("_", "-"), typeof v == "object" ? (Array.isArray(v) ? v.join(",") : JSON.stringify(v)) : v])); } catch { /* metadata that is not finished */ } };
 				form.addEventListener("input", tell);
 				form.addEventListener("submit", async event => {
 					event.preventDefault();

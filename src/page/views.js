@@ -232,7 +232,7 @@ async function ackAll(page, request, name) {
 const threads = {
 	open(page, _, query, signal) {
 		page.title("Threads");
-		page.command("stats", "--by-issue");
+		page.command("report", "stats", "--by-issue");
 		const rows = grid({ name: "issues", label: "Issues", key: i => i.issue, failed: page.failed, empty: "No issue yet.", open: i => page.go(path("list", undefined, { issue: i.issue })), href: i => path("list", undefined, { issue: i.issue }),
 			mark: i => i.unread ? "unread" : "",
 			columns: [{ name: "name", title: "Issue", link: true, get: i => i.issue || "(none)" }, { name: "number", title: "Messages", get: i => i.messages.toLocaleString("en") }, { name: "unread", title: "Unread", get: i => i.unread ? i.unread.toLocaleString("en") : "\u2013" },
@@ -329,8 +329,8 @@ function openRun(page, name, signal) {
 			if (!r) { place.replaceChildren(h("p", { class: "trouble" }, "No run of this name.")); return; }
 			await tellWhy(why, name, signal);
 			page.facts(h("span", { class: "badge", "data-is": TONE[r.status] }, r.words), " ", line(r.why || ""));
-			page.buttons(...mayAs(r.owner, r.child) ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["settle", r.status == "blocked" || r.outcome == "failed"]]
-				.filter(([, fits]) => fits && !r.settled_at).map(([v]) => h("a", { class: "button", href: path("verb", v, { run: name }) }, v[0].toUpperCase() + v.slice(1))) : [], h("a", { class: "button", href: path("timeline", undefined, { run: name }) }, "Timeline"));
+			page.buttons(...mayAs(r.owner, r.child) ? [["recover", r.status.startsWith("suspect")], ["extend", r.status == "active" || r.status.startsWith("suspect")], ["forward", r.status == "done_but_not_forwarded"], ["dismiss", r.status == "blocked" || r.outcome == "failed"]]
+				.filter(([, fits]) => fits && !r.settled_at).map(([v]) => h("a", { class: "button", href: path("verb", v, { [v == "dismiss" ? "what" : "run"]: name }) }, v[0].toUpperCase() + v.slice(1))) : [], h("a", { class: "button", href: path("timeline", undefined, { run: name }) }, "Timeline"));
 			const fact = (term, value) => value && [h("dt", {}, term), h("dd", {}, value)];
 			const mail = id => id && h("a", { href: path("message", id) }, id);
 			place.replaceChildren(h("dl", { class: "facts" }, fact("for", r.owner && h("a", { href: path("inbox", r.owner) }, r.owner)), fact("by", line(r.child)), fact("issue", r.issue && h("a", { href: path("timeline", r.issue) }, r.issue)), fact("begun", when(r.dispatched_at, " ago")),
@@ -410,7 +410,7 @@ const activity = {
 	open(page, _, query, signal) {
 		const { oldest, ...rest } = query, request = oldest ? rest : { newest: true, ...rest };
 		page.title("Activity");
-		page.command("activity", ...Object.entries(request).flatMap(([k, v]) => v === true || v == "true" ? ["--" + k] : ["--" + k, v]));
+		page.command("log", ...Object.entries(request).flatMap(([k, v]) => v === true || v == "true" ? ["--" + k] : ["--" + k, v]));
 		const words = a => { const { tool, verb, agent, epoch, ...more } = a.action.details || {}; return a.outcome.message || [tool != "roger" && tool, verb, ...Object.entries(more).filter(([, v]) => typeof v != "object").map(([k, v]) => k + " " + v)].filter(Boolean).join(", "); };
 		const rows = grid({ name: "activity", label: "Activity", key: a => a.at + a.task + JSON.stringify(a.action), failed: page.failed, empty: "No entry fits.", mark: a => a.outcome.status == "FAILURE" ? "bad" : "",
 			href: a => a.task && path("timeline", undefined, { task: a.task }), open: a => page.go(path("timeline", undefined, { task: a.task })),

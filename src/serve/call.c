@@ -61,9 +61,8 @@ static const struct roger_field *find_member(const struct roger_record *record, 
 			return field;
 		rg_nearest_look(&nearest, rg_str(name), rg_str(field->name));
 	}
-	rg_fail_member(err, ROGER_EUSAGE, name, "unknown member '%.64s'%s%.*s%s", name,
-		       nearest.word.length ? "; did you mean '" : "", RG_STR_ARGS(nearest.word),
-		       nearest.word.length ? "'?" : "");
+	rg_fail_member(err, ROGER_EUSAGE, name, "unknown member '%.64s'" RG_MEANT, name,
+		       RG_MEANT_ARGS(nearest.word));
 	return NULL;
 }
 

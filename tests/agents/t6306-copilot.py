@@ -41,7 +41,7 @@ def steps(place):
 
 def arrivals(place):
     """The sessions that were noted."""
-    entries = json.loads(place.roger("activity", "--json").stdout)["activities"]
+    entries = json.loads(place.roger("log", "--json").stdout)["activities"]
     return [entry for entry in entries if entry["action"]["details"].get("verb") == "arrive"]
 
 

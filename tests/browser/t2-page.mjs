@@ -189,7 +189,7 @@ function everyState(place) {
 	}
 	const letter = (name) => place.json("dead", "--to", name).dead_letters[0].id;
 	r("dead", "redeliver", letter("c-redelivered"), { status: 75 });
-	r("dead", "stale", letter("c-stale"), "--reason", "done by hand");
+	r("dismiss", letter("c-stale"), "--reason", "done by hand");
 	r("bridge", "--once");
 	r("wake", "--once");
 	return ids;

@@ -18,7 +18,7 @@ like "in groups" "$(cat front)" "
 mail
   send "
 is "those that a person needs every day" "$(sed -n '/^start/,/^Every/s/^  [a-z]* .*/x/p' front | wc -l)" "16"
-is "a rare one only with --all" "$(grep -c '^  sweep' front) $(grep -c '^  sweep' all)" "0 1"
+is "a rare one only with --all" "$(grep -c '^  wake' front) $(grep -c '^  wake' all)" "0 1"
 exits 0 "--version" roger --version
 like "says the version" "$out" '^roger [0-9]+\.[0-9]+\.[0-9]+$'
 exits 64 "no command is a usage error" roger
@@ -45,16 +45,29 @@ exits 64 "a word of other tools" roger ls
 is "is answered by what does that here" "$err" "roger: unknown command 'ls': \`roger list\` lists messages"
 exits 64 "help of it" roger help grep
 like "the same" "$err" 'roger list WORDS'
-exits 64 "a part of another command alone" roger stale dl-1 --reason 'no use'
-is "is answered by the whole line" "$err" "roger: \`roger stale\` is now \`roger dead stale dl-1 --reason 'no use'\`"
+exits 64 "a part of another command alone" roger redeliver dl-1 --reason 'once more'
+is "is answered by the whole line" "$err" "roger: \`roger redeliver\` is now \`roger dead redeliver dl-1 --reason 'once more'\`"
 for line in 'run --limit 1h=--timeout' 'run --run-id x=--run' 'send bob --run 2=--pass' 'list --run 2=--pass' 'cleanup --keep-runs 2=--keep-passes' 'bridge --wait 1s=--timeout' 'wake --for 1s=--timeout' 'extend r --why x=--reason' 'settle r --why x=--reason' \
-	'dead stale d --note x=--reason' 'dead redeliver d --note x=--reason' 'show m --trace=roger trace' 'session --new=roger session new' 'cycle --new=roger cycle new'; do
+	'dead stale d --note x=--reason' 'dead redeliver d --note x=--reason' 'show m --trace=roger trace' 'session --new=roger agents session new' 'cycle --new=roger log cycle new'; do
 	# shellcheck disable=SC2086
 	exits 64 "an option that has another name: ${line%%=*}" roger ${line%%=*}
 	like "is answered by that" "$err" "is now .${line#*=}.\$"
 done
-exits 0 "help of a command of two words" roger help dead stale
-like "names it" "$out" "^usage: roger dead stale id"
+for line in 'accept=dismiss' 'activity=log activity' 'arrive=_arrive' 'count=list' 'cycle=log cycle' 'dead stale=dismiss' 'delete=archive' 'extend=runs extend' \
+	'forward=runs forward' 'ingest=bridge ingest' 'looked=_looked' 'purge=log purge' 'rebuild=doctor rebuild' 'recover=runs recover' 'search=list' 'sends=log sends' \
+	'session=agents session' 'settle=dismiss' 'stale=dismiss' 'stats=report stats' 'sweep=runs sweep' 'thread=show'; do
+	# shellcheck disable=SC2086
+	exits 0 "an old name is taken: ${line%%=*}" roger ${line%%=*} --help
+	like "as ${line#*=}" "$out" "^usage: roger ${line#*=} "
+	is "with one note" "${err%% is now *}$(printf '%s' "$err" | wc -l)" "note: \`roger ${line%%=*}\`0"
+done
+exits 0 "help of a command of two words" roger help dead redeliver
+like "names it" "$out" "^usage: roger dead redeliver id"
+exits 0 "help of an old name" roger help dead stale
+like "is that of the new one" "$out" "^usage: roger dismiss what"
+like "help of a command names those that begin with it" "$(roger help runs)" "^  runs sweep +check all runs"
+is "roger help shows sixteen commands" "$(roger help --json | json '[len([c for c in d["commands"] if c["front"]])]')" "[16]"
+is "and with --all no more than it had before" "$(roger help --json | json 'len({c["name"].split()[0] for c in d["commands"]})')" 50
 for line in '--vresion' '-x' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
 	# shellcheck disable=SC2086
 	exits 64 "what stands before the command is looked at: $line" roger $line

@@ -42,24 +42,24 @@ BEFORE = {
     "dead redeliver": READER,
     "roger dead redeliver dl-5f0c...": READER,
     "dispatch": "rm .roger/state/subagent-delivery-watchdog/*",
-    "forward": "roger complete build-7 -q --result done; roger receive -q --as lead --limit 99",
+    "runs forward": "roger complete build-7 -q --result done; roger receive -q --as lead --limit 99",
     "roger log --import other-tool.log.jsonl": "cp entry.json other-tool.log.jsonl",
     "run": "rm .roger/state/subagent-delivery-watchdog/*",
-    "settle": "roger complete build-7 -q --failed",
-    "report": "for n in 2 3 4 5; do roger cycle new -q; done",
-    "roger accept messages.jsonl:12 --reason 'bad disk, bob was asked to resend'": "sed -i '12s/x/y/' .roger/messages.jsonl; roger verify -q || :",
-    "roger accept messages.jsonl --reason 'restored the backup of Monday'": "sed -i '$d' .roger/messages.jsonl; roger verify -q || :",
-    "roger ingest --to bob --unnumbered --file .roger/triggers/.skipped/NAME": "mkdir -p .roger/triggers/.skipped; echo '(PLAN #9): late' >.roger/triggers/.skipped/NAME",
+    "roger dismiss build-7 --reason 'the mirror was down; build-8 passed'": "roger complete build-7 -q --failed",
+    "report": "for n in 2 3 4 5; do roger log cycle new -q; done",
+    "roger dismiss messages.jsonl:12 --reason 'bad disk, bob was asked to resend'": "sed -i '12s/x/y/' .roger/messages.jsonl; roger verify -q || :",
+    "roger dismiss messages.jsonl --reason 'restored the backup of Monday'": "sed -i '$d' .roger/messages.jsonl; roger verify -q || :",
+    "roger bridge ingest --to bob --unnumbered --file .roger/triggers/.skipped/NAME": "mkdir -p .roger/triggers/.skipped; echo '(PLAN #9): late' >.roger/triggers/.skipped/NAME",
     "roger restore /media/usb/app-42.tar --to ~/project": "roger backup -q usb/app-42.tar",
     "roger verify --seal app-42.seal": "roger seal -q --out app-42.seal",
     "roger verify --seal /media/usb/app-42.seal": "roger seal -q --out usb/app-42.seal",
     "roger export app-42 --html --seal app-42.seal --out app-42.html": "roger seal -q --out app-42.seal",
     "roger token revoke bob": "roger token new -q bob --right act",
 }
-AS = {"settle": "lead"}
+AS = {"dismiss": "lead"}
 # An id stands for one that only this prints.
-ID = {"nack": "roger claim --as tests --worker w1 --print id", "forward": "roger list --to lead --newest --limit 1 --print id",
-      "dead": "roger dead --print id | head -n 1", "dead redeliver": "roger dead --print id | head -n 1", "dead stale": "roger dead --print id | head -n 1"}
+ID = {"nack": "roger claim --as tests --worker w1 --print id", "runs forward": "roger list --to lead --newest --limit 1 --print id",
+      "dead": "roger dead --print id | head -n 1", "dead redeliver": "roger dead --print id | head -n 1", "dismiss": "roger dead --print id | head -n 1"}
 
 ENV = {name: value for name, value in os.environ.items() if not name.startswith(("ROGER", "XDG", "CLICOLOR"))}
 ENV |= {"PATH": f"{BIN}:{ENV['PATH']}", "HOME": str(HERE / "home"), "XDG_STATE_HOME": str(LIVE / "state"), "XDG_RUNTIME_DIR": str(HERE / "run"),

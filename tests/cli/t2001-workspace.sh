@@ -12,8 +12,8 @@ exits 0 "init" roger init project
 like "says where" "$out" "/project$"
 exits 0 "init again" roger init project
 like "leaves it as it is" "$out" "there is a workspace"
-(cd project/deep/er && roger send -q --as a b hello && roger session new -q && roger receive -q --as b && roger archive -q --issue general &&
-	roger list hello >/dev/null; roger cleanup -q && roger rebuild -q)
+(cd project/deep/er && roger send -q --as a b hello && roger agents session new -q && roger receive -q --as b && roger archive -q --issue general &&
+	roger list hello >/dev/null; roger cleanup -q && roger doctor rebuild -q)
 is "found from below" "$(wc -l <project/.roger/messages.jsonl)" 3
 is "the folder is private" "$(stat -c %a project/.roger)" 700
 is "and so is all in it" "$(find project/.roger -type f ! -perm 600 -o -type d ! -perm 700)" ""

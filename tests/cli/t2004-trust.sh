@@ -54,9 +54,9 @@ run = json.load(open(path))
 run["expectedBy"] = run["dispatchAt"] = "2020-01-01T00:00:00.000Z"
 json.dump(run, open(path, "w"))
 END
-exits 0 "sweep does the rest" roger sweep --json
+exits 0 "sweep does the rest" roger runs sweep --json
 is "and says that the command was left out" "$(printf '%s' "$out" | json '[n for n in d["notes"] if "recovery_command was left out" in n] != []')" true
-run roger recover run-1 --json
+run roger runs recover run-1 --json
 check "nor does recover run it" not_owned
 exits 77 "wake is nothing but its commands" roger wake --once
 like "so it says what to do" "$err" "no command of wake.agents is trusted.*roger trust"

@@ -39,14 +39,16 @@ is "holds all of it, oldest first" "$(printf '%s' "$out" | json '[m["id"] for m 
 exits 0 "thread from its end" roger show --thread "$again" --json
 is "is the same" "$(printf '%s' "$out" | json 'len(d["messages"])')" 3
 exits 64 "thread takes one id" roger show --thread "$first" "$again"
-exits 64 "the old word" roger thread "$first"
-is "is answered by the new one" "$err" "roger: \`roger thread\` is now \`roger show --thread $first\`"
-exits 64 "and another with what follows" roger search 'an answer' --to plan
-is "so that it can be copied" "$err" "roger: \`roger search\` is now \`roger list 'an answer' --to plan\`"
-exits 64 "as are" roger count --to plan
-is "the others" "$err" "roger: \`roger count\` is now \`roger list --count --to plan\`"
-exits 64 "two" roger delete msg-1
-is "of them" "$err" "roger: \`roger delete\` is now \`roger archive --unread msg-1\`"
+answers=$(roger show --thread "$first" --json)
+exits 0 "an old word" roger --workspace . thread "$first" --json
+is "does what the new one does" "$out" "$answers"
+is "and names it" "$err" "note: \`roger thread\` is now \`roger show --thread\`"
+exits 0 "search" roger search 'an answer' --to plan
+is "is list" "$out" "$(roger list 'an answer' --to plan)"
+exits 0 "count" roger count --to plan -q
+is "is list --count, and --quiet leaves the note out" "$out$err" "1"
+exits 66 "delete" roger delete msg-none
+is "is archive --unread, and an error stands alone" "${err%% *}" "roger:"
 exits 0 "show" roger show "$third" "$first"
 like "shows both" "$(printf '%s' "$out" | tr '\n' ' ')" "three.*one|one.*three"
 exits 66 "show one that is not there" roger show msg-1-x
@@ -74,7 +76,7 @@ for words in '"' 'a AND' '*' 'content:x' "o'clock" '(' '-x' 'NEAR(' '%'; do
 	run roger list -- "$words"
 	check "search for $words is no accident ($status)" test "$status" = 0 -o "$status" = 1 -o "$status" = 64
 done
-exits 0 "stats" roger stats --json
+exits 0 "stats" roger report stats --json
 is "count them all" "$(printf '%s' "$out" | json 'd["messages"]')" 5
 
 # A key is sent once.

@@ -77,11 +77,11 @@ batch() { sed 's/.*/{"from":"lead","to":"&","content":"hello"}/'; }
 seq 1 3000 | sed 's/.*/name-&-x/' | batch >new.jsonl
 exits 0 "a batch to 3,000 new names" roger send --batch <new.jsonl
 like "each is noted" "$err" "'name-3000-x' has never been seen here"
-is "each is stored" "$(roger stats --json | json 'd["messages"]')" 3004
+is "each is stored" "$(roger report stats --json | json 'd["messages"]')" 3004
 { seq 3001 3400 | sed 's/.*/name-&-x/' && echo nmae-2999-x; } | batch >new.jsonl
 exits 77 "one of them a slip for one of those" roger send --batch <new.jsonl
 like "is refused with that" "$err" "'nmae-2999-x' has never been seen here; did you mean 'name-2999-x'"
-is "nothing of its request is stored" "$(roger stats --json | json 'd["messages"]')" 3004
+is "nothing of its request is stored" "$(roger report stats --json | json 'd["messages"]')" 3004
 seq 3001 3040 | sed 's/.*/name-&-x/' | batch >new.jsonl
 exits 0 "forty new names with near ones" roger send --batch <new.jsonl
 is "are all noted" "$(printf '%s\n' "$err" | grep -c 'never been seen')" 40

@@ -25,7 +25,7 @@ is "w1 gets it" "$(roger claim --as pool --worker w1 --lease 100ms --json | ids)
 exits 0 "wait sees the lease end" roger wait --as pool --timeout 20s
 is "and w2 gets it" "$(roger claim --as pool --worker w2 --json | ids)" "$two"
 exits 77 "w1 is too late" roger ack --as pool --worker w1 "$two"
-exits 0 "rebuild keeps the lease" roger rebuild
+exits 0 "rebuild keeps the lease" roger doctor rebuild
 exits 1 "so nobody gets it" roger claim --as pool --worker w3
 exits 0 "w2 settles it" roger ack --as pool --worker w2 "$two"
 exits 77 "and cannot give it back any more" roger nack --as pool --worker w2 "$two"

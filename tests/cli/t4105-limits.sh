@@ -48,7 +48,7 @@ is "the oldest read one" "$(roger list --archived --jsonl | json 'd["content"]')
 like "with a reason" "$(roger list --archived --jsonl | json 'd["archive_reason"]')" "limit"
 is "it is in its file" "$(grep -c '"content":"m0"' .roger/messages_archive/i1.jsonl)" 1
 is "100 are left" "$(roger list --count --to bob --issue i1)" 100
-exits 0 "rebuild" roger rebuild
+exits 0 "rebuild" roger doctor rebuild
 is "does not bring it back" "$(roger list --to bob --issue i1 --jsonl | grep -c '"m0"')" 0
 rm .roger/messages.db*
 is "nor does a lost index" "$(roger list --count --to bob --issue i1)" 100

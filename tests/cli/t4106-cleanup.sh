@@ -68,7 +68,7 @@ exits 64 "both" roger archive "$id" --issue e
 
 before=$(roger list --jsonl | cksum)
 gone=$(roger list --archived --jsonl | cksum)
-exits 0 "rebuild" roger rebuild
+exits 0 "rebuild" roger doctor rebuild
 is "brings nothing back" "$(roger list --jsonl | cksum)" "$before"
 is "and keeps the archive" "$(roger list --archived --jsonl | cksum)" "$gone"
 exits 0 "verify" roger verify

@@ -8,7 +8,7 @@ for i in 1 2 3; do
 	roger send -q --as plan bob "$i" --issue "i$i" 2>/dev/null
 done
 roger send -q --as bob plan,carol answer 2>/dev/null
-exits 0 "session" roger session --json
+exits 0 "session" roger agents session --json
 is "numbers of each sender" "$(printf '%s' "$out" | json '[d["epoch"], {a["name"]: a["seq"] for a in d["agents"] if a["seq"]}]')" '[1, {"bob": 1, "plan": 3}]'
 run roger send --as plan all 'no text' --dry-run
 exits 65 "a refused send" roger send --as plan 'b b' x
@@ -21,21 +21,21 @@ roger inbox --as carol -q
 is "not when it is looked at" "$(json '"carol" in d["lastSeen"]' <.roger/message-state.json)" false
 is "the counters are in the same file" "$(json '[d["counters"]["plan"], d["counters"]["bob"], d["epoch"]]' <.roger/message-state.json 2>/dev/null || cat .roger/message-state.json)" "[4, 1, 1]"
 
-exits 0 "session new" roger session new
+exits 0 "session new" roger agents session new
 like "says so" "$out" "session 2"
 is "counters and last seen are empty" "$(json '[d[k] for k in ("counters", "lastSeen", "epoch")]' <.roger/message-state.json)" "[{}, {}, 2]"
 is "history stays" "$(roger list --count)" 6
 exits 0 "and unread mail" roger inbox --as carol
 roger send -q --as plan bob fresh
 is "numbers begin at 1 in epoch 2" "$(roger list --from plan --newest --limit 1 --jsonl | json '[d["seq"], d["epoch"]]')" "[1, 2]"
-exits 0 "session show" roger session show
-exits 64 "session of another word" roger session old
-exits 64 "session of two words at once" roger session show --new
+exits 0 "session show" roger agents session show
+exits 64 "session of another word" roger agents session old
+exits 64 "session of two words at once" roger agents session show --new
 is "opens none" "$(json 'd["epoch"]' <.roger/message-state.json)" 2
 for word in n ne 'new|show' w ''; do
-	exits 64 "'$word' is not new" roger session "$word"
+	exits 64 "'$word' is not new" roger agents session "$word"
 done
-is "still the second" "$(roger session --json | json 'd["epoch"]')" 2
+is "still the second" "$(roger agents session --json | json 'd["epoch"]')" 2
 
 rm .roger/message-state.json
 roger send -q --as plan bob again
@@ -62,7 +62,7 @@ print(all(n == list(range(1, len(n) + 1)) for n in numbers.values()), sum(map(le
 # Clearing message-state.json, as the seed's app does at a fresh start, opens a session.
 mkdir app && cd app && roger init -q 2>/dev/null
 state=.roger/message-state.json
-session() { roger session --json | json 'd["epoch"]'; }
+session() { roger agents session --json | json 'd["epoch"]'; }
 printf '{"counters":{},"lastSeen":{}}' >$state
 is "where nobody has a number yet there is nothing to clear" "$(session)" 1
 roger send --as lead w one -q 2>/dev/null
@@ -84,7 +84,7 @@ printf '{"counters":{"lead":1},"lastS' >$state
 like "as of one that is torn" "$(roger status)" "message-state.json is damaged"
 : >$state
 like "or empty" "$(roger status)" "message-state.json is damaged"
-exits 0 "rebuild mends it" roger rebuild
+exits 0 "rebuild mends it" roger doctor rebuild
 is "then nothing is said" "$(roger status | grep -c message-state)" 0
 is "nor begun" "$(session)" 3
 for agent in a b c d e f g h i j k l; do
@@ -107,7 +107,7 @@ taken() {
 	cd "$here" && mkdir "$1" && cd "$1" && roger init -q && printf '%s' "$2" >.roger/message-state.json
 }
 forget() { rm -f .roger/messages.control .roger/messages.checkpoint .roger/messages.db*; }
-old_and_new() { printf '(WORKER-A #3): old\n(WORKER-A #4): new\n' | roger ingest --to LEAD --json 2>/dev/null | json '[d["taken"], d["skipped"]]'; }
+old_and_new() { printf '(WORKER-A #3): old\n(WORKER-A #4): new\n' | roger bridge ingest --to LEAD --json 2>/dev/null | json '[d["taken"], d["skipped"]]'; }
 given() { roger send --as "$1" --new WORKER-B next --json 2>/dev/null | json 'd["seq"]'; }
 taken seed '{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"WORKER-A":3}}}'
 is "what a reader saw before roger came is stale" "$(old_and_new)" "[1, 1]"
@@ -119,12 +119,12 @@ is "so it stays without what is derived" "$(given LEAD) $(old_and_new)" "7 [0, 2
 rm .roger/message-state.json
 forget
 is "and without the document" "$(given LEAD) $(old_and_new)" "8 [0, 2]"
-exits 0 "rebuild" roger rebuild
+exits 0 "rebuild" roger doctor rebuild
 is "changes nothing" "$(given LEAD) $(old_and_new)" "9 [0, 2]"
 exits 0 "doctor" roger doctor
 exits 0 "verify" roger verify
 like "names the journal that has them" "$out" "sessions.jsonl +1 lines"
-exits 0 "a new session" roger session new
+exits 0 "a new session" roger agents session new
 is "forgets them" "$(given LEAD) $(old_and_new)" "1 [2, 0]"
 
 taken early '{"counters":{"LEAD":5},"lastSeen":{"LEAD":{"WORKER-A":3}}}'
@@ -136,7 +136,7 @@ is "one look takes them over" "$(given LEAD) $(old_and_new)" "6 [1, 1]"
 taken cleared '{"lastSeen":{"LEAD":{"WORKER-A":3}}}'
 roger status >/dev/null
 printf '{"counters":{},"lastSeen":{}}' >.roger/message-state.json
-is "clearing clears what was taken over, too" "$(old_and_new) $(roger session --json | json 'd["epoch"]')" "[2, 0] 2"
+is "clearing clears what was taken over, too" "$(old_and_new) $(roger agents session --json | json 'd["epoch"]')" "[2, 0] 2"
 
 for document in '{"counters":{"LEAD":281474976710656},"lastSeen":{}}' '{"counters":{"LEAD":-1},"lastSeen":{}}' '{"counters":{"LEAD":5' '[1]'; do
 	taken "odd-${#document}" "$document"

@@ -75,15 +75,15 @@ printf '(LEAD #12): twelve\n(LEAD #4): late\n(LEAD #12): a copy\n(LEAD #14): gap
 exits 0 "some of it is stale" bridge
 is "the rest came in" "$(mail_of bob | json 'd[-2:]')" '[[12, "twelve"], [14, "gap"]]'
 like "told: who, number, file and line" "$err" 'skipped LEAD #4 -> bob  bob.txt line 2: not above #12'
-like "what to do" "$err" 'roger session new.*ingest --unnumbered'
+like "what to do" "$err" 'roger agents session new.*ingest --unnumbered'
 like "where its text is" "$err" 'its text is in \.roger/triggers/\.skipped/'
 is "its text is there, the rest not" "$(kept)" '(LEAD #4): late
 (LEAD #12): a copy'
-run roger activity --status FAILURE --jsonl
+run roger log --status FAILURE --jsonl
 is "noted, without its text" "$(printf '%s\n' "$out" | json_lines '[m["outcome"]["message"], m["action"]["details"]["from"], m["action"]["details"]["seq"]]')" \
 	'[["skipped: stale", "LEAD", 4], ["skipped: stale", "LEAD", 12]]'
 unlike "not a word of it" "$(cat .roger/logs/*)" 'late|twelve'
-exits 0 "let in by hand" roger ingest --to bob --unnumbered --file "$(ls -d "$boxes"/.skipped/*)"
+exits 0 "let in by hand" roger bridge ingest --to bob --unnumbered --file "$(ls -d "$boxes"/.skipped/*)"
 is "without numbers" "$(mail_of bob | json 'd[-2:]')" '[[0, "late"], [0, "a copy"]]'
 forget_kept
 
@@ -207,7 +207,7 @@ config <<'END'
 END
 
 # ---- sessions
-roger session new -q
+roger agents session new -q
 printf '(LEAD #1): in a new session\n' >"$boxes/bob.txt"
 bridge -q
 is "numbers begin anew in a new session" "$(roger list --to bob --newest --limit 1 --jsonl | json_lines '[m["seq"], m["epoch"]]')" '[[1, 2]]'
@@ -265,10 +265,10 @@ is "nothing of it is stale" "$(roger list --from OLDER --to bob --jsonl | json_l
 
 printf '(LEAD #6): x\n' >"$boxes/$(printf '\377').txt"
 printf '(LEAD #6): y\n' >"$boxes/$(printf '\376').txt"
-noted=$(roger activity --status FAILURE --jsonl | wc -l)
+noted=$(roger log --status FAILURE --jsonl | wc -l)
 exits 0 "a name that is no text" bridge --json
 is "is told as text" "$(printf '%s' "$out" | json '[c["file"] for c in d["crossings"]]')" '["?.txt", "?.txt"]'
-is "and noted" "$(($(roger activity --status FAILURE --limit 1000 --jsonl | wc -l) - noted))" 2
+is "and noted" "$(($(roger log --status FAILURE --limit 1000 --jsonl | wc -l) - noted))" 2
 forget_kept
 
 printf 'y\n' >"$boxes/.taken/999999999999999999-00112233445566ff-0.x.txt"

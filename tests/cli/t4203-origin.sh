@@ -24,7 +24,7 @@ bridge -q 2>/dev/null
 drop bob '(LEAD #7): much of monday'
 bridge -q
 roger receive --as bob -q
-roger session new -q
+roger agents session new -q
 drop bob '(LEAD #1): tuesday'
 exits 0 "1: a new session starts at #1" bridge
 like "1: and is let in" "$out" 'took LEAD #1'
@@ -49,11 +49,11 @@ drop bob '(LEAD #5): five'
 bridge -q
 drop bob '(LEAD #1): back again'
 run bridge
-like "3: a number that went back is told" "$err" 'skipped LEAD #1 -> bob.*the sender began anew \(then .roger session new.\)'
+like "3: a number that went back is told" "$err" 'skipped LEAD #1 -> bob.*the sender began anew \(then .roger agents session new.\)'
 lost=$(ls -d "$boxes"/.skipped/*)
 is "3: its text is kept" "$(cat "$lost")" '(LEAD #1): back again'
-roger session new -q
-exits 0 "3: after a new session" roger ingest --to bob --file "$lost"
+roger agents session new -q
+exits 0 "3: after a new session" roger bridge ingest --to bob --file "$lost"
 is "3: it is let in" "$(contents bob | json 'd[-1]')" 'back again'
 
 # 4. A model forgot its own counter.

@@ -24,7 +24,7 @@ is "what it says" "$(json '[d["sender"],d["target"],d["payload_chars"],d["outcom
 is "the checksum is that of the content" "$(json 'd["payload_sha256"]' <$log)" "$(printf one | sha256sum | cut -d' ' -f1)"
 exits 64 "a key that is empty" roger send --as ann bob 'one' --key ''
 is "is none that was forgotten" "$(roger list --count)" 1
-like "what fits no filter" "$(roger sends --key none)" "^no entry fits$"
+like "what fits no filter" "$(roger log sends --key none)" "^no entry fits$"
 exits 65 "a bare number is no time" roger report --since 5
 like "which says what is expected" "$err" "expected a time such as .*2h for 2 hours ago"
 exits 0 "a key of its parts" roger send --as ann bob 'parts' --task app-1 --verb blocker-update --json
@@ -39,17 +39,17 @@ exits 0 "a verb that is not stable" roger send --as ann bob 'x' --key app-1:shou
 like "is warned of" "$err" "shouting.*status-update"
 exits 64 "a verb without a task" roger send --as ann bob x --verb escalation
 exits 0 "one key to two" roger send --as ann bob,cid 'both' --key app-2:status-update:c1
-is "is an entry for each" "$(roger sends --key app-2:status-update:c1 --json | json 'sorted(a["to"] for a in d["attempts"])')" '["bob", "cid"]'
+is "is an entry for each" "$(roger log sends --key app-2:status-update:c1 --json | json 'sorted(a["to"] for a in d["attempts"])')" '["bob", "cid"]'
 roger send --as ann bob 'no key' -q
-is "without a key there is one, too" "$(roger sends --json | json 'len(d["attempts"])')" 6
+is "without a key there is one, too" "$(roger log sends --json | json 'len(d["attempts"])')" 6
 
 # Another cycle permits it.
-exits 0 "a new cycle" roger cycle new c-2 --as ann --json
+exits 0 "a new cycle" roger log cycle new c-2 --as ann --json
 is "is the current one" "$(printf '%s' "$out" | json '[d["current"],d["number"]]')" '["c-2", 2]'
-exits 77 "no cycle twice" roger cycle new c-2
+exits 77 "no cycle twice" roger log cycle new c-2
 exits 0 "the key in it" roger send --as ann bob 'one' --key app-1:status-update:c1 --json
 is "is a new message" "$(printf '%s' "$out" | json '[d["messages"][0]["id"] == "'"$first"'", d["cycle"]]')" '[false, "c-2"]'
-is "with an entry of its own" "$(roger sends --key app-1:status-update:c1 --json | json '[a["cycle"] for a in d["attempts"]]')" '["1", "c-2"]'
+is "with an entry of its own" "$(roger log sends --key app-1:status-update:c1 --json | json '[a["cycle"] for a in d["attempts"]]')" '["1", "c-2"]'
 
 # Reading confirmed, and not.
 exits 64 "to confirm needs a key" roger send --as ann bob x --confirm read
@@ -57,15 +57,15 @@ exits 64 "within goes with it" roger send --as ann bob x --key a:escalation:1 --
 (roger wait --as eve --timeout 20s -q >/dev/null; roger receive --as eve >/dev/null) &
 exits 0 "read in time" roger send --as ann eve 'read me' --key app-3:escalation:c1 --confirm read --within 20s
 wait
-is "is delivered" "$(roger sends --key app-3:escalation:c1 --json | json '[a["outcome"] for a in d["attempts"]]')" '["delivered"]'
+is "is delivered" "$(roger log sends --key app-3:escalation:c1 --json | json '[a["outcome"] for a in d["attempts"]]')" '["delivered"]'
 send_late() {
 	roger send --as ann bob 'read me' --key app-4:escalation:c1 --confirm read --within "${1-50ms}" "--json"
 }
 exits 75 "not read in time" send_late
 is "may be tried again" "$(printf '%s' "$err" | json 'd["error"]["retryable"]')" true
-late=$(roger sends --key app-4:escalation:c1 --json | json 'd["attempts"][0]["message"]')
+late=$(roger log sends --key app-4:escalation:c1 --json | json 'd["attempts"][0]["message"]')
 exits 75 "the next attempt" send_late
-is "is of the same message" "$(roger sends --key app-4:escalation:c1 --json | json '[[a["attempt"],a["outcome"],a["message"] == "'"$late"'"] for a in d["attempts"]]')" '[[1, "timeout", true], [2, "timeout", true]]'
+is "is of the same message" "$(roger log sends --key app-4:escalation:c1 --json | json '[[a["attempt"],a["outcome"],a["message"] == "'"$late"'"] for a in d["attempts"]]')" '[[1, "timeout", true], [2, "timeout", true]]'
 exits 77 "with another text" roger send --as ann bob 'other' --key app-4:escalation:c1 --confirm read --within 50ms
 is "no dead letter so far" "$(roger dead --json | json 'len(d["dead_letters"])')" 0
 exits 75 "the third" send_late
@@ -74,18 +74,18 @@ exits 77 "there is no fourth" send_late
 exits 0 "dead" roger dead --json
 is "one dead letter" "$(printf '%s' "$out" | json '[[l["task"],l["to"],l["attempts"],l["status"],l["message"] == "'"$late"'"] for l in d["dead_letters"]]')" '[["app-4", "bob", 3, "undelivered", true]]'
 letter=$(printf '%s' "$out" | json 'd["dead_letters"][0]["id"]')
-is "its id stands in the entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json 'd["attempts"][0]["dead_letter_task"]')" "$letter"
+is "its id stands in the entry" "$(roger log sends --key app-4:escalation:c1 --newest --limit 1 --json | json 'd["attempts"][0]["dead_letter_task"]')" "$letter"
 is "one message in all of it" "$(roger list --key app-4:escalation:c1 --jsonl | wc -l)" 1
 exits 75 "redeliver" roger dead redeliver "$letter" --within 50ms
 is "not read in time either: it is to be delivered" "$(roger dead show "$letter" --json | json '[l["status"] for l in d["dead_letters"]]')" '["undelivered"]'
-exits 0 "stale" roger dead stale "$letter" --reason 'done by hand'
+exits 0 "stale" roger dismiss "$letter" --reason 'done by hand'
 is "is noted" "$(roger dead --status stale --json | json '[[l["id"] == "'"$letter"'",l["note"]] for l in d["dead_letters"]]')" '[[true, "done by hand"]]'
 is "one dead letter still" "$(roger dead --json | json 'len(d["dead_letters"])')" 1
 roger ack --as bob "$late" -q
-is "read late: a correcting entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json '[d["attempts"][0]["attempt"],d["attempts"][0]["outcome"]]')" '[4, "delivered"]'
+is "read late: a correcting entry" "$(roger log sends --key app-4:escalation:c1 --newest --limit 1 --json | json '[d["attempts"][0]["attempt"],d["attempts"][0]["outcome"]]')" '[4, "delivered"]'
 like "and the letter tells" "$(roger dead)" "read after all"
 exits 77 "which need not go again" roger dead redeliver "$letter"
-exits 77 "nor is it of no use" roger dead stale "$letter"
+exits 77 "nor is it of no use" roger dismiss "$letter"
 exits 66 "no such letter" roger dead show dl-0
 
 # Retries by themselves, in cycles, and the task system.
@@ -98,7 +98,7 @@ dead_letters:
   alarm: 1
 X
 exits 75 "retry" roger send --as dan bob 'marker-in-content' --key app-5:escalation:c1 --confirm read --retry
-is "makes the attempts there are" "$(roger sends --from dan --json | json '[[a["attempt"],a["dead_letter_task"]] for a in d["attempts"]]')" '[[1, null], [2, "TASK-7"]]'
+is "makes the attempts there are" "$(roger log sends --from dan --json | json '[[a["attempt"],a["dead_letter_task"]] for a in d["attempts"]]')" '[[1, null], [2, "TASK-7"]]'
 is "the command got the letter" "$(json '[d["task_id"],d["target"],d["attempt_count"]]' <filed.json)" '["app-5", "bob", 2]'
 is "which says what it became" "$(roger dead --task app-5 --json | json 'd["dead_letters"][0]["filed_as"]')" TASK-7
 is "and no content" "$(grep -rl marker-in-content .roger filed.json | grep -v 'messages\.\(jsonl\|db\)')" ""
@@ -116,9 +116,9 @@ X
 exits 75 "attempt one" roger send --as fay gus 'x' --key app-7:escalation:c1 --confirm read
 exits 75 "the next is for the next cycle" roger send --as fay gus 'x' --key app-7:escalation:c1 --confirm read
 like "and says so" "$err" "later cycle"
-roger cycle new -q
+roger log cycle new -q
 exits 75 "attempt two" roger send --as fay gus 'x' --key app-7:escalation:c1 --confirm read
-is "of the same key" "$(roger sends --from fay --json | json '[[a["attempt"],a["cycle"]] for a in d["attempts"]]')" '[[1, "c-2"], [2, "3"]]'
+is "of the same key" "$(roger log sends --from fay --json | json '[[a["attempt"],a["cycle"]] for a in d["attempts"]]')" '[[1, "c-2"], [2, "3"]]'
 exits 75 "the breaker" roger send --as fay gus 'y' --key app-8:escalation:c1 --confirm read
 like "answers at once" "$err" "breaker"
 is "and nothing is stored" "$(roger list --key app-8:escalation:c1 --jsonl | wc -l)" 0
@@ -131,32 +131,32 @@ size_limits:
 X
 for i in 1 2; do roger send --as hugo ina "$i" --issue full -q; done
 exits 77 "a full mailbox" roger send --as hugo ina 'x' --issue full --key app-9:status-update:c1
-is "is an error" "$(roger sends --from hugo --outcome error --json | json '[[a["outcome"],a["cause"]] for a in d["attempts"]]')" '[["error", "mailbox full"]]'
+is "is an error" "$(roger log sends --from hugo --outcome error --json | json '[[a["outcome"],a["cause"]] for a in d["attempts"]]')" '[["error", "mailbox full"]]'
 exits 77 "which holds while it is full" roger send --as hugo ina 'x' --issue full --key app-9:status-update:c1
 roger receive --as ina -q
 exits 0 "and not when there is room" roger send --as hugo ina 'x' --issue full --key app-9:status-update:c1
 exits 0 "once" roger send --as hugo ina 'x' --issue full --key app-9:status-update:c1
 is "that is" "$(roger list --issue full --unread --jsonl | wc -l)" 1
-roger cycle new -q
+roger log cycle new -q
 
 # Killed before the entry was written: whoever asks finds it.
 roger send --as kim leo 'k' --key app-10:status-update:c1 -q
 rm -rf .roger/send-log/kim.jsonl .roger/messages.control .roger/messages.db*
-is "an entry that was lost is made anew" "$(roger sends --from kim --json | json '[[a["outcome"],a["to"]] for a in d["attempts"]]')" '[["delivered", "leo"]]'
-is "and nobody else's is doubled" "$(roger sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
+is "an entry that was lost is made anew" "$(roger log sends --from kim --json | json '[[a["outcome"],a["to"]] for a in d["attempts"]]')" '[["delivered", "leo"]]'
+is "and nobody else's is doubled" "$(roger log sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
 
 # A log that was deleted is damage until a person accepts it.
 accept_gone() {
 	while _file=$(roger status --json | json '" ".join(c["subject"] for c in d["concerns"] if c["kind"] == "damage")') && [ "$_file" ]; do
-		roger accept "$_file" --reason "the test removed it" -q || break
+		roger dismiss "$_file" --reason "the test removed it" -q || break
 	done
 }
 
 # A log that was deleted, or all: whoever reads them gets back what the journal says.
 rm .roger/send-log/kim.jsonl
-is "a log that was deleted is made again" "$(roger sends --from kim --json | json '[a["to"] for a in d["attempts"]]')" '["leo"]'
+is "a log that was deleted is made again" "$(roger log sends --from kim --json | json '[a["to"] for a in d["attempts"]]')" '["leo"]'
 rm .roger/send-log/kim.jsonl
-like "also for one who asks for everybody's" "$(roger sends)" "kim -> leo +delivered"
+like "also for one who asks for everybody's" "$(roger log sends)" "kim -> leo +delivered"
 cp -r .roger/send-log kept-log
 rm -r .roger/send-log
 like "all of them are" "$(roger timeline --task app-10)" "kim -> leo .*send-log/kim.jsonl"
@@ -172,12 +172,12 @@ rm -r .roger/send-log
 mv kept-log .roger/send-log
 
 # What a checkpoint says is in the logs is copied again when they are gone.
-roger rebuild -q
+roger doctor rebuild -q
 rm .roger/messages.control
 roger send --as ann leo 'after a restart' --key app-11:status-update:c1 -q
 cp -r .roger/send-log kept-log
 rm -r .roger/send-log
-is "also after a restart, from the beginning" "$(roger sends --from kim --json | json '[a["to"] for a in d["attempts"]]')" '["leo"]'
+is "also after a restart, from the beginning" "$(roger log sends --from kim --json | json '[a["to"] for a in d["attempts"]]')" '["leo"]'
 rm -r .roger/send-log
 mv kept-log .roger/send-log
 
@@ -185,28 +185,28 @@ mv kept-log .roger/send-log
 roger send --as kim leo 'plain one' --issue plain -q
 roger send --as kim leo 'plain two' --issue plain -q
 roger receive --as leo -q
-is "what has no key has entries" "$(roger sends --from kim --json | json '[a["outcome"] for a in d["attempts"] if ":send:msg-" in a["key"]]')" '["delivered", "delivered"]'
+is "what has no key has entries" "$(roger log sends --from kim --json | json '[a["outcome"] for a in d["attempts"] if ":send:msg-" in a["key"]]')" '["delivered", "delivered"]'
 rm .roger/messages.control
 roger send --as kim leo 'plain three' --issue plain -q
-is "none is doubled when nobody knows how far they are" "$(roger sends --from kim --lines --json | json 'len([a for a in d["attempts"] if ":send:msg-" in a["key"]])')" 3
+is "none is doubled when nobody knows how far they are" "$(roger log sends --from kim --lines --json | json 'len([a for a in d["attempts"] if ":send:msg-" in a["key"]])')" 3
 accept_gone
 exits 0 "doctor" roger doctor
 
 # Purging.
 before=$(cat .roger/dead-letters.jsonl | wc -l)
-roger cycle new -q
-exits 0 "purge, dry" roger purge --dry-run --json
-is "changes nothing" "$(roger sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
-exits 0 "purge" roger purge --json
+roger log cycle new -q
+exits 0 "purge, dry" roger log purge --dry-run --json
+is "changes nothing" "$(roger log sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
+exits 0 "purge" roger log purge --json
 check "drops lines" test "$(printf '%s' "$out" | json 'd["purged"]')" -gt 0
-is "the first cycle is gone" "$(roger sends --cycle 1 --json | json 'len(d["attempts"])')" 0
+is "the first cycle is gone" "$(roger log sends --cycle 1 --json | json 'len(d["attempts"])')" 0
 is "dead letters are not" "$(wc -l <.roger/dead-letters.jsonl)" "$before"
-is "an open timeout is not" "$(roger sends --from fay --key app-7:escalation:c1 --json | json '[a["outcome"] for a in d["attempts"]]')" '["timeout", "timeout"]'
-is "a purged key is remembered" "$(roger sends --from ann --key app-2:status-update:c1 --json | json '[d["attempts"],[[p["outcome"],p["attempts"]] for p in d["purged"]]]')" '[[], [["delivered", 1]]]'
+is "an open timeout is not" "$(roger log sends --from fay --key app-7:escalation:c1 --json | json '[a["outcome"] for a in d["attempts"]]')" '["timeout", "timeout"]'
+is "a purged key is remembered" "$(roger log sends --from ann --key app-2:status-update:c1 --json | json '[d["attempts"],[[p["outcome"],p["attempts"]] for p in d["purged"]]]')" '[[], [["delivered", 1]]]'
 exits 0 "verify" roger verify
-exits 0 "purge again" roger purge
+exits 0 "purge again" roger log purge
 rm -rf .roger/messages.control .roger/messages.db
-is "after a restart purged entries do not come back" "$(roger sends --cycle 1 --json | json 'len(d["attempts"])')" 0
+is "after a restart purged entries do not come back" "$(roger log sends --cycle 1 --json | json 'len(d["attempts"])')" 0
 
 # By time, whatever was read first or built anew.
 cd "$here" && mkdir order && cd order && roger init -q
@@ -214,7 +214,7 @@ for i in 1 2 3; do
 	roger send --as "p$((4 - i))" --new bob "plain $i" -q 2>/dev/null
 	roger send --as k bob "keyed $i" --key "t:send:$i" -q 2>/dev/null
 done
-in_order() { roger sends "$@" --json | python3 -c '
+in_order() { roger log sends "$@" --json | python3 -c '
 import json, sys
 print([a["message"] for a in json.load(sys.stdin)["attempts"]])'; }
 order=$(roger list --jsonl | python3 -c 'import json, sys; print([json.loads(line)["id"] for line in sys.stdin])')

@@ -71,11 +71,11 @@ roger receive --as bob -q
 # ------------------------------------------- a sender that was killed while it waited
 
 entries() { # KEY: outcome and settled of each line
-	roger sends --key "$1" --lines --json | json '[[a["outcome"], not a.get("pending", False)] for a in d["attempts"]]'
+	roger log sends --key "$1" --lines --json | json '[[a["outcome"], not a.get("pending", False)] for a in d["attempts"]]'
 }
 id=$(killed t:late:1)
 is "its attempt is on record, and pending" "$(entries t:late:1)" '[["timeout", false]]'
-like "for people, too" "$(roger sends --key t:late:1)" "ann -> bob +pending +1/3"
+like "for people, too" "$(roger log sends --key t:late:1)" "ann -> bob +pending +1/3"
 set_clock "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 3600000"
 roger receive --as bob -q
 # In the order of time: its deadline was an hour ago.

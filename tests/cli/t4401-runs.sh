@@ -17,30 +17,30 @@ is "with the seed's members in its order" "$(json 'list(d)[:14]' <$runs/good.jso
 is "for nobody else to read" "$(stat -c %a $runs/good.json)" 600
 is "active" "$(status_of good)" active
 exits 77 "a second dispatch" roger dispatch good --as lead
-exits 77 "a forward before the completion" roger forward good
+exits 77 "a forward before the completion" roger runs forward good
 like "says what is missing" "$err" "no completion receipt"
-exits 77 "a recovery while there is time" roger recover good
-check "extend" roger extend good --by 5m --reason "slow mirror"
+exits 77 "a recovery while there is time" roger runs recover good
+check "extend" roger runs extend good --by 5m --reason "slow mirror"
 like "is noted" "$(member notes good)" "extended to .*slow mirror"
-exits 65 "too long an extension" roger extend good --by 2d
+exits 65 "too long an extension" roger runs extend good --by 2d
 check "complete with a result" sh -c 'echo "all PLANTED pass" | "$0" complete good --exit 0 --result -' "$ROGER"
 is "is not the end" "$(status_of good)" done_but_not_forwarded
 exits 0 "to say so again" roger complete good
 like "changes nothing" "$out" "said so already"
 exits 77 "another source is refused" roger complete good --source manual_recovery
 exits 77 "so is a failure" roger complete good --failed
-exits 77 "and more time" roger extend good --by 1m
-exits 77 "forward while the result is unread" roger forward good
+exits 77 "and more time" roger runs extend good --by 1m
+exits 77 "forward while the result is unread" roger runs forward good
 like "names the message and its reader" "$err" "msg-.*not yet read by 'lead'"
-exits 66 "evidence that is not there" roger forward good --evidence msg-1-x
+exits 66 "evidence that is not there" roger runs forward good --evidence msg-1-x
 is "the result is a message from the child" \
 	"$(roger inbox --as lead --json | json '[[m["from"], m["type"], m["issue"], m["metadata"]] for m in d["messages"]]')" \
 	'[["tester", "result", "app", {"run": "good"}]]'
 roger receive --as lead -q
-check "once it is read, forward" roger forward good
+check "once it is read, forward" roger runs forward good
 is "completes the run" "$(status_of good)" completed
 is "with the message as evidence" "$(member forwardEvidence good)" "$(member resultMessageId good)"
-roger rebuild -q
+roger doctor rebuild -q
 is "no content outside of the messages" "$(grep -rl PLANTED .roger | sed 's,.*/,,' | sort | tr '\n' ' ')" "messages.db messages.jsonl "
 
 # One that fails.
@@ -50,7 +50,7 @@ exits 64 "a result of a failure" roger complete bad --failed --result x
 check "a failed child" roger complete bad --exit 3
 is "blocks the run" "$(status_of bad)" blocked
 like "with a reason" "$(member statusReason bad)" "child ended without a result .exit 3"
-exits 77 "and needs no more time" roger extend bad --by 1m
+exits 77 "and needs no more time" roger runs extend bad --by 1m
 check "a result may still come" roger complete bad --result late
 is "and counts" "$(status_of bad)" done_but_not_forwarded
 
@@ -91,7 +91,7 @@ is "and the others with what is wrong" \
 like "by member" "$out" "forwardedToMain: is true without a completion"
 exits 65 "one that is not valid is not changed" roger complete odd
 like "and the error says why" "$err" "left alone: forwardedToMain"
-is "by sweep neither" "$(roger sweep --json | json '[t["file"] for t in d["troubles"]]' | tr -d '[]" ' | tr , '\n' | sort | tr '\n' ' ')" \
+is "by sweep neither" "$(roger runs sweep --json | json '[t["file"] for t in d["troubles"]]' | tr -d '[]" ' | tr , '\n' | sort | tr '\n' ' ')" \
 	"broken.json link.json odd.json other.json "
 rm $runs/odd.json $runs/broken.json $runs/other.json $runs/link.json
 python3 - $runs/seed.json <<'PY'
@@ -106,14 +106,14 @@ is "and so do its instants" "$(member dispatchAt seed)" 2026-04-24T10:40:00+08:0
 
 # sweep.
 roger receive --as lead -q
-exits 0 "sweep, to look" roger sweep --dry-run --json
+exits 0 "sweep, to look" roger runs sweep --dry-run --json
 is "would confirm what was read" "$(printf '%s' "$out" | json 'd["forwarded"]')" 1
 is "and does nothing" "$(member status bad)" done_but_not_forwarded
-like "in words" "$(roger sweep --dry-run | tr -s ' \n' ' ')" "forwarded 1 recoveries 0 escalations 0 .*dry run: nothing is changed"
-exits 0 "sweep" roger sweep --json
+like "in words" "$(roger runs sweep --dry-run | tr -s ' \n' ' ')" "forwarded 1 recoveries 0 escalations 0 .*dry run: nothing is changed"
+exits 0 "sweep" roger runs sweep --json
 is "confirms" "$(printf '%s' "$out" | json '[d["forwarded"], [[c["run"], c["before"], c["after"]] for c in d["changes"]]]')" \
 	'[1, [["bad", "done_but_not_forwarded", "completed"]]]'
-is "once" "$(roger sweep --json | json '[d["forwarded"], d["changes"]]')" '[0, []]'
+is "once" "$(roger runs sweep --json | json '[d["forwarded"], d["changes"]]')" '[0, []]'
 is "filters" "$(roger runs --status completed --json | json '[r["run"] for r in d["runs"]]')" '["good", "bad"]'
 is "also in people's words" "$(roger runs --status done --json | json '[r["run"] for r in d["runs"]]')" '["good", "bad"]'
 exits 65 "but no other ones" roger runs --status finish
@@ -129,7 +129,7 @@ is "eight completions are one message" "$(roger list --to lead --jsonl | grep -c
 is "and one receipt" "$(cat c? | grep -c 'said so already')" 7
 roger dispatch busy --as lead --within 1h -q
 for i in 1 2 3 4 5 6; do
-	roger extend busy --by 1m -q 2>/dev/null &
+	roger runs extend busy --by 1m -q 2>/dev/null &
 done
 wait
 is "six extensions are three" "$(member extensionCount busy)" 3

@@ -27,32 +27,32 @@ configure '[]'
 # In the mailbox.
 late found
 id=$(send_id --as kid --type result --metadata '{"run":"found"}' lead 'it went well')
-check "recover" roger recover found
+check "recover" roger runs recover found
 is "finds the result" "$(member resultMessageId found)" "$id"
 is "as history" "$(member resultSource found)" history_fetch
 is "which its owner has not read" "$(member status found)" done_but_not_forwarded
 roger receive --as lead -q
-roger sweep -q
+roger runs sweep -q
 is "then it has" "$(member status found)" recovered
-exits 77 "nothing is left to recover" roger recover found
+exits 77 "nothing is left to recover" roger runs recover found
 late keyed
 roger send --as kid --type result --key keyed:report:1 lead done -q 2>/dev/null
 roger receive --as lead -q
-check "one by its key, read already" roger recover keyed
+check "one by its key, read already" roger runs recover keyed
 is "is recovered at once" "$(member status keyed)" recovered
 
 # A reminder, then the owner.
 roger send --as kid lead hello -q
 late silent --child kid
-check "recover in vain" roger recover silent
+check "recover in vain" roger runs recover silent
 is "reminds the child" "$(roger inbox --as kid --json | json '[m["from"] for m in d["messages"]]')" '["roger"]'
 is "is still open" "$(member status silent)" suspect_delivery_failure
-check "and again" roger recover silent
+check "and again" roger runs recover silent
 is "is blocked" "$(member status silent)" blocked
 is "told to the owner" "$(roger inbox --as lead --json | json '[m["from"] for m in d["messages"] if "silent" in m["content"]]')" '["roger"]'
 is "and noted" "$(member recoveryAction silent)" escalated
-exits 77 "a third one is refused" roger recover silent
-roger sweep -q
+exits 77 "a third one is refused" roger runs recover silent
+roger runs sweep -q
 is "the owner is told once" "$(roger list --to lead --jsonl | grep -c 'silent needs you')" 1
 check "it may still report" roger complete silent --result here
 is "counts" "$(member status silent)" done_but_not_forwarded
@@ -60,15 +60,15 @@ is "counts" "$(member status silent)" done_but_not_forwarded
 # Spaced.
 sed -i 's/cooldown: 0/cooldown: 1h/' .roger/config.yaml
 late spaced
-roger recover spaced -q
-exits 77 "too soon" roger recover spaced
+roger runs recover spaced -q
+exits 77 "too soon" roger runs recover spaced
 like "says from when on" "$err" "the next may be made at 20"
-is "sweep waits, too" "$(roger sweep --json | json 'd["recoveries"]')" 0
+is "sweep waits, too" "$(roger runs sweep --json | json 'd["recoveries"]')" 0
 
 # The command.
 configure '[sh, -c, "cat >../input; echo RESULT from it; echo noise >&2"]'
 late cmd
-check "the command" roger recover cmd
+check "the command" roger runs recover cmd
 is "gets the document" "$(json 'd["runId"]' <input)" cmd
 is "its words become the result" "$(roger list --to lead --jsonl | tail -n 1 | json '[d["content"], d["type"]]')" \
 	'["RESULT from it", "result"]'
@@ -94,12 +94,12 @@ like "is refused by name" "$err" "watchdog.recovery_command: expected a list"
 configure '[]'
 late s1
 late s2 --child kid
-exits 0 "sweep" roger sweep --json
+exits 0 "sweep" roger runs sweep --json
 is "makes both attempts" "$(printf '%s' "$out" | json '[d["recoveries"] >= 2, d["troubles"]]')" '[true, []]'
 is "(first)" "$(member recoveryAttemptCount s1)" 1
 is "(second)" "$(member recoveryAttemptCount s2)" 1
-roger sweep -q
-roger sweep -q
+roger runs sweep -q
+roger runs sweep -q
 is "and no more than allowed" "$(member recoveryAttemptCount s1)" 2
 is "then it is blocked" "$(member status s1)" blocked
 is "all that is written is valid" "$(roger runs --json | json '[t for t in d["troubles"] if t["invalid"]]')" '[]'

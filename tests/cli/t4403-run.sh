@@ -33,10 +33,10 @@ roger claim --as lead -q && check "the owner acknowledges" roger ack "$id" --as 
 is "and the run is completed, whoever asks" "$(status_of good)" completed
 is "for status" "$(roger status --json | json '[c for c in d["concerns"] if c["subject"] == "good"]')" '[]'
 is "for report" "$(roger report --json | json 'd["completed"]')" 1
-is "and once somebody writes it down" "$(roger sweep --json | json 'd["forwarded"]')" 1
+is "and once somebody writes it down" "$(roger runs sweep --json | json 'd["forwarded"]')" 1
 is "with the message as evidence" "$(member forwardEvidence good)" "$id"
 is "two entries tell of it" \
-	"$(roger activity --task app --json | json '[[a["outcome"]["status"], a["action"]["details"].get("exit")] for a in d["activities"] if a["action"]["details"]["verb"] == "run"]')" \
+	"$(roger log --task app --json | json '[[a["outcome"]["status"], a["action"]["details"].get("exit")] for a in d["activities"] if a["action"]["details"]["verb"] == "run"]')" \
 	'[["IN_PROGRESS", null], ["SUCCESS", 0]]'
 like "and the timeline of its issue" "$(roger timeline app)" "roger run SUCCESS: exit 0"
 
@@ -98,7 +98,7 @@ touch plain
 ends plain 126 blocked "context: Run plain ended without a result: cannot be run. It ran TIME: ./plain" ./plain
 is "and named in its document" "$(member childExit signal)" "signal 15"
 is "a failure is noted as one" \
-	"$(roger activity --task e1-silent --json | json '[a["outcome"] for a in d["activities"]][-1]')" \
+	"$(roger log --task e1-silent --json | json '[a["outcome"] for a in d["activities"]][-1]')" \
 	'{"status": "FAILURE", "message": "exit 1"}'
 
 # The last of much, and that it is not all.

@@ -27,14 +27,14 @@ waiting='echo $$ >up-$ROGER_RUN_ID; until [ -e "end-$ROGER_RUN_ID" ]; do sleep 0
 orphan left -- sh -c "$waiting" 2>/dev/null
 check "its program goes on" kill -0 "$(child_of left)"
 is "the run is open" "$(status_of left)" active
-exits 0 "a sweep" roger sweep --json
+exits 0 "a sweep" roger runs sweep --json
 is "leaves it alone" "$(printf '%s' "$out" | json '[d["active"], d["recoveries"], d["changes"]]')" '[1, 0, []]'
 touch end-left
 gone "$(child_of left)"
 is "once it has ended without a word, the run is blocked" "$(status_of left)" blocked
 like "for all to see" "$(roger status)" "run left: lost; its program and the roger run that watched it are gone"
 is "reading writes nothing" "$(member status left)" active
-exits 0 "a sweep" roger sweep --json
+exits 0 "a sweep" roger runs sweep --json
 is "writes it down" "$(printf '%s' "$out" | json '[[c["run"], c["before"], c["after"]] for c in d["changes"]]') $(member childExit left)" \
 	'[["left", "active", "blocked"]] lost'
 is "and has looked for a result" "$(member recoveryAttemptCount left)" 1
@@ -44,7 +44,7 @@ check "a result may still come" roger complete left --result late
 orphan sent --child kid -- sh -c "$waiting"'; "$0" send -q --type result --metadata "{\"run\":\"sent\"}" lead "from the child"' "$ROGER" 2>/dev/null
 touch end-sent
 gone "$(child_of sent)"
-roger sweep -q
+roger runs sweep -q
 is "a message that was sent is found" "$(status_of sent) $(member resultSource sent)" "done_but_not_forwarded history_fetch"
 
 # A restart, while the program lives.

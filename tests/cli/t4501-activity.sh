@@ -31,13 +31,13 @@ is "names the member" "$(printf '%s' "$err" | json 'd["error"]["member"]')" outc
 more='{"timestamp":"2025-10-05T14:40:07Z","task_id":"more","action":{"type":"TOOL_EXEC","details":{},"tool":1},"outcome":{"status":"SUCCESS"}}'
 exits 0 "a member of nobody is kept" roger log --entry "$more" -q
 words=$(printf '%s' "$more" | sed 's/timestamp/at/; s/task_id/task/')
-is "as it came, in roger's words" "$(roger activity --task more --jsonl)" "$words"
+is "as it came, in roger's words" "$(roger log --task more --jsonl)" "$words"
 printf '%s\n' "$words" >words.jsonl
 like "which may come in again" "$(roger log --import words.jsonl --dry-run --json)" '"imported":1,'
 
 exits 64 "a dry run of nothing" roger log app-42 TOOL_EXEC --dry-run
 
-count() { roger activity --jsonl "$@" 2>/dev/null | wc -l | tr -d ' '; }
+count() { roger log --jsonl "$@" 2>/dev/null | wc -l | tr -d ' '; }
 is "all" "$(count)" 4
 is "by task" "$(count --task app-42)" 2
 is "by type" "$(count --type FILE_WRITE)" 2
@@ -46,11 +46,11 @@ is "by citation" "$(count --evidence 'PR 7')" 1
 is "since" "$(count --since 1h)" 1
 is "until" "$(count --until 2025-10-06)" 3
 is "limited" "$(count --limit 3)" 3
-is "the newest" "$(roger activity --newest --limit 1 --jsonl)" "$words"
-exits 0 "a page" roger activity --limit 2 --json
+is "the newest" "$(roger log --newest --limit 1 --jsonl)" "$words"
+exits 0 "a page" roger log --limit 2 --json
 next=$(printf '%s' "$out" | json '[len(d["activities"]), d["more"], d["next"]][2]')
-is "says where to go on" "$(roger activity --after "$next" --jsonl | wc -l | tr -d ' ')" 2
-exits 1 "nothing" roger activity --task nobody
+is "says where to go on" "$(roger log --after "$next" --jsonl | wc -l | tr -d ' ')" 2
+exits 1 "nothing" roger log --task nobody
 is "is said" "$out" "no entries"
 
 # What another tool wrote: two objects on line 48 of a real log, a torn end, a byte order mark.
@@ -81,12 +81,12 @@ is "what is there stays" "$(count)" 6
 
 # Others write into the log itself.
 printf '{"a":1}\n%s\n{"torn' "$more" >>$log
-exits 0 "a query" roger activity --task more
+exits 0 "a query" roger log --task more
 is "finds what they wrote" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 2
 like "and tells what is none, by number" "$err" 'activity.log.jsonl, line 7: timestamp: missing'
 exits 0 "an entry behind a torn line" roger log after TOOL_EXEC -q
 is "starts on a new line" "$(count --task after)" 1
-exits 0 "the torn one" roger activity --json
+exits 0 "the torn one" roger log --json
 is "is told, too" "$(printf '%s' "$out" | json '[l["line"] for l in d["lines"]]')" "[7, 9]"
 
 # One whose writer died before the newline.
@@ -101,10 +101,10 @@ for who in 1 2 3 4; do
 done
 wait
 is "a hundred entries by four writers" "$(count --task crowd)" 100
-is "and no two the same" "$(roger activity --task crowd --jsonl | sort | uniq -d)" ""
+is "and no two the same" "$(roger log --task crowd --jsonl | sort | uniq -d)" ""
 exits 0 "without a task" roger log --limit 1 --newest --json
-is "log shows the log" "$out" "$(roger activity --limit 1 --newest --json)"
-is "with its filters" "$(roger log --task app-42 --jsonl | wc -l)" "$(roger activity --task app-42 --jsonl | wc -l)"
+is "log shows the log" "$out" "$(roger log --limit 1 --newest --json)"
+is "with its filters" "$(roger log --task app-42 --jsonl | wc -l)" "$(roger log --task app-42 --jsonl | wc -l)"
 # An index that is deleted again and again is built again, or left.
 python3 -c 'import os
 while os.path.exists(".roger"):
@@ -112,15 +112,15 @@ while os.path.exists(".roger"):
     except OSError: pass' &
 deleter=$!
 i=0
-while [ $i -lt 100 ] && roger log away TOOL_EXEC -q 2>err && roger activity --limit 3 >/dev/null 2>err; do i=$((i + 1)); done
+while [ $i -lt 100 ] && roger log away TOOL_EXEC -q 2>err && roger log --limit 3 >/dev/null 2>err; do i=$((i + 1)); done
 kill $deleter
 is "the log is read while its index is deleted" "$i" 100 || cat err
-entries=$(roger activity --jsonl | wc -l)
+entries=$(roger log --jsonl | wc -l)
 exits 64 "what only an entry has is of an entry" roger log --message 'what for?'
 exits 0 "a task writes one" roger log app-77 TOOL_EXEC
 is "and no other line did" "$(roger log --jsonl | wc -l)" $((entries + 1))
 like "help has both" "$(roger help log)" "usage: roger log \[task\] \[type\].*
-Without these, as .roger activity.: "
+Without these, as .roger log activity.: "
 exits 0 "log --help" roger log --help
 is "is help of log" "$out" "$(roger help log)"
 done_testing

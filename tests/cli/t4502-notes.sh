@@ -5,8 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 
 roger init -q
-count() { roger activity --jsonl "$@" | wc -l | tr -d ' '; }
-last() { roger activity --newest --limit 1 --jsonl | json "$1"; }
+count() { roger log --jsonl "$@" | wc -l | tr -d ' '; }
+last() { roger log --newest --limit 1 --jsonl | json "$1"; }
 
 one=$(send_id --as plan bob 'hello' --issue app-42)
 is "a send is noted" "$(last '[d["task"], d["action"], d["outcome"]]')" \
@@ -35,7 +35,7 @@ is "a look is noted, by its ids" "$(last '[d["action"]["details"]["verb"], len(d
 	'["inbox", 20, 20, 24]'
 env ROGER_AGENT=pool "$ROGER" inbox >/dev/null
 env ROGER_AGENT=nobody "$ROGER" inbox >/dev/null
-roger session -q
+roger agents session -q
 roger list >/dev/null
 roger verify -q
 roger cleanup --dry-run -q
@@ -47,11 +47,11 @@ exits 77 "another's message" roger ack --as carol "$id"
 is "is refused" "$(last '[d["outcome"]["message"], d["action"]["details"]["agent"]]')" '["refused: ids", "carol"]'
 roger ack --as pool --worker w1 "$id" -q
 is "an ack that changes nothing is none" "$(last 'd["outcome"]["status"]')" FAILURE
-roger session new -q
+roger agents session new -q
 is "a session says its number" "$(last 'd["action"]["details"]')" '{"tool": "roger", "verb": "session", "epoch": 2}'
 roger archive "$one" -q
 is "archive says how many" "$(last '[d["action"]["details"]["ids"], d["action"]["details"]["archived"]]')" "[[\"$one\"], 1]"
-roger rebuild -q
+roger doctor rebuild -q
 is "rebuild is noted" "$(last 'd["action"]["details"]["verb"]')" rebuild
 before=$(count)
 roger log app-42 TOOL_EXEC -q
@@ -64,7 +64,7 @@ before=$(count)
 roger send --as plan bob quiet -q
 is "it can be switched off" "$(count)" "$before"
 printf 'activity:\n  own: maybe\n' >.roger/config.yaml
-exits 78 "a switch that is none" roger stats
+exits 78 "a switch that is none" roger report stats
 like "says what it takes" "$err" "activity.own: expected true or false"
 : >.roger/config.yaml
 
@@ -92,7 +92,7 @@ roger archive --issue m -q
 roger archive --ids 'FOREIGN text' -q 2>/dev/null
 roger archive --unread --issue m --reason PLANTED -q
 roger cleanup -q
-roger rebuild -q
+roger doctor rebuild -q
 is "the marker is where messages and reasons are" "$(grep -lr PLANTED .roger | grep -c -E '^\.roger/(messages(\.jsonl|\.db|_archive/.*)|cleanup_metrics\.jsonl)$')" \
 	"$(grep -lr PLANTED .roger | wc -l | tr -d ' ')"
 check "it was planted" grep -q 'PLANTED reply' .roger/messages.jsonl

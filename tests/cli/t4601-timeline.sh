@@ -27,11 +27,11 @@ for _ in 1 2 3; do
 	say --as bob carol 'PLANTED four' --issue app --key app:escalation:1 --confirm read --within 50ms
 done
 roger receive --as carol -q
-roger cycle new -q
+roger log cycle new -q
 roger dispatch r1 --as alice --child bob --issue app --within 5m -q
 roger complete r1 --as bob --result 'PLANTED result' -q
 roger receive --as alice -q
-roger forward r1 -q
+roger runs forward r1 -q
 roger log app --type FILE_WRITE --message 'wrote it' -q
 
 exits 0 "the history of an issue" roger timeline app

@@ -34,7 +34,7 @@ say --as alice bob 'PLANTED 2' --key t:status-update:1
 say --as alice bob 'PLANTED 2' --key t:status-update:1
 say --as alice bob 'PLANTED other' --key t:status-update:1
 is "unread mail" "$(roger status --json | json '[[c["kind"], c["subject"], c["count"], c["next"]] for c in d["concerns"]]')" \
-	'[["keys", "alice", 1, "roger sends --from alice --newest"], ["mail", "bob", 2, "roger list --unread --to bob"]]'
+	'[["keys", "alice", 1, "roger log sends --from alice --newest"], ["mail", "bob", 2, "roger list --unread --to bob"]]'
 roger receive --as bob -q
 is "is no concern once it is read; the key is, until its sender goes on" "$(concerns)" "keys"
 for who in carol dave; do
@@ -69,7 +69,7 @@ for c in json.load(sys.stdin)[\"concerns\"]: print(c[\"next\"])" | while read -r
 	done' "$ROGER"
 
 # ------------------------------------------------------------ cycle 2
-roger cycle new two -q
+roger log cycle new two -q
 is "the alarm is for one cycle" "$(concerns | grep -c alarm)" 0
 say --as alice bob 'PLANTED 2' --key t:status-update:1
 roger dispatch slow --as alice --within 1s -q

@@ -140,14 +140,14 @@ hand_in("(filer #3): done")
 told = hand_in("(filer #1): again, after a restart")
 check("a file-only agent that begins anew is skipped, and that is told", told["skipped"] == 1, told)
 
-epoch = roger(None, "session", "new")["epoch"]
+epoch = roger(None, "agents", "session", "new")["epoch"]
 check("a new session is opened", epoch == 2)
 
 waiting = subprocess.Popen([ROGER, "send", "implement", "are you there?", "--issue", "second", "--key", "app:escalation:killed",
                             "--confirm", "read", "--within", "3s"], env={**os.environ, "ROGER_AGENT": "plan"},
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 roger("implement", "wait", "--issue", "second")
-check("a send that waits is on record", roger(None, "sends", "--outcome", "pending")["attempts"])
+check("a send that waits is on record", roger(None, "log", "sends", "--outcome", "pending")["attempts"])
 waiting.kill()
 waiting.wait()
 

@@ -19,8 +19,8 @@ configure() { # SETTINGS AGENT_LINE...
 		printf '    %s\n' "$@"
 	} >.roger/config.yaml
 }
-wakes() { roger activity --jsonl 2>/dev/null | grep -c '"verb":"wake"'; }
-looks() { roger activity --jsonl 2>/dev/null | grep '"verb":"inbox"' | grep -vc '"by":"person"'; }
+wakes() { roger log --jsonl 2>/dev/null | grep -c '"verb":"wake"'; }
+looks() { roger log --jsonl 2>/dev/null | grep '"verb":"inbox"' | grep -vc '"by":"person"'; }
 last_wake() { grep '"verb":"wake"' $log | tail -n 1 | json "$1"; }
 once() { roger wake --once --json 2>/dev/null | json "$1"; }
 await() { # COMMAND...

@@ -68,7 +68,7 @@ check("beside which nobody says that it was never looked at", "never looked" not
 equal("report counts the mark as read, and no look", [answer("report")[name] for name in ("looked", "read", "acknowledged")], [0, 1, 1])
 roger("send", "--as", "ann", "bob", "three", "--key", "t:a:1", "--confirm", "read", "--within", "1ms")
 by_others(lines()[-1], read=True, read_at=int(time.time() * 1000))
-equal("a send that waited has its reader then", [(a["outcome"], a["message"] == lines()[-1]["id"]) for a in answer("sends", "--key", "t:a:1")["attempts"]], [("delivered", True)])
+equal("a send that waited has its reader then", [(a["outcome"], a["message"] == lines()[-1]["id"]) for a in answer("log", "sends", "--key", "t:a:1")["attempts"]], [("delivered", True)])
 equal("late, by every view", ([answer("report")[name] for name in ("late", "timeouts")], "delivered" in steps(lines()[-1]["id"])), ([1, 0], True))
 os.chdir("..")
 
@@ -95,7 +95,7 @@ equal("what another program marks as unread is unread, in every view", ([answer(
 roger("receive", "--as", "bob")
 equal("and read once it is read again", ([answer("report")[name] for name in ("read", "unread", "looked")], answer("trace", one["id"])["traces"][0]["reached"]), ([1, 0, 1], "read"))
 equal("both readings are history", [e["kind"] for e in answer("timeline", "general")["events"]].count("read"), 2)
-equal("after a rebuild, too", (roger("rebuild").returncode, [answer("report")[name] for name in ("read", "unread", "looked")]), (0, [1, 0, 1]))
+equal("after a rebuild, too", (roger("doctor", "rebuild").returncode, [answer("report")[name] for name in ("read", "unread", "looked")]), (0, [1, 0, 1]))
 by_others(one, id="future", created_at=one["created_at"] + 86400000)
 roger("receive", "--as", "bob")
 check("a clock ahead makes no delay", "clock" in steps("future")["read"]["words"] and answer("report")["latency_max_ms"] < 86400000, steps("future"))
@@ -111,7 +111,7 @@ equal("forty are claimed", len(claimed), 40)
 check("each says when, and by whom", all(s["claimed"]["at"] and s["claimed"]["who"] == "w" for s in told), told[-1])
 check("the line says so", all(line["claimed_at"] for line in lines()[40:]))
 equal("report counts each look", answer("report")["looked"], 40)
-equal("once it is rebuilt, too", (roger("rebuild").returncode, [steps(m["id"])["claimed"]["at"] for m in claimed]), (0, [s["claimed"]["at"] for s in told]))
+equal("once it is rebuilt, too", (roger("doctor", "rebuild").returncode, [steps(m["id"])["claimed"]["at"] for m in claimed]), (0, [s["claimed"]["at"] for s in told]))
 roger("ack", claimed[0]["id"], "--as", "bob", "--worker", "w")
 roger("nack", claimed[1]["id"], "--as", "bob", "--worker", "w")
 check("an ack keeps it, a nack too", steps(claimed[0]["id"])["claimed"]["at"] and steps(claimed[1]["id"])["claimed"]["at"])
@@ -148,7 +148,7 @@ roger("ack", message["id"], "--as", "heir")
 equal("and then for no view", (answer("report")["lost_runs"], [c for c in answer("status")["concerns"] if c["subject"] == "r3"]), (0, []))
 roger("dispatch", "r4", "--as", "heir", "--child", "kid", "--within", "1s")
 time.sleep(1.2)
-swept = roger("sweep").stdout
+swept = roger("runs", "sweep").stdout
 check("a sweep that finds one overdue says nothing of no trouble", "suspect" in swept and "no troubles" not in swept, swept)
 os.chdir("..")
 
@@ -181,7 +181,7 @@ by_others(one, read=True, read_at=one["created_at"] - 60000)
 check("a reading before its sending has no delay", answer("report").get("latency_p50_ms") is None, answer("report"))
 roger("archive", "--issue", "genral")
 equal("what was asked for in vain is not known by that", roger("timeline", "genral").returncode, 66)
-roger("forward", "r9", "--as", "ann")
+roger("runs", "forward", "r9", "--as", "ann")
 equal("nor is a run", roger("timeline", "r9").returncode, 66)
 os.chdir("..")
 
@@ -197,8 +197,8 @@ with open(JOURNAL, "w", encoding="utf-8") as file:
 roger("status")
 for accepted in (False, True):
     if accepted:
-        roger("accept", "messages.jsonl:2", "--reason", "seen")
-    sends, report = answer("sends")["attempts"], answer("report")
+        roger("dismiss", "messages.jsonl:2", "--reason", "seen")
+    sends, report = answer("log", "sends")["attempts"], answer("report")
     equal(f"an altered line proves no attempt, to report as to sends, {'accepted' if accepted else 'open'}",
           [report["attempts"], report["delivered"], len(sends)], [2, 2, 2])
 os.chdir("..")

@@ -388,7 +388,7 @@ def cure(p, doings):
             p.send("amy", "carl", "again")
         elif doing == "accept":
             # verify says which line, and how it is accepted.
-            p.run(*re.search(r"roger (accept messages.jsonl:\d+ --reason TEXT)", p.run("verify").stdout)[1].split())
+            p.run(*re.search(r"roger (dismiss messages.jsonl:\d+ --reason TEXT)", p.run("verify").stdout)[1].split())
         elif doing == "late-1":
             p.run("complete", "late-1", "--result", "at last")
         elif doing == "pause":

@@ -9,7 +9,7 @@ for i in 1 2 3 4 5 6; do
 done
 roger receive --as bob -q
 roger send --as zoe bob "late" --key late:escalation:c1 --confirm read --within 1ms -q 2>/dev/null
-roger cycle new --as ann -q
+roger log cycle new --as ann -q
 roger log app-1 FILE_READ -q
 exits 0 "a sound workspace" roger verify --json
 is "every journal has its row" "$(printf '%s' "$out" | json 'sorted(j["file"] for j in d["journals"])')" '["cycles.jsonl", "logs/activity.log.jsonl", "messages.jsonl", "send-log/ann.jsonl", "send-log/zoe.jsonl"]'
@@ -63,8 +63,8 @@ is "is told" "$(printf '%s' "$out" | json '[[f["file"], f["kind"]] for f in d["f
 again
 
 # Purge chains anew.
-for i in 1 2 3; do roger cycle new --as ann -q; done
-like "purge drops lines" "$(roger purge)" "^purged +6"
+for i in 1 2 3; do roger log cycle new --as ann -q; done
+like "purge drops lines" "$(roger log purge)" "^purged +6"
 exits 0 "a purged log is sound" roger verify --json
 is "and has started over" "$(printf '%s' "$out" | json '[j["lines"] for j in d["journals"] if j["file"] == "send-log/ann.jsonl"]')" "[0]"
 # A journal that is shorter than it was is closed, and can still be asked about, also where
@@ -75,15 +75,15 @@ for verb in status report sends dead 'timeline --agent bob' 'trace app-1:status-
 	# shellcheck disable=SC2086
 	exits "$([ "$verb" = dead ] && echo 1 || echo 0)" "$verb over a journal that was cut" roger $verb
 done
-like "status says what to do" "$(roger status 2>&1)" 'roger accept messages.jsonl --reason TEXT'
+like "status says what to do" "$(roger status 2>&1)" 'roger dismiss messages.jsonl --reason TEXT'
 exits 65 "doctor, too" roger doctor
 like "and goes through the rest" "$out" '^  messages.jsonl: shorter than it was'
 exits 65 "nothing is sent" roger send --as ann bob more
-roger accept messages.jsonl --reason seen -q
+roger dismiss messages.jsonl --reason seen -q
 exits 75 "the key that was open still is, and its next attempt is made" roger send --as zoe bob "late" --key late:escalation:c1 \
 	--confirm read --within 1ms
 unlike "what was cut off is accepted with the rest" "$(roger status)" 'stray'
-is "that is the second" "$(roger sends --key late:escalation:c1 --json | json '[a["attempt"] for a in d["attempts"]]')" "[1, 2]"
+is "that is the second" "$(roger log sends --key late:escalation:c1 --json | json '[a["attempt"] for a in d["attempts"]]')" "[1, 2]"
 
 # ---------------------------------------------------------------- files that are gone
 # What roger wrote and is not there is damage, told by everybody, until a person accepts it.
@@ -105,20 +105,20 @@ for file in state/subagent-delivery-watchdog/r2.json dead-letters.jsonl logs/act
 	like "gone: and doctor" "$(roger doctor)" "^  $file: gone: it was removed"
 	roger send --as lead kid "after $file" --key "t:send:$file" -q 2>/dev/null
 	exits 65 "gone: also when it was begun anew" roger verify
-	exits 0 "gone: a person accepts it" roger accept "$file" --reason 'by hand'
+	exits 0 "gone: a person accepts it" roger dismiss "$file" --reason 'by hand'
 	exits 0 "then it is not missed" roger verify
 	is "nor by status" "$(roger status | grep -c 'gone: it was')" 0
 done
 rm .roger/state/subagent-delivery-watchdog/r1.json
 like "who asks for runs is told, by name only while a note has it" "$(roger runs 2>&1 >/dev/null)" "state/subagent-delivery-watchdog is gone: it was removed"
-roger accept state/subagent-delivery-watchdog --reason 'by hand' -q
+roger dismiss state/subagent-delivery-watchdog --reason 'by hand' -q
 roger receive --as kid -q
 for i in 1 2 3; do
 	roger send --as lead kid x --key t:escalation:2 --confirm read --within 2ms >/dev/null 2>&1
 done
 rm .roger/dead-letters.jsonl
 like "and who asks for dead letters" "$(roger dead 2>&1 >/dev/null)" "dead-letters.jsonl is gone: it was removed"
-roger accept dead-letters.jsonl --reason 'by hand' -q
+roger dismiss dead-letters.jsonl --reason 'by hand' -q
 mkdir -p copy/.roger && cp .roger/messages.jsonl .roger/config.yaml .roger/id copy/.roger
 exits 0 "where nothing is known nothing is claimed" roger --workspace copy verify
 
@@ -128,17 +128,17 @@ for i in 1 2 3; do
 	roger send --as ann bob "number $i" --new -q
 done
 sed -i '2s/number/NUMBER/' .roger/messages.jsonl
-like "no entry is made of an altered line, and it is named" "$(roger sends 2>&1 >/dev/null)" "messages.jsonl:2 is altered"
-is "its text is in no log" "$(roger sends --json | json '[a["message"] for a in d["attempts"]]')" "$(python3 -c '
+like "no entry is made of an altered line, and it is named" "$(roger log sends 2>&1 >/dev/null)" "messages.jsonl:2 is altered"
+is "its text is in no log" "$(roger log sends --json | json '[a["message"] for a in d["attempts"]]')" "$(python3 -c '
 import json
 print(json.dumps([json.loads(line)["id"] for line in open(".roger/messages.jsonl") if "NUMBER" not in line]))')"
-is "what is made later says so" "$(roger sends --json | json '[a["derived"] for a in d["attempts"]]')" "[true, true]"
+is "what is made later says so" "$(roger log sends --json | json '[a["derived"] for a in d["attempts"]]')" "[true, true]"
 roger verify -q
 id=$(roger list --jsonl | sed -n 2p | json 'd["id"]' | tr -d '"')
 for view in "show $id" list "trace $id" "inbox --as bob"; do
 	like "$view says that it is altered" "$(roger $view 2>/dev/null)" "altered"
 done
-roger accept messages.jsonl:2 --reason 'by hand' -q
+roger dismiss messages.jsonl:2 --reason 'by hand' -q
 for view in "show $id" list "trace $id" "inbox --as bob"; do
 	like "$view: and accepted" "$(roger $view)" "accepted as altered"
 	like "$view: for programs" "$(roger $view --json)" '"altered":"accepted as altered"'

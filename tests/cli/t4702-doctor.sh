@@ -25,9 +25,9 @@ roger send --as zoe bob "late" --key late:escalation:c1 --confirm read --within 
 roger dispatch run-1 --as ann --within 1h -q
 roger complete run-1 --result done -q
 roger receive --as ann -q
-roger forward run-1 -q
+roger runs forward run-1 -q
 roger dispatch run-2 --as ann --within 1h -q
-roger cycle new --as ann -q
+roger log cycle new --as ann -q
 roger list -q >/dev/null
 exits 0 "a sound workspace" roger doctor --json
 is "has no breaches" "$(printf '%s' "$out" | json '[d["damaged"], d["repairable"], d["notes"], d["left"], d["breaches"]]')" "[0, 0, 0, 0, []]"
@@ -76,16 +76,16 @@ noted() {
 mended() { # NAME KIND PATTERN FILE LINE COMMAND
 	_mended=$1 _kind=$2 _pattern=$3 _file=$4 _at=$5
 	# What a copy lacks is made before.
-	roger sends -q >/dev/null
+	roger log sends -q >/dev/null
 	eval "$6"
 	found "$_mended" repairable "$_kind" "$_pattern" "$_file" "$_at"
 	again
-	roger sends -q >/dev/null
+	roger log sends -q >/dev/null
 	eval "$6"
 	exits 65 "$_mended: in words" roger doctor
 	like "$_mended: says how to mend it" "$out" "roger doctor --fix"
 	again
-	roger sends -q >/dev/null
+	roger log sends -q >/dev/null
 	eval "$6"
 	set -- "$_mended"
 	exits 0 "$1: --fix mends it" roger doctor --fix --json
@@ -137,7 +137,7 @@ found "more messages than the limit" note limit "holds .* messages" messages.jso
 noted "a message longer than the limit" limit "content of 8 characters" messages.jsonl 1
 
 # ---- what is derived from them
-mended "an index with a flipped byte" index "cannot be read" messages.db-index 0 'roger rebuild -q; printf x | dd of=.roger/messages.db-index bs=1 seek=70000 conv=notrunc 2>/dev/null'
+mended "an index with a flipped byte" index "cannot be read" messages.db-index 0 'roger doctor rebuild -q; printf x | dd of=.roger/messages.db-index bs=1 seek=70000 conv=notrunc 2>/dev/null'
 mended "a table that lacks rows" index "rows of messages: 0" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("delete from messages"); d.commit()'\'''
 mended "a row of it changed" index "differs from the journal" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
 mended "a table that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'

@@ -21,7 +21,7 @@ for run in over open; do
 done
 roger complete over --result done -q
 roger receive --as ann -q
-roger forward over -q
+roger runs forward over -q
 
 # The seal.
 exits 0 "a seal" roger seal
@@ -48,7 +48,7 @@ like "in words" "$out" "sealed at .* with key $(cat .roger/seal.pub): [0-9]+ fil
 roger send --as ann bob "more" --key app-7:status-update:c1 -q
 roger receive --as bob -q
 exits 0 "what is appended is allowed" roger verify --seal kept.seal --json
-roger extend open --by 5m -q
+roger runs extend open --by 5m -q
 exits 0 "so is what happens to a run that is open" roger verify --seal kept.seal --json
 is "which is told" "$(printf '%s' "$out" | json '[[f["file"], f["kind"]] for f in d["findings"]]')" '[["state/subagent-delivery-watchdog/open.json", "changed"]]'
 roger seal --out now.seal -q
@@ -97,7 +97,7 @@ sed -i 's/"ownerAgent": "[^"]*"/"ownerAgent": "eve"/' $runs/open.json
 found "another owner of a run that is open" altered state/subagent-delivery-watchdog/open.json 1
 sed -i 's/extended/shortened/' $runs/open.json
 found "another note of it" altered state/subagent-delivery-watchdog/open.json 1
-roger extend open --by 5m -q
+roger runs extend open --by 5m -q
 exits 0 "one more note is allowed" roger verify --seal now.seal
 again
 rm $runs/open.json
@@ -149,8 +149,8 @@ exits 0 "one more message in it is allowed" roger verify --seal now.seal
 again
 
 # A purge rewrites a log, and is told as what it is.
-for i in 1 2 3; do roger cycle new --as ann -q; done
-like "purge drops lines" "$(roger purge)" "^purged +8"
+for i in 1 2 3; do roger log cycle new --as ann -q; done
+like "purge drops lines" "$(roger log purge)" "^purged +8"
 exits 0 "purged since" roger verify --seal now.seal --json
 is "the seal says nothing of it" "$(printf '%s' "$out" | json '[[f["file"], f["kind"]] for f in d["findings"]]')" '[["send-log/ann.jsonl", "purged"], ["send-log/run.jsonl", "purged"]]'
 again

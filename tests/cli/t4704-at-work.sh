@@ -18,8 +18,8 @@ until_end() { # COMMAND, with $i
 until_end 'roger send --as ann bob "text $i" --issue "i$((i % 3))" --key "a:status-update:$i"' &
 until_end 'roger send --as zoe bob,carol "text $i" -q; roger send --as zoe bob x --key "z:escalation:$((i / 4))" --confirm read --within 3ms' &
 until_end 'roger receive --as bob --limit 3; roger claim --as carol --limit 2' &
-until_end 'roger dispatch "r$i" --as ann --within 1s; roger complete "r$i" --result x; roger receive --as ann; roger forward "r$i"' &
-until_end 'sleep 0.5; roger cycle new --as ann; roger purge; roger archive --issue i1; roger session new' &
+until_end 'roger dispatch "r$i" --as ann --within 1s; roger complete "r$i" --result x; roger receive --as ann; roger runs forward "r$i"' &
+until_end 'sleep 0.5; roger log cycle new --as ann; roger log purge; roger archive --issue i1; roger agents session new' &
 looks=0
 breaches=
 while [ "$(date +%s)" -lt $end ]; do

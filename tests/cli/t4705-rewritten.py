@@ -27,7 +27,7 @@ FORGED = {"issue_id": "evil", "from_phase": "eve", "to_phase": "carol", "run_cou
           "reply_to": "msg-1", "via": "bridge", "proved": "token", "theirs": 2}
 VIEWS = [["inbox", "--as", "bob"], ["inbox", "--as", "carol"], ["list"], ["list", "--to", "carol"],
          ["list", "--from", "eve"], ["list", "--issue", "evil"], ["list", "--search", "10000"],
-         ["list", "--search", "euro"], ["show", "ID"], ["trace", "ID"], ["thread", "ID"], ["sends"]]
+         ["list", "--search", "euro"], ["show", "ID"], ["trace", "ID"], ["show", "--thread", "ID"], ["log", "sends"]]
 # What a look leaves, and where a state stands.
 PASSING = {"damage", "line", "byte", "notes", "summary", "at", "altered"}
 
@@ -123,7 +123,7 @@ def rewrite(member, chained, read):
         if step == "without index and control":
             remove("messages.db*", "messages.control", "messages.checkpoint")
         if step == "rebuilt":
-            roger("rebuild")
+            roger("doctor", "rebuild")
         now = views(message)
         equal(f"{what}: {step}", {key for key in before if now[key] != before[key]}, set())
     found = [(f["file"], f["line"]) for f in answer("verify")["findings"] if f["kind"] == "rewritten"]
@@ -169,7 +169,7 @@ equal("the origin's read mark is no damage", roger("verify").returncode, 0)
 shown = answer("show", first["id"])["messages"][0]
 equal("what it lacks stays", (shown["read"], shown["seq"], shown["key"], shown["cycle"]), (True, 1, "t:do:1", "1"))
 check("a true keyed retry is a duplicate", answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro").get("duplicate"))
-equal("also after a rebuild", (roger("rebuild").returncode,
+equal("also after a rebuild", (roger("doctor", "rebuild").returncode,
       answer("send", "--as", "ann", "bob", *TEXT, "pay 10 euro").get("duplicate")), (0, True))
 equal("doctor finds nothing", roger("doctor").returncode, 0)
 
@@ -177,7 +177,7 @@ equal("doctor finds nothing", roger("doctor").returncode, 0)
 append(dict(first, content="pay 10000 euro"), False)
 append(dict(mark, content="pay 10000 euro"), False)
 equal("a repeated rewrite is told once", [f["line"] for f in answer("verify")["findings"]], [4])
-equal("it is accepted", roger("accept", "messages.jsonl:4", "--reason", "known").returncode, 0)
+equal("it is accepted", roger("dismiss", "messages.jsonl:4", "--reason", "known").returncode, 0)
 equal("and no damage any more", roger("verify").returncode, 0)
 equal("nor for status", answer("status").get("damage"), None)
 append(dict(mark, content="pay 99999 euro"), False)
@@ -187,14 +187,14 @@ end()
 
 # Whoever reads such a line may die before it is noted, and a copy may be taken then: others still tell it.
 begin("unnoted", False)
-roger("rebuild")
+roger("doctor", "rebuild")
 append(dict(journal()[0], content="pay 10000 euro"), False)
 place = len(journal())
 roger("list")
 remove("damage.jsonl", "messages.control")
 check("a line that only the index knows is told", f"messages.jsonl:{place}" in (answer("agents").get("damage") or ""), answer("agents"))
 check("and noted", os.path.exists(".roger/damage.jsonl"))
-roger("rebuild")
+roger("doctor", "rebuild")
 equal("once", open(".roger/damage.jsonl", encoding="utf-8").read().count("rewritten"), 1)
 end()
 

@@ -10,7 +10,7 @@ roger send bob one --as ann -q --new
 roger send bob two --as ann --key 'a:b:1' -q
 roger receive --as bob --limit 1 -q
 roger archive --issue general -q >/dev/null 2>&1
-roger session new -q
+roger agents session new -q
 printf 'groups:\n  team: [ann, bob]\n' >>.roger/config.yaml
 roger run --as ann -q -- sh -c 'echo fine' >/dev/null 2>&1
 long=$(printf 'x%.0s' $(seq 120))

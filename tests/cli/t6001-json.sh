@@ -19,6 +19,10 @@ is_json() { # NAME COMMAND...
 	"send --batch") set -- roger batch ;;
 	"log --import") set -- roger log_import ;;
 	count) set -- roger count ;;
+	rebuild) set -- roger "doctor rebuild" ;;
+	session*) set -- roger "agents session" ;;
+	stats) set -- roger "report stats" ;;
+	activity*) set -- roger "log activity" ;;
 	esac
 	[ "$1" = roger ] || return 0
 	is "as roger schema $2 says" "$(printf '%s' "$out" | python3 "$source_dir/tests/cli/lib_schema.py" "$2" 2>&1)" ""
@@ -44,17 +48,17 @@ is_json search roger list one --json
 is_json "search for nothing" roger list nothing --json
 is_json count roger list --count --json
 is_json agents roger agents --json
-is_json session roger session --json
-is_json "session new" roger session new --json
+is_json session roger agents session --json
+is_json "session new" roger agents session new --json
 is_json archive roger archive "$a" --json
 is_json cleanup roger cleanup --json
 is_json delete roger archive --unread "$b" --json
 is_json log roger log app-42 TOOL_EXEC --json
 is_json "log --import" roger log --import .roger/logs/activity.log.jsonl --json
-is_json activity roger activity --json
-is_json "activity of nothing" roger activity --task nothing --json
-is_json stats roger stats --json
-is_json rebuild roger rebuild --json
+is_json activity roger log --json
+is_json "activity of nothing" roger log --task nothing --json
+is_json stats roger report stats --json
+is_json rebuild roger doctor rebuild --json
 is_json verify roger verify --json
 is_json config roger config show --json
 is_json schema roger schema --json
@@ -78,7 +82,7 @@ for _command in $(printf '%s' "$out" | json '" ".join(c["name"] for c in d["comm
 done
 is "each command in it is in help --all" "$(cat unknown 2>/dev/null)" ""
 is "each option says what it is for" "$(printf '%s' "$out" | json '[o["name"] for o in d["options"] if not o["help"]]')" "[]"
-is "a command that does two things names the other" "$(roger help log --json | json 'd["commands"][0]["otherwise"]')" activity
+is "a command that does two things names the other" "$(roger help log --json | json 'd["commands"][0]["otherwise"]')" "log activity"
 is "a word is no option" "$(roger help session --json | json 'd["commands"][0]["options"]')" "[]"
 is "as many as there" "$(printf '%s' "$out" | json 'len(d["commands"])')" "$(roger help --all | awk '/^start$/ { on = 1 } /^Every/ { on = 0 } on && /^  [a-z]/' | wc -l)"
 is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger list --count)"
@@ -110,10 +114,10 @@ is_error 65 data "an entry that is none" roger log --entry '{}' --json
 is_error 65 data "a bad line of a batch" sh -c 'echo "{" | "$ROGER" send --as plan --batch --json'
 is_error 66 no_such "no such message" roger show msg-1-x --json
 is_error 66 no_such "no such message to list after" roger list --after msg-1-x --json
-is_error 66 no_such "no workspace" roger stats --json --workspace /
+is_error 66 no_such "no workspace" roger report stats --json --workspace /
 is_error 77 refused "another text under a key" sh -c '"$ROGER" send -q --as k bob x --key a:b:c; "$ROGER" send --as k bob y --key a:b:c --json'
 echo 'recipients: maybe' >.roger/config.yaml
-is_error 78 config "a bad configuration" roger stats --json
+is_error 78 config "a bad configuration" roger report stats --json
 : >.roger/config.yaml
 
 # Damage is told of, with a status of its own.

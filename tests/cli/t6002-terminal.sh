@@ -58,7 +58,7 @@ mkdir "$(printf 'a\033[2Jb')"
 harmless "a folder's name" roger init "$(printf 'a\033[2Jb')"
 harmless "a folder's name again" roger --workspace "$(printf 'a\033[2Jb')" config show
 printf 'groups:\n  workers: ["\\e[2J"]\n' >.roger/config.yaml
-harmless "an error about the configuration" roger stats
+harmless "an error about the configuration" roger report stats
 : >.roger/config.yaml
 printf '{"id":"x\\u001b[2J","issue_id":"\\u202ei","from_phase":"\\u001b[2J","to_phase":"bob","run_counter":1,"message_type":"context","content":"c","metadata":null,"read":false,"created_at":1,"read_at":null}\n' >>.roger/messages.jsonl
 harmless "verify of another program's line" roger verify
@@ -99,7 +99,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	unlike "but not with --quiet" "$(in_terminal "sh slowly/work --quiet $(wc -c <slowly/.roger/messages.jsonl)")" "left"
 	unlike "and short work does not" "$(in_terminal "'$ROGER' rebuild")" "left"
 fi
-unlike "nor anything elsewhere" "$(roger rebuild 2>&1)" "left"
+unlike "nor anything elsewhere" "$(roger doctor rebuild 2>&1)" "left"
 
 # A pipe that is closed, a disk that is full.
 python3 -c '

@@ -48,9 +48,9 @@ for shell in bash zsh fish; do
 	completes() { # NAME LINE EXPECTED
 		is "$shell: $1" "$(in_$shell "$2" 2>&1 | sed '/^$/d' | sort | tr '\n' ' ')" "$3"
 	}
-	completes "commands" "roger rec" "receive recover "
+	completes "commands" "roger rep" "reply report "
 	completes "options" "roger send --re" "--reply-to --retry "
-	completes "options of every command" "roger stats --wo" "--workspace "
+	completes "options of every command" "roger report stats --wo" "--workspace "
 	completes "agents" "roger send im" "imp:roved implement "
 	completes "a group" "roger send wor" "workers "
 	completes "everyone" "roger send al" "all "
@@ -61,11 +61,11 @@ for shell in bash zsh fish; do
 	completes "types" "roger send --type d" "data decision "
 	completes "colours" "roger inbox --color a" "always auto "
 	completes "ids" "roger show ${id%???}" "$id "
-	completes "words of a command" "roger session n" "new "
+	completes "words of a command" "roger agents session n" "new "
 	completes "but not of another" "roger config n" ""
-	completes "all words of one" "roger cycle " "current list new "
+	completes "all words of one" "roger log cycle " "current list new "
 	completes "a second word of a command" "roger dead re" "redeliver "
-	completes "dead letters" "roger dead stale dl-" "$letter "
+	completes "dead letters" "roger dismiss dl-" "$letter "
 	completes "agents behind a command of two words" "roger agents retire im" "imp:roved implement "
 	completes "one's own mail" "roger ack --as implement msg-" "$id1 "
 	completes "nobody else's" "roger ack --as plan msg-" ""
@@ -78,10 +78,10 @@ for shell in bash zsh fish; do
 	completes "the id of a thread" "roger show --thread ${id%???}" "$id "
 	completes "no agent for a file" "roger send --file pl" ""
 	completes "no command for a folder" "roger --workspace stat" ""
-	completes "an agent called as a command is" "roger --as list stat" "stats status "
+	completes "an agent called as a command is" "roger --as list stat" "status "
 	completes "shells" "roger completion b" "bash "
 	completes "nothing" "roger send zzz" ""
-	completes "options before the command" "roger --workspace . stat" "stats status "
+	completes "options before the command" "roger --workspace . stat" "status "
 done
 for shell in zsh fish; do
 	command -v $shell >/dev/null || continue
@@ -95,7 +95,7 @@ is "bash: issues behind =" "$(in_bash 'roger inbox --issue=' | sort | tr '\n' ' 
 is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
 
 # What they are, beside them.
-like "bash: told with the list, which is a second tabulator" "$(COMP_TYPE=63 in_bash 'roger rec')" "^receive +\(take unread mail and mark it read\)"
+like "bash: told with the list, which is a second tabulator" "$(COMP_TYPE=63 in_bash 'roger re')" "^receive +\(take unread mail and mark it read\)"
 is "bash: but not into the line" "$(COMP_TYPE=9 in_bash 'roger rece')" "receive"
 is "bash: one alone is put into the line" "$(COMP_TYPE=63 in_bash 'roger rece')" "receive"
 like "zsh: beside each" "$(TEXTS=1 in_zsh 'roger show --th')" '^--thread  -- the whole thread'

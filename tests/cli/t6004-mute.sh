@@ -31,9 +31,9 @@ exits 1 "of who arrived, and had no mail yet" roger inbox --as newcomer
 like "nothing is said that is not so" "$err" "'newcomer' has neither sent nor got anything here"
 unlike "and nobody else is meant" "$err" "did you mean"
 
-exits 1 "ingest of nothing" roger ingest --to reviewer --json </dev/null
+exits 1 "ingest of nothing" roger bridge ingest --to reviewer --json </dev/null
 is "is JSON" "$(printf '%s' "$out" | json 'd["crossings"]')" "[]"
-exits 1 "for a person" roger ingest --to reviewer </dev/null
+exits 1 "for a person" roger bridge ingest --to reviewer </dev/null
 like "a word" "$err" "nothing came in"
 for shell in bash zsh fish; do
 	is "completion for $shell as JSON" "$(roger completion $shell --json | json 'd["completion"]')" "$(roger completion $shell)"

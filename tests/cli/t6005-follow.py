@@ -68,7 +68,7 @@ for number in range(12):
 messages = Follower("list")
 check("list -f begins with the last ten", messages.until(lambda lines: len(lines) == 10), messages.lines)
 check("which are the last", [m["content"] for m in messages.lines] == [f"before {n}" for n in range(2, 12)], messages.lines)
-entries = Follower("activity", "--limit", "3")
+entries = Follower("log", "--limit", "3")
 check("activity -f with as many as --limit says", entries.until(lambda lines: len(lines) == 3), entries.lines)
 roger("send", "--as", "amy", "--issue", "work", "bob", "first")
 events = Follower("timeline", "--issue", "work")
@@ -88,7 +88,7 @@ def read(writer):
 def disturb():
     while not over.is_set():
         roger("archive", "--issue", "work")
-        roger("rebuild")
+        roger("doctor", "rebuild")
         for path in glob.glob(".roger/messages.db*"):
             try:
                 os.unlink(path)
@@ -116,7 +116,7 @@ check("list -f shows each message once, archived ones too", sorted(shown) == sor
       collections.Counter(wanted) - collections.Counter(shown))
 check("in the order of the journal", [s for s in shown if s in ("first", "last")] == ["first", "last"] and
       all([n for n in shown if n.startswith(f"{w} ")] == [f"{w} {n}" for n in range(EACH)] for w in range(WRITERS)), shown)
-whole = listed("activity")
+whole = listed("log")
 start = next(i for i, entry in enumerate(whole) if entry == entries.lines[0])
 entries.until(lambda lines: len(lines) >= len(whole) - start)
 check("activity -f shows each line of the log once, in order", entries.lines == whole[start:], (len(entries.lines), len(whole) - start))
@@ -153,7 +153,7 @@ line = people.stdout.readline()
 check("and it is for people, too", "last" in line, line)
 people.terminate()
 people.wait()
-for words in (["list", "-f", "--json"], ["list", "-f", "--newest"], ["timeline", "x", "-f", "--mermaid"], ["activity", "-f", "--after", "3"], ["inbox", "-f"]):
+for words in (["list", "-f", "--json"], ["list", "-f", "--newest"], ["timeline", "x", "-f", "--mermaid"], ["log", "-f", "--after", "3"], ["inbox", "-f"]):
     refused = roger(*words)
     check(f"{' '.join(words)} is refused", refused.returncode == 64, refused.stderr)
 done()

@@ -114,14 +114,14 @@ VERBS = [
     ["inbox", "--as", "bob"],
     ["list", "quick"],
     ["dead"],
-    ["activity"],
+    ["log"],
     ["runs"],
     ["runs", "build-7"],
     ["status"],
     ["help"],
     ["send", "--help"],
     ["agents"],
-    ["sends"],
+    ["log", "sends"],
     ["timeline", "app-42"],
     ["report"],
     ["trace", newest],
@@ -152,7 +152,7 @@ for width in (60, 80, 200):
     text, _ = on_terminal(width, "list")
     result(len(starts(text, AGO)) == 1, f"the columns of list are aligned in {width}", text)
     result(width == 200 or "…" in text, f"and long texts cut in {width}", text)
-    text, _ = on_terminal(width, "sends")
+    text, _ = on_terminal(width, "log", "sends")
     result(len(starts(text, r"delivered")) == 1, f"the columns of sends are aligned in {width}", text)
     text, _ = on_terminal(width, "runs")
     result(len(starts(text, r"(status|running)")) == 1, f"the columns of runs are aligned in {width}", text)
@@ -181,7 +181,7 @@ by_number = roger("show", row[1], "--jsonl").stdout
 wide, _ = on_terminal(200, "list")
 row = [row[1], re.search(r"msg-\d+-([0-9a-f]{8})", next(line for line in wide.splitlines() if row[1] + " " in line))[1]]
 result(roger("show", row[1], "--jsonl").stdout == by_number, "a wide one shows the whole id, too", wide)
-roger("session", "new", "-q")
+roger("agents", "session", "new", "-q")
 text, _ = on_terminal(80, "list")
 result(row[0] + "@1 " in text and roger("show", row[0] + "@1", "--jsonl").stdout == by_number, "also in the next session", text)
 raw, _ = on_terminal(200, "list", raw=True)

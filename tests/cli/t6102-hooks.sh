@@ -9,7 +9,7 @@ hook() { # TOOL EVENT [INPUT]
 }
 seen() { grep -c "$1"; }
 context() { json 'd["hookSpecificOutput"]["additionalContext"]'; }
-marks() { roger activity --json | json 'sum(e["action"]["details"].get("count", 0) for e in d["activities"] if e["action"]["details"].get("verb") == "inbox")'; }
+marks() { roger log --json | json 'sum(e["action"]["details"].get("count", 0) for e in d["activities"] if e["action"]["details"].get("verb") == "inbox")'; }
 
 exits 0 "without a workspace" hook claude prompt
 is "nothing is said" "$out$err" ""
@@ -306,7 +306,7 @@ say calm --as bob "on we go"
 like "and with the mail that it is shown" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude prompt </dev/null | context)" "^Damaged: $place"
 is "without mail it is told once" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude prompt </dev/null)" ""
 roger receive --as calm -q 2>/dev/null
-roger accept "$place" --reason "a test" -q
+roger dismiss "$place" --reason "a test" -q
 is "accepted, it is told no more" "$(ROGER_AGENT=calm below claude "$ROGER" hook claude session-start </dev/null)" ""
 exits 66 "looked at what is not there" roger looked msg-nothing --as p
 done_testing

@@ -28,7 +28,7 @@ hook gemini prompt >/dev/null
 is "Gemini CLI forgets what hooks said" "$(hook gemini session-start '{"source":"resume"}' | seen PLANTED)" 1
 
 # ------------------------------------------------------------ which session it is
-sessions() { roger activity --json | json '[e["action"]["details"]["session"] for e in d["activities"] if e["action"]["details"].get("verb") == "arrive"]'; }
+sessions() { roger log --json | json '[e["action"]["details"]["session"] for e in d["activities"] if e["action"]["details"].get("verb") == "arrive"]'; }
 roger init -q >/dev/null 2>&1
 hook codex session-start '{"session_id":"thread-1","source":"startup"}' >/dev/null
 hook codex session-start '{"session_id":"thread-1","source":"resume"}' >/dev/null

@@ -23,7 +23,7 @@ check("who has mail is woken", True)
 while json.loads(document.read_text())["status"] == "active":
     server.get("/healthz")
 check("a run that is late is judged", True)
-equal("a command beside it does the same", json.loads(roger("sweep", "--json").stdout)["runs"], 1)
+equal("a command beside it does the same", json.loads(roger("runs", "sweep", "--json").stdout)["runs"], 1)
 for _ in range(5):  # slow verbs have 2 threads; beside these are under way 3 of its own at most, and the question
     threading.Thread(target=server.post, args=("/v1/wake", {"timeout": 3600000}), daemon=True).start()
 while int(re.search(rb"requests_under_way (\d+)", server.get("/metrics")[2])[1]) < 6:
@@ -81,7 +81,7 @@ server = Server()
 
 
 def attempts(key):
-    return {(a["attempt"], a["outcome"]) for a in json.loads(roger("sends", "--key", key, "--json").stdout)["attempts"] if not a.get("pending")}
+    return {(a["attempt"], a["outcome"]) for a in json.loads(roger("log", "sends", "--key", key, "--json").stdout)["attempts"] if not a.get("pending")}
 
 
 while roger("dead", "list", "--json", status=None).returncode:
@@ -98,16 +98,16 @@ while not json.loads(roger("list", "--to", "eve", "--json", status=None).stdout)
 asking.kill()
 asking.wait()
 while (3, "timeout") not in attempts("t:escalation:2"):
-    roger("sweep")
+    roger("runs", "sweep")
 equal("a sweep beside it does, also for a sender that was killed", attempts("t:escalation:2"), {(i, "timeout") for i in (1, 2, 3)})
 server.post("/v1/send", {**SEND, "to": "fay", "key": "t:escalation:3"})
 roger("receive", "--as", "fay")
-roger("sweep")
-roger("sweep")
+roger("runs", "sweep")
+roger("runs", "sweep")
 check("what was read is not tried again", (2, "timeout") not in attempts("t:escalation:3"), attempts("t:escalation:3"))
 server.post("/v1/send", {**SEND, "to": "gil", "key": "t:escalation:4", "retry": False})
-roger("sweep")
-roger("sweep")
+roger("runs", "sweep")
+roger("runs", "sweep")
 equal("nor what nobody asked to have retried", attempts("t:escalation:4"), {(1, "timeout")})
 equal("the workspace is sound", roger("doctor", "-q").returncode, 0)
 equal("it ends well", server.end(), (0, ""))

@@ -202,7 +202,7 @@ while not (task := json.loads(roger("list", "--to", "test-9", "--unread", "--jso
 act("/v1/ack", {"agent": "test-9", "ids": [task[0]["id"]]}, sole)
 told = waiting.communicate()[1]
 check("who waits is told who acknowledged it", waiting.returncode == 77 and "'test-9' has not read" in told and "'human' acknowledged it in its place" in told, (waiting.returncode, told))
-attempts = [(one["outcome"], one.get("error_cause") or one.get("cause")) for one in json.loads(roger("sends", "--json").stdout)["attempts"] if one["key"] == "app:escalation:1"]
+attempts = [(one["outcome"], one.get("error_cause") or one.get("cause")) for one in json.loads(roger("log", "sends", "--json").stdout)["attempts"] if one["key"] == "app:escalation:1"]
 equal("the attempt failed", attempts, [("error", "acknowledged by human, not read")])
 roger("verify", "--quiet")
 own = json.loads(roger("send", "--as", "ann", "human", "for you", "--json").stdout)["messages"][0]["id"]

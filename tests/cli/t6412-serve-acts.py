@@ -104,6 +104,8 @@ for verb, more in (("extend", {"by": 60000}), ("recover", {}), ("forward", {}), 
     equal(f"{verb}: another's run", ask("eve", verb, {"run": "build-7", **more})[0], 403)
 for verb in ("stale", "redeliver"):
     equal(f"{verb}: another's dead letter", ask("eve", verb, {"id": LETTER, "reason": "x"})[0], 403)
+for what in ("build-7", LETTER, "messages.jsonl:1"):
+    equal(f"dismiss: {what}, which is another's", ask("eve", "dismiss", {"what": what, "reason": "x"})[0], 403)
 ENTRY = {"timestamp": "2020-01-01T00:00:00Z", "task_id": "app", "action": {"type": "TOOL_EXEC", "details": {"agent": "bob", "path": "a.c"}}, "outcome": {"status": "SUCCESS"}}
 equal("log: an entry of another", ask("eve", "log", {"entry": ENTRY})[0], 403)
 for members in ({"details": {"agent": "bob"}}, {"details": {"agent": ["bob"]}}, {"details": {"tool": "roger", "verb": "receive", "ids": [MAIL]}}, {"agent": "bob"}, {"at": "2020-01-01T00:00:00Z"}):
@@ -126,7 +128,7 @@ BASE = {
     "redeliver": {"id": LETTER}, "stale": {"id": LETTER},
     "log": {"task": "app", "type": "TOOL_EXEC"},
     "dispatch": {"run": "own-%d"}, "complete": {"run": "build-7"}, "forward": {"run": "build-7"},
-    "extend": {"run": "build-7", "by": 1000}, "settle": {"run": "build-7", "reason": "x"}, "recover": {"run": "build-7"},
+    "extend": {"run": "build-7", "by": 1000}, "settle": {"run": "build-7", "reason": "x"}, "dismiss": {"what": "build-7", "reason": "x"}, "recover": {"run": "build-7"},
     "looked": {"ids": [MAIL]}, "arrive": {"session": "s2"},
 }
 PATHS = {verb[4:]: next(iter(does.items())) for verb, does in server.get("/openapi.json")[2]["paths"].items()}

@@ -375,7 +375,7 @@ def gone(count):
 
 
 def same_epoch(store, done, living, archived):
-    shown = call(store, ["session", "show", "--json"])
+    shown = call(store, ["agents", "session", "show", "--json"])
     if shown.returncode:
         raise Fault(f"session show exits {shown.returncode}: {shown.stderr.strip()}")
     if done.returncode == 0 and json.loads(shown.stdout)["epoch"] != json.loads(done.stdout)["epoch"]:
@@ -417,7 +417,7 @@ def asked(store, *words):
 def entries_of(store):
     """{(sender, target, key, cycle): [outcome of attempt 1, of 2, ...]}; each attempt is there once, none is left out."""
     entries = collections.defaultdict(dict)
-    for entry in asked(store, "sends", "--limit", "4096")["attempts"]:
+    for entry in asked(store, "log", "sends", "--limit", "4096")["attempts"]:
         which = entry["from"], entry["to"], entry["key"], entry["cycle"]
         if entry["attempt"] in entries[which]:
             raise Fault(f"attempt {entry['attempt']} of {which} is there twice")
@@ -455,7 +455,7 @@ def check_sends(store, living, archived, sure=True):
     Not sure: a line may be there although nobody knows that it is on disk.
     """
     entries, messages = entries_of(store), collections.Counter()
-    old = {cycle["id"] for cycle in asked(store, "cycle")["cycles"][:-3]}
+    old = {cycle["id"] for cycle in asked(store, "log", "cycle")["cycles"][:-3]}
     letters_of(store)
     for message in living + archived:
         if not message.get("key") or message["cycle"] in old:
@@ -504,7 +504,7 @@ def letters_are(count, wanted=lambda letter: True):
 
 
 def cycles_rise(store, done, living, archived):
-    cycles = asked(store, "cycle")["cycles"]
+    cycles = asked(store, "log", "cycle")["cycles"]
     if [cycle["number"] for cycle in cycles] != list(range(1, len(cycles) + 1)):
         raise Fault(f"the cycles are {cycles}")
     if done.returncode == 0 and json.loads(done.stdout)["number"] > len(cycles):
@@ -517,7 +517,7 @@ def purged(store, done, living, archived):
     for key in ("t:send:c2", "t:send:c3", "t:send:c4", "t:escalation:1"):
         if key not in kept:
             raise Fault(f"the entry of '{key}' is gone")
-    old = asked(store, "sends", "--from", "ann", "--key", "t:send:c1")
+    old = asked(store, "log", "sends", "--from", "ann", "--key", "t:send:c1")
     if not old["attempts"] and not old.get("purged"):
         raise Fault("a purged key is forgotten")
     if done.returncode == 0 and old["attempts"]:
@@ -545,7 +545,7 @@ def read_late(store, done, living, archived):
 def logged(task, least, most):
     """The activity log can be read; once acknowledged, so many entries of the task are there."""
     def look(store, done, living, archived):
-        shown = call(store, ["activity", "--task", task, "--jsonl"])
+        shown = call(store, ["log", "--task", task, "--jsonl"])
         if shown.returncode:
             raise Fault(f"activity exits {shown.returncode}: {shown.stderr.strip()}")
         count = len([json.loads(line) for line in shown.stdout.splitlines()])
@@ -577,7 +577,7 @@ def woken(store, done, living, archived):
 
 
 def activities(store, verb):
-    shown = call(store, ["activity", "--jsonl"])
+    shown = call(store, ["log", "--jsonl"])
     if shown.returncode not in (0, 1):
         raise Fault(f"activity exits {shown.returncode}: {shown.stderr.strip()}")
     entries = [json.loads(line) for line in shown.stdout.splitlines()]
@@ -705,7 +705,7 @@ def check_reported(store, reported):
         done = call(store, [verb])
         if done.returncode != (65 if reported else 0):
             raise Fault(f"reported: {reported}, but {verb} exits {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
-    if ("roger accept messages.jsonl" in call(store, ["status"]).stdout) != reported:
+    if ("roger dismiss messages.jsonl" in call(store, ["status"]).stdout) != reported:
         raise Fault(f"reported: {reported}, but not so by status")
     if len(damages_in(store)) != 1:
         raise Fault(f"it is noted as {list(damages_in(store).values())}")
@@ -716,7 +716,7 @@ def check_accepted(store):
     entry = next(iter(damages_in(store).values()))
     if "accepted_at" not in entry:
         place = entry["file"] + (f":{entry['line']}" if entry["line"] else "")
-        must(call(store, ["accept", place, "--reason", "a test"]))
+        must(call(store, ["dismiss", place, "--reason", "a test"]))
     check_reported(store, False)
     done = call(store, ["send", "--as", "ann", "bob", "after it", "--json"])
     if done.returncode:
@@ -736,7 +736,7 @@ def found_once(store, done):
 
 def told_once(store, message, due):
     """Its sender has one notice of a message that was refused or died, once the chores were done, and never two."""
-    must(call(store, ["sweep"]))
+    must(call(store, ["runs", "sweep"]))
     living, archived = listed(store)
     notices = [m for m in living + archived if m.get("key") == f"{message['id']}:notice:1"]
     if len(notices) != due or any(m["from"] != "roger" or m["to"] != message["from"] for m in notices):
@@ -787,7 +787,7 @@ def numbers_taken(store, done):
         if name and os.path.exists(f"{store}/.roger/{name}"):
             os.unlink(f"{store}/.roger/{name}")
         must(call(store, ["send", "--as", "LEAD", "--new", "W", "next"]))
-        stale = call(store, ["ingest", "--to", "LEAD", "--json"], stdin="(W #3): old\n")
+        stale = call(store, ["bridge", "ingest", "--to", "LEAD", "--json"], stdin="(W #3): old\n")
         if '"skipped":1' not in stale.stdout:
             raise Fault(f"a stale number came in: {stale.stdout.strip()[-200:]}")
     living, _ = listed(store)
@@ -826,7 +826,7 @@ def verbs(store):
     dispatch = ["dispatch", "r1", "--as", "bob", "--child", "kid", "--issue", "work"]
     confirm = ["send", "--as", "ann", "--issue", "late", "--key", "t:escalation:1", "bob", "confirmed", "--confirm", "read",
                "--within", "2ms"]
-    letter, cycle = letter_id("ann", "bob", "t:escalation:1", "1", 3), ["cycle", "new", "--as", "ann"]
+    letter, cycle = letter_id("ann", "bob", "t:escalation:1", "1", 3), ["log", "cycle", "new", "--as", "ann"]
     keyed = [["send", *ann, "--key", f"t:send:c{i}", "kim", "keyed"] for i in range(5)]
     worn = [["send", *ann, "--key", "t:send:9", "eve", "task"], *[["claim", "--as", "eve", "--lease", "1ms"]] * 3]
     return [
@@ -841,7 +841,7 @@ def verbs(store):
              all_of(lambda m: m.get("claimed_by") == "w1"), also=(0, 1)),
         Verb("claim-worn", ["claim", "--as", "eve", "--json"], worn_out, also=(0, 1), own_syncs=1,
              prepare=[*worn, ["send", *ann, "eve", "next"]]),
-        Verb("put-back", ["dead", "redeliver", letter_id("ann", "eve", "t:send:9", "1", 1), "--json"], put_back, prepare=[*worn, ["sweep"]]),
+        Verb("put-back", ["dead", "redeliver", letter_id("ann", "eve", "t:send:9", "1", 1), "--json"], put_back, prepare=[*worn, ["runs", "sweep"]]),
         Verb("ack", ["ack", "--as", "bob", "--worker", "w0", "--json", *claimed], all_of(lambda m: m["read"]),
              also=(0, 66, 77)),
         Verb("ack-refused", ["ack", "--as", "bob", "--worker", "w0", "--outcome", "rejected", "--note", "why", "--json", *claimed],
@@ -857,13 +857,15 @@ def verbs(store):
              run_says("r1", lambda r: r["completed_at"] and r["result_message"], 1), prepare=[dispatch]),
         Verb("complete-failed", ["complete", "r1", "--exit", "3"],
              run_says("r1", lambda r: r["status"] == "blocked"), prepare=[dispatch]),
-        Verb("forward", ["forward", "r1"], run_says("r1", lambda r: r["status"] == "completed", 1),
+        Verb("forward", ["runs", "forward", "r1"], run_says("r1", lambda r: r["status"] == "completed", 1),
              prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
-        Verb("extend", ["extend", "r1", "--by", "1m"], run_says("r1", lambda r: r["extensions"] >= 1),
+        Verb("extend", ["runs", "extend", "r1", "--by", "1m"], run_says("r1", lambda r: r["extensions"] >= 1),
              prepare=[dispatch]),
-        Verb("recover", ["recover", "r1"], run_says("r1", lambda r: r["recovery_attempts"] >= 1),
+        Verb("recover", ["runs", "recover", "r1"], run_says("r1", lambda r: r["recovery_attempts"] >= 1),
              prepare=[dispatch, ["complete", "r1", "--failed"]], also=(0, 77)),
-        Verb("sweep", ["sweep"], run_says("r1", lambda r: r["status"] == "completed", 1),
+        Verb("settle", ["dismiss", "r1", "--reason", "seen"], run_says("r1", lambda r: r["settled_at"]),
+             prepare=[dispatch, ["complete", "r1", "--failed"]]),
+        Verb("sweep", ["runs", "sweep"], run_says("r1", lambda r: r["status"] == "completed", 1),
              prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
         Verb("keyed", keyed[1], all_or_nothing("keyed", 1), logs=True),
         Verb("keyed-multi", ["send", *ann, "--key", "t:status-update:2", "bob,eve,kim", "keyed"],
@@ -874,10 +876,10 @@ def verbs(store):
         Verb("stored-again", confirm[:-4], all_or_nothing("confirmed", 1), logs=True, prepare=[confirm]),
         Verb("redeliver", ["dead", "redeliver", letter, "--within", "2ms"], letters_are(1, lambda l: l["status"] == "redelivered"),
              also=(75,), logs=True, prepare=[confirm] * 3),
-        Verb("stale", ["dead", "stale", letter, "--reason", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
+        Verb("stale", ["dismiss", letter, "--reason", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
              prepare=[confirm] * 3),
         Verb("cycle", [*cycle, "--json"], cycles_rise, logs=True),
-        Verb("purge", ["purge", "--json"], purged, logs=True,
+        Verb("purge", ["log", "purge", "--json"], purged, logs=True,
              prepare=[keyed[1], confirm, cycle, keyed[2], cycle, keyed[3], cycle, keyed[4]]),
         Verb("read-late", ["receive", "--as", "bob", "--issue", "late", "--json"], read_late, also=(0, 1), logs=True,
              prepare=[confirm]),
@@ -889,26 +891,26 @@ def verbs(store):
         Verb("bridge-out", ["bridge", "--once", "--json"], written_out, also=(0, 1),
              prepare=[["send", *ann, "filer", f"out {i}\nand more of it"] for i in range(3)],
              files={"filer.txt": "(bob #1): unread, and without its line end"}),
-        Verb("ingest", ["ingest", "--to", "eve"], all_or_nothing("ingested", 2), also=(0,),
+        Verb("ingest", ["bridge", "ingest", "--to", "eve"], all_or_nothing("ingested", 2), also=(0,),
              stdin="(LEAD #1): ingested 1\n(LEAD #2): ingested 2\n"),
-        Verb("session", ["session", "new", "--json"], same_epoch),
+        Verb("session", ["agents", "session", "new", "--json"], same_epoch),
         Verb("take-numbers", ["send", "--as", "LEAD", "--new", "W", "first"], nothing, spoil=seeds_numbers, after=numbers_taken),
         Verb("seal", ["seal"], sealed),
         Verb("look-altered", ["list", "--json"], nothing, spoil=alter, after=found_once),
         Verb("look-emptied", ["list", "--json"], nothing, also=(0, 1), spoil=empty, after=found_once),
         Verb("look-cut", ["list", "--json"], nothing, also=(0, 1), spoil=forget_and_cut, after=found_once),
         Verb("send-behind", ["send", *ann, "bob", "behind", "--json"], nothing, spoil=alter, after=found_once),
-        Verb("accept-line", ["accept", f"messages.jsonl:{lines_of(store)}", "--reason", "why"], nothing, spoil=seen(alter),
+        Verb("accept-line", ["dismiss", f"messages.jsonl:{lines_of(store)}", "--reason", "why"], nothing, spoil=seen(alter),
              after=accepted_or_not),
-        Verb("accept-journal", ["accept", "messages.jsonl", "--reason", "why"], nothing, spoil=seen(empty),
+        Verb("accept-journal", ["dismiss", "messages.jsonl", "--reason", "why"], nothing, spoil=seen(empty),
              after=accepted_or_not),
-        Verb("rebuild", ["rebuild", "--json"], nothing),
+        Verb("rebuild", ["doctor", "rebuild", "--json"], nothing),
         Verb("init", ["init"], nothing),
     ]
 
 
 # What takes too long for every run, and is much like another verb: with SLOW, or by name.
-RARE = {"look-emptied", "look-cut", "send-behind", "accept-line", "complete-failed", "extend", "recover", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
+RARE = {"look-emptied", "look-cut", "send-behind", "accept-line", "complete-failed", "extend", "recover", "settle", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
         "log-import", "forward", "delete", "ingest", "send-full", "redeliver", "confirm-last", "log", "nack", "put-back"}
 
 

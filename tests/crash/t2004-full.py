@@ -164,7 +164,7 @@ def without_permission(top):
     os.chmod(top, 0o755)
     os.chmod(store, 0o755)
     os.chmod(shutil.copy(lib.ROGER, os.path.join(os.path.dirname(store), "roger")), 0o755)
-    refused = ["list"], ["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["verify"], ["rebuild"]
+    refused = ["list"], ["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["verify"], ["doctor", "rebuild"]
     for mode in (0o700, 0o755):
         os.chmod(f"{store}/.roger", mode)
         for words in refused:
@@ -175,11 +175,11 @@ def without_permission(top):
         os.chmod(folder, 0o755)
         for name in files:
             os.chmod(f"{folder}/{name}", 0o644)
-    for words in (["list"], ["inbox", "--as", "bob"], ["verify"], ["stats"]):
+    for words in (["list"], ["inbox", "--as", "bob"], ["verify"], ["report", "stats"]):
         done = by_stranger(store, words)
         if done.returncode:
             faults.append(f"{words} by a reader: exit {done.returncode} {done.stderr.strip()}")
-    for words in (["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["rebuild"]):
+    for words in (["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["doctor", "rebuild"]):
         done = by_stranger(store, words)
         if done.returncode not in (73, 74, 77) or not done.stderr.strip():
             faults.append(f"{words} by a reader: exit {done.returncode} {done.stderr.strip()}")

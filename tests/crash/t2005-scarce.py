@@ -64,7 +64,7 @@ def large_answers(top, memory):
         lib.call(store, ["send", "--as", "a", "big", "x" * 9000])
     faults, failed = [], 0
     for words in (["inbox", "--as", "big", "--json"], ["list", "--to", "big", "--json"], ["list", "--to", "big", "--jsonl"],
-                  ["timeline", "big", "--json"], ["activity", "--json"]):
+                  ["timeline", "big", "--json"], ["log", "--json"]):
         whole = lib.call(store, words)
         for amount in memory:
             done = lib.call(store, words, preexec_fn=limited(resource.RLIMIT_AS, amount))

@@ -137,7 +137,7 @@ def scenario(store, verb, pick, held_up, free, folder):
         stopped.kill()
     if pick is journal_sync:
         check_unsure(base, said[0], faults)
-    for words in [SEND, *READS, ["receive", "--as", "bob"], ["rebuild"], *READS]:
+    for words in [SEND, *READS, ["receive", "--as", "bob"], ["doctor", "rebuild"], *READS]:
         check_free(base, words, faults)
     lib.gather_broken(base, faults)
     return faults

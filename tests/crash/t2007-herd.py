@@ -167,7 +167,7 @@ def main():
         except lib.Fault as fault:
             tap.result([str(fault)], "verify")
         before = [{k: m[k] for k in m} for m in living]
-        lib.must(lib.call(store, ["rebuild"]))
+        lib.must(lib.call(store, ["doctor", "rebuild"]))
         tap.result([] if lib.listed(store)[0] == before else ["another list"], "the same list after a rebuild")
     tap.done()
 

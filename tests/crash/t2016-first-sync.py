@@ -30,10 +30,10 @@ def readers(identity):
         "list": (["list", "--jsonl"], "seed 5"), "inbox": (["inbox", "--as", "bob", "--json"], "seed 5"),
         "count": (["list", "--count", "--to", "bob"], "6"), "show": (["show", identity], "seed 2"),
         "search": (["list", "seed"], "seed"), "agents": (["agents", "--json"], '"bob"'),
-        "stats": (["stats", "--json"], '"agents":3'), "status": (["status", "--json"], '"bob"'),
+        "stats": (["report", "stats", "--json"], '"agents":3'), "status": (["status", "--json"], '"bob"'),
         "timeline": (["timeline", "--issue", "work", "--json"], identity), "trace": (["trace", identity], "bob"),
         "wait": (["wait", "--as", "bob", "--timeout", "500ms"], "msg-"), "prime": (["prime", "--as", "bob"], "ann"),
-        "thread": (["show", "--thread", identity], "seed 2"), "sends": (["sends", "--json"], "work:send:1"),
+        "thread": (["show", "--thread", identity], "seed 2"), "sends": (["log", "sends", "--json"], "work:send:1"),
         "report": (["report", "--json"], "ann"), "verify": (["verify", "--json"], '"messages":'),
     }
 

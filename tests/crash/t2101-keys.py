@@ -135,15 +135,15 @@ def redeliver_together(top, races):
 def cycles(top, processes, rounds):
     store, faults = new_store(top, "cycles"), []
     for _ in range(rounds):
-        done = at_once(store, [["cycle", "new", "--as", f"a{i}", "--json"] for i in range(processes)])
+        done = at_once(store, [["log", "cycle", "new", "--as", f"a{i}", "--json"] for i in range(processes)])
         if any(d.returncode for d in done):
             faults.append(f"exits {[(d.returncode, d.stderr) for d in done]}")
-    found = lib.asked(store, "cycle")["cycles"]
+    found = lib.asked(store, "log", "cycle")["cycles"]
     if [c["number"] for c in found] != list(range(1, processes * rounds + 2)):
         faults.append(f"numbers {[c['number'] for c in found]}")
     if len({c["id"] for c in found}) != len(found):
         faults.append("an id comes twice")
-    done = at_once(store, [["cycle", "new", "same"]] * processes)
+    done = at_once(store, [["log", "cycle", "new", "same"]] * processes)
     if sorted(d.returncode for d in done) != [0] + [77] * (processes - 1):
         faults.append(f"one id: exits {[d.returncode for d in done]}")
     return faults
@@ -152,9 +152,9 @@ def cycles(top, processes, rounds):
 def purge_beside(top, rounds):
     store, faults, sent = new_store(top, "purge"), [], 0
     for turn in range(rounds):
-        lib.must(lib.call(store, ["cycle", "new"]))
+        lib.must(lib.call(store, ["log", "cycle", "new"]))
         commands = [["send", "--as", f"s{i % 2}", "--key", f"t:status-update:{turn}.{i}", "bob", "x" * 50] for i in range(4)]
-        commands += [["purge"], ["sends", "--limit", "4096"], ["sends", "--from", "s0", "--limit", "4096"], ["purge"]]
+        commands += [["log", "purge"], ["log", "sends", "--limit", "4096"], ["log", "sends", "--from", "s0", "--limit", "4096"], ["log", "purge"]]
         done = at_once(store, commands[turn % 3:] + commands[:turn % 3])
         sent += 4
         bad = [d for d in done if d.returncode]

@@ -89,7 +89,7 @@ def one_command(top, index, command, filed, killed):
     letters = lib.letters_of(store)
     if len(letters) != 1 or letters[0].get("filed_as") != filed:
         faults.append(f"dead letters: {letters}")
-    attempts = lib.asked(store, "sends")["attempts"]
+    attempts = lib.asked(store, "log", "sends")["attempts"]
     if len(attempts) != 1 or attempts[0]["dead_letter_task"] != (filed or letters[0]["id"]):
         faults.append(f"attempts: {attempts}")
     if send(store, key).returncode != 77 or len(lib.letters_of(store)) != 1:
@@ -136,14 +136,14 @@ def slow_one(top, kind):
         if kind == "read":
             lib.must(lib.call(store, ["receive", "--as", "bob"]))
         elif kind == "stale":
-            lib.must(lib.call(store, ["dead", "stale", letter, "--reason", "by hand"]))
+            lib.must(lib.call(store, ["dismiss", letter, "--reason", "by hand"]))
         else:
             lib.call(store, ["dead", "redeliver", letter, "--within", "1ms"])
         with open(f"{store}/.roger/go", "w", encoding="utf-8"):
             pass
         if sending.wait(20) != 75:
             faults.append(f"exit {sending.returncode}")
-    letters, attempts = lib.letters_of(store), lib.asked(store, "sends")["attempts"]
+    letters, attempts = lib.letters_of(store), lib.asked(store, "log", "sends")["attempts"]
     if len(letters) != 1 or letters[0].get("filed_as") != "TASK-9":
         faults.append(f"letters {letters}")
     if kind == "read" and (attempts[0]["outcome"] != "delivered" or not letters[0].get("delivered_at")):
@@ -170,11 +170,11 @@ def every_verb(top):
     send(store, "t:escalation:1")
     conflict = lib.call(store, ["send", "--as", "ann", "--key", "t:escalation:1", "bob", MARKER + "!"])
     lib.call(store, ["dead", "redeliver", letter, "--within", "1ms"])
-    lib.must(lib.call(store, ["dead", "stale", letter, "--reason", "done"]))
+    lib.must(lib.call(store, ["dismiss", letter, "--reason", "done"]))
     lib.must(lib.call(store, ["receive", "--as", "bob"]))
-    for words in (["send", "--as", "ann", "--key", "t:status-update:2", "kim", MARKER], ["cycle", "new"], ["cycle", "new"],
-                  ["cycle", "new"], ["cycle", "new"], ["purge"], ["cleanup", "--keep-per-agent", "1"], ["rebuild"],
-                  ["sends"], ["dead"], ["verify"]):
+    for words in (["send", "--as", "ann", "--key", "t:status-update:2", "kim", MARKER], ["log", "cycle", "new"], ["log", "cycle", "new"],
+                  ["log", "cycle", "new"], ["log", "cycle", "new"], ["log", "purge"], ["cleanup", "--keep-per-agent", "1"], ["doctor", "rebuild"],
+                  ["log", "sends"], ["dead"], ["verify"]):
         done = lib.call(store, words)
         if done.returncode not in (0, 1):
             return [f"{words} exits {done.returncode}: {done.stderr.strip()}"]

@@ -59,7 +59,7 @@ def keys(top):
             continue
         if not json.loads(again.stdout)["duplicate"]:
             faults.append(f"{key[:40]!r}: the second is no duplicate")
-        told = lib.asked(store, "sends", f"--key={key}")["attempts"]
+        told = lib.asked(store, "log", "sends", f"--key={key}")["attempts"]
         if len(told) != 1 or told[0]["key"] != key:
             faults.append(f"{key[:40]!r}: {told}")
         if confirm(store, "c" + key[1:]).returncode != 75 and len(key) > 1:
@@ -68,7 +68,7 @@ def keys(top):
         done = send(store, key)
         if done.returncode != 65 or "\x1b" in done.stderr:
             faults.append(f"{key[:40]!r}: exit {done.returncode}: {done.stderr!r}")
-    for words in (["sends"], ["dead"], ["sends", "--lines"]):
+    for words in (["log", "sends"], ["dead"], ["log", "sends", "--lines"]):
         done = lib.call(store, words)
         if done.returncode not in (0, 1) or "\u202e" in done.stdout or "\x1b" in done.stdout:
             faults.append(f"{words} exits {done.returncode}, or prints what it should not")
@@ -84,7 +84,7 @@ def names(top):
         done = send(store, "t:status-update:1", sender=name)
         if done.returncode:
             faults.append(f"{name[:40]!r}: exit {done.returncode}: {done.stderr}")
-        elif len(lib.asked(store, "sends", f"--from={name}")["attempts"]) != 1:
+        elif len(lib.asked(store, "log", "sends", f"--from={name}")["attempts"]) != 1:
             faults.append(f"{name[:40]!r}: no entry of its own")
     for name in bad:
         done = send(store, "t:status-update:1", sender=name)
@@ -108,24 +108,24 @@ def garbage(top):
     lib.must(send(store, "t:status-update:1"))
     confirm(store, "t:escalation:1")
     for _ in range(3):
-        lib.must(lib.call(store, ["cycle", "new"]))
+        lib.must(lib.call(store, ["log", "cycle", "new"]))
     logs = ["send-log/ann.jsonl", "dead-letters.jsonl", "cycles.jsonl", "key-digests.jsonl", "send-log/eve.jsonl"]
     for turn, line in enumerate(LINES):
         for name in logs:
             with open(f"{store}/.roger/{name}", "ab") as file:
                 file.write(line)
-        again = json.loads(lib.must(lib.call(store, ["cycle", "--json"])).stdout)
+        again = json.loads(lib.must(lib.call(store, ["log", "cycle", "--json"])).stdout)
         if again["number"] != 4 + turn // 4:
             faults.append(f"{line[:30]!r}: cycle {again['number']}")
         if turn % 4 == 3:
-            lib.must(lib.call(store, ["cycle", "new"]))
+            lib.must(lib.call(store, ["log", "cycle", "new"]))
         done = [send(store, f"t:status-update:g{turn}"), send(store, f"t:status-update:g{turn}"),
                 confirm(store, f"t:escalation:g{turn}"), confirm(store, f"t:escalation:g{turn}"),
                 confirm(store, f"t:escalation:g{turn}"), confirm(store, f"t:escalation:g{turn}")]
         if [d.returncode for d in done] != [0, 0, 75, 75, 75, 77]:
             faults.append(f"{line[:30]!r}: exits {[d.returncode for d in done]}: {done[0].stderr}{done[2].stderr}{done[5].stderr}")
         if turn % 5 == 4:
-            lib.must(lib.call(store, ["purge"]))
+            lib.must(lib.call(store, ["log", "purge"]))
     letters = lib.letters_of_known(store)
     if letters != len(LINES):
         faults.append(f"{letters} dead letters of {len(LINES)}")
@@ -168,7 +168,7 @@ def fifo(path):
 
 def outcomes(store, *which):
     """Lines of the send logs, without those of attempts that are on record before their outcome is."""
-    return [line for line in lib.asked(store, "sends", "--lines", *which)["attempts"] if not line.get("pending")]
+    return [line for line in lib.asked(store, "log", "sends", "--lines", *which)["attempts"] if not line.get("pending")]
 
 
 def one_obstacle(top, kind, put):
@@ -197,10 +197,10 @@ def one_obstacle(top, kind, put):
         faults.append(f"{len(kims)} lines of kim: {[(k['key'], k['attempt'], k['outcome']) for k in kims]}")
     if len(outcomes(store)) != 15:
         faults.append("all sends")
-    done = lib.call(store, ["sends", "--from", "ann"])
+    done = lib.call(store, ["log", "sends", "--from", "ann"])
     if done.returncode not in (74, 77) or "ann.jsonl" not in done.stderr:
         faults.append(f"sends --from ann exits {done.returncode}: {done.stderr}")
-    lib.must(lib.call(store, ["purge"]))
+    lib.must(lib.call(store, ["log", "purge"]))
     with open(f"{store}/victim", encoding="utf-8") as victim:
         if victim.read() != "untouched":
             faults.append("the victim was written to")
@@ -208,7 +208,7 @@ def one_obstacle(top, kind, put):
     shutil.rmtree(path) if kind == "folder" else os.unlink(path)
     for turn in range(5):
         confirm(store, f"t:escalation:{turn}")
-    anns = lib.asked(store, "sends", "--from", "ann", "--lines")["attempts"]
+    anns = lib.asked(store, "log", "sends", "--from", "ann", "--lines")["attempts"]
     if not sent or sum(a["outcome"] == "delivered" for a in anns) != sent:
         faults.append(f"with it gone: {anns}")
     lib.gather_faults(store, faults)
@@ -221,8 +221,8 @@ def other_obstacle(top, name, kind, put):
     path = f"{store}/.roger/{name}"
     put(path)
     done = [send(store, "t:status-update:1"), send(store, "t:status-update:1"), confirm(store, "t:escalation:1"),
-            confirm(store, "t:escalation:1"), confirm(store, "t:escalation:1"), lib.call(store, ["cycle", "new"]),
-            lib.call(store, ["sends"]), lib.call(store, ["dead"]), lib.call(store, ["purge"])]
+            confirm(store, "t:escalation:1"), confirm(store, "t:escalation:1"), lib.call(store, ["log", "cycle", "new"]),
+            lib.call(store, ["log", "sends"]), lib.call(store, ["dead"]), lib.call(store, ["log", "purge"])]
     for d in done:
         nothing = d.returncode == 1 and ("dead" in d.args or "sends" in d.args)
         if d.returncode < 0 or d.returncode >= 124 or (d.returncode and not d.stderr and not nothing):
@@ -231,7 +231,7 @@ def other_obstacle(top, name, kind, put):
     for _ in range(4):
         confirm(store, "t:escalation:1")
         lib.must(send(store, "t:status-update:1"))
-    for words in (["cycle", "new"], ["sends"], ["dead"], ["purge"]):
+    for words in (["log", "cycle", "new"], ["log", "sends"], ["dead"], ["log", "purge"]):
         lib.must(lib.call(store, words))
     if len(lib.letters_of(store)) != 1:
         faults.append("no dead letter with it gone")
@@ -259,8 +259,8 @@ def full(top):
             fill(path, (turn % 12) * 4096 // 2)
             key = f"{turn}"
             done = [send(store, f"t:status-update:{key}")] + [confirm(store, f"t:escalation:{key}") for _ in range(3)]
-            done += [lib.call(store, ["cycle", "new", "--json"]), lib.call(store, ["purge"])]
-            done += [lib.call(store, ["sends", "--limit", "1"])]
+            done += [lib.call(store, ["log", "cycle", "new", "--json"]), lib.call(store, ["log", "purge"])]
+            done += [lib.call(store, ["log", "sends", "--limit", "1"])]
             for d in done:
                 if d.returncode < 0 or d.returncode >= 124 or (d.returncode and not d.stderr):
                     faults.append(f"turn {turn}: {d.args[1:3]} exits {d.returncode}: {d.stderr}")

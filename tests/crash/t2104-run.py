@@ -200,7 +200,7 @@ def check_after(store, program, done, sweep, tally=None):
         tally["never began" if there is None else "done" if there["completionReceivedAt"] else
               "failed" if there.get("childExit") else "begun" if starts(store) else "dispatched"] += 1
     if sweep and document(store):
-        swept = lib.call(store, ["sweep", "--json"])
+        swept = lib.call(store, ["runs", "sweep", "--json"])
         if swept.returncode:
             raise Fault(f"sweep exits {swept.returncode}: {swept.stderr.strip()[-200:]}")
         check_state(store, program, done, True)

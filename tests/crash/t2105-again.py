@@ -37,7 +37,7 @@ def main():
         first = lib.call(store, SEND, before=lib.injected("fdatasync", "error=EIO", 1))
         tap.result([] if first.returncode == 74 else [f"exit {first.returncode}: {first.stderr}"], "a sync fails")
         lib.must(lib.call(store, SEND))
-        for words in (["sends"], ["doctor", "--fix"], ["send", "--as", "cem", "bob", "x", "--key", "t:status-update:2"]):
+        for words in (["log", "sends"], ["doctor", "--fix"], ["send", "--as", "cem", "bob", "x", "--key", "t:status-update:2"]):
             copy = lib.copy(store, f"{top}/copy")
             tap.result(judge(copy, words), f"both attempts have their entry after {words[0]}")
     tap.done()

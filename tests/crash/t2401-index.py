@@ -68,7 +68,7 @@ def make(folder, rng):
         config.write(CONFIG)
     fill(store, range(0, 12), rng)
     lib.must(lib.call(store, ["archive", "--issue", "i2", "-q"]))
-    lib.must(lib.call(store, ["rebuild", "-q"]))
+    lib.must(lib.call(store, ["doctor", "rebuild", "-q"]))
     lib.must(lib.call(store, ["list", "word1", "-q"]))
     before = {name: lib.read_file(f"{store}/.roger/{name}") for name in index_files(store)}
     fill(store, range(12, 24), rng)
@@ -101,8 +101,8 @@ def drain(store, agent, taken):
 
 PROBES_THAT_READ = (
     [["list", "--json"], ["list", "--archived", "--json"], ["list", "--issue", "i1", "--json"], ["list", "--from", "ann", "--json"],
-     ["list", "--limit", "3", "--json"], ["agents", "--json"], ["sends", "--lines", "--json"],
-     ["list", "word3", "--json"], ["stats", "--json"]]
+     ["list", "--limit", "3", "--json"], ["agents", "--json"], ["log", "sends", "--lines", "--json"],
+     ["list", "word3", "--json"], ["report", "stats", "--json"]]
     + [["inbox", "--as", a, "--json"] for a in AGENTS] + [["list", "--count", "--to", a] for a in AGENTS]
     + [["list", "--count", "--to", a, "--issue", "i1"] for a in AGENTS])
 PROBES_THAT_WRITE = (
@@ -398,7 +398,7 @@ def foreign_rows(tap):
     rng, faults, given = random.Random(SEED + 2), [], collections.Counter()
     with lib.workplace() as folder:
         store, _ = make(folder, rng)
-        lib.must(lib.call(store, ["rebuild", "-q"]))
+        lib.must(lib.call(store, ["doctor", "rebuild", "-q"]))
         files = {name: os.stat(f"{store}/.roger/{name}").st_ino for name in index_files(store)}
         db = sqlite3.connect(f"{store}/.roger/messages.db", isolation_level=None, timeout=60)
         db.execute("pragma synchronous = off")

@@ -74,12 +74,12 @@ def check(store, closed, reader):
     sent = run(store, "send", "--as", "ann", "bob", "more", "--json")
     if closed is not None:
         expect(faults, "a send", sent, 65 if closed else 0)
-    expect(faults, "status", run(store, "status"), 0, "roger accept messages.jsonl")
+    expect(faults, "status", run(store, "status"), 0, "roger dismiss messages.jsonl")
     expect(faults, "verify", run(store, "verify"), 65)
     expect(faults, "doctor", run(store, "doctor"), 65)
     if faults:
         return faults
-    expect(faults, "accept", run(store, "accept", place_of(store), "--reason", "a test"), 0)
+    expect(faults, "accept", run(store, "dismiss", place_of(store), "--reason", "a test"), 0)
     expect(faults, "verify afterwards", run(store, "verify"), 0)
     done = run(store, "send", "--as", "ann", "bob", "after", "--json")
     expect(faults, "a send afterwards", done, 0)
@@ -224,11 +224,11 @@ def middle(seed, top):
     data[data.index(b"number 0") + 7] ^= 1
     write(f"{store}/{JOURNAL}", bytes(data))
     expect(faults, "verify", run(store, "verify"), 65, "line 1")
-    expect(faults, "nothing there", run(store, "accept", "messages.jsonl:2", "--reason", "x"), 66)
-    expect(faults, "accept", run(store, "accept", "messages.jsonl:1", "--reason", "x"), 0)
+    expect(faults, "nothing there", run(store, "dismiss", "messages.jsonl:2", "--reason", "x"), 66)
+    expect(faults, "accept", run(store, "dismiss", "messages.jsonl:1", "--reason", "x"), 0)
     # The line that says it is read repeats the text as it was: to line 1, that is a rewrite of its own.
     expect(faults, "verify, of what repeats it", run(store, "verify"), 65, "line 5")
-    expect(faults, "accept that", run(store, "accept", "messages.jsonl:5", "--reason", "x"), 0)
+    expect(faults, "accept that", run(store, "dismiss", "messages.jsonl:5", "--reason", "x"), 0)
     expect(faults, "verify", run(store, "verify"), 0, "line 1")
     data[data.index(b"number 2") + 7] ^= 4
     write(f"{store}/{JOURNAL}", bytes(data))

@@ -57,9 +57,9 @@ def act(store, rng, n):
         ["send", other, f"text {n} " + "x" * rng.randrange(300), "--issue", issue], ["send", other, f"keyed {key}", "--issue", issue, "--key", key],
         ["send", "all", f"to all {n}", "--issue", issue], ["send", f"new{n}", "hello", "--new"],
         ["receive", "--limit", "2"], ["claim", "--worker", "w", "--lease", "1h", "--limit", "1"], ["inbox"],
-        ["archive", "--issue", issue] if n % 9 == 0 else ["receive"], ["session", "new"] if n % 11 == 0 else ["inbox", "--limit", "1"],
+        ["archive", "--issue", issue] if n % 9 == 0 else ["receive"], ["agents", "session", "new"] if n % 11 == 0 else ["inbox", "--limit", "1"],
     ])
-    as_me = [] if words[0] in ("archive", "session") else ["--as", me]
+    as_me = [] if words[0] in ("archive", "agents") else ["--as", me]
     if words[0] == "archive" or rng.random() < 0.1:
         with open(place(store, "jsonl"), "a", encoding="utf-8") as journal:  # another program
             journal.write(f'{{"id":"x{n}","issue_id":"{issue}","from_phase":"out","to_phase":"{me}","run_counter":1,'
@@ -89,15 +89,15 @@ def without_passing(value):
 def answers(store, n):
     """Numbers, counts, limits, keys, what is unread, and the last looks."""
     told = []
-    for words in ([["agents", "--json"], ["session", "show", "--json"]] + [["list", "--count", "--to", a] for a in AGENTS]
+    for words in ([["agents", "--json"], ["agents", "session", "show", "--json"]] + [["list", "--count", "--to", a] for a in AGENTS]
                   + [["inbox", "--as", a, "--json"] for a in (*AGENTS, "nobody", "new3")]
                   + [["list", "--json"]] + [["send", AGENTS[k % 4], f"keyed k{k}:status-update:1", "--as", AGENTS[(k + 1 + k // 4) % 4], "--issue", f"i{k % 3}",
                                              "--key", f"k{k}:status-update:1", "--json"] for k in range(0, 2 * n, 3)]
                   + [["send", a, f"limit {i}", "--as", "ann", "--issue", f"i{i}", "--json"] for a in AGENTS[1:] for i in range(3)]
                   + [["claim", "--as", a, "--worker", "v", "--json"] for a in AGENTS] + [["receive", "--as", a, "--json"] for a in AGENTS]
-                  + [["sends", "--jsonl"], ["agents", "--json"], ["verify", "--json"]]):
+                  + [["log", "sends", "--jsonl"], ["agents", "--json"], ["verify", "--json"]]):
         done = lib.call(store, words)
-        if words[0] == "sends":  # those of messages that the questions sent have other ids
+        if words[:2] == ["log", "sends"]:  # those of messages that the questions sent have other ids
             done.stdout = sorted([a[k] for k in ("from", "to", "key", "outcome", "attempt")]
                                  for a in map(json.loads, done.stdout.splitlines()) if a["key"].startswith("k"))
         with contextlib.suppress(ValueError, TypeError):
@@ -155,7 +155,7 @@ def histories(tap):
             for n in range(30):
                 act(store, rng, n)
                 if n in (9, 10, 24):
-                    lib.must(lib.call(store, ["rebuild", "-q"]))
+                    lib.must(lib.call(store, ["doctor", "rebuild", "-q"]))
                 if n in (9, 17, 29):
                     faults += compare(store, folder, n, wanted=True)
         tap.result(faults, f"history {i}: all answers are those of a whole journal")
@@ -166,11 +166,11 @@ def made(folder, rng):
     store = make(folder)
     for n in range(8):
         act(store, rng, n)
-    lib.must(lib.call(store, ["rebuild", "-q"]))
+    lib.must(lib.call(store, ["doctor", "rebuild", "-q"]))
     stale = lib.read_file(place(store))
     for n in range(8, 20):
         act(store, rng, n)
-    lib.must(lib.call(store, ["rebuild", "-q"]))
+    lib.must(lib.call(store, ["doctor", "rebuild", "-q"]))
     for n in range(20, 24):
         act(store, rng, n)
     return store, stale
@@ -268,7 +268,7 @@ def by_itself(tap):
         look = [lib.ROGER, "inbox", "-q", "--workspace", store]  # of bob himself, not of a person
         log = f"{store}/.roger/logs/activity.log.jsonl"
         lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
-        lib.must(lib.call(store, ["rebuild", "-q"]))
+        lib.must(lib.call(store, ["doctor", "rebuild", "-q"]))
         forget(store)
         before = lib.read_file(log)
         lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
@@ -280,7 +280,7 @@ def logs(tap):
     with lib.workplace() as folder:
         store, _ = made(folder, random.Random(SEED))
         lib.call(store, ["send", "bob", "keyed", "--as", "ann", "--key", "k900:status-update:1", "-q"])
-        lib.must(lib.call(store, ["rebuild", "-q"]))
+        lib.must(lib.call(store, ["doctor", "rebuild", "-q"]))
         then = {name: lib.read_file(f"{sends(store)}/{name}") for name in os.listdir(sends(store))}
         for n in range(24, 40):
             act(store, random.Random(n), n)
@@ -295,7 +295,7 @@ def logs(tap):
 
 
 def kills(tap):
-    verbs = (lib.Verb("rebuild", ["rebuild", "--json"], lib.nothing), lib.Verb("send", ["send", "bob", "recovered", "--as", "ann", "--json"], lib.nothing))
+    verbs = (lib.Verb("rebuild", ["doctor", "rebuild", "--json"], lib.nothing), lib.Verb("send", ["send", "bob", "recovered", "--as", "ann", "--json"], lib.nothing))
     with lib.workplace() as folder:
         store, _ = made(folder, random.Random(SEED))
         for verb in verbs:
@@ -337,7 +337,7 @@ def copies(tap):
                 act(store, mine, n)
                 n += 1
                 if number == 1:
-                    lib.call(store, ["rebuild", "-q"])
+                    lib.call(store, ["doctor", "rebuild", "-q"])
 
         threads = [threading.Thread(target=work, args=(number,)) for number in (1, 2)]
         for thread in threads:

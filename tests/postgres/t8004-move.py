@@ -91,12 +91,12 @@ def whole_workspace(folder):
     must(folder, "receive", "--as", "bob")
     must(folder, "dispatch", "r1", "--as", "amy", "--issue", "app-1")
     must(folder, "archive", "--issue", "app-0")
-    must(folder, "cycle", "new")
-    must(folder, "cycle", "new")
-    must(folder, "purge")
-    must(folder, "session", "new")
+    must(folder, "log", "cycle", "new")
+    must(folder, "log", "cycle", "new")
+    must(folder, "log", "purge")
+    must(folder, "agents", "session", "new")
     must(folder, "send", "carl", "kept", "--as", "amy", "--key", "t10:ask:3")
-    must(folder, "session", "new")
+    must(folder, "agents", "session", "new")
     with open(folder / ".roger/logs/activity.log.jsonl", "ab") as file:
         file.write(b"another program's line\n")
     return folder
@@ -132,7 +132,7 @@ def sound(folder):
 
 def there_and_back():
     folder = whole_workspace(TOP / "whole")
-    sealed, epoch = seal(folder, "files.seal"), must(folder, "session")
+    sealed, epoch = seal(folder, "files.seal"), must(folder, "agents", "session")
     before, config = bytes_of(folder), (folder / ".roger/config.yaml").read_bytes()
     store = address()
     waiting = subprocess.Popen([lib.ROGER, "wait", "--as", "nobody", "--timeout", "60s"], cwd=folder, env=ENV, stdin=subprocess.DEVNULL,
@@ -140,7 +140,7 @@ def there_and_back():
     done = run(folder, "move", store)
     tap.result(wanted(done, 0, "both sides are the same"), "files move into PostgreSQL")
     tap.result(wanted(run(folder, "verify", "--seal", str(sealed)), 0) + sound(folder), "a seal of the files proves the tables, verify and doctor too")
-    tap.result([] if must(folder, "session") == epoch else ["another epoch"], "a session that nobody has used is kept")
+    tap.result([] if must(folder, "agents", "session") == epoch else ["another epoch"], "a session that nobody has used is kept")
     tap.result([] if is_workspace(folder) is None else ["it answers"], "the files refuse with 78")
     told = waiting.communicate(timeout=60)[0]
     tap.result([] if waiting.returncode == 78 and store in told else [f"{waiting.returncode} {told}"], "so does a command that was waiting, and it names the new place")

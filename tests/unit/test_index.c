@@ -1661,7 +1661,7 @@ static void a_large_messages_db_is_left_to_rebuild(void **state)
 	rg_buf_init(&listed, SIZE_MAX);
 	list_all(roger, &listed);
 	assert_int_equal(access(place->database, F_OK), -1);
-	assert_non_null(strstr(roger_notice(roger), "`roger rebuild` rebuilds it"));
+	assert_non_null(strstr(roger_notice(roger), "`roger doctor rebuild` rebuilds it"));
 	rg_buf_deinit(&listed);
 	roger_close(roger);
 	rebuild(place);

@@ -1673,7 +1673,7 @@ static struct rg_journal *open_with_witness(struct fixture *fixture)
 
 static const char missing[] = "'messages.jsonl' is not the journal that roger wrote: lines are "
 			      "missing, or it is another file; nothing is appended until a person "
-			      "checks it (`roger status`) and runs `roger accept messages.jsonl "
+			      "checks it (`roger status`) and runs `roger dismiss messages.jsonl "
 			      "--reason TEXT`";
 
 /* Lines are taken in all the same; nothing is added. */

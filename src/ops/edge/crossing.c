@@ -222,7 +222,7 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 	arrival->kind = ROGER_CROSSING_STALE;
 	snprintf(why, sizeof why,
 		 "not above #%lld, the last one there: a copy, or the sender began anew (then "
-		 "`roger session new`); `roger ingest --unnumbered` lets it in",
+		 "`roger agents session new`); `roger bridge ingest --unnumbered` lets it in",
 		 (long long)rg_sequence_seen(marks, arrival->to, arrival->from));
 	return rg_arena_copy(crossing->arena, rg_str(why), &arrival->why) ? ROGER_OK
 									  : rg_fail_memory(err);

@@ -108,7 +108,7 @@ int rg_verb_cycle(struct roger *roger, const struct roger_cycle_request *request
 
 	if (request->id.length && !request->new_)
 		return rg_fail_member(err, ROGER_EUSAGE, "new",
-				      "new: to open cycle '%.*s' say `roger cycle new %.*s`",
+				      "new: to open cycle '%.*s' say `roger log cycle new %.*s`",
 				      RG_STR_ARGS(request->id), RG_STR_ARGS(request->id));
 	if (request->new_)
 		r = open_cycle(roger, request, reply->memory, err);

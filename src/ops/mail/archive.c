@@ -97,9 +97,8 @@ static int check_issue(struct roger *roger, struct roger_str issue, struct rg_ar
 	if (r < 0)
 		return r;
 	near = rg_nearest_of(issues, issue);
-	return rg_fail_member(err, ROGER_ENOENT, "issue", "issue: no message of '%.*s'%s%.*s%s",
-			      RG_STR_ARGS(issue), near.length ? "; did you mean '" : "",
-			      RG_STR_ARGS(near), near.length ? "'?" : "");
+	return rg_fail_member(err, ROGER_ENOENT, "issue", "issue: no message of '%.*s'" RG_MEANT,
+			      RG_STR_ARGS(issue), RG_MEANT_ARGS(near));
 }
 
 static int check_known(struct roger *roger, struct roger_str to, struct roger_err *err)

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-#include "base/nearest.h"
 #include "base/terminal.h"
 #include "ops/caller.h"
 #include "ops/mail/arrive.h"
@@ -193,9 +192,8 @@ static int refuse_unknown(struct roger_str name, struct roger_str near, bool str
 			  const char *member, struct roger_err *err)
 {
 	return rg_fail_member(
-		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here%s%.*s%s%s",
-		member, RG_STR_ARGS(name), near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
-		near.length ? "'?" : "",
+		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here" RG_MEANT "%s",
+		member, RG_STR_ARGS(name), RG_MEANT_ARGS(near),
 		strict ? " (recipients: strict)" : " `roger send --new` insists on a new name");
 }
 
@@ -230,9 +228,8 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg
 static bool print_unknown(struct rg_arena *arena, struct roger_str name, struct roger_str near,
 			  struct roger_str *ret)
 {
-	return rg_arena_print(arena, ret, "'%.*s' has never been seen here%s%.*s%s",
-			      RG_STR_ARGS(name), near.length ? "; did you mean '" : "",
-			      RG_STR_ARGS(near), near.length ? "'?" : "");
+	return rg_arena_print(arena, ret, "'%.*s' has never been seen here" RG_MEANT,
+			      RG_STR_ARGS(name), RG_MEANT_ARGS(near));
 }
 
 int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
@@ -252,9 +249,8 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 		return r;
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
 	return note && rg_arena_print(arena, note,
-				      "'%.*s' has neither sent nor got anything here%s%.*s%s",
-				      RG_STR_ARGS(name), near.length ? "; did you mean '" : "",
-				      RG_STR_ARGS(near), near.length ? "'?" : "")
+				      "'%.*s' has neither sent nor got anything here" RG_MEANT,
+				      RG_STR_ARGS(name), RG_MEANT_ARGS(near))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }

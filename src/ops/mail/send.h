@@ -6,7 +6,7 @@
 #define RG_SEND_H
 
 #include "base/names.h"
-#include "base/slip.h"
+#include "base/nearest.h"
 #include "ops/keys/attempt.h"
 #include "facts/retirement.h"
 

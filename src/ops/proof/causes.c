@@ -226,9 +226,9 @@ static struct roger_str print_run_next(struct rg_causes *causes, const struct ru
 
 	if (group->newest->way_out.length)
 		return group->newest->way_out;
-	return rg_causes_print(causes,
-			       group->kind == RUN_UNREAD ? "roger forward %.*s" : "roger runs %.*s",
-			       RG_STR_ARGS(run));
+	return rg_causes_print(
+		causes, group->kind == RUN_UNREAD ? "roger runs forward %.*s" : "roger runs %.*s",
+		RG_STR_ARGS(run));
 }
 
 static int say_runs(struct rg_causes *causes, struct run_groups *groups,
@@ -299,7 +299,7 @@ static int say_documents(struct rg_causes *causes, const struct rg_run_list *lis
 	concern.words =
 		rg_causes_print(causes, "%lld run document%s with errors; `roger runs` says which",
 				(long long)concern.count, rg_plural(concern.count));
-	concern.next = rg_causes_print(causes, "roger accept %.*s --reason TEXT",
+	concern.next = rg_causes_print(causes, "roger dismiss %.*s --reason TEXT",
 				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
 	return rg_causes_add(causes, ROGER_SOON, "run_documents", concern, err);
 }
@@ -323,10 +323,10 @@ static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
 int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
 		  struct roger_str *ret_next, struct roger_err *err)
 {
-	static const char *const ends[] = { [RUN_BLOCKED] = "settle",
-					    [RUN_FAILED] = "settle",
-					    [RUN_OVERDUE] = "recover",
-					    [RUN_UNREAD] = "forward" };
+	static const char *const ends[] = { [RUN_BLOCKED] = "dismiss",
+					    [RUN_FAILED] = "dismiss",
+					    [RUN_OVERDUE] = "runs recover",
+					    [RUN_UNREAD] = "runs forward" };
 	struct run_group group = { .count = 1 };
 	struct rg_run_document document;
 	struct roger_str quoted, end = { "", 0 };
@@ -390,7 +390,7 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 				names.count == 1 ? "it" : "them"),
 			.next = rg_causes_print(
 				causes,
-				"roger ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
+				"roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
 				RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file)) },
 		err);
 }
@@ -557,7 +557,7 @@ static int say_conflict(struct rg_causes *causes, const struct conflict *conflic
 						 "its first result stands",
 						 RG_STR_ARGS(conflict->sender), times),
 			.next = rg_causes_print(
-				causes, "roger sends --from %.*s --newest",
+				causes, "roger log sends --from %.*s --newest",
 				RG_STR_ARGS(rg_causes_quote(causes, conflict->sender))) },
 		err);
 }
@@ -619,7 +619,7 @@ static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, stru
 	concern.words = rg_causes_print(causes, "%lld stray line%s in %.*s%s", (long long)count,
 					rg_plural(count), RG_STR_ARGS(file), first);
 	if (line)
-		concern.next = rg_causes_print(causes, "roger accept %.*s:%lld --reason TEXT",
+		concern.next = rg_causes_print(causes, "roger dismiss %.*s:%lld --reason TEXT",
 					       RG_STR_ARGS(rg_causes_quote(causes, file)),
 					       (long long)line);
 	return rg_causes_add(causes, urgency, "strays", concern, err);
@@ -722,7 +722,7 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 	concern.words = rg_causes_print(causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
 					concern.count > 1 ? "damaged" : rg_damage_words(first),
 					more, rg_damage_closes(first) ? "; sends are refused" : "");
-	concern.next = rg_causes_print(causes, "roger accept %.*s --reason TEXT",
+	concern.next = rg_causes_print(causes, "roger dismiss %.*s --reason TEXT",
 				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
 	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err);
 }
@@ -736,7 +736,7 @@ static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 	return rg_causes_add(causes, ROGER_NOTICE, "engine",
 			     (struct roger_concern){ .count = 1,
 						     .words = rg_str(trouble),
-						     .next = RG_STR("roger rebuild") },
+						     .next = RG_STR("roger doctor rebuild") },
 			     err);
 }
 

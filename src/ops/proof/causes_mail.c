@@ -327,8 +327,9 @@ static int say_refused(struct rg_causes *causes, const struct since *since, stru
 			"%lld refused sends of %.*s were not repeated, the last to %.*s: %.*s",
 			(long long)since->count, RG_STR_ARGS(from), RG_STR_ARGS(to),
 			RG_STR_ARGS(why));
-	concern.next = rg_causes_print(causes, "roger sends --from %.*s --outcome error --newest",
-				       RG_STR_ARGS(rg_causes_quote(causes, from)));
+	concern.next =
+		rg_causes_print(causes, "roger log sends --from %.*s --outcome error --newest",
+				RG_STR_ARGS(rg_causes_quote(causes, from)));
 	return rg_causes_add(causes, ROGER_SOON, "refused", concern, err);
 }
 
@@ -914,14 +915,14 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 	const struct roger_str name = rg_causes_quote(causes, box->name);
 
 	if (box->gone.length)
-		return rg_causes_print(causes, "roger dead stale %.*s", RG_STR_ARGS(box->gone));
+		return rg_causes_print(causes, "roger dismiss %.*s", RG_STR_ARGS(box->gone));
 	if (box->spent.length)
 		return rg_causes_print(causes, "roger dead redeliver %.*s",
 				       RG_STR_ARGS(box->spent));
 	if (rg_config_is_person(box->name))
 		return RG_STR("roger inbox --as " RG_PERSON);
 	if (has_only(box, RG_PART_REFUSED))
-		return rg_causes_print(causes, "roger sends --to %.*s --outcome error --newest",
+		return rg_causes_print(causes, "roger log sends --to %.*s --outcome error --newest",
 				       RG_STR_ARGS(name));
 	if (has_only(box, RG_PART_SESSIONS))
 		return rg_causes_print(causes, "roger timeline --agent %.*s", RG_STR_ARGS(name));

@@ -122,7 +122,7 @@ static int set_cycles(struct counting *counting, struct roger_str text, struct r
 	if (!find_span(&cycles, text, &from, &to))
 		return rg_fail_member(err, ROGER_ENOENT, "cycle",
 				      "cycle: no such cycle; expected one, or FROM..TO; `roger "
-				      "cycle list` shows them");
+				      "log cycle list` shows them");
 	ids = rg_arena_get(counting->arena, (to - from + 1) * sizeof *ids);
 	if (!ids)
 		return rg_fail_memory(err);

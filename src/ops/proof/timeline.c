@@ -307,10 +307,9 @@ static int fail_unknown(const struct rg_telling *telling, const struct roger_tim
 	struct roger_str near = find_near(telling->roger, (enum roger_subject)reply->subject,
 					  reply->what, telling->arena);
 
-	return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'%s%.*s%s",
+	return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'" RG_MEANT,
 		       rg_subject_names[reply->subject], RG_STR_ARGS(reply->what),
-		       near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
-		       near.length ? "'?" : "");
+		       RG_MEANT_ARGS(near));
 }
 
 static int tell(struct rg_telling *telling, const struct roger_timeline_request *request,

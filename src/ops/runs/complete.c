@@ -226,7 +226,7 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 		return ROGER_OK;
 	if (!rg_arena_print(arena, &text,
 			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
-			    "dealt with, ack this, or `roger settle %.*s --reason TEXT`.",
+			    "dealt with, ack this, or `roger dismiss %.*s --reason TEXT`.",
 			    RG_STR_ARGS(run->run), RG_STR_ARGS(completion->ended),
 			    RG_STR_ARGS(run->run)))
 		return rg_fail_memory(err);
@@ -537,7 +537,7 @@ static int change_settlement(void *context, struct rg_run_document *document, in
 	    !rg_str_equal(request->agent, run->owner) &&
 	    settlement->roger->caller.how == RG_BY_FILES)
 		return rg_fail_member(err, ROGER_EREFUSED, "agent",
-				      "run '%.*s' is for '%.*s' to settle, or for a person",
+				      "run '%.*s' is for '%.*s' to dismiss, or for a person",
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
 	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules,
 				  settlement->stranded, request->agent, now_ms, arena, ret_changed,

@@ -138,12 +138,13 @@ static int nudge(struct attempt *attempt, const struct rg_run_document *document
 
 	if (!run->owner.length || !rg_run_may_be_told(attempt->roger, run))
 		return ROGER_OK;
-	rg_buf_printf(&text,
-		      "Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "
-		      "roger complete %.*s --result '...'. If it needs longer: roger extend %.*s "
-		      "--by 10m.",
-		      RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by), RG_STR_ARGS(run->run),
-		      RG_STR_ARGS(run->run));
+	rg_buf_printf(
+		&text,
+		"Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "
+		"roger complete %.*s --result '...'. If it needs longer: roger runs extend %.*s "
+		"--by 10m.",
+		RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by), RG_STR_ARGS(run->run),
+		RG_STR_ARGS(run->run));
 	if (text.failed)
 		return rg_fail_memory(err);
 	return notify(attempt, document, run->child, "run-nudge", rg_buf_str(&text),

@@ -115,7 +115,7 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 	struct roger_run *run = &document->run;
 
 	if (!rg_arena_print(arena, &document->way_out, "roger %s %.*s%s",
-			    message ? "complete" : "settle", RG_STR_ARGS(run->run),
+			    message ? "complete" : "dismiss", RG_STR_ARGS(run->run),
 			    message ? "" : " --reason TEXT"))
 		return rg_fail_memory(err);
 	if (!why)

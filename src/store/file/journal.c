@@ -675,7 +675,7 @@ static int check_witness(struct rg_journal *journal, bool writing, struct roger_
 		err, ROGER_EDATA, 0,
 		"'%s' is not the journal that roger wrote: lines are missing, or it is "
 		"another file; nothing is appended until a person checks it (`roger status`) "
-		"and runs `roger accept %s --reason TEXT`",
+		"and runs `roger dismiss %s --reason TEXT`",
 		journal->name, journal->name);
 }
 

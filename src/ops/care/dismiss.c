@@ -1,0 +1,118 @@
+/* dismiss: a person has seen a run's failure, a dead letter or damage, and goes on. */
+#include "ops/address.h"
+#include "ops/keys/attempt.h"
+
+#include <stdio.h>
+
+/* A run by its id, or by a piece of it; *ret_run without a length: there is none. */
+static int find_run(struct roger *roger, struct roger_str what, struct rg_arena *arena,
+		    struct roger_str *ret_run, struct roger_err *err)
+{
+	const struct roger_settle_request typed = { .run = what };
+	const void *resolved = &typed;
+	struct roger_str text = { NULL, 0 };
+	int r = rg_address_resolve(roger, &rg_op_settle, &typed, arena, &resolved, err);
+
+	if (r < 0)
+		return r;
+	*ret_run = ((const struct roger_settle_request *)resolved)->run;
+	if (rg_name_valid(*ret_run))
+		r = rg_engine_run_find(roger->engine, *ret_run, arena, &text, err);
+	if (!text.data)
+		ret_run->length = 0;
+	return r;
+}
+
+static int find_letter(struct roger *roger, struct roger_str what, struct rg_arena *arena,
+		       struct roger_str *ret_id, struct roger_err *err)
+{
+	const struct roger_stale_request typed = { .id = what };
+	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
+	const void *resolved = &typed;
+	struct rg_records found;
+	int r = rg_address_resolve(roger, &rg_op_stale, &typed, arena, &resolved, err);
+
+	if (r < 0)
+		return r;
+	query.id = ((const struct roger_stale_request *)resolved)->id;
+	r = rg_dead_letters_find(roger, &query, arena, &found, err);
+	*ret_id = query.id;
+	if (r == ROGER_OK && !found.count)
+		ret_id->length = 0;
+	return r;
+}
+
+static int dismiss_run(struct roger *roger, const struct roger_dismiss_request *request,
+		       struct roger_str run, struct roger_dismiss_reply *reply,
+		       struct roger_err *err)
+{
+	const struct roger_settle_request settle = { .run = run,
+						     .agent = request->agent,
+						     .reason = request->reason };
+	struct roger_runs_reply settled = { .memory = reply->memory };
+	int r = rg_op_perform(&rg_op_settle, roger, &settle, &settled, err);
+
+	reply->runs = settled.runs;
+	return r;
+}
+
+static int dismiss_letter(struct roger *roger, const struct roger_dismiss_request *request,
+			  struct roger_str id, struct roger_dismiss_reply *reply,
+			  struct roger_err *err)
+{
+	const struct roger_stale_request stale = { .id = id, .reason = request->reason };
+	struct roger_dead_letters_reply marked = { .memory = reply->memory };
+	int r = rg_op_perform(&rg_op_stale, roger, &stale, &marked, err);
+
+	reply->dead_letters = marked.dead_letters;
+	return r;
+}
+
+static int dismiss_damage(struct roger *roger, const struct roger_dismiss_request *request,
+			  struct roger_dismiss_reply *reply, struct roger_err *err)
+{
+	const struct roger_accept_request accept = { .place = request->what,
+						     .reason = request->reason };
+	struct roger_accept_reply accepted = { .memory = reply->memory };
+	int r = rg_op_perform(&rg_op_accept, roger, &accept, &accepted, err);
+
+	reply->damages = accepted.damages;
+	if (r != ROGER_ENOENT)
+		return r;
+	return rg_fail_member(err, r, "what",
+			      "what: no run, dead letter or damage '%.*s'; `roger status` shows "
+			      "what needs attention",
+			      RG_STR_ARGS(request->what));
+}
+
+/* Each of the three is recorded as ever: in the run, as a state of the letter, in damage.jsonl. */
+static int dismiss(struct roger *roger, const struct roger_dismiss_request *request,
+		   struct roger_dismiss_reply *reply, struct roger_err *err)
+{
+	struct roger_str run, letter;
+	int r = find_run(roger, request->what, reply->memory, &run, err);
+
+	if (r < 0)
+		return r;
+	if (run.length)
+		return dismiss_run(roger, request, run, reply, err);
+	r = find_letter(roger, request->what, reply->memory, &letter, err);
+	if (r < 0)
+		return r;
+	return letter.length ? dismiss_letter(roger, request, letter, reply, err)
+			     : dismiss_damage(roger, request, reply, err);
+}
+
+int rg_verb_dismiss(struct roger *roger, const struct roger_dismiss_request *request,
+		    struct roger_dismiss_reply *reply, struct roger_err *err)
+{
+	const uint64_t stored = rg_engine_stored(roger->engine);
+	int r = dismiss(roger, request, reply, err);
+
+	reply->changed = rg_engine_stored(roger->engine) != stored;
+	/* The others call it a run, an id or a place. */
+	if (r < 0 && err->member[0] && strcmp(err->member, "agent") != 0 &&
+	    strcmp(err->member, "reason") != 0)
+		snprintf(err->member, sizeof err->member, "what");
+	return r;
+}
