@@ -26,6 +26,11 @@ static size_t half_steps(struct roger_str a, struct roger_str b)
 					    *spare;
 	size_t i, j;
 
+	/* What is alike at both ends costs nothing. */
+	while (a.length && b.length && *a.data == *b.data)
+		a.data++, b.data++, a.length--, b.length--;
+	while (a.length && b.length && a.data[a.length - 1] == b.data[b.length - 1])
+		a.length--, b.length--;
 	for (j = 0; j <= b.length; j++)
 		last[j] = j * STEP;
 	for (i = 1; i <= a.length; i++) {
@@ -74,8 +79,12 @@ bool rg_is_near(struct roger_str typed, struct roger_str known)
 
 bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known)
 {
-	size_t distance = near_distance(typed, known);
+	size_t distance;
 
+	/* Nothing that is another word is nearer. */
+	if (nearest->word.data && nearest->distance == 1)
+		return false;
+	distance = near_distance(typed, known);
 	if (distance == SIZE_MAX || (nearest->word.data && distance >= nearest->distance))
 		return false;
 	*nearest = (struct rg_nearest){ known, distance };
