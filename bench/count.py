@@ -164,5 +164,6 @@ def compare(counts, table):
         for what, new, old in zip(("instructions", "system calls"), now, table[name]):
             change = new / old - 1
             if abs(change) > GROWTH:
-                (grew if change > 0 else fell)[name] = f"{new:.0f} {what}, were {old:.0f}: {change:+.1%}"
+                moved = grew if change > 0 else fell
+                moved[name] = (moved[name] + "; " if name in moved else "") + f"{new:.0f} {what}, were {old:.0f}: {change:+.1%}"
     return grew, fell

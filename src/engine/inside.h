@@ -53,6 +53,9 @@ struct rg_engine {
 	int64_t state_saved_ns; /* last known write of message-state.json */
 	uint64_t state_written; /* what it held then */
 	struct rg_archive_seen archive_seen;
+	int64_t nobody_retired_ns; /* when retired.jsonl was looked for and not there; 0: it may be
+				    */
+	uint64_t retired_hash;	   /* the figure that knows who made it; 0: not computed yet */
 
 	struct rg_sequence *first; /* numbers this session began with; NULL: not looked yet */
 	bool first_lasts;	   /* no more can be taken over */
@@ -147,6 +150,9 @@ RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64
 void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness);
 /* After lines were lost: given numbers stay used, and the document continues from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
+
+/* gone.c: may retired.jsonl have been written?  The figures know. */
+bool rg_engine_may_have_retired(struct rg_engine *engine);
 
 /* gone.c: files that were written here and are gone.  After a log was made, or the first document
  * of a run; need the record lock, but for the archive. */
