@@ -53,6 +53,8 @@ struct rg_engine {
 	int64_t state_saved_ns; /* last known write of message-state.json */
 	uint64_t state_written; /* what it held then */
 	struct rg_archive_seen archive_seen;
+	uint64_t rested_end; /* of the journal, when messages.db was last brought up while idle */
+	int64_t rested_ns;
 	int64_t nobody_retired_ns; /* when retired.jsonl was looked for and not there; 0: it may be
 				    */
 	uint64_t retired_hash;	   /* the figure that knows who made it; 0: not computed yet */

@@ -1645,6 +1645,51 @@ static void far_behind_it_is_rebuilt(void **state)
 	rg_buf_deinit(&expected);
 }
 
+static int count_late(const struct place *place)
+{
+	sqlite3 *db = open_seed(place);
+	struct rg_buf out;
+	int late;
+
+	rg_buf_init(&out, SIZE_MAX);
+	dump_query(db, "SELECT count(*) FROM messages WHERE content = 'late'", &out);
+	late = out.data[0] - '0';
+	rg_buf_deinit(&out);
+	sqlite3_close(db);
+	return late;
+}
+
+/* A handle that lives on brings it up while it waits, never with an answer. */
+static void no_answer_waits_for_messages_db(void **state)
+{
+	const struct roger_inbox_request take = { .agent = RG_STR("late-reader") };
+	const struct roger_wait_request wish = { .agent = RG_STR("nobody"), .timeout_ms = 500 };
+	struct place *place = *state;
+	struct roger_inbox_reply taken;
+	struct roger_wait_reply waited;
+	struct rg_buf expected, now;
+	struct roger *roger;
+
+	fill(place, &expected);
+	check_list(place, &expected, "it is made");
+	run_sql(place, seed_is_due);
+	rg_buf_init(&now, SIZE_MAX);
+	roger = place_open(place);
+	assert_int_equal(place_send(roger, "ann", "late-reader", "i", "late", "", NULL), ROGER_OK);
+	assert_int_equal(roger_receive(roger, &take, &taken, NULL), ROGER_OK);
+	assert_int_equal(taken.messages.count, 1);
+	roger_reply_free(&taken);
+	list_all(roger, &now);
+	assert_int_equal(count_late(place), 0);
+	/* Until the file is older than a second. */
+	while (count_late(place) == 0)
+		if (roger_wait(roger, &wish, &waited, NULL) == ROGER_OK)
+			roger_reply_free(&waited);
+	roger_close(roger);
+	rg_buf_deinit(&now);
+	rg_buf_deinit(&expected);
+}
+
 /* It would take minutes, before an answer that does not need it. */
 static void a_large_messages_db_is_left_to_rebuild(void **state)
 {
@@ -1849,6 +1894,7 @@ int main(void)
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(far_behind_it_is_rebuilt),
+		TEST(no_answer_waits_for_messages_db),
 		TEST(a_large_messages_db_is_left_to_rebuild),
 		TEST(a_failed_checkpoint_is_not_taken_for_one),
 		TEST(deleted_in_mid_use_it_comes_back),
