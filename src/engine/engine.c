@@ -453,7 +453,7 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 		return NULL;
 	if (engine->store) {
 		rg_engine_rollback(engine);
-		rg_engine_save_state(engine, true);
+		rg_engine_leave_state(engine);
 		(void)serve_others(engine, engine->changed);
 		rg_engine_checkpoint(engine, false);
 	}

@@ -128,6 +128,7 @@ RG_CHECKED int rg_engine_first_seen(struct rg_engine *engine, struct roger_str r
 				    struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
+void rg_engine_leave_state(struct rg_engine *engine); /* on closing */
 
 /* Make a checkpoint, if it is time or now is set. */
 void rg_engine_checkpoint(struct rg_engine *engine, bool now);
