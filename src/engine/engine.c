@@ -245,8 +245,9 @@ static bool serve_others(struct rg_engine *engine, bool changed)
 	const struct rg_head head = rg_store_head(engine->store);
 
 	return engine->index && head.shared && !engine->store->notes_alone &&
-	       atomic_load(&head.shared->broken) == RG_BROKEN_NOT && head.end == head.synced &&
-	       rg_index_serve(engine->index, head.end, changed);
+	       atomic_load(&head.shared->broken) == RG_BROKEN_NOT &&
+	       (head.end == head.synced || engine->left) &&
+	       rg_index_serve(engine->index, head.synced, changed);
 }
 
 void rg_engine_rest(struct rg_engine *engine)

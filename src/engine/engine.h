@@ -232,6 +232,10 @@ RG_CHECKED int rg_engine_change(struct rg_engine *engine, const struct roger_mes
 RG_CHECKED int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message,
 				 struct roger_err *err);
 
+/* The next commit need not be on disk when it returns: a power cut that loses it ends whoever
+ * relies on it, too.  It is synced all the same where it follows lines that are not, or is on
+ * another machine. */
+void rg_engine_leave_sync(struct rg_engine *engine);
 RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 				struct roger_err *err);
 
