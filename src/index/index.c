@@ -433,7 +433,6 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	rg_index_forget_seen(index);
 	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
 	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
-	rg_index_vfs_init(&index->vfs);
 	index->memory = rg_arena_new();
 	if (!index->memory || !print_path(index, &index->path, folder, index->name, "") ||
 	    !print_path(index, &index->seed_path, folder, index->seed_name, "") ||
@@ -451,7 +450,6 @@ struct rg_index *rg_index_free(struct rg_index *index)
 		return NULL;
 	close_db(index);
 	rg_table_deinit(&index->seen);
-	rg_index_vfs_deinit(&index->vfs);
 	rg_arena_free(index->memory);
 	free(index);
 	return NULL;

@@ -52,8 +52,7 @@ static sqlite3 *open_db(const struct place *place, int flags)
 	static char recent[sizeof place->index + 16];
 	sqlite3 *db = NULL;
 
-	rg_index_vfs_deinit(&vfs);
-	rg_index_vfs_init(&vfs);
+	vfs = (struct rg_index_vfs){ 0 };
 	snprintf(recent, sizeof recent, "%s-recent", place->index);
 	vfs.recent = recent;
 	assert_int_equal(rg_index_vfs_open(&vfs, place->index, flags, &db), SQLITE_OK);
@@ -232,24 +231,17 @@ static off_t page_at(int64_t page)
 /* Of database files, since it was last cleared. */
 static struct {
 	int opens;
-	int rollback_writes;	     /* of rollback journals */
 	bool written[PAGES_MAX + 1]; /* by number of the page */
 } seen;
 
 static sqlite3_vfs watching;
-static sqlite3_io_methods watched, real, watched_rollback, real_rollback;
+static sqlite3_io_methods watched, real;
 
 static int watch_write(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
 	if (at >= page_at(1) && at < page_at(PAGES_MAX))
 		seen.written[(at - page_at(1)) / PAGE_BYTES + 1] = true;
 	return real.xWrite(file, data, length, at);
-}
-
-static int watch_rollback(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
-{
-	seen.rollback_writes++;
-	return real_rollback.xWrite(file, data, length, at);
 }
 
 static int watch_open(sqlite3_vfs *own, const char *name, sqlite3_file *file, int flags,
@@ -266,11 +258,6 @@ static int watch_open(sqlite3_vfs *own, const char *name, sqlite3_file *file, in
 		real = watched = *file->pMethods;
 		watched.xWrite = watch_write;
 		file->pMethods = &watched;
-	}
-	if (flags & SQLITE_OPEN_MAIN_JOURNAL) {
-		real_rollback = watched_rollback = *file->pMethods;
-		watched_rollback.xWrite = watch_rollback;
-		file->pMethods = &watched_rollback;
 	}
 	return r;
 }
@@ -1174,31 +1161,6 @@ static void only_what_changed_is_written(void **state)
 	roger_close(roger);
 }
 
-/* However many pages it changes: what SQLite would roll back to is written in one piece. */
-static void a_receive_writes_the_rollback_journal_once(void **state)
-{
-	struct roger *roger = place_open(*state);
-	struct roger_inbox_request request = { .agent = str("b"), .limit = 1 };
-	struct roger_inbox_reply reply;
-	struct rg_buf list;
-	int i;
-
-	for (i = 0; i < 5; i++)
-		send(roger, "a", "b", "text");
-	rg_buf_init(&list, SIZE_MAX);
-	list_all(roger, &list);
-	memset(&seen, 0, sizeof seen);
-	for (i = 1; i <= 5; i++) {
-		assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
-		roger_reply_free(&reply);
-		list_all(roger, &list);
-		assert_int_equal(seen.rollback_writes, i);
-	}
-	assert_true(was_written(*state, "messages"));
-	rg_buf_deinit(&list);
-	roger_close(roger);
-}
-
 /* -------------------------------------------------------------- trouble -- */
 
 /* Some messages, a list of them in expected, and an index that knows them. */
@@ -1884,7 +1846,6 @@ int main(void)
 		TEST(what_a_lost_line_said_is_forgotten),
 		TEST(taking_messages_opens_it_once),
 		TEST(only_what_changed_is_written),
-		TEST(a_receive_writes_the_rollback_journal_once),
 		TEST(stale_or_strange_it_is_made_anew),
 		TEST(changed_under_an_open_handle_it_is_made_anew),
 		TEST(one_of_another_journal_is_not_believed),
@@ -1907,6 +1868,5 @@ int main(void)
 
 	watch_sqlite();
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	rg_index_vfs_deinit(&vfs);
 	return failed;
 }
