@@ -2636,6 +2636,12 @@ static void who_waits_is_woken_by_each_sync(void **state)
 	uint64_t end, i;
 	uint32_t wake;
 
+	/* Nobody sleeps. */
+	end = append_unsynced(journal, "{\"a\":1");
+	faulty_sleeps[0] = '\0';
+	assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
+	assert_string_equal(faulty_sleeps, "");
+	page->sleepers = 1;
 	for (i = 1; i <= 4; i++) {
 		end = append_unsynced(journal, "{\"a\":1");
 		wake = page->wake;

@@ -1019,6 +1019,7 @@ static void copy_page(const struct rg_control_page *from, struct rg_control_page
 	to->append_lock.word = 0;
 	to->sync_lock.word = 0;
 	to->retired = 0;
+	to->sleepers = 0;
 	to->agent_capacity = agents;
 	to->count_capacity = counts;
 	to->sum = sum_of_head(to);

@@ -950,7 +950,19 @@ static void end_lead(struct rg_journal *journal)
 
 	rg_lock_release(&page->sync_lock, journal->owner);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake(&page->wake, RG_WAKE_ALL);
+	if (atomic_load(&page->sleepers))
+		rg_lock_wake(&page->wake, RG_WAKE_ALL);
+}
+
+/* Who is counted before it looks at the word either sees the change or is woken. */
+static bool sleep_until_woken(struct rg_control_page *page, uint32_t seen, int64_t wait_ms)
+{
+	bool woken;
+
+	atomic_fetch_add(&page->sleepers, 1);
+	woken = rg_lock_sleep(&page->wake, seen, wait_ms);
+	atomic_fetch_sub(&page->sleepers, 1);
+	return woken;
 }
 
 /* Bytes from the last good sync up to end may be lost. */
@@ -1091,7 +1103,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 			continue;
 		}
 		/* Check whether the leader died only after a wait timed out. */
-		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
+		in_vain = !sleep_until_woken(page, wake, RG_LEADER_CHECK_MS);
 	}
 }
 
@@ -1209,7 +1221,7 @@ uint32_t rg_journal_wake_count(struct rg_journal *journal)
 
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
 {
-	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms);
+	sleep_until_woken(page_of(journal), seen, wait_ms);
 }
 
 int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,
