@@ -33,6 +33,8 @@ COMMANDS = {
     "roger-hook": ["--as", "taker", "hook", "claude", "prompt"],
     "roger-status": ["status"],
 }
+# A hook looks at all processes above it: here there is one.
+ALONE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 # send-plain: with this configuration.
 PLAIN = "activity: {own: false}\n"
 # The same where a second has passed since the last command.
@@ -53,14 +55,14 @@ def run(words, home, now_ms):
 
 def instructions(words, home, now_ms):
     out = os.path.join(home, "callgrind")
-    run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *words], home, now_ms)
+    run([*ALONE, "valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *words], home, now_ms)
     with open(out) as file:
         return next(int(line.split()[1]) for line in file if line.startswith(("summary:", "totals:")))
 
 
 def system_calls(words, home, now_ms):
     out = os.path.join(home, "strace")
-    run(["strace", "-f", "-qq", "-e", "signal=none", "-o", out, *words], home, now_ms)
+    run([*ALONE, "strace", "-f", "-qq", "-e", "signal=none", "-o", out, *words], home, now_ms)
     with open(out) as file:
         return sum(not re.match(r"\d+ +(<\.\.\.|\+\+\+)", line) for line in file)
 
@@ -122,9 +124,11 @@ def first_line(*words):
 
 def identity(build):
     """What decides the counts beside the sources, as one word."""
-    for name in ("valgrind", "strace", "gcc"):
+    for name in ("valgrind", "strace", "gcc", "unshare"):
         if not shutil.which(name):
             raise Missing(f"no {name}")
+    if subprocess.run([*ALONE, "true"], capture_output=True).returncode != 0:
+        raise Missing("no namespace of processes (unshare)")
     if not os.path.exists(os.path.join(build, "bench", "count")):
         raise Missing("no bench/count: it is built where script/parts was run, by ninja bench-programs")
     pins = hashlib.sha256()
