@@ -10,7 +10,8 @@
  * small pieces come from a reserve, so that an error can still be reported.
  *
  * Linked into build/roger where that is built with musl, with --wrap: the
- * functions below stand for those whose names they wrap, in the parts as well.
+ * functions below stand for those whose names they wrap, in the parts as well,
+ * and memcmp() for musl's, which goes byte by byte.
  */
 #include <stdatomic.h>
 #include <stddef.h>
@@ -137,4 +138,20 @@ void __wrap_free(void *piece)
 {
 	if (!is_ours(piece))
 		__real_free(piece);
+}
+
+int memcmp(const void *one, const void *other, size_t size)
+{
+	const unsigned char *a = one, *b = other;
+	uint64_t x, y;
+
+	for (; size >= sizeof x; size -= sizeof x, a += sizeof x, b += sizeof y) {
+		memcpy(&x, a, sizeof x);
+		memcpy(&y, b, sizeof y);
+		if (x != y)
+			break;
+	}
+	for (; size && *a == *b; size--, a++, b++)
+		;
+	return size ? *a - *b : 0;
 }

@@ -29,9 +29,15 @@ static void end_exclusive(struct rg_engine *engine)
 	engine->exclusive = false;
 }
 
+void rg_engine_leave_sync(struct rg_engine *engine)
+{
+	engine->leaves_sync = engine->store->files;
+}
+
 void rg_engine_rollback(struct rg_engine *engine)
 {
 	engine->staged_count = 0;
+	engine->leaves_sync = false;
 	rg_buf_clear(&engine->text);
 	end_exclusive(engine);
 }
@@ -228,9 +234,10 @@ static void count_changes(struct rg_engine *engine)
 /* Number and write the lines; they are counted already. */
 static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
-	uint64_t start = rg_store_head(engine->store).end;
+	const struct rg_head before = rg_store_head(engine->store);
 	int r;
 
+	engine->left = engine->leaves_sync && before.synced == before.end;
 	r = give_numbers(engine, err);
 	if (r == ROGER_OK)
 		r = engine->store->ops->append(engine->store, compose, engine, ret_end, err);
@@ -238,7 +245,7 @@ static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err 
 		return r;
 	count_changes(engine);
 	if (!rg_engine_has_sends(engine))
-		rg_engine_pass_over(engine, start, *ret_end);
+		rg_engine_pass_over(engine, before.end, *ret_end);
 	return ROGER_OK;
 }
 
@@ -603,7 +610,8 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	end_exclusive(engine);
 	if (r == ROGER_OK && end) {
 		rg_engine_want_state(engine, any_seen(engine));
-		r = engine->store->ops->sync(engine->store, NULL, end, err);
+		if (!engine->left)
+			r = engine->store->ops->sync(engine->store, NULL, end, err);
 		if (r == ROGER_ETIMEOUT)
 			r = tell_unsure(engine, r, err);
 		if (r == ROGER_OK && rg_engine_has_sends(engine))

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "facts/sequence.h"
 
-enum { LOOK_MS = 200 };
+enum { LOOK_MS = 200, REST_MS = 1000 };
 
 uint64_t rg_engine_stored(const struct rg_engine *engine)
 {
@@ -239,10 +239,36 @@ uint32_t rg_engine_wake_count(struct rg_engine *engine)
 	return rg_store_head(engine->store).wake;
 }
 
+/* Other programs read messages.db; a journal in doubt, or in a database, is left alone. */
+static bool serve_others(struct rg_engine *engine, bool changed)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+
+	return engine->index && head.shared && !engine->store->notes_alone &&
+	       atomic_load(&head.shared->broken) == RG_BROKEN_NOT &&
+	       (head.end == head.synced || engine->left) &&
+	       rg_index_serve(engine->index, head.synced, changed);
+}
+
+void rg_engine_rest(struct rg_engine *engine)
+{
+	const uint64_t end = rg_store_head(engine->store).end;
+	const int64_t now_ns = rg_clock_monotonic_ns();
+
+	if (engine->exclusive || engine->rested_end == end ||
+	    now_ns - engine->rested_ns < (int64_t)REST_MS * 1000000)
+		return;
+	engine->rested_ns = now_ns;
+	if (serve_others(engine, true))
+		engine->rested_end = end;
+}
+
 /* Other programs append without waking anybody. */
 void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 {
 	engine->store->ops->wait(engine->store, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+	if (wait_ms >= LOOK_MS && rg_engine_wake_count(engine) == seen)
+		rg_engine_rest(engine);
 }
 
 int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
@@ -422,24 +448,14 @@ int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct 
 
 /* ---------------------------------------------------------------- opening -- */
 
-/* Other programs read messages.db; a journal in doubt, or in a database, is left alone. */
-static void serve_others(struct rg_engine *engine)
-{
-	const struct rg_head head = rg_store_head(engine->store);
-
-	if (engine->index && head.shared && !engine->store->notes_alone &&
-	    atomic_load(&head.shared->broken) == RG_BROKEN_NOT && head.end == head.synced)
-		rg_index_serve(engine->index, head.end, engine->changed);
-}
-
 struct rg_engine *rg_engine_close(struct rg_engine *engine)
 {
 	if (!engine)
 		return NULL;
 	if (engine->store) {
 		rg_engine_rollback(engine);
-		rg_engine_save_state(engine, true);
-		serve_others(engine);
+		rg_engine_leave_state(engine);
+		(void)serve_others(engine, engine->changed);
 		rg_engine_checkpoint(engine, false);
 	}
 	rg_index_free(engine->index);

@@ -195,6 +195,8 @@ RG_CHECKED int rg_engine_note_key(struct rg_engine *engine, struct roger_str sen
 /* Wait for any append: get the count, look for work, sleep.  The sleep ends at once if something
  * was stored since the count was taken, else after wait_ms. */
 uint32_t rg_engine_wake_count(struct rg_engine *engine);
+/* Nobody waits for an answer of this handle: messages.db may be brought up, once a second. */
+void rg_engine_rest(struct rg_engine *engine);
 void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
 
 /* -------------------------------------------------------------- writing -- */
@@ -230,6 +232,10 @@ RG_CHECKED int rg_engine_change(struct rg_engine *engine, const struct roger_mes
 RG_CHECKED int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message,
 				 struct roger_err *err);
 
+/* The next commit need not be on disk when it returns: a power cut that loses it ends whoever
+ * relies on it, too.  It is synced all the same where it follows lines that are not, or is on
+ * another machine. */
+void rg_engine_leave_sync(struct rg_engine *engine);
 RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 				struct roger_err *err);
 

@@ -46,6 +46,14 @@ static bool is_known(struct rg_engine *engine, uint64_t hash)
 	return count && count != RG_FIGURE_MAYBE;
 }
 
+bool rg_engine_may_have_retired(struct rg_engine *engine)
+{
+	if (!engine->retired_hash)
+		engine->retired_hash =
+			hash_of(engine, RG_LOG_RETIRED, rg_str(rg_kinds[RG_LOG_RETIRED].file));
+	return rg_tally_count(engine->store, engine->retired_hash) > 0;
+}
+
 static int put_counts(struct rg_engine *engine, const uint64_t *hashes, size_t count, uint64_t to,
 		      struct roger_err *err)
 {

@@ -44,6 +44,8 @@ struct rg_engine {
 	bool exclusive;	    /* holds the change lock */
 	bool has_looked;    /* has read what it will change */
 	bool saw_altered;   /* a line that was altered before an entry was made of it */
+	bool leaves_sync;   /* rg_engine_leave_sync() */
+	bool left;	    /* the last commit was left unsynced */
 	bool mistaken;	    /* the last append was a wrong guess of the store */
 	uint64_t adoptions; /* adoptions of the head before that */
 	struct rg_staged *staged;
@@ -53,6 +55,11 @@ struct rg_engine {
 	int64_t state_saved_ns; /* last known write of message-state.json */
 	uint64_t state_written; /* what it held then */
 	struct rg_archive_seen archive_seen;
+	uint64_t rested_end; /* of the journal, when messages.db was last brought up while idle */
+	int64_t rested_ns;
+	int64_t nobody_retired_ns; /* when retired.jsonl was looked for and not there; 0: it may be
+				    */
+	uint64_t retired_hash;	   /* the figure that knows who made it; 0: not computed yet */
 
 	struct rg_sequence *first; /* numbers this session began with; NULL: not looked yet */
 	bool first_lasts;	   /* no more can be taken over */
@@ -123,6 +130,7 @@ RG_CHECKED int rg_engine_first_seen(struct rg_engine *engine, struct roger_str r
 				    struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
+void rg_engine_leave_state(struct rg_engine *engine); /* on closing */
 
 /* Make a checkpoint, if it is time or now is set. */
 void rg_engine_checkpoint(struct rg_engine *engine, bool now);
@@ -147,6 +155,9 @@ RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64
 void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness);
 /* After lines were lost: given numbers stay used, and the document continues from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
+
+/* gone.c: may retired.jsonl have been written?  The figures know. */
+bool rg_engine_may_have_retired(struct rg_engine *engine);
 
 /* gone.c: files that were written here and are gone.  After a log was made, or the first document
  * of a run; need the record lock, but for the archive. */

@@ -17,11 +17,14 @@
 #include "facts/sequence.h"
 
 /* A handle that lives long does not write the document for every message. */
-enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 100, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
+enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 1000, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
 
 /* A document up to this length is looked at by each handle that opens: another program may have
  * written it. A longer one is looked at by who writes it next, and while no message is stored. */
 enum { SHORT_BYTES_MAX = 1024 };
+
+/* One above this length costs more than a message, so who only sends leaves it to who looks. */
+enum { SENT_BYTES_MAX = 64 << 10 };
 
 /* Only for a writable store. */
 static struct rg_shared *shared_of(struct rg_engine *engine)
@@ -393,20 +396,26 @@ static bool is_unused(struct rg_engine *engine)
 	return true;
 }
 
+static bool is_short(struct rg_engine *engine, size_t most)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
+	struct rg_figure bytes;
+
+	return !engine->store->ops->figure(engine->store, &key, &bytes) || bytes.count < most;
+}
+
 /* Load the document, unless it is long and not needed for anything else (*ret_there is NULL).  With
  * the state lock, starts a new session if it was cleared. */
 static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cleared,
 			     struct rg_sequence **ret_there, struct roger_err *err)
 {
-	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
 	struct rg_store *store = engine->store;
-	struct rg_figure bytes;
 	int r;
 
 	*ret_cleared = false;
 	*ret_there = NULL;
 	needed |= rg_store_head(store).end == 0;
-	if (!needed && store->ops->figure(store, &key, &bytes) && bytes.count >= SHORT_BYTES_MAX)
+	if (!needed && !is_short(engine, SHORT_BYTES_MAX))
 		return ROGER_OK;
 	r = load(store, ret_there, err);
 	if (r < 0)
@@ -584,6 +593,12 @@ static bool take_state_lock(struct rg_engine *engine, bool wait)
 	       ROGER_OK;
 }
 
+void rg_engine_leave_state(struct rg_engine *engine)
+{
+	if ((engine->index && rg_index_end(engine->index) > 0) || is_short(engine, SENT_BYTES_MAX))
+		rg_engine_save_state(engine, true);
+}
+
 /* The document can be rebuilt, so a failed write fails nobody; the next writer repeats it. */
 void rg_engine_save_state(struct rg_engine *engine, bool closing)
 {
@@ -608,6 +623,8 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
 		whole = rg_index_end(engine->index) > 0 &&
 			atomic_load(&shared->seen_wanted) != atomic_load(&shared->seen_written);
+		if (!whole && !closing && !is_short(engine, SENT_BYTES_MAX))
+			break;
 		if (!whole &&
 		    atomic_load(&shared->state_wanted) == atomic_load(&shared->state_written))
 			break;

@@ -170,7 +170,7 @@ static int wait_for_lines(struct waiting *waiting, uint64_t *at, int64_t until_n
 			return r;
 		if (rg_clock_monotonic_ns() >= until_ns)
 			return ROGER_OK;
-		store->ops->wait(store, wake, pause_for(until_ns));
+		rg_engine_sleep(waiting->engine, wake, pause_for(until_ns));
 	}
 }
 

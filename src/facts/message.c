@@ -339,7 +339,9 @@ void rg_message_print(const struct roger_message *message, struct rg_buf *out,
 	for (field = rg_message_record.fields; field->name; field++) {
 		if (field->offset == offsetof(struct roger_message, seq) && message->seq == 0)
 			*ret_number_at = out->length;
-		rg_field_encode(field, message, out);
+		/* Most are. */
+		if (!(field->flags & ROGER_SPARE) || !rg_field_unset(field, message))
+			rg_field_encode(field, message, out);
 	}
 }
 

@@ -429,13 +429,11 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	if (!index)
 		return rg_fail_memory(err);
 	index->store = store;
-	index->opened_ms = rg_clock_ms();
 	index->placed = workspace->config->places_configured;
 	index->folder = workspace->data;
 	rg_index_forget_seen(index);
 	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
 	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
-	rg_index_vfs_init(&index->vfs);
 	index->memory = rg_arena_new();
 	if (!index->memory || !print_path(index, &index->path, folder, index->name, "") ||
 	    !print_path(index, &index->seed_path, folder, index->seed_name, "") ||
@@ -453,7 +451,6 @@ struct rg_index *rg_index_free(struct rg_index *index)
 		return NULL;
 	close_db(index);
 	rg_table_deinit(&index->seen);
-	rg_index_vfs_deinit(&index->vfs);
 	rg_arena_free(index->memory);
 	free(index);
 	return NULL;
@@ -893,29 +890,22 @@ uint64_t rg_index_peek(struct rg_index *index)
 	return rg_index_end(index);
 }
 
-bool rg_index_is_old(const struct rg_index *index)
-{
-	const int64_t now = rg_clock_ms(), then = index->progress.seed_at;
-
-	return now < then || now - then >= SEED_AFTER_MS;
-}
-
-/* Is messages.db out of date, and may it be brought up now?  A command does so once its answer is
- * out; a handle that lives on, with an answer, at most once a second.  So does a command where
- * another file may be in its place, which its answer then tells. */
+/* Is messages.db out of date, and may it be brought up now?  Nobody waits for it: that is done once
+ * an answer is out.  But with an answer, at most once a second, where another file may be in its
+ * place, which the answer then tells, and where the journal is in a database. */
 static bool is_due(struct rg_index *index)
 {
 	const struct rg_index_progress *progress = &index->progress;
-	const int64_t age = rg_clock_ms() - index->opened_ms;
+	const int64_t age = rg_clock_ms() - progress->seed_at;
 
 	if (index->serving)
 		return true;
-	if (!index->placed && !index->store->notes_alone && age >= 0 && age < SEED_AFTER_MS &&
+	if (!index->placed && !index->store->notes_alone &&
 	    (progress->offset <= RG_SEED_REBUILT_BYTES_MAX ||
 	     rg_index_file_changed_ms(index, index->seed_name)))
 		return false;
 	return !progress->seed_at ||
-	       (progress->seed_to < progress->lines && rg_index_is_old(index));
+	       (progress->seed_to < progress->lines && (age < 0 || age >= SEED_AFTER_MS));
 }
 
 /* A failure of messages.db does not fail the answer; it is tried again after a second. */
@@ -957,7 +947,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	return r;
 }
 
-void rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
+bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 {
 	const struct rg_index_progress *progress = &index->progress;
 	/* 0: it is not there. */
@@ -965,15 +955,18 @@ void rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 	const int64_t passed = rg_clock_ms() - changed_ms;
 	/* Who needed all tables anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
+	int r;
 
+	if (!now && passed >= 0 && passed < SEED_AFTER_MS)
+		return false;
 	if (index->in_memory || (!changed && !index->db) ||
-	    (now ? changed_ms && progress->seed_at && progress->seed_to == progress->lines
-		 : passed >= 0 && passed < SEED_AFTER_MS) ||
+	    (now && changed_ms && progress->seed_at && progress->seed_to == progress->lines) ||
 	    (!rg_index_peek(index) && end) || rg_index_end(index) + SERVED_BYTES_MAX < end)
-		return;
+		return true;
 	index->serving = true;
-	(void)!bring_file(index, end, false, 0, NULL);
+	r = bring_file(index, end, false, 0, NULL);
 	index->serving = false;
+	return r == ROGER_OK;
 }
 
 /* Is the open file the one of that name, and is it up to date? */

@@ -151,7 +151,7 @@ static void *check(void *context)
 
 static int begin(struct rg_index_checking *checking, const struct rg_index *index)
 {
-	rg_index_vfs_init(&checking->vfs);
+	checking->vfs = (struct rg_index_vfs){ 0 };
 	rg_index_file_settings(index, &checking->vfs, false);
 	if (rg_index_vfs_open(&checking->vfs, index->path,
 			      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
@@ -205,7 +205,6 @@ struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *check
 		sqlite3_interrupt(checking->db);
 	join(checking);
 	sqlite3_close_v2(checking->db);
-	rg_index_vfs_deinit(&checking->vfs);
 	free(checking);
 	return NULL;
 }

@@ -166,7 +166,6 @@ struct rg_index {
 	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
-	int64_t opened_ms;
 	bool serving; /* messages.db is brought up now, after an answer */
 	bool placed;  /* the configuration gave the path, so another file may be there */
 	bool bulk;    /* indexes and the mailbox are filled at the end */
@@ -390,8 +389,6 @@ int rg_index_compare_positions(const void *a, const void *b);
 /* Is so much of the journal new, from byte `there` on, that a rebuild is faster? */
 bool rg_index_is_far_behind(uint64_t there, uint64_t end);
 
-/* Was messages.db last updated a while ago? */
-bool rg_index_is_old(const struct rg_index *index);
 /* Like rg_index_refresh(); ROGER_ETIMEOUT: another process is updating it. */
 int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 

@@ -441,8 +441,7 @@ static bool is_long(const struct rg_index *index, struct rg_index_reach reach)
 			      : index->tail.to == from ? TAIL_BYTES_FRESH
 						       : TAIL_BYTES;
 
-	return reach.end > from &&
-	       (reach.end - from > most || (!reach.held && rg_index_is_old(index)));
+	return reach.end > from && reach.end - from > most;
 }
 
 /* The tables take the lines in; unless there are very many, not while another process does so. */

@@ -6,126 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough for nearly all transactions; larger ones are written in pieces.  SQLite's default VFS
- * cannot write 128 KiB at once: it takes the length modulo that and reports a full disk. */
-enum { PENDING_BYTES_MAX = 128 * 1024 - 1 };
-
-/* ------------------------------------------------- the rollback journal -- */
-
-static struct rg_index_vfs *vfs_of_rollback(sqlite3_file *file)
-{
-	return (struct rg_index_vfs *)((uintptr_t)file->pMethods -
-				       offsetof(struct rg_index_vfs, rollback));
-}
+/* --------------------------------------------------------- the database -- */
 
 static struct rg_index_vfs *vfs_of_database(sqlite3_file *file)
 {
 	return (struct rg_index_vfs *)((uintptr_t)file->pMethods -
 				       offsetof(struct rg_index_vfs, database));
 }
-
-static sqlite3_int64 pending_end(const struct rg_index_vfs *vfs)
-{
-	return vfs->pending_at + (sqlite3_int64)vfs->pending.length;
-}
-
-/* On failure keep what was not written: SQLite needs it to undo its changes in memory. */
-static int flush(struct rg_index_vfs *vfs)
-{
-	int r;
-
-	if (!vfs->pending.length)
-		return SQLITE_OK;
-	r = vfs->usual_rollback->xWrite(vfs->rollback_file, vfs->pending.data,
-					(int)vfs->pending.length, vfs->pending_at);
-	if (r == SQLITE_OK)
-		rg_buf_clear(&vfs->pending);
-	return r;
-}
-
-static int write_rollback(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
-{
-	struct rg_index_vfs *vfs = vfs_of_rollback(file);
-	int r;
-
-	if (!vfs->pending.length)
-		vfs->pending_at = at;
-	if (at == pending_end(vfs) && rg_buf_room(&vfs->pending, (size_t)length)) {
-		rg_buf_add(&vfs->pending, data, (size_t)length);
-		return SQLITE_OK;
-	}
-	r = flush(vfs);
-	return r == SQLITE_OK ? vfs->usual_rollback->xWrite(file, data, length, at) : r;
-}
-
-static int read_rollback(sqlite3_file *file, void *to, int length, sqlite3_int64 at)
-{
-	struct rg_index_vfs *vfs = vfs_of_rollback(file);
-	int r;
-
-	if (vfs->pending.length && at >= vfs->pending_at && at + length <= pending_end(vfs)) {
-		memcpy(to, vfs->pending.data + (at - vfs->pending_at), (size_t)length);
-		return SQLITE_OK;
-	}
-	r = at + length > vfs->pending_at ? flush(vfs) : SQLITE_OK;
-	return r == SQLITE_OK ? vfs->usual_rollback->xRead(file, to, length, at) : r;
-}
-
-static int size_rollback(sqlite3_file *file, sqlite3_int64 *ret_size)
-{
-	struct rg_index_vfs *vfs = vfs_of_rollback(file);
-	int r = vfs->usual_rollback->xFileSize(file, ret_size);
-
-	if (r == SQLITE_OK && vfs->pending.length && *ret_size < pending_end(vfs))
-		*ret_size = pending_end(vfs);
-	return r;
-}
-
-static int truncate_rollback(sqlite3_file *file, sqlite3_int64 size)
-{
-	struct rg_index_vfs *vfs = vfs_of_rollback(file);
-	int r = SQLITE_OK;
-
-	if (size <= vfs->pending_at)
-		rg_buf_clear(&vfs->pending);
-	else
-		r = flush(vfs);
-	return r == SQLITE_OK ? vfs->usual_rollback->xTruncate(file, size) : r;
-}
-
-static int sync_rollback(sqlite3_file *file, int flags)
-{
-	struct rg_index_vfs *vfs = vfs_of_rollback(file);
-	int r = flush(vfs);
-
-	return r == SQLITE_OK ? vfs->usual_rollback->xSync(file, flags) : r;
-}
-
-/* What was not written belongs to pages that were not written either. */
-static int close_rollback(sqlite3_file *file)
-{
-	struct rg_index_vfs *vfs = vfs_of_rollback(file);
-
-	rg_buf_clear(&vfs->pending);
-	vfs->rollback_file = NULL;
-	return vfs->usual_rollback->xClose(file);
-}
-
-static void hook_rollback(struct rg_index_vfs *vfs, sqlite3_file *file)
-{
-	vfs->usual_rollback = file->pMethods;
-	vfs->rollback = *file->pMethods;
-	vfs->rollback.xWrite = write_rollback;
-	vfs->rollback.xRead = read_rollback;
-	vfs->rollback.xFileSize = size_rollback;
-	vfs->rollback.xTruncate = truncate_rollback;
-	vfs->rollback.xSync = sync_rollback;
-	vfs->rollback.xClose = close_rollback;
-	vfs->rollback_file = file;
-	file->pMethods = &vfs->rollback;
-}
-
-/* --------------------------------------------------------- the database -- */
 
 /* In the first page; while these bytes are the same, SQLite's cache is valid. */
 enum { VERSION_AT = 24, VERSION_BYTES = 16 };
@@ -135,12 +22,9 @@ static int write_database(sqlite3_file *file, const void *data, int length, sqli
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
 	uint64_t number = (uint64_t)at / RG_PAGE_BYTES;
-	int r = flush(vfs);
 
 	if (length != RG_PAGE_BYTES || at % RG_PAGE_BYTES)
 		return SQLITE_IOERR_WRITE;
-	if (r != SQLITE_OK)
-		return r;
 	if (at == 0)
 		memcpy(vfs->version, (const char *)data + VERSION_AT, VERSION_BYTES);
 	return vfs->restoring ? rg_index_pages_restore(&vfs->pages, number, data)
@@ -204,10 +88,7 @@ static int truncate_database(sqlite3_file *file, sqlite3_int64 size)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
 	uint64_t count = (uint64_t)size / RG_PAGE_BYTES;
-	int r = flush(vfs);
 
-	if (r != SQLITE_OK)
-		return r;
 	if (!vfs->restoring)
 		return rg_index_pages_cut(&vfs->pages, count);
 	return count == vfs->pages.count ? SQLITE_OK : SQLITE_CORRUPT;
@@ -318,20 +199,15 @@ static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, in
 	struct rg_index_vfs *vfs = vfs_of(base);
 	int r = vfs->usual->xOpen(vfs->usual, name, file, flags, ret_flags);
 
-	if (r != SQLITE_OK)
+	if (r != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB))
 		return r;
-	if (flags & SQLITE_OPEN_MAIN_DB) {
-		hook_database(vfs, file);
-		r = vfs->recent ? open_recent(vfs) : SQLITE_OK;
-		if (r != SQLITE_OK) {
-			(void)file->pMethods->xClose(file);
-			file->pMethods = NULL;
-		}
-		return r;
+	hook_database(vfs, file);
+	r = vfs->recent ? open_recent(vfs) : SQLITE_OK;
+	if (r != SQLITE_OK) {
+		(void)file->pMethods->xClose(file);
+		file->pMethods = NULL;
 	}
-	if (flags & SQLITE_OPEN_MAIN_JOURNAL)
-		hook_rollback(vfs, file);
-	return SQLITE_OK;
+	return r;
 }
 
 /* The default VFS may belong to the host program: it must be passed itself. */
@@ -402,17 +278,6 @@ int rg_index_vfs_checkpoint(struct rg_index_vfs *vfs)
 	if (right)
 		vfs->cached = vfs->pages.sum;
 	return r;
-}
-
-void rg_index_vfs_init(struct rg_index_vfs *vfs)
-{
-	*vfs = (struct rg_index_vfs){ 0 };
-	rg_buf_init(&vfs->pending, PENDING_BYTES_MAX);
-}
-
-void rg_index_vfs_deinit(struct rg_index_vfs *vfs)
-{
-	rg_buf_deinit(&vfs->pending);
 }
 
 /* Registered only during the open: the list of VFSs belongs to the whole program. */

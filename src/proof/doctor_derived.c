@@ -178,7 +178,8 @@ static const char *what_is_behind(const struct rg_doctor *doctor, const struct r
 		return "its epoch has ended";
 	}
 	if (counters_behind(doctor, state))
-		return "a counter is below the numbers in the journal; the next send writes it";
+		return "a counter is below the numbers in the journal; the next reader or --fix "
+		       "writes it";
 	if (seen_behind(doctor, state))
 		return "a lastSeen is below a number that was read; the next reader writes it";
 	if (lacks_some(doctor, state))

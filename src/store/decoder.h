@@ -1,7 +1,5 @@
 /*
  * decoder - read the lines of a journal as messages, in order.
- *
- * For a large range a second thread reads and decodes ahead of the caller.
  */
 #ifndef RG_DECODER_H
 #define RG_DECODER_H
@@ -11,10 +9,10 @@
 struct rg_decoder;
 
 struct rg_decoded {
-	struct rg_line line; /* text is not valid */
+	struct rg_line line;
 	bool is_message;
 	bool torn; /* a writer left it unfinished, and the next one closed it off */
-	struct roger_message message; /* valid until the next call of rg_decoder_next() */
+	struct roger_message message;
 };
 
 /* Read lines from byte from to byte end. */
@@ -22,7 +20,7 @@ RG_CHECKED int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint
 			       struct rg_decoder **ret_decoder, struct roger_err *err);
 struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder);
 
-/* The next whole line; NULL at the end. */
+/* The next whole line, valid until the next call; NULL at the end. */
 RG_CHECKED int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,
 			       struct roger_err *err);
 

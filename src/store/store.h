@@ -334,6 +334,7 @@ struct rg_store {
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
 	bool notes_alone;  /* add() to the activity log waits for RG_LOCK_RECORDS by itself */
+	bool files;	   /* each log is a file, and made says when add() makes one */
 	bool made;	   /* the last add() made the file of its log */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };

@@ -149,4 +149,14 @@ printf '{"counters":{"LEAD":5,"WORKER-A":3,"WORKER-B":2,"REVIEWER":4},"lastSeen"
 exits 0 "a document that comes after the first message" roger send --as LEAD --new b x
 like "is not taken over" "$err" "not taken over: there are messages already"
 is "nor left" "$(given LEAD) $(json 'd["counters"]["LEAD"]' <.roger/message-state.json)" "2 2"
+
+# A long document is left by who only sends to who looks.
+cd "$here" && mkdir long && cd long && roger init -q
+python3 -c 'for i in range(600): print("{\"from\":\"%s-%d\",\"to\":\"b\",\"content\":\"x\",\"issue\":\"i%d\"}" % ("a" * 120, i, i))' | roger send --batch --new -q 2>/dev/null
+roger receive --as b -q >/dev/null
+like "a long message-state.json" "$(wc -c <.roger/message-state.json)" "[0-9]{5}"
+roger send -q --as b --new c x 2>/dev/null
+is "is not written by a send" "$(json '"b" in d["counters"]' <.roger/message-state.json)" false
+roger receive --as c -q >/dev/null
+is "but by the next who looks" "$(json 'd["counters"]["b"]' <.roger/message-state.json)" 1
 done_testing

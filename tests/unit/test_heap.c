@@ -206,6 +206,31 @@ static void the_reserve_is_for_small_pieces_in_need(void **state)
 	assert_true(used <= REGION_BYTES);
 }
 
+/* At each length and each place of a difference, aligned or not. */
+static void what_differs_first_decides(void **state)
+{
+	unsigned char one[40], other[40];
+	size_t from, size, at;
+	int more;
+
+	(void)state;
+	memset(one, 0x80, sizeof one);
+	for (from = 0; from < 8; from++)
+		for (size = 0; size <= 32; size++)
+			for (at = 0; at < size; at++)
+				for (more = -1; more <= 1; more++) {
+					memcpy(other, one, sizeof one);
+					other[from + at] = (unsigned char)(0x80 + more);
+					other[from + size] = 0xff;
+					if (at + 1 < size && more)
+						other[from + at + 1] = (unsigned char)(0x80 - more);
+					size_t volatile length = size;
+					int order = memcmp(other + from, one + from, length);
+
+					assert_int_equal((order > 0) - (order < 0), more);
+				}
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -218,6 +243,7 @@ int main(void)
 		TEST(what_does_not_fit_comes_from_elsewhere),
 		TEST(the_end_is_exact),
 		TEST(the_reserve_is_for_small_pieces_in_need),
+		TEST(what_differs_first_decides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

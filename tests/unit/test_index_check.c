@@ -14,8 +14,7 @@ static void change(const struct place *place, const char *sql)
 	static char recent[sizeof place->index + 16];
 	sqlite3 *db = NULL;
 
-	rg_index_vfs_deinit(&vfs);
-	rg_index_vfs_init(&vfs);
+	vfs = (struct rg_index_vfs){ 0 };
 	snprintf(recent, sizeof recent, "%s-recent", place->index);
 	vfs.recent = recent;
 	assert_int_equal(rg_index_vfs_open(&vfs, place->index, SQLITE_OPEN_READWRITE, &db),
@@ -136,7 +135,6 @@ static void each_rule_is_told(void **state)
 		if (strcmp(told, changes[i].told) != 0)
 			fail_msg("%s: %s", changes[i].sql, told);
 	}
-	rg_index_vfs_deinit(&vfs);
 	place_remove(&place);
 }
 
@@ -163,7 +161,6 @@ static void each_message_is_looked_for(void **state)
 		ask_doctor(&place, false, told, sizeof told);
 		assert_string_equal(told, "");
 	}
-	rg_index_vfs_deinit(&vfs);
 	place_remove(&place);
 }
 

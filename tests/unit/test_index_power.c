@@ -182,7 +182,7 @@ static sqlite3 *open_index(struct rg_index_vfs *vfs, const char *prefix, uint64_
 
 	path_of(DATABASE, prefix, path);
 	path_of(RECENT, prefix, recent);
-	rg_index_vfs_init(vfs);
+	*vfs = (struct rg_index_vfs){ 0 };
 	vfs->recent = recent;
 	vfs->era = era;
 	assert_int_equal(rg_index_vfs_open(vfs, path, SQLITE_OPEN_READWRITE, &db), SQLITE_OK);
@@ -220,7 +220,6 @@ static void look(const char *prefix, uint64_t era)
 	db = open_index(&vfs, prefix, era, recent);
 	found = contents(db);
 	sqlite3_close(db);
-	rg_index_vfs_deinit(&vfs);
 	if (strcmp(found, power.wanted[0]) != 0 &&
 	    (!power.wanted[1] || strcmp(found, power.wanted[1]) != 0))
 		fail_msg("image %u: '%.100s' in place of '%.100s'", power.images, found,
@@ -354,7 +353,7 @@ static void build(void)
 	FILE *file;
 
 	path_of(DATABASE, "", path);
-	rg_index_vfs_init(&vfs);
+	vfs = (struct rg_index_vfs){ 0 };
 	vfs.era = power.era;
 	assert_int_equal(
 		rg_index_vfs_open(&vfs, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db),
@@ -367,7 +366,6 @@ static void build(void)
 			 SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, acts[3], NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
-	rg_index_vfs_deinit(&vfs);
 	path_of(RECENT, "", path);
 	file = fopen(path, "w");
 	assert_non_null(file);
@@ -395,7 +393,6 @@ static void one_boot(void)
 			checkpoint(&vfs, db);
 	}
 	sqlite3_close(db);
-	rg_index_vfs_deinit(&vfs);
 }
 
 /* The power was cut when an image was kept. */
@@ -445,7 +442,6 @@ static void cut_power(void)
 	take(&power.wanted[0], contents(db));
 	take(&power.wanted[1], NULL);
 	sqlite3_close(db);
-	rg_index_vfs_deinit(&vfs);
 }
 
 static void a_power_cut_leaves_a_checkpoint(void **state)

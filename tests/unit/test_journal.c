@@ -1613,7 +1613,7 @@ static void put_a_copy_between(struct fixture *fixture, struct rg_journal *journ
 
 static void a_copied_line_is_no_reason_to_doubt(void **state)
 {
-	struct rg_journal *journal = open_journal(*state);
+	struct rg_journal *journal = open_journal(*state), *other;
 
 	put_a_copy_between(*state, journal);
 	assert_true(end_fits(journal));
@@ -1622,8 +1622,34 @@ static void a_copied_line_is_no_reason_to_doubt(void **state)
 	assert_true(end_fits(journal));
 	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 	alter(*state, 2, "x");
-	assert_false(end_fits(journal));
+	/* The last line is as this handle wrote it; another one has only the chain. */
+	assert_true(end_fits(journal));
+	other = open_journal(*state);
+	assert_false(end_fits(other));
+	rg_journal_close(other);
 	rg_journal_close(journal);
+}
+
+/* The first of a group looks for all of it; whoever appends behind it does not, unless it is long
+ * ago. */
+static void the_last_line_is_checked_once_a_group(void **state)
+{
+	struct rg_journal *journal = open_journal(*state), *other = open_journal(*state);
+	uint64_t end;
+
+	append(journal, "{\"a\":1");
+	append_unsynced(other, "{\"a\":2");
+	end = rg_journal_end(journal);
+	alter(*state, end - 12, "x");
+	append_unsynced(other, "{\"a\":3");
+	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
+	assert_int_equal(rg_journal_sync(other, rg_journal_end(other), NULL), ROGER_OK);
+	end = rg_journal_end(journal);
+	alter(*state, end - 12, "x");
+	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL), ROGER_EDATA);
+	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
+	rg_journal_close(journal);
+	rg_journal_close(other);
 }
 
 static void what_cannot_be_looked_at_is_no_damage(void **state)
@@ -2006,21 +2032,6 @@ static void both_locks_are_held(void **state)
 
 static const char all_the_time[] = "another program keeps changing 'messages.control'; stop it, "
 				   "then try again";
-
-/* Under the lock it cannot be told whether it is the file of its name. */
-static void who_cannot_look_under_the_lock_gives_up(void **state)
-{
-	struct rg_journal *journal = open_journal(*state);
-
-	faulty_begin("look", 0, 1, EIO);
-	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL), ROGER_EIO);
-	assert_true(faulty.hit);
-	faulty_end();
-	assert_true(system_lock_is_free(*state));
-	lock(journal);
-	rg_journal_unlock(journal);
-	rg_journal_close(journal);
-}
 
 static void retire_it(void *context)
 {
@@ -2625,6 +2636,12 @@ static void who_waits_is_woken_by_each_sync(void **state)
 	uint64_t end, i;
 	uint32_t wake;
 
+	/* Nobody sleeps. */
+	end = append_unsynced(journal, "{\"a\":1");
+	faulty_sleeps[0] = '\0';
+	assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
+	assert_string_equal(faulty_sleeps, "");
+	page->sleepers = 1;
 	for (i = 1; i <= 4; i++) {
 		end = append_unsynced(journal, "{\"a\":1");
 		wake = page->wake;
@@ -3199,6 +3216,7 @@ int main(void)
 		TEST(the_last_line_fits_its_chain),
 		TEST(what_was_noted_is_not_suspected_again),
 		TEST(a_copied_line_is_no_reason_to_doubt),
+		TEST(the_last_line_is_checked_once_a_group),
 		TEST(what_cannot_be_looked_at_is_no_damage),
 		TEST(lines_are_compared_with_their_witness),
 		TEST(lines_of_ours_are_told_by_their_ends),
@@ -3209,7 +3227,6 @@ int main(void)
 		TEST(adoptions_are_counted),
 		TEST(the_lock_is_given_back_between_pieces),
 		TEST(both_locks_are_held),
-		TEST(who_cannot_look_under_the_lock_gives_up),
 		TEST(what_is_damaged_under_the_lock_is_made_anew),
 		TEST(an_end_without_its_newline_is_noted_and_closed_off),
 		TEST(each_call_that_fails_is_an_error),

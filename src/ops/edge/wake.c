@@ -235,6 +235,7 @@ static int look_after_all(struct round *round, struct roger_err *err)
 
 	round->reply->waiting = round->reply->busy = round->reply->next_ms = 0;
 	rg_chore_done(round->roger->workspace, "wake");
+	rg_engine_rest(round->roger->engine);
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK && !round->stopped; i++)
 		r = look_after(round, &config->wake_agents[i], err);
 	return r < 0 ? r : await(round, 0, err);

@@ -89,6 +89,9 @@ static int claim(struct roger *roger, const void *request_, void *reply_,
 		after[i].claimed_at_ms = now_ms;
 	}
 	reply->messages = (struct roger_message_list){ after, found.count };
+	/* A lease that is lost is one that has run out. */
+	if (roger->caller.how == RG_BY_FILES)
+		rg_engine_leave_sync(roger->engine);
 	return store(roger, &found, after, err);
 }
 

@@ -91,15 +91,21 @@ static uint64_t sum_of_witness(uint64_t generation, struct rg_witness witness)
 	return mix(mix(mix(~generation, witness.end), witness.chain), witness.chained) | 1;
 }
 
-/* Free slots have checksums too; otherwise zeroed bytes would make a used key look new. */
-static uint64_t sum_of_agent(uint64_t generation, size_t at, struct roger_str name,
+/* Most slots are free. */
+static uint64_t hash_of_name(const char *name, size_t length)
+{
+	return length ? rg_hash(0, name, length) : 0;
+}
+
+/* Free slots have checksums too; otherwise zeroed bytes would make a used key look new.  hash: of
+ * the name, which has that length. */
+static uint64_t sum_of_agent(uint64_t generation, size_t at, uint64_t hash, size_t length,
 			     const struct rg_agent *agent)
 {
 	uint64_t sum = mix(generation, at);
 
-	if (name.length)
-		sum = mix(mix(sum, rg_hash(0, name.data, name.length)),
-			  (uint64_t)agent->unread << 32 | name.length);
+	if (length)
+		sum = mix(mix(sum, hash), (uint64_t)agent->unread << 32 | length);
 	return mix(mix(sum, (uint64_t)agent->epoch), (uint64_t)agent->seq) | 1;
 }
 
@@ -486,8 +492,8 @@ static void sum_slots(uint64_t generation, const struct image *image)
 	for (i = 0; i < image->page->agent_capacity; i++) {
 		slot = &image->agents[i];
 		agent = (struct rg_agent){ slot->unread, slot->epoch, slot->seq };
-		slot->sum = sum_of_agent(generation, i,
-					 (struct roger_str){ slot->name, slot->length }, &agent);
+		slot->sum = sum_of_agent(generation, i, hash_of_name(slot->name, slot->length),
+					 slot->length, &agent);
 	}
 	for (i = 0; i < image->page->count_capacity; i++)
 		image->counts[i].word = word_of_count(generation, i, image->counts[i].hash,
@@ -1013,6 +1019,7 @@ static void copy_page(const struct rg_control_page *from, struct rg_control_page
 	to->append_lock.word = 0;
 	to->sync_lock.word = 0;
 	to->retired = 0;
+	to->sleepers = 0;
 	to->agent_capacity = agents;
 	to->count_capacity = counts;
 	to->sum = sum_of_head(to);
@@ -1057,9 +1064,9 @@ int rg_control_grow(struct rg_control *control, size_t agents, size_t counts, st
 
 /* --------------------------------------------------------------- tally -- */
 
-/* Read a slot once; false: its checksum is wrong. */
-static bool look_at_agent(const struct rg_control *control, size_t at,
-			  struct rg_named_agent *ret_agent)
+/* Read a slot once; false: its checksum is wrong.  hash: of the wanted name. */
+static bool look_for_agent(const struct rg_control *control, size_t at, struct roger_str wanted,
+			   uint64_t hash, struct rg_named_agent *ret_agent)
 {
 	const struct rg_agent_slot *slot = &control->agents[at];
 	struct rg_named_agent found;
@@ -1072,16 +1079,23 @@ static bool look_at_agent(const struct rg_control *control, size_t at,
 		return false;
 	memcpy(found.name, slot->name, found.length);
 	*ret_agent = found;
-	return sum == sum_of_agent(control->generation, at,
-				   (struct roger_str){ found.name, found.length }, &found.agent);
+	if (!rg_str_equal(wanted, (struct roger_str){ found.name, found.length }))
+		hash = hash_of_name(found.name, found.length);
+	return sum == sum_of_agent(control->generation, at, hash, found.length, &found.agent);
 }
 
-/* Like look_at_agent(), but retry while a change may be in progress. */
-static bool see_agent(struct rg_control *control, size_t at, int *looks,
-		      struct rg_named_agent *ret_agent)
+static bool look_at_agent(const struct rg_control *control, size_t at,
+			  struct rg_named_agent *ret_agent)
+{
+	return look_for_agent(control, at, RG_STR(""), 0, ret_agent);
+}
+
+/* Like look_for_agent(), but retry while a change may be in progress. */
+static bool see_agent(struct rg_control *control, size_t at, struct roger_str wanted, uint64_t hash,
+		      int *looks, struct rg_named_agent *ret_agent)
 {
 	do {
-		if (look_at_agent(control, at, ret_agent))
+		if (look_for_agent(control, at, wanted, hash, ret_agent))
 			return true;
 	} while (look_again(control, looks));
 	control->damaged = control->damaged || control->held;
@@ -1091,14 +1105,14 @@ static bool see_agent(struct rg_control *control, size_t at, int *looks,
 bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 			   struct rg_agent *ret_agent)
 {
-	size_t mask = control->agent_capacity - 1, tries;
-	size_t at = rg_hash(0, name.data, name.length) & mask;
+	const uint64_t hash = hash_of_name(name.data, name.length);
+	size_t mask = control->agent_capacity - 1, tries, at = hash & mask;
 	struct rg_named_agent found;
 	int looks = 0;
 
 	*ret_agent = (struct rg_agent){ .unread = RG_FIGURE_MAYBE };
 	for (tries = 0; tries <= mask; tries++, at = (at + 1) & mask) {
-		if (!see_agent(control, at, &looks, &found))
+		if (!see_agent(control, at, name, hash, &looks, &found))
 			return true;
 		if (!found.length)
 			break;
@@ -1117,7 +1131,8 @@ bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
 		      struct roger_str name, const struct rg_agent *agent, bool *ret_new)
 {
-	size_t at = rg_hash(0, name.data, name.length) & (capacity - 1), tries;
+	const uint64_t hash = hash_of_name(name.data, name.length);
+	size_t at = hash & (capacity - 1), tries;
 	struct rg_agent_slot *slot;
 
 	rg_assert(name.length > 0 && name.length <= sizeof slot->name);
@@ -1133,7 +1148,8 @@ static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t 
 		atomic_store_explicit(&slot->unread, agent->unread, memory_order_relaxed);
 		atomic_store_explicit(&slot->epoch, agent->epoch, memory_order_relaxed);
 		atomic_store_explicit(&slot->seq, agent->seq, memory_order_relaxed);
-		atomic_store_explicit(&slot->sum, sum_of_agent(generation, at, name, agent),
+		atomic_store_explicit(&slot->sum,
+				      sum_of_agent(generation, at, hash, name.length, agent),
 				      memory_order_release);
 		return true;
 	}
@@ -1158,7 +1174,8 @@ bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_name
 	if (*i == 0)
 		control->looks = 0;
 	while (*i < control->agent_capacity)
-		if (see_agent(control, (*i)++, &control->looks, ret_agent) && ret_agent->length)
+		if (see_agent(control, (*i)++, RG_STR(""), 0, &control->looks, ret_agent) &&
+		    ret_agent->length)
 			return true;
 	return false;
 }
@@ -1401,14 +1418,14 @@ static bool add_agent(struct rg_control *control, uint64_t generation, size_t at
 	struct rg_named_agent agent;
 	int looks = 0;
 
-	if (!see_agent(control, at, &looks, &agent))
+	if (!see_agent(control, at, RG_STR(""), 0, &looks, &agent))
 		return false;
 	memcpy(slot.name, agent.name, agent.length);
 	slot.length = (uint32_t)agent.length;
 	slot.unread = agent.agent.unread;
 	slot.epoch = agent.agent.epoch;
 	slot.seq = agent.agent.seq;
-	slot.sum = sum_of_agent(generation, at, (struct roger_str){ slot.name, agent.length },
+	slot.sum = sum_of_agent(generation, at, hash_of_name(slot.name, agent.length), agent.length,
 				&agent.agent);
 	rg_buf_add(out, &slot, sizeof slot);
 	return true;

@@ -104,7 +104,7 @@ struct rg_control_page {
 	_Atomic uint32_t groups[2];   /* appends that the last sync covered; left at its end */
 	_Atomic uint32_t sync_ns;     /* duration of a sync, smoothed */
 	struct rg_lock bridge_lock;   /* take in trigger files */
-	_Atomic uint64_t unused;      /* of earlier programs: they wake by it */
+	_Atomic uint64_t sleepers;    /* at least so many wait for wake; a killed one stays */
 	_Atomic uint64_t witness_end; /* struct rg_witness; valid only with its checksum */
 	_Atomic uint64_t witness_chain;
 	_Atomic uint64_t witness_sum;

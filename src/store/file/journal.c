@@ -48,6 +48,7 @@ struct rg_journal {
 	rg_witness_source *source;
 	void *context;		 /* for both callbacks */
 	int64_t looked_ns;	 /* when the control file's name was last checked */
+	int64_t checked_ns;	 /* when the last line was */
 	int64_t others_until_ns; /* another build was met, and is waited for until then */
 
 	/* Set while the append lock is held: */
@@ -55,8 +56,10 @@ struct rg_journal {
 	bool shrunk; /* the file is shorter than what was appended */
 	struct rg_buf out;
 	size_t line_start;
+	size_t last_start;   /* of the last line in out */
 	uint64_t line_count; /* in out */
 	uint64_t chain;	     /* after the lines in out */
+	uint64_t out_end;    /* where out ends in the journal; 0: it is not written */
 	uint32_t failures_seen;
 	uint64_t generation_seen;
 };
@@ -208,15 +211,13 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* Is our control file the one everybody uses?  It may have been replaced by a rename or
- * overwritten.  It cannot change while we hold the append lock. */
+/* Is our control file the one everybody uses?  It may have been overwritten, or have lost its
+ * name at most PLACE_LOOK_MS ago. */
 static bool is_current(struct rg_journal *journal)
 {
 	bool in_place;
 	int64_t now;
 
-	if (journal->appending)
-		return true;
 	if (!rg_control_sound(journal->control))
 		return false;
 	now = rg_clock_monotonic_ns();
@@ -231,7 +232,8 @@ static bool is_current(struct rg_journal *journal)
 
 static int follow_control(struct rg_journal *journal, struct roger_err *err)
 {
-	if (is_current(journal))
+	/* What is mapped stays so while we hold the append lock. */
+	if (journal->appending || is_current(journal))
 		return ROGER_OK;
 	rg_control_retire(journal->control);
 	return reopen_control(journal, err);
@@ -363,6 +365,21 @@ static void suspect(struct rg_journal *journal)
 	atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
+/* Is the last line byte for byte as this handle wrote it? */
+static int is_as_written(struct rg_journal *journal, bool *ret_is, struct roger_err *err)
+{
+	const char *line = journal->out.data + journal->last_start;
+	const size_t length = journal->out.length - journal->last_start;
+	char bytes[LAST_BYTES];
+	size_t got;
+	int r;
+
+	r = rg_file_read_at(journal->file, bytes, length, (int64_t)(journal->out_end - length),
+			    &got, err);
+	*ret_is = r == ROGER_OK && got == length && memcmp(bytes, line, length) == 0;
+	return r;
+}
+
 /* Does the chain go on from the tail before this one?  One short read after most appends; false:
  * look further back. */
 static int goes_on(struct rg_journal *journal, const struct rg_tail *tail, bool *ret_goes_on,
@@ -374,6 +391,9 @@ static int goes_on(struct rg_journal *journal, const struct rg_tail *tail, bool 
 	int r;
 
 	*ret_goes_on = false;
+	if (journal->out_end == tail->appended && journal->chain == tail->chain &&
+	    journal->out.length - journal->last_start <= LAST_BYTES)
+		return is_as_written(journal, ret_goes_on, err);
 	if (!rg_control_previous_tail(journal->control, &before) ||
 	    before.appended >= tail->appended || tail->appended - before.appended > LAST_BYTES)
 		return ROGER_OK;
@@ -393,6 +413,7 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	int r;
 
 	*ret_fits = true;
+	journal->checked_ns = rg_clock_monotonic_ns();
 	if (!rg_control_tail(journal->control, &tail) || !tail.appended)
 		return ROGER_OK;
 	r = goes_on(journal, &tail, ret_fits, err);
@@ -602,7 +623,7 @@ static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone
 
 static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
 {
-	bool gone, in_place;
+	bool gone;
 	int tries, r;
 
 	for (tries = 0; tries < PLACES_MAX; tries++) {
@@ -613,17 +634,12 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 			return r;
 		if (gone)
 			continue;
-		/* A process that replaces the control file holds the system's lock too, even in an
-		 * older version, which does not take it to append. */
-		in_place = false;
-		if (rg_control_sound(journal->control))
-			r = rg_control_look(journal->control, &in_place, err);
-		if (r == ROGER_OK && in_place)
+		/* It may have been replaced while we waited.  Who still has one that lost its name
+		 * since the last look appends as another program does: the system's lock keeps the
+		 * two apart, and each adopts the other's lines before it gives numbers. */
+		if (is_current(journal))
 			return ROGER_OK;
-		journal->looked_ns = 0;
 		rg_journal_unlock(journal);
-		if (r < 0)
-			return r;
 	}
 	return fail_again(journal, err);
 }
@@ -679,6 +695,13 @@ static int check_witness(struct rg_journal *journal, bool writing, struct roger_
 		journal->name, journal->name);
 }
 
+/* Is the last line one of a group that waits for its sync, and was the end checked just now? */
+static bool is_in_group(const struct rg_journal *journal, uint64_t end)
+{
+	return rg_control_synced(journal->control) < end &&
+	       rg_clock_monotonic_ns() - journal->checked_ns < (int64_t)PLACE_LOOK_MS * 1000000;
+}
+
 /* One try under the lock.  *ret_again: adoption took long; let others run, then try again. */
 static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
 		   bool *ret_again, struct roger_err *err)
@@ -715,8 +738,8 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 			return ROGER_OK;
 	}
 	/* The next line's chain covers the line before it: this is the last chance to check that
-	 * one. */
-	if (fencing && size == rg_journal_end(journal)) {
+	 * one.  The first of a group looks for all of it. */
+	if (fencing && size == rg_journal_end(journal) && !is_in_group(journal, size)) {
 		r = rg_journal_check_end(journal, &fits, err);
 		if (r == ROGER_OK && !fits)
 			r = is_line_end(journal, size, &fits, err);
@@ -778,6 +801,7 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 	if (r < 0)
 		return r;
 	rg_buf_clear(&journal->out);
+	journal->out_end = 0;
 	journal->line_start = 0;
 	journal->line_count = 0;
 	(void)!rg_control_tail(journal->control, &tail);
@@ -811,6 +835,7 @@ void rg_journal_end_line(struct rg_journal *journal)
 	journal->chain = rg_chain_over(journal->chain, body);
 	rg_chain_print(journal->chain, &journal->out);
 	rg_buf_add_char(&journal->out, '\n');
+	journal->last_start = journal->line_start;
 	journal->line_start = journal->out.length;
 	journal->line_count++;
 }
@@ -863,6 +888,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 		return r;
 	if (size == expected) {
 		rg_control_set_end(journal->control, expected, journal->chain);
+		journal->out_end = expected;
 		*ret_end = expected;
 		return ROGER_OK;
 	}
@@ -924,7 +950,19 @@ static void end_lead(struct rg_journal *journal)
 
 	rg_lock_release(&page->sync_lock, journal->owner);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake(&page->wake, RG_WAKE_ALL);
+	if (atomic_load(&page->sleepers))
+		rg_lock_wake(&page->wake, RG_WAKE_ALL);
+}
+
+/* Who is counted before it looks at the word either sees the change or is woken. */
+static bool sleep_until_woken(struct rg_control_page *page, uint32_t seen, int64_t wait_ms)
+{
+	bool woken;
+
+	atomic_fetch_add(&page->sleepers, 1);
+	woken = rg_lock_sleep(&page->wake, seen, wait_ms);
+	atomic_fetch_sub(&page->sleepers, 1);
+	return woken;
 }
 
 /* Bytes from the last good sync up to end may be lost. */
@@ -1065,7 +1103,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 			continue;
 		}
 		/* Check whether the leader died only after a wait timed out. */
-		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
+		in_vain = !sleep_until_woken(page, wake, RG_LEADER_CHECK_MS);
 	}
 }
 
@@ -1183,7 +1221,7 @@ uint32_t rg_journal_wake_count(struct rg_journal *journal)
 
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
 {
-	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms);
+	sleep_until_woken(page_of(journal), seen, wait_ms);
 }
 
 int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,

@@ -127,6 +127,7 @@ static int open_log(struct rg_open_log *log, int folder, const char *name, struc
 	    rg_file_is(folder, name, log->device, log->inode))
 		return ROGER_OK;
 	rg_log_close(log);
+	log->end = 0;
 	snprintf(log->name, sizeof log->name, "%s", name);
 	r = open_to_append(log, folder, &facts, err);
 	log->device = facts.device;
@@ -139,17 +140,21 @@ void rg_log_close(struct rg_open_log *log)
 	log->file = rg_file_close(log->file);
 }
 
-static int append(int file, const char *name, uint64_t size, bool chained, struct roger_str entries,
+static int append(struct rg_open_log *log, uint64_t size, bool chained, struct roger_str entries,
 		  struct roger_err *err)
 {
-	struct rg_buf out;
-	uint64_t chain = 0;
+	uint64_t chain = log->chain;
 	bool torn = false;
-	int r;
+	struct rg_buf out;
+	int r = ROGER_OK;
 
-	r = chained ? head_of(file, size, &chain, &torn, err) : look_torn(file, size, &torn, err);
+	/* Nobody appended since this handle did. */
+	if (!size || size != log->end)
+		r = chained ? head_of(log->file, size, &chain, &torn, err)
+			    : look_torn(log->file, size, &torn, err);
 	if (r < 0)
 		return r;
+	log->end = 0;
 	rg_buf_init(&out, SIZE_MAX);
 	if (torn)
 		rg_buf_add_char(&out, '\n');
@@ -159,26 +164,30 @@ static int append(int file, const char *name, uint64_t size, bool chained, struc
 		rg_buf_add_str(&out, entries);
 	r = out.failed ? rg_fail_memory(err) : ROGER_OK;
 	if (r == ROGER_OK && out.length)
-		r = rg_file_write(file, out.data, out.length, name, err);
+		r = rg_file_write(log->file, out.data, out.length, log->name, err);
+	if (r == ROGER_OK) {
+		log->end = size + out.length;
+		log->chain = chain;
+	}
 	rg_buf_deinit(&out);
 	return r;
 }
 
 /* Also take the system's lock: the record lock belongs to a control file, which may be replaced.
  * Two writers continuing from one line would look like tampering for ever. */
-static int append_alone(int file, const char *name, bool chained, struct roger_str entries,
+static int append_alone(struct rg_open_log *log, bool chained, struct roger_str entries,
 			struct roger_err *err)
 {
 	uint64_t size;
 	int r;
 
-	r = rg_file_lock(file, name, RG_LOCK_WAIT_MS, err);
+	r = rg_file_lock(log->file, log->name, RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
-	r = rg_file_size(file, name, &size, err);
+	r = rg_file_size(log->file, log->name, &size, err);
 	if (r == ROGER_OK)
-		r = append(file, name, size, chained, entries, err);
-	rg_file_unlock(file);
+		r = append(log, size, chained, entries, err);
+	rg_file_unlock(log->file);
 	return r;
 }
 
@@ -190,7 +199,7 @@ int rg_log_append(struct rg_open_log *log, int folder, const char *name, bool ch
 	log->made = false;
 	r = open_log(log, folder, name, err);
 	if (r == ROGER_OK)
-		r = append_alone(log->file, name, chained, entries, err);
+		r = append_alone(log, chained, entries, err);
 	if (r == ROGER_OK && durable)
 		r = rg_file_sync(log->file, name, err);
 	return r;

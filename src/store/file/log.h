@@ -17,7 +17,8 @@ struct rg_open_log {
 	char name[RG_FILE_NAME_BYTES];
 	uint64_t device, inode;
 	int file;
-	bool made; /* by the last append */
+	bool made;	     /* by the last append */
+	uint64_t end, chain; /* after the last append; 0: not known */
 };
 void rg_log_close(struct rg_open_log *log);
 

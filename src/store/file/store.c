@@ -318,17 +318,20 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_control *control = control_of(of(base));
 	struct rg_control_page *page;
+	uint64_t end, logged;
 
 	if (!control) {
 		*ret_head = (struct rg_head){ 0 };
 		return;
 	}
 	page = rg_control_page(control);
+	logged = atomic_load(&page->shared.logged);
+	end = rg_control_appended(control);
 	*ret_head = (struct rg_head){
 		.shared = &page->shared,
-		.end = rg_control_appended(control),
+		.end = end,
 		.synced = rg_control_synced(control),
-		.logged = rg_control_logged(control),
+		.logged = logged <= end ? logged : 0,
 		.adoptions = atomic_load(&page->adoptions),
 		.lost_from = atomic_load(&page->lost_from),
 		.lost_to = atomic_load(&page->lost_to),
@@ -1057,6 +1060,7 @@ int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_abo
 	if (!store)
 		return rg_fail_memory(err);
 	store->base.ops = &operations;
+	store->base.files = true;
 	store->base.state = state_name;
 	store->workspace = workspace;
 	store->above = above;
