@@ -847,7 +847,7 @@ def verbs(store):
         Verb("ack-refused", ["ack", "--as", "bob", "--worker", "w0", "--outcome", "rejected", "--note", "why", "--json", *claimed],
              refused, also=(0, 66, 77), own_syncs=1),
         Verb("nack", ["nack", "--as", "bob", "--worker", "w0", "--json", *claimed],
-             all_of(lambda m: m.get("claimed_until", 0) <= time.time() * 1000), also=(0, 66, 77)),
+             all_of(lambda m: m.get("claimed_until", "") <= time.strftime("%Y-%m-%dT%H:%M:%S.999Z", time.gmtime())), also=(0, 66, 77)),
         Verb("archive", ["archive", "--json", *read], gone(len(read)), also=(0, 66)),
         Verb("delete", ["archive", "--unread", "--json", *[m["id"] for m in living[:4]]], gone(4), also=(0, 66)),
         Verb("cleanup", ["cleanup", "--keep-per-agent", "1", "--json"], gone(len(read))),
