@@ -416,7 +416,7 @@ int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct 
 					true, err);
 
 	engine->stored += r == ROGER_OK;
-	return r < 0 || before.data || engine->store->notes_alone ? r
+	return r < 0 || before.data || engine->store->elsewhere ? r
 								  : rg_engine_run_made(engine, err);
 }
 
@@ -427,7 +427,7 @@ static void serve_others(struct rg_engine *engine)
 {
 	const struct rg_head head = rg_store_head(engine->store);
 
-	if (engine->index && head.shared && !engine->store->notes_alone &&
+	if (engine->index && head.shared && !engine->store->elsewhere &&
 	    atomic_load(&head.shared->broken) == RG_BROKEN_NOT && head.end == head.synced)
 		rg_index_serve(engine->index, head.end, engine->changed);
 }

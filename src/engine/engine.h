@@ -241,8 +241,6 @@ void rg_engine_rollback(struct rg_engine *engine);
 /* Holds the record lock until _end: no other process appends to a log or changes a run, so what is
  * found stays true.  No transaction may begin or end in between. */
 RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err);
-/* Does an entry of the activity log need no lock of ours? */
-bool rg_engine_notes_alone(const struct rg_engine *engine);
 /* Like rg_engine_records_begin(), but ROGER_ETIMEOUT after 200 ms (best effort). */
 RG_CHECKED int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_records_end(struct rg_engine *engine);

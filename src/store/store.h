@@ -333,7 +333,8 @@ struct rg_store {
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
-	bool notes_alone;  /* add() to the activity log waits for RG_LOCK_RECORDS by itself */
+	bool elsewhere;	   /* its journals are no files of this machine, which others could change */
+	bool asked;	   /* somebody waits for an answer, who must not be told what is old */
 	bool made;	   /* the last add() made the file of its log */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };

@@ -64,11 +64,12 @@ struct rg_change {
 };
 
 struct rg_common;
+struct rg_handle;
 
 /* How the changes are kept elsewhere.  All are called without the mutex. */
 struct rg_keeping {
 	/* May this process answer now?  If not soon, ROGER_ETIMEOUT. */
-	int (*ready)(struct rg_common *common, struct roger_err *err);
+	int (*ready)(struct rg_handle *handle, struct roger_err *err);
 	/* Bytes that are not in memory any more. */
 	int (*read)(struct rg_common *common, uint64_t number, uint64_t from, char *room,
 		    size_t want, size_t *ret_got, struct roger_err *err);
@@ -109,8 +110,10 @@ struct rg_common {
 
 	struct rg_change *first, **end;
 	size_t waiting_bytes;
-	uint64_t changes, covered; /* so many were made, and are kept */
-	uint64_t durable;	   /* messages are, up to here */
+	uint64_t changes, taken, covered; /* so many were made, went out, and are kept */
+	uint64_t durable;		  /* messages are, up to here */
+	uint64_t written_end, written_chain; /* of messages, as they were kept last */
+	void *kept_by;
 };
 
 /* A handle: stores on this ground begin with it. */
@@ -120,6 +123,7 @@ struct rg_handle {
 	const struct rg_workspace *workspace;
 	const struct rg_store_above *above;
 	unsigned life; /* in which it has changed something last */
+	bool inner;    /* of whoever keeps the changes: it need not ask whether it may */
 };
 
 /*
@@ -137,6 +141,8 @@ struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log 
 					  const char *name, bool make);
 struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_document which,
 					    const char *name, bool make);
+/* Figures of nothing, as lines are to be followed from the first on. */
+void rg_common_begin(struct rg_handle *handle);
 /* Lines of messages that another process wrote: they come behind those that are here. */
 RG_CHECKED int rg_common_follow(struct rg_handle *handle, struct roger_str lines,
 				struct roger_err *err);

@@ -166,9 +166,10 @@ void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messag
 
 static int ready(struct rg_store *base, struct roger_err *err)
 {
-	struct rg_common *common = of(base)->common;
+	struct rg_handle *handle = of(base);
+	const struct rg_keeping *keeping = handle->common->keeping;
 
-	return common->keeping ? common->keeping->ready(common, err) : ROGER_OK;
+	return keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
 }
 
 /* -------------------------------------------------------------- journals -- */
@@ -273,6 +274,17 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	return r;
 }
 
+/* Whoever reads from the first byte on looks whether all is as it was, so not at our memory of it. */
+static uint64_t remembered_from(const struct rg_common *common,
+				const struct rg_kept_journal *journal, uint64_t from)
+{
+	if (from || !common->keeping)
+		return journal->from;
+	if (journal == common->messages)
+		return common->durable;
+	return journal->change > common->covered ? journal->from : rg_kept_end(journal);
+}
+
 /* Needs the mutex.  What is not in memory is read without it. */
 static int read_kept(struct rg_common *common, const struct rg_kept_journal *journal, uint64_t from,
 		     char *room, size_t want, size_t *ret_got, struct roger_err *err)
@@ -286,7 +298,7 @@ static int read_kept(struct rg_common *common, const struct rg_kept_journal *jou
 		return ROGER_OK;
 	if (end - from < want)
 		want = end - from;
-	if (from >= journal->from) {
+	if (from >= remembered_from(common, journal, from)) {
 		memcpy(room, journal->text.data + (from - journal->from), want);
 		*ret_got = want;
 		return ROGER_OK;
@@ -544,7 +556,7 @@ static int adopt(struct rg_handle *handle, uint64_t from, struct roger_err *err)
 	return r;
 }
 
-static void compute_figures(struct rg_handle *handle)
+void rg_common_begin(struct rg_handle *handle)
 {
 	struct rg_common *common = handle->common;
 	struct rg_figure witness = { 0 };
@@ -553,8 +565,13 @@ static void compute_figures(struct rg_handle *handle)
 	forget_figures(common);
 	handle->above->recall(&handle->base, &witness);
 	common->witness = witness;
+}
+
+static void compute_figures(struct rg_handle *handle)
+{
+	rg_common_begin(handle);
 	if (adopt(handle, 0, NULL) < 0)
-		common->stale = true;
+		handle->common->stale = true;
 }
 
 int rg_common_follow(struct rg_handle *handle, struct roger_str lines, struct roger_err *err)
@@ -1195,7 +1212,7 @@ void rg_common_lose(struct rg_common *common, bool everything)
 	}
 	common->end = &common->first;
 	common->waiting_bytes = 0;
-	common->covered = common->changes;
+	common->covered = common->taken = common->changes;
 	drop_locks(common, NULL);
 	if (everything)
 		forget_lines(common);
@@ -1352,6 +1369,7 @@ int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t si
 {
 	struct rg_handle *handle = calloc(1, size);
 
+	*ret_handle = NULL;
 	if (!handle)
 		return rg_fail_memory(err);
 	pthread_mutex_lock(&all_mutex);
