@@ -22,13 +22,14 @@ EDGES = {
     "engine": "base data facts host store index",
     "proof": "base data facts host store index engine",
     "ops": "base data facts host engine",
-    "api": "base data facts host store engine ops",
+    "api": "base data facts host store engine ops remote",
     "mcp": "base data",
     "cli": "base data",
     # A command of a program of its own, which has all of the command line in it.
-    "serve": "base data cli",
-    # In place of api/, in a program of its own.
-    "remote": "base data host cli",
+    "serve": "base data host cli",
+    # In place of an engine.
+    "remote": "base data host",
+    "remote/curl": "base data host remote",
 }
 
 # Headers that meson makes, by their names.
@@ -67,7 +68,7 @@ HEADER_OWNERS = {
     "yaml.h": r"src/data/yaml\.c",
     "sodium.h": r"src/base/(id|sign)\.c|mcp/src/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
-    "curl/curl.h": r"src/remote/\w+\.[ch]",
+    "curl/curl.h": r"src/remote/curl/\w+\.[ch]",
     "libpq-fe.h": r"src/store/postgres/.*",
     "event2/buffer.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
     "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",

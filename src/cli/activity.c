@@ -1,7 +1,6 @@
 /* log: write the activity log, or take in what other tools wrote.  activity: query it. */
 #include "base/limits.h"
 #include "cli/command.h"
-#include "cli/remote.h"
 #include "cli/input.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
@@ -407,7 +406,7 @@ static int follow(struct cli_run *run, struct roger_err *err)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--follow starts at the end: expected neither --newest nor "
 			       "--after");
-	r = cli_need_workspace("activity --follow", err);
+	r = cli_need_workspace(run, "activity --follow", err);
 	if (r == ROGER_OK)
 		r = cli_follow_begin(&follow, run, LOOK_MS, err);
 	if (r == ROGER_OK)

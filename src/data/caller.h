@@ -27,6 +27,9 @@ struct rg_caller {
 /* Who makes the next calls; NULL: whoever has the files.  The texts are borrowed. */
 void rg_set_caller(struct roger *roger, const struct rg_caller *caller);
 
+/* Is it for this server to do what nobody asks for?  False: another one of the workspace does. */
+bool rg_leads(struct roger *roger);
+
 /* What a verb needs. */
 enum rg_right rg_right_of(const struct roger_op *op);
 

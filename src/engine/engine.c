@@ -375,6 +375,16 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now)
 		rg_index_checkpoint(engine->index);
 }
 
+bool rg_engine_leads(struct rg_engine *engine)
+{
+	return !engine->store->elsewhere || rg_store_writable(engine->store);
+}
+
+void rg_engine_asked(struct rg_engine *engine, bool asked)
+{
+	engine->store->asked = asked;
+}
+
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)
 {
 	rg_index_on_progress(engine->index, tell, context);

@@ -366,6 +366,9 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 
 /* A warning about what does not work although calls succeed, or "". */
 const char *rg_engine_trouble(struct rg_engine *engine);
+/* Does a client of a server wait?  Then a server that does not lead does not answer. */
+bool rg_engine_leads(struct rg_engine *engine);
+void rg_engine_asked(struct rg_engine *engine, bool asked);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
 
 #endif

@@ -247,6 +247,7 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err)
 {
 	serve_problem(answer, status_of(code, err), code, rg_code_name(code), err);
+	answer->elsewhere = strcmp(err->member, "leader") == 0;
 }
 
 static bool was_replayed(const struct roger_record *record, const void *reply)

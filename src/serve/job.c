@@ -80,6 +80,16 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 						  caller->how == RG_BY_LOGIN });
 }
 
+/* The index keeps up, so that taking over takes a moment. */
+static void follow(struct roger *roger)
+{
+	const struct roger_empty_request request = { 0 };
+	struct roger_status_reply reply;
+
+	if (roger_status(roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+}
+
 static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_job *job)
 {
 	struct roger_err err = { 0 };
@@ -93,6 +103,11 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	}
 	roger_on_progress(*roger, go_on, pool);
 	set_caller(job, *roger);
+	if (pool->kind == SERVE_CHORES && !rg_leads(*roger)) {
+		follow(*roger);
+		job->answer.status = 200;
+		return;
+	}
 	(job->work ? job->work : serve_call)(job, *roger);
 }
 

@@ -79,6 +79,7 @@ struct serve_answer {
 	char etag[20];		       /* "": none */
 	bool replayed;		       /* it had been done before, with this key */
 	bool closes;		       /* nothing more is read from this connection */
+	bool elsewhere;		       /* nothing was done: another server leads the workspace */
 	const struct roger_field *old; /* the request had its older name; NULL: none */
 };
 

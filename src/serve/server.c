@@ -39,7 +39,8 @@ static void send_done(struct serve *serve)
 		if (job->http)
 			serve_count(serve, job);
 		if (job->replay)
-			serve_replay_done(serve, job->replay, &job->answer);
+			serve_replay_done(serve, job->replay,
+					  job->answer.elsewhere ? NULL : &job->answer);
 		if (job->finish)
 			job->finish(job);
 		else

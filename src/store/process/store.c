@@ -940,8 +940,9 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
 	r = check_standing(base, err);
-	/* What is of this machine alone, such as its index, is changed in any case. */
-	if (r == ROGER_OK && wish->which != RG_LOCK_INDEX && wish->which != RG_LOCK_CHECKPOINT)
+	/* What is of this machine alone, such as its index and whose turn it is, is changed anyway. */
+	if (r == ROGER_OK && wish->which != RG_LOCK_INDEX && wish->which != RG_LOCK_CHECKPOINT &&
+	    wish->which != RG_LOCK_WAKE)
 		r = check_changes(base, err);
 	if (r == ROGER_OK)
 		r = take(common, &wanted, base, err);
