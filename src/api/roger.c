@@ -186,6 +186,26 @@ bool rg_leads(struct roger *roger)
 	return rg_engine_leads(roger->engine);
 }
 
+bool rg_keeps_answers(const struct roger *roger)
+{
+	return roger->engine && rg_engine_is_elsewhere(roger->engine);
+}
+
+int rg_find_answer(struct roger *roger, const char *key, struct rg_arena *arena,
+		   struct roger_str *ret_text, struct roger_err *err)
+{
+	rg_engine_request(roger->engine, key);
+	return rg_engine_find_answer(roger->engine, arena, ret_text, err);
+}
+
+int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *err)
+{
+	int r = rg_engine_put_answer(roger->engine, text, err);
+
+	rg_engine_request(roger->engine, NULL);
+	return r;
+}
+
 struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES])
 {

@@ -375,9 +375,32 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now)
 		rg_index_checkpoint(engine->index);
 }
 
+bool rg_engine_is_elsewhere(const struct rg_engine *engine)
+{
+	return engine->store->elsewhere;
+}
+
 bool rg_engine_leads(struct rg_engine *engine)
 {
 	return !engine->store->elsewhere || rg_store_writable(engine->store);
+}
+
+void rg_engine_request(struct rg_engine *engine, const char *key)
+{
+	snprintf(engine->store->request, sizeof engine->store->request, "%s", key ? key : "");
+}
+
+int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
+			  struct roger_str *ret_text, struct roger_err *err)
+{
+	return engine->store->ops->get(engine->store, RG_DOCUMENT_ANSWER,
+				       rg_str(engine->store->request), arena, ret_text, err);
+}
+
+int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text, struct roger_err *err)
+{
+	return engine->store->ops->put(engine->store, RG_DOCUMENT_ANSWER,
+				       rg_str(engine->store->request), NULL, text, true, err);
 }
 
 void rg_engine_asked(struct rg_engine *engine, bool asked)

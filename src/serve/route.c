@@ -351,6 +351,7 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	switch (serve_replay_find(job->serve, caller, job->verb, &tried, &replay)) {
 	case SERVE_TRY_NEW:
 		job->replay = replay;
+		serve_replay_name(job, caller, &tried);
 		return true;
 	case SERVE_TRY_DONE:
 		serve_replay_answer(replay, answer);

@@ -174,9 +174,13 @@ typedef bool rg_drop_line(void *context, struct roger_str line);
 /* ------------------------------------------------------------- documents -- */
 
 enum rg_document {
-	RG_DOCUMENT_STATE, /* message-state.json; takes no name */
-	RG_DOCUMENT_RUN,   /* one per run, by run id */
+	RG_DOCUMENT_STATE,  /* message-state.json; takes no name */
+	RG_DOCUMENT_RUN,    /* one per run, by run id */
+	RG_DOCUMENT_ANSWER, /* one per request of a client, by its key; see `request` below */
 };
+
+/* A digest in digits. */
+enum { RG_ANSWER_KEY_BYTES = 65 };
 
 /* Which side of a move a store is. */
 enum rg_standing {
@@ -335,6 +339,9 @@ struct rg_store {
 	const char *state;
 	bool elsewhere;	   /* its journals are no files of this machine, which others could change */
 	bool asked;	   /* somebody waits for an answer, who must not be told what is old */
+	/* Its key, where the answer is to be kept together with what was changed for it: nothing
+	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
+	char request[RG_ANSWER_KEY_BYTES];
 	bool made;	   /* the last add() made the file of its log */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };

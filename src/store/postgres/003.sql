@@ -11,6 +11,16 @@ ALTER TABLE roger.workspace DROP COLUMN words, DROP COLUMN epoch, DROP COLUMN wi
 	ADD COLUMN beat timestamptz NOT NULL DEFAULT '-infinity', -- the leader was alive
 	ADD COLUMN leader text NOT NULL DEFAULT '';
 
+-- What requests were answered, with what was changed for them: for ten minutes, so that who asks again,
+-- since a leader died, is told the same.
+CREATE TABLE roger.answer (
+	ws bigint NOT NULL,
+	key text COLLATE "C" NOT NULL,
+	at timestamptz NOT NULL DEFAULT clock_timestamp(),
+	text bytea NOT NULL,
+	PRIMARY KEY (ws, key)
+);
+
 -- Lead from now on: ends the session of whoever did, takes its lock, and raises the generation, if
 -- it is still the one that was seen; else 0.
 CREATE FUNCTION roger.lead_3(me bigint, seen bigint, who text) RETURNS bigint
@@ -46,7 +56,8 @@ END $$;
 CREATE FUNCTION roger.write_3(me bigint, mine bigint, step bigint, ends bigint, ends_chain bigint,
 	numbers bigint[], starts bigint[], texts bytea[],
 	made bigint[], logs bigint[], called bytea[], sizes bigint[], chains bigint[],
-	gone bigint[], kinds bigint[], names bytea[], documents bytea[], stands text, stands_at bytea)
+	gone bigint[], kinds bigint[], names bytea[], documents bytea[], keys bytea[], answers bytea[],
+	stands text, stands_at bytea)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog SET enable_seqscan = off AS $$
 BEGIN
 	PERFORM set_config('synchronous_commit', 'off', true);
@@ -73,5 +84,10 @@ BEGIN
 		INSERT INTO roger.document SELECT me, k, convert_from(n, 'UTF8'), d
 			FROM unnest(kinds, names, documents) AS x(k, n, d)
 			ON CONFLICT (ws, kind, name) DO UPDATE SET text = excluded.text;
+	END IF;
+	IF cardinality(keys) > 0 THEN
+		INSERT INTO roger.answer (ws, key, text)
+			SELECT me, convert_from(k, 'UTF8'), a FROM unnest(keys, answers) AS x(k, a)
+			ON CONFLICT (ws, key) DO UPDATE SET text = excluded.text, at = excluded.at;
 	END IF;
 END $$;

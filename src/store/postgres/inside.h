@@ -30,6 +30,7 @@ struct rg_postgres {
 	char who[RG_PG_LEADER_BYTES];
 	pthread_t keeper, writer;
 	bool keeps, writes; /* these threads run */
+	unsigned beats;
 	struct rg_link keep, write;
 
 	/* With the mutex of what is common. */

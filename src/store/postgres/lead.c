@@ -25,6 +25,7 @@ enum {
 	AGAIN_MS = 50,
 	READY_MS = 10000,
 	LINES_AT_ONCE = 500,
+	FORGET_EACH = 120, /* beats */
 };
 
 /* Sleeping counts. */
@@ -128,12 +129,23 @@ static int add_documents(struct rg_common *common, const PGresult *result, struc
 	return ROGER_OK;
 }
 
+static int add_answers(struct rg_common *common, const PGresult *result, struct roger_err *err)
+{
+	int row;
+
+	for (row = 0; row < PQntuples(result); row++)
+		if (!rg_common_add_answer(common, rg_column_bytes(result, row, 0),
+					  rg_column_bytes(result, row, 1)))
+			return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
 /* All but messages. */
 static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 {
 	const struct rg_arg *ws = RG_ARGS(RG_INT(postgres->ws));
 	struct rg_common *common = postgres->common;
-	PGresult *journals = NULL, *documents = NULL;
+	PGresult *journals = NULL, *documents = NULL, *answers = NULL;
 	int r;
 
 	r = rg_pg_ask(&postgres->keep,
@@ -143,12 +155,20 @@ static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 		r = rg_pg_ask(&postgres->keep,
 			      "SELECT kind, name, text FROM roger.document WHERE ws = $1", ws,
 			      &documents, err);
+	if (r == ROGER_OK)
+		r = rg_pg_ask(&postgres->keep,
+			      "SELECT key, text FROM roger.answer WHERE ws = $1 AND at > "
+			      "clock_timestamp() - interval '10 min'",
+			      ws, &answers, err);
 	pthread_mutex_lock(&common->mutex);
 	if (r == ROGER_OK)
 		r = add_journals(common, journals, err);
 	if (r == ROGER_OK)
 		r = add_documents(common, documents, err);
+	if (r == ROGER_OK)
+		r = add_answers(common, answers, err);
 	pthread_mutex_unlock(&common->mutex);
+	PQclear(answers);
 	PQclear(journals);
 	PQclear(documents);
 	return r;
@@ -387,6 +407,11 @@ static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
 	bool still;
 	int r = beat(postgres, false, &still, err);
 
+	if (r == ROGER_OK && postgres->beats++ % FORGET_EACH == 0)
+		r = rg_pg_ask(&postgres->keep,
+			      "DELETE FROM roger.answer WHERE ws = $1 AND at < clock_timestamp() - "
+			      "interval '10 min'",
+			      RG_ARGS(RG_INT(postgres->ws)), NULL, err);
 	pthread_mutex_lock(&common->mutex);
 	if (r == ROGER_OK && !still && postgres->leading)
 		rg_pg_depose(postgres);

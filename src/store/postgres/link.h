@@ -19,7 +19,7 @@ enum rg_role {
 	RG_ROLE_PARSED, /* of preparing a statement, and its place; not for callers */
 };
 
-enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 20, RG_STATEMENTS_MAX = 32 };
+enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 24, RG_STATEMENTS_MAX = 32 };
 enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 5000 };
 
 struct rg_link {

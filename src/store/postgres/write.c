@@ -28,6 +28,8 @@ enum array {
 	KINDS,
 	NAMES,
 	DOCUMENTS,
+	KEYS,
+	ANSWERS,
 	ARRAYS
 };
 
@@ -51,26 +53,11 @@ const char *const rg_pg_standings[] = { "live", "incoming", "moved" };
 static void take_batch(struct rg_postgres *postgres, struct batch *batch)
 {
 	struct rg_common *common = postgres->common;
-	struct rg_change **end = &common->first;
-	uint64_t count = 0;
-	size_t bytes = 0;
 
-	*batch = (struct batch){ .first = common->first,
+	*batch = (struct batch){ .first = rg_common_take(common, BATCH_BYTES_MAX),
 				 .life = common->life,
 				 .generation = postgres->generation,
 				 .step = postgres->step };
-	while (*end && (!bytes || bytes + (*end)->bytes.length < BATCH_BYTES_MAX)) {
-		bytes += (*end)->bytes.length;
-		end = &(*end)->next;
-		count++;
-	}
-	common->first = *end;
-	*end = NULL;
-	if (!common->first)
-		common->end = &common->first;
-	common->waiting_bytes -= bytes;
-	pthread_cond_broadcast(&common->freed);
-	common->taken += count;
 	batch->changes = common->taken;
 	batch->ends = common->written_end;
 	batch->chain = common->written_chain;
@@ -134,6 +121,10 @@ static void add_row(struct batch *batch, const struct rg_change *change)
 
 static void add_change(struct batch *batch, const struct rg_change *change)
 {
+	if (change->key[0]) {
+		rg_array_add(&batch->arrays[KEYS], rg_str(change->key));
+		rg_array_add(&batch->arrays[ANSWERS], rg_buf_str(&change->answer));
+	}
 	switch (change->kind) {
 	case RG_CHANGE_LINES:
 		add_lines(batch, change);
@@ -154,6 +145,8 @@ static void add_change(struct batch *batch, const struct rg_change *change)
 		batch->standing = rg_pg_standings[change->standing];
 		batch->place = rg_buf_str(&change->bytes);
 		break;
+	case RG_CHANGE_ANSWER:
+		break;
 	}
 }
 
@@ -163,8 +156,7 @@ static void make_arrays(struct batch *batch)
 	size_t i;
 
 	for (i = 0; i < ARRAYS; i++)
-		rg_array_open(&batch->arrays[i], i == TEXTS || i == CALLED || i == NAMES ||
-								 i == DOCUMENTS
+		rg_array_open(&batch->arrays[i], i == TEXTS || i == CALLED || i >= NAMES
 							 ? RG_ARRAY_BYTES
 							 : RG_ARRAY_INTS);
 	for (change = batch->first; change; change = change->next)
@@ -192,13 +184,13 @@ static void put_batch(struct rg_postgres *postgres, const struct batch *batch)
 
 	rg_link_put(&postgres->write, RG_ROLE_ASKED,
 		    "SELECT roger.write_3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
-		    "$14, $15, $16, $17, $18, $19)",
+		    "$14, $15, $16, $17, $18, $19, $20, $21)",
 		    RG_ARGS(RG_INT(postgres->ws), RG_INT(batch->generation), RG_INT(batch->step),
 			    RG_INT(batch->ends), RG_INT(batch->chain), arrays[NUMBERS],
 			    arrays[STARTS], arrays[TEXTS], arrays[MADE], arrays[LOGS],
 			    arrays[CALLED], arrays[SIZES], arrays[CHAINS], arrays[GONE],
 			    arrays[KINDS], arrays[NAMES], arrays[DOCUMENTS],
-			    RG_TEXT(batch->standing),
+			    arrays[KEYS], arrays[ANSWERS], RG_TEXT(batch->standing),
 			    batch->standing ? RG_BYTES(batch->place.length ? batch->place
 									   : RG_STR(""))
 					    : RG_NULL));
@@ -327,11 +319,13 @@ void *rg_pg_write(void *postgres_)
 
 	pthread_mutex_lock(&common->mutex);
 	for (;;) {
-		while (!common->first && !postgres->ending)
-			pthread_cond_wait(&common->queued, &common->mutex);
-		if (!common->first)
-			break;
 		take_batch(postgres, &batch);
+		if (!batch.first && postgres->ending)
+			break;
+		if (!batch.first) {
+			pthread_cond_wait(&common->queued, &common->mutex);
+			continue;
+		}
 		pthread_mutex_unlock(&common->mutex);
 		make_arrays(&batch);
 		fate = write_batch(postgres, &batch);

@@ -50,6 +50,7 @@ enum rg_change_kind {
 	RG_CHANGE_REWRITE,  /* the journal of number `old` is gone; what follows is another */
 	RG_CHANGE_DOCUMENT, /* it is bytes now */
 	RG_CHANGE_STANDING, /* bytes are the place */
+	RG_CHANGE_ANSWER,   /* nothing but its answer */
 };
 
 struct rg_change {
@@ -61,6 +62,12 @@ struct rg_change {
 	char name[RG_FILE_NAME_BYTES]; /* of the journal or document */
 	uint64_t number, old, start, chain; /* chain: after it */
 	struct rg_buf bytes;
+	/* Of a request whose answer is to be kept with it: it stays until that is there. */
+	const struct rg_handle *holder;
+	uint64_t group; /* of the request; 0: none */
+	uint64_t count; /* it is the one of this number */
+	char key[RG_ANSWER_KEY_BYTES];
+	struct rg_buf answer;
 };
 
 struct rg_common;
@@ -98,6 +105,8 @@ struct rg_common {
 	uint64_t other;
 	uint64_t numbers;
 	struct rg_kept_document *documents;
+	struct rg_kept_document *answers; /* of whoever led before */
+	uint64_t groups;
 	struct rg_named_agent *agents, **last_agent;
 	struct rg_table agent_places; /* by hash of the name */
 	struct rg_table counts;
@@ -123,6 +132,8 @@ struct rg_handle {
 	const struct rg_workspace *workspace;
 	const struct rg_store_above *above;
 	unsigned life; /* in which it has changed something last */
+	uint64_t group; /* of its request, if there are changes for that; 0: none are */
+	uint64_t last;	/* change of its own */
 	bool inner;    /* of whoever keeps the changes: it need not ask whether it may */
 };
 
@@ -155,6 +166,12 @@ void rg_common_lose(struct rg_common *common, bool everything);
 void rg_common_trim(struct rg_common *common);
 /* Wait on one of its conditions; false: timed out. */
 bool rg_common_wait(struct rg_common *common, pthread_cond_t *condition, int64_t until_ns);
+
+/* Take what can go out in one go out of the queue, about so many bytes; NULL: nothing can. */
+struct rg_change *rg_common_take(struct rg_common *common, size_t most);
+/* An answer that is kept. */
+RG_CHECKED bool rg_common_add_answer(struct rg_common *common, struct roger_str key,
+				     struct roger_str text);
 
 void rg_change_free(struct rg_change *change);
 

@@ -73,17 +73,29 @@ static int64_t after_ms(int64_t ms)
 void rg_change_free(struct rg_change *change)
 {
 	rg_buf_deinit(&change->bytes);
+	rg_buf_deinit(&change->answer);
 	free(change);
 }
 
-/* For whoever keeps it; *ret is NULL where nobody does. */
+/* What somebody waits for stays until its answer is there, if that is kept with it. */
+static void hold(struct rg_handle *handle, struct rg_change *change)
+{
+	if (!handle->base.request[0])
+		return;
+	if (!handle->group)
+		handle->group = ++handle->common->groups;
+	change->holder = handle;
+	change->group = handle->group;
+}
+
+/* For whoever keeps them. */
 static int queue(struct rg_handle *handle, const struct rg_change *what, struct roger_str bytes,
-		 struct roger_err *err)
+		 bool durable, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
 	struct rg_change *change;
 
-	common->changes++;
+	handle->last = ++common->changes;
 	handle->life = common->life;
 	if (!common->keeping) {
 		common->covered = common->changes;
@@ -96,10 +108,14 @@ static int queue(struct rg_handle *handle, const struct rg_change *what, struct 
 	change->next = NULL;
 	rg_buf_init(&change->bytes, SIZE_MAX);
 	rg_buf_add_str(&change->bytes, bytes);
+	rg_buf_init(&change->answer, SIZE_MAX);
+	change->count = common->changes;
 	if (change->bytes.failed) {
 		rg_change_free(change);
 		return rg_fail_memory(err);
 	}
+	if (durable)
+		hold(handle, change);
 	*common->end = change;
 	common->end = &change->next;
 	common->waiting_bytes += bytes.length;
@@ -108,7 +124,7 @@ static int queue(struct rg_handle *handle, const struct rg_change *what, struct 
 }
 
 static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal, uint64_t start,
-		       struct roger_str lines, struct roger_err *err)
+		       struct roger_str lines, bool durable, struct roger_err *err)
 {
 	struct rg_change change = { .kind = RG_CHANGE_LINES,
 				    .log = journal->log,
@@ -118,7 +134,7 @@ static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal
 	int r;
 
 	memcpy(change.name, journal->name, sizeof change.name);
-	r = queue(handle, &change, lines, err);
+	r = queue(handle, &change, lines, durable, err);
 	journal->change = handle->common->changes;
 	return r;
 }
@@ -131,6 +147,9 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 	struct rg_common *common = handle->common;
 	const unsigned life = handle->life;
 
+	/* Its answer waits for all. */
+	if (handle->group && life == common->life)
+		return ROGER_OK;
 	while (common->covered < change || common->durable < messages) {
 		if (life != common->life)
 			return rg_fail(err, ROGER_ETIMEOUT, 0,
@@ -162,6 +181,118 @@ void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messag
 		common->wake++;
 	}
 	pthread_cond_broadcast(&common->covered_more);
+}
+
+/* ---------------------------------------------------------------- answers -- */
+
+static bool has_group(const struct rg_change *change, const struct rg_change *end, uint64_t group)
+{
+	for (; change != end; change = change->next)
+		if (change->group == group)
+			return true;
+	return false;
+}
+
+/* Before the first that is held; and what belongs to one answer stays together. */
+static struct rg_change *find_cut(const struct rg_common *common)
+{
+	struct rg_change *cut = common->first, *change;
+
+	while (cut && !cut->holder)
+		cut = cut->next;
+	for (change = common->first; cut && change != cut; change = change->next)
+		if (change->group && has_group(cut, NULL, change->group)) {
+			cut = change;
+			break;
+		}
+	return cut;
+}
+
+struct rg_change *rg_common_take(struct rg_common *common, size_t most)
+{
+	struct rg_change *cut = find_cut(common), *taken = common->first, *last = NULL, *change;
+	size_t bytes = 0;
+
+	for (change = taken; change != cut && (!bytes || bytes < most || change->group);
+	     change = change->next) {
+		bytes += change->bytes.length;
+		common->taken++;
+		last = change;
+	}
+	if (!last)
+		return NULL;
+	common->first = last->next;
+	last->next = NULL;
+	if (!common->first)
+		common->end = &common->first;
+	common->waiting_bytes -= bytes;
+	pthread_cond_broadcast(&common->freed);
+	return taken;
+}
+
+/* Needs the mutex.  Nothing of it is held any more. */
+static void let_go(struct rg_handle *handle)
+{
+	struct rg_change *change;
+
+	for (change = handle->common->first; handle->group && change; change = change->next)
+		if (change->holder == handle)
+			change->holder = NULL;
+	pthread_cond_signal(&handle->common->queued);
+}
+
+/* Needs the mutex.  What was held for the request may go, with its answer (NULL data: there is
+ * none), and is waited for. */
+static int put_answer(struct rg_handle *handle, struct roger_str text, struct roger_err *err)
+{
+	struct rg_change *change = handle->common->first;
+	const struct rg_change alone = { .kind = RG_CHANGE_ANSWER };
+	const uint64_t group = handle->group;
+	int r = ROGER_OK;
+
+	if (!group)
+		return ROGER_OK;
+	let_go(handle);
+	while (change && change->group != group)
+		change = change->next;
+	handle->group = 0;
+	/* What was held went out already, since others waited for it. */
+	if (text.data && !change && handle->life == handle->common->life) {
+		r = queue(handle, &alone, RG_STR(""), false, err);
+		change = handle->common->first;
+		while (r == ROGER_OK && change && change->count != handle->last)
+			change = change->next;
+	}
+	if (text.data && change) {
+		memcpy(change->key, handle->base.request, sizeof change->key);
+		rg_buf_add_str(&change->answer, text);
+	}
+	return r == ROGER_OK ? wait_covered(handle, handle->last, 0, err) : r;
+}
+
+bool rg_common_add_answer(struct rg_common *common, struct roger_str key, struct roger_str text)
+{
+	struct rg_kept_document *answer = calloc(1, sizeof *answer);
+
+	if (!answer)
+		return false;
+	snprintf(answer->name, sizeof answer->name, "%.*s", RG_STR_ARGS(key));
+	rg_buf_init(&answer->text, SIZE_MAX);
+	rg_buf_add_str(&answer->text, text);
+	answer->next = common->answers;
+	common->answers = answer;
+	return !answer->text.failed;
+}
+
+/* Needs the mutex. */
+static const struct rg_kept_document *find_answer(const struct rg_common *common,
+						  struct roger_str key)
+{
+	const struct rg_kept_document *answer = common->answers;
+
+	while (answer && !rg_str_is(key, answer->name))
+		answer = answer->next;
+	return answer;
 }
 
 static int ready(struct rg_store *base, struct roger_err *err)
@@ -378,7 +509,7 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 					  (struct roger_str){
 						  journal->text.data + (start - journal->from),
 						  rg_kept_end(journal) - start },
-					  err);
+					  durable, err);
 		if (r == ROGER_OK && durable)
 			r = wait_covered(of(base), journal->change, 0, err);
 	}
@@ -414,9 +545,9 @@ static int keep_lines(struct rg_handle *handle, struct rg_kept_journal *journal,
 	journal->from = journal->marked = 0;
 	journal->chain = chain;
 	change.number = journal->number = new_number(handle->common);
-	r = queue(handle, &change, RG_STR(""), err);
+	r = queue(handle, &change, RG_STR(""), true, err);
 	if (r == ROGER_OK)
-		r = queue_lines(handle, journal, 0, rg_buf_str(&journal->text), err);
+		r = queue_lines(handle, journal, 0, rg_buf_str(&journal->text), true, err);
 	return r == ROGER_OK ? wait_covered(handle, journal->change, 0, err) : r;
 }
 
@@ -804,7 +935,7 @@ static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, si
 	messages->chain = chain;
 	if (!common->keeping)
 		common->durable = rg_kept_end(messages);
-	return queue_lines(handle, messages, start, rg_buf_str(lines), err);
+	return queue_lines(handle, messages, start, rg_buf_str(lines), true, err);
 }
 
 /* RG_LOCK_APPEND is held, so figures are up to date; if it was lost, nothing is written. */
@@ -894,16 +1025,19 @@ static int check_open(const struct rg_common *common, struct roger_err *err)
 	return rg_fail(err, ROGER_EDATA, 0, "messages are not what was written");
 }
 
-static int take(struct rg_common *common, const struct rg_lock_wish *wish, const void *owner,
+static int take(struct rg_common *common, const struct rg_lock_wish *wish, struct rg_handle *owner,
 		struct roger_err *err)
 {
 	const int64_t until_ns = after_ms(wish->wait_ms);
 	struct rg_held *held;
 
 	while (*find_held(common, wish->which, wish->agent) ||
-	       (wish->which == RG_LOCK_APPEND && common->waiting_bytes > QUEUE_BYTES_MAX))
+	       (wish->which == RG_LOCK_APPEND && common->waiting_bytes > QUEUE_BYTES_MAX)) {
+		/* Whoever has the lock may wait for what we hold. */
+		let_go(owner);
 		if (!rg_common_wait(common, &common->freed, until_ns))
 			return rg_fail(err, ROGER_ETIMEOUT, 0, "another handle holds the lock");
+	}
 	held = calloc(1, sizeof *held);
 	if (!held)
 		return rg_fail_memory(err);
@@ -945,7 +1079,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	    wish->which != RG_LOCK_WAKE)
 		r = check_changes(base, err);
 	if (r == ROGER_OK)
-		r = take(common, &wanted, base, err);
+		r = take(common, &wanted, of(base), err);
 	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
 		if (common->stale)
 			compute_figures(of(base));
@@ -1001,7 +1135,9 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 		return r;
 	common = enter(base);
 	document_name(which, name, file);
-	document = rg_common_document(common, which, file, false);
+	document = which == RG_DOCUMENT_ANSWER
+			   ? find_answer(common, name)
+			   : rg_common_document(common, which, file, false);
 	if (document)
 		r = wait_shown(of(base), document->change, err);
 	if (document && r == ROGER_OK &&
@@ -1013,7 +1149,7 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 
 /* Needs the mutex. */
 static int put_document(struct rg_handle *handle, enum rg_document which, const char *name,
-			struct roger_str text, struct roger_err *err)
+			struct roger_str text, bool durable, struct roger_err *err)
 {
 	struct rg_kept_document *document =
 		rg_common_document(handle->common, which, name, true);
@@ -1027,7 +1163,7 @@ static int put_document(struct rg_handle *handle, enum rg_document which, const 
 	if (document->text.failed)
 		return rg_fail_memory(err);
 	memcpy(change.name, document->name, sizeof change.name);
-	r = queue(handle, &change, text, err);
+	r = queue(handle, &change, text, durable, err);
 	document->change = handle->common->changes;
 	return r;
 }
@@ -1039,8 +1175,15 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 	const struct rg_kept_document *document;
 	char file[RG_FILE_NAME_BYTES];
 	struct rg_common *common;
-	int r = ready(base, err);
+	int r;
 
+	if (which == RG_DOCUMENT_ANSWER) {
+		common = enter(base);
+		r = put_answer(of(base), after, err);
+		leave(common);
+		return r;
+	}
+	r = ready(base, err);
 	if (r < 0)
 		return r;
 	common = enter(base);
@@ -1054,7 +1197,7 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 			    "the document of run '%.*s' was changed by somebody else; try again",
 			    RG_STR_ARGS(name));
 	if (r == ROGER_OK)
-		r = put_document(of(base), which, file, after, err);
+		r = put_document(of(base), which, file, after, durable, err);
 	if (r == ROGER_OK && durable)
 		r = wait_covered(of(base), common->changes, 0, err);
 	leave(common);
@@ -1101,7 +1244,7 @@ static int stand(struct rg_store *base, enum rg_standing standing, struct roger_
 	int r = check_changes(base, err);
 
 	if (r == ROGER_OK)
-		r = queue(of(base), &change, place, err);
+		r = queue(of(base), &change, place, true, err);
 	if (r == ROGER_OK) {
 		common->standing = base->standing = standing;
 		snprintf(common->place, sizeof common->place, "%.*s", RG_STR_ARGS(place));
@@ -1129,13 +1272,13 @@ static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t
 		change.number = journal->number = new_number(common);
 		rg_buf_clear(&journal->text);
 		journal->from = journal->marked = journal->chain = 0;
-		r = queue(of(base), &change, RG_STR(""), err);
+		r = queue(of(base), &change, RG_STR(""), true, err);
 	}
 	if (journal && r == ROGER_OK) {
 		rg_buf_add_str(&journal->text, lines);
 		rg_chain_follow(lines, &journal->chain);
 		r = journal->text.failed ? rg_fail_memory(err)
-					 : queue_lines(of(base), journal, from, lines, err);
+					 : queue_lines(of(base), journal, from, lines, true, err);
 	}
 	if (r == ROGER_OK && !common->keeping)
 		common->durable = rg_kept_end(common->messages);
@@ -1153,7 +1296,7 @@ static int bring_run(struct rg_store *base, const struct rg_run_text *run, struc
 	int r = check_changes(base, err);
 
 	if (r == ROGER_OK)
-		r = put_document(of(base), RG_DOCUMENT_RUN, run->file.data, run->text, err);
+		r = put_document(of(base), RG_DOCUMENT_RUN, run->file.data, run->text, true, err);
 	if (r == ROGER_OK)
 		r = wait_covered(of(base), common->changes, 0, err);
 	leave(common);
@@ -1195,6 +1338,11 @@ static void forget_lines(struct rg_common *common)
 	common->journals = journal;
 	while ((document = common->documents)) {
 		common->documents = document->next;
+		rg_buf_deinit(&document->text);
+		free(document);
+	}
+	while ((document = common->answers)) {
+		common->answers = document->next;
 		rg_buf_deinit(&document->text);
 		free(document);
 	}
