@@ -54,8 +54,8 @@ static inline struct rg_postgres *rg_postgres_of(struct rg_common *common)
 }
 
 /* One statement by itself. */
-RG_CHECKED int rg_pg_ask(struct rg_link *link, const char *sql, const struct rg_arg *args,
-			 PGresult **ret_result, struct roger_err *err);
+RG_CHECKED int rg_pg_ask(struct rg_link *link, int64_t wait_ms, const char *sql,
+			 const struct rg_arg *args, PGresult **ret_result, struct roger_err *err);
 /* All that was committed becomes durable, on the standby, too: asked for, and waited for. */
 void rg_pg_put_barrier(struct rg_link *link);
 RG_CHECKED int rg_pg_take_barrier(struct rg_link *link, struct roger_err *err);

@@ -24,6 +24,7 @@ enum {
 	DEAD_MS = 1500,
 	AGAIN_MS = 50,
 	READY_MS = 10000,
+	SHORT_MS = 1000, /* for a question that waits for nobody */
 	LINES_AT_ONCE = 500,
 	FORGET_EACH = 120, /* beats */
 };
@@ -49,7 +50,7 @@ static int look(struct rg_postgres *postgres, struct row *row, struct roger_err 
 	struct roger_str text;
 	int i, r;
 
-	r = rg_pg_ask(&postgres->keep,
+	r = rg_pg_ask(&postgres->keep, SHORT_MS,
 		      "SELECT generation, writes, messages, bytes, chain, CASE WHEN beat = "
 		      "'-infinity' THEN 1000000000 ELSE (extract(epoch FROM clock_timestamp() - "
 		      "beat) * 1000)::bigint END, (extract(epoch FROM clock_timestamp()) * "
@@ -148,15 +149,15 @@ static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 	PGresult *journals = NULL, *documents = NULL, *answers = NULL;
 	int r;
 
-	r = rg_pg_ask(&postgres->keep,
+	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 		      "SELECT log, name, journal, bytes, chain FROM roger.journal WHERE ws = $1",
 		      ws, &journals, err);
 	if (r == ROGER_OK)
-		r = rg_pg_ask(&postgres->keep,
+		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 			      "SELECT kind, name, text FROM roger.document WHERE ws = $1", ws,
 			      &documents, err);
 	if (r == ROGER_OK)
-		r = rg_pg_ask(&postgres->keep,
+		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 			      "SELECT key, text FROM roger.answer WHERE ws = $1 AND at > "
 			      "clock_timestamp() - interval '10 min'",
 			      ws, &answers, err);
@@ -190,7 +191,7 @@ static int follow_some(struct rg_postgres *postgres, const struct row *row, bool
 	*ret_all = end >= row->bytes;
 	if (*ret_all)
 		return ROGER_OK;
-	r = rg_pg_ask(&postgres->keep,
+	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 		      "SELECT start, text FROM roger.line WHERE journal = $1 AND start >= $2 AND "
 		      "start < $3 ORDER BY start LIMIT $4",
 		      RG_ARGS(RG_INT(row->messages), RG_INT(end), RG_INT(row->bytes),
@@ -255,7 +256,7 @@ static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct
 	last = common->last;
 	pthread_mutex_unlock(&common->mutex);
 	*ret_still = true;
-	r = rg_pg_ask(&postgres->keep,
+	r = rg_pg_ask(&postgres->keep, SHORT_MS,
 		      "SELECT beat_3, (SELECT text FROM roger.line WHERE journal = $4 AND start = "
 		      "$5) FROM roger.beat_3($1, $2, $3)",
 		      RG_ARGS(RG_INT(postgres->ws), RG_INT(postgres->generation),
@@ -372,7 +373,7 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 	int64_t before_ms = now_ms();
 	int r;
 
-	r = rg_pg_ask(&postgres->keep, "SELECT roger.lead_3($1, $2, $3)",
+	r = rg_pg_ask(&postgres->keep, RG_LOOK_MS, "SELECT roger.lead_3($1, $2, $3)",
 		      RG_ARGS(RG_INT(postgres->ws), RG_INT(row->generation), RG_TEXT(postgres->who)),
 		      &result, err);
 	if (r < 0)
@@ -408,7 +409,7 @@ static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
 	int r = beat(postgres, false, &still, err);
 
 	if (r == ROGER_OK && postgres->beats++ % FORGET_EACH == 0)
-		r = rg_pg_ask(&postgres->keep,
+		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 			      "DELETE FROM roger.answer WHERE ws = $1 AND at < clock_timestamp() - "
 			      "interval '10 min'",
 			      RG_ARGS(RG_INT(postgres->ws)), NULL, err);

@@ -20,7 +20,7 @@ enum rg_role {
 };
 
 enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 24, RG_STATEMENTS_MAX = 32 };
-enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 5000 };
+enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 3000 };
 
 struct rg_link {
 	PGconn *connection;    /* NULL: none */

@@ -27,7 +27,7 @@ char *(*rg_postgres_address)(const struct rg_workspace *workspace) = configured_
 
 /* ----------------------------------------------------------------- asking -- */
 
-int rg_pg_ask(struct rg_link *link, const char *sql, const struct rg_arg *args,
+int rg_pg_ask(struct rg_link *link, int64_t wait_ms, const char *sql, const struct rg_arg *args,
 	      PGresult **ret_result, struct roger_err *err)
 {
 	int r = rg_link_open(link, err);
@@ -36,7 +36,7 @@ int rg_pg_ask(struct rg_link *link, const char *sql, const struct rg_arg *args,
 		return r;
 	rg_link_put(link, RG_ROLE_ASKED, sql, args);
 	rg_link_sync(link);
-	return rg_link_expect(link, RG_ANSWER_MS, ret_result, err);
+	return rg_link_expect(link, wait_ms, ret_result, err);
 }
 
 void rg_pg_put_barrier(struct rg_link *link)
@@ -49,7 +49,7 @@ void rg_pg_put_barrier(struct rg_link *link)
 /* A warning: the wait for the standby was cancelled, and success means nothing. */
 int rg_pg_take_barrier(struct rg_link *link, struct roger_err *err)
 {
-	int r = rg_link_expect(link, RG_ANSWER_MS, NULL, err);
+	int r = rg_link_expect(link, RG_LOOK_MS, NULL, err);
 
 	if (r < 0 || !link->warned)
 		return r;
@@ -81,7 +81,7 @@ static int fill_cache(struct rg_postgres *postgres, struct rg_pg_cache *cache, u
 	int r;
 
 	cache->journal = 0;
-	r = rg_pg_ask(&postgres->read,
+	r = rg_pg_ask(&postgres->read, RG_ANSWER_MS,
 		      "SELECT start, text FROM roger.line WHERE journal = $1 AND start >= "
 		      "coalesce((SELECT max(start) FROM roger.line WHERE journal = $1 AND start <= "
 		      "$2), 0) AND start < $3 ORDER BY start",
@@ -206,7 +206,7 @@ static int find_workspace(struct rg_postgres *postgres, struct roger_err *err)
 	PGresult *result = NULL;
 	int r;
 
-	r = rg_pg_ask(&postgres->keep,
+	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 		      "SELECT (SELECT max(version) FROM roger.schema), (SELECT ws FROM "
 		      "roger.workspace WHERE name = $1)",
 		      RG_ARGS(RG_TEXT(postgres->name)), &result, err);

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 
-enum { AGAIN_MS = 50, BATCH_BYTES_MAX = 16 << 20, STANDBY_MS = 30000 };
+enum { AGAIN_MS = 50, BATCH_BYTES_MAX = 16 << 20 };
 
 /* The arguments of roger.write_3(). */
 enum array {
@@ -207,7 +207,7 @@ static enum fate look(struct rg_postgres *postgres, const struct batch *batch)
 	PGresult *result = NULL;
 	enum fate fate = NOT_YET;
 
-	if (rg_pg_ask(&postgres->write,
+	if (rg_pg_ask(&postgres->write, RG_LOOK_MS,
 		      "SELECT generation, writes FROM roger.workspace WHERE ws = $1",
 		      RG_ARGS(RG_INT(postgres->ws)), &result, NULL) < 0)
 		return NOT_YET;
@@ -239,6 +239,12 @@ static bool cover(struct rg_postgres *postgres)
 	return rg_pg_take_barrier(&postgres->write, NULL) == ROGER_OK;
 }
 
+/* What is long takes longer. */
+static int64_t wait_ms(const struct batch *batch)
+{
+	return RG_LOOK_MS + (int64_t)(batch->arrays[TEXTS].length >> 10);
+}
+
 /* Once, in one flush with its barrier. */
 static enum fate write_once(struct rg_postgres *postgres, const struct batch *batch, bool *ret_covered)
 {
@@ -247,7 +253,7 @@ static enum fate write_once(struct rg_postgres *postgres, const struct batch *ba
 
 	put_batch(postgres, batch);
 	rg_pg_put_barrier(&postgres->write);
-	r = rg_link_expect(&postgres->write, STANDBY_MS, NULL, &why);
+	r = rg_link_expect(&postgres->write, wait_ms(batch), NULL, &why);
 	if (r == ROGER_OK) {
 		*ret_covered = rg_pg_take_barrier(&postgres->write, &why) == ROGER_OK;
 		return WRITTEN;
