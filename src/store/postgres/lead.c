@@ -231,8 +231,7 @@ static void check_last(struct rg_common *common, uint64_t start, struct roger_st
 	uint64_t stated;
 
 	pthread_mutex_lock(&common->mutex);
-	if (common->last == start && common->durable == rg_kept_end(common->messages) &&
-	    common->durable && !common->doubt &&
+	if (common->last == start && !common->trails && !common->doubt &&
 	    !(line.length && rg_chain_split((struct roger_str){ line.data, line.length - 1 },
 					    &stated, &body) &&
 	      stated == common->messages->chain &&
@@ -250,10 +249,13 @@ static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct
 	const int64_t before_ms = now_ms();
 	PGresult *result = NULL;
 	uint64_t last;
+	bool there;
 	int r;
 
 	pthread_mutex_lock(&common->mutex);
 	last = common->last;
+	there = postgres->leading && common->durable &&
+		common->durable == rg_kept_end(common->messages);
 	pthread_mutex_unlock(&common->mutex);
 	*ret_still = true;
 	r = rg_pg_ask(&postgres->keep, SHORT_MS,
@@ -266,7 +268,7 @@ static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct
 	if (r < 0)
 		return r;
 	*ret_still = PQntuples(result) == 1;
-	if (*ret_still && postgres->leading)
+	if (*ret_still && there)
 		check_last(common, last, rg_column_bytes(result, 0, 1));
 	if (*ret_still && !ends) {
 		rg_clock_follow(rg_column_int(result, 0, 0));
