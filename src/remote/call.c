@@ -391,13 +391,13 @@ static int call_waiting(struct call *call, const struct roger_field *field, stru
 static int check(const struct remote *remote, const struct call *call, struct roger_err *err)
 {
 	if ((call->op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)) || call->row->local)
-		return rg_fail(
-			err, ROGER_EUSAGE, 0,
-			"%s is for the machine that has the workspace: run it there, or here "
-			"without ROGER_SERVER",
-			call->op->name);
-	if (!remote)
-		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", call->op->name);
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       remote->here
+				       ? "%s cannot be done through a server, and this workspace "
+					 "is in PostgreSQL"
+				       : "%s is for the machine that has the workspace: run it "
+					 "there, or here without ROGER_SERVER",
+			       call->op->name);
 	return rg_request_check(call->op->request, call->request, err);
 }
 
