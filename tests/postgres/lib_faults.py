@@ -238,13 +238,16 @@ class Proxy:
 class Server:
     """A `roger serve` of a machine of its own: another home, another folder, another state."""
 
-    def __init__(self, name, address=SERVER, prefix=()):
+    def __init__(self, name, address=SERVER, prefix=(), tables=True):
+        """tables: they are made, too."""
         self.name, self.prefix = name, prefix
         self.folder = tempfile.TemporaryDirectory(prefix="roger-place.")
         self.home, self.address, self.process = self.folder.name, address, None
         self.socket = f"{self.home}/s"
-        self.env = dict(lib.ENV, HOME=self.home, XDG_STATE_HOME=self.home + "/state", ROGER_STORE=f"{address}#{name}")
+        self.env = dict(lib.ENV, HOME=self.home, XDG_STATE_HOME=self.home + "/state")
         self.env.pop("XDG_RUNTIME_DIR", None)
+        if tables:
+            self.env["ROGER_STORE"] = f"{address}#{name}"
         os.mkdir(self.home + "/state", 0o700)
         os.mkdir(self.home + "/w")
         done = self.roger("init")
