@@ -2,6 +2,7 @@
 #include "cli/serve.h"
 
 #include "base/clock.h"
+#include "data/remote.h"
 #include "cli/term.h"
 
 static int become_server(struct cli_run *run, struct roger_err *err)
@@ -17,6 +18,9 @@ static int become_server(struct cli_run *run, struct roger_err *err)
 
 static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
+	if (serve_run && rg_is_remote(run->roger) && !cli_is_elsewhere(run))
+		return rg_fail_member(err, ROGER_EENGINE, "store",
+				      "this roger-serve is linked without PostgreSQL");
 	return serve_run && !cli_is_elsewhere(run) ? serve_run(run, ret_exit, err)
 						 : become_server(run, err);
 }

@@ -33,7 +33,7 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 	if (!engine->exclusive)
 		return rg_engine_settle(engine, ret_end, err);
 	/* What was appended before we got the lock of changes is enough. */
-	r = rg_store_begin_guess(engine->store, 0, 0, err);
+	r = rg_store_begin(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
 	head = rg_store_head(engine->store);

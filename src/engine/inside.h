@@ -44,7 +44,6 @@ struct rg_engine {
 	bool exclusive;	    /* holds the change lock */
 	bool has_looked;    /* has read what it will change */
 	bool saw_altered;   /* a line that was altered before an entry was made of it */
-	bool mistaken;	    /* the last append was a wrong guess of the store */
 	uint64_t adoptions; /* adoptions of the head before that */
 	struct rg_staged *staged;
 	size_t staged_count;
