@@ -18,6 +18,7 @@ EDGES = {
     "store/file": "base data facts host store",
     "store/process": "base data facts host store",
     "store/memory": "base data facts host store store/process",
+    "store/postgres": "base data facts host store store/process",
     "index": "base data facts host store",
     "engine": "base data facts host store index",
     "proof": "base data facts host store index engine",

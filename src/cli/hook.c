@@ -39,8 +39,8 @@ struct hook {
 	struct rg_hook_request request;
 	struct cli_hook_event event;
 	enum cli_hook_host host;
-	bool beside;	/* another session lives under the same name */
-	bool unnamed;	/* nobody said who the agent is: it has its tool's name */
+	bool beside;  /* another session lives under the same name */
+	bool unnamed; /* nobody said who the agent is: it has its tool's name */
 	char own_name[RG_OWN_NAME_BYTES];
 };
 

@@ -633,8 +633,9 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (cli_given(run, "batch"))
 		return send_batch(run, err);
 	r = send_one(run, ret_exit, err);
-	if ((r == ROGER_ETIMEOUT || r == ROGER_EENGINE) && cli_given(run, "queue") && !request_of(run)->dry_run &&
-	    rg_is_remote(run->roger) && rg_remote_may_queue(run->roger))
+	if ((r == ROGER_ETIMEOUT || r == ROGER_EENGINE) && cli_given(run, "queue") &&
+	    !request_of(run)->dry_run && rg_is_remote(run->roger) &&
+	    rg_remote_may_queue(run->roger))
 		r = queue(run, err);
 	return r;
 }

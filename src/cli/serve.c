@@ -22,19 +22,19 @@ static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return rg_fail_member(err, ROGER_EENGINE, "store",
 				      "this roger-serve is linked without PostgreSQL");
 	return serve_run && !cli_is_elsewhere(run) ? serve_run(run, ret_exit, err)
-						 : become_server(run, err);
+						   : become_server(run, err);
 }
 
 static int run_token(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	return serve_token_run && !cli_is_elsewhere(run) ? serve_token_run(run, ret_exit, err)
-						 : become_server(run, err);
+							 : become_server(run, err);
 }
 
 static int run_ui(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	return serve_ui_run && !cli_is_elsewhere(run) ? serve_ui_run(run, ret_exit, err)
-						 : become_server(run, err);
+						      : become_server(run, err);
 }
 
 const struct cli_command cli_serve = { .name = "serve", .own = &rg_op_serve, .run = run_serve };

@@ -450,7 +450,7 @@ int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct 
 
 	engine->stored += r == ROGER_OK;
 	return r < 0 || before.data || engine->store->elsewhere ? r
-								  : rg_engine_run_made(engine, err);
+								: rg_engine_run_made(engine, err);
 }
 
 /* ---------------------------------------------------------------- opening -- */

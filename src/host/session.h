@@ -1,5 +1,6 @@
 /*
- * session - this user's own folders outside of any workspace, and the socket of a workspace's server.
+ * session - this user's own folders outside of any workspace, and the socket of a workspace's
+ * server.
  *
  * Commands look for the server in the folder of the session, or in what this user keeps; never in
  * the workspace, which others may have written.

@@ -185,9 +185,9 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		}
 		turns = 0;
 		if (remote_is_interrupted() || (remote->hurried && !maybe_done) ||
-		    ms_since(start_ns) > (maybe_done		  ? TRIES_MS
-					      : remote->place_count > 1 ? TURN_TRIES_MS
-									: CONNECT_TRIES_MS))
+		    ms_since(start_ns) > (maybe_done		    ? TRIES_MS
+					  : remote->place_count > 1 ? TURN_TRIES_MS
+								    : CONNECT_TRIES_MS))
 			return fail_unreached(remote, request, maybe_done, err);
 		rg_clock_sleep(pause_ms);
 		pause_ms = pause_ms * 2 < most_ms ? pause_ms * 2 : most_ms;

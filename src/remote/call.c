@@ -401,8 +401,8 @@ static int check(const struct remote *remote, const struct call *call, struct ro
 	return rg_request_check(call->op->request, call->request, err);
 }
 
-int remote_call(struct remote *remote, const struct roger_op *op, const void *request, void *ret_reply,
-	       struct roger_err *err)
+int remote_call(struct remote *remote, const struct roger_op *op, const void *request,
+		void *ret_reply, struct roger_err *err)
 {
 	struct call call = { remote, op, row_of(op), NULL, request, ret_reply, "" };
 	const struct roger_field *field;

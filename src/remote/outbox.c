@@ -94,7 +94,8 @@ static void print_folder_name(const struct remote *remote, char to[40])
 	snprintf(to, 40, "outbox-%016llx", (unsigned long long)rg_hash(1, name, strlen(name)));
 }
 
-static int open_outbox(const struct remote *remote, bool make, int *ret_folder, struct roger_err *err)
+static int open_outbox(const struct remote *remote, bool make, int *ret_folder,
+		       struct roger_err *err)
 {
 	char name[40];
 	int r = make ? remote_own_folder(ret_folder, err) : own_folder(false, ret_folder, err);
@@ -231,7 +232,8 @@ static int send_waiting(struct remote *remote, int folder, struct item *item,
 	return is_final(r) ? put_aside(remote, folder, item, &why, err) : r;
 }
 
-static int send_all(struct remote *remote, int folder, struct rg_arena *arena, struct roger_err *err)
+static int send_all(struct remote *remote, int folder, struct rg_arena *arena,
+		    struct roger_err *err)
 {
 	struct roger_strs names, passed = { 0 };
 	size_t i;

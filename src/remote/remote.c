@@ -19,9 +19,10 @@ static int open_wire(struct remote *remote, struct roger_err *err)
 	for (i = 0; i < remote->place_count; i++)
 		if (remote->places[i].tls)
 			remote->wire = &remote_curl_wire;
-	return remote->wire ? ROGER_OK
-			    : rg_fail_member(err, ROGER_EENGINE, "wire",
-					     "this program speaks to servers of this machine alone");
+	return remote->wire
+		       ? ROGER_OK
+		       : rg_fail_member(err, ROGER_EENGINE, "wire",
+					"this program speaks to servers of this machine alone");
 }
 
 static struct remote *make(void)
@@ -86,8 +87,8 @@ bool remote_turn(struct remote *remote)
 	if (remote->connection)
 		remote->wire->close(remote->connection);
 	remote->connection = NULL;
-	remote->place = remote->places +
-			(size_t)(remote->place + 1 - remote->places) % remote->place_count;
+	remote->place =
+		remote->places + (size_t)(remote->place + 1 - remote->places) % remote->place_count;
 	remote_watch_free(remote);
 	return true;
 }

@@ -72,8 +72,8 @@ struct remote {
 	struct remote_place places[REMOTE_PLACES_MAX], *place; /* place: of the last try */
 	size_t place_count;
 	const struct remote_wire *wire;
-	void *connection; /* NULL: none */
-	bool here;	  /* the server of a workspace of this machine */
+	void *connection;	    /* NULL: none */
+	bool here;		    /* the server of a workspace of this machine */
 	struct remote_watch *watch; /* NULL: nobody watches yet */
 	roger_progress *tell;
 	void *tell_context;

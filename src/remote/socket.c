@@ -73,9 +73,10 @@ static int connect_place(const struct remote_place *place)
 		return connect_to((const struct sockaddr *)&local, sizeof local);
 	}
 	/* A name of this machine needs no look-up, which a static program cannot do. */
-	snprintf(host, sizeof host, "%s", strcmp(place->host, "localhost") == 0 ? "127.0.0.1"
-					  : strcmp(place->host, "[::1]") == 0	? "::1"
-										: place->host);
+	snprintf(host, sizeof host, "%s",
+		 strcmp(place->host, "localhost") == 0 ? "127.0.0.1"
+		 : strcmp(place->host, "[::1]") == 0   ? "::1"
+						       : place->host);
 	if (getaddrinfo(host, place->port, &hints, &found) != 0) {
 		errno = EINVAL;
 		return -1;
@@ -177,10 +178,9 @@ static const char *read_line(const struct remote *remote, struct line_in *line, 
 	char *end;
 
 	for (;;) {
-		end = line->in.length > from + seen
-			      ? memchr(line->in.data + from + seen, '\n',
-				       line->in.length - from - seen)
-			      : NULL;
+		end = line->in.length > from + seen ? memchr(line->in.data + from + seen, '\n',
+							     line->in.length - from - seen)
+						    : NULL;
 		if (end)
 			break;
 		seen = line->in.length - from;
@@ -242,8 +242,9 @@ static bool print_head(const struct remote *remote, const struct remote_request 
 {
 	const struct remote_place *place = remote->place;
 
-	rg_buf_printf(out, "%s %s%s HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: roger/" ROGER_VERSION
-			   "\r\nAccept: application/json\r\n",
+	rg_buf_printf(out,
+		      "%s %s%s HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: roger/" ROGER_VERSION
+		      "\r\nAccept: application/json\r\n",
 		      request->body.data ? "POST" : "GET", place->path, request->path,
 		      *place->socket ? "localhost" : place->host, *place->socket ? "" : ":",
 		      *place->socket ? "" : place->port);
@@ -304,13 +305,15 @@ static enum remote_outcome fail_here(const struct remote *remote, int error, str
 	const char *name = remote->place->name;
 
 	if (remote->here && (error == ENOENT || error == ECONNREFUSED))
-		rg_fail_member(err, ROGER_EENGINE, "server",
-			       "this workspace is in PostgreSQL, and no `roger serve` of it runs on "
-			       "this machine: start one (`roger serve`, or as a service: "
-			       "docs/SERVE.md), or name one of another machine in ROGER_SERVER");
+		rg_fail_member(
+			err, ROGER_EENGINE, "server",
+			"this workspace is in PostgreSQL, and no `roger serve` of it runs on "
+			"this machine: start one (`roger serve`, or as a service: "
+			"docs/SERVE.md), or name one of another machine in ROGER_SERVER");
 	else if (error == ENOENT || error == ECONNREFUSED)
 		rg_fail(err, ROGER_ETIMEOUT, 0,
-			"%.200s: nobody answers at this address; check it, and that the server runs",
+			"%.200s: nobody answers at this address; check it, and that the server "
+			"runs",
 			name);
 	else
 		rg_fail(err, ROGER_ETIMEOUT, error, "%.200s: connect", name);
@@ -324,7 +327,8 @@ static enum remote_outcome fail_broken(const struct remote *remote,
 	const char *name = remote->place->name;
 
 	if (answer->too_long) {
-		rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less", name);
+		rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less",
+			name);
 		return REMOTE_NEVER;
 	}
 	rg_fail(err, ROGER_ETIMEOUT, 0,

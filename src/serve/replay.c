@@ -176,8 +176,7 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 		drop(replays, replay);
 		replay = NULL;
 	}
-	if (!replay && !serve->keeps_answers &&
-	    may_be_forgotten(replays, verb, tried->since_ms))
+	if (!replay && !serve->keeps_answers && may_be_forgotten(replays, verb, tried->since_ms))
 		return SERVE_TRY_FORGOTTEN;
 	if (!replay) {
 		*ret = add(replays, key, body);

@@ -349,7 +349,7 @@ struct serve {
 	struct serve_uses *uses;       /* NULL: none was used yet */
 	struct serve_replays *replays; /* NULL: none yet */
 	int64_t began_ms;
-	bool keeps_answers; /* the store does, for all servers of the workspace */
+	bool keeps_answers;	/* the store does, for all servers of the workspace */
 	struct mcp_shared *mcp; /* NULL: nobody came yet */
 	struct roger_mcp_http *mcp_http;
 	struct serve_stream *streams;

@@ -163,8 +163,9 @@ bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
 
 int rg_store_begin(struct rg_store *store, size_t agents, size_t counts, struct roger_err *err)
 {
-	const struct rg_lock_wish wish = { RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 },
-					   agents,	   counts };
+	const struct rg_lock_wish wish = {
+		RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 }, agents, counts
+	};
 
 	return store->ops->lock(store, &wish, err);
 }

@@ -90,7 +90,7 @@ struct rg_figure {
 	uint64_t count;
 	int64_t epoch, seq;
 	uint64_t chain;
-	bool chained;  /* chain is known */
+	bool chained; /* chain is known */
 };
 
 /* An agent's name and its figure. */
@@ -326,8 +326,8 @@ struct rg_store {
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
-	bool elsewhere;	   /* its journals are no files of this machine, which others could change */
-	bool asked;	   /* somebody waits for an answer, who must not be told what is old */
+	bool elsewhere; /* its journals are no files of this machine, which others could change */
+	bool asked;	/* somebody waits for an answer, who must not be told what is old */
 	/* Its key, where the answer is to be kept together with what was changed for it: nothing
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
 	char request[RG_ANSWER_KEY_BYTES];

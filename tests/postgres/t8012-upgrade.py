@@ -8,8 +8,6 @@ import re
 
 from lib_faults import *
 
-SOURCE = Path(__file__).resolve().parents[2]
-
 
 def made_by_the_version_before(name):
     """Its tables, and lines that its own functions wrote."""
@@ -18,7 +16,7 @@ def made_by_the_version_before(name):
         done = files.roger("send", "bob", text, "--as", "amy", "--key", f"t1:ask:{text == 'two':d}")
         assert done.returncode == 0, done.stderr
     bodies = [re.sub(r',"chain":"[0-9a-f]{16}"}$', "", line) for line in Path(files.home, "w/.roger/messages.jsonl").read_text().splitlines()]
-    steps = [(SOURCE / f"src/store/postgres/00{number}.sql").read_text() for number in (1, 2)]
+    steps = [(Path(__file__).parent / "before.sql").read_text()]
     lines = ", ".join(f"convert_to($line${body}$line$, 'UTF8')" for body in bodies)
     for text in ("CREATE SCHEMA roger; CREATE TABLE roger.schema(version int PRIMARY KEY, sha256 text NOT NULL, at timestamptz NOT NULL DEFAULT now())",
                  *steps, "INSERT INTO roger.schema VALUES (1, ''), (2, '')", f"INSERT INTO roger.workspace(name) VALUES ('{name}')",

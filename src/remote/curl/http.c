@@ -137,7 +137,8 @@ static bool set_request(struct remote *remote, const struct remote_request *requ
 	struct remote_curl *own = remote->connection;
 	CURL *curl = own->curl;
 
-	rg_buf_printf(&url, "%s%s", *remote->place->socket ? "http://localhost" : remote->place->name,
+	rg_buf_printf(&url, "%s%s",
+		      *remote->place->socket ? "http://localhost" : remote->place->name,
 		      request->path);
 	rg_buf_add_char(&url, '\0');
 	if (url.failed || curl_easy_setopt(curl, CURLOPT_URL, url.data) != CURLE_OK)
@@ -227,7 +228,8 @@ static const char *why_not_verified(CURL *curl, const char *said)
 }
 
 /* What went wrong, told by its kind; ROGER_ETIMEOUT: a further try may do better. */
-static enum roger_code fail_by_kind(const struct remote *remote, CURLcode code, struct roger_err *err)
+static enum roger_code fail_by_kind(const struct remote *remote, CURLcode code,
+				    struct roger_err *err)
 {
 	const struct remote_curl *own = remote->connection;
 	struct kind kind = { code, ROGER_ETIMEOUT, curl_easy_strerror(code) };
@@ -259,7 +261,8 @@ static enum remote_outcome judge(struct remote *remote, CURLcode code, struct re
 	if (code == CURLE_OK && (answer->sized || answer->chunked))
 		return REMOTE_ANSWERED;
 	if (code == CURLE_OK) {
-		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: its answer broke off", remote->place->name);
+		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: its answer broke off",
+			remote->place->name);
 		return REMOTE_BROKEN;
 	}
 	if (code == CURLE_OUT_OF_MEMORY) {
@@ -323,5 +326,6 @@ static enum remote_outcome ask(struct remote *remote, const struct remote_reques
 	return outcome;
 }
 
-const struct remote_wire remote_curl_wire = { open_line,	 close_line,	   ask,
-					      remote_curl_begin, remote_curl_step, remote_curl_end };
+const struct remote_wire remote_curl_wire = {
+	open_line, close_line, ask, remote_curl_begin, remote_curl_step, remote_curl_end
+};

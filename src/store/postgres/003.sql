@@ -1,6 +1,6 @@
 -- One process leads a workspace and makes its lines, chains and figures: so the figures are not
 -- here any more, and neither are the functions of programs that each did so for themselves.
-DROP FUNCTION roger.look_1, roger.append_1, roger.add_1, roger.lock_1, roger.rewrite_1, roger.put_1,
+DROP FUNCTION IF EXISTS roger.look_1, roger.append_1, roger.add_1, roger.lock_1, roger.rewrite_1, roger.put_1,
 	roger.merge_1, roger.chain_1, roger.close_1;
 DROP TABLE roger.agent, roger.count, roger.waiter;
 ALTER TABLE roger.line DROP COLUMN token;

@@ -117,9 +117,8 @@ static int add_documents(struct rg_common *common, const PGresult *result, struc
 	for (row = 0; row < PQntuples(result); row++) {
 		name = rg_column_bytes(result, row, 1);
 		snprintf(text, sizeof text, "%.*s", RG_STR_ARGS(name));
-		document = rg_common_document(common,
-					      (enum rg_document)rg_column_int(result, row, 0), text,
-					      true);
+		document = rg_common_document(
+			common, (enum rg_document)rg_column_int(result, row, 0), text, true);
 		if (!document)
 			return rg_fail_memory(err);
 		rg_buf_clear(&document->text);
@@ -232,8 +231,8 @@ static void check_last(struct rg_common *common, uint64_t start, struct roger_st
 
 	pthread_mutex_lock(&common->mutex);
 	if (common->last == start && !common->trails && !common->doubt &&
-	    !(line.length && rg_chain_split((struct roger_str){ line.data, line.length - 1 },
-					    &stated, &body) &&
+	    !(line.length &&
+	      rg_chain_split((struct roger_str){ line.data, line.length - 1 }, &stated, &body) &&
 	      stated == common->messages->chain &&
 	      rg_chain_fits(common->before_last, body, stated)) &&
 	    rg_chain_over(common->before_last, line) != common->messages->chain)
@@ -375,9 +374,10 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 	int64_t before_ms = now_ms();
 	int r;
 
-	r = rg_pg_ask(&postgres->keep, RG_LOOK_MS, "SELECT roger.lead_3($1, $2, $3)",
-		      RG_ARGS(RG_INT(postgres->ws), RG_INT(row->generation), RG_TEXT(postgres->who)),
-		      &result, err);
+	r = rg_pg_ask(
+		&postgres->keep, RG_LOOK_MS, "SELECT roger.lead_3($1, $2, $3)",
+		RG_ARGS(RG_INT(postgres->ws), RG_INT(row->generation), RG_TEXT(postgres->who)),
+		&result, err);
 	if (r < 0)
 		return r;
 	postgres->generation = rg_column_int(result, 0, 0);
@@ -528,10 +528,11 @@ int rg_pg_wait_until_ready(struct rg_postgres *postgres, struct roger_err *err)
 	if (r < 0 && !postgres->leading && *postgres->leader)
 		r = fail_led(postgres, err);
 	else if (r < 0)
-		r = rg_fail(err, ROGER_ETIMEOUT, 0,
-			    "PostgreSQL does not confirm that this server leads the workspace%s%.300s",
-			    *postgres->trouble.message ? ": " : "; try again",
-			    postgres->trouble.message);
+		r = rg_fail(
+			err, ROGER_ETIMEOUT, 0,
+			"PostgreSQL does not confirm that this server leads the workspace%s%.300s",
+			*postgres->trouble.message ? ": " : "; try again",
+			postgres->trouble.message);
 	pthread_mutex_unlock(&common->mutex);
 	return r;
 }

@@ -251,8 +251,8 @@ static int begin(struct rg_handle *first, char *address, struct roger_err *err)
 	if (r < 0)
 		return r;
 	postgres->writes = rg_thread_start(&postgres->writer, rg_pg_write, postgres);
-	postgres->keeps = postgres->writes &&
-			  rg_thread_start(&postgres->keeper, rg_pg_keep, postgres);
+	postgres->keeps =
+		postgres->writes && rg_thread_start(&postgres->keeper, rg_pg_keep, postgres);
 	return postgres->keeps ? ROGER_OK : rg_fail(err, ROGER_EIO, 0, "start a thread");
 }
 
@@ -266,9 +266,9 @@ static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 	pthread_mutex_lock(&common->mutex);
 	while (!postgres->decided && r == ROGER_OK)
 		if (!rg_common_wait(common, &common->covered_more, until_ns))
-			r = rg_fail(err, ROGER_ETIMEOUT, 0, "the lines were not read in time%s%.300s",
-				    *postgres->trouble.message ? ": " : "",
-				    postgres->trouble.message);
+			r = rg_fail(
+				err, ROGER_ETIMEOUT, 0, "the lines were not read in time%s%.300s",
+				*postgres->trouble.message ? ": " : "", postgres->trouble.message);
 	pthread_mutex_unlock(&common->mutex);
 	return r;
 }

@@ -182,18 +182,17 @@ static void put_batch(struct rg_postgres *postgres, const struct batch *batch)
 {
 	const struct rg_arg *arrays = batch->closed;
 
-	rg_link_put(&postgres->write, RG_ROLE_ASKED,
-		    "SELECT roger.write_3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
-		    "$14, $15, $16, $17, $18, $19, $20, $21)",
-		    RG_ARGS(RG_INT(postgres->ws), RG_INT(batch->generation), RG_INT(batch->step),
-			    RG_INT(batch->ends), RG_INT(batch->chain), arrays[NUMBERS],
-			    arrays[STARTS], arrays[TEXTS], arrays[MADE], arrays[LOGS],
-			    arrays[CALLED], arrays[SIZES], arrays[CHAINS], arrays[GONE],
-			    arrays[KINDS], arrays[NAMES], arrays[DOCUMENTS],
-			    arrays[KEYS], arrays[ANSWERS], RG_TEXT(batch->standing),
-			    batch->standing ? RG_BYTES(batch->place.length ? batch->place
-									   : RG_STR(""))
-					    : RG_NULL));
+	rg_link_put(
+		&postgres->write, RG_ROLE_ASKED,
+		"SELECT roger.write_3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, "
+		"$14, $15, $16, $17, $18, $19, $20, $21)",
+		RG_ARGS(RG_INT(postgres->ws), RG_INT(batch->generation), RG_INT(batch->step),
+			RG_INT(batch->ends), RG_INT(batch->chain), arrays[NUMBERS], arrays[STARTS],
+			arrays[TEXTS], arrays[MADE], arrays[LOGS], arrays[CALLED], arrays[SIZES],
+			arrays[CHAINS], arrays[GONE], arrays[KINDS], arrays[NAMES],
+			arrays[DOCUMENTS], arrays[KEYS], arrays[ANSWERS], RG_TEXT(batch->standing),
+			batch->standing ? RG_BYTES(batch->place.length ? batch->place : RG_STR(""))
+					: RG_NULL));
 	rg_link_sync(&postgres->write);
 }
 
@@ -246,7 +245,8 @@ static int64_t wait_ms(const struct batch *batch)
 }
 
 /* Once, in one flush with its barrier. */
-static enum fate write_once(struct rg_postgres *postgres, const struct batch *batch, bool *ret_covered)
+static enum fate write_once(struct rg_postgres *postgres, const struct batch *batch,
+			    bool *ret_covered)
 {
 	struct roger_err why = { 0 };
 	int r;

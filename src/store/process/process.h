@@ -28,8 +28,8 @@ struct rg_kept_journal {
 	uint64_t number; /* another one after it was rewritten */
 	struct rg_buf text;
 	uint64_t from, chain;
-	uint64_t change;    /* the last one of it */
-	uint64_t marked;    /* what was covered at the last rg_common_trim() */
+	uint64_t change; /* the last one of it */
+	uint64_t marked; /* what was covered at the last rg_common_trim() */
 };
 
 static inline uint64_t rg_kept_end(const struct rg_kept_journal *journal)
@@ -59,7 +59,7 @@ struct rg_change {
 	enum rg_log log;
 	enum rg_document which;
 	enum rg_standing standing;
-	char name[RG_FILE_NAME_BYTES]; /* of the journal or document */
+	char name[RG_FILE_NAME_BYTES];	    /* of the journal or document */
 	uint64_t number, old, start, chain; /* chain: after it */
 	struct rg_buf bytes;
 	/* Of a request whose answer is to be kept with it: it stays until that is there. */
@@ -107,7 +107,7 @@ struct rg_common {
 	struct rg_kept_document *documents;
 	struct rg_kept_document *answers; /* of whoever led before */
 	uint64_t groups;
-	struct rg_named_agent *agents, **last_agent;
+	struct rg_kept_agent *agents, **last_agent;
 	struct rg_table agent_places; /* by hash of the name */
 	struct rg_table counts;
 	struct rg_held *held;
@@ -119,8 +119,8 @@ struct rg_common {
 
 	struct rg_change *first, **end;
 	size_t waiting_bytes;
-	uint64_t changes, taken, covered; /* so many were made, went out, and are kept */
-	uint64_t durable;		  /* messages are, up to here */
+	uint64_t changes, taken, covered;    /* so many were made, went out, and are kept */
+	uint64_t durable;		     /* messages are, up to here */
 	uint64_t written_end, written_chain; /* of messages, as they were kept last */
 	void *kept_by;
 };
@@ -131,10 +131,10 @@ struct rg_handle {
 	struct rg_common *common;
 	const struct rg_workspace *workspace;
 	const struct rg_store_above *above;
-	unsigned life; /* in which it has changed something last */
+	unsigned life;	/* in which it has changed something last */
 	uint64_t group; /* of its request, if there are changes for that; 0: none are */
 	uint64_t last;	/* change of its own */
-	bool inner;    /* of whoever keeps the changes: it need not ask whether it may */
+	bool inner;	/* of whoever keeps the changes: it need not ask whether it may */
 };
 
 /*

@@ -11,14 +11,14 @@
 #include "base/id.h"
 #include "store/lines.h"
 
-struct rg_named_agent {
-	struct rg_named_agent *next;
+struct rg_kept_agent {
+	struct rg_kept_agent *next;
 	struct rg_named_figure named;
 };
 
 struct agent_place {
 	uint64_t hash;
-	struct rg_named_agent *agent;
+	struct rg_kept_agent *agent;
 };
 
 struct count {
@@ -331,8 +331,8 @@ struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log 
 
 	if (log == RG_LOG_MESSAGES && common->messages)
 		return common->messages;
-	while (journal && (journal->hash != hash || journal->log != log ||
-			   strcmp(journal->name, name) != 0))
+	while (journal &&
+	       (journal->hash != hash || journal->log != log || strcmp(journal->name, name) != 0))
 		journal = journal->next;
 	if (journal || !make)
 		return journal;
@@ -405,7 +405,8 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	return r;
 }
 
-/* Whoever reads from the first byte on looks whether all is as it was, so not at our memory of it. */
+/* Whoever reads from the first byte on looks whether all is as it was, so not at our memory of it.
+ */
 static uint64_t remembered_from(const struct rg_common *common,
 				const struct rg_kept_journal *journal, uint64_t from)
 {
@@ -506,9 +507,9 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 		r = journal->text.failed
 			    ? rg_fail_memory(err)
 			    : queue_lines(of(base), journal, start,
-					  (struct roger_str){
-						  journal->text.data + (start - journal->from),
-						  rg_kept_end(journal) - start },
+					  (struct roger_str){ journal->text.data +
+								      (start - journal->from),
+							      rg_kept_end(journal) - start },
 					  durable, err);
 		if (r == ROGER_OK && durable)
 			r = wait_covered(of(base), journal->change, 0, err);
@@ -599,7 +600,7 @@ static uint64_t hash_name(struct roger_str name)
 	return rg_hash(1, name.data, name.length);
 }
 
-static struct rg_named_agent *find_agent(struct rg_common *common, struct roger_str name)
+static struct rg_kept_agent *find_agent(struct rg_common *common, struct roger_str name)
 {
 	const struct agent_place *place = rg_table_find(&common->agent_places, hash_name(name));
 
@@ -609,7 +610,7 @@ static struct rg_named_agent *find_agent(struct rg_common *common, struct roger_
 static void put_agent(struct rg_common *common, struct roger_str name,
 		      const struct rg_figure *figure)
 {
-	struct rg_named_agent *agent = find_agent(common, name);
+	struct rg_kept_agent *agent = find_agent(common, name);
 	struct agent_place *place;
 	bool fresh;
 
@@ -629,7 +630,7 @@ static void put_agent(struct rg_common *common, struct roger_str name,
 
 static void forget_figures(struct rg_common *common)
 {
-	struct rg_named_agent *agent;
+	struct rg_kept_agent *agent;
 
 	while ((agent = common->agents)) {
 		common->agents = agent->next;
@@ -746,7 +747,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		   struct rg_figure *ret_figure)
 {
 	struct rg_common *common = enter_sound(base);
-	const struct rg_named_agent *agent;
+	const struct rg_kept_agent *agent;
 	const struct count *count;
 	bool found = false;
 
@@ -808,7 +809,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
 {
 	struct rg_common *common = enter_sound(base);
-	const struct rg_named_agent *agent = common->agents;
+	const struct rg_kept_agent *agent = common->agents;
 	size_t skip;
 
 	for (skip = *i; agent && skip; skip--)
@@ -1074,7 +1075,8 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
 	r = check_standing(base, err);
-	/* What is of this machine alone, such as its index and whose turn it is, is changed anyway. */
+	/* What is of this machine alone, such as its index and whose turn it is, is changed anyway.
+	 */
 	if (r == ROGER_OK && wish->which != RG_LOCK_INDEX && wish->which != RG_LOCK_CHECKPOINT &&
 	    wish->which != RG_LOCK_WAKE)
 		r = check_changes(base, err);
@@ -1135,9 +1137,8 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 		return r;
 	common = enter(base);
 	document_name(which, name, file);
-	document = which == RG_DOCUMENT_ANSWER
-			   ? find_answer(common, name)
-			   : rg_common_document(common, which, file, false);
+	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
+					       : rg_common_document(common, which, file, false);
 	if (document)
 		r = wait_shown(of(base), document->change, err);
 	if (document && r == ROGER_OK &&
@@ -1151,8 +1152,7 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 static int put_document(struct rg_handle *handle, enum rg_document which, const char *name,
 			struct roger_str text, bool durable, struct roger_err *err)
 {
-	struct rg_kept_document *document =
-		rg_common_document(handle->common, which, name, true);
+	struct rg_kept_document *document = rg_common_document(handle->common, which, name, true);
 	struct rg_change change = { .kind = RG_CHANGE_DOCUMENT, .which = which };
 	int r;
 
@@ -1264,8 +1264,8 @@ static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t
 	int r = check_changes(base, err);
 
 	common->brought = true;
-	journal = r == ROGER_OK ? rg_common_journal(common, file->log, file->name.data, true)
-				: NULL;
+	journal =
+		r == ROGER_OK ? rg_common_journal(common, file->log, file->name.data, true) : NULL;
 	if (journal && !from && rg_kept_end(journal)) {
 		memcpy(change.name, journal->name, sizeof change.name);
 		change.old = journal->number;
@@ -1375,7 +1375,8 @@ void rg_common_trim(struct rg_common *common)
 	uint64_t cut, covered;
 
 	for (journal = common->journals; journal; journal = journal->next) {
-		covered = journal->change > common->covered ? journal->marked : rg_kept_end(journal);
+		covered =
+			journal->change > common->covered ? journal->marked : rg_kept_end(journal);
 		if (journal == common->messages)
 			covered = common->durable;
 		cut = journal->marked > journal->from ? journal->marked - journal->from : 0;
