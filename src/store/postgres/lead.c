@@ -486,6 +486,7 @@ void *rg_pg_keep(void *postgres_)
 		pthread_mutex_lock(&common->mutex);
 		leading |= postgres->leading;
 		postgres->trouble = err;
+		pthread_cond_broadcast(&common->covered_more);
 		rest(postgres, r);
 	}
 	leading = postgres->leading;

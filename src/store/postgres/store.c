@@ -256,19 +256,22 @@ static int begin(struct rg_handle *first, char *address, struct roger_err *err)
 	return postgres->keeps ? ROGER_OK : rg_fail(err, ROGER_EIO, 0, "start a thread");
 }
 
-/* Until it is known who leads. */
+/* Until it is known who leads; what no further try mends is told at once. */
 static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + DECIDE_MS * INT64_C(1000000);
 	struct rg_common *common = postgres->common;
+	const struct roger_err *trouble = &postgres->trouble;
 	int r = ROGER_OK;
 
 	pthread_mutex_lock(&common->mutex);
-	while (!postgres->decided && r == ROGER_OK)
-		if (!rg_common_wait(common, &common->covered_more, until_ns))
-			r = rg_fail(
-				err, ROGER_ETIMEOUT, 0, "the lines were not read in time%s%.300s",
-				*postgres->trouble.message ? ": " : "", postgres->trouble.message);
+	while (!postgres->decided && r == ROGER_OK) {
+		if (trouble->code == ROGER_EREFUSED || trouble->code == ROGER_ECONFIG)
+			r = rg_fail(err, trouble->code, 0, "%s", trouble->message);
+		else if (!rg_common_wait(common, &common->covered_more, until_ns))
+			r = rg_fail(err, ROGER_ETIMEOUT, 0, "the lines were not read in time%s%.300s",
+				    *trouble->message ? ": " : "", trouble->message);
+	}
 	pthread_mutex_unlock(&common->mutex);
 	return r;
 }
