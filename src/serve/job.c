@@ -1,10 +1,12 @@
 #include "serve/serve.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "cli/term.h"
 
 /* Threads, and requests that wait for one of them. */
 static const struct {
@@ -80,6 +82,18 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 						  caller->how == RG_BY_LOGIN });
 }
 
+/* What a command would say beside its answer; of damage the answer tells. */
+static void tell(struct serve *serve, const char *notice)
+{
+	pthread_mutex_lock(&serve->lock);
+	if (*notice && strncmp(notice, serve->told, sizeof serve->told - 1) != 0) {
+		snprintf(serve->told, sizeof serve->told, "%s", notice);
+		cli_print_note(rg_str(notice));
+		cli_term_flush();
+	}
+	pthread_mutex_unlock(&serve->lock);
+}
+
 /* The index keeps up, so that taking over takes a moment. */
 static void follow(struct roger *roger)
 {
@@ -109,6 +123,7 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 		return;
 	}
 	(job->work ? job->work : serve_call)(job, *roger);
+	tell(pool->serve, roger_notice(*roger));
 }
 
 static void *work(void *pool_)

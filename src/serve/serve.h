@@ -363,6 +363,7 @@ struct serve {
 	struct serve_pool pools[SERVE_POOLS];
 	struct serve_job *done;
 	bool ending;
+	char told[464]; /* of the workspace, to whoever started the server */
 };
 
 /* server.c: serve, after the turn was taken; ui: then open the page, or NULL. */

@@ -260,8 +260,9 @@ class Server:
     def start(self, through=None):
         """through: a proxy in place of the address."""
         env = dict(self.env, ROGER_STORE=through.address(self.name)) if through else self.env
-        self.process = subprocess.Popen([*self.prefix, lib.ROGER, "serve", "--socket", self.socket], cwd=self.home + "/w", env=env,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        with open(self.home + "/err", "a", encoding="utf-8") as err:
+            self.process = subprocess.Popen([*self.prefix, lib.ROGER, "serve", "--socket", self.socket], cwd=self.home + "/w", env=env,
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, text=True)
         self.process.stdout.readline()
         return self
 
