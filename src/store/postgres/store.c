@@ -269,7 +269,8 @@ static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 		if (trouble->code == ROGER_EREFUSED || trouble->code == ROGER_ECONFIG)
 			r = rg_fail(err, trouble->code, 0, "%s", trouble->message);
 		else if (!rg_common_wait(common, &common->covered_more, until_ns))
-			r = rg_fail(err, ROGER_ETIMEOUT, 0, "the lines were not read in time%s%.300s",
+			r = rg_fail(err, ROGER_ETIMEOUT, 0,
+				    "the lines were not read in time%s%.300s",
 				    *trouble->message ? ": " : "", trouble->message);
 	}
 	pthread_mutex_unlock(&common->mutex);
