@@ -308,6 +308,8 @@ struct serve_connection {
 	int64_t mcp_began_ns; /* of a request to /mcp that is being answered; 0: it is none */
 	bool busy;	      /* it is being answered */
 	bool leaving;	      /* it was hung up on */
+	bool observed_once;   /* who is at the other end was looked at */
+	char observed[RG_NAME_CHARS_MAX + 1]; /* "": nobody was seen */
 };
 
 /* For evhttp: a new connection. */
