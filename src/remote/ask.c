@@ -15,6 +15,8 @@
 enum {
 	/* Where nothing answers: until a server that was started again is there. */
 	CONNECT_TRIES_MS = 1500,
+	/* What is kept on disk otherwise, under its key, is safe to be sent again. */
+	HURRY_MS = 3 * 1000,
 	/* Of several servers: until another one leads. */
 	TURN_TRIES_MS = 10 * 1000,
 	/* Once it may have been done: to learn whether it was. */
@@ -166,6 +168,8 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 
 	if (remote->place_count > 1 && request->turn_ms)
 		request->within_ms = request->turn_ms;
+	if (remote->hurried && request->within_ms > HURRY_MS)
+		request->within_ms = HURRY_MS;
 	for (;;) {
 		outcome = remote->wire->ask(remote, request, answer, err);
 		again = outcome != REMOTE_NEVER;
@@ -184,7 +188,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 			continue;
 		}
 		turns = 0;
-		if (remote_is_interrupted() || (remote->hurried && !maybe_done) ||
+		if (remote_is_interrupted() || remote->hurried ||
 		    ms_since(start_ns) > (maybe_done		    ? TRIES_MS
 					  : remote->place_count > 1 ? TURN_TRIES_MS
 								    : CONNECT_TRIES_MS))

@@ -71,9 +71,27 @@ def primary_dies(cluster):
     in_one_go(cluster, "the primary killed", "primary", disturb)
 
 
+def standby_is_gone(cluster):
+    """Nothing is stored for sure, and so nothing is acknowledged; what was confirmed is shown."""
+    place, account = Place("alone", cluster.address), Account()
+    place.host = cluster.primary
+    place.send_all(account, "bob", ["before"])
+    kill(cluster.standby)
+    account.send("meanwhile", False)
+    sent, seen = place.run("send", "bob", "meanwhile", "--as", "amy"), place.run("list", "--jsonl")
+    faults = [] if sent.returncode == 75 and "has not confirmed" in sent.err else [f"a send: {sent.returncode} {sent.err}"]
+    faults += [] if seen.returncode == 0 and "before" in seen.out and "meanwhile" not in seen.out else [f"a look: {seen.returncode} {seen.out} {seen.err}"]
+    cluster.add_standby()
+    account.send("after", place.run("send", "bob", "after", "--as", "amy").returncode == 0)
+    faults += [] if account.sent["after"] else ["no send goes through afterwards"]
+    tap.result(faults + place.faults(account), "the standby gone: a send ends with 75, a look shows what was confirmed, and with a new one mail goes on")
+    place.end()
+
+
 check_the_account()
 cluster = Cluster()
 try:
+    standby_is_gone(cluster)
     in_one_go(cluster, "the leader killed", "leader", lead_dies)
     in_one_go(cluster, "the leader stopped", "stopped", lead_stands_still)
     primary_dies(cluster)
