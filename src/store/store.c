@@ -17,8 +17,8 @@ int rg_postgres_prepare(struct rg_workspace *workspace, int *ret_steps, struct r
 static int fail_without(struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_EENGINE, "store",
-			      "store: this program is linked without PostgreSQL: it needs "
-			      "libroger-postgres in place of libroger");
+			      "store: this program is linked without PostgreSQL, which "
+			      "`roger serve` opens");
 }
 
 static int open_configured(struct rg_workspace *workspace, const struct rg_store_above *above,
