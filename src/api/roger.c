@@ -7,7 +7,26 @@
 #include "data/caller.h"
 #include "host/process.h"
 #include "host/seat.h"
+#include "host/session.h"
+#include "data/remote.h"
 #include "ops/op.h"
+#include "remote/remote.h"
+
+/* Where the store is one that only a server opens, that of this machine is asked. */
+static int open_here(struct roger *roger, struct roger_err *err)
+{
+	char path[4200];
+	int r = rg_session_socket(roger->workspace->root, path, err);
+
+	return r == ROGER_OK ? remote_open_here(path, &roger->remote, err) : r;
+}
+
+static int open_lines(struct roger *roger, struct roger_err *err)
+{
+	if (rg_store_check(roger->workspace->config, NULL) < 0)
+		return open_here(roger, err);
+	return rg_engine_open(roger->workspace, &roger->engine, err);
+}
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
 {
@@ -21,7 +40,7 @@ int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err
 		return rg_fail_memory(err);
 	r = rg_workspace_open(path, &roger->workspace, err);
 	if (r == ROGER_OK)
-		r = rg_engine_open(roger->workspace, &roger->engine, err);
+		r = open_lines(roger, err);
 	if (r < 0) {
 		roger_close(roger);
 		return r;
@@ -30,11 +49,52 @@ int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err
 	return ROGER_OK;
 }
 
+int rg_open_remote(struct roger **ret_roger, struct roger_err *err)
+{
+	struct roger *roger = calloc(1, sizeof *roger);
+	int r = roger ? remote_open(&roger->remote, err) : rg_fail_memory(err);
+
+	if (r < 0) {
+		free(roger);
+		return r;
+	}
+	*ret_roger = roger;
+	return ROGER_OK;
+}
+
+bool rg_is_remote(const struct roger *roger)
+{
+	return roger && roger->remote;
+}
+
+const char *rg_remote_server(const struct roger *roger)
+{
+	return roger->remote->place->name;
+}
+
+int rg_remote_queue(struct roger *roger, const struct roger_op *op,
+		    const struct roger_send_request *request, struct roger_str *ret_key,
+		    struct roger_err *err)
+{
+	return remote_queue(roger->remote, op, request, ret_key, err);
+}
+
+void rg_remote_hurry(struct roger *roger)
+{
+	roger->remote->hurried = true;
+}
+
+bool rg_remote_may_queue(const struct roger *roger)
+{
+	return roger->remote->unreached;
+}
+
 struct roger *roger_close(struct roger *roger)
 {
 	if (!roger)
 		return NULL;
 	rg_bridge_free(roger->bridge);
+	remote_close(roger->remote);
 	rg_engine_close(roger->engine);
 	rg_workspace_close(roger->workspace);
 	free(roger);
@@ -44,6 +104,7 @@ struct roger *roger_close(struct roger *roger)
 void roger_interrupt(void)
 {
 	rg_file_store_interrupt();
+	remote_interrupt();
 }
 
 bool roger_mend_map(const void *address)
@@ -59,20 +120,31 @@ void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)
 	}
 	roger->tell = tell;
 	roger->tell_context = context;
-	rg_engine_on_progress(roger->engine, tell, context);
+	if (roger->remote) {
+		roger->remote->tell = tell;
+		roger->remote->tell_context = context;
+	} else {
+		rg_engine_on_progress(roger->engine, tell, context);
+	}
 }
 
 const char *roger_damage(const struct roger *roger)
 {
-	return roger ? rg_engine_damage(roger->engine) : "";
+	if (!roger)
+		return "";
+	return roger->remote ? roger->remote->damage : rg_engine_damage(roger->engine);
 }
 
 static const char *most_important(const struct roger *roger)
 {
-	const char *damage = roger_damage(roger), *trouble = rg_engine_trouble(roger->engine);
+	const char *damage = roger_damage(roger);
+	const char *trouble =
+		roger->remote ? roger->remote->notice : rg_engine_trouble(roger->engine);
 
 	if (*damage || *trouble)
 		return *damage ? damage : trouble;
+	if (!roger->workspace)
+		return "";
 	return roger->untold[0] ? roger->untold : roger->workspace->notice;
 }
 
@@ -96,20 +168,48 @@ const char *roger_notice(const struct roger *roger)
 	return workspace->told;
 }
 
+/* A server was named by a person for this machine; no repository can. */
 const char *roger_distrust(struct roger *roger)
 {
-	return rg_workspace_distrust(roger->workspace);
+	return roger->workspace ? rg_workspace_distrust(roger->workspace) : "";
 }
 
 void rg_set_caller(struct roger *roger, const struct rg_caller *caller)
 {
 	roger->caller = caller ? *caller : (struct rg_caller){ 0 };
+	if (roger->engine)
+		rg_engine_asked(roger->engine, roger->caller.how != RG_BY_FILES);
+}
+
+bool rg_leads(struct roger *roger)
+{
+	return rg_engine_leads(roger->engine);
+}
+
+bool rg_keeps_answers(const struct roger *roger)
+{
+	return roger->engine && rg_engine_is_elsewhere(roger->engine);
+}
+
+int rg_find_answer(struct roger *roger, const char *key, struct rg_arena *arena,
+		   struct roger_str *ret_text, struct roger_err *err)
+{
+	rg_engine_request(roger->engine, key);
+	return rg_engine_find_answer(roger->engine, arena, ret_text, err);
+}
+
+int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *err)
+{
+	int r = rg_engine_put_answer(roger->engine, text, err);
+
+	rg_engine_request(roger->engine, NULL);
+	return r;
 }
 
 struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES])
 {
-	return rg_seat_name(roger->workspace, tool, pid, to);
+	return roger->workspace ? rg_seat_name(roger->workspace, tool, pid, to) : tool;
 }
 
 bool rg_observe_process(int64_t id, char *to, size_t size)
@@ -127,6 +227,8 @@ bool roger_hold(struct roger *roger, const char *what)
 {
 	bool held = true;
 
+	if (roger->remote)
+		return remote_hold(roger->remote, what);
 	/* Where no lock can be had, twice is better than never. */
 	return rg_engine_turn_take(roger->engine, rg_str(what), &held, NULL) < 0 || held;
 }
@@ -137,13 +239,16 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 	if (!op || !request || !ret_reply)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "roger_call: expected a verb, a request and a place for the reply");
-	return rg_op_call(op, roger, request, ret_reply, err);
+	return roger && roger->remote ? remote_call(roger->remote, op, request, ret_reply, err)
+				      : rg_op_call(op, roger, request, ret_reply, err);
 }
 
 bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)
 {
 	uint32_t before = *mark;
 
+	if (roger->remote)
+		return remote_watch(roger->remote, mark, timeout_ms);
 	if (timeout_ms > 0)
 		rg_engine_sleep(roger->engine, before, timeout_ms);
 	*mark = rg_engine_wake_count(roger->engine);

@@ -1,7 +1,6 @@
 /* log: show the activity log, write to it, or take in what other tools wrote. */
 #include "base/limits.h"
 #include "cli/command.h"
-#include "cli/remote.h"
 #include "cli/input.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
@@ -407,7 +406,7 @@ static int follow(struct cli_run *run, struct roger_err *err)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--follow starts at the end: expected neither --newest nor "
 			       "--after");
-	r = cli_need_workspace("log --follow", err);
+	r = cli_need_workspace(run, "log --follow", err);
 	if (r < 0)
 		return r;
 	r = cli_follow_begin(&follow, run, LOOK_MS, err);

@@ -5,10 +5,11 @@
  * with that in it: the same words, the same answers.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/remote.h"
+#include "data/remote.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -27,9 +28,25 @@ static bool own_folder(char to[PATH_BYTES])
 	return end;
 }
 
-int cli_need_workspace(const char *what, struct roger_err *err)
+bool cli_is_elsewhere(const struct cli_run *run)
 {
-	if (!remote_queue)
+	const char *server;
+
+	/* A workspace that is named is one of this machine. */
+	if (run->workspace)
+		return false;
+	server = getenv("ROGER_SERVER");
+	return server && *server;
+}
+
+int cli_need_workspace(const struct cli_run *run, const char *what, struct roger_err *err)
+{
+	if (rg_is_remote(run->roger) && !cli_is_elsewhere(run))
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "%s cannot be done through a server, and this workspace is in "
+			       "PostgreSQL",
+			       what);
+	if (!cli_is_elsewhere(run))
 		return ROGER_OK;
 	return rg_fail(
 		err, ROGER_EUSAGE, 0,
@@ -44,10 +61,7 @@ int cli_become(const char *program, char *const *words, const char *lacks, struc
 	static const char *const places[] = { "", ROGER_LIBEXEC "/" };
 	char folder[PATH_BYTES], path[2 * PATH_BYTES];
 	size_t i;
-	int r = cli_need_workspace(words[1] && *words[1] ? words[1] : words[0], err);
 
-	if (r < 0)
-		return r;
 	if (!own_folder(folder))
 		return rg_fail(err, ROGER_EENGINE, errno, "find the folder of roger");
 	for (i = 0; program && i < sizeof places / sizeof *places; i++) {

@@ -186,6 +186,14 @@ bool cli_is_agreed(const char *question);
 void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
 
+/* become.c: does ROGER_SERVER name the workspace? */
+bool cli_is_elsewhere(const struct cli_run *run);
+/* What it names, or the workspace at path, which is stronger. */
+RG_CHECKED int cli_open(const char *path, struct roger **ret_roger, struct roger_err *err);
+/* For what cannot be done through a server. */
+RG_CHECKED int cli_need_workspace(const struct cli_run *run, const char *what,
+				  struct roger_err *err);
+
 /*
  * become.c: be the program of that name (NULL: none), which is beside roger or in its libexec, from
  * now on; only fails, as ROGER_EENGINE.  lacks: what this one is without, and where it is, for the

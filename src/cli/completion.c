@@ -397,7 +397,7 @@ static void offer_values(struct completing *completing, const struct roger_field
 	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS &&
 	    field->kind != ROGER_TEXT)
 		return;
-	if (roger_open(completing->workspace, &roger, NULL) < 0)
+	if (cli_open(completing->workspace, &roger, NULL) < 0)
 		return;
 	offer_records(completing, roger, field);
 	roger_close(roger);

@@ -39,9 +39,8 @@ struct hook {
 	struct rg_hook_request request;
 	struct cli_hook_event event;
 	enum cli_hook_host host;
-	bool elsewhere; /* the store is one that this program is linked without */
-	bool beside;	/* another session lives under the same name */
-	bool unnamed;	/* nobody said who the agent is: it has its tool's name */
+	bool beside;  /* another session lives under the same name */
+	bool unnamed; /* nobody said who the agent is: it has its tool's name */
 	char own_name[RG_OWN_NAME_BYTES];
 };
 
@@ -387,19 +386,10 @@ static void set_budget(int event)
 	alarm(event == CLI_HOOK_IDLE ? IDLE_S : BUDGET_S);
 }
 
-/* Another program takes the event, as if nobody had read it. */
-static void leave_input(struct roger_str input)
-{
-	int file = memfd_create("event", 0);
-
-	if (file < 0 || write(file, input.data, input.length) != (ssize_t)input.length ||
-	    lseek(file, 0, SEEK_SET) < 0 || dup2(file, STDIN_FILENO) < 0)
-		_exit(CLI_DONE);
-}
-
 /* One whose mail an agent may be shown. */
-static bool open_workspace(struct hook *hook, const char *named)
+static bool open_workspace(const struct cli_run *run, struct hook *hook)
 {
+	const char *named = run->workspace;
 	const char *project = getenv("CLAUDE_PROJECT_DIR");
 	struct roger_err err = { 0 };
 	const char *why = err.message;
@@ -409,15 +399,14 @@ static bool open_workspace(struct hook *hook, const char *named)
 	if (is_for_person(hook) && hook->event.tool != CLI_HOOK_OTHER)
 		late = "{\"systemMessage\":\"roger: the mailbox did not answer within 5 s; mail is "
 		       "shown at the next event\"}\n";
-	r = roger_open(named, &hook->roger, &err);
+	r = cli_open(named, &hook->roger, &err);
 	if (r == ROGER_ENOENT && !named && project && *project)
 		r = roger_open(project, &hook->roger, &err);
-	hook->elsewhere = r == ROGER_EENGINE && strcmp(err.member, "store") == 0;
 	if (r == ROGER_OK)
 		why = roger_distrust(hook->roger);
 	else if (r == ROGER_ENOENT && !named && !getenv("ROGER_WORKSPACE"))
 		why = ""; /* a project that has nothing to do with roger */
-	if (*why && !hook->elsewhere)
+	if (*why)
 		say_trouble(hook, why);
 	if (r == ROGER_OK && !*why && hook->unnamed) {
 		cli_tool_above(&pid);
@@ -468,10 +457,11 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	struct rg_buf input;
 	struct rg_json *said = begin(run, &hook, &input);
 
+	(void)err;
 	*ret_exit = CLI_DONE;
 	run->quiet = true;
 	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
-	    open_workspace(&hook, run->workspace)) {
+	    open_workspace(run, &hook)) {
 		/* Each turn: of two sessions under one name both are seen. */
 		if (is_for_person(&hook))
 			note_arrival(&hook);
@@ -484,13 +474,9 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
 			say_mail(&hook);
 	}
-	if (hook.elsewhere && isatty(STDIN_FILENO) == 0)
-		leave_input(rg_buf_str(&input));
 	roger_close(hook.roger);
 	rg_json_free(said);
 	rg_buf_deinit(&input);
-	if (hook.elsewhere)
-		return rg_fail_member(err, ROGER_EENGINE, "store", "the store is elsewhere");
 	/* That nobody read the answer is not an error for the agent. */
 	if (cli_term_flush())
 		_exit(*ret_exit);

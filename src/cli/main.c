@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/remote.h"
 #include "cli/screen.h"
 #include "cli/serve.h"
 #include "cli/term.h"
+#include "data/remote.h"
 #include "data/record.h"
 #include "verbs.h"
 
@@ -213,15 +213,30 @@ int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-/* A workspace that is named is one of this machine. */
-static bool is_elsewhere(const struct cli_run *run)
+int cli_open(const char *path, struct roger **ret_roger, struct roger_err *err)
 {
-	const char *server;
+	const struct cli_run run = { .workspace = path };
 
-	if (remote_queue || run->workspace || run->command == &bare)
-		return false;
-	server = getenv("ROGER_SERVER");
-	return server && *server;
+	return cli_is_elsewhere(&run) ? rg_open_remote(ret_roger, err)
+				      : roger_open(path, ret_roger, err);
+}
+
+/* What ROGER_SERVER names; the program that speaks TLS is another one. */
+static int open_elsewhere(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	int r = rg_open_remote(&run->roger, err);
+
+	if (r == ROGER_EENGINE && strcmp(err->member, "wire") == 0)
+		return cli_become("roger-remote", run->argv,
+				  "ROGER_SERVER; install the whole package of roger (from source "
+				  "it is built where libcurl is: libcurl4-openssl-dev)",
+				  err);
+	if (r < 0 || !(op->flags & ROGER_NO_WORKSPACE))
+		return r;
+	/* Such verbs are of this machine; what is no verb opens its own. */
+	run->roger = roger_close(run->roger);
+	return op->run ? cli_need_workspace(run, op->name, err) : ROGER_OK;
 }
 
 static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -229,23 +244,18 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 	const struct roger_op *op = cli_op(run->command);
 	int r;
 
-	if (is_elsewhere(run))
-		return cli_become(
-			"roger-remote", run->argv,
-			"ROGER_SERVER; install the whole package of roger (from source it "
-			"is built where libcurl is: libcurl4-openssl-dev)",
-			err);
 	r = cli_check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
 	if (r == ROGER_OK && !op->run)
 		r = rg_request_check(op->request, run->request, err);
 	if (r < 0)
 		return r;
-	if (!(op->flags & ROGER_NO_WORKSPACE)) {
+	if (run->command != &bare && cli_is_elsewhere(run))
+		r = open_elsewhere(run, err);
+	else if (!(op->flags & ROGER_NO_WORKSPACE))
 		r = roger_open(run->workspace, &run->roger, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	roger_on_progress(run->roger, cli_progress, NULL);
 	return run->command->run ? run->command->run(run, ret_exit, err)
 				 : cli_call(run, ret_exit, err);
@@ -300,13 +310,12 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	/* What is said beside the answer comes after it. */
 	if (cli_screen_folds())
 		cli_term_flush();
-	/* The workspace is in PostgreSQL, and this program is linked without its library.  That of
-	 * a server must not become roger-postgres, which would become roger-serve. */
+	/* What is done with a database itself is done by the program that opens it. */
 	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0)
 		r = cli_become(
-			serve_run ? NULL : "roger-postgres", run->argv,
+			serve_run ? NULL : "roger-serve", run->argv,
 			"PostgreSQL; install the package roger-serve-postgres (from source it "
-			"is built where libpq is: libpq-dev)",
+			"is built where libevent and libpq are: libevent-dev, libpq-dev)",
 			&err);
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);

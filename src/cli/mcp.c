@@ -174,7 +174,7 @@ bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call)
 const char *mcp_distrust(struct mcp_session *session, struct roger **roger)
 {
 	struct roger_err err = { 0 };
-	int r = *roger ? ROGER_OK : roger_open(session->workspace, roger, &err);
+	int r = *roger ? ROGER_OK : cli_open(session->workspace, roger, &err);
 
 	if (r == ROGER_OK)
 		snprintf(session->why, sizeof session->why, "%s", roger_distrust(*roger));
@@ -335,7 +335,7 @@ static void start_watching(struct watcher *watcher)
 {
 	sigset_t all, before;
 
-	if (roger_open(watcher->session->workspace, &watcher->roger, NULL) < 0 ||
+	if (cli_open(watcher->session->workspace, &watcher->roger, NULL) < 0 ||
 	    pipe2(watcher->wake, O_CLOEXEC | O_NONBLOCK) < 0)
 		return;
 	roger_mcp_on_listening(watcher->session->server, on_listening, watcher);
@@ -486,7 +486,7 @@ static int serve(struct mcp_session *session, struct roger_err *err)
  */
 static int look_at_workspace(struct mcp_session *session, struct roger_err *err)
 {
-	int r = roger_open(session->workspace, &session->roger, err);
+	int r = cli_open(session->workspace, &session->roger, err);
 	const char *why = r == ROGER_OK ? roger_distrust(session->roger) : err->message;
 
 	if (*why)

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/remote.h"
+#include "data/remote.h"
 #include "cli/screen.h"
 #include "cli/term.h"
 #include "data/record.h"
@@ -241,7 +241,7 @@ static int check_queue(const struct cli_run *run, struct roger_err *err)
 static int queue(const struct cli_run *run, struct roger_err *err)
 {
 	struct rg_queued queued = { .queued = true, .to = request_of(run)->to };
-	int r = remote_queue(run->roger, cli_op(run->command), run->request, &queued.key, err);
+	int r = rg_remote_queue(run->roger, cli_op(run->command), run->request, &queued.key, err);
 	size_t i;
 
 	if (r < 0)
@@ -250,7 +250,7 @@ static int queue(const struct cli_run *run, struct roger_err *err)
 		cli_print_reply(run, &rg_queued_record, &queued);
 	for (i = 0; run->form == CLI_HUMAN && !run->quiet && i < queued.to.count; i++)
 		cli_say("queued -> %t, until %s answers\n", queued.to.items[i],
-			remote_server(run->roger));
+			rg_remote_server(run->roger));
 	return ROGER_OK;
 }
 
@@ -624,8 +624,8 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	r = check_queue(run, err);
 	if (r < 0)
 		return r;
-	if (remote_hurry && cli_given(run, "queue"))
-		remote_hurry(run->roger);
+	if (rg_is_remote(run->roger) && cli_given(run, "queue"))
+		rg_remote_hurry(run->roger);
 	r = check_words(run, err);
 	if (r < 0)
 		return r;
@@ -635,8 +635,9 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (cli_given(run, "batch"))
 		return send_batch(run, err);
 	r = send_one(run, ret_exit, err);
-	if (r == ROGER_ETIMEOUT && cli_given(run, "queue") && !request_of(run)->dry_run &&
-	    remote_queue && remote_may_queue(run->roger))
+	if ((r == ROGER_ETIMEOUT || r == ROGER_EENGINE) && cli_given(run, "queue") &&
+	    !request_of(run)->dry_run && rg_is_remote(run->roger) &&
+	    rg_remote_may_queue(run->roger))
 		r = queue(run, err);
 	return r;
 }

@@ -2,11 +2,14 @@
 #include "cli/serve.h"
 
 #include "base/clock.h"
+#include "data/remote.h"
 #include "cli/term.h"
 
 static int become_server(struct cli_run *run, struct roger_err *err)
 {
 	run->roger = roger_close(run->roger);
+	if (cli_is_elsewhere(run))
+		return cli_need_workspace(run, run->command->name, err);
 	return cli_become("roger-serve", run->argv,
 			  "server and no page; install the package roger-serve (from source it is "
 			  "built where libevent is: libevent-dev)",
@@ -15,17 +18,23 @@ static int become_server(struct cli_run *run, struct roger_err *err)
 
 static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	return serve_run ? serve_run(run, ret_exit, err) : become_server(run, err);
+	if (serve_run && rg_is_remote(run->roger) && !cli_is_elsewhere(run))
+		return rg_fail_member(err, ROGER_EENGINE, "store",
+				      "this roger-serve is linked without PostgreSQL");
+	return serve_run && !cli_is_elsewhere(run) ? serve_run(run, ret_exit, err)
+						   : become_server(run, err);
 }
 
 static int run_token(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	return serve_token_run ? serve_token_run(run, ret_exit, err) : become_server(run, err);
+	return serve_token_run && !cli_is_elsewhere(run) ? serve_token_run(run, ret_exit, err)
+							 : become_server(run, err);
 }
 
 static int run_ui(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	return serve_ui_run ? serve_ui_run(run, ret_exit, err) : become_server(run, err);
+	return serve_ui_run && !cli_is_elsewhere(run) ? serve_ui_run(run, ret_exit, err)
+						      : become_server(run, err);
 }
 
 const struct cli_command cli_serve = { .name = "serve", .own = &rg_op_serve, .run = run_serve };

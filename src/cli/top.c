@@ -15,7 +15,6 @@
 #include "base/unicode.h"
 #include "cli/command.h"
 #include "cli/grid.h"
-#include "cli/remote.h"
 #include "cli/screen.h"
 #include "cli/term.h"
 #include "verbs.h"
@@ -671,7 +670,7 @@ static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	static struct top top = { .text = { .maximum = SIZE_MAX } };
 	const struct rg_top_request *request = run->request;
 	const char *term = getenv("TERM");
-	int r = cli_need_workspace("top", err);
+	int r = cli_need_workspace(run, "top", err);
 
 	*ret_exit = CLI_DONE;
 	if (r < 0)

@@ -24,8 +24,23 @@ struct rg_caller {
 	bool page;		   /* a person reads the answer, not the agent that it is about */
 };
 
+struct rg_arena;
+
 /* Who makes the next calls; NULL: whoever has the files.  The texts are borrowed. */
 void rg_set_caller(struct roger *roger, const struct rg_caller *caller);
+
+/* Is it for this server to do what nobody asks for?  False: another one of the workspace does. */
+bool rg_leads(struct roger *roger);
+
+/*
+ * The answer to a request, kept with what is changed for it, where the store does that (a workspace
+ * of several servers): named before the call by its key, a digest; then found, or put when the
+ * verb has ended (NULL data: it failed), which waits until all is stored.
+ */
+bool rg_keeps_answers(const struct roger *roger);
+RG_CHECKED int rg_find_answer(struct roger *roger, const char *key, struct rg_arena *arena,
+			      struct roger_str *ret_text, struct roger_err *err);
+RG_CHECKED int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *err);
 
 /* What a verb needs. */
 enum rg_right rg_right_of(const struct roger_op *op);

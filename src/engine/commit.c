@@ -141,8 +141,7 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 {
 	const struct rg_config *config = engine->workspace->config;
 	struct rg_store *store = engine->store;
-	struct rg_tally_counts there, most = { .mailbox = config->messages_per_issue_phase_max,
-					       .issue = config->messages_per_issue_max };
+	struct rg_tally_counts there;
 	enum check check = PASSED;
 	size_t i;
 
@@ -158,7 +157,7 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 			check = KEY_MAYBE;
 			break;
 		}
-		there = rg_tally_add(store, message, &most);
+		there = rg_tally_add(store, message);
 		if (there.mailbox > config->messages_per_issue_phase_max)
 			check = MAILBOX_MAYBE;
 		else if (there.issue > config->messages_per_issue_max)
@@ -468,21 +467,8 @@ static bool still_alone(struct rg_engine *engine)
 	       (!engine->has_looked || engine->adoptions == rg_store_head(engine->store).adoptions);
 }
 
-/* Nothing is written after a wrong guess: the numbers are not used, and the next try knows. */
-static int finish(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
-{
-	size_t i;
-	int r = rg_store_finish(engine->store, ret_end, err);
-
-	engine->mistaken = !*ret_end;
-	for (i = 0; i < engine->staged_count && !*ret_end; i++)
-		if (engine->staged[i].added)
-			engine->staged[i].added->seq = engine->staged[i].added->epoch = 0;
-	return r;
-}
-
 /* One try: appended (*ret_end set), an outcome, or neither: try again. */
-static int try_append(struct rg_engine *engine, bool guess, uint64_t *keys_checked_to,
+static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
 	size_t adds = count_adds(engine), which = 0;
@@ -491,9 +477,8 @@ static int try_append(struct rg_engine *engine, bool guess, uint64_t *keys_check
 
 	r = rg_engine_prepare_epoch(engine, err);
 	if (r == ROGER_OK)
-		r = (guess ? rg_store_begin_guess
-			   : rg_store_begin)(engine->store, RG_TALLY_AGENTS * engine->staged_count,
-					     RG_TALLY_COUNTS * engine->staged_count, err);
+		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
+				   RG_TALLY_COUNTS * engine->staged_count, err);
 	/* Not examined yet: if only a line was altered, mail continues. */
 	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
@@ -515,11 +500,8 @@ static int try_append(struct rg_engine *engine, bool guess, uint64_t *keys_check
 		     : PASSED;
 	if (check == PASSED)
 		r = append(engine, ret_end, err);
-	if (r == ROGER_OK && *ret_end)
-		return finish(engine, ret_end, err);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
-	/* Full only by a guess? */
-	if (guess)
+	if (r < 0 || *ret_end)
 		return r;
 
 	switch (check) {
@@ -543,8 +525,7 @@ static int append_staged(struct rg_engine *engine, struct rg_outcome *ret_outcom
 
 	*ret_end = 0;
 	for (tries = 0; tries < TRIES_MAX; tries++) {
-		r = try_append(engine, tries == 0 && !engine->mistaken, &keys_checked_to,
-			       ret_outcome, ret_end, err);
+		r = try_append(engine, &keys_checked_to, ret_outcome, ret_end, err);
 		if (r < 0 || *ret_end || ret_outcome->verdict != RG_COMMITTED)
 			return r;
 	}

@@ -33,7 +33,7 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 	if (!engine->exclusive)
 		return rg_engine_settle(engine, ret_end, err);
 	/* What was appended before we got the lock of changes is enough. */
-	r = rg_store_begin_guess(engine->store, 0, 0, err);
+	r = rg_store_begin(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
 	head = rg_store_head(engine->store);
@@ -244,7 +244,7 @@ static bool serve_others(struct rg_engine *engine, bool changed)
 {
 	const struct rg_head head = rg_store_head(engine->store);
 
-	return engine->index && head.shared && !engine->store->notes_alone &&
+	return engine->index && head.shared && !engine->store->elsewhere &&
 	       atomic_load(&head.shared->broken) == RG_BROKEN_NOT &&
 	       (head.end == head.synced || engine->left) &&
 	       rg_index_serve(engine->index, head.synced, changed);
@@ -401,6 +401,39 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now)
 		rg_index_checkpoint(engine->index);
 }
 
+bool rg_engine_is_elsewhere(const struct rg_engine *engine)
+{
+	return engine->store->elsewhere;
+}
+
+bool rg_engine_leads(struct rg_engine *engine)
+{
+	return !engine->store->elsewhere || rg_store_writable(engine->store);
+}
+
+void rg_engine_request(struct rg_engine *engine, const char *key)
+{
+	snprintf(engine->store->request, sizeof engine->store->request, "%s", key ? key : "");
+}
+
+int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
+			  struct roger_str *ret_text, struct roger_err *err)
+{
+	return engine->store->ops->get(engine->store, RG_DOCUMENT_ANSWER,
+				       rg_str(engine->store->request), arena, ret_text, err);
+}
+
+int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text, struct roger_err *err)
+{
+	return engine->store->ops->put(engine->store, RG_DOCUMENT_ANSWER,
+				       rg_str(engine->store->request), NULL, text, true, err);
+}
+
+void rg_engine_asked(struct rg_engine *engine, bool asked)
+{
+	engine->store->asked = asked;
+}
+
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)
 {
 	rg_index_on_progress(engine->index, tell, context);
@@ -442,8 +475,8 @@ int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct 
 					true, err);
 
 	engine->stored += r == ROGER_OK;
-	return r < 0 || before.data || engine->store->notes_alone ? r
-								  : rg_engine_run_made(engine, err);
+	return r < 0 || before.data || engine->store->elsewhere ? r
+								: rg_engine_run_made(engine, err);
 }
 
 /* ---------------------------------------------------------------- opening -- */

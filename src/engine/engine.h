@@ -247,8 +247,6 @@ void rg_engine_rollback(struct rg_engine *engine);
 /* Holds the record lock until _end: no other process appends to a log or changes a run, so what is
  * found stays true.  No transaction may begin or end in between. */
 RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err);
-/* Does an entry of the activity log need no lock of ours? */
-bool rg_engine_notes_alone(const struct rg_engine *engine);
 /* Like rg_engine_records_begin(), but ROGER_ETIMEOUT after 200 ms (best effort). */
 RG_CHECKED int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_records_end(struct rg_engine *engine);
@@ -374,6 +372,16 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 
 /* A warning about what does not work although calls succeed, or "". */
 const char *rg_engine_trouble(struct rg_engine *engine);
+/* Does a client of a server wait?  Then a server that does not lead does not answer. */
+bool rg_engine_leads(struct rg_engine *engine);
+bool rg_engine_is_elsewhere(const struct rg_engine *engine);
+/* See struct rg_store, `request`; NULL key: no more.  put, with NULL data: there is no answer. */
+void rg_engine_request(struct rg_engine *engine, const char *key);
+RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
+				     struct roger_str *ret_text, struct roger_err *err);
+RG_CHECKED int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text,
+				    struct roger_err *err);
+void rg_engine_asked(struct rg_engine *engine, bool asked);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
 
 #endif

@@ -301,7 +301,7 @@ int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err)
 	if (!arena)
 		return rg_fail_memory(err);
 	/* A database keeps its logs itself.  Who cannot have the lock leaves it to the next. */
-	if (!rg_store_writable(engine->store) || engine->store->notes_alone ||
+	if (!rg_store_writable(engine->store) || engine->store->elsewhere ||
 	    atomic_load(&rg_store_head(engine->store).shared->broken) != RG_BROKEN_NOT ||
 	    rg_engine_records_soon(engine, NULL) < 0)
 		return ROGER_OK;

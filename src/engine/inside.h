@@ -46,7 +46,6 @@ struct rg_engine {
 	bool saw_altered;   /* a line that was altered before an entry was made of it */
 	bool leaves_sync;   /* rg_engine_leave_sync() */
 	bool left;	    /* the last commit was left unsynced */
-	bool mistaken;	    /* the last append was a wrong guess of the store */
 	uint64_t adoptions; /* adoptions of the head before that */
 	struct rg_staged *staged;
 	size_t staged_count;

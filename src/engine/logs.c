@@ -24,11 +24,6 @@ void rg_engine_records_end(struct rg_engine *engine)
 	rg_store_release(engine->store, RG_LOCK_RECORDS);
 }
 
-bool rg_engine_notes_alone(const struct rg_engine *engine)
-{
-	return engine->store->notes_alone;
-}
-
 int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 		      struct roger_str entries, bool durable, struct roger_err *err)
 {

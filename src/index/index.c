@@ -834,7 +834,7 @@ static void tell_lost(struct rg_index *index)
 	struct rg_store *store = index->store;
 
 	index->lost = false;
-	if (store->notes_alone && !store->trouble[0])
+	if (store->elsewhere && !store->trouble[0])
 		snprintf(store->trouble, sizeof store->trouble,
 			 "the store lacks messages that this machine has seen: an older state of "
 			 "it was "
@@ -900,7 +900,7 @@ static bool is_due(struct rg_index *index)
 
 	if (index->serving)
 		return true;
-	if (!index->placed && !index->store->notes_alone &&
+	if (!index->placed && !index->store->elsewhere &&
 	    (progress->offset <= RG_SEED_REBUILT_BYTES_MAX ||
 	     rg_index_file_changed_ms(index, index->seed_name)))
 		return false;

@@ -105,14 +105,12 @@ int64_t rg_note_duplicates(const struct roger_op *op, const void *reply)
 
 int rg_note_append(struct roger *roger, struct roger_str line, bool durable, struct roger_err *err)
 {
-	const bool alone = rg_engine_notes_alone(roger->engine);
-	int r = alone ? ROGER_OK : rg_engine_records_begin(roger->engine, err);
+	int r = rg_engine_records_begin(roger->engine, err);
 
 	if (r < 0)
 		return r;
 	r = rg_engine_log_append(roger->engine, RG_LOG_ACTIVITY, RG_STR(""), line, durable, err);
-	if (!alone)
-		rg_engine_records_end(roger->engine);
+	rg_engine_records_end(roger->engine);
 	return r;
 }
 

@@ -21,6 +21,7 @@
 struct roger {
 	struct rg_workspace *workspace;
 	struct rg_engine *engine;
+	struct remote *remote; /* a server that is asked in place of the engine; NULL: none */
 	struct rg_id_source ids;
 	roger_progress *tell;
 	void *tell_context;

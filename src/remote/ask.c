@@ -15,10 +15,15 @@
 enum {
 	/* Where nothing answers: until a server that was started again is there. */
 	CONNECT_TRIES_MS = 1500,
+	/* What is kept on disk otherwise, under its key, is safe to be sent again. */
+	HURRY_MS = 3 * 1000,
+	/* Of several servers: until another one leads. */
+	TURN_TRIES_MS = 10 * 1000,
 	/* Once it may have been done: to learn whether it was. */
 	TRIES_MS = 30 * 1000,
 	PAUSE_MS_MIN = 10,
 	PAUSE_MS_MAX = 1000,
+	TURN_PAUSE_MS_MAX = 100,
 };
 
 static const char problem_type[] = "urn:roger:error:";
@@ -79,17 +84,17 @@ static int fail_problem(const struct rg_problem *problem, long status, struct ro
 			      status == 401 ? "; set it in ROGER_TOKEN" : "");
 }
 
-static int fail_foreign(const struct roger *roger, long status, struct roger_err *err)
+static int fail_foreign(const struct remote *remote, long status, struct roger_err *err)
 {
 	if (status >= 300 && status < 400)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "%.200s: it sends elsewhere (status %ld), which is not followed: "
 			       "the token is for this address alone",
-			       roger->place.name, status);
+			       remote->place->name, status);
 	return rg_fail(err, ROGER_EENGINE, 0,
 		       "%.200s: its answer is not one of roger's (status %ld); is ROGER_SERVER "
 		       "right?",
-		       roger->place.name, status);
+		       remote->place->name, status);
 }
 
 /* ------------------------------------------------------------------- tries -- */
@@ -101,11 +106,11 @@ static bool is_passing(const struct rg_problem *problem, bool known, long status
 		return true;
 	if (status == 409)
 		return known && rg_str_is(problem->type, "urn:roger:error:under-way");
-	return status == 503 && !problem->exit;
+	return status == 503 && (!problem->exit || (known && rg_str_is(problem->member, "leader")));
 }
 
 /* What an answer means: done, an error, or ROGER_ETIMEOUT with *ret_again. */
-static int judge(const struct roger *roger, const struct remote_answer *answer, bool *ret_again,
+static int judge(const struct remote *remote, const struct remote_answer *answer, bool *ret_again,
 		 struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
@@ -120,17 +125,20 @@ static int judge(const struct roger *roger, const struct remote_answer *answer, 
 	*ret_again = is_passing(&problem, known, answer->status);
 	if (known)
 		return *ret_again ? rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %.*s",
-					    roger->place.name, RG_STR_ARGS(problem.detail))
+					    remote->place->name, RG_STR_ARGS(problem.detail))
 				  : fail_problem(&problem, answer->status, err);
-	return fail_foreign(roger, answer->status, err);
+	return fail_foreign(remote, answer->status, err);
 }
 
-static int fail_unreached(struct roger *roger, const struct remote_request *request,
+static int fail_unreached(struct remote *remote, const struct remote_request *request,
 			  bool maybe_done, struct roger_err *err)
 {
 	char why[sizeof err->message];
 
-	roger->unreached = true;
+	remote->unreached = true;
+	/* There is no server: nothing else is to be said. */
+	if (err->code == ROGER_EENGINE)
+		return ROGER_EENGINE;
 	memcpy(why, err->message, sizeof why);
 	if (!request->key)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "%s", why);
@@ -138,8 +146,8 @@ static int fail_unreached(struct roger *roger, const struct remote_request *requ
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "%.400s; nothing was done", why);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "%.300s; it is not known whether it was done%s%.60s%s", why,
-		       *roger->key ? ": the same with --key " : "", roger->key,
-		       *roger->key ? " is done at most once" : "");
+		       *remote->key ? ": the same with --key " : "", remote->key,
+		       *remote->key ? " is done at most once" : "");
 }
 
 static int64_t ms_since(int64_t start_ns)
@@ -147,32 +155,46 @@ static int64_t ms_since(int64_t start_ns)
 	return (rg_clock_monotonic_ns() - start_ns) / 1000000;
 }
 
-int remote_ask(struct roger *roger, struct remote_request *request, struct remote_answer *answer,
+int remote_ask(struct remote *remote, struct remote_request *request, struct remote_answer *answer,
 	       struct roger_err *err)
 {
 	const int64_t start_ns = rg_clock_monotonic_ns();
+	const int64_t most_ms = remote->place_count > 1 ? TURN_PAUSE_MS_MAX : PAUSE_MS_MAX;
 	int64_t pause_ms = PAUSE_MS_MIN;
 	enum remote_outcome outcome;
 	bool maybe_done = false, again;
+	size_t turns = 0;
 	int r;
 
+	if (remote->place_count > 1 && request->turn_ms)
+		request->within_ms = request->turn_ms;
+	if (remote->hurried && request->within_ms > HURRY_MS)
+		request->within_ms = HURRY_MS;
 	for (;;) {
-		outcome = remote_http(roger, request, answer, err);
+		outcome = remote->wire->ask(remote, request, answer, err);
 		again = outcome != REMOTE_NEVER;
 		r = outcome == REMOTE_NEVER ? (int)err->code : ROGER_ETIMEOUT;
 		if (outcome == REMOTE_ANSWERED) {
 			again = false;
-			r = judge(roger, answer, &again, err);
+			r = judge(remote, answer, &again, err);
 		}
 		if (!again)
 			return r;
 		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
 			      answer->status == 502 || answer->status == 504;
-		if (remote_is_interrupted() || (roger->hurried && !maybe_done) ||
-		    ms_since(start_ns) > (maybe_done ? TRIES_MS : CONNECT_TRIES_MS))
-			return fail_unreached(roger, request, maybe_done, err);
+		/* Of several servers one leads; the others say so, or are not there. */
+		if (answer->status != 409 && remote_turn(remote) && ++turns < remote->place_count) {
+			request->since_ms = ms_since(start_ns) + 1;
+			continue;
+		}
+		turns = 0;
+		if (remote_is_interrupted() || remote->hurried ||
+		    ms_since(start_ns) > (maybe_done		    ? TRIES_MS
+					  : remote->place_count > 1 ? TURN_TRIES_MS
+								    : CONNECT_TRIES_MS))
+			return fail_unreached(remote, request, maybe_done, err);
 		rg_clock_sleep(pause_ms);
-		pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
+		pause_ms = pause_ms * 2 < most_ms ? pause_ms * 2 : most_ms;
 		request->since_ms = ms_since(start_ns) + 1;
 	}
 }

@@ -10,6 +10,7 @@
 enum {
 	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
 	QUICK_MS = 60 * 1000,
+	TURN_MS = 2 * 1000,
 	SLOW_MS = 10 * 60 * 1000,
 	STEP_MS = 50 * 1000, /* the server waits for a minute at most */
 };
@@ -131,7 +132,7 @@ static void print_query(const struct roger_record *record, const void *request, 
 
 /* One call on its way. */
 struct call {
-	struct roger *roger;
+	struct remote *remote;
 	const struct roger_op *op;
 	const struct row *row;
 	struct rg_arena *arena; /* of the reply */
@@ -159,8 +160,8 @@ static int add_key(struct call *call, struct roger_err *err)
 	*send = *given;
 	if (needs_key(given))
 		send->key = rg_str(call->key);
-	snprintf(call->roger->key, sizeof call->roger->key, "%.*s",
-		 send->key.length < sizeof call->roger->key ? (int)send->key.length : 0,
+	snprintf(call->remote->key, sizeof call->remote->key, "%.*s",
+		 send->key.length < sizeof call->remote->key ? (int)send->key.length : 0,
 		 send->key.data ? send->key.data : "");
 	call->request = send;
 	return ROGER_OK;
@@ -214,13 +215,13 @@ static void forget_keys(const struct call *call, const void *request)
 
 /* --------------------------------------------------------------- the answer -- */
 
-static void read_damage(struct roger *roger, const struct rg_value *object)
+static void read_damage(struct remote *remote, const struct rg_value *object)
 {
 	const struct rg_value *damage = rg_json_member(object, "damage");
 
-	roger->damage[0] = '\0';
+	remote->damage[0] = '\0';
 	if (rg_json_kind(damage) == RG_JSON_STRING)
-		snprintf(roger->damage, sizeof roger->damage, "%.*s",
+		snprintf(remote->damage, sizeof remote->damage, "%.*s",
 			 RG_STR_ARGS(rg_json_str(damage)));
 }
 
@@ -254,10 +255,10 @@ static int read_reply(const struct call *call, const struct remote_answer *answe
 	if (r < 0)
 		return rg_fail(err, call->op->flags & ROGER_WRITES ? ROGER_ETIMEOUT : ROGER_EENGINE,
 			       0, "%.200s: its answer is not one of roger's: %.150s%s",
-			       call->roger->place.name, why.message,
+			       call->remote->place->name, why.message,
 			       call->op->flags & ROGER_WRITES ? "; it is not known what was done"
 							      : "");
-	read_damage(call->roger, rg_json_root(json));
+	read_damage(call->remote, rg_json_root(json));
 	if (call->row->instants)
 		read_instants(call->reply);
 	return ROGER_OK;
@@ -270,7 +271,7 @@ static int add_outbox(const struct call *call, struct roger_err *err)
 	struct roger_concern *concern;
 	struct remote_outbox outbox;
 
-	remote_outbox_look(call->roger, &outbox);
+	remote_outbox_look(call->remote, &outbox);
 	if (!outbox.waiting && !outbox.refused)
 		return ROGER_OK;
 	concern = rg_arena_push(call->arena, &reply->concerns.items, &reply->concerns.count,
@@ -302,7 +303,8 @@ static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 	const bool writes = call->op->flags & ROGER_WRITES;
 	const bool slow = call->op->flags & (ROGER_ADMINISTERS | ROGER_SLOW);
 	struct remote_request request = { .key = *call->key ? call->key : NULL,
-					  .within_ms = (slow ? SLOW_MS : QUICK_MS) + wait_ms };
+					  .within_ms = (slow ? SLOW_MS : QUICK_MS) + wait_ms,
+					  .turn_ms = slow ? 0 : TURN_MS + wait_ms };
 	struct remote_answer answer = { 0 };
 	int r;
 
@@ -320,7 +322,7 @@ static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 			       call->op->name);
 	request.path = path.data;
 	request.body = writes ? rg_buf_str(&body) : (struct roger_str){ 0 };
-	r = remote_ask(call->roger, &request, &answer, err);
+	r = remote_ask(call->remote, &request, &answer, err);
 	if (r == ROGER_OK)
 		r = read_reply(call, &answer, err);
 	rg_buf_deinit(&answer.body);
@@ -340,7 +342,7 @@ static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
 	const void *given = call->request;
 	int r = ROGER_OK;
 
-	call->roger->key[0] = '\0';
+	call->remote->key[0] = '\0';
 	if ((call->op->flags & ROGER_WRITES) && !is_dry_run(call))
 		r = remote_new_key(call->key, err);
 	if (r == ROGER_OK && call->row->keys == ONE_KEY)
@@ -386,45 +388,45 @@ static int call_waiting(struct call *call, const struct roger_field *field, stru
 	}
 }
 
-static int check(const struct roger *roger, const struct call *call, struct roger_err *err)
+static int check(const struct remote *remote, const struct call *call, struct roger_err *err)
 {
 	if ((call->op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)) || call->row->local)
-		return rg_fail(
-			err, ROGER_EUSAGE, 0,
-			"%s is for the machine that has the workspace: run it there, or here "
-			"without ROGER_SERVER",
-			call->op->name);
-	if (!roger)
-		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", call->op->name);
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       remote->here
+				       ? "%s cannot be done through a server, and this workspace "
+					 "is in PostgreSQL"
+				       : "%s is for the machine that has the workspace: run it "
+					 "there, or here without ROGER_SERVER",
+			       call->op->name);
 	return rg_request_check(call->op->request, call->request, err);
 }
 
-int roger_call(struct roger *roger, const struct roger_op *op, const void *request, void *ret_reply,
-	       struct roger_err *err)
+int remote_call(struct remote *remote, const struct roger_op *op, const void *request,
+		void *ret_reply, struct roger_err *err)
 {
-	struct call call = { roger, op, row_of(op), NULL, request, ret_reply, "" };
+	struct call call = { remote, op, row_of(op), NULL, request, ret_reply, "" };
 	const struct roger_field *field;
 	struct roger_err local;
 	int r;
 
 	err = err ? err : &local;
 	memset(ret_reply, 0, op->reply->size);
-	r = check(roger, &call, err);
+	r = check(remote, &call, err);
 	if (r < 0)
 		return r;
-	roger->unreached = false;
-	roger->key[0] = '\0';
-	r = remote_outbox_flush(roger, call.row->keys != NO_KEY, err);
-	if (r < 0 && roger->unreached)
-		remote_outbox_tell(roger, err);
+	remote->unreached = false;
+	remote->key[0] = '\0';
+	r = remote_outbox_flush(remote, call.row->keys != NO_KEY, err);
+	if (r < 0 && remote->unreached)
+		remote_outbox_tell(remote, err);
 	call.arena = r == ROGER_OK ? rg_arena_new() : NULL;
 	if (r < 0 || !call.arena)
 		return r < 0 ? r : rg_fail_memory(err);
 	memcpy(ret_reply, &call.arena, sizeof call.arena);
 	field = rg_find_flag(op->request, ROGER_IN_PARTS);
 	r = field ? call_waiting(&call, field, err) : call_once(&call, 0, err);
-	if (r < 0 && roger->unreached)
-		remote_outbox_tell(roger, err);
+	if (r < 0 && remote->unreached)
+		remote_outbox_tell(remote, err);
 	if (r < 0) {
 		rg_arena_free(call.arena);
 		memset(ret_reply, 0, op->reply->size);

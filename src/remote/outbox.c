@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/limits.h"
-#include "cli/remote.h"
 #include "data/json.h"
 #include "data/record.h"
 #include "host/file.h"
@@ -88,19 +87,20 @@ int remote_own_folder(int *ret_folder, struct roger_err *err)
 	return r;
 }
 
-static void print_folder_name(const struct roger *roger, char to[40])
+static void print_folder_name(const struct remote *remote, char to[40])
 {
-	const char *name = roger->place.name;
+	const char *name = remote->places->name;
 
 	snprintf(to, 40, "outbox-%016llx", (unsigned long long)rg_hash(1, name, strlen(name)));
 }
 
-static int open_outbox(const struct roger *roger, bool make, int *ret_folder, struct roger_err *err)
+static int open_outbox(const struct remote *remote, bool make, int *ret_folder,
+		       struct roger_err *err)
 {
 	char name[40];
 	int r = make ? remote_own_folder(ret_folder, err) : own_folder(false, ret_folder, err);
 
-	print_folder_name(roger, name);
+	print_folder_name(remote, name);
 	if (r < 0 || *ret_folder == RG_NO_FILE)
 		return r;
 	return step_down(ret_folder, name, make, err);
@@ -187,7 +187,7 @@ static bool is_final(int code)
 	       code == ROGER_EREFUSED;
 }
 
-static int send_item(struct roger *roger, const struct item *item, struct roger_err *err)
+static int send_item(struct remote *remote, const struct item *item, struct roger_err *err)
 {
 	struct remote_answer answer = { 0 };
 	struct remote_request request = { .path = "/v1/send",
@@ -195,26 +195,26 @@ static int send_item(struct roger *roger, const struct item *item, struct roger_
 					  .key = item->said.key.length ? item->said.key.data
 								       : item->tries,
 					  .within_ms = WITHIN_MS };
-	int r = remote_ask(roger, &request, &answer, err);
+	int r = remote_ask(remote, &request, &answer, err);
 
 	rg_buf_deinit(&answer.body);
 	return r;
 }
 
 /* Kept for a person, and told now. */
-static int put_aside(struct roger *roger, int folder, const struct item *item,
+static int put_aside(struct remote *remote, int folder, const struct item *item,
 		     const struct roger_err *why, struct roger_err *err)
 {
 	char name[40];
 
 	snprintf(name, sizeof name, "%.16s%s", item->name.data, refused_end);
-	snprintf(roger->notice, sizeof roger->notice,
+	snprintf(remote->notice, sizeof remote->notice,
 		 "a message of '%.*s' that waited in the outbox was refused: %.250s",
 		 RG_STR_CUT(item->said.from), why->message);
 	return rg_file_rename(folder, item->name.data, name, true, err);
 }
 
-static int send_waiting(struct roger *roger, int folder, struct item *item,
+static int send_waiting(struct remote *remote, int folder, struct item *item,
 			struct roger_strs *passed, struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -223,16 +223,17 @@ static int send_waiting(struct roger *roger, int folder, struct item *item,
 	if (r == ROGER_OK && rg_str_among(*passed, item->said.from))
 		return ROGER_OK;
 	if (r == ROGER_OK)
-		r = send_item(roger, item, &why);
+		r = send_item(remote, item, &why);
 	if (r == ROGER_OK)
 		return rg_file_remove(folder, item->name.data, err);
 	if (is_of_another(r, &why))
 		return rg_arena_add(arena, passed, item->said.from) ? ROGER_OK
 								    : rg_fail_memory(err);
-	return is_final(r) ? put_aside(roger, folder, item, &why, err) : r;
+	return is_final(r) ? put_aside(remote, folder, item, &why, err) : r;
 }
 
-static int send_all(struct roger *roger, int folder, struct rg_arena *arena, struct roger_err *err)
+static int send_all(struct remote *remote, int folder, struct rg_arena *arena,
+		    struct roger_err *err)
 {
 	struct roger_strs names, passed = { 0 };
 	size_t i;
@@ -242,18 +243,18 @@ static int send_all(struct roger *roger, int folder, struct rg_arena *arena, str
 		struct item item = { .name = names.items[i] };
 
 		rg_buf_init(&item.body, ITEM_BYTES_MAX);
-		r = send_waiting(roger, folder, &item, &passed, arena, err);
+		r = send_waiting(remote, folder, &item, &passed, arena, err);
 		rg_buf_deinit(&item.body);
 	}
 	return r;
 }
 
 /* False: none waits. */
-static bool print_waiting(const struct roger *roger, char to[120])
+static bool print_waiting(const struct remote *remote, char to[120])
 {
 	struct remote_outbox outbox;
 
-	remote_outbox_look(roger, &outbox);
+	remote_outbox_look(remote, &outbox);
 	snprintf(to, 120, "%lld message%s in the outbox of this machine still wait%s to be sent",
 		 (long long)outbox.waiting, rg_plural(outbox.waiting),
 		 outbox.waiting == 1 ? "s" : "");
@@ -261,20 +262,20 @@ static bool print_waiting(const struct roger *roger, char to[120])
 }
 
 /* Said after every command, until none waits. */
-static void note_waiting(struct roger *roger)
+static void note_waiting(struct remote *remote)
 {
 	char words[120];
 
-	if (print_waiting(roger, words) && !*roger->notice)
-		snprintf(roger->notice, sizeof roger->notice, "%s", words);
+	if (print_waiting(remote, words) && !*remote->notice)
+		snprintf(remote->notice, sizeof remote->notice, "%s", words);
 }
 
-void remote_outbox_tell(const struct roger *roger, struct roger_err *err)
+void remote_outbox_tell(const struct remote *remote, struct roger_err *err)
 {
 	struct roger_err before = *err;
 	char words[120];
 
-	if (print_waiting(roger, words))
+	if (print_waiting(remote, words))
 		rg_fail_member(err, before.code, before.member, "%.320s; %s", before.message,
 			       words);
 }
@@ -283,7 +284,7 @@ void remote_outbox_tell(const struct roger *roger, struct roger_err *err)
  * Whoever does not send need not wait for who does, nor fail with it.  A send that
  * follows those that wait must not overtake them.
  */
-int remote_outbox_flush(struct roger *roger, bool wait, struct roger_err *err)
+int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
@@ -291,19 +292,19 @@ int remote_outbox_flush(struct roger *roger, bool wait, struct roger_err *err)
 	struct roger_strs names;
 	int r;
 
-	if (roger->flushed && !wait)
+	if (remote->flushed && !wait)
 		return ROGER_OK;
-	roger->flushed = true;
+	remote->flushed = true;
 	if (!arena)
 		return rg_fail_memory(err);
-	if (open_outbox(roger, false, &folder, err) < 0 || folder == RG_NO_FILE)
+	if (open_outbox(remote, false, &folder, err) < 0 || folder == RG_NO_FILE)
 		return ROGER_OK;
 	if (list_waiting(folder, arena, &names, err) < 0 || !names.count)
 		return ROGER_OK;
 	r = lock_outbox(folder, wait ? RG_LOCK_WAIT_MS : 0, &lock, err);
 	if (r == ROGER_OK)
-		r = send_all(roger, folder, arena, err);
-	note_waiting(roger);
+		r = send_all(remote, folder, arena, err);
+	note_waiting(remote);
 	return wait ? r : ROGER_OK;
 }
 
@@ -336,7 +337,7 @@ static int store(int folder, struct roger_str text, struct rg_arena *arena, stru
 	return rg_file_replace(folder, name, text, true, err);
 }
 
-int remote_queue(struct roger *roger, const struct roger_op *op,
+int remote_queue(struct remote *remote, const struct roger_op *op,
 		 const struct roger_send_request *request, struct roger_str *ret_key,
 		 struct roger_err *err)
 {
@@ -348,35 +349,20 @@ int remote_queue(struct roger *roger, const struct roger_op *op,
 	int r = ROGER_OK;
 
 	/* The key of a task is made by the server; any other was made before the first try. */
-	if (!kept.key.length && !kept.task.length && !*roger->key)
-		r = remote_new_key(roger->key, err);
+	if (!kept.key.length && !kept.task.length && !*remote->key)
+		r = remote_new_key(remote->key, err);
 	if (!kept.key.length && !kept.task.length)
-		kept.key = rg_str(roger->key);
+		kept.key = rg_str(remote->key);
 	if (r == ROGER_OK)
 		r = arena ? print_item(op, &kept, &text, err) : rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = open_outbox(roger, true, &folder, err);
+		r = open_outbox(remote, true, &folder, err);
 	if (r == ROGER_OK)
 		r = lock_outbox(folder, RG_LOCK_WAIT_MS, &lock, err);
 	if (r == ROGER_OK)
 		r = store(folder, rg_buf_str(&text), arena, err);
 	*ret_key = kept.key;
 	return r;
-}
-
-void remote_hurry(struct roger *roger)
-{
-	roger->hurried = true;
-}
-
-bool remote_may_queue(const struct roger *roger)
-{
-	return roger->unreached;
-}
-
-const char *remote_server(const struct roger *roger)
-{
-	return roger->place.name;
 }
 
 /* ---------------------------------------------------------------------- looking -- */
@@ -395,7 +381,7 @@ static void count(struct remote_outbox *outbox, int folder, struct roger_str nam
 		outbox->since_ms = facts.changed_ms;
 }
 
-void remote_outbox_look(const struct roger *roger, struct remote_outbox *ret)
+void remote_outbox_look(const struct remote *remote, struct remote_outbox *ret)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
@@ -404,9 +390,9 @@ void remote_outbox_look(const struct roger *roger, struct remote_outbox *ret)
 	size_t i;
 
 	*ret = (struct remote_outbox){ 0 };
-	print_folder_name(roger, name);
+	print_folder_name(remote, name);
 	snprintf(ret->path, sizeof ret->path, "%s", name);
-	if (!arena || open_outbox(roger, false, &folder, NULL) < 0 || folder == RG_NO_FILE ||
+	if (!arena || open_outbox(remote, false, &folder, NULL) < 0 || folder == RG_NO_FILE ||
 	    rg_file_list_folder(folder, "outbox", arena, &names, NULL) < 0)
 		return;
 	for (i = 0; i < names.count; i++)

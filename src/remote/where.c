@@ -1,5 +1,5 @@
 /*
- * where - which server ROGER_SERVER names, and the token for it.
+ * where - which servers ROGER_SERVER names, and the token for each.
  *
  * Neither is ever read from a workspace or a repository, whose writers could send a
  * token, or all mail, to a place of theirs.  A token belongs to one server.
@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "host/file.h"
@@ -23,7 +25,7 @@ static int expected(struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "ROGER_SERVER: expected https://HOST[:PORT][/PREFIX], http:// of this "
-		       "machine alone, or unix:PATH");
+		       "machine alone, or unix:PATH; several with a comma between them");
 }
 
 static bool is_loopback(const char *host)
@@ -34,70 +36,81 @@ static bool is_loopback(const char *host)
 	       (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
-/* The parts of a URL; NULL: it has none of that kind. */
-struct parts {
-	char *scheme, *host, *port, *path, *user, *password, *query, *fragment;
-};
-
-static void read_parts(CURLU *url, struct parts *parts)
+/* One part of an address, up to one of these; false: there is none, or it is too long. */
+static bool take_part(const char **at, const char *ends, char *to, size_t room)
 {
-	curl_url_get(url, CURLUPART_SCHEME, &parts->scheme, 0);
-	curl_url_get(url, CURLUPART_HOST, &parts->host, 0);
-	curl_url_get(url, CURLUPART_PORT, &parts->port, CURLU_DEFAULT_PORT);
-	curl_url_get(url, CURLUPART_PATH, &parts->path, 0);
-	curl_url_get(url, CURLUPART_USER, &parts->user, 0);
-	curl_url_get(url, CURLUPART_PASSWORD, &parts->password, 0);
-	curl_url_get(url, CURLUPART_QUERY, &parts->query, 0);
-	curl_url_get(url, CURLUPART_FRAGMENT, &parts->fragment, 0);
+	const size_t length = strcspn(*at, ends);
+
+	if (!length || length >= room)
+		return false;
+	memcpy(to, *at, length);
+	to[length] = '\0';
+	*at += length;
+	return true;
 }
 
-static void free_parts(struct parts *parts)
+static bool is_host(const char *host)
 {
-	char *all[] = { parts->scheme, parts->host,	parts->port,  parts->path,
-			parts->user,   parts->password, parts->query, parts->fragment };
-	size_t i;
+	const size_t length = strlen(host);
 
-	for (i = 0; i < sizeof all / sizeof *all; i++)
-		curl_free(all[i]);
+	if (host[0] == '[')
+		return length > 3 && host[length - 1] == ']' &&
+		       strspn(host + 1, "0123456789abcdef:.") == length - 2;
+	return strspn(host, "0123456789abcdefghijklmnopqrstuvwxyz-._") == length;
 }
 
-static bool is_server(const struct parts *parts)
+/* Nobody's name, no query, nothing that could be taken in two ways. */
+static bool is_path(const char *path)
 {
-	return parts->scheme && parts->host && parts->port && parts->path && !parts->user &&
-	       !parts->password && !parts->query && !parts->fragment &&
-	       (strcmp(parts->scheme, "https") == 0 ||
-		(strcmp(parts->scheme, "http") == 0 && is_loopback(parts->host)));
+	for (; *path; path++)
+		if (*path <= ' ' || *path > '~' || strchr("?#\\", *path))
+			return false;
+	return true;
 }
 
 /* The same server always has the same name. */
-static bool print_name(const struct parts *parts, struct remote_place *place)
-{
-	size_t path = strlen(parts->path), i;
-	int length;
-
-	while (path && parts->path[path - 1] == '/')
-		path--;
-	length = snprintf(place->name, sizeof place->name, "%s://%s:%s%.*s", parts->scheme,
-			  parts->host, parts->port, (int)path, parts->path);
-	for (i = 0; i < strlen(parts->scheme) + 3 + strlen(parts->host); i++)
-		place->name[i] = (char)tolower((unsigned char)place->name[i]);
-	place->tls = strcmp(parts->scheme, "https") == 0;
-	return length > 0 && (size_t)length < sizeof place->name;
-}
-
 static bool read_url(const char *text, struct remote_place *place)
 {
-	struct parts parts = { 0 };
-	CURLU *url = strlen(text) < REMOTE_URL_BYTES ? curl_url() : NULL;
-	bool good = false;
+	char scheme[8], *letter;
+	const char *at = text;
+	size_t path;
+	int length;
 
-	if (url && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK) {
-		read_parts(url, &parts);
-		good = is_server(&parts) && print_name(&parts, place);
+	if (!take_part(&at, ":", scheme, sizeof scheme) || strncmp(at, "://", 3) != 0)
+		return false;
+	at += 3;
+	place->tls = strcasecmp(scheme, "https") == 0;
+	if (!place->tls && strcasecmp(scheme, "http") != 0)
+		return false;
+	if (*at == '[' ? !take_part(&at, "/?#", place->host, sizeof place->host)
+		       : !take_part(&at, ":/?#", place->host, sizeof place->host))
+		return false;
+	/* Behind an address in brackets there may be a port. */
+	letter = *place->host == '[' ? strchr(place->host, ']') : NULL;
+	if (letter && letter[1]) {
+		at -= strlen(letter + 1);
+		letter[1] = '\0';
 	}
-	free_parts(&parts);
-	curl_url_cleanup(url);
-	return good;
+	for (letter = place->host; *letter; letter++)
+		*letter = (char)tolower((unsigned char)*letter);
+	snprintf(place->port, sizeof place->port, "%s", place->tls ? "443" : "80");
+	if (*at == ':') {
+		at++;
+		if (!take_part(&at, "/?#", place->port, sizeof place->port))
+			return false;
+	}
+	path = strlen(at);
+	while (path && at[path - 1] == '/')
+		path--;
+	if (!is_host(place->host) || strspn(place->port, "0123456789") != strlen(place->port) ||
+	    atoi(place->port) > 65535 || !is_path(at) || path >= sizeof place->path ||
+	    (!place->tls && !is_loopback(place->host)))
+		return false;
+	memcpy(place->path, at, path);
+	length = snprintf(place->name, sizeof place->name, "%s://%s:%d%s",
+			  place->tls ? "https" : "http", place->host, atoi(place->port),
+			  place->path);
+	return length > 0 && (size_t)length < sizeof place->name;
 }
 
 static bool read_place(const char *text, struct remote_place *place)
@@ -209,18 +222,39 @@ static int read_servers(struct remote_place *place, struct roger_err *err)
 	return text.failed ? rg_fail_memory(err) : find_token(place, text.data, err);
 }
 
-int remote_find(struct remote_place *ret_place, struct roger_err *err)
+static int find_place(struct remote *remote, struct roger_str text, struct roger_err *err)
 {
-	const char *server = getenv("ROGER_SERVER"), *token = getenv("ROGER_TOKEN");
+	const char *token = getenv("ROGER_TOKEN");
+	struct remote_place *place = &remote->places[remote->place_count];
+	char server[REMOTE_URL_BYTES];
 
-	*ret_place = (struct remote_place){ 0 };
-	if (!server || !read_place(server, ret_place))
+	if (text.length >= sizeof server || remote->place_count == REMOTE_PLACES_MAX)
 		return expected(err);
+	snprintf(server, sizeof server, "%.*s", RG_STR_ARGS(text));
+	*place = (struct remote_place){ 0 };
+	if (!read_place(server, place))
+		return expected(err);
+	remote->place_count++;
 	if (!token || !*token)
-		return read_servers(ret_place, err);
-	return take_token(ret_place, rg_str(token))
+		return read_servers(place, err);
+	return take_token(place, rg_str(token))
 		       ? ROGER_OK
 		       : rg_fail(err, ROGER_ECONFIG, 0,
 				 "ROGER_TOKEN: expected a token, as `roger "
 				 "token new` shows it");
+}
+
+/* One, or several of the same workspace with a comma between them. */
+int remote_find(struct remote *remote, struct roger_err *err)
+{
+	const char *at = getenv("ROGER_SERVER");
+	size_t length;
+	int r = at && *at ? ROGER_OK : expected(err);
+
+	while (r == ROGER_OK && *at) {
+		length = strcspn(at, ",");
+		r = find_place(remote, (struct roger_str){ at, length }, err);
+		at += length + (at[length] == ',');
+	}
+	return r;
 }

@@ -246,6 +246,7 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err)
 {
 	serve_problem(answer, status_of(code, err), code, rg_code_name(code), err);
+	answer->elsewhere = strcmp(err->member, "leader") == 0;
 }
 
 static bool was_replayed(const struct roger_record *record, const void *reply)
@@ -388,20 +389,59 @@ static int call_if_match(struct serve_job *job, struct roger *roger, void *reply
 
 /* ---------------------------------------------------------------- the call -- */
 
+/* Did whoever led before answer it?  Then *ret_done, and the answer is there. */
+static int find_answer(struct serve_job *job, struct roger *roger, bool *ret_done,
+		       struct roger_err *err)
+{
+	struct roger_str text = { 0 };
+	int r = rg_find_answer(roger, job->key, job->arena, &text, err);
+
+	*ret_done = r == ROGER_OK && text.length >= SERVE_DIGEST_BYTES - 1;
+	if (!*ret_done)
+		return r;
+	if (strncmp(text.data, job->body, SERVE_DIGEST_BYTES - 1) != 0)
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: it was used for another request a while ago");
+	rg_buf_add(&job->answer.body, text.data + SERVE_DIGEST_BYTES - 1,
+		   text.length - (SERVE_DIGEST_BYTES - 1));
+	job->answer.status = 200;
+	job->answer.type = "application/json";
+	job->answer.replayed = true;
+	return ROGER_OK;
+}
+
+/* What was done is stored with its answer, or not at all. */
+static int put_answer(struct serve_job *job, struct roger *roger, int r, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int put;
+
+	rg_buf_add_text(&text, job->body);
+	rg_buf_add_str(&text, rg_buf_str(&job->answer.body));
+	put = rg_put_answer(roger, r == ROGER_OK ? rg_buf_str(&text) : (struct roger_str){ 0 },
+			    r == ROGER_OK ? err : NULL);
+	return r == ROGER_OK ? put : r;
+}
+
 void serve_call(struct serve_job *job, struct roger *roger)
 {
 	void *reply = rg_arena_get(job->arena, job->verb->reply->size);
 	struct roger_err err = { 0 };
-	bool changed = false;
-	int r;
+	bool changed = false, done = false;
+	int r = reply ? ROGER_OK : rg_fail_memory(&err);
 
-	r = reply ? call_if_match(job, roger, reply, &changed, &err) : rg_fail_memory(&err);
-	if (r == ROGER_OK) {
+	if (r == ROGER_OK && *job->key)
+		r = find_answer(job, roger, &done, &err);
+	if (r == ROGER_OK && !done)
+		r = call_if_match(job, roger, reply, &changed, &err);
+	if (r == ROGER_OK && !done) {
 		print_reply(job, roger, reply);
 		roger_reply_free(reply);
 		if (job->answer.body.failed)
 			r = rg_fail_memory(&err);
 	}
+	if (*job->key)
+		r = put_answer(job, roger, r, &err);
 	if (changed)
 		serve_problem(&job->answer, 412, 0, "changed", &err);
 	else if (r == ROGER_EREFUSED && is_of_key(job->verb, &err))

@@ -1,15 +1,26 @@
 #include "serve/serve.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "cli/term.h"
 
 /* Threads, and requests that wait for one of them. */
 static const struct {
 	size_t threads, queue;
 } sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { 32, 0 } };
+
+/* Where a commit goes over a network, those that wait for it are the next one. */
+enum { GATHERING = 24 };
+
+static size_t threads_of(const struct serve_pool *pool)
+{
+	return pool->serve->keeps_answers && pool->kind == SERVE_QUICK ? GATHERING
+								       : sizes[pool->kind].threads;
+}
 
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
 				struct evhttp_request *http)
@@ -80,6 +91,28 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 						  caller->how == RG_BY_LOGIN });
 }
 
+/* What a command would say beside its answer; of damage the answer tells. */
+static void tell(struct serve *serve, const char *notice)
+{
+	pthread_mutex_lock(&serve->lock);
+	if (*notice && strncmp(notice, serve->told, sizeof serve->told - 1) != 0) {
+		snprintf(serve->told, sizeof serve->told, "%s", notice);
+		cli_print_note(rg_str(notice));
+		cli_term_flush();
+	}
+	pthread_mutex_unlock(&serve->lock);
+}
+
+/* The index keeps up, so that taking over takes a moment. */
+static void follow(struct roger *roger)
+{
+	const struct roger_empty_request request = { 0 };
+	struct roger_status_reply reply;
+
+	if (roger_status(roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+}
+
 static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_job *job)
 {
 	struct roger_err err = { 0 };
@@ -93,7 +126,13 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	}
 	roger_on_progress(*roger, go_on, pool);
 	set_caller(job, *roger);
+	if (pool->kind == SERVE_CHORES && !rg_leads(*roger)) {
+		follow(*roger);
+		job->answer.status = 200;
+		return;
+	}
 	(job->work ? job->work : serve_call)(job, *roger);
+	tell(pool->serve, roger_notice(*roger));
 }
 
 static void *work(void *pool_)
@@ -148,10 +187,10 @@ bool serve_job_start(struct serve_job *job)
 	bool good;
 
 	pthread_mutex_lock(&serve->lock);
-	if (pool->queued >= pool->idle && pool->threads < sizes[pool->kind].threads)
+	if (pool->queued >= pool->idle && pool->threads < threads_of(pool))
 		pool->threads += serve_start_thread(work, pool);
 	good = pool->threads &&
-	       pool->queued + pool->running < sizes[pool->kind].queue + sizes[pool->kind].threads;
+	       pool->queued + pool->running < sizes[pool->kind].queue + threads_of(pool);
 	if (good) {
 		*pool->last = job;
 		pool->last = &job->next;

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/id.h"
+#include "host/session.h"
 
 enum { FIRST_PASSED_FD = 3, PASSED_MAX = 16, BACKLOG = 128 };
 
@@ -72,38 +72,23 @@ static int make_folder(const char *path, struct roger_err *err)
 
 int serve_own_folder(bool session, char to[4096], struct roger_err *err)
 {
-	const char *runtime = session ? getenv("XDG_RUNTIME_DIR") : NULL;
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int r = rg_session_folder(session, to, err);
 
-	if (runtime && runtime[0] == '/')
-		snprintf(to, 4096, "%.4000s/roger", runtime);
-	else if (state && state[0] == '/')
-		snprintf(to, 4096, "%.4000s/roger", state);
-	else if (home && home[0] == '/')
-		snprintf(to, 4096, "%.4000s/.local/state/roger", home);
-	else
-		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is set");
-	return make_folder(to, err);
+	return r == ROGER_OK ? make_folder(to, err) : r;
 }
 
-/*
- * Where commands look for the server of a workspace: in the folder of the session, or in
- * what this user keeps; never in the workspace, which others may have written.
- */
 int serve_socket_path(const struct rg_serve_request *options, const char *workspace, char to[4200],
 		      struct roger_err *err)
 {
 	char folder[4096];
-	int r = ROGER_OK;
+	int r;
 
-	if (options->socket.length)
+	if (options->socket.length) {
 		snprintf(to, 4200, "%.*s", RG_STR_ARGS(options->socket));
-	else
-		r = serve_own_folder(true, folder, err);
-	if (r == ROGER_OK && !options->socket.length)
-		snprintf(to, 4200, "%s/%016llx.sock", folder,
-			 (unsigned long long)rg_hash(1, workspace, strlen(workspace)));
-	return r;
+		return ROGER_OK;
+	}
+	r = serve_own_folder(true, folder, err);
+	return r == ROGER_OK ? rg_session_socket(workspace, to, err) : r;
 }
 
 /* A socket of a server that was killed is in the way of the next one. */

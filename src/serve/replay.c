@@ -176,7 +176,7 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 		drop(replays, replay);
 		replay = NULL;
 	}
-	if (!replay && may_be_forgotten(replays, verb, tried->since_ms))
+	if (!replay && !serve->keeps_answers && may_be_forgotten(replays, verb, tried->since_ms))
 		return SERVE_TRY_FORGOTTEN;
 	if (!replay) {
 		*ret = add(replays, key, body);
@@ -186,6 +186,16 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 	return strcmp(replay->body, body) != 0 ? SERVE_TRY_OTHER
 	       : replay->done		       ? SERVE_TRY_DONE
 					       : SERVE_TRY_UNDER_WAY;
+}
+
+void serve_replay_name(struct serve_job *job, const struct serve_caller *caller,
+		       const struct serve_tried *tried)
+{
+	if (!job->serve->keeps_answers || (job->verb->flags & ROGER_AGAIN) ||
+	    has_keys(job->verb->request) || job->pool == SERVE_WAITS || job->pool == SERVE_SLOW)
+		return;
+	print_key(caller, job->verb, tried->key, job->key);
+	rg_sha256_hex(tried->body, job->body);
 }
 
 void serve_replay_answer(const struct serve_replay *replay, struct serve_answer *answer)

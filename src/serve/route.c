@@ -146,23 +146,37 @@ static bool is_stranger(struct evhttp_request *request)
  * Which agent the process at the other end of a unix socket was started as.  It is held by
  * a descriptor: alive before and after, it is not another one with the same id.
  */
-static void observe(struct evhttp_request *request, struct serve_caller *caller)
+static void look_who(struct evhttp_request *request, char to[RG_NAME_CHARS_MAX + 1])
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(request);
 	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(connection));
 	socklen_t length = sizeof(struct ucred), held_length = sizeof(int);
 	struct pollfd held = { .fd = -1, .events = POLLIN };
 	struct ucred peer;
-	char name[RG_NAME_CHARS_MAX + 1];
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &held.fd, &held_length) < 0)
 		return;
-	if (rg_observe_process(peer.pid, name, sizeof name) && poll(&held, 1, 0) == 0 && *name) {
-		snprintf(caller->observed, sizeof caller->observed, "%s", name);
-		snprintf(caller->login, sizeof caller->login, "socket, observed %s", name);
-	}
+	if (!rg_observe_process(peer.pid, to, RG_NAME_CHARS_MAX + 1) || poll(&held, 1, 0) != 0)
+		*to = '\0';
 	close(held.fd);
+}
+
+/* Once for a connection. */
+static void observe(struct serve *serve, struct evhttp_request *request,
+		    struct serve_caller *caller)
+{
+	struct serve_connection *connection = serve_connection_of(serve, request);
+
+	if (!connection)
+		return;
+	if (!connection->observed_once)
+		look_who(request, connection->observed);
+	connection->observed_once = true;
+	if (!*connection->observed)
+		return;
+	snprintf(caller->observed, sizeof caller->observed, "%s", connection->observed);
+	snprintf(caller->login, sizeof caller->login, "socket, observed %s", connection->observed);
 }
 
 /* What is wrong with its head; NULL: nothing. */
@@ -351,6 +365,7 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	switch (serve_replay_find(job->serve, caller, job->verb, &tried, &replay)) {
 	case SERVE_TRY_NEW:
 		job->replay = replay;
+		serve_replay_name(job, caller, &tried);
 		return true;
 	case SERVE_TRY_DONE:
 		serve_replay_answer(replay, answer);
@@ -401,7 +416,7 @@ static void call(struct serve *serve, const struct roger_op *verb,
 	job->tagged = place;
 	job->caller = *caller;
 	if (caller->how == RG_BY_SOCKET && (verb->flags & ROGER_WRITES))
-		observe(request, &job->caller);
+		observe(serve, request, &job->caller);
 	snprintf(job->if_match, sizeof job->if_match, "%s", seen ? seen : "");
 	snprintf(job->if_none_match, sizeof job->if_none_match, "%s", known ? known : "");
 	r = place ? rg_record_set(place, id, 0, job->request, job->arena, &err) : ROGER_OK;

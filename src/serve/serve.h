@@ -79,6 +79,7 @@ struct serve_answer {
 	char etag[20];		       /* "": none */
 	bool replayed;		       /* it had been done before, with this key */
 	bool closes;		       /* nothing more is read from this connection */
+	bool elsewhere;		       /* nothing was done: another server leads the workspace */
 	const struct roger_field *old; /* the request had its older name; NULL: none */
 };
 
@@ -113,6 +114,8 @@ struct serve_caller {
 	char observed[RG_NAME_CHARS_MAX + 1]; /* who was seen at the socket; "": nobody */
 };
 
+enum { SERVE_DIGEST_BYTES = 65 };
+
 /* A request on its way through a thread. */
 struct serve_job {
 	struct serve_job *next;
@@ -128,6 +131,8 @@ struct serve_job {
 	struct serve_caller caller; /* who asks; of what the server does by itself: nobody */
 	int64_t began_ns;
 	struct serve_replay *replay; /* keeps the answer; NULL: nobody does */
+	/* By its key the answer is kept with what is done, so that another server knows it, too. */
+	char key[SERVE_DIGEST_BYTES], body[SERVE_DIGEST_BYTES];
 	/* Where it is not to call the verb, and to send the answer. */
 	void (*work)(struct serve_job *job, struct roger *roger);
 	void (*finish)(struct serve_job *job);
@@ -163,6 +168,9 @@ enum serve_try {
 enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller *caller,
 				 const struct roger_op *verb, const struct serve_tried *tried,
 				 struct serve_replay **ret);
+/* Is the answer to be kept with what is done?  Then job->key says under which key. */
+void serve_replay_name(struct serve_job *job, const struct serve_caller *caller,
+		       const struct serve_tried *tried);
 void serve_replay_answer(const struct serve_replay *replay, struct serve_answer *answer);
 /* NULL: it was not begun. */
 void serve_replay_done(struct serve *serve, struct serve_replay *replay,
@@ -300,6 +308,8 @@ struct serve_connection {
 	int64_t mcp_began_ns; /* of a request to /mcp that is being answered; 0: it is none */
 	bool busy;	      /* it is being answered */
 	bool leaving;	      /* it was hung up on */
+	bool observed_once;   /* who is at the other end was looked at */
+	char observed[RG_NAME_CHARS_MAX + 1]; /* "": nobody was seen */
 };
 
 /* For evhttp: a new connection. */
@@ -341,6 +351,7 @@ struct serve {
 	struct serve_uses *uses;       /* NULL: none was used yet */
 	struct serve_replays *replays; /* NULL: none yet */
 	int64_t began_ms;
+	bool keeps_answers;	/* the store does, for all servers of the workspace */
 	struct mcp_shared *mcp; /* NULL: nobody came yet */
 	struct roger_mcp_http *mcp_http;
 	struct serve_stream *streams;
@@ -354,6 +365,7 @@ struct serve {
 	struct serve_pool pools[SERVE_POOLS];
 	struct serve_job *done;
 	bool ending;
+	char told[464]; /* of the workspace, to whoever started the server */
 };
 
 /* server.c: serve, after the turn was taken; ui: then open the page, or NULL. */

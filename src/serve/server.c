@@ -39,7 +39,8 @@ static void send_done(struct serve *serve)
 		if (job->http)
 			serve_count(serve, job);
 		if (job->replay)
-			serve_replay_done(serve, job->replay, &job->answer);
+			serve_replay_done(serve, job->replay,
+					  job->answer.elsewhere ? NULL : &job->answer);
 		if (job->finish)
 			job->finish(job);
 		else
@@ -319,6 +320,7 @@ int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 	serve.ui = ui;
 	serve.began_ms = rg_clock_monotonic_ns() / 1000000;
 	serve.workspace = config.workspace.data;
+	serve.keeps_answers = rg_keeps_answers(run->roger);
 	r = serve_workspace(&serve, run, serve.workspace, err);
 	close_all(&serve);
 	return r;

@@ -17,8 +17,8 @@ int rg_postgres_prepare(struct rg_workspace *workspace, int *ret_steps, struct r
 static int fail_without(struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_EENGINE, "store",
-			      "store: this program is linked without PostgreSQL: it needs "
-			      "libroger-postgres in place of libroger");
+			      "store: this program is linked without PostgreSQL, which "
+			      "`roger serve` opens");
 }
 
 static int open_configured(struct rg_workspace *workspace, const struct rg_store_above *above,
@@ -163,32 +163,16 @@ bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
 
 int rg_store_begin(struct rg_store *store, size_t agents, size_t counts, struct roger_err *err)
 {
-	const struct rg_lock_wish wish = { RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 },
-					   agents,	   counts,	    false };
+	const struct rg_lock_wish wish = {
+		RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 }, agents, counts
+	};
 
 	return store->ops->lock(store, &wish, err);
-}
-
-int rg_store_begin_guess(struct rg_store *store, size_t agents, size_t counts,
-			 struct roger_err *err)
-{
-	const struct rg_lock_wish wish = { RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 },
-					   agents,	   counts,	    true };
-
-	return store->ops->lock(store, &wish, err);
-}
-
-int rg_store_finish(struct rg_store *store, uint64_t *end, struct roger_err *err)
-{
-	if (store->ops->finish)
-		return store->ops->finish(store, end, err);
-	rg_store_release(store, RG_LOCK_APPEND);
-	return ROGER_OK;
 }
 
 bool rg_store_begin_soon(struct rg_store *store, size_t counts)
 {
-	const struct rg_lock_wish wish = { RG_LOCK_APPEND, SOON_MS, { "", 0 }, 0, counts, false };
+	const struct rg_lock_wish wish = { RG_LOCK_APPEND, SOON_MS, { "", 0 }, 0, counts };
 
 	return store->ops->lock(store, &wish, NULL) == ROGER_OK;
 }

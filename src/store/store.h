@@ -7,9 +7,10 @@
  * plain send needs without an index; documents that are replaced as a whole;
  * locks; and a way to wait for new messages.
  *
- * file/ is the store in use: files, many processes, no daemon.  memory/ is its
- * twin for tests and lives in one process.  A new store is a struct that begins
- * with struct rg_store, and a table of these operations.
+ * file/ is the store in use: files, many processes, no daemon.  process/ is one of
+ * a single process: memory/ is nothing but that, for tests, and postgres/ keeps its
+ * lines in a database, for `roger serve`.  A new store is a struct that begins with
+ * struct rg_store, and a table of these operations.
  *
  * Arguments are borrowed for the call.  An operation that can fail returns a
  * negative error code (base/err.h) and fills err.
@@ -46,9 +47,6 @@ struct rg_lock_wish {
 	int64_t wait_ms;	/* 0: only if it is free now */
 	struct roger_str agent; /* for RG_LOCK_WAKE */
 	size_t agents, counts;	/* for RG_LOCK_APPEND: reserve space for this many new figures */
-	/* For RG_LOCK_APPEND: the end and figures may be those seen last.  finish() checks what was
-	 * decided by them. */
-	bool guess;
 };
 
 /* --------------------------------------------------------------- figures -- */
@@ -92,9 +90,7 @@ struct rg_figure {
 	uint64_t count;
 	int64_t epoch, seq;
 	uint64_t chain;
-	bool chained;  /* chain is known */
-	uint64_t most; /* to put: a guess (see struct rg_lock_wish) relies on no more; 0: on nothing
-			*/
+	bool chained; /* chain is known */
 };
 
 /* An agent's name and its figure. */
@@ -174,9 +170,13 @@ typedef bool rg_drop_line(void *context, struct roger_str line);
 /* ------------------------------------------------------------- documents -- */
 
 enum rg_document {
-	RG_DOCUMENT_STATE, /* message-state.json; takes no name */
-	RG_DOCUMENT_RUN,   /* one per run, by run id */
+	RG_DOCUMENT_STATE,  /* message-state.json; takes no name */
+	RG_DOCUMENT_RUN,    /* one per run, by run id */
+	RG_DOCUMENT_ANSWER, /* one per request of a client, by its key; see `request` below */
 };
+
+/* A digest in digits. */
+enum { RG_ANSWER_KEY_BYTES = 65 };
 
 /* Which side of a move a store is. */
 enum rg_standing {
@@ -233,13 +233,6 @@ struct rg_store_ops {
 	 */
 	int (*append)(struct rg_store *store, rg_compose *compose, void *context, uint64_t *ret_end,
 		      struct roger_err *err);
-
-	/*
-	 * Release RG_LOCK_APPEND after append(); *end is its end, and becomes the true one.  0:
-	 * what it relied on was not so, and nothing was written: start again.  Like unlock() in
-	 * a store that never guesses: NULL.
-	 */
-	int (*finish)(struct rg_store *store, uint64_t *end, struct roger_err *err);
 
 	/* Wait until messages are durable up to end or, if file is another journal, until all of
 	 * it is.  ROGER_EIO: they may not be. */
@@ -333,8 +326,12 @@ struct rg_store {
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
-	bool notes_alone;  /* add() to the activity log waits for RG_LOCK_RECORDS by itself */
-	bool files;	   /* each log is a file, and made says when add() makes one */
+	bool files;	/* each log is a file, and made says when add() makes one */
+	bool elsewhere; /* its journals are no files of this machine, which others could change */
+	bool asked;	/* somebody waits for an answer, who must not be told what is old */
+	/* Its key, where the answer is to be kept together with what was changed for it: nothing
+	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
+	char request[RG_ANSWER_KEY_BYTES];
 	bool made;	   /* the last add() made the file of its log */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };
@@ -434,10 +431,6 @@ static inline void rg_store_release(struct rg_store *store, enum rg_store_lock w
 /* Take RG_LOCK_APPEND with space for this many new agents and counts. */
 RG_CHECKED int rg_store_begin(struct rg_store *store, size_t agents, size_t counts,
 			      struct roger_err *err);
-/* Like rg_store_begin(), as a guess; and its end. */
-RG_CHECKED int rg_store_begin_guess(struct rg_store *store, size_t agents, size_t counts,
-				    struct roger_err *err);
-RG_CHECKED int rg_store_finish(struct rg_store *store, uint64_t *end, struct roger_err *err);
 /* Like rg_store_begin(), but false if the lock is not free after 200 ms (best effort). */
 bool rg_store_begin_soon(struct rg_store *store, size_t counts);
 

@@ -72,15 +72,10 @@ void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count)
 	const struct rg_figure_key key = { .kind = RG_FIGURE_COUNT, .hash = hash };
 	const struct rg_figure figure = { .count = count };
 
-	/* A store that writes by how much a count changes has to know what it was. */
-	(void)rg_tally_count(store, hash);
 	store->ops->put_figure(store, &key, &figure);
 }
 
-/* most: see struct rg_figure; AS_SEEN: the count that results. */
-enum { AS_SEEN = -1 };
-
-static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by, int64_t most)
+static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_COUNT, .hash = hash };
 	uint64_t count = rg_tally_count(store, hash);
@@ -90,8 +85,7 @@ static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by, int
 		count = 0;
 	else
 		count += (uint64_t)by;
-	figure = (struct rg_figure){ .count = count,
-				     .most = most == AS_SEEN ? count : (uint64_t)most };
+	figure = (struct rg_figure){ .count = count };
 	store->ops->put_figure(store, &key, &figure);
 	return (int64_t)count;
 }
@@ -142,15 +136,14 @@ void rg_tally_number(struct rg_store *store, const struct roger_message *message
 	raise_number(store, message, true);
 }
 
-struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message,
-				    const struct rg_tally_counts *most)
+struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message)
 {
 	struct rg_tally_counts counts = { 0 };
 
-	counts.mailbox = move_count(store, mailbox_of(message), 1, most->mailbox);
-	counts.issue = move_count(store, issue_of(message), 1, most->issue);
+	counts.mailbox = move_count(store, mailbox_of(message), 1);
+	counts.issue = move_count(store, issue_of(message), 1);
 	if (message->key.length)
-		move_count(store, key_of(message), 1, AS_SEEN);
+		move_count(store, key_of(message), 1);
 	if (message->read)
 		know(store, message->to);
 	else
@@ -160,10 +153,10 @@ struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_m
 
 void rg_tally_undo(struct rg_store *store, const struct roger_message *message)
 {
-	move_count(store, mailbox_of(message), -1, 0);
-	move_count(store, issue_of(message), -1, 0);
+	move_count(store, mailbox_of(message), -1);
+	move_count(store, issue_of(message), -1);
 	if (message->key.length)
-		move_count(store, key_of(message), -1, 0);
+		move_count(store, key_of(message), -1);
 	if (!message->read)
 		move_unread(store, message->to, -1);
 }
@@ -178,7 +171,7 @@ bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own)
 	r = arena ? rg_message_read_within(line, arena, &message, NULL) : ROGER_ENOMEM;
 	if (r == ROGER_OK) {
 		raise_number(store, &message, own);
-		rg_tally_add(store, &message, &(struct rg_tally_counts){ 0 });
+		rg_tally_add(store, &message);
 	}
 	rg_arena_free(arena);
 	return r != ROGER_ENOMEM;
@@ -192,8 +185,8 @@ void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 	if (before->read && !after->read && !after->archived_at_ms)
 		move_unread(store, after->to, 1);
 	if (after->archived_at_ms) {
-		move_count(store, mailbox_of(before), -1, 0);
-		move_count(store, issue_of(before), -1, 0);
+		move_count(store, mailbox_of(before), -1);
+		move_count(store, issue_of(before), -1);
 	}
 }
 

@@ -42,9 +42,8 @@ struct rg_tally_counts {
 };
 
 /* Count a message before it is written; its recipient is known from then on.  Returns the counts
- * with it.  A store that guesses sees to it that they are at most these (0: any). */
-struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message,
-				    const struct rg_tally_counts *most);
+ * with it. */
+struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message);
 
 /* Undo rg_tally_add(): the message was not written.  The lock was held since. */
 void rg_tally_undo(struct rg_store *store, const struct roger_message *message);

@@ -1,6 +1,5 @@
 """A primary and its synchronous standby, which change places when the primary is killed."""
 import shutil
-import signal
 
 from lib_faults import *
 

@@ -4,9 +4,11 @@ Each command notes what it meant to do and what was answered.  Afterwards: what 
 what was not, at most once; a sender's numbers have no gap; nothing was handed over twice, and each reader got it in the
 order of the journal; verify and doctor have no complaint.
 """
+import atexit
 import collections
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -140,7 +142,8 @@ FAULTS = {"cut before": (Link.cut, None), "cut after": (None, Link.cut), "delaye
 
 
 class Proxy:
-    """A socket like the server's.  The first connection has a fault: at message number `at`, or at the first that holds the bytes `at`."""
+    """A socket like the server's.  The connections that are armed have a fault: at message number `at` of all, or at the first that
+    holds the bytes `at`."""
 
     def __init__(self, at=None, fault=None, host=HOST):
         self.host = host
@@ -164,7 +167,7 @@ class Proxy:
                 server.connect(self.host + "/.s.PGSQL.5432")
             except OSError:
                 return
-            link, armed, self.armed = Link(self, client, server), self.armed, False
+            link, armed = Link(self, client, server), self.armed
             self.links.append(link)
             threading.Thread(target=self.back, args=(link,), daemon=True).start()
             threading.Thread(target=self.forth, args=(link, armed), daemon=True).start()
@@ -229,41 +232,66 @@ class Proxy:
         self.folder.cleanup()
 
 
-class Deaf(Proxy):
-    """Notifications do not come through."""
-
-    def __init__(self):
-        super().__init__()
-        self.dropped, self.rest = 0, collections.defaultdict(bytes)
-
-    def deliver(self, link, data):
-        rest = self.rest[link] + data
-        while (size := self.whole(rest, True)) and size <= len(rest):
-            if rest[:1] == b"A":
-                self.dropped += 1
-            else:
-                link.client.sendall(rest[:size])
-            rest = rest[size:]
-        self.rest[link] = rest
-
-
 # --------------------------------------------------------------------- roger
 
 
-class Place:
-    """A workspace of the database, and the folder of one machine."""
+class Server:
+    """A `roger serve` of a machine of its own: another home, another folder, another state."""
 
-    def __init__(self, name, address=SERVER, more=""):
-        self.name, self.addressed = name, address
+    def __init__(self, name, address=SERVER, prefix=(), tables=True):
+        """tables: they are made, too."""
+        self.name, self.prefix = name, prefix
         self.folder = tempfile.TemporaryDirectory(prefix="roger-place.")
-        self.must("init")
-        Path(self.folder.name, ".roger/config.yaml").write_text(
-            "size_limits: {max_messages_per_issue: 100000, max_messages_per_issue_phase: 100000}\n" + more)
+        self.home, self.address, self.process = self.folder.name, address, None
+        self.socket = f"{self.home}/s"
+        self.env = dict(lib.ENV, HOME=self.home, XDG_STATE_HOME=self.home + "/state")
+        self.env.pop("XDG_RUNTIME_DIR", None)
+        if tables:
+            self.env["ROGER_STORE"] = f"{address}#{name}"
+        os.mkdir(self.home + "/state", 0o700)
+        os.mkdir(self.home + "/w")
+        done = self.roger("init")
+        assert done.returncode == 0, done.stderr
+        Path(self.home, "w/.roger/config.yaml").write_text("size_limits: {max_messages_per_issue: 100000, max_messages_per_issue_phase: 100000}\n")
 
-    def start(self, *words, through=None, prefix=(), **env):
-        address = through.address(self.name) if through else f"{self.addressed}#{self.name}"
-        return subprocess.Popen([*prefix, lib.ROGER, *words], cwd=self.folder.name, env=dict(lib.ENV, HOME=self.folder.name, ROGER_STORE=address, **env),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def roger(self, *words):
+        return subprocess.run([lib.ROGER, *words], cwd=self.home + "/w", env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    def start(self, through=None):
+        """through: a proxy in place of the address."""
+        env = dict(self.env, ROGER_STORE=through.address(self.name)) if through else self.env
+        with open(self.home + "/err", "a", encoding="utf-8") as err:
+            self.process = subprocess.Popen([*self.prefix, lib.ROGER, "serve", "--socket", self.socket], cwd=self.home + "/w", env=env,
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, text=True)
+        self.process.stdout.readline()
+        return self
+
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+
+    def end(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+class Place:
+    """A workspace of the database with its servers, and commands that ask them."""
+
+    def __init__(self, name, address=SERVER, servers=1, through=None, prefix=()):
+        self.name = name
+        self.servers = [Server(name, address, prefix).start(through) for _ in range(servers)]
+        atexit.register(self.end)
+
+    def end(self):
+        for server in self.servers:
+            server.end()
+
+    def start(self, *words, prefix=(), **env):
+        home = self.servers[0].home
+        env = dict(lib.ENV, HOME=home, XDG_STATE_HOME=home + "/state", ROGER_SERVER=",".join("unix:" + one.socket for one in self.servers), **env)
+        return subprocess.Popen([*prefix, lib.ROGER, *words], cwd=home, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
 
     def run(self, *words, **more):
         process = self.start(*words, **more)
@@ -277,7 +305,7 @@ class Place:
 
     def send_all(self, account, to, texts):
         """In one go, so that there is something to take."""
-        path = Path(self.folder.name, "batch")
+        path = Path(self.servers[0].home, "batch")
         path.write_text("".join(json.dumps({"to": to, "content": text}) + "\n" for text in texts))
         self.must("send", "--batch", "--as", "lead", prefix=["sh", "-c", 'exec "$@" <batch', "sh"])
         for text in texts:
@@ -293,10 +321,62 @@ class Place:
             faults += [f"{verb}: {done.returncode} {done.out} {done.err}"] if done.returncode else []
         return faults
 
-    def count_messages(self, *words):
-        """How many messages of the protocol such a command sends."""
-        proxy = Proxy()
-        done = self.run(*words, through=proxy)
-        assert done.returncode == 0, done.err
-        proxy.close()
-        return proxy.messages
+
+class Load:
+    """Senders, with keys and without, and workers that share a mailbox, for as long as it takes."""
+
+    def __init__(self, place, senders=3, takers=2):
+        self.place, self.account, self.wrong, self.stop = place, Account(), [], False
+        self.sure, self.worst, self.last, self.guard = 0, 0.0, time.monotonic(), threading.Lock()
+        self.threads = [threading.Thread(target=self.work, args=(f"w{i}",)) for i in range(senders)]
+        self.threads += [threading.Thread(target=self.take, args=(f"t{i}", i % 2)) for i in range(takers)]
+        for thread in self.threads:
+            thread.start()
+
+    def judge(self, what, done, *more):
+        if done.returncode not in (0, *more, *OPEN):
+            self.wrong.append(f"{what}: {done.returncode} {done.err}")
+
+    def work(self, name):
+        number = 0
+        while not self.stop:
+            number += 1
+            text = f"{name} {number}"
+            self.account.send(text, False)
+            keyed = ["--key", f"k-{name}-{number}"] if number % 2 else []
+            done = self.place.run("send", "bob", text, "--as", name, *keyed)
+            if done.returncode in OPEN and keyed:
+                done = self.place.run("send", "bob", text, "--as", name, *keyed)
+            self.account.send(text, done.returncode == 0)
+            self.judge(text, done)
+            if done.returncode == 0:
+                with self.guard:
+                    self.sure, self.worst, self.last = self.sure + 1, max(self.worst, time.monotonic() - self.last), time.monotonic()
+
+    def take(self, name, claims):
+        while not self.stop:
+            words = ["claim", "--as", "bob", "--worker", name] if claims else ["receive", "--as", "bob"]
+            done = self.place.run(*words, "--limit", "2", "--jsonl")
+            self.judge(f"{name} {words[0]}", done, 1)
+            if done.returncode:
+                time.sleep(0.02)
+                continue
+            self.account.take(name, done.out)
+            ids = [json.loads(line)["id"] for line in done.out.splitlines()]
+            if claims and ids:
+                done = self.place.run("ack", "--as", "bob", "--worker", name, *ids)
+                self.judge(f"{name} ack", done)
+
+    def more(self, count, seconds=60):
+        before = self.sure
+        until("sends", lambda: self.sure >= before + count, seconds)
+
+    def end(self):
+        self.stop = True
+        for thread in self.threads:
+            thread.join()
+
+    def judge_all(self, what):
+        tap.result(self.wrong, f"{len(self.account.sent)} sends through {what}: sent, or 75; worst gap {self.worst:.2f} s")
+        tap.result(self.place.faults(self.account),
+                   f"{self.sure} acknowledged: none lost, none doubled, no number missing, nothing handed over twice")

@@ -1,4 +1,4 @@
-"""What is around a workspace in PostgreSQL: clocks, poolers, rights, a full disk, lost notifications.
+"""What is around a workspace in PostgreSQL: clocks, poolers, rights, a full disk.
 
     script/postgres python3 tests/postgres/t8005-around.py
 runner: plain alone timeout 600
@@ -24,21 +24,26 @@ def clocks():
         return tap.skip("clocks", "faketime is not installed")
     faults = []
     for off in ("+1h", "-1h"):
-        place, account = Place(f"clock {off}"), Account()
+        place, account = Place(f"clock {off}", servers=2), Account()
+        place.servers[1].end()
+        place.servers[1].prefix = ["faketime", "-f", off]
+        place.servers[1].start()
         place.send_all(account, "bob", [f"{off} {i}" for i in range(2)])
-        wrong = ["faketime", "-f", off]
-        for first, second in (((), wrong), (wrong, ())):
-            taken = place.run("claim", "--as", "bob", "--worker", f"w{bool(first)}", "--lease", "10m", "--limit", "1", "--jsonl", prefix=first)
-            account.take("bob", taken.out)
-        again = place.run("claim", "--as", "bob", "--worker", "late", "--jsonl", prefix=wrong)
-        account.take("late", again.out)
-        faults += [f"{off}: claimed again: {again.out}"] if again.returncode != 1 else []
+        claim = lambda who: place.run("claim", "--as", "bob", "--worker", who, "--lease", "10m", "--limit", "1", "--jsonl")
+        account.take("bob", claim("first").out)
         before = place.lines()[-1]["created_at"]
-        account.send(f"by {off}", place.run("send", "bob", f"by {off}", "--as", "amy", prefix=wrong).returncode == 0)
+        place.servers[0].end()
+        account.take("bob", claim("second").out)
+        again = claim("third")
+        faults += [f"{off}: claimed again: {again.out}"] if again.returncode != 1 else []
+        account.send(f"by {off}", place.run("send", "bob", f"by {off}", "--as", "amy").returncode == 0)
+        place.servers[0].start()
+        place.servers[1].end()
         account.send("after", place.run("send", "bob", "after", "--as", "amy").returncode == 0)
         times = [one["created_at"] for one in place.lines()]
         faults += [f"{off}: sent at {times} after {before}"] if times != sorted(times) or times[-1] - before > 3000000 else []
         faults += place.faults(account)
+        place.end()
     tap.result(faults, "a clock that is an hour off gives no message twice, and dates none in another hour")
 
 
@@ -49,7 +54,7 @@ def pgbouncer():
     program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
     if not os.path.exists(program):
         return tap.skip("PgBouncer", "pgbouncer is not installed")
-    place = Place("pooled")
+    server = Server("pooled")
     with folder_for_all("roger-pooler.") as folder:
         if AS:
             shutil.chown(folder, "postgres")
@@ -61,14 +66,13 @@ def pgbouncer():
             pooler = subprocess.Popen([*AS, program, "-q", f"{folder}/ini"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
                 until("PgBouncer", lambda: os.path.exists(f"{folder}/.s.PGSQL.6432") or pooler.poll() is not None)
-                place.addressed = f"postgres://roger@/postgres?host={folder}&port=6432"
-                done = place.run("send", "bob", "through a pooler", "--as", "amy")
+                server.env["ROGER_STORE"] = f"postgres://roger@/postgres?host={folder}&port=6432#pooled"
+                done = server.roger("serve")
             finally:
                 pooler.terminate()
                 pooler.wait()
-            place.addressed = SERVER
-            tap.result([] if done.returncode == 78 and "pooler" in done.err and not place.lines() else [f"{done.returncode} {done.err}"],
-                       f"PgBouncer, pool_mode = {mode}: refused, and nothing is stored")
+            tap.result([] if done.returncode == 78 and "pooler" in done.stderr else [f"{done.returncode} {done.stderr}"],
+                       f"PgBouncer, pool_mode = {mode}: refused")
 
 
 # ---------------------------------------------------------------------- rights
@@ -81,16 +85,20 @@ def rights():
         sql(f"CREATE ROLE {role} LOGIN")
     sql("GRANT USAGE ON SCHEMA roger TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA roger TO reader")
     faults = []
+    other = Server("rights")
+    place.servers[0].kill(signal.SIGTERM)
+    place.servers[0].process.wait()
     for role in ("stranger", "reader", "nobody"):
-        place.addressed = SERVER.replace("roger@", f"{role}@")
-        for words in (["send", "bob", role, "--as", "amy"], ["receive", "--as", "bob"], ["dispatch", "r", "--as", "amy"], ["init"]):
-            done = place.run(*words)
-            faults += [] if done.returncode == 77 and "PostgreSQL" in done.err else [f"{role}, {words}: {done.returncode} {done.out} {done.err}"]
-    place.addressed = SERVER
+        other.env["ROGER_STORE"] = SERVER.replace("roger@", f"{role}@") + "#rights"
+        for words in (["serve"], ["init"]):
+            done = other.roger(*words)
+            faults += [] if done.returncode == 77 and "PostgreSQL" in done.stderr else [f"{role}, {words}: {done.returncode} {done.stdout} {done.stderr}"]
     tap.result(faults, "a role without rights, one that may only read, and one that is not there: refused with 77")
+    place.servers[0].start()
     rest = place.run("receive", "--as", "bob", "--jsonl")
     account.take("bob", rest.out)
     tap.result(place.faults(account) + ([] if account.taken["bob"] == ["before"] else [rest.out + rest.err]), "nothing was changed by them")
+    place.end()
 
 
 # ------------------------------------------------------------------- a full disk
@@ -180,54 +188,8 @@ def on_full_disk(server):
     tap.result(faults, "and when there is room again, mail goes on, and nothing acknowledged is lost")
 
 
-# ----------------------------------------------------------------- notifications
-
-
-def is_waiting(name):
-    return sql(f"SELECT 1 FROM roger.waiter w JOIN roger.workspace s USING (ws) WHERE s.name = '{name}' AND until > now()").stdout
-
-
-def deaf(rounds):
-    """A look once a second finds what no notification tells; how soon is told, not judged."""
-    place, account, faults, worst, dropped = Place("deaf"), Account(), [], 0, 0
-    for number in range(rounds):
-        proxy = Deaf()
-        waiting = place.start("wait", "--as", "bob", "--timeout", "100s", through=proxy)
-        until("waiter", lambda: is_waiting("deaf"))
-        account.send(f"deaf {number}", place.run("send", "bob", f"deaf {number}", "--as", "amy").returncode == 0)
-        began = time.monotonic()
-        waiting.out, waiting.err = waiting.communicate(timeout=200)
-        worst = max(worst, time.monotonic() - began)
-        faults += [f"{number}: {waiting.returncode} {waiting.err}"] if waiting.returncode else []
-        account.take("bob", place.run("receive", "--as", "bob", "--jsonl").out)
-        proxy.close()
-        dropped += proxy.dropped
-        sql("DELETE FROM roger.waiter")
-    faults += [] if dropped else ["no notification was dropped"]
-    tap.result(faults + place.faults(account), f"with {dropped} notifications dropped a wait ends all the same; at worst {worst:.2f} s later")
-
-
-def dead_listener():
-    """A connection that is dead without being closed, while it sleeps: before mail comes it is replaced."""
-    place, account = Place("dead"), Account()
-    proxy = Proxy()
-    waiting = place.start("wait", "--as", "bob", "--timeout", "200s", through=proxy)
-    until("waiter", lambda: is_waiting("dead"))
-    proxy.links[0].half_open()
-    began = time.monotonic()
-    until("another connection", lambda: len(proxy.links) > 1 or waiting.poll() is not None, 150)
-    found = time.monotonic() - began
-    account.send("at last", place.run("send", "bob", "at last", "--as", "amy").returncode == 0)
-    waiting.out, waiting.err = waiting.communicate(timeout=240)
-    proxy.close()
-    tap.result(([f"{waiting.returncode} {waiting.err}"] if waiting.returncode else []) + place.faults(account),
-               f"a dead LISTEN connection was found after {found:.1f} s, and its wait hears of the mail")
-
-
 clocks()
 pgbouncer()
 rights()
-deaf(5)
-dead_listener()
 full_disk()
 tap.done()

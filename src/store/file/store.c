@@ -682,9 +682,8 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 		return false;
 	memcpy(ret_named->name, slot.name, slot.length);
 	ret_named->length = slot.length;
-	ret_named->figure = (struct rg_figure){
-		slot.agent.unread, slot.agent.epoch, slot.agent.seq, 0, false, 0
-	};
+	ret_named->figure =
+		(struct rg_figure){ slot.agent.unread, slot.agent.epoch, slot.agent.seq, 0, false };
 	return true;
 }
 

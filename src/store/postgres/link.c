@@ -84,18 +84,6 @@ struct roger_str rg_column_bytes(const PGresult *result, int row, int column)
 				   (size_t)PQgetlength(result, row, column) };
 }
 
-void rg_column_ints(const PGresult *result, int row, int column, int64_t *numbers, size_t count)
-{
-	const struct roger_str array = rg_column_bytes(result, row, column);
-	uint64_t eight;
-	size_t i;
-
-	for (i = 0; i < count && sizeof(struct header) + (i + 1) * 12 <= array.length; i++) {
-		memcpy(&eight, array.data + sizeof(struct header) + i * 12 + 4, sizeof eight);
-		numbers[i] = (int64_t)be64toh(eight);
-	}
-}
-
 static bool is_failed(const PGresult *result)
 {
 	const ExecStatusType status = result ? PQresultStatus(result) : PGRES_FATAL_ERROR;
@@ -151,19 +139,17 @@ void rg_link_close(struct rg_link *link)
 	PQfinish(link->connection);
 	link->connection = NULL;
 	link->first = link->queued = link->asked = 0;
-	link->told = 0;
 }
 
-/* A pooler gives us another server process for each transaction, which has neither our locks
- * nor our notifications.  It shows: the number it gave us is not the server's. */
+/* A pooler gives us another server process for each transaction, which has not our locks.  It
+ * shows: the number it gave us is not the server's. */
 static int check_direct(struct rg_link *link, const PGresult *result, struct roger_err *err)
 {
-	link->process = rg_column_int(result, 0, 0);
-	if (link->process == PQbackendPID(link->connection))
+	if (rg_column_int(result, 0, 0) == PQbackendPID(link->connection))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "between roger and PostgreSQL there is a pooler (PgBouncer?), which loses "
-		       "locks and notifications: name the server itself");
+		       "locks: name the server itself");
 }
 
 /* A client that stands still with the append lock is ended by the server; so is the connection of
@@ -171,9 +157,7 @@ static int check_direct(struct rg_link *link, const PGresult *result, struct rog
 static int set_up(struct rg_link *link, struct roger_err *err)
 {
 	static const char sql[] =
-		"SELECT pg_backend_pid(), (SELECT (extract(epoch FROM backend_start) * "
-		"1000000)::bigint FROM pg_stat_get_activity(pg_backend_pid())), "
-		"set_config('synchronous_commit', CASE "
+		"SELECT pg_backend_pid(), set_config('synchronous_commit', CASE "
 		"current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' "
 		"ELSE 'on' END, false), set_config('idle_in_transaction_session_timeout', '5s', "
 		"false), set_config('statement_timeout', '0', false), set_config('lock_timeout', "
@@ -193,13 +177,9 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 	memset(link->statements, 0, sizeof link->statements);
 	rg_link_put(link, RG_ROLE_ASKED, sql, NULL);
 	rg_link_sync(link);
-	if (link->greet)
-		link->greet(link->context);
 	r = rg_link_expect(link, RG_ANSWER_MS, &result, err);
 	if (r == ROGER_OK)
 		r = check_direct(link, result, err);
-	if (r == ROGER_OK)
-		link->born = rg_column_int(result, 0, 1);
 	PQclear(result);
 	return r;
 }
@@ -354,12 +334,6 @@ void rg_link_sync(struct rg_link *link)
 		rg_link_close(link);
 }
 
-void rg_link_flush(struct rg_link *link)
-{
-	if (link->connection && PQflush(link->connection) < 0)
-		rg_link_close(link);
-}
-
 /* Wait for the socket; false: nothing until then. */
 static bool wait_for_socket(struct rg_link *link, bool to_send, int64_t until_ns)
 {
@@ -369,17 +343,6 @@ static bool wait_for_socket(struct rg_link *link, bool to_send, int64_t until_ns
 	if (to_send)
 		ready.events |= POLLOUT;
 	return left_ms > 0 && poll(&ready, 1, (int)left_ms) != 0;
-}
-
-static void note_notifications(struct rg_link *link)
-{
-	PGnotify *notify;
-
-	while ((notify = PQnotifies(link->connection))) {
-		link->notified = true;
-		link->told = strtoull(notify->extra, NULL, 10);
-		PQfreemem(notify);
-	}
 }
 
 /* Until a result is there; false: the connection is lost, or nothing came in time. */
@@ -395,7 +358,6 @@ static bool wait_for_result(struct rg_link *link, int64_t until_ns)
 			return true;
 		if (!wait_for_socket(link, unsent, until_ns) || !PQconsumeInput(link->connection))
 			return !PQisBusy(link->connection);
-		note_notifications(link);
 	}
 }
 
@@ -432,7 +394,6 @@ static PGresult *take(struct rg_link *link, unsigned *ret_role, int64_t until_ns
 	link->first = (link->first + 1) % RG_ROLES_MAX;
 	link->queued--;
 	link->asked -= *ret_role == RG_ROLE_ASKED;
-	link->missed |= *ret_role == RG_ROLE_ASIDE && is_failed(result);
 	if (*ret_role >= RG_ROLE_PARSED && is_failed(result))
 		forget(link, *ret_role - RG_ROLE_PARSED);
 	return result;
@@ -505,40 +466,4 @@ int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number, stru
 		*ret_number = atoll(PQgetvalue(result, 0, 0));
 	PQclear(result);
 	return ROGER_OK;
-}
-
-/* libpq sees no notification behind an end of a pipeline that nobody took. */
-static void take_ends(struct rg_link *link)
-{
-	const int64_t until_ns = rg_clock_monotonic_ns() + (int64_t)RG_LOOK_MS * 1000000;
-	PGresult *result;
-	int nothing = 0;
-
-	rg_link_drain(link);
-	while (link->connection && nothing < 2) {
-		if (!wait_for_result(link, until_ns)) {
-			rg_link_close(link);
-			return;
-		}
-		result = PQgetResult(link->connection);
-		nothing = result ? 0 : nothing + 1;
-		PQclear(result);
-	}
-}
-
-void rg_link_wait(struct rg_link *link, int64_t wait_ms)
-{
-	const int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
-
-	take_ends(link);
-	if (link->connection)
-		note_notifications(link);
-	while (link->connection && !link->notified && wait_for_socket(link, false, until_ns)) {
-		if (!PQconsumeInput(link->connection) ||
-		    PQstatus(link->connection) == CONNECTION_BAD) {
-			rg_link_close(link);
-			return;
-		}
-		note_notifications(link);
-	}
 }

@@ -15,27 +15,20 @@
 /* What becomes of the result of a queued statement. */
 enum rg_role {
 	RG_ROLE_ASKED,	/* rg_link_expect() gives it */
-	RG_ROLE_ASIDE,	/* nobody waits for it */
 	RG_ROLE_PARSED, /* of preparing a statement, and its place; not for callers */
 };
 
-enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 20, RG_STATEMENTS_MAX = 32 };
-enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 5000 };
+enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 24, RG_STATEMENTS_MAX = 32 };
+enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 3000 };
 
 struct rg_link {
-	PGconn *connection;    /* NULL: none */
-	char *address;	       /* as for libpq */
-	unsigned lives;	       /* connections so far */
-	bool warned;	       /* a warning came since this was cleared */
-	bool notified;	       /* so did a notification */
-	uint64_t told;	       /* the number in the last one of this life */
-	bool missed;	       /* so did the failure of a statement that nobody waited for */
-	int64_t process, born; /* of the server's process of this life, or of the last one */
+	PGconn *connection; /* NULL: none */
+	char *address;	    /* as for libpq */
+	unsigned lives;	    /* connections so far */
+	bool warned;	    /* a warning came since this was cleared */
 	unsigned char roles[RG_ROLES_MAX];
 	size_t first, queued, asked;		   /* asked: of these, with RG_ROLE_ASKED */
 	const char *statements[RG_STATEMENTS_MAX]; /* prepared in this life */
-	void (*greet)(void *context); /* queues more at the start of a life; may be NULL */
-	void *context;
 };
 
 /* An argument of a statement.  Bytes and arrays without data are NULL. */
@@ -56,13 +49,6 @@ void rg_array_open(struct rg_buf *array, enum rg_array type);
 void rg_array_add(struct rg_buf *array, struct roger_str bytes);
 void rg_array_add_int(struct rg_buf *array, int64_t number);
 struct rg_arg rg_array_close(struct rg_buf *array);
-static inline struct rg_arg rg_ints(struct rg_buf *array, const int64_t *numbers, size_t count)
-{
-	rg_array_open(array, RG_ARRAY_INTS);
-	for (size_t i = 0; i < count; i++)
-		rg_array_add_int(array, numbers[i]);
-	return rg_array_close(array);
-}
 
 /* Connect, unless connected.  ROGER_ECONFIG: the address is wrong, or there is a pooler between. */
 RG_CHECKED int rg_link_open(struct rg_link *link, struct roger_err *err);
@@ -76,8 +62,6 @@ void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
 		 const struct rg_arg *args);
 /* Statements up to here succeed or fail together, unless they are in BEGIN and COMMIT. */
 void rg_link_sync(struct rg_link *link);
-/* Send what is queued as far as the socket takes it. */
-void rg_link_flush(struct rg_link *link);
 /* Read all results that are still to come. */
 void rg_link_drain(struct rg_link *link);
 
@@ -91,12 +75,8 @@ RG_CHECKED int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **
 RG_CHECKED int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number,
 			   struct roger_err *err);
 
-/* Sleep until something comes from the server. */
-void rg_link_wait(struct rg_link *link, int64_t wait_ms);
-
 /* Columns of a binary result. */
 int64_t rg_column_int(const PGresult *result, int row, int column);
 struct roger_str rg_column_bytes(const PGresult *result, int row, int column);
-void rg_column_ints(const PGresult *result, int row, int column, int64_t *numbers, size_t count);
 
 #endif

@@ -5,13 +5,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "remote/remote.h"
+#include "remote/curl/curl.h"
 
 enum { CONNECT_MS = 5000, KEEP_ALIVE_S = 20 };
 
 /* What libcurl calls back about. */
 struct exchange {
-	struct roger *roger;
+	struct remote *remote;
 	struct remote_answer *answer;
 };
 
@@ -42,14 +42,14 @@ static size_t take_body(char *data, size_t size, size_t count, void *exchange_)
 static int go_on(void *exchange_, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
 		 curl_off_t out)
 {
-	const struct roger *roger = ((struct exchange *)exchange_)->roger;
+	const struct remote *remote = ((struct exchange *)exchange_)->remote;
 
 	(void)total_in;
 	(void)in;
 	(void)total_out;
 	(void)out;
 	return remote_is_interrupted() ||
-	       (roger->tell && !roger->tell(roger->tell_context, "wait for the server", 0, 0));
+	       (remote->tell && !remote->tell(remote->tell_context, "wait for the server", 0, 0));
 }
 
 /* The file of authorities, where this is not the system for which libcurl was built; NULL: it is.
@@ -71,7 +71,7 @@ static const char *find_authorities(CURL *curl)
 }
 
 /* A proxy of the environment is for other machines: nobody else sees what stays here. */
-CURL *remote_curl_new(const struct roger *roger)
+CURL *remote_curl_new(const struct remote *remote)
 {
 	CURL *curl = curl_easy_init();
 	const char *authorities = curl ? find_authorities(curl) : NULL;
@@ -79,7 +79,7 @@ CURL *remote_curl_new(const struct roger *roger)
 	if (!curl)
 		return NULL;
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, roger->place.tls ? "https" : "http");
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, remote->place->tls ? "https" : "http");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
@@ -88,15 +88,15 @@ CURL *remote_curl_new(const struct roger *roger)
 	curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, (long)KEEP_ALIVE_S);
 	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	curl_easy_setopt(curl, CURLOPT_USERAGENT, "roger/" ROGER_VERSION);
-	if (!roger->place.tls)
+	if (!remote->place->tls)
 		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-	if (*roger->place.socket)
-		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, roger->place.socket);
+	if (*remote->place->socket)
+		curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, remote->place->socket);
 	if (authorities)
 		curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
-	if (*roger->place.token) {
+	if (*remote->place->token) {
 		curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
-		curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, roger->place.token);
+		curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, remote->place->token);
 	}
 	return curl;
 }
@@ -130,19 +130,21 @@ static bool make_headers(const struct remote_request *request, struct curl_slist
 		add_header(headers, "Roger-Tried: %lld", (long long)request->since_ms));
 }
 
-static bool set_request(struct roger *roger, const struct remote_request *request,
+static bool set_request(struct remote *remote, const struct remote_request *request,
 			struct exchange *exchange, struct curl_slist *headers)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf url = { .maximum = SIZE_MAX };
-	CURL *curl = roger->curl;
+	struct remote_curl *own = remote->connection;
+	CURL *curl = own->curl;
 
-	rg_buf_printf(&url, "%s%s", *roger->place.socket ? "http://localhost" : roger->place.name,
+	rg_buf_printf(&url, "%s%s",
+		      *remote->place->socket ? "http://localhost" : remote->place->name,
 		      request->path);
 	rg_buf_add_char(&url, '\0');
 	if (url.failed || curl_easy_setopt(curl, CURLOPT_URL, url.data) != CURLE_OK)
 		return false;
-	roger->said[0] = '\0';
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, roger->said);
+	own->said[0] = '\0';
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, own->said);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->within_ms);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
@@ -226,8 +228,10 @@ static const char *why_not_verified(CURL *curl, const char *said)
 }
 
 /* What went wrong, told by its kind; ROGER_ETIMEOUT: a further try may do better. */
-static enum roger_code fail_by_kind(const struct roger *roger, CURLcode code, struct roger_err *err)
+static enum roger_code fail_by_kind(const struct remote *remote, CURLcode code,
+				    struct roger_err *err)
 {
+	const struct remote_curl *own = remote->connection;
 	struct kind kind = { code, ROGER_ETIMEOUT, curl_easy_strerror(code) };
 	size_t i;
 
@@ -236,53 +240,92 @@ static enum roger_code fail_by_kind(const struct roger *roger, CURLcode code, st
 			kind = kinds[i];
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
 		kind = (struct kind){ code, ROGER_EREFUSED,
-				      why_not_verified(roger->curl, roger->said) };
-	rg_fail(err, kind.fails, 0, "%.200s: %s", roger->place.name, kind.why);
+				      why_not_verified(own->curl, own->said) };
+	rg_fail(err, kind.fails, 0, "%.200s: %s", remote->place->name, kind.why);
 	return kind.fails;
 }
 
-static enum remote_outcome judge(struct roger *roger, CURLcode code, struct remote_answer *answer,
+static enum remote_outcome judge(struct remote *remote, CURLcode code, struct remote_answer *answer,
 				 struct roger_err *err)
 {
+	const struct remote_curl *own = remote->connection;
 	long sent = 0;
 
-	curl_easy_getinfo(roger->curl, CURLINFO_REQUEST_SIZE, &sent);
-	curl_easy_getinfo(roger->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	curl_easy_getinfo(own->curl, CURLINFO_REQUEST_SIZE, &sent);
+	curl_easy_getinfo(own->curl, CURLINFO_RESPONSE_CODE, &answer->status);
 	if (answer->too_long) {
 		rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less",
-			roger->place.name);
+			remote->place->name);
 		return REMOTE_NEVER;
 	}
 	if (code == CURLE_OK && (answer->sized || answer->chunked))
 		return REMOTE_ANSWERED;
 	if (code == CURLE_OK) {
-		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: its answer broke off", roger->place.name);
+		rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: its answer broke off",
+			remote->place->name);
 		return REMOTE_BROKEN;
 	}
 	if (code == CURLE_OUT_OF_MEMORY) {
 		rg_fail_memory(err);
 		return REMOTE_NEVER;
 	}
-	if (fail_by_kind(roger, code, err) != ROGER_ETIMEOUT)
+	if (fail_by_kind(remote, code, err) != ROGER_ETIMEOUT)
 		return REMOTE_NEVER;
 	return sent ? REMOTE_BROKEN : REMOTE_UNSENT;
 }
 
-enum remote_outcome remote_http(struct roger *roger, const struct remote_request *request,
-				struct remote_answer *answer, struct roger_err *err)
+/* ------------------------------------------------------------------- the wire -- */
+
+static void close_line(void *own_)
 {
-	struct exchange exchange = { roger, answer };
+	struct remote_curl *own = own_;
+
+	curl_easy_cleanup(own->curl);
+	free(own);
+}
+
+/* What TLS needs takes longer to load than the rest of a command. */
+static void *open_line(const struct remote *remote)
+{
+	struct remote_curl *own = calloc(1, sizeof *own);
+	static bool begun;
+
+	if (!begun)
+		curl_global_init(CURL_GLOBAL_DEFAULT);
+	begun = true;
+	if (own)
+		own->curl = remote_curl_new(remote);
+	if (!own || own->curl)
+		return own;
+	free(own);
+	return NULL;
+}
+
+static enum remote_outcome ask(struct remote *remote, const struct remote_request *request,
+			       struct remote_answer *answer, struct roger_err *err)
+{
+	struct exchange exchange = { remote, answer };
 	struct curl_slist *headers = NULL;
 	enum remote_outcome outcome = REMOTE_NEVER;
+	struct remote_curl *own;
 
+	if (!remote->connection)
+		remote->connection = open_line(remote);
+	own = remote->connection;
 	rg_buf_deinit(&answer->body);
 	*answer = (struct remote_answer){ 0 };
 	rg_buf_init(&answer->body, REMOTE_ANSWER_BYTES_MAX);
-	if (!make_headers(request, &headers) || !set_request(roger, request, &exchange, headers))
+	if (!own || !make_headers(request, &headers) ||
+	    !set_request(remote, request, &exchange, headers))
 		rg_fail_memory(err);
 	else
-		outcome = judge(roger, curl_easy_perform(roger->curl), answer, err);
-	curl_easy_setopt(roger->curl, CURLOPT_HTTPHEADER, NULL);
+		outcome = judge(remote, curl_easy_perform(own->curl), answer, err);
+	if (own)
+		curl_easy_setopt(own->curl, CURLOPT_HTTPHEADER, NULL);
 	curl_slist_free_all(headers);
 	return outcome;
 }
+
+const struct remote_wire remote_curl_wire = {
+	open_line, close_line, ask, remote_curl_begin, remote_curl_step, remote_curl_end
+};

@@ -1,0 +1,25 @@
+/*
+ * remote - handles that ask a server, for the command line.  It is not in roger.h: another program
+ * names a workspace, and where that is in PostgreSQL its server is asked without further ado.
+ */
+#ifndef RG_DATA_REMOTE_H
+#define RG_DATA_REMOTE_H
+
+#include "verbs.h"
+
+/* A handle of what ROGER_SERVER names.  ROGER_EENGINE, member wire: only roger-remote can. */
+RG_CHECKED int rg_open_remote(struct roger **ret_roger, struct roger_err *err);
+/* Does it ask a server? */
+bool rg_is_remote(const struct roger *roger);
+const char *rg_remote_server(const struct roger *roger);
+
+/* Keep a send on disk, which had no answer: with the key that it was tried with. */
+RG_CHECKED int rg_remote_queue(struct roger *roger, const struct roger_op *op,
+			       const struct roger_send_request *request, struct roger_str *ret_key,
+			       struct roger_err *err);
+/* What is kept on disk otherwise need not wait for a server that is being started. */
+void rg_remote_hurry(struct roger *roger);
+/* Had the last send no answer, and is the connection the reason? */
+bool rg_remote_may_queue(const struct roger *roger);
+
+#endif

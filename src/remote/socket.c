@@ -1,0 +1,457 @@
+/*
+ * socket - a request over a unix socket, or to a port of this machine: no TLS, no proxy.
+ *
+ * The server is roger's, so its answers are read as it writes them: a head, then a body of a
+ * stated length or in chunks.  Anything else is a broken answer.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "remote/remote.h"
+
+enum { HEAD_BYTES_MAX = 64 << 10, READ_BYTES = 16 << 10, TELL_MS = 500, CONNECT_MS = 5000 };
+
+struct line_in {
+	int fd;
+	struct rg_buf in; /* that was read and not taken */
+	size_t taken;
+	/* Of a stream: */
+	bool headed;
+	size_t chunk; /* bytes of it that are still to come */
+};
+
+static int64_t now_ms(void)
+{
+	return rg_clock_monotonic_ns() / 1000000;
+}
+
+/* -------------------------------------------------------------- connecting -- */
+
+static int connect_to(const struct sockaddr *address, socklen_t length)
+{
+	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd ready = { fd, POLLOUT, 0 };
+	socklen_t size = sizeof errno;
+	int error = 0;
+
+	if (fd < 0 || connect(fd, address, length) == 0)
+		return fd;
+	/* A unix socket whose server is busy. */
+	if (errno != EINPROGRESS && errno != EAGAIN)
+		error = errno;
+	else if (poll(&ready, 1, CONNECT_MS) <= 0)
+		error = ETIMEDOUT;
+	else
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+	if (!error)
+		return fd;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static int connect_place(const struct remote_place *place)
+{
+	struct sockaddr_un local = { .sun_family = AF_UNIX };
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_NUMERICSERV | AI_NUMERICHOST };
+	struct addrinfo *found = NULL;
+	char host[256];
+	int fd = -1;
+
+	if (*place->socket) {
+		memcpy(local.sun_path, place->socket, sizeof local.sun_path);
+		return connect_to((const struct sockaddr *)&local, sizeof local);
+	}
+	/* A name of this machine needs no look-up, which a static program cannot do. */
+	snprintf(host, sizeof host, "%s",
+		 strcmp(place->host, "localhost") == 0 ? "127.0.0.1"
+		 : strcmp(place->host, "[::1]") == 0   ? "::1"
+						       : place->host);
+	if (getaddrinfo(host, place->port, &hints, &found) != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	fd = connect_to(found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return fd;
+}
+
+static void *open_line(const struct remote *remote)
+{
+	struct line_in *line = calloc(1, sizeof *line);
+
+	(void)remote;
+	if (line) {
+		line->fd = -1;
+		rg_buf_init(&line->in, SIZE_MAX);
+	}
+	return line;
+}
+
+static void hang_up(struct line_in *line)
+{
+	if (line->fd >= 0)
+		close(line->fd);
+	line->fd = -1;
+	line->taken = 0;
+	rg_buf_clear(&line->in);
+}
+
+static void close_line(void *line_)
+{
+	struct line_in *line = line_;
+
+	hang_up(line);
+	rg_buf_deinit(&line->in);
+	free(line);
+}
+
+/* --------------------------------------------------------- sending, reading -- */
+
+/* False: interrupted, or no time is left. */
+static bool wait_for(const struct remote *remote, int fd, short what, int64_t until_ms)
+{
+	struct pollfd ready = { fd, what, 0 };
+	int64_t left_ms;
+
+	for (;;) {
+		left_ms = until_ms - now_ms();
+		if (left_ms <= 0 || remote_is_interrupted())
+			return false;
+		if (poll(&ready, 1, (int)(left_ms < TELL_MS ? left_ms : TELL_MS)) > 0)
+			return true;
+		if (remote->tell &&
+		    !remote->tell(remote->tell_context, "wait for the server", 0, 0))
+			return false;
+	}
+}
+
+static bool send_all(const struct remote *remote, int fd, struct roger_str bytes, int64_t until_ms)
+{
+	ssize_t sent;
+
+	while (bytes.length) {
+		sent = send(fd, bytes.data, bytes.length, MSG_NOSIGNAL);
+		if (sent < 0 && errno != EAGAIN && errno != EINTR)
+			return false;
+		if (sent < 0 && !wait_for(remote, fd, POLLOUT, until_ms))
+			return false;
+		bytes.data += sent > 0 ? sent : 0;
+		bytes.length -= sent > 0 ? (size_t)sent : 0;
+	}
+	return true;
+}
+
+/* Some more bytes; false: there are none, and will be none. */
+static bool read_more(const struct remote *remote, struct line_in *line, int64_t until_ms)
+{
+	char *room = rg_buf_room(&line->in, READ_BYTES);
+	ssize_t got;
+
+	while (room) {
+		got = recv(line->fd, room, READ_BYTES, 0);
+		if (got > 0)
+			line->in.length += (size_t)got;
+		if (got > 0 || got == 0)
+			return got > 0;
+		if ((errno != EAGAIN && errno != EINTR) ||
+		    (remote && !wait_for(remote, line->fd, POLLIN, until_ms)) || !remote)
+			return false;
+	}
+	return false;
+}
+
+/* The next line without its end, which is CR LF; NULL: there is none. */
+static const char *read_line(const struct remote *remote, struct line_in *line, int64_t until_ms)
+{
+	size_t from = line->taken, seen = 0;
+	char *end;
+
+	for (;;) {
+		end = line->in.length > from + seen ? memchr(line->in.data + from + seen, '\n',
+							     line->in.length - from - seen)
+						    : NULL;
+		if (end)
+			break;
+		seen = line->in.length - from;
+		if (seen > HEAD_BYTES_MAX || !read_more(remote, line, until_ms))
+			return NULL;
+	}
+	line->taken = (size_t)(end + 1 - line->in.data);
+	if (end > line->in.data + from && end[-1] == '\r')
+		end--;
+	*end = '\0';
+	return line->in.data + from;
+}
+
+static bool read_bytes(const struct remote *remote, struct line_in *line, size_t count,
+		       struct remote_answer *answer, int64_t until_ms)
+{
+	size_t there;
+
+	while (count) {
+		there = line->in.length - line->taken;
+		if (!there) {
+			line->taken = 0;
+			rg_buf_clear(&line->in);
+			if (!read_more(remote, line, until_ms))
+				return false;
+			continue;
+		}
+		there = there < count ? there : count;
+		rg_buf_add(&answer->body, line->in.data + line->taken, there);
+		line->taken += there;
+		count -= there;
+		answer->too_long |= answer->body.failed;
+		if (answer->too_long)
+			return false;
+	}
+	return true;
+}
+
+static bool read_chunks(const struct remote *remote, struct line_in *line,
+			struct remote_answer *answer, int64_t until_ms)
+{
+	const char *text;
+	size_t size;
+
+	do {
+		text = read_line(remote, line, until_ms);
+		size = text ? strtoul(text, NULL, 16) : 0;
+		if (!text || !read_bytes(remote, line, size, answer, until_ms) ||
+		    !read_line(remote, line, until_ms))
+			return false;
+	} while (size);
+	return true;
+}
+
+/* ------------------------------------------------------------------ asking -- */
+
+static bool print_head(const struct remote *remote, const struct remote_request *request,
+		       struct rg_buf *out)
+{
+	const struct remote_place *place = remote->place;
+
+	rg_buf_printf(out,
+		      "%s %s%s HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: roger/" ROGER_VERSION
+		      "\r\nAccept: application/json\r\n",
+		      request->body.data ? "POST" : "GET", place->path, request->path,
+		      *place->socket ? "localhost" : place->host, *place->socket ? "" : ":",
+		      *place->socket ? "" : place->port);
+	if (*place->token)
+		rg_buf_printf(out, "Authorization: Bearer %s\r\n", place->token);
+	if (request->body.data) {
+		rg_buf_printf(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
+			      request->body.length);
+		if (request->key)
+			rg_buf_printf(out, "Idempotency-Key: %s\r\n", request->key);
+		if (request->since_ms)
+			rg_buf_printf(out, "Roger-Tried: %lld\r\n", (long long)request->since_ms);
+	}
+	rg_buf_add_text(out, "\r\n");
+	rg_buf_add_str(out, request->body);
+	return !out->failed;
+}
+
+/* The head and the body; false: it broke off. */
+static bool read_answer(const struct remote *remote, struct line_in *line,
+			struct remote_answer *answer, int64_t until_ms)
+{
+	const char *text;
+	size_t length = 0;
+	bool closes = false, good;
+
+	do {
+		text = read_line(remote, line, until_ms);
+		if (!text || strncmp(text, "HTTP/1.", 7) != 0 || strlen(text) < 12)
+			return false;
+		answer->status = strtol(text + 9, NULL, 10);
+		answer->sized = answer->chunked = false;
+		while ((text = read_line(remote, line, until_ms)) && *text) {
+			if (strncasecmp(text, "content-length:", 15) == 0) {
+				answer->sized = true;
+				length = strtoul(text + 15, NULL, 10);
+			} else if (strncasecmp(text, "transfer-encoding:", 18) == 0) {
+				answer->chunked = true;
+			} else if (strncasecmp(text, "connection: close", 17) == 0) {
+				closes = true;
+			}
+		}
+		if (!text)
+			return false;
+	} while (answer->status == 100);
+	if (answer->status == 204 || answer->status == 304)
+		answer->sized = true;
+	good = answer->chunked ? read_chunks(remote, line, answer, until_ms)
+	       : answer->sized ? read_bytes(remote, line, length, answer, until_ms)
+			       : false;
+	if (closes || !good)
+		hang_up(line);
+	return good;
+}
+
+static enum remote_outcome fail_here(const struct remote *remote, int error, struct roger_err *err)
+{
+	const char *name = remote->place->name;
+
+	if (remote->here && (error == ENOENT || error == ECONNREFUSED))
+		rg_fail_member(
+			err, ROGER_EENGINE, "server",
+			"this workspace is in PostgreSQL, and no `roger serve` of it runs on "
+			"this machine: start one (`roger serve`, or as a service: "
+			"docs/SERVE.md), or name one of another machine in ROGER_SERVER");
+	else if (error == ENOENT || error == ECONNREFUSED)
+		rg_fail(err, ROGER_ETIMEOUT, 0,
+			"%.200s: nobody answers at this address; check it, and that the server "
+			"runs",
+			name);
+	else
+		rg_fail(err, ROGER_ETIMEOUT, error, "%.200s: connect", name);
+	return REMOTE_UNSENT;
+}
+
+static enum remote_outcome fail_broken(const struct remote *remote,
+				       const struct remote_answer *answer, int64_t until_ms,
+				       struct roger_err *err)
+{
+	const char *name = remote->place->name;
+
+	if (answer->too_long) {
+		rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less",
+			name);
+		return REMOTE_NEVER;
+	}
+	rg_fail(err, ROGER_ETIMEOUT, 0,
+		now_ms() >= until_ms ? "%.200s: no answer in time; check the server"
+		: answer->status     ? "%.200s: its answer broke off"
+				     : "%.200s: it closed the connection without an answer",
+		name);
+	return REMOTE_BROKEN;
+}
+
+static enum remote_outcome ask(struct remote *remote, const struct remote_request *request,
+			       struct remote_answer *answer, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	const int64_t until_ms = now_ms() + request->within_ms;
+	struct line_in *line;
+	char byte;
+
+	if (!remote->connection)
+		remote->connection = open_line(remote);
+	line = remote->connection;
+
+	rg_buf_deinit(&answer->body);
+	*answer = (struct remote_answer){ 0 };
+	rg_buf_init(&answer->body, REMOTE_ANSWER_BYTES_MAX);
+	if (!line || !print_head(remote, request, &out)) {
+		rg_fail_memory(err);
+		return REMOTE_NEVER;
+	}
+	/* One that was idle may be over. */
+	if (line->fd >= 0 && recv(line->fd, &byte, 1, MSG_PEEK) >= 0)
+		hang_up(line);
+	if (line->fd < 0)
+		line->fd = connect_place(remote->place);
+	if (line->fd < 0)
+		return fail_here(remote, errno, err);
+	line->taken = 0;
+	rg_buf_clear(&line->in);
+	/* A refusal may come before all was sent. */
+	(void)send_all(remote, line->fd, rg_buf_str(&out), until_ms);
+	if (read_answer(remote, line, answer, until_ms))
+		return REMOTE_ANSWERED;
+	hang_up(line);
+	return fail_broken(remote, answer, until_ms, err);
+}
+
+/* ----------------------------------------------------------------- streams -- */
+
+static void *begin_stream(struct remote *remote, const char *last)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	const struct remote_request request = { .path = "/v1/events" };
+	struct line_in *line = open_line(remote);
+
+	if (!line)
+		return NULL;
+	if (print_head(remote, &request, &out) && *last) {
+		out.length -= 2;
+		rg_buf_printf(&out, "%s\r\n\r\n", last);
+	}
+	line->fd = connect_place(remote->place);
+	if (line->fd >= 0 && !out.failed &&
+	    send_all(remote, line->fd, rg_buf_str(&out), now_ms() + CONNECT_MS))
+		return line;
+	close_line(line);
+	return NULL;
+}
+
+/* What is there of the head or of a chunk; false: it is no stream. */
+static bool take_stream(struct line_in *line, struct remote_watch *watch)
+{
+	const char *end;
+	char *at;
+	size_t there;
+
+	for (;;) {
+		at = line->in.data + line->taken;
+		there = line->in.length - line->taken;
+		if (line->headed && line->chunk > 2) {
+			there = there < line->chunk - 2 ? there : line->chunk - 2;
+			remote_watch_take(watch, at, there);
+			line->taken += there;
+			line->chunk -= there;
+			if (!there)
+				return true;
+			continue;
+		}
+		if (line->headed && line->chunk) {
+			if (!there)
+				return true;
+			line->taken++;
+			line->chunk--;
+			continue;
+		}
+		end = there ? memchr(at, '\n', there) : NULL;
+		if (!end)
+			return there < HEAD_BYTES_MAX;
+		line->taken = (size_t)(end + 1 - line->in.data);
+		if (line->headed) {
+			line->chunk = strtoul(at, NULL, 16) + 2;
+			if (line->chunk == 2)
+				return false;
+		} else if (*at == '\r' || *at == '\n') {
+			line->headed = true;
+		} else if (strncmp(at, "HTTP/", 5) == 0 && strncmp(at + 8, " 200", 4) != 0) {
+			return false;
+		}
+	}
+}
+
+static bool step_stream(void *line_, struct remote_watch *watch, int64_t wait_ms)
+{
+	struct line_in *line = line_;
+	struct pollfd ready = { line->fd, POLLIN, 0 };
+
+	if (poll(&ready, 1, (int)wait_ms) <= 0)
+		return true;
+	if (line->taken == line->in.length) {
+		line->taken = 0;
+		rg_buf_clear(&line->in);
+	}
+	return read_more(NULL, line, 0) && take_stream(line, watch);
+}
+
+const struct remote_wire remote_socket_wire = { open_line,    close_line,  ask,
+						begin_stream, step_stream, close_line };

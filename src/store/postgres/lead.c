@@ -1,0 +1,539 @@
+/*
+ * lead - who leads a workspace: the keeper's thread.
+ *
+ *     follow --the leader's last heartbeat is old--> take over --> lead
+ *        ^                                                          |
+ *        '------------ another one leads: rg_pg_depose() -----------'
+ *
+ * Who follows reads all lines as they come, so that taking over takes a moment.  The leader says
+ * each half second that it is alive, by the database's clock, and answers only while that was
+ * confirmed a second ago at most; then whoever takes over after a second and a half cannot meet
+ * it.  The generation in the row keeps it from writing; this keeps it from answering.
+ */
+#include "store/postgres/inside.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "store/lines.h"
+
+enum {
+	BEAT_MS = 500,
+	FOLLOW_MS = 250,
+	LEASE_MS = 1000,
+	DEAD_MS = 1500,
+	AGAIN_MS = 50,
+	READY_MS = 10000,
+	SHORT_MS = 1000, /* for a question that waits for nobody */
+	LINES_AT_ONCE = 500,
+	FORGET_EACH = 120, /* beats */
+};
+
+/* Sleeping counts. */
+static int64_t now_ms(void)
+{
+	return (int64_t)rg_clock_boot_ticks() * 10;
+}
+
+/* ----------------------------------------------------------------- the row -- */
+
+struct row {
+	int64_t generation, step, age_ms;
+	uint64_t messages, bytes, chain;
+	char leader[RG_PG_LEADER_BYTES], place[RG_PLACE_BYTES];
+	enum rg_standing standing;
+};
+
+static int look(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
+{
+	PGresult *result = NULL;
+	struct roger_str text;
+	int i, r;
+
+	r = rg_pg_ask(&postgres->keep, SHORT_MS,
+		      "SELECT generation, writes, messages, bytes, chain, CASE WHEN beat = "
+		      "'-infinity' THEN 1000000000 ELSE (extract(epoch FROM clock_timestamp() - "
+		      "beat) * 1000)::bigint END, (extract(epoch FROM clock_timestamp()) * "
+		      "1000)::bigint, leader, state, place FROM roger.workspace WHERE ws = $1",
+		      RG_ARGS(RG_INT(postgres->ws)), &result, err);
+	if (r < 0)
+		return r;
+	if (!PQntuples(result)) {
+		PQclear(result);
+		return rg_fail(err, ROGER_ECONFIG, 0, "the database has the workspace no more");
+	}
+	*row = (struct row){ .generation = rg_column_int(result, 0, 0),
+			     .step = rg_column_int(result, 0, 1),
+			     .messages = (uint64_t)rg_column_int(result, 0, 2),
+			     .bytes = (uint64_t)rg_column_int(result, 0, 3),
+			     .chain = (uint64_t)rg_column_int(result, 0, 4),
+			     .age_ms = rg_column_int(result, 0, 5) };
+	rg_clock_follow(rg_column_int(result, 0, 6));
+	text = rg_column_bytes(result, 0, 7);
+	snprintf(row->leader, sizeof row->leader, "%.*s", RG_STR_ARGS(text));
+	for (i = RG_LIVE; i <= RG_MOVED; i++)
+		if (rg_str_is(rg_column_bytes(result, 0, 8), rg_pg_standings[i]))
+			row->standing = (enum rg_standing)i;
+	text = rg_column_bytes(result, 0, 9);
+	snprintf(row->place, sizeof row->place, "%.*s", RG_STR_ARGS(text));
+	PQclear(result);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ reading -- */
+
+/* Needs the mutex. */
+static int add_journals(struct rg_common *common, const PGresult *result, struct roger_err *err)
+{
+	struct rg_kept_journal *journal;
+	struct roger_str name;
+	char text[RG_FILE_NAME_BYTES];
+	int row;
+
+	for (row = 0; row < PQntuples(result); row++) {
+		name = rg_column_bytes(result, row, 1);
+		snprintf(text, sizeof text, "%.*s", RG_STR_ARGS(name));
+		journal = rg_common_journal(common, (enum rg_log)rg_column_int(result, row, 0),
+					    text, true);
+		if (!journal)
+			return rg_fail_memory(err);
+		rg_buf_deinit(&journal->text);
+		rg_buf_init(&journal->text, SIZE_MAX);
+		journal->number = (uint64_t)rg_column_int(result, row, 2);
+		journal->from = journal->marked = (uint64_t)rg_column_int(result, row, 3);
+		journal->chain = (uint64_t)rg_column_int(result, row, 4);
+	}
+	return ROGER_OK;
+}
+
+/* Needs the mutex. */
+static int add_documents(struct rg_common *common, const PGresult *result, struct roger_err *err)
+{
+	struct rg_kept_document *document;
+	struct roger_str name;
+	char text[RG_FILE_NAME_BYTES];
+	int row;
+
+	for (row = 0; row < PQntuples(result); row++) {
+		name = rg_column_bytes(result, row, 1);
+		snprintf(text, sizeof text, "%.*s", RG_STR_ARGS(name));
+		document = rg_common_document(
+			common, (enum rg_document)rg_column_int(result, row, 0), text, true);
+		if (!document)
+			return rg_fail_memory(err);
+		rg_buf_clear(&document->text);
+		rg_buf_add_str(&document->text, rg_column_bytes(result, row, 2));
+		if (document->text.failed)
+			return rg_fail_memory(err);
+	}
+	return ROGER_OK;
+}
+
+static int add_answers(struct rg_common *common, const PGresult *result, struct roger_err *err)
+{
+	int row;
+
+	for (row = 0; row < PQntuples(result); row++)
+		if (!rg_common_add_answer(common, rg_column_bytes(result, row, 0),
+					  rg_column_bytes(result, row, 1)))
+			return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* All but messages. */
+static int load_others(struct rg_postgres *postgres, struct roger_err *err)
+{
+	const struct rg_arg *ws = RG_ARGS(RG_INT(postgres->ws));
+	struct rg_common *common = postgres->common;
+	PGresult *journals = NULL, *documents = NULL, *answers = NULL;
+	int r;
+
+	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
+		      "SELECT log, name, journal, bytes, chain FROM roger.journal WHERE ws = $1",
+		      ws, &journals, err);
+	if (r == ROGER_OK)
+		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
+			      "SELECT kind, name, text FROM roger.document WHERE ws = $1", ws,
+			      &documents, err);
+	if (r == ROGER_OK)
+		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
+			      "SELECT key, text FROM roger.answer WHERE ws = $1 AND at > "
+			      "clock_timestamp() - interval '10 min'",
+			      ws, &answers, err);
+	pthread_mutex_lock(&common->mutex);
+	if (r == ROGER_OK)
+		r = add_journals(common, journals, err);
+	if (r == ROGER_OK)
+		r = add_documents(common, documents, err);
+	if (r == ROGER_OK)
+		r = add_answers(common, answers, err);
+	pthread_mutex_unlock(&common->mutex);
+	PQclear(answers);
+	PQclear(journals);
+	PQclear(documents);
+	return r;
+}
+
+/* Lines of messages that are not here yet; *ret_all: these were all. */
+static int follow_some(struct rg_postgres *postgres, const struct row *row, bool *ret_all,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf lines = { .maximum = SIZE_MAX };
+	struct rg_common *common = postgres->common;
+	PGresult *result = NULL;
+	uint64_t end;
+	int r;
+
+	pthread_mutex_lock(&common->mutex);
+	end = rg_kept_end(common->messages);
+	pthread_mutex_unlock(&common->mutex);
+	*ret_all = end >= row->bytes;
+	if (*ret_all)
+		return ROGER_OK;
+	r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
+		      "SELECT start, text FROM roger.line WHERE journal = $1 AND start >= $2 AND "
+		      "start < $3 ORDER BY start LIMIT $4",
+		      RG_ARGS(RG_INT(row->messages), RG_INT(end), RG_INT(row->bytes),
+			      RG_INT(LINES_AT_ONCE)),
+		      &result, err);
+	if (r < 0)
+		return r;
+	rg_pg_join_lines(result, end, &lines);
+	/* Lines that are missing at the end. */
+	if (PQntuples(result) < LINES_AT_ONCE)
+		while (end + lines.length < row->bytes && !lines.failed)
+			rg_buf_add_char(&lines, end + lines.length + 1 < row->bytes ? 0 : '\n');
+	PQclear(result);
+	if (lines.failed)
+		return rg_fail_memory(err);
+	pthread_mutex_lock(&common->mutex);
+	r = rg_common_follow(&postgres->self, rg_buf_str(&lines), err);
+	common->durable = rg_kept_end(common->messages);
+	rg_common_trim(common);
+	pthread_mutex_unlock(&common->mutex);
+	return r;
+}
+
+/* Lines were changed in the database: from here on as with any damage. */
+static void note_damage(struct rg_common *common, uint64_t end, uint64_t chain)
+{
+	if (common->shared.broken != RG_BROKEN_NOT)
+		return;
+	common->witness = (struct rg_figure){ .count = end, .chain = chain, .chained = true };
+	common->shared.broken = RG_BROKEN_DIFFERS;
+}
+
+/* Is the last line that is kept still what was written?  Of a foreign one nothing is known. */
+static void check_last(struct rg_common *common, uint64_t start, struct roger_str line)
+{
+	struct roger_str body;
+	uint64_t stated;
+
+	pthread_mutex_lock(&common->mutex);
+	if (common->last == start && !common->trails && !common->doubt &&
+	    !(line.length &&
+	      rg_chain_split((struct roger_str){ line.data, line.length - 1 }, &stated, &body) &&
+	      stated == common->messages->chain &&
+	      rg_chain_fits(common->before_last, body, stated)) &&
+	    rg_chain_over(common->before_last, line) != common->messages->chain)
+		note_damage(common, common->durable, common->messages->chain);
+	pthread_mutex_unlock(&common->mutex);
+}
+
+/* The leader says that it is alive, and looks at its last line; *ret_still false: another one
+ * leads. */
+static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct roger_err *err)
+{
+	struct rg_common *common = postgres->common;
+	const int64_t before_ms = now_ms();
+	PGresult *result = NULL;
+	uint64_t last;
+	bool there;
+	int r;
+
+	pthread_mutex_lock(&common->mutex);
+	last = common->last;
+	there = postgres->leading && common->durable &&
+		common->durable == rg_kept_end(common->messages);
+	pthread_mutex_unlock(&common->mutex);
+	*ret_still = true;
+	r = rg_pg_ask(&postgres->keep, SHORT_MS,
+		      "SELECT beat_3, (SELECT text FROM roger.line WHERE journal = $4 AND start = "
+		      "$5) FROM roger.beat_3($1, $2, $3)",
+		      RG_ARGS(RG_INT(postgres->ws), RG_INT(postgres->generation),
+			      RG_TEXT(ends ? "t" : "f"), RG_INT(common->messages->number),
+			      RG_INT(last)),
+		      &result, err);
+	if (r < 0)
+		return r;
+	*ret_still = PQntuples(result) == 1;
+	if (*ret_still && there)
+		check_last(common, last, rg_column_bytes(result, 0, 1));
+	if (*ret_still && !ends) {
+		rg_clock_follow(rg_column_int(result, 0, 0));
+		atomic_store(&postgres->lease_ns, before_ms + LEASE_MS);
+	}
+	PQclear(result);
+	return ROGER_OK;
+}
+
+/* All lines up to those that the row knows.  Whoever leads goes on saying so meanwhile. */
+static int follow(struct rg_postgres *postgres, const struct row *row, bool leads,
+		  struct roger_err *err)
+{
+	int64_t beaten_ms = now_ms();
+	bool all = false, still = true;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && !all && still && !postgres->ending) {
+		r = follow_some(postgres, row, &all, err);
+		if (r == ROGER_OK && leads && now_ms() - beaten_ms > BEAT_MS / 2) {
+			r = beat(postgres, false, &still, err);
+			beaten_ms = now_ms();
+		}
+	}
+	return r == ROGER_OK && !still ? rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads")
+				       : r;
+}
+
+/* Everything from the first line on. */
+static int load(struct rg_postgres *postgres, const struct row *row, struct roger_err *err)
+{
+	struct rg_common *common = postgres->common;
+	int r;
+
+	pthread_mutex_lock(&common->mutex);
+	rg_common_lose(common, true);
+	common->messages->number = row->messages;
+	pthread_mutex_unlock(&common->mutex);
+	r = load_others(postgres, err);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&common->mutex);
+	rg_common_begin(&postgres->self);
+	pthread_mutex_unlock(&common->mutex);
+	return follow(postgres, row, postgres->generation == row->generation, err);
+}
+
+/* Are the lines that are here those of the row? */
+static bool fits(struct rg_postgres *postgres, const struct row *row)
+{
+	struct rg_common *common = postgres->common;
+	const struct rg_kept_journal *messages = common->messages;
+	bool good;
+
+	pthread_mutex_lock(&common->mutex);
+	good = messages->number == row->messages && rg_kept_end(messages) == row->bytes &&
+	       (messages->chain == row->chain || (common->doubt && common->other == row->chain));
+	pthread_mutex_unlock(&common->mutex);
+	return good;
+}
+
+/* ----------------------------------------------------------------- leading -- */
+
+void rg_pg_depose(struct rg_postgres *postgres)
+{
+	postgres->leading = false;
+	postgres->generation = -1;
+	atomic_store(&postgres->lease_ns, 0);
+	postgres->common->trails = true;
+	rg_common_lose(postgres->common, false);
+}
+
+static int barrier(struct rg_postgres *postgres, struct roger_err *err)
+{
+	rg_pg_put_barrier(&postgres->keep);
+	return rg_pg_take_barrier(&postgres->keep, err);
+}
+
+/* The lines up to the end, of whoever led before. */
+static int read_rest(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
+{
+	int r = look(postgres, row, err);
+
+	/* What was read may be on no standby yet. */
+	if (r == ROGER_OK)
+		r = barrier(postgres, err);
+	if (r == ROGER_OK)
+		r = follow(postgres, row, true, err);
+	if (r == ROGER_OK && !fits(postgres, row)) {
+		r = load(postgres, row, err);
+		pthread_mutex_lock(&postgres->common->mutex);
+		if (r == ROGER_OK && !fits(postgres, row))
+			note_damage(postgres->common, row->bytes, row->chain);
+		pthread_mutex_unlock(&postgres->common->mutex);
+		return r;
+	}
+	return r == ROGER_OK ? load_others(postgres, err) : r;
+}
+
+static int take_over(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
+{
+	struct rg_common *common = postgres->common;
+	PGresult *result = NULL;
+	int64_t before_ms = now_ms();
+	int r;
+
+	r = rg_pg_ask(
+		&postgres->keep, RG_LOOK_MS, "SELECT roger.lead_3($1, $2, $3)",
+		RG_ARGS(RG_INT(postgres->ws), RG_INT(row->generation), RG_TEXT(postgres->who)),
+		&result, err);
+	if (r < 0)
+		return r;
+	postgres->generation = rg_column_int(result, 0, 0);
+	PQclear(result);
+	if (!postgres->generation)
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads");
+	r = read_rest(postgres, row, err);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&common->mutex);
+	common->standing = row->standing;
+	memcpy(common->place, row->place, sizeof common->place);
+	common->durable = common->written_end = row->bytes;
+	common->written_chain = common->messages->chain;
+	common->trails = false;
+	postgres->step = row->step;
+	postgres->leading = true;
+	if (atomic_load(&postgres->lease_ns) < before_ms + LEASE_MS)
+		atomic_store(&postgres->lease_ns, before_ms + LEASE_MS);
+	pthread_cond_broadcast(&common->covered_more);
+	pthread_mutex_unlock(&common->mutex);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ the thread -- */
+
+static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
+{
+	struct rg_common *common = postgres->common;
+	bool still;
+	int r = beat(postgres, false, &still, err);
+
+	if (r == ROGER_OK && postgres->beats++ % FORGET_EACH == 0)
+		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
+			      "DELETE FROM roger.answer WHERE ws = $1 AND at < clock_timestamp() - "
+			      "interval '10 min'",
+			      RG_ARGS(RG_INT(postgres->ws)), NULL, err);
+	pthread_mutex_lock(&common->mutex);
+	if (r == ROGER_OK && !still && postgres->leading)
+		rg_pg_depose(postgres);
+	else if (r == ROGER_OK)
+		rg_common_trim(common);
+	pthread_cond_broadcast(&common->covered_more);
+	pthread_mutex_unlock(&common->mutex);
+	return r;
+}
+
+static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct roger_err *err)
+{
+	struct rg_common *common = postgres->common;
+	struct row row;
+	int r = look(postgres, &row, err);
+
+	if (r < 0)
+		return r;
+	postgres->generation = -1;
+	if (row.age_ms <= DEAD_MS) {
+		pthread_mutex_lock(&common->mutex);
+		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
+		pthread_mutex_unlock(&common->mutex);
+	}
+	if (!*loaded || common->messages->number != row.messages ||
+	    rg_kept_end(common->messages) > row.bytes)
+		r = load(postgres, &row, err);
+	else
+		r = follow(postgres, &row, false, err);
+	*loaded = r == ROGER_OK;
+	if (r == ROGER_OK && row.age_ms > DEAD_MS)
+		r = take_over(postgres, &row, err);
+	pthread_mutex_lock(&common->mutex);
+	postgres->decided |= r == ROGER_OK || row.age_ms <= DEAD_MS;
+	pthread_cond_broadcast(&common->covered_more);
+	pthread_mutex_unlock(&common->mutex);
+	return r;
+}
+
+/* Needs the mutex. */
+static void rest(struct rg_postgres *postgres, int r)
+{
+	const int64_t ms = r < 0 ? AGAIN_MS : postgres->leading ? BEAT_MS : FOLLOW_MS;
+	const int64_t until_ns = rg_clock_monotonic_ns() + ms * 1000000;
+	const bool leading = postgres->leading;
+
+	while (!postgres->ending && postgres->leading == leading &&
+	       rg_common_wait(postgres->common, &postgres->common->covered_more, until_ns))
+		continue;
+}
+
+void *rg_pg_keep(void *postgres_)
+{
+	struct rg_postgres *postgres = postgres_;
+	struct rg_common *common = postgres->common;
+	bool loaded = false, leading = false, still;
+	struct roger_err err;
+	int r;
+
+	pthread_mutex_lock(&common->mutex);
+	while (!postgres->ending) {
+		/* Who was deposed has lines that may never have been stored. */
+		loaded &= !leading || postgres->leading;
+		leading = postgres->leading;
+		pthread_mutex_unlock(&common->mutex);
+		err = (struct roger_err){ 0 };
+		r = leading ? go_on_leading(postgres, &err)
+			    : go_on_following(postgres, &loaded, &err);
+		pthread_mutex_lock(&common->mutex);
+		leading |= postgres->leading;
+		postgres->trouble = err;
+		pthread_cond_broadcast(&common->covered_more);
+		rest(postgres, r);
+	}
+	leading = postgres->leading;
+	pthread_mutex_unlock(&common->mutex);
+	if (postgres->writes)
+		pthread_join(postgres->writer, NULL);
+	if (leading)
+		(void)!beat(postgres, true, &still, NULL);
+	rg_link_close(&postgres->keep);
+	return NULL;
+}
+
+/* -------------------------------------------------------------------- answering -- */
+
+static int fail_led(const struct rg_postgres *postgres, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_ETIMEOUT, "leader",
+			      "another server leads this workspace: %.200s", postgres->leader);
+}
+
+int rg_pg_wait_until_ready(struct rg_postgres *postgres, struct roger_err *err)
+{
+	const int64_t until_ns = rg_clock_monotonic_ns() + READY_MS * INT64_C(1000000);
+	struct rg_common *common = postgres->common;
+	int r = ROGER_ETIMEOUT;
+
+	if (now_ms() < atomic_load(&postgres->lease_ns))
+		return ROGER_OK;
+	pthread_mutex_lock(&common->mutex);
+	for (;;) {
+		r = postgres->leading && now_ms() < atomic_load(&postgres->lease_ns)
+			    ? ROGER_OK
+			    : ROGER_ETIMEOUT;
+		if (r == ROGER_OK || (postgres->decided && !postgres->leading &&
+				      *postgres->leader && !postgres->trouble.code))
+			break;
+		if (!rg_common_wait(common, &common->covered_more, until_ns))
+			break;
+	}
+	if (r < 0 && !postgres->leading && *postgres->leader)
+		r = fail_led(postgres, err);
+	else if (r < 0)
+		r = rg_fail(
+			err, ROGER_ETIMEOUT, 0,
+			"PostgreSQL does not confirm that this server leads the workspace%s%.300s",
+			*postgres->trouble.message ? ": " : "; try again",
+			postgres->trouble.message);
+	pthread_mutex_unlock(&common->mutex);
+	return r;
+}

@@ -1,0 +1,1547 @@
+/*
+ * All operations of a store, on what the handles of one process have in common.
+ */
+#include "store/process/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/lines.h"
+
+struct rg_kept_agent {
+	struct rg_kept_agent *next;
+	struct rg_named_figure named;
+};
+
+struct agent_place {
+	uint64_t hash;
+	struct rg_kept_agent *agent;
+};
+
+struct count {
+	uint64_t hash, count;
+};
+
+struct rg_held {
+	struct rg_held *next;
+	enum rg_store_lock which;
+	char agent[RG_NAME_CHARS_MAX + 1];
+	const void *owner;
+};
+
+/* More than this in the queue, and who appends waits. */
+enum { QUEUE_BYTES_MAX = 32 << 20 };
+
+static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct rg_common *all;
+
+static struct rg_handle *of(struct rg_store *store)
+{
+	return (struct rg_handle *)store;
+}
+
+static struct rg_common *enter(struct rg_store *store)
+{
+	struct rg_common *common = of(store)->common;
+
+	pthread_mutex_lock(&common->mutex);
+	return common;
+}
+
+static void leave(struct rg_common *common)
+{
+	pthread_mutex_unlock(&common->mutex);
+}
+
+bool rg_common_wait(struct rg_common *common, pthread_cond_t *condition, int64_t until_ns)
+{
+	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
+
+	return pthread_cond_timedwait(condition, &common->mutex, &until) == 0;
+}
+
+static int64_t after_ms(int64_t ms)
+{
+	return rg_clock_monotonic_ns() + ms * 1000000;
+}
+
+/* ----------------------------------------------------------------- queue -- */
+
+void rg_change_free(struct rg_change *change)
+{
+	rg_buf_deinit(&change->bytes);
+	rg_buf_deinit(&change->answer);
+	free(change);
+}
+
+/* What somebody waits for stays until its answer is there, if that is kept with it. */
+static void hold(struct rg_handle *handle, struct rg_change *change)
+{
+	if (!handle->base.request[0])
+		return;
+	if (!handle->group)
+		handle->group = ++handle->common->groups;
+	change->holder = handle;
+	change->group = handle->group;
+}
+
+/* For whoever keeps them. */
+static int queue(struct rg_handle *handle, const struct rg_change *what, struct roger_str bytes,
+		 bool durable, struct roger_err *err)
+{
+	struct rg_common *common = handle->common;
+	struct rg_change *change;
+
+	handle->last = ++common->changes;
+	handle->life = common->life;
+	if (!common->keeping) {
+		common->covered = common->changes;
+		return ROGER_OK;
+	}
+	change = malloc(sizeof *change);
+	if (!change)
+		return rg_fail_memory(err);
+	*change = *what;
+	change->next = NULL;
+	rg_buf_init(&change->bytes, SIZE_MAX);
+	rg_buf_add_str(&change->bytes, bytes);
+	rg_buf_init(&change->answer, SIZE_MAX);
+	change->count = common->changes;
+	if (change->bytes.failed) {
+		rg_change_free(change);
+		return rg_fail_memory(err);
+	}
+	if (durable)
+		hold(handle, change);
+	*common->end = change;
+	common->end = &change->next;
+	common->waiting_bytes += bytes.length;
+	pthread_cond_signal(&common->queued);
+	return ROGER_OK;
+}
+
+static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal, uint64_t start,
+		       struct roger_str lines, bool durable, struct roger_err *err)
+{
+	struct rg_change change = { .kind = RG_CHANGE_LINES,
+				    .log = journal->log,
+				    .number = journal->number,
+				    .start = start,
+				    .chain = journal->chain };
+	int r;
+
+	memcpy(change.name, journal->name, sizeof change.name);
+	r = queue(handle, &change, lines, durable, err);
+	journal->change = handle->common->changes;
+	return r;
+}
+
+/* Needs the mutex.  Until so many changes are kept; their outcome is unknown after a loss. */
+static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t messages,
+			struct roger_err *err)
+{
+	const int64_t until_ns = after_ms(RG_LOCK_WAIT_MS);
+	struct rg_common *common = handle->common;
+	const unsigned life = handle->life;
+
+	/* Its answer waits for all. */
+	if (handle->group && life == common->life)
+		return ROGER_OK;
+	while (common->covered < change || common->durable < messages) {
+		if (life != common->life)
+			return rg_fail(err, ROGER_ETIMEOUT, 0,
+				       "it is not known what was stored: another server took over "
+				       "meanwhile");
+		if (!rg_common_wait(common, &common->covered_more, until_ns))
+			return rg_fail(err, ROGER_ETIMEOUT, 0,
+				       "PostgreSQL, or the standby that it waits for, has not "
+				       "confirmed it for %d s; try again",
+				       RG_LOCK_WAIT_MS / 1000);
+	}
+	return ROGER_OK;
+}
+
+/* Needs the mutex. */
+static int wait_shown(struct rg_handle *handle, uint64_t change, struct roger_err *err)
+{
+	if (handle->common->covered >= change)
+		return ROGER_OK;
+	handle->life = handle->common->life;
+	return wait_covered(handle, change, 0, err);
+}
+
+void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messages)
+{
+	common->covered = changes;
+	if (messages > common->durable) {
+		common->durable = messages;
+		common->wake++;
+	}
+	pthread_cond_broadcast(&common->covered_more);
+}
+
+/* ---------------------------------------------------------------- answers -- */
+
+static bool has_group(const struct rg_change *change, const struct rg_change *end, uint64_t group)
+{
+	for (; change != end; change = change->next)
+		if (change->group == group)
+			return true;
+	return false;
+}
+
+/* Before the first that is held; and what belongs to one answer stays together. */
+static struct rg_change *find_cut(const struct rg_common *common)
+{
+	struct rg_change *cut = common->first, *change;
+
+	while (cut && !cut->holder)
+		cut = cut->next;
+	for (change = common->first; cut && change != cut; change = change->next)
+		if (change->group && has_group(cut, NULL, change->group)) {
+			cut = change;
+			break;
+		}
+	return cut;
+}
+
+struct rg_change *rg_common_take(struct rg_common *common, size_t most)
+{
+	struct rg_change *cut = find_cut(common), *taken = common->first, *last = NULL, *change;
+	size_t bytes = 0;
+
+	for (change = taken; change != cut && (!bytes || bytes < most || change->group);
+	     change = change->next) {
+		bytes += change->bytes.length;
+		common->taken++;
+		last = change;
+	}
+	if (!last)
+		return NULL;
+	common->first = last->next;
+	last->next = NULL;
+	if (!common->first)
+		common->end = &common->first;
+	common->waiting_bytes -= bytes;
+	pthread_cond_broadcast(&common->freed);
+	return taken;
+}
+
+/* Needs the mutex.  Nothing of it is held any more. */
+static void let_go(struct rg_handle *handle)
+{
+	struct rg_change *change;
+
+	for (change = handle->common->first; handle->group && change; change = change->next)
+		if (change->holder == handle)
+			change->holder = NULL;
+	pthread_cond_signal(&handle->common->queued);
+}
+
+/* Needs the mutex.  What was held for the request may go, with its answer (NULL data: there is
+ * none), and is waited for. */
+static int put_answer(struct rg_handle *handle, struct roger_str text, struct roger_err *err)
+{
+	struct rg_change *change = handle->common->first;
+	const struct rg_change alone = { .kind = RG_CHANGE_ANSWER };
+	const uint64_t group = handle->group;
+	int r = ROGER_OK;
+
+	if (!group)
+		return ROGER_OK;
+	let_go(handle);
+	while (change && change->group != group)
+		change = change->next;
+	handle->group = 0;
+	/* What was held went out already, since others waited for it. */
+	if (text.data && !change && handle->life == handle->common->life) {
+		r = queue(handle, &alone, RG_STR(""), false, err);
+		change = handle->common->first;
+		while (r == ROGER_OK && change && change->count != handle->last)
+			change = change->next;
+	}
+	if (text.data && change) {
+		memcpy(change->key, handle->base.request, sizeof change->key);
+		rg_buf_add_str(&change->answer, text);
+	}
+	return r == ROGER_OK ? wait_covered(handle, handle->last, 0, err) : r;
+}
+
+bool rg_common_add_answer(struct rg_common *common, struct roger_str key, struct roger_str text)
+{
+	struct rg_kept_document *answer = calloc(1, sizeof *answer);
+
+	if (!answer)
+		return false;
+	snprintf(answer->name, sizeof answer->name, "%.*s", RG_STR_ARGS(key));
+	rg_buf_init(&answer->text, SIZE_MAX);
+	rg_buf_add_str(&answer->text, text);
+	answer->next = common->answers;
+	common->answers = answer;
+	return !answer->text.failed;
+}
+
+/* Needs the mutex. */
+static const struct rg_kept_document *find_answer(const struct rg_common *common,
+						  struct roger_str key)
+{
+	const struct rg_kept_document *answer = common->answers;
+
+	while (answer && !rg_str_is(key, answer->name))
+		answer = answer->next;
+	return answer;
+}
+
+static int ready(struct rg_store *base, struct roger_err *err)
+{
+	struct rg_handle *handle = of(base);
+	const struct rg_keeping *keeping = handle->common->keeping;
+
+	return keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
+}
+
+/* -------------------------------------------------------------- journals -- */
+
+static void name_of(enum rg_log log, struct roger_str owner, char to[RG_FILE_NAME_BYTES])
+{
+	if (rg_kinds[log].file)
+		snprintf(to, RG_FILE_NAME_BYTES, "%s", rg_kinds[log].file);
+	else
+		rg_workspace_file_name(owner, ".jsonl", to);
+}
+
+static uint64_t new_number(struct rg_common *common)
+{
+	uint64_t number = 0;
+
+	/* Unique where others make numbers, too. */
+	if (!common->keeping || rg_random(&number, sizeof number, NULL) < 0)
+		return ++common->numbers;
+	return number >> 2 | 1;
+}
+
+struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log log,
+					  const char *name, bool make)
+{
+	const uint64_t hash = rg_hash((uint64_t)log + 1, name, name ? strlen(name) : 0);
+	struct rg_kept_journal *journal = common->journals;
+
+	if (log == RG_LOG_MESSAGES && common->messages)
+		return common->messages;
+	while (journal &&
+	       (journal->hash != hash || journal->log != log || strcmp(journal->name, name) != 0))
+		journal = journal->next;
+	if (journal || !make)
+		return journal;
+	journal = calloc(1, sizeof *journal);
+	if (!journal)
+		return NULL;
+	journal->log = log;
+	journal->hash = hash;
+	journal->number = new_number(common);
+	journal->next = common->journals;
+	snprintf(journal->name, sizeof journal->name, "%s", name);
+	rg_buf_init(&journal->text, SIZE_MAX);
+	common->journals = journal;
+	return journal;
+}
+
+static int add_file(const struct rg_handle *handle, enum rg_log log, const char *name,
+		    struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
+{
+	struct rg_log_file *file = rg_arena_push(arena, &files->items, &files->count, sizeof *file);
+	const struct roger_str shown =
+		log == RG_LOG_MESSAGES ? handle->workspace->config->jsonl_file : rg_str(name);
+
+	if (!file)
+		return rg_fail_memory(err);
+	*file = (struct rg_log_file){ .log = log };
+	return rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
+			      RG_STR_ARGS(shown)) &&
+			       rg_arena_copy(arena, rg_str(name), &file->name)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
+		struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
+{
+	const struct rg_kept_journal *journal;
+	struct rg_common *common = enter(base);
+	char name[RG_FILE_NAME_BYTES];
+	int r = ROGER_OK;
+
+	name_of(log, owner, name);
+	if (rg_kinds[log].file || owner.length)
+		r = add_file(of(base), log, name, arena, files, err);
+	else
+		for (journal = common->journals; journal && r == ROGER_OK; journal = journal->next)
+			if (journal->log == log)
+				r = add_file(of(base), log, journal->name, arena, files, err);
+	leave(common);
+	return r;
+}
+
+static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
+			struct roger_err *err)
+{
+	struct rg_common *common;
+	struct rg_kept_journal *journal;
+	int r = ready(base, err);
+
+	if (r < 0)
+		return r;
+	common = enter(base);
+	journal = rg_common_journal(common, file->log, file->name.data, false);
+	*ret_there = journal != NULL;
+	file->inode = journal ? journal->number : 0;
+	file->size = journal ? rg_kept_end(journal) : 0;
+	if (journal && file->log != RG_LOG_MESSAGES)
+		r = wait_shown(of(base), journal->change, err);
+	leave(common);
+	return r;
+}
+
+/* Whoever reads from the first byte on looks whether all is as it was, so not at our memory of it.
+ */
+static uint64_t remembered_from(const struct rg_common *common,
+				const struct rg_kept_journal *journal, uint64_t from)
+{
+	if (from || !common->keeping)
+		return journal->from;
+	if (journal == common->messages)
+		return common->durable;
+	return journal->change > common->covered ? journal->from : rg_kept_end(journal);
+}
+
+/* Needs the mutex.  What is not in memory is read without it. */
+static int read_kept(struct rg_common *common, const struct rg_kept_journal *journal, uint64_t from,
+		     char *room, size_t want, size_t *ret_got, struct roger_err *err)
+{
+	const uint64_t end = rg_kept_end(journal), number = journal->number;
+	size_t got;
+	int r;
+
+	*ret_got = 0;
+	if (from >= end)
+		return ROGER_OK;
+	if (end - from < want)
+		want = end - from;
+	if (from >= remembered_from(common, journal, from)) {
+		memcpy(room, journal->text.data + (from - journal->from), want);
+		*ret_got = want;
+		return ROGER_OK;
+	}
+	pthread_mutex_unlock(&common->mutex);
+	for (r = ROGER_OK, got = 1; r == ROGER_OK && got && want; *ret_got += got) {
+		r = common->keeping->read(common, number, from + *ret_got, room + *ret_got, want,
+					  &got, err);
+		want -= r == ROGER_OK ? got : 0;
+		/* The rest may be in memory alone. */
+		pthread_mutex_lock(&common->mutex);
+		if (r == ROGER_OK && !got && want && journal->number == number &&
+		    from + *ret_got >= journal->from) {
+			memcpy(room + *ret_got,
+			       journal->text.data + (from + *ret_got - journal->from), want);
+			got = want;
+			want = 0;
+		}
+		pthread_mutex_unlock(&common->mutex);
+	}
+	pthread_mutex_lock(&common->mutex);
+	return r;
+}
+
+static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
+		      char *room, size_t want, size_t *ret_got, struct roger_err *err)
+{
+	struct rg_common *common = enter(base);
+	const struct rg_kept_journal *journal =
+		rg_common_journal(common, file->log, file->name.data, false);
+	int r;
+
+	*ret_got = 0;
+	if (!journal || (file->inode && file->inode != journal->number))
+		r = rg_fail(err, ROGER_EIO, 0, "'%.*s' was replaced while it was read",
+			    RG_STR_ARGS(file->shown));
+	else
+		r = read_kept(common, journal, from, room, want, ret_got, err);
+	leave(common);
+	return r;
+}
+
+/* Needs the mutex. */
+static int check_changes(struct rg_store *base, struct roger_err *err)
+{
+	if (!of(base)->common->trails)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads this workspace");
+}
+
+static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
+	       struct roger_str entries, bool durable, struct roger_err *err)
+{
+	struct rg_kept_journal *journal;
+	char name[RG_FILE_NAME_BYTES];
+	struct rg_common *common;
+	uint64_t start;
+	int r = ready(base, err);
+
+	if (r < 0)
+		return r;
+	common = enter(base);
+	name_of(log, owner, name);
+	r = check_changes(base, err);
+	journal = r == ROGER_OK ? rg_common_journal(common, log, name, true) : NULL;
+	if (r == ROGER_OK && !journal)
+		r = rg_fail_memory(err);
+	if (journal && entries.length) {
+		start = rg_kept_end(journal);
+		if (rg_kinds[log].chained)
+			rg_chain_add_entries(entries, &journal->chain, &journal->text);
+		else
+			rg_buf_add_str(&journal->text, entries);
+		r = journal->text.failed
+			    ? rg_fail_memory(err)
+			    : queue_lines(of(base), journal, start,
+					  (struct roger_str){ journal->text.data +
+								      (start - journal->from),
+							      rg_kept_end(journal) - start },
+					  durable, err);
+		if (r == ROGER_OK && durable)
+			r = wait_covered(of(base), journal->change, 0, err);
+	}
+	leave(common);
+	return r;
+}
+
+/* Needs the mutex: all of a journal. */
+static int read_all(struct rg_common *common, const struct rg_kept_journal *journal,
+		    struct rg_buf *to, struct roger_err *err)
+{
+	const size_t size = rg_kept_end(journal);
+	char *room = rg_buf_room(to, size + 1);
+	size_t got = 0;
+	int r = room ? read_kept(common, journal, 0, room, size, &got, err) : rg_fail_memory(err);
+
+	to->length = got;
+	return r;
+}
+
+static int keep_lines(struct rg_handle *handle, struct rg_kept_journal *journal,
+		      struct rg_buf *kept, uint64_t chain, struct roger_err *err)
+{
+	struct rg_change change = { .kind = RG_CHANGE_REWRITE,
+				    .log = journal->log,
+				    .old = journal->number };
+	int r;
+
+	memcpy(change.name, journal->name, sizeof change.name);
+	rg_buf_deinit(&journal->text);
+	journal->text = *kept;
+	*kept = (struct rg_buf){ 0 };
+	journal->from = journal->marked = 0;
+	journal->chain = chain;
+	change.number = journal->number = new_number(handle->common);
+	r = queue(handle, &change, RG_STR(""), true, err);
+	if (r == ROGER_OK)
+		r = queue_lines(handle, journal, 0, rg_buf_str(&journal->text), true, err);
+	return r == ROGER_OK ? wait_covered(handle, journal->change, 0, err) : r;
+}
+
+static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
+		   rg_drop_line *drop, void *context, int64_t *ret_dropped, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf kept = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_kept_journal *journal;
+	char name[RG_FILE_NAME_BYTES];
+	struct roger_str rest, line;
+	struct rg_common *common;
+	uint64_t chain = 0;
+	int r = ready(base, err);
+
+	*ret_dropped = 0;
+	if (r < 0)
+		return r;
+	common = enter(base);
+	name_of(log, owner, name);
+	journal = rg_common_journal(common, log, name, false);
+	r = check_changes(base, err);
+	if (r == ROGER_OK && journal)
+		r = read_all(common, journal, &text, err);
+	rest = r == ROGER_OK ? rg_buf_str(&text) : RG_STR("");
+	while (rest.length) {
+		line = (struct roger_str){ rest.data,
+					   (size_t)((char *)memchr(rest.data, '\n', rest.length) -
+						    rest.data) };
+		if (drop(context, line))
+			++*ret_dropped;
+		else
+			rg_chain_keep_line(line, &chain, &kept);
+		rest.data += line.length + 1;
+		rest.length -= line.length + 1;
+	}
+	if (r == ROGER_OK && kept.failed)
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK && *ret_dropped)
+		r = keep_lines(of(base), journal, &kept, chain, err);
+	leave(common);
+	return r;
+}
+
+/* --------------------------------------------------------------- figures -- */
+
+static uint64_t hash_name(struct roger_str name)
+{
+	return rg_hash(1, name.data, name.length);
+}
+
+static struct rg_kept_agent *find_agent(struct rg_common *common, struct roger_str name)
+{
+	const struct agent_place *place = rg_table_find(&common->agent_places, hash_name(name));
+
+	return place ? place->agent : NULL;
+}
+
+static void put_agent(struct rg_common *common, struct roger_str name,
+		      const struct rg_figure *figure)
+{
+	struct rg_kept_agent *agent = find_agent(common, name);
+	struct agent_place *place;
+	bool fresh;
+
+	if (!agent) {
+		agent = calloc(1, sizeof *agent);
+		place = rg_table_put(&common->agent_places, hash_name(name), &fresh);
+		rg_assert(agent && place && name.length <= sizeof agent->named.name);
+		memcpy(agent->named.name, name.data, name.length);
+		agent->named.length = name.length;
+		place->agent = agent;
+		/* At the end, so that an iteration misses none. */
+		*common->last_agent = agent;
+		common->last_agent = &agent->next;
+	}
+	agent->named.figure = *figure;
+}
+
+static void forget_figures(struct rg_common *common)
+{
+	struct rg_kept_agent *agent;
+
+	while ((agent = common->agents)) {
+		common->agents = agent->next;
+		free(agent);
+	}
+	common->last_agent = &common->agents;
+	rg_table_deinit(&common->agent_places);
+	rg_table_init(&common->agent_places, sizeof(struct agent_place));
+	rg_table_deinit(&common->counts);
+	rg_table_init(&common->counts, sizeof(struct count));
+	memset(&common->shared, 0, sizeof common->shared);
+	common->witness = (struct rg_figure){ 0 };
+	common->epoch = 1;
+	common->last = common->before_last = 0;
+	common->doubt = false;
+}
+
+/* At the witness's end there must be a line end, with the witness's chain. */
+static void compare(struct rg_common *common, uint64_t end, uint64_t chain)
+{
+	const struct rg_figure *witness = &common->witness;
+
+	if (witness->count == end && witness->chained && witness->chain != chain &&
+	    common->shared.broken == RG_BROKEN_NOT)
+		common->shared.broken = RG_BROKEN_DIFFERS;
+}
+
+/* Needs the mutex.  Lines of messages from here on, in the figures. */
+static int adopt(struct rg_handle *handle, uint64_t from, struct roger_err *err)
+{
+	struct rg_common *common = handle->common;
+	struct rg_bytes bytes = rg_bytes_of(&handle->base, &rg_store_messages);
+	struct rg_chain chain = { from ? common->messages->chain : 0, from && common->doubt,
+				  common->other };
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found, own;
+	int r;
+
+	rg_lines_init(&lines, &bytes, from, rg_kept_end(common->messages));
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
+		common->last = line.offset;
+		common->before_last = chain.value;
+		r = rg_chain_step(&bytes, &line, &chain, &own, err);
+		if (r == ROGER_OK && !handle->above->adopt(&handle->base, line.text, own))
+			r = rg_fail_memory(err);
+		if (r < 0)
+			break;
+		compare(common, lines.at, chain.value);
+	}
+	rg_lines_deinit(&lines);
+	common->messages->chain = chain.value;
+	common->doubt = chain.doubt;
+	common->other = chain.other;
+	return r;
+}
+
+void rg_common_begin(struct rg_handle *handle)
+{
+	struct rg_common *common = handle->common;
+	struct rg_figure witness = { 0 };
+
+	common->stale = false;
+	forget_figures(common);
+	handle->above->recall(&handle->base, &witness);
+	common->witness = witness;
+}
+
+static void compute_figures(struct rg_handle *handle)
+{
+	rg_common_begin(handle);
+	if (adopt(handle, 0, NULL) < 0)
+		handle->common->stale = true;
+}
+
+int rg_common_follow(struct rg_handle *handle, struct roger_str lines, struct roger_err *err)
+{
+	struct rg_kept_journal *messages = handle->common->messages;
+	const uint64_t from = rg_kept_end(messages);
+
+	rg_buf_add_str(&messages->text, lines);
+	if (messages->text.failed)
+		return rg_fail_memory(err);
+	return adopt(handle, from, err);
+}
+
+/* Enter, with figures up to date. */
+static struct rg_common *enter_sound(struct rg_store *base)
+{
+	struct rg_common *common = enter(base);
+
+	if (common->stale)
+		compute_figures(of(base));
+	return common;
+}
+
+static struct rg_figure on_disk(const struct rg_common *common)
+{
+	return (struct rg_figure){ .count = rg_kept_end(common->messages),
+				   .chain = common->messages->chain,
+				   .chained = true };
+}
+
+static uint64_t state_bytes(const struct rg_common *common)
+{
+	const struct rg_kept_document *document = common->documents;
+
+	while (document && document->which != RG_DOCUMENT_STATE)
+		document = document->next;
+	return document ? document->text.length : 0;
+}
+
+static bool figure(struct rg_store *base, const struct rg_figure_key *key,
+		   struct rg_figure *ret_figure)
+{
+	struct rg_common *common = enter_sound(base);
+	const struct rg_kept_agent *agent;
+	const struct count *count;
+	bool found = false;
+
+	*ret_figure = (struct rg_figure){ 0 };
+	switch (key->kind) {
+	case RG_FIGURE_AGENT:
+	case RG_FIGURE_NAME:
+		agent = find_agent(common, key->name);
+		found = agent != NULL;
+		if (found)
+			*ret_figure = agent->named.figure;
+		leave(common);
+		return found;
+	case RG_FIGURE_COUNT:
+		count = rg_table_find(&common->counts, key->hash);
+		ret_figure->count = count ? count->count : 0;
+		break;
+	case RG_FIGURE_SESSION:
+		ret_figure->epoch = common->epoch;
+		ret_figure->count = 1;
+		break;
+	case RG_FIGURE_WITNESS:
+		*ret_figure = common->witness;
+		break;
+	case RG_FIGURE_ON_DISK:
+		*ret_figure = on_disk(common);
+		break;
+	case RG_FIGURE_STATE:
+		ret_figure->count = state_bytes(common);
+		break;
+	case RG_FIGURE_DAMAGED:
+		break;
+	}
+	leave(common);
+	return ret_figure->count > 0;
+}
+
+static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
+		       const struct rg_figure *figure)
+{
+	struct rg_common *common = enter(base);
+	struct count *count;
+	bool fresh;
+
+	if (key->kind == RG_FIGURE_AGENT) {
+		put_agent(common, key->name, figure);
+	} else if (key->kind == RG_FIGURE_COUNT) {
+		count = rg_table_put(&common->counts, key->hash, &fresh);
+		rg_assert(count);
+		count->count = figure->count;
+	} else if (key->kind == RG_FIGURE_SESSION) {
+		common->epoch = figure->epoch;
+	} else {
+		common->witness = *figure;
+	}
+	leave(common);
+}
+
+static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
+{
+	struct rg_common *common = enter_sound(base);
+	const struct rg_kept_agent *agent = common->agents;
+	size_t skip;
+
+	for (skip = *i; agent && skip; skip--)
+		agent = agent->next;
+	++*i;
+	if (agent)
+		*ret_named = agent->named;
+	leave(common);
+	return agent != NULL;
+}
+
+/* Figures do not outlive the process; what is derived from lines that are kept may. */
+static bool keep(struct rg_store *base, enum rg_keep what)
+{
+	struct rg_common *common = enter(base);
+	const bool kept = common->keeping && what == RG_KEEP_NOW;
+
+	common->stale |= what == RG_KEEP_NOTHING;
+	leave(common);
+	return kept;
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+static void head(struct rg_store *base, struct rg_head *ret_head)
+{
+	struct rg_common *common = enter_sound(base);
+
+	*ret_head = (struct rg_head){ .wake = common->wake };
+	if (!common->trails)
+		*ret_head = (struct rg_head){ .shared = &common->shared,
+					      .end = rg_kept_end(common->messages),
+					      .synced = common->durable,
+					      .logged = atomic_load(&common->shared.logged),
+					      .wake = common->wake };
+	leave(common);
+}
+
+/* Is the last line unchanged, as far as it is in memory? */
+static bool is_last_line_whole(const struct rg_common *common)
+{
+	const struct rg_kept_journal *messages = common->messages;
+	struct roger_str line, body;
+	uint64_t stated;
+
+	if (common->last < messages->from || !messages->text.length)
+		return true;
+	line = (struct roger_str){ messages->text.data + (common->last - messages->from),
+				   rg_kept_end(messages) - common->last - 1 };
+	if (rg_chain_split(line, &stated, &body) && stated == messages->chain &&
+	    rg_chain_fits(common->before_last, body, stated))
+		return true;
+	line.length++;
+	return rg_chain_over(common->before_last, line) == messages->chain;
+}
+
+static void check_end(struct rg_common *common)
+{
+	if (common->shared.broken != RG_BROKEN_NOT || is_last_line_whole(common))
+		return;
+	common->witness = on_disk(common);
+	common->shared.broken = RG_BROKEN_DIFFERS;
+}
+
+/* Needs the mutex. */
+static int check_standing(struct rg_store *base, struct roger_err *err)
+{
+	const struct rg_handle *handle = of(base);
+
+	if (handle->common->standing == RG_LIVE || handle->workspace->moving)
+		return ROGER_OK;
+	base->standing = handle->common->standing;
+	snprintf(base->place, sizeof base->place, "%s", handle->common->place);
+	return rg_store_fail_moved(base, err);
+}
+
+static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_common *common;
+	int r = ready(base, err);
+
+	if (r < 0)
+		return r;
+	common = enter_sound(base);
+	r = check_standing(base, err);
+	check_end(common);
+	*ret_end = common->durable;
+	leave(common);
+	return r;
+}
+
+static bool is_held(const struct rg_common *common, const void *owner, enum rg_store_lock which)
+{
+	const struct rg_held *held = common->held;
+
+	while (held && (held->owner != owner || held->which != which))
+		held = held->next;
+	return held != NULL;
+}
+
+static bool holds(struct rg_store *base, enum rg_store_lock which)
+{
+	struct rg_common *common = enter(base);
+	const bool held = is_held(common, base, which);
+
+	leave(common);
+	return held;
+}
+
+/* Needs the mutex: whole lines behind those that are there. */
+static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, size_t last,
+			uint64_t before, uint64_t chain, struct roger_err *err)
+{
+	struct rg_common *common = handle->common;
+	struct rg_kept_journal *messages = common->messages;
+	const uint64_t start = rg_kept_end(messages);
+
+	rg_buf_add_str(&messages->text, rg_buf_str(lines));
+	if (messages->text.failed)
+		return rg_fail_memory(err);
+	common->last = start + last;
+	common->before_last = before;
+	common->doubt = false;
+	messages->chain = chain;
+	if (!common->keeping)
+		common->durable = rg_kept_end(messages);
+	return queue_lines(handle, messages, start, rg_buf_str(lines), true, err);
+}
+
+/* RG_LOCK_APPEND is held, so figures are up to date; if it was lost, nothing is written. */
+static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
+		  struct roger_err *err)
+{
+	struct rg_common *common = enter(base);
+	struct rg_buf out = { .maximum = SIZE_MAX };
+	uint64_t chain = common->messages->chain, before = 0;
+	size_t line, start = 0, last = 0;
+	int r = ROGER_OK;
+
+	*ret_end = 0;
+	if (!is_held(common, base, RG_LOCK_APPEND)) {
+		leave(common);
+		return ROGER_OK;
+	}
+	for (line = 0; compose(context, line, &out); line++) {
+		last = start;
+		before = chain;
+		chain = rg_chain_over(chain,
+				      (struct roger_str){ out.data + start, out.length - start });
+		rg_chain_print(chain, &out);
+		rg_buf_add_char(&out, '\n');
+		start = out.length;
+	}
+	if (out.failed)
+		r = rg_fail_memory(err);
+	else if (out.length)
+		r = append_lines(of(base), &out, last, before, chain, err);
+	if (r == ROGER_OK)
+		*ret_end = rg_kept_end(common->messages);
+	rg_buf_deinit(&out);
+	leave(common);
+	return r;
+}
+
+static int sync_journal(struct rg_store *base, const struct rg_log_file *file, uint64_t end,
+			struct roger_err *err)
+{
+	struct rg_common *common = enter(base);
+	const struct rg_kept_journal *journal = NULL;
+	int r = ROGER_OK;
+
+	if (!common->keeping) {
+		common->wake++;
+		pthread_cond_broadcast(&common->covered_more);
+	} else if (file && file->log != RG_LOG_MESSAGES) {
+		journal = rg_common_journal(common, file->log, file->name.data, false);
+		r = journal ? wait_shown(of(base), journal->change, err) : ROGER_OK;
+	} else {
+		r = wait_covered(of(base), 0, end, err);
+	}
+	leave(common);
+	return r;
+}
+
+static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
+{
+	const int64_t until_ns = after_ms(wait_ms);
+	struct rg_common *common = enter(base);
+
+	while (common->wake == wake && rg_common_wait(common, &common->covered_more, until_ns))
+		continue;
+	leave(common);
+}
+
+/* ----------------------------------------------------------------- locks -- */
+
+static struct rg_held **find_held(struct rg_common *common, enum rg_store_lock which,
+				  struct roger_str agent)
+{
+	struct rg_held **held = &common->held;
+
+	while (*held && ((*held)->which != which || !rg_str_is(agent, (*held)->agent)))
+		held = &(*held)->next;
+	return held;
+}
+
+/* No appends to changed messages until a person has checked them. */
+static int check_open(const struct rg_common *common, struct roger_err *err)
+{
+	const uint32_t broken = common->shared.broken;
+
+	if (broken == RG_BROKEN_NOT || broken == RG_BROKEN_LINE)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EDATA, 0, "messages are not what was written");
+}
+
+static int take(struct rg_common *common, const struct rg_lock_wish *wish, struct rg_handle *owner,
+		struct roger_err *err)
+{
+	const int64_t until_ns = after_ms(wish->wait_ms);
+	struct rg_held *held;
+
+	while (*find_held(common, wish->which, wish->agent) ||
+	       (wish->which == RG_LOCK_APPEND && common->waiting_bytes > QUEUE_BYTES_MAX)) {
+		/* Whoever has the lock may wait for what we hold. */
+		let_go(owner);
+		if (!rg_common_wait(common, &common->freed, until_ns))
+			return rg_fail(err, ROGER_ETIMEOUT, 0, "another handle holds the lock");
+	}
+	held = calloc(1, sizeof *held);
+	if (!held)
+		return rg_fail_memory(err);
+	held->which = wish->which;
+	held->owner = owner;
+	held->next = common->held;
+	snprintf(held->agent, sizeof held->agent, "%.*s", RG_STR_ARGS(wish->agent));
+	common->held = held;
+	return ROGER_OK;
+}
+
+static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
+{
+	struct rg_common *common = enter(base);
+	struct rg_held **place = find_held(common, which, agent), *held = *place;
+
+	if (held && held->owner == base) {
+		*place = held->next;
+		free(held);
+	}
+	pthread_cond_broadcast(&common->freed);
+	leave(common);
+}
+
+static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
+{
+	struct rg_lock_wish wanted = *wish;
+	struct rg_common *common;
+	int r = ready(base, err);
+
+	if (r < 0)
+		return r;
+	common = enter(base);
+	if (!wanted.agent.data)
+		wanted.agent = RG_STR("");
+	r = check_standing(base, err);
+	/* What is of this machine alone, such as its index and whose turn it is, is changed anyway.
+	 */
+	if (r == ROGER_OK && wish->which != RG_LOCK_INDEX && wish->which != RG_LOCK_CHECKPOINT &&
+	    wish->which != RG_LOCK_WAKE)
+		r = check_changes(base, err);
+	if (r == ROGER_OK)
+		r = take(common, &wanted, of(base), err);
+	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
+		if (common->stale)
+			compute_figures(of(base));
+		check_end(common);
+		r = check_open(common, err);
+		if (r < 0)
+			unlock(base, RG_LOCK_APPEND, wanted.agent);
+	}
+	leave(common);
+	return r;
+}
+
+/* ------------------------------------------------------------- documents -- */
+
+static void document_name(enum rg_document which, struct roger_str name,
+			  char to[RG_FILE_NAME_BYTES])
+{
+	*to = '\0';
+	if (which == RG_DOCUMENT_RUN)
+		rg_workspace_file_name(name, ".json", to);
+}
+
+struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_document which,
+					    const char *name, bool make)
+{
+	struct rg_kept_document *document = common->documents;
+
+	while (document && (document->which != which || strcmp(document->name, name) != 0))
+		document = document->next;
+	if (document || !make)
+		return document;
+	document = calloc(1, sizeof *document);
+	if (!document)
+		return NULL;
+	document->which = which;
+	snprintf(document->name, sizeof document->name, "%s", name);
+	rg_buf_init(&document->text, SIZE_MAX);
+	document->next = common->documents;
+	common->documents = document;
+	return document;
+}
+
+static int get(struct rg_store *base, enum rg_document which, struct roger_str name,
+	       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
+{
+	const struct rg_kept_document *document;
+	char file[RG_FILE_NAME_BYTES];
+	struct rg_common *common;
+	int r = ready(base, err);
+
+	*ret_text = (struct roger_str){ NULL, 0 };
+	if (r < 0)
+		return r;
+	common = enter(base);
+	document_name(which, name, file);
+	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
+					       : rg_common_document(common, which, file, false);
+	if (document)
+		r = wait_shown(of(base), document->change, err);
+	if (document && r == ROGER_OK &&
+	    !rg_arena_copy(arena, rg_buf_str(&document->text), ret_text))
+		r = rg_fail_memory(err);
+	leave(common);
+	return r;
+}
+
+/* Needs the mutex. */
+static int put_document(struct rg_handle *handle, enum rg_document which, const char *name,
+			struct roger_str text, bool durable, struct roger_err *err)
+{
+	struct rg_kept_document *document = rg_common_document(handle->common, which, name, true);
+	struct rg_change change = { .kind = RG_CHANGE_DOCUMENT, .which = which };
+	int r;
+
+	if (!document)
+		return rg_fail_memory(err);
+	rg_buf_clear(&document->text);
+	rg_buf_add_str(&document->text, text);
+	if (document->text.failed)
+		return rg_fail_memory(err);
+	memcpy(change.name, document->name, sizeof change.name);
+	r = queue(handle, &change, text, durable, err);
+	document->change = handle->common->changes;
+	return r;
+}
+
+static int put(struct rg_store *base, enum rg_document which, struct roger_str name,
+	       const struct roger_str *before, struct roger_str after, bool durable,
+	       struct roger_err *err)
+{
+	const struct rg_kept_document *document;
+	char file[RG_FILE_NAME_BYTES];
+	struct rg_common *common;
+	int r;
+
+	if (which == RG_DOCUMENT_ANSWER) {
+		common = enter(base);
+		r = put_answer(of(base), after, err);
+		leave(common);
+		return r;
+	}
+	r = ready(base, err);
+	if (r < 0)
+		return r;
+	common = enter(base);
+	document_name(which, name, file);
+	document = rg_common_document(common, which, file, false);
+	r = check_changes(base, err);
+	if (r == ROGER_OK && before &&
+	    (!document != !before->data ||
+	     (document && !rg_str_equal(rg_buf_str(&document->text), *before))))
+		r = rg_fail(err, ROGER_ETIMEOUT, 0,
+			    "the document of run '%.*s' was changed by somebody else; try again",
+			    RG_STR_ARGS(name));
+	if (r == ROGER_OK)
+		r = put_document(of(base), which, file, after, durable, err);
+	if (r == ROGER_OK && durable)
+		r = wait_covered(of(base), common->changes, 0, err);
+	leave(common);
+	return r;
+}
+
+static int runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		struct roger_err *err)
+{
+	const struct rg_kept_document *document;
+	struct {
+		struct rg_run_text *items;
+		size_t count;
+	} found = { 0 };
+	struct rg_common *common;
+	struct rg_run_text *run;
+	bool copied = true;
+	int r = ready(base, err);
+
+	if (r < 0)
+		return r;
+	common = enter(base);
+	for (document = common->documents; document && copied && r == ROGER_OK;
+	     document = document->next) {
+		if (document->which != RG_DOCUMENT_RUN)
+			continue;
+		r = wait_shown(of(base), document->change, err);
+		run = rg_arena_push(arena, &found.items, &found.count, sizeof *run);
+		copied = run && rg_arena_copy(arena, rg_str(document->name), &run->file) &&
+			 rg_arena_copy(arena, rg_buf_str(&document->text), &run->text);
+	}
+	*ret_runs = (struct rg_run_texts){ found.items, found.count };
+	leave(common);
+	return r == ROGER_OK && !copied ? rg_fail_memory(err) : r;
+}
+
+/* ---------------------------------------------------------------- moving -- */
+
+static int stand(struct rg_store *base, enum rg_standing standing, struct roger_str place,
+		 struct roger_err *err)
+{
+	struct rg_change change = { .kind = RG_CHANGE_STANDING, .standing = standing };
+	struct rg_common *common = enter(base);
+	int r = check_changes(base, err);
+
+	if (r == ROGER_OK)
+		r = queue(of(base), &change, place, true, err);
+	if (r == ROGER_OK) {
+		common->standing = base->standing = standing;
+		snprintf(common->place, sizeof common->place, "%.*s", RG_STR_ARGS(place));
+		snprintf(base->place, sizeof base->place, "%s", common->place);
+		r = wait_covered(of(base), common->changes, 0, err);
+	}
+	leave(common);
+	return r;
+}
+
+static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
+		 struct roger_str lines, struct roger_err *err)
+{
+	struct rg_common *common = enter(base);
+	struct rg_change change = { .kind = RG_CHANGE_REWRITE, .log = file->log };
+	struct rg_kept_journal *journal;
+	int r = check_changes(base, err);
+
+	common->brought = true;
+	journal =
+		r == ROGER_OK ? rg_common_journal(common, file->log, file->name.data, true) : NULL;
+	if (journal && !from && rg_kept_end(journal)) {
+		memcpy(change.name, journal->name, sizeof change.name);
+		change.old = journal->number;
+		change.number = journal->number = new_number(common);
+		rg_buf_clear(&journal->text);
+		journal->from = journal->marked = journal->chain = 0;
+		r = queue(of(base), &change, RG_STR(""), true, err);
+	}
+	if (journal && r == ROGER_OK) {
+		rg_buf_add_str(&journal->text, lines);
+		rg_chain_follow(lines, &journal->chain);
+		r = journal->text.failed ? rg_fail_memory(err)
+					 : queue_lines(of(base), journal, from, lines, true, err);
+	}
+	if (r == ROGER_OK && !common->keeping)
+		common->durable = rg_kept_end(common->messages);
+	if (r == ROGER_OK && journal)
+		r = wait_covered(of(base), journal->change, 0, err);
+	if (r == ROGER_OK && common->keeping)
+		rg_common_trim(common);
+	leave(common);
+	return r == ROGER_OK && !journal ? rg_fail_memory(err) : r;
+}
+
+static int bring_run(struct rg_store *base, const struct rg_run_text *run, struct roger_err *err)
+{
+	struct rg_common *common = enter(base);
+	int r = check_changes(base, err);
+
+	if (r == ROGER_OK)
+		r = put_document(of(base), RG_DOCUMENT_RUN, run->file.data, run->text, true, err);
+	if (r == ROGER_OK)
+		r = wait_covered(of(base), common->changes, 0, err);
+	leave(common);
+	return r;
+}
+
+/* --------------------------------------------------------- losing, trimming -- */
+
+static void drop_locks(struct rg_common *common, const void *owner)
+{
+	struct rg_held **place = &common->held, *held;
+
+	while ((held = *place)) {
+		if (owner && held->owner != owner) {
+			place = &held->next;
+			continue;
+		}
+		*place = held->next;
+		free(held);
+	}
+	pthread_cond_broadcast(&common->freed);
+}
+
+static void forget_lines(struct rg_common *common)
+{
+	struct rg_kept_journal *journal;
+	struct rg_kept_document *document;
+
+	while ((journal = common->journals)) {
+		common->journals = journal->next;
+		rg_buf_deinit(&journal->text);
+		if (journal != common->messages)
+			free(journal);
+	}
+	journal = common->messages;
+	journal->from = journal->chain = journal->change = journal->marked = 0;
+	rg_buf_init(&journal->text, SIZE_MAX);
+	journal->next = NULL;
+	common->journals = journal;
+	while ((document = common->documents)) {
+		common->documents = document->next;
+		rg_buf_deinit(&document->text);
+		free(document);
+	}
+	while ((document = common->answers)) {
+		common->answers = document->next;
+		rg_buf_deinit(&document->text);
+		free(document);
+	}
+	forget_figures(common);
+	common->durable = 0;
+}
+
+void rg_common_lose(struct rg_common *common, bool everything)
+{
+	struct rg_change *change;
+
+	common->life++;
+	while ((change = common->first)) {
+		common->first = change->next;
+		rg_change_free(change);
+	}
+	common->end = &common->first;
+	common->waiting_bytes = 0;
+	common->covered = common->taken = common->changes;
+	drop_locks(common, NULL);
+	if (everything)
+		forget_lines(common);
+	common->wake++;
+	pthread_cond_broadcast(&common->covered_more);
+}
+
+void rg_common_trim(struct rg_common *common)
+{
+	struct rg_kept_journal *journal;
+	uint64_t cut, covered;
+
+	for (journal = common->journals; journal; journal = journal->next) {
+		covered =
+			journal->change > common->covered ? journal->marked : rg_kept_end(journal);
+		if (journal == common->messages)
+			covered = common->durable;
+		cut = journal->marked > journal->from ? journal->marked - journal->from : 0;
+		if (cut > journal->text.length)
+			cut = journal->text.length;
+		if (cut == journal->text.length && cut) {
+			rg_buf_deinit(&journal->text);
+			rg_buf_init(&journal->text, SIZE_MAX);
+			journal->from += cut;
+		} else if (cut) {
+			memmove(journal->text.data, journal->text.data + cut,
+				journal->text.length - cut);
+			journal->text.length -= cut;
+			journal->from += cut;
+		}
+		journal->marked = covered;
+	}
+}
+
+/* --------------------------------------------------------------- opening -- */
+
+static struct rg_common *make_common(const char *name, const struct rg_keeping *keeping)
+{
+	struct rg_common *common = calloc(1, sizeof *common);
+	static unsigned count;
+	pthread_mutexattr_t again;
+	pthread_condattr_t clock;
+
+	if (!common)
+		return NULL;
+	snprintf(common->name, sizeof common->name, "%s", name);
+	snprintf(common->era, sizeof common->era, "memory-%u", ++count);
+	common->keeping = keeping;
+	pthread_mutexattr_init(&again);
+	pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&common->mutex, &again);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&common->freed, &clock);
+	pthread_cond_init(&common->covered_more, &clock);
+	pthread_cond_init(&common->queued, &clock);
+	common->end = &common->first;
+	forget_figures(common);
+	common->stale = !keeping;
+	common->messages = rg_common_journal(common, RG_LOG_MESSAGES, "messages.jsonl", true);
+	if (!common->messages) {
+		free(common);
+		return NULL;
+	}
+	common->next = all;
+	all = common;
+	return common;
+}
+
+static void free_common(struct rg_common *common)
+{
+	struct rg_common **place = &all;
+
+	while (*place != common)
+		place = &(*place)->next;
+	*place = common->next;
+	if (common->keeping)
+		common->keeping->end(common);
+	rg_common_lose(common, true);
+	free(common->messages);
+	rg_table_deinit(&common->agent_places);
+	rg_table_deinit(&common->counts);
+	pthread_cond_destroy(&common->freed);
+	pthread_cond_destroy(&common->covered_more);
+	pthread_cond_destroy(&common->queued);
+	pthread_mutex_destroy(&common->mutex);
+	free(common);
+}
+
+/* Releases the handle's locks. */
+static struct rg_store *close_store(struct rg_store *base)
+{
+	struct rg_common *common = enter(base);
+
+	drop_locks(common, base);
+	leave(common);
+	pthread_mutex_lock(&all_mutex);
+	if (--common->handles == 0 && (common->keeping || !common->brought))
+		free_common(common);
+	pthread_mutex_unlock(&all_mutex);
+	free(base);
+	return NULL;
+}
+
+static const struct rg_store_ops operations = {
+	.close = close_store,
+	.head = head,
+	.settle = settle,
+	.lock = lock,
+	.unlock = unlock,
+	.holds = holds,
+	.append = append,
+	.sync = sync_journal,
+	.wait = wait_for_sync,
+	.list = list,
+	.stat = stat_journal,
+	.read = read_bytes,
+	.add = add,
+	.rewrite = rewrite,
+	.figure = figure,
+	.put_figure = put_figure,
+	.next_figure = next_figure,
+	.get = get,
+	.put = put,
+	.runs = runs,
+	.keep = keep,
+	.stand = stand,
+	.bring = bring,
+	.bring_run = bring_run,
+};
+
+/* Needs all_mutex. */
+static struct rg_common *find_common(const char *name)
+{
+	struct rg_common *common = all;
+
+	while (common && strcmp(common->name, name) != 0)
+		common = common->next;
+	return common;
+}
+
+struct rg_common *rg_common_find(const char *name)
+{
+	struct rg_common *common;
+
+	pthread_mutex_lock(&all_mutex);
+	common = find_common(name);
+	pthread_mutex_unlock(&all_mutex);
+	return common;
+}
+
+int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t size,
+		   struct rg_workspace *workspace, const struct rg_store_above *above,
+		   struct rg_handle **ret_handle, bool *ret_fresh, struct roger_err *err)
+{
+	struct rg_handle *handle = calloc(1, size);
+
+	*ret_handle = NULL;
+	if (!handle)
+		return rg_fail_memory(err);
+	pthread_mutex_lock(&all_mutex);
+	handle->common = find_common(name);
+	*ret_fresh = !handle->common;
+	if (!handle->common)
+		handle->common = make_common(name, keeping);
+	if (handle->common)
+		handle->common->handles++;
+	pthread_mutex_unlock(&all_mutex);
+	if (!handle->common) {
+		free(handle);
+		return rg_fail_memory(err);
+	}
+	handle->base.ops = &operations;
+	handle->base.state = "message-state.json";
+	snprintf(handle->base.figures, sizeof handle->base.figures, "figures");
+	snprintf(handle->base.era, sizeof handle->base.era, "%s", handle->common->era);
+	handle->workspace = workspace;
+	handle->above = above;
+	handle->base.standing = handle->common->standing;
+	snprintf(handle->base.place, sizeof handle->base.place, "%s", handle->common->place);
+	*ret_handle = handle;
+	return ROGER_OK;
+}
