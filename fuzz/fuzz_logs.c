@@ -7,7 +7,7 @@
  */
 #include "base/limits.h"
 #include "fuzz.h"
-#include "ops/proof/records.h"
+#include "ops/records.h"
 #include "facts/message.h"
 #include "facts/message_rules.h"
 #include "facts/sendlog_history.h"
