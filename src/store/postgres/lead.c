@@ -277,6 +277,16 @@ static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct
 	return ROGER_OK;
 }
 
+static bool is_ending(struct rg_postgres *postgres)
+{
+	bool ending;
+
+	pthread_mutex_lock(&postgres->common->mutex);
+	ending = postgres->ending;
+	pthread_mutex_unlock(&postgres->common->mutex);
+	return ending;
+}
+
 /* All lines up to those that the row knows.  Whoever leads goes on saying so meanwhile. */
 static int follow(struct rg_postgres *postgres, const struct row *row, bool leads,
 		  struct roger_err *err)
@@ -285,7 +295,7 @@ static int follow(struct rg_postgres *postgres, const struct row *row, bool lead
 	bool all = false, still = true;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && !all && still && !postgres->ending) {
+	while (r == ROGER_OK && !all && still && !is_ending(postgres)) {
 		r = follow_some(postgres, row, &all, err);
 		if (r == ROGER_OK && leads && now_ms() - beaten_ms > BEAT_MS / 2) {
 			r = beat(postgres, false, &still, err);
@@ -429,6 +439,7 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 {
 	struct rg_common *common = postgres->common;
 	struct row row;
+	bool goes_on;
 	int r = look(postgres, &row, err);
 
 	if (r < 0)
@@ -439,8 +450,11 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
 		pthread_mutex_unlock(&common->mutex);
 	}
-	if (!*loaded || common->messages->number != row.messages ||
-	    rg_kept_end(common->messages) > row.bytes)
+	pthread_mutex_lock(&common->mutex);
+	goes_on = *loaded && common->messages->number == row.messages &&
+		  rg_kept_end(common->messages) <= row.bytes;
+	pthread_mutex_unlock(&common->mutex);
+	if (!goes_on)
 		r = load(postgres, &row, err);
 	else
 		r = follow(postgres, &row, false, err);
