@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "host/process.h"
 #include "store/lines.h"
 
 enum {
@@ -277,6 +278,16 @@ static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct
 	return ROGER_OK;
 }
 
+static bool is_ending(struct rg_postgres *postgres)
+{
+	bool ending;
+
+	pthread_mutex_lock(&postgres->common->mutex);
+	ending = postgres->ending;
+	pthread_mutex_unlock(&postgres->common->mutex);
+	return ending;
+}
+
 /* All lines up to those that the row knows.  Whoever leads goes on saying so meanwhile. */
 static int follow(struct rg_postgres *postgres, const struct row *row, bool leads,
 		  struct roger_err *err)
@@ -285,7 +296,7 @@ static int follow(struct rg_postgres *postgres, const struct row *row, bool lead
 	bool all = false, still = true;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && !all && still && !postgres->ending) {
+	while (r == ROGER_OK && !all && still && !is_ending(postgres)) {
 		r = follow_some(postgres, row, &all, err);
 		if (r == ROGER_OK && leads && now_ms() - beaten_ms > BEAT_MS / 2) {
 			r = beat(postgres, false, &still, err);
@@ -425,22 +436,45 @@ static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
 	return r;
 }
 
+/* Was it a process of this machine, which is gone?  Then nobody need wait for its heartbeat. */
+static bool is_gone(const char *leader)
+{
+	struct rg_process process, self;
+	long long id, start, space;
+	char boot[RG_BOOT_ID_BYTES];
+
+	rg_process_self(&self);
+	if (sscanf(leader, "process %lld on %*s (%lld %lld %39[^)])", &id, &start, &space, boot) !=
+		    4 ||
+	    strcmp(boot, self.boot_id) != 0 || space != self.space)
+		return false;
+	process = (struct rg_process){ .id = id, .start = start, .space = space };
+	memcpy(process.boot_id, boot, sizeof process.boot_id);
+	return rg_process_fate(&process) == RG_PROCESS_GONE;
+}
+
 static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct roger_err *err)
 {
 	struct rg_common *common = postgres->common;
 	struct row row;
+	bool goes_on;
 	int r = look(postgres, &row, err);
 
 	if (r < 0)
 		return r;
 	postgres->generation = -1;
+	if (row.age_ms <= DEAD_MS && is_gone(row.leader))
+		row.age_ms = DEAD_MS + 1;
 	if (row.age_ms <= DEAD_MS) {
 		pthread_mutex_lock(&common->mutex);
 		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
 		pthread_mutex_unlock(&common->mutex);
 	}
-	if (!*loaded || common->messages->number != row.messages ||
-	    rg_kept_end(common->messages) > row.bytes)
+	pthread_mutex_lock(&common->mutex);
+	goes_on = *loaded && common->messages->number == row.messages &&
+		  rg_kept_end(common->messages) <= row.bytes;
+	pthread_mutex_unlock(&common->mutex);
+	if (!goes_on)
 		r = load(postgres, &row, err);
 	else
 		r = follow(postgres, &row, false, err);
@@ -504,7 +538,8 @@ void *rg_pg_keep(void *postgres_)
 static int fail_led(const struct rg_postgres *postgres, struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_ETIMEOUT, "leader",
-			      "another server leads this workspace: %.200s", postgres->leader);
+			      "another server leads this workspace: %.*s",
+			      (int)strcspn(postgres->leader, "("), postgres->leader);
 }
 
 int rg_pg_wait_until_ready(struct rg_postgres *postgres, struct roger_err *err)

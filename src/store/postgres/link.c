@@ -254,7 +254,10 @@ int rg_link_open(struct rg_link *link, struct roger_err *err)
 		if (PQstatus(link->connection) == CONNECTION_OK)
 			break;
 		rg_link_close(link);
-		r = tell_refused(link, start_ns, err);
+		/* To look why takes time, which a failover has not. */
+		r = link->lives ? rg_fail(err, ROGER_EENGINE, 0,
+					  "no server of PostgreSQL that takes writes answers")
+				: tell_refused(link, start_ns, err);
 		/* A standby may just be becoming the primary. */
 		if (r == ROGER_EENGINE && link->lives && rg_clock_monotonic_ns() < until_ns) {
 			rg_clock_sleep(50);

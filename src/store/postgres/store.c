@@ -222,6 +222,7 @@ static int begin(struct rg_handle *first, char *address, struct roger_err *err)
 	struct rg_postgres *postgres = calloc(1, sizeof *postgres);
 	struct rg_common *common = first->common;
 	char host[64] = "";
+	struct rg_process self;
 	size_t i;
 	int r;
 
@@ -246,7 +247,10 @@ static int begin(struct rg_handle *first, char *address, struct roger_err *err)
 	postgres->self.workspace = &postgres->own;
 	postgres->generation = -1;
 	gethostname(host, sizeof host - 1);
-	snprintf(postgres->who, sizeof postgres->who, "process %d on %s", (int)getpid(), host);
+	rg_process_self(&self);
+	snprintf(postgres->who, sizeof postgres->who, "process %lld on %s (%lld %lld %s)",
+		 (long long)self.id, host, (long long)self.start, (long long)self.space,
+		 self.boot_id);
 	r = find_workspace(postgres, err);
 	if (r < 0)
 		return r;
