@@ -3,6 +3,8 @@
 """roger serve from outside: its socket, who is let in, what is refused, and that what a
 client makes it keep has an end."""
 import itertools
+import re
+import shutil
 import stat
 
 from lib_http import converse, hostile, odd, pieces
@@ -224,9 +226,18 @@ listener = socket.socket(socket.AF_UNIX)
 listener.bind(FOLDER.name + "/passed")
 listener.listen()
 starter = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1'); os.execv(sys.argv[2], sys.argv[2:])"
+# As the unit of SERVE.md has it.
+unit = re.search(r" *# ~/.config/systemd/user/roger@.*?WantedBy=\S+\n", (Path(__file__).parents[2] / "docs/SERVE.md").read_text(), re.DOTALL).group()
+unit = re.sub(r"^ +", "", unit, flags=re.MULTILINE)
+said = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
+equal("the unit waits for that, in the folder", (said["Type"], said["WorkingDirectory"]), ("notify", "%f"))
+if shutil.which("systemd-analyze"):
+    Path("roger@.service").write_text(unit.replace("/usr/bin/roger", str(ROGER)))
+    judged = subprocess.run(["systemd-analyze", "verify", "./roger@.service"], capture_output=True, text=True)
+    check("systemd has nothing to say of it", "roger@" not in judged.stderr, judged.stderr)
 managed = subprocess.Popen(
-    [sys.executable, "-c", starter, str(listener.fileno()), str(ROGER), "--workspace", str(WORKSPACE), "serve"],
-    pass_fds=[listener.fileno()], env={**os.environ, "NOTIFY_SOCKET": FOLDER.name + "/notify"},
+    [sys.executable, "-c", starter, str(listener.fileno()), str(ROGER), *said["ExecStart"].split()[1:]],
+    cwd=WORKSPACE, pass_fds=[listener.fileno()], env={**os.environ, "NOTIFY_SOCKET": FOLDER.name + "/notify"},
 )
 hears.settimeout(60)
 equal("it says when it is ready", hears.recv(100), b"READY=1")
