@@ -252,7 +252,7 @@ def full(top):
     os.mkdir(path)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1400k,nr_inodes=200", "none", path], check=True, capture_output=True)
     try:
-        store = new_store(path, "store", "cycles:\n  keep: 2\n")
+        store = new_store(path, "store", "cycles:\n  keep: 3\n")
         sure = []
         for turn in range(60 if lib.SLOW else 24):
             lib.call(store, ["inbox", "--as", "nobody"])
