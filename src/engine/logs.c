@@ -511,7 +511,7 @@ static void note_trouble(struct rg_engine *engine, const struct roger_err *err)
  * stop the others; the mark stays behind then. */
 static void write_batches(struct carrying *carrying, uint64_t to)
 {
-	_Atomic uint64_t *mark = mark_of(carrying->engine, carrying->plain);
+	struct rg_engine *engine = carrying->engine;
 	struct roger_err err;
 	struct batch *batch;
 	size_t i;
@@ -519,16 +519,18 @@ static void write_batches(struct carrying *carrying, uint64_t to)
 	for (i = 0; i < carrying->batches.count; i++) {
 		batch = &carrying->batches.items[i];
 		if (batch->text.length &&
-		    rg_engine_log_add(carrying->engine, RG_LOG_SENDS, batch->sender,
-				      rg_buf_str(&batch->text), false, &err) < 0) {
-			note_trouble(carrying->engine, &err);
+		    rg_engine_log_add(engine, RG_LOG_SENDS, batch->sender, rg_buf_str(&batch->text),
+				      false, &err) < 0) {
+			note_trouble(engine, &err);
 			carrying->failed = true;
 		}
 		rg_buf_clear(&batch->text);
 	}
 	carrying->bytes = 0;
+	/* Only now: the figures may have moved to another file meanwhile. */
 	while (!carrying->failed && carrying->from < to &&
-	       !atomic_compare_exchange_weak(mark, &carrying->stated, to))
+	       !atomic_compare_exchange_weak(mark_of(engine, carrying->plain), &carrying->stated,
+					     to))
 		carrying->from = carrying->stated;
 	if (!carrying->failed && carrying->from < to)
 		carrying->from = carrying->stated = to;

@@ -223,6 +223,9 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 	size_t place;
 	int r;
 
+	/* A handle that lives may owe it for a second. */
+	if (rg_store_writable(doctor->engine->store))
+		rg_engine_save_state(doctor->engine, true);
 	r = load_state(doctor, &state, &found, &why);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);

@@ -623,7 +623,7 @@ static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone
 
 static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
 {
-	bool gone;
+	bool gone, in_place;
 	int tries, r;
 
 	for (tries = 0; tries < PLACES_MAX; tries++) {
@@ -634,12 +634,18 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 			return r;
 		if (gone)
 			continue;
-		/* It may have been replaced while we waited.  Who still has one that lost its name
-		 * since the last look appends as another program does: the system's lock keeps the
-		 * two apart, and each adopts the other's lines before it gives numbers. */
-		if (is_current(journal))
+		/* A process that replaces the control file holds the system's lock too, even in an
+		 * older version, which does not take it to append.  It is looked for each time: two
+		 * that read mail under the locks of two files would both give it. */
+		in_place = false;
+		if (rg_control_sound(journal->control))
+			r = rg_control_look(journal->control, &in_place, err);
+		if (r == ROGER_OK && in_place)
 			return ROGER_OK;
+		journal->looked_ns = 0;
 		rg_journal_unlock(journal);
+		if (r < 0)
+			return r;
 	}
 	return fail_again(journal, err);
 }
