@@ -346,7 +346,8 @@ int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++) {
 		const uint64_t of_log = hash_of(engine, (enum rg_log)log, shown);
 
-		if (rg_tally_count(engine->store, of_log))
+		/* That of the run documents is no file. */
+		if (of_log != hash && rg_tally_count(engine->store, of_log))
 			r = put_files(engine, &of_log, 1, false, err);
 	}
 	if (r == ROGER_OK)

@@ -55,18 +55,18 @@ loads() { # SHELL EXPECTED COMMAND...
 		is "$shell completes with what was installed" "$("$@" 2>&1 | sort | tr '\n' ' ')" "$expected"
 	fi
 }
-loads bash "receive recover " bash --norc --noprofile -c '
+loads bash "receive " bash --norc --noprofile -c '
 	. "$1/share/bash-completion/completions/roger"
 	COMP_LINE="roger rec" COMP_POINT=9 COMP_WORDS=(roger rec) COMP_CWORD=1
 	_roger roger rec roger
 	printf "%s\n" "${COMPREPLY[@]}"' bash "$prefix"
-loads zsh "receive recover " zsh -f -c '
+loads zsh "receive " zsh -f -c '
 	fpath=("$1/share/zsh/site-functions" $fpath)
 	autoload -U compinit && compinit -u -d "$PWD/dump"
 	compset() { :; }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@"; }
 	words=(roger rec) CURRENT=2
 	${_comps[roger]}' zsh "$prefix"
-loads fish "receive recover " env XDG_DATA_DIRS="$prefix/share" fish --no-config -c '
+loads fish "receive " env XDG_DATA_DIRS="$prefix/share" fish --no-config -c '
 	set -p fish_complete_path '"$prefix"'/share/fish/vendor_completions.d; complete -C "roger rec" | cut -f 1'
 
 # Another compiler has other warnings: they are errors for script/test only.
