@@ -159,7 +159,7 @@ def table_lines(known, counts):
 
 
 def compare(counts, table):
-    """({name: what grew}, {name: what fell}), by more than GROWTH."""
+    """({name: what grew}, {name: what fell}), by more than GROWTH, and by a whole one: means of calls move by less."""
     grew, fell = {}, {}
     for name, now in counts.items():
         if name not in table:
@@ -167,7 +167,7 @@ def compare(counts, table):
             continue
         for what, new, old in zip(("instructions", "system calls"), now, table[name]):
             change = new / old - 1
-            if abs(change) > GROWTH:
+            if abs(change) > GROWTH and abs(new - old) > 0.95:
                 moved = grew if change > 0 else fell
                 moved[name] = (moved[name] + "; " if name in moved else "") + f"{new:.0f} {what}, were {old:.0f}: {change:+.1%}"
     return grew, fell

@@ -27,6 +27,7 @@ check("3 % are none", count.compare({"send": (1030.0, 10.0)}, table) == ({}, {})
 check("more is told, of each count", count.compare({"send": (1031.0, 9.0), "inbox": (500.0, 5.0)}, table) == (
     {"send": "1031 instructions, were 1000: +3.1%", "inbox": "5 system calls, were 4: +25.0%"},
     {"send": "9 system calls, were 10: -10.0%"}))
+check("less than one call is none", count.compare({"inbox": (500.0, 4.9)}, table) == ({}, {}))
 check("so is what the table lacks", count.compare({"ack": (1.0, 1.0)}, table)[0] == {"ack": "not in bench/history"})
 with open("history", "w") as file:
     file.writelines(["2026-01-01 aaaaaaa send/redis=1.0\n", *count.table_lines("gcc/here", table)])
