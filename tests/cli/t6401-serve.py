@@ -232,8 +232,8 @@ unit = re.sub(r"^ +", "", unit, flags=re.MULTILINE)
 said = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
 equal("the unit waits for that, in the folder", (said["Type"], said["WorkingDirectory"]), ("notify", "%f"))
 if shutil.which("systemd-analyze"):
-    Path("roger@.service").write_text(unit.replace("/usr/bin/roger", str(ROGER)))
-    judged = subprocess.run(["systemd-analyze", "verify", "./roger@.service"], capture_output=True, text=True)
+    Path("roger@tmp.service").write_text(unit.replace("/usr/bin/roger", str(ROGER)))
+    judged = subprocess.run(["systemd-analyze", "verify", "./roger@tmp.service"], capture_output=True, text=True)
     check("systemd has nothing to say of it", "roger@" not in judged.stderr, judged.stderr)
 managed = subprocess.Popen(
     [sys.executable, "-c", starter, str(listener.fileno()), str(ROGER), *said["ExecStart"].split()[1:]],
