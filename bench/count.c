@@ -2,8 +2,8 @@
  * count - the same call of the library again and again, for a program that
  * counts what it costs: count WORKSPACE CALL TURNS.
  *
- * Nothing is timed.  Two runs that differ only in TURNS differ by so many
- * calls; `script/bench count` takes the difference.  What "receive" and
+ * Nothing is timed.  The cost of one call is the difference between two runs
+ * with different TURNS, divided by the difference of TURNS.  What "receive" and
  * "claim" take must be waiting for agent "taker".
  */
 #include <string.h>

@@ -4,8 +4,8 @@ A command is counted as a process, from its first instruction to its last; a
 call of the library is the difference between two runs of bench/count.c, so
 that what opening costs is left out.  Both programs are static and see the same
 inputs and environment, so one build gives the same counts again (instructions
-within 1 %: ids are other ones), on any machine at any load: their clock is bench/still.c.  What
-is done at most once a second is not due, but in the rows that say so.  The table stands in bench/history,
+within 1 %: ids are other ones), on any machine at any load: their clock is bench/still.c.  Work
+that is done at most once a second is counted only in the rows named "later".  The table stands in bench/history,
 under what else decides the counts: compiler, parts, valgrind, processor.
 """
 import contextlib

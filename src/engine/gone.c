@@ -54,17 +54,14 @@ bool rg_engine_may_have_retired(struct rg_engine *engine)
 	return rg_tally_count(engine->store, engine->retired_hash) > 0;
 }
 
-static int put_counts(struct rg_engine *engine, const uint64_t *hashes, size_t count, uint64_t to,
-		      struct roger_err *err)
+static int put_count(struct rg_engine *engine, uint64_t hash, uint64_t to, struct roger_err *err)
 {
-	size_t i;
-	int r = count ? rg_store_begin(engine->store, 0, count, err) : ROGER_OK;
+	int r = rg_store_begin(engine->store, 0, 1, err);
 
 	/* A journal that is closed by damage is left as it is. */
-	if (r < 0 || !count)
+	if (r < 0)
 		return r == ROGER_EDATA ? ROGER_OK : r;
-	for (i = 0; i < count; i++)
-		rg_tally_put_count(engine->store, hashes[i], to);
+	rg_tally_put_count(engine->store, hash, to);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return ROGER_OK;
 }
@@ -115,7 +112,7 @@ int rg_engine_run_made(struct rg_engine *engine, struct roger_err *err)
 {
 	const uint64_t hash = runs_hash();
 
-	return put_counts(engine, &hash, 1, rg_tally_count(engine->store, hash) + 1, err);
+	return put_count(engine, hash, rg_tally_count(engine->store, hash) + 1, err);
 }
 
 /* -------------------------------------------------------------- looking -- */
@@ -256,7 +253,7 @@ static int judge_runs(struct search *search, struct roger_err *err)
 	if (r < 0 || runs.count == known)
 		return r;
 	if (runs.count > known || known == RG_FIGURE_MAYBE)
-		return put_counts(search->engine, &hash, 1, runs.count, err);
+		return put_count(search->engine, hash, runs.count, err);
 	r = name_runs(search, &named, err);
 	return r < 0 || named ? r : add_removed(search, RG_STR(RG_RUNS_SHOWN), err);
 }
@@ -271,8 +268,7 @@ static int judge_files(struct search *search, struct roger_err *err)
 		return ROGER_OK;
 	r = judge_logs(search, err);
 	return r < 0 ? r
-		     : put_counts(search->engine, &all, 1, search->known + search->removed.count,
-				  err);
+		     : put_count(search->engine, all, search->known + search->removed.count, err);
 }
 
 static int find_removed(struct search *search, struct roger_err *err)
@@ -352,5 +348,5 @@ int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 	}
 	if (r == ROGER_OK)
 		r = rg_engine_runs(engine, arena, &runs, err);
-	return r < 0 ? r : put_counts(engine, &hash, 1, runs.count, err);
+	return r < 0 ? r : put_count(engine, hash, runs.count, err);
 }
