@@ -91,12 +91,13 @@ void model_read(struct model *model, int which, int64_t at_ms)
 void model_end_in_place(struct model *model, int which, int64_t at_ms)
 {
 	struct mail *mail = &model->mails[which];
+	const bool again = mail->in_place_ms;
 	struct attempt *last;
 
-	if (mail->in_place_ms)
+	mail->in_place_ms = at_ms;
+	if (again)
 		return;
 	model_end_lease(mail, at_ms);
-	mail->in_place_ms = at_ms;
 	last = awaited(model, which, at_ms);
 	if (last)
 		last->outcome = ROGER_ERROR;
