@@ -147,8 +147,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	rg_message_rules_init(&doctor.messages);
 	rg_table_init(&doctor.counts, sizeof(struct rg_doctor_count));
 	rg_table_init(&doctor.archived, sizeof(struct rg_doctor_archived));
-	r = rg_sendlog_history_init(&doctor.sends, doctor.engine->workspace->config->cycles_kept,
-				    err);
+	r = rg_sends_check_new(engine->workspace->config->cycles_kept, &doctor.sends, err);
 	if (r == ROGER_OK && !doctor.scratch)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
@@ -163,7 +162,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	rg_index_checking_free(doctor.checking);
 	rg_message_rules_deinit(&doctor.messages);
 	rg_buf_deinit(&doctor.text);
-	rg_sendlog_history_deinit(&doctor.sends);
+	rg_sends_check_free(doctor.sends);
 	rg_table_deinit(&doctor.counts);
 	rg_table_deinit(&doctor.archived);
 	rg_arena_free(doctor.scratch);

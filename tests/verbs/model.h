@@ -21,7 +21,8 @@ struct mail {
 	int64_t until_ms;      /* of the lease that was not ended; 0: none */
 	int64_t confirm_by_ms; /* of its last attempt */
 	int64_t handed_at_ms, read_at_ms, archived_at_ms;
-	int64_t in_place_ms; /* when a person last acknowledged it, whose recipient had not read it */
+	int64_t in_place_ms; /* when a person last acknowledged it, whose recipient had not read it
+			      */
 	int ack_outcome;     /* the last one; 0: none */
 	bool looked, dead;
 	bool told; /* it was refused, or died, and its sender is told by a notice */

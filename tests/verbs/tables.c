@@ -132,7 +132,8 @@ static void expect_agents(const struct model *model)
 	for (i = 0; i < 2 * model->mail_count; i++) {
 		name = i % 2 ? model->mails[i / 2].to : model->mails[i / 2].from;
 		for (k = 0; k < i; k++)
-			if (!strcmp(k % 2 ? model->mails[k / 2].to : model->mails[k / 2].from, name))
+			if (!strcmp(k % 2 ? model->mails[k / 2].to : model->mails[k / 2].from,
+				    name))
 				break;
 		if (k == i)
 			expect_agent(model, name);
@@ -209,7 +210,8 @@ static const struct {
 	  expect_messages },
 	{ "numbers", "SELECT id||'|'||epoch||'|'||seq FROM messages", expect_numbers },
 	{ "mailbox",
-	  "SELECT b.agent||'|'||b.issue_id||'|'||n.id FROM mailbox b JOIN messages n USING(position)",
+	  "SELECT b.agent||'|'||b.issue_id||'|'||n.id FROM mailbox b JOIN messages n "
+	  "USING(position)",
 	  expect_mailboxes },
 	{ "keys", "SELECT sender||'|'||key||'|'||n.id FROM keys JOIN " NAMED " USING(position)",
 	  expect_keys },

@@ -1948,9 +1948,7 @@ static void histories_have_no_contradiction(void **state)
 {
 	const char *alone = getenv("ROGER_SEED"), *slow = getenv("ROGER_TEST_SLOW");
 	const bool few = getenv("ROGER_MUTANT") != NULL;
-	const uint64_t count = few					? FEW
-			       : slow && *slow && strcmp(slow, "0") != 0 ? MANY
-									 : DEFAULT;
+	const uint64_t count = few ? FEW : slow && *slow && strcmp(slow, "0") != 0 ? MANY : DEFAULT;
 	uint64_t number;
 	size_t i;
 
