@@ -181,8 +181,13 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 	const struct roger_message *message = walk->message;
 	bool demanded = walk->own && walk->line.offset < doctor->logged &&
 			!rg_head_lost(&doctor->head, walk->line.offset);
+	const bool keyed = message->key.length && message->cycle.length;
+	int64_t unused;
 
-	if ((!message->key.length || !message->cycle.length) && !message->leases)
+	/* Of one that is sent once no line after it says anything of that. */
+	if (!keyed ? !message->leases
+		   : walk->before.known && !message->confirm_by_ms && message->attempt <= 1 &&
+			     !rg_sendlog_delivers(message, &unused))
 		return ROGER_OK;
 	return rg_sends_check_message(doctor->sends, message, walk->line.offset, demanded, err);
 }
