@@ -37,6 +37,7 @@ int model_store(struct model *model, const struct roger_message *message)
 	copy(mail->to, sizeof mail->to, message->to);
 	copy(mail->issue, sizeof mail->issue, message->issue);
 	copy(mail->key, sizeof mail->key, message->key);
+	copy(mail->reply_to, sizeof mail->reply_to, message->reply_to);
 	for (i = 0; i < model->attempt_count; i++)
 		if (*mail->id && !strcmp(model->attempts[i].refused, mail->id))
 			model->attempts[i].mail = model->mail_count;

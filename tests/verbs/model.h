@@ -14,6 +14,7 @@ enum { MAILS_MAX = 200, ATTEMPTS_MAX = 400, RUNS_MAX = 8, NAME_MAX_ = 24 };
 /* Texts are copied: replies do not live as long. */
 struct mail {
 	char id[64], from[NAME_MAX_], to[NAME_MAX_], issue[NAME_MAX_], key[96], worker[NAME_MAX_];
+	char reply_to[64];
 	int64_t at_ms, epoch, seq;
 	int64_t claimed, returned, expired, acks, wakes; /* how often */
 	int64_t leases;					 /* taken and not given back */

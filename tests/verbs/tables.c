@@ -72,6 +72,27 @@ static void expect_keys(const struct model *model)
 			expect("%s|%s|%s", mail->from, mail->key, mail->id);
 }
 
+static void expect_replies(const struct model *model)
+{
+	const struct mail *mail = model->mails;
+
+	for (; mail < &model->mails[model->mail_count]; mail++)
+		if (*mail->reply_to)
+			expect("%s|%s", mail->reply_to, mail->id);
+}
+
+/* Of lines that are no messages there are none. */
+static void expect_progress(const struct model *model)
+{
+	const struct mail *mail = model->mails;
+	int archived = 0;
+
+	for (; mail < &model->mails[model->mail_count]; mail++)
+		archived += mail->archived_at_ms != 0;
+	if (model->mail_count)
+		expect("0|%d", archived);
+}
+
 static void expect_acks(const struct model *model)
 {
 	const struct mail *mail = model->mails;
@@ -215,6 +236,8 @@ static const struct {
 	  expect_mailboxes },
 	{ "keys", "SELECT sender||'|'||key||'|'||n.id FROM keys JOIN " NAMED " USING(position)",
 	  expect_keys },
+	{ "replies", "SELECT parent||'|'||id FROM replies", expect_replies },
+	{ "progress", "SELECT strays||'|'||archived FROM progress WHERE lines", expect_progress },
 	{ "acks", "SELECT n.id FROM acks JOIN " NAMED " USING(position)", expect_acks },
 	{ "leases",
 	  "SELECT n.id||'|'||iif(until > ?9 AND until <> ?10, claimed_by, '')||'|'"
