@@ -106,6 +106,9 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 			   RG_STR_ARGS(run->run));
 	case ROGER_RUN_SUSPECT:
 	case ROGER_RUN_BLOCKED:
+		/* Somebody has dealt with it. */
+		if (run->status == ROGER_RUN_BLOCKED && !rg_run_wants_settling(run))
+			return ROGER_OK;
 		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run));
 		return add(priming, rg_run_status_names[run->status], run->run,
 			   document->receipts.expected_by_ms, next,
@@ -126,7 +129,8 @@ static int look_at_runs(struct priming *priming, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(priming->roger, true, priming->reply->memory, &list, err);
+	r = rg_run_list_load(priming->roger, (struct rg_run_wish){ .readers = true },
+			     priming->reply->memory, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count && priming->duty_count < 4 * EACH_MAX; i++)
 		if (rg_str_equal(list.documents[i].run.owner, priming->request->agent))
 			r = add_run(priming, &list.documents[i], err);

@@ -554,7 +554,8 @@ static int see_runs(struct counting *counting, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(counting->roger, true, counting->scratch, &list, err);
+	r = rg_run_list_load(counting->roger, (struct rg_run_wish){ .readers = true },
+			     counting->scratch, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (is_within(counting->reply, list.documents[i].receipts.dispatched_ms))
 			count_run(counting->reply, &list.documents[i]);
