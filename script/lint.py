@@ -64,7 +64,7 @@ FOLDERS = {
     ".ci": "",
     "bench": "",
     "docs": "man",
-    "examples": "hand-over",
+    "examples": "hand-over nginx",
     "fuzz": "corpus",
     "include": "",
     "integrations": ".claude-plugin beads gemini opencode plugin",

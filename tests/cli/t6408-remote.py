@@ -349,6 +349,18 @@ for _ in range(2):
 waiting.send_signal(signal.SIGTERM)
 equal("and a command ends when it is told to", waiting.wait(60), -signal.SIGTERM)
 stalled.end()
+# A proxy that reaches nobody is nobody there; that is kept, and the next commands say since when.
+for status in (502, 503, 504):
+    gateway = Strange(status=status, body=b"<html>bad gateway</html>")
+    ended = remote("send", "bob", "kept", "--as", "al", "--queue", server=gateway.url)
+    check(f"{status}: --queue queues", ended.returncode == 0 and "queued" in ended.stdout, (ended.returncode, ended.stdout, ended.stderr))
+    gateway.told.clear()
+    ended = remote("inbox", "--as", "bob", server=gateway.url)
+    check(f"{status}: the next command says since when it is down", ended.returncode == 75 and "down since 20" in ended.stderr and f"status {status}" in ended.stderr, (ended.returncode, ended.stderr))
+    equal(f"{status}: having asked once whether anybody is there", [path for path, _, _ in gateway.told], ["/healthz"])
+    ended = remote("hook", "claude", "prompt", "--as", "bob", server=gateway.url, input=json.dumps({"session_id": "s", "transcript_path": "", "cwd": "", "hook_event_name": ""}))
+    check(f"{status}: a hook says so in one line", ended.returncode == 0 and "down since" in json.loads(ended.stdout)["systemMessage"] and json.loads(ended.stdout)["systemMessage"].count("\n") == 0, (ended.stdout, ended.stderr))
+    gateway.end()
 for server in ("http://192.0.2.1:1", "ftp://localhost", "https://user:word@localhost", "https://localhost/?token=x", "unix:relative", "localhost:8484", "https://"):
     ended = remote("list", server=server)
     check(f"'{server}' is no server", ended.returncode == 78 and "ROGER_SERVER" in ended.stderr, (ended.returncode, ended.stderr))

@@ -6,14 +6,23 @@
 
 /* ------------------------------------------------------------- beginning -- */
 
-static void set_processes(const struct roger_run_step_request *request, struct roger_run *run)
+/* Of another machine it is marked: here nobody can see whether they live. */
+static int set_processes(const struct roger_run_step_request *request, struct rg_arena *arena,
+			 struct roger_run *run, struct roger_err *err)
 {
-	run->boot_id = request->boot_id;
+	char here[RG_BOOT_ID_BYTES];
+
+	rg_boot_id(here);
+	if (!rg_arena_print(arena, &run->boot_id, "%s%.*s",
+			    rg_str_is(request->boot_id, here) ? "" : RG_BOOT_ELSEWHERE,
+			    RG_STR_ARGS(request->boot_id)))
+		return rg_fail_memory(err);
 	run->pid_space = request->pid_space;
 	run->child_pid = request->child_pid;
 	run->child_start = request->child_start;
 	run->runner_pid = request->runner_pid;
 	run->runner_start = request->runner_start;
+	return ROGER_OK;
 }
 
 int rg_run_fail_unowned(struct roger_err *err)
@@ -65,8 +74,9 @@ static int begin(struct roger *roger, const struct roger_run_step_request *reque
 	if (r < 0)
 		return r;
 	run->heartbeat_at = run->dispatched_at;
-	set_processes(request, run);
-	r = rg_run_receipts(run, &document->receipts, err);
+	r = set_processes(request, reply->memory, run, err);
+	if (r == ROGER_OK)
+		r = rg_run_receipts(run, &document->receipts, err);
 	if (r == ROGER_OK)
 		r = rg_run_put_new(roger, run, reply->memory, err);
 	if (r == ROGER_OK)
