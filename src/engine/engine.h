@@ -81,7 +81,8 @@ struct rg_digest_wish {
 /* The workspace is borrowed and must stay open. */
 /* See rg_store_check() and rg_store_prepare(). */
 RG_CHECKED int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_err *err);
-RG_CHECKED int rg_engine_prepare_store(const char *root, struct roger_err *err);
+RG_CHECKED int rg_engine_prepare_store(const char *root, bool second, int *ret_steps,
+				       struct roger_err *err);
 
 RG_CHECKED int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 			      struct roger_err *err);
