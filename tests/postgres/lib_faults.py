@@ -115,7 +115,7 @@ class Link:
 
     def __init__(self, proxy, client, server):
         self.proxy, self.client, self.server = proxy, client, server
-        self.dropping = self.silent = False
+        self.dropping, self.silent = False, proxy.silent
 
     def cut(self):
         for one in (self.client, self.server):
@@ -151,6 +151,7 @@ class Proxy:
         self.before, self.after = FAULTS.get(fault, fault) or (None, None)
         self.at, self.messages, self.armed, self.over, self.links = at, 0, True, threading.Event(), []
         self.struck = threading.Event()  # it has gone wrong
+        self.silent = False  # nothing comes back
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.folder.name + "/.s.PGSQL.5432")
         self.listener.listen(16)
@@ -205,6 +206,17 @@ class Proxy:
         """The length of the message that begins here; 0: not known yet."""
         head = 1 if begun else 0
         return int.from_bytes(rest[head : head + 4], "big") + head if len(rest) >= head + 4 else 0
+
+    def part(self):
+        """A cut network: what is sent arrives, and nothing comes back, until join()."""
+        self.silent = True
+        for link in self.links:
+            link.silent = True
+
+    def join(self):
+        self.silent = False
+        for link in self.links:
+            link.cut()
 
     def deliver(self, link, data):
         link.client.sendall(data)

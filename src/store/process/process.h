@@ -134,7 +134,9 @@ struct rg_handle {
 	unsigned life;	/* in which it has changed something last */
 	uint64_t group; /* of its request, if there are changes for that; 0: none are */
 	uint64_t last;	/* change of its own */
-	bool inner;	/* of whoever keeps the changes: it need not ask whether it may */
+	bool leads;	/* when its job began this process led, in this life */
+	unsigned led;
+	bool inner; /* of whoever keeps the changes: it need not ask whether it may */
 };
 
 /*

@@ -295,12 +295,46 @@ static const struct rg_kept_document *find_answer(const struct rg_common *common
 	return answer;
 }
 
-static int ready(struct rg_store *base, struct roger_err *err)
+static int fail_led(const struct rg_handle *handle, struct roger_err *err)
+{
+	/* Elsewhere it may be asked again, unless some of it was done. */
+	return rg_fail_member(err, ROGER_ETIMEOUT, handle->group ? NULL : "leader",
+			      "another server leads this workspace");
+}
+
+/* Needs the mutex.  Whether we lead is looked at once for a job: what it found out may be true no
+ * more when another one led meanwhile, though we lead again. */
+static void begin_job(struct rg_handle *handle)
+{
+	if (handle->base.begun)
+		return;
+	handle->leads = !handle->common->trails;
+	handle->led = handle->base.turn = handle->common->life;
+	handle->base.begun = handle->leads && !handle->inner;
+}
+
+/* Needs the mutex. */
+static bool is_over(const struct rg_handle *handle)
+{
+	return handle->base.begun && handle->led != handle->common->life;
+}
+
+/* Enter, if this process may answer. */
+static int enter_ready(struct rg_store *base, struct rg_common **ret_common, struct roger_err *err)
 {
 	struct rg_handle *handle = of(base);
 	const struct rg_keeping *keeping = handle->common->keeping;
+	int r = keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
 
-	return keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
+	if (r < 0)
+		return r;
+	*ret_common = enter(base);
+	begin_job(handle);
+	if (is_over(handle) || (base->asked && !handle->leads)) {
+		leave(*ret_common);
+		return fail_led(handle, err);
+	}
+	return ROGER_OK;
 }
 
 /* -------------------------------------------------------------- journals -- */
@@ -390,11 +424,10 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 {
 	struct rg_common *common;
 	struct rg_kept_journal *journal;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	journal = rg_common_journal(common, file->log, file->name.data, false);
 	*ret_there = journal != NULL;
 	file->inode = journal ? journal->number : 0;
@@ -476,9 +509,7 @@ static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uin
 /* Needs the mutex. */
 static int check_changes(struct rg_store *base, struct roger_err *err)
 {
-	if (!of(base)->common->trails)
-		return ROGER_OK;
-	return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads this workspace");
+	return of(base)->common->trails || is_over(of(base)) ? fail_led(of(base), err) : ROGER_OK;
 }
 
 static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
@@ -488,11 +519,10 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	char name[RG_FILE_NAME_BYTES];
 	struct rg_common *common;
 	uint64_t start;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	name_of(log, owner, name);
 	r = check_changes(base, err);
 	journal = r == ROGER_OK ? rg_common_journal(common, log, name, true) : NULL;
@@ -562,12 +592,11 @@ static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owne
 	struct roger_str rest, line;
 	struct rg_common *common;
 	uint64_t chain = 0;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	*ret_dropped = 0;
 	if (r < 0)
 		return r;
-	common = enter(base);
 	name_of(log, owner, name);
 	journal = rg_common_journal(common, log, name, false);
 	r = check_changes(base, err);
@@ -717,13 +746,19 @@ int rg_common_follow(struct rg_handle *handle, struct roger_str lines, struct ro
 	return adopt(handle, from, err);
 }
 
+/* Needs the mutex. */
+static void make_sound(struct rg_store *base)
+{
+	if (of(base)->common->stale)
+		compute_figures(of(base));
+}
+
 /* Enter, with figures up to date. */
 static struct rg_common *enter_sound(struct rg_store *base)
 {
 	struct rg_common *common = enter(base);
 
-	if (common->stale)
-		compute_figures(of(base));
+	make_sound(base);
 	return common;
 }
 
@@ -838,8 +873,9 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_common *common = enter_sound(base);
 
+	begin_job(of(base));
 	*ret_head = (struct rg_head){ .wake = common->wake };
-	if (!common->trails)
+	if (of(base)->leads)
 		*ret_head = (struct rg_head){ .shared = &common->shared,
 					      .end = rg_kept_end(common->messages),
 					      .synced = common->durable,
@@ -889,11 +925,11 @@ static int check_standing(struct rg_store *base, struct roger_err *err)
 static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_common *common;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter_sound(base);
+	make_sound(base);
 	r = check_standing(base, err);
 	check_end(common);
 	*ret_end = common->durable;
@@ -1067,11 +1103,10 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 {
 	struct rg_lock_wish wanted = *wish;
 	struct rg_common *common;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
 	r = check_standing(base, err);
@@ -1083,8 +1118,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	if (r == ROGER_OK)
 		r = take(common, &wanted, of(base), err);
 	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
-		if (common->stale)
-			compute_figures(of(base));
+		make_sound(base);
 		check_end(common);
 		r = check_open(common, err);
 		if (r < 0)
@@ -1130,12 +1164,11 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	const struct rg_kept_document *document;
 	char file[RG_FILE_NAME_BYTES];
 	struct rg_common *common;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	*ret_text = (struct roger_str){ NULL, 0 };
 	if (r < 0)
 		return r;
-	common = enter(base);
 	document_name(which, name, file);
 	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
 					       : rg_common_document(common, which, file, false);
@@ -1183,10 +1216,9 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 		leave(common);
 		return r;
 	}
-	r = ready(base, err);
+	r = enter_ready(base, &common, err);
 	if (r < 0)
 		return r;
-	common = enter(base);
 	document_name(which, name, file);
 	document = rg_common_document(common, which, file, false);
 	r = check_changes(base, err);
@@ -1215,11 +1247,10 @@ static int runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_tex
 	struct rg_common *common;
 	struct rg_run_text *run;
 	bool copied = true;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	for (document = common->documents; document && copied && r == ROGER_OK;
 	     document = document->next) {
 		if (document->which != RG_DOCUMENT_RUN)
