@@ -83,6 +83,9 @@ def standby_is_gone(cluster):
     sent, seen = place.run("send", "bob", "meanwhile", "--as", "amy"), place.run("list", "--jsonl")
     faults = [] if sent.returncode == 75 and "has not confirmed" in sent.err else [f"a send: {sent.returncode} {sent.err}"]
     faults += [] if seen.returncode == 0 and "before" in seen.out and "meanwhile" not in seen.out else [f"a look: {seen.returncode} {seen.out} {seen.err}"]
+    # One each to lead, to write and to read, and one that is just ending.
+    sessions = int(sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'roger'", cluster.primary).stdout)
+    faults += [] if sessions <= 4 else [f"{sessions} sessions of one server"]
     cluster.add_standbys()
     account.send("after", place.run("send", "bob", "after", "--as", "amy").returncode == 0)
     faults += [] if account.sent["after"] else ["no send goes through afterwards"]
