@@ -8,6 +8,7 @@ import atexit
 import collections
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -124,6 +125,12 @@ class Link:
             except OSError:
                 pass
 
+    def split(self):
+        """Some of its bytes arrive, and then nothing."""
+        self.server.sendall(self.message[: random.randrange(1, len(self.message) + 1)])
+        self.dropping = True
+        self.cut()
+
     def delay(self):
         """Longer than the server lets a transaction stand still."""
         self.proxy.over.wait(6)
@@ -137,7 +144,7 @@ class Link:
 
 
 # What happens at a message: before it is delivered, or after.
-FAULTS = {"cut before": (Link.cut, None), "cut after": (None, Link.cut), "delayed": (Link.delay, None), "swallowed": (Link.swallow, None),
+FAULTS = {"cut before": (Link.cut, None), "cut after": (None, Link.cut), "cut amid": (Link.split, None), "delayed": (Link.delay, None), "swallowed": (Link.swallow, None),
           "half-open": (Link.half_open, None)}
 
 
@@ -181,6 +188,7 @@ class Proxy:
         hit = armed and not self.struck.is_set() and self.is_there(message)
         if hit:
             self.struck.set()
+        link.message = message
         if hit and self.before:
             self.before(link)
         if not link.dropping:
@@ -339,6 +347,7 @@ class Load:
 
     def __init__(self, place, senders=3, takers=2):
         self.place, self.account, self.wrong, self.stop = place, Account(), [], False
+        self.first = 0.0
         self.sure, self.worst, self.last, self.guard = 0, 0.0, time.monotonic(), threading.Lock()
         self.threads = [threading.Thread(target=self.work, args=(f"w{i}",)) for i in range(senders)]
         self.threads += [threading.Thread(target=self.take, args=(f"t{i}", i % 2)) for i in range(takers)]
@@ -383,12 +392,19 @@ class Load:
         before = self.sure
         until("sends", lambda: self.sure >= before + count, seconds)
 
+    def after(self, count):
+        """As more(), from now on: how long the first one takes is told."""
+        began, before = time.monotonic(), self.sure
+        until("a first send", lambda: self.sure > before)
+        self.first = max(self.first, time.monotonic() - began)
+        self.more(count)
+
     def end(self):
         self.stop = True
         for thread in self.threads:
             thread.join()
 
     def judge_all(self, what):
-        tap.result(self.wrong, f"{len(self.account.sent)} sends through {what}: sent, or 75; worst gap {self.worst:.2f} s")
+        tap.result(self.wrong, f"{len(self.account.sent)} sends through {what}: sent, or 75; worst gap {self.worst:.2f} s, first afterwards {self.first:.2f} s")
         tap.result(self.place.faults(self.account),
                    f"{self.sure} acknowledged: none lost, none doubled, no number missing, nothing handed over twice")

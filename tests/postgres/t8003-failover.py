@@ -23,7 +23,10 @@ def lead_dies(place, load):
         leader = leader_of(place)
         leader.kill()
         leader.process.wait()
-        load.more(6)
+        load.after(6)
+        # Its machine may be another one next time.
+        shutil.rmtree(leader.home + "/state")
+        os.mkdir(leader.home + "/state", 0o700)
         leader.start()
 
 
@@ -33,7 +36,9 @@ def lead_stands_still(place, load):
         load.more(12)
         leader = leader_of(place)
         leader.kill(signal.SIGSTOP)
-        load.more(6)
+        load.after(6)
+        if lib.SLOW:
+            time.sleep(10)
         leader.kill(signal.SIGCONT)
         alone = Place.__new__(Place)
         alone.servers = [leader]
@@ -44,8 +49,21 @@ def lead_stands_still(place, load):
             load.wrong.append(f"whoever led before has ended: {Path(leader.home, 'err').read_text()}")
 
 
-def in_one_go(cluster, what, name, disturb):
-    place = Place(name, cluster.address, servers=2)
+def network_parts(place, load):
+    """Between the database and whoever leads: the other one leads."""
+    for _ in range(ROUNDS):
+        load.more(12)
+        leader = leader_of(place)
+        leader.proxy.part()
+        load.after(6)
+        leader.proxy.join()
+
+
+def in_one_go(cluster, what, name, disturb, proxies=()):
+    place = Place(name, cluster.address, servers=0 if proxies else 2)
+    for proxy in proxies:
+        place.servers.append(Server(name, cluster.address).start(proxy))
+        place.servers[-1].proxy = proxy
     place.host = cluster.primary
     load = Load(place)
     try:
@@ -64,7 +82,7 @@ def primary_dies(cluster):
             if not seal.exists():
                 place.must("seal", "--out", str(seal))
             cluster.fail_over()
-            load.more(10)
+            load.after(10)
             cluster.add_standbys()
         load.end()
         done = place.run("verify", "--seal", str(seal))
@@ -99,6 +117,7 @@ try:
     standby_is_gone(cluster)
     in_one_go(cluster, "the leader killed", "leader", lead_dies)
     in_one_go(cluster, "the leader stopped", "stopped", lead_stands_still)
+    in_one_go(cluster, "the leader's network cut", "cut", network_parts, [Proxy(host=cluster.primary) for _ in range(2)])
     primary_dies(cluster)
 finally:
     cluster.end()

@@ -131,7 +131,6 @@ struct rg_handle {
 	struct rg_common *common;
 	const struct rg_workspace *workspace;
 	const struct rg_store_above *above;
-	unsigned life;	/* in which it has changed something last */
 	uint64_t group; /* of its request, if there are changes for that; 0: none are */
 	uint64_t last;	/* change of its own */
 	bool leads;	/* when its job began this process led, in this life */

@@ -96,7 +96,6 @@ static int queue(struct rg_handle *handle, const struct rg_change *what, struct 
 	struct rg_change *change;
 
 	handle->last = ++common->changes;
-	handle->life = common->life;
 	if (!common->keeping) {
 		common->covered = common->changes;
 		return ROGER_OK;
@@ -139,19 +138,35 @@ static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal
 	return r;
 }
 
+/* Needs the mutex.  Whether we lead is looked at once for a job: what it found out may be true no
+ * more when another one led meanwhile, though we lead again. */
+static void begin_job(struct rg_handle *handle)
+{
+	if (handle->base.begun)
+		return;
+	handle->leads = !handle->common->trails;
+	handle->led = handle->base.turn = handle->common->life;
+	handle->base.begun = handle->leads && !handle->inner;
+}
+
+/* Needs the mutex. */
+static bool is_over(const struct rg_handle *handle)
+{
+	return handle->base.begun && handle->led != handle->common->life;
+}
+
 /* Needs the mutex.  Until so many changes are kept; their outcome is unknown after a loss. */
 static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t messages,
 			struct roger_err *err)
 {
 	const int64_t until_ns = after_ms(RG_LOCK_WAIT_MS);
 	struct rg_common *common = handle->common;
-	const unsigned life = handle->life;
 
 	/* Its answer waits for all. */
-	if (handle->group && life == common->life)
+	if (handle->group && !is_over(handle))
 		return ROGER_OK;
-	while (common->covered < change || common->durable < messages) {
-		if (life != common->life)
+	while (common->covered < change || common->durable < messages || is_over(handle)) {
+		if (is_over(handle))
 			return rg_fail(err, ROGER_ETIMEOUT, 0,
 				       "it is not known what was stored: another server took over "
 				       "meanwhile");
@@ -167,10 +182,7 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 /* Needs the mutex. */
 static int wait_shown(struct rg_handle *handle, uint64_t change, struct roger_err *err)
 {
-	if (handle->common->covered >= change)
-		return ROGER_OK;
-	handle->life = handle->common->life;
-	return wait_covered(handle, change, 0, err);
+	return handle->common->covered >= change ? ROGER_OK : wait_covered(handle, change, 0, err);
 }
 
 void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messages)
@@ -257,7 +269,7 @@ static int put_answer(struct rg_handle *handle, struct roger_str text, struct ro
 		change = change->next;
 	handle->group = 0;
 	/* What was held went out already, since others waited for it. */
-	if (text.data && !change && handle->life == handle->common->life) {
+	if (text.data && !change && !is_over(handle)) {
 		r = queue(handle, &alone, RG_STR(""), false, err);
 		change = handle->common->first;
 		while (r == ROGER_OK && change && change->count != handle->last)
@@ -300,23 +312,6 @@ static int fail_led(const struct rg_handle *handle, struct roger_err *err)
 	/* Elsewhere it may be asked again, unless some of it was done. */
 	return rg_fail_member(err, ROGER_ETIMEOUT, handle->group ? NULL : "leader",
 			      "another server leads this workspace");
-}
-
-/* Needs the mutex.  Whether we lead is looked at once for a job: what it found out may be true no
- * more when another one led meanwhile, though we lead again. */
-static void begin_job(struct rg_handle *handle)
-{
-	if (handle->base.begun)
-		return;
-	handle->leads = !handle->common->trails;
-	handle->led = handle->base.turn = handle->common->life;
-	handle->base.begun = handle->leads && !handle->inner;
-}
-
-/* Needs the mutex. */
-static bool is_over(const struct rg_handle *handle)
-{
-	return handle->base.begun && handle->led != handle->common->life;
 }
 
 /* Enter, if this process may answer. */
