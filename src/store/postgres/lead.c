@@ -403,7 +403,9 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 		&result, err);
 	if (r < 0)
 		return r;
+	pthread_mutex_lock(&common->mutex);
 	postgres->generation = rg_column_int(result, 0, 0);
+	pthread_mutex_unlock(&common->mutex);
 	PQclear(result);
 	if (!postgres->generation)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads");
@@ -475,15 +477,12 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 
 	if (r < 0)
 		return r;
-	postgres->generation = -1;
 	if (row.age_ms <= DEAD_MS && is_gone(row.leader))
 		row.age_ms = DEAD_MS + 1;
-	if (row.age_ms <= DEAD_MS) {
-		pthread_mutex_lock(&common->mutex);
-		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
-		pthread_mutex_unlock(&common->mutex);
-	}
 	pthread_mutex_lock(&common->mutex);
+	postgres->generation = -1;
+	if (row.age_ms <= DEAD_MS)
+		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
 	goes_on = *loaded && common->messages->number == row.messages &&
 		  rg_kept_end(common->messages) <= row.bytes;
 	pthread_mutex_unlock(&common->mutex);

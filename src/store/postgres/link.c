@@ -168,7 +168,8 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 		"set_config('tcp_keepalives_interval', '2', false), "
 		"set_config('tcp_keepalives_count', '3', false), "
 		"set_config('default_transaction_isolation', 'read committed', false), "
-		"set_config('jit', 'off', false), (SELECT backend_start::text FROM pg_stat_activity "
+		"set_config('jit', 'off', false), (SELECT backend_start::text FROM "
+		"pg_stat_activity "
 		"WHERE pid = pg_backend_pid()), (SELECT bool_or(pg_terminate_backend(pid)) FROM "
 		"pg_stat_activity WHERE pid = $1 AND backend_start::text = $2)";
 	PGresult *result = NULL;

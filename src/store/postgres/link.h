@@ -27,7 +27,7 @@ struct rg_link {
 	unsigned lives;	    /* connections so far */
 	int64_t session;    /* the server's process for it, and when that began */
 	char begun[40];
-	bool warned;	    /* a warning came since this was cleared */
+	bool warned; /* a warning came since this was cleared */
 	unsigned char roles[RG_ROLES_MAX];
 	size_t first, queued, asked;		   /* asked: of these, with RG_ROLE_ASKED */
 	const char *statements[RG_STATEMENTS_MAX]; /* prepared in this life */

@@ -309,9 +309,7 @@ int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store
 		return r;
 	}
 	handle->base.elsewhere = true;
-	handle->base.standing = handle->common->standing;
-	memcpy(handle->base.place, handle->common->place, sizeof handle->base.place);
-	memcpy(handle->base.era, handle->common->era, sizeof handle->base.era);
+	rg_common_note_standing(handle);
 	*ret_store = &handle->base;
 	return ROGER_OK;
 }

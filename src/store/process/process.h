@@ -147,6 +147,8 @@ RG_CHECKED int rg_common_open(const char *name, const struct rg_keeping *keeping
 			      struct rg_handle **ret_handle, bool *ret_fresh,
 			      struct roger_err *err);
 struct rg_common *rg_common_find(const char *name);
+/* What it is of a move now, and its era, for the layer above. */
+void rg_common_note_standing(struct rg_handle *handle);
 
 /* These need the mutex. */
 struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log log,

@@ -912,8 +912,7 @@ static int check_standing(struct rg_store *base, struct roger_err *err)
 
 	if (handle->common->standing == RG_LIVE || handle->workspace->moving)
 		return ROGER_OK;
-	base->standing = handle->common->standing;
-	snprintf(base->place, sizeof base->place, "%s", handle->common->place);
+	rg_common_note_standing(of(base));
 	return rg_store_fail_moved(base, err);
 }
 
@@ -1539,6 +1538,16 @@ struct rg_common *rg_common_find(const char *name)
 	return common;
 }
 
+void rg_common_note_standing(struct rg_handle *handle)
+{
+	struct rg_common *common = enter(&handle->base);
+
+	handle->base.standing = common->standing;
+	memcpy(handle->base.place, common->place, sizeof handle->base.place);
+	memcpy(handle->base.era, common->era, sizeof handle->base.era);
+	leave(common);
+}
+
 int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t size,
 		   struct rg_workspace *workspace, const struct rg_store_above *above,
 		   struct rg_handle **ret_handle, bool *ret_fresh, struct roger_err *err)
@@ -1563,11 +1572,9 @@ int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t si
 	handle->base.ops = &operations;
 	handle->base.state = "message-state.json";
 	snprintf(handle->base.figures, sizeof handle->base.figures, "figures");
-	snprintf(handle->base.era, sizeof handle->base.era, "%s", handle->common->era);
 	handle->workspace = workspace;
 	handle->above = above;
-	handle->base.standing = handle->common->standing;
-	snprintf(handle->base.place, sizeof handle->base.place, "%s", handle->common->place);
+	rg_common_note_standing(handle);
 	*ret_handle = handle;
 	return ROGER_OK;
 }
