@@ -445,6 +445,23 @@ static uint64_t remembered_from(const struct rg_common *common,
 	return journal->change > common->covered ? journal->from : rg_kept_end(journal);
 }
 
+/* Needs the mutex.  What is kept nowhere else may be in memory; or somebody took it away, and it is
+ * a line that nobody can read. */
+static size_t read_rest(const struct rg_kept_journal *journal, uint64_t from, char *room,
+			size_t want)
+{
+	if (from >= journal->from) {
+		memcpy(room, journal->text.data + (from - journal->from), want);
+		return want;
+	}
+	if (want > journal->from - from)
+		want = journal->from - from;
+	memset(room, 0, want);
+	if (from + want == journal->from)
+		room[want - 1] = '\n';
+	return want;
+}
+
 /* Needs the mutex.  What is not in memory is read without it. */
 static int read_kept(struct rg_common *common, const struct rg_kept_journal *journal, uint64_t from,
 		     char *room, size_t want, size_t *ret_got, struct roger_err *err)
@@ -468,14 +485,10 @@ static int read_kept(struct rg_common *common, const struct rg_kept_journal *jou
 		r = common->keeping->read(common, number, from + *ret_got, room + *ret_got, want,
 					  &got, err);
 		want -= r == ROGER_OK ? got : 0;
-		/* The rest may be in memory alone. */
 		pthread_mutex_lock(&common->mutex);
-		if (r == ROGER_OK && !got && want && journal->number == number &&
-		    from + *ret_got >= journal->from) {
-			memcpy(room + *ret_got,
-			       journal->text.data + (from + *ret_got - journal->from), want);
-			got = want;
-			want = 0;
+		if (r == ROGER_OK && !got && want && journal->number == number) {
+			got = read_rest(journal, from + *ret_got, room + *ret_got, want);
+			want -= got;
 		}
 		pthread_mutex_unlock(&common->mutex);
 	}
