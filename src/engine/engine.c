@@ -432,6 +432,7 @@ int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text, struct
 void rg_engine_asked(struct rg_engine *engine, bool asked)
 {
 	engine->store->asked = asked;
+	engine->store->begun = false;
 }
 
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)

@@ -57,6 +57,7 @@ static int begin(struct rg_index *index, struct roger_err *err)
 	tail->scratch = rg_arena_new();
 	tail->from = tail->to = (uint64_t)progress->offset;
 	tail->lines = progress->lines;
+	tail->turn = index->store->turn;
 	tail->last_offset = progress->last_offset;
 	tail->last_length = progress->last_length;
 	tail->last_hash = progress->last_hash;
@@ -429,8 +430,9 @@ static bool holds(const struct rg_index *index)
 {
 	const struct rg_index_tail *tail = &index->tail;
 
-	return tail->memory && tail->from == rg_index_end(index) && !tail->moved &&
-	       !tail->strange && tail->states.count < LATE_MAX && tail->box_count < BOXES_MAX;
+	return tail->memory && tail->turn == index->store->turn &&
+	       tail->from == rg_index_end(index) && !tail->moved && !tail->strange &&
+	       tail->states.count < LATE_MAX && tail->box_count < BOXES_MAX;
 }
 
 /* Are there enough lines for the tables to take them in? */

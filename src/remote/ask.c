@@ -198,7 +198,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
 			      answer->status == 502 || answer->status == 504;
 		/* Of several servers one leads; the others say so, or are not there. */
-		if (answer->status != 409 && remote_turn(remote) && ++turns < remote->place_count) {
+		if (remote_turn(remote) && ++turns < remote->place_count) {
 			request->since_ms = ms_since(start_ns) + 1;
 			continue;
 		}
