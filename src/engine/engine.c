@@ -495,6 +495,7 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 	if (engine->store)
 		engine->store->ops->close(engine->store);
 	rg_sequence_free(engine->first);
+	rg_sequence_free(engine->accepted.numbers);
 	rg_table_deinit(&engine->archive_seen.lines);
 	rg_buf_deinit(&engine->text);
 	free(engine->staged);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "facts/person.h"
 #include "facts/sequence.h"
 
 /* A handle that lives long does not write the document for every message. */
@@ -309,6 +310,50 @@ void rg_engine_want_state(struct rg_engine *engine, bool seen)
 		atomic_fetch_add(&shared->seen_wanted, 1);
 }
 
+static void forget_accepted(struct rg_engine *engine)
+{
+	engine->accepted.numbers = rg_sequence_free(engine->accepted.numbers);
+	engine->accepted.first = engine->accepted.last = 0;
+}
+
+static int see_accepted(struct rg_engine *engine, const struct roger_message *message)
+{
+	const int64_t epoch = rg_tally_epoch(engine->store);
+	struct rg_sequence **numbers = &engine->accepted.numbers;
+
+	if (!message->seq || message->epoch != epoch || !rg_message_read_itself(message))
+		return ROGER_OK;
+	if (*numbers && (*numbers)->epoch != epoch)
+		*numbers = rg_sequence_free(*numbers);
+	if (!*numbers && rg_sequence_new(numbers, NULL) < 0)
+		return ROGER_ENOMEM;
+	(*numbers)->epoch = epoch;
+	return rg_sequence_see(*numbers, message->to, message->from, message->seq, NULL);
+}
+
+void rg_engine_note_accepted(struct rg_engine *engine)
+{
+	const struct rg_staged *staged = engine->staged, *end = staged + engine->staged_count;
+	uint64_t change = 0, before = engine->accepted.last;
+	int r = ROGER_OK;
+
+	for (; staged < end; staged++) {
+		if (staged->added || staged->before.read || !staged->after.read)
+			continue;
+		if (!change)
+			change = atomic_fetch_add(&shared_of(engine)->seen_wanted, 1) + 1;
+		if (r == ROGER_OK)
+			r = see_accepted(engine, &staged->after);
+	}
+	if (!change)
+		return;
+	if (!before)
+		engine->accepted.first = change;
+	if (r < 0 || (before && change != before + 1))
+		engine->accepted.first = 0;
+	engine->accepted.last = change;
+}
+
 /* Counters from the figures, which are exact. */
 static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 			struct roger_err *err)
@@ -573,6 +618,9 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		return r;
 	sequence->epoch = epoch;
 	r = add_counters(engine, sequence, err);
+	if (r == ROGER_OK && !whole && engine->accepted.numbers &&
+	    engine->accepted.numbers->epoch == epoch)
+		r = rg_sequence_add(sequence, engine->accepted.numbers, err);
 	/* Until somebody sends, only this document has the new epoch: it must be durable. */
 	if (r == ROGER_OK)
 		r = put(engine, sequence, epoch > 1 && sequence->counter_count == 0, err);
@@ -583,6 +631,9 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	atomic_store(&shared->state_written, wanted);
 	if (whole)
 		atomic_store(&shared->seen_written, seen);
+	else if (engine->accepted.first == atomic_load(&shared->seen_written) + 1)
+		atomic_store(&shared->seen_written, engine->accepted.last);
+	forget_accepted(engine);
 	return ROGER_OK;
 }
 
@@ -595,7 +646,7 @@ static bool take_state_lock(struct rg_engine *engine, bool wait)
 
 void rg_engine_leave_state(struct rg_engine *engine)
 {
-	if ((engine->index && rg_index_end(engine->index) > 0) || is_short(engine, SENT_BYTES_MAX))
+	if ((engine->index && rg_index_seen(engine->index) > 0) || is_short(engine, SENT_BYTES_MAX))
 		rg_engine_save_state(engine, true);
 }
 
