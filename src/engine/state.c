@@ -382,16 +382,14 @@ static int add_first(struct rg_engine *engine, struct rg_sequence *sequence, str
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
 {
-	struct rg_index_reach reach;
-	int r;
+	int r = rg_engine_refresh(engine, err);
 
-	r = rg_engine_find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_sequence_new(ret_sequence, err);
 	if (r < 0)
 		return r;
 	(*ret_sequence)->epoch = epoch;
-	r = rg_index_sequence(engine->index, reach, epoch, *ret_sequence, err);
+	r = rg_index_sequence(engine->index, epoch, *ret_sequence, err);
 	if (r == ROGER_OK)
 		r = add_first(engine, *ret_sequence, err);
 	if (r < 0)
@@ -592,6 +590,17 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 	return r;
 }
 
+/* Is what readers accepted since the document was written what this handle's changes did? */
+static bool knows_accepted(struct rg_engine *engine)
+{
+	const struct rg_shared *shared = shared_of(engine);
+	const uint64_t wanted = atomic_load(&shared->seen_wanted),
+		       written = atomic_load(&shared->seen_written);
+
+	return wanted == written ||
+	       (engine->accepted.first == written + 1 && engine->accepted.last == wanted);
+}
+
 /* Write the document once, under the state lock; *ret_whole: including the accepted numbers. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
@@ -672,8 +681,7 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 	}
 	/* The lock holder checks again after releasing it, so that no change is left out. */
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
-		whole = rg_index_end(engine->index) > 0 &&
-			atomic_load(&shared->seen_wanted) != atomic_load(&shared->seen_written);
+		whole = rg_index_end(engine->index) > 0 && !knows_accepted(engine);
 		if (!whole && !closing && !is_short(engine, SENT_BYTES_MAX))
 			break;
 		if (!whole &&

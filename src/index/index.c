@@ -212,9 +212,6 @@ static const char *const statements[RG_SQL_COUNT] = {
 				  " FROM event_files WHERE file = ?1",
 	[RG_SQL_EVENT_FILE_SET] =
 		"INSERT OR REPLACE INTO event_files VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-	[RG_SQL_NEWEST_GET] =
-		"SELECT max(coalesce((SELECT max(id) FROM messages WHERE id < 'msg.'), ''),"
-		" coalesce((SELECT max(id) FROM archived WHERE id < 'msg.'), ''))",
 };
 
 /* ----------------------------------------------------------- statements -- */

@@ -247,7 +247,7 @@ RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str
 
 /* Accepted numbers of an epoch, and some counters, for message-state.json. */
 struct rg_sequence;
-RG_CHECKED int rg_index_sequence(struct rg_index *index, struct rg_index_reach reach, int64_t epoch,
+RG_CHECKED int rg_index_sequence(struct rg_index *index, int64_t epoch,
 				 struct rg_sequence *sequence, struct roger_err *err);
 
 #endif

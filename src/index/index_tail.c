@@ -16,8 +16,6 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "facts/message.h"
-#include "facts/person.h"
-#include "facts/sequence.h"
 #include "store/lines.h"
 #include "store/tally.h"
 
@@ -162,37 +160,6 @@ int rg_index_tail_add(struct rg_index *index, sqlite3_stmt *row, struct rg_late 
 	return r < 0 ? r : add_late(index, &late, ret_late, err);
 }
 
-/* The highest id of roger's form in the tables: what is above it is new. */
-static int learn_newest(struct rg_index *index, struct roger_err *err)
-{
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_NEWEST_GET, err);
-	int step;
-	bool kept;
-
-	if (!get)
-		return ROGER_EIO;
-	step = sqlite3_step(get);
-	kept = step != SQLITE_ROW ||
-	       rg_arena_copy(index->tail.memory, rg_index_column(get, 0), &index->tail.newest);
-	sqlite3_reset(get);
-	if (step != SQLITE_ROW)
-		return rg_index_fail(index, "look up", err);
-	index->tail.newest_known = kept;
-	return kept ? ROGER_OK : rg_fail_memory(err);
-}
-
-static bool is_above(struct roger_str id, struct roger_str newest)
-{
-	static const char form[] = "msg-";
-	size_t shorter = id.length < newest.length ? id.length : newest.length;
-	int order;
-
-	if (id.length < sizeof form || memcmp(id.data, form, sizeof form - 1) != 0)
-		return false;
-	order = shorter ? memcmp(id.data, newest.data, shorter) : 0;
-	return order > 0 || (order == 0 && id.length > newest.length);
-}
-
 static int look_up(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
 		   struct roger_err *err)
 {
@@ -214,19 +181,12 @@ static int look_up(struct rg_index *index, struct roger_str id, struct rg_late *
 int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
 			bool *ret_archived, struct roger_err *err)
 {
-	int r = ROGER_OK;
+	int r;
 
 	*ret_archived = false;
 	*ret_late = late_of(index, id);
 	if (*ret_late || index->tail.alone)
 		return ROGER_OK;
-	if (!index->tail.newest_known) {
-		r = rg_index_tail_look(index, err);
-		if (r == ROGER_OK)
-			r = learn_newest(index, err);
-	}
-	if (r < 0 || is_above(id, index->tail.newest))
-		return r;
 	r = rg_index_tail_look(index, err);
 	if (r == ROGER_OK)
 		r = rg_index_is_archived(index, id, ret_archived, NULL, err);
@@ -314,7 +274,7 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 			const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_late *late;
-	bool archived, accepted;
+	bool archived;
 	int r;
 
 	r = rg_index_tail_state(index, message->id, &late, &archived, err);
@@ -327,8 +287,6 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 		r = follow_first(index, late, line, message, err);
 	if (r < 0)
 		return r;
-	accepted = rg_message_read_itself(message) && !message->archived_at_ms &&
-		   (!late || !late->read);
 	if (late && !is_usual(late, message))
 		index->tail.strange = true;
 	else if (!late)
@@ -336,7 +294,6 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 	if (r < 0)
 		return r;
 	set_state(index, late, message, line);
-	late->accepted |= accepted;
 	return ROGER_OK;
 }
 
@@ -628,39 +585,4 @@ void rg_index_follow_tables(struct rg_index *index, struct rg_index_reach reach)
 	while (rg_index_tail_again(index, &tries, &r, &over));
 	if (r == ROGER_OK && !over)
 		(void)!rg_index_refresh(index, reach.end, NULL);
-}
-
-static int add_accepted(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
-			struct roger_err *err)
-{
-	const struct rg_late_slot *slot;
-	int r = ROGER_OK;
-	size_t i = 0;
-
-	while (r == ROGER_OK && (slot = rg_table_next(&index->tail.states, &i)))
-		if (slot->late->accepted && slot->late->seq && slot->late->epoch == epoch)
-			r = rg_sequence_see(sequence, slot->late->to, slot->late->from,
-					    slot->late->seq, err);
-	return r;
-}
-
-int rg_index_sequence(struct rg_index *index, struct rg_index_reach reach, int64_t epoch,
-		      struct rg_sequence *sequence, struct roger_err *err)
-{
-	int tries = 0, r;
-	bool over;
-
-	do {
-		r = rg_index_tail_follow(index, reach, &over, err);
-		if (r == ROGER_OK && over)
-			r = add_accepted(index, epoch, sequence, err);
-		if (r == ROGER_OK && over)
-			r = rg_index_tail_look(index, err);
-		if (r == ROGER_OK && over)
-			r = rg_index_table_sequence(index, epoch, sequence, err);
-	} while (rg_index_tail_again(index, &tries, &r, &over));
-	if (r < 0 || over)
-		return r;
-	r = rg_index_refresh(index, reach.end, err);
-	return r < 0 ? r : rg_index_table_sequence(index, epoch, sequence, err);
 }

@@ -16,7 +16,6 @@ struct rg_late {
 	int64_t leased_until_ms;
 	bool read, archived;
 	bool was_unread;
-	bool accepted; /* by one of the lines */
 };
 
 struct rg_late_slot {
