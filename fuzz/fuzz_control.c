@@ -142,7 +142,8 @@ static void check_ends(struct rg_control *control, uint32_t which)
 
 	rg_assert(rg_control_tail(control, &tail));
 	rg_assert(tail.appended == was->tails[which].appended &&
-		  tail.chain == was->tails[which].chain && tail.epoch == was->tails[which].epoch);
+		  tail.lines == was->tails[which].lines && tail.chain == was->tails[which].chain &&
+		  tail.epoch == was->tails[which].epoch);
 	rg_assert(synced == was->synced || synced == was->on_disk);
 	rg_assert(!witness.end ||
 		  (witness.end == was->witness_end && witness.chain == was->witness_chain));

@@ -3,19 +3,27 @@
 
 #include <stdlib.h>
 
+#include "facts/message.h"
+
 enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100, CHECKPOINT_EACH = 16 };
 
 int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
 {
+	rg_engine_rollback(engine);
+	return exclusive ? rg_engine_begin_change(engine, NULL, err) : ROGER_OK;
+}
+
+int rg_engine_begin_change(struct rg_engine *engine, const struct rg_query *query,
+			   struct roger_err *err)
+{
 	int r;
 
 	rg_engine_rollback(engine);
-	if (!exclusive)
-		return ROGER_OK;
 	rg_engine_examine_damage(engine);
 	/* Before others wait for the lock. */
 	if (rg_store_writable(engine->store))
-		rg_index_follow(engine->index, rg_store_head(engine->store).end);
+		rg_index_follow(engine->index, rg_store_head(engine->store).end,
+				rg_engine_may_have_retired(engine) ? NULL : query);
 	r = rg_store_take(engine->store, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	engine->exclusive = r == ROGER_OK;
 	engine->has_looked = false;
@@ -230,6 +238,24 @@ static void count_changes(struct rg_engine *engine)
 			rg_tally_change(store, &engine->staged[i].before, &engine->staged[i].after);
 }
 
+/* The lines that are read without the index must not seem to be what they are not: first ones. */
+static void announce_as_later(struct rg_engine *engine, uint64_t end)
+{
+	atomic_store(&rg_store_head(engine->store).shared->own_from, end);
+}
+
+/* These may be longer by their numbers and chains. */
+static void announce_changes(struct rg_engine *engine, uint64_t end)
+{
+	enum { MORE_BYTES = 128 };
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++)
+		if (!engine->staged[i].added && rg_message_is_as_sent(&engine->staged[i].after))
+			announce_as_later(engine, end + engine->text.length +
+							  engine->staged_count * MORE_BYTES);
+}
+
 /* Number and write the lines; they are counted already. */
 static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
@@ -237,6 +263,7 @@ static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err 
 	int r;
 
 	engine->left = engine->leaves_sync && before.synced == before.end;
+	announce_changes(engine, before.end);
 	r = give_numbers(engine, err);
 	if (r == ROGER_OK)
 		r = engine->store->ops->append(engine->store, compose, engine, ret_end, err);
@@ -365,6 +392,7 @@ static int append_again(struct rg_engine *engine, const struct rg_entry *entry, 
 	if (r == ROGER_OK) {
 		if (!rg_chain_split(rg_buf_str(&line), &unused, &body))
 			body = (struct roger_str){ line.data, line.length ? line.length - 1 : 0 };
+		announce_as_later(engine, rg_store_head(store).end + line.length);
 		r = store->ops->append(store, compose_one, &body, ret_end, err);
 		rg_store_release(store, RG_LOCK_APPEND);
 		if (r == ROGER_OK && !*ret_end)
@@ -545,17 +573,6 @@ static int archive_first(struct rg_engine *engine, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static bool any_seen(const struct rg_engine *engine)
-{
-	size_t i;
-
-	for (i = 0; i < engine->staged_count; i++)
-		if (!engine->staged[i].added && !engine->staged[i].before.read &&
-		    engine->staged[i].after.read)
-			return true;
-	return false;
-}
-
 /* The lines were written but may not be on disk: without an idempotency key, sending again may
  * store them twice. */
 static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *err)
@@ -590,7 +607,8 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	/* The next transaction need not wait for this sync: it syncs what it saw. */
 	end_exclusive(engine);
 	if (r == ROGER_OK && end) {
-		rg_engine_want_state(engine, any_seen(engine));
+		rg_engine_want_state(engine, false);
+		rg_engine_note_accepted(engine);
 		if (!engine->left)
 			r = engine->store->ops->sync(engine->store, NULL, end, err);
 		if (r == ROGER_ETIMEOUT)

@@ -68,14 +68,7 @@ int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
 		   struct roger_message_list *ret_messages, struct roger_err *err)
 {
-	struct rg_index_reach reach;
-	int r;
-
-	if (query->gets)
-		return rg_engine_find_got(engine, query, arena, ret_messages, NULL, err);
-	r = rg_engine_find_reach(engine, &reach, err);
-	return r < 0 ? r
-		     : rg_index_answer(engine->index, reach, query, arena, ret_messages, NULL, err);
+	return rg_engine_find_page(engine, query, arena, ret_messages, NULL, err);
 }
 
 /* The figure may be too high.  If nothing was appended since the index was asked, correct it. */
@@ -109,7 +102,7 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 	if (r == ROGER_OK)
 		r = rg_index_answer(engine->index, reach, query, arena, ret_messages, ret_total,
 				    err);
-	if (r == ROGER_OK && rg_query_is_unread_only(&all))
+	if (r == ROGER_OK && ret_total && rg_query_is_unread_only(&all))
 		correct_unread(engine, query->to, *ret_total);
 	return r;
 }
@@ -509,6 +502,7 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 	if (engine->store)
 		engine->store->ops->close(engine->store);
 	rg_sequence_free(engine->first);
+	rg_sequence_free(engine->accepted.numbers);
 	rg_table_deinit(&engine->archive_seen.lines);
 	rg_buf_deinit(&engine->text);
 	free(engine->staged);

@@ -204,6 +204,10 @@ void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
 /* -------------------------------------------------------------- writing -- */
 
 RG_CHECKED int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err);
+/* The same, exclusive, by a verb that asks this first: what it needs is prepared before others
+ * wait. */
+RG_CHECKED int rg_engine_begin_change(struct rg_engine *engine, const struct rg_query *query,
+				      struct roger_err *err);
 
 /* Add a new message; borrowed until commit, which fills its seq and epoch.  new_number: the
  * sender's next number, else that of the message before it. */

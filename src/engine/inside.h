@@ -62,6 +62,10 @@ struct rg_engine {
 
 	struct rg_sequence *first; /* numbers this session began with; NULL: not looked yet */
 	bool first_lasts;	   /* no more can be taken over */
+	struct {
+		struct rg_sequence *numbers; /* NULL: none */
+		uint64_t first, last;	     /* of seen_wanted; 0: others came between */
+	} accepted; /* by changes that this handle made since it wrote message-state.json */
 
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 	char damage[400];  /* damage, in words */
@@ -128,6 +132,8 @@ RG_CHECKED int rg_engine_first_seen(struct rg_engine *engine, struct roger_str r
 				    struct roger_str sender, int64_t *ret_number,
 				    struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
+/* By the staged changes: numbers that readers accepted. */
+void rg_engine_note_accepted(struct rg_engine *engine);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 void rg_engine_leave_state(struct rg_engine *engine); /* on closing */
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "facts/person.h"
 #include "facts/sequence.h"
 
 /* A handle that lives long does not write the document for every message. */
@@ -310,6 +311,50 @@ void rg_engine_want_state(struct rg_engine *engine, bool seen)
 		atomic_fetch_add(&shared->seen_wanted, 1);
 }
 
+static void forget_accepted(struct rg_engine *engine)
+{
+	engine->accepted.numbers = rg_sequence_free(engine->accepted.numbers);
+	engine->accepted.first = engine->accepted.last = 0;
+}
+
+static int see_accepted(struct rg_engine *engine, const struct roger_message *message)
+{
+	const int64_t epoch = rg_tally_epoch(engine->store);
+	struct rg_sequence **numbers = &engine->accepted.numbers;
+
+	if (!message->seq || message->epoch != epoch || !rg_message_read_itself(message))
+		return ROGER_OK;
+	if (*numbers && (*numbers)->epoch != epoch)
+		*numbers = rg_sequence_free(*numbers);
+	if (!*numbers && rg_sequence_new(numbers, NULL) < 0)
+		return ROGER_ENOMEM;
+	(*numbers)->epoch = epoch;
+	return rg_sequence_see(*numbers, message->to, message->from, message->seq, NULL);
+}
+
+void rg_engine_note_accepted(struct rg_engine *engine)
+{
+	const struct rg_staged *staged = engine->staged, *end = staged + engine->staged_count;
+	uint64_t change = 0, before = engine->accepted.last;
+	int r = ROGER_OK;
+
+	for (; staged < end; staged++) {
+		if (staged->added || staged->before.read || !staged->after.read)
+			continue;
+		if (!change)
+			change = atomic_fetch_add(&shared_of(engine)->seen_wanted, 1) + 1;
+		if (r == ROGER_OK)
+			r = see_accepted(engine, &staged->after);
+	}
+	if (!change)
+		return;
+	if (!before)
+		engine->accepted.first = change;
+	if (r < 0 || (before && change != before + 1))
+		engine->accepted.first = 0;
+	engine->accepted.last = change;
+}
+
 /* Counters from the figures, which are exact. */
 static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 			struct roger_err *err)
@@ -338,16 +383,14 @@ static int add_first(struct rg_engine *engine, struct rg_sequence *sequence, str
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
 {
-	struct rg_index_reach reach;
-	int r;
+	int r = rg_engine_refresh(engine, err);
 
-	r = rg_engine_find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_sequence_new(ret_sequence, err);
 	if (r < 0)
 		return r;
 	(*ret_sequence)->epoch = epoch;
-	r = rg_index_sequence(engine->index, reach, epoch, *ret_sequence, err);
+	r = rg_index_sequence(engine->index, epoch, *ret_sequence, err);
 	if (r == ROGER_OK)
 		r = add_first(engine, *ret_sequence, err);
 	if (r < 0)
@@ -548,6 +591,17 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 	return r;
 }
 
+/* Is what readers accepted since the document was written what this handle's changes did? */
+static bool knows_accepted(struct rg_engine *engine)
+{
+	const struct rg_shared *shared = shared_of(engine);
+	const uint64_t wanted = atomic_load(&shared->seen_wanted),
+		       written = atomic_load(&shared->seen_written);
+
+	return wanted == written ||
+	       (engine->accepted.first == written + 1 && engine->accepted.last == wanted);
+}
+
 /* Write the document once, under the state lock; *ret_whole: including the accepted numbers. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
@@ -574,6 +628,9 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		return r;
 	sequence->epoch = epoch;
 	r = add_counters(engine, sequence, err);
+	if (r == ROGER_OK && !whole && engine->accepted.numbers &&
+	    engine->accepted.numbers->epoch == epoch)
+		r = rg_sequence_add(sequence, engine->accepted.numbers, err);
 	/* Until somebody sends, only this document has the new epoch: it must be durable. */
 	if (r == ROGER_OK)
 		r = put(engine, sequence, epoch > 1 && sequence->counter_count == 0, err);
@@ -584,6 +641,9 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	atomic_store(&shared->state_written, wanted);
 	if (whole)
 		atomic_store(&shared->seen_written, seen);
+	else if (engine->accepted.first == atomic_load(&shared->seen_written) + 1)
+		atomic_store(&shared->seen_written, engine->accepted.last);
+	forget_accepted(engine);
 	return ROGER_OK;
 }
 
@@ -596,7 +656,7 @@ static bool take_state_lock(struct rg_engine *engine, bool wait)
 
 void rg_engine_leave_state(struct rg_engine *engine)
 {
-	if ((engine->index && rg_index_end(engine->index) > 0) || is_short(engine, SENT_BYTES_MAX))
+	if ((engine->index && rg_index_seen(engine->index) > 0) || is_short(engine, SENT_BYTES_MAX))
 		rg_engine_save_state(engine, true);
 }
 
@@ -622,8 +682,7 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 	}
 	/* The lock holder checks again after releasing it, so that no change is left out. */
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
-		whole = rg_index_end(engine->index) > 0 &&
-			atomic_load(&shared->seen_wanted) != atomic_load(&shared->seen_written);
+		whole = rg_index_end(engine->index) > 0 && !knows_accepted(engine);
 		if (!whole && !closing && !is_short(engine, SENT_BYTES_MAX))
 			break;
 		if (!whole &&

@@ -98,6 +98,14 @@ static inline struct roger_str rg_message_reader(const struct roger_message *mes
 	return rg_str_equal(message->to, agent) ? (struct roger_str){ "", 0 } : agent;
 }
 
+/* Might this be the first line of its message?  A change that leaves it so must be announced
+ * (rg_shared.own_from). */
+static inline bool rg_message_is_as_sent(const struct roger_message *message)
+{
+	return !message->read && !message->archived_at_ms && !message->dead_at_ms &&
+	       !message->claimed_by.length;
+}
+
 /* Was it taken this often without an outcome, and is none of these leases in force? */
 static inline bool rg_message_worn(const struct roger_message *message, int64_t now_ms,
 				   int64_t lease_ms_max, int64_t leases_max)

@@ -220,9 +220,6 @@ static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_RUN_ADD] = "INSERT OR REPLACE INTO runs VALUES"
 			   " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
 	[RG_SQL_RUN_DROP] = "DELETE FROM runs WHERE file = ?1",
-	[RG_SQL_NEWEST_GET] =
-		"SELECT max(coalesce((SELECT max(id) FROM messages WHERE id < 'msg.'), ''),"
-		" coalesce((SELECT max(id) FROM archived WHERE id < 'msg.'), ''))",
 };
 
 /* ----------------------------------------------------------- statements -- */
@@ -967,17 +964,23 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 	const int64_t passed = rg_clock_ms() - changed_ms;
 	/* Who needed all tables anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
+	const bool alone = index->tail.alone, is_short = alone && end <= SERVED_BYTES_MAX;
 	int r;
 
 	if (!now && passed >= 0 && passed < SEED_AFTER_MS)
 		return false;
-	if (index->in_memory || (!changed && !index->db) ||
+	if (index->in_memory || (!changed && !index->db && !alone) ||
+	    (!now && changed_ms &&
+	     atomic_load(&rg_store_head(index->store).shared->served) == end) ||
 	    (now && changed_ms && progress->seed_at && progress->seed_to == progress->lines) ||
-	    (!rg_index_peek(index) && end) || rg_index_end(index) + SERVED_BYTES_MAX < end)
+	    (!rg_index_peek(index) && end && !is_short) ||
+	    rg_index_end(index) + SERVED_BYTES_MAX < end)
 		return true;
 	index->serving = true;
 	r = bring_file(index, end, false, 0, NULL);
 	index->serving = false;
+	if (r == ROGER_OK && progress->seed_to == progress->lines)
+		atomic_store(&rg_store_head(index->store).shared->served, end);
 	return r == ROGER_OK;
 }
 

@@ -158,8 +158,8 @@ RG_CHECKED int rg_index_answer(struct rg_index *index, struct rg_index_reach rea
 RG_CHECKED int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
 				     const struct rg_query *query, int64_t *ret_count,
 				     struct roger_err *err);
-/* Prepare for such an answer: what takes long is done here, if it can be. */
-void rg_index_follow(struct rg_index *index, uint64_t end);
+/* Prepare for such an answer (query; NULL: any): what takes long is done here, if it can be. */
+void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query *query);
 
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
@@ -255,7 +255,7 @@ RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str
 
 /* Accepted numbers of an epoch, and some counters, for message-state.json. */
 struct rg_sequence;
-RG_CHECKED int rg_index_sequence(struct rg_index *index, struct rg_index_reach reach, int64_t epoch,
+RG_CHECKED int rg_index_sequence(struct rg_index *index, int64_t epoch,
 				 struct rg_sequence *sequence, struct roger_err *err);
 
 #endif

@@ -48,7 +48,6 @@ enum rg_statement {
 	RG_SQL_STATE_GET,
 	RG_SQL_BOX_GET,
 	RG_SQL_UNREAD_GET,
-	RG_SQL_NEWEST_GET,
 	RG_SQL_EVENT_ADD,
 	RG_SQL_ENTRY_ADD,
 	RG_SQL_EVENT_OF,
@@ -151,11 +150,10 @@ struct rg_index_tail {
 	int64_t last_offset, last_length, last_hash;
 	uint64_t chain; /* of the last line, as it states it */
 	bool chained;
-	bool looking; /* a transaction keeps the tables as they are */
-	bool moved;   /* the tables have changed since the lines were read */
-	bool strange; /* a line says what only the tables can answer */
-	bool newest_known;
-	struct roger_str newest;
+	bool alone;		/* without tables: what the lines say is all that is known */
+	bool looking;		/* a transaction keeps the tables as they are */
+	bool moved;		/* the tables have changed since the lines were read */
+	bool strange;		/* a line says what only the tables can answer */
 	struct rg_table states; /* messages, by id */
 	struct rg_lates fresh;	/* those that the tables do not have */
 	struct rg_box **boxes;
@@ -380,10 +378,6 @@ int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
 int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
 			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
 			struct roger_err *err);
-
-/* rg_index_sequence() by the tables. */
-int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
-			    struct roger_err *err);
 
 /* Is the file of that name open, or can it be, as it is? */
 bool rg_index_is_open(struct rg_index *index);

@@ -14,6 +14,9 @@
 /* Rows of a mailbox read at once, and in all. */
 enum { BOX_ROWS = 128, BOX_ROWS_MAX = 4096 };
 
+/* Bytes at the end of the journal that are read at first. */
+enum { ALONE_BYTES = 4096 };
+
 /* ----------------------------------------------------------------- boxes -- */
 
 int rg_index_box_push(struct rg_index *index, struct rg_lates *list, struct rg_late *late,
@@ -102,10 +105,13 @@ static int make_box(struct rg_index *index, struct roger_str agent, struct rg_bo
 
 	if (!box || !rg_arena_copy(tail->memory, agent, &box->agent))
 		return rg_fail_memory(err);
-	r = count_agent(index, agent, &box->unread, err);
+	box->loaded = tail->alone ? INT64_MAX : 0;
+	r = tail->alone ? ROGER_OK : count_agent(index, agent, &box->unread, err);
 	for (i = 0; r == ROGER_OK && i < tail->fresh.count; i++)
-		if (rg_str_equal(tail->fresh.items[i]->to, agent))
+		if (rg_str_equal(tail->fresh.items[i]->to, agent)) {
+			box->unread += tail->alone && rg_late_unread(tail->fresh.items[i]);
 			r = rg_index_box_push(index, &box->fresh, tail->fresh.items[i], err);
+		}
 	if (r < 0)
 		return r;
 	place = rg_arena_push(tail->memory, &tail->boxes, &tail->box_count, sizeof *place);
@@ -234,8 +240,11 @@ static int find_in_box(struct answer *answer, bool *ret_over, struct roger_err *
 
 	if (!box)
 		r = make_box(answer->index, answer->query->to, &box, err);
-	if (r == ROGER_OK)
-		r = add_from(answer, &box->old, &box->old_read, &i, err);
+	if (r == ROGER_OK && answer->index->tail.alone)
+		*ret_over = rg_index_tail_has_all(answer->index, box);
+	if (r < 0 || !*ret_over)
+		return r;
+	r = add_from(answer, &box->old, &box->old_read, &i, err);
 	while (r == ROGER_OK && !is_full(answer) && box->loaded < INT64_MAX) {
 		*ret_over = box->old.count - box->old_read < BOX_ROWS_MAX;
 		if (!*ret_over)
@@ -273,7 +282,7 @@ static int add_archived(struct answer *answer, struct roger_str id, struct roger
 	return r < 0 || !found.count ? r : add(answer, &found.items[0], err);
 }
 
-static int find_ids(struct answer *answer, struct roger_err *err)
+static int find_ids(struct answer *answer, bool *ret_over, struct roger_err *err)
 {
 	const struct rg_query *query = answer->query;
 	struct rg_late *late;
@@ -281,10 +290,11 @@ static int find_ids(struct answer *answer, struct roger_err *err)
 	int r = ROGER_OK;
 	size_t i;
 
-	for (i = 0; r == ROGER_OK && i < query->id_count; i++) {
+	for (i = 0; r == ROGER_OK && *ret_over && i < query->id_count; i++) {
 		if (named_before(query, i))
 			continue;
 		r = rg_index_tail_state(answer->index, query->ids[i], &late, &archived, err);
+		*ret_over = !answer->index->tail.alone || (late && !late->archived);
 		if (r == ROGER_OK && archived && query->anywhere)
 			r = add_archived(answer, query->ids[i], err);
 		else if (r == ROGER_OK && late && fits(answer->index, query, late))
@@ -333,10 +343,15 @@ static int count_some(struct rg_index *index, const struct rg_query *query, int6
 }
 
 static int count_unread(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
-			struct roger_err *err)
+			bool *ret_over, struct roger_err *err)
 {
-	const struct rg_box *box = rg_index_box(index, query->to);
+	struct rg_box *box = rg_index_box(index, query->to);
+	int r = box || !index->tail.alone ? ROGER_OK : make_box(index, query->to, &box, err);
 
+	if (r == ROGER_OK && index->tail.alone)
+		*ret_over = rg_index_tail_has_all(index, box);
+	if (r < 0 || !*ret_over)
+		return r;
 	if (query->issue.length || query->from.length)
 		return count_some(index, query, ret_count, err);
 	if (!box)
@@ -348,14 +363,64 @@ static int count_unread(struct rg_index *index, const struct rg_query *query, in
 static int find(struct answer *answer, int64_t *ret_total, bool *ret_over, struct roger_err *err)
 {
 	const struct rg_query *query = answer->query;
-	int r = query->id_count ? find_ids(answer, err) : find_in_box(answer, ret_over, err);
+	int r;
 
+	answer->entries.items = NULL;
+	answer->entries.count = 0;
+	r = query->id_count ? find_ids(answer, ret_over, err) : find_in_box(answer, ret_over, err);
 	if (r < 0 || !*ret_over || !ret_total)
 		return r;
 	*ret_total = (int64_t)answer->entries.count;
 	return query->free_at_ms || is_full(answer)
-		       ? count_unread(answer->index, query, ret_total, err)
+		       ? count_unread(answer->index, query, ret_total, ret_over, err)
 		       : ROGER_OK;
+}
+
+/* arena NULL: only count. */
+static int ask(struct answer *answer, int64_t *ret_number, bool *ret_over, struct roger_err *err)
+{
+	return answer->arena
+		       ? find(answer, ret_number, ret_over, err)
+		       : count_unread(answer->index, answer->query, ret_number, ret_over, err);
+}
+
+/* Without tables, reading further back until that is enough. */
+static int ask_alone(struct answer *answer, uint64_t end, int64_t *ret_number, bool *ret_over,
+		     struct roger_err *err)
+{
+	uint64_t bytes = ALONE_BYTES;
+	int r;
+
+	do {
+		r = rg_index_tail_alone(answer->index, end, bytes, ret_over, err);
+		if (r < 0 || !*ret_over)
+			return r;
+		r = ask(answer, ret_number, ret_over, err);
+		bytes *= 4;
+	} while (r == ROGER_OK && !*ret_over);
+	return r;
+}
+
+static int answer_over(struct answer *answer, struct rg_index_reach reach, int64_t *ret_number,
+		       bool *ret_over, struct roger_err *err)
+{
+	int tries = 0, r = ask_alone(answer, reach.end, ret_number, ret_over, err);
+
+	if (r < 0 || *ret_over)
+		return r;
+	do {
+		r = rg_index_tail_follow(answer->index, reach, ret_over, err);
+		if (r == ROGER_OK && *ret_over)
+			r = ask(answer, ret_number, ret_over, err);
+	} while (rg_index_tail_again(answer->index, &tries, &r, ret_over));
+	return r;
+}
+
+/* Can lines say it?  Of a mailbox that is a page, or the number of all. */
+static bool can_answer(const struct rg_query *query, bool counts, bool totals)
+{
+	return is_mailbox(query) ? counts ? !query->free_at_ms : query->limit != 0
+				 : !counts && is_plain(query) && query->id_count && !totals;
 }
 
 int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
@@ -363,19 +428,12 @@ int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
 		       struct rg_entries *ret_entries, int64_t *ret_total, bool *ret_over,
 		       struct roger_err *err)
 {
-	struct answer answer;
-	int tries = 0, r;
+	struct answer answer = { .index = index, .query = query, .arena = arena };
+	int r = ROGER_OK;
 
-	*ret_over = false;
-	if (!(is_mailbox(query) && query->limit) &&
-	    !(is_plain(query) && query->id_count && !ret_total))
-		return ROGER_OK;
-	do {
-		answer = (struct answer){ .index = index, .query = query, .arena = arena };
-		r = rg_index_tail_follow(index, reach, ret_over, err);
-		if (r == ROGER_OK && *ret_over)
-			r = find(&answer, ret_total, ret_over, err);
-	} while (rg_index_tail_again(index, &tries, &r, ret_over));
+	*ret_over = can_answer(query, false, ret_total != NULL);
+	if (*ret_over)
+		r = answer_over(&answer, reach, ret_total, ret_over, err);
 	*ret_entries = (struct rg_entries){ answer.entries.items, answer.entries.count };
 	return r;
 }
@@ -384,15 +442,19 @@ int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
 			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
 			struct roger_err *err)
 {
-	int tries = 0, r;
+	struct answer answer = { .index = index, .query = query };
 
-	*ret_over = false;
-	if (!is_mailbox(query) || query->free_at_ms)
-		return ROGER_OK;
-	do {
-		r = rg_index_tail_follow(index, reach, ret_over, err);
-		if (r == ROGER_OK && *ret_over)
-			r = count_unread(index, query, ret_count, err);
-	} while (rg_index_tail_again(index, &tries, &r, ret_over));
-	return r;
+	*ret_over = can_answer(query, true, false);
+	return *ret_over ? answer_over(&answer, reach, ret_count, ret_over, err) : ROGER_OK;
+}
+
+void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query *query)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = query ? rg_arena_new() : NULL;
+	struct answer answer = { .index = index, .query = query, .arena = arena };
+	bool over = false;
+
+	if (!arena || !can_answer(query, false, false) ||
+	    ask_alone(&answer, end, NULL, &over, NULL) < 0 || !over)
+		rg_index_follow_tables(index, (struct rg_index_reach){ .end = end });
 }

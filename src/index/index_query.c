@@ -779,8 +779,8 @@ static int see_sequence(void *context, sqlite3_stmt *row, struct roger_err *err)
 				 err);
 }
 
-int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
-			    struct roger_err *err)
+int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+		      struct roger_err *err)
 {
 	struct rg_question question;
 

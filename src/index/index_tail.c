@@ -16,15 +16,15 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "facts/message.h"
-#include "facts/person.h"
-#include "facts/sequence.h"
 #include "store/lines.h"
+#include "store/tally.h"
 
 /*
  * Bytes of lines that are kept over the tables.  A process that starts reads all of them, so it
  * prefers to take many in; one that lives has read most of them.  Above TAIL_BYTES_HELD even those
  * who hold the change lock take them in.
  */
+enum { ALONE_BYTES_MAX = 64 << 10 };
 enum { TAIL_BYTES_FRESH = 32 << 10, TAIL_BYTES = 512 << 10, TAIL_BYTES_HELD = 2 << 20 };
 
 /* How often the tables may change under a question before they answer it. */
@@ -161,37 +161,6 @@ int rg_index_tail_add(struct rg_index *index, sqlite3_stmt *row, struct rg_late 
 	return r < 0 ? r : add_late(index, &late, ret_late, err);
 }
 
-/* The highest id of roger's form in the tables: what is above it is new. */
-static int learn_newest(struct rg_index *index, struct roger_err *err)
-{
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_NEWEST_GET, err);
-	int step;
-	bool kept;
-
-	if (!get)
-		return ROGER_EIO;
-	step = sqlite3_step(get);
-	kept = step != SQLITE_ROW ||
-	       rg_arena_copy(index->tail.memory, rg_index_column(get, 0), &index->tail.newest);
-	sqlite3_reset(get);
-	if (step != SQLITE_ROW)
-		return rg_index_fail(index, "look up", err);
-	index->tail.newest_known = kept;
-	return kept ? ROGER_OK : rg_fail_memory(err);
-}
-
-static bool is_above(struct roger_str id, struct roger_str newest)
-{
-	static const char form[] = "msg-";
-	size_t shorter = id.length < newest.length ? id.length : newest.length;
-	int order;
-
-	if (id.length < sizeof form || memcmp(id.data, form, sizeof form - 1) != 0)
-		return false;
-	order = shorter ? memcmp(id.data, newest.data, shorter) : 0;
-	return order > 0 || (order == 0 && id.length > newest.length);
-}
-
 static int look_up(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
 		   struct roger_err *err)
 {
@@ -213,19 +182,12 @@ static int look_up(struct rg_index *index, struct roger_str id, struct rg_late *
 int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
 			bool *ret_archived, struct roger_err *err)
 {
-	int r = ROGER_OK;
+	int r;
 
 	*ret_archived = false;
 	*ret_late = late_of(index, id);
-	if (*ret_late)
+	if (*ret_late || index->tail.alone)
 		return ROGER_OK;
-	if (!index->tail.newest_known) {
-		r = rg_index_tail_look(index, err);
-		if (r == ROGER_OK)
-			r = learn_newest(index, err);
-	}
-	if (r < 0 || is_above(id, index->tail.newest))
-		return r;
 	r = rg_index_tail_look(index, err);
 	if (r == ROGER_OK)
 		r = rg_index_is_archived(index, id, ret_archived, NULL, err);
@@ -298,6 +260,9 @@ static int follow_first(struct rg_index *index, const struct rg_late *late,
 
 	if (late->at.hashed && rg_index_hash(index, message) == late->at.hash)
 		return ROGER_OK;
+	index->tail.strange |= index->tail.alone;
+	if (index->tail.strange)
+		return ROGER_OK;
 	r = rg_index_tail_look(index, err);
 	if (r == ROGER_OK)
 		r = rg_index_follow_first(index, &late->at, place, index->tail.scratch, message,
@@ -310,18 +275,19 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 			const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_late *late;
-	bool archived, accepted;
+	bool archived;
 	int r;
 
 	r = rg_index_tail_state(index, message->id, &late, &archived, err);
 	if (r < 0 || archived || (late && late->archived))
 		return r;
+	/* Of a message that was sent before these lines. */
+	if (!late && index->tail.alone && !rg_message_is_as_sent(message))
+		return ROGER_OK;
 	if (late && !skimmed)
 		r = follow_first(index, late, line, message, err);
 	if (r < 0)
 		return r;
-	accepted = rg_message_read_itself(message) && !message->archived_at_ms &&
-		   (!late || !late->read);
 	if (late && !is_usual(late, message))
 		index->tail.strange = true;
 	else if (!late)
@@ -329,7 +295,6 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 	if (r < 0)
 		return r;
 	set_state(index, late, message, line);
-	late->accepted |= accepted;
 	return ROGER_OK;
 }
 
@@ -391,7 +356,7 @@ static int take_last(struct rg_index *index, struct rg_lines *lines, bool *ret_s
 	int r;
 
 	*ret_same = true;
-	if (!tail->to)
+	if (tail->to == (uint64_t)tail->last_offset)
 		return ROGER_OK;
 	r = rg_lines_next(lines, &line, ret_same, err);
 	if (r == ROGER_OK && *ret_same)
@@ -431,8 +396,8 @@ static bool holds(const struct rg_index *index)
 	const struct rg_index_tail *tail = &index->tail;
 
 	return tail->memory && tail->turn == index->store->turn &&
-	       tail->from == rg_index_end(index) && !tail->moved && !tail->strange &&
-	       tail->states.count < LATE_MAX && tail->box_count < BOXES_MAX;
+	       (tail->alone || tail->from == rg_index_end(index)) && !tail->moved &&
+	       !tail->strange && tail->states.count < LATE_MAX && tail->box_count < BOXES_MAX;
 }
 
 /* Are there enough lines for the tables to take them in? */
@@ -488,6 +453,8 @@ int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bo
 	int r = ROGER_OK;
 
 	*ret_over = false;
+	if (tail->alone)
+		rg_index_tail_drop(index);
 	/* Who holds the lock has just looked at the file. */
 	if (!(reach.held && holds(index)) && !rg_index_is_open(index))
 		return ROGER_OK;
@@ -518,6 +485,83 @@ int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bo
 	return r;
 }
 
+/* From which line on, of the last bytes of the journal?  ROGER_ENOENT: its start is further back.
+ */
+static int find_start(struct rg_index *index, const struct rg_head *head, uint64_t bytes,
+		      struct roger_err *err)
+{
+	struct rg_index_tail *tail = &index->tail;
+	const uint64_t own = atomic_load(&head->shared->own_from),
+		       back = head->end > bytes ? head->end - bytes : 0,
+		       /* With the newline before it. */
+		from = back > own ? back
+		       : own	  ? own - 1
+				  : 0;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = ALONE_BYTES_MAX + 1 };
+	const char *at, *end;
+	int r = rg_store_read_line(index->store, from, (size_t)(head->end - from), &text, err);
+
+	if (r < 0)
+		return r;
+	at = text.data;
+	end = at + text.length;
+	if (from)
+		at = memchr(at, '\n', text.length);
+	at += at && from;
+	if (!at || at == end)
+		return ROGER_ENOENT;
+	tail->from = tail->to = head->end - (uint64_t)(end - at);
+	tail->last_offset = (int64_t)tail->from;
+	for (tail->lines = (int64_t)head->lines; at && at < end; at += at != NULL, tail->lines--)
+		at = memchr(at, '\n', (size_t)(end - at));
+	return at ? ROGER_OK : ROGER_ENOENT;
+}
+
+/* Can the lines of this end of the journal be told from first to last?  Roger announced them all,
+ * and each is on disk as far as it was asked to be. */
+static bool is_announced(const struct rg_head *head, uint64_t end)
+{
+	return head->shared && head->lines && head->end == end && !head->lost_to &&
+	       atomic_load(&head->shared->broken) == RG_BROKEN_NOT &&
+	       atomic_load(&head->shared->own_from) < end;
+}
+
+int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes, bool *ret_over,
+			struct roger_err *err)
+{
+	const struct rg_head head = rg_store_head(index->store);
+	struct rg_index_tail *tail = &index->tail;
+	bool same = true;
+	int r = ROGER_OK;
+
+	*ret_over = false;
+	if (index->db || bytes > ALONE_BYTES_MAX || !is_announced(&head, end))
+		return ROGER_OK;
+	if (!tail->alone || !holds(index) || end - tail->from < bytes ||
+	    end - tail->from > TAIL_BYTES || tail->from < atomic_load(&head.shared->own_from)) {
+		r = begin(index, err);
+		if (r == ROGER_OK)
+			r = find_start(index, &head, bytes, err);
+		tail->alone = true;
+	}
+	if (r == ROGER_OK)
+		r = read_on(index, end, &same, err);
+	*ret_over = r == ROGER_OK && same && !tail->strange && tail->to == end;
+	if (!*ret_over)
+		rg_index_tail_drop(index);
+	return r == ROGER_ENOENT ? ROGER_OK : r;
+}
+
+bool rg_index_tail_has_all(const struct rg_index *index, const struct rg_box *box)
+{
+	const uint64_t end = rg_store_head(index->store).end;
+	struct rg_figure agent;
+
+	/* The figure is never too low, if nothing was appended meanwhile. */
+	return end == index->tail.to && rg_tally_find_agent(index->store, box->agent, &agent) &&
+	       (int64_t)agent.count == box->unread && rg_store_head(index->store).end == end;
+}
+
 bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over)
 {
 	const struct rg_index_tail *tail = &index->tail;
@@ -533,9 +577,8 @@ bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over)
 	return ++*tries < MOVES_MAX;
 }
 
-void rg_index_follow(struct rg_index *index, uint64_t end)
+void rg_index_follow_tables(struct rg_index *index, struct rg_index_reach reach)
 {
-	const struct rg_index_reach reach = { .end = end };
 	bool over;
 	int tries = 0, r;
 
@@ -543,40 +586,5 @@ void rg_index_follow(struct rg_index *index, uint64_t end)
 		r = rg_index_tail_follow(index, reach, &over, NULL);
 	while (rg_index_tail_again(index, &tries, &r, &over));
 	if (r == ROGER_OK && !over)
-		(void)!rg_index_refresh(index, end, NULL);
-}
-
-static int add_accepted(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
-			struct roger_err *err)
-{
-	const struct rg_late_slot *slot;
-	int r = ROGER_OK;
-	size_t i = 0;
-
-	while (r == ROGER_OK && (slot = rg_table_next(&index->tail.states, &i)))
-		if (slot->late->accepted && slot->late->seq && slot->late->epoch == epoch)
-			r = rg_sequence_see(sequence, slot->late->to, slot->late->from,
-					    slot->late->seq, err);
-	return r;
-}
-
-int rg_index_sequence(struct rg_index *index, struct rg_index_reach reach, int64_t epoch,
-		      struct rg_sequence *sequence, struct roger_err *err)
-{
-	int tries = 0, r;
-	bool over;
-
-	do {
-		r = rg_index_tail_follow(index, reach, &over, err);
-		if (r == ROGER_OK && over)
-			r = add_accepted(index, epoch, sequence, err);
-		if (r == ROGER_OK && over)
-			r = rg_index_tail_look(index, err);
-		if (r == ROGER_OK && over)
-			r = rg_index_table_sequence(index, epoch, sequence, err);
-	} while (rg_index_tail_again(index, &tries, &r, &over));
-	if (r < 0 || over)
-		return r;
-	r = rg_index_refresh(index, reach.end, err);
-	return r < 0 ? r : rg_index_table_sequence(index, epoch, sequence, err);
+		(void)!rg_index_refresh(index, reach.end, NULL);
 }

@@ -16,7 +16,6 @@ struct rg_late {
 	int64_t leased_until_ms;
 	bool read, archived;
 	bool was_unread;
-	bool accepted; /* by one of the lines */
 };
 
 struct rg_late_slot {
@@ -42,6 +41,19 @@ static inline bool rg_late_unread(const struct rg_late *late)
 /* Read on up to reach.  *ret_over false: the tables must answer. */
 int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bool *ret_over,
 			 struct roger_err *err);
+
+/*
+ * While the tables are not open: read the last bytes of the journal, up to its end, or what is new
+ * since.  *ret_over false: the tables must answer.  Each line says then that its message is new, or
+ * that it is a later state of one.
+ */
+int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes, bool *ret_over,
+			struct roger_err *err);
+/* Are these all unread messages of the agent? */
+bool rg_index_tail_has_all(const struct rg_index *index, const struct rg_box *box);
+
+/* See rg_index_follow(). */
+void rg_index_follow_tables(struct rg_index *index, struct rg_index_reach reach);
 
 /* After an attempt: did the tables change under it?  Then it is made again; *tries starts at 0. */
 bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over);

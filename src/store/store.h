@@ -125,12 +125,16 @@ struct rg_shared {
 	_Atomic uint64_t
 		carried; /* what logged was at the checkpoint; the send logs on disk hold it */
 	_Atomic uint64_t rewrites; /* so many of those in the index are in damage.jsonl */
+	_Atomic uint64_t own_from; /* each line from this byte on was announced, and is the first
+				    * of its message if it may be (rg_message_is_as_sent()) */
+	_Atomic uint64_t served;   /* messages.db had all before this byte */
 };
 
 /* The state of the messages journal.  Offsets are bytes. */
 struct rg_head {
 	struct rg_shared *shared; /* NULL: read-only, and the fields below are unset */
 	uint64_t end;		  /* end of the known lines */
+	uint64_t lines;		  /* how many these are; 0: not known */
 	uint64_t synced;	  /* durable up to here */
 	uint64_t logged;	  /* shared->logged if it can be trusted, else 0 */
 	uint64_t adoptions;	  /* roger's lines found without an announcement */

@@ -176,7 +176,7 @@ static void one_that_knows_more_than_the_journal_is_made_anew(void **state)
 	for (i = 0; i < 4; i++) {
 		mark(fixture);
 		control = open_control(fixture);
-		rg_control_set_end(control, appended[i], 0);
+		rg_control_set_end(control, appended[i], 0, 1, true);
 		rg_control_close(control);
 		if (appended[i] <= 11)
 			assert_true(is_marked(fixture));
@@ -265,7 +265,7 @@ static void what_another_boot_left_is_on_disk(void **state)
 
 	assert_int_equal(rg_control_synced(control), 0);
 	assert_int_equal(rg_control_page(control)->found, 11);
-	rg_control_set_end(control, 8, 0);
+	rg_control_set_end(control, 8, 0, 1, true);
 	rg_control_close(control);
 	put_into_another_boot(fixture);
 	control = open_control(fixture);
@@ -306,7 +306,7 @@ static void a_tail_that_does_not_fit_is_not_believed(void **state)
 
 	for (at = 0; at < sizeof tail; at++) {
 		control = open_control(*state);
-		rg_control_set_end(control, 11, 77);
+		rg_control_set_end(control, 11, 77, 1, true);
 		((unsigned char *)&rg_control_page(control)->tails[1])[at] ^= 0x04;
 		assert_false(rg_control_tail(control, &tail));
 		assert_false(rg_control_sound(control));
@@ -509,7 +509,7 @@ static void describe_head(const struct fixture *fixture, struct described *all)
 
 	assert_int_equal(fstat(fixture->journal, &journal), 0);
 	memcpy(all->page.magic, "rogerctl", 8);
-	all->page.version = 6;
+	all->page.version = 7;
 	rg_boot_id(all->page.boot_id);
 	all->page.journal_device = journal.st_dev;
 	all->page.journal_inode = journal.st_ino;
@@ -525,8 +525,9 @@ static void sum_described(struct described *all)
 	uint32_t which = all->page.tail_in_force & 1;
 	uint64_t g = all->page.generation, sum;
 
-	all->page.sum = rg_hash(6, all, 104);
-	sum = mix(mix(g, all->page.tails[which].appended), all->page.tails[which].chain);
+	all->page.sum = rg_hash(7, all, 104);
+	sum = mix(mix(g, all->page.tails[which].appended), all->page.tails[which].lines);
+	sum = mix(sum, all->page.tails[which].chain);
 	all->page.tails[which].sum = mix(sum, (uint64_t)all->page.tails[which].epoch) | 1;
 	all->page.synced_sum = mix(~g, all->page.synced) | 1;
 	sum = mix(mix(~g, all->page.witness_end), all->page.witness_chain);
@@ -544,6 +545,7 @@ static void describe(const struct fixture *fixture, struct described *all, uint6
 	g = all->page.generation;
 	all->page.tail_in_force = 1;
 	all->page.tails[1].appended = 11;
+	all->page.tails[1].lines = 1;
 	all->page.tails[1].chain = 77;
 	all->page.tails[1].epoch = 9;
 	all->page.synced = 10;
@@ -678,7 +680,7 @@ static void what_is_judged_is_all_of_it(void **state)
 	}
 
 	all = good;
-	all.page.version = 7;
+	all.page.version = 8;
 	assert_int_equal(rg_control_judge(&all, common, &journal, boot_id), RG_CONTROL_OTHER_BUILD);
 	assert_int_equal(rg_control_judge(&all, common - 1, &journal, boot_id), RG_CONTROL_INVALID);
 	assert_int_equal(rg_control_judge(&all, whole, &journal, elsewhere), RG_CONTROL_INVALID);
@@ -741,11 +743,11 @@ static void a_damaged_tail_is_not_mended_by_writing(void **state)
 	struct rg_tail tail;
 
 	rg_control_set_epoch(control, 5);
-	rg_control_set_end(control, 11, 77);
+	rg_control_set_end(control, 11, 77, 1, true);
 	assert_int_equal(page->appends, 1);
 	page->tails[page->tail_in_force].chain++;
 	rg_control_hold(control, true);
-	rg_control_set_end(control, 10, 66);
+	rg_control_set_end(control, 10, 66, 1, true);
 	assert_int_equal(page->appends, 1);
 	assert_false(rg_control_tail(again, &tail));
 	rg_control_set_epoch(control, 6);
@@ -770,7 +772,7 @@ static void a_new_tail_leaves_the_old_one_whole(void **state)
 
 	for (i = 1; i <= 6; i++) {
 		was = page->tail_in_force;
-		rg_control_set_end(control, i, i * 10);
+		rg_control_set_end(control, i, i * 10, 1, true);
 		assert_int_equal(page->tail_in_force, !was);
 		if (i < 2)
 			continue;
@@ -1117,7 +1119,7 @@ static void fill(struct rg_control *control, uint64_t owner)
 		rg_control_put_count(control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")),
 				     (uint64_t)i);
 	rg_control_set_epoch(control, 9);
-	rg_control_set_end(control, 11, 77);
+	rg_control_set_end(control, 11, 77, 1, true);
 	rg_control_set_synced(control, 10);
 	atomic_store(&page->appends, 3);
 	assert_true(rg_lock_try(&page->append_lock, owner, false));
@@ -1689,9 +1691,9 @@ static void a_checkpoint_is_due_after_work(void **state)
 
 	faulty_now_ns = INT64_C(5000000000);
 	rg_control_note_checkpoint(control, 100);
-	rg_control_set_end(control, 100 + 8 * MIB - 1, 1);
+	rg_control_set_end(control, 100 + 8 * MIB - 1, 1, 1, true);
 	assert_false(rg_control_checkpoint_due(control));
-	rg_control_set_end(control, 100 + 8 * MIB, 1);
+	rg_control_set_end(control, 100 + 8 * MIB, 1, 1, true);
 	assert_true(rg_control_checkpoint_due(control));
 	rg_control_note_checkpoint(control, 100 + 7 * MIB);
 	faulty_now_ns += INT64_C(9000000000);
@@ -1701,14 +1703,14 @@ static void a_checkpoint_is_due_after_work(void **state)
 	rg_control_note_checkpoint(control, 101 + 7 * MIB);
 	faulty_now_ns += INT64_C(99000000000);
 	assert_false(rg_control_checkpoint_due(control));
-	rg_control_set_end(control, 50, 1);
+	rg_control_set_end(control, 50, 1, 1, true);
 	assert_false(rg_control_checkpoint_due(control));
-	rg_control_set_end(control, 101 + 11 * MIB - 1, 1);
+	rg_control_set_end(control, 101 + 11 * MIB - 1, 1, 1, true);
 	assert_int_equal(rg_control_grow(control, 0, (16 * MIB - 1) / 16 / 4 * 3, NULL), ROGER_OK);
 	rg_control_close(control);
 	control = open_control(*state);
 	assert_false(rg_control_checkpoint_due(control));
-	rg_control_set_end(control, 101 + 12 * MIB, 1);
+	rg_control_set_end(control, 101 + 12 * MIB, 1, 1, true);
 	assert_true(rg_control_checkpoint_due(control));
 	rg_control_close(control);
 }
@@ -1724,8 +1726,8 @@ static void a_checkpoint_keeps_the_tail_before(void **state)
 	int file;
 
 	assert_int_equal(ftruncate(fixture->journal, 20), 0);
-	rg_control_set_end(control, 10, 7);
-	rg_control_set_end(control, 20, 8);
+	rg_control_set_end(control, 10, 7, 1, true);
+	rg_control_set_end(control, 20, 8, 1, true);
 	rg_control_checkpoint_name(NAME, name);
 	file = openat(fixture->folder.open, name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	assert_int_equal(rg_control_write_checkpoint(control, fixture->journal, 0, file, name, &end,

@@ -768,6 +768,7 @@ int rg_attempt_take(struct roger *roger, struct roger_str agent, rg_attempt_taki
 		    const void *request, void *reply, const struct roger_message_list *taken,
 		    struct roger_err *err)
 {
+	const struct rg_query first = { .unread = true, .to = agent, .limit = 1 };
 	struct roger_strs worn;
 	bool may;
 	int r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
@@ -776,7 +777,7 @@ int rg_attempt_take(struct roger *roger, struct roger_str agent, rg_attempt_taki
 		return r;
 	do {
 		worn.count = 0;
-		r = rg_engine_begin(roger->engine, true, err);
+		r = rg_engine_begin_change(roger->engine, &first, err);
 		if (r == ROGER_OK)
 			r = take(roger, request, reply, &worn, err);
 		rg_engine_rollback(roger->engine);

@@ -333,6 +333,9 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 {
 	struct roger_ack_request said = *(const struct roger_ack_request *)request_;
 	const struct roger_ack_request *request = &said;
+	const struct rg_query those = { .ids = said.ids.items,
+					.id_count = said.ids.count,
+					.anywhere = true };
 	int r;
 
 	/* A person in the agent's place is named, and it does not count as read by the agent. */
@@ -343,7 +346,7 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 				      RG_SETTLED_MAX);
 	r = rg_text_check("note", request->note, 500, err);
 	if (r == ROGER_OK)
-		r = rg_engine_begin(roger->engine, true, err);
+		r = rg_engine_begin_change(roger->engine, &those, err);
 	if (r == ROGER_OK)
 		r = decide_all(roger, request, reply_, one, err);
 	rg_engine_rollback(roger->engine);

@@ -78,7 +78,9 @@ static uint64_t sum_of_head(const void *page)
 
 static uint64_t sum_of_tail(uint64_t generation, const struct rg_tail *tail)
 {
-	return mix(mix(mix(generation, tail->appended), tail->chain), (uint64_t)tail->epoch) | 1;
+	uint64_t sum = mix(mix(generation, tail->appended), tail->lines);
+
+	return mix(mix(sum, tail->chain), (uint64_t)tail->epoch) | 1;
 }
 
 static uint64_t sum_of_synced(uint64_t generation, uint64_t synced)
@@ -148,6 +150,7 @@ static struct rg_tail load_tail(const struct rg_control_page *page, uint32_t whi
 	return (struct rg_tail){
 		.appended =
 			atomic_load_explicit(&page->tails[which].appended, memory_order_relaxed),
+		.lines = atomic_load_explicit(&page->tails[which].lines, memory_order_relaxed),
 		.chain = atomic_load_explicit(&page->tails[which].chain, memory_order_relaxed),
 		.epoch = atomic_load_explicit(&page->tails[which].epoch, memory_order_relaxed),
 		.sum = atomic_load_explicit(&page->tails[which].sum, memory_order_relaxed),
@@ -157,6 +160,7 @@ static struct rg_tail load_tail(const struct rg_control_page *page, uint32_t whi
 static void store_tail(struct rg_control_page *page, uint32_t which, const struct rg_tail *tail)
 {
 	atomic_store_explicit(&page->tails[which].appended, tail->appended, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].lines, tail->lines, memory_order_relaxed);
 	atomic_store_explicit(&page->tails[which].chain, tail->chain, memory_order_relaxed);
 	atomic_store_explicit(&page->tails[which].epoch, tail->epoch, memory_order_relaxed);
 	atomic_store_explicit(&page->tails[which].sum, tail->sum, memory_order_relaxed);
@@ -855,13 +859,17 @@ static void set_tail(struct rg_control *control, struct rg_tail tail)
 	atomic_store_explicit(&page->tail_in_force, spare, memory_order_release);
 }
 
-void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain)
+void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain,
+			uint64_t lines, bool own)
 {
 	struct rg_tail tail;
 
 	if (!rg_control_tail(control, &tail))
 		return;
+	if (!own)
+		atomic_store(&control->page->shared.own_from, appended);
 	tail.appended = appended;
+	tail.lines += lines;
 	tail.chain = chain;
 	set_tail(control, tail);
 	atomic_fetch_add_explicit(&control->page->appends, 1, memory_order_relaxed);
@@ -1353,6 +1361,7 @@ static void begin_after(struct rg_control_page *page, const struct rg_tail *tail
 					 .checkpoint_end = tail->appended };
 
 	after.shared.carried = carried;
+	after.shared.own_from = tail->appended;
 	store_tail(&after, 0, tail);
 	store_tail(&after, 1, before);
 	*page = after;

@@ -32,7 +32,7 @@
 #include "base/limits.h"
 
 /* A file format: read docs/FORMAT.md before changing it. */
-#define RG_CONTROL_VERSION 6
+#define RG_CONTROL_VERSION 7
 
 /* Bytes of the journal from here on are locked by the handles of this version, one each. */
 #define RG_CONTROL_PRESENCES (INT64_C(1) << 54)
@@ -41,6 +41,7 @@
 /* The journal's end, with the chain and epoch there.  Two slots; one is current. */
 struct rg_tail {
 	uint64_t appended; /* bytes of whole, known lines */
+	uint64_t lines;	   /* how many these are */
 	uint64_t chain;
 	int64_t epoch;
 	uint64_t sum;
@@ -81,17 +82,17 @@ struct rg_control_page {
 	struct rg_lock index_lock;  /* update the index */
 	struct rg_lock state_lock;  /* write message-state.json */
 	struct rg_lock record_lock; /* write logs and run documents */
+	_Atomic uint64_t appends;   /* times the tail moved */
+	_Atomic uint64_t adoptions; /* roger's lines found that no writer had announced */
 
 	_Alignas(64) _Atomic uint32_t tail_in_force; /* 0 or 1; changed under append_lock */
 	_Atomic uint32_t agents_used;
 	_Atomic uint32_t counts_used;
 	struct {
-		_Atomic uint64_t appended, chain;
+		_Atomic uint64_t appended, lines, chain;
 		_Atomic int64_t epoch;
 		_Atomic uint64_t sum;
-	} tails[2];		    /* struct rg_tail each; its checksum detects a torn read */
-	_Atomic uint64_t appends;   /* times the tail moved */
-	_Atomic uint64_t adoptions; /* roger's lines found that no writer had announced */
+	} tails[2]; /* struct rg_tail each; its checksum detects a torn read */
 	struct rg_shared shared;
 
 	_Alignas(64) _Atomic uint32_t wake; /* futex: incremented after every sync */
@@ -188,8 +189,10 @@ bool rg_control_previous_tail(const struct rg_control *control, struct rg_tail *
 /* End of the known lines; 0: unknown. */
 uint64_t rg_control_appended(struct rg_control *control);
 
-/* Write the tail to the unused slot, then make it current with one store.  Needs append_lock. */
-void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain);
+/* Write the tail to the unused slot, then make it current with one store.  So many lines were
+ * added; own: by this process.  Needs append_lock. */
+void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain,
+			uint64_t lines, bool own);
 void rg_control_set_epoch(struct rg_control *control, int64_t epoch);
 
 /* The current epoch; 1 if unknown. */

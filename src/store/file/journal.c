@@ -455,7 +455,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = false, own;
-	uint64_t start, pause_at;
+	uint64_t start, pause_at, count = 0;
 	int r;
 
 	*ret_how = ADOPTED_ALL;
@@ -483,6 +483,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 		}
 		before.appended = tail.appended;
 		before.chain = chain.value;
+		count++;
 		chain = behind;
 		compare(journal, &witness, tail.appended, lines.at, chain.value);
 		tail.appended = lines.at;
@@ -495,9 +496,10 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	rg_lines_deinit(&lines);
 	/* The previous tail becomes the one before the last line: checking that is cheap. */
 	if (before.appended != start)
-		rg_control_set_end(journal->control, before.appended, before.chain);
+		rg_control_set_end(journal->control, before.appended, before.chain, count - 1,
+				   false);
 	if (tail.appended != start)
-		rg_control_set_end(journal->control, tail.appended, chain.value);
+		rg_control_set_end(journal->control, tail.appended, chain.value, 1, false);
 	return r;
 }
 
@@ -560,7 +562,7 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	r = rg_chain_over_bytes(&file, tail.appended, end, &tail.chain, err);
 	if (r < 0)
 		return r;
-	rg_control_set_end(journal->control, end, tail.chain);
+	rg_control_set_end(journal->control, end, tail.chain, 1, false);
 	return ROGER_OK;
 }
 
@@ -676,7 +678,7 @@ static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err
 	if (r == ROGER_OK)
 		r = chain_at(journal, 0, 0, size + mark.length, &chain, err);
 	if (r == ROGER_OK)
-		rg_control_set_end(journal->control, size + mark.length, chain);
+		rg_control_set_end(journal->control, size + mark.length, chain, 1, false);
 	return r;
 }
 
@@ -893,7 +895,8 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	if (r < 0)
 		return r;
 	if (size == expected) {
-		rg_control_set_end(journal->control, expected, journal->chain);
+		rg_control_set_end(journal->control, expected, journal->chain, journal->line_count,
+				   true);
 		journal->out_end = expected;
 		*ret_end = expected;
 		return ROGER_OK;

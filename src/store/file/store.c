@@ -318,6 +318,7 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_control *control = control_of(of(base));
 	struct rg_control_page *page;
+	struct rg_tail tail;
 	uint64_t end, logged;
 
 	if (!control) {
@@ -326,10 +327,11 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 	}
 	page = rg_control_page(control);
 	logged = atomic_load(&page->shared.logged);
-	end = rg_control_appended(control);
+	end = rg_control_tail(control, &tail) ? tail.appended : 0;
 	*ret_head = (struct rg_head){
 		.shared = &page->shared,
 		.end = end,
+		.lines = end ? tail.lines : 0,
 		.synced = rg_control_synced(control),
 		.logged = logged <= end ? logged : 0,
 		.adoptions = atomic_load(&page->adoptions),

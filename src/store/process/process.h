@@ -101,7 +101,8 @@ struct rg_common {
 	struct rg_kept_journal *messages, *journals;
 	uint64_t last; /* start of the last message line, and the chain before it */
 	uint64_t before_last;
-	bool doubt; /* of the chain, see struct rg_chain */
+	uint64_t lines; /* of messages */
+	bool doubt;	/* of the chain, see struct rg_chain */
 	uint64_t other;
 	uint64_t numbers;
 	struct rg_kept_document *documents;

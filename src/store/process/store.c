@@ -707,10 +707,13 @@ static int adopt(struct rg_handle *handle, uint64_t from, struct roger_err *err)
 	bool found, own;
 	int r;
 
+	common->lines = from ? common->lines : 0;
+	atomic_store(&common->shared.own_from, rg_kept_end(common->messages));
 	rg_lines_init(&lines, &bytes, from, rg_kept_end(common->messages));
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
 		common->last = line.offset;
 		common->before_last = chain.value;
+		common->lines++;
 		r = rg_chain_step(&bytes, &line, &chain, &own, err);
 		if (r == ROGER_OK && !handle->above->adopt(&handle->base, line.text, own))
 			r = rg_fail_memory(err);
@@ -886,6 +889,7 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 	if (of(base)->leads)
 		*ret_head = (struct rg_head){ .shared = &common->shared,
 					      .end = rg_kept_end(common->messages),
+					      .lines = common->lines,
 					      .synced = common->durable,
 					      .logged = atomic_load(&common->shared.logged),
 					      .wake = common->wake };
@@ -963,8 +967,8 @@ static bool holds(struct rg_store *base, enum rg_store_lock which)
 }
 
 /* Needs the mutex: whole lines behind those that are there. */
-static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, size_t last,
-			uint64_t before, uint64_t chain, struct roger_err *err)
+static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, size_t count,
+			size_t last, uint64_t before, uint64_t chain, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
 	struct rg_kept_journal *messages = common->messages;
@@ -975,6 +979,7 @@ static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, si
 		return rg_fail_memory(err);
 	common->last = start + last;
 	common->before_last = before;
+	common->lines += count;
 	common->doubt = false;
 	messages->chain = chain;
 	if (!common->keeping)
@@ -1009,7 +1014,7 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 	if (out.failed)
 		r = rg_fail_memory(err);
 	else if (out.length)
-		r = append_lines(of(base), &out, last, before, chain, err);
+		r = append_lines(of(base), &out, line, last, before, chain, err);
 	if (r == ROGER_OK)
 		*ret_end = rg_kept_end(common->messages);
 	rg_buf_deinit(&out);
