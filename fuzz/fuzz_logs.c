@@ -10,13 +10,13 @@
 #include "ops/records.h"
 #include "facts/message.h"
 #include "facts/message_rules.h"
-#include "facts/sendlog_history.h"
+#include "index/index_sends.h"
 
 enum { LINES_MAX = 64 };
 
 struct logs {
 	struct rg_arena *arena;
-	struct rg_sendlog_history sends;
+	struct rg_sends_check *sends;
 	struct rg_message_rules messages;
 	struct rg_message_before before; /* of an id, as the lines take turns */
 	struct roger_attempt attempts[LINES_MAX];
@@ -76,24 +76,24 @@ static bool read_and_print(struct roger_str text, enum rg_log log, struct rg_are
 
 static void take(struct logs *logs, char kind, const union rg_log_record *entry)
 {
+	const struct rg_sends_place place = { kind, logs->line, logs->line, 1, true };
 	unsigned faults = 0;
 	int r = ROGER_OK;
 
 	if (kind == 's')
-		r = rg_sendlog_history_entry(&logs->sends, &entry->attempt, 0, logs->line, &faults,
-					     NULL);
+		r = rg_sends_check_entry(logs->sends, &entry->attempt, &place, NULL);
 	else if (kind == 'd')
-		r = rg_sendlog_history_letter(&logs->sends, &entry->letter, &faults, NULL);
+		r = rg_sends_check_letter(logs->sends, &entry->letter, &place, NULL);
 	else if (kind == 'c')
-		r = rg_sendlog_history_cycle(&logs->sends, &entry->cycle, &faults, NULL);
+		r = rg_sends_check_cycle(logs->sends, &entry->cycle, &place, NULL);
 	else if (kind == 'm')
 		r = rg_message_rules_take(&logs->messages, &logs->before, &entry->message, true,
 					  &faults, NULL);
 	if (r == ROGER_OK && kind == 'm' && entry->message.key.length)
-		r = rg_sendlog_history_message(&logs->sends, &entry->message, (uint64_t)logs->line,
-					       true, NULL);
+		r = rg_sends_check_message(logs->sends, &entry->message, (uint64_t)logs->line, true,
+					   NULL);
 	rg_assert(r == ROGER_OK);
-	rg_assert(faults < 1u << (kind == 'm' ? RG_MESSAGE_FAULTS : RG_SENDLOG_FAULTS));
+	rg_assert(faults < 1u << RG_MESSAGE_FAULTS);
 	if (kind == 'm')
 		logs->before = (struct rg_message_before){
 			.known = logs->line % 4 > 0,
@@ -137,26 +137,32 @@ static void judge(const struct logs *logs)
 	(void)rg_sendlog_breaker_open(first, logs->attempt_count, 3, 60000, first->at_ms, &due_ms);
 }
 
-/* Each walk over what is missing ends, after no more steps than there were lines. */
+/* A rule names no more lines than there are. */
+static int see(void *context, enum rg_sends_rule rule, const struct rg_sends_place *place,
+	       struct roger_err *err)
+{
+	int64_t *counts = context;
+
+	(void)place, (void)err;
+	counts[rule]++;
+	return ROGER_OK;
+}
+
 static void walk(const struct logs *logs)
 {
-	int64_t line, missing = 0, given_up = 0;
-	uint64_t offset;
-	uint32_t log;
-	size_t i = 0;
+	int64_t counts[RG_SENDS_RULES] = { 0 };
+	int i, r = rg_sends_check_all(logs->sends, true, see, counts, NULL);
 
-	while (rg_sendlog_history_next_missing(&logs->sends, &i, &offset))
-		missing++;
-	for (i = 0; rg_sendlog_history_next_given_up(&logs->sends, &i, &log, &line);)
-		given_up++;
-	rg_assert(missing <= logs->line && given_up <= logs->line);
+	rg_assert(r == ROGER_OK);
+	for (i = 0; i < RG_SENDS_RULES; i++)
+		rg_assert(counts[i] <= logs->line);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *at = (const char *)data, *end = at + size, *newline;
 	struct logs logs = { .arena = rg_arena_new() };
-	int r = rg_sendlog_history_init(&logs.sends, 10, NULL);
+	int r = rg_sends_check_new(10, &logs.sends, NULL);
 
 	rg_assert(logs.arena && r == ROGER_OK);
 	rg_message_rules_init(&logs.messages);
@@ -168,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	judge(&logs);
 	walk(&logs);
 	rg_message_rules_deinit(&logs.messages);
-	rg_sendlog_history_deinit(&logs.sends);
+	rg_sends_check_free(logs.sends);
 	rg_arena_free(logs.arena);
 	return 0;
 }

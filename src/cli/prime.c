@@ -38,8 +38,9 @@ static bool add_piece(FILE *to, struct cli_page *piece, size_t *left)
 }
 
 /* Print as many duties as fit into *left, which becomes less. */
-static void print_duties(FILE *to, const struct roger_concern_list *duties, size_t *left)
+static void print_duties(FILE *to, const struct roger_prime_reply *reply, size_t *left)
 {
+	const struct roger_concern_list *duties = &reply->duties;
 	struct cli_page piece;
 	bool fits = true;
 	size_t i;
@@ -52,8 +53,9 @@ static void print_duties(FILE *to, const struct roger_concern_list *duties, size
 		cli_say_to(piece.to, "- %t: `%t`\n", duties->items[i].words, duties->items[i].next);
 		fits = add_piece(to, &piece, left);
 	}
-	if (i < duties->count)
-		fprintf(to, "- %zu more: `roger status`\n", duties->count - i);
+	if (i < duties->count || reply->more_duties)
+		fprintf(to, "- %lld more: `roger status`\n",
+			(long long)(duties->count - i) + (long long)reply->more_duties);
 }
 
 /* Print as many messages as fit into left; long names make long heads, so smaller budgets are
@@ -104,7 +106,7 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 		fprintf(to, "%s\n", cli_reach);
 	cli_print_damage(to, roger);
 	left -= duties;
-	print_duties(to, &reply->duties, &duties);
+	print_duties(to, reply, &duties);
 	shown = print_messages(to, &reply->messages, reply->agent, left + duties);
 	if ((int64_t)shown < reply->unread)
 		fprintf(to, "\n%lld more: `roger inbox`\n",

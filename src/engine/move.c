@@ -262,7 +262,7 @@ static int move_runs(struct move *move, struct roger_err *err)
 {
 	struct rg_run_texts runs;
 	size_t i;
-	int r = move->from->ops->runs(move->from, move->arena, &runs, err);
+	int r = move->from->ops->runs(move->from, NULL, NULL, move->arena, &runs, err);
 
 	for (i = 0; r == ROGER_OK && i < runs.count; i++) {
 		if (runs.items[i].trouble.length)

@@ -61,9 +61,9 @@ RG_CHECKED int rg_history_agents(const struct roger_event_list *events, struct r
 
 /* --------------------------------------------------------------- figures -- */
 
-/* The smallest value that percent of them do not exceed; ROGER_UNKNOWN if there are none.  Sorts
- * values. */
-int64_t rg_percentile(int64_t *values, size_t count, int percent);
+/* The smallest value that percent of them do not exceed; ROGER_UNKNOWN if there are none.  None is
+ * below 0. */
+int64_t rg_percentile(const int64_t *values, size_t count, int percent);
 
 /* part of whole in thousandths, rounded down; ROGER_UNKNOWN if whole is 0. */
 int64_t rg_permille(int64_t part, int64_t whole);

@@ -36,6 +36,18 @@ struct rg_receipts {
 	bool settled;
 };
 
+/* What is told of a run among many, once nothing is to come of it (ops/runs/run_list.c). */
+struct rg_over_run {
+	uint64_t file, stamp; /* hash of its document's name; of that document */
+	struct rg_receipts receipts;
+	struct roger_run run; /* names, status, outcome, result and who settled it when */
+};
+
+struct rg_over_runs {
+	struct rg_over_run *items;
+	size_t count;
+};
+
 struct rg_watchdog_rules {
 	int64_t recoveries_max;
 	int64_t recovery_cooldown_ms;

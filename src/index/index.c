@@ -80,6 +80,11 @@ static const char other_tables[] =
 	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
 	"CREATE TABLE edges(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
+	"CREATE TABLE runs(file INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, dispatched_at INTEGER"
+	" NOT NULL, expected_by INTEGER NOT NULL, completed_at INTEGER NOT NULL, recoveries INTEGER"
+	" NOT NULL, forwarded INTEGER NOT NULL, status INTEGER NOT NULL, outcome INTEGER NOT NULL,"
+	" run TEXT NOT NULL, owner TEXT NOT NULL, child TEXT NOT NULL, issue TEXT NOT NULL, task"
+	" TEXT NOT NULL, settled_at TEXT NOT NULL);\n"
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
 	" offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
 	"NOT NULL,"
@@ -212,6 +217,9 @@ static const char *const statements[RG_SQL_COUNT] = {
 				  " FROM event_files WHERE file = ?1",
 	[RG_SQL_EVENT_FILE_SET] =
 		"INSERT OR REPLACE INTO event_files VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[RG_SQL_RUN_ADD] = "INSERT OR REPLACE INTO runs VALUES"
+			   " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+	[RG_SQL_RUN_DROP] = "DELETE FROM runs WHERE file = ?1",
 	[RG_SQL_NEWEST_GET] =
 		"SELECT max(coalesce((SELECT max(id) FROM messages WHERE id < 'msg.'), ''),"
 		" coalesce((SELECT max(id) FROM archived WHERE id < 'msg.'), ''))",

@@ -20,6 +20,7 @@
 #include "store/later.h"
 #include "store/store.h"
 #include "facts/history.h"
+#include "facts/watchdog.h"
 
 struct rg_index;
 
@@ -68,6 +69,13 @@ RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
 
 /* Make durable what the index has read, if that is on disk. */
 void rg_index_checkpoint(struct rg_index *index);
+
+/* index_runs.c: the runs of which nothing is to come, as they were put; needs an up-to-date index.
+ */
+RG_CHECKED int rg_index_over_runs(struct rg_index *index, struct rg_arena *arena,
+				  struct rg_over_runs *ret_runs, struct roger_err *err);
+/* Put these; of stamp 0: take out.  Where it cannot be written now, the next one tries. */
+void rg_index_keep_over_runs(struct rg_index *index, const struct rg_over_runs *runs);
 
 /* All issues that there ever were a message of. */
 RG_CHECKED int rg_index_all_issues(struct rg_index *index, struct rg_arena *arena,

@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 16
+#define RG_INDEX_VERSION 17
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -68,6 +68,8 @@ enum rg_statement {
 	RG_SQL_MESSAGE_STATE,
 	RG_SQL_EVENT_FILE_GET,
 	RG_SQL_EVENT_FILE_SET,
+	RG_SQL_RUN_ADD,
+	RG_SQL_RUN_DROP,
 	RG_SQL_COUNT,
 };
 

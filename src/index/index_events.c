@@ -28,13 +28,15 @@ static const char tables[] =
 	" lines INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, shown TEXT NOT NULL);"
 	/* A line that is no entry has a negative log, and the reason as detail. */
-	"CREATE TABLE event(position INTEGER PRIMARY KEY, kind INTEGER NOT NULL,"
-	" at INTEGER NOT NULL, log INTEGER NOT NULL, file INTEGER,"
-	" line INTEGER NOT NULL, byte INTEGER NOT NULL, length INTEGER, sum INTEGER, of INTEGER,"
-	" flags INTEGER NOT NULL, number INTEGER, outcome INTEGER, before INTEGER,"
-	" since INTEGER, open INTEGER, bytes INTEGER, detail TEXT, words TEXT, id TEXT,"
-	" actor TEXT, task TEXT, key TEXT, peer TEXT, message TEXT, cycle TEXT, state TEXT,"
-	" type TEXT, evidence TEXT, step TEXT);"
+	/* First what report reads of each row: SQLite reads a row up to the last column asked for.
+	 */
+	"CREATE TABLE event(position INTEGER PRIMARY KEY, log INTEGER NOT NULL,"
+	" kind INTEGER NOT NULL, at INTEGER NOT NULL, flags INTEGER NOT NULL, of INTEGER,"
+	" since INTEGER, byte INTEGER NOT NULL, actor TEXT, peer TEXT, number INTEGER,"
+	" outcome INTEGER, before INTEGER, message TEXT, id TEXT, detail TEXT, open INTEGER,"
+	" line INTEGER NOT NULL, file INTEGER, length INTEGER, sum INTEGER, bytes INTEGER,"
+	" words TEXT, task TEXT, key TEXT, cycle TEXT, state TEXT, type TEXT, evidence TEXT,"
+	" step TEXT);"
 	"CREATE INDEX event_of ON event(of) WHERE of IS NOT NULL;"
 	"CREATE INDEX event_open ON event(kind) WHERE open = 1 AND log <> 0;"
 	/* In the order of position, which every index ends in. */

@@ -278,9 +278,11 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 
 /* ---------------------------------------------------------------- events -- */
 
+/* Of a row of a message that is only counted. */
+#define FEW_COLUMNS "SELECT e.kind, e.at, e.flags, e.of, e.since, e.byte, e.actor, e.peer"
 #define COLUMNS                                                                                    \
-	"SELECT e.kind, e.log, e.at, e.flags, e.open, e.of, e.number, e.outcome, e.before,"        \
-	" e.since, e.line, e.byte, e.position, e.detail, e.id, e.message, e.actor, e.peer"
+	FEW_COLUMNS ", e.log, e.number, e.outcome, e.before, e.message, e.id, e.detail, e.open,"   \
+		    " e.line, e.position"
 #define ROW COLUMNS " FROM "
 /* With what is common to all of its message, of its first row s, and all that is said: EVENT_END
  * comes after whether it is over. */
@@ -296,7 +298,22 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 #define OVER                                                                                       \
 	" AND EXISTS (SELECT 1 FROM event t WHERE t.message = coalesce(m.id, a.id)"                \
 	" AND +t.log = 3 AND t.number >= e.number AND t.outcome < ? AND NOT t.flags & 128)"
-enum { WORDS = 18, BYTES, TASK, KEY, EVIDENCE, SHOWN, SEQ, FROM, TO, ID, ISSUE, TYPE, IS_OVER };
+enum {
+	FEW = 8,
+	WORDS = 18,
+	BYTES,
+	TASK,
+	KEY,
+	EVIDENCE,
+	SHOWN,
+	SEQ,
+	FROM,
+	TO,
+	ID,
+	ISSUE,
+	TYPE,
+	IS_OVER
+};
 
 struct seeing {
 	rg_event_see *see;
@@ -309,28 +326,29 @@ static struct rg_event event_of(sqlite3_stmt *row)
 {
 	struct rg_event event = {
 		.said = { .kind = sqlite3_column_int(row, 0),
-			  .at_ms = sqlite3_column_int64(row, 2),
-			  .line = sqlite3_column_int64(row, 10),
-			  .message = rg_index_column(row, 15),
-			  .actor = rg_index_column(row, 16),
-			  .peer = rg_index_column(row, 17) },
-		.log = sqlite3_column_int(row, 1),
-		.flags = sqlite3_column_int(row, 3),
-		.open = sqlite3_column_int(row, 4),
-		.of = sqlite3_column_int64(row, 5),
-		.number = sqlite3_column_int64(row, 6),
-		.outcome = sqlite3_column_int(row, 7),
-		.before = sqlite3_column_int64(row, 8),
-		.since_ms = sqlite3_column_int64(row, 9),
-		.position = sqlite3_column_int64(row, 12),
-		.text = rg_index_column(row, 13),
-		.id = rg_index_column(row, 14),
+			  .at_ms = sqlite3_column_int64(row, 1),
+			  .actor = rg_index_column(row, 6),
+			  .peer = rg_index_column(row, 7) },
+		.flags = sqlite3_column_int(row, 2),
+		.of = sqlite3_column_int64(row, 3),
+		.since_ms = sqlite3_column_int64(row, 4),
 	};
 
-	if (event.of && !(event.flags & RG_ROW_NOTE)) {
-		event.line = event.said.line;
-		event.byte = sqlite3_column_int64(row, 11);
-	}
+	if (event.of && !(event.flags & RG_ROW_NOTE))
+		event.byte = sqlite3_column_int64(row, 5);
+	if (sqlite3_column_count(row) == FEW)
+		return event;
+	event.log = sqlite3_column_int(row, 8);
+	event.number = sqlite3_column_int64(row, 9);
+	event.outcome = sqlite3_column_int(row, 10);
+	event.before = sqlite3_column_int64(row, 11);
+	event.said.message = rg_index_column(row, 12);
+	event.id = rg_index_column(row, 13);
+	event.text = rg_index_column(row, 14);
+	event.open = sqlite3_column_int(row, 15);
+	event.said.line = sqlite3_column_int64(row, 16);
+	event.line = event.of && !(event.flags & RG_ROW_NOTE) ? event.said.line : 0;
+	event.position = sqlite3_column_int64(row, 17);
 	return event;
 }
 
@@ -475,15 +493,17 @@ static int ask_messages(struct rg_index *index, const struct rg_row_query *query
 	int r;
 
 	if (!query->since_ms && !query->until_ms) {
-		rg_question_init(&question, ROW "event e WHERE e.log = 0");
+		rg_question_init(&question, FEW_COLUMNS " FROM event e WHERE e.log = 0");
 		return ask_events(index, &question, seeing, err);
 	}
 	r = ask_created(index,
-			ROW "messages m INDEXED BY messages_created"
-			    " CROSS JOIN event e ON e.of = m.position",
+			FEW_COLUMNS " FROM messages m INDEXED BY messages_created"
+				    " CROSS JOIN event e ON e.of = m.position",
 			query, seeing, err);
 	return r < 0 ? r
-		     : ask_created(index, ROW "archived m CROSS JOIN event e ON e.of = m.position",
+		     : ask_created(index,
+				   FEW_COLUMNS
+				   " FROM archived m CROSS JOIN event e ON e.of = m.position",
 				   query, seeing, err);
 }
 

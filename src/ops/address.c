@@ -382,7 +382,7 @@ static int seek_run(struct seeking *seeking, struct roger_err *err)
 	r = rg_engine_run_find(seeking->roger->engine, seeking->word, seeking->scratch, &text, err);
 	if (r < 0 || text.data)
 		return r;
-	r = rg_engine_runs(seeking->roger->engine, seeking->scratch, &runs, err);
+	r = rg_engine_runs(seeking->roger->engine, NULL, NULL, seeking->scratch, &runs, err);
 	for (i = 0; r == ROGER_OK && i < runs.count; i++) {
 		if (runs.items[i].trouble.length ||
 		    rg_run_read(runs.items[i].text, &json, seeking->scratch, &run, &receipts,

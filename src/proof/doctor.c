@@ -98,7 +98,15 @@ static int measure_all(struct rg_doctor *doctor, struct roger_err *err)
 
 static int examine(struct rg_doctor *doctor, struct roger_err *err)
 {
+	static int (*const steps[])(struct rg_doctor *, struct roger_err *) = {
+		measure_all,	    rg_doctor_check_index_end,
+		rg_doctor_journals, rg_doctor_compare_index,
+		rg_doctor_state,    rg_doctor_archive,
+		rg_doctor_control,  rg_doctor_leases,
+		rg_doctor_places,   rg_doctor_removed,
+	};
 	uint64_t end;
+	size_t i;
 	int r;
 
 	/* Check the index first: a query would repair it. */
@@ -109,26 +117,8 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_index_check(doctor->engine->index, doctor->judge.key, &doctor->checking,
 				   err);
-	if (r == ROGER_OK)
-		r = measure_all(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_check_index_end(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_journals(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_compare_index(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_state(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_archive(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_control(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_leases(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_places(doctor, err);
-	if (r == ROGER_OK)
-		r = rg_doctor_removed(doctor, err);
+	for (i = 0; r == ROGER_OK && i < sizeof steps / sizeof *steps; i++)
+		r = steps[i](doctor, err);
 	return r;
 }
 
@@ -147,8 +137,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	rg_message_rules_init(&doctor.messages);
 	rg_table_init(&doctor.counts, sizeof(struct rg_doctor_count));
 	rg_table_init(&doctor.archived, sizeof(struct rg_doctor_archived));
-	r = rg_sendlog_history_init(&doctor.sends, doctor.engine->workspace->config->cycles_kept,
-				    err);
+	r = rg_sends_check_new(engine->workspace->config->cycles_kept, &doctor.sends, err);
 	if (r == ROGER_OK && !doctor.scratch)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
@@ -163,7 +152,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	rg_index_checking_free(doctor.checking);
 	rg_message_rules_deinit(&doctor.messages);
 	rg_buf_deinit(&doctor.text);
-	rg_sendlog_history_deinit(&doctor.sends);
+	rg_sends_check_free(doctor.sends);
 	rg_table_deinit(&doctor.counts);
 	rg_table_deinit(&doctor.archived);
 	rg_arena_free(doctor.scratch);

@@ -3,7 +3,8 @@
 #define RG_LOCAL_DOCTOR_H
 
 #include "engine/inside.h"
-#include "facts/sendlog_history.h"
+#include "facts/message_rules.h"
+#include "index/index_sends.h"
 
 /* What the journal says messages_archive/ holds. */
 struct rg_doctor_archived {
@@ -50,7 +51,11 @@ struct rg_doctor {
 	struct rg_message_rules messages;
 	struct rg_buf text; /* of a message */
 	int64_t strays;
-	struct rg_sendlog_history sends;
+	struct rg_sends_check *sends;
+	struct {
+		int64_t count;
+		size_t from, to;  /* their breaches */
+	} missing;		  /* entries of send logs */
 	struct rg_table counts;	  /* struct rg_doctor_count of issues and mailboxes */
 	struct rg_table archived; /* struct rg_doctor_archived */
 

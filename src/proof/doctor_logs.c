@@ -78,25 +78,25 @@ static enum roger_severity severity_of(const struct rg_walk *walk, bool odd)
 	return walk->own && !odd ? ROGER_DAMAGE : ROGER_NOTE;
 }
 
-/* Report each of the faults; those in odd are only odd. */
-static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
-			 enum roger_breach_kind kind, const char *noun, struct roger_str id,
-			 unsigned faults, unsigned odd, const char *const *texts,
-			 struct roger_err *err)
+/* Report each of the faults of a message. */
+static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_str id,
+			 unsigned faults, struct roger_err *err)
 {
 	struct roger_breach breach;
 	unsigned i;
 	int r = ROGER_OK;
 
-	for (i = 0; texts[i] && r == ROGER_OK; i++) {
+	for (i = 0; rg_message_fault_texts[i] && r == ROGER_OK; i++) {
 		if (!(faults >> i & 1))
 			continue;
-		breach = here(walk, kind, severity_of(walk, odd >> i & 1));
+		breach = here(walk, ROGER_BREACH_MESSAGE,
+			      severity_of(walk, RG_MESSAGE_ODD >> i & 1));
 		/* An earlier state may have been in a line that is gone. */
 		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
 			breach.severity = ROGER_NOTE;
-		r = rg_doctor_report(doctor, &breach, NULL, err, "%s'%.*s': %s", noun,
-				     id.length < 80 ? (int)id.length : 80, id.data, texts[i]);
+		r = rg_doctor_report(doctor, &breach, NULL, err, "message '%.*s': %s",
+				     id.length < 80 ? (int)id.length : 80, id.data,
+				     rg_message_fault_texts[i]);
 	}
 	return r;
 }
@@ -181,11 +181,15 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 	const struct roger_message *message = walk->message;
 	bool demanded = walk->own && walk->line.offset < doctor->logged &&
 			!rg_head_lost(&doctor->head, walk->line.offset);
+	const bool keyed = message->key.length && message->cycle.length;
+	int64_t unused;
 
-	if ((!message->key.length || !message->cycle.length) && !message->leases)
+	/* Of one that is sent once no line after it says anything of that. */
+	if (!keyed ? !message->leases
+		   : walk->before.known && !message->confirm_by_ms && message->attempt <= 1 &&
+			     !rg_sendlog_delivers(message, &unused))
 		return ROGER_OK;
-	return rg_sendlog_history_message(&doctor->sends, message, walk->line.offset, demanded,
-					  err);
+	return rg_sends_check_message(doctor->sends, message, walk->line.offset, demanded, err);
 }
 
 static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
@@ -203,8 +207,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 		walk->known->row = rg_message_row(text, message);
 	r = rg_message_rules_take(&doctor->messages, before, message, walk->own, &faults, err);
 	if (r == ROGER_OK && faults)
-		r = report_faults(doctor, walk, ROGER_BREACH_MESSAGE, "message ", message->id,
-				  faults, RG_MESSAGE_ODD, rg_message_fault_texts, err);
+		r = report_faults(doctor, walk, message->id, faults, err);
 	/* It is there now, or no longer. */
 	if (r == ROGER_OK && !before->known != (message->archived_at_ms > 0) && !before->archived)
 		r = count_message(doctor, walk, before->known ? -1 : 1, err);
@@ -291,88 +294,26 @@ static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 				RG_STR_ARGS(sender));
 }
 
-static int judge_entry(struct rg_doctor *doctor, const struct rg_walk *walk, unsigned *ret_faults,
-		       struct roger_err *err)
+static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
 	const union rg_log_record *record = &walk->record;
+	const struct rg_sends_place place = { walk->file - doctor->journals.items, walk->number,
+					      (int64_t)walk->line.offset,
+					      (int64_t)walk->line.length, walk->own };
+	int r;
 
 	switch ((int)walk->file->log) {
 	case RG_LOG_SENDS:
 		doctor->reply->attempts++;
-		return rg_sendlog_history_entry(&doctor->sends, &record->attempt,
-						(uint32_t)(walk->file - doctor->journals.items),
-						walk->number, ret_faults, err);
+		r = rg_sends_check_entry(doctor->sends, &record->attempt, &place, err);
+		return r < 0 ? r : check_owner(doctor, walk, record->attempt.from, err);
 	case RG_LOG_DEAD_LETTERS:
-		return rg_sendlog_history_letter(&doctor->sends, &record->letter, ret_faults, err);
+		return rg_sends_check_letter(doctor->sends, &record->letter, &place, err);
 	case RG_LOG_CYCLES:
-		return rg_sendlog_history_cycle(&doctor->sends, &record->cycle, ret_faults, err);
+		return rg_sends_check_cycle(doctor->sends, &record->cycle, &place, err);
 	default:
 		return ROGER_OK;
 	}
-}
-
-/* As the sender would have filed it; what became of the one that is gone nobody knows. */
-static int file_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
-		       struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_dead_letter letter;
-	int r;
-
-	r = rg_sendlog_letter(attempt, attempt->attempt, doctor->arena, &letter, err);
-	if (r < 0)
-		return r;
-	rg_record_encode(&rg_dead_letter_record, &letter, &text);
-	rg_buf_add_char(&text, '\n');
-	r = text.failed ? rg_fail_memory(err) : rg_engine_records_begin(doctor->engine, err);
-	if (r < 0)
-		return r;
-	r = rg_engine_log_append(doctor->engine, RG_LOG_DEAD_LETTERS, RG_STR(""), rg_buf_str(&text),
-				 true, err);
-	rg_engine_records_end(doctor->engine);
-	return r;
-}
-
-static int report_lost_letter(struct rg_doctor *doctor, const struct rg_walk *walk,
-			      struct roger_err *err)
-{
-	const struct roger_attempt *attempt = &walk->record.attempt;
-	const struct roger_breach breach =
-		here(walk, ROGER_BREACH_DEAD_LETTER, walk->own ? ROGER_REPAIRABLE : ROGER_NOTE);
-	size_t place;
-	int r;
-
-	r = rg_doctor_report(doctor, &breach, &place, err, "dead letter '%.*s' of '%.*s' is gone",
-			     RG_STR_ARGS(attempt->dead_letter_task), RG_STR_ARGS(attempt->key));
-	if (r < 0 || !walk->own || !doctor->wish->fix)
-		return r;
-	r = file_letter(doctor, attempt, err);
-	if (r == ROGER_OK)
-		rg_doctor_fixed(doctor, place);
-	return r;
-}
-
-static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
-{
-	static const enum roger_breach_kind kinds[RG_LOGS] = {
-		[RG_LOG_SENDS] = ROGER_BREACH_SEND_LOG,
-		[RG_LOG_DEAD_LETTERS] = ROGER_BREACH_DEAD_LETTER,
-		[RG_LOG_CYCLES] = ROGER_BREACH_CYCLE,
-	};
-	unsigned faults = 0;
-	int r;
-
-	r = judge_entry(doctor, walk, &faults, err);
-	if (r == ROGER_OK && faults & RG_SENDLOG_LETTER_LOST)
-		r = report_lost_letter(doctor, walk, err);
-	faults &= ~(unsigned)RG_SENDLOG_LETTER_LOST;
-	/* Records with faults start with their id. */
-	if (r == ROGER_OK && faults)
-		r = report_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,
-				  faults, RG_SENDLOG_ODD, rg_sendlog_fault_texts, err);
-	if (r == ROGER_OK && walk->file->log == RG_LOG_SENDS)
-		r = check_owner(doctor, walk, walk->record.attempt.from, err);
-	return r;
 }
 
 /* --------------------------------------------------------------- walking -- */
@@ -481,33 +422,76 @@ static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_mes
 				 err);
 }
 
+/* As the sender would have filed it; what became of the one that is gone nobody knows. */
+static int file_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_dead_letter letter;
+	int r;
+
+	r = rg_sendlog_letter(attempt, attempt->attempt, doctor->arena, &letter, err);
+	if (r < 0)
+		return r;
+	rg_record_encode(&rg_dead_letter_record, &letter, &text);
+	rg_buf_add_char(&text, '\n');
+	r = text.failed ? rg_fail_memory(err) : rg_engine_records_begin(doctor->engine, err);
+	if (r < 0)
+		return r;
+	r = rg_engine_log_append(doctor->engine, RG_LOG_DEAD_LETTERS, RG_STR(""), rg_buf_str(&text),
+				 true, err);
+	rg_engine_records_end(doctor->engine);
+	return r;
+}
+
+static int report_lost_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
+			      struct roger_breach *breach, bool own, struct roger_err *err)
+{
+	size_t place;
+	int r;
+
+	breach->kind = ROGER_BREACH_DEAD_LETTER;
+	breach->severity = own ? ROGER_REPAIRABLE : ROGER_NOTE;
+	r = rg_doctor_report(doctor, breach, &place, err, "dead letter '%.*s' of '%.*s' is gone",
+			     RG_STR_ARGS(attempt->dead_letter_task), RG_STR_ARGS(attempt->key));
+	if (r < 0 || !own || !doctor->wish->fix)
+		return r;
+	r = file_letter(doctor, attempt, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
 /* Missing entries that follow from the journal are written again. */
-static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
+static int report_missing(struct rg_doctor *doctor, int64_t offset, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_SEND_LOG,
 				       .severity = ROGER_REPAIRABLE };
-	size_t first = doctor->breaches.count, i = 0;
-	int64_t missing = 0;
 	struct roger_message message;
-	uint64_t offset, reached;
-	int r = ROGER_OK;
+	int r = read_line(doctor, (uint64_t)offset, &message, err);
 
-	while (r == ROGER_OK && rg_sendlog_history_next_missing(&doctor->sends, &i, &offset)) {
-		r = read_line(doctor, offset, &message, err);
-		if (r < 0)
-			return r;
+	if (r == ROGER_OK)
 		r = log_of(doctor, message.from, err);
-		if (r < 0)
-			return r;
-		breach.file = doctor->sender_log.shown;
-		r = rg_doctor_report(doctor, &breach, NULL, err,
-				     "there is no entry that says message '%.*s' was "
-				     "delivered",
-				     RG_STR_ARGS(message.id));
-		missing++;
-	}
-	if (r < 0 || !missing || !doctor->wish->fix)
+	if (r < 0)
 		return r;
+	breach.file = doctor->sender_log.shown;
+	if (!doctor->missing.count++)
+		doctor->missing.from = doctor->breaches.count;
+	r = rg_doctor_report(doctor, &breach, NULL, err,
+			     "there is no entry that says message '%.*s' was delivered",
+			     RG_STR_ARGS(message.id));
+	doctor->missing.to = doctor->breaches.count;
+	return r;
+}
+
+static int mend_missing(struct rg_doctor *doctor, struct roger_err *err)
+{
+	uint64_t reached;
+	size_t i;
+	int r;
+
+	if (!doctor->missing.count || !doctor->wish->fix)
+		return ROGER_OK;
 	/* The index may still have entries that the logs no longer have. */
 	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, NULL,
 			     err);
@@ -519,27 +503,70 @@ static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
 	rg_engine_records_end(doctor->engine);
 	if (r < 0 || reached < doctor->logged)
 		return r;
-	doctor->reply->fixed += missing;
-	for (; first < doctor->breaches.count; first++)
-		doctor->breaches.items[first].fixed = true;
+	doctor->reply->fixed += doctor->missing.count;
+	for (i = doctor->missing.from; i < doctor->missing.to; i++)
+		doctor->breaches.items[i].fixed = true;
 	return ROGER_OK;
 }
 
-static int report_given_up(struct rg_doctor *doctor, struct roger_err *err)
+/* What the line says, to describe it. */
+static int read_entry(struct rg_doctor *doctor, const struct rg_sends_place *place,
+		      union rg_log_record *ret_record, struct roger_err *err)
 {
-	struct roger_breach breach = { .kind = ROGER_BREACH_DEAD_LETTER, .severity = ROGER_DAMAGE };
-	uint32_t log;
-	size_t i = 0;
-	int r = ROGER_OK;
+	const struct rg_log_file *file = &doctor->journals.items[place->log];
+	size_t got;
+	char *text;
+	int r;
 
-	while (r == ROGER_OK &&
-	       rg_sendlog_history_next_given_up(&doctor->sends, &i, &log, &breach.line)) {
-		breach.file = doctor->journals.items[log].shown;
-		r = rg_doctor_report(doctor, &breach, NULL, err,
-				     "the last allowed attempt timed out, but there is no "
-				     "dead letter");
-	}
-	return r;
+	rg_arena_reset(doctor->scratch);
+	text = rg_arena_get(doctor->scratch, (size_t)place->length + 1);
+	if (!text)
+		return rg_fail_memory(err);
+	r = rg_engine_copy(doctor->engine, file, (uint64_t)place->byte, text, (size_t)place->length,
+			   &got, err);
+	return r < 0 ? r
+		     : rg_kind_read(file->log, (struct roger_str){ text, got }, doctor->scratch,
+				    ret_record, err);
+}
+
+static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_sends_place *place,
+		       struct roger_err *err)
+{
+	static const enum roger_breach_kind kinds[RG_LOGS] = {
+		[RG_LOG_SENDS] = ROGER_BREACH_SEND_LOG,
+		[RG_LOG_DEAD_LETTERS] = ROGER_BREACH_DEAD_LETTER,
+		[RG_LOG_CYCLES] = ROGER_BREACH_CYCLE,
+	};
+	struct rg_doctor *doctor = context;
+	const struct rg_log_file *file = &doctor->journals.items[place->log];
+	const bool damage = rule == RG_SENDS_GIVEN_UP ||
+			    (place->own && rule != RG_SENDS_UNSETTLED &&
+			     !rg_judge_lost_messages(&doctor->judge, doctor->engine));
+	struct roger_breach breach = { .kind = (int)kinds[file->log],
+				       .severity = damage ? ROGER_DAMAGE : ROGER_NOTE,
+				       .file = file->shown,
+				       .line = place->line,
+				       .byte = place->byte };
+	union rg_log_record record;
+	int r;
+
+	if (rule == RG_SENDS_MISSING)
+		return report_missing(doctor, place->byte, err);
+	if (rule == RG_SENDS_GIVEN_UP)
+		breach.kind = ROGER_BREACH_DEAD_LETTER;
+	r = rule == RG_SENDS_GIVEN_UP ? ROGER_EDATA : read_entry(doctor, place, &record, err);
+	if (r == ROGER_OK && rule == RG_SENDS_LETTER_LOST)
+		return report_lost_letter(doctor, &record.attempt, &breach, place->own, err);
+	/* It may have been purged meanwhile. */
+	if (r < 0)
+		return r == ROGER_ENOMEM ? r
+					 : rg_doctor_report(doctor, &breach, NULL, err, "%s",
+							    rg_sends_rule(rule));
+	/* Each of these records begins with its id. */
+	return rg_doctor_report(
+		doctor, &breach, NULL, err, "'%.*s': %s",
+		(int)(record.attempt.id.length < 80 ? record.attempt.id.length : 80),
+		record.attempt.id.data, rg_sends_rule(rule));
 }
 
 static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
@@ -586,9 +613,10 @@ int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err)
 	r = take_journals(doctor, true, err);
 	if (r == ROGER_OK)
 		r = take_journals(doctor, false, err);
-	if (r == ROGER_OK && !doctor->incomplete)
-		r = report_missing(doctor, err);
-	if (r == ROGER_OK && !doctor->incomplete)
-		r = report_given_up(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_sends_check_all(doctor->sends, !doctor->incomplete, take_broken, doctor,
+				       err);
+	if (r == ROGER_OK)
+		r = mend_missing(doctor, err);
 	return r == ROGER_OK ? report_limits(doctor, err) : r;
 }

@@ -193,9 +193,13 @@ bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
 /* A run document as stored. */
 struct rg_run_text {
 	struct roger_str file;	  /* file name, for people */
-	struct roger_str text;	  /* data is NULL: missing */
+	struct roger_str text;	  /* data is NULL: not wanted, or missing */
 	struct roger_str trouble; /* why it could not be read, or "" */
+	uint64_t stamp;		  /* another one where the text is another one; 0: not known */
 };
+
+/* Is the text of a document wanted? */
+typedef bool rg_run_wanted(void *context, struct roger_str file, uint64_t stamp);
 
 struct rg_run_texts {
 	const struct rg_run_text *items;
@@ -286,9 +290,9 @@ struct rg_store_ops {
 	int (*put)(struct rg_store *store, enum rg_document which, struct roger_str name,
 		   const struct roger_str *before, struct roger_str after, bool durable,
 		   struct roger_err *err);
-	/* All run documents, in no order. */
-	int (*runs)(struct rg_store *store, struct rg_arena *arena, struct rg_run_texts *ret_runs,
-		    struct roger_err *err);
+	/* All run documents, in no order; wanted NULL: with all texts. */
+	int (*runs)(struct rg_store *store, rg_run_wanted *wanted, void *context,
+		    struct rg_arena *arena, struct rg_run_texts *ret_runs, struct roger_err *err);
 
 	/*
 	 * What to keep of the figures: make a checkpoint of them, so that after a restart not all

@@ -289,7 +289,7 @@ for tokens in 100 150 250 400 700 2000; do
 done
 is "prime keeps to its tokens, whatever names, duties and texts are" "$over" ""
 out=$(roger prime --as "poor-$long" --tokens 100)
-like "a small one says what it leaves out" "$out" "^- 20 more: .roger status"
+like "a small one says what it leaves out" "$out" "^- 30 more: .roger status"
 like "of mail, too" "$out" "^2 more: .roger inbox"
 chars=$(ROGER_AGENT="poor-$long" below claude "$ROGER" hook claude prompt </dev/null | context | wc -m)
 check "a hook shows about as much as it may" test "$chars" -gt 5000 -a "$chars" -lt 9000

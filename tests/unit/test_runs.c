@@ -89,7 +89,7 @@ static void names_stay_in_the_folder(void **state)
 		assert_int_equal(put(roger, names[i], NULL, names[i]), ROGER_OK);
 	for (i = 0; i < sizeof names / sizeof *names; i++)
 		holds(roger, names[i], names[i]);
-	assert_int_equal(rg_engine_runs(roger->engine, arena, &texts, NULL), ROGER_OK);
+	assert_int_equal(rg_engine_runs(roger->engine, NULL, NULL, arena, &texts, NULL), ROGER_OK);
 	assert_int_equal(texts.count, i);
 	rg_arena_free(arena);
 	roger_close(roger);
@@ -119,7 +119,7 @@ static void what_cannot_be_read_is_told(void **state)
 	assert_int_equal(truncate(path, RG_RUN_BYTES_MAX + 1), 0);
 	write_file(&place, "README.md", "for people");
 	write_file(&place, "x.json.new-1", "half");
-	assert_int_equal(rg_engine_runs(roger->engine, arena, &texts, NULL), ROGER_OK);
+	assert_int_equal(rg_engine_runs(roger->engine, NULL, NULL, arena, &texts, NULL), ROGER_OK);
 	assert_int_equal(texts.count, 4);
 	for (i = 0; i < texts.count; i++)
 		troubles += texts.items[i].trouble.length > 0;

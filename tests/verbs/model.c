@@ -37,6 +37,7 @@ int model_store(struct model *model, const struct roger_message *message)
 	copy(mail->to, sizeof mail->to, message->to);
 	copy(mail->issue, sizeof mail->issue, message->issue);
 	copy(mail->key, sizeof mail->key, message->key);
+	copy(mail->reply_to, sizeof mail->reply_to, message->reply_to);
 	for (i = 0; i < model->attempt_count; i++)
 		if (*mail->id && !strcmp(model->attempts[i].refused, mail->id))
 			model->attempts[i].mail = model->mail_count;
@@ -91,12 +92,13 @@ void model_read(struct model *model, int which, int64_t at_ms)
 void model_end_in_place(struct model *model, int which, int64_t at_ms)
 {
 	struct mail *mail = &model->mails[which];
+	const bool again = mail->in_place_ms;
 	struct attempt *last;
 
-	if (mail->in_place_ms)
+	mail->in_place_ms = at_ms;
+	if (again)
 		return;
 	model_end_lease(mail, at_ms);
-	mail->in_place_ms = at_ms;
 	last = awaited(model, which, at_ms);
 	if (last)
 		last->outcome = ROGER_ERROR;

@@ -14,6 +14,7 @@ enum { MAILS_MAX = 200, ATTEMPTS_MAX = 400, RUNS_MAX = 8, NAME_MAX_ = 24 };
 /* Texts are copied: replies do not live as long. */
 struct mail {
 	char id[64], from[NAME_MAX_], to[NAME_MAX_], issue[NAME_MAX_], key[96], worker[NAME_MAX_];
+	char reply_to[64];
 	int64_t at_ms, epoch, seq;
 	int64_t claimed, returned, expired, acks, wakes; /* how often */
 	int64_t leases;					 /* taken and not given back */
@@ -21,7 +22,8 @@ struct mail {
 	int64_t until_ms;      /* of the lease that was not ended; 0: none */
 	int64_t confirm_by_ms; /* of its last attempt */
 	int64_t handed_at_ms, read_at_ms, archived_at_ms;
-	int64_t in_place_ms; /* when a person acknowledged it, whose recipient had not read it */
+	int64_t in_place_ms; /* when a person last acknowledged it, whose recipient had not read it
+			      */
 	int ack_outcome;     /* the last one; 0: none */
 	bool looked, dead;
 	bool told; /* it was refused, or died, and its sender is told by a notice */

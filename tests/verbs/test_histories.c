@@ -3,13 +3,14 @@
  * dead, expired, lost, failed, full or damaged, the others do, too, and so does the
  * model (model.h), which knows nothing but what the verbs answered.
  *
- * It plays DEFAULT fixed seeds, on each store by turns, and 10,000 with
- * ROGER_TEST_SLOW.  A seed that fails is named, and ROGER_SEED plays it alone.
+ * It plays DEFAULT fixed seeds, on each store by turns, 10,000 with ROGER_TEST_SLOW,
+ * and FEW for each mutant.  A seed that fails is named, and ROGER_SEED plays it alone.
  *
  * runner: timeout 300
  */
 #include "model.h"
 #include "scene.h"
+#include "tables.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -20,11 +21,12 @@
 
 #include "base/clock.h"
 #include "data/caller.h"
+#include "engine/inside.h"
 #include "facts/sendlog.h"
 #include "ops/runs/run_document.h"
 #include "ops/runs/run_process.h"
 
-enum { DEFAULT = 400, MANY = 10000, BOX = 4 };
+enum { DEFAULT = 400, MANY = 10000, FEW = 60, BOX = 4 };
 
 static struct scene scene;
 static struct model model;
@@ -473,9 +475,11 @@ static void answer_in_place(void)
 	if (r == ROGER_OK && mail->ack_outcome != request.outcome) {
 		mail->looked |= !mail->read_at_ms && !strcmp(mail->to, "human");
 		if (!mail->read_at_ms && strcmp(mail->to, "human") != 0)
-			model_end_in_place(&model, (int)(mail - model.mails), rg_clock_ms());
+			model_end_in_place(&model, (int)(mail - model.mails),
+					   reply.messages.items[0].acked_at_ms);
 		else
-			model_read(&model, (int)(mail - model.mails), rg_clock_ms());
+			model_read(&model, (int)(mail - model.mails),
+				   reply.messages.items[0].read_at_ms);
 		mail->acks++;
 		mail->ack_outcome = request.outcome;
 		mail->told |= request.outcome != ROGER_ACK_DONE && strcmp(mail->from, "roger") &&
@@ -1832,6 +1836,17 @@ static void check_newest_sends(void)
 	roger_reply_free(&first);
 }
 
+/* The code that makes the tables has no other one beside it, so the model is the second opinion. */
+static void check_tables(void)
+{
+	const char *what = tables_differ(&model, scene.roger->engine->index);
+
+	if (!what)
+		return;
+	print_model();
+	fail_msg("seed %llu: %s", (unsigned long long)seed, what);
+}
+
 static void check_all(void)
 {
 	const int64_t now_ms = rg_clock_ms();
@@ -1856,6 +1871,7 @@ static void check_all(void)
 		check_timeline_since();
 	}
 	check_cycles();
+	check_tables();
 	roger_reply_free(&report);
 	roger_reply_free(&status);
 }
@@ -1931,7 +1947,8 @@ static const uint64_t once_wrong[] = { 1730, 2293, 3527, 5980, 6522, 7546, 9746,
 static void histories_have_no_contradiction(void **state)
 {
 	const char *alone = getenv("ROGER_SEED"), *slow = getenv("ROGER_TEST_SLOW");
-	const uint64_t count = slow && *slow && strcmp(slow, "0") != 0 ? MANY : DEFAULT;
+	const bool few = getenv("ROGER_MUTANT") != NULL;
+	const uint64_t count = few ? FEW : slow && *slow && strcmp(slow, "0") != 0 ? MANY : DEFAULT;
 	uint64_t number;
 	size_t i;
 
@@ -1943,10 +1960,10 @@ static void histories_have_no_contradiction(void **state)
 	for (i = 0; !alone && i < sizeof once_wrong / sizeof *once_wrong; i++)
 		play_one(once_wrong[i]);
 	assert_true(alone || (notices && notices > missing));
-	for (i = ROGER_EVENT_CYCLE; !alone && i < ROGER_EVENT_ATTEMPTED; i++)
+	for (i = ROGER_EVENT_CYCLE; !alone && !few && i < ROGER_EVENT_ATTEMPTED; i++)
 		if (!came_up[i])
 			fail_msg("kind %d never came up", (int)i);
-	for (i = 0; !alone && i < CONCERNS; i++)
+	for (i = 0; !alone && !few && i < CONCERNS; i++)
 		if (!concerned[i])
 			fail_msg("no concern of kind '%s' came up", concern_kinds[i]);
 }

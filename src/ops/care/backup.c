@@ -236,7 +236,7 @@ static int try_backup(struct making *making, const char *path, struct roger_err 
 	if (r == ROGER_OK)
 		r = rg_engine_state_text(making->roger->engine, making->arena, &state, err);
 	if (r == ROGER_OK)
-		r = rg_engine_runs(making->roger->engine, making->arena, &runs, err);
+		r = rg_engine_runs(making->roger->engine, NULL, NULL, making->arena, &runs, err);
 	if (r == ROGER_OK)
 		r = add_journals(making, &runs, &key, err);
 	if (r == ROGER_OK)

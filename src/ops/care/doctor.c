@@ -28,7 +28,8 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(examining->roger, false, examining->arena, &examining->list, err);
+	r = rg_run_list_load(examining->roger, (struct rg_run_wish){ .whole = true },
+			     examining->arena, &examining->list, err);
 	if (r < 0)
 		return r;
 	examining->wanted = rg_arena_get(examining->arena, (2 * examining->list.count + 1) *
@@ -122,9 +123,16 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 static int judge_runs(struct examining *examining, struct roger_err *err)
 {
 	const struct roger_run_trouble *trouble;
+	struct roger_strs differ;
 	size_t i;
-	int r = ROGER_OK;
+	int r = rg_run_list_compare(examining->roger, &examining->list, examining->arena, &differ,
+				    err);
 
+	for (i = 0; r == ROGER_OK && i < differ.count; i++)
+		r = tell_run(examining, differ.items[i], ROGER_DAMAGE, false,
+			     RG_STR("the index says otherwise; `roger doctor rebuild` makes it "
+				    "again"),
+			     err);
 	for (i = 0; i < examining->list.count && r == ROGER_OK; i++) {
 		r = tell_evidence(examining, &examining->list.documents[i],
 				  &examining->wanted[2 * i], &examining->wanted[2 * i + 1], err);

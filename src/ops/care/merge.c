@@ -214,7 +214,8 @@ static int take_runs(struct merge *merge, struct roger_err *err)
 {
 	struct rg_run_list list;
 	size_t i;
-	int r = rg_run_list_load(merge->from, false, merge->reply->memory, &list, err);
+	int r = rg_run_list_load(merge->from, (struct rg_run_wish){ .whole = true },
+				 merge->reply->memory, &list, err);
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		r = take_run(merge, &list.documents[i], err);

@@ -34,7 +34,9 @@ static int look_for_document(struct roger *roger, struct rg_arena *arena,
 	struct rg_run_list list;
 	struct roger_str file;
 	size_t i;
-	int r = accepted->line ? ROGER_OK : rg_run_list_load(roger, false, arena, &list, err);
+	int r = accepted->line
+			? ROGER_OK
+			: rg_run_list_load(roger, (struct rg_run_wish){ 0 }, arena, &list, err);
 
 	for (i = 0; r == ROGER_OK && !accepted->line && i < list.troubles.count; i++) {
 		if (!rg_run_trouble_seen(&list.troubles.items[i], arena, &file, &accepted->sha256))

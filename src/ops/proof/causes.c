@@ -309,7 +309,8 @@ static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
 	struct run_groups groups = { .stems = { .arena = causes->arena } };
 	struct rg_run_list list;
 	size_t i;
-	int r = rg_run_list_load(causes->roger, true, causes->arena, &list, err);
+	int r = rg_run_list_load(causes->roger, (struct rg_run_wish){ .readers = true },
+				 causes->arena, &list, err);
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++) {
 		causes->reply->active_runs += list.documents[i].run.status == ROGER_RUN_ACTIVE;

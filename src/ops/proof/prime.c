@@ -5,7 +5,7 @@
 #include "ops/runs/run_list.h"
 #include "facts/message.h"
 
-enum { PRIME_LIMIT = 20, EACH_MAX = 5 };
+enum { PRIME_LIMIT = 20, DUTIES_MAX = 20 };
 
 struct priming {
 	struct roger *roger;
@@ -21,11 +21,15 @@ static int add(struct priming *priming, const char *kind, struct roger_str subje
 	       int64_t since_ms, const char *next, const char *format, ...)
 {
 	struct rg_arena *arena = priming->reply->memory;
-	struct roger_concern *duty =
-		rg_arena_push(arena, &priming->duties, &priming->duty_count, sizeof *duty);
+	struct roger_concern *duty;
 	char words[400];
 	va_list arguments;
 
+	if (priming->duty_count == DUTIES_MAX) {
+		priming->reply->more_duties++;
+		return ROGER_OK;
+	}
+	duty = rg_arena_push(arena, &priming->duties, &priming->duty_count, sizeof *duty);
 	va_start(arguments, format);
 	vsnprintf(words, sizeof words, format, arguments);
 	va_end(arguments);
@@ -106,6 +110,9 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 			   RG_STR_ARGS(run->run));
 	case ROGER_RUN_SUSPECT:
 	case ROGER_RUN_BLOCKED:
+		/* Somebody has dealt with it. */
+		if (run->status == ROGER_RUN_BLOCKED && !rg_run_wants_settling(run))
+			return ROGER_OK;
 		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run));
 		return add(priming, rg_run_status_names[run->status], run->run,
 			   document->receipts.expected_by_ms, next,
@@ -126,8 +133,9 @@ static int look_at_runs(struct priming *priming, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(priming->roger, true, priming->reply->memory, &list, err);
-	for (i = 0; r == ROGER_OK && i < list.count && priming->duty_count < 4 * EACH_MAX; i++)
+	r = rg_run_list_load(priming->roger, (struct rg_run_wish){ .readers = true },
+			     priming->reply->memory, &list, err);
+	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (rg_str_equal(list.documents[i].run.owner, priming->request->agent))
 			r = add_run(priming, &list.documents[i], err);
 	return r;
@@ -143,7 +151,7 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 	int r;
 
 	r = rg_verb_dead_letters(priming->roger, &request, &letters, err);
-	for (i = 0; r == ROGER_OK && i < letters.dead_letters.count && i < EACH_MAX; i++) {
+	for (i = 0; r == ROGER_OK && i < letters.dead_letters.count; i++) {
 		const struct roger_dead_letter *letter = &letters.dead_letters.items[i];
 
 		if (letter->delivered_at_ms)

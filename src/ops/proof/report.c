@@ -40,10 +40,10 @@ struct altered {
 	uint64_t place; /* its first byte */
 };
 
-/* A message, or an attempt that came to none; ids stand for themselves by their hashes. */
+/* A message, or an attempt that came to none, by the hash of its id; the lowest bit tells whether
+ * that was delivered.  What was in the end, but not at first, has both. */
 struct attempted {
 	uint64_t id;
-	bool delivered;
 };
 
 static struct roger_agent_figures *figures_of(struct counting *counting, struct roger_str name)
@@ -283,8 +283,9 @@ static int count_attempt(struct counting *counting, const struct rg_event *row,
 					[RG_ATTEMPT_PENDING] = &reply->pending };
 	const struct roger_str id = row->said.message.length ? row->said.message : row->id;
 	const bool again = row->before && (reply->cycles.count || row->since_ms >= reply->since_ms);
-	struct attempted *attempted;
-	bool first;
+	const bool delivered = row->outcome == ROGER_DELIVERED;
+	const uint64_t hash = rg_hash(0, id.data, id.length) | 1;
+	bool first, fresh;
 
 	if (again)
 		--*by_outcome[row->before];
@@ -292,12 +293,11 @@ static int count_attempt(struct counting *counting, const struct rg_event *row,
 	reply->attempts += !again;
 	reply->retries += !again && row->number > 1;
 	reply->late += row->said.kind == ROGER_EVENT_LATE;
-	attempted = rg_table_put(&counting->attempted, rg_hash(0, id.data, id.length), &first);
-	if (!attempted)
+	first = !rg_table_find(&counting->attempted, delivered ? hash ^ 1 : hash);
+	if (!rg_table_put(&counting->attempted, delivered ? hash : hash ^ 1, &fresh))
 		return rg_fail_memory(err);
-	reply->attempted += first;
-	reply->attempted_delivered += row->outcome == ROGER_DELIVERED && !attempted->delivered;
-	attempted->delivered |= row->outcome == ROGER_DELIVERED;
+	reply->attempted += first && fresh;
+	reply->attempted_delivered += delivered && fresh;
 	return ROGER_OK;
 }
 
@@ -554,7 +554,8 @@ static int see_runs(struct counting *counting, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(counting->roger, true, counting->scratch, &list, err);
+	r = rg_run_list_load(counting->roger, (struct rg_run_wish){ .readers = true },
+			     counting->scratch, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (is_within(counting->reply, list.documents[i].receipts.dispatched_ms))
 			count_run(counting->reply, &list.documents[i]);

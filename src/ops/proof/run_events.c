@@ -2,7 +2,6 @@
 #include "ops/proof/telling.h"
 
 #include "facts/sentence.h"
-#include "ops/runs/run_list.h"
 
 /* A run that is told of. */
 struct telling_run {
@@ -188,41 +187,34 @@ int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *docume
 	return r < 0 ? r : keep_judgement(&of, err);
 }
 
-/* Most documents are about something else: they are passed over without being read. */
-static bool may_name(struct roger_str text, struct roger_str name)
+/* Whoever took over from its owner did not dispatch it. */
+static bool fits_as_written(const struct rg_run_document *document, struct roger_str name,
+			    rg_run_fits *fits)
 {
-	return memchr(text.data, '\\', text.length) ||
-	       memmem(text.data, text.length, name.data, name.length);
+	struct roger_run run = document->run;
+
+	run.owner = document->former.length ? document->former : run.owner;
+	return fits(&run, name);
 }
 
 int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
 		 struct roger_err *err)
 {
-	struct rg_run_document document, *place;
-	struct rg_run_texts texts;
+	const struct rg_run_wish wish = { .readers = true, .fits = fits, .name = name };
+	struct rg_run_document *place;
+	struct rg_run_list list;
 	size_t i;
-	int r;
+	/* What is not valid is told by `runs`, and by `doctor`. */
+	int r = rg_run_list_load(telling->roger, wish, telling->arena, &list, err);
 
-	r = rg_engine_runs(telling->roger->engine, telling->arena, &texts, err);
-	for (i = 0; r == ROGER_OK && i < texts.count; i++) {
-		if (texts.items[i].trouble.length || !may_name(texts.items[i].text, name))
+	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+		if (list.documents[i].brief || !fits_as_written(&list.documents[i], name, fits))
 			continue;
-		r = rg_run_decode(telling->roger, texts.items[i].text, rg_clock_ms(),
-				  telling->arena, &document, err);
-		/* What is not valid is told by `runs`, and by `doctor`. */
-		if (r == ROGER_EDATA || (r == ROGER_OK && !fits(&document.run, name))) {
-			r = ROGER_OK;
-			continue;
-		}
-		place = r < 0 ? NULL
-			      : rg_arena_push(telling->arena, &telling->runs.items,
-					      &telling->runs.count, sizeof *place);
+		place = rg_arena_push(telling->arena, &telling->runs.items, &telling->runs.count,
+				      sizeof *place);
 		if (!place)
-			return r < 0 ? r : rg_fail_memory(err);
-		*place = document;
-		place->file = texts.items[i].file;
+			return rg_fail_memory(err);
+		*place = list.documents[i];
 	}
-	return r < 0 ? r
-		     : rg_run_look_for_readers(telling->roger, telling->runs.items,
-					       telling->runs.count, telling->arena, err);
+	return r;
 }

@@ -192,7 +192,7 @@ int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
 	r = rg_engine_seal_key(roger->engine, true, reply->memory, &key, err);
 	/* Documents speak of messages: so they come first, and what they speak of is sealed. */
 	if (r == ROGER_OK)
-		r = rg_engine_runs(roger->engine, reply->memory, &runs, err);
+		r = rg_engine_runs(roger->engine, NULL, NULL, reply->memory, &runs, err);
 	if (r == ROGER_OK)
 		r = rg_engine_measure(roger->engine, true, reply->memory, &files, err);
 	if (r == ROGER_OK)

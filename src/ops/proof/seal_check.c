@@ -435,7 +435,8 @@ static int check_documents(struct checking *checking, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_engine_runs(checking->roger->engine, checking->arena, &checking->runs, err);
+	r = rg_engine_runs(checking->roger->engine, NULL, NULL, checking->arena, &checking->runs,
+			   err);
 	for (i = 0; i < entries->count && r == ROGER_OK; i++)
 		if (entries->items[i].kind == ROGER_SEALED_DOCUMENT)
 			r = check_document(checking, &entries->items[i], err);

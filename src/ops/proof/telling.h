@@ -10,7 +10,7 @@
 #define RG_TELLING_H
 
 #include "base/table.h"
-#include "ops/runs/run_document.h"
+#include "ops/runs/run_list.h"
 #include "facts/history.h"
 
 struct rg_telling {
@@ -66,8 +66,7 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to);
 RG_CHECKED int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event,
 			       struct roger_err *err);
 
-/* run_events.c: find the runs that fit; name stands in their documents somewhere. */
-typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);
+/* run_events.c: find the runs that fit. */
 RG_CHECKED int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
 			    struct roger_err *err);
 /* What happened to one of them; the messages that it names must be there. */

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/id.h"
 #include "base/nearest.h"
+#include "base/table.h"
 #include "facts/person.h"
 #include "ops/runs/run_process.h"
 
@@ -73,8 +75,140 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 		return add_trouble(list, arena, text, document->run.run, what, err);
 	}
 	document->file = text->file;
+	document->stamp = text->stamp;
 	list->count++;
 	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ over -- */
+
+/* So few documents are read each time, whatever they say. */
+enum { FEW = 64 };
+
+/* A list on its way, with the runs that the index says are over. */
+struct listing {
+	struct roger *roger;
+	const struct rg_run_wish *wish;
+	struct rg_arena *arena;
+	struct rg_table places; /* of the rows: struct place */
+	struct rg_over_runs rows, news;
+	size_t asked; /* documents so far */
+	int result;
+	struct roger_err *err;
+};
+
+struct place {
+	uint64_t file;
+	const struct rg_over_run *row;
+	bool there; /* its document is */
+};
+
+static uint64_t hash_of(struct roger_str file)
+{
+	return rg_hash(0, file.data, file.length);
+}
+
+static int load_rows(struct listing *listing)
+{
+	struct place *place;
+	bool fresh;
+	size_t i;
+	int r = rg_engine_over_runs(listing->roger->engine, listing->arena, &listing->rows,
+				    listing->err);
+
+	for (i = 0; r == ROGER_OK && i < listing->rows.count; i++) {
+		place = rg_table_put(&listing->places, listing->rows.items[i].file, &fresh);
+		if (!place)
+			return rg_fail_memory(listing->err);
+		place->row = &listing->rows.items[i];
+	}
+	return r;
+}
+
+/* The row of a document, where it is of this one. */
+static const struct rg_over_run *find_row(const struct listing *listing, struct roger_str file,
+					  uint64_t stamp)
+{
+	const struct place *place = rg_table_find(&listing->places, hash_of(file));
+
+	return place && stamp && place->row->stamp == stamp ? place->row : NULL;
+}
+
+static bool is_wanted_whole(void *context, struct roger_str file, uint64_t stamp)
+{
+	struct listing *listing = context;
+	const struct rg_run_wish *wish = listing->wish;
+	const struct rg_over_run *row;
+
+	if (wish->whole)
+		return true;
+	if (listing->asked++ == FEW)
+		listing->result = load_rows(listing);
+	row = find_row(listing, file, stamp);
+	return !row || (wish->fits && wish->fits(&row->run, wish->name));
+}
+
+/*
+ * Is nothing to come of it: nothing that is read, retires, ends or passes from now on
+ * changes what is said of it among many?  Only its document may be written anew.
+ */
+static bool is_over(const struct rg_run_document *document)
+{
+	const struct roger_run *run = &document->run;
+
+	if (document->forward_seen || document->settled_by_word ||
+	    (int)document->stored != run->status || rg_run_wants_settling(run))
+		return false;
+	if (document->receipts.forwarded)
+		return document->receipts.completed_ms &&
+		       (run->evidence.length || !run->result_message.length);
+	return run->status == ROGER_RUN_BLOCKED && rg_run_end_is_known(run);
+}
+
+/* The text that was read is that of the stamp, or of a later one, which then is another. */
+static int note_over(struct listing *listing, const struct rg_run_document *document,
+		     struct roger_err *err)
+{
+	struct rg_over_run *row;
+
+	if (!document->stamp || !is_over(document) ||
+	    find_row(listing, document->file, document->stamp))
+		return ROGER_OK;
+	row = rg_arena_push(listing->arena, &listing->news.items, &listing->news.count,
+			    sizeof *row);
+	if (!row)
+		return rg_fail_memory(err);
+	row->file = hash_of(document->file);
+	row->stamp = document->stamp;
+	row->receipts = document->receipts;
+	row->run = document->run;
+	if (document->former.length)
+		row->run.owner = document->former;
+	return ROGER_OK;
+}
+
+/* Keep what is new, and forget those whose documents are gone. */
+static int keep_rows(struct listing *listing, const struct rg_run_list *list, struct roger_err *err)
+{
+	struct rg_over_run *gone;
+	const struct place *place;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < list->count && r == ROGER_OK; i++)
+		r = note_over(listing, &list->documents[i], err);
+	for (i = 0; r == ROGER_OK && (place = rg_table_next(&listing->places, &i));) {
+		if (place->there)
+			continue;
+		gone = rg_arena_push(listing->arena, &listing->news.items, &listing->news.count,
+				     sizeof *gone);
+		if (!gone)
+			return rg_fail_memory(err);
+		*gone = (struct rg_over_run){ .file = place->file };
+	}
+	if (r == ROGER_OK && listing->news.count)
+		rg_engine_keep_over_runs(listing->roger->engine, &listing->news);
+	return r;
 }
 
 /* -------------------------------------------------------------- forwards -- */
@@ -257,32 +391,108 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->file.data, y->file.data);
 }
 
-int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
-		     struct rg_run_list *ret_list, struct roger_err *err)
+/* Does the row say what the document does? */
+static bool says_the_same(const struct rg_over_run *row, const struct rg_run_document *document)
 {
-	struct rg_run_list list = { 0 };
-	struct rg_run_texts texts;
-	int64_t now_ms = rg_clock_ms();
+	const struct rg_receipts *a = &row->receipts, *b = &document->receipts;
+	const struct roger_run *run = &document->run;
+
+	return is_over(document) && a->dispatched_ms == b->dispatched_ms &&
+	       a->expected_by_ms == b->expected_by_ms && a->completed_ms == b->completed_ms &&
+	       a->recoveries == b->recoveries && a->forwarded == b->forwarded &&
+	       row->run.status == run->status && row->run.outcome == run->outcome &&
+	       rg_str_equal(row->run.run, run->run) && rg_str_equal(row->run.owner, run->owner) &&
+	       rg_str_equal(row->run.child, run->child) &&
+	       rg_str_equal(row->run.issue, run->issue) && rg_str_equal(row->run.task, run->task) &&
+	       rg_str_equal(row->run.settled_at, run->settled_at);
+}
+
+int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list, struct rg_arena *arena,
+			struct roger_strs *ret_files, struct roger_err *err)
+{
+	struct listing listing = { .roger = roger, .arena = arena, .err = err };
+	const struct rg_over_run *row;
 	size_t i;
 	int r;
 
-	r = rg_engine_runs(roger->engine, arena, &texts, err);
-	if (r < 0)
-		return r;
-	rg_engine_look_for_runs(roger->engine, texts.count);
-	list.documents = rg_arena_get(arena, (texts.count + 1) * sizeof *list.documents);
-	if (!list.documents)
-		return rg_fail_memory(err);
-	for (i = 0; i < texts.count; i++) {
-		r = add_document(roger, &list, &texts.items[i], now_ms, arena, err);
-		if (r < 0)
-			return r;
+	*ret_files = (struct roger_strs){ 0 };
+	rg_table_init(&listing.places, sizeof(struct place));
+	r = load_rows(&listing);
+	for (i = 0; i < list->count && r == ROGER_OK; i++) {
+		row = find_row(&listing, list->documents[i].file, list->documents[i].stamp);
+		if (row && !says_the_same(row, &list->documents[i]) &&
+		    !rg_arena_add(arena, ret_files, list->documents[i].file))
+			r = rg_fail_memory(err);
+	}
+	rg_table_deinit(&listing.places);
+	return r;
+}
+
+/* What the index says of it; false: its text was read. */
+static bool take_brief(struct listing *listing, struct rg_run_list *list,
+		       const struct rg_run_text *text)
+{
+	struct rg_run_document *document = &list->documents[list->count];
+	struct place *place = rg_table_find(&listing->places, hash_of(text->file));
+
+	if (place)
+		place->there = true;
+	if (text->text.data || text->trouble.length)
+		return false;
+	*document =
+		(struct rg_run_document){ .file = text->file,
+					  .stamp = text->stamp,
+					  .brief = true,
+					  .run = place->row->run,
+					  .receipts = place->row->receipts,
+					  .stored = (enum roger_run_status)place->row->run.status };
+	list->count++;
+	return true;
+}
+
+static int take_documents(struct listing *listing, const struct rg_run_texts *texts,
+			  struct rg_run_list *list, struct roger_err *err)
+{
+	struct roger *roger = listing->roger;
+	const int64_t now_ms = rg_clock_ms();
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < texts->count && r == ROGER_OK; i++) {
+		if (!take_brief(listing, list, &texts->items[i]))
+			r = add_document(roger, list, &texts->items[i], now_ms, listing->arena,
+					 err);
 		if (roger->tell && i % 1000 == 999)
 			roger->tell(roger->tell_context, "runs runs", (int64_t)i,
-				    (int64_t)texts.count);
+				    (int64_t)texts->count);
 	}
-	if (readers)
+	return r;
+}
+
+int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_arena *arena,
+		     struct rg_run_list *ret_list, struct roger_err *err)
+{
+	struct listing listing = { .roger = roger, .wish = &wish, .arena = arena, .err = err };
+	struct rg_run_list list = { 0 };
+	struct rg_run_texts texts;
+	int r;
+
+	rg_table_init(&listing.places, sizeof(struct place));
+	r = rg_engine_runs(roger->engine, is_wanted_whole, &listing, arena, &texts, err);
+	if (r == ROGER_OK)
+		r = listing.result;
+	if (r == ROGER_OK)
+		rg_engine_look_for_runs(roger->engine, texts.count);
+	list.documents =
+		r < 0 ? NULL : rg_arena_get(arena, (texts.count + 1) * sizeof *list.documents);
+	if (r == ROGER_OK)
+		r = list.documents ? take_documents(&listing, &texts, &list, err)
+				   : rg_fail_memory(err);
+	if (r == ROGER_OK && wish.readers)
 		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);
+	if (r == ROGER_OK && wish.readers && listing.asked > FEW)
+		r = keep_rows(&listing, &list, err);
+	rg_table_deinit(&listing.places);
 	if (r < 0)
 		return r;
 	qsort(list.documents, list.count, sizeof *list.documents, compare);
@@ -325,7 +535,8 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(roger, true, reply->memory, &list, err);
+	r = rg_run_list_load(roger, (struct rg_run_wish){ .readers = true, .whole = true },
+			     reply->memory, &list, err);
 	if (r < 0)
 		return r;
 	runs = rg_arena_get(reply->memory, (list.count + 1) * sizeof *runs);
@@ -368,7 +579,7 @@ struct roger_str rg_run_near(struct roger *roger, struct roger_str run_id, struc
 	struct rg_run_list list;
 	size_t i;
 
-	if (rg_run_list_load(roger, false, arena, &list, NULL) < 0)
+	if (rg_run_list_load(roger, (struct rg_run_wish){ 0 }, arena, &list, NULL) < 0)
 		return nearest.word;
 	for (i = 0; i < list.count; i++)
 		rg_nearest_look(&nearest, run_id, list.documents[i].run.run);

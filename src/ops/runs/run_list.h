@@ -6,6 +6,17 @@
 
 #include "ops/runs/run_document.h"
 
+/* Does a run fit that name? */
+typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);
+
+/* What is asked of documents. */
+struct rg_run_wish {
+	bool readers;	   /* look whether results were read, which asks the index */
+	bool whole;	   /* all of them; else that may be brief of which nothing is to come: */
+	rg_run_fits *fits; /* but for those that fit this name */
+	struct roger_str name;
+};
+
 struct rg_run_list {
 	struct rg_run_document *documents; /* valid ones, oldest dispatch first */
 	size_t count;
@@ -15,9 +26,14 @@ struct rg_run_list {
 	} troubles;
 };
 
-/* readers: look whether results were read, which asks the index. */
-RG_CHECKED int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
-				struct rg_run_list *ret_list, struct roger_err *err);
+RG_CHECKED int rg_run_list_load(struct roger *roger, struct rg_run_wish wish,
+				struct rg_arena *arena, struct rg_run_list *ret_list,
+				struct roger_err *err);
+
+/* The files of whole documents of which the index says otherwise. */
+RG_CHECKED int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list,
+				   struct rg_arena *arena, struct roger_strs *ret_files,
+				   struct roger_err *err);
 
 /* Where the document of a trouble stands, as status and accept name it, and a sum of what is wrong
  * with it; false: out of memory. */

@@ -182,7 +182,8 @@ int rg_verb_sweep(struct roger *roger, const struct roger_sweep_request *request
 	r = request->dry_run ? ROGER_OK : rg_cycle_begin(roger, sweep.arena, &cycle, err);
 	if (r < 0)
 		return r;
-	r = rg_run_list_load(roger, true, sweep.arena, &sweep.list, err);
+	r = rg_run_list_load(roger, (struct rg_run_wish){ .readers = true }, sweep.arena,
+			     &sweep.list, err);
 	if (r < 0)
 		return r;
 	r = confirm_forwards(&sweep, err);

@@ -943,24 +943,43 @@ static bool is_document(struct roger_str name)
 	       memcmp(name.data + name.length - length, suffix, length) == 0;
 }
 
+/* A file whose times can still be those of the next change has no stamp. */
+static uint64_t stamp_of(int folder, const char *name)
+{
+	enum { SETTLED_MS = 2000 };
+	struct rg_file_facts facts = { 0 };
+	bool there;
+
+	if (rg_file_look(folder, name, &there, &facts, NULL) < 0 || !there ||
+	    facts.changed_ms > rg_clock_ms() - SETTLED_MS)
+		return 0;
+	return rg_hash(0, &facts, sizeof facts);
+}
+
 /* Add a run; one that cannot be read is added with its trouble, and the others are still read. */
-static int add_run(int folder, struct roger_str name, struct rg_arena *arena,
-		   struct rg_run_text *to, struct roger_err *err)
+static int add_run(int folder, struct roger_str name, rg_run_wanted *wanted, void *context,
+		   struct rg_arena *arena, struct rg_run_text *to, struct roger_err *err)
 {
 	struct roger_err inner = { 0 };
 	int r;
 
 	to->file = name;
+	to->stamp = wanted ? stamp_of(folder, name.data) : 0;
+	if (wanted && !wanted(context, name, to->stamp))
+		return ROGER_OK;
 	r = read_document(folder, name.data, RG_RUN_BYTES_MAX, arena, &to->text, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0 && !rg_arena_copy(arena, rg_str(inner.message), &to->trouble))
 		return rg_fail_memory(err);
+	/* It has gone meanwhile. */
+	if (!to->text.data && !to->trouble.length)
+		to->file.length = 0;
 	return ROGER_OK;
 }
 
-static int list_runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_texts *ret_runs,
-		     struct roger_err *err)
+static int list_runs(struct rg_store *base, rg_run_wanted *wanted, void *context,
+		     struct rg_arena *arena, struct rg_run_texts *ret_runs, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	struct roger_strs names = { 0 };
@@ -979,9 +998,8 @@ static int list_runs(struct rg_store *base, struct rg_arena *arena, struct rg_ru
 	for (i = 0; i < names.count && r == ROGER_OK; i++) {
 		if (!is_document(names.items[i]))
 			continue;
-		r = add_run(folder, names.items[i], arena, &items[count], err);
-		/* Skip a document that has gone meanwhile. */
-		count += items[count].text.data || items[count].trouble.length;
+		r = add_run(folder, names.items[i], wanted, context, arena, &items[count], err);
+		count += items[count].file.length > 0;
 	}
 	*ret_runs = (struct rg_run_texts){ items, count };
 	return r;

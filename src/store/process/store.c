@@ -1204,8 +1204,8 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 	return r;
 }
 
-static int runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_texts *ret_runs,
-		struct roger_err *err)
+static int runs(struct rg_store *base, rg_run_wanted *wanted, void *context, struct rg_arena *arena,
+		struct rg_run_texts *ret_runs, struct roger_err *err)
 {
 	const struct rg_kept_document *document;
 	struct {
@@ -1226,8 +1226,12 @@ static int runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_tex
 			continue;
 		r = wait_shown(of(base), document->change, err);
 		run = rg_arena_push(arena, &found.items, &found.count, sizeof *run);
-		copied = run && rg_arena_copy(arena, rg_str(document->name), &run->file) &&
-			 rg_arena_copy(arena, rg_buf_str(&document->text), &run->text);
+		copied = run && rg_arena_copy(arena, rg_str(document->name), &run->file);
+		if (!copied)
+			break;
+		run->stamp = rg_hash(0, document->text.data, document->text.length);
+		if (!wanted || wanted(context, run->file, run->stamp))
+			copied = rg_arena_copy(arena, rg_buf_str(&document->text), &run->text);
 	}
 	*ret_runs = (struct rg_run_texts){ found.items, found.count };
 	leave(common);
