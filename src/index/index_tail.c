@@ -312,7 +312,8 @@ static bool is_own(struct rg_index_tail *tail, struct roger_str line)
 static int read_line(struct rg_index *index, struct roger_str line,
 		     struct roger_message *ret_message, bool *ret_skimmed)
 {
-	*ret_skimmed = is_own(&index->tail, line) && rg_message_skim(line, ret_message);
+	*ret_skimmed = (index->tail.alone || is_own(&index->tail, line)) &&
+		       rg_message_skim(line, ret_message);
 	if (*ret_skimmed)
 		return ROGER_OK;
 	rg_arena_reset(index->tail.scratch);
