@@ -64,7 +64,7 @@ FOLDERS = {
     ".ci": "",
     "bench": "",
     "docs": "man",
-    "examples": "hand-over",
+    "examples": "hand-over nginx",
     "fuzz": "corpus",
     "include": "",
     "integrations": ".claude-plugin beads gemini opencode plugin",
@@ -98,7 +98,7 @@ HEADER_OWNERS = {
 # What only a store, and the host, know: above them these do.
 HOST_OWNERS = {
     # The index's own files; trigger files and outboxes; the settings of tools; what a run left as its result.
-    "host/file.h": r"src/index/index_file\.c|src/ops/(edge|tools)/.*|src/ops/runs/run_end\.c",
+    "host/file.h": r"src/index/index_file\.c|src/ops/(edge|tools)/.*|src/ops/runs/run\.c",
     "host/watch.h": r"src/ops/edge/.*",
 }
 ABOVE_STORE = ("src/index/", "src/engine/", "src/proof/", "src/ops/", "src/api/")

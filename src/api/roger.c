@@ -12,12 +12,15 @@
 #include "ops/op.h"
 #include "remote/remote.h"
 
+static const struct rg_elsewhere elsewhere = { remote_call_within, remote_watch, remote_hold };
+
 /* Where the store is one that only a server opens, that of this machine is asked. */
 static int open_here(struct roger *roger, struct roger_err *err)
 {
 	char path[4200];
 	int r = rg_session_socket(roger->workspace->root, path, err);
 
+	roger->elsewhere = &elsewhere;
 	return r == ROGER_OK ? remote_open_here(path, &roger->remote, err) : r;
 }
 
@@ -58,6 +61,7 @@ int rg_open_remote(struct roger **ret_roger, struct roger_err *err)
 		free(roger);
 		return r;
 	}
+	roger->elsewhere = &elsewhere;
 	*ret_roger = roger;
 	return ROGER_OK;
 }
@@ -239,8 +243,9 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 	if (!op || !request || !ret_reply)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "roger_call: expected a verb, a request and a place for the reply");
-	return roger && roger->remote ? remote_call(roger->remote, op, request, ret_reply, err)
-				      : rg_op_call(op, roger, request, ret_reply, err);
+	return roger && roger->remote && !remote_is_here(roger->remote, op)
+		       ? remote_call(roger->remote, op, request, ret_reply, err)
+		       : rg_op_call(op, roger, request, ret_reply, err);
 }
 
 bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)

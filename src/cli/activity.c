@@ -406,9 +406,6 @@ static int follow(struct cli_run *run, struct roger_err *err)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "--follow starts at the end: expected neither --newest nor "
 			       "--after");
-	r = cli_need_workspace(run, "log --follow", err);
-	if (r < 0)
-		return r;
 	r = cli_follow_begin(&follow, run, LOOK_MS, err);
 	if (r < 0)
 		return r;

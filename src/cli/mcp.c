@@ -95,7 +95,8 @@ void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call)
 		caller.how = RG_BY_SOCKET;
 		caller.name = RG_STR("");
 	}
-	if (strncmp(said, "act ", 4) == 0)
+	caller.own = strncmp(said, "own ", 4) == 0;
+	if (strncmp(said, "act ", 4) == 0 || caller.own)
 		caller.right = RG_ACT;
 	if (strncmp(said, "administer ", 11) == 0)
 		caller.right = RG_ADMINISTER;
@@ -111,7 +112,8 @@ bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent)
 {
 	const char *caller = roger_mcp_caller(call);
 
-	return strncmp(caller, "act ", 4) == 0 && !rg_str_equal(word_in(caller, 1), agent);
+	return (strncmp(caller, "act ", 4) == 0 || strncmp(caller, "own ", 4) == 0) &&
+	       !rg_str_equal(word_in(caller, 1), agent);
 }
 
 static struct roger_str name_by_client(const struct mcp_session *session, const char *client_name,

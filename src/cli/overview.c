@@ -108,6 +108,12 @@ static void say_chores(FILE *to, const struct roger_chore_list *chores)
 		cli_say_to(to, "\n");
 }
 
+void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by)
+{
+	if (served_by.length)
+		cli_say_to(to, "%Sjournals in %t, served by %t%.\n", CLI_DIM, store, served_by);
+}
+
 /* Below what is wrong; returns how many lines that takes. */
 static size_t say_figures(struct cli_page *page, const struct roger_status_reply *reply)
 {
@@ -122,6 +128,7 @@ static size_t say_figures(struct cli_page *page, const struct roger_status_reply
 		   "%S%d agent%p, %d unread, %d active run%p, session %d, cycle %t, in %t%.\n",
 		   CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
 		   reply->cycle, reply->workspace);
+	cli_say_place(page->to, reply->store, reply->served_by);
 	if (!cli_page_end(page))
 		return 0;
 	for (line.data = page->text; (end = strchr(line.data, '\n')); line.data = end + 1) {

@@ -455,9 +455,12 @@ static struct roger_str own_name(const struct parser *parser, const struct roger
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
-	const struct roger_str usual = rg_terminal_has_person() ? RG_STR(RG_PERSON)
-				       : agent && *agent	? rg_str(agent)
-								: (struct roger_str){ 0 };
+	const char *server = cli_is_elsewhere(parser->run) ? getenv("ROGER_SERVER") : "unix:";
+	/* Over TCP the token knows who it is. */
+	const bool told = strncmp(server, "unix:", 5) != 0;
+	const struct roger_str usual = rg_terminal_has_person() && !told ? RG_STR(RG_PERSON)
+				       : agent && *agent		 ? rg_str(agent)
+									 : (struct roger_str){ 0 };
 	struct cli_run *run = parser->run;
 	const struct roger_field *field;
 	struct roger_str self;
@@ -474,7 +477,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 		else if (field->flags & ROGER_AMBIENT && !(field->flags & ROGER_SELF) &&
 			 rg_field_unset(field, run->request) && issue && *issue)
 			r = rg_record_set(field, rg_str(issue), 0, run->request, run->arena, err);
-		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED))
+		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED) && !told)
 			r = rg_fail_member(err, ROGER_EUSAGE, field->name,
 					   "who are you? give --as NAME or set ROGER_AGENT");
 		if (r < 0)

@@ -1,4 +1,6 @@
 /* init, session, config. */
+#include <unistd.h>
+
 #include "cli/command.h"
 #include "cli/term.h"
 
@@ -21,6 +23,9 @@ static void print_init(const struct cli_run *run, const void *reply_)
 
 	(void)run;
 	cli_say("%s a workspace in %t\n", reply->created ? "made" : "there is", reply->workspace);
+	if (reply->store.length)
+		cli_say("its journals are in %t%s\n", reply->store,
+			reply->steps ? ", whose tables were made now" : "");
 	if (reply->worktree.length && !rg_str_equal(reply->worktree, reply->workspace))
 		cli_say_to(stderr,
 			   "note: %t is a git worktree of it; all worktrees share this one\n",
@@ -36,9 +41,27 @@ static void print_init(const struct cli_run *run, const void *reply_)
 		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
 }
 
-const struct cli_command cli_init = { .name = "init",
-				      .prepare = prepare_init,
-				      .print = print_init };
+/* A slip in its name would make another, empty one: a person is asked. */
+static int run_init(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_init_request *request = run->request;
+	const bool asks = !request->second && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+	int r;
+
+	request->second |= !asks;
+	r = cli_call(run, ret_exit, err);
+	if (r != ROGER_EREFUSED || !asks || strcmp(err->member, "second") != 0)
+		return r;
+	cli_say_to(stderr, "%t\n", rg_str(err->message));
+	if (!cli_is_agreed("make it there, empty?"))
+		return r;
+	request->second = true;
+	return cli_call(run, ret_exit, err);
+}
+
+const struct cli_command cli_init = {
+	.name = "init", .prepare = prepare_init, .run = run_init, .print = print_init
+};
 
 /* ------------------------------------------- session; verbs with a word -- */
 

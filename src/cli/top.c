@@ -670,11 +670,9 @@ static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	static struct top top = { .text = { .maximum = SIZE_MAX } };
 	const struct rg_top_request *request = run->request;
 	const char *term = getenv("TERM");
-	int r = cli_need_workspace(run, "top", err);
+	int r;
 
 	*ret_exit = CLI_DONE;
-	if (r < 0)
-		return r;
 	if (run->form != CLI_HUMAN || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !term ||
 	    !*term || strcmp(term, "dumb") == 0)
 		return rg_fail(err, ROGER_EUSAGE, 0,
@@ -683,7 +681,7 @@ static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	run->quiet = true;
 	top.run = run;
 	top.self = request->agent.length ? request->agent : RG_STR("human");
-	r = roger_open(run->workspace, &run->roger, err);
+	r = cli_open(run->workspace, &run->roger, err);
 	if (r < 0)
 		return r;
 	roger_on_progress(run->roger, cli_progress, NULL);

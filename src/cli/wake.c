@@ -2,9 +2,10 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/term.h"
+#include "data/remote.h"
 
 /* The longest call of the verb; then there is another. */
-enum { SPAN_MS = 3600 * 1000 };
+enum { SPAN_MS = 3600 * 1000, PAUSE_MS = 1000 };
 
 /* --------------------------------------------------------------- printing -- */
 
@@ -79,7 +80,7 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 			      struct roger_err *err)
 {
 	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + request->timeout_ms, left_ms;
-	bool for_ever = request->timeout_ms == 0, first = true;
+	bool for_ever = request->timeout_ms == 0, first = true, told = false;
 	int status, r;
 
 	do {
@@ -88,9 +89,18 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 		if (request->timeout_ms <= 0)
 			break;
 		r = call_once(run, first, &status, err);
+		/* A server that is started again, or gives way to another, is waited for. */
+		if (r == ROGER_ETIMEOUT && rg_is_remote(run->roger)) {
+			if (!told)
+				cli_say_to(stderr, "note: %t; wake goes on\n",
+					   rg_str(err->message));
+			told = true;
+			rg_clock_sleep(PAUSE_MS);
+			continue;
+		}
 		if (r < 0)
 			return r;
-		first = false;
+		first = told = false;
 		cli_term_flush();
 	} while (!cli_stopped() && !cli_term_lost());
 	return ROGER_OK;

@@ -18,10 +18,11 @@ enum rg_caller_how {
 struct rg_caller {
 	enum rg_caller_how how;
 	enum rg_right right;	   /* of a token or a login */
-	struct roger_str name;	   /* whose token or login it is; "": nobody's */
+	struct roger_str name;	   /* whose token or login it is, or "ci-*"; "": nobody's */
 	struct roger_str login;	   /* which one, for notes: "token bob 1a2b3c4d" */
 	struct roger_str observed; /* who was seen at the socket; "": nobody */
 	bool page;		   /* a person reads the answer, not the agent that it is about */
+	bool own;		   /* it sees no mail but its own */
 };
 
 struct rg_arena;
@@ -41,6 +42,10 @@ bool rg_keeps_answers(const struct roger *roger);
 RG_CHECKED int rg_find_answer(struct roger *roger, const char *key, struct rg_arena *arena,
 			      struct roger_str *ret_text, struct roger_err *err);
 RG_CHECKED int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *err);
+
+/* Is it that name?  "ci-*" is every name that begins so. */
+bool rg_name_fits(struct roger_str pattern, struct roger_str name);
+bool rg_name_is_pattern(struct roger_str text);
 
 /* What a verb needs. */
 enum rg_right rg_right_of(const struct roger_op *op);

@@ -425,6 +425,7 @@ int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text, struct
 void rg_engine_asked(struct rg_engine *engine, bool asked)
 {
 	engine->store->asked = asked;
+	engine->store->begun = false;
 }
 
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)
@@ -542,14 +543,15 @@ int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_er
 	return r;
 }
 
-int rg_engine_prepare_store(const char *root, struct roger_err *err)
+int rg_engine_prepare_store(const char *root, bool second, int *ret_steps, struct roger_err *err)
 {
 	struct rg_workspace *workspace;
-	int steps, r = rg_workspace_open(root, &workspace, err);
+	int r = rg_workspace_open(root, &workspace, err);
 
 	if (r < 0)
 		return r;
-	r = rg_store_prepare(workspace, &steps, err);
+	workspace->second = second;
+	r = rg_store_prepare(workspace, ret_steps, err);
 	rg_workspace_close(workspace);
 	return r;
 }

@@ -81,7 +81,8 @@ struct rg_digest_wish {
 /* The workspace is borrowed and must stay open. */
 /* See rg_store_check() and rg_store_prepare(). */
 RG_CHECKED int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_err *err);
-RG_CHECKED int rg_engine_prepare_store(const char *root, struct roger_err *err);
+RG_CHECKED int rg_engine_prepare_store(const char *root, bool second, int *ret_steps,
+				       struct roger_err *err);
 
 RG_CHECKED int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 			      struct roger_err *err);
@@ -384,7 +385,6 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 
 /* A warning about what does not work although calls succeed, or "". */
 const char *rg_engine_trouble(struct rg_engine *engine);
-/* Does a client of a server wait?  Then a server that does not lead does not answer. */
 bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
 /* See struct rg_store, `request`; NULL key: no more.  put, with NULL data: there is no answer. */
@@ -393,6 +393,7 @@ RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *
 				     struct roger_str *ret_text, struct roger_err *err);
 RG_CHECKED int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text,
 				    struct roger_err *err);
+/* A job begins; asked: a client waits for its answer, which only a server that leads gives. */
 void rg_engine_asked(struct rg_engine *engine, bool asked);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
 

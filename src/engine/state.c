@@ -85,7 +85,8 @@ static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequenc
 		r = rg_sequence_read(text, ret_sequence, ret_why);
 	rg_arena_free(arena);
 	/* Unreadable now is not missing: numbers would be given twice. */
-	if (r == ROGER_ENOMEM || (r < 0 && is_passing(ret_why->system_errno))) {
+	if (r == ROGER_ENOMEM || r == ROGER_ETIMEOUT ||
+	    (r < 0 && is_passing(ret_why->system_errno))) {
 		if (err)
 			*err = *ret_why;
 		return r;

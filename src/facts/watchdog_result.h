@@ -11,15 +11,9 @@
 #define RG_WATCHDOG_RESULT_H
 
 #include "base/arena.h"
+#include "verbs.h"
 
 /* ------------------------------------------------------------- verdicts -- */
-
-enum rg_ending {
-	RG_ENDED_BY_ITSELF, /* with an exit status */
-	RG_ENDED_BY_SIGNAL,
-	RG_ENDED_UNSEEN,  /* nobody knows how */
-	RG_ENDED_UNBEGUN, /* could not be started; status is 126 or 127 */
-};
 
 /* How a program ended, and what it left. */
 struct rg_ended {

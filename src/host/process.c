@@ -174,12 +174,13 @@ enum rg_process_fate rg_process_fate(const struct rg_process *process)
 {
 	char boot_id[RG_BOOT_ID_BYTES];
 	struct rg_process_look look;
+	const bool elsewhere = process->boot_id[0] == RG_BOOT_ELSEWHERE[0];
 
 	rg_boot_id(boot_id);
 	if (process->id <= 0 || process->id > INT32_MAX || !boot_id[0] || !process->boot_id[0])
 		return RG_PROCESS_UNKNOWN;
-	if (strcmp(boot_id, process->boot_id) != 0)
-		return RG_PROCESS_GONE;
+	if (strcmp(boot_id, process->boot_id + elsewhere) != 0)
+		return elsewhere ? RG_PROCESS_UNKNOWN : RG_PROCESS_GONE;
 	if (!process->space || process->space != (int64_t)rg_file_own_space())
 		return RG_PROCESS_UNKNOWN;
 	if (kill((pid_t)process->id, 0) < 0 && errno == ESRCH)

@@ -16,6 +16,10 @@
 enum { RG_BOOT_ID_BYTES = 40 };
 void rg_boot_id(char to[RG_BOOT_ID_BYTES]);
 
+/* Before the boot id of a process of another machine: one that cannot be looked at, not one that
+ * is gone. */
+#define RG_BOOT_ELSEWHERE "@"
+
 struct rg_process {
 	int64_t id;
 	int64_t start; /* in ticks of the system since it was started; 0: unknown */

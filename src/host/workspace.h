@@ -19,6 +19,7 @@ struct rg_workspace {
 	int data;	      /* the data folder, open */
 	int64_t owner;	      /* of .roger/: user id */
 	struct rg_config *config;
+	bool second;		/* for `roger init`: also beside others in its database */
 	bool moving;		/* for `roger move`: a store that is not live is opened, too */
 	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
 	/* For a person: it is not trusted, or its places are not; "": none. */

@@ -594,6 +594,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory",
 		 why->message);
 	index->in_memory = true;
+	index->turn = index->store->turn;
 	if (open_db(index, ":memory:", usual_settings, err) < 0)
 		return ROGER_EIO;
 	return fill(index, end, err);
@@ -727,6 +728,7 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	int r;
 
 	close_db(index);
+	index->turn = index->store->turn;
 	/* Accept an index of any version. */
 	r = rg_index_file_check(index, index->path, "roger index ", index->name, err);
 	if (r == ROGER_OK)
@@ -762,6 +764,8 @@ static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err
 
 	if (r == ROGER_OK && *ret_usable)
 		*ret_usable = same_journal(index);
+	if (r == ROGER_OK && *ret_usable)
+		index->turn = index->store->turn;
 	return r;
 }
 
@@ -983,8 +987,14 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 /* Is the open file the one of that name, and is it up to date? */
 static bool fresh_enough(struct rg_index *index, uint64_t end)
 {
-	return index->db && rg_index_end(index) >= end &&
+	return index->db && rg_index_end(index) >= end && index->turn == index->store->turn &&
 	       (index->in_memory || rg_index_file_inode(index) == index->inode);
+}
+
+/* Beside a database it is of this machine alone, whoever leads. */
+static bool may_write(const struct rg_index *index)
+{
+	return index->store->elsewhere || rg_store_writable(index->store);
 }
 
 /* Use the file if possible, else an index in memory. */
@@ -995,7 +1005,7 @@ static int bring(struct rg_index *index, uint64_t end, bool rebuild, int64_t wai
 	int r;
 
 	index->stopped = false;
-	if (rg_store_writable(index->store))
+	if (may_write(index))
 		r = bring_file(index, end, rebuild, wait_ms, &why);
 	else
 		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
@@ -1015,8 +1025,9 @@ int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err
 
 	if (fresh_enough(index, end))
 		return ROGER_OK;
-	return index->in_memory ? take_in(index, end, &usable, err)
-				: bring(index, end, false, INDEX_WAIT_MS, err);
+	return index->in_memory && index->turn == index->store->turn
+		       ? take_in(index, end, &usable, err)
+		       : bring(index, end, false, INDEX_WAIT_MS, err);
 }
 
 int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
@@ -1030,9 +1041,10 @@ bool rg_index_is_open(struct rg_index *index)
 	uint64_t inode;
 	bool usable = false;
 
-	if (index->in_memory || index->damaged || !rg_store_writable(index->store))
+	if (index->in_memory || index->damaged || !may_write(index))
 		return false;
-	if (index->db && rg_index_file_inode(index) == index->inode)
+	if (index->db && index->turn == index->store->turn &&
+	    rg_index_file_inode(index) == index->inode)
 		return true;
 	return rg_index_file_find(index, index->name, &inode, NULL) == ROGER_OK && inode &&
 	       open_file(index, inode, &usable, NULL) == ROGER_OK && usable &&

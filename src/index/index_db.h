@@ -146,6 +146,7 @@ struct rg_index_tail {
 	struct rg_arena *memory, *scratch; /* NULL: nothing is kept */
 	uint64_t from, to;		   /* the bytes of these lines */
 	int64_t lines;			   /* number of the last one */
+	unsigned turn;
 	int64_t last_offset, last_length, last_hash;
 	uint64_t chain; /* of the last line, as it states it */
 	bool chained;
@@ -166,9 +167,10 @@ struct rg_index {
 	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
-	bool serving; /* messages.db is brought up now, after an answer */
-	bool placed;  /* the configuration gave the path, so another file may be there */
-	bool bulk;    /* indexes and the mailbox are filled at the end */
+	unsigned turn; /* of the store, when its lines were last seen to be those of the tables */
+	bool serving;  /* messages.db is brought up now, after an answer */
+	bool placed;   /* the configuration gave the path, so another file may be there */
+	bool bulk;     /* indexes and the mailbox are filled at the end */
 	const struct rg_log_files
 		*told;	       /* NULL: a rebuild leaves the table of events to questions */
 	bool damaged;	       /* in a way that SQLite does not detect */

@@ -57,6 +57,7 @@ static int begin(struct rg_index *index, struct roger_err *err)
 	tail->scratch = rg_arena_new();
 	tail->from = tail->to = (uint64_t)progress->offset;
 	tail->lines = progress->lines;
+	tail->turn = index->store->turn;
 	tail->last_offset = progress->last_offset;
 	tail->last_length = progress->last_length;
 	tail->last_hash = progress->last_hash;
@@ -395,7 +396,8 @@ static bool holds(const struct rg_index *index)
 {
 	const struct rg_index_tail *tail = &index->tail;
 
-	return tail->memory && (tail->alone || tail->from == rg_index_end(index)) && !tail->moved &&
+	return tail->memory && tail->turn == index->store->turn &&
+	       (tail->alone || tail->from == rg_index_end(index)) && !tail->moved &&
 	       !tail->strange && tail->states.count < LATE_MAX && tail->box_count < BOXES_MAX;
 }
 
@@ -534,7 +536,9 @@ int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes, bo
 	int r = ROGER_OK;
 
 	*ret_over = false;
-	if (index->db || bytes > ALONE_BYTES_MAX || !is_announced(&head, end))
+	/* The tables tell whether a database has what this machine has seen. */
+	if (index->db || index->store->elsewhere || bytes > ALONE_BYTES_MAX ||
+	    !is_announced(&head, end))
 		return ROGER_OK;
 	if (!tail->alone || !holds(index) || end - tail->from < bytes ||
 	    end - tail->from > TAIL_BYTES || tail->from < atomic_load(&head.shared->own_from)) {

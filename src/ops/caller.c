@@ -7,6 +7,20 @@ enum rg_right rg_right_of(const struct roger_op *op)
 	return op->flags & (ROGER_WRITES | ROGER_MARKS) ? RG_ACT : RG_LOOK;
 }
 
+bool rg_name_is_pattern(struct roger_str text)
+{
+	return text.length > 1 && text.data[text.length - 1] == '*';
+}
+
+bool rg_name_fits(struct roger_str pattern, struct roger_str name)
+{
+	const size_t before = pattern.length - 1;
+
+	if (!rg_name_is_pattern(pattern))
+		return rg_str_equal(pattern, name);
+	return name.length > before && strncmp(pattern.data, name.data, before) == 0;
+}
+
 static bool is_login(const struct roger *roger)
 {
 	return roger->caller.how == RG_BY_LOGIN;
@@ -24,13 +38,13 @@ bool rg_caller_is_bound(const struct roger *roger)
 
 bool rg_caller_is(const struct roger *roger, struct roger_str name)
 {
-	return !rg_caller_is_bound(roger) || rg_str_equal(roger->caller.name, name);
+	return !rg_caller_is_bound(roger) || rg_name_fits(roger->caller.name, name);
 }
 
 bool rg_caller_proves(const struct roger *roger, struct roger_str name)
 {
 	return roger->caller.how >= RG_BY_TOKEN && roger->caller.right >= RG_ACT && name.length &&
-	       rg_str_equal(roger->caller.name, name);
+	       rg_name_fits(roger->caller.name, name);
 }
 
 bool rg_caller_stands_in(const struct roger *roger, struct roger_str agent)
@@ -53,7 +67,7 @@ int rg_caller_may_change(const struct roger *roger, const char *member, const ch
 {
 	const struct roger_str name = roger->caller.name;
 
-	if (administers(roger) || rg_str_equal(name, owner) || rg_str_equal(name, other))
+	if (administers(roger) || rg_name_fits(name, owner) || rg_name_fits(name, other))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, member,
 			      "%s '%.*s' is not '%.*s''s to change; ask '%.*s', or use a token "
@@ -114,6 +128,85 @@ static int check_names(const struct roger *roger, const struct roger_op *op,
 	return r;
 }
 
+/* A name that is not said is the caller's, but for a pattern, which is no name. */
+static int check_said(const struct roger *roger, const struct roger_op *op, const void *request,
+		      struct roger_err *err)
+{
+	const struct roger_field *field = rg_find_flag(op->request, ROGER_SELF);
+
+	if (!field || !rg_caller_is_bound(roger) || !rg_name_is_pattern(roger->caller.name) ||
+	    ((const struct roger_str *)rg_field_at(field, request))->length)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EREFUSED, field->name,
+			      "%s: this token is for each name that fits '%.*s'; say which one "
+			      "(--as, or ROGER_AGENT)",
+			      field->name, RG_STR_ARGS(roger->caller.name));
+}
+
+/* ------------------------------------------------------------ one's own mail -- */
+
+/* What whoever sees its own mail alone may ask: each is bound to one name, or sifted below. */
+static const struct roger_op *const own_ops[] = {
+	&rg_op_send,	 &rg_op_send_many, &rg_op_reply,     &rg_op_inbox, &rg_op_receive,
+	&rg_op_wait,	 &rg_op_claim,	   &rg_op_ack,	     &rg_op_nack,  &rg_op_looked,
+	&rg_op_arrive,	 &rg_op_prime,	   &rg_op_list,	     &rg_op_show,  &rg_op_dispatch,
+	&rg_op_complete, &rg_op_run_step,  &rg_op_wake_step,
+};
+
+static int check_own(const struct roger *roger, const struct roger_op *op, struct roger_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof own_ops / sizeof *own_ops; i++)
+		if (op == own_ops[i])
+			return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "this token sees the mail of '%.*s' alone; '%s' needs one that may look at "
+		       "all",
+		       RG_STR_ARGS(roger->caller.name), op->name);
+}
+
+bool rg_caller_sees(const struct roger *roger, const struct roger_message *message)
+{
+	return !roger->caller.own || rg_name_fits(roger->caller.name, message->from) ||
+	       rg_name_fits(roger->caller.name, message->to);
+}
+
+/* Of another's mail not even a number is told. */
+int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *reply,
+		   struct roger_err *err)
+{
+	struct roger_messages_reply *found = reply;
+	struct roger_message *items = (struct roger_message *)(uintptr_t)found->messages.items;
+	size_t i, left = 0;
+
+	if (!roger->caller.own || (op != &rg_op_list && op != &rg_op_show))
+		return ROGER_OK;
+	for (i = 0; i < found->messages.count; i++)
+		if (rg_caller_sees(roger, &items[i]))
+			items[left++] = items[i];
+	if (op == &rg_op_show && found->messages.count && !left)
+		return rg_fail_member(err, ROGER_ENOENT, "ids", "ids: no such message of '%.*s'",
+				      RG_STR_ARGS(roger->caller.name));
+	found->messages.count = left;
+	return ROGER_OK;
+}
+
+/* A list is of what one sent or got: so its pages, and its total, are one's own. */
+static int check_list(const struct roger *roger, const struct roger_op *op, const void *request,
+		      struct roger_err *err)
+{
+	const struct roger_list_request *list = request;
+
+	if (op != &rg_op_list || (list->from.length && rg_caller_is(roger, list->from)) ||
+	    (list->to.length && rg_caller_is(roger, list->to)))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EREFUSED, "to",
+			      "to: this token sees the mail of '%.*s' alone; give that as to, or "
+			      "as from",
+			      RG_STR_ARGS(roger->caller.name));
+}
+
 /* Where it names nobody, who calls is put in; a look at another's mail is a person's. */
 static void fill_in(const struct roger *roger, const struct roger_op *op, void *request)
 {
@@ -126,8 +219,9 @@ static void fill_in(const struct roger *roger, const struct roger_op *op, void *
 		place = rg_field_at(field, request);
 		if (field->flags & ROGER_SELF) {
 			said = place;
-			if (!place->length && rg_caller_is_bound(roger) &&
-			    roger->caller.right != RG_LOOK)
+			if (!place->length &&
+			    (rg_caller_is_bound(roger) || (field->flags & ROGER_REQUIRED)) &&
+			    roger->caller.right != RG_LOOK && !rg_name_is_pattern(name))
 				*place = name;
 		} else if ((field->flags & ROGER_PERSON) && looks && said &&
 			   (roger->caller.right == RG_LOOK ||
@@ -158,6 +252,12 @@ int rg_caller_check(struct roger *roger, const struct roger_op *op, const void *
 			       "for another",
 			       RG_STR_ARGS(roger->caller.name));
 	r = check_names(roger, op, op->request, request, err);
+	if (r == ROGER_OK && roger->caller.right != RG_LOOK)
+		r = check_said(roger, op, request, err);
+	if (r == ROGER_OK && roger->caller.own)
+		r = check_own(roger, op, err);
+	if (r == ROGER_OK && roger->caller.own)
+		r = check_list(roger, op, request, err);
 	if (r < 0)
 		return r;
 	copy = rg_arena_get(arena, op->request->size + 1);

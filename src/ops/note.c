@@ -223,7 +223,9 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 	}
 	if (given.id_count)
 		named = &given;
-	note.agent = asked.agent.name.length ? only_name(&asked.agent) : roger->caller.name;
+	note.agent = asked.agent.name.length		      ? only_name(&asked.agent)
+		     : rg_name_is_pattern(roger->caller.name) ? RG_STR("")
+							      : roger->caller.name;
 	if (rg_caller_stands_in(roger, note.agent))
 		note.agent = RG_STR(RG_PERSON);
 	if (is_of_one_agent(op) || roger->caller.how != RG_BY_FILES)

@@ -1,6 +1,7 @@
 #include "ops/op.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "ops/address.h"
 #include "ops/caller.h"
@@ -155,6 +156,22 @@ static int mark_altered(const struct roger_op *op, struct roger *roger, void *re
 	return r;
 }
 
+int rg_op_ask(struct roger *roger, const struct roger_op *op, const void *request, void *reply,
+	      struct roger_err *err)
+{
+	return roger->remote ? roger->elsewhere->ask(roger->remote, op, request, reply, err)
+			     : op->run(roger, request, reply, err);
+}
+
+/* What is this machine's of a verb, beside a server. */
+static int perform_here(const struct roger_op *op, struct roger *roger, const void *request,
+			void *reply, struct roger_err *err)
+{
+	int r = rg_request_check(op->request, request, err);
+
+	return r < 0 ? r : op->run(roger, request, reply, err);
+}
+
 int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
 		  struct roger_err *err)
 {
@@ -165,6 +182,8 @@ int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *re
 		return r;
 	take_seat(op, roger, request);
 	r = op->run(roger, request, reply, err);
+	if (r == ROGER_OK && roger)
+		r = rg_caller_sift(roger, op, reply, err);
 	if (is_noted(op, roger, stored, reply, r))
 		rg_note(roger, op, request, reply, r, err);
 	return r;
@@ -181,7 +200,7 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 	if (roger)
 		roger->untold[0] = '\0';
 	/* A plain send looks at no trust. */
-	if (roger && op != &rg_op_send)
+	if (roger && roger->workspace && op != &rg_op_send)
 		rg_workspace_compare(roger->workspace);
 	memset(ret_reply, 0, op->reply->size);
 	if (!roger && !(op->flags & ROGER_NO_WORKSPACE))
@@ -191,15 +210,32 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 		return rg_fail_memory(err);
 	memcpy(ret_reply, &memory, sizeof memory);
 
-	r = rg_op_perform(op, roger, request, ret_reply, err);
+	r = roger && roger->remote ? perform_here(op, roger, request, ret_reply, err)
+				   : rg_op_perform(op, roger, request, ret_reply, err);
 	/* What was taken is answered all the same. */
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && (!roger || !roger->remote))
 		(void)!mark_altered(op, roger, ret_reply, memory, NULL);
 	if (r < 0) {
 		rg_arena_free(memory);
 		memset(ret_reply, 0, op->reply->size);
 	}
 	return r;
+}
+
+int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_str *ret_store,
+		struct roger_str *ret_served_by, struct roger_err *err)
+{
+	char host[256] = "";
+
+	/* Beside the files nothing else is to be said. */
+	if (roger->caller.how == RG_BY_FILES)
+		return ROGER_OK;
+	gethostname(host, sizeof host - 1);
+	return rg_arena_copy(arena, rg_store_place(roger->workspace), ret_store) &&
+			       rg_arena_print(arena, ret_served_by, "process %lld on %s",
+					      (long long)getpid(), host)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 int rg_op_path(struct roger_str path, const char *member, char to[4096], struct roger_err *err)

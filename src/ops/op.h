@@ -17,11 +17,24 @@
 #include "host/workspace.h"
 #include "verbs.h"
 
+struct remote;
+
+/* What is asked of a server. */
+struct rg_elsewhere {
+	/* A verb; the reply has its memory already. */
+	int (*ask)(struct remote *remote, const struct roger_op *op, const void *request,
+		   void *reply, struct roger_err *err);
+	/* As roger_watch() and roger_hold(). */
+	bool (*watch)(struct remote *remote, uint32_t *mark, int64_t timeout_ms);
+	bool (*hold)(struct remote *remote, const char *what);
+};
+
 /* The handle of the public header. */
 struct roger {
 	struct rg_workspace *workspace;
 	struct rg_engine *engine;
 	struct remote *remote; /* a server that is asked in place of the engine; NULL: none */
+	const struct rg_elsewhere *elsewhere; /* what such a handle does in place of the engine */
 	struct rg_id_source ids;
 	roger_progress *tell;
 	void *tell_context;
@@ -56,6 +69,15 @@ RG_CHECKED int rg_op_call(const struct roger_op *op, struct roger *roger, const 
 /* The same as a part of another verb, which says in reply whose memory it takes. */
 RG_CHECKED int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *request,
 			     void *reply, struct roger_err *err);
+
+/* The same as a step of a verb that works on this machine, wherever the workspace is. */
+RG_CHECKED int rg_op_ask(struct roger *roger, const struct roger_op *op, const void *request,
+			 void *reply, struct roger_err *err);
+
+/* Where a server answers: where the journals are, and which it is, "process 12 on db.example". */
+RG_CHECKED int rg_op_place(const struct roger *roger, struct rg_arena *arena,
+			   struct roger_str *ret_store, struct roger_str *ret_served_by,
+			   struct roger_err *err);
 
 /* A path that a member of a request is, as a C string. */
 RG_CHECKED int rg_op_path(struct roger_str path, const char *member, char to[4096],

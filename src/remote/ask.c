@@ -20,7 +20,7 @@ enum {
 	/* Of several servers: until another one leads. */
 	TURN_TRIES_MS = 10 * 1000,
 	/* Once it may have been done: to learn whether it was. */
-	TRIES_MS = 30 * 1000,
+	TRIES_MS = 10 * 1000,
 	PAUSE_MS_MIN = 10,
 	PAUSE_MS_MAX = 1000,
 	TURN_PAUSE_MS_MAX = 100,
@@ -127,19 +127,26 @@ static int judge(const struct remote *remote, const struct remote_answer *answer
 		return *ret_again ? rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %.*s",
 					    remote->place->name, RG_STR_ARGS(problem.detail))
 				  : fail_problem(&problem, answer->status, err);
+	if (remote_is_of_proxy(answer->status))
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "%.200s: a proxy answers for it (status %ld), and nobody behind it",
+			       remote->place->name, answer->status);
 	return fail_foreign(remote, answer->status, err);
 }
 
 static int fail_unreached(struct remote *remote, const struct remote_request *request,
 			  bool maybe_done, struct roger_err *err)
 {
-	char why[sizeof err->message];
+	char why[sizeof err->message], since[32] = "";
 
 	remote->unreached = true;
 	/* There is no server: nothing else is to be said. */
 	if (err->code == ROGER_EENGINE)
 		return ROGER_EENGINE;
-	memcpy(why, err->message, sizeof why);
+	if (remote->down_ms)
+		rg_clock_print_utc(remote->down_ms, since);
+	remote_down_note(remote, true);
+	snprintf(why, sizeof why, "%.400s%s%s", err->message, *since ? "; down since " : "", since);
 	if (!request->key)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "%s", why);
 	if (!maybe_done)
@@ -166,6 +173,9 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 	size_t turns = 0;
 	int r;
 
+	remote_down_find(remote);
+	if ((remote->down_ms || request->probes) && !remote_is_there(remote, err))
+		return fail_unreached(remote, request, false, err);
 	if (remote->place_count > 1 && request->turn_ms)
 		request->within_ms = request->turn_ms;
 	if (remote->hurried && request->within_ms > HURRY_MS)
@@ -178,12 +188,17 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 			again = false;
 			r = judge(remote, answer, &again, err);
 		}
+		if (outcome == REMOTE_ANSWERED && !remote_is_of_proxy(answer->status))
+			remote_down_note(remote, false);
+		/* Where nothing was stored, it may be kept here. */
+		remote->unreached =
+			outcome == REMOTE_ANSWERED && remote_is_of_proxy(answer->status);
 		if (!again)
 			return r;
 		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
 			      answer->status == 502 || answer->status == 504;
 		/* Of several servers one leads; the others say so, or are not there. */
-		if (answer->status != 409 && remote_turn(remote) && ++turns < remote->place_count) {
+		if (remote_turn(remote) && ++turns < remote->place_count) {
 			request->since_ms = ms_since(start_ns) + 1;
 			continue;
 		}

@@ -9,7 +9,7 @@
 
 enum {
 	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
-	QUICK_MS = 60 * 1000,
+	QUICK_MS = 10 * 1000,
 	TURN_MS = 2 * 1000,
 	SLOW_MS = 10 * 60 * 1000,
 	STEP_MS = 50 * 1000, /* the server waits for a minute at most */
@@ -18,15 +18,17 @@ enum {
 /* What only this side has to know of a verb; most have no row here. */
 static const struct row {
 	const char *name;
-	bool local;				  /* for a machine with the workspace */
-	bool outbox;				  /* its answer tells of the outbox, too */
-	bool instants;				  /* its answer is entries of the activity log */
+	bool local;    /* works on files of the workspace's machine: for its socket alone */
+	bool here;     /* works on this machine, by steps that are asked of the server */
+	bool outbox;   /* its answer tells of the outbox, too */
+	bool instants; /* its answer is entries of the activity log */
 	enum { NO_KEY, ONE_KEY, MANY_KEYS } keys; /* of messages */
 } rows[] = {
 	{ .name = "send", .keys = ONE_KEY },	    { .name = "reply", .keys = ONE_KEY },
 	{ .name = "send_many", .keys = MANY_KEYS }, { .name = "status", .outbox = true },
 	{ .name = "activity", .instants = true },   { .name = "log", .instants = true },
-	{ .name = "bridge", .local = true },
+	{ .name = "bridge", .local = true },	    { .name = "run", .here = true },
+	{ .name = "wake", .here = true },
 };
 static const struct row usual;
 
@@ -304,6 +306,7 @@ static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 	const bool slow = call->op->flags & (ROGER_ADMINISTERS | ROGER_SLOW);
 	struct remote_request request = { .key = *call->key ? call->key : NULL,
 					  .within_ms = (slow ? SLOW_MS : QUICK_MS) + wait_ms,
+					  .probes = slow,
 					  .turn_ms = slow ? 0 : TURN_MS + wait_ms };
 	struct remote_answer answer = { 0 };
 	int r;
@@ -388,9 +391,18 @@ static int call_waiting(struct call *call, const struct roger_field *field, stru
 	}
 }
 
+bool remote_is_here(const struct remote *remote, const struct roger_op *op)
+{
+	/* Its own commands are those that the server of this workspace runs. */
+	return row_of(op)->here && !(remote->here && op->flags & ROGER_ADMINISTERS);
+}
+
 static int check(const struct remote *remote, const struct call *call, struct roger_err *err)
 {
-	if ((call->op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)) || call->row->local)
+	const struct roger_field *self = rg_find_flag(call->op->request, ROGER_SELF);
+
+	if ((call->op->flags & (ROGER_EXECUTES | ROGER_NO_WORKSPACE)) ||
+	    (call->row->local && !*remote->places->socket))
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       remote->here
 				       ? "%s cannot be done through a server, and this workspace "
@@ -398,19 +410,22 @@ static int check(const struct remote *remote, const struct call *call, struct ro
 				       : "%s is for the machine that has the workspace: run it "
 					 "there, or here without ROGER_SERVER",
 			       call->op->name);
-	return rg_request_check(call->op->request, call->request, err);
+	/* Who it is may be known by the token alone; then all is checked there. */
+	return self && rg_field_unset(self, call->request) && !*remote->places->socket
+		       ? ROGER_OK
+		       : rg_request_check(call->op->request, call->request, err);
 }
 
-int remote_call(struct remote *remote, const struct roger_op *op, const void *request,
-		void *ret_reply, struct roger_err *err)
+int remote_call_within(struct remote *remote, const struct roger_op *op, const void *request,
+		       void *reply, struct roger_err *err)
 {
-	struct call call = { remote, op, row_of(op), NULL, request, ret_reply, "" };
+	struct call call = { remote, op, row_of(op), NULL, request, reply, "" };
 	const struct roger_field *field;
 	struct roger_err local;
 	int r;
 
 	err = err ? err : &local;
-	memset(ret_reply, 0, op->reply->size);
+	memcpy(&call.arena, reply, sizeof call.arena);
 	r = check(remote, &call, err);
 	if (r < 0)
 		return r;
@@ -419,16 +434,27 @@ int remote_call(struct remote *remote, const struct roger_op *op, const void *re
 	r = remote_outbox_flush(remote, call.row->keys != NO_KEY, err);
 	if (r < 0 && remote->unreached)
 		remote_outbox_tell(remote, err);
-	call.arena = r == ROGER_OK ? rg_arena_new() : NULL;
-	if (r < 0 || !call.arena)
-		return r < 0 ? r : rg_fail_memory(err);
-	memcpy(ret_reply, &call.arena, sizeof call.arena);
+	if (r < 0)
+		return r;
 	field = rg_find_flag(op->request, ROGER_IN_PARTS);
 	r = field ? call_waiting(&call, field, err) : call_once(&call, 0, err);
 	if (r < 0 && remote->unreached)
 		remote_outbox_tell(remote, err);
+	return r;
+}
+
+int remote_call(struct remote *remote, const struct roger_op *op, const void *request,
+		void *ret_reply, struct roger_err *err)
+{
+	struct rg_arena *memory = rg_arena_new();
+	int r = memory ? ROGER_OK : rg_fail_memory(err);
+
+	memset(ret_reply, 0, op->reply->size);
+	memcpy(ret_reply, &memory, sizeof memory);
+	if (r == ROGER_OK)
+		r = remote_call_within(remote, op, request, ret_reply, err);
 	if (r < 0) {
-		rg_arena_free(call.arena);
+		rg_arena_free(memory);
 		memset(ret_reply, 0, op->reply->size);
 	}
 	return r;

@@ -47,8 +47,7 @@ static int step_down(int *folder, const char *name, bool make, struct roger_err 
 	return r;
 }
 
-/* *ret_folder is RG_NO_FILE where it is not there and not to be made. */
-static int own_folder(bool make, int *ret_folder, struct roger_err *err)
+int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 {
 	static const char *const below_home[] = { ".local", "state", "roger" };
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -75,14 +74,7 @@ static int own_folder(bool make, int *ret_folder, struct roger_err *err)
 		rg_file_close(folder);
 	else
 		*ret_folder = folder;
-	return r;
-}
-
-int remote_own_folder(int *ret_folder, struct roger_err *err)
-{
-	int r = own_folder(true, ret_folder, err);
-
-	if (r == ROGER_OK && *ret_folder == RG_NO_FILE)
+	if (r == ROGER_OK && make && folder == RG_NO_FILE)
 		r = rg_fail(err, ROGER_ECREATE, 0, "the folder of roger's state is not there");
 	return r;
 }
@@ -98,7 +90,7 @@ static int open_outbox(const struct remote *remote, bool make, int *ret_folder,
 		       struct roger_err *err)
 {
 	char name[40];
-	int r = make ? remote_own_folder(ret_folder, err) : own_folder(false, ret_folder, err);
+	int r = remote_own_folder(make, ret_folder, err);
 
 	print_folder_name(remote, name);
 	if (r < 0 || *ret_folder == RG_NO_FILE)

@@ -112,7 +112,7 @@ bool remote_hold(struct remote *remote, const char *what)
 	int r = ROGER_OK;
 
 	if (remote->holds == RG_NO_FILE)
-		r = remote_own_folder(&folder, NULL);
+		r = remote_own_folder(true, &folder, NULL);
 	if (remote->holds == RG_NO_FILE && r == ROGER_OK)
 		r = rg_file_open(folder, "hold", RG_FILE_CREATE_APPEND, &remote->holds, NULL);
 	if (r == ROGER_OK)

@@ -12,6 +12,7 @@
  *     call.c     a verb's request into one of HTTP, the answer into the verb's reply
  *     watch.c    a stream of events, to sleep until something is stored
  *     outbox.c   sends that wait on disk for the server
+ *     down.c     that nobody answers there, for the next commands
  *     remote.c   handles
  */
 #ifndef REMOTE_REMOTE_H
@@ -84,6 +85,8 @@ struct remote {
 	bool unreached;		    /* the last verb had no answer: what came of it is not known */
 	bool hurried;		    /* no server is waited for that is not there */
 	bool flushed;		    /* the outbox was looked at */
+	bool down_known;	    /* it was looked whether */
+	int64_t down_ms;	    /* nobody answered, since then; 0: nothing is known of that */
 };
 
 /* ----------------------------------------------------------------- handles -- */
@@ -97,6 +100,11 @@ struct remote *remote_close(struct remote *remote);
 /* As the functions of roger.h. */
 RG_CHECKED int remote_call(struct remote *remote, const struct roger_op *op, const void *request,
 			   void *ret_reply, struct roger_err *err);
+/* The same with a reply that has its memory. */
+RG_CHECKED int remote_call_within(struct remote *remote, const struct roger_op *op,
+				  const void *request, void *reply, struct roger_err *err);
+/* Does the verb work on this machine, and ask the server for its steps? */
+bool remote_is_here(const struct remote *remote, const struct roger_op *op);
 bool remote_hold(struct remote *remote, const char *what);
 bool remote_watch(struct remote *remote, uint32_t *mark, int64_t timeout_ms);
 void remote_interrupt(void);
@@ -116,6 +124,7 @@ struct remote_request {
 	const char *key;       /* the same for each try; NULL: a GET needs none */
 	int64_t since_ms;      /* the first try began so long ago; 0: this is the first */
 	int64_t within_ms;
+	bool probes;	 /* it takes long: is anybody there at all? */
 	int64_t turn_ms; /* of several servers, another one is asked after this; 0: as within_ms */
 };
 
@@ -138,10 +147,24 @@ RG_CHECKED int remote_ask(struct remote *remote, struct remote_request *request,
 /* Random, for the tries of one request. */
 RG_CHECKED int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err);
 
+/* ---------------------------------------------------------------------- down -- */
+
+/* Did an earlier command find that nobody answers?  Then remote->down_ms. */
+void remote_down_find(struct remote *remote);
+/* Keep that for the next commands, or that somebody does. */
+void remote_down_note(struct remote *remote, bool down);
+/* Does anybody answer, within a second? */
+bool remote_is_there(struct remote *remote, struct roger_err *err);
+/* Is it what a proxy says that reaches nobody? */
+static inline bool remote_is_of_proxy(long status)
+{
+	return status >= 502 && status <= 504;
+}
+
 /* -------------------------------------------------------------------- outbox -- */
 
-/* This user's folder of roger; made if need be. */
-RG_CHECKED int remote_own_folder(int *ret_folder, struct roger_err *err);
+/* This user's folder of roger; RG_NO_FILE where it is not there, and not to be made. */
+RG_CHECKED int remote_own_folder(bool make, int *ret_folder, struct roger_err *err);
 
 struct remote_outbox {
 	int64_t waiting, refused;

@@ -119,7 +119,10 @@ int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_e
 	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
 	/* Who calls need not say so: the token does. */
-	if (field && (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN))
+	if (field &&
+	    (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN ||
+	     (field->flags & ROGER_REQUIRED)) &&
+	    !rg_name_is_pattern(rg_str(job->caller.name)))
 		*(struct roger_str *)rg_field_at(field, job->request) = rg_str(job->caller.name);
 	(void)rg_old_member();
 	r = rg_words_decode(job->verb->request, rg_json_root(json), job->request, job->arena, err);

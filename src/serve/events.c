@@ -36,7 +36,8 @@ struct serve_stream {
 	struct evhttp_request *http; /* NULL: it is over */
 	struct event *gone;
 	struct cursor cursor;
-	bool reading, again; /* a thread looks for it; and is to look once more */
+	char own[RG_NAME_CHARS_MAX + 1]; /* it is shown what is from or for this name; "": all */
+	bool reading, again;		 /* a thread looks for it; and is to look once more */
 	int64_t said_ms, read_ms;
 };
 
@@ -74,6 +75,7 @@ struct reading {
 	struct rg_buf *out;
 	const char *source;
 	bool more;
+	struct roger_str own;
 };
 
 /* A CloudEvent without content, up to its data. */
@@ -116,6 +118,9 @@ static void add_message(struct reading *reading, const struct roger_message *mes
 {
 	snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
 		 RG_STR_ARGS(message->id));
+	if (reading->own.length && !rg_name_fits(reading->own, message->from) &&
+	    !rg_name_fits(reading->own, message->to))
+		return;
 	begin_event(reading, "message", message->id, message->created_at_ms);
 	add_member(reading, "from", message->from);
 	add_member(reading, "to", message->to);
@@ -134,6 +139,8 @@ static void add_activity(struct reading *reading, const struct roger_activity *a
 	char id[32];
 
 	reading->cursor.log = activity->position;
+	if (reading->own.length)
+		return;
 	snprintf(id, sizeof id, "%lld", (long long)activity->line);
 	begin_event(reading, "activity", rg_str(id), activity->at_ms);
 	add_member(reading, "task", activity->task);
@@ -211,7 +218,8 @@ static int begin_stream(struct reading *reading, struct roger *roger, const char
 static void read_events(struct serve_job *job, struct roger *roger)
 {
 	struct reading reading = { *(struct cursor *)job->request, &job->answer.body,
-				   job->serve->workspace, false };
+				   job->serve->workspace, false,
+				   rg_str(((struct serve_stream *)job->context)->own) };
 	struct roger_err err = { 0 };
 	int r;
 
@@ -469,7 +477,8 @@ void serve_streams_watched(struct serve *serve)
 	pthread_mutex_unlock(&serve->lock);
 }
 
-void serve_on_events(struct serve *serve, struct evhttp_request *request)
+void serve_on_events(struct serve *serve, struct evhttp_request *request,
+		     const struct serve_caller *caller)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(request);
 	const char *last = serve_header(request, "Last-Event-ID");
@@ -492,6 +501,7 @@ void serve_on_events(struct serve *serve, struct evhttp_request *request)
 	}
 	stream->serve = serve;
 	stream->http = request;
+	snprintf(stream->own, sizeof stream->own, "%s", caller->own ? caller->name : "");
 	stream->said_ms = rg_clock_monotonic_ns() / 1000000;
 	stream->next = serve->streams;
 	serve->streams = stream;

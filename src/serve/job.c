@@ -88,7 +88,7 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 
 	rg_set_caller(roger, &(struct rg_caller){ caller->how, caller->right, rg_str(caller->name),
 						  rg_str(caller->login), rg_str(caller->observed),
-						  caller->how == RG_BY_LOGIN });
+						  caller->how == RG_BY_LOGIN, caller->own });
 }
 
 /* What a command would say beside its answer; of damage the answer tells. */

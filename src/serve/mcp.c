@@ -21,11 +21,17 @@ static bool name_caller(struct evhttp_request *request, const struct serve_calle
 	if (said && (!rg_name_valid(rg_str(said)) || strcmp(said, "all") == 0))
 		serve_refuse(request, 400, "agent", false,
 			     "expected the name of one agent in the header 'Roger-Agent'");
-	else if (said && caller->right == RG_ACT && strcmp(said, caller->name) != 0)
+	else if (!said && caller->right == RG_ACT && rg_name_is_pattern(rg_str(caller->name)))
+		serve_refuse(request, 400, "agent", false,
+			     "this token is of '%s': expected one such name in the header "
+			     "'Roger-Agent'",
+			     caller->name);
+	else if (said && caller->right == RG_ACT &&
+		 !rg_name_fits(rg_str(caller->name), rg_str(said)))
 		serve_refuse(request, 403, "agent", false, "this token is of '%s'", caller->name);
 	else {
-		snprintf(to, CALLER_BYTES, "%s %s %s", rg_right_names[caller->right], name,
-			 caller->login);
+		snprintf(to, CALLER_BYTES, "%s %s %s",
+			 rg_right_names[caller->own ? RG_OWN : caller->right], name, caller->login);
 		return true;
 	}
 	return false;

@@ -531,13 +531,17 @@ static void read_ready(struct serve_job *job, struct roger *roger)
 	print_health(&job->answer.body);
 }
 
-static void on_ready(struct serve *serve, struct evhttp_request *request)
+static void on_ready(struct serve *serve, struct evhttp_request *request,
+		     const struct serve_caller *caller)
 {
+	(void)caller;
 	start(serve, request, "count", read_ready, NULL);
 }
 
-static void on_metrics(struct serve *serve, struct evhttp_request *request)
+static void on_metrics(struct serve *serve, struct evhttp_request *request,
+		       const struct serve_caller *caller)
 {
+	(void)caller;
 	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
 }
 
@@ -574,7 +578,8 @@ static bool on_session(const struct serve_door *door, struct evhttp_request *req
 static const struct {
 	const char *path;
 	bool open; /* also for those without a token: nothing of the workspace is in it */
-	void (*answer)(struct serve *serve, struct evhttp_request *request);
+	void (*answer)(struct serve *serve, struct evhttp_request *request,
+		       const struct serve_caller *caller);
 	/* Where that is NULL: the same for all. */
 	const char *type;
 	void (*print)(struct rg_buf *out);
@@ -602,14 +607,14 @@ static size_t find_path(const char *path)
 static bool on_path(const struct serve_door *door, struct evhttp_request *request, const char *path)
 {
 	const size_t i = find_path(path);
-	struct serve_caller caller;
+	struct serve_caller caller = { 0 };
 
 	if (i == PATH_COUNT)
 		return false;
 	if (!fits_method(request, false) || !(paths[i].open || identify(door, request, &caller)))
 		return true;
 	if (paths[i].answer)
-		paths[i].answer(door->serve, request);
+		paths[i].answer(door->serve, request, &caller);
 	else
 		answer_text(request, paths[i].type, paths[i].print);
 	return true;

@@ -109,9 +109,10 @@ enum { SERVE_LABEL_BYTES = RG_NAME_CHARS_MAX + 24 };
 struct serve_caller {
 	enum rg_caller_how how;
 	enum rg_right right;
-	char name[RG_NAME_CHARS_MAX + 1];     /* of the token or login; "": there is none */
+	char name[RG_NAME_CHARS_MAX + 1];     /* of the token or login, or "ci-*"; "": none */
 	char login[SERVE_LABEL_BYTES];	      /* which one, for notes */
 	char observed[RG_NAME_CHARS_MAX + 1]; /* who was seen at the socket; "": nobody */
+	bool own;			      /* who sees its own mail alone */
 };
 
 enum { SERVE_DIGEST_BYTES = 65 };
@@ -253,7 +254,8 @@ bool serve_start_thread(void *(*work)(void *argument), void *argument);
 /* ----------------------------------------------------------------- events -- */
 
 /* A stream of events for this request. */
-void serve_on_events(struct serve *serve, struct evhttp_request *request);
+void serve_on_events(struct serve *serve, struct evhttp_request *request,
+		     const struct serve_caller *caller);
 /* Something was stored; a second has passed; it ends. */
 void serve_streams_look(struct serve *serve);
 void serve_streams_tick(struct serve *serve);

@@ -240,7 +240,8 @@ static void print_label(int kind, struct roger_str name, struct roger_str sha256
 static void name_caller(const struct rg_stored_token *token, struct serve_caller *ret)
 {
 	*ret = (struct serve_caller){ token->kind == SERVE_LOGIN ? RG_BY_LOGIN : RG_BY_TOKEN,
-				      (enum rg_right)token->right };
+				      token->right == RG_OWN ? RG_ACT : (enum rg_right)token->right,
+				      .own = token->right == RG_OWN };
 	snprintf(ret->name, sizeof ret->name, "%.*s", RG_STR_ARGS(token->name));
 	print_label(token->kind, token->name, token->sha256, ret->login);
 }
@@ -470,6 +471,18 @@ struct change {
 	struct rg_token_reply *reply;
 };
 
+/* A name, or the beginning of names and an asterisk. */
+static int check_name(struct roger_str name, struct roger_err *err)
+{
+	const struct roger_str begin = { name.data, name.length - 1 };
+
+	if (rg_name_valid(rg_name_is_pattern(name) ? begin : name))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "name",
+			      "name: expected the name of an agent, or its beginning and '*', as "
+			      "in 'ci-*'");
+}
+
 static int change(struct serve_tokens *tokens, void *change_, struct roger_err *err)
 {
 	struct change *wish = change_;
@@ -479,7 +492,9 @@ static int change(struct serve_tokens *tokens, void *change_, struct roger_err *
 
 	if (!request->name.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "name", "name: whose is it?");
-	if (request->revoke)
+	if (request->fresh)
+		r = check_name(request->name, err);
+	if (r == ROGER_OK && request->revoke)
 		r = show_all(tokens, request->name, wish->reply, err);
 	if (r == ROGER_OK && request->revoke && !take_out(tokens, request->name))
 		r = rg_fail_member(err, ROGER_ENOENT, "name", "name: no token of '%.*s'",

@@ -336,6 +336,8 @@ struct rg_store {
 	const char *state;
 	bool files;	/* each log is a file, and made says when add() makes one */
 	bool elsewhere; /* its journals are no files of this machine, which others could change */
+	bool begun;	/* the job that it is used for; unset it for the next one */
+	unsigned turn;	/* grows where lines that were read may be others now */
 	bool asked;	/* somebody waits for an answer, who must not be told what is old */
 	/* Its key, where the answer is to be kept together with what was changed for it: nothing
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */

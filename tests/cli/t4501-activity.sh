@@ -30,7 +30,8 @@ exits 65 "an entry without an outcome" sh -c 'echo "{\"timestamp\":\"2025-10-05T
 is "names the member" "$(printf '%s' "$err" | json 'd["error"]["member"]')" outcome.status
 more='{"timestamp":"2025-10-05T14:40:07Z","task_id":"more","action":{"type":"TOOL_EXEC","details":{},"tool":1},"outcome":{"status":"SUCCESS"}}'
 exits 0 "a member of nobody is kept" roger log --entry "$more" -q
-words=$(printf '%s' "$more" | sed 's/timestamp/at/; s/task_id/task/')
+# Where it stands in the log is said, too.
+words=$(printf '%s' "$more" | sed 's/timestamp/at/; s/task_id/task/; s/}$/,"line":4,"position":4}/')
 is "as it came, in roger's words" "$(roger log --task more --jsonl)" "$words"
 printf '%s\n' "$words" >words.jsonl
 like "which may come in again" "$(roger log --import words.jsonl --dry-run --json)" '"imported":1,'

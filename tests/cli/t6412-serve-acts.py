@@ -100,6 +100,11 @@ equal("complete: with a message of one's own", ask("eve", "complete", {"run": "b
 check("complete: by the tool", tool("eve", "run", action="complete", run="build-7", result="lie").get("isError"))
 equal("dispatch: for two others", ask("eve", "dispatch", {"run": "forged-1", "child": "ann", "forward_to": "bob"})[0], 403)
 check("dispatch: for another, by the tool", tool("eve", "run", action="dispatch", run="forged-2", forward_to="bob").get("isError"))
+for name, step in (("of another's run", {"run": "build-7", "step": "ended", "ending": "by_itself", "words": "lie"}), ("as another's watcher", {"run": "build-7", "step": "adopted"}),
+                   ("for two others", {"run": "forged-3", "step": "begins", "child": "ann", "forward_to": "bob"}),
+                   ("whose result would be another's word", {"run": "forged-4", "step": "begins", "child": "ann"})):
+    equal(f"run_step: {name}", ask("eve", "run_step", step)[0], 403)
+equal("wake_step: of another", ask("eve", "wake_step", {"step": "woken", "agent": "bob"})[0], 403)
 for verb, more in (("extend", {"by": 60000}), ("recover", {}), ("forward", {}), ("settle", {"reason": "x"})):
     equal(f"{verb}: another's run", ask("eve", verb, {"run": "build-7", **more})[0], 403)
 for verb in ("stale", "redeliver"):
@@ -129,6 +134,7 @@ BASE = {
     "log": {"task": "app", "type": "TOOL_EXEC"},
     "dispatch": {"run": "own-%d"}, "complete": {"run": "build-7"}, "forward": {"run": "build-7"},
     "extend": {"run": "build-7", "by": 1000}, "settle": {"run": "build-7", "reason": "x"}, "dismiss": {"what": "build-7", "reason": "x"}, "recover": {"run": "build-7"},
+    "run_step": {"step": "ended", "run": "build-7", "ending": "by_itself", "words": "lie"}, "wake_step": {"step": "woken"},
     "looked": {"ids": [MAIL]}, "arrive": {"session": "s2"},
 }
 PATHS = {verb[4:]: next(iter(does.items())) for verb, does in server.get("/openapi.json")[2]["paths"].items()}

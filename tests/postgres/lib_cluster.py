@@ -1,4 +1,4 @@
-"""A primary and its synchronous standby, which change places when the primary is killed."""
+"""A primary and two standbys, of which each commit waits for one; when the primary is killed the one that has the most is promoted."""
 import shutil
 
 from lib_faults import *
@@ -7,18 +7,20 @@ KILLED = []  # shared memory of servers that were killed
 
 
 def add_standby(primary, folder):
-    """A copy of the primary that follows it; from now on the primary waits for it."""
+    """A copy of the primary that follows it."""
     shutil.rmtree(f"{folder}/data", ignore_errors=True)
     subprocess.run([*AS, BIN / "pg_basebackup", "-h", primary, "-U", "roger", "-D", f"{folder}/data", "-R", "-X", "stream", "-c", "fast"],
                    check=True, cwd=folder)
     with open(f"{folder}/data/postgresql.auto.conf", "a", encoding="utf-8") as conf:
-        conf.write(f"unix_socket_directories = '{folder}'\nsynchronous_standby_names = ''\n")
+        conf.write(f"unix_socket_directories = '{folder}'\n")
     with open(f"{folder}/log", "ab") as log:
         subprocess.Popen([*AS, BIN / "postgres", "-D", f"{folder}/data"], stdout=log, stderr=log, cwd=folder)
-    until("standby", lambda: sql("SELECT 1", folder).stdout == "1\n")
-    sql("ALTER SYSTEM SET synchronous_standby_names = '*'", primary)
-    sql("SELECT pg_reload_conf()", primary)
-    until("synchronous", lambda: "sync" in sql("SELECT sync_state FROM pg_stat_replication", primary).stdout)
+    until("standby", lambda: sql("SELECT pg_is_in_recovery()", folder).stdout == "t\n")
+
+
+def set_up(folder, name, value):
+    done = sql(f"ALTER SYSTEM SET {name} = {value}", folder)
+    assert done.returncode == 0 and sql("SELECT pg_reload_conf()", folder).stdout == "t\n", done.stderr
 
 
 def family(folder):
@@ -44,30 +46,55 @@ def kill(folder):
 
 
 class Cluster:
-    """The server of script/postgres, and another beside it."""
+    """The server of script/postgres, and two beside it."""
 
     def __init__(self):
-        self.second = tempfile.mkdtemp(prefix="roger-postgres.", dir=Path(HOST).parent)
-        os.chmod(self.second, 0o711)
-        if AS:
-            shutil.chown(self.second, "postgres")
-        self.primary, self.standby = HOST, self.second
-        self.address = f"postgres://roger@/postgres?host={HOST},{self.second}"
-        self.add_standby()
+        self.primary, self.standbys, self.dead = HOST, [], [self.make_folder() for _ in range(2)]
+        self.made = list(self.dead)
+        self.address = f"postgres://roger@/postgres?host={','.join([HOST, *self.made])}"
+        self.add_standbys()
+        set_up(HOST, "synchronous_standby_names", "'ANY 1 (*)'")
+        until("synchronous", lambda: self.states() == "quorum\nquorum\n")
 
-    def add_standby(self):
-        add_standby(self.primary, self.standby)
+    @staticmethod
+    def make_folder():
+        folder = tempfile.mkdtemp(prefix="roger-postgres.", dir=Path(HOST).parent)
+        os.chmod(folder, 0o711)
+        if AS:
+            shutil.chown(folder, "postgres")
+        return folder
+
+    def states(self):
+        return sql("SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'", self.primary).stdout
+
+    def add_standbys(self):
+        """Whoever is gone comes back as one."""
+        while self.dead:
+            folder = self.dead.pop()
+            add_standby(self.primary, folder)
+            self.standbys.append(folder)
+        until("streaming", lambda: self.states().count("\n") == len(self.standbys))
+
+    def kill_standbys(self):
+        while self.standbys:
+            self.dead.append(self.standbys.pop())
+            kill(self.dead[-1])
 
     def fail_over(self):
         kill(self.primary)
-        assert sql("SELECT pg_promote()", self.standby).stdout == "t\n"
-        self.primary, self.standby = self.standby, self.primary
+        self.dead.append(self.primary)
+        self.primary = max(self.standbys, key=lambda one: int(sql("SELECT pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')", one).stdout))
+        self.standbys.remove(self.primary)
+        assert sql("SELECT pg_promote()", self.primary).stdout == "t\n"
+        for one in self.standbys:
+            set_up(one, "primary_conninfo", f"'host={self.primary} user=roger'")
 
     def end(self):
-        for folder in (HOST, self.second):
+        for folder in (HOST, *self.made):
             if sql("SELECT 1", folder).returncode == 0:
                 kill(folder)
-        shutil.rmtree(self.second, ignore_errors=True)
+        for folder in self.made:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_what_is_left():

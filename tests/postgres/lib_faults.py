@@ -8,6 +8,7 @@ import atexit
 import collections
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -115,7 +116,7 @@ class Link:
 
     def __init__(self, proxy, client, server):
         self.proxy, self.client, self.server = proxy, client, server
-        self.dropping = self.silent = False
+        self.dropping, self.silent = False, proxy.silent
 
     def cut(self):
         for one in (self.client, self.server):
@@ -123,6 +124,12 @@ class Link:
                 one.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def split(self):
+        """Some of its bytes arrive, and then nothing."""
+        self.server.sendall(self.message[: random.randrange(1, len(self.message) + 1)])
+        self.dropping = True
+        self.cut()
 
     def delay(self):
         """Longer than the server lets a transaction stand still."""
@@ -137,7 +144,7 @@ class Link:
 
 
 # What happens at a message: before it is delivered, or after.
-FAULTS = {"cut before": (Link.cut, None), "cut after": (None, Link.cut), "delayed": (Link.delay, None), "swallowed": (Link.swallow, None),
+FAULTS = {"cut before": (Link.cut, None), "cut after": (None, Link.cut), "cut amid": (Link.split, None), "delayed": (Link.delay, None), "swallowed": (Link.swallow, None),
           "half-open": (Link.half_open, None)}
 
 
@@ -151,6 +158,7 @@ class Proxy:
         self.before, self.after = FAULTS.get(fault, fault) or (None, None)
         self.at, self.messages, self.armed, self.over, self.links = at, 0, True, threading.Event(), []
         self.struck = threading.Event()  # it has gone wrong
+        self.silent = False  # nothing comes back
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.folder.name + "/.s.PGSQL.5432")
         self.listener.listen(16)
@@ -180,6 +188,7 @@ class Proxy:
         hit = armed and not self.struck.is_set() and self.is_there(message)
         if hit:
             self.struck.set()
+        link.message = message
         if hit and self.before:
             self.before(link)
         if not link.dropping:
@@ -205,6 +214,17 @@ class Proxy:
         """The length of the message that begins here; 0: not known yet."""
         head = 1 if begun else 0
         return int.from_bytes(rest[head : head + 4], "big") + head if len(rest) >= head + 4 else 0
+
+    def part(self):
+        """A cut network: what is sent arrives, and nothing comes back, until join()."""
+        self.silent = True
+        for link in self.links:
+            link.silent = True
+
+    def join(self):
+        self.silent = False
+        for link in self.links:
+            link.cut()
 
     def deliver(self, link, data):
         link.client.sendall(data)
@@ -327,6 +347,7 @@ class Load:
 
     def __init__(self, place, senders=3, takers=2):
         self.place, self.account, self.wrong, self.stop = place, Account(), [], False
+        self.first = 0.0
         self.sure, self.worst, self.last, self.guard = 0, 0.0, time.monotonic(), threading.Lock()
         self.threads = [threading.Thread(target=self.work, args=(f"w{i}",)) for i in range(senders)]
         self.threads += [threading.Thread(target=self.take, args=(f"t{i}", i % 2)) for i in range(takers)]
@@ -371,12 +392,19 @@ class Load:
         before = self.sure
         until("sends", lambda: self.sure >= before + count, seconds)
 
+    def after(self, count):
+        """As more(), from now on: how long the first one takes is told."""
+        began, before = time.monotonic(), self.sure
+        until("a first send", lambda: self.sure > before)
+        self.first = max(self.first, time.monotonic() - began)
+        self.more(count)
+
     def end(self):
         self.stop = True
         for thread in self.threads:
             thread.join()
 
     def judge_all(self, what):
-        tap.result(self.wrong, f"{len(self.account.sent)} sends through {what}: sent, or 75; worst gap {self.worst:.2f} s")
+        tap.result(self.wrong, f"{len(self.account.sent)} sends through {what}: sent, or 75; worst gap {self.worst:.2f} s, first afterwards {self.first:.2f} s")
         tap.result(self.place.faults(self.account),
                    f"{self.sure} acknowledged: none lost, none doubled, no number missing, nothing handed over twice")

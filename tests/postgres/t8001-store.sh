@@ -93,6 +93,7 @@ cd ../one || exit 1
 psql "SET session_replication_role = replica; DELETE FROM roger.line l WHERE start = (SELECT max(start) FROM roger.line m JOIN
 	roger.workspace w ON w.messages = m.journal WHERE w.name = 'team$$' AND m.journal = l.journal)"
 serve
+exits 1 "after two heartbeats the server remembers no line" roger wait --as nobody --timeout 2s
 exits 65 "the last line is taken away" roger verify --seal sealed
 like "which is told" "$out" "^messages.jsonl line [0-9]+ .*: not the line that was sealed"
 kill $server

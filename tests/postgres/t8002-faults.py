@@ -6,8 +6,6 @@ A proxy of its own knows where a message of the protocol ends.  After some of th
     script/postgres python3 tests/postgres/t8002-faults.py
 runner: plain alone timeout 900
 """
-import random
-
 from lib_faults import *
 
 SLOW_FAULTS = ("delayed", "swallowed", "half-open")
@@ -84,7 +82,7 @@ def killed_backends():
 
 check_the_account()
 a_pooler_is_refused()
-through_a_bad_network(("cut before", "cut after"))
+through_a_bad_network(("cut before", "cut after", "cut amid"))
 through_a_bad_network(SLOW_FAULTS)
 killed_clients()
 killed_backends()

@@ -858,8 +858,12 @@ static int start_elsewhere(void *context, struct rg_run_document *document, int6
 	else
 		child.space++;
 	*ret_changed = true;
-	rg_run_set_runner(&document->run, &child);
-	return rg_run_set_child(&document->run, &child, arena, err);
+	document->run.runner_pid = document->run.child_pid = child.id;
+	document->run.runner_start = document->run.child_start = child.start;
+	document->run.pid_space = child.space;
+	return rg_arena_copy(arena, rg_str(child.boot_id), &document->run.boot_id)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* Of another boot it is lost; in another pid namespace, or on another machine, nobody here knows.

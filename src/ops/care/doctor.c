@@ -239,5 +239,7 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 		r = judge_runs(&examining, err);
 	if (r == ROGER_OK)
 		r = reply_breaches(&examining, err);
+	if (r == ROGER_OK)
+		r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by, err);
 	return r < 0 ? r : try_links(roger, reply, err);
 }

@@ -18,6 +18,25 @@ static int find_unused(const char *root, struct roger_init_reply *reply, struct 
 	return r;
 }
 
+/* The tables and the name in a database; what was made there is told. */
+static int prepare_store(const char *root, const struct roger_init_request *request,
+			 struct roger_init_reply *reply, struct roger_err *err)
+{
+	struct rg_workspace *workspace = NULL;
+	int steps, r = rg_engine_prepare_store(root, request->second, &steps, err);
+
+	if (r == ROGER_OK)
+		r = rg_workspace_open(root, &workspace, err);
+	if (r < 0)
+		return r;
+	reply->steps = steps;
+	r = rg_arena_copy(reply->memory, rg_store_place(workspace), &reply->store)
+		    ? ROGER_OK
+		    : rg_fail_memory(err);
+	rg_workspace_close(workspace);
+	return r;
+}
+
 int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 		 struct roger_init_reply *reply, struct roger_err *err)
 {
@@ -35,7 +54,7 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 	if (r == ROGER_OK)
 		r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, why, err);
 	if (r == ROGER_OK && elsewhere)
-		r = rg_engine_prepare_store(root, err);
+		r = prepare_store(root, request, reply, err);
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ||

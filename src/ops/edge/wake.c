@@ -12,7 +12,8 @@
 #include "host/chore.h"
 
 enum {
-	AT_ONCE = 16,	  /* commands */
+	AT_ONCE = 16, /* commands */
+	FAR_POLL_MS = 100,
 	POLL_MS = 2,	  /* poll interval: has a command ended, has an agent looked? */
 	GATHER_MS = 1000, /* mail that comes in so quick a row is looked at in one go, at most */
 	WITHIN_MS = 10000,
@@ -30,6 +31,7 @@ struct round {
 	size_t count;
 	bool test;
 	bool stopped;
+	int64_t looked_before_ms; /* of a test, through a server */
 	struct {
 		struct roger_wake_attempt *items;
 		size_t count;
@@ -60,6 +62,28 @@ static int note(struct round *round, const char *text, struct roger_err *err)
 		       : rg_fail_memory(err);
 }
 
+/* ----------------------------------------------------------------- turns -- */
+
+/* Of several processes one wakes an agent; through a server, of those of this machine. */
+static int take_turn(struct round *round, struct roger_str agent, bool *ret_taken,
+		     struct roger_err *err)
+{
+	struct roger *roger = round->roger;
+	char what[RG_NAME_CHARS_MAX + 8];
+
+	if (!roger->remote)
+		return rg_engine_turn_take(roger->engine, agent, ret_taken, err);
+	snprintf(what, sizeof what, "wake %.*s", RG_STR_ARGS(agent));
+	*ret_taken = roger->elsewhere->hold(roger->remote, what);
+	return ROGER_OK;
+}
+
+static void end_turn(struct round *round, struct roger_str agent)
+{
+	if (!round->roger->remote)
+		rg_engine_turn_end(round->roger->engine, agent);
+}
+
 /* -------------------------------------------------------------- attempts -- */
 
 /* Those that have ended, or are to, are written down and leave the others. */
@@ -76,7 +100,7 @@ static int collect(struct round *round, bool enough, struct roger_err *err)
 		r = rg_waking_over(round->roger, &round->waking[i], enough, round->test,
 				   round->reply->memory, &over, &ended, err);
 		if (over) {
-			rg_engine_turn_end(round->roger->engine, round->waking[i].agent->name);
+			end_turn(round, round->waking[i].agent->name);
 			round->waking[i] = round->waking[--round->count];
 		} else {
 			i++;
@@ -122,6 +146,7 @@ static int start(struct round *round, const struct rg_wake_agent *agent, struct 
 	int r;
 
 	r = rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail, err);
+	round->looked_before_ms = mail.looked_at_ms;
 	if (r == ROGER_OK && (round->test || (mail.there && !mail.wait_ms))) {
 		r = rg_waking_start(round->roger, agent, &mail, round->reply->memory,
 				    &round->waking[round->count], &inner);
@@ -135,7 +160,7 @@ static int start(struct round *round, const struct rg_wake_agent *agent, struct 
 		else if (err)
 			*err = inner;
 	}
-	rg_engine_turn_end(round->roger->engine, agent->name);
+	end_turn(round, agent->name);
 	return r;
 }
 
@@ -147,7 +172,7 @@ static int try_start(struct round *round, const struct rg_wake_agent *agent, boo
 
 	r = await(round, AT_ONCE - 1, err);
 	if (r == ROGER_OK && !round->stopped)
-		r = rg_engine_turn_take(round->roger->engine, agent->name, &taken, err);
+		r = take_turn(round, agent->name, &taken, err);
 	*ret_busy = !taken && !round->stopped;
 	return r == ROGER_OK && taken ? start(round, agent, err) : r;
 }
@@ -235,7 +260,8 @@ static int look_after_all(struct round *round, struct roger_err *err)
 
 	round->reply->waiting = round->reply->busy = round->reply->next_ms = 0;
 	rg_chore_done(round->roger->workspace, "wake");
-	rg_engine_rest(round->roger->engine);
+	if (!round->roger->remote)
+		rg_engine_rest(round->roger->engine);
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK && !round->stopped; i++)
 		r = look_after(round, &config->wake_agents[i], err);
 	return r < 0 ? r : await(round, 0, err);
@@ -249,6 +275,36 @@ static int take_in(struct round *round, struct roger_err *err)
 	return rg_engine_may_have_mail(round->roger->engine,
 				       round->roger->workspace->config->wake_agents[0].name, &may,
 				       err);
+}
+
+/* How much was stored so far. */
+static uint32_t count_stored(struct round *round)
+{
+	struct roger *roger = round->roger;
+	uint32_t mark = 0;
+
+	if (!roger->remote)
+		return rg_engine_wake_count(roger->engine);
+	roger->elsewhere->watch(roger->remote, &mark, 0);
+	return mark;
+}
+
+/* Sleep for so long at most, or until more is stored than that. */
+static int sleep_for(struct round *round, uint32_t mark, int64_t left_ms, bool *ret_stored,
+		     struct roger_err *err)
+{
+	struct roger *roger = round->roger;
+	int r;
+
+	if (roger->remote) {
+		*ret_stored = roger->elsewhere->watch(roger->remote, &mark,
+						      left_ms < GATHER_MS ? left_ms : GATHER_MS);
+		return ROGER_OK;
+	}
+	rg_engine_sleep(roger->engine, mark, left_ms);
+	r = take_in(round, err);
+	*ret_stored = rg_engine_wake_count(roger->engine) != mark;
+	return r;
 }
 
 /*
@@ -266,33 +322,47 @@ static int rest(struct round *round, uint32_t mark, int64_t took_ns, int64_t unt
 	int64_t gather_ms =
 		config->wake_after_ms / 10 < GATHER_MS ? config->wake_after_ms / 10 : GATHER_MS;
 	int64_t left_ms = (REST_FACTOR * took_ns) / 1000000;
+	bool stored = false;
 	int r = ROGER_OK;
 
 	rg_clock_sleep(gather_ms > left_ms ? gather_ms : left_ms);
-	while (r == ROGER_OK && may_go_on(round) &&
-	       rg_engine_wake_count(round->roger->engine) == mark) {
+	while (r == ROGER_OK && !stored && may_go_on(round) && count_stored(round) == mark) {
 		left_ms = ((due_ns < until_ns ? due_ns : until_ns) - rg_clock_monotonic_ns() +
 			   999999) /
 			  1000000;
 		if (left_ms <= 0)
 			break;
-		rg_engine_sleep(round->roger->engine, mark, left_ms);
-		r = take_in(round, err);
+		r = sleep_for(round, mark, left_ms, &stored, err);
 	}
 	return r;
 }
 
 /* A mistyped name would never be woken, and nobody would know. */
+static int is_stranger(struct round *round, struct roger_str agent, bool *ret_strange,
+		       struct roger_err *err)
+{
+	struct roger *roger = round->roger;
+	struct rg_mail mail;
+	int r = ROGER_OK;
+
+	if (roger->remote)
+		r = rg_mail_look(roger, agent, false, round->reply->memory, &mail, err);
+	*ret_strange = r == ROGER_OK &&
+		       !(roger->remote ? mail.known : rg_engine_knows(roger->engine, agent));
+	return r;
+}
+
 static int note_strangers(struct round *round, struct roger_err *err)
 {
 	const struct rg_config *config = round->roger->workspace->config;
 	char text[300];
 	size_t strangers = 0, i;
+	bool strange;
 	int r = ROGER_OK;
 
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++) {
-		if (rg_engine_knows(round->roger->engine, config->wake_agents[i].name) ||
-		    strangers++ >= STRANGERS_MAX)
+		r = is_stranger(round, config->wake_agents[i].name, &strange, err);
+		if (r < 0 || !strange || strangers++ >= STRANGERS_MAX)
 			continue;
 		snprintf(text, sizeof text,
 			 "wake.agents.%.*s: nobody of that name has sent or received anything",
@@ -326,7 +396,7 @@ static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *e
 		r = note_strangers(round, err);
 	while (r == ROGER_OK && round->roger->workspace->config->wake_agent_count) {
 		start_ns = rg_clock_monotonic_ns();
-		mark = rg_engine_wake_count(round->roger->engine);
+		mark = count_stored(round);
 		r = look_after_all(round, err);
 		if (r < 0 || round->attempts.count || round->stopped || !timeout_ms ||
 		    rg_clock_monotonic_ns() >= until_ns)
@@ -337,6 +407,25 @@ static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *e
 }
 
 /* ------------------------------------------------------------------ test -- */
+
+/* The same as the server tells it: by its clock, so that only what is new counts. */
+static int ask_whether_looked(struct round *round, const struct roger_wake_attempt *attempt,
+			      int64_t *ret_at_ms, struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_mail mail;
+	int r = arena ? rg_mail_look(round->roger, attempt->agent, true, arena, &mail, err)
+		      : rg_fail_memory(err);
+
+	*ret_at_ms = 0;
+	if (r == ROGER_OK &&
+	    (mail.looked_at_ms > round->looked_before_ms ||
+	     (attempt->ids.count &&
+	      (!mail.ids.count || !rg_str_equal(mail.ids.items[0], attempt->ids.items[0])))))
+		*ret_at_ms = rg_clock_ms();
+	rg_arena_free(arena);
+	return r;
+}
 
 /* The newest of the agent's looks in the log, or its message read. */
 static int has_looked(struct round *round, const struct roger_wake_attempt *attempt,
@@ -376,11 +465,12 @@ static int await_look(struct round *round, struct roger_wake_attempt *attempt, i
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK) {
-		r = has_looked(round, attempt, &at_ms, err);
+		r = round->roger->remote ? ask_whether_looked(round, attempt, &at_ms, err)
+					 : has_looked(round, attempt, &at_ms, err);
 		if (r < 0 || at_ms || rg_clock_monotonic_ns() / 1000000 >= until_ms ||
 		    !may_go_on(round))
 			break;
-		rg_clock_sleep(POLL_MS);
+		rg_clock_sleep(round->roger->remote ? FAR_POLL_MS : POLL_MS);
 	}
 	attempt->looked = at_ms != 0;
 	/* Rounded up to whole milliseconds; a clock that was set back tells nothing. */
@@ -398,11 +488,15 @@ static int start_test(struct round *round, const struct rg_wake_agent *agent, st
 	bool busy;
 	int r;
 
-	r = rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail, err);
+	r = round->roger->remote
+		    ? rg_waking_ask_test(round->roger, agent->name, round->reply->memory, err)
+		    : rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail,
+				   err);
 	if (r < 0)
 		return r;
-	rg_engine_note_shown(round->roger->engine, agent->name, mail.ids.items, mail.ids.count,
-			     false);
+	if (!round->roger->remote)
+		rg_engine_note_shown(round->roger->engine, agent->name, mail.ids.items,
+				     mail.ids.count, false);
 	r = try_start(round, agent, &busy, err);
 	if (r == ROGER_OK && busy)
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,
@@ -473,6 +567,20 @@ static int check(const struct roger_wake_request *request, struct roger_err *err
 	return ROGER_OK;
 }
 
+/* The mail is of a server; whom to wake, and how, and who trusts that, is of this machine. */
+static int open_own(struct roger *roger, struct roger_err *err)
+{
+	int r = rg_workspace_open(NULL, &roger->workspace, err);
+
+	return r == ROGER_ENOENT
+		       ? rg_fail(err, r, 0,
+				 "no workspace here names commands: on this machine wake runs "
+				 "those "
+				 "of its own wake.agents; `ROGER_SERVER= roger init` makes one, "
+				 "for .roger/config.yaml")
+		       : r;
+}
+
 int rg_verb_wake(struct roger *roger, const struct roger_wake_request *request,
 		 struct roger_wake_reply *reply, struct roger_err *err)
 {
@@ -480,6 +588,8 @@ int rg_verb_wake(struct roger *roger, const struct roger_wake_request *request,
 	int r;
 
 	r = check(request, err);
+	if (r == ROGER_OK && !roger->workspace)
+		r = open_own(roger, err);
 	if (r == ROGER_OK)
 		r = request->test ? test(&round, request, err)
 				  : look_for(&round, request->timeout_ms, err);

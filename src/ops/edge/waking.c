@@ -192,6 +192,44 @@ static int describe(struct roger *roger, struct roger_str agent, struct rg_arena
 	return r;
 }
 
+static struct roger_str only_name(struct roger_str text)
+{
+	return rg_name_valid(text) ? text : RG_STR("");
+}
+
+static int ask_mail(struct roger *roger, struct roger_str agent, bool test, struct rg_arena *arena,
+		    struct rg_mail *ret_mail, struct roger_err *err)
+{
+	const struct roger_wake_step_request request = { .step = RG_WAKE_LOOKS,
+							 .agent = agent,
+							 .test = test };
+	struct roger_wake_step_reply reply = { .memory = arena };
+	int r = rg_op_ask(roger, &rg_op_wake_step, &request, &reply, err);
+
+	/* What goes into the words of a command is a name, whatever a server says. */
+	if (r == ROGER_OK)
+		*ret_mail = (struct rg_mail){ .there = reply.there,
+					      .attempts = reply.attempts,
+					      .wait_ms = reply.wait_ms,
+					      .count = reply.count,
+					      .ids = reply.ids,
+					      .id = only_name(reply.id),
+					      .issue = only_name(reply.issue),
+					      .position = reply.position,
+					      .known = reply.known,
+					      .looked_at_ms = reply.looked_at_ms,
+					      .session = only_name(reply.session) };
+	return r;
+}
+
+int rg_waking_ask_test(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
+		       struct roger_err *err)
+{
+	struct rg_mail mail;
+
+	return ask_mail(roger, agent, true, arena, &mail, err);
+}
+
 int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, struct rg_arena *arena,
 		 struct rg_mail *ret_mail, struct roger_err *err)
 {
@@ -202,6 +240,8 @@ int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, stru
 	int r;
 
 	*ret_mail = (struct rg_mail){ 0 };
+	if (roger->remote)
+		return ask_mail(roger, agent, false, arena, ret_mail, err);
 	r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
 	if (r < 0 || !may)
 		return r;
@@ -282,8 +322,10 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 	struct rg_program program = { .timeout_ms = roger->workspace->config->wake_timeout_ms };
 	int r;
 
-	r = wants_session(agent) ? rg_arrive_last(roger, agent->name, arena, &values.session, err)
-				 : ROGER_OK;
+	values.session = mail->session;
+	r = wants_session(agent) && !roger->remote
+		    ? rg_arrive_last(roger, agent->name, arena, &values.session, err)
+		    : ROGER_OK;
 	if (r == ROGER_OK)
 		r = fill_words(agent, &values, arena, &program.words, err);
 	if (r == ROGER_OK)
@@ -299,26 +341,47 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 /* ---------------------------------------------------------------- ending -- */
 
 /* On disk when it returns: an attempt is told of only then. */
-static int write_note(struct roger *roger, const struct rg_waking *waking,
-		      const struct roger_wake_attempt *attempt, bool test, struct roger_err *err)
+static int write_note(struct roger *roger, const struct roger_wake_step_request *woken,
+		      int64_t at_ms, struct roger_err *err)
 {
-	const struct rg_mail *mail = &waking->mail;
 	const struct rg_note note = { .kind = RG_NOTE_WOKEN,
-				      .entry = { .task = mail->issue,
-						 .at_ms = waking->at_ms,
-						 .status = attempt->ok ? ROGER_SUCCESS
-								       : ROGER_FAILURE,
-						 .message = attempt->ended },
-				      .agent = waking->agent->name,
-				      .ids = mail->ids,
-				      .count = mail->count,
-				      .position = mail->position,
-				      .attempt = attempt->attempt,
-				      .program = waking->agent->words.items[0],
-				      .test = test,
-				      .more = { { "took_ms", attempt->took_ms } } };
+				      .entry = { .task = woken->issue,
+						 .at_ms = at_ms,
+						 .status =
+							 woken->ok ? ROGER_SUCCESS : ROGER_FAILURE,
+						 .message = woken->ended },
+				      .agent = woken->agent,
+				      .ids = woken->ids,
+				      .count = woken->count,
+				      .position = woken->position,
+				      .attempt = woken->attempt,
+				      .program = woken->program,
+				      .test = woken->test,
+				      .more = { { "took_ms", woken->took_ms } } };
 
 	return rg_note_write(roger, &note, true, err);
+}
+
+static int tell_woken(struct roger *roger, const struct rg_waking *waking,
+		      const struct roger_wake_attempt *attempt, bool test, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	const struct roger_wake_step_request woken = { .step = RG_WAKE_WOKEN,
+						       .agent = waking->agent->name,
+						       .test = test,
+						       .ids = waking->mail.ids,
+						       .issue = waking->mail.issue,
+						       .count = waking->mail.count,
+						       .position = waking->mail.position,
+						       .attempt = attempt->attempt,
+						       .program = waking->agent->words.items[0],
+						       .ok = attempt->ok,
+						       .ended = attempt->ended,
+						       .took_ms = attempt->took_ms };
+	struct roger_wake_step_reply reply = { .memory = arena };
+
+	return roger->remote ? rg_op_ask(roger, &rg_op_wake_step, &woken, &reply, err)
+			     : write_note(roger, &woken, waking->at_ms, err);
 }
 
 int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, bool test,
@@ -350,9 +413,49 @@ int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, b
 		.took_ms = waking->launched.took_ns / 1000000,
 	};
 	r = rg_arena_keep(arena, &ended, &attempt.ended)
-		    ? write_note(roger, waking, &attempt, test, err)
+		    ? tell_woken(roger, waking, &attempt, test, arena, err)
 		    : rg_fail_memory(err);
 	if (r == ROGER_OK)
 		*ret_attempt = attempt;
 	return r;
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int answer_look(struct roger *roger, const struct roger_wake_step_request *request,
+		       struct roger_wake_step_reply *reply, struct roger_err *err)
+{
+	struct rg_mail mail;
+	struct step look;
+	int r;
+
+	r = rg_mail_look(roger, request->agent, true, reply->memory, &mail, err);
+	if (r == ROGER_OK && request->test)
+		rg_engine_note_shown(roger->engine, request->agent, mail.ids.items, mail.ids.count,
+				     false);
+	if (r == ROGER_OK)
+		r = rg_arrive_last(roger, request->agent, reply->memory, &reply->session, err);
+	if (r == ROGER_OK)
+		r = find_last_look(roger, request->agent, reply->memory, &look, err);
+	if (r < 0)
+		return r;
+	reply->looked_at_ms = look.there ? look.at_ms : 0;
+	reply->there = mail.there;
+	reply->known = rg_engine_knows(roger->engine, request->agent);
+	reply->attempts = mail.attempts;
+	reply->wait_ms = mail.wait_ms;
+	reply->count = mail.count;
+	reply->ids = mail.ids;
+	reply->id = mail.id;
+	reply->issue = mail.issue;
+	reply->position = mail.position;
+	return ROGER_OK;
+}
+
+int rg_verb_wake_step(struct roger *roger, const struct roger_wake_step_request *request,
+		      struct roger_wake_step_reply *reply, struct roger_err *err)
+{
+	return request->step == RG_WAKE_LOOKS
+		       ? answer_look(roger, request, reply, err)
+		       : write_note(roger, request, rg_clock_ms() - request->took_ms, err);
 }

@@ -22,12 +22,21 @@ struct rg_mail {
 	struct roger_strs ids;	    /* of the oldest ones */
 	struct roger_str id, issue; /* of the oldest one */
 	int64_t position;	    /* of the newest one */
+
+	/* Of a server: */
+	bool known;
+	int64_t looked_at_ms;
+	struct roger_str session; /* that its tool began last */
 };
 
 /* details: what an attempt tells, too. */
 RG_CHECKED int rg_mail_look(struct roger *roger, struct roger_str agent, bool details,
 			    struct rg_arena *arena, struct rg_mail *ret_mail,
 			    struct roger_err *err);
+
+/* Of a server: what the agent was shown before counts as new from now on. */
+RG_CHECKED int rg_waking_ask_test(struct roger *roger, struct roger_str agent,
+				  struct rg_arena *arena, struct roger_err *err);
 
 /* An attempt under way: the command runs, and the agent's turn is ours. */
 struct rg_waking {

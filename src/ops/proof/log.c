@@ -76,7 +76,7 @@ static int check_actor(const struct roger *roger, const struct rg_value *object,
 	const struct rg_value *agent = rg_json_member(object, "agent"),
 			      *tool = rg_json_member(object, "tool");
 
-	if (agent && !rg_str_equal(rg_json_str(agent), roger->caller.name))
+	if (agent && !rg_name_fits(roger->caller.name, rg_json_str(agent)))
 		return refuse_actor(roger, "agent", err);
 	return tool && rg_config_is_roger(rg_json_str(tool)) ? refuse_actor(roger, "tool", err)
 							     : ROGER_OK;

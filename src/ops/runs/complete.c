@@ -237,9 +237,9 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 /* A result is sent as from the child: who may not speak as that agent cannot give one. */
 static int check_speaker(struct roger *roger, const struct roger_run *run, struct roger_err *err)
 {
-	const struct roger_str sender = rg_run_sender(roger, run);
+	const struct roger_str sender = run->child;
 
-	if (rg_caller_is(roger, sender) || !rg_str_equal(sender, run->child))
+	if (rg_run_may_speak(roger, run))
 		return ROGER_OK;
 	return rg_fail_member(
 		err, ROGER_EREFUSED, "result",

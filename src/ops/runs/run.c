@@ -6,53 +6,89 @@
  * nobody dispatched, nor two for one run: who finds a document does not start
  * another, but looks what became of the first.
  */
-#include "ops/runs/run_watch.h"
+#include "ops/runs/run_step.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ops/runs/run_process.h"
+#include "host/child.h"
+#include "host/file.h"
+
+enum {
+	HEADING_CHARS = 300, /* for what is said above the words */
+	SLACK_MS = 10,	     /* a file's time may be so far behind the clock */
+	END_TRIES = 60,	     /* to have a server write down the end */
+	END_PAUSE_MS = 1000,
+};
+
+struct watch {
+	struct roger *roger;
+	const struct roger_run_request *request;
+	struct roger_run_reply *reply;
+	struct rg_arena *arena;
+	struct roger_str run_id;
+	int64_t dispatched_ms, beat_every_ms;
+	int64_t chars_max;		      /* of a message */
+	struct rg_child *child;		      /* NULL: there is none any more */
+	struct rg_last_output output, errors; /* of each stream, where it passes through us */
+	struct roger_str command;	      /* "": another started it */
+	int64_t duration_ms;
+	enum rg_ending ending;
+	int status; /* exit status or signal */
+	int64_t began_ns;
+	bool captures; /* its output is where its result is */
+	bool late;     /* its end was found, not seen */
+};
 
 static const char tell_who[] = "no program: give it after --, as in `roger run -- make check`";
 
-int rg_run_tell(struct rg_run_watch *watch, const char *note, struct roger_err *err)
+static int tell(struct watch *watch, struct roger_str note, struct roger_err *err)
 {
-	struct roger_strs *notes = &watch->reply->notes;
-	struct roger_str *place;
+	return rg_arena_add(watch->arena, &watch->reply->notes, note) ? ROGER_OK
+								      : rg_fail_memory(err);
+}
 
-	place = rg_arena_push(watch->arena, &notes->items, &notes->count, sizeof *place);
-	return place && rg_arena_copy(watch->arena, rg_str(note), place) ? ROGER_OK
-									 : rg_fail_memory(err);
+static int pass_on_notes(struct watch *watch, const struct roger_run_reply *told,
+			 struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < told->notes.count && r == ROGER_OK; i++)
+		r = tell(watch, told->notes.items[i], err);
+	return r;
+}
+
+/* Where the run is: of the engine, or of the server. */
+static int ask(const struct watch *watch, struct roger_run_step_request *step,
+	       struct rg_arena *arena, struct roger_run_reply *ret_told, struct roger_err *err)
+{
+	*ret_told = (struct roger_run_reply){ .memory = arena };
+	step->run = watch->run_id;
+	step->agent = watch->request->agent;
+	return rg_op_ask(watch->roger, &rg_op_run_step, step, ret_told, err);
 }
 
 /* -------------------------------------------------------------- watching -- */
 
 static void see(void *context, int stream, const void *data, size_t length)
 {
-	struct rg_run_watch *watch = context;
+	struct watch *watch = context;
 
 	rg_last_output_add(stream == STDOUT_FILENO ? &watch->output : &watch->errors, data, length);
 }
 
-static int change_beat(void *context, struct rg_run_document *document, int64_t now_ms,
-		       struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
-{
-	(void)context;
-	*ret_changed = true;
-	return rg_run_beat(&document->run, &document->receipts, now_ms, arena, err);
-}
-
 /* That it is watched over; when that cannot be written now, the next one may. */
-static void beat(struct rg_run_watch *watch)
+static void beat(struct watch *watch)
 {
+	struct roger_run_step_request step = { .step = RG_RUN_LIVES };
 	struct rg_arena *arena = rg_arena_new();
-	int r;
+	struct roger_run_reply told;
 
 	if (!arena)
 		return;
-	r = rg_run_update_soon(watch->roger, watch->run_id, change_beat, NULL, arena, NULL);
-	(void)r;
+	(void)!ask(watch, &step, arena, &told, NULL);
 	rg_arena_free(arena);
 }
 
@@ -77,18 +113,17 @@ static int64_t later_ns(int64_t from_ns, int64_t span_ms)
 }
 
 /* Of its limit, which counts from the dispatch. */
-static int64_t left_ms(const struct rg_run_watch *watch)
+static int64_t left_ms(const struct watch *watch)
 {
-	int64_t past_ms = rg_clock_ms() - watch->document.receipts.dispatched_ms,
+	int64_t past_ms = rg_clock_ms() - watch->dispatched_ms,
 		left = watch->request->timeout_ms - (past_ms > 0 ? past_ms : 0);
 
 	return left > 0 ? left : 0;
 }
 
-static struct clocks set_clocks(const struct rg_run_watch *watch)
+static struct clocks set_clocks(const struct watch *watch)
 {
-	int64_t now_ns = rg_clock_monotonic_ns(),
-		every_ms = watch->roger->workspace->config->heartbeat_ms;
+	int64_t now_ns = rg_clock_monotonic_ns(), every_ms = watch->beat_every_ms;
 
 	return (struct clocks){
 		.beat_every_ns = every_ms * 1000000,
@@ -100,19 +135,18 @@ static struct clocks set_clocks(const struct rg_run_watch *watch)
 }
 
 /* It is told to end, and goes on if it was stopped, so that it hears it. */
-static void tell_to_end(struct rg_run_watch *watch, struct clocks *clocks, int64_t now_ns)
+static void tell_to_end(struct watch *watch, struct clocks *clocks, int64_t now_ns)
 {
 	const struct roger_run_request *request = watch->request;
 
 	rg_child_signal(watch->child, SIGTERM);
 	rg_child_signal(watch->child, SIGCONT);
-	watch->ended.limit_ms = request->timeout_ms;
 	watch->reply->limit_reached = true;
 	clocks->limit_ns = INT64_MAX;
 	clocks->kill_ns = later_ns(now_ns, request->grace_ms ? request->grace_ms : RG_GRACE_MS);
 }
 
-static void do_what_is_due(struct rg_run_watch *watch, struct clocks *clocks)
+static void do_what_is_due(struct watch *watch, struct clocks *clocks)
 {
 	int64_t now_ns = rg_clock_monotonic_ns();
 
@@ -128,7 +162,7 @@ static void do_what_is_due(struct rg_run_watch *watch, struct clocks *clocks)
 	}
 }
 
-static void watch_to_its_end(struct rg_run_watch *watch)
+static void watch_to_its_end(struct watch *watch)
 {
 	static const enum rg_ending endings[] = { [RG_CHILD_EXITED] = RG_ENDED_BY_ITSELF,
 						  [RG_CHILD_SIGNALLED] = RG_ENDED_BY_SIGNAL,
@@ -137,14 +171,109 @@ static void watch_to_its_end(struct rg_run_watch *watch)
 
 	while (!rg_child_watch(watch->child, earliest(&clocks), see, watch))
 		do_what_is_due(watch, &clocks);
-	watch->ended.ending = endings[rg_child_finish(watch->child, watch->ended.limit_ms > 0, see,
-						      watch, &watch->ended.status)];
+	watch->ending = endings[rg_child_finish(watch->child, watch->reply->limit_reached, see,
+						watch, &watch->status)];
 	watch->duration_ms = (rg_clock_monotonic_ns() - watch->began_ns) / 1000000;
+}
+
+/* -------------------------------------------------------------- its words -- */
+
+static size_t chars_for(const struct watch *watch, size_t most)
+{
+	int64_t room = watch->chars_max;
+
+	room = room > 2 * HEADING_CHARS ? room - HEADING_CHARS : room;
+	return (size_t)room < most ? (size_t)room : most;
+}
+
+/* One that was there before is none of its doing. */
+static int read_file(const struct watch *watch, struct roger_run_step_request *step,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_buf words = { .maximum = SIZE_MAX };
+	size_t chars = chars_for(watch, SIZE_MAX);
+	struct rg_file_facts facts;
+	struct roger_str path;
+	struct roger_err inner;
+	const char *trouble = NULL;
+	bool found = false;
+	int r;
+
+	if (!rg_arena_copy(watch->arena, watch->request->result_file, &path))
+		return rg_fail_memory(err);
+	r = rg_file_read_first(path.data, chars * 4 + 4096, &text, &facts, &found, &inner);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0)
+		trouble = inner.message;
+	else if (!found)
+		trouble = "it is not there";
+	else if (facts.changed_ms < watch->dispatched_ms - SLACK_MS)
+		trouble = "it is older than the run";
+	if (trouble)
+		return rg_arena_print(watch->arena, &step->wordless, "no result file: %.400s",
+				      trouble)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	rg_text_words(rg_buf_str(&text), chars, &words, &step->cut);
+	step->bytes = facts.size;
+	return rg_arena_keep(watch->arena, &words, &step->words) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int find_words(const struct watch *watch, struct roger_run_step_request *step,
+		      struct roger_err *err)
+{
+	struct rg_buf words = { .maximum = SIZE_MAX };
+
+	if (watch->request->result_file.length)
+		return read_file(watch, step, err);
+	if (!watch->captures)
+		return ROGER_OK;
+	rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars_for(watch, RG_TAIL_CHARS_MAX),
+			     &words, &step->cut);
+	step->bytes = (int64_t)watch->output.bytes;
+	return rg_arena_keep(watch->arena, &words, &step->words) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* What is told beside what it left: half of the room, so that both are heard. */
+static int find_last_words(const struct watch *watch, struct roger_run_step_request *step,
+			   struct roger_err *err)
+{
+	struct rg_buf output = { .maximum = SIZE_MAX }, errors = output;
+	size_t chars = chars_for(watch, RG_TAIL_CHARS_MAX * 2) / 2;
+	bool cut;
+
+	if (!step->words.length)
+		rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars, &output, &step->cut);
+	rg_last_output_words(&watch->errors, RG_TAIL_LINES_MAX, chars, &errors, &cut);
+	return rg_arena_keep(watch->arena, &output, &step->output) &&
+			       rg_arena_keep(watch->arena, &errors, &step->errors)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* Its last lines, as they are kept. */
+static int find_lines(const struct watch *watch, struct roger_run_step_request *step,
+		      struct roger_err *err)
+{
+	const bool passes[] = { rg_child_captures(watch->child, STDOUT_FILENO),
+				rg_child_captures(watch->child, STDERR_FILENO) };
+
+	return rg_last_output_lines(&watch->output, watch->arena, &step->stdout_lines) &&
+			       rg_last_output_lines(&watch->errors, watch->arena,
+						    &step->stderr_lines) &&
+			       (passes[0] ||
+				rg_arena_add(watch->arena, &step->not_kept, RG_STR("stdout"))) &&
+			       (passes[1] ||
+				rg_arena_add(watch->arena, &step->not_kept, RG_STR("stderr")))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* ------------------------------------------------------------- beginning -- */
 
-static int make_run_id(struct rg_run_watch *watch, struct roger_err *err)
+static int make_run_id(struct watch *watch, struct roger_err *err)
 {
 	char id[RG_MESSAGE_ID_BYTES_MAX];
 	size_t length;
@@ -163,176 +292,171 @@ static int make_run_id(struct rg_run_watch *watch, struct roger_err *err)
 		       : rg_fail_memory(err);
 }
 
-static int start_child(struct rg_run_watch *watch, struct roger_err *err)
+static int start_child(struct watch *watch, struct roger_err *err)
 {
 	const struct roger_run_request *request = watch->request;
-	struct roger_str agent = request->child.length ? request->child : watch->run_id, more[4];
-	const struct rg_child_wish wish = {
+	const struct rg_workspace *workspace = watch->roger->workspace;
+	struct roger_str agent = request->child.length ? request->child : watch->run_id;
+	struct rg_child_wish wish = {
 		.words = request->command,
-		.more = { more, request->issue.length ? 4 : 3 },
 		.streams = request->streams,
 		.output = watch->captures ? RG_CAPTURE_ALL : RG_CAPTURE_PIPED,
 		.errors = RG_CAPTURE_PIPED,
 	};
+	const struct {
+		const char *name;
+		struct roger_str value;
+	} more[] = { { "ROGER_RUN_ID", watch->run_id },
+		     { "ROGER_AGENT", agent },
+		     { "ROGER_WORKSPACE", workspace ? rg_str(workspace->root) : RG_STR("") },
+		     { "ROGER_ISSUE", request->issue } };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
+	struct roger_str text;
+	size_t i;
 
 	rg_command_print(request->command, &command);
-	if (!rg_arena_keep(watch->arena, &command, &watch->command) ||
-	    !rg_arena_print(watch->arena, &more[0], "ROGER_RUN_ID=%.*s",
-			    RG_STR_ARGS(watch->run_id)) ||
-	    !rg_arena_print(watch->arena, &more[1], "ROGER_WORKSPACE=%s",
-			    watch->roger->workspace->root) ||
-	    !rg_arena_print(watch->arena, &more[2], "ROGER_AGENT=%.*s", RG_STR_ARGS(agent)) ||
-	    !rg_arena_print(watch->arena, &more[3], "ROGER_ISSUE=%.*s",
-			    RG_STR_ARGS(request->issue)))
+	if (!rg_arena_keep(watch->arena, &command, &watch->command))
 		return rg_fail_memory(err);
+	for (i = 0; i < sizeof more / sizeof *more; i++)
+		if (more[i].value.length &&
+		    (!rg_arena_print(watch->arena, &text, "%s=%.*s", more[i].name,
+				     RG_STR_ARGS(more[i].value)) ||
+		     !rg_arena_add(watch->arena, &wish.more, text)))
+			return rg_fail_memory(err);
 	return rg_child_start(&wish, &watch->child, err);
 }
 
-/* The receipt, which names the process that waits, and us. */
-static int dispatch(struct rg_run_watch *watch, struct roger_err *err)
+/* Where a program is, and what it is called with, may say anything; its name alone does not. */
+static struct roger_str program_name(const struct roger_run_request *request)
 {
-	struct roger_run *run = &watch->document.run;
+	const struct roger_str path =
+		request->command.count ? request->command.items[0] : RG_STR("");
+	const char *slash = path.length ? memrchr(path.data, '/', path.length) : NULL;
+	const size_t before = slash ? (size_t)(slash + 1 - path.data) : 0;
+	const struct roger_str name = { path.data + before, path.length - before };
+
+	return rg_name_valid(name) ? name : RG_STR("");
+}
+
+/* Its processes, for a step; kept: what the texts point into. */
+static void name_processes(const struct rg_process *child, struct rg_process *kept,
+			   struct roger_run_step_request *step)
+{
+	rg_process_self(kept);
+	step->runner_pid = kept->id;
+	step->runner_start = kept->start;
+	step->child_pid = child->id;
+	step->child_start = child->start;
+	step->pid_space = child->space;
+	step->boot_id = rg_str(child->boot_id);
+}
+
+static int dispatch(struct watch *watch, struct roger_err *err)
+{
+	const struct roger_run_request *request = watch->request;
+	struct roger_run_step_request step = {
+		.step = RG_RUN_BEGINS,
+		.within_ms = request->within_ms,
+		.forward_to = request->forward_to,
+		.issue = request->issue,
+		.task = request->task,
+		.child = request->child,
+		.result = watch->captures || request->result_file.length ? ROGER_RESULT_OUTPUT
+									 : ROGER_RESULT_MESSAGE,
+		.program = program_name(request),
+	};
+	struct roger_run_reply told;
 	struct rg_process self;
 	int r;
 
-	rg_process_self(&self);
-	run->heartbeat_at = run->dispatched_at;
-	rg_run_set_runner(run, &self);
-	r = rg_run_set_child(run, rg_child_process(watch->child), watch->arena, err);
-	if (r == ROGER_OK)
-		r = rg_run_receipts(run, &watch->document.receipts, err);
-	return r < 0 ? r : rg_run_put_new(watch->roger, run, watch->arena, err);
+	name_processes(rg_child_process(watch->child), &self, &step);
+	watch->dispatched_ms = rg_clock_ms();
+	r = ask(watch, &step, watch->arena, &told, err);
+	if (r < 0)
+		return r;
+	watch->beat_every_ms = told.heartbeat_ms;
+	watch->chars_max = told.chars_max;
+	return pass_on_notes(watch, &told, err);
 }
 
-static int let_it_go(struct rg_run_watch *watch, struct roger_err *err)
+static int let_it_go(struct watch *watch, struct roger_err *err)
 {
-	int error = rg_child_go(watch->child), status;
+	int error = rg_child_go(watch->child);
 	char note[200];
 
 	if (!error) {
 		watch_to_its_end(watch);
 		return ROGER_OK;
 	}
-	rg_child_finish(watch->child, false, see, watch, &status);
-	watch->ended.ending = RG_ENDED_UNBEGUN;
-	watch->ended.status = status;
+	rg_child_finish(watch->child, false, see, watch, &watch->status);
+	watch->ending = RG_ENDED_UNBEGUN;
 	snprintf(note, sizeof note, "'%.100s': %s", watch->request->command.items[0].data,
 		 strerror(error));
-	return rg_run_tell(watch, note, err);
+	return tell(watch, rg_str(note), err);
 }
 
-static int begin(struct rg_run_watch *watch, struct roger_err *err)
+static int begin(struct watch *watch, struct roger_err *err)
 {
-	const struct roger_run_request *request = watch->request;
-	const struct roger_dispatch_request dispatch_request = {
-		.run = watch->run_id,
-		.agent = request->agent,
-		.within_ms = request->within_ms,
-		.child = request->child,
-		.forward_to = request->forward_to,
-		.issue = request->issue,
-		.task = request->task,
-	};
 	int r;
 
-	if (!request->command.count)
+	if (!watch->request->command.count)
 		return rg_fail_member(err, ROGER_EUSAGE, "command", "%s", tell_who);
-	r = rg_run_make(watch->roger, &dispatch_request, watch->arena, &watch->document.run,
-			&watch->reply->notes, err);
-	if (r == ROGER_OK)
-		r = start_child(watch, err);
+	r = start_child(watch, err);
 	if (r == ROGER_OK)
 		r = dispatch(watch, err);
-	if (r < 0)
-		return r;
-	rg_run_note_begin(watch);
-	return let_it_go(watch, err);
+	return r == ROGER_OK ? let_it_go(watch, err) : r;
 }
 
 /* ----------------------------------------------------------- taking over -- */
 
-static int refuse(const struct rg_run_watch *watch, const char *why, struct roger_err *err)
+/* The run of that name, NULL where there is none yet. */
+static int find_run(const struct watch *watch, const struct roger_run **ret_run,
+		    struct roger_err *err)
 {
-	return rg_fail_member(err, ROGER_EREFUSED, "run",
-			      "run '%.*s' %s; see `roger runs %.*s`, or give another id",
-			      RG_STR_ARGS(watch->run_id), why, RG_STR_ARGS(watch->run_id));
-}
+	const struct roger_runs_request request = { .run = watch->run_id };
+	struct roger_runs_reply there = { .memory = watch->arena };
+	int r = watch->request->run.length
+			? rg_op_ask(watch->roger, &rg_op_runs, &request, &there, err)
+			: ROGER_ENOENT;
 
-/* What may be done with a run that is there, by whose hands it is in. */
-static int check_free(const struct rg_run_watch *watch, const struct rg_run_document *document,
-		      enum rg_run_hands hands, struct roger_err *err)
-{
-	const struct roger_run *run = &document->run;
-	char why[100];
-
-	if (document->receipts.completed_ms)
-		return refuse(watch, "is completed", err);
-	if (run->exit.length && !rg_str_is(run->exit, "lost"))
-		return refuse(watch, "has ended", err);
-	switch (hands) {
-	case RG_HANDS_ORPHAN:
-	case RG_HANDS_LOST:
-		return ROGER_OK;
-	case RG_HANDS_HELD:
-		snprintf(why, sizeof why, "is watched by process %lld", (long long)run->runner_pid);
-		return refuse(watch, why, err);
-	case RG_HANDS_UNKNOWN:
-		return refuse(watch,
-			      "has processes that cannot be seen from here (another container?)",
-			      err);
-	case RG_HANDS_NONE:
-		break;
-	}
-	return refuse(watch, "was dispatched to somebody else", err);
-}
-
-static int change_runner(void *context, struct rg_run_document *document, int64_t now_ms,
-			 struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
-{
-	const struct rg_run_watch *watch = context;
-	enum rg_run_hands hands = rg_run_hands(&document->run);
-	struct rg_process self;
-	int r;
-
-	r = check_free(watch, document, hands, err);
-	if (r < 0)
-		return r;
-	rg_process_self(&self);
-	rg_run_set_runner(&document->run, &self);
-	/* Judged by what holds from now on. */
-	if (!document->run.exit.length)
-		document->receipts.child_ended = document->receipts.child_lost = false;
-	*ret_changed = true;
-	r = rg_run_beat(&document->run, &document->receipts, now_ms, arena, err);
-	if (r < 0)
-		return r;
-	return rg_run_note(
-		&document->run, now_ms,
-		hands == RG_HANDS_ORPHAN
-			? RG_STR("taken over: who watched it is gone, its child lives")
-			: RG_STR("taken over: who watched it is gone, and so is its child"),
-		arena, err);
+	/* A server also finds one by a piece of its name. */
+	*ret_run = r == ROGER_OK && there.runs.count &&
+				   rg_str_equal(there.runs.items[0].run, watch->run_id)
+			   ? there.runs.items
+			   : NULL;
+	return r == ROGER_ENOENT ? ROGER_OK : r;
 }
 
 /* From the one that is gone; of several that try, one gets it. */
-static int take_over(struct rg_run_watch *watch, struct roger_err *err)
+static int take_over(struct watch *watch, const struct roger_run *run, struct roger_err *err)
 {
-	struct rg_process child;
-	bool changed;
+	enum rg_run_hands hands = rg_run_hands(run);
+	struct roger_run_step_request step = { .step = RG_RUN_ADOPTED,
+					       .former_pid = run->runner_pid,
+					       .former_start = run->runner_start,
+					       .orphan = hands == RG_HANDS_ORPHAN };
+	struct rg_process child, self;
+	struct roger_run_reply told;
 	int r;
 
-	r = rg_run_update(watch->roger, watch->run_id, change_runner, watch, watch->arena,
-			  &watch->document, &changed, err);
+	r = rg_run_check_free(run, hands, err);
 	if (r < 0)
 		return r;
+	rg_run_child_process(run, &child);
+	name_processes(&child, &self, &step);
+	r = ask(watch, &step, watch->arena, &told, err);
+	if (r < 0)
+		return r;
+	if (!rg_clock_read_rfc3339(run->dispatched_at, &watch->dispatched_ms))
+		watch->dispatched_ms = rg_clock_ms();
+	watch->beat_every_ms = told.heartbeat_ms;
+	watch->chars_max = told.chars_max;
 	watch->reply->adopted = true;
-	rg_run_child_process(&watch->document.run, &child);
-	watch->ended.ending = RG_ENDED_UNSEEN;
+	watch->ending = RG_ENDED_UNSEEN;
 	watch->late = rg_process_fate(&child) != RG_PROCESS_LIVES;
 	if (watch->late)
-		return rg_run_tell(watch, "its child is gone; this is what is known of its end",
-				   err);
+		return tell(watch, RG_STR("its child is gone; this is what is known of its end"),
+			    err);
 	r = rg_child_adopt(&child, watch->request->streams, &watch->child, err);
 	if (r < 0)
 		return r;
@@ -342,12 +466,12 @@ static int take_over(struct rg_run_watch *watch, struct roger_err *err)
 
 /* ------------------------------------------------------------------ verb -- */
 
-static int check_request(const struct roger_run_request *request, struct roger_err *err)
+static int check_request(const struct roger *roger, const struct roger_run_request *request,
+			 struct roger_err *err)
 {
-	if (!request->agent.length && !request->forward_to.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "forward_to",
-				      "who gets the result? name an agent with --forward-to, or "
-				      "yourself with --as");
+	/* Who calls a server may be known by the token. */
+	if (!roger->remote && !request->agent.length && !request->forward_to.length)
+		return rg_run_fail_unowned(err);
 	if (request->result_file.length && request->result == ROGER_RESULT_MESSAGE)
 		return rg_fail_member(err, ROGER_EUSAGE, "result_file",
 				      "give --result-file or --result, not both");
@@ -356,24 +480,8 @@ static int check_request(const struct roger_run_request *request, struct roger_e
 	return ROGER_OK;
 }
 
-static int fill_reply(struct rg_run_watch *watch, struct roger_err *err)
-{
-	struct roger_runs_reply shown = { .memory = watch->arena };
-	struct roger_run_reply *reply = watch->reply;
-	int r;
-
-	r = rg_run_reply(&shown, &watch->document, err);
-	if (r < 0)
-		return r;
-	reply->runs = shown.runs;
-	reply->exit = rg_ended_exit_status(&watch->ended);
-	reply->output_bytes = (int64_t)watch->output.bytes;
-	reply->duration_ms = (rg_clock_monotonic_ns() - watch->began_ns) / 1000000;
-	return ROGER_OK;
-}
-
 /* What a reader has not taken yet, now that nothing depends on it any more. */
-static int pass_on_the_rest(struct rg_run_watch *watch, struct roger_err *err)
+static int pass_on_the_rest(struct watch *watch, struct roger_err *err)
 {
 	char note[120];
 	int error = watch->child ? rg_child_flush(watch->child) : 0;
@@ -383,18 +491,19 @@ static int pass_on_the_rest(struct rg_run_watch *watch, struct roger_err *err)
 	watch->reply->output_lost = true;
 	snprintf(note, sizeof note, "not all of its output could be passed on: %.60s",
 		 strerror(error));
-	return rg_run_tell(watch, note, err);
+	return tell(watch, rg_str(note), err);
 }
 
 /* Nothing says how it ended but we: whoever waits for its exit status is to know. */
-static void tell_unwritten(const struct rg_run_watch *watch, struct roger_err *err)
+static void tell_unwritten(const struct watch *watch, int64_t limit_ms, struct roger_err *err)
 {
+	const struct rg_ended so = { watch->ending, watch->status, limit_ms };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
 	char why[sizeof err->message];
 
 	if (!err)
 		return;
-	rg_ended_describe(&watch->ended, &ended);
+	rg_ended_describe(&so, &ended);
 	if (ended.failed)
 		return;
 	memcpy(why, err->message, sizeof why);
@@ -403,39 +512,76 @@ static void tell_unwritten(const struct rg_run_watch *watch, struct roger_err *e
 		 RG_STR_ARGS(watch->run_id), RG_STR_ARGS(rg_buf_str(&ended)), why);
 }
 
-/* What it printed is its reader's, whatever becomes of our records. */
-static int end_run(struct rg_run_watch *watch, struct roger_err *err)
+static int ask_end(struct watch *watch, struct roger_err *err)
 {
-	int r, passed;
+	struct roger_run_reply *reply = watch->reply, told;
+	struct roger_run_step_request step = {
+		.step = RG_RUN_ENDED,
+		.program = program_name(watch->request),
+		.ending = (int)watch->ending,
+		.status = watch->status,
+		.limit_ms = reply->limit_reached ? watch->request->timeout_ms : 0,
+		.promised = !watch->captures,
+		.late = watch->late,
+		.command = watch->command,
+		.duration_ms = (rg_clock_monotonic_ns() - watch->began_ns) / 1000000,
+		.output_bytes = (int64_t)watch->output.bytes,
+	};
+	int r, i;
 
-	r = rg_run_settle(watch, err);
-	if (r < 0)
-		tell_unwritten(watch, err);
-	else
-		r = fill_reply(watch, err);
-	passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
+	r = find_words(watch, &step, err);
+	if (r == ROGER_OK)
+		r = find_last_words(watch, &step, err);
+	if (r == ROGER_OK && watch->command.length)
+		r = find_lines(watch, &step, err);
+	/* A server that is started again, or gives way to another, is waited for. */
+	for (i = 0; r == ROGER_OK; i++) {
+		r = ask(watch, &step, watch->arena, &told, err);
+		if (r != ROGER_ETIMEOUT || !watch->roger->remote || i == END_TRIES)
+			break;
+		rg_clock_sleep(END_PAUSE_MS);
+		r = ROGER_OK;
+	}
+	if (r < 0) {
+		tell_unwritten(watch, step.limit_ms, err);
+		return r;
+	}
+	reply->runs = told.runs;
+	reply->exit = told.exit;
+	reply->ended = told.ended;
+	reply->message = told.message;
+	reply->untold = told.untold;
+	reply->output_bytes = step.output_bytes;
+	reply->duration_ms = step.duration_ms;
+	return pass_on_notes(watch, &told, err);
+}
+
+/* What it printed is its reader's, whatever becomes of our records. */
+static int end_run(struct watch *watch, struct roger_err *err)
+{
+	int r = ask_end(watch, err);
+	int passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
+
 	return r < 0 ? r : passed;
 }
 
-static int watch_run(struct rg_run_watch *watch, struct roger_err *err)
+static int watch_run(struct watch *watch, struct roger_err *err)
 {
-	struct roger_str there;
+	const struct roger_run *there = NULL;
 	int r;
 
 	r = make_run_id(watch, err);
 	if (r == ROGER_OK)
-		r = rg_engine_run_find(watch->roger->engine, watch->run_id, watch->arena, &there,
-				       err);
-	if (r < 0)
-		return r;
-	r = there.data ? take_over(watch, err) : begin(watch, err);
+		r = find_run(watch, &there, err);
+	if (r == ROGER_OK)
+		r = there ? take_over(watch, there, err) : begin(watch, err);
 	return r == ROGER_OK ? end_run(watch, err) : r;
 }
 
 int rg_verb_run(struct roger *roger, const struct roger_run_request *request,
 		struct roger_run_reply *reply, struct roger_err *err)
 {
-	struct rg_run_watch watch = {
+	struct watch watch = {
 		.roger = roger,
 		.request = request,
 		.reply = reply,
@@ -445,14 +591,13 @@ int rg_verb_run(struct roger *roger, const struct roger_run_request *request,
 	};
 	int r;
 
-	r = check_request(request, err);
+	r = check_request(roger, request, err);
 	if (r < 0)
 		return r;
 	/* Room for the characters that are kept, whatever they are made of. */
 	watch.output.capacity = watch.errors.capacity = RG_TAIL_CHARS_MAX * 4 + 4096;
 	watch.output.data = rg_arena_get(watch.arena, watch.output.capacity);
 	watch.errors.data = rg_arena_get(watch.arena, watch.errors.capacity);
-	watch.ended.promised = !watch.captures;
 	r = watch.output.data && watch.errors.data ? watch_run(&watch, err) : rg_fail_memory(err);
 	rg_child_free(watch.child);
 	return r;

@@ -221,7 +221,7 @@ static int put(struct roger *roger, struct rg_run_document *document, struct rg_
 									: rg_fail_memory(err);
 }
 
-static int may_change(const struct roger *roger, const struct roger_run *run, struct roger_err *err)
+int rg_run_may_change(const struct roger *roger, const struct roger_run *run, struct roger_err *err)
 {
 	return rg_caller_may_change(roger, "run", "run", run->run, run->owner, run->child, err);
 }
@@ -252,7 +252,7 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	if (document->receipts.child_lost)
 		rg_run_lose_child(&document->run, &document->receipts);
 	if (change) {
-		r = may_change(roger, &document->run, err);
+		r = rg_run_may_change(roger, &document->run, err);
 		if (r == ROGER_OK)
 			r = change(context, document, now_ms, arena, &changed, err);
 		if (r < 0)
@@ -310,7 +310,7 @@ int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
 	       struct roger_err *err)
 {
 	struct rg_run_document copy = *document;
-	int r = may_change(roger, &copy.run, err);
+	int r = rg_run_may_change(roger, &copy.run, err);
 
 	/* That its child is gone is written first. */
 	if (copy.receipts.child_lost)

@@ -100,6 +100,10 @@ RG_CHECKED int rg_run_try(const struct roger *roger, rg_run_change *change, void
 			  const struct rg_run_document *document, struct rg_arena *arena,
 			  bool *ret_changed, struct roger_err *err);
 
+/* Is the caller its owner or its child, or administers?  Else ROGER_EREFUSED. */
+RG_CHECKED int rg_run_may_change(const struct roger *roger, const struct roger_run *run,
+				 struct roger_err *err);
+
 /* Note who did that, "forwarded by lead (token lead 1a2b3c4d)"; without a token or login nothing.
  */
 RG_CHECKED int rg_run_note_caller(const struct roger *roger, struct roger_run *run,
@@ -132,6 +136,9 @@ struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run
 
 /* May the result come from this name: the child's, that of the run, or the above? */
 bool rg_run_is_child(const struct roger *roger, const struct roger_run *run, struct roger_str name);
+
+/* May the caller give a result in the name that it would come from? */
+bool rg_run_may_speak(const struct roger *roger, const struct roger_run *run);
 
 /* Is the session key, which is the run's id by default, that of an agent with a mailbox? */
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run);

@@ -1,5 +1,6 @@
 /* Messages about a run: its result, and those that the watchdog sends. */
 #include "ops/runs/run_document.h"
+#include "ops/caller.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,13 @@ struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run
 		name = RG_STR("run");
 	/* Taken by a group or by the owner. */
 	return rg_str_equal(name, run->owner) || !is_agent(roger, name) ? RG_STR("roger") : name;
+}
+
+bool rg_run_may_speak(const struct roger *roger, const struct roger_run *run)
+{
+	const struct roger_str sender = rg_run_sender(roger, run);
+
+	return rg_caller_is(roger, sender) || !rg_str_equal(sender, run->child);
 }
 
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)

@@ -44,19 +44,3 @@ void rg_run_child_process(const struct roger_run *run, struct rg_process *ret_pr
 {
 	process_of(run, run->child_pid, run->child_start, ret_process);
 }
-
-int rg_run_set_child(struct roger_run *run, const struct rg_process *child, struct rg_arena *arena,
-		     struct roger_err *err)
-{
-	run->child_pid = child->id;
-	run->child_start = child->start;
-	run->pid_space = child->space;
-	return rg_arena_copy(arena, rg_str(child->boot_id), &run->boot_id) ? ROGER_OK
-									   : rg_fail_memory(err);
-}
-
-void rg_run_set_runner(struct roger_run *run, const struct rg_process *runner)
-{
-	run->runner_pid = runner->id;
-	run->runner_start = runner->start;
-}

@@ -24,9 +24,4 @@ enum rg_run_hands rg_run_hands_of(enum rg_process_fate child, enum rg_process_fa
 /* The child, to be adopted. */
 void rg_run_child_process(const struct roger_run *run, struct rg_process *ret_process);
 
-/* Name them; texts are kept in arena. */
-RG_CHECKED int rg_run_set_child(struct roger_run *run, const struct rg_process *child,
-				struct rg_arena *arena, struct roger_err *err);
-void rg_run_set_runner(struct roger_run *run, const struct rg_process *runner);
-
 #endif

@@ -83,6 +83,23 @@ static int look(struct rg_postgres *postgres, struct row *row, struct roger_err 
 
 /* ------------------------------------------------------------------ reading -- */
 
+static int barrier(struct rg_postgres *postgres, struct roger_err *err)
+{
+	rg_pg_put_barrier(&postgres->keep);
+	return rg_pg_take_barrier(&postgres->keep, err);
+}
+
+/* It was read ahead, and may be on no standby: others may write other lines there. */
+static void forget_read(struct rg_postgres *postgres)
+{
+	size_t i;
+
+	pthread_mutex_lock(&postgres->read_mutex);
+	for (i = 0; i < RG_PG_CACHES; i++)
+		postgres->caches[i].journal = 0;
+	pthread_mutex_unlock(&postgres->read_mutex);
+}
+
 /* Needs the mutex. */
 static int add_journals(struct rg_common *common, const PGresult *result, struct roger_err *err)
 {
@@ -317,6 +334,7 @@ static int load(struct rg_postgres *postgres, const struct row *row, struct roge
 	rg_common_lose(common, true);
 	common->messages->number = row->messages;
 	pthread_mutex_unlock(&common->mutex);
+	forget_read(postgres);
 	r = load_others(postgres, err);
 	if (r < 0)
 		return r;
@@ -349,12 +367,6 @@ void rg_pg_depose(struct rg_postgres *postgres)
 	atomic_store(&postgres->lease_ns, 0);
 	postgres->common->trails = true;
 	rg_common_lose(postgres->common, false);
-}
-
-static int barrier(struct rg_postgres *postgres, struct roger_err *err)
-{
-	rg_pg_put_barrier(&postgres->keep);
-	return rg_pg_take_barrier(&postgres->keep, err);
 }
 
 /* The lines up to the end, of whoever led before. */
@@ -391,10 +403,13 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 		&result, err);
 	if (r < 0)
 		return r;
+	pthread_mutex_lock(&common->mutex);
 	postgres->generation = rg_column_int(result, 0, 0);
+	pthread_mutex_unlock(&common->mutex);
 	PQclear(result);
 	if (!postgres->generation)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads");
+	forget_read(postgres);
 	r = read_rest(postgres, row, err);
 	if (r < 0)
 		return r;
@@ -462,23 +477,22 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 
 	if (r < 0)
 		return r;
-	postgres->generation = -1;
 	if (row.age_ms <= DEAD_MS && is_gone(row.leader))
 		row.age_ms = DEAD_MS + 1;
-	if (row.age_ms <= DEAD_MS) {
-		pthread_mutex_lock(&common->mutex);
-		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
-		pthread_mutex_unlock(&common->mutex);
-	}
 	pthread_mutex_lock(&common->mutex);
+	postgres->generation = -1;
+	if (row.age_ms <= DEAD_MS)
+		memcpy(postgres->leader, row.leader, sizeof postgres->leader);
 	goes_on = *loaded && common->messages->number == row.messages &&
 		  rg_kept_end(common->messages) <= row.bytes;
 	pthread_mutex_unlock(&common->mutex);
-	if (!goes_on)
-		r = load(postgres, &row, err);
-	else
-		r = follow(postgres, &row, false, err);
-	*loaded = r == ROGER_OK;
+	/* What is on no standby yet may vanish, and other lines come in its place. */
+	if (rg_kept_end(common->messages) != row.bytes)
+		r = barrier(postgres, err);
+	if (r == ROGER_OK)
+		r = goes_on ? follow(postgres, &row, false, err) : load(postgres, &row, err);
+	/* A lost connection leaves what was read. */
+	*loaded = r == ROGER_OK || (goes_on && r == ROGER_ETIMEOUT);
 	if (r == ROGER_OK && row.age_ms > DEAD_MS)
 		r = take_over(postgres, &row, err);
 	pthread_mutex_lock(&common->mutex);

@@ -153,7 +153,8 @@ static int check_direct(struct rg_link *link, const PGresult *result, struct rog
 }
 
 /* A client that stands still with the append lock is ended by the server; so is the connection of
- * one whose machine is gone, with its other locks. */
+ * one whose machine is gone, with its other locks.  What we lost ends now: while it waits for a
+ * standby it does not notice, and such sessions would add up to all that the server has. */
 static int set_up(struct rg_link *link, struct roger_err *err)
 {
 	static const char sql[] =
@@ -167,19 +168,28 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 		"set_config('tcp_keepalives_interval', '2', false), "
 		"set_config('tcp_keepalives_count', '3', false), "
 		"set_config('default_transaction_isolation', 'read committed', false), "
-		"set_config('jit', 'off', false)";
+		"set_config('jit', 'off', false), (SELECT backend_start::text FROM "
+		"pg_stat_activity "
+		"WHERE pid = pg_backend_pid()), (SELECT bool_or(pg_terminate_backend(pid)) FROM "
+		"pg_stat_activity WHERE pid = $1 AND backend_start::text = $2)";
 	PGresult *result = NULL;
+	struct roger_str begun;
 	int r;
 
 	PQsetNoticeReceiver(link->connection, note_notice, link);
 	if (PQsetnonblocking(link->connection, 1) != 0 || !PQenterPipelineMode(link->connection))
 		return rg_fail_memory(err);
 	memset(link->statements, 0, sizeof link->statements);
-	rg_link_put(link, RG_ROLE_ASKED, sql, NULL);
+	rg_link_put(link, RG_ROLE_ASKED, sql, RG_ARGS(RG_INT(link->session), RG_TEXT(link->begun)));
 	rg_link_sync(link);
 	r = rg_link_expect(link, RG_ANSWER_MS, &result, err);
 	if (r == ROGER_OK)
 		r = check_direct(link, result, err);
+	if (r == ROGER_OK) {
+		begun = rg_column_bytes(result, 0, PQnfields(result) - 2);
+		link->session = rg_column_int(result, 0, 0);
+		snprintf(link->begun, sizeof link->begun, "%.*s", RG_STR_ARGS(begun));
+	}
 	PQclear(result);
 	return r;
 }

@@ -25,7 +25,9 @@ struct rg_link {
 	PGconn *connection; /* NULL: none */
 	char *address;	    /* as for libpq */
 	unsigned lives;	    /* connections so far */
-	bool warned;	    /* a warning came since this was cleared */
+	int64_t session;    /* the server's process for it, and when that began */
+	char begun[40];
+	bool warned; /* a warning came since this was cleared */
 	unsigned char roles[RG_ROLES_MAX];
 	size_t first, queued, asked;		   /* asked: of these, with RG_ROLE_ASKED */
 	const char *statements[RG_STATEMENTS_MAX]; /* prepared in this life */

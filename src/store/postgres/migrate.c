@@ -63,20 +63,42 @@ static int migrate(struct rg_link *link, int *ret_steps, struct roger_err *err)
 	return r;
 }
 
+static int refuse_second(struct rg_link *link, const char *name, struct roger_err *err)
+{
+	PGresult *names =
+		PQexec(link->connection,
+		       "SELECT string_agg(quote_literal(name), ', ') FROM (SELECT name FROM "
+		       "roger.workspace ORDER BY name LIMIT 10) named");
+
+	rg_fail_member(err, ROGER_EREFUSED, "second",
+		       "second: no workspace '%.100s' is in this database, but %.200s; is the name "
+		       "behind # right? --second makes it",
+		       name, PQntuples(names) ? PQgetvalue(names, 0, 0) : "others");
+	PQclear(names);
+	return ROGER_EREFUSED;
+}
+
 /* The name as a literal of SQL. */
-static int add_workspace(struct rg_link *link, const char *name, struct roger_err *err)
+static int add_workspace(struct rg_link *link, const char *name, bool second, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf sql = { .maximum = 4096 };
 	char *literal = PQescapeLiteral(link->connection, name, strlen(name));
+	const char *text = literal ? literal : "";
+	int64_t there = 0;
+	int r;
 
-	rg_buf_printf(&sql, "INSERT INTO roger.workspace(name) VALUES (%s) ON CONFLICT DO NOTHING",
-		      literal ? literal : "");
+	rg_buf_printf(&sql,
+		      "INSERT INTO roger.workspace(name) SELECT %s WHERE %s OR NOT EXISTS (SELECT "
+		      "FROM roger.workspace) ON CONFLICT DO NOTHING; SELECT count(*) FROM "
+		      "roger.workspace WHERE name = %s",
+		      text, second ? "true" : "false", text);
 	rg_buf_add_char(&sql, '\0');
 	PQfreemem(literal);
-	return sql.failed ? rg_fail_memory(err) : rg_link_run(link, sql.data, NULL, err);
+	r = sql.failed ? rg_fail_memory(err) : rg_link_run(link, sql.data, &there, err);
+	return r == ROGER_OK && !there ? refuse_second(link, name, err) : r;
 }
 
-int rg_postgres_migrate(const char *address, int *ret_steps, struct roger_err *err)
+static int prepare(const char *address, bool second, int *ret_steps, struct roger_err *err)
 {
 	struct rg_link link = { .address = strdup(address) };
 	char *name;
@@ -89,16 +111,21 @@ int rg_postgres_migrate(const char *address, int *ret_steps, struct roger_err *e
 	if (r == ROGER_OK)
 		r = migrate(&link, ret_steps, err);
 	if (r == ROGER_OK)
-		r = add_workspace(&link, name, err);
+		r = add_workspace(&link, name, second, err);
 	rg_link_close(&link);
 	free(link.address);
 	return r;
 }
 
+int rg_postgres_migrate(const char *address, int *ret_steps, struct roger_err *err)
+{
+	return prepare(address, true, ret_steps, err);
+}
+
 int rg_postgres_prepare(struct rg_workspace *workspace, int *ret_steps, struct roger_err *err)
 {
 	char *address = rg_postgres_address(workspace);
-	int r = address ? rg_postgres_migrate(address, ret_steps, err) : rg_fail_memory(err);
+	int r = address ? prepare(address, workspace->second, ret_steps, err) : rg_fail_memory(err);
 
 	free(address);
 	return r;

@@ -145,12 +145,14 @@ static int read_lines(struct rg_common *common, uint64_t journal, uint64_t from,
 
 static int ready(struct rg_handle *handle, struct roger_err *err)
 {
-	struct rg_postgres *postgres = rg_postgres_of(handle->common);
+	struct rg_common *common = handle->common;
+	bool looks;
 
 	/* By itself it may look, where another one leads. */
-	if (!handle->base.asked && handle->common->trails)
-		return ROGER_OK;
-	return rg_pg_wait_until_ready(postgres, err);
+	pthread_mutex_lock(&common->mutex);
+	looks = !handle->base.asked && common->trails;
+	pthread_mutex_unlock(&common->mutex);
+	return looks ? ROGER_OK : rg_pg_wait_until_ready(rg_postgres_of(common), err);
 }
 
 static void free_postgres(struct rg_postgres *postgres)
@@ -309,9 +311,7 @@ int rg_postgres_store_open(struct rg_workspace *workspace, const struct rg_store
 		return r;
 	}
 	handle->base.elsewhere = true;
-	handle->base.standing = handle->common->standing;
-	memcpy(handle->base.place, handle->common->place, sizeof handle->base.place);
-	memcpy(handle->base.era, handle->common->era, sizeof handle->base.era);
+	rg_common_note_standing(handle);
 	*ret_store = &handle->base;
 	return ROGER_OK;
 }

@@ -132,10 +132,11 @@ struct rg_handle {
 	struct rg_common *common;
 	const struct rg_workspace *workspace;
 	const struct rg_store_above *above;
-	unsigned life;	/* in which it has changed something last */
 	uint64_t group; /* of its request, if there are changes for that; 0: none are */
 	uint64_t last;	/* change of its own */
-	bool inner;	/* of whoever keeps the changes: it need not ask whether it may */
+	bool leads;	/* when its job began this process led, in this life */
+	unsigned led;
+	bool inner; /* of whoever keeps the changes: it need not ask whether it may */
 };
 
 /*
@@ -147,6 +148,8 @@ RG_CHECKED int rg_common_open(const char *name, const struct rg_keeping *keeping
 			      struct rg_handle **ret_handle, bool *ret_fresh,
 			      struct roger_err *err);
 struct rg_common *rg_common_find(const char *name);
+/* What it is of a move now, and its era, for the layer above. */
+void rg_common_note_standing(struct rg_handle *handle);
 
 /* These need the mutex. */
 struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log log,

@@ -96,7 +96,6 @@ static int queue(struct rg_handle *handle, const struct rg_change *what, struct 
 	struct rg_change *change;
 
 	handle->last = ++common->changes;
-	handle->life = common->life;
 	if (!common->keeping) {
 		common->covered = common->changes;
 		return ROGER_OK;
@@ -139,19 +138,35 @@ static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal
 	return r;
 }
 
+/* Needs the mutex.  Whether we lead is looked at once for a job: what it found out may be true no
+ * more when another one led meanwhile, though we lead again. */
+static void begin_job(struct rg_handle *handle)
+{
+	if (handle->base.begun)
+		return;
+	handle->leads = !handle->common->trails;
+	handle->led = handle->base.turn = handle->common->life;
+	handle->base.begun = handle->leads && !handle->inner;
+}
+
+/* Needs the mutex. */
+static bool is_over(const struct rg_handle *handle)
+{
+	return handle->base.begun && handle->led != handle->common->life;
+}
+
 /* Needs the mutex.  Until so many changes are kept; their outcome is unknown after a loss. */
 static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t messages,
 			struct roger_err *err)
 {
 	const int64_t until_ns = after_ms(RG_LOCK_WAIT_MS);
 	struct rg_common *common = handle->common;
-	const unsigned life = handle->life;
 
 	/* Its answer waits for all. */
-	if (handle->group && life == common->life)
+	if (handle->group && !is_over(handle))
 		return ROGER_OK;
-	while (common->covered < change || common->durable < messages) {
-		if (life != common->life)
+	while (common->covered < change || common->durable < messages || is_over(handle)) {
+		if (is_over(handle))
 			return rg_fail(err, ROGER_ETIMEOUT, 0,
 				       "it is not known what was stored: another server took over "
 				       "meanwhile");
@@ -167,10 +182,7 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 /* Needs the mutex. */
 static int wait_shown(struct rg_handle *handle, uint64_t change, struct roger_err *err)
 {
-	if (handle->common->covered >= change)
-		return ROGER_OK;
-	handle->life = handle->common->life;
-	return wait_covered(handle, change, 0, err);
+	return handle->common->covered >= change ? ROGER_OK : wait_covered(handle, change, 0, err);
 }
 
 void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messages)
@@ -257,7 +269,7 @@ static int put_answer(struct rg_handle *handle, struct roger_str text, struct ro
 		change = change->next;
 	handle->group = 0;
 	/* What was held went out already, since others waited for it. */
-	if (text.data && !change && handle->life == handle->common->life) {
+	if (text.data && !change && !is_over(handle)) {
 		r = queue(handle, &alone, RG_STR(""), false, err);
 		change = handle->common->first;
 		while (r == ROGER_OK && change && change->count != handle->last)
@@ -295,12 +307,29 @@ static const struct rg_kept_document *find_answer(const struct rg_common *common
 	return answer;
 }
 
-static int ready(struct rg_store *base, struct roger_err *err)
+static int fail_led(const struct rg_handle *handle, struct roger_err *err)
+{
+	/* Elsewhere it may be asked again, unless some of it was done. */
+	return rg_fail_member(err, ROGER_ETIMEOUT, handle->group ? NULL : "leader",
+			      "another server leads this workspace");
+}
+
+/* Enter, if this process may answer. */
+static int enter_ready(struct rg_store *base, struct rg_common **ret_common, struct roger_err *err)
 {
 	struct rg_handle *handle = of(base);
 	const struct rg_keeping *keeping = handle->common->keeping;
+	int r = keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
 
-	return keeping && !handle->inner ? keeping->ready(handle, err) : ROGER_OK;
+	if (r < 0)
+		return r;
+	*ret_common = enter(base);
+	begin_job(handle);
+	if (is_over(handle) || (base->asked && !handle->leads)) {
+		leave(*ret_common);
+		return fail_led(handle, err);
+	}
+	return ROGER_OK;
 }
 
 /* -------------------------------------------------------------- journals -- */
@@ -390,11 +419,10 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 {
 	struct rg_common *common;
 	struct rg_kept_journal *journal;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	journal = rg_common_journal(common, file->log, file->name.data, false);
 	*ret_there = journal != NULL;
 	file->inode = journal ? journal->number : 0;
@@ -415,6 +443,23 @@ static uint64_t remembered_from(const struct rg_common *common,
 	if (journal == common->messages)
 		return common->durable;
 	return journal->change > common->covered ? journal->from : rg_kept_end(journal);
+}
+
+/* Needs the mutex.  What is kept nowhere else may be in memory; or somebody took it away, and it is
+ * a line that nobody can read. */
+static size_t read_rest(const struct rg_kept_journal *journal, uint64_t from, char *room,
+			size_t want)
+{
+	if (from >= journal->from) {
+		memcpy(room, journal->text.data + (from - journal->from), want);
+		return want;
+	}
+	if (want > journal->from - from)
+		want = journal->from - from;
+	memset(room, 0, want);
+	if (from + want == journal->from)
+		room[want - 1] = '\n';
+	return want;
 }
 
 /* Needs the mutex.  What is not in memory is read without it. */
@@ -440,14 +485,10 @@ static int read_kept(struct rg_common *common, const struct rg_kept_journal *jou
 		r = common->keeping->read(common, number, from + *ret_got, room + *ret_got, want,
 					  &got, err);
 		want -= r == ROGER_OK ? got : 0;
-		/* The rest may be in memory alone. */
 		pthread_mutex_lock(&common->mutex);
-		if (r == ROGER_OK && !got && want && journal->number == number &&
-		    from + *ret_got >= journal->from) {
-			memcpy(room + *ret_got,
-			       journal->text.data + (from + *ret_got - journal->from), want);
-			got = want;
-			want = 0;
+		if (r == ROGER_OK && !got && want && journal->number == number) {
+			got = read_rest(journal, from + *ret_got, room + *ret_got, want);
+			want -= got;
 		}
 		pthread_mutex_unlock(&common->mutex);
 	}
@@ -476,9 +517,7 @@ static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uin
 /* Needs the mutex. */
 static int check_changes(struct rg_store *base, struct roger_err *err)
 {
-	if (!of(base)->common->trails)
-		return ROGER_OK;
-	return rg_fail(err, ROGER_ETIMEOUT, 0, "another server leads this workspace");
+	return of(base)->common->trails || is_over(of(base)) ? fail_led(of(base), err) : ROGER_OK;
 }
 
 static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
@@ -488,11 +527,10 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	char name[RG_FILE_NAME_BYTES];
 	struct rg_common *common;
 	uint64_t start;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	name_of(log, owner, name);
 	r = check_changes(base, err);
 	journal = r == ROGER_OK ? rg_common_journal(common, log, name, true) : NULL;
@@ -562,12 +600,11 @@ static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owne
 	struct roger_str rest, line;
 	struct rg_common *common;
 	uint64_t chain = 0;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	*ret_dropped = 0;
 	if (r < 0)
 		return r;
-	common = enter(base);
 	name_of(log, owner, name);
 	journal = rg_common_journal(common, log, name, false);
 	r = check_changes(base, err);
@@ -720,13 +757,19 @@ int rg_common_follow(struct rg_handle *handle, struct roger_str lines, struct ro
 	return adopt(handle, from, err);
 }
 
+/* Needs the mutex. */
+static void make_sound(struct rg_store *base)
+{
+	if (of(base)->common->stale)
+		compute_figures(of(base));
+}
+
 /* Enter, with figures up to date. */
 static struct rg_common *enter_sound(struct rg_store *base)
 {
 	struct rg_common *common = enter(base);
 
-	if (common->stale)
-		compute_figures(of(base));
+	make_sound(base);
 	return common;
 }
 
@@ -841,8 +884,9 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_common *common = enter_sound(base);
 
+	begin_job(of(base));
 	*ret_head = (struct rg_head){ .wake = common->wake };
-	if (!common->trails)
+	if (of(base)->leads)
 		*ret_head = (struct rg_head){ .shared = &common->shared,
 					      .end = rg_kept_end(common->messages),
 					      .lines = common->lines,
@@ -885,19 +929,18 @@ static int check_standing(struct rg_store *base, struct roger_err *err)
 
 	if (handle->common->standing == RG_LIVE || handle->workspace->moving)
 		return ROGER_OK;
-	base->standing = handle->common->standing;
-	snprintf(base->place, sizeof base->place, "%s", handle->common->place);
+	rg_common_note_standing(of(base));
 	return rg_store_fail_moved(base, err);
 }
 
 static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_common *common;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter_sound(base);
+	make_sound(base);
 	r = check_standing(base, err);
 	check_end(common);
 	*ret_end = common->durable;
@@ -1072,11 +1115,10 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 {
 	struct rg_lock_wish wanted = *wish;
 	struct rg_common *common;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
 	r = check_standing(base, err);
@@ -1088,8 +1130,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	if (r == ROGER_OK)
 		r = take(common, &wanted, of(base), err);
 	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
-		if (common->stale)
-			compute_figures(of(base));
+		make_sound(base);
 		check_end(common);
 		r = check_open(common, err);
 		if (r < 0)
@@ -1135,12 +1176,11 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	const struct rg_kept_document *document;
 	char file[RG_FILE_NAME_BYTES];
 	struct rg_common *common;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	*ret_text = (struct roger_str){ NULL, 0 };
 	if (r < 0)
 		return r;
-	common = enter(base);
 	document_name(which, name, file);
 	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
 					       : rg_common_document(common, which, file, false);
@@ -1188,10 +1228,9 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 		leave(common);
 		return r;
 	}
-	r = ready(base, err);
+	r = enter_ready(base, &common, err);
 	if (r < 0)
 		return r;
-	common = enter(base);
 	document_name(which, name, file);
 	document = rg_common_document(common, which, file, false);
 	r = check_changes(base, err);
@@ -1220,11 +1259,10 @@ static int runs(struct rg_store *base, rg_run_wanted *wanted, void *context, str
 	struct rg_common *common;
 	struct rg_run_text *run;
 	bool copied = true;
-	int r = ready(base, err);
+	int r = enter_ready(base, &common, err);
 
 	if (r < 0)
 		return r;
-	common = enter(base);
 	for (document = common->documents; document && copied && r == ROGER_OK;
 	     document = document->next) {
 		if (document->which != RG_DOCUMENT_RUN)
@@ -1522,6 +1560,16 @@ struct rg_common *rg_common_find(const char *name)
 	return common;
 }
 
+void rg_common_note_standing(struct rg_handle *handle)
+{
+	struct rg_common *common = enter(&handle->base);
+
+	handle->base.standing = common->standing;
+	memcpy(handle->base.place, common->place, sizeof handle->base.place);
+	memcpy(handle->base.era, common->era, sizeof handle->base.era);
+	leave(common);
+}
+
 int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t size,
 		   struct rg_workspace *workspace, const struct rg_store_above *above,
 		   struct rg_handle **ret_handle, bool *ret_fresh, struct roger_err *err)
@@ -1546,11 +1594,9 @@ int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t si
 	handle->base.ops = &operations;
 	handle->base.state = "message-state.json";
 	snprintf(handle->base.figures, sizeof handle->base.figures, "figures");
-	snprintf(handle->base.era, sizeof handle->base.era, "%s", handle->common->era);
 	handle->workspace = workspace;
 	handle->above = above;
-	handle->base.standing = handle->common->standing;
-	snprintf(handle->base.place, sizeof handle->base.place, "%s", handle->common->place);
+	rg_common_note_standing(handle);
 	*ret_handle = handle;
 	return ROGER_OK;
 }

@@ -1,0 +1,75 @@
+/*
+ * down - that nobody answered at a server, on this machine's disk, for the next commands.
+ *
+ * While the file is there a command first asks whether anybody is alive, for a second, and
+ * else ends: of many commands one waits for a server that is gone.  Its time is since when.
+ */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "host/file.h"
+#include "remote/remote.h"
+
+enum { PROBE_MS = 1000 };
+
+static bool open_place(const struct remote *remote, bool make, int *ret_folder, char to[40])
+{
+	const char *name = remote->places->name;
+
+	snprintf(to, 40, "down-%016llx", (unsigned long long)rg_hash(1, name, strlen(name)));
+	return remote_own_folder(make, ret_folder, NULL) == ROGER_OK && *ret_folder != RG_NO_FILE;
+}
+
+void remote_down_find(struct remote *remote)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct rg_file_facts facts;
+	bool there = false;
+	char name[40];
+
+	/* At a socket of this machine it is known at once. */
+	if (remote->down_known || *remote->places->socket)
+		return;
+	remote->down_known = true;
+	if (open_place(remote, false, &folder, name) &&
+	    rg_file_look(folder, name, &there, &facts, NULL) == ROGER_OK && there)
+		remote->down_ms = facts.changed_ms;
+}
+
+void remote_down_note(struct remote *remote, bool down)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	char name[40];
+
+	if (down == (remote->down_ms > 0) || *remote->places->socket ||
+	    !open_place(remote, down, &folder, name))
+		return;
+	remote->down_known = true;
+	remote->down_ms = down ? rg_clock_ms() : 0;
+	if (down)
+		(void)!rg_file_replace(folder, name, RG_STR(""), false, NULL);
+	else
+		(void)!rg_file_remove(folder, name, NULL);
+}
+
+bool remote_is_there(struct remote *remote, struct roger_err *err)
+{
+	const struct remote_request request = { .path = "/healthz", .within_ms = PROBE_MS };
+	struct remote_answer answer = { 0 };
+	bool there = false;
+	size_t i;
+
+	for (i = 0; i < remote->place_count && !there; i++) {
+		there = remote->wire->ask(remote, &request, &answer, err) == REMOTE_ANSWERED &&
+			!remote_is_of_proxy(answer.status);
+		if (answer.status && remote_is_of_proxy(answer.status))
+			rg_fail(err, ROGER_ETIMEOUT, 0,
+				"%.200s: a proxy answers for it (status %ld), and nobody behind it",
+				remote->place->name, answer.status);
+		if (!there)
+			remote_turn(remote);
+	}
+	rg_buf_deinit(&answer.body);
+	return there;
+}
