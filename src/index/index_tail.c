@@ -313,7 +313,8 @@ static bool is_own(struct rg_index_tail *tail, struct roger_str line)
 static int read_line(struct rg_index *index, struct roger_str line,
 		     struct roger_message *ret_message, bool *ret_skimmed)
 {
-	*ret_skimmed = is_own(&index->tail, line) && rg_message_skim(line, ret_message);
+	*ret_skimmed = (index->tail.alone || is_own(&index->tail, line)) &&
+		       rg_message_skim(line, ret_message);
 	if (*ret_skimmed)
 		return ROGER_OK;
 	rg_arena_reset(index->tail.scratch);
@@ -535,7 +536,9 @@ int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes, bo
 	int r = ROGER_OK;
 
 	*ret_over = false;
-	if (index->db || bytes > ALONE_BYTES_MAX || !is_announced(&head, end))
+	/* The tables tell whether a database has what this machine has seen. */
+	if (index->db || index->store->elsewhere || bytes > ALONE_BYTES_MAX ||
+	    !is_announced(&head, end))
 		return ROGER_OK;
 	if (!tail->alone || !holds(index) || end - tail->from < bytes ||
 	    end - tail->from > TAIL_BYTES || tail->from < atomic_load(&head.shared->own_from)) {
