@@ -128,8 +128,8 @@ static const char *const adds[ADDS] = {
 		     " demanded = demanded | excluded.demanded",
 	[ADD_BEGUN] = "INSERT OR IGNORE INTO begun VALUES(?1, ?2)",
 	[ADD_LETTER] = "INSERT INTO letter VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-	[ADD_ENTRY] = "INSERT INTO entry VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-		      " ?12, ?13, ?14, ?15, ?16)",
+	[ADD_ENTRY] = ("INSERT INTO entry VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+		       " ?11, ?12, ?13, ?14, ?15, ?16)"),
 };
 
 struct rg_sends_check {

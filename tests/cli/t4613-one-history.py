@@ -203,4 +203,18 @@ for accepted in (False, True):
           [report["attempts"], report["delivered"], len(sends)], [2, 2, 2])
 os.chdir("..")
 
+# ------------------------------------------------- a line without its newline
+
+begin("cut")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("receive", "--as", "bob")
+by_others(lines()[0], id="msg-1700000000000-0123456789abcdef", content="by others", read=False, read_at=None)
+with open(JOURNAL, "rb+") as file:
+    file.truncate(os.path.getsize(JOURNAL) - 1)
+roger("send", "--as", "ann", "--new", "carl", "two")
+equal("a message of another program that only lacked its newline is mail", [m["content"] for m in answer("inbox", "--as", "bob")["messages"]],
+      ["by others"])
+equal("and known to all figures", answer("doctor")["breaches"], [])
+os.chdir("..")
+
 done()

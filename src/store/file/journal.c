@@ -518,19 +518,22 @@ static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
 	return whole;
 }
 
-/* Is the unfinished end the rest of a line of roger's?  Its writer never reported it as stored. */
-static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
-		       bool *ret_own, struct roger_err *err)
+/* Is the unfinished end a whole line, or the rest of one of roger's?  Its writer never reported
+ * that as stored. */
+static int examine_rest(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
+			bool *ret_whole, bool *ret_own, struct roger_err *err)
 {
 	struct rg_buf text;
 	int r;
 
+	*ret_whole = *ret_own = false;
 	if (size - tail->appended > RG_LINE_BYTES_MAX)
 		return ROGER_OK;
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
 	r = rg_journal_read(journal, tail->appended, (size_t)(size - tail->appended), &text, err);
-	*ret_own = (rg_line_begins_own(rg_buf_str(&text)) || rg_line_ends_own(rg_buf_str(&text))) &&
-		   !is_foreign_whole(tail, rg_buf_str(&text));
+	*ret_whole = r == ROGER_OK && is_foreign_whole(tail, rg_buf_str(&text));
+	*ret_own = !*ret_whole &&
+		   (rg_line_begins_own(rg_buf_str(&text)) || rg_line_ends_own(rg_buf_str(&text)));
 	rg_buf_deinit(&text);
 	return r;
 }
@@ -542,13 +545,13 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	const struct rg_bytes file = rg_bytes_of_file(journal->file);
 	struct rg_tail tail;
 	struct roger_str mark;
-	bool own = false;
+	bool whole, own;
 	uint64_t end;
 	int r;
 
 	if (!rg_control_tail(journal->control, &tail))
 		return ROGER_OK;
-	r = is_own_rest(journal, &tail, size, &own, err);
+	r = examine_rest(journal, &tail, size, &whole, &own, err);
 	if (r < 0)
 		return r;
 	mark = own ? RG_STR(" torn\n") : RG_STR("\n");
@@ -556,8 +559,8 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	if (r < 0)
 		return r;
 	r = rg_file_tell(journal->file, journal->name, &end, err);
-	/* Another program wrote meanwhile: examine the end again. */
-	if (r < 0 || end != size + mark.length)
+	/* Another program wrote meanwhile: examine the end again.  A whole line is adopted. */
+	if (r < 0 || whole || end != size + mark.length)
 		return r;
 	r = rg_chain_over_bytes(&file, tail.appended, end, &tail.chain, err);
 	if (r < 0)
