@@ -241,7 +241,10 @@ static void count_changes(struct rg_engine *engine)
 /* The lines that are read without the index must not seem to be what they are not: first ones. */
 static void announce_as_later(struct rg_engine *engine, uint64_t end)
 {
-	atomic_store(&rg_store_head(engine->store).shared->own_from, end);
+	struct rg_shared *shared = rg_store_head(engine->store).shared;
+
+	if (shared)
+		atomic_store(&shared->own_from, end);
 }
 
 /* These may be longer by their numbers and chains. */

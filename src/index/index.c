@@ -956,6 +956,23 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	return r;
 }
 
+/* Is messages.db up to date with this end, as far as the figures know?  They may be gone: somebody
+ * took the control file away meanwhile. */
+static bool was_served(const struct rg_index *index, uint64_t end)
+{
+	const struct rg_shared *shared = rg_store_head(index->store).shared;
+
+	return shared && atomic_load(&shared->served) == end;
+}
+
+static void note_served(const struct rg_index *index, uint64_t end)
+{
+	struct rg_shared *shared = rg_store_head(index->store).shared;
+
+	if (shared)
+		atomic_store(&shared->served, end);
+}
+
 bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 {
 	const struct rg_index_progress *progress = &index->progress;
@@ -970,8 +987,7 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 	if (!now && passed >= 0 && passed < SEED_AFTER_MS)
 		return false;
 	if (index->in_memory || (!changed && !index->db && !alone) ||
-	    (!now && changed_ms &&
-	     atomic_load(&rg_store_head(index->store).shared->served) == end) ||
+	    (!now && changed_ms && was_served(index, end)) ||
 	    (now && changed_ms && progress->seed_at && progress->seed_to == progress->lines) ||
 	    (!rg_index_peek(index) && end && !is_short) ||
 	    rg_index_end(index) + SERVED_BYTES_MAX < end)
@@ -980,7 +996,7 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 	r = bring_file(index, end, false, 0, NULL);
 	index->serving = false;
 	if (r == ROGER_OK && progress->seed_to == progress->lines)
-		atomic_store(&rg_store_head(index->store).shared->served, end);
+		note_served(index, end);
 	return r == ROGER_OK;
 }
 

@@ -34,7 +34,7 @@ SAMPLES = {
     "run_id": "run-1", "place": "messages.jsonl:1", "reason": "test", "task": "t", "type": None, "what": "bob", "evidence": None, "items": [{"to": ["bob"], "content": "many"}],
     "worker": "w", "session": "s", "by": None, "source": None, "by_ms": None, "why": "later",
 }
-NOT_THERE = {"accept", "dismiss", "redeliver", "stale", "extend", "forward", "settle", "recover", "complete", "nack", "log_import", "wake", "retire", "archive", "delete"}
+NOT_THERE = {"run_step", "accept", "dismiss", "redeliver", "stale", "extend", "forward", "settle", "recover", "complete", "nack", "log_import", "wake", "retire", "archive", "delete"}
 wrong, called = [], 0
 for verb, item in verbs.items():
     method, operation = next(iter(item.items()))
