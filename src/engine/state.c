@@ -594,9 +594,9 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 /* Is what readers accepted since the document was written what this handle's changes did? */
 static bool knows_accepted(struct rg_engine *engine)
 {
-	const struct rg_shared *shared = shared_of(engine);
-	const uint64_t wanted = atomic_load(&shared->seen_wanted),
-		       written = atomic_load(&shared->seen_written);
+	const struct rg_shared *shared = rg_store_head(engine->store).shared;
+	const uint64_t wanted = shared ? atomic_load(&shared->seen_wanted) : 0,
+		       written = shared ? atomic_load(&shared->seen_written) : 0;
 
 	return wanted == written ||
 	       (engine->accepted.first == written + 1 && engine->accepted.last == wanted);
@@ -680,22 +680,24 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 		engine->state_saved_ns = now;
 		return;
 	}
-	/* The lock holder checks again after releasing it, so that no change is left out. */
+	/* The lock holder checks again after releasing it, so that no change is left out.  What is
+	 * asked in between may find another control file in place of this one. */
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
 		whole = rg_index_end(engine->index) > 0 && !knows_accepted(engine);
 		if (!whole && !closing && !is_short(engine, SENT_BYTES_MAX))
 			break;
-		if (!whole &&
-		    atomic_load(&shared->state_wanted) == atomic_load(&shared->state_written))
+		shared = rg_store_head(engine->store).shared;
+		if (!shared || (!whole && atomic_load(&shared->state_wanted) ==
+						  atomic_load(&shared->state_written)))
 			break;
 		if (!take_state_lock(engine, whole && closing))
 			break;
 		if (save_once(engine, whole, NULL) < 0)
 			rounds = ROUNDS_MAX;
 		rg_store_release(engine->store, RG_LOCK_STATE);
-		shared = shared_of(engine);
 	}
-	engine->state_written = atomic_load(&shared_of(engine)->state_written);
+	shared = rg_store_head(engine->store).shared;
+	engine->state_written = shared ? atomic_load(&shared->state_written) : 0;
 	engine->state_saved_ns = now;
 }
 

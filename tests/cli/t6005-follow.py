@@ -30,8 +30,15 @@ def roger(*words):
     return subprocess.run([ROGER, *words], capture_output=True, text=True)
 
 
+def read_line(text):
+    """But for its position, which is another one in another index."""
+    read = json.loads(text)
+    read.pop("position", None)
+    return read
+
+
 def listed(*words):
-    return [json.loads(line) for line in roger(*words, "--jsonl").stdout.splitlines()]
+    return [read_line(line) for line in roger(*words, "--jsonl").stdout.splitlines()]
 
 
 class Follower:
@@ -46,7 +53,7 @@ class Follower:
     def read(self):
         for line in self.process.stdout:
             with self.came:
-                self.lines.append(json.loads(line))
+                self.lines.append(read_line(line))
                 self.came.notify()
 
     def until(self, what):
