@@ -154,8 +154,9 @@ bool model_may_try(struct model *model, const char *from, const char *key, const
 {
 	const struct attempt *last = model_last(model, from, key, to);
 
+	/* What a person ended in its recipient's place has a message, and is tried no more. */
 	if (!last || last->outcome == ROGER_ERROR)
-		return true;
+		return !last || last->mail < 0;
 	if (last->outcome == ROGER_TIMEOUT)
 		return timeouts_of(model, last) < model->attempts_max;
 	return strcmp(last->cycle, model->cycle) != 0;
