@@ -956,8 +956,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	return r;
 }
 
-/* Is messages.db up to date with this end, as far as the figures know?  They may be gone: somebody
- * took the control file away meanwhile. */
+/* Somebody may have taken the figures away meanwhile. */
 static bool was_served(const struct rg_index *index, uint64_t end)
 {
 	const struct rg_shared *shared = rg_store_head(index->store).shared;
