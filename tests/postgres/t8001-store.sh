@@ -34,8 +34,8 @@ exits 0 "a send, through the server" roger send bob 'from one' --as amy --key k1
 exits 0 "the same key once more" roger send bob 'from one' --as amy --key k1
 like "is the same message" "$out$err" "sent before with this key"
 check "no journal is a file here" test ! -e .roger/messages.jsonl
-exits 64 "a command that is watched where it runs" roger run --as amy true
-like "is not for a server" "$err" "through a server"
+exits 0 "a command that is watched where it runs" roger run --as amy -- true
+like "reports through the server" "$err" "exit 0; reported to amy in msg-"
 
 cd ../two || exit 1
 export ROGER_SERVER="unix:$(sed -n 's/listening at //p' ../one/served)"
