@@ -21,8 +21,6 @@ enum {
 	TURN_TRIES_MS = 10 * 1000,
 	/* Once it may have been done: to learn whether it was. */
 	TRIES_MS = 10 * 1000,
-	/* While a server says that it is at it: longer than that waits for a standby. */
-	AT_IT_TRIES_MS = 15 * 1000,
 	PAUSE_MS_MIN = 10,
 	PAUSE_MS_MAX = 1000,
 	TURN_PAUSE_MS_MAX = 100,
@@ -206,8 +204,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		}
 		turns = 0;
 		if (remote_is_interrupted() || remote->hurried ||
-		    ms_since(start_ns) > (answer->status == 409	    ? AT_IT_TRIES_MS
-					  : maybe_done		    ? TRIES_MS
+		    ms_since(start_ns) > (maybe_done		    ? TRIES_MS
 					  : remote->place_count > 1 ? TURN_TRIES_MS
 								    : CONNECT_TRIES_MS))
 			return fail_unreached(remote, request, maybe_done, err);
