@@ -9,7 +9,7 @@
 
 enum {
 	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
-	QUICK_MS = 12 * 1000,	  /* a server that waits for a standby says so after 10 s */
+	QUICK_MS = 25 * 1000,	  /* a server may wait for a standby twice, 10 s each */
 	TURN_MS = 2 * 1000,
 	SLOW_MS = 10 * 60 * 1000,
 	STEP_MS = 50 * 1000, /* the server waits for a minute at most */
