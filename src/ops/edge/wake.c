@@ -142,7 +142,7 @@ static void give_up(struct round *round)
 static int start(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
 	struct roger_err inner = { 0 };
-	struct rg_mail mail;
+	struct roger_wake_step_reply mail;
 	int r;
 
 	r = rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail, err);
@@ -230,7 +230,7 @@ static int look_after(struct round *round, const struct rg_wake_agent *agent, st
 {
 	struct roger_wake_reply *reply = round->reply;
 	struct rg_arena *arena = rg_arena_new();
-	struct rg_mail mail;
+	struct roger_wake_step_reply mail;
 	bool busy = false, left = false;
 	int r;
 
@@ -342,7 +342,7 @@ static int is_stranger(struct round *round, struct roger_str agent, bool *ret_st
 		       struct roger_err *err)
 {
 	struct roger *roger = round->roger;
-	struct rg_mail mail;
+	struct roger_wake_step_reply mail;
 	int r = ROGER_OK;
 
 	if (roger->remote)
@@ -413,7 +413,7 @@ static int ask_whether_looked(struct round *round, const struct roger_wake_attem
 			      int64_t *ret_at_ms, struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
-	struct rg_mail mail;
+	struct roger_wake_step_reply mail;
 	int r = arena ? rg_mail_look(round->roger, attempt->agent, true, arena, &mail, err)
 		      : rg_fail_memory(err);
 
@@ -484,7 +484,7 @@ static int await_look(struct round *round, struct roger_wake_attempt *attempt, i
 /* What the agent was shown before counts as new, so that its next look shows. */
 static int start_test(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
-	struct rg_mail mail;
+	struct roger_wake_step_reply mail;
 	bool busy;
 	int r;
 

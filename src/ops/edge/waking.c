@@ -135,7 +135,8 @@ static int find_waiting(struct roger *roger, struct roger_str agent,
 }
 
 static int judge(struct roger *roger, struct roger_str agent, const struct roger_message *oldest,
-		 bool with_log, struct rg_arena *arena, struct rg_mail *mail, struct roger_err *err)
+		 bool with_log, struct rg_arena *arena, struct roger_wake_step_reply *mail,
+		 struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	const struct rg_wake_rules rules = { config->wake_after_ms, config->wake_backoff_ms,
@@ -164,7 +165,7 @@ static int judge(struct roger *roger, struct roger_str agent, const struct roger
 
 /* What goes into words, environment and log: ids that are no names are left out. */
 static int describe(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
-		    struct rg_mail *mail, struct roger_err *err)
+		    struct roger_wake_step_reply *mail, struct roger_err *err)
 {
 	struct rg_query query = free_mail(agent);
 	struct roger_message_list found;
@@ -197,41 +198,31 @@ static struct roger_str only_name(struct roger_str text)
 	return rg_name_valid(text) ? text : RG_STR("");
 }
 
-static int ask_mail(struct roger *roger, struct roger_str agent, bool test, struct rg_arena *arena,
-		    struct rg_mail *ret_mail, struct roger_err *err)
+static int ask_mail(struct roger *roger, struct roger_str agent, bool test,
+		    struct roger_wake_step_reply *ret_mail, struct roger_err *err)
 {
 	const struct roger_wake_step_request request = { .step = RG_WAKE_LOOKS,
 							 .agent = agent,
 							 .test = test };
-	struct roger_wake_step_reply reply = { .memory = arena };
-	int r = rg_op_ask(roger, &rg_op_wake_step, &request, &reply, err);
+	int r = rg_op_ask(roger, &rg_op_wake_step, &request, ret_mail, err);
 
 	/* What goes into the words of a command is a name, whatever a server says. */
-	if (r == ROGER_OK)
-		*ret_mail = (struct rg_mail){ .there = reply.there,
-					      .attempts = reply.attempts,
-					      .wait_ms = reply.wait_ms,
-					      .count = reply.count,
-					      .ids = reply.ids,
-					      .id = only_name(reply.id),
-					      .issue = only_name(reply.issue),
-					      .position = reply.position,
-					      .known = reply.known,
-					      .looked_at_ms = reply.looked_at_ms,
-					      .session = only_name(reply.session) };
+	ret_mail->id = only_name(ret_mail->id);
+	ret_mail->issue = only_name(ret_mail->issue);
+	ret_mail->session = only_name(ret_mail->session);
 	return r;
 }
 
 int rg_waking_ask_test(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
 		       struct roger_err *err)
 {
-	struct rg_mail mail;
+	struct roger_wake_step_reply mail = { .memory = arena };
 
-	return ask_mail(roger, agent, true, arena, &mail, err);
+	return ask_mail(roger, agent, true, &mail, err);
 }
 
 int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, struct rg_arena *arena,
-		 struct rg_mail *ret_mail, struct roger_err *err)
+		 struct roger_wake_step_reply *ret_mail, struct roger_err *err)
 {
 	const struct rg_query query = free_mail(agent),
 			      all = { .unread = true, .to = agent, .gets = true };
@@ -239,9 +230,9 @@ int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, stru
 	bool may;
 	int r;
 
-	*ret_mail = (struct rg_mail){ 0 };
+	*ret_mail = (struct roger_wake_step_reply){ .memory = arena };
 	if (roger->remote)
-		return ask_mail(roger, agent, false, arena, ret_mail, err);
+		return ask_mail(roger, agent, false, ret_mail, err);
 	r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
 	if (r < 0 || !may)
 		return r;
@@ -315,7 +306,7 @@ static bool wants_session(const struct rg_wake_agent *agent)
 }
 
 int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
-		    const struct rg_mail *mail, struct rg_arena *arena,
+		    const struct roger_wake_step_reply *mail, struct rg_arena *arena,
 		    struct rg_waking *ret_waking, struct roger_err *err)
 {
 	struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count };
@@ -425,14 +416,13 @@ int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, b
 static int answer_look(struct roger *roger, const struct roger_wake_step_request *request,
 		       struct roger_wake_step_reply *reply, struct roger_err *err)
 {
-	struct rg_mail mail;
 	struct step look;
 	int r;
 
-	r = rg_mail_look(roger, request->agent, true, reply->memory, &mail, err);
+	r = rg_mail_look(roger, request->agent, true, reply->memory, reply, err);
 	if (r == ROGER_OK && request->test)
-		rg_engine_note_shown(roger->engine, request->agent, mail.ids.items, mail.ids.count,
-				     false);
+		rg_engine_note_shown(roger->engine, request->agent, reply->ids.items,
+				     reply->ids.count, false);
 	if (r == ROGER_OK)
 		r = rg_arrive_last(roger, request->agent, reply->memory, &reply->session, err);
 	if (r == ROGER_OK)
@@ -440,15 +430,7 @@ static int answer_look(struct roger *roger, const struct roger_wake_step_request
 	if (r < 0)
 		return r;
 	reply->looked_at_ms = look.there ? look.at_ms : 0;
-	reply->there = mail.there;
 	reply->known = rg_engine_knows(roger->engine, request->agent);
-	reply->attempts = mail.attempts;
-	reply->wait_ms = mail.wait_ms;
-	reply->count = mail.count;
-	reply->ids = mail.ids;
-	reply->id = mail.id;
-	reply->issue = mail.issue;
-	reply->position = mail.position;
 	return ROGER_OK;
 }
 

@@ -11,27 +11,13 @@
 #include "ops/mail/arrive.h"
 #include "host/program.h"
 
-/* An agent with mail, looked at for whether it is to be woken. */
-struct rg_mail {
-	bool there;	  /* unread, and in nobody's lease */
-	int64_t attempts; /* since it came, or the agent last looked */
-	int64_t wait_ms;  /* until the next is due; 0: now */
-
-	/* With details: */
-	int64_t count;		    /* all that is unread */
-	struct roger_strs ids;	    /* of the oldest ones */
-	struct roger_str id, issue; /* of the oldest one */
-	int64_t position;	    /* of the newest one */
-
-	/* Of a server: */
-	bool known;
-	int64_t looked_at_ms;
-	struct roger_str session; /* that its tool began last */
-};
-
-/* details: what an attempt tells, too. */
+/*
+ * Look whether an agent is to be woken, as `wake_step` answers it: beside the workspace without
+ * known, looked_at and session, which are asked only of a server.  details: also what an attempt
+ * tells (count, ids, id, issue, position).
+ */
 RG_CHECKED int rg_mail_look(struct roger *roger, struct roger_str agent, bool details,
-			    struct rg_arena *arena, struct rg_mail *ret_mail,
+			    struct rg_arena *arena, struct roger_wake_step_reply *ret_mail,
 			    struct roger_err *err);
 
 /* Of a server: what the agent was shown before counts as new from now on. */
@@ -41,14 +27,14 @@ RG_CHECKED int rg_waking_ask_test(struct roger *roger, struct roger_str agent,
 /* An attempt under way: the command runs, and the agent's turn is ours. */
 struct rg_waking {
 	const struct rg_wake_agent *agent;
-	struct rg_mail mail;
+	struct roger_wake_step_reply mail;
 	struct rg_launched launched;
 	int64_t at_ms;
 };
 
 /* Start an attempt for an agent whose turn is ours.  That a command is not there is its end. */
 RG_CHECKED int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
-			       const struct rg_mail *mail, struct rg_arena *arena,
+			       const struct roger_wake_step_reply *mail, struct rg_arena *arena,
 			       struct rg_waking *ret_waking, struct roger_err *err);
 
 /* Has it ended?  enough: it is to.  Then it is in the log, and in *ret_attempt. */
