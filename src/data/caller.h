@@ -46,6 +46,8 @@ RG_CHECKED int rg_put_answer(struct roger *roger, struct roger_str text, struct 
 /* Is it that name?  "ci-*" is every name that begins so. */
 bool rg_name_fits(struct roger_str pattern, struct roger_str name);
 bool rg_name_is_pattern(struct roger_str text);
+/* Is the message from that name, or for it? */
+bool rg_name_has_part(struct roger_str pattern, const struct roger_message *message);
 
 /* What a verb needs. */
 enum rg_right rg_right_of(const struct roger_op *op);

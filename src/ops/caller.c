@@ -166,13 +166,12 @@ static int check_own(const struct roger *roger, const struct roger_op *op, struc
 		       RG_STR_ARGS(roger->caller.name), op->name);
 }
 
-bool rg_caller_sees(const struct roger *roger, const struct roger_message *message)
+bool rg_name_has_part(struct roger_str pattern, const struct roger_message *message)
 {
-	return !roger->caller.own || rg_name_fits(roger->caller.name, message->from) ||
-	       rg_name_fits(roger->caller.name, message->to);
+	return rg_name_fits(pattern, message->from) || rg_name_fits(pattern, message->to);
 }
 
-/* Of another's mail not even a number is told. */
+/* It must not even learn how much mail others have. */
 int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *reply,
 		   struct roger_err *err)
 {
@@ -183,7 +182,7 @@ int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *r
 	if (!roger->caller.own || (op != &rg_op_list && op != &rg_op_show))
 		return ROGER_OK;
 	for (i = 0; i < found->messages.count; i++)
-		if (rg_caller_sees(roger, &items[i]))
+		if (rg_name_has_part(roger->caller.name, &items[i]))
 			items[left++] = items[i];
 	if (op == &rg_op_show && found->messages.count && !left)
 		return rg_fail_member(err, ROGER_ENOENT, "ids", "ids: no such message of '%.*s'",

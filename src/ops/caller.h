@@ -20,9 +20,6 @@ RG_CHECKED int rg_caller_check(struct roger *roger, const struct roger_op *op, c
 			       struct rg_arena *arena, const void **ret_request,
 			       struct roger_err *err);
 
-/* May the caller see that there is this message? */
-bool rg_caller_sees(const struct roger *roger, const struct roger_message *message);
-
 /* Take out of a reply what the caller may not see; ROGER_ENOENT: it asked for nothing else. */
 RG_CHECKED int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *reply,
 			      struct roger_err *err);

@@ -128,9 +128,7 @@ static int judge(const struct remote *remote, const struct remote_answer *answer
 					    remote->place->name, RG_STR_ARGS(problem.detail))
 				  : fail_problem(&problem, answer->status, err);
 	if (remote_is_of_proxy(answer->status))
-		return rg_fail(err, ROGER_ETIMEOUT, 0,
-			       "%.200s: a proxy answers for it (status %ld), and nobody behind it",
-			       remote->place->name, answer->status);
+		return remote_fail_proxy(remote, answer->status, err);
 	return fail_foreign(remote, answer->status, err);
 }
 

@@ -53,6 +53,13 @@ void remote_down_note(struct remote *remote, bool down)
 		(void)!rg_file_remove(folder, name, NULL);
 }
 
+int remote_fail_proxy(const struct remote *remote, long status, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "%.200s: a proxy answers for it (status %ld), and nobody behind it",
+		       remote->place->name, status);
+}
+
 bool remote_is_there(struct remote *remote, struct roger_err *err)
 {
 	const struct remote_request request = { .path = "/healthz", .within_ms = PROBE_MS };
@@ -63,10 +70,8 @@ bool remote_is_there(struct remote *remote, struct roger_err *err)
 	for (i = 0; i < remote->place_count && !there; i++) {
 		there = remote->wire->ask(remote, &request, &answer, err) == REMOTE_ANSWERED &&
 			!remote_is_of_proxy(answer.status);
-		if (answer.status && remote_is_of_proxy(answer.status))
-			rg_fail(err, ROGER_ETIMEOUT, 0,
-				"%.200s: a proxy answers for it (status %ld), and nobody behind it",
-				remote->place->name, answer.status);
+		if (remote_is_of_proxy(answer.status))
+			(void)!remote_fail_proxy(remote, answer.status, err);
 		if (!there)
 			remote_turn(remote);
 	}

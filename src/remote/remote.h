@@ -160,6 +160,8 @@ static inline bool remote_is_of_proxy(long status)
 {
 	return status >= 502 && status <= 504;
 }
+/* Say that it was; ROGER_ETIMEOUT. */
+int remote_fail_proxy(const struct remote *remote, long status, struct roger_err *err);
 
 /* -------------------------------------------------------------------- outbox -- */
 

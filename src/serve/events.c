@@ -118,8 +118,7 @@ static void add_message(struct reading *reading, const struct roger_message *mes
 {
 	snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
 		 RG_STR_ARGS(message->id));
-	if (reading->own.length && !rg_name_fits(reading->own, message->from) &&
-	    !rg_name_fits(reading->own, message->to))
+	if (reading->own.length && !rg_name_has_part(reading->own, message))
 		return;
 	begin_event(reading, "message", message->id, message->created_at_ms);
 	add_member(reading, "from", message->from);
