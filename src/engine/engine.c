@@ -462,17 +462,17 @@ int rg_engine_runs(struct rg_engine *engine, rg_run_wanted *wanted, void *contex
 	return engine->store->ops->runs(engine->store, wanted, context, arena, ret_runs, err);
 }
 
-int rg_engine_over_runs(struct rg_engine *engine, struct rg_arena *arena,
-			struct rg_over_runs *ret_runs, struct roger_err *err)
+int rg_engine_closed_runs(struct rg_engine *engine, struct rg_arena *arena,
+			  struct rg_closed_runs *ret_runs, struct roger_err *err)
 {
 	int r = rg_engine_refresh(engine, err);
 
-	return r < 0 ? r : rg_index_over_runs(engine->index, arena, ret_runs, err);
+	return r < 0 ? r : rg_index_closed_runs(engine->index, arena, ret_runs, err);
 }
 
-void rg_engine_keep_over_runs(struct rg_engine *engine, const struct rg_over_runs *runs)
+void rg_engine_keep_closed_runs(struct rg_engine *engine, const struct rg_closed_runs *runs)
 {
-	rg_index_keep_over_runs(engine->index, runs);
+	rg_index_keep_closed_runs(engine->index, runs);
 }
 
 int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,

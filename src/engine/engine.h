@@ -286,11 +286,11 @@ RG_CHECKED int rg_engine_run_find(struct rg_engine *engine, struct roger_str run
 RG_CHECKED int rg_engine_runs(struct rg_engine *engine, rg_run_wanted *wanted, void *context,
 			      struct rg_arena *arena, struct rg_run_texts *ret_runs,
 			      struct roger_err *err);
-/* The runs of which nothing is to come, as the index has them. */
-RG_CHECKED int rg_engine_over_runs(struct rg_engine *engine, struct rg_arena *arena,
-				   struct rg_over_runs *ret_runs, struct roger_err *err);
-/* Keep these in their place, where nobody else writes the index now. */
-void rg_engine_keep_over_runs(struct rg_engine *engine, const struct rg_over_runs *runs);
+/* The closed runs that the index has. */
+RG_CHECKED int rg_engine_closed_runs(struct rg_engine *engine, struct rg_arena *arena,
+				     struct rg_closed_runs *ret_runs, struct roger_err *err);
+/* Store these there; see rg_index_keep_closed_runs(). */
+void rg_engine_keep_closed_runs(struct rg_engine *engine, const struct rg_closed_runs *runs);
 
 /* Replace a run's document, durably; before: what was read (NULL data: none).  ROGER_ETIMEOUT: it
  * was changed since.  Needs the record lock. */

@@ -243,7 +243,8 @@ static int name_runs(struct search *search, size_t *ret_named, struct roger_err 
 	return r;
 }
 
-static bool is_read(void *context, struct roger_str file, uint64_t stamp)
+/* For who asks only how many documents there are. */
+static bool wants_no_text(void *context, struct roger_str file, uint64_t stamp)
 {
 	(void)context, (void)file, (void)stamp;
 	return false;
@@ -254,7 +255,7 @@ static int judge_runs(struct search *search, struct roger_err *err)
 	const uint64_t hash = runs_hash(), known = rg_tally_count(search->engine->store, hash);
 	struct rg_run_texts runs;
 	size_t named;
-	int r = rg_engine_runs(search->engine, is_read, NULL, search->arena, &runs, err);
+	int r = rg_engine_runs(search->engine, wants_no_text, NULL, search->arena, &runs, err);
 
 	if (r < 0 || runs.count == known)
 		return r;
@@ -353,6 +354,6 @@ int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 			r = put_files(engine, &of_log, 1, false, err);
 	}
 	if (r == ROGER_OK)
-		r = rg_engine_runs(engine, NULL, NULL, arena, &runs, err);
+		r = rg_engine_runs(engine, wants_no_text, NULL, arena, &runs, err);
 	return r < 0 ? r : put_count(engine, hash, runs.count, err);
 }

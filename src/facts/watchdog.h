@@ -36,15 +36,16 @@ struct rg_receipts {
 	bool settled;
 };
 
-/* What is told of a run among many, once nothing is to come of it (ops/runs/run_list.c). */
-struct rg_over_run {
+/* A closed run: no later event changes what lists and figures say of it (is_closed() of
+ * ops/runs/run_list.c).  This is all that they need. */
+struct rg_closed_run {
 	uint64_t file, stamp; /* hash of its document's name; of that document */
 	struct rg_receipts receipts;
-	struct roger_run run; /* names, status, outcome, result and who settled it when */
+	struct roger_run run; /* its names, status, outcome and settled_at; the rest is not set */
 };
 
-struct rg_over_runs {
-	struct rg_over_run *items;
+struct rg_closed_runs {
+	struct rg_closed_run *items;
 	size_t count;
 };
 

@@ -70,12 +70,12 @@ RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
 /* Make durable what the index has read, if that is on disk. */
 void rg_index_checkpoint(struct rg_index *index);
 
-/* index_runs.c: the runs of which nothing is to come, as they were put; needs an up-to-date index.
+/* index_runs.c: the closed runs that were stored; needs an up-to-date index. */
+RG_CHECKED int rg_index_closed_runs(struct rg_index *index, struct rg_arena *arena,
+				    struct rg_closed_runs *ret_runs, struct roger_err *err);
+/* Store these, and delete those with stamp 0.  Does nothing while another process writes the index.
  */
-RG_CHECKED int rg_index_over_runs(struct rg_index *index, struct rg_arena *arena,
-				  struct rg_over_runs *ret_runs, struct roger_err *err);
-/* Put these; of stamp 0: take out.  Where it cannot be written now, the next one tries. */
-void rg_index_keep_over_runs(struct rg_index *index, const struct rg_over_runs *runs);
+void rg_index_keep_closed_runs(struct rg_index *index, const struct rg_closed_runs *runs);
 
 /* All issues that there ever were a message of. */
 RG_CHECKED int rg_index_all_issues(struct rg_index *index, struct rg_arena *arena,

@@ -1,8 +1,7 @@
 /*
- * The table of runs of which nothing is to come: what is told of them among many, so
- * that their documents need not be read each time.
+ * The table of closed runs, so that lists and figures need not read their documents.
  *
- * A row holds for one document as it stood (stamp); of another one it says nothing.
+ * A row is valid only for the version of the document that its stamp identifies.
  */
 #include "index/index_db.h"
 
@@ -19,13 +18,13 @@ static struct roger_str *text_of(struct roger_run *run, int i)
 
 struct reading {
 	struct rg_arena *arena;
-	struct rg_over_runs runs;
+	struct rg_closed_runs runs;
 };
 
 static int see_run(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	struct reading *reading = context;
-	struct rg_over_run *run;
+	struct rg_closed_run *run;
 	int i;
 
 	if (!row) {
@@ -55,8 +54,8 @@ static int see_run(void *context, sqlite3_stmt *row, struct roger_err *err)
 	return ROGER_OK;
 }
 
-int rg_index_over_runs(struct rg_index *index, struct rg_arena *arena,
-		       struct rg_over_runs *ret_runs, struct roger_err *err)
+int rg_index_closed_runs(struct rg_index *index, struct rg_arena *arena,
+			 struct rg_closed_runs *ret_runs, struct roger_err *err)
 {
 	struct reading reading = { .arena = arena };
 	struct rg_question question;
@@ -68,7 +67,7 @@ int rg_index_over_runs(struct rg_index *index, struct rg_arena *arena,
 	return r;
 }
 
-static int put_run(struct rg_index *index, struct rg_over_run *run, struct roger_err *err)
+static int put_run(struct rg_index *index, struct rg_closed_run *run, struct roger_err *err)
 {
 	const struct rg_receipts *receipts = &run->receipts;
 	const int64_t numbers[NUMBERS] = { (int64_t)run->file,	    (int64_t)run->stamp,
@@ -88,10 +87,11 @@ static int put_run(struct rg_index *index, struct rg_over_run *run, struct roger
 	return rg_index_step(index, add, err);
 }
 
-static int put_runs(struct rg_index *index, const struct rg_over_runs *runs, struct roger_err *err)
+static int put_runs(struct rg_index *index, const struct rg_closed_runs *runs,
+		    struct roger_err *err)
 {
 	size_t i;
-	int r = rg_index_run(index, index->in_memory ? "BEGIN" : "BEGIN IMMEDIATE", err);
+	int r = rg_index_run(index, "BEGIN IMMEDIATE", err);
 
 	for (i = 0; i < runs->count && r == ROGER_OK; i++)
 		r = runs->items[i].stamp ? put_run(index, &runs->items[i], err)
@@ -104,7 +104,7 @@ static int put_runs(struct rg_index *index, const struct rg_over_runs *runs, str
 	return r;
 }
 
-void rg_index_keep_over_runs(struct rg_index *index, const struct rg_over_runs *runs)
+void rg_index_keep_closed_runs(struct rg_index *index, const struct rg_closed_runs *runs)
 {
 	/* One in memory is for this answer alone. */
 	if (index->in_memory || rg_store_take(index->store, RG_LOCK_INDEX, 0, NULL) < 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Many runs: documents of which nothing is to come are not read again, and every view says what it said.
+"""Many runs: the documents of closed runs are not read again, and every view says what it said.
 
 Each view is asked while the index has no row of them, then with the rows, and then with another
 index; then documents change, go away and come back, and each answer follows.

@@ -18,8 +18,8 @@ struct rg_run_document {
 	struct roger_str text; /* as it stands; NULL data: there is none */
 	struct roger_run run;
 	struct rg_receipts receipts;
-	uint64_t stamp; /* of the text, where it was one of many */
-	bool brief; /* nothing is to come of it: no more is there than struct rg_over_run says */
+	uint64_t stamp;		      /* of the text, where it was one of many */
+	bool brief;		      /* a closed run: it has only what struct rg_closed_run has */
 	enum roger_run_status stored; /* as the text says; run.status is judged */
 	bool forward_seen;	      /* its result was read, which the text does not say */
 	struct roger_str former;      /* owner that retired, which the text may still name */

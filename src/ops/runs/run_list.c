@@ -80,26 +80,25 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 	return ROGER_OK;
 }
 
-/* ------------------------------------------------------------------ over -- */
+/* ---------------------------------------------------------------- closed -- */
 
-/* So few documents are read each time, whatever they say. */
+/* Up to this many documents are always read. */
 enum { FEW = 64 };
 
-/* A list on its way, with the runs that the index says are over. */
+/* A list being made, with the closed runs that the index has. */
 struct listing {
 	struct roger *roger;
 	const struct rg_run_wish *wish;
 	struct rg_arena *arena;
 	struct rg_table places; /* of the rows: struct place */
-	struct rg_over_runs rows, news;
-	size_t asked; /* documents so far */
-	int result;
-	struct roger_err *err;
+	struct rg_closed_runs rows, news;
+	bool loaded;  /* the rows were read */
+	size_t asked; /* documents listed before that */
 };
 
 struct place {
 	uint64_t file;
-	const struct rg_over_run *row;
+	const struct rg_closed_run *row;
 	bool there; /* its document is */
 };
 
@@ -108,51 +107,52 @@ static uint64_t hash_of(struct roger_str file)
 	return rg_hash(0, file.data, file.length);
 }
 
-static int load_rows(struct listing *listing)
+static int load_rows(struct listing *listing, struct roger_err *err)
 {
 	struct place *place;
 	bool fresh;
 	size_t i;
-	int r = rg_engine_over_runs(listing->roger->engine, listing->arena, &listing->rows,
-				    listing->err);
+	int r = rg_engine_closed_runs(listing->roger->engine, listing->arena, &listing->rows, err);
 
+	listing->loaded = true;
 	for (i = 0; r == ROGER_OK && i < listing->rows.count; i++) {
 		place = rg_table_put(&listing->places, listing->rows.items[i].file, &fresh);
 		if (!place)
-			return rg_fail_memory(listing->err);
+			return rg_fail_memory(err);
 		place->row = &listing->rows.items[i];
 	}
 	return r;
 }
 
-/* The row of a document, where it is of this one. */
-static const struct rg_over_run *find_row(const struct listing *listing, struct roger_str file,
-					  uint64_t stamp)
+/* The row of this version of a document, or NULL. */
+static const struct rg_closed_run *find_row(const struct listing *listing, struct roger_str file,
+					    uint64_t stamp)
 {
 	const struct place *place = rg_table_find(&listing->places, hash_of(file));
 
 	return place && stamp && place->row->stamp == stamp ? place->row : NULL;
 }
 
-static bool is_wanted_whole(void *context, struct roger_str file, uint64_t stamp)
+/* Called by the store, which may hold a lock: it only decides. */
+static bool wants_text(void *context, struct roger_str file, uint64_t stamp)
 {
 	struct listing *listing = context;
 	const struct rg_run_wish *wish = listing->wish;
-	const struct rg_over_run *row;
+	const struct rg_closed_run *row;
 
 	if (wish->whole)
 		return true;
-	if (listing->asked++ == FEW)
-		listing->result = load_rows(listing);
+	if (!listing->loaded)
+		return listing->asked++ < FEW;
 	row = find_row(listing, file, stamp);
 	return !row || (wish->fits && wish->fits(&row->run, wish->name));
 }
 
 /*
- * Is nothing to come of it: nothing that is read, retires, ends or passes from now on
- * changes what is said of it among many?  Only its document may be written anew.
+ * Will lists and figures say the same of it until its document is changed, whatever is
+ * read, retires or ends, and however much time passes?
  */
-static bool is_over(const struct rg_run_document *document)
+static bool is_closed(const struct rg_run_document *document)
 {
 	const struct roger_run *run = &document->run;
 
@@ -165,50 +165,49 @@ static bool is_over(const struct rg_run_document *document)
 	return run->status == ROGER_RUN_BLOCKED && rg_run_end_is_known(run);
 }
 
-/* The text that was read is that of the stamp, or of a later one, which then is another. */
-static int note_over(struct listing *listing, const struct rg_run_document *document,
-		     struct roger_err *err)
+static struct rg_closed_run *new_row(struct listing *listing, uint64_t file)
 {
-	struct rg_over_run *row;
+	struct rg_closed_run *row = rg_arena_push(listing->arena, &listing->news.items,
+						  &listing->news.count, sizeof *row);
 
-	if (!document->stamp || !is_over(document) ||
+	if (row)
+		*row = (struct rg_closed_run){ .file = file };
+	return row;
+}
+
+/* If the text is newer than the stamp, the next list finds another stamp and ignores this row. */
+static bool add_closed(struct listing *listing, const struct rg_run_document *document)
+{
+	struct rg_closed_run *row;
+
+	if (!document->stamp || !is_closed(document) ||
 	    find_row(listing, document->file, document->stamp))
-		return ROGER_OK;
-	row = rg_arena_push(listing->arena, &listing->news.items, &listing->news.count,
-			    sizeof *row);
+		return true;
+	row = new_row(listing, hash_of(document->file));
 	if (!row)
-		return rg_fail_memory(err);
-	row->file = hash_of(document->file);
+		return false;
 	row->stamp = document->stamp;
 	row->receipts = document->receipts;
 	row->run = document->run;
 	if (document->former.length)
 		row->run.owner = document->former;
-	return ROGER_OK;
+	return true;
 }
 
-/* Keep what is new, and forget those whose documents are gone. */
+/* Store the new rows, and delete those whose documents are gone. */
 static int keep_rows(struct listing *listing, const struct rg_run_list *list, struct roger_err *err)
 {
-	struct rg_over_run *gone;
 	const struct place *place;
+	bool kept = true;
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; i < list->count && r == ROGER_OK; i++)
-		r = note_over(listing, &list->documents[i], err);
-	for (i = 0; r == ROGER_OK && (place = rg_table_next(&listing->places, &i));) {
-		if (place->there)
-			continue;
-		gone = rg_arena_push(listing->arena, &listing->news.items, &listing->news.count,
-				     sizeof *gone);
-		if (!gone)
-			return rg_fail_memory(err);
-		*gone = (struct rg_over_run){ .file = place->file };
-	}
-	if (r == ROGER_OK && listing->news.count)
-		rg_engine_keep_over_runs(listing->roger->engine, &listing->news);
-	return r;
+	for (i = 0; i < list->count && kept; i++)
+		kept = add_closed(listing, &list->documents[i]);
+	for (i = 0; kept && (place = rg_table_next(&listing->places, &i));)
+		kept = place->there || new_row(listing, place->file);
+	if (kept && listing->news.count)
+		rg_engine_keep_closed_runs(listing->roger->engine, &listing->news);
+	return kept ? ROGER_OK : rg_fail_memory(err);
 }
 
 /* -------------------------------------------------------------- forwards -- */
@@ -392,12 +391,12 @@ static int compare(const void *a, const void *b)
 }
 
 /* Does the row say what the document does? */
-static bool says_the_same(const struct rg_over_run *row, const struct rg_run_document *document)
+static bool says_the_same(const struct rg_closed_run *row, const struct rg_run_document *document)
 {
 	const struct rg_receipts *a = &row->receipts, *b = &document->receipts;
 	const struct roger_run *run = &document->run;
 
-	return is_over(document) && a->dispatched_ms == b->dispatched_ms &&
+	return is_closed(document) && a->dispatched_ms == b->dispatched_ms &&
 	       a->expected_by_ms == b->expected_by_ms && a->completed_ms == b->completed_ms &&
 	       a->recoveries == b->recoveries && a->forwarded == b->forwarded &&
 	       row->run.status == run->status && row->run.outcome == run->outcome &&
@@ -410,14 +409,14 @@ static bool says_the_same(const struct rg_over_run *row, const struct rg_run_doc
 int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list, struct rg_arena *arena,
 			struct roger_strs *ret_files, struct roger_err *err)
 {
-	struct listing listing = { .roger = roger, .arena = arena, .err = err };
-	const struct rg_over_run *row;
+	struct listing listing = { .roger = roger, .arena = arena };
+	const struct rg_closed_run *row;
 	size_t i;
 	int r;
 
 	*ret_files = (struct roger_strs){ 0 };
 	rg_table_init(&listing.places, sizeof(struct place));
-	r = load_rows(&listing);
+	r = load_rows(&listing, err);
 	for (i = 0; i < list->count && r == ROGER_OK; i++) {
 		row = find_row(&listing, list->documents[i].file, list->documents[i].stamp);
 		if (row && !says_the_same(row, &list->documents[i]) &&
@@ -428,7 +427,7 @@ int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list, str
 	return r;
 }
 
-/* What the index says of it; false: its text was read. */
+/* Take it from its row; false: its text was read. */
 static bool take_brief(struct listing *listing, struct rg_run_list *list,
 		       const struct rg_run_text *text)
 {
@@ -472,15 +471,17 @@ static int take_documents(struct listing *listing, const struct rg_run_texts *te
 int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_arena *arena,
 		     struct rg_run_list *ret_list, struct roger_err *err)
 {
-	struct listing listing = { .roger = roger, .wish = &wish, .arena = arena, .err = err };
+	struct listing listing = { .roger = roger, .wish = &wish, .arena = arena };
 	struct rg_run_list list = { 0 };
 	struct rg_run_texts texts;
 	int r;
 
 	rg_table_init(&listing.places, sizeof(struct place));
-	r = rg_engine_runs(roger->engine, is_wanted_whole, &listing, arena, &texts, err);
-	if (r == ROGER_OK)
-		r = listing.result;
+	r = rg_engine_runs(roger->engine, wants_text, &listing, arena, &texts, err);
+	if (r == ROGER_OK && listing.asked > FEW)
+		r = load_rows(&listing, err);
+	if (r == ROGER_OK && listing.loaded)
+		r = rg_engine_runs(roger->engine, wants_text, &listing, arena, &texts, err);
 	if (r == ROGER_OK)
 		rg_engine_look_for_runs(roger->engine, texts.count);
 	list.documents =
@@ -490,7 +491,7 @@ int rg_run_list_load(struct roger *roger, struct rg_run_wish wish, struct rg_are
 				   : rg_fail_memory(err);
 	if (r == ROGER_OK && wish.readers)
 		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);
-	if (r == ROGER_OK && wish.readers && listing.asked > FEW)
+	if (r == ROGER_OK && wish.readers && listing.loaded)
 		r = keep_rows(&listing, &list, err);
 	rg_table_deinit(&listing.places);
 	if (r < 0)

@@ -12,8 +12,8 @@ typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);
 /* What is asked of documents. */
 struct rg_run_wish {
 	bool readers;	   /* look whether results were read, which asks the index */
-	bool whole;	   /* all of them; else that may be brief of which nothing is to come: */
-	rg_run_fits *fits; /* but for those that fit this name */
+	bool whole;	   /* read every document; else those of closed runs may be brief, */
+	rg_run_fits *fits; /* except where the run fits this name */
 	struct roger_str name;
 };
 

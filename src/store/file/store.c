@@ -955,7 +955,10 @@ static uint64_t stamp_of(int folder, const char *name)
 	if (rg_file_look(folder, name, &there, &facts, NULL) < 0 || !there ||
 	    facts.changed_ms > rg_clock_ms() - SETTLED_MS)
 		return 0;
-	return rg_hash(0, &facts, sizeof facts);
+	const int64_t stamp[] = { (int64_t)facts.device, (int64_t)facts.inode, facts.size,
+				  facts.changed_ms, facts.written_ns };
+
+	return rg_hash(0, stamp, sizeof stamp);
 }
 
 /* Add a run; one that cannot be read is added with its trouble, and the others are still read. */
