@@ -92,7 +92,7 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 		/* A server that is started again, or gives way to another, is waited for. */
 		if (r == ROGER_ETIMEOUT && rg_is_remote(run->roger)) {
 			if (!told)
-				cli_say_to(stderr, "note: %t; wake goes on\n",
+				cli_say_to(stderr, "note: %t; roger wake keeps trying\n",
 					   rg_str(err->message));
 			told = true;
 			rg_clock_sleep(PAUSE_MS);

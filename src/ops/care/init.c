@@ -18,7 +18,7 @@ static int find_unused(const char *root, struct roger_init_reply *reply, struct 
 	return r;
 }
 
-/* The tables and the name in a database; what was made there is told. */
+/* Make the tables and the name in a database, and report what was made. */
 static int prepare_store(const char *root, const struct roger_init_request *request,
 			 struct roger_init_reply *reply, struct roger_err *err)
 {
