@@ -81,7 +81,8 @@ struct finding {
 	struct rg_arena *arena;
 	struct source *sources;
 	size_t source_count;
-	bool moved; /* a file says something else by now */
+	bool moved;	 /* a file says something else by now, */
+	int64_t doubted; /* this one */
 	struct {
 		struct rg_log_entry *items;
 		size_t count;
@@ -155,16 +156,16 @@ static struct source *source_of(struct finding *finding, int64_t number)
 	return NULL;
 }
 
-/* Not the line that the row was made of: it is read again from its start. */
-static int doubt_file(struct finding *finding, int64_t number, struct roger_err *err)
+/* Not the line that the row was made of: its file is read again from its start.  Only when the
+ * rows are read, because who reads may not wait for another who writes. */
+static int doubt_file(struct finding *finding, struct roger_err *err)
 {
 	char sql[120];
 
-	finding->moved = true;
 	rg_index_forget_seen(finding->index);
 	snprintf(sql, sizeof sql,
 		 "UPDATE event_files SET last_hash = last_hash - 1 WHERE file = %lld",
-		 (long long)number);
+		 (long long)finding->doubted);
 	return rg_index_run(finding->index, sql, err);
 }
 
@@ -184,8 +185,11 @@ static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 			      (size_t)sqlite3_column_int64(row, 2), &text, err);
 		if (r < 0)
 			return r;
-		if (rg_index_text_sum(text) != sqlite3_column_int64(row, 3))
-			return doubt_file(finding, source->number, err);
+		if (rg_index_text_sum(text) != sqlite3_column_int64(row, 3)) {
+			finding->moved = true;
+			finding->doubted = source->number;
+			return ROGER_OK;
+		}
 	}
 	entry = stray ? rg_arena_push(finding->arena, &finding->strays.items,
 				      &finding->strays.count, sizeof *entry)
@@ -249,6 +253,8 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		r = ask(&finding, query, false, err);
 	if (r == ROGER_OK && query->strays)
 		r = ask(&finding, &strays, true, err);
+	if (r == ROGER_OK && finding.moved)
+		r = doubt_file(&finding, err);
 	for (i = 0; i < finding.source_count; i++)
 		rg_buf_deinit(&finding.sources[i].texts.piece);
 	*ret_moved = finding.moved;
