@@ -20,6 +20,7 @@ struct mail {
 	int64_t leases;					 /* taken and not given back */
 	int64_t dead_at_ms;				 /* too many of them expired; 0: not so */
 	int64_t until_ms;      /* of the lease that was not ended; 0: none */
+	int64_t back_at_ms;    /* when its worker gave it back */
 	int64_t confirm_by_ms; /* of its last attempt */
 	int64_t handed_at_ms, read_at_ms, archived_at_ms;
 	int64_t in_place_ms; /* when a person last acknowledged it, whose recipient had not read it

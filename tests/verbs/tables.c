@@ -102,18 +102,21 @@ static void expect_acks(const struct model *model)
 			expect("%s", mail->id);
 }
 
-/* One that is over, or was given back, may stay there: it keeps nobody away. */
+/* One that is over may stay there: it keeps nobody away.  One that was given back is over from that
+ * instant on, which a clock that was set back has before it. */
 static void expect_leases(const struct model *model)
 {
 	const struct mail *mail = model->mails;
+	int64_t until_ms;
 	bool held;
 
 	for (; mail < &model->mails[model->mail_count]; mail++) {
-		held = mail->until_ms > now_ms && !mail->dead_at_ms;
+		until_ms = mail->until_ms ? mail->until_ms : mail->back_at_ms;
+		held = until_ms > now_ms && !mail->dead_at_ms;
 		if (model_waits(mail) && (held || mail->dead_at_ms || mail->confirm_by_ms))
 			expect("%s|%s|%lld|%lld", mail->id, held ? mail->worker : "",
 			       mail->dead_at_ms ? (long long)INT64_MAX
-			       : held		? (long long)mail->until_ms
+			       : held		? (long long)until_ms
 						: 0,
 			       (long long)mail->confirm_by_ms);
 	}

@@ -383,6 +383,8 @@ static void send_and_die(void)
 	waitpid(child, NULL, 0);
 	learn();
 	learn_refused();
+	/* It may have made room first. */
+	learn_archived(-1, false);
 	if (model.mail_count && !strcmp(model.mails[model.mail_count - 1].key, sending.key))
 		add_attempt(&sending, "bobby", ATTEMPT_PENDING, model.mail_count - 1);
 }
@@ -523,6 +525,7 @@ static void answer_one(void)
 			mail->returned++;
 			mail->leases--;
 			mail->until_ms = 0;
+			mail->back_at_ms = reply.messages.items[0].claimed_until_ms;
 		}
 	}
 	roger_reply_free(&reply);
