@@ -159,7 +159,7 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 	}
 	if (!message->confirm_by_ms) {
 		*ret_at_ms = message->created_at_ms;
-		return !message->read && !message->claimed_by.length;
+		return !message->read && !message->claimed_by.length && !message->handed_at_ms;
 	}
 	*ret_at_ms = message->read_at_ms;
 	/* A later acknowledgement is not the line that marked it read. */

@@ -208,7 +208,7 @@ static void an_entry_says_all_but_the_content(void **state)
 
 static void every_line_of_a_message(void **state)
 {
-	int key, cycle, confirm, read, claimed, archived, number;
+	int key, cycle, confirm, read, taken, archived, number;
 	int64_t at_ms;
 
 	(void)state;
@@ -217,7 +217,7 @@ static void every_line_of_a_message(void **state)
 			for (cycle = 0; cycle < 2; cycle++)
 				for (confirm = 0; confirm < 2; confirm++)
 					for (read = 0; read < 2; read++)
-						for (claimed = 0; claimed < 2; claimed++)
+						for (taken = 0; taken < 3; taken++)
 							for (archived = 0; archived < 2;
 							     archived++) {
 								const struct roger_message message = {
@@ -231,7 +231,9 @@ static void every_line_of_a_message(void **state)
 									.read = read,
 									.read_at_ms = read ? 40 : 0,
 									.claimed_by = str(
-										claimed ? "w" : ""),
+										taken == 1 ? "w"
+											   : ""),
+									.handed_at_ms = taken == 2,
 									.archived_at_ms =
 										archived ? 60 : 0,
 									.created_at_ms = 10,
@@ -243,7 +245,7 @@ static void every_line_of_a_message(void **state)
 									key && cycle && !archived &&
 									(confirm ? read
 										 : !read &&
-											   (!claimed ||
+											   (!taken ||
 											    number >
 												    1));
 
