@@ -148,6 +148,44 @@ static void expect_agent(const struct model *model, const char *name)
 	       (long long)unread, (long long)epoch, (long long)seq, (long long)last_ms);
 }
 
+static bool was_read(const struct mail *mail)
+{
+	return mail->read_at_ms && !mail->in_place_ms;
+}
+
+static bool came_over_edge(const struct mail *mail)
+{
+	return !strncmp(mail->key, "bridge:", 7);
+}
+
+/* The highest number of each pair of sender and reader. */
+static void expect_highest(const struct model *model, bool (*counts)(const struct mail *mail))
+{
+	const struct mail *mail, *other;
+	bool highest;
+
+	for (mail = model->mails; mail < &model->mails[model->mail_count]; mail++) {
+		highest = mail->seq && counts(mail);
+		for (other = model->mails; other < &model->mails[model->mail_count]; other++)
+			highest &= !counts(other) || strcmp(other->to, mail->to) != 0 ||
+				   strcmp(other->from, mail->from) != 0 ||
+				   !is_later(other, mail->epoch, mail->seq);
+		if (highest)
+			expect("%s|%s|%lld|%lld", mail->to, mail->from, (long long)mail->epoch,
+			       (long long)mail->seq);
+	}
+}
+
+static void expect_last_seen(const struct model *model)
+{
+	expect_highest(model, was_read);
+}
+
+static void expect_edges(const struct model *model)
+{
+	expect_highest(model, came_over_edge);
+}
+
 static void expect_agents(const struct model *model)
 {
 	const char *name;
@@ -251,6 +289,9 @@ static const struct {
 	  "SELECT name||'|'||sent||'|'||received||'|'||unread||'|'||epoch||'|'||seq||'|'"
 	  "||last_sent_at FROM agents",
 	  expect_agents },
+	{ "last_seen", "SELECT reader||'|'||sender||'|'||epoch||'|'||seq FROM last_seen",
+	  expect_last_seen },
+	{ "edges", "SELECT reader||'|'||sender||'|'||epoch||'|'||seq FROM edges", expect_edges },
 	{ "issues",
 	  "SELECT issue_id||'|'||(context + result + decision + data)||'|'||unread FROM issues",
 	  expect_issues },
