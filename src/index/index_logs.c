@@ -81,8 +81,7 @@ struct finding {
 	struct rg_arena *arena;
 	struct source *sources;
 	size_t source_count;
-	bool moved;	 /* a file says something else by now, */
-	int64_t doubted; /* this one */
+	const struct source *moved; /* its file says something else by now; NULL: none */
 	struct {
 		struct rg_log_entry *items;
 		size_t count;
@@ -156,8 +155,7 @@ static struct source *source_of(struct finding *finding, int64_t number)
 	return NULL;
 }
 
-/* Not the line that the row was made of: its file is read again from its start.  Only when the
- * rows are read, because who reads may not wait for another who writes. */
+/* Its file is read again from the start.  Not while rows are read: SQLite would not wait then. */
 static int doubt_file(struct finding *finding, struct roger_err *err)
 {
 	char sql[120];
@@ -165,7 +163,7 @@ static int doubt_file(struct finding *finding, struct roger_err *err)
 	rg_index_forget_seen(finding->index);
 	snprintf(sql, sizeof sql,
 		 "UPDATE event_files SET last_hash = last_hash - 1 WHERE file = %lld",
-		 (long long)finding->doubted);
+		 (long long)finding->moved->number);
 	return rg_index_run(finding->index, sql, err);
 }
 
@@ -183,13 +181,10 @@ static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 	if (!stray) {
 		r = read_text(&source->texts, (uint64_t)sqlite3_column_int64(row, 1),
 			      (size_t)sqlite3_column_int64(row, 2), &text, err);
-		if (r < 0)
+		if (r == ROGER_OK && rg_index_text_sum(text) != sqlite3_column_int64(row, 3))
+			finding->moved = source;
+		if (r < 0 || finding->moved)
 			return r;
-		if (rg_index_text_sum(text) != sqlite3_column_int64(row, 3)) {
-			finding->moved = true;
-			finding->doubted = source->number;
-			return ROGER_OK;
-		}
 	}
 	entry = stray ? rg_arena_push(finding->arena, &finding->strays.items,
 				      &finding->strays.count, sizeof *entry)
@@ -257,7 +252,7 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		r = doubt_file(&finding, err);
 	for (i = 0; i < finding.source_count; i++)
 		rg_buf_deinit(&finding.sources[i].texts.piece);
-	*ret_moved = finding.moved;
+	*ret_moved = finding.moved != NULL;
 	*ret_entries = (struct rg_log_entries){ finding.entries.items, finding.entries.count,
 						finding.strays.items, finding.strays.count };
 	return r;
@@ -276,10 +271,9 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 		if (r == ROGER_OK)
 			r = find_once(index, query, files, arena, ret_entries, &moved, err);
 	}
-	if (r == ROGER_OK && moved)
-		return rg_fail(err, ROGER_EIO, 0, "'%.*s' changes while it is read",
-			       RG_STR_ARGS(files->items[0].shown));
-	return r;
+	return r < 0 || !moved ? r
+			       : rg_fail(err, ROGER_EIO, 0, "'%.*s' changes while it is read",
+					 RG_STR_ARGS(files->items[0].shown));
 }
 
 /* ---------------------------------------------------------------- events -- */
