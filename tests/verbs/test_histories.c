@@ -1729,6 +1729,34 @@ static void check_traces(int64_t now_ms)
 	trace_some(&key, key.length > 0, now_ms);
 }
 
+/* As on another machine, or where somebody took it for rubbish. */
+static void drop_index(void)
+{
+	static const char *const files[] = { "index", "index-journal", "index-recent" };
+	char path[256];
+	size_t i;
+
+	for (i = 0; seed % 5 == 0 && i < 3; i++) {
+		snprintf(path, sizeof path, "%s/.roger/messages.db-%s", scene.root, files[i]);
+		unlink(path);
+	}
+}
+
+/* Whoever comes next knows only what is kept; in memory that is nothing. */
+static void restart(void)
+{
+	if (scene.store->follow && seed % 3 == 0) {
+		if (!scene.next)
+			scene.store->follow(&scene);
+		scene.store->follow(&scene);
+		drop_index();
+	} else if (seed / 2 % 2 && strcmp(scene.store->name, "memory") != 0) {
+		scene.roger = roger_close(scene.roger);
+		drop_index();
+		scene.roger = scene_handle(&scene);
+	}
+}
+
 /* ------------------------------------------------------------------- damage -- */
 
 /* A letter of some line is another one, or the end of the journal is gone. */
@@ -1815,6 +1843,10 @@ static void play_damage(void)
 		return;
 	damage_some();
 	scene_pass(5000);
+	check_damage(&noticed_ms);
+	restart();
+	roger_reply_free(&report);
+	roger_reply_free(&status);
 	check_damage(&noticed_ms);
 	/* What was accepted lets others be found. */
 	for (rounds = draw(2) ? 0 : 9; rounds < 5 && concerns("damage"); rounds++) {
@@ -2017,32 +2049,27 @@ static void ask_both_ways(void)
 	compare_ways(&query);
 }
 
-/* Whoever comes next knows only what is kept; in memory that is nothing. */
-static void restart(void)
-{
-	if (seed / 2 % 2 || !strcmp(scene.store->name, "memory"))
-		return;
-	scene.roger = roger_close(scene.roger);
-	scene.roger = scene_handle(&scene);
-}
-
 static void play_one(uint64_t number)
 {
 	unsigned steps, middle;
 
 	begin(number);
+	if (scene.store->follow && seed % 3 == 0)
+		scene.store->follow(&scene);
 	steps = 6 + draw(24);
 	for (middle = draw(steps); steps; steps--) {
 		if (steps == middle + 1) {
 			remember_middle();
 			restart();
 		}
+		if (scene.store->forget && seed % 4 == 0)
+			scene.store->forget(&scene);
 		step();
 		if (draw(8) == 0)
 			ask_both_ways();
 	}
 	check_all();
-	if (is_damaged)
+	if (is_damaged && scene.store->damage)
 		play_damage();
 	scene_close(&scene);
 }
