@@ -128,6 +128,8 @@ def replays(build):
 def on_postgres(build, sanitize):
     server = str(SOURCE / "script" / "postgres")
     yield Test("postgres/verbs", [server, str(build / "tests" / "test_verbs"), "postgres,*"], build, sanitize, {"timeout": 600})
+    yield Test("postgres/histories", [server, str(build / "tests" / "test_histories"), "postgres"], build, sanitize,
+               marks_of(SOURCE / "tests" / "verbs" / "test_histories.c"))
     for path in [] if sanitize else sorted((SOURCE / "tests" / "postgres").glob("t*.*")):
         yield Test(f"postgres/{path.stem}", [server, *interpreter(path)], build, sanitize, marks_of(path))
 

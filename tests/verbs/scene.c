@@ -102,7 +102,8 @@ const struct scene_store scene_stores[] = {
 	{ "file", rg_file_store_open, file_damage },
 	{ "memory", rg_memory_store_open, memory_damage },
 #ifdef SCENE_POSTGRES
-	{ "postgres", scene_postgres_open, scene_postgres_damage, "TEST_POSTGRES" },
+	{ "postgres", scene_postgres_open, scene_postgres_damage, "TEST_POSTGRES",
+	  scene_postgres_forget, scene_postgres_follow },
 #endif
 	{ NULL, NULL, NULL },
 };
@@ -153,6 +154,7 @@ static int drop(const char *path, const struct stat *facts, int kind, struct FTW
 
 void scene_close(struct scene *scene)
 {
+	scene->next = roger_close(scene->next);
 	scene->roger = roger_close(scene->roger);
 	if (scene->root[0])
 		nftw(scene->root, drop, 16, FTW_DEPTH | FTW_PHYS);

@@ -23,6 +23,7 @@ struct scene {
 	char root[128]; /* the workspace, and the current folder; "home" in it is HOME */
 	struct roger *roger;
 	const struct scene_store *store;
+	struct roger *next; /* of another server, which follows; NULL: there is none */
 };
 
 struct scene_store {
@@ -32,12 +33,19 @@ struct scene_store {
 	 * damage are passed over. */
 	void (*damage)(struct scene *scene, long line);
 	const char *needs; /* only where this is in the environment */
+	/* From now on what is kept is read where it is kept; NULL: it always is, or never. */
+	void (*forget)(struct scene *scene);
+	/* Another server comes, and follows; at the next call it leads in place of the first one.
+	 * NULL: there is no server. */
+	void (*follow)(struct scene *scene);
 };
 extern const struct scene_store scene_stores[]; /* ends with one without a name */
 
 /* scene_postgres.c */
 rg_store_opener scene_postgres_open;
 void scene_postgres_damage(struct scene *scene, long line);
+void scene_postgres_forget(struct scene *scene);
+void scene_postgres_follow(struct scene *scene);
 
 void scene_open(struct scene *scene, const struct scene_store *store, const char *config);
 /* Another handle of it, for another thread. */
