@@ -27,7 +27,8 @@ struct mail {
 			      */
 	int ack_outcome;     /* the last one; 0: none */
 	bool looked, dead;
-	bool told; /* it was refused, or died, and its sender is told by a notice */
+	bool by_heir; /* read by who took over from its recipient */
+	bool told;    /* it was refused, or died, and its sender is told by a notice */
 };
 
 struct attempt {

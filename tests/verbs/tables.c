@@ -148,9 +148,10 @@ static void expect_agent(const struct model *model, const char *name)
 	       (long long)unread, (long long)epoch, (long long)seq, (long long)last_ms);
 }
 
+/* By its recipient. */
 static bool was_read(const struct mail *mail)
 {
-	return mail->read_at_ms && !mail->in_place_ms;
+	return mail->read_at_ms && !mail->in_place_ms && !mail->by_heir;
 }
 
 static bool came_over_edge(const struct mail *mail)

@@ -416,8 +416,10 @@ static void take_some(void)
 		assert_true(which >= 0);
 		assert_true(model_gets(&model, request.agent.data, model.mails[which].to));
 		model.mails[which].looked |= take || (has_notes && !by_person);
-		if (take)
-			model_read(&model, which, reply.messages.items[i].read_at_ms);
+		if (!take)
+			continue;
+		model.mails[which].by_heir = reply.messages.items[i].read_by.length > 0;
+		model_read(&model, which, reply.messages.items[i].read_at_ms);
 	}
 	roger_reply_free(&reply);
 }
@@ -518,6 +520,7 @@ static void answer_one(void)
 		if (r == ROGER_OK && mail->ack_outcome != request.outcome) {
 			/* What another program marked as read it need not have looked at. */
 			mail->looked |= !mail->read_at_ms && strcmp(mail->to, "cleo") != 0;
+			mail->by_heir = reply.messages.items[0].read_by.length > 0;
 			model_read(&model, (int)(mail - model.mails),
 				   reply.messages.items[0].read_at_ms);
 			mail->acks++;
