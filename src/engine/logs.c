@@ -421,7 +421,8 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 		    (own && !many && !rg_store_head(engine->store).adoptions);
 	if (*ret_sure)
 		return ROGER_OK;
-	if (!own && (!message->read || rg_chain_split(line->text, &chain, &body))) {
+	if (!own &&
+	    (carrying->plain || !message->read || rg_chain_split(line->text, &chain, &body))) {
 		engine->saw_altered |= !message->read && rg_line_looks_own(line->text);
 		return ROGER_OK;
 	}
