@@ -131,10 +131,9 @@ struct carrying {
 		struct roger_cycle *items; /* the cycles that purge keeps, newest first */
 		size_t count;
 	} kept;
-	/* After a start of the machine: */
-	bool from_start;
-	struct rg_table known;	/* of struct known: ids already in the logs */
-	struct rg_table cycles; /* of struct known: cycles not purged */
+	bool from_start;	     /* after a start of the machine; then: */
+	struct rg_table known, open; /* of struct known: ids in the logs; open: may be read since */
+	struct rg_table cycles;	     /* of struct known: cycles not purged */
 };
 
 struct known {
@@ -169,13 +168,14 @@ static int know(struct rg_table *table, struct roger_str text, struct roger_err 
 	return rg_table_put(table, hash_of(text), &fresh) ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* Is it in the log already, or was it before a purge? */
+/* Is it in the log already, or was it before a purge?  What is there, none has dropped yet. */
 static bool is_known(const struct carrying *carrying, const struct roger_message *message,
 		     struct roger_str id)
 {
 	return carrying->from_start &&
-	       (!rg_table_find(&carrying->cycles, hash_of(message->cycle)) ||
-		rg_table_find(&carrying->known, hash_of(id)));
+	       (rg_table_find(&carrying->known, hash_of(id)) ||
+		(!rg_table_find(&carrying->cycles, hash_of(message->cycle)) &&
+		 !rg_table_find(&carrying->open, hash_of(id))));
 }
 
 /* The last entry of an attempt; count 0: none. */
@@ -604,8 +604,11 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 static int know_attempt(struct carrying *carrying, const struct roger_attempt *attempt,
 			struct roger_err *err)
 {
-	return attempt->outcome == ROGER_DELIVERED
-		       ? know(&carrying->known, attempt->id, err)
+	const bool ended = attempt->outcome == ROGER_DELIVERED;
+	int r = know(ended ? &carrying->known : &carrying->open, attempt->id, err);
+
+	return r < 0 || ended
+		       ? r
 		       : rg_engine_note_key(carrying->engine, attempt->from, attempt->key, err);
 }
 
@@ -648,6 +651,7 @@ static void free_carrying(struct carrying *carrying)
 		rg_buf_deinit(&carrying->batches.items[i].text);
 	rg_table_deinit(&carrying->begun);
 	rg_table_deinit(&carrying->known);
+	rg_table_deinit(&carrying->open);
 	rg_table_deinit(&carrying->cycles);
 	rg_arena_free(carrying->arena);
 }
@@ -694,6 +698,7 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 		from = carrying.from = to;
 	rg_table_init(&carrying.begun, sizeof(struct known));
 	rg_table_init(&carrying.known, sizeof(struct known));
+	rg_table_init(&carrying.open, sizeof(struct known));
 	rg_table_init(&carrying.cycles, sizeof(struct known));
 	if (plain && from < to)
 		r = know_cycles(&carrying, err);

@@ -84,6 +84,16 @@ static void file_damage(struct scene *scene, long line)
 	free(text);
 }
 
+static void file_cut(struct scene *scene, long bytes)
+{
+	char path[256];
+	struct stat facts;
+
+	snprintf(path, sizeof path, "%s/.roger/messages.jsonl", scene->root);
+	assert_int_equal(stat(path, &facts), 0);
+	assert_int_equal(truncate(path, facts.st_size - bytes), 0);
+}
+
 static void memory_damage(struct scene *scene, long line)
 {
 	char path[256], *text;
@@ -99,11 +109,11 @@ static void memory_damage(struct scene *scene, long line)
 }
 
 const struct scene_store scene_stores[] = {
-	{ "file", rg_file_store_open, file_damage },
+	{ "file", rg_file_store_open, file_damage, file_cut },
 	{ "memory", rg_memory_store_open, memory_damage },
 #ifdef SCENE_POSTGRES
-	{ "postgres", scene_postgres_open, scene_postgres_damage, "TEST_POSTGRES",
-	  scene_postgres_forget, scene_postgres_follow },
+	{ "postgres", scene_postgres_open, scene_postgres_damage, scene_postgres_cut,
+	  "TEST_POSTGRES", scene_postgres_forget, scene_postgres_follow },
 #endif
 	{ NULL, NULL, NULL },
 };

@@ -32,6 +32,8 @@ struct scene_store {
 	/* Changes a letter in a line of the journal of messages, from 1; NULL: scenarios with
 	 * damage are passed over. */
 	void (*damage)(struct scene *scene, long line);
+	/* Takes so many bytes off its end, or the lines that have them; NULL: nobody can. */
+	void (*cut)(struct scene *scene, long bytes);
 	const char *needs; /* only where this is in the environment */
 	/* From now on what is kept is read where it is kept; NULL: it always is, or never. */
 	void (*forget)(struct scene *scene);
@@ -44,6 +46,7 @@ extern const struct scene_store scene_stores[]; /* ends with one without a name 
 /* scene_postgres.c */
 rg_store_opener scene_postgres_open;
 void scene_postgres_damage(struct scene *scene, long line);
+void scene_postgres_cut(struct scene *scene, long bytes);
 void scene_postgres_forget(struct scene *scene);
 void scene_postgres_follow(struct scene *scene);
 

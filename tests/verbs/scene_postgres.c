@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "host/workspace.h"
-#include "store/postgres/postgres.h"
+#include "store/postgres/inside.h"
 #include "store/process/process.h"
 
 /* Two servers in this process: of another address, one is another server. */
@@ -45,46 +45,6 @@ int scene_postgres_open(struct rg_workspace *workspace, const struct rg_store_ab
 	return r < 0 ? r : rg_postgres_store_open(workspace, above, ret_store, err);
 }
 
-/* Whoever leads sees soon that its last line is another. */
-static void wait_noticed(PGconn *connection, const struct scene *scene, long line)
-{
-	struct rg_common *common;
-	char sql[1000];
-	PGresult *result;
-	int tries;
-
-	snprintf(sql, sizeof sql,
-		 "SELECT FROM roger.line JOIN roger.workspace ON journal = messages WHERE name = "
-		 "'%s/.roger' OFFSET %ld",
-		 scene->root, line);
-	result = PQexec(connection, sql);
-	common = PQntuples(result) ? NULL : common_of(scene);
-	PQclear(result);
-	for (tries = 0; common && tries < 500 && common->shared.broken == RG_BROKEN_NOT; tries++)
-		rg_clock_sleep(10);
-}
-
-/* As only the owner of the tables can. */
-void scene_postgres_damage(struct scene *scene, long line)
-{
-	PGconn *connection = PQconnectdb(getenv("TEST_POSTGRES"));
-	PGresult *result;
-	char sql[1000];
-
-	snprintf(sql, sizeof sql,
-		 "SET session_replication_role = replica; UPDATE roger.line SET text = "
-		 "overlay(text PLACING '~' FROM position('\"content\":\"' IN text) + 11 FOR 1) "
-		 "WHERE (journal, start) = (SELECT journal, start FROM roger.line JOIN "
-		 "roger.workspace ON journal = messages WHERE name = '%s/.roger' ORDER BY start "
-		 "OFFSET %ld LIMIT 1)",
-		 scene->root, line - 1);
-	result = PQexec(connection, sql);
-	assert_int_equal(PQresultStatus(result), PGRES_COMMAND_OK);
-	PQclear(result);
-	wait_noticed(connection, scene, line);
-	PQfinish(connection);
-}
-
 void scene_postgres_forget(struct scene *scene)
 {
 	struct rg_common *common = common_of(scene);
@@ -94,6 +54,68 @@ void scene_postgres_forget(struct scene *scene)
 	rg_common_trim(common);
 	rg_common_trim(common);
 	pthread_mutex_unlock(&common->mutex);
+}
+
+/* Nor what was read ahead. */
+static void forget_all(struct scene *scene)
+{
+	struct rg_postgres *postgres = rg_postgres_of(common_of(scene));
+	size_t i;
+
+	scene_postgres_forget(scene);
+	pthread_mutex_lock(&postgres->read_mutex);
+	for (i = 0; i < RG_PG_CACHES; i++)
+		postgres->caches[i].journal = 0;
+	pthread_mutex_unlock(&postgres->read_mutex);
+}
+
+/* As only the owner of the tables can. */
+static void alter(struct scene *scene, const char *what, const char *which, long number)
+{
+	PGconn *connection = PQconnectdb(getenv("TEST_POSTGRES"));
+	char sql[1000];
+	PGresult *result;
+	struct rg_common *common;
+	bool was_last;
+	int tries;
+
+	snprintf(sql, sizeof sql,
+		 "SET session_replication_role = replica; WITH one AS (SELECT journal, start, "
+		 "row_number() OVER (ORDER BY start) AS line, bytes - start AS back, start = "
+		 "max(start) OVER () AS last FROM roger.line JOIN roger.workspace ON journal = "
+		 "messages WHERE name = '%s/.roger'), altered AS (%s AND (%s %ld) RETURNING last) "
+		 "SELECT "
+		 "FROM altered WHERE last",
+		 scene->root, what, which, number);
+	result = PQexec(connection, sql);
+	assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+	was_last = PQntuples(result);
+	PQclear(result);
+	PQfinish(connection);
+	common = common_of(scene);
+	if (!common)
+		return;
+	/* Whoever leads sees soon that its last line is another. */
+	for (tries = 0; was_last && tries < 500 && common->shared.broken == RG_BROKEN_NOT; tries++)
+		rg_clock_sleep(10);
+	forget_all(scene);
+}
+
+void scene_postgres_damage(struct scene *scene, long line)
+{
+	alter(scene,
+	      "UPDATE roger.line l SET text = overlay(text PLACING '~' FROM "
+	      "position('\"content\":\"' IN text) + 11 FOR 1) FROM one WHERE "
+	      "(l.journal, l.start) = (one.journal, one.start)",
+	      "line =", line);
+}
+
+void scene_postgres_cut(struct scene *scene, long bytes)
+{
+	alter(scene,
+	      "DELETE FROM roger.line l USING one WHERE (l.journal, l.start) = (one.journal, "
+	      "one.start)",
+	      "last OR back <=", bytes);
 }
 
 static void wait_until_it_leads(struct rg_common *common)

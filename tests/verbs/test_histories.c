@@ -10,9 +10,8 @@
  *
  * runner: timeout 300
  *
- * In PostgreSQL nobody but roger writes.  So there no sender is killed by itself (send_and_die),
- * no other program appends lines (mark_foreign, send_foreign), and the end of a journal is not
- * cut off (damage_some).
+ * In PostgreSQL nobody but a server of roger writes.  So there no sender is killed by itself
+ * (send_and_die), and no other program appends lines (mark_foreign, send_foreign).
  */
 #include "model.h"
 #include "scene.h"
@@ -1767,12 +1766,10 @@ static void damage_some(void)
 {
 	const struct roger_stats_request all = { 0 };
 	struct roger_stats_reply stats = { 0 };
-	char path[256];
 
 	assert_int_equal(roger_stats(scene.roger, &all, &stats, NULL), ROGER_OK);
-	snprintf(path, sizeof path, "%s/.roger/messages.jsonl", scene.root);
-	if (!strcmp(scene.store->name, "file") && stats.journal_bytes > 600 && draw(3) == 0)
-		assert_int_equal(truncate(path, stats.journal_bytes - 1 - (int64_t)draw(600)), 0);
+	if (scene.store->cut && stats.journal_bytes > 600 && draw(3) == 0)
+		scene.store->cut(&scene, 1 + (long)draw(600));
 	else
 		scene.store->damage(&scene, 1 + (long)draw((unsigned)stats.journal_lines));
 	roger_reply_free(&stats);
@@ -2078,8 +2075,8 @@ static void play_one(uint64_t number)
 }
 
 /* These found a contradiction once. */
-static const uint64_t once_wrong[] = { 1730, 2293, 3527, 3898, 5980, 6266,
-				       6522, 7546, 9386, 9746, 9966 };
+static const uint64_t once_wrong[] = { 1718, 1730, 2293, 3527, 3898, 5980,
+				       6266, 6522, 7546, 9386, 9746, 9966 };
 
 static uint64_t how_many(void)
 {

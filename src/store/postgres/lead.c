@@ -241,13 +241,19 @@ static void note_damage(struct rg_common *common, uint64_t end, uint64_t chain)
 	common->shared.broken = RG_BROKEN_DIFFERS;
 }
 
-/* Is the last line that is kept still what was written?  Of a foreign one nothing is known. */
+/* Is the last line that is kept still what was written?  Of a foreign one nothing is known.  One
+ * that is missing is zeros to whoever reads: so they count it once its loss is accepted. */
 static void check_last(struct rg_common *common, uint64_t start, struct roger_str line)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf zeros = { .maximum = SIZE_MAX };
 	struct roger_str body;
 	uint64_t stated;
 
 	pthread_mutex_lock(&common->mutex);
+	while (!line.length && common->last == start && start + zeros.length < common->durable &&
+	       !zeros.failed)
+		rg_buf_add_char(&zeros, start + zeros.length + 1 < common->durable ? 0 : '\n');
+	line = line.length ? line : rg_buf_str(&zeros);
 	if (common->last == start && !common->trails && !common->doubt &&
 	    !(line.length &&
 	      rg_chain_split((struct roger_str){ line.data, line.length - 1 }, &stated, &body) &&
