@@ -71,7 +71,8 @@ int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struc
 	return rg_engine_find_page(engine, query, arena, ret_messages, NULL, err);
 }
 
-/* The figure may be too high.  If nothing was appended since the index was asked, correct it. */
+/* The figure is not what the index says.  If nothing was appended since the index was asked,
+ * correct it. */
 static void correct_unread(struct rg_engine *engine, struct roger_str agent, int64_t unread)
 {
 	struct rg_store *store = engine->store;
@@ -130,16 +131,21 @@ static bool has_unread(struct rg_engine *engine, struct roger_str agent)
 	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
 }
 
-/* Of those that it took over from. */
+/* Of those that it took over from, too. */
 static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_strs boxes = { 0 };
+	struct roger_agent_list agents;
 	size_t i;
 	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
 
-	for (i = 0; i < boxes.count && !*ret_may; i++)
+	/* Figures know nothing of damage; the list raises them. */
+	if (r == ROGER_OK && rg_engine_damage(engine)[0])
+		r = rg_engine_agents(engine, arena, &agents, err);
+
+	for (i = 0; r == ROGER_OK && i < boxes.count && !*ret_may; i++)
 		*ret_may = has_unread(engine, boxes.items[i]);
 	rg_arena_free(arena);
 	return r;
@@ -264,6 +270,19 @@ void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 		rg_engine_rest(engine);
 }
 
+/* A line that was altered where it stands is not counted again: what it marked as read is unread.
+ */
+static void raise_unread(struct rg_engine *engine, const struct roger_agent_list *agents)
+{
+	struct rg_figure there;
+	size_t i;
+
+	for (i = 0; i < agents->count; i++)
+		if (rg_tally_find_agent(engine->store, agents->items[i].name, &there) &&
+		    (int64_t)there.count < agents->items[i].unread)
+			correct_unread(engine, agents->items[i].name, agents->items[i].unread);
+}
+
 int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 		     struct roger_agent_list *ret_agents, struct roger_err *err)
 {
@@ -273,6 +292,8 @@ int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 	if (r == ROGER_OK)
 		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, ret_agents,
 				    err);
+	if (r == ROGER_OK)
+		raise_unread(engine, ret_agents);
 	return r < 0 ? r : rg_engine_hand_over(engine, arena, ret_agents, err);
 }
 

@@ -217,4 +217,51 @@ equal("a message of another program that only lacked its newline is mail", [m["c
 equal("and known to all figures", answer("doctor")["breaches"], [])
 os.chdir("..")
 
+# ------------------------------------------------------------- who looked, and when
+
+begin("looked")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+one, two = lines()
+by_others(one, read=True, read_at=4070908800000)
+bob = [agent for agent in answer("agents")["agents"] if agent["name"] == "bob"][0]
+equal("what another program marks is no look of its agent, to any view",
+      (bob.get("last_looked_at"), answer("status")["concerns"][0]["words"], "bob has never looked" in answer("why", two["id"])["words"]),
+      (None, "bob has not looked yet: 1 unread", True))
+by_others(two, read=True)
+equal("read at an instant that nobody knows is read, in trace as in why",
+      [", read, when is not known" in words for words in (answer("trace", two["id"])["traces"][0]["summary"], answer("why", two["id"])["words"])], [True, True])
+os.chdir("..")
+
+begin("inherited")
+roger("send", "--as", "ann", "--new", "old", "one")
+roger("send", "--as", "ann", "--new", "heir", "two")
+roger("agents", "retire", "old", "--to", "heir")
+one, two = lines()[:2]
+why = answer("why", one["id"])
+equal("of mail that another has got, every view says who is waited for", (why["words"].split(", ", 1)[1], why.get("next")),
+      ("heir (for old) has never looked; 0 unread before it", "roger list --unread --to heir"))
+equal("and what is before it", answer("trace", two["id"])["traces"][0]["summary"].split("; ")[1], "1 unread before it")
+ENV["ROGER_AGENT"] = "heir"
+roger("inbox")
+del ENV["ROGER_AGENT"]
+found = answer("trace", one["id"])["traces"][0]
+check("and who looked at it", "heir (for old) looked at it" in found["summary"] and steps(one["id"])["looked"]["who"] == "heir", found)
+os.chdir("..")
+
+begin("unmarked")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+    roger("receive", "--as", "bob")
+with open(JOURNAL, encoding="utf-8") as file:
+    text = file.read()
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write(text.replace('"read":true', '"read":fals', 1))
+roger("verify")
+equal("mail whose reading was altered is unread, to its reader and to every view",
+      (answer("inbox", "--as", "bob")["unread"], answer("status")["unread"], answer("report")["unread"], len(answer("list", "--unread", "--to", "bob")["messages"]),
+       [b["what"] for b in answer("doctor")["breaches"] if b["kind"] == "control"]), (1, 1, 1, 1, []))
+equal("and is handed over again", [m["content"] for m in answer("receive", "--as", "bob")["messages"]], ["one"])
+os.chdir("..")
+
 done()

@@ -1,6 +1,7 @@
 /* agents: everyone who ever sent or received.  retire: who gets no more mail. */
 #include "ops/mail/agents.h"
 
+#include "facts/person.h"
 #include "ops/note.h"
 #include "ops/records.h"
 
@@ -355,8 +356,14 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
-/* When it read the newest message of its own, but for those that who took over from it read since.
- */
+/* Did it read the message, by a line of roger's?  Neither who took over from it, nor a person in
+ * its place, nor another program that marked it. */
+static bool is_its_reading(const struct roger_message *message)
+{
+	return rg_message_read_itself(message) && message->chain.length;
+}
+
+/* When it read the newest message of its own that it read itself. */
 static int find_reading(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
 			struct roger_err *err)
 {
@@ -365,11 +372,11 @@ static int find_reading(struct roger *roger, struct roger_agent *agent, struct r
 	size_t i = 0;
 	int r = rg_engine_find(roger->engine, &query, arena, &found, err);
 
-	if (r == ROGER_OK && found.count && found.items[0].read_by.length) {
+	if (r == ROGER_OK && found.count && !is_its_reading(&found.items[0])) {
 		query.limit = READINGS_MAX;
 		r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	}
-	while (r == ROGER_OK && i < found.count && found.items[i].read_by.length)
+	while (r == ROGER_OK && i < found.count && !is_its_reading(&found.items[i]))
 		i++;
 	if (r == ROGER_OK && i < found.count &&
 	    found.items[i].read_at_ms > agent->last_looked_at_ms)

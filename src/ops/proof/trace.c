@@ -4,8 +4,10 @@
 
 #include "facts/message.h"
 #include "facts/note.h"
+#include "facts/retirement.h"
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
+#include "ops/mail/agents.h"
 #include "ops/proof/telling.h"
 
 enum {
@@ -119,24 +121,39 @@ static int64_t last_time(const struct roger_trace *trace, enum roger_step step)
 	return 0;
 }
 
-/* Why nobody has read it yet: what its recipient did, and what is before it. */
-static int add_waiting(struct roger *roger, const struct roger_message *message, int64_t looked_ms,
-		       struct rg_arena *arena, struct rg_buf *out, struct roger_err *err)
+/* When it was last looked at; of one that was taken over: by who gets it now. */
+static int64_t last_look(const struct roger_trace *trace, struct roger_str owner)
+{
+	const bool taken_over = !rg_str_equal(owner, trace->to);
+	size_t i;
+
+	for (i = trace->steps.count; i > 0; i--)
+		if (trace->steps.items[i - 1].step == ROGER_STEP_LOOKED &&
+		    (!taken_over || rg_str_equal(trace->steps.items[i - 1].who, owner)))
+			return trace->steps.items[i - 1].at_ms;
+	return 0;
+}
+
+/* Why nobody has read it yet: what who gets it did, and what is before it. */
+static int add_waiting(struct roger *roger, const struct roger_message *message,
+		       const struct roger_trace *trace, struct rg_arena *arena, struct rg_buf *out,
+		       struct roger_err *err)
 {
 	const int64_t now_ms = rg_clock_ms();
-	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
-					    .owner = message->to,
-					    .step = rg_note_step_name(RG_STEP_LOOK),
-					    .newest = true,
-					    .limit = 1 };
-	const struct rg_query before = {
-		.to = message->to, .unread = true, .newest = true, .after = message->position
-	};
-	struct rg_log_entries found;
-	int64_t unread;
+	struct rg_query before = { .unread = true, .newest = true, .after = message->position };
+	struct roger_agent agent = { .received = 1 };
+	struct roger_retired_list retired;
+	int64_t unread, looked_ms;
 	int r;
 
-	r = rg_engine_log_find(roger->engine, &looks, arena, &found, err);
+	r = rg_engine_retired(roger->engine, arena, &retired, err);
+	if (r < 0)
+		return r;
+	agent.name = rg_retired_owner(&retired, message->to);
+	before.to = agent.name;
+	before.gets = !rg_retired_find(&retired, agent.name);
+	looked_ms = last_look(trace, agent.name);
+	r = rg_agents_last_look(roger, &agent, &retired, arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_count(roger->engine, &before, &unread, err);
 	if (r < 0)
@@ -146,11 +163,13 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 		add_time(out, " until ", message->claimed_until_ms, now_ms);
 		return ROGER_OK;
 	}
-	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(message->to));
+	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(agent.name));
+	if (!rg_str_equal(agent.name, message->to))
+		rg_buf_printf(out, " (for %.*s)", RG_STR_ARGS(message->to));
 	if (looked_ms)
 		add_time(out, " looked at it ", looked_ms, now_ms);
-	else if (found.count)
-		add_time(out, " has not looked since ", found.items[0].at_ms, now_ms);
+	else if (agent.last_looked_at_ms)
+		add_time(out, " has not looked since ", agent.last_looked_at_ms, now_ms);
 	else
 		rg_buf_add_text(out, " has never looked");
 	rg_buf_printf(out, "; %lld unread before it", (long long)unread);
@@ -169,7 +188,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 		     { ROGER_STEP_DEAD, ", given up " },
 		     { ROGER_STEP_ARCHIVED, ", archived " } };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
-	const int64_t now_ms = rg_clock_ms(), looked_ms = last_time(trace, ROGER_STEP_LOOKED);
+	const int64_t now_ms = rg_clock_ms();
 	int64_t at_ms, expired = 0;
 	size_t i;
 	int r = ROGER_OK;
@@ -185,6 +204,8 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 					 : ends[i].words,
 				 at_ms, now_ms);
 	}
+	if (message->read && !message->read_at_ms)
+		rg_buf_add_text(&out, ", read, when is not known");
 	for (i = 0; i < trace->steps.count; i++)
 		expired += trace->steps.items[i].step == ROGER_STEP_LEASE_EXPIRED;
 	if (expired)
@@ -193,7 +214,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 	if (message->altered)
 		rg_buf_printf(&out, ", %s", rg_altered_names[message->altered]);
 	if (!message->read && !message->acked_at_ms && !message->archived_at_ms)
-		r = add_waiting(roger, message, looked_ms, arena, &out, err);
+		r = add_waiting(roger, message, trace, arena, &out, err);
 	if (r < 0)
 		return r;
 	return rg_arena_keep(arena, &out, &trace->summary) ? ROGER_OK : rg_fail_memory(err);

@@ -70,7 +70,8 @@ static int about_message(struct asking *asking, const struct roger_trace *trace)
 {
 	struct rg_causes *causes = &asking->causes;
 	struct roger_why_reply *reply = asking->reply;
-	const struct rg_agent_mail *box = rg_causes_box(causes, trace->to);
+	const struct rg_agent_mail *box =
+		rg_causes_box(causes, rg_retired_owner(&causes->retired, trace->to));
 	const bool waits = trace->reached != ROGER_STEP_READ &&
 			   trace->reached != ROGER_STEP_ACKNOWLEDGED &&
 			   trace->reached != ROGER_STEP_ARCHIVED;
