@@ -182,12 +182,18 @@ void rg_set_caller(struct roger *roger, const struct rg_caller *caller)
 {
 	roger->caller = caller ? *caller : (struct rg_caller){ 0 };
 	if (roger->engine)
-		rg_engine_asked(roger->engine, roger->caller.how != RG_BY_FILES);
+		rg_engine_asked(roger->engine, roger->caller.how != RG_BY_FILES,
+				roger->caller.until_ns);
 }
 
 bool rg_leads(struct roger *roger)
 {
 	return rg_engine_leads(roger->engine);
+}
+
+void rg_get_ready(struct roger *roger)
+{
+	rg_engine_get_ready(roger->engine);
 }
 
 bool rg_keeps_answers(const struct roger *roger)

@@ -44,6 +44,10 @@
 /* Waiting for a lock is bounded, then exit 75. */
 #define RG_LOCK_WAIT_MS 10000
 
+/* A server waits so long in all before it answers with a reason; who asks it, for longer. */
+#define RG_REQUEST_WAIT_MS 8000
+#define RG_ANSWER_WAIT_MS 10000
+
 /* A follower looks after its leader this often. */
 #define RG_LEADER_CHECK_MS 20
 

@@ -23,6 +23,7 @@ struct rg_caller {
 	struct roger_str observed; /* who was seen at the socket; "": nobody */
 	bool page;		   /* a person reads the answer, not the agent that it is about */
 	bool own;		   /* it sees no mail but its own */
+	int64_t until_ns;	   /* it waits so long for nothing but an answer; 0: as usual */
 };
 
 struct rg_arena;
@@ -32,6 +33,9 @@ void rg_set_caller(struct roger *roger, const struct rg_caller *caller);
 
 /* Is it for this server to do what nobody asks for?  False: another one of the workspace does. */
 bool rg_leads(struct roger *roger);
+
+/* What a server does first, which may take long: nobody who asks waits for it. */
+void rg_get_ready(struct roger *roger);
 
 /*
  * The answer to a request, kept with what is changed for it, where the store does that (a workspace

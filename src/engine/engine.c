@@ -443,8 +443,9 @@ int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text, struct
 				       rg_str(engine->store->request), NULL, text, true, err);
 }
 
-void rg_engine_asked(struct rg_engine *engine, bool asked)
+void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns)
 {
+	engine->store->until_ns = until_ns;
 	engine->store->asked = asked;
 	engine->store->begun = false;
 }

@@ -14,8 +14,31 @@
 #include "base/table.h"
 #include "facts/sendlog.h"
 
+/* What the send logs may lack, as far as that is to be read. */
+static uint64_t uncarried(struct rg_engine *engine)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+	const uint64_t from =
+		head.logged || !head.shared ? head.logged : atomic_load(&head.shared->carried);
+
+	return head.shared && from < head.end ? head.end - from : 0;
+}
+
+/* The server, which does it by itself, has the lock meanwhile. */
+static int check_carried(struct rg_engine *engine, struct roger_err *err)
+{
+	const uint64_t bytes = uncarried(engine);
+
+	return rg_store_is_long(engine->store, bytes) ? rg_store_fail_unready(bytes, err)
+						      : ROGER_OK;
+}
+
 int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
 {
+	int r = check_carried(engine, err);
+
+	if (r < 0)
+		return r;
 	return rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
 }
 
@@ -123,6 +146,8 @@ struct carrying {
 	struct rg_table begun; /* of struct known: attempts with new entries */
 	size_t bytes;	       /* in the batches */
 	uint64_t from, stated; /* the mark: how far the logs are known to be, and what it says */
+	struct rg_table keyed; /* of struct known: ids of the lines with a key that were read */
+	bool all;	       /* every line is read */
 	bool failed;	       /* a log lacks some */
 	bool plain;	       /* copy messages without a key instead of those with one */
 	bool refreshed;	       /* the index has what is to be read */
@@ -447,14 +472,18 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 {
 	struct roger_message message;
 	struct rg_arena *arena;
-	bool sure = false;
+	bool sure = false, counts;
 	int r;
 
 	if (carrying->plain ? may_have_key(line->text) : own && !may_have_key(line->text))
 		return ROGER_OK;
 	arena = rg_arena_new();
 	r = arena ? rg_message_read_within(line->text, arena, &message, err) : rg_fail_memory(err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && carrying->all && message.key.length)
+		r = know(&carrying->keyed, message.id, err);
+	/* Only the first line of a message says its key. */
+	counts = !carrying->all || rg_table_find(&carrying->keyed, hash_of(message.id));
+	if (r == ROGER_OK && counts)
 		r = settle_message(carrying, line, own, arena, &message, &sure, err);
 	else if (r != ROGER_ENOMEM)
 		r = ROGER_OK;
@@ -649,6 +678,7 @@ static void free_carrying(struct carrying *carrying)
 
 	for (i = 0; i < carrying->batches.count; i++)
 		rg_buf_deinit(&carrying->batches.items[i].text);
+	rg_table_deinit(&carrying->keyed);
 	rg_table_deinit(&carrying->begun);
 	rg_table_deinit(&carrying->known);
 	rg_table_deinit(&carrying->open);
@@ -696,6 +726,8 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 		return rg_fail_memory(err);
 	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
 		from = carrying.from = to;
+	carrying.all = !plain && from == 0 && !skip_carried(engine, plain, from, to);
+	rg_table_init(&carrying.keyed, sizeof(struct known));
 	rg_table_init(&carrying.begun, sizeof(struct known));
 	rg_table_init(&carrying.known, sizeof(struct known));
 	rg_table_init(&carrying.open, sizeof(struct known));
@@ -740,6 +772,9 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 
 	if (!rg_store_writable(engine->store) || carried(engine, plain) >= end)
 		return ROGER_OK;
+	r = plain ? ROGER_OK : check_carried(engine, err);
+	if (r < 0)
+		return r;
 	holds = rg_store_holds(engine->store, RG_LOCK_RECORDS);
 	if (!holds)
 		r = rg_engine_records_begin(engine, err);
@@ -1000,6 +1035,12 @@ int rg_engine_bring_sends_up(struct rg_engine *engine, bool plain, struct roger_
 	if (arena && !rg_store_holds(engine->store, RG_LOCK_RECORDS))
 		note_altered(engine, arena);
 	return r;
+}
+
+void rg_engine_get_ready(struct rg_engine *engine)
+{
+	if (rg_engine_refresh(engine, NULL) == ROGER_OK)
+		(void)!rg_engine_bring_sends_up(engine, false, NULL);
 }
 
 uint64_t rg_engine_sends_listed(struct rg_engine *engine)

@@ -10,7 +10,7 @@
 #include "facts/message.h"
 
 /* How long to wait while another process rebuilds the index of a large journal. */
-enum { SOON_MS = 200, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
+enum { SOON_MS = 200, HURRY_MS = 1000, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 
 /* Others hold the file for microseconds; SQLite would sleep for milliseconds. */
 enum { BUSY_YIELDS = 200 };
@@ -815,6 +815,11 @@ bool rg_index_is_far_behind(uint64_t there, uint64_t end)
 	return end > there && end - there > LITTLE_BYTES && end - there > end / 4;
 }
 
+static int check_short(const struct rg_index *index, uint64_t bytes, struct roger_err *err)
+{
+	return rg_store_is_long(index->store, bytes) ? rg_store_fail_unready(bytes, err) : ROGER_OK;
+}
+
 /* One transaction; after a failure the tables are unchanged. */
 static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
 {
@@ -828,6 +833,8 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
 		r = look_again(index, ret_usable, err);
 		*ret_usable = *ret_usable && !rg_index_is_far_behind(rg_index_end(index), end);
 	}
+	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
+		r = check_short(index, end - rg_index_end(index), err);
 	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK && *ret_usable)
@@ -873,6 +880,9 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 		return r;
 	if (r == ROGER_OK && usable)
 		return ROGER_OK;
+	r = check_short(index, end, err);
+	if (r < 0)
+		return r;
 	if (index->lost)
 		tell_lost(index);
 	return rebuild_file(index, end, err);
@@ -939,7 +949,12 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	uint64_t inode;
 	int r;
 
+	/* Whoever holds it for long makes it. */
+	if (rg_store_is_long(index->store, end) && wait_ms > HURRY_MS)
+		wait_ms = HURRY_MS;
 	r = rg_store_take(index->store, RG_LOCK_INDEX, wait_ms, err);
+	if (r == ROGER_ETIMEOUT && wait_ms == HURRY_MS)
+		return rg_store_fail_unready(end, err);
 	if (r < 0)
 		return r;
 	index->in_memory = false;

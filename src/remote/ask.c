@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/limits.h"
 #include "data/json.h"
 #include "data/record.h"
 #include "remote/remote.h"
@@ -19,8 +20,9 @@ enum {
 	HURRY_MS = 3 * 1000,
 	/* Of several servers: until another one leads. */
 	TURN_TRIES_MS = 10 * 1000,
-	/* Once it may have been done: to learn whether it was. */
-	TRIES_MS = 10 * 1000,
+	/* Once it may have been done: to learn whether it was.  A try that had all of its time is
+	 * the last one. */
+	TRIES_MS = RG_ANSWER_WAIT_MS - 500,
 	PAUSE_MS_MIN = 10,
 	PAUSE_MS_MAX = 1000,
 	TURN_PAUSE_MS_MAX = 100,

@@ -3,16 +3,17 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/limits.h"
 #include "data/json.h"
 #include "data/record.h"
 #include "remote/remote.h"
 
 enum {
 	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
-	QUICK_MS = 25 * 1000,	  /* a server may wait for a standby twice, 10 s each */
 	TURN_MS = 2 * 1000,
 	SLOW_MS = 10 * 60 * 1000,
-	STEP_MS = 50 * 1000, /* the server waits for a minute at most */
+	WAIT_MS = 60 * 1000, /* the server waits for so long at most */
+	STEP_MS = 50 * 1000,
 };
 
 /* What only this side has to know of a verb; most have no row here. */
@@ -305,7 +306,8 @@ static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 	const bool writes = call->op->flags & ROGER_WRITES;
 	const bool slow = call->op->flags & (ROGER_ADMINISTERS | ROGER_SLOW);
 	struct remote_request request = { .key = *call->key ? call->key : NULL,
-					  .within_ms = (slow ? SLOW_MS : QUICK_MS) + wait_ms,
+					  .within_ms =
+						  (slow ? SLOW_MS : RG_ANSWER_WAIT_MS) + wait_ms,
 					  .probes = slow,
 					  .turn_ms = slow ? 0 : TURN_MS + wait_ms };
 	struct remote_answer answer = { 0 };
@@ -338,6 +340,18 @@ static bool is_dry_run(const struct call *call)
 	const struct roger_field *field = rg_find_flag(call->op->request, ROGER_DRY_RUN);
 
 	return field && !rg_field_unset(field, call->request);
+}
+
+/* What waits in one piece, such as a send for its reading, does so for a minute at most. */
+static int64_t wait_of(const struct call *call)
+{
+	const struct roger_send_request *send = call->request;
+	const struct roger_field *field = rg_find_flag(call->op->request, ROGER_WAITS);
+	const int64_t span_ms = field ? *(const int64_t *)rg_field_at(field, call->request) : 0;
+
+	if (call->row->keys == ONE_KEY && send->confirm != ROGER_CONFIRM_READ)
+		return 0;
+	return (call->row->keys == ONE_KEY && !span_ms) || span_ms > WAIT_MS ? WAIT_MS : span_ms;
 }
 
 static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
@@ -437,7 +451,7 @@ int remote_call_within(struct remote *remote, const struct roger_op *op, const v
 	if (r < 0)
 		return r;
 	field = rg_find_flag(op->request, ROGER_IN_PARTS);
-	r = field ? call_waiting(&call, field, err) : call_once(&call, 0, err);
+	r = field ? call_waiting(&call, field, err) : call_once(&call, wait_of(&call), err);
 	if (r < 0 && remote->unreached)
 		remote_outbox_tell(remote, err);
 	return r;

@@ -167,6 +167,7 @@ static void bound_waits(struct serve_job *job)
 			*span = SERVE_WAIT_MS_MAX;
 		if (*span)
 			job->pool = SERVE_WAITS;
+		job->waits_ms = *span;
 	}
 }
 
@@ -180,6 +181,7 @@ static void bound_send(struct serve_job *job)
 	job->pool = SERVE_WAITS;
 	if (!request->within_ms)
 		request->within_ms = SERVE_WAIT_MS_MAX;
+	job->waits_ms = request->within_ms;
 }
 
 int serve_finish_request(struct serve_job *job, const char *key, struct roger_err *err)

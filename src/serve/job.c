@@ -15,6 +15,7 @@ static const struct {
 
 /* Where a commit goes over a network, those that wait for it are the next one. */
 enum { GATHERING = 24 };
+enum { LATE_MS = 500 };
 
 static size_t threads_of(const struct serve_pool *pool)
 {
@@ -82,13 +83,26 @@ static bool go_on(void *pool_, const char *what, int64_t done, int64_t total)
 	return strcmp(what, "retry") != 0 && !serve_is_ending(pool->serve);
 }
 
+/* Until when whoever asked waits for the answer; what waited for a thread is tried. */
+static int64_t until_ns(const struct serve_job *job)
+{
+	const int64_t due_ns =
+		job->began_ns + (RG_REQUEST_WAIT_MS + job->waits_ms) * INT64_C(1000000);
+	const int64_t soon_ns = rg_clock_monotonic_ns() + LATE_MS * INT64_C(1000000);
+
+	if (job->pool == SERVE_SLOW || job->pool == SERVE_CHORES)
+		return 0;
+	return due_ns > soon_ns ? due_ns : soon_ns;
+}
+
 static void set_caller(const struct serve_job *job, struct roger *roger)
 {
 	const struct serve_caller *caller = &job->caller;
 
 	rg_set_caller(roger, &(struct rg_caller){ caller->how, caller->right, rg_str(caller->name),
 						  rg_str(caller->login), rg_str(caller->observed),
-						  caller->how == RG_BY_LOGIN, caller->own });
+						  caller->how == RG_BY_LOGIN, caller->own,
+						  until_ns(job) });
 }
 
 /* What a command would say beside its answer; of damage the answer tells. */
@@ -131,6 +145,8 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 		job->answer.status = 200;
 		return;
 	}
+	if (pool->kind == SERVE_CHORES && rg_keeps_answers(*roger))
+		rg_get_ready(*roger);
 	(job->work ? job->work : serve_call)(job, *roger);
 	tell(pool->serve, roger_notice(*roger));
 }

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -159,6 +160,27 @@ bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
 
 	rg_workspace_file_name(run_id, ".json", name);
 	return rg_arena_print(arena, ret_shown, RG_RUNS_SHOWN "/%s", name);
+}
+
+bool rg_store_is_long(const struct rg_store *store, uint64_t bytes)
+{
+	return store->elsewhere && store->until_ns && bytes > RG_READY_BYTES;
+}
+
+int rg_store_fail_unready(uint64_t bytes, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "this server is getting ready: it has %llu MB of lines still to read; "
+		       "nothing was done, try again",
+		       (unsigned long long)(bytes >> 20));
+}
+
+int64_t rg_store_wait_ms(const struct rg_store *store, int64_t wait_ms)
+{
+	const int64_t left_ms =
+		store->until_ns ? (store->until_ns - rg_clock_monotonic_ns()) / 1000000 : wait_ms;
+
+	return wait_ms < 1 || wait_ms < left_ms ? wait_ms : left_ms > 1 ? left_ms : 1;
 }
 
 int rg_store_begin(struct rg_store *store, size_t agents, size_t counts, struct roger_err *err)

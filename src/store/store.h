@@ -334,11 +334,12 @@ struct rg_store {
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
-	bool files;	/* each log is a file, and made says when add() makes one */
-	bool elsewhere; /* its journals are no files of this machine, which others could change */
-	bool begun;	/* the job that it is used for; unset it for the next one */
-	unsigned turn;	/* grows where lines that were read may be others now */
-	bool asked;	/* somebody waits for an answer, who must not be told what is old */
+	bool files;	  /* each log is a file, and made says when add() makes one */
+	bool elsewhere;	  /* its journals are no files of this machine, which others could change */
+	bool begun;	  /* the job that it is used for; unset it for the next one */
+	unsigned turn;	  /* grows where lines that were read may be others now */
+	bool asked;	  /* somebody waits for an answer, who must not be told what is old */
+	int64_t until_ns; /* nothing is waited for longer, since an answer is due; 0: as usual */
 	/* Its key, where the answer is to be kept together with what was changed for it: nothing
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
 	char request[RG_ANSWER_KEY_BYTES];
@@ -406,6 +407,17 @@ void rg_file_store_interrupt(void);
 bool rg_file_store_mend(const void *address);
 
 /* ----------------------------------------------------------- convenience -- */
+
+/*
+ * So much is to be read first that whoever waits for an answer is told to try again: the server
+ * does it by itself, beside.  Only where all lines may be new to a server, as in a database.
+ */
+enum { RG_READY_BYTES = 4 << 20 };
+bool rg_store_is_long(const struct rg_store *store, uint64_t bytes);
+RG_CHECKED int rg_store_fail_unready(uint64_t bytes, struct roger_err *err);
+
+/* So long, or what is left of the time of whoever asked. */
+int64_t rg_store_wait_ms(const struct rg_store *store, int64_t wait_ms);
 
 static inline struct rg_head rg_store_head(struct rg_store *store)
 {

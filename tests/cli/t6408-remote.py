@@ -5,6 +5,7 @@ status as beside the workspace; servers that lie, redirect or ask for another's 
 import http.server
 import ssl
 import threading
+import time
 
 from lib_serve import *
 
@@ -319,6 +320,24 @@ def strange(name, expected, words=("list", "--count"), says="", **given):
     return server
 
 
+# These take their time beside what follows.
+mute = socket.create_server(("127.0.0.1", 0))
+began = time.monotonic()
+patient = {words: subprocess.Popen([ROGER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ELSEWHERE, env={**ENV, "ROGER_SERVER": server})
+           for words, server in ((("count",), f"http://127.0.0.1:{mute.getsockname()[1]}"), (("send", "nobody", "hi", "--as", "al", "--new"), f"http://localhost:{mute.getsockname()[1]}"),
+                                 (("send", "nobody", "read me", "--as", "al", "--new", "--confirm", "read", "--within", "12s"), f"unix:{serving.path}"))}
+ended_at = {}
+
+
+def wait_for(words):
+    said = patient[words].communicate(timeout=100)
+    ended_at[words] = (time.monotonic() - began, patient[words].returncode, *said)
+
+
+waiters = [threading.Thread(target=wait_for, args=(words,)) for words in patient]
+for waiter in waiters:
+    waiter.start()
+
 other = Strange()
 for status in (301, 302, 307, 308):
     strange(f"a redirect ({status}) is not followed", [78], status=status, headers=[("Location", f"{other.url}/v1/count")], says="not followed")
@@ -371,6 +390,15 @@ for words in (("list",), SEND, ("ack", "x", "--as", "bob")):
     equal(f"without a connection {words[0]} ends with 75", remote(*words, server=gone).returncode, 75)
 check("and a send says that nothing was done", "nothing was done" in remote(*SEND, server=gone).stderr)
 equal("as an object, where that was asked for", json.loads(remote(*SEND, "--json", server=gone).stderr)["error"]["retryable"], True)
+
+for waiter in waiters:
+    waiter.join()
+for words, (seconds, status, out, err) in ended_at.items():
+    if "read me" in words:
+        check("a send that waits for its reading is waited for as long", status == 75 and "not known" not in err and "read" in err, (seconds, status, out, err))
+    else:
+        check(f"a server that takes a command and says nothing costs {words[0]} ten seconds, once", status == 75 and 9 < seconds < 15 and "no answer" in err, (seconds, status, out, err))
+mute.close()
 
 # -------------------------------------------------------------------------- TLS
 

@@ -77,7 +77,27 @@ exits 78 "no address" env ROGER_STORE='postgres://me:hush-hush@h:nonsense/x' "$R
 unlike "which is not repeated either" "$out$err" "hush"
 exits 78 "a workspace that nobody added" env ROGER_STORE="$TEST_POSTGRES#nobody" "$ROGER" serve
 like "and the answer says who does" "$err" "roger init"
+# A slip in the name would make another workspace, empty: a person at a terminal is asked.
+at_terminal() { # ANSWER COMMAND...
+	printf '%s\n' "$1" >answer
+	shift
+	run sh -c 'python3 -c "import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))" "$@" <answer' sh "$@"
+}
+slip=$TEST_POSTGRES#taem$$
+names() { psql "SELECT string_agg(name, ' ' ORDER BY ws) FROM roger.workspace"; }
 psql() { "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/psql" -qAt "$TEST_POSTGRES" -c "$1"; }
+at_terminal n env ROGER_STORE="$slip" "$ROGER" init
+is "whoever says no at a terminal makes no second workspace" "$status $(names)" "77 team$$"
+like "having been shown which there are" "$out$err" "but 'team$$'; is the name behind # right"
+like "and asked" "$out$err" "make it there, empty\? \[y/N\]"
+at_terminal y env ROGER_STORE="$slip" "$ROGER" init
+is "whoever says yes makes it" "$status $(names)" "0 team$$ taem$$"
+at_terminal n env ROGER_STORE="$slip" "$ROGER" init
+unlike "and is not asked of one that is there" "$status$out$err" "y/N"
+at_terminal n env ROGER_STORE="$TEST_POSTGRES#third$$" "$ROGER" init --second
+is "nor with --second" "$status $(names)" "0 team$$ taem$$ third$$"
+exits 0 "nor without a terminal" env ROGER_STORE="$TEST_POSTGRES#fourth$$" "$ROGER" init
 psql "INSERT INTO roger.schema VALUES (1000, '')"
 exits 78 "tables of a newer roger" env ROGER_STORE="$team" "$ROGER" serve
 like "which says so" "$err" "newer"

@@ -98,8 +98,17 @@ def standby_is_gone(cluster):
     place.send_all(account, "bob", ["before"])
     cluster.kill_standbys()
     account.send("meanwhile", False)
-    sent, seen = place.run("send", "bob", "meanwhile", "--as", "amy"), place.run("list", "--jsonl")
-    faults = [] if sent.returncode == 75 and "has not confirmed" in sent.err else [f"a send: {sent.returncode} {sent.err}"]
+    # What waits for locks that others hold while they wait for the standby says why, too, before its client gives up.
+    began = time.monotonic()
+    waiting = {words[0]: place.start(*words) for words in (("send", "bob", "meanwhile", "--as", "amy"), ("receive", "--as", "bob"), ("claim", "--as", "bob", "--worker", "w"),
+                                                           ("dispatch", "r1", "--as", "amy"), ("archive", "--issue", "none"))}
+    seen, faults = place.run("list", "--jsonl"), []
+    for verb, one in waiting.items():
+        err = one.communicate(timeout=60)[1]
+        if one.returncode not in (1, 66, 75) or "not known" in err or time.monotonic() - began > 12 or (verb == "send" and "has not confirmed" not in err):
+            faults.append(f"{verb} after {time.monotonic() - began:.1f} s: {one.returncode} {err}")
+    sent = waiting["send"]
+    faults += [] if sent.returncode == 75 else [f"a send: {sent.returncode}"]
     faults += [] if seen.returncode == 0 and "before" in seen.out and "meanwhile" not in seen.out else [f"a look: {seen.returncode} {seen.out} {seen.err}"]
     # One each to lead, to write and to read, and one that is just ending.
     sessions = int(sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'roger'", cluster.primary).stdout)

@@ -7,6 +7,7 @@ one must say 78, or be the empty target of a move that has not begun.
 runner: plain timeout 900
 """
 import collections
+import concurrent.futures
 import json
 import os
 import shutil
@@ -27,6 +28,7 @@ os.makedirs(ENV["HOME"] + "/.local/state")
 ENV.pop("XDG_RUNTIME_DIR", None)
 tap = lib.Tap()
 names = iter(range(100000))
+AT_ONCE = 6
 
 
 def run(where, *words, store=None, before=(), text=None):
@@ -280,13 +282,13 @@ def copy(base, folder):
 
 
 def calls_of(folder, target):
-    """How often a whole move makes each call."""
+    """How often a whole move makes each call, by that thread that makes it most: strace counts each thread's."""
     trace = TOP / "trace"
     done = run(folder, "move", target, before=["strace", "-f", "-qq", "-o", trace, "-e", "trace=" + ",".join(CALLS)])
     if done.returncode:
         raise AssertionError(done.told)
-    counts = collections.Counter(line.split(None, 1)[1].split("(")[0] for line in trace.read_text(errors="replace").splitlines() if "(" in line)
-    return {name: count for name, count in counts.items() if name in CALLS}
+    counts = collections.Counter((line.split()[0], line.split(None, 1)[1].split("(")[0]) for line in trace.read_text(errors="replace").splitlines() if "(" in line)
+    return {name: max(count for (_, called), count in counts.items() if called == name) for name in CALLS if any(called == name for _, called in counts)}
 
 
 def steps(counts):
@@ -313,23 +315,29 @@ def interrupted(folder, before, here, there, target, name, number, what):
     return [f"{name} {number} ({what}): {fault}" for fault in faults]
 
 
+def killed_there(folder, store, name, number):
+    return interrupted(folder, {}, None, store, store, name, number, "signal=KILL")
+
+
+def killed_back(folder, store, name, number):
+    must(folder, "move", store)
+    return interrupted(folder, bytes_of(folder), store, None, ".", name, number, "signal=KILL")
+
+
 def kill_everywhere(base):
-    faults, count = [], 0
+    """Each in a folder and a workspace of its own; most of the time is spent waiting, so several at once."""
+    def kill_at(kill, name, number):
+        folder = copy(base, TOP / f"killed{next(names)}")
+        faults = kill(folder, address(), name, number)
+        shutil.rmtree(folder)
+        return faults
+
     model = copy(base, TOP / "model")
     there, back = calls_of(model, address()), calls_of(model, ".")
-    for name, number in steps(there):
-        folder, store = copy(base, TOP / "killed"), address()
-        faults += interrupted(folder, {}, None, store, store, name, number, "signal=KILL")
-        count += 1
-    tap.result(faults, f"killed at {count} calls on the way there: one side is the workspace, and the same move goes on")
-    faults, count = [], 0
-    for name, number in steps(back):
-        folder, store = copy(base, TOP / "killed"), address()
-        must(folder, "move", store)
-        before = bytes_of(folder)
-        faults += interrupted(folder, before, store, None, ".", name, number, "signal=KILL")
-        count += 1
-    tap.result(faults, f"killed at {count} calls on the way back")
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for calls, kill, what in ((there, killed_there, "there: one side is the workspace, and the same move goes on"), (back, killed_back, "back")):
+            asked = [pool.submit(kill_at, kill, *step) for step in steps(calls)]
+            tap.result([fault for one in asked for fault in one.result()], f"killed at {len(asked)} calls on the way {what}")
 
 
 def cut_copies(base):

@@ -43,6 +43,7 @@ struct rg_journal {
 	uint64_t owner;
 	struct rg_control *control; /* NULL: read-only */
 	int why_errno;		    /* errno that explains why */
+	int64_t wait_ms;	    /* for the lock, and for a sync */
 	uint32_t owed;		    /* locks to release in a control file that is not mapped yet */
 	rg_journal_adopt *adopt;
 	rg_witness_source *source;
@@ -140,6 +141,7 @@ int rg_journal_open(int folder, const char *name, const char *control_name, rg_j
 	journal->context = context;
 	journal->folder = folder;
 	journal->file = RG_NO_FILE;
+	journal->wait_ms = RG_LOCK_WAIT_MS;
 	snprintf(journal->name, sizeof journal->name, "%s", name);
 	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
 	rg_buf_init(&journal->out, SIZE_MAX);
@@ -822,7 +824,12 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 
 int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
 {
-	return lock(journal, agents, counts, RG_LOCK_WAIT_MS, err);
+	return lock(journal, agents, counts, journal->wait_ms, err);
+}
+
+void rg_journal_hurry(struct rg_journal *journal, int64_t wait_ms)
+{
+	journal->wait_ms = wait_ms;
 }
 
 bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts)
@@ -1081,7 +1088,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		      uint64_t generation, struct roger_err *err)
 {
 	struct rg_control_page *page;
-	int64_t until = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
+	int64_t until = rg_clock_monotonic_ns() + journal->wait_ms * 1000000;
 	bool in_vain = false, late;
 	uint32_t wake;
 	int r;

@@ -269,9 +269,11 @@ static int lock_waker(struct file_store *store, struct roger_str agent, struct r
 static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
 {
 	struct rg_journal *journal = of(base)->journal;
+	const int64_t wait_ms = rg_store_wait_ms(base, wish->wait_ms);
 
 	switch (wish->which) {
 	case RG_LOCK_APPEND:
+		rg_journal_hurry(journal, wait_ms);
 		if (wish->wait_ms >= RG_LOCK_WAIT_MS)
 			return rg_journal_lock(journal, wish->agents, wish->counts, err);
 		return rg_journal_lock_soon(journal, wish->counts) ? ROGER_OK : ROGER_ETIMEOUT;
@@ -279,7 +281,7 @@ static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, stru
 		return lock_waker(of(base), wish->agent, err);
 	default:
 		if (wish->wait_ms)
-			return rg_journal_take(journal, wish->which, wish->wait_ms, err);
+			return rg_journal_take(journal, wish->which, wait_ms, err);
 		return rg_journal_try(journal, wish->which) ? ROGER_OK : ROGER_ETIMEOUT;
 	}
 }
@@ -547,6 +549,7 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 {
 	int open, r;
 
+	rg_journal_hurry(of(base)->journal, rg_store_wait_ms(base, RG_LOCK_WAIT_MS));
 	if (!file)
 		return rg_journal_sync(of(base)->journal, end, err);
 	r = descriptor(of(base), file, &open, err);

@@ -68,7 +68,9 @@ void rg_pg_join_lines(const PGresult *result, uint64_t at, struct rg_buf *to);
 void *rg_pg_keep(void *postgres);
 /* Another one leads: nobody knows what became of what is not covered.  Needs the mutex. */
 void rg_pg_depose(struct rg_postgres *postgres);
-RG_CHECKED int rg_pg_wait_until_ready(struct rg_postgres *postgres, struct roger_err *err);
+/* At most wait_ms. */
+RG_CHECKED int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait_ms,
+				      struct roger_err *err);
 
 /* write.c */
 void *rg_pg_write(void *postgres);

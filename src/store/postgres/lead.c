@@ -24,7 +24,6 @@ enum {
 	LEASE_MS = 1000,
 	DEAD_MS = 1500,
 	AGAIN_MS = 50,
-	READY_MS = 10000,
 	SHORT_MS = 1000, /* for a question that waits for nobody */
 	LINES_AT_ONCE = 500,
 	FORGET_EACH = 120, /* beats */
@@ -562,9 +561,9 @@ static int fail_led(const struct rg_postgres *postgres, struct roger_err *err)
 			      (int)strcspn(postgres->leader, "("), postgres->leader);
 }
 
-int rg_pg_wait_until_ready(struct rg_postgres *postgres, struct roger_err *err)
+int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait_ms, struct roger_err *err)
 {
-	const int64_t until_ns = rg_clock_monotonic_ns() + READY_MS * INT64_C(1000000);
+	const int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
 	struct rg_common *common = postgres->common;
 	int r = ROGER_ETIMEOUT;
 

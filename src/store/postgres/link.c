@@ -124,7 +124,7 @@ static int fail(PGresult *result, struct roger_err *err)
 
 /* ------------------------------------------------------------ connection -- */
 
-enum { CONNECT_S = 5 };
+enum { CONNECT_S = 5, TRIES_MS = 3000 };
 
 static void note_notice(void *context, const PGresult *result)
 {
@@ -250,7 +250,7 @@ static int tell_refused(const struct rg_link *link, int64_t start_ns, struct rog
 
 int rg_link_open(struct rg_link *link, struct roger_err *err)
 {
-	const int64_t until_ns = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
+	const int64_t until_ns = rg_clock_monotonic_ns() + TRIES_MS * INT64_C(1000000);
 	int64_t start_ns;
 	int r = ROGER_OK;
 

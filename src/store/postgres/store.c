@@ -16,7 +16,7 @@
 #include "store/lines.h"
 #include "store/postgres/inside.h"
 
-enum { AHEAD_BYTES = 256 << 10, DECIDE_MS = 60000 };
+enum { AHEAD_BYTES = 256 << 10, DECIDE_MS = 60000, READ_MS = 4000 };
 
 static char *configured_address(const struct rg_workspace *workspace)
 {
@@ -81,7 +81,7 @@ static int fill_cache(struct rg_postgres *postgres, struct rg_pg_cache *cache, u
 	int r;
 
 	cache->journal = 0;
-	r = rg_pg_ask(&postgres->read, RG_ANSWER_MS,
+	r = rg_pg_ask(&postgres->read, READ_MS,
 		      "SELECT start, text FROM roger.line WHERE journal = $1 AND start >= "
 		      "coalesce((SELECT max(start) FROM roger.line WHERE journal = $1 AND start <= "
 		      "$2), 0) AND start < $3 ORDER BY start",
@@ -117,6 +117,7 @@ static int read_lines(struct rg_common *common, uint64_t journal, uint64_t from,
 		      size_t want, size_t *ret_got, struct roger_err *err)
 {
 	struct rg_postgres *postgres = rg_postgres_of(common);
+	const int64_t start_ns = rg_clock_monotonic_ns();
 	struct rg_pg_cache *cache;
 	size_t at;
 	int r = ROGER_OK;
@@ -129,7 +130,8 @@ static int read_lines(struct rg_common *common, uint64_t journal, uint64_t from,
 		cache = &postgres->caches[postgres->next_cache++ % RG_PG_CACHES];
 		r = fill_cache(postgres, cache, journal, from, want, err);
 		/* The connection may have been lost since it was used last. */
-		if (r == ROGER_ETIMEOUT)
+		if (r == ROGER_ETIMEOUT &&
+		    rg_clock_monotonic_ns() - start_ns < READ_MS * INT64_C(500000))
 			r = fill_cache(postgres, cache, journal, from, want, err);
 	}
 	if (r == ROGER_OK && from >= cache->from && from < cache->from + cache->bytes.length) {
@@ -152,7 +154,10 @@ static int ready(struct rg_handle *handle, struct roger_err *err)
 	pthread_mutex_lock(&common->mutex);
 	looks = !handle->base.asked && common->trails;
 	pthread_mutex_unlock(&common->mutex);
-	return looks ? ROGER_OK : rg_pg_wait_until_ready(rg_postgres_of(common), err);
+	return looks ? ROGER_OK
+		     : rg_pg_wait_until_ready(rg_postgres_of(common),
+					      rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS),
+					      err);
 }
 
 static void free_postgres(struct rg_postgres *postgres)

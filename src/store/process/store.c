@@ -159,7 +159,7 @@ static bool is_over(const struct rg_handle *handle)
 static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t messages,
 			struct roger_err *err)
 {
-	const int64_t until_ns = after_ms(RG_LOCK_WAIT_MS);
+	const int64_t until_ns = after_ms(rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS));
 	struct rg_common *common = handle->common;
 
 	/* Its answer waits for all. */
@@ -173,8 +173,7 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 		if (!rg_common_wait(common, &common->covered_more, until_ns))
 			return rg_fail(err, ROGER_ETIMEOUT, 0,
 				       "PostgreSQL, or the standby that it waits for, has not "
-				       "confirmed it for %d s; try again",
-				       RG_LOCK_WAIT_MS / 1000);
+				       "confirmed it in time; try again");
 	}
 	return ROGER_OK;
 }
@@ -1077,7 +1076,7 @@ static int check_open(const struct rg_common *common, struct roger_err *err)
 static int take(struct rg_common *common, const struct rg_lock_wish *wish, struct rg_handle *owner,
 		struct roger_err *err)
 {
-	const int64_t until_ns = after_ms(wish->wait_ms);
+	const int64_t until_ns = after_ms(rg_store_wait_ms(&owner->base, wish->wait_ms));
 	struct rg_held *held;
 
 	while (*find_held(common, wish->which, wish->agent) ||
