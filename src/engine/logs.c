@@ -446,8 +446,7 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 		    (own && !many && !rg_store_head(engine->store).adoptions);
 	if (*ret_sure)
 		return ROGER_OK;
-	if (!own &&
-	    (carrying->plain || !message->read || rg_chain_split(line->text, &chain, &body))) {
+	if (!own && (!message->read || rg_chain_split(line->text, &chain, &body))) {
 		engine->saw_altered |= !message->read && rg_line_looks_own(line->text);
 		return ROGER_OK;
 	}
@@ -476,6 +475,9 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	int r;
 
 	if (carrying->plain ? may_have_key(line->text) : own && !may_have_key(line->text))
+		return ROGER_OK;
+	/* No message that roger sent without a key. */
+	if (carrying->plain && !own && !rg_line_looks_own(line->text))
 		return ROGER_OK;
 	arena = rg_arena_new();
 	r = arena ? rg_message_read_within(line->text, arena, &message, err) : rg_fail_memory(err);
