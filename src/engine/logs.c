@@ -484,8 +484,9 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	if (r == ROGER_OK && carrying->all && message.key.length)
 		r = know(&carrying->keyed, message.id, err);
 	/* Only the first line of a message says its key. */
-	counts = !carrying->all || rg_table_find(&carrying->keyed, hash_of(message.id));
-	if (r == ROGER_OK && counts)
+	counts = r == ROGER_OK &&
+		 (!carrying->all || rg_table_find(&carrying->keyed, hash_of(message.id)));
+	if (counts)
 		r = settle_message(carrying, line, own, arena, &message, &sure, err);
 	else if (r != ROGER_ENOMEM)
 		r = ROGER_OK;
