@@ -471,7 +471,7 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 {
 	struct roger_message message;
 	struct rg_arena *arena;
-	bool sure = false, counts;
+	bool sure = false;
 	int r;
 
 	if (carrying->plain ? may_have_key(line->text) : own && !may_have_key(line->text))
@@ -484,9 +484,8 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	if (r == ROGER_OK && carrying->all && message.key.length)
 		r = know(&carrying->keyed, message.id, err);
 	/* Only the first line of a message says its key. */
-	counts = r == ROGER_OK &&
-		 (!carrying->all || rg_table_find(&carrying->keyed, hash_of(message.id)));
-	if (counts)
+	if (r == ROGER_OK &&
+	    (!carrying->all || rg_table_find(&carrying->keyed, hash_of(message.id))))
 		r = settle_message(carrying, line, own, arena, &message, &sure, err);
 	else if (r != ROGER_ENOMEM)
 		r = ROGER_OK;
