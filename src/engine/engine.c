@@ -135,6 +135,7 @@ static bool has_unread(struct rg_engine *engine, struct roger_str agent)
 static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			struct roger_err *err)
 {
+	const struct rg_shared *shared = rg_store_head(engine->store).shared;
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_strs boxes = { 0 };
 	struct roger_agent_list agents;
@@ -142,9 +143,8 @@ static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *
 	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
 
 	/* Figures know nothing of damage; the list raises them. */
-	if (r == ROGER_OK && rg_engine_damage(engine)[0])
+	if (r == ROGER_OK && shared && atomic_load(&shared->damages))
 		r = rg_engine_agents(engine, arena, &agents, err);
-
 	for (i = 0; r == ROGER_OK && i < boxes.count && !*ret_may; i++)
 		*ret_may = has_unread(engine, boxes.items[i]);
 	rg_arena_free(arena);
