@@ -131,6 +131,25 @@ static bool has_unread(struct rg_engine *engine, struct roger_str agent)
 	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
 }
 
+/* A line that was altered where it stands is not counted again: what it marked as read is unread.
+ */
+static int raise_unread(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_agent_list agents = { 0 };
+	struct rg_figure there;
+	size_t i;
+	int r = rg_engine_refresh(engine, err);
+
+	if (r == ROGER_OK)
+		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, &agents,
+				    err);
+	for (i = 0; i < agents.count; i++)
+		if (rg_tally_find_agent(engine->store, agents.items[i].name, &there) &&
+		    (int64_t)there.count < agents.items[i].unread)
+			correct_unread(engine, agents.items[i].name, agents.items[i].unread);
+	return r;
+}
+
 /* Of those that it took over from, too. */
 static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			struct roger_err *err)
@@ -138,13 +157,11 @@ static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *
 	const struct rg_shared *shared = rg_store_head(engine->store).shared;
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_strs boxes = { 0 };
-	struct roger_agent_list agents;
 	size_t i;
 	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
 
-	/* Figures know nothing of damage; the list raises them. */
 	if (r == ROGER_OK && shared && atomic_load(&shared->damages))
-		r = rg_engine_agents(engine, arena, &agents, err);
+		r = raise_unread(engine, arena, err);
 	for (i = 0; r == ROGER_OK && i < boxes.count && !*ret_may; i++)
 		*ret_may = has_unread(engine, boxes.items[i]);
 	rg_arena_free(arena);
@@ -270,19 +287,6 @@ void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 		rg_engine_rest(engine);
 }
 
-/* A line that was altered where it stands is not counted again: what it marked as read is unread.
- */
-static void raise_unread(struct rg_engine *engine, const struct roger_agent_list *agents)
-{
-	struct rg_figure there;
-	size_t i;
-
-	for (i = 0; i < agents->count; i++)
-		if (rg_tally_find_agent(engine->store, agents->items[i].name, &there) &&
-		    (int64_t)there.count < agents->items[i].unread)
-			correct_unread(engine, agents->items[i].name, agents->items[i].unread);
-}
-
 int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 		     struct roger_agent_list *ret_agents, struct roger_err *err)
 {
@@ -292,8 +296,6 @@ int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 	if (r == ROGER_OK)
 		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, ret_agents,
 				    err);
-	if (r == ROGER_OK)
-		raise_unread(engine, ret_agents);
 	return r < 0 ? r : rg_engine_hand_over(engine, arena, ret_agents, err);
 }
 

@@ -24,18 +24,10 @@ static uint64_t uncarried(struct rg_engine *engine)
 	return head.shared && from < head.end ? head.end - from : 0;
 }
 
-/* The server, which does it by itself, has the lock meanwhile. */
-static int check_carried(struct rg_engine *engine, struct roger_err *err)
-{
-	const uint64_t bytes = uncarried(engine);
-
-	return rg_store_is_long(engine->store, bytes) ? rg_store_fail_unready(bytes, err)
-						      : ROGER_OK;
-}
-
 int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
 {
-	int r = check_carried(engine, err);
+	/* The server's own thread, which carries them, has the lock meanwhile. */
+	int r = rg_store_check_ready(engine->store, uncarried(engine), err);
 
 	if (r < 0)
 		return r;
@@ -774,7 +766,7 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 
 	if (!rg_store_writable(engine->store) || carried(engine, plain) >= end)
 		return ROGER_OK;
-	r = plain ? ROGER_OK : check_carried(engine, err);
+	r = plain ? ROGER_OK : rg_store_check_ready(engine->store, uncarried(engine), err);
 	if (r < 0)
 		return r;
 	holds = rg_store_holds(engine->store, RG_LOCK_RECORDS);

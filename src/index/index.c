@@ -815,11 +815,6 @@ bool rg_index_is_far_behind(uint64_t there, uint64_t end)
 	return end > there && end - there > LITTLE_BYTES && end - there > end / 4;
 }
 
-static int check_short(const struct rg_index *index, uint64_t bytes, struct roger_err *err)
-{
-	return rg_store_is_long(index->store, bytes) ? rg_store_fail_unready(bytes, err) : ROGER_OK;
-}
-
 /* One transaction; after a failure the tables are unchanged. */
 static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
 {
@@ -834,7 +829,7 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
 		*ret_usable = *ret_usable && !rg_index_is_far_behind(rg_index_end(index), end);
 	}
 	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
-		r = check_short(index, end - rg_index_end(index), err);
+		r = rg_store_check_ready(index->store, end - rg_index_end(index), err);
 	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK && *ret_usable)
@@ -880,7 +875,7 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 		return r;
 	if (r == ROGER_OK && usable)
 		return ROGER_OK;
-	r = check_short(index, end, err);
+	r = rg_store_check_ready(index->store, end, err);
 	if (r < 0)
 		return r;
 	if (index->lost)
@@ -954,7 +949,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 		wait_ms = HURRY_MS;
 	r = rg_store_take(index->store, RG_LOCK_INDEX, wait_ms, err);
 	if (r == ROGER_ETIMEOUT && wait_ms == HURRY_MS)
-		return rg_store_fail_unready(end, err);
+		return rg_store_check_ready(index->store, end, err);
 	if (r < 0)
 		return r;
 	index->in_memory = false;

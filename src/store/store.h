@@ -339,7 +339,7 @@ struct rg_store {
 	bool begun;	  /* the job that it is used for; unset it for the next one */
 	unsigned turn;	  /* grows where lines that were read may be others now */
 	bool asked;	  /* somebody waits for an answer, who must not be told what is old */
-	int64_t until_ns; /* nothing is waited for longer, since an answer is due; 0: as usual */
+	int64_t until_ns; /* the request's deadline, by the monotonic clock; 0: none */
 	/* Its key, where the answer is to be kept together with what was changed for it: nothing
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
 	char request[RG_ANSWER_KEY_BYTES];
@@ -409,14 +409,16 @@ bool rg_file_store_mend(const void *address);
 /* ----------------------------------------------------------- convenience -- */
 
 /*
- * So much is to be read first that whoever waits for an answer is told to try again: the server
- * does it by itself, beside.  Only where all lines may be new to a server, as in a database.
+ * A request that would first have to read more bytes than this is refused at once, with
+ * ROGER_ETIMEOUT: the server reads them in the background.  Only where all lines may be new
+ * to a server, as in a database.
  */
 enum { RG_READY_BYTES = 4 << 20 };
 bool rg_store_is_long(const struct rg_store *store, uint64_t bytes);
-RG_CHECKED int rg_store_fail_unready(uint64_t bytes, struct roger_err *err);
+RG_CHECKED int rg_store_check_ready(const struct rg_store *store, uint64_t bytes,
+				    struct roger_err *err);
 
-/* So long, or what is left of the time of whoever asked. */
+/* wait_ms, or what is left until the request's deadline, if that is less. */
 int64_t rg_store_wait_ms(const struct rg_store *store, int64_t wait_ms);
 
 static inline struct rg_head rg_store_head(struct rg_store *store)
