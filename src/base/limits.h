@@ -44,7 +44,8 @@
 /* Waiting for a lock is bounded, then exit 75. */
 #define RG_LOCK_WAIT_MS 10000
 
-/* A server waits so long in all before it answers with a reason; who asks it, for longer. */
+/* A server answers a request within this time, if only with the reason why it failed; its clients
+ * wait longer. */
 #define RG_REQUEST_WAIT_MS 8000
 #define RG_ANSWER_WAIT_MS 10000
 

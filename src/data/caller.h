@@ -23,7 +23,7 @@ struct rg_caller {
 	struct roger_str observed; /* who was seen at the socket; "": nobody */
 	bool page;		   /* a person reads the answer, not the agent that it is about */
 	bool own;		   /* it sees no mail but its own */
-	int64_t until_ns;	   /* it waits so long for nothing but an answer; 0: as usual */
+	int64_t until_ns;	   /* the request's deadline, monotonic clock; 0: none */
 };
 
 struct rg_arena;
@@ -34,7 +34,8 @@ void rg_set_caller(struct roger *roger, const struct rg_caller *caller);
 /* Is it for this server to do what nobody asks for?  False: another one of the workspace does. */
 bool rg_leads(struct roger *roger);
 
-/* What a server does first, which may take long: nobody who asks waits for it. */
+/* Bring the index and the send logs up to date; a server does it in the background, since it may
+ * take long. */
 void rg_get_ready(struct roger *roger);
 
 /*

@@ -393,11 +393,11 @@ RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *
 				     struct roger_str *ret_text, struct roger_err *err);
 RG_CHECKED int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text,
 				    struct roger_err *err);
-/* Take in all that is computed from lines, however long that takes; what fails is tried by others.
- */
+/* Bring the index and the send logs up to date, however long that takes.  A failure is not
+ * reported: whoever needs them tries again. */
 void rg_engine_get_ready(struct rg_engine *engine);
-/* A job begins; asked: a client waits for its answer, which only a server that leads gives, until
- * then (0: as long as it takes). */
+/* A job begins.  asked: a client waits for its answer, which only a server that leads gives;
+ * until_ns: the deadline of that, by the monotonic clock (0: none). */
 void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
 

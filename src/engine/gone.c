@@ -243,7 +243,7 @@ static int name_runs(struct search *search, size_t *ret_named, struct roger_err 
 	return r;
 }
 
-/* For who asks only how many documents there are. */
+/* The documents are only counted. */
 static bool wants_no_text(void *context, struct roger_str file, uint64_t stamp)
 {
 	(void)context, (void)file, (void)stamp;

@@ -56,7 +56,7 @@ void remote_down_note(struct remote *remote, bool down)
 int remote_fail_proxy(const struct remote *remote, long status, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "%.200s: a proxy answers for it (status %ld), and nobody behind it",
+		       "%.200s: a proxy answered (status %ld), but no server behind it",
 		       remote->place->name, status);
 }
 

@@ -83,7 +83,7 @@ static bool go_on(void *pool_, const char *what, int64_t done, int64_t total)
 	return strcmp(what, "retry") != 0 && !serve_is_ending(pool->serve);
 }
 
-/* Until when whoever asked waits for the answer; what waited for a thread is tried. */
+/* The deadline of the request.  One that had to wait long for a thread still gets LATE_MS. */
 static int64_t until_ns(const struct serve_job *job)
 {
 	const int64_t due_ns =

@@ -129,7 +129,7 @@ struct serve_job {
 	struct serve_answer answer;
 	char if_match[64], if_none_match[64];
 	bool tagged;		     /* the answer gets an ETag */
-	struct serve_caller caller;  /* who asks; of what the server does by itself: nobody */
+	struct serve_caller caller;  /* who sent the request; nobody for the chores of the server */
 	int64_t began_ns, waits_ms;  /* waits_ms: as its request says */
 	struct serve_replay *replay; /* keeps the answer; NULL: nobody does */
 	/* By its key the answer is kept with what is done, so that another server knows it, too. */

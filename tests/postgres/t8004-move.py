@@ -335,7 +335,7 @@ def kill_everywhere(base):
     model = copy(base, TOP / "model")
     there, back = calls_of(model, address()), calls_of(model, ".")
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for calls, kill, what in ((there, killed_there, "there: one side is the workspace, and the same move goes on"), (back, killed_back, "back")):
+        for calls, kill, what in ((there, killed_there, "there: one side is the workspace, and the same move continues"), (back, killed_back, "back")):
             asked = [pool.submit(kill_at, kill, *step) for step in steps(calls)]
             tap.result([fault for one in asked for fault in one.result()], f"killed at {len(asked)} calls on the way {what}")
 

@@ -1,5 +1,5 @@
-"""A server that starts beside many lines, as after a move, makes what it computes of them by itself: whoever asks meanwhile is told so at
-once, and does not wait for it.
+"""After a move a server has many lines to read.  It updates its index and its logs in the background; a request that needs them before
+that is refused at once, and does not wait.
 
     script/postgres python3 tests/postgres/t8015-ready.py
 runner: plain timeout 180

@@ -28,7 +28,7 @@ struct mail {
 	int ack_outcome;     /* the last one; 0: none */
 	bool looked, dead;
 	bool by_heir; /* read by who took over from its recipient */
-	bool told;    /* it was refused, or died, and its sender is told by a notice */
+	bool told;    /* it was refused or died, so its sender gets a notice */
 };
 
 struct attempt {

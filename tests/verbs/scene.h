@@ -23,7 +23,7 @@ struct scene {
 	char root[128]; /* the workspace, and the current folder; "home" in it is HOME */
 	struct roger *roger;
 	const struct scene_store *store;
-	struct roger *next; /* of another server, which follows; NULL: there is none */
+	struct roger *next; /* a handle of a second server, the follower; NULL: there is none */
 };
 
 struct scene_store {

@@ -49,7 +49,7 @@ struct rg_control *rg_journal_control(struct rg_journal *journal);
  * appended.  The caller then composes lines, writes and unlocks, with nothing slow in between. */
 RG_CHECKED int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts,
 			       struct roger_err *err);
-/* How long these two, and a sync, wait from here on: RG_LOCK_WAIT_MS, if nobody says. */
+/* Set how long a lock and a sync wait from now on; RG_LOCK_WAIT_MS before. */
 void rg_journal_hurry(struct rg_journal *journal, int64_t wait_ms);
 /* Like rg_journal_lock(), but false if the lock is not free after 200 ms (best effort). */
 bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts);
