@@ -218,7 +218,11 @@ static void add_sent(struct rg_buf *out, const struct roger_event *event,
 	if (told && told->read && told->read->at_ms > event->at_ms)
 		waited_ms = told->read->at_ms - event->at_ms;
 	rg_clock_print_span(waited_ms, span);
-	rg_buf_printf(out, told && told->read ? "read after %s)" : "unread)", span);
+	rg_buf_printf(out,
+		      !told || !told->read  ? "unread)"
+		      : told->read->undated ? "read)"
+					    : "read after %s)",
+		      span);
 	out->failed |= number.failed;
 }
 

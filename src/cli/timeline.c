@@ -172,8 +172,13 @@ static void print_event(struct table *table, const struct roger_event *event)
 	add_who(event, narrow ? WHO_NARROW : SIZE_MAX, &table->who);
 	add_words(event, &table->told, &table->words);
 
-	fprintf(cli_out, "%s%s", cli_style(CLI_DIM), clock);
-	if (!narrow)
+	fputs(cli_style(CLI_DIM), cli_out);
+	if (event->undated)
+		fprintf(cli_out, "%-*s", narrow ? CLOCK_NARROW : CLOCK_COLUMNS,
+			narrow ? "unknown" : "not known");
+	else
+		fputs(clock, cli_out);
+	if (!narrow && !event->undated)
 		fprintf(cli_out, ".%03lld", (long long)(event->at_ms % 1000));
 	fprintf(cli_out, "%s  %s%-*s%s  ", cli_style(CLI_PLAIN), cli_style(style_of(event->kind)),
 		(int)table->kind_columns, kind_name(event), cli_style(CLI_PLAIN));

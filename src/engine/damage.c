@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/sign.h"
 #include "facts/damage.h"
+#include "store/damages.h"
 
 enum {
 	CHAIN_DIGITS = 16,
@@ -41,65 +42,6 @@ static struct roger_str journal_name(const struct rg_engine *engine)
 
 /* -------------------------------------------------------------- the log -- */
 
-struct list {
-	struct roger_damage *items;
-	size_t count;
-	struct rg_arena *arena;
-};
-
-/* Its place in the list; count: not found. */
-static size_t find_id(const struct roger_damage *items, size_t count, struct roger_str id)
-{
-	size_t i;
-
-	for (i = 0; i < count && !rg_str_equal(items[i].id, id); i++)
-		continue;
-	return i;
-}
-
-/* The last entry of an id is its state. */
-static int put(struct list *list, const struct roger_damage *damage, struct roger_err *err)
-{
-	size_t at = find_id(list->items, list->count, damage->id);
-	struct roger_damage *place = at < list->count ? &list->items[at]
-						      : rg_arena_push(list->arena, &list->items,
-								      &list->count, sizeof *place);
-
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *damage;
-	return ROGER_OK;
-}
-
-/* Invalid lines are left to verify. */
-static int take_entry(void *context, struct rg_walk *walk, struct roger_err *err)
-{
-	struct list *list = context;
-	union rg_log_record record;
-	int r = rg_kind_read(RG_LOG_DAMAGE, walk->line.text, list->arena, &record, NULL);
-
-	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
-	return r == ROGER_OK ? put(list, &record.damage, err) : ROGER_OK;
-}
-
-static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
-			  struct roger_damage_list *ret_damages, struct roger_err *err)
-{
-	static const struct rg_visitor visitor = { .name = "damage", .line = take_entry };
-	struct list list = { .arena = arena };
-	struct rg_log_files files = { 0 };
-	bool there;
-	int r;
-
-	r = engine->store->ops->list(engine->store, RG_LOG_DAMAGE, RG_STR(""), arena, &files, err);
-	/* What could not be noted has no log. */
-	if (r == ROGER_OK && files.count)
-		r = rg_walk(engine, files.items, &visitor, NULL, &list, &there, err);
-	*ret_damages = (struct roger_damage_list){ list.items, list.count };
-	return r;
-}
-
 static size_t count_open(const struct roger_damage_list *damages)
 {
 	size_t count = 0, i;
@@ -115,7 +57,7 @@ bool rg_engine_count_damages(struct rg_engine *engine)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_damage_list damages = { 0 };
-	bool readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+	bool readable = arena && rg_damages_read(engine->store, arena, &damages, NULL) == ROGER_OK;
 	bool any = damages.count || !readable;
 	struct rg_shared *shared = shared_of(engine);
 
@@ -136,35 +78,12 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 	rg_buf_add_char(&text, '\n');
 	if (text.failed)
 		return rg_fail_memory(err);
+	engine->altered |= damage->kind == ROGER_DAMAGE_ALTERED && !damage->accepted_at_ms;
 	return rg_engine_log_add(engine, RG_LOG_DAMAGE, (struct roger_str){ "", 0 },
 				 rg_buf_str(&text), true, err);
 }
 
 /* ---------------------------------------------------------- what is there -- */
-
-/* SHA-256 of bytes of a file; false: it is shorter, or cannot be read. */
-static bool digest(const struct rg_bytes *file, int64_t from, int64_t bytes,
-		   char to[RG_DIGEST_DIGITS + 1])
-{
-	uint64_t at = (uint64_t)from;
-	struct rg_sha256 sha;
-
-	rg_sha256_init(&sha);
-	if (rg_digest_add(&sha, file, &at, (uint64_t)(from + bytes), NULL) < 0)
-		return false;
-	rg_sha256_peek(&sha, to);
-	return at >= (uint64_t)(from + bytes);
-}
-
-static bool stands(struct rg_store *store, const struct rg_log_file *journal,
-		   const struct roger_damage *damage)
-{
-	const struct rg_bytes bytes = rg_bytes_of(store, journal);
-	char digits[RG_DIGEST_DIGITS + 1];
-
-	return digest(&bytes, damage->byte, damage->bytes, digits) &&
-	       rg_str_is(damage->sha256, digits);
-}
 
 /* Without bytes, nothing is filled in. */
 static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struct rg_arena *arena,
@@ -172,7 +91,7 @@ static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struc
 {
 	char digits[RG_DIGEST_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
 
-	if (bytes && digest(bytes, damage->byte, damage->bytes, digits) &&
+	if (bytes && rg_digest_bytes(bytes, damage->byte, damage->bytes, digits) &&
 	    !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
 		return rg_fail_memory(err);
 	if (!rg_damage_id(damage, id) || !rg_arena_copy(arena, rg_str(id), &damage->id))
@@ -206,7 +125,7 @@ struct search {
 	uint64_t end;
 	uint64_t stated; /* the last chain that a line states before end */
 	struct roger_damage *damage;
-	struct list *places; /* all of them */
+	struct rg_damages *places; /* all of them */
 };
 
 static int add_place(struct search *search, struct rg_engine *engine, struct roger_err *err)
@@ -220,7 +139,7 @@ static int add_place(struct search *search, struct rg_engine *engine, struct rog
 				      .noticed_at_ms = rg_clock_ms() };
 	int r = fill(&place, &bytes, search->places->arena, err);
 
-	return r == ROGER_OK ? put(search->places, &place, err) : r;
+	return r == ROGER_OK ? rg_damages_put(search->places, &place, err) : r;
 }
 
 static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *err)
@@ -262,7 +181,7 @@ static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *er
 
 /* damage->line stays 0 if no line matches. */
 static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
-		     struct list *places, struct roger_err *err)
+		     struct rg_damages *places, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = { .name = "damage",
 						   .line = look_at_line,
@@ -276,7 +195,7 @@ static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage
 
 /* A journal that is shorter may have lost a line in its middle: then others do not fit. */
 static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
-		    struct list *places, struct roger_err *err)
+		    struct rg_damages *places, struct roger_err *err)
 {
 	struct roger_damage last = { 0 };
 	struct rg_figure witness = witness_of(engine);
@@ -324,7 +243,7 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 		if (noted->kind == ROGER_DAMAGE_ALTERED &&
 		    rg_str_equal(noted->file, damage->file) &&
 		    noted->byte < damage->expected_bytes &&
-		    stands(engine->store, &rg_store_messages, noted))
+		    rg_damage_stands(engine->store, &rg_store_messages, noted))
 			return noted;
 	}
 	return NULL;
@@ -340,10 +259,10 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	int r;
 
 	*ret_noted = *damage;
-	r = damage_entries(engine, arena, &damages, err);
+	r = rg_damages_read(engine->store, arena, &damages, err);
 	if (r < 0)
 		return r;
-	at = find_id(damages.items, damages.count, damage->id);
+	at = rg_damages_find(damages.items, damages.count, damage->id);
 	known = at < damages.count ? &damages.items[at] : NULL;
 	if (!known && rg_damage_closes(damage))
 		known = noted_line(engine, &damages, damage);
@@ -354,28 +273,38 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	return append(engine, damage, err);
 }
 
-/* The damage is recorded, so the index and the figures can be rebuilt from what is there now. */
-static void forget(struct rg_engine *engine, enum rg_broken broken)
+/* Nothing is derived from lines that were just noted; who finds tables without that makes them
+ * anew. */
+static void forget_altered(struct rg_engine *engine, bool always)
 {
 	uint64_t end;
 
-	if (engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
+	if ((always || engine->altered) &&
+	    engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
 		(void)!rg_index_rebuild(engine->index, end, true, NULL, NULL);
+	engine->altered = false;
+}
+
+/* The damage is recorded, so the index and the figures can be rebuilt from what is there now. */
+static void forget(struct rg_engine *engine, enum rg_broken broken)
+{
+	forget_altered(engine, true);
 	/* It would lose the message lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_LINE && !engine->exclusive)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
 /* Record the places that damage.jsonl lacks; needs the record lock. */
-static int note_places(struct rg_engine *engine, struct rg_arena *arena, const struct list *places,
-		       struct roger_err *err)
+static int note_places(struct rg_engine *engine, struct rg_arena *arena,
+		       const struct rg_damages *places, struct roger_err *err)
 {
 	struct roger_damage_list damages;
 	size_t i;
-	int r = damage_entries(engine, arena, &damages, err);
+	int r = rg_damages_read(engine->store, arena, &damages, err);
 
 	for (i = 0; r == ROGER_OK && i < places->count; i++)
-		if (find_id(damages.items, damages.count, places->items[i].id) == damages.count)
+		if (rg_damages_find(damages.items, damages.count, places->items[i].id) ==
+		    damages.count)
 			r = append(engine, &places->items[i], err);
 	return r;
 }
@@ -391,10 +320,10 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 	int r = arena ? fill(&removed, NULL, arena, err) : rg_fail_memory(err);
 
 	if (r == ROGER_OK)
-		r = damage_entries(engine, arena, &damages, err);
+		r = rg_damages_read(engine->store, arena, &damages, err);
 	if (r < 0)
 		return r;
-	at = find_id(damages.items, damages.count, removed.id);
+	at = rg_damages_find(damages.items, damages.count, removed.id);
 	if (at < damages.count && !damages.items[at].accepted_at_ms)
 		return ROGER_OK;
 	r = append(engine, &removed, err);
@@ -405,7 +334,7 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_figure_key witness = { .kind = RG_FIGURE_WITNESS };
-	struct list places = { .arena = arena };
+	struct rg_damages places = { .arena = arena };
 	struct roger_damage damage, noted;
 	enum rg_broken broken;
 	int r;
@@ -464,8 +393,8 @@ static bool was_accepted(struct rg_engine *engine)
 		snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
 	closed.expected_chain = rg_str(chain);
 	if (arena && rg_damage_id(&closed, id) &&
-	    damage_entries(engine, arena, &damages, NULL) == ROGER_OK) {
-		at = find_id(damages.items, damages.count, rg_str(id));
+	    rg_damages_read(engine->store, arena, &damages, NULL) == ROGER_OK) {
+		at = rg_damages_find(damages.items, damages.count, rg_str(id));
 		accepted = at < damages.count && damages.items[at].accepted_at_ms;
 	}
 	rg_arena_free(arena);
@@ -593,7 +522,8 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 	/* A rebuilt control file has a count only after a process has prepared it. */
 	if (!counted || any) {
 		arena = rg_arena_new();
-		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+		readable =
+			arena && rg_damages_read(engine->store, arena, &damages, NULL) == ROGER_OK;
 		tell_first(engine, &damages, to, size);
 	}
 	if (!*to && ((!readable && counted) || has_unnoted(engine, &damages) ||
@@ -614,7 +544,7 @@ int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 	shared = shared_of(engine);
 	if (shared && atomic_load(&shared->prepared) && !atomic_load(&shared->damaged))
 		return ROGER_OK;
-	return damage_entries(engine, arena, ret_damages, err);
+	return rg_damages_read(engine->store, arena, ret_damages, err);
 }
 
 /* Whose line was damaged; "": nobody can tell. */
@@ -673,7 +603,7 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	*judge = (struct rg_judge){ 0 };
 	r = rg_random(&judge->key, sizeof judge->key, err);
 	if (r == ROGER_OK)
-		r = damage_entries(engine, arena, &judge->damages, err);
+		r = rg_damages_read(engine->store, arena, &judge->damages, err);
 	if (r < 0)
 		return r;
 	judge->told = rg_arena_get(arena, judge->damages.count + 1);
@@ -690,7 +620,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
-		    !stands(walk->engine->store, walk->file, damage))
+		    !rg_damage_stands(walk->engine->store, walk->file, damage))
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
@@ -730,7 +660,7 @@ static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, i
 		damage = &judge->damages.items[i];
 		if (damage->line >= from && damage->line < line &&
 		    rg_str_equal(damage->file, walk->file->shown) &&
-		    stands(walk->engine->store, walk->file, damage))
+		    rg_damage_stands(walk->engine->store, walk->file, damage))
 			return true;
 	}
 	return false;
@@ -898,7 +828,7 @@ static bool is_damage(const struct roger_finding *finding)
 void rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
 			     struct rg_arena *arena)
 {
-	struct list places = { .arena = arena };
+	struct rg_damages places = { .arena = arena };
 	struct roger_damage damage;
 	size_t i;
 	int r = ROGER_OK;
@@ -908,7 +838,7 @@ void rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
 			continue;
 		r = of_finding(engine, &found->items[i], arena, &damage, NULL);
 		if (r == ROGER_OK)
-			r = put(&places, &damage, NULL);
+			r = rg_damages_put(&places, &damage, NULL);
 	}
 	if (r < 0 || !places.count || !rg_store_writable(engine->store) ||
 	    rg_engine_records_begin(engine, NULL) < 0)
@@ -916,6 +846,7 @@ void rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
 	(void)!note_places(engine, arena, &places, NULL);
 	rg_engine_records_end(engine);
 	(void)rg_engine_count_damages(engine);
+	forget_altered(engine, false);
 }
 
 int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
@@ -928,7 +859,7 @@ int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 	return r;
 }
 
-static int find_rewrites(struct rg_engine *engine, struct list *places, struct roger_err *err)
+static int find_rewrites(struct rg_engine *engine, struct rg_damages *places, struct roger_err *err)
 {
 	struct rg_log_file file = rg_store_messages;
 	struct rg_index_rewrites rewrites;
@@ -949,7 +880,7 @@ static int find_rewrites(struct rg_engine *engine, struct list *places, struct r
 		file.end = end;
 		r = fill_line(&damage, engine->store, &file, places->arena, err);
 		if (r == ROGER_OK)
-			r = put(places, &damage, err);
+			r = rg_damages_put(places, &damage, err);
 	}
 	return r;
 }
@@ -961,7 +892,7 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 {
 	struct rg_shared *shared = shared_of(engine);
 	const uint64_t count = (uint64_t)rg_index_rewrite_count(engine->index);
-	struct list places = { .arena = NULL };
+	struct rg_damages places = { .arena = NULL };
 
 	if (!shared || engine->exclusive || !(always || count > atomic_load(&shared->rewrites)))
 		return;
@@ -979,7 +910,7 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 
 /* Collect recorded damage that is not accepted, and what verify finds besides. */
 static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
-		  struct rg_arena *arena, struct list *list, struct roger_err *err)
+		  struct rg_arena *arena, struct rg_damages *list, struct roger_err *err)
 {
 	struct roger_verify_reply found = { .memory = arena };
 	const struct roger_finding *finding;
@@ -990,36 +921,37 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 
 	r = rg_engine_verify(engine, arena, &found, err);
 	if (r == ROGER_OK)
-		r = damage_entries(engine, arena, &noted, err);
+		r = rg_damages_read(engine->store, arena, &noted, err);
 	for (i = 0; r == ROGER_OK && i < noted.count; i++)
 		if (!noted.items[i].accepted_at_ms &&
 		    is_meant(accepted, noted.items[i].file, noted.items[i].line))
-			r = put(list, &noted.items[i], err);
+			r = rg_damages_put(list, &noted.items[i], err);
 	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
 		finding = &found.findings.items[i];
 		if ((!is_damage(finding) && finding->kind != ROGER_STRAY) ||
 		    !is_meant(accepted, finding->file, finding->line))
 			continue;
 		r = of_finding(engine, finding, arena, &damage, err);
+		engine->altered |= damage.kind == ROGER_DAMAGE_ALTERED;
 		if (r == ROGER_OK)
-			r = put(list, &damage, err);
+			r = rg_damages_put(list, &damage, err);
 	}
 	return r;
 }
 
-static int put_new(struct list *list, const struct roger_damage *accepted, struct rg_arena *arena,
-		   struct roger_err *err)
+static int put_new(struct rg_damages *list, const struct roger_damage *accepted,
+		   struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_damage damage = *accepted;
 	int r;
 
 	damage.noticed_at_ms = rg_clock_ms();
 	r = fill(&damage, NULL, arena, err);
-	return r < 0 ? r : put(list, &damage, err);
+	return r < 0 ? r : rg_damages_put(list, &damage, err);
 }
 
 static int write_all(struct rg_engine *engine, const struct roger_damage *accepted,
-		     const struct list *list, struct roger_err *err)
+		     const struct rg_damages *list, struct roger_err *err)
 {
 	size_t i;
 	int r = rg_engine_records_begin(engine, err);
@@ -1041,7 +973,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 		     struct roger_err *err)
 {
 	bool closes = false;
-	struct list list = { .arena = arena };
+	struct rg_damages list = { .arena = arena };
 	size_t i;
 	int r;
 
@@ -1063,6 +995,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	if (r == ROGER_OK && closes)
 		r = reopen(engine, err);
 	(void)rg_engine_count_damages(engine);
+	forget_altered(engine, false);
 	engine->stored += r == ROGER_OK;
 	*ret_damages = (struct roger_damage_list){ list.items, list.count };
 	return r;

@@ -45,23 +45,6 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		halve_marks(digesting);
 }
 
-int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at, uint64_t to,
-		  struct roger_err *err)
-{
-	char piece[4096];
-	size_t want, got;
-	int r;
-
-	for (; *at < to; *at += got) {
-		want = to - *at < sizeof piece ? (size_t)(to - *at) : sizeof piece;
-		r = bytes->read(bytes, *at, piece, want, &got, err);
-		if (r < 0 || got == 0)
-			return r;
-		rg_sha256_add(sha, piece, got);
-	}
-	return ROGER_OK;
-}
-
 static int add_bytes(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t from,
 		     uint64_t to, struct roger_err *err)
 {

@@ -131,9 +131,20 @@ static bool has_unread(struct rg_engine *engine, struct roger_str agent)
 	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
 }
 
+static bool is_among(const struct roger_strs *names, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (rg_str_equal(names->items[i], name))
+			return true;
+	return false;
+}
+
 /* A line that was altered where it stands is not counted again: what it marked as read is unread.
- */
-static int raise_unread(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
+ * Where nothing may be written the figure stays too low. */
+static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes,
+			struct rg_arena *arena, bool *ret_may, struct roger_err *err)
 {
 	struct roger_agent_list agents = { 0 };
 	struct rg_figure there;
@@ -143,10 +154,13 @@ static int raise_unread(struct rg_engine *engine, struct rg_arena *arena, struct
 	if (r == ROGER_OK)
 		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, &agents,
 				    err);
-	for (i = 0; i < agents.count; i++)
-		if (rg_tally_find_agent(engine->store, agents.items[i].name, &there) &&
-		    (int64_t)there.count < agents.items[i].unread)
-			correct_unread(engine, agents.items[i].name, agents.items[i].unread);
+	for (i = 0; i < agents.count; i++) {
+		if (!rg_tally_find_agent(engine->store, agents.items[i].name, &there) ||
+		    (int64_t)there.count >= agents.items[i].unread)
+			continue;
+		correct_unread(engine, agents.items[i].name, agents.items[i].unread);
+		*ret_may |= is_among(boxes, agents.items[i].name);
+	}
 	return r;
 }
 
@@ -161,7 +175,7 @@ static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *
 	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
 
 	if (r == ROGER_OK && shared && atomic_load(&shared->damages))
-		r = raise_unread(engine, arena, err);
+		r = raise_unread(engine, &boxes, arena, ret_may, err);
 	for (i = 0; r == ROGER_OK && i < boxes.count && !*ret_may; i++)
 		*ret_may = has_unread(engine, boxes.items[i]);
 	rg_arena_free(arena);

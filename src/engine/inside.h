@@ -44,6 +44,7 @@ struct rg_engine {
 	bool exclusive;	    /* holds the change lock */
 	bool has_looked;    /* has read what it will change */
 	bool saw_altered;   /* a line that was altered before an entry was made of it */
+	bool altered;	    /* lines were noted as altered that the tables count */
 	bool leaves_sync;   /* rg_engine_leave_sync() */
 	bool left;	    /* the last commit was left unsynced */
 	uint64_t adoptions; /* adoptions of the head before that */
@@ -194,11 +195,6 @@ const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list
 /* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
-/* digests.c: add the bytes of a file from *at to that, as far as there is something. */
-struct rg_sha256;
-RG_CHECKED int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at,
-			     uint64_t to, struct roger_err *err);
-
 /* walk.c: all journals, and every line of one with its chain checked. */
 /* All chained journals; messages.jsonl is first. */
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
@@ -284,6 +280,7 @@ struct rg_walk {
 	struct rg_line line;
 	bool own;			     /* its chain fits, so roger wrote it */
 	const struct roger_message *message; /* its message, as its first line has it; NULL: none */
+	bool altered;			     /* nothing that it says of its message counts */
 	struct roger_message followed;	     /* that, where the line says otherwise or less */
 	struct rg_walk_message *known;	     /* what is known of it, with this line, and */
 	struct rg_message_before before;     /* without it */

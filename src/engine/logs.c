@@ -118,7 +118,7 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 }
 
 /* Bytes that are searched for a chain at first. */
-enum { CHAIN_PIECE = 4096, BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
+enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
 
 /* ---------------------------------------- from the journal to the send logs -- */
 
@@ -488,34 +488,6 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	return r;
 }
 
-/* The chain there, from the last line before it that states one. */
-static int find_chain(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
-		      struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = SIZE_MAX };
-	struct roger_str text;
-	size_t got, end = 0;
-	uint64_t size = CHAIN_PIECE;
-	char *room;
-	int r;
-
-	*ret_chain = 0;
-	for (;; size *= 8) {
-		size = size < at ? size : at;
-		rg_buf_clear(&piece);
-		room = rg_buf_room(&piece, (size_t)size + 1);
-		r = room ? bytes->read(bytes, at - size, room, (size_t)size, &got, err)
-			 : rg_fail_memory(err);
-		if (r < 0)
-			return r;
-		text = (struct roger_str){ room, got };
-		if (rg_chain_find_last(text, ret_chain, &end) || size == at)
-			break;
-	}
-	rg_chain_follow((struct roger_str){ text.data + end, text.length - end }, ret_chain);
-	return ROGER_OK;
-}
-
 /* How far the logs hold messages with a key, or (plain) without one.  The store must be writable.
  */
 static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
@@ -570,7 +542,7 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 	bool found = true, own;
 	int r;
 
-	r = find_chain(&bytes, from, &chain.value, err);
+	r = rg_chain_find(&bytes, from, &chain.value, err);
 	if (r < 0)
 		return r;
 	rg_lines_init(&lines, &bytes, from, to);
@@ -881,6 +853,20 @@ int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_are
 	return limit_files(engine, ret_files, err);
 }
 
+/* Who learns of an altered line that is not noted names it.  False: nothing was seen, or it cannot
+ * be noted now. */
+static bool note_altered(struct rg_engine *engine, struct rg_arena *arena)
+{
+	struct roger_verify_reply found = { .memory = arena };
+	const bool seen = rg_index_saw_altered(engine->index) || engine->saw_altered;
+
+	engine->saw_altered = false;
+	if (!seen || !rg_store_writable(engine->store) ||
+	    rg_store_holds(engine->store, RG_LOCK_RECORDS))
+		return false;
+	return rg_engine_find_damage(engine, arena, &found, NULL) == ROGER_OK;
+}
+
 int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *query,
 		     rg_event_see *see, void *context, int64_t *ret_count, struct roger_err *err)
 {
@@ -896,6 +882,12 @@ int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *quer
 	r = arena ? rg_engine_list_told(engine, log, arena, &files, err) : rg_fail_memory(err);
 	if (r == ROGER_OK)
 		r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_index_events(engine->index, query, &files, see, context, ret_count, err);
+	if (r < 0 || !note_altered(engine, arena))
+		return r;
+	/* Once more, without what these lines say. */
+	r = see(context, NULL, err);
 	return r < 0 ? r
 		     : rg_index_events(engine->index, query, &files, see, context, ret_count, err);
 }
@@ -992,16 +984,6 @@ static int bring_sends_up(struct rg_engine *engine, const struct rg_log_query *q
 	return r < 0 || !query->plain ? r : carry_all(engine, true, end, err);
 }
 
-/* Who learns of an altered line by what has no entry names it. */
-static void note_altered(struct rg_engine *engine, struct rg_arena *arena)
-{
-	struct roger_verify_reply found = { .memory = arena };
-
-	if (engine->saw_altered)
-		(void)!rg_engine_find_damage(engine, arena, &found, NULL);
-	engine->saw_altered = false;
-}
-
 int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
@@ -1012,8 +994,7 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 	r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
 		r = bring_sends_up(engine, query, end, arena, err);
-	if (!rg_store_holds(engine->store, RG_LOCK_RECORDS))
-		note_altered(engine, arena);
+	(void)note_altered(engine, arena);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
 }
 
@@ -1026,8 +1007,8 @@ int rg_engine_bring_sends_up(struct rg_engine *engine, bool plain, struct roger_
 
 	if (r == ROGER_OK)
 		r = bring_sends_up(engine, &query, end, arena, err);
-	if (arena && !rg_store_holds(engine->store, RG_LOCK_RECORDS))
-		note_altered(engine, arena);
+	if (arena)
+		(void)note_altered(engine, arena);
 	return r;
 }
 

@@ -91,6 +91,7 @@ static int decode_message(struct rg_walk *walk, struct roger_err *err)
 	if (!decoded || decoded->line.offset != walk->line.offset)
 		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
 	walk->message = decoded->is_message ? &decoded->message : NULL;
+	walk->altered = decoded->altered;
 	return ROGER_OK;
 }
 
@@ -191,6 +192,9 @@ static int keep_message(struct rg_walk *walk, struct roger_err *err)
 		known->line = (uint64_t)walk->number;
 		known->offset = walk->line.offset;
 		known->length = walk->line.length;
+	} else if (walk->altered) {
+		walk->message = NULL;
+		return ROGER_OK;
 	} else if (known->hash != hash) {
 		r = follow_first(walk, known, err);
 	}
@@ -232,6 +236,7 @@ static int take_line(struct rg_walk *walk, struct roger_err *err)
 
 	walk->number++;
 	walk->message = NULL;
+	walk->altered = false;
 	rg_arena_reset(walk->scratch);
 	r = rg_chain_check_line(&walk->chain, &walk->line, &walk->own, &walk->finding, err);
 	if (r == ROGER_OK)

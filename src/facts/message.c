@@ -212,6 +212,17 @@ void rg_message_follow(const struct roger_message *first, struct roger_message *
 			copy_field(field, first, later);
 }
 
+void rg_message_as_sent(struct roger_message *message)
+{
+	static const struct roger_message nothing;
+	const struct roger_field *field;
+
+	for (field = rg_message_record.fields; field->name; field++)
+		if (field->flags & ROGER_STATE &&
+		    !(field->flags & (ROGER_STAYS | ROGER_CLEARED | ROGER_ANSWERED)))
+			copy_field(field, &nothing, message);
+}
+
 static void add_rewrite(struct rg_rewrites *rewrites, const char *member, uint64_t value)
 {
 	if (rewrites->count < RG_REWRITES_MAX)

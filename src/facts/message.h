@@ -33,6 +33,9 @@ uint64_t rg_message_hash(uint64_t key, const struct roger_message *message);
 /* What the message is, and what a later line lacks of its state, as the first line has it. */
 void rg_message_follow(const struct roger_message *first, struct roger_message *later);
 
+/* Forget what became of the message since it was sent. */
+void rg_message_as_sent(struct roger_message *message);
+
 /* A member that a later line rewrites ("": one that roger does not know), and a keyed hash of what
  * it says there. */
 struct rg_rewrite {

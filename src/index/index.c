@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "host/workspace.h"
 #include "facts/message.h"
+#include "store/damages.h"
 
 /* How long to wait while another process rebuilds the index of a large journal. */
 enum { SOON_MS = 200, HURRY_MS = 1000, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
@@ -91,7 +92,7 @@ static const char other_tables[] =
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
 	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL,"
-	" rewrites INTEGER NOT NULL);\n";
+	" rewrites INTEGER NOT NULL, altered INTEGER NOT NULL);\n";
 
 /* A message's state and where it is (index_tail.c). */
 #define STATE                                                                                      \
@@ -105,11 +106,12 @@ static const char other_tables[] =
 static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_PROGRESS_GET] =
 		"SELECT offset, lines, strays, archived, last_offset, last_length, last_hash,"
-		" epoch, search_to, seed_to, seed_at, key, rewrites, version FROM progress",
+		" epoch, search_to, seed_to, seed_at, key, rewrites, version, altered FROM "
+		"progress",
 	[RG_SQL_PROGRESS_SET] =
 		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
 		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9,"
-		" rewrites = ?10",
+		" rewrites = ?10, altered = ?11",
 	[RG_SQL_MESSAGE_ADD] =
 		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
 		" message_type, hash, read, created_at, read_at, seq, epoch)"
@@ -527,7 +529,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf(
-		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, 0)",
+		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, 0, 0)",
 		RG_INDEX_VERSION, (long long)progress->key);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
@@ -646,6 +648,7 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.seed_at = sqlite3_column_int64(get, 10),
 			.key = sqlite3_column_int64(get, 11),
 			.rewrites = sqlite3_column_int64(get, 12),
+			.altered = sqlite3_column_int64(get, 14),
 		};
 		*ret_valid = sqlite3_column_int(get, 13) == RG_INDEX_VERSION;
 	}
@@ -703,6 +706,18 @@ static bool same_journal(struct rg_index *index)
 	    index->store->ops->stat(index->store, &messages, &there, NULL) < 0)
 		return false;
 	return (uint64_t)index->progress.offset <= messages.size;
+}
+
+/* Are the lines that counted for nothing still those that are known to be altered? */
+static bool same_damage(struct rg_index *index)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_altered altered = { 0 };
+	bool same = arena && rg_damages_altered(index->store, arena, &altered, NULL) == ROGER_OK &&
+		    altered.mark == (uint64_t)index->progress.altered;
+
+	rg_arena_free(arena);
+	return same;
 }
 
 /* Build a new file, then rename it over the old one. */
@@ -763,7 +778,7 @@ static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err
 	int r = load_progress(index, ret_usable, err);
 
 	if (r == ROGER_OK && *ret_usable)
-		*ret_usable = same_journal(index);
+		*ret_usable = same_journal(index) && same_damage(index);
 	if (r == ROGER_OK && *ret_usable)
 		index->turn = index->store->turn;
 	return r;

@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 17
+#define RG_INDEX_VERSION 18
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -87,6 +87,7 @@ struct rg_index_progress {
 	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
 	int64_t key;	   /* random: of the hashes of first lines */
 	int64_t rewrites;  /* members that later lines rewrite */
+	int64_t altered;   /* which lines counted for nothing: rg_altered.mark */
 };
 
 /*
@@ -187,7 +188,8 @@ struct rg_index {
 	struct rg_index_tail tail;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
-	bool stopped;		   /* the progress callback stopped it */
+	bool saw_altered; /* a line that is not known to be altered, while events were made */
+	bool stopped;	  /* the progress callback stopped it */
 	_Atomic int64_t seed_done; /* of messages.db, while the second thread makes it */
 	void *tell_context;
 	struct rg_arena *memory; /* of the paths */

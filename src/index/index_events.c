@@ -65,6 +65,8 @@ struct intake {
 	struct rg_arena *memory; /* of their texts */
 	struct rg_buf words;	 /* of one line */
 	bool fresh;		 /* the table was empty: no note tells of a message yet */
+	struct rg_chain chain;	 /* of messages */
+	bool doubt_known;	 /* the line in doubt is known to be altered */
 };
 
 /* A row to be added: what is common to all of a line is filled in. */
@@ -567,10 +569,11 @@ static int know_message(struct intake *intake, struct roger_str id, struct known
 	return is_first && intake->fresh ? ROGER_OK : load_life(intake, &known->life, err);
 }
 
-static int take_message(struct intake *intake, const struct roger_message *said,
-			const struct rg_line *line, struct roger_err *err)
+static int take_message(struct intake *intake, const struct rg_decoded *decoded,
+			struct roger_err *err)
 {
-	const struct rg_place place = { line->offset, line->length };
+	const struct rg_place place = { decoded->line.offset, decoded->line.length };
+	const struct roger_message *said = &decoded->message;
 	struct rg_index *index = intake->index;
 	struct roger_message message = *said;
 	struct rg_rewrites unused;
@@ -581,10 +584,25 @@ static int take_message(struct intake *intake, const struct roger_message *said,
 	if (r < 0 || !known)
 		return r;
 	first = (struct rg_entry){ .position = known->life.of };
+	if (decoded->altered && intake->lines != first.position)
+		return ROGER_OK;
 	if (intake->lines != first.position && rg_index_hash(index, said) != known->hash)
 		r = rg_index_follow_first(index, &first, place, intake->arena, &message, &unused,
 					  err);
 	return r < 0 ? r : add_state(intake, &known->life, &message, err);
+}
+
+/* Whoever asks finds out where a line was altered that is not known to be, and asks again. */
+static int check_chain(struct intake *intake, const struct rg_bytes *bytes,
+		       const struct rg_decoded *decoded, struct roger_err *err)
+{
+	bool own;
+	int r = rg_chain_step(bytes, &decoded->line, &intake->chain, &own, err);
+
+	intake->index->saw_altered |= intake->chain.damaged && !intake->doubt_known;
+	if (r == ROGER_OK && !own)
+		intake->doubt_known = decoded->altered;
+	return r;
 }
 
 static int take_messages(struct intake *intake, struct roger_err *err)
@@ -598,7 +616,9 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 			    err);
 	if (r < 0)
 		return r;
-	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
+	r = rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain.value, err);
+	while (r == ROGER_OK && (r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK &&
+	       decoded) {
 		rg_arena_reset(intake->arena);
 		if (intake->lines++ % 8192 == 0 &&
 		    !rg_index_report_progress(intake->index, "history",
@@ -610,8 +630,9 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 		intake->last_offset = intake->byte;
 		intake->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
 		intake->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
-		if (decoded->is_message)
-			r = take_message(intake, &decoded->message, &decoded->line, err);
+		r = check_chain(intake, &bytes, decoded, err);
+		if (r == ROGER_OK && decoded->is_message)
+			r = take_message(intake, decoded, err);
 		if (r < 0)
 			break;
 	}
@@ -1130,6 +1151,14 @@ static int take_files(struct rg_index *index, const struct rg_log_files *files,
 	if (r < 0)
 		rg_index_rollback(index);
 	return r;
+}
+
+bool rg_index_saw_altered(struct rg_index *index)
+{
+	const bool saw = index->saw_altered;
+
+	index->saw_altered = false;
+	return saw;
 }
 
 int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,

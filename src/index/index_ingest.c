@@ -606,6 +606,19 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	return r;
 }
 
+/* Nothing is derived from an altered line, but that there is a message: nobody must miss that. */
+static int take_altered(struct rg_index *index, const struct roger_message *message,
+			const struct rg_line *line, struct roger_err *err)
+{
+	struct rg_entry first = { 0 };
+	bool known;
+	int r = rg_index_is_archived(index, message->id, &known, NULL, err);
+
+	if (r == ROGER_OK && !known)
+		r = rg_index_first_line(index, message->id, &first, err);
+	return r < 0 || known || first.position ? r : take_new(index, message, line, &known, err);
+}
+
 static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
 		     struct roger_err *err)
 {
@@ -621,7 +634,8 @@ static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
 	progress->last_offset = (int64_t)line->offset;
 	progress->last_length = line->too_long ? 0 : (int64_t)line->length;
 	if (decoded->is_message)
-		return take_message(index, &decoded->message, line, err);
+		return decoded->altered ? take_altered(index, &decoded->message, line, err)
+					: take_message(index, &decoded->message, line, err);
 	/* What is known to be unfinished is nobody's to look after. */
 	progress->strays += !decoded->torn;
 	return ROGER_OK;
@@ -652,10 +666,11 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 	const struct rg_index_progress *progress = &index->progress;
 
 	index->vfs.pages.next_reach = (uint64_t)progress->offset;
-	return rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset,
+	return rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiiii", progress->offset,
 			    progress->lines, progress->strays, progress->archived,
 			    progress->last_offset, progress->last_length, progress->last_hash,
-			    progress->epoch, progress->search_to, progress->rewrites);
+			    progress->epoch, progress->search_to, progress->rewrites,
+			    progress->altered);
 }
 
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
@@ -668,6 +683,8 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &decoder, err);
 	if (r < 0)
 		return r;
+	if (!before.lines)
+		index->progress.altered = (int64_t)rg_decoder_mark(decoder);
 	r = rg_index_lines_begin(index, err);
 	if (r == ROGER_OK)
 		r = take_lines(index, decoder, end, err);

@@ -314,13 +314,33 @@ static int take_message(struct table *table, const struct roger_message *message
 	return step(table, table->drop, err);
 }
 
+/* What is there stays; else there is a message, as it was sent. */
+static int take_altered(struct table *table, const struct roger_message *message,
+			struct roger_err *err)
+{
+	sqlite3_stmt *find = NULL;
+	bool taken = false;
+	int r = is_archived(table, message, &taken, err);
+
+	if (r == ROGER_OK && !taken)
+		r = prepare(table, "SELECT 1 FROM messages WHERE id = ?1", &find, err);
+	if (r == ROGER_OK && find) {
+		rg_index_bind(find, 1, message->id);
+		taken = sqlite3_step(find) == SQLITE_ROW;
+	}
+	sqlite3_finalize(find);
+	return r < 0 || taken ? r : put_message(table, message, err);
+}
+
 static int take_lines(struct table *table, struct rg_decoder *decoder, struct roger_err *err)
 {
 	const struct rg_decoded *decoded;
 	int r;
 
 	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
-		if (decoded->is_message)
+		if (decoded->is_message && decoded->altered)
+			r = take_altered(table, &decoded->message, err);
+		else if (decoded->is_message)
 			r = take_message(table, &decoded->message, &decoded->line, err);
 		if (r < 0)
 			break;

@@ -523,6 +523,7 @@ static int find_start(struct rg_index *index, const struct rg_head *head, uint64
 static bool is_announced(const struct rg_head *head, uint64_t end)
 {
 	return head->shared && head->lines && head->end == end && !head->lost_to &&
+	       !atomic_load(&head->shared->damaged) &&
 	       atomic_load(&head->shared->broken) == RG_BROKEN_NOT &&
 	       atomic_load(&head->shared->own_from) < end;
 }

@@ -31,7 +31,7 @@ const BAD = /^(late|timeout|refused|dead_letter|lease_expired|lost|damaged|faile
 export const events = textOf => ({
 	name: "events", label: "Events", key: e => e.at + e.kind + e.actor + (e.message || e.run || "") + (e.line || ""), empty: "Nothing happened to it.", mark: e => e.gap ? "gap" : BAD.test(e.kind) ? "bad" : "",
 	columns: [
-		{ name: "clock", title: "Time", get: (e, cell) => { cell.title = instant(e.at); return e.gap ? "" : clock(e.at); } },
+		{ name: "clock", title: "Time", get: (e, cell) => { cell.title = e.undated ? "No line says when" : instant(e.at); return e.gap ? "" : e.undated ? "not known" : clock(e.at); } },
 		{ name: "kind", title: "Event", link: true, get: (e, cell) => { cell.dataset.is = BAD.test(e.kind) ? "bad" : e.kind; return e.kind.replaceAll("_", " "); } },
 		{ name: "from", title: "Who", get: e => e.actor },
 		{ name: "to", title: "To", get: e => e.peer },

@@ -330,8 +330,8 @@ static int take_line(void *context, struct rg_walk *walk, struct roger_err *err)
 		r = take_message(doctor, walk, err);
 	if (walk->file->log != RG_LOG_MESSAGES)
 		return r;
-	doctor->strays +=
-		!walk->message && (walk->line.too_long || !rg_line_is_torn(walk->line.text));
+	doctor->strays += !walk->message && !walk->altered &&
+			  (walk->line.too_long || !rg_line_is_torn(walk->line.text));
 	if ((int64_t)walk->lines.at == doctor->index_end)
 		add_up(doctor, walk);
 	return r;

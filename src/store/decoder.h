@@ -12,6 +12,8 @@ struct rg_decoded {
 	struct rg_line line;
 	bool is_message;
 	bool torn; /* a writer left it unfinished, and the next one closed it off */
+	/* It is known to be altered: nothing that it says became of its message counts. */
+	bool altered;
 	struct roger_message message;
 };
 
@@ -19,6 +21,9 @@ struct rg_decoded {
 RG_CHECKED int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 			       struct rg_decoder **ret_decoder, struct roger_err *err);
 struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder);
+
+/* Which lines it takes for altered: rg_altered.mark. */
+uint64_t rg_decoder_mark(const struct rg_decoder *decoder);
 
 /* The next whole line, valid until the next call; NULL at the end. */
 RG_CHECKED int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,

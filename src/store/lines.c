@@ -414,6 +414,33 @@ static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, u
 	return ROGER_OK;
 }
 
+int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
+		  struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = SIZE_MAX };
+	struct roger_str text;
+	size_t got, end = 0;
+	uint64_t size = 4096;
+	char *room;
+	int r;
+
+	*ret_chain = 0;
+	for (;; size *= 8) {
+		size = size < at ? size : at;
+		rg_buf_clear(&piece);
+		room = rg_buf_room(&piece, (size_t)size + 1);
+		r = room ? bytes->read(bytes, at - size, room, (size_t)size, &got, err)
+			 : rg_fail_memory(err);
+		if (r < 0)
+			return r;
+		text = (struct roger_str){ room, got };
+		if (rg_chain_find_last(text, ret_chain, &end) || size == at)
+			break;
+	}
+	rg_chain_follow((struct roger_str){ text.data + end, text.length - end }, ret_chain);
+	return ROGER_OK;
+}
+
 int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, struct rg_chain *chain,
 		  bool *ret_own, struct roger_err *err)
 {
@@ -422,10 +449,12 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 	bool carries = !line->too_long && rg_chain_split(line->text, &stated, &body);
 	int r;
 
-	*ret_own = carries && (rg_chain_fits(chain->value, body, stated) ||
-			       (chain->doubt && rg_chain_fits(chain->other, body, stated)));
+	*ret_own = carries && rg_chain_fits(chain->value, body, stated);
+	chain->damaged =
+		carries && !*ret_own && chain->doubt && rg_chain_fits(chain->other, body, stated);
+	*ret_own |= chain->damaged;
 	if (*ret_own) {
-		*chain = (struct rg_chain){ .value = stated };
+		*chain = (struct rg_chain){ .value = stated, .damaged = chain->damaged };
 		return ROGER_OK;
 	}
 	r = over_line(bytes, line, &chain->value, err);
@@ -434,4 +463,36 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 	if (carries)
 		*chain = (struct rg_chain){ chain->value, true, stated };
 	return r;
+}
+
+/* ------------------------------------------------------------ digests -- */
+
+int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at, uint64_t to,
+		  struct roger_err *err)
+{
+	char piece[4096];
+	size_t want, got;
+	int r;
+
+	for (; *at < to; *at += got) {
+		want = to - *at < sizeof piece ? (size_t)(to - *at) : sizeof piece;
+		r = bytes->read(bytes, *at, piece, want, &got, err);
+		if (r < 0 || got == 0)
+			return r;
+		rg_sha256_add(sha, piece, got);
+	}
+	return ROGER_OK;
+}
+
+bool rg_digest_bytes(const struct rg_bytes *file, int64_t from, int64_t bytes,
+		     char to[RG_DIGEST_DIGITS + 1])
+{
+	uint64_t at = (uint64_t)from;
+	struct rg_sha256 sha;
+
+	rg_sha256_init(&sha);
+	if (rg_digest_add(&sha, file, &at, (uint64_t)(from + bytes), NULL) < 0)
+		return false;
+	rg_sha256_peek(&sha, to);
+	return at >= (uint64_t)(from + bytes);
 }

@@ -3,6 +3,7 @@
 #define RG_LINES_H
 
 #include "base/limits.h"
+#include "base/sign.h"
 #include "base/str.h"
 
 struct rg_store;
@@ -93,6 +94,10 @@ void rg_chain_add_entries(struct roger_str entries, uint64_t *chain, struct rg_b
  * added as it is and covered by the next chain. */
 void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *out);
 
+/* The chain at byte `at`, from the last line before it that states one. */
+RG_CHECKED int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
+			     struct roger_err *err);
+
 /*
  * The chain while reading.  A line whose stated chain does not fit is in doubt: either another
  * program copied it (then the chain runs over the whole line) or it was damaged (then the chain
@@ -102,10 +107,21 @@ struct rg_chain {
 	uint64_t value;
 	bool doubt;
 	uint64_t other; /* in doubt: the chain if it continued from the stated one */
+	bool damaged;	/* the line that was in doubt before this one was damaged */
 };
 
 /* Read one line.  *ret_own: its chain fits, so roger wrote it. */
 RG_CHECKED int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line,
 			     struct rg_chain *chain, bool *ret_own, struct roger_err *err);
+
+/* ----------------------------------------------------------- digests -- */
+
+/* Add the bytes from *at to that, as far as there is something. */
+RG_CHECKED int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at,
+			     uint64_t to, struct roger_err *err);
+
+/* SHA-256 of bytes; false: there are fewer, or they cannot be read. */
+bool rg_digest_bytes(const struct rg_bytes *source, int64_t from, int64_t bytes,
+		     char to[RG_DIGEST_DIGITS + 1]);
 
 #endif

@@ -264,4 +264,83 @@ equal("mail whose reading was altered is unread, to its reader and to every view
 equal("and is handed over again", [m["content"] for m in answer("receive", "--as", "bob")["messages"]], ["one"])
 os.chdir("..")
 
+
+def alter(number, old, new):
+    """Another program changes a line where it stands; roger is not told."""
+    with open(JOURNAL, encoding="utf-8") as file:
+        text = file.read().splitlines(True)
+    assert old in text[number - 1] and len(old) == len(new)
+    text[number - 1] = text[number - 1].replace(old, new)
+    with open(JOURNAL, "r+", encoding="utf-8") as file:
+        file.write("".join(text))
+
+
+def views(message):
+    """What each view says became of a message."""
+    shown = answer("show", message)["messages"][0]
+    report, status = answer("report"), answer("status")
+    return {"show": [shown["read"], shown.get("claimed_by"), shown.get("altered")],
+            "list": [[m["read"], m.get("claimed_by")] for m in answer("list", "--to", "bob")["messages"][:1]],
+            "trace": sorted(steps(message)), "timeline": [e["kind"] for e in answer("timeline", "general")["events"] if e.get("message") and e["kind"] != "activity"],
+            "figures": [report["messages"], report["read"], report["unread"], status["unread"]],
+            "concerns": [[c["kind"], c["subject"]] for c in status["concerns"]]}
+
+
+begin("altered-claim")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("claim", "--as", "bob")
+one = lines()[0]["id"]
+alter(2, '"claimed_by":"bob"', '"claimed_by":"eve"')
+roger("verify")
+found = views(one)
+equal("a claim whose line was altered is nobody's, in every view",
+      found, {"show": [False, None, "altered"], "list": [[False, None]], "trace": ["stored"], "timeline": ["sent"],
+              "figures": [1, 0, 1, 1], "concerns": [["damage", "messages.jsonl:2"], ["mail", "bob"]]})
+roger("doctor", "rebuild")
+equal("also after a rebuild", views(one), found)
+roger("dismiss", "messages.jsonl:2", "--reason", "seen")
+equal("and where a person has accepted it as it is", views(one), found | {"show": [False, None, "accepted as altered"], "concerns": [["mail", "bob"]]})
+equal("the next claim counts", [answer("claim", "--as", "bob")["messages"][0]["content"], views(one)["show"], sorted(steps(one))],
+      ["one", [False, "bob", "accepted as altered"], ["claimed", "looked", "stored"]])
+os.chdir("..")
+
+begin("reread")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("receive", "--as", "bob")
+roger("send", "--as", "ann", "bob", "two")
+one = lines()[0]["id"]
+alter(2, '"seq":1', '"seq":7')
+roger("verify")
+os.remove(".roger/messages.control")
+equal("a reading whose line was altered is none", [views(one)["show"], views(one)["trace"], views(one)["figures"], answer("inbox", "--as", "bob")["unread"]],
+      [[False, None, "altered"], ["stored"], [2, 0, 2, 2], 2])
+equal("doctor finds no other fault than that", [b["what"] for b in answer("doctor")["breaches"] if b["severity"] == "error"
+                                              and "altered" not in b["what"]], [])
+os.chdir("..")
+
+begin("pretended")
+roger("send", "--as", "ann", "--new", "bob", "one.")
+one = lines()[0]["id"]
+alter(1, '"content":"one.","metadata":null,"read":false', '"content":"one","metadata":null,"read":true  ')
+equal("a first line that was altered to be read is mail that waits, to its reader and to every view",
+      [answer("inbox", "--as", "bob")["unread"], views(one)["show"], views(one)["trace"], views(one)["figures"]], [1, [False, None, "altered"], ["stored"], [1, 0, 1, 1]])
+os.chdir("..")
+
+begin("unnoticed")
+for word in ("one", "two", "three"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+alter(1, '"one"', '"onf"')
+first = answer("report")["attempts"]
+equal("who counts first notices a line that was altered in the middle",
+      [first, len(answer("log", "sends")["attempts"]), answer("report")["attempts"], answer("status")["concerns"][0]["subject"]], [2, 2, 2, "messages.jsonl:1"])
+os.chdir("..")
+
+begin("undated")
+roger("send", "--as", "ann", "--new", "bob", "one")
+by_others(lines()[0], read=True)
+events = answer("timeline", "general")["events"]
+equal("what has no instant is not told one", [[e["kind"], e.get("undated")] for e in events] + ["not known     read" in roger("timeline", "general").stdout],
+      [["sent", None], ["read", True], True])
+os.chdir("..")
+
 done()

@@ -275,8 +275,10 @@ static int reply_with(struct rg_history *history, size_t limit, struct roger_tim
 
 	if (!events)
 		return rg_fail_memory(err);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		events[i] = first[i].said;
+		events[i].undated = first[i].flags & RG_ROW_UNDATED;
+	}
 	reply->more |= history->count > limit;
 	reply->events = (struct roger_event_list){ events, count };
 	return rg_history_agents(&reply->events, reply->memory, &reply->agents, err);

@@ -1,0 +1,45 @@
+/*
+ * damages - what damage.jsonl records, and which lines of messages were altered.
+ */
+#ifndef RG_DAMAGES_H
+#define RG_DAMAGES_H
+
+#include "store/store.h"
+
+struct rg_damages {
+	struct roger_damage *items;
+	size_t count;
+	struct rg_arena *arena;
+};
+
+/* Its place in the list; count: not found. */
+size_t rg_damages_find(const struct roger_damage *items, size_t count, struct roger_str id);
+
+/* Add an entry, or replace that of its id. */
+RG_CHECKED int rg_damages_put(struct rg_damages *damages, const struct roger_damage *damage,
+			      struct roger_err *err);
+
+/* What is recorded; the last entry of an id is its state.  The list is in arena.  Lines that are no
+ * entry are left to verify. */
+RG_CHECKED int rg_damages_read(struct rg_store *store, struct rg_arena *arena,
+			       struct roger_damage_list *ret_damages, struct roger_err *err);
+
+/* Is the line that was damaged still there as it was found? */
+bool rg_damage_stands(struct rg_store *store, const struct rg_log_file *journal,
+		      const struct roger_damage *damage);
+
+/*
+ * Where the lines of messages start that are known to be altered, accepted or not: nothing is
+ * derived from what such a line says of its message.  In order, in arena.  Where no damage is
+ * known, it only looks at a number.
+ */
+struct rg_altered {
+	uint64_t *starts;
+	size_t count;
+	uint64_t mark; /* another one where the lines are others; 0: none */
+};
+RG_CHECKED int rg_damages_altered(struct rg_store *store, struct rg_arena *arena,
+				  struct rg_altered *ret_altered, struct roger_err *err);
+bool rg_altered_has(const struct rg_altered *altered, uint64_t start);
+
+#endif
