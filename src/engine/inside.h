@@ -280,10 +280,10 @@ struct rg_walk {
 	struct rg_line line;
 	bool own;			     /* its chain fits, so roger wrote it */
 	const struct roger_message *message; /* its message, as its first line has it; NULL: none */
-	bool altered;			     /* nothing that it says of its message counts */
-	struct roger_message followed;	     /* that, where the line says otherwise or less */
-	struct rg_walk_message *known;	     /* what is known of it, with this line, and */
-	struct rg_message_before before;     /* without it */
+	bool altered;			 /* a message's line: nothing that it says of that counts */
+	struct roger_message followed;	 /* that, where the line says otherwise or less */
+	struct rg_walk_message *known;	 /* what is known of it, with this line, and */
+	struct rg_message_before before; /* without it */
 	struct rg_walk_messages messages;
 	bool is_entry; /* it is an entry of another journal, in record */
 	union rg_log_record record;

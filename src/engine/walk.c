@@ -91,7 +91,7 @@ static int decode_message(struct rg_walk *walk, struct roger_err *err)
 	if (!decoded || decoded->line.offset != walk->line.offset)
 		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
 	walk->message = decoded->is_message ? &decoded->message : NULL;
-	walk->altered = decoded->altered;
+	walk->altered = decoded->altered && decoded->is_message;
 	return ROGER_OK;
 }
 
