@@ -233,6 +233,14 @@ int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct
 	return ROGER_OK;
 }
 
+int rg_engine_last_read(struct rg_engine *engine, struct roger_str agent, int64_t *ret_ms,
+			struct roger_err *err)
+{
+	int r = rg_engine_refresh(engine, err);
+
+	return r < 0 ? r : rg_index_last_read(engine->index, agent, ret_ms, err);
+}
+
 /* In a transaction, so that the epoch is that of its messages. */
 int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 			      struct roger_str sender, int64_t *ret_number, struct roger_err *err)

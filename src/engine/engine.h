@@ -219,6 +219,10 @@ RG_CHECKED int rg_engine_add(struct rg_engine *engine, struct roger_message *mes
 RG_CHECKED int rg_engine_bring(struct rg_engine *engine, struct roger_message *message,
 			       int64_t number, struct roger_err *err);
 
+/* When the agent last read its own mail, by lines of roger's; 0: it never did. */
+RG_CHECKED int rg_engine_last_read(struct rg_engine *engine, struct roger_str agent,
+				   int64_t *ret_ms, struct roger_err *err);
+
 /* The highest number of this session from sender that reader accepted, or that came in for it over
  * an edge; 0: none.  The next one must be higher. */
 RG_CHECKED int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,

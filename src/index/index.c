@@ -72,7 +72,7 @@ static const char other_tables[] =
 	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT "
 	"NULL,"
 	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
-	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
+	" last_sent_at INTEGER NOT NULL, last_read_at INTEGER NOT NULL) WITHOUT ROWID;\n"
 	"CREATE TABLE issues(issue_id TEXT PRIMARY KEY, context INTEGER NOT NULL, result INTEGER "
 	"NOT NULL,"
 	" decision INTEGER NOT NULL, data INTEGER NOT NULL, unread INTEGER NOT NULL) WITHOUT "
@@ -147,11 +147,13 @@ static const char *const statements[RG_SQL_COUNT] = {
 		"INSERT OR IGNORE INTO rewrites(position, member, value, line, offset)"
 		" VALUES (?1, ?2, ?3, ?4, ?5)",
 	[RG_SQL_AGENT_ADD] =
-		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(name) DO UPDATE SET"
+		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at,"
+		" last_read_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(name) DO "
+		"UPDATE SET"
 		" sent = sent + ?2, received = received + ?3, unread = unread + ?4,"
 		" seq = CASE WHEN ?5 > epoch OR (?5 = epoch AND ?6 > seq) THEN ?6 ELSE seq END,"
-		" epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7)",
+		" epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7),"
+		" last_read_at = max(last_read_at, ?8)",
 	[RG_SQL_SEEN_ADD] =
 		"INSERT INTO last_seen(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
 		" ON CONFLICT(reader, sender) DO UPDATE SET"

@@ -252,6 +252,10 @@ RG_CHECKED int rg_index_checked(struct rg_index_checking *checking, struct rg_in
 				struct rg_table_sums *ret_table, bool *ret_done,
 				struct roger_err *err);
 
+/* When the agent last read its own mail, by lines of roger's; 0: it never did. */
+RG_CHECKED int rg_index_last_read(struct rg_index *index, struct roger_str agent, int64_t *ret_ms,
+				  struct roger_err *err);
+
 /* The highest number of sender in an epoch that reader accepted or that came in over an edge. */
 RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
 					struct roger_str sender, int64_t epoch, int64_t *ret_number,

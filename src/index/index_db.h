@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 18
+#define RG_INDEX_VERSION 19
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -117,7 +117,7 @@ struct rg_delta {
 	enum rg_delta_kind kind;
 	struct roger_str first;
 	struct roger_str second;
-	int64_t sent, received, unread, epoch, seq, last_sent_at_ms;
+	int64_t sent, received, unread, epoch, seq, last_sent_at_ms, last_read_at_ms;
 	int64_t types[ROGER_DATA + 1];
 };
 

@@ -152,8 +152,19 @@ static int raise_mark(struct rg_index *index, const struct roger_message *messag
 static int note_seen(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	return rg_message_read_itself(message) ? raise_mark(index, message, RG_DELTA_SEEN, err)
-					       : ROGER_OK;
+	struct rg_delta *reader;
+
+	if (!rg_message_read_itself(message))
+		return ROGER_OK;
+	/* What another program marked is no look. */
+	reader = message->chain.length
+			 ? delta_of(&index->deltas, message->to, RG_STR(""), RG_DELTA_AGENT)
+			 : NULL;
+	if (message->chain.length && !reader)
+		return rg_fail_memory(err);
+	if (reader && message->read_at_ms > reader->last_read_at_ms)
+		reader->last_read_at_ms = message->read_at_ms;
+	return raise_mark(index, message, RG_DELTA_SEEN, err);
 }
 
 static int note_edge(struct rg_index *index, const struct roger_message *message,
@@ -192,9 +203,9 @@ static int flush_delta(struct rg_index *index, const struct rg_delta *delta, str
 
 	switch (delta->kind) {
 	case RG_DELTA_AGENT:
-		return rg_index_put(index, RG_SQL_AGENT_ADD, err, "tiiiiii", delta->first,
+		return rg_index_put(index, RG_SQL_AGENT_ADD, err, "tiiiiiii", delta->first,
 				    delta->sent, delta->received, delta->unread, delta->epoch,
-				    delta->seq, delta->last_sent_at_ms);
+				    delta->seq, delta->last_sent_at_ms, delta->last_read_at_ms);
 	case RG_DELTA_ISSUE:
 		return rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiii", delta->first,
 				    types[ROGER_CONTEXT], types[ROGER_RESULT],

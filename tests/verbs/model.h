@@ -27,6 +27,7 @@ struct mail {
 			      */
 	int ack_outcome;     /* the last one; 0: none */
 	bool looked, dead;
+	bool marked;  /* as read, by another program */
 	bool by_heir; /* read by who took over from its recipient */
 	bool told;    /* it was refused or died, so its sender gets a notice */
 };

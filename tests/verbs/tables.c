@@ -127,14 +127,23 @@ static bool is_later(const struct mail *mail, int64_t epoch, int64_t seq)
 	return mail->epoch > epoch || (mail->epoch == epoch && mail->seq > seq);
 }
 
+/* By its recipient. */
+static bool was_read(const struct mail *mail)
+{
+	return mail->read_at_ms && !mail->in_place_ms && !mail->by_heir;
+}
+
 static void expect_agent(const struct model *model, const char *name)
 {
-	int64_t sent = 0, received = 0, unread = 0, epoch = 0, seq = 0, last_ms = 0;
+	int64_t sent = 0, received = 0, unread = 0, epoch = 0, seq = 0, last_ms = 0, read_ms = 0;
 	const struct mail *mail = model->mails;
 
 	for (; mail < &model->mails[model->mail_count]; mail++) {
 		received += !strcmp(mail->to, name);
 		unread += !strcmp(mail->to, name) && model_waits(mail);
+		if (!strcmp(mail->to, name) && was_read(mail) && !mail->marked &&
+		    mail->read_at_ms > read_ms)
+			read_ms = mail->read_at_ms;
 		if (strcmp(mail->from, name) != 0)
 			continue;
 		sent++;
@@ -144,14 +153,9 @@ static void expect_agent(const struct model *model, const char *name)
 		}
 		last_ms = mail->at_ms > last_ms ? mail->at_ms : last_ms;
 	}
-	expect("%s|%lld|%lld|%lld|%lld|%lld|%lld", name, (long long)sent, (long long)received,
-	       (long long)unread, (long long)epoch, (long long)seq, (long long)last_ms);
-}
-
-/* By its recipient. */
-static bool was_read(const struct mail *mail)
-{
-	return mail->read_at_ms && !mail->in_place_ms && !mail->by_heir;
+	expect("%s|%lld|%lld|%lld|%lld|%lld|%lld|%lld", name, (long long)sent, (long long)received,
+	       (long long)unread, (long long)epoch, (long long)seq, (long long)last_ms,
+	       (long long)read_ms);
 }
 
 static bool came_over_edge(const struct mail *mail)
@@ -288,7 +292,7 @@ static const struct {
 	  expect_leases },
 	{ "agents",
 	  "SELECT name||'|'||sent||'|'||received||'|'||unread||'|'||epoch||'|'||seq||'|'"
-	  "||last_sent_at FROM agents",
+	  "||last_sent_at||'|'||last_read_at FROM agents",
 	  expect_agents },
 	{ "last_seen", "SELECT reader||'|'||sender||'|'||epoch||'|'||seq FROM last_seen",
 	  expect_last_seen },

@@ -592,6 +592,7 @@ static void mark_foreign(void)
 	roger_reply_free(&reply);
 	if (!plain)
 		return;
+	mail->marked = !mail->read_at_ms;
 	model_read(&model, (int)(mail - model.mails), at_ms);
 	mail->ack_outcome = (int)outcome;
 	mail->acks += outcome != 0;

@@ -7,7 +7,6 @@
 
 enum {
 	SESSIONS_MAX = 200, /* of these, agents that never sent or got anything are listed */
-	READINGS_MAX = 64,
 };
 
 static int add_all(struct rg_names *names, struct roger_strs more, struct roger_err *err)
@@ -356,36 +355,7 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
-/* Did it read the message, by a line of roger's?  Neither who took over from it, nor a person in
- * its place, nor another program that marked it. */
-static bool is_its_reading(const struct roger_message *message)
-{
-	return rg_message_read_itself(message) && message->chain.length;
-}
-
-/* When it read the newest message of its own that it read itself. */
-static int find_reading(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
-			struct roger_err *err)
-{
-	struct rg_query query = { .to = agent->name, .read = true, .newest = true, .limit = 1 };
-	struct roger_message_list found;
-	size_t i = 0;
-	int r = rg_engine_find(roger->engine, &query, arena, &found, err);
-
-	if (r == ROGER_OK && found.count && !is_its_reading(&found.items[0])) {
-		query.limit = READINGS_MAX;
-		r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	}
-	while (r == ROGER_OK && i < found.count && !is_its_reading(&found.items[i]))
-		i++;
-	if (r == ROGER_OK && i < found.count &&
-	    found.items[i].read_at_ms > agent->last_looked_at_ms)
-		agent->last_looked_at_ms = found.items[i].read_at_ms;
-	return r;
-}
-
-int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
-			const struct roger_retired_list *retired, struct rg_arena *arena,
+int rg_agents_last_look(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
 			struct roger_err *err)
 {
 	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
@@ -394,19 +364,17 @@ int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
 					    .newest = true,
 					    .limit = 1 };
 	struct rg_log_entries entries;
-	struct roger_strs boxes;
+	int64_t read_ms = 0;
 	int r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
 
-	if (r == ROGER_OK && !rg_retired_boxes(retired, agent->name, arena, &boxes))
-		r = rg_fail_memory(err);
-
-	if (r == ROGER_OK && entries.count)
-		agent->last_looked_at_ms = entries.items[0].at_ms;
-	/* All that it ever got is unread; of a mailbox that it took over nothing is known by that.
-	 */
-	return r < 0 || (boxes.count == 1 && agent->received <= agent->unread)
-		       ? r
-		       : find_reading(roger, agent, arena, err);
+	if (r == ROGER_OK)
+		r = rg_engine_last_read(roger->engine, agent->name, &read_ms, err);
+	if (r < 0)
+		return r;
+	agent->last_looked_at_ms = entries.count ? entries.items[0].at_ms : 0;
+	if (read_ms > agent->last_looked_at_ms)
+		agent->last_looked_at_ms = read_ms;
+	return ROGER_OK;
 }
 
 int rg_verb_agents(struct roger *roger, const struct roger_empty_request *request,
@@ -427,7 +395,7 @@ int rg_verb_agents(struct roger *roger, const struct roger_empty_request *reques
 		if (agents[i].retired)
 			agents[i].successor = rg_retired_heir(&retired, agents[i].name);
 		if (agents[i].unread)
-			r = rg_agents_last_look(roger, &agents[i], &retired, reply->memory, err);
+			r = rg_agents_last_look(roger, &agents[i], reply->memory, err);
 	}
 	return r;
 }

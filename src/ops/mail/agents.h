@@ -26,8 +26,7 @@ RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_li
 
 /* Fill in when it last looked at its mail, or took some; 0: it never did, as far as is known. */
 RG_CHECKED int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
-				   const struct roger_retired_list *retired, struct rg_arena *arena,
-				   struct roger_err *err);
+				   struct rg_arena *arena, struct roger_err *err);
 
 /* Is this name one of them? */
 RG_CHECKED int rg_agents_is_ghost(struct roger *roger, struct roger_str name,

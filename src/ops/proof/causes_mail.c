@@ -606,7 +606,7 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 		if (!place)
 			return rg_fail_memory(err);
 		*place = *agent;
-		r = rg_agents_last_look(causes->roger, place, &causes->retired, causes->arena, err);
+		r = rg_agents_last_look(causes->roger, place, causes->arena, err);
 		box->looked_ms = place->last_looked_at_ms;
 	}
 	if (r == ROGER_OK)

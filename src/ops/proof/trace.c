@@ -141,7 +141,7 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 {
 	const int64_t now_ms = rg_clock_ms();
 	struct rg_query before = { .unread = true, .newest = true, .after = message->position };
-	struct roger_agent agent = { .received = 1 };
+	struct roger_agent agent = { 0 };
 	struct roger_retired_list retired;
 	int64_t unread, looked_ms;
 	int r;
@@ -153,7 +153,7 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 	before.to = agent.name;
 	before.gets = !rg_retired_find(&retired, agent.name);
 	looked_ms = last_look(trace, agent.name);
-	r = rg_agents_last_look(roger, &agent, &retired, arena, err);
+	r = rg_agents_last_look(roger, &agent, arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_count(roger->engine, &before, &unread, err);
 	if (r < 0)
