@@ -201,24 +201,18 @@ int rg_agents_all(struct roger *roger, struct rg_arena *arena, struct roger_agen
 	return r;
 }
 
-/* Did it ever look at its mail, or read some?  Not where all that it got is unread. */
+/* Did it ever look at its mail, or was some read, if by another program? */
 static int has_looked(struct roger *roger, const struct roger_agent *agent, struct rg_arena *arena,
 		      bool *ret_looked, struct roger_err *err)
 {
-	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
-					    .owner = agent->name,
-					    .step = rg_note_step_name(RG_STEP_LOOK),
-					    .limit = 1 };
-	const struct rg_query read = { .to = agent->name, .read = true };
-	struct rg_log_entries found = { 0 };
-	int64_t count = 0;
-	int r = ROGER_OK;
+	const struct rg_query read = { .to = agent->name, .read = true, .limit = 1 };
+	struct roger_message_list found = { 0 };
+	struct roger_agent known = *agent;
+	int r = rg_agents_last_look(roger, &known, arena, err);
 
-	if (agent->received > agent->unread)
-		r = rg_engine_count(roger->engine, &read, &count, err);
-	if (r == ROGER_OK && !count)
-		r = rg_engine_log_find(roger->engine, &looks, arena, &found, err);
-	*ret_looked = r == ROGER_OK && (count || found.count);
+	if (r == ROGER_OK && !known.last_looked_at_ms && agent->received > agent->unread)
+		r = rg_engine_find(roger->engine, &read, arena, &found, err);
+	*ret_looked = known.last_looked_at_ms || found.count;
 	return r;
 }
 
