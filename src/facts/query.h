@@ -74,10 +74,17 @@ static inline bool rg_query_is_of_issue(const struct rg_query *query)
 	return rg_query_by(&rest) == 0 && !query->anywhere;
 }
 
+/* Does it ask only for unread messages of an issue? */
+static inline bool rg_query_is_unread_of_issue(const struct rg_query *query)
+{
+	return rg_query_by(query) == (RG_BY_UNREAD | RG_BY_ISSUE) && !query->anywhere;
+}
+
 /* Is the number of its matches kept, so that nothing is counted? */
 static inline bool rg_query_is_kept(const struct rg_query *query)
 {
-	return rg_query_is_unread_only(query) || rg_query_is_of_issue(query);
+	return rg_query_is_unread_only(query) || rg_query_is_of_issue(query) ||
+	       rg_query_is_unread_of_issue(query);
 }
 
 /* The same query regardless of leases. */

@@ -590,7 +590,9 @@ static void ask_kept(struct rg_question *question, const struct rg_query *query)
 		rg_question_text(question, "SELECT unread FROM agents WHERE name = ?", query->to);
 		return;
 	}
-	rg_question_init(question, sums[query->type]);
+	rg_question_init(question, rg_query_is_unread_of_issue(query)
+					   ? "SELECT sum(unread) FROM issues"
+					   : sums[query->type]);
 	if (query->issue.length)
 		rg_question_text(question, " WHERE issue_id = ?", query->issue);
 }
