@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/sign.h"
 #include "facts/damage.h"
-#include "store/damages.h"
 
 enum {
 	CHAIN_DIGITS = 16,
@@ -604,6 +603,9 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	r = rg_random(&judge->key, sizeof judge->key, err);
 	if (r == ROGER_OK)
 		r = rg_damages_read(engine->store, arena, &judge->damages, err);
+	if (r < 0)
+		return r;
+	r = rg_altered_read(engine->store, arena, &judge->altered, err);
 	if (r < 0)
 		return r;
 	judge->told = rg_arena_get(arena, judge->damages.count + 1);

@@ -8,6 +8,7 @@
 #include "facts/message_rules.h"
 #include "index/index.h"
 #include "store/chain_check.h"
+#include "store/damages.h"
 #include "store/later.h"
 #include "store/lines.h"
 #include "store/tally.h"
@@ -307,6 +308,7 @@ const struct rg_walk_message *rg_walk_find(const struct rg_walk *walk, struct ro
  * walk through each journal. */
 struct rg_judge {
 	struct roger_damage_list damages; /* recorded or accepted before */
+	struct rg_altered altered;
 	bool *told;
 	bool closed;  /* the last reported gap was recorded before */
 	uint64_t key; /* random: of the hashes of messages */

@@ -324,7 +324,8 @@ static int walk_through(struct rg_engine *engine, const struct rg_log_file *file
 	if (r == ROGER_OK && judge && file->log == RG_LOG_MESSAGES) {
 		walk.messages.key = judge->key;
 		r = rg_table_reserve(&walk.messages.table, file->end / BYTES_EACH)
-			    ? rg_decoder_open(&bytes, 0, file->end, &walk.decoder, err)
+			    ? rg_decoder_open(&bytes, 0, file->end, &walk.judge->altered,
+					      &walk.decoder, err)
 			    : rg_fail_memory(err);
 	}
 	if (r == ROGER_OK)

@@ -8,7 +8,6 @@
 #include "base/id.h"
 #include "host/workspace.h"
 #include "facts/message.h"
-#include "store/damages.h"
 
 /* How long to wait while another process rebuilds the index of a large journal. */
 enum { SOON_MS = 200, HURRY_MS = 1000, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
@@ -460,6 +459,7 @@ struct rg_index *rg_index_free(struct rg_index *index)
 		return NULL;
 	close_db(index);
 	rg_table_deinit(&index->seen);
+	rg_altered_deinit(&index->altered);
 	rg_arena_free(index->memory);
 	free(index);
 	return NULL;
@@ -601,6 +601,8 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	index->turn = index->store->turn;
 	if (open_db(index, ":memory:", usual_settings, err) < 0)
 		return ROGER_EIO;
+	if (rg_altered_load(index->store, &index->altered, err) < 0)
+		return ROGER_ENOMEM;
 	return fill(index, end, err);
 }
 
@@ -713,13 +715,8 @@ static bool same_journal(struct rg_index *index)
 /* Are the lines that counted for nothing still those that are known to be altered? */
 static bool same_damage(struct rg_index *index)
 {
-	struct rg_arena *arena = rg_arena_new();
-	struct rg_altered altered = { 0 };
-	bool same = arena && rg_damages_altered(index->store, arena, &altered, NULL) == ROGER_OK &&
-		    altered.mark == (uint64_t)index->progress.altered;
-
-	rg_arena_free(arena);
-	return same;
+	return rg_altered_load(index->store, &index->altered, NULL) == ROGER_OK &&
+	       index->altered.mark == (uint64_t)index->progress.altered;
 }
 
 /* Build a new file, then rename it over the old one. */
@@ -764,6 +761,9 @@ static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct r
 	struct roger_err why = { 0 };
 	int r, made;
 
+	r = rg_altered_load(index->store, &index->altered, err);
+	if (r < 0)
+		return r;
 	rg_index_seed_begin(index, end, all, &making);
 	r = rebuild_file(index, end, err);
 	made = rg_index_seed_end(&making, &why);
@@ -897,7 +897,8 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 		return r;
 	if (index->lost)
 		tell_lost(index);
-	return rebuild_file(index, end, err);
+	r = rg_altered_load(index->store, &index->altered, err);
+	return r < 0 ? r : rebuild_file(index, end, err);
 }
 
 void rg_index_bring_seed_up(struct rg_index *index)
@@ -972,6 +973,8 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	index->in_memory = false;
 	if (rebuild) {
 		r = rg_index_file_find(index, index->name, &inode, err);
+		if (r == ROGER_OK)
+			r = rg_altered_load(index->store, &index->altered, err);
 		if (r == ROGER_OK)
 			r = rebuild_file(index, end, err);
 	} else {

@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "index/index.h"
 #include "index/index_vfs.h"
+#include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
 #define RG_INDEX_VERSION 19
@@ -182,6 +183,7 @@ struct rg_index {
 	struct rg_asked asked[RG_ASKED_MAX];
 	size_t asked_next; /* the slot to reuse next */
 	struct rg_index_progress progress;
+	struct rg_altered altered;   /* the lines that the tables left out */
 	struct rg_index_lines lines; /* the row being filled */
 	struct rg_deltas deltas;
 	struct rg_table seen; /* journals that were found unchanged a moment ago (index_events.c) */

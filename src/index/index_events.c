@@ -612,8 +612,8 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 	struct rg_decoder *decoder;
 	int r;
 
-	r = rg_decoder_open(&bytes, (uint64_t)intake->offset, (uint64_t)intake->size, &decoder,
-			    err);
+	r = rg_decoder_open(&bytes, (uint64_t)intake->offset, (uint64_t)intake->size,
+			    &intake->index->altered, &decoder, err);
 	if (r < 0)
 		return r;
 	r = rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain.value, err);

@@ -691,11 +691,11 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	struct rg_decoder *decoder;
 	int r;
 
-	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &decoder, err);
+	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &index->altered, &decoder, err);
 	if (r < 0)
 		return r;
 	if (!before.lines)
-		index->progress.altered = (int64_t)rg_decoder_mark(decoder);
+		index->progress.altered = (int64_t)index->altered.mark;
 	r = rg_index_lines_begin(index, err);
 	if (r == ROGER_OK)
 		r = take_lines(index, decoder, end, err);

@@ -5,7 +5,6 @@
 #include "index/index_db.h"
 
 #include "facts/message.h"
-#include "store/damages.h"
 
 /* Can there be such a line?  Another process may have read more than our rg_index_end(). */
 static bool stands(const struct rg_index *index, const struct rg_entry *entry)
@@ -45,8 +44,8 @@ static bool may_differ(const struct rg_index *index, const struct rg_entry *entr
 }
 
 static int read_message(struct rg_index *index, const struct rg_entry *entry,
-			const struct rg_altered *altered, struct rg_arena *arena,
-			struct roger_message *ret_message, struct roger_err *err)
+			struct rg_arena *arena, struct roger_message *ret_message,
+			struct roger_err *err)
 {
 	struct rg_rewrites rewrites = { .count = 0 };
 	struct rg_json *json = NULL;
@@ -61,7 +60,7 @@ static int read_message(struct rg_index *index, const struct rg_entry *entry,
 		r = rg_index_follow_first(index, entry,
 					  (struct rg_place){ entry->offset, entry->length }, arena,
 					  ret_message, &rewrites, err);
-	if (r == ROGER_OK && rg_altered_has(altered, entry->offset))
+	if (r == ROGER_OK && rg_altered_has(&index->altered, entry->offset))
 		rg_message_as_sent(ret_message);
 	if (r == ROGER_EDATA || (r < 0 && !stands(index, entry)))
 		rg_index_doubt(index);
@@ -99,15 +98,13 @@ static int read_messages(struct rg_index *index, const struct rg_entries *entrie
 			 struct roger_message_list *ret_messages, struct roger_err *err)
 {
 	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
-	struct rg_altered altered;
 	size_t i, count = 0;
 	int r;
 
-	r = items ? rg_damages_altered(index->store, arena, &altered, err) : rg_fail_memory(err);
-	if (r < 0)
-		return r;
+	if (!items)
+		return rg_fail_memory(err);
 	for (i = 0; i < entries->count; i++) {
-		r = read_message(index, &entries->items[i], &altered, arena, &items[count], err);
+		r = read_message(index, &entries->items[i], arena, &items[count], err);
 		if (r < 0)
 			return r;
 		if (!answers(query, &items[count]))

@@ -364,8 +364,8 @@ static int take_in(struct table *table, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
 	if (r == ROGER_OK)
-		r = rg_decoder_open(&bytes, (uint64_t)table->offset, (uint64_t)table->end, &decoder,
-				    err);
+		r = rg_decoder_open(&bytes, (uint64_t)table->offset, (uint64_t)table->end,
+				    &table->index->altered, &decoder, err);
 	if (r < 0)
 		return r;
 	r = take_lines(table, decoder, err);

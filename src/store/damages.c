@@ -102,15 +102,15 @@ static int compare_starts(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-int rg_damages_altered(struct rg_store *store, struct rg_arena *arena,
-		       struct rg_altered *ret_altered, struct roger_err *err)
+int rg_altered_read(struct rg_store *store, struct rg_arena *arena, struct rg_altered *altered,
+		    struct roger_err *err)
 {
 	struct roger_damage_list damages = { 0 };
 	struct rg_log_files files = { 0 };
 	uint64_t *start;
 	size_t i;
 
-	*ret_altered = (struct rg_altered){ 0 };
+	*altered = (struct rg_altered){ 0 };
 	/* What cannot be read tells of no line. */
 	if (!may_be_damaged(store) ||
 	    store->ops->list(store, RG_LOG_MESSAGES, RG_STR(""), arena, &files, NULL) < 0 ||
@@ -121,17 +121,36 @@ int rg_damages_altered(struct rg_store *store, struct rg_arena *arena,
 		    !rg_str_equal(damages.items[i].file, files.items[0].shown) ||
 		    !rg_damage_stands(store, &rg_store_messages, &damages.items[i]))
 			continue;
-		start = rg_arena_push(arena, &ret_altered->starts, &ret_altered->count,
-				      sizeof *start);
+		start = rg_arena_push(arena, &altered->starts, &altered->count, sizeof *start);
 		if (!start)
 			return rg_fail_memory(err);
 		*start = (uint64_t)damages.items[i].byte;
 	}
-	if (!ret_altered->count)
+	if (!altered->count)
 		return ROGER_OK;
-	qsort(ret_altered->starts, ret_altered->count, sizeof *start, compare_starts);
-	ret_altered->mark = rg_hash(1, ret_altered->starts, ret_altered->count * sizeof *start);
+	qsort(altered->starts, altered->count, sizeof *start, compare_starts);
+	altered->mark = rg_hash(1, altered->starts, altered->count * sizeof *start);
 	return ROGER_OK;
+}
+
+int rg_altered_load(struct rg_store *store, struct rg_altered *altered, struct roger_err *err)
+{
+	struct rg_arena *memory;
+	int r;
+
+	rg_altered_deinit(altered);
+	if (!may_be_damaged(store))
+		return ROGER_OK;
+	memory = rg_arena_new();
+	r = memory ? rg_altered_read(store, memory, altered, err) : rg_fail_memory(err);
+	altered->memory = memory;
+	return r;
+}
+
+void rg_altered_deinit(struct rg_altered *altered)
+{
+	rg_arena_free(altered->memory);
+	*altered = (struct rg_altered){ 0 };
 }
 
 bool rg_altered_has(const struct rg_altered *altered, uint64_t start)

@@ -30,16 +30,22 @@ bool rg_damage_stands(struct rg_store *store, const struct rg_log_file *journal,
 
 /*
  * Where the lines of messages start that are known to be altered, accepted or not: nothing is
- * derived from what such a line says of its message.  In order, in arena.  Where no damage is
- * known, it only looks at a number.
+ * derived from what such a line says of its message.
  */
 struct rg_altered {
-	uint64_t *starts;
+	struct rg_arena *memory; /* NULL: there is none */
+	uint64_t *starts;	 /* in order */
 	size_t count;
 	uint64_t mark; /* another one where the lines are others; 0: none */
 };
-RG_CHECKED int rg_damages_altered(struct rg_store *store, struct rg_arena *arena,
-				  struct rg_altered *ret_altered, struct roger_err *err);
+
+/* In arena.  Where no damage is known, it only looks at a number.  Not beside another thread. */
+RG_CHECKED int rg_altered_read(struct rg_store *store, struct rg_arena *arena,
+			       struct rg_altered *ret_altered, struct roger_err *err);
+/* The same, with memory of its own; what was there before is freed. */
+RG_CHECKED int rg_altered_load(struct rg_store *store, struct rg_altered *altered,
+			       struct roger_err *err);
+void rg_altered_deinit(struct rg_altered *altered);
 bool rg_altered_has(const struct rg_altered *altered, uint64_t start);
 
 #endif

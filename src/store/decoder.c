@@ -3,33 +3,28 @@
 #include <stdlib.h>
 
 #include "facts/message.h"
-#include "store/damages.h"
 
 struct rg_decoder {
 	struct rg_lines lines;
+	const struct rg_altered *altered;
 	struct rg_arena *arena; /* of the message */
-	struct rg_arena *memory;
-	struct rg_altered altered;
 	struct rg_decoded decoded;
 };
 
 int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
-		    struct rg_decoder **ret_decoder, struct roger_err *err)
+		    const struct rg_altered *altered, struct rg_decoder **ret_decoder,
+		    struct roger_err *err)
 {
-	struct rg_decoder *decoder = calloc(1, sizeof *decoder);
-	int r;
+	struct rg_decoder *decoder = malloc(sizeof *decoder);
 
 	if (!decoder)
 		return rg_fail_memory(err);
 	rg_lines_init(&decoder->lines, bytes, from, end);
+	decoder->altered = altered;
 	decoder->arena = rg_arena_new();
-	decoder->memory = rg_arena_new();
-	r = !decoder->arena || !decoder->memory
-		    ? rg_fail_memory(err)
-		    : rg_damages_altered(bytes->store, decoder->memory, &decoder->altered, err);
-	if (r < 0) {
+	if (!decoder->arena) {
 		rg_decoder_close(decoder);
-		return r;
+		return rg_fail_memory(err);
 	}
 	*ret_decoder = decoder;
 	return ROGER_OK;
@@ -40,15 +35,9 @@ struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder)
 	if (!decoder)
 		return NULL;
 	rg_arena_free(decoder->arena);
-	rg_arena_free(decoder->memory);
 	rg_lines_deinit(&decoder->lines);
 	free(decoder);
 	return NULL;
-}
-
-uint64_t rg_decoder_mark(const struct rg_decoder *decoder)
-{
-	return decoder->altered.mark;
 }
 
 int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,
@@ -72,7 +61,7 @@ int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_de
 		return rg_fail_memory(err);
 	decoded->is_message = r == ROGER_OK;
 	decoded->torn = !line->too_long && rg_line_is_torn(line->text);
-	decoded->altered = rg_altered_has(&decoder->altered, line->offset);
+	decoded->altered = rg_altered_has(decoder->altered, line->offset);
 	if (decoded->altered && decoded->is_message)
 		rg_message_as_sent(&decoded->message);
 	*ret_decoded = decoded;

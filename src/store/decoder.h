@@ -4,6 +4,7 @@
 #ifndef RG_DECODER_H
 #define RG_DECODER_H
 
+#include "store/damages.h"
 #include "store/lines.h"
 
 struct rg_decoder;
@@ -17,13 +18,11 @@ struct rg_decoded {
 	struct roger_message message;
 };
 
-/* Read lines from byte from to byte end. */
+/* Read lines from byte from to byte end.  altered is borrowed. */
 RG_CHECKED int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
-			       struct rg_decoder **ret_decoder, struct roger_err *err);
+			       const struct rg_altered *altered, struct rg_decoder **ret_decoder,
+			       struct roger_err *err);
 struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder);
-
-/* Which lines it takes for altered: rg_altered.mark. */
-uint64_t rg_decoder_mark(const struct rg_decoder *decoder);
 
 /* The next whole line, valid until the next call; NULL at the end. */
 RG_CHECKED int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,
