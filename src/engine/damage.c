@@ -77,6 +77,7 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 	rg_buf_add_char(&text, '\n');
 	if (text.failed)
 		return rg_fail_memory(err);
+	engine->noted++;
 	engine->altered |= damage->kind == ROGER_DAMAGE_ALTERED && !damage->accepted_at_ms;
 	return rg_engine_log_add(engine, RG_LOG_DAMAGE, (struct roger_str){ "", 0 },
 				 rg_buf_str(&text), true, err);
@@ -827,16 +828,37 @@ static bool is_damage(const struct roger_finding *finding)
 	       finding->kind == ROGER_REWRITTEN;
 }
 
+/* Is it what was noted of a line that is another one now?  Once each. */
+static bool is_of_before(struct rg_engine *engine, struct roger_damage_list *noted,
+			 const struct roger_finding *finding)
+{
+	struct roger_damage *damage = (struct roger_damage *)(uintptr_t)noted->items;
+	const struct rg_log_file *file = &rg_store_messages;
+	size_t i;
+
+	for (i = 0; i < noted->count; i++, damage++)
+		if (!damage->accepted_at_ms && damage->line == finding->line &&
+		    rg_str_equal(damage->file, finding->file) &&
+		    rg_str_equal(damage->file, journal_name(engine)) &&
+		    !rg_damage_stands(engine->store, file, damage)) {
+			damage->line = 0;
+			return true;
+		}
+	return false;
+}
+
 void rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
 			     struct rg_arena *arena)
 {
 	struct rg_damages places = { .arena = arena };
+	struct roger_damage_list noted;
 	struct roger_damage damage;
 	size_t i;
-	int r = ROGER_OK;
+	int r = rg_damages_read(engine->store, arena, &noted, NULL);
 
 	for (i = 0; r == ROGER_OK && i < found->count && places.count < PLACES_MAX; i++) {
-		if (!found->items[i].line || !is_damage(&found->items[i]))
+		if (!found->items[i].line || !is_damage(&found->items[i]) ||
+		    is_of_before(engine, &noted, &found->items[i]))
 			continue;
 		r = of_finding(engine, &found->items[i], arena, &damage, NULL);
 		if (r == ROGER_OK)

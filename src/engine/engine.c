@@ -13,6 +13,11 @@ uint64_t rg_engine_stored(const struct rg_engine *engine)
 	return engine->stored;
 }
 
+uint64_t rg_engine_noted(const struct rg_engine *engine)
+{
+	return engine->noted;
+}
+
 /* ------------------------------------------------------------- reading -- */
 
 int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
@@ -415,6 +420,8 @@ int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_
 		r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK)
 		r = rg_index_rebuild(engine->index, end, false, &told, err);
+	if (r == ROGER_OK)
+		(void)rg_engine_note_altered(engine, arena);
 	if (r == ROGER_OK)
 		r = rg_index_count(engine->index, &all, &messages, err);
 	if (r < 0)

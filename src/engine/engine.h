@@ -88,8 +88,9 @@ RG_CHECKED int rg_engine_open(struct rg_workspace *workspace, struct rg_engine *
 			      struct roger_err *err);
 struct rg_engine *rg_engine_close(struct rg_engine *engine);
 
-/* How many transactions this handle stored. */
+/* How many transactions this handle stored, and how much damage it noted. */
 uint64_t rg_engine_stored(const struct rg_engine *engine);
+uint64_t rg_engine_noted(const struct rg_engine *engine);
 
 /* -------------------------------------------------------------- reading -- */
 

@@ -45,6 +45,7 @@ struct rg_engine {
 	bool exclusive;	    /* holds the change lock */
 	bool has_looked;    /* has read what it will change */
 	bool saw_altered;   /* a line that was altered before an entry was made of it */
+	uint64_t noted;	    /* entries that were added to damage.jsonl */
 	bool altered;	    /* lines were noted as altered that the tables count */
 	bool leaves_sync;   /* rg_engine_leave_sync() */
 	bool left;	    /* the last commit was left unsynced */
@@ -193,6 +194,9 @@ void rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
  * lines. NULL at the end. */
 const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list *damages,
 						  const struct rg_log_files *there, size_t *i);
+/* logs.c: who learns of an altered line that is not noted names it.  False: nothing was seen, or it
+ * cannot be noted now. */
+bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena);
 /* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 

@@ -853,9 +853,7 @@ int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_are
 	return limit_files(engine, ret_files, err);
 }
 
-/* Who learns of an altered line that is not noted names it.  False: nothing was seen, or it cannot
- * be noted now. */
-static bool note_altered(struct rg_engine *engine, struct rg_arena *arena)
+bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena)
 {
 	struct roger_verify_reply found = { .memory = arena };
 	const bool seen = rg_index_saw_altered(engine->index) || engine->saw_altered;
@@ -884,7 +882,7 @@ int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *quer
 		r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
 		r = rg_index_events(engine->index, query, &files, see, context, ret_count, err);
-	if (r < 0 || !note_altered(engine, arena))
+	if (r < 0 || !rg_engine_note_altered(engine, arena))
 		return r;
 	/* Once more, without what these lines say. */
 	r = see(context, NULL, err);
@@ -994,7 +992,7 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 	r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
 		r = bring_sends_up(engine, query, end, arena, err);
-	(void)note_altered(engine, arena);
+	(void)rg_engine_note_altered(engine, arena);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
 }
 
@@ -1008,7 +1006,7 @@ int rg_engine_bring_sends_up(struct rg_engine *engine, bool plain, struct roger_
 	if (r == ROGER_OK)
 		r = bring_sends_up(engine, &query, end, arena, err);
 	if (arena)
-		(void)note_altered(engine, arena);
+		(void)rg_engine_note_altered(engine, arena);
 	return r;
 }
 

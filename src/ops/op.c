@@ -172,6 +172,22 @@ static int perform_here(const struct roger_op *op, struct roger *roger, const vo
 	return r < 0 ? r : op->run(roger, request, reply, err);
 }
 
+/* Who finds damage while it looks looks once more, so that it tells nothing as it was before. */
+static int run(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
+	       struct roger_err *err)
+{
+	const uint64_t noted = roger ? rg_engine_noted(roger->engine) : 0;
+	struct rg_arena *memory = rg_op_memory(reply);
+	int r = op->run(roger, request, reply, err);
+
+	if (r < 0 || !roger || rg_engine_noted(roger->engine) == noted ||
+	    op->flags & ROGER_WRITES || op == &rg_op_verify || op == &rg_op_doctor)
+		return r;
+	memset(reply, 0, op->reply->size);
+	memcpy(reply, &memory, sizeof memory);
+	return op->run(roger, request, reply, err);
+}
+
 int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
 		  struct roger_err *err)
 {
@@ -181,7 +197,7 @@ int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *re
 	if (r < 0)
 		return r;
 	take_seat(op, roger, request);
-	r = op->run(roger, request, reply, err);
+	r = run(op, roger, request, reply, err);
 	if (r == ROGER_OK && roger)
 		r = rg_caller_sift(roger, op, reply, err);
 	if (is_noted(op, roger, stored, reply, r))

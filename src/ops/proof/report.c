@@ -20,6 +20,7 @@ struct counting {
 	struct roger *roger;
 	struct roger_report_reply *reply;
 	struct rg_arena *scratch, *arena; /* arena: the reply's */
+	int64_t plain_entries;		  /* attempts of such messages in the send logs */
 	int64_t plain;			  /* messages whose being stored is their attempt */
 	int64_t listed, kept_ms;	  /* those from this byte and time on are no entries */
 	struct rg_table altered;	  /* places of altered lines: struct altered */
@@ -330,7 +331,7 @@ static void count_attempts_afresh(struct counting *counting)
 
 	reply->attempts = reply->retries = reply->late = reply->attempted = 0;
 	reply->delivered = reply->timeouts = reply->errors = reply->pending = 0;
-	reply->attempted_delivered = 0;
+	reply->attempted_delivered = counting->plain_entries = 0;
 	for (i = 0; i < counting->agents.count; i++)
 		counting->agents.items[i].timeouts = 0;
 	rg_table_deinit(&counting->attempted);
@@ -350,6 +351,7 @@ static int see_attempt(void *context, const struct rg_event *row, struct roger_e
 	}
 	if (row->flags & RG_ROW_REPEAT)
 		return ROGER_OK;
+	counting->plain_entries += row->outcome == ROGER_DELIVERED && row->flags & RG_ROW_PLAIN;
 	r = count_attempt(counting, row, err);
 	if (r == ROGER_OK &&
 	    (row->said.kind == ROGER_EVENT_TIMEOUT || row->said.kind == ROGER_EVENT_LATE))
@@ -446,6 +448,11 @@ static int see_attempts(struct counting *counting, struct roger_err *err)
 		}
 		counting->again = false;
 	}
+	/* Where it is not known up to which line the logs have them, and nothing may be added. */
+	if (!counting->listed)
+		counting->plain -= counting->plain < counting->plain_entries
+					   ? counting->plain
+					   : counting->plain_entries;
 	counting->reply->attempts += counting->plain;
 	counting->reply->delivered += counting->plain;
 	counting->reply->attempted += counting->plain;

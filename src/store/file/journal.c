@@ -754,9 +754,10 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	 * one.  The first of a group looks for all of it. */
 	if (fencing && size == rg_journal_end(journal) && !is_in_group(journal, size)) {
 		r = rg_journal_check_end(journal, &fits, err);
-		if (r == ROGER_OK && !fits)
-			r = is_line_end(journal, size, &fits, err);
 	}
+	/* What was put back may be whole again. */
+	if (r == ROGER_OK && !fits && size == rg_journal_end(journal))
+		r = is_line_end(journal, size, &fits, err);
 	if (r == ROGER_OK)
 		r = check_witness(journal, fencing, err);
 	if (r < 0)
