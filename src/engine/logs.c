@@ -1018,5 +1018,10 @@ void rg_engine_get_ready(struct rg_engine *engine)
 
 uint64_t rg_engine_sends_listed(struct rg_engine *engine)
 {
-	return carried(engine, true);
+	const struct rg_shared *shared = rg_store_head(engine->store).shared;
+
+	/* While damage closes the journal the logs are read as they are. */
+	if (shared && atomic_load(&shared->broken) == RG_BROKEN_CLOSED)
+		return INT64_MAX;
+	return shared ? carried(engine, true) : 0;
 }

@@ -52,7 +52,7 @@ static const char other_tables[] =
 	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER "
 	"NOT NULL,"
 	" confirm_by INTEGER NOT NULL, due INTEGER NOT NULL);\n"
-	"CREATE TABLE acks(position INTEGER PRIMARY KEY);\n"
+	"CREATE TABLE acks(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
 	"CREATE TABLE keys(sender TEXT NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL,"
 	" PRIMARY KEY(sender, key, position)) WITHOUT ROWID;\n"
 	"CREATE TABLE replies(parent TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,"
@@ -133,7 +133,8 @@ static const char *const statements[RG_SQL_COUNT] = {
 		"INSERT OR REPLACE INTO leases(position, claimed_by, until, confirm_by, due)"
 		" VALUES (?1, ?2, ?3, ?4, ?5)",
 	[RG_SQL_LEASE_DROP] = "DELETE FROM leases WHERE position = ?1",
-	[RG_SQL_ACK_ADD] = "INSERT OR IGNORE INTO acks(position) VALUES (?1)",
+	[RG_SQL_ACK_ADD] = "INSERT OR REPLACE INTO acks(position, line) VALUES (?1, ?2)",
+	[RG_SQL_ACK_GET] = "SELECT line FROM acks WHERE position = ?1",
 	[RG_SQL_KEY_ADD] = "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)",
 	[RG_SQL_REPLY_ADD] =
 		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",

@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 19
+#define RG_INDEX_VERSION 20
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -33,6 +33,7 @@ enum rg_statement {
 	RG_SQL_LEASE_SET,
 	RG_SQL_LEASE_DROP,
 	RG_SQL_ACK_ADD,
+	RG_SQL_ACK_GET,
 	RG_SQL_KEY_ADD,
 	RG_SQL_REPLY_ADD,
 	RG_SQL_ARCHIVED_ADD,

@@ -265,7 +265,8 @@ static int set_lease(struct rg_index *index, const struct roger_message *message
 static int note_ack(struct rg_index *index, const struct roger_message *message, int64_t position,
 		    struct roger_err *err)
 {
-	return message->acked_at_ms ? rg_index_put(index, RG_SQL_ACK_ADD, err, "i", position)
+	return message->acked_at_ms ? rg_index_put(index, RG_SQL_ACK_ADD, err, "ii", position,
+						   index->progress.lines)
 				    : ROGER_OK;
 }
 

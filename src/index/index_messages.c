@@ -43,6 +43,39 @@ static bool may_differ(const struct rg_index *index, const struct rg_entry *entr
 	       !(entry->hashed && entry->hash == rg_index_hash(index, message));
 }
 
+/* A later line of another program need not say that its message was acknowledged: the line that
+ * said so counts. */
+static int keep_outcome(struct rg_index *index, const struct rg_entry *entry,
+			struct rg_arena *arena, struct roger_message *message,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
+	struct roger_message acked;
+	struct rg_entry place;
+	struct roger_str text;
+	int64_t number = 0;
+	bool there;
+	int r = rg_index_look_up(index, RG_SQL_ACK_GET, &number, 1, &there, err, "i",
+				 entry->position);
+
+	if (r < 0 || !there)
+		return r;
+	r = rg_index_lines_place(index, number, &place, err);
+	if (r == ROGER_OK)
+		r = rg_store_read_line(index->store, place.offset, place.length, &line, err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(arena, rg_buf_str(&line), &text))
+		return rg_fail_memory(err);
+	r = rg_message_read_within(text, arena, &acked, err);
+	if (r < 0)
+		return r;
+	message->acked_at_ms = acked.acked_at_ms;
+	message->ack_outcome = acked.ack_outcome;
+	message->ack_note = acked.ack_note;
+	return ROGER_OK;
+}
+
 static int read_message(struct rg_index *index, const struct rg_entry *entry,
 			struct rg_arena *arena, struct roger_message *ret_message,
 			struct roger_err *err)
@@ -60,6 +93,9 @@ static int read_message(struct rg_index *index, const struct rg_entry *entry,
 		r = rg_index_follow_first(index, entry,
 					  (struct rg_place){ entry->offset, entry->length }, arena,
 					  ret_message, &rewrites, err);
+	if (r == ROGER_OK && entry->line != entry->position && !ret_message->chain.length &&
+	    !ret_message->acked_at_ms)
+		r = keep_outcome(index, entry, arena, ret_message, err);
 	if (r == ROGER_OK && rg_altered_has(&index->altered, entry->offset))
 		rg_message_as_sent(ret_message);
 	if (r == ROGER_EDATA || (r < 0 && !stands(index, entry)))

@@ -284,6 +284,8 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 	/* Of a message that was sent before these lines. */
 	if (!late && index->tail.alone && !rg_message_is_as_sent(message))
 		return ROGER_OK;
+	/* Of another program: it need not say what the tables know. */
+	index->tail.strange |= late && !skimmed && !message->chain.length;
 	if (late && !skimmed)
 		r = follow_first(index, late, line, message, err);
 	if (r < 0)

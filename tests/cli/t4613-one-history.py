@@ -343,4 +343,55 @@ equal("what has no instant is not told one", [[e["kind"], e.get("undated")] for 
       [["sent", None], ["read", True], True])
 os.chdir("..")
 
+begin("looked-first")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+alter(1, '"one"', '"onf"')
+equal("the first status knows what it finds", [c["subject"] for c in answer("status")["concerns"]][:1], ["messages.jsonl:1"])
+os.chdir("..")
+
+begin("rebuilt-first")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+alter(1, '"one"', '"onf"')
+roger("doctor", "rebuild")
+equal("tables that are made anew hide no altered line", [[m.get("altered") for m in answer("list")["messages"]], answer("report")["attempts"]], [["altered", None], 1])
+os.chdir("..")
+
+begin("put-back")
+for word in ("one", "two", "six", "ten"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+with open(JOURNAL, encoding="utf-8") as file:
+    whole = file.read()
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write("".join(line for line in whole.splitlines(True) if "six" not in line))
+roger("status")
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write(whole)
+places = [roger(view).stdout.count("messages.jsonl line 3") for view in ("verify", "status", "verify")]
+with open(JOURNAL, encoding="utf-8") as file:
+    equal("what was put back whole is left alone, and noted once", [file.read() == whole, places], [True, [1, 0, 1]])
+os.chdir("..")
+
+begin("cut-short")
+for word in ("one", "two", "six"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+roger("log", "sends")
+with open(JOURNAL, encoding="utf-8") as file:
+    text = file.read().splitlines(True)
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write("".join(text[:-1]))
+equal("no attempt is counted twice while lines are missing", [answer("report")["attempts"], len(answer("log", "sends")["attempts"])], [3, 3])
+os.chdir("..")
+
+begin("repeated")
+roger("send", "--as", "ann", "--new", "bob", "one")
+one = lines()[0]
+roger("ack", one["id"], "--as", "bob", "--outcome", "rejected", "--note", "no")
+by_others(lines()[1], read=True, read_at=lines()[1]["read_at"])
+shown = answer("show", one["id"])["messages"][0]
+equal("an acknowledgement stays, whatever a later line lacks",
+      [shown.get("ack_outcome"), shown.get("ack_note"), answer("report")["acknowledged"], "acknowledged" in steps(one["id"])], ["rejected", "no", 1, True])
+os.chdir("..")
+
 done()
