@@ -182,6 +182,8 @@ int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *re
 		return r;
 	take_seat(op, roger, request);
 	r = op->run(roger, request, reply, err);
+	if (r == ROGER_ETIMEOUT && roger)
+		rg_engine_hurry(roger->engine);
 	if (r == ROGER_OK && roger)
 		r = rg_caller_sift(roger, op, reply, err);
 	if (is_noted(op, roger, stored, reply, r))

@@ -349,6 +349,8 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 		     struct evhttp_request *request)
 {
+	const bool writes = job->verb->flags & ROGER_WRITES;
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	const char *since = serve_header(request, "Roger-Tried");
 	struct serve_tried tried = { .key = serve_header(request, "Idempotency-Key") };
@@ -356,10 +358,11 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	struct serve_replay *replay;
 	struct roger_err err;
 
-	if (!tried.key || !(job->verb->flags & ROGER_WRITES))
+	if (!tried.key || !(writes || job->pool == SERVE_SLOW))
 		return true;
-	tried.body = (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
-					 evbuffer_get_length(body) };
+	tried.body = writes ? (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
+						  evbuffer_get_length(body) }
+			    : rg_str(query ? query : "");
 	if (since && !rg_str_number(rg_str(since), &tried.since_ms))
 		tried.since_ms = 0;
 	switch (serve_replay_find(job->serve, caller, job->verb, &tried, &replay)) {
@@ -369,10 +372,11 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 		return true;
 	case SERVE_TRY_DONE:
 		serve_replay_answer(replay, answer);
+		if (!writes)
+			serve_replay_done(job->serve, replay, NULL);
 		break;
 	case SERVE_TRY_UNDER_WAY:
-		rg_fail(&err, ROGER_ETIMEOUT, 0, "the same is being done; ask again");
-		serve_problem(answer, 409, 0, "under-way", &err);
+		serve_say_under_way(job->serve, replay, answer);
 		break;
 	case SERVE_TRY_OTHER:
 		rg_fail_member(&err, ROGER_EREFUSED, "key",

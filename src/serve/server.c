@@ -29,6 +29,12 @@ static struct serve_job *take_done(struct serve *serve)
 	return jobs;
 }
 
+/* Of a look, the answer is kept only for whoever was told that it is under way. */
+static bool is_kept(const struct serve_job *job)
+{
+	return !job->answer.elsewhere && (job->late || job->verb->flags & ROGER_WRITES);
+}
+
 static void send_done(struct serve *serve)
 {
 	struct serve_job *job, *next;
@@ -36,15 +42,15 @@ static void send_done(struct serve *serve)
 	for (job = take_done(serve); job; job = next) {
 		next = job->next;
 		job->answer.closes = serve->stopping;
-		if (job->http)
+		if (job->http || job->late)
 			serve_count(serve, job);
 		if (job->replay)
-			serve_replay_done(serve, job->replay,
-					  job->answer.elsewhere ? NULL : &job->answer);
+			serve_replay_done(serve, job->replay, is_kept(job) ? &job->answer : NULL);
 		if (job->finish)
 			job->finish(job);
-		else
+		else if (job->http)
 			serve_send(job->http, &job->answer);
+		LIST_REMOVE(job, open);
 		serve_job_free(job);
 		serve->job_count--;
 	}
@@ -144,6 +150,7 @@ static void on_tick(evutil_socket_t fd, short what, void *serve_)
 	(void)fd;
 	(void)what;
 	serve_connections_tick(serve);
+	serve_jobs_tick(serve);
 	serve_streams_tick(serve);
 	serve_streams_watched(serve);
 	do_chores(serve);

@@ -340,6 +340,7 @@ struct rg_store {
 	unsigned turn;	  /* grows where lines that were read may be others now */
 	bool asked;	  /* somebody waits for an answer, who must not be told what is old */
 	int64_t until_ns; /* the request's deadline, by the monotonic clock; 0: none */
+	bool works;	  /* it may read and write for longer, and then a wait has a second */
 	/* Its key, where the answer is to be kept together with what was changed for it: nothing
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
 	char request[RG_ANSWER_KEY_BYTES];
