@@ -417,6 +417,11 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now)
 		rg_index_checkpoint(engine->index);
 }
 
+const char *rg_engine_standby(const struct rg_engine *engine)
+{
+	return engine->store->standby;
+}
+
 bool rg_engine_is_elsewhere(const struct rg_engine *engine)
 {
 	return engine->store->elsewhere;

@@ -387,6 +387,8 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 const char *rg_engine_trouble(struct rg_engine *engine);
 bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
+/* Of a database, as it was seen last; "": there is none. */
+const char *rg_engine_standby(const struct rg_engine *engine);
 /* See struct rg_store, `request`; NULL key: no more.  put, with NULL data: there is no answer. */
 void rg_engine_request(struct rg_engine *engine, const char *key);
 RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,

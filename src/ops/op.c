@@ -225,7 +225,8 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 }
 
 int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_str *ret_store,
-		struct roger_str *ret_served_by, struct roger_err *err)
+		struct roger_str *ret_served_by, struct roger_str *ret_standby,
+		struct roger_err *err)
 {
 	char host[256] = "";
 
@@ -234,6 +235,8 @@ int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_
 		return ROGER_OK;
 	gethostname(host, sizeof host - 1);
 	return rg_arena_copy(arena, rg_store_place(roger->workspace), ret_store) &&
+			       rg_arena_copy(arena, rg_str(rg_engine_standby(roger->engine)),
+					     ret_standby) &&
 			       rg_arena_print(arena, ret_served_by, "process %lld on %s",
 					      (long long)getpid(), host)
 		       ? ROGER_OK

@@ -332,6 +332,7 @@ struct rg_store {
 	enum rg_standing standing;  /* when it was opened, and after stand() */
 	char place[RG_PLACE_BYTES]; /* the other side; "": live */
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
+	char standby[256]; /* of its database, for people */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
 	bool files;	  /* each log is a file, and made says when add() makes one */

@@ -175,6 +175,7 @@ static int ready(struct rg_handle *handle, struct roger_err *err)
 	/* By itself it may look, where another one leads. */
 	pthread_mutex_lock(&common->mutex);
 	looks = !handle->base.asked && common->trails;
+	memcpy(handle->base.standby, rg_postgres_of(common)->standby, sizeof handle->base.standby);
 	pthread_mutex_unlock(&common->mutex);
 	if (looks)
 		return ROGER_OK;
