@@ -7,6 +7,7 @@
  * client can make grow has a bound here.
  *
  *     server.c       opening, running, ending
+ *     guest.c        further workspaces of the same server
  *     listen.c       sockets: where they are, and that they are ours
  *     connection.c   how many connections there are, and how long one may take
  *     head.c         what is refused before its body is read
@@ -313,6 +314,7 @@ void serve_finish_metrics(struct serve_job *job);
 struct serve_connection {
 	struct serve_connection *next;
 	struct serve_door *door;
+	struct serve *serve;	    /* whom the request is for */
 	struct bufferevent *buffer; /* we hold on to it; it says when it is over */
 	int64_t began_ms;	    /* of the request on its way in; 0: none is */
 	int64_t seen_ms;
@@ -345,6 +347,15 @@ void serve_connections_end(struct serve *serve);
 struct serve {
 	const struct rg_serve_request *options;
 	const char *workspace;
+	/* Of several workspaces one is the host, whose TCP and loop are for all. */
+	struct serve *host; /* itself, if it is that */
+	struct serve *guests, *next_guest;
+	/* Of a guest. */
+	struct serve_door gate; /* behind the host's TCP */
+	struct roger_str name;
+	struct rg_serve_request own_options;
+	struct roger *roger; /* holds its turn */
+	struct roger_config_reply config;
 	const struct rg_ui_request *ui; /* NULL: nobody waits for a page */
 	struct event_base *base;
 	struct serve_door *doors;
@@ -399,6 +410,8 @@ RG_CHECKED int serve_socket_path(const struct rg_serve_request *options, const c
 				 char to[4200], struct roger_err *err);
 
 RG_CHECKED int serve_listen(struct serve *serve, const char *workspace, struct roger_err *err);
+RG_CHECKED int serve_listen_local(struct serve *serve, const char *workspace,
+				  struct roger_err *err);
 void serve_listen_end(struct serve *serve);
 /* For a service manager: "READY=1". */
 void serve_notify(const char *state);
@@ -411,6 +424,15 @@ void serve_head_judge(struct serve_connection *connection);
 void serve_head_refuse(struct evhttp_request *request, int status, const char *reason);
 /* route.c: the same, of a request that is nothing but a head. */
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request);
+
+/* guest.c: open what the options of the host name. */
+RG_CHECKED int serve_guests_open(struct serve *host, const struct roger_config_reply *config,
+				 struct roger_err *err);
+/* "/w/NAME/..." is the guest's of that name, and *path goes on behind it; NULL: nobody's. */
+struct serve_door *serve_guest_door(struct serve_door *door, const char **path);
+
+/* server.c: its threads, and what wakes the loop for it. */
+RG_CHECKED int serve_prepare(struct serve *serve, struct roger_err *err);
 
 /* For evhttp: a request, at a door. */
 void serve_on_request(struct evhttp_request *request, void *door);
