@@ -64,7 +64,7 @@ FOLDERS = {
     ".ci": "",
     "bench": "",
     "docs": "man",
-    "examples": "hand-over nginx",
+    "examples": "hand-over nginx systemd",
     "fuzz": "corpus",
     "include": "",
     "integrations": ".claude-plugin beads gemini opencode plugin",

@@ -183,7 +183,7 @@ void rg_set_caller(struct roger *roger, const struct rg_caller *caller)
 	roger->caller = caller ? *caller : (struct rg_caller){ 0 };
 	if (roger->engine)
 		rg_engine_asked(roger->engine, roger->caller.how != RG_BY_FILES,
-				roger->caller.until_ns);
+				roger->caller.until_ns, roger->caller.works);
 }
 
 bool rg_leads(struct roger *roger)

@@ -137,7 +137,8 @@ RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *er
 /* Where the request says that nothing is to be changed. */
 void cli_say_dry(const struct cli_run *run);
 /* overview.c: where the journals are, and who answers; nothing, where no server does. */
-void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by);
+void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
+		   struct roger_str standby);
 
 /* Print a reply in the form that is asked for, set the exit status, and free it. */
 void cli_answer(const struct cli_run *run, void *reply, int *ret_exit);

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
+#include "base/limits.h"
 #include "cli/frame.h"
 #include "cli/hook_host.h"
 #include "cli/term.h"
@@ -81,7 +83,7 @@ static struct roger_str word_in(const char *caller, int blanks)
 	return (struct roger_str){ word, strcspn(word, " ") };
 }
 
-void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call)
+void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool quick)
 {
 	const char *said = roger_mcp_caller(call), *login = behind(said, 2);
 	struct rg_caller caller = { .how = *login ? RG_BY_TOKEN : RG_BY_FILES,
@@ -100,6 +102,9 @@ void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call)
 		caller.right = RG_ACT;
 	if (strncmp(said, "administer ", 11) == 0)
 		caller.right = RG_ADMINISTER;
+	caller.works = !quick;
+	if (*login)
+		caller.until_ns = rg_clock_monotonic_ns() + RG_REQUEST_WAIT_MS * INT64_C(1000000);
 	rg_set_caller(roger, &caller);
 }
 

@@ -372,6 +372,21 @@ static void note_shown(const struct mcp_session *session, struct roger *roger,
 	free(ids);
 }
 
+/* What neither waits for anybody nor goes through everything. */
+static bool is_quick(const struct roger_op *op, const void *request)
+{
+	const struct roger_field *waits = rg_find_flag(op->request, ROGER_WAITS);
+
+	return !(op->flags & ROGER_SLOW) && (!waits || rg_field_unset(waits, request));
+}
+
+static bool tell_progress(void *call, const char *what, int64_t done, int64_t total)
+{
+	if (total > 0)
+		roger_mcp_progress(call, (double)done, (double)total, what);
+	return !roger_mcp_cancelled(call);
+}
+
 /* The open files may have been replaced: open the workspace again, and repeat the call if it
  * does not write. */
 static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
@@ -386,7 +401,7 @@ static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call
 	session->roger = roger_close(session->roger);
 	if ((op->flags & ROGER_WRITES) || !mcp_open(session, call))
 		return r;
-	mcp_set_caller(session->roger, call);
+	mcp_set_caller(session->roger, call, is_quick(op, request));
 	return roger_call(session->roger, op, request, reply, err);
 }
 
@@ -407,9 +422,12 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 	r = make_request(tool, call, tool->session->agent, op, request, arena, &err);
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
-	mcp_set_caller(tool->session->roger, call);
+	mcp_set_caller(tool->session->roger, call, is_quick(op, request));
+	roger_on_progress(tool->session->roger, tell_progress, call);
 	if (r == ROGER_OK)
 		r = call_current(tool, call, op, request, reply, &err);
+	if (tool->session->roger)
+		roger_on_progress(tool->session->roger, NULL, NULL);
 	if (r < 0) {
 		mcp_fail(call, &err, r == ROGER_ETIMEOUT ? "; try again with the same key" : "");
 		return;
@@ -496,7 +514,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 	if (r == ROGER_OK && *mcp_distrust(&session, &roger))
 		r = rg_fail(&err, ROGER_EREFUSED, 0, "%s", session.why);
 	if (r == ROGER_OK)
-		mcp_set_caller(roger, call);
+		mcp_set_caller(roger, call, false);
 	if (r == ROGER_OK)
 		r = wait_for_mail(roger, call, &request, &reply, &err);
 	if (r < 0)

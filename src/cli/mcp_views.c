@@ -30,7 +30,7 @@ static struct roger *open_here(struct mcp_session *session, struct roger_mcp_cal
 	session = mcp_session_here(session, call);
 	roger = session ? mcp_open(session, call) : NULL;
 	if (roger)
-		mcp_set_caller(roger, call);
+		mcp_set_caller(roger, call, true);
 	return roger;
 }
 
@@ -173,7 +173,7 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 
 	if (!roger)
 		return;
-	mcp_set_caller(roger, call);
+	mcp_set_caller(roger, call, true);
 	request.agent = session->agent;
 	if (roger_prime(roger, &request, &reply, &err) < 0) {
 		mcp_fail(call, &err, "");

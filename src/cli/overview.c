@@ -108,10 +108,13 @@ static void say_chores(FILE *to, const struct roger_chore_list *chores)
 		cli_say_to(to, "\n");
 }
 
-void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by)
+void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
+		   struct roger_str standby)
 {
 	if (served_by.length)
 		cli_say_to(to, "%Sjournals in %t, served by %t%.\n", CLI_DIM, store, served_by);
+	if (standby.length)
+		cli_say_to(to, "%Sstandby of the database: %t%.\n", CLI_DIM, standby);
 }
 
 /* Below what is wrong; returns how many lines that takes. */
@@ -128,7 +131,7 @@ static size_t say_figures(struct cli_page *page, const struct roger_status_reply
 		   "%S%d agent%p, %d unread, %d active run%p, session %d, cycle %t, in %t%.\n",
 		   CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
 		   reply->cycle, reply->workspace);
-	cli_say_place(page->to, reply->store, reply->served_by);
+	cli_say_place(page->to, reply->store, reply->served_by, reply->standby);
 	if (!cli_page_end(page))
 		return 0;
 	for (line.data = page->text; (end = strchr(line.data, '\n')); line.data = end + 1) {

@@ -388,6 +388,11 @@ void cli_progress_words(const struct cli_work *work, char to[CLI_PROGRESS_BYTES]
 	char done[24], total[24], each[24], left[40] = "";
 	int64_t rest;
 
+	if (!work->total) {
+		snprintf(to, CLI_PROGRESS_BYTES, "%s: under way for %lld s", work->what,
+			 (long long)work->done);
+		return;
+	}
 	print_amount(work->done, bytes, done);
 	print_amount(work->total, bytes, total);
 	print_amount((int64_t)rate, bytes, each);
@@ -410,7 +415,7 @@ bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
 	char words[CLI_PROGRESS_BYTES];
 
 	(void)context;
-	if (silent || !errors_to_terminal || total <= 0)
+	if (silent || !errors_to_terminal || (total <= 0 && done <= 0))
 		return true;
 	if (!work_ns)
 		work_ns = now_ns;

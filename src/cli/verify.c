@@ -211,7 +211,7 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 	print_links(&reply->links);
 	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
 	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damaged, "damage");
-	cli_say_place(cli_out, reply->store, reply->served_by);
+	cli_say_place(cli_out, reply->store, reply->served_by, reply->standby);
 	cli_say("%d line%p of messages, %d of attempts, ", reply->messages, reply->attempts);
 	cli_say("%d run%p, %d MB: ", reply->runs, (reply->bytes + 500000) / 1000000);
 	if (reply->fixed)

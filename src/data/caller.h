@@ -24,6 +24,7 @@ struct rg_caller {
 	bool page;		   /* a person reads the answer, not the agent that it is about */
 	bool own;		   /* it sees no mail but its own */
 	int64_t until_ns;	   /* the request's deadline, monotonic clock; 0: none */
+	bool works;		   /* it may work for longer, but not wait */
 };
 
 struct rg_arena;

@@ -446,6 +446,11 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now)
 		rg_index_checkpoint(engine->index);
 }
 
+const char *rg_engine_standby(const struct rg_engine *engine)
+{
+	return engine->store->standby;
+}
+
 bool rg_engine_is_elsewhere(const struct rg_engine *engine)
 {
 	return engine->store->elsewhere;
@@ -474,11 +479,17 @@ int rg_engine_put_answer(struct rg_engine *engine, struct roger_str text, struct
 				       rg_str(engine->store->request), NULL, text, true, err);
 }
 
-void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns)
+void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns, bool works)
 {
+	engine->store->works = works;
 	engine->store->until_ns = until_ns;
 	engine->store->asked = asked;
 	engine->store->begun = false;
+}
+
+void rg_engine_hurry(struct rg_engine *engine)
+{
+	engine->store->works = false;
 }
 
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)

@@ -392,6 +392,8 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 const char *rg_engine_trouble(struct rg_engine *engine);
 bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
+/* Of a database, as it was seen last; "": there is none. */
+const char *rg_engine_standby(const struct rg_engine *engine);
 /* See struct rg_store, `request`; NULL key: no more.  put, with NULL data: there is no answer. */
 void rg_engine_request(struct rg_engine *engine, const char *key);
 RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
@@ -401,9 +403,11 @@ RG_CHECKED int rg_engine_put_answer(struct rg_engine *engine, struct roger_str t
 /* Bring the index and the send logs up to date, however long that takes.  A failure is not
  * reported: whoever needs them tries again. */
 void rg_engine_get_ready(struct rg_engine *engine);
+/* The verb has waited in vain: what it still wants to do, such as to note that, need not wait. */
+void rg_engine_hurry(struct rg_engine *engine);
 /* A job begins.  asked: a client waits for its answer, which only a server that leads gives;
- * until_ns: the deadline of that, by the monotonic clock (0: none). */
-void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns);
+ * until_ns: the deadline of that, by the monotonic clock (0: none); works: of waits alone. */
+void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns, bool works);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
 
 #endif

@@ -198,6 +198,8 @@ int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *re
 		return r;
 	take_seat(op, roger, request);
 	r = run(op, roger, request, reply, err);
+	if (r == ROGER_ETIMEOUT && roger)
+		rg_engine_hurry(roger->engine);
 	if (r == ROGER_OK && roger)
 		r = rg_caller_sift(roger, op, reply, err);
 	if (is_noted(op, roger, stored, reply, r))
@@ -239,7 +241,8 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 }
 
 int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_str *ret_store,
-		struct roger_str *ret_served_by, struct roger_err *err)
+		struct roger_str *ret_served_by, struct roger_str *ret_standby,
+		struct roger_err *err)
 {
 	char host[256] = "";
 
@@ -248,6 +251,8 @@ int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_
 		return ROGER_OK;
 	gethostname(host, sizeof host - 1);
 	return rg_arena_copy(arena, rg_store_place(roger->workspace), ret_store) &&
+			       rg_arena_copy(arena, rg_str(rg_engine_standby(roger->engine)),
+					     ret_standby) &&
 			       rg_arena_print(arena, ret_served_by, "process %lld on %s",
 					      (long long)getpid(), host)
 		       ? ROGER_OK

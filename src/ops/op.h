@@ -74,10 +74,11 @@ RG_CHECKED int rg_op_perform(const struct roger_op *op, struct roger *roger, con
 RG_CHECKED int rg_op_ask(struct roger *roger, const struct roger_op *op, const void *request,
 			 void *reply, struct roger_err *err);
 
-/* Where a server answers: where the journals are, and which it is, "process 12 on db.example". */
+/* Where a server answers: where the journals are, which it is, "process 12 on db.example", and of a
+ * database its standby. */
 RG_CHECKED int rg_op_place(const struct roger *roger, struct rg_arena *arena,
 			   struct roger_str *ret_store, struct roger_str *ret_served_by,
-			   struct roger_err *err);
+			   struct roger_str *ret_standby, struct roger_err *err);
 
 /* A path that a member of a request is, as a C string. */
 RG_CHECKED int rg_op_path(struct roger_str path, const char *member, char to[4096],

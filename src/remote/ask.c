@@ -26,6 +26,7 @@ enum {
 	PAUSE_MS_MIN = 10,
 	PAUSE_MS_MAX = 1000,
 	TURN_PAUSE_MS_MAX = 100,
+	SLOW_PAUSE_MS_MAX = 250,
 };
 
 static const char problem_type[] = "urn:roger:error:";
@@ -111,8 +112,17 @@ static bool is_passing(const struct rg_problem *problem, bool known, long status
 	return status == 503 && (!problem->exit || (known && rg_str_is(problem->member, "leader")));
 }
 
+/* What is under way; false: whoever waits for it does so no more. */
+static bool tell_progress(struct remote *remote, const struct rg_problem *problem)
+{
+	if (!remote->tell || !problem->what.length)
+		return true;
+	snprintf(remote->what, sizeof remote->what, "%.*s", RG_STR_CUT(problem->what));
+	return remote->tell(remote->tell_context, remote->what, problem->done, problem->total);
+}
+
 /* What an answer means: done, an error, or ROGER_ETIMEOUT with *ret_again. */
-static int judge(const struct remote *remote, const struct remote_answer *answer, bool *ret_again,
+static int judge(struct remote *remote, const struct remote_answer *answer, bool *ret_again,
 		 struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
@@ -124,11 +134,12 @@ static int judge(const struct remote *remote, const struct remote_answer *answer
 	if (!arena)
 		return rg_fail_memory(err);
 	known = read_problem(answer, arena, &problem);
-	*ret_again = is_passing(&problem, known, answer->status);
+	*ret_again = is_passing(&problem, known, answer->status) && tell_progress(remote, &problem);
 	if (known)
-		return *ret_again ? rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %.*s",
-					    remote->place->name, RG_STR_ARGS(problem.detail))
-				  : fail_problem(&problem, answer->status, err);
+		return *ret_again || answer->status == 409
+			       ? rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %.*s",
+					 remote->place->name, RG_STR_ARGS(problem.detail))
+			       : fail_problem(&problem, answer->status, err);
 	if (remote_is_of_proxy(answer->status))
 		return remote_fail_proxy(remote, answer->status, err);
 	return fail_foreign(remote, answer->status, err);
@@ -147,7 +158,7 @@ static int fail_unreached(struct remote *remote, const struct remote_request *re
 		rg_clock_print_utc(remote->down_ms, since);
 	remote_down_note(remote, true);
 	snprintf(why, sizeof why, "%.400s%s%s", err->message, *since ? "; down since " : "", since);
-	if (!request->key)
+	if (!request->body.data)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "%s", why);
 	if (!maybe_done)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "%.400s; nothing was done", why);
@@ -155,6 +166,15 @@ static int fail_unreached(struct remote *remote, const struct remote_request *re
 		       "%.300s; it is not known whether it was done%s%.60s%s", why,
 		       *remote->key ? ": the same with --key " : "", remote->key,
 		       *remote->key ? " is done at most once" : "");
+}
+
+/* The server is there, and what it waits for is not. */
+static int fail_late(struct remote *remote, const struct remote_request *request,
+		     struct roger_err *err)
+{
+	rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: it is there, and has no answer in time",
+		remote->place->name);
+	return fail_unreached(remote, request, request->body.data, err);
 }
 
 static int64_t ms_since(int64_t start_ns)
@@ -166,7 +186,10 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 	       struct roger_err *err)
 {
 	const int64_t start_ns = rg_clock_monotonic_ns();
-	const int64_t most_ms = remote->place_count > 1 ? TURN_PAUSE_MS_MAX : PAUSE_MS_MAX;
+	int64_t heard_ns = start_ns; /* of what is under way */
+	const int64_t most_ms = request->slow		  ? SLOW_PAUSE_MS_MAX
+				: remote->place_count > 1 ? TURN_PAUSE_MS_MAX
+							  : PAUSE_MS_MAX;
 	int64_t pause_ms = PAUSE_MS_MIN;
 	enum remote_outcome outcome;
 	bool maybe_done = false, again;
@@ -174,7 +197,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 	int r;
 
 	remote_down_find(remote);
-	if ((remote->down_ms || request->probes) && !remote_is_there(remote, err))
+	if (remote->down_ms && !remote_is_there(remote, err))
 		return fail_unreached(remote, request, false, err);
 	if (remote->place_count > 1 && request->turn_ms)
 		request->within_ms = request->turn_ms;
@@ -193,8 +216,12 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		/* Where nothing was stored, it may be kept here. */
 		remote->unreached =
 			outcome == REMOTE_ANSWERED && remote_is_of_proxy(answer->status);
+		if (r == ROGER_ETIMEOUT && !again && strcmp(err->member, "late") == 0)
+			return fail_late(remote, request, err);
 		if (!again)
 			return r;
+		if (request->slow && answer->status == 409)
+			heard_ns = rg_clock_monotonic_ns();
 		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
 			      answer->status == 502 || answer->status == 504;
 		/* Of several servers one leads; the others say so, or are not there. */
@@ -204,7 +231,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		}
 		turns = 0;
 		if (remote_is_interrupted() || remote->hurried ||
-		    ms_since(start_ns) > (maybe_done		    ? TRIES_MS
+		    ms_since(heard_ns) > (maybe_done		    ? TRIES_MS
 					  : remote->place_count > 1 ? TURN_TRIES_MS
 								    : CONNECT_TRIES_MS))
 			return fail_unreached(remote, request, maybe_done, err);

@@ -11,7 +11,6 @@
 enum {
 	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
 	TURN_MS = 2 * 1000,
-	SLOW_MS = 10 * 60 * 1000,
 	WAIT_MS = 60 * 1000, /* the server waits for so long at most */
 	STEP_MS = 50 * 1000,
 };
@@ -299,16 +298,20 @@ static int add_outbox(const struct call *call, struct roger_err *err)
 
 /* ------------------------------------------------------------------ calling -- */
 
+static bool is_slow(const struct roger_op *op)
+{
+	return op->flags & (ROGER_ADMINISTERS | ROGER_SLOW);
+}
+
 static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
 	const bool writes = call->op->flags & ROGER_WRITES;
-	const bool slow = call->op->flags & (ROGER_ADMINISTERS | ROGER_SLOW);
+	const bool slow = is_slow(call->op);
 	struct remote_request request = { .key = *call->key ? call->key : NULL,
-					  .within_ms =
-						  (slow ? SLOW_MS : RG_ANSWER_WAIT_MS) + wait_ms,
-					  .probes = slow,
+					  .within_ms = RG_ANSWER_WAIT_MS + wait_ms,
+					  .slow = slow,
 					  .turn_ms = slow ? 0 : TURN_MS + wait_ms };
 	struct remote_answer answer = { 0 };
 	int r;
@@ -360,7 +363,7 @@ static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
 	int r = ROGER_OK;
 
 	call->remote->key[0] = '\0';
-	if ((call->op->flags & ROGER_WRITES) && !is_dry_run(call))
+	if (is_slow(call->op) || ((call->op->flags & ROGER_WRITES) && !is_dry_run(call)))
 		r = remote_new_key(call->key, err);
 	if (r == ROGER_OK && call->row->keys == ONE_KEY)
 		r = add_key(call, err);

@@ -81,6 +81,7 @@ struct remote {
 	int holds;	  /* the file whose bytes are locks; RG_NO_FILE: not open */
 	char damage[464]; /* as the last answer said */
 	char notice[464];
+	char what[32];		    /* what is under way */
 	char key[REMOTE_KEY_BYTES]; /* of the last send */
 	bool unreached;		    /* the last verb had no answer: what came of it is not known */
 	bool hurried;		    /* no server is waited for that is not there */
@@ -121,10 +122,10 @@ bool remote_turn(struct remote *remote);
 struct remote_request {
 	const char *path;      /* "/v1/send", with its query */
 	struct roger_str body; /* of a POST; NULL: a GET */
-	const char *key;       /* the same for each try; NULL: a GET needs none */
+	const char *key;       /* the same for each try; NULL: a quick look needs none */
 	int64_t since_ms;      /* the first try began so long ago; 0: this is the first */
 	int64_t within_ms;
-	bool probes;	 /* it takes long: is anybody there at all? */
+	bool slow;	 /* it may be under way for long: the server says so, and how far it is */
 	int64_t turn_ms; /* of several servers, another one is asked after this; 0: as within_ms */
 };
 

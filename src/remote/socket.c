@@ -250,14 +250,13 @@ static bool print_head(const struct remote *remote, const struct remote_request 
 		      *place->socket ? "" : place->port);
 	if (*place->token)
 		rg_buf_printf(out, "Authorization: Bearer %s\r\n", place->token);
-	if (request->body.data) {
+	if (request->body.data)
 		rg_buf_printf(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
 			      request->body.length);
-		if (request->key)
-			rg_buf_printf(out, "Idempotency-Key: %s\r\n", request->key);
-		if (request->since_ms)
-			rg_buf_printf(out, "Roger-Tried: %lld\r\n", (long long)request->since_ms);
-	}
+	if (request->key)
+		rg_buf_printf(out, "Idempotency-Key: %s\r\n", request->key);
+	if (request->key && request->since_ms)
+		rg_buf_printf(out, "Roger-Tried: %lld\r\n", (long long)request->since_ms);
 	rg_buf_add_text(out, "\r\n");
 	rg_buf_add_str(out, request->body);
 	return !out->failed;

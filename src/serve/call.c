@@ -245,7 +245,7 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 	if (code)
 		rg_buf_printf(body, ",\"exit\":%d", exit_status);
 	rg_buf_printf(body, ",\"retry\":\"%s\"}\n",
-		      status == 503 || is_full(err) ? "same-key" : "never");
+		      status == 503 || status == 409 || is_full(err) ? "same-key" : "never");
 }
 
 void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err)

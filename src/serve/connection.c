@@ -158,9 +158,11 @@ struct bufferevent *serve_connection_new(struct event_base *base, void *door_)
 	reap(serve);
 	if (serve->connection_count >= SERVE_CONNECTIONS_MAX)
 		make_room(serve);
-	*connection = (struct serve_connection){
-		.next = serve->connections, .door = door, .buffer = buffer, .seen_ms = now_ms()
-	};
+	*connection = (struct serve_connection){ .next = serve->connections,
+						 .door = door,
+						 .serve = serve,
+						 .buffer = buffer,
+						 .seen_ms = now_ms() };
 	rg_buf_init(&connection->head, SERVE_HEAD_KEPT_MAX);
 	bufferevent_incref(buffer);
 	evbuffer_add_cb(bufferevent_get_input(buffer), on_input, connection);
@@ -177,7 +179,8 @@ struct serve_connection *serve_connection_of(struct serve *serve, struct evhttp_
 
 	while (connection && connection->buffer != buffer)
 		connection = connection->next;
-	return connection;
+	return connection || serve == serve->host ? connection
+						  : serve_connection_of(serve->host, request);
 }
 
 static bool has_option(const struct evkeyvalq *headers, const char *option)
@@ -204,7 +207,7 @@ static void on_answered(struct evhttp_request *request, void *connection_)
 	struct evbuffer *input = bufferevent_get_input(connection->buffer);
 
 	if (connection->mcp_began_ns)
-		serve_count_mcp(connection->door->serve, evhttp_request_get_response_code(request),
+		serve_count_mcp(connection->serve, evhttp_request_get_response_code(request),
 				connection->mcp_began_ns);
 	connection->mcp_began_ns = 0;
 	connection->raw = (struct rg_http_raw){ 0 };

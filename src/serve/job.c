@@ -74,13 +74,18 @@ static struct serve_job *take(struct serve_pool *pool)
 }
 
 /* Long work ends with the server; retries are for its sweeps, and not for a thread to wait for. */
-static bool go_on(void *pool_, const char *what, int64_t done, int64_t total)
+static bool go_on(void *job_, const char *what, int64_t done, int64_t total)
 {
-	struct serve_pool *pool = pool_;
+	struct serve_job *job = job_;
+	bool ending;
 
-	(void)done;
-	(void)total;
-	return strcmp(what, "retry") != 0 && !serve_is_ending(pool->serve);
+	pthread_mutex_lock(&job->serve->lock);
+	snprintf(job->what, sizeof job->what, "%s", what);
+	job->so_far = done;
+	job->total = total;
+	ending = job->serve->ending;
+	pthread_mutex_unlock(&job->serve->lock);
+	return strcmp(what, "retry") != 0 && !ending;
 }
 
 /* The deadline of the request.  One that had to wait long for a thread still gets LATE_MS. */
@@ -90,7 +95,7 @@ static int64_t until_ns(const struct serve_job *job)
 		job->began_ns + (RG_REQUEST_WAIT_MS + job->waits_ms) * INT64_C(1000000);
 	const int64_t soon_ns = rg_clock_monotonic_ns() + LATE_MS * INT64_C(1000000);
 
-	if (job->pool == SERVE_SLOW || job->pool == SERVE_CHORES)
+	if (job->pool == SERVE_CHORES)
 		return 0;
 	return due_ns > soon_ns ? due_ns : soon_ns;
 }
@@ -102,7 +107,7 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 	rg_set_caller(roger, &(struct rg_caller){ caller->how, caller->right, rg_str(caller->name),
 						  rg_str(caller->login), rg_str(caller->observed),
 						  caller->how == RG_BY_LOGIN, caller->own,
-						  until_ns(job) });
+						  until_ns(job), job->pool == SERVE_SLOW });
 }
 
 /* What a command would say beside its answer; of damage the answer tells. */
@@ -138,7 +143,7 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 		serve_fail(&job->answer, r, &err);
 		return;
 	}
-	roger_on_progress(*roger, go_on, pool);
+	roger_on_progress(*roger, go_on, job);
 	set_caller(job, *roger);
 	if (pool->kind == SERVE_CHORES && !rg_leads(*roger)) {
 		follow(*roger);
@@ -214,8 +219,97 @@ bool serve_job_start(struct serve_job *job)
 		pthread_cond_signal(&pool->come);
 	}
 	pthread_mutex_unlock(&serve->lock);
+	if (good)
+		LIST_INSERT_HEAD(&serve->open, job, open);
 	serve->job_count += good;
 	return good;
+}
+
+static int64_t age_ms(const struct serve_job *job)
+{
+	return (rg_clock_monotonic_ns() - job->began_ns) / 1000000;
+}
+
+static void say_under_way(struct serve_job *job, struct serve_answer *answer)
+{
+	const long long seconds = age_ms(job) / 1000;
+	struct roger_err err = { 0 };
+
+	pthread_mutex_lock(&job->serve->lock);
+	if (job->total > 0)
+		snprintf(
+			err.message, sizeof err.message,
+			"%s is under way for %lld s: %s, %lld of %lld; ask again with the same key",
+			job->verb->name, seconds, job->what, (long long)job->so_far,
+			(long long)job->total);
+	else
+		snprintf(err.message, sizeof err.message,
+			 "%s is under way for %lld s; ask again with the same key", job->verb->name,
+			 seconds);
+	serve_problem(answer, 409, 0, "under-way", &err);
+	answer->body.length -= strlen("}\n");
+	rg_json_add_key(&answer->body, RG_STR("what"));
+	rg_json_add_string(&answer->body, rg_str(job->total > 0 ? job->what : job->verb->name));
+	rg_buf_printf(&answer->body, ",\"done\":%lld,\"total\":%lld}\n",
+		      job->total > 0 ? (long long)job->so_far : seconds, (long long)job->total);
+	pthread_mutex_unlock(&job->serve->lock);
+}
+
+void serve_say_under_way(struct serve *serve, const struct serve_replay *replay,
+			 struct serve_answer *answer)
+{
+	struct serve_job *job;
+
+	LIST_FOREACH(job, &serve->open, open)
+	if (job->replay == replay)
+		say_under_way(job, answer);
+}
+
+/* The thread has not come back: its disk or its database stands still. */
+static void say_late(struct serve_job *job, struct serve_answer *answer)
+{
+	struct roger_err err;
+
+	rg_fail_member(
+		&err, ROGER_ETIMEOUT, "late",
+		"no answer for %lld s: the server waits for its disk or its database, or has much "
+		"to read; %s",
+		(long long)age_ms(job) / 1000,
+		job->verb->flags & ROGER_WRITES ? "it is not known whether it was done"
+						: "try again");
+	serve_fail(answer, ROGER_ETIMEOUT, &err);
+}
+
+static void answer_early(struct serve_job *job)
+{
+	struct serve_answer answer = { .closes = job->serve->stopping };
+
+	rg_buf_init(&answer.body, SIZE_MAX);
+	(job->pool == SERVE_SLOW ? say_under_way : say_late)(job, &answer);
+	serve_send(job->http, &answer);
+	rg_buf_deinit(&answer.body);
+	job->http = NULL;
+	job->finish = NULL;
+	job->late = true;
+}
+
+/* Of what is slow by nature, who gave a key can ask again; who gave none waits. */
+static bool is_late(const struct serve_job *job)
+{
+	if (!job->http)
+		return false;
+	if (job->pool == SERVE_SLOW)
+		return job->replay && age_ms(job) >= SERVE_SLOW_MS;
+	return age_ms(job) >= SERVE_LATE_MS + job->waits_ms;
+}
+
+void serve_jobs_tick(struct serve *serve)
+{
+	struct serve_job *job;
+
+	LIST_FOREACH(job, &serve->open, open)
+	if (is_late(job))
+		answer_early(job);
 }
 
 bool serve_pools_open(struct serve *serve)

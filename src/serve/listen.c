@@ -114,7 +114,7 @@ static int clear_path(const struct sockaddr_un *address, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int listen_local(struct serve *serve, const char *workspace, struct roger_err *err)
+int serve_listen_local(struct serve *serve, const char *workspace, struct roger_err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char path[4200];
@@ -295,7 +295,7 @@ int serve_listen(struct serve *serve, const char *workspace, struct roger_err *e
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
 	if (r == ROGER_OK && !count)
-		r = listen_local(serve, workspace, err);
+		r = serve_listen_local(serve, workspace, err);
 	if (r == ROGER_OK && serve->options->listen.length)
 		r = listen_tcp(serve, err);
 	return r;

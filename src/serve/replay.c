@@ -151,7 +151,8 @@ static bool has_keys(const struct roger_record *record)
 static bool may_be_forgotten(const struct serve_replays *replays, const struct roger_op *verb,
 			     int64_t tried_ms)
 {
-	return tried_ms && now_ms() - tried_ms < replays->known_ms + MARGIN_MS &&
+	return (verb->flags & ROGER_WRITES) && tried_ms &&
+	       now_ms() - tried_ms < replays->known_ms + MARGIN_MS &&
 	       !(verb->flags & ROGER_AGAIN) && !has_keys(verb->request);
 }
 
@@ -212,6 +213,8 @@ void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 {
 	struct serve_replays *replays = serve->replays;
 
+	if (replay->done)
+		replays->bytes -= replay->text.length;
 	if (answer)
 		rg_buf_add_str(&replay->text, rg_buf_str(&answer->body));
 	/* What was not begun can be tried as if for the first time. */

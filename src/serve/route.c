@@ -239,16 +239,21 @@ static bool find_caller(const struct serve_door *door, struct evhttp_request *re
 	return serve_login_find(door, request, ret, ret_fault);
 }
 
-/* One that was revoked is not told from one that never was. */
-static const char *token_fault(struct serve *serve, struct evhttp_request *request)
+/* One that was revoked is not told from one that never was, nor (NULL) is a workspace that is not
+ * here from one with other tokens. */
+static void refuse_token(struct serve *serve, struct evhttp_request *request)
 {
-	const char *said = serve_header(request, "Authorization");
+	const char *said = serve_header(request, "Authorization"), *fault;
 
 	if (!is_bearer(said))
-		return "no token came: expected the header 'Authorization: Bearer TOKEN'";
-	if (serve_token_is_expired(serve, said + sizeof bearer - 1))
-		return "this token has expired";
-	return "this token is not known here: it is wrong, or was revoked";
+		fault = "no token came: expected the header 'Authorization: Bearer TOKEN'";
+	else if (serve && serve_token_is_expired(serve, said + sizeof bearer - 1))
+		fault = "this token has expired";
+	else
+		fault = "this token is not known here: it is wrong, or was revoked";
+	serve_set_header(request, "WWW-Authenticate", "Bearer");
+	serve_refuse(request, 401, "token", false,
+		     "%s; `roger token new NAME` on the server's machine makes one", fault);
 }
 
 /* The same; false: it was refused. */
@@ -265,10 +270,7 @@ static bool identify(const struct serve_door *door, struct evhttp_request *reque
 		serve_refuse(request, 403, "foreign", false, "%s", fault);
 		return false;
 	}
-	serve_set_header(request, "WWW-Authenticate", "Bearer");
-	serve_refuse(request, 401, "token", false,
-		     "%s; `roger token new NAME` on the server's machine makes one",
-		     token_fault(door->serve, request));
+	refuse_token(door->serve, request);
 	return false;
 }
 
@@ -278,7 +280,9 @@ bool serve_is_known(struct serve *serve, struct evhttp_request *request)
 	struct serve_caller caller;
 	const char *fault;
 
-	return connection && find_caller(connection->door, request, &caller, &fault);
+	return connection &&
+	       find_caller(connection->door->serve == serve ? connection->door : &serve->gate,
+			   request, &caller, &fault);
 }
 
 /* ------------------------------------------------------------------- verbs -- */
@@ -349,6 +353,8 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 		     struct evhttp_request *request)
 {
+	const bool writes = job->verb->flags & ROGER_WRITES;
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	const char *since = serve_header(request, "Roger-Tried");
 	struct serve_tried tried = { .key = serve_header(request, "Idempotency-Key") };
@@ -356,10 +362,11 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	struct serve_replay *replay;
 	struct roger_err err;
 
-	if (!tried.key || !(job->verb->flags & ROGER_WRITES))
+	if (!tried.key || !(writes || job->pool == SERVE_SLOW))
 		return true;
-	tried.body = (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
-					 evbuffer_get_length(body) };
+	tried.body = writes ? (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
+						  evbuffer_get_length(body) }
+			    : rg_str(query ? query : "");
 	if (since && !rg_str_number(rg_str(since), &tried.since_ms))
 		tried.since_ms = 0;
 	switch (serve_replay_find(job->serve, caller, job->verb, &tried, &replay)) {
@@ -369,10 +376,11 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 		return true;
 	case SERVE_TRY_DONE:
 		serve_replay_answer(replay, answer);
+		if (!writes)
+			serve_replay_done(job->serve, replay, NULL);
 		break;
 	case SERVE_TRY_UNDER_WAY:
-		rg_fail(&err, ROGER_ETIMEOUT, 0, "the same is being done; ask again");
-		serve_problem(answer, 409, 0, "under-way", &err);
+		serve_say_under_way(job->serve, replay, answer);
 		break;
 	case SERVE_TRY_OTHER:
 		rg_fail_member(&err, ROGER_EREFUSED, "key",
@@ -620,14 +628,34 @@ static bool on_path(const struct serve_door *door, struct evhttp_request *reques
 	return true;
 }
 
-static void route(struct serve_door *door, struct evhttp_request *request)
+/* Of which workspace the path is, and what comes behind its name; NULL: it was refused. */
+static struct serve_door *find_door(struct serve_door *door, struct evhttp_request *request,
+				    const char **ret_path)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
-	struct serve_caller caller;
 
-	path = path ? path : "";
-	if (on_door(door, request, path) || on_session(door, request, path) ||
+	*ret_path = path ? path : "";
+	door = serve_guest_door(door, ret_path);
+	if (!door)
+		refuse_token(NULL, request);
+	return door;
+}
+
+static void route(struct serve_door *door, struct serve_connection *connection,
+		  struct evhttp_request *request)
+{
+	struct serve_caller caller;
+	const char *path;
+	bool guest;
+
+	door = find_door(door, request, &path);
+	if (!door)
+		return;
+	connection->serve = door->serve;
+	guest = door->serve != door->serve->host;
+	/* The page wants a host of its own, so nobody logs in at a guest. */
+	if ((!guest && on_door(door, request, path)) || on_session(door, request, path) ||
 	    on_path(door, request, path))
 		return;
 	if (strcmp(path, "/mcp") == 0) {
@@ -635,7 +663,7 @@ static void route(struct serve_door *door, struct evhttp_request *request)
 			serve_on_mcp(door->serve, request, &caller);
 	} else if (strncmp(path, "/v1/", 4) != 0) {
 		/* No data is in the page, so it needs no token. */
-		if (evhttp_request_get_command(request) != EVHTTP_REQ_GET ||
+		if (guest || evhttp_request_get_command(request) != EVHTTP_REQ_GET ||
 		    !serve_on_page(door->serve, request, path))
 			serve_refuse(request, 404, "path", false, "no such path");
 	} else if (!on_thing(door, request, path + 4))
@@ -663,8 +691,9 @@ void serve_admit(struct serve_connection *connection, struct evhttp_request *req
 
 	if (!passes(door, connection, request))
 		return;
-	path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
-	path = path ? path : "";
+	door = find_door(door, request, &path);
+	if (!door)
+		return;
 	if (strcmp(path, "/login") == 0 || strcmp(path, "/logout") == 0) {
 		fits_login(request);
 		return;
@@ -691,5 +720,5 @@ void serve_on_request(struct evhttp_request *request, void *door_)
 	if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT)
 		serve_hang_up(connection);
 	if (passes(door, connection, request))
-		route(door, request);
+		route(door, connection, request);
 }

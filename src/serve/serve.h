@@ -7,12 +7,13 @@
  * client can make grow has a bound here.
  *
  *     server.c       opening, running, ending
+ *     guest.c        further workspaces of the same server
  *     listen.c       sockets: where they are, and that they are ours
  *     connection.c   how many connections there are, and how long one may take
  *     head.c         what is refused before its body is read
  *     route.c        the gate, then paths and methods
  *     call.c         a request into a verb's, its reply into an answer
- *     job.c          the threads
+ *     job.c          the threads, and what is answered before one of them has ended
  *     replay.c       answers kept for who asks again with the same key
  *     token.c        who may come in over TCP, and do what
  *     use.c          when each token was last used
@@ -28,6 +29,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "base/limits.h"
 #include "cli/serve.h"
@@ -51,6 +53,10 @@ enum {
 	SERVE_IDLE_MS = 60 * 1000,
 	SERVE_TICK_MS = 1000,
 	SERVE_WAIT_MS_MAX = 60 * 1000, /* a verb that waits ends then, as if its time was up */
+	/* When the loop answers for a thread: that a slow verb is under way; that it stands still.
+	 */
+	SERVE_SLOW_MS = 2 * 1000,
+	SERVE_LATE_MS = RG_REQUEST_WAIT_MS + 500,
 };
 
 struct serve;
@@ -120,10 +126,12 @@ enum { SERVE_DIGEST_BYTES = 65 };
 /* A request on its way through a thread. */
 struct serve_job {
 	struct serve_job *next;
+	LIST_ENTRY(serve_job) open; /* those that have not ended */
 	struct serve *serve;
 	const struct roger_op *verb;
 	enum serve_pool_kind pool;
-	struct evhttp_request *http; /* of the loop's thread */
+	struct evhttp_request *http; /* of the loop's thread; NULL: nobody waits for an answer */
+	bool late;		     /* its answer was that it has not ended */
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
@@ -138,6 +146,9 @@ struct serve_job {
 	void (*work)(struct serve_job *job, struct roger *roger);
 	void (*finish)(struct serve_job *job);
 	void *context;
+	/* How far it is, with serve->lock; total 0: nobody knows. */
+	char what[32];
+	int64_t so_far, total;
 };
 
 /* The request of a verb from a query, or from a JSON object; then what HTTP adds to it. */
@@ -173,7 +184,7 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 void serve_replay_name(struct serve_job *job, const struct serve_caller *caller,
 		       const struct serve_tried *tried);
 void serve_replay_answer(const struct serve_replay *replay, struct serve_answer *answer);
-/* NULL: it was not begun. */
+/* NULL: it was not begun, or is not to be kept. */
 void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 		       const struct serve_answer *answer);
 void serve_replays_free(struct serve *serve);
@@ -243,6 +254,11 @@ void serve_job_free(struct serve_job *job);
 
 /* False: too many wait already. */
 bool serve_job_start(struct serve_job *job);
+/* Whoever waits too long is answered, and the thread goes on: at each tick. */
+void serve_jobs_tick(struct serve *serve);
+/* How far the job of that key is. */
+void serve_say_under_way(struct serve *serve, const struct serve_replay *replay,
+			 struct serve_answer *answer);
 
 bool serve_pools_open(struct serve *serve);
 /* No more is begun, and what does not wait for somebody is finished. */
@@ -298,6 +314,7 @@ void serve_finish_metrics(struct serve_job *job);
 struct serve_connection {
 	struct serve_connection *next;
 	struct serve_door *door;
+	struct serve *serve;	    /* whom the request is for */
 	struct bufferevent *buffer; /* we hold on to it; it says when it is over */
 	int64_t began_ms;	    /* of the request on its way in; 0: none is */
 	int64_t seen_ms;
@@ -330,6 +347,15 @@ void serve_connections_end(struct serve *serve);
 struct serve {
 	const struct rg_serve_request *options;
 	const char *workspace;
+	/* Of several workspaces one is the host, whose TCP and loop are for all. */
+	struct serve *host; /* itself, if it is that */
+	struct serve *guests, *next_guest;
+	/* Of a guest. */
+	struct serve_door gate; /* behind the host's TCP */
+	struct roger_str name;
+	struct rg_serve_request own_options;
+	struct roger *roger; /* holds its turn */
+	struct roger_config_reply config;
 	const struct rg_ui_request *ui; /* NULL: nobody waits for a page */
 	struct event_base *base;
 	struct serve_door *doors;
@@ -344,7 +370,8 @@ struct serve {
 	char url[256]; /* of the page; "": there is no TCP */
 	bool stopping;
 	int wake;	  /* an eventfd: a job is done */
-	size_t job_count; /* those that have not been answered */
+	size_t job_count; /* those that have not ended */
+	LIST_HEAD(, serve_job) open;
 	size_t ticks;
 	unsigned chores;  /* those that are under way, a bit each */
 	unsigned refused; /* of these, a bit each: it was said */
@@ -383,6 +410,8 @@ RG_CHECKED int serve_socket_path(const struct rg_serve_request *options, const c
 				 char to[4200], struct roger_err *err);
 
 RG_CHECKED int serve_listen(struct serve *serve, const char *workspace, struct roger_err *err);
+RG_CHECKED int serve_listen_local(struct serve *serve, const char *workspace,
+				  struct roger_err *err);
 void serve_listen_end(struct serve *serve);
 /* For a service manager: "READY=1". */
 void serve_notify(const char *state);
@@ -395,6 +424,15 @@ void serve_head_judge(struct serve_connection *connection);
 void serve_head_refuse(struct evhttp_request *request, int status, const char *reason);
 /* route.c: the same, of a request that is nothing but a head. */
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request);
+
+/* guest.c: open what the options of the host name. */
+RG_CHECKED int serve_guests_open(struct serve *host, const struct roger_config_reply *config,
+				 struct roger_err *err);
+/* "/w/NAME/..." is the guest's of that name, and *path goes on behind it; NULL: nobody's. */
+struct serve_door *serve_guest_door(struct serve_door *door, const char **path);
+
+/* server.c: its threads, and what wakes the loop for it. */
+RG_CHECKED int serve_prepare(struct serve *serve, struct roger_err *err);
 
 /* For evhttp: a request, at a door. */
 void serve_on_request(struct evhttp_request *request, void *door);

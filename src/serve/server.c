@@ -29,6 +29,12 @@ static struct serve_job *take_done(struct serve *serve)
 	return jobs;
 }
 
+/* Of a look, the answer is kept only for whoever was told that it is under way. */
+static bool is_kept(const struct serve_job *job)
+{
+	return !job->answer.elsewhere && (job->late || job->verb->flags & ROGER_WRITES);
+}
+
 static void send_done(struct serve *serve)
 {
 	struct serve_job *job, *next;
@@ -36,15 +42,15 @@ static void send_done(struct serve *serve)
 	for (job = take_done(serve); job; job = next) {
 		next = job->next;
 		job->answer.closes = serve->stopping;
-		if (job->http)
+		if (job->http || job->late)
 			serve_count(serve, job);
 		if (job->replay)
-			serve_replay_done(serve, job->replay,
-					  job->answer.elsewhere ? NULL : &job->answer);
+			serve_replay_done(serve, job->replay, is_kept(job) ? &job->answer : NULL);
 		if (job->finish)
 			job->finish(job);
-		else
+		else if (job->http)
 			serve_send(job->http, &job->answer);
+		LIST_REMOVE(job, open);
 		serve_job_free(job);
 		serve->job_count--;
 	}
@@ -136,14 +142,12 @@ static void do_chores(struct serve *serve)
 			do_chore(serve, i);
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *serve_)
+static void tick(struct serve *serve)
 {
-	struct serve *serve = serve_;
 	struct serve_door *door;
 
-	(void)fd;
-	(void)what;
 	serve_connections_tick(serve);
+	serve_jobs_tick(serve);
 	serve_streams_tick(serve);
 	serve_streams_watched(serve);
 	do_chores(serve);
@@ -152,31 +156,55 @@ static void on_tick(evutil_socket_t fd, short what, void *serve_)
 		evconnlistener_enable(door->listener);
 }
 
-static void on_stop(evutil_socket_t number, short what, void *serve_)
+static void on_tick(evutil_socket_t fd, short what, void *host)
 {
-	struct serve *serve = serve_;
+	struct serve *serve;
+
+	(void)fd;
+	(void)what;
+	tick(host);
+	for (serve = ((struct serve *)host)->guests; serve; serve = serve->next_guest)
+		tick(serve);
+}
+
+static void on_stop(evutil_socket_t number, short what, void *host_)
+{
+	struct serve *host = host_, *serve;
 
 	(void)number;
 	(void)what;
-	serve->stopping = true;
-	event_base_loopbreak(serve->base);
+	host->stopping = true;
+	for (serve = host->guests; serve; serve = serve->next_guest)
+		serve->stopping = true;
+	event_base_loopbreak(host->base);
 }
 
-static bool prepare(struct serve *serve)
+int serve_prepare(struct serve *serve, struct roger_err *err)
+{
+	serve->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (serve->base && serve->wake >= 0 && serve_pools_open(serve))
+		serve->woken =
+			event_new(serve->base, serve->wake, EV_READ | EV_PERSIST, on_woken, serve);
+	return serve->woken && event_add(serve->woken, NULL) == 0
+		       ? ROGER_OK
+		       : rg_fail(err, ROGER_EIO, errno, "prepare for HTTP");
+}
+
+static int prepare_host(struct serve *host, struct roger_err *err)
 {
 	const struct timeval tick = { SERVE_TICK_MS / 1000, 0 };
 
-	serve->base = event_base_new();
-	serve->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!serve->base || serve->wake < 0 || !serve_pools_open(serve))
-		return false;
-	serve->woken = event_new(serve->base, serve->wake, EV_READ | EV_PERSIST, on_woken, serve);
-	serve->tick = event_new(serve->base, -1, EV_PERSIST, on_tick, serve);
-	serve->term = evsignal_new(serve->base, SIGTERM, on_stop, serve);
-	serve->interrupt = evsignal_new(serve->base, SIGINT, on_stop, serve);
-	return serve->woken && serve->tick && serve->term && serve->interrupt &&
-	       event_add(serve->woken, NULL) == 0 && event_add(serve->tick, &tick) == 0 &&
-	       event_add(serve->term, NULL) == 0 && event_add(serve->interrupt, NULL) == 0;
+	host->base = event_base_new();
+	if (host->base) {
+		host->tick = event_new(host->base, -1, EV_PERSIST, on_tick, host);
+		host->term = evsignal_new(host->base, SIGTERM, on_stop, host);
+		host->interrupt = evsignal_new(host->base, SIGINT, on_stop, host);
+	}
+	return host->tick && host->term && host->interrupt && event_add(host->tick, &tick) == 0 &&
+			       event_add(host->term, NULL) == 0 &&
+			       event_add(host->interrupt, NULL) == 0
+		       ? serve_prepare(host, err)
+		       : rg_fail(err, ROGER_EIO, errno, "prepare for HTTP");
 }
 
 /* What is under way is finished and answered; nobody new comes in. */
@@ -185,7 +213,6 @@ static void say_goodbye(struct serve *serve)
 	struct serve_door *door;
 	int64_t until_ns;
 
-	serve_notify("STOPPING=1");
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_disable(door->listener);
 	serve_streams_end(serve);
@@ -200,24 +227,36 @@ static void say_goodbye(struct serve *serve)
 	}
 }
 
-static void close_all(struct serve *serve)
+static void close_one(struct serve *serve)
 {
 	serve_listen_end(serve);
 	if (serve->woken)
 		event_free(serve->woken);
-	if (serve->tick)
-		event_free(serve->tick);
-	if (serve->term)
-		event_free(serve->term);
-	if (serve->interrupt)
-		event_free(serve->interrupt);
-	if (serve->base)
-		event_base_free(serve->base);
-	free(serve->hosts);
 	serve_tokens_free(serve);
 	serve_uses_save(serve, true);
 	serve->uses = serve_uses_free(serve->uses);
 	serve_replays_free(serve);
+	roger_reply_free(&serve->config);
+	serve->roger = roger_close(serve->roger);
+}
+
+/* A guest is not freed: a thread that still waits for somebody may be looking at it. */
+static void close_all(struct serve *host)
+{
+	struct serve *serve;
+
+	for (serve = host->guests; serve; serve = serve->next_guest)
+		close_one(serve);
+	close_one(host);
+	if (host->tick)
+		event_free(host->tick);
+	if (host->term)
+		event_free(host->term);
+	if (host->interrupt)
+		event_free(host->interrupt);
+	if (host->base)
+		event_base_free(host->base);
+	free(host->hosts);
 }
 
 /* --------------------------------------------------------------- the command -- */
@@ -248,8 +287,13 @@ static void keep_small(void)
 
 static void tell_where(const struct serve *serve, const struct cli_run *run)
 {
+	const struct serve *guest;
+
 	if (run->quiet || serve->ui)
 		return;
+	for (guest = serve->guests; guest; guest = guest->next_guest)
+		cli_say("/w/%t: the workspace in %t, at %s\n", guest->name, guest->config.workspace,
+			guest->socket_path);
 	if (serve->made_socket)
 		cli_say("listening at %s\n", serve->socket_path);
 	if (serve->port)
@@ -279,16 +323,18 @@ static int find_workspace(struct cli_run *run, struct roger_config_reply *reply,
 	return roger_config(run->roger, &request, reply, err);
 }
 
-static int serve_workspace(struct serve *serve, struct cli_run *run, const char *workspace,
-			   struct roger_err *err)
+static int serve_workspace(struct serve *serve, struct cli_run *run,
+			   const struct roger_config_reply *config, struct roger_err *err)
 {
+	struct serve *guest;
 	int r = take_hosts(serve, err);
 
-	if (r < 0)
-		return r;
-	if (!prepare(serve))
-		return rg_fail(err, ROGER_EIO, errno, "prepare for HTTP");
-	r = serve_listen(serve, workspace, err);
+	if (r == ROGER_OK)
+		r = prepare_host(serve, err);
+	if (r == ROGER_OK)
+		r = serve_guests_open(serve, config, err);
+	if (r == ROGER_OK)
+		r = serve_listen(serve, serve->workspace, err);
 	if (r < 0)
 		return r;
 	if (serve->ui)
@@ -299,6 +345,9 @@ static int serve_workspace(struct serve *serve, struct cli_run *run, const char 
 	tell_where(serve, run);
 	if (event_base_dispatch(serve->base) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "wait for requests");
+	serve_notify("STOPPING=1");
+	for (guest = serve->guests; guest; guest = guest->next_guest)
+		say_goodbye(guest);
 	say_goodbye(serve);
 	return ROGER_OK;
 }
@@ -307,7 +356,7 @@ int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 		   const struct rg_ui_request *ui, struct roger_err *err)
 {
 	/* Not on the stack: a thread that still waits for somebody may be looking at it. */
-	static struct serve serve = { .wake = -1 };
+	static struct serve serve = { .host = &serve, .wake = -1 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
 	int r;
 
@@ -321,7 +370,7 @@ int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 	serve.began_ms = rg_clock_monotonic_ns() / 1000000;
 	serve.workspace = config.workspace.data;
 	serve.keeps_answers = rg_keeps_answers(run->roger);
-	r = serve_workspace(&serve, run, serve.workspace, err);
+	r = serve_workspace(&serve, run, &config, err);
 	close_all(&serve);
 	return r;
 }

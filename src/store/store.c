@@ -9,6 +9,8 @@
 
 /* A reader does not wait longer for a writer that makes no progress. */
 enum { SOON_MS = 200 };
+/* Of long work, each wait after its deadline. */
+enum { WORKING_MS = 1000 };
 
 /* NULL: this program is linked without store/postgres/. */
 rg_store_opener rg_postgres_store_open __attribute__((weak));
@@ -164,7 +166,7 @@ bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
 
 bool rg_store_is_long(const struct rg_store *store, uint64_t bytes)
 {
-	return store->elsewhere && store->until_ns && bytes > RG_READY_BYTES;
+	return store->elsewhere && store->until_ns && !store->works && bytes > RG_READY_BYTES;
 }
 
 int rg_store_check_ready(const struct rg_store *store, uint64_t bytes, struct roger_err *err)
@@ -182,7 +184,9 @@ int64_t rg_store_wait_ms(const struct rg_store *store, int64_t wait_ms)
 	const int64_t left_ms =
 		store->until_ns ? (store->until_ns - rg_clock_monotonic_ns()) / 1000000 : wait_ms;
 
-	return wait_ms < 1 || wait_ms < left_ms ? wait_ms : left_ms > 1 ? left_ms : 1;
+	const int64_t least_ms = store->works ? WORKING_MS : 1;
+
+	return wait_ms < 1 || wait_ms < left_ms ? wait_ms : left_ms > least_ms ? left_ms : least_ms;
 }
 
 int rg_store_begin(struct rg_store *store, size_t agents, size_t counts, struct roger_err *err)

@@ -332,6 +332,7 @@ struct rg_store {
 	enum rg_standing standing;  /* when it was opened, and after stand() */
 	char place[RG_PLACE_BYTES]; /* the other side; "": live */
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
+	char standby[256]; /* of its database, for people */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
 	bool files;	  /* each log is a file, and made says when add() makes one */
@@ -340,6 +341,7 @@ struct rg_store {
 	unsigned turn;	  /* grows where lines that were read may be others now */
 	bool asked;	  /* somebody waits for an answer, who must not be told what is old */
 	int64_t until_ns; /* the request's deadline, by the monotonic clock; 0: none */
+	bool works;	  /* it may read and write for longer, and then a wait has a second */
 	/* Its key, where the answer is to be kept together with what was changed for it: nothing
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
 	char request[RG_ANSWER_KEY_BYTES];

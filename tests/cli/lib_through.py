@@ -96,7 +96,7 @@ def facts(text):
     for pattern, to in ((r"(msg|run)-\d{13}-[0-9a-f]*", "<id>"), (r"remote-[0-9a-f]+:status-update:0", "<key>"), (r"\b[0-9a-f]{8,128}\b", "<hash>"),
                         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "<time>"), (r"\b1[0-9]{12}\b", "<time>"), (r"\b\d\d:\d\d(:\d\d)?\b", "<time>"),
                         (r"\b\d+(\.\d+)?(ms|s)\b( \d+(ms|s))?", "<span>"), (r'"(\w+_ms|took|duration|bytes|\w+_pid|\w+_start|pid_space|boot_id|attempt_no|looked|position|line)":"?[-0-9a-f]+"?', r'"\1":<n>'),
-                        (r'"<time> dispatched by root <who>",', ""), (r"process +\d+, watched by \d+", "<process>"), (r"^chores: .*\n|^journals in .*\n", ""), (r',"(chores|worktrees)":\[[^]]*\]|,"(served_by|store|login|proved)":"[^"]*"', ""),
+                        (r'"<time> dispatched by root <who>",', ""), (r"process +\d+, watched by \d+", "<process>"), (r"^chores: .*\n|^journals in .*\n|^standby of .*\n", ""), (r',"(chores|worktrees)":\[[^]]*\]|,"(served_by|standby|store|login|proved)":"[^"]*"', ""),
                         (r"/(tmp|dev/shm)/[^\s\"',]*", "<path>"), (r"run by (uid|token|socket)[^\n]*", "run by <who>"), (r"\(uid[^)]*\)|\(socket\)|\(token[^)]*\)|uid \d+[^\"\n]*", "<who>"), (r"\d+ MB", "<MB>"), (r"\d+ min left", "<left>"), (r"^.*: dispatched by root <who>.*\n", ""), (r"\d+ events|journal bytes +\d+", "<n>"), (r"(notes  )?<time> dispatched by root <who>\n +", r"\1"), (r"<time>\.\d+", "<time>"), (r"  +", "  ")):
         text = re.sub(pattern, to, text, flags=re.M)
     return text

@@ -164,23 +164,20 @@ SECOND.mkdir()
 subprocess.run([ROGER, "init", SECOND], check=True, capture_output=True)
 serving.end()
 ports = []
-for _ in range(3):
+for _ in range(2):
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         ports.append(one.getsockname()[1])
 HOST = "localhost"
-serving = Server("--listen", f"127.0.0.1:{ports[0]}", "--behind-proxy", HOST)
-other = subprocess.Popen([ROGER, "--workspace", SECOND, "serve", "--listen", f"127.0.0.1:{ports[1]}", "--behind-proxy", HOST], stdout=subprocess.PIPE, text=True)
-atexit.register(other.kill)
-while "port" not in other.stdout.readline():
-    pass
+OPTIONS = ("--listen", f"127.0.0.1:{ports[0]}", "--behind-proxy", HOST, "--also", f"team-b={SECOND}")
+serving = Server(*OPTIONS)
 TOKENS["two"] = subprocess.run([ROGER, "--workspace", SECOND, "token", "new", "two", "--right", "act"], capture_output=True, text=True).stdout.strip()
 subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
                 "-days", "2", "-keyout", f"{FOLDER.name}/key", "-out", f"{FOLDER.name}/pem"], check=True, capture_output=True)
 example = Path(__file__).parents[2] / "examples/nginx"
 conf = (example / "roger.conf").read_text()
-for of, to in (("listen 443 ssl", f"listen 127.0.0.1:{ports[2]} ssl"), ("roger.example.org;", f"{HOST};"), ("/etc/ssl/certs/roger.example.org.pem", f"{FOLDER.name}/pem"),
-               ("/etc/ssl/private/roger.example.org.key", f"{FOLDER.name}/key"), ("127.0.0.1:8484", f"127.0.0.1:{ports[0]}"), ("127.0.0.1:8485", f"127.0.0.1:{ports[1]}"),
+for of, to in (("listen 443 ssl", f"listen 127.0.0.1:{ports[1]} ssl"), ("roger.example.org;", f"{HOST};"), ("/etc/ssl/certs/roger.example.org.pem", f"{FOLDER.name}/pem"),
+               ("/etc/ssl/private/roger.example.org.key", f"{FOLDER.name}/key"), ("127.0.0.1:8484", f"127.0.0.1:{ports[0]}"),
                ("/etc/nginx/roger-proxy.conf", str(example / "roger-proxy.conf"))):
     assert of in conf, of
     conf = conf.replace(of, to)
@@ -189,7 +186,7 @@ Path(FOLDER.name, "nginx.conf").write_text(f"daemon off;\npid {FOLDER.name}/ngin
 proxy = subprocess.Popen([nginx, "-c", f"{FOLDER.name}/nginx.conf", "-e", f"{FOLDER.name}/nginx.log"], stderr=subprocess.DEVNULL)
 atexit.register(proxy.kill)
 TLS = {"SSL_CERT_FILE": f"{FOLDER.name}/pem"}
-A, B = (f"https://{HOST}:{ports[2]}/team-{one}" for one in "ab")
+A, B = (f"https://{HOST}:{ports[1]}{where}" for where in ("", "/w/team-b"))
 for _ in range(100):
     if far("bob", "list", "--count", server=A, env=TLS, status=None).returncode == 0:
         break
@@ -209,12 +206,10 @@ queued = far("bob", "send", "ann", "while it was down", "--queue", server=A, env
 check("where nginx says 502, --queue queues", "queued" in queued.stdout, (queued.stdout, queued.stderr))
 late = far("bob", "list", "--count", server=A, env=TLS, status=75)
 check("and the next command says since when it is down", "down since" in late.stderr and "status 502" in late.stderr, late.stderr)
-serving = Server("--listen", f"127.0.0.1:{ports[0]}", "--behind-proxy", HOST)
+serving = Server(*OPTIONS)
 far("bob", "status", server=A, env=TLS)
 equal("what waited is sent when it is back", [m["content"] for m in json.loads(far("bob", "list", "--to", "ann", "--newest", "--limit", "1", "--json", server=A, env=TLS).stdout)["messages"]], ["while it was down"])
 proxy.terminate()
 proxy.wait()
 serving.end()
-other.terminate()
-other.wait()
 done()

@@ -91,12 +91,19 @@ def primary_dies(cluster):
     in_one_go(cluster, "the primary killed", "primary", disturb)
 
 
+def named(place):
+    """The standby, as status says it."""
+    return json.loads(place.must("status", "--json")).get("standby")
+
+
 def standby_is_gone(cluster):
     """Nothing is stored for sure, and so nothing is acknowledged; what was confirmed is shown."""
     place, account = Place("alone", cluster.address), Account()
     place.host = cluster.primary
     place.send_all(account, "bob", ["before"])
+    until("its name", lambda: named(place) == "walreceiver, walreceiver, waited for as ANY 1 (*)")
     cluster.kill_standbys()
+    until("its absence", lambda: named(place) == "none is connected, of ANY 1 (*)")
     account.send("meanwhile", False)
     # What waits for locks that others hold while they wait for the standby says why, too, before its client gives up.
     began = time.monotonic()

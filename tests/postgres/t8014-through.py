@@ -32,5 +32,7 @@ with tempfile.TemporaryDirectory(prefix="roger-twin.") as folder:
     lib_through.walk(beside, through, check, equal, skip=("config",))
     status = json.loads(through.run(["status", "--json"])[1])
     check("status names the database and the server", "through" in status["store"] and "process" in status["served_by"], status)
+    standby = "walreceiver, walreceiver, waited for as ANY 1 (*)"
+    check("and the standby, as doctor does", status["standby"] == standby and f"standby of the database: {standby}" in through.run(["doctor"])[1], status)
     server.end()
 tap.done()

@@ -240,6 +240,7 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	if (r == ROGER_OK)
 		r = reply_breaches(&examining, err);
 	if (r == ROGER_OK)
-		r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by, err);
+		r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by,
+				&reply->standby, err);
 	return r < 0 ? r : try_links(roger, reply, err);
 }

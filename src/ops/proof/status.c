@@ -10,9 +10,10 @@ int rg_verb_status(struct roger *roger, const struct roger_empty_request *reques
 
 	(void)request;
 	reply->workspace = rg_str(roger->workspace->root);
-	r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by, err);
+	r = rg_causes_find(&causes, roger, reply, err);
 	if (r == ROGER_OK)
-		r = rg_causes_find(&causes, roger, reply, err);
+		r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by,
+				&reply->standby, err);
 	return r < 0 ? r
 		     : rg_seats_show(roger, &causes.seats, reply->memory, &reply->worktrees, err);
 }

@@ -118,15 +118,12 @@ static bool add_header(struct curl_slist **headers, const char *format, ...)
 
 static bool make_headers(const struct remote_request *request, struct curl_slist **headers)
 {
-	bool good = add_header(headers, "Accept: application/json");
-
-	if (!request->body.data)
-		return good;
 	/* Without asking first whether a body is welcome. */
-	return good && add_header(headers, "Content-Type: application/json") &&
-	       add_header(headers, "Expect:") &&
+	return add_header(headers, "Accept: application/json") &&
+	       (!request->body.data || (add_header(headers, "Content-Type: application/json") &&
+					add_header(headers, "Expect:"))) &&
 	       (!request->key || add_header(headers, "Idempotency-Key: %s", request->key)) &&
-	       (!request->since_ms ||
+	       (!request->key || !request->since_ms ||
 		add_header(headers, "Roger-Tried: %lld", (long long)request->since_ms));
 }
 

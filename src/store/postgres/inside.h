@@ -36,6 +36,7 @@ struct rg_postgres {
 	/* With the mutex of what is common. */
 	bool ending, decided, leading;
 	char leader[RG_PG_LEADER_BYTES]; /* another one */
+	char standby[RG_PG_LEADER_BYTES];
 	int64_t generation, step;
 	struct roger_err trouble; /* why there is no connection */
 

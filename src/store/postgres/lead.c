@@ -27,6 +27,7 @@ enum {
 	SHORT_MS = 1000, /* for a question that waits for nobody */
 	LINES_AT_ONCE = 500,
 	FORGET_EACH = 120, /* beats */
+	NAME_EACH = 4,
 };
 
 /* Sleeping counts. */
@@ -435,12 +436,37 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 
 /* ------------------------------------------------------------------ the thread -- */
 
+/* Its standby by name, as far as anybody may see it. */
+static int name_standby(struct rg_postgres *postgres, struct roger_err *err)
+{
+	static const char sql[] =
+		"SELECT CASE WHEN here IS NULL THEN CASE WHEN wanted = '' THEN 'none' ELSE "
+		"'none is connected, of ' || wanted END WHEN wanted = '' THEN here || ', which "
+		"nothing waits for' ELSE here || ', waited for as ' || wanted END FROM (SELECT "
+		"current_setting('synchronous_standby_names') AS wanted, (SELECT "
+		"string_agg(application_name, ', ' ORDER BY application_name) FROM "
+		"pg_stat_replication) AS here) AS found";
+	PGresult *result = NULL;
+	int r = rg_pg_ask(&postgres->keep, SHORT_MS, sql, NULL, &result, err);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&postgres->common->mutex);
+	snprintf(postgres->standby, sizeof postgres->standby, "%.*s",
+		 RG_STR_ARGS(rg_column_bytes(result, 0, 0)));
+	pthread_mutex_unlock(&postgres->common->mutex);
+	PQclear(result);
+	return ROGER_OK;
+}
+
 static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
 {
 	struct rg_common *common = postgres->common;
 	bool still;
 	int r = beat(postgres, false, &still, err);
 
+	if (r == ROGER_OK && postgres->beats % NAME_EACH == 0)
+		r = name_standby(postgres, err);
 	if (r == ROGER_OK && postgres->beats++ % FORGET_EACH == 0)
 		r = rg_pg_ask(&postgres->keep, RG_ANSWER_MS,
 			      "DELETE FROM roger.answer WHERE ws = $1 AND at < clock_timestamp() - "

@@ -182,7 +182,8 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 	memset(link->statements, 0, sizeof link->statements);
 	rg_link_put(link, RG_ROLE_ASKED, sql, RG_ARGS(RG_INT(link->session), RG_TEXT(link->begun)));
 	rg_link_sync(link);
-	r = rg_link_expect(link, RG_ANSWER_MS, &result, err);
+	r = rg_link_expect(link, link->patience_ms ? link->patience_ms : RG_ANSWER_MS, &result,
+			   err);
 	if (r == ROGER_OK)
 		r = check_direct(link, result, err);
 	if (r == ROGER_OK) {
@@ -221,7 +222,10 @@ static PGconn *connect(const struct rg_link *link)
 	PGconn *connection;
 	int held[3], count;
 
-	snprintf(seconds, sizeof seconds, "%d", CONNECT_S);
+	snprintf(seconds, sizeof seconds, "%d",
+		 link->patience_ms && link->patience_ms < CONNECT_S * 1000
+			 ? (int)(link->patience_ms / 1000 + (link->patience_ms < 1000))
+			 : CONNECT_S);
 	hold_streams(held, &count);
 	connection = PQconnectdbParams(names, values, 1);
 	while (count > 0)
@@ -250,7 +254,9 @@ static int tell_refused(const struct rg_link *link, int64_t start_ns, struct rog
 
 int rg_link_open(struct rg_link *link, struct roger_err *err)
 {
-	const int64_t until_ns = rg_clock_monotonic_ns() + TRIES_MS * INT64_C(1000000);
+	const int64_t tries_ms =
+		link->patience_ms && link->patience_ms < TRIES_MS ? link->patience_ms : TRIES_MS;
+	const int64_t until_ns = rg_clock_monotonic_ns() + tries_ms * INT64_C(1000000);
 	int64_t start_ns;
 	int r = ROGER_OK;
 

@@ -22,10 +22,11 @@ enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 24, RG_STATEMENTS_MAX = 32 };
 enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 3000 };
 
 struct rg_link {
-	PGconn *connection; /* NULL: none */
-	char *address;	    /* as for libpq */
-	unsigned lives;	    /* connections so far */
-	int64_t session;    /* the server's process for it, and when that began */
+	PGconn *connection;  /* NULL: none */
+	char *address;	     /* as for libpq */
+	int64_t patience_ms; /* to connect, then to be answered; 0: as usual */
+	unsigned lives;	     /* connections so far */
+	int64_t session;     /* the server's process for it, and when that began */
 	char begun[40];
 	bool warned; /* a warning came since this was cleared */
 	unsigned char roles[RG_ROLES_MAX];

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -74,14 +75,26 @@ void rg_pg_join_lines(const PGresult *result, uint64_t at, struct rg_buf *to)
 	}
 }
 
-static int fill_cache(struct rg_postgres *postgres, struct rg_pg_cache *cache, uint64_t journal,
-		      uint64_t from, size_t want, struct roger_err *err)
+static int64_t left_ms(int64_t until_ns)
+{
+	const int64_t ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
+
+	return ms > 1 ? ms : 1;
+}
+
+/* Until then, connecting included, but for the two seconds that libpq takes at least. */
+static int fill_cache(struct rg_postgres *postgres, int64_t until_ns, struct rg_pg_cache *cache,
+		      uint64_t journal, uint64_t from, size_t want, struct roger_err *err)
 {
 	PGresult *result = NULL;
 	int r;
 
 	cache->journal = 0;
-	r = rg_pg_ask(&postgres->read, READ_MS,
+	postgres->read.patience_ms = left_ms(until_ns);
+	r = rg_link_open(&postgres->read, err);
+	if (r < 0)
+		return r;
+	r = rg_pg_ask(&postgres->read, left_ms(until_ns) < READ_MS ? left_ms(until_ns) : READ_MS,
 		      "SELECT start, text FROM roger.line WHERE journal = $1 AND start >= "
 		      "coalesce((SELECT max(start) FROM roger.line WHERE journal = $1 AND start <= "
 		      "$2), 0) AND start < $3 ORDER BY start",
@@ -113,26 +126,31 @@ static struct rg_pg_cache *find_cache(struct rg_postgres *postgres, uint64_t jou
 	return NULL;
 }
 
-static int read_lines(struct rg_common *common, uint64_t journal, uint64_t from, char *room,
+static int read_lines(struct rg_handle *handle, uint64_t journal, uint64_t from, char *room,
 		      size_t want, size_t *ret_got, struct roger_err *err)
 {
-	struct rg_postgres *postgres = rg_postgres_of(common);
+	struct rg_postgres *postgres = rg_postgres_of(handle->common);
 	const int64_t start_ns = rg_clock_monotonic_ns();
+	const int64_t until_ns =
+		start_ns + rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS) * INT64_C(1000000);
+	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 	struct rg_pg_cache *cache;
 	size_t at;
 	int r = ROGER_OK;
 
 	*ret_got = 0;
-	pthread_mutex_lock(&postgres->read_mutex);
+	if (pthread_mutex_clocklock(&postgres->read_mutex, CLOCK_MONOTONIC, &until) != 0)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "PostgreSQL does not answer whoever reads; try again");
 	/* Whoever reads from the first byte on wants to see what is there now. */
 	cache = from ? find_cache(postgres, journal, from) : NULL;
 	if (!cache) {
 		cache = &postgres->caches[postgres->next_cache++ % RG_PG_CACHES];
-		r = fill_cache(postgres, cache, journal, from, want, err);
+		r = fill_cache(postgres, until_ns, cache, journal, from, want, err);
 		/* The connection may have been lost since it was used last. */
 		if (r == ROGER_ETIMEOUT &&
 		    rg_clock_monotonic_ns() - start_ns < READ_MS * INT64_C(500000))
-			r = fill_cache(postgres, cache, journal, from, want, err);
+			r = fill_cache(postgres, until_ns, cache, journal, from, want, err);
 	}
 	if (r == ROGER_OK && from >= cache->from && from < cache->from + cache->bytes.length) {
 		at = from - cache->from;
@@ -140,7 +158,10 @@ static int read_lines(struct rg_common *common, uint64_t journal, uint64_t from,
 		memcpy(room, cache->bytes.data + at, *ret_got);
 	}
 	pthread_mutex_unlock(&postgres->read_mutex);
-	return r;
+	handle->base.works &= r == ROGER_OK;
+	if (r == ROGER_EENGINE && err)
+		err->code = ROGER_ETIMEOUT;
+	return r == ROGER_EENGINE ? ROGER_ETIMEOUT : r;
 }
 
 /* ---------------------------------------------------------------- opening -- */
@@ -149,15 +170,20 @@ static int ready(struct rg_handle *handle, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
 	bool looks;
+	int r;
 
 	/* By itself it may look, where another one leads. */
 	pthread_mutex_lock(&common->mutex);
 	looks = !handle->base.asked && common->trails;
+	memcpy(handle->base.standby, rg_postgres_of(common)->standby, sizeof handle->base.standby);
 	pthread_mutex_unlock(&common->mutex);
-	return looks ? ROGER_OK
-		     : rg_pg_wait_until_ready(rg_postgres_of(common),
-					      rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS),
-					      err);
+	if (looks)
+		return ROGER_OK;
+	r = rg_pg_wait_until_ready(rg_postgres_of(common),
+				   rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS), err);
+	/* What it still wants to do, such as to note the failure, need not wait again. */
+	handle->base.works &= r == ROGER_OK;
+	return r;
 }
 
 static void free_postgres(struct rg_postgres *postgres)

@@ -77,8 +77,8 @@ struct rg_handle;
 struct rg_keeping {
 	/* May this process answer now?  If not soon, ROGER_ETIMEOUT. */
 	int (*ready)(struct rg_handle *handle, struct roger_err *err);
-	/* Bytes that are not in memory any more. */
-	int (*read)(struct rg_common *common, uint64_t number, uint64_t from, char *room,
+	/* Bytes that are not in memory any more; handle: for how long it may wait. */
+	int (*read)(struct rg_handle *handle, uint64_t number, uint64_t from, char *room,
 		    size_t want, size_t *ret_got, struct roger_err *err);
 	/* The last handle is closed: free all. */
 	void (*end)(struct rg_common *common);

@@ -170,10 +170,12 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 			return rg_fail(err, ROGER_ETIMEOUT, 0,
 				       "it is not known what was stored: another server took over "
 				       "meanwhile");
-		if (!rg_common_wait(common, &common->covered_more, until_ns))
-			return rg_fail(err, ROGER_ETIMEOUT, 0,
-				       "PostgreSQL, or the standby that it waits for, has not "
-				       "confirmed it in time; try again");
+		if (rg_common_wait(common, &common->covered_more, until_ns))
+			continue;
+		handle->base.works = false;
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "PostgreSQL, or the standby that it waits for, has not confirmed "
+			       "it in time; try again");
 	}
 	return ROGER_OK;
 }
@@ -462,9 +464,10 @@ static size_t read_rest(const struct rg_kept_journal *journal, uint64_t from, ch
 }
 
 /* Needs the mutex.  What is not in memory is read without it. */
-static int read_kept(struct rg_common *common, const struct rg_kept_journal *journal, uint64_t from,
+static int read_kept(struct rg_handle *handle, const struct rg_kept_journal *journal, uint64_t from,
 		     char *room, size_t want, size_t *ret_got, struct roger_err *err)
 {
+	struct rg_common *common = handle->common;
 	const uint64_t end = rg_kept_end(journal), number = journal->number;
 	size_t got;
 	int r;
@@ -481,7 +484,7 @@ static int read_kept(struct rg_common *common, const struct rg_kept_journal *jou
 	}
 	pthread_mutex_unlock(&common->mutex);
 	for (r = ROGER_OK, got = 1; r == ROGER_OK && got && want; *ret_got += got) {
-		r = common->keeping->read(common, number, from + *ret_got, room + *ret_got, want,
+		r = common->keeping->read(handle, number, from + *ret_got, room + *ret_got, want,
 					  &got, err);
 		want -= r == ROGER_OK ? got : 0;
 		pthread_mutex_lock(&common->mutex);
@@ -508,7 +511,7 @@ static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uin
 		r = rg_fail(err, ROGER_EIO, 0, "'%.*s' was replaced while it was read",
 			    RG_STR_ARGS(file->shown));
 	else
-		r = read_kept(common, journal, from, room, want, ret_got, err);
+		r = read_kept(of(base), journal, from, room, want, ret_got, err);
 	leave(common);
 	return r;
 }
@@ -556,13 +559,13 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 }
 
 /* Needs the mutex: all of a journal. */
-static int read_all(struct rg_common *common, const struct rg_kept_journal *journal,
+static int read_all(struct rg_handle *handle, const struct rg_kept_journal *journal,
 		    struct rg_buf *to, struct roger_err *err)
 {
 	const size_t size = rg_kept_end(journal);
 	char *room = rg_buf_room(to, size + 1);
 	size_t got = 0;
-	int r = room ? read_kept(common, journal, 0, room, size, &got, err) : rg_fail_memory(err);
+	int r = room ? read_kept(handle, journal, 0, room, size, &got, err) : rg_fail_memory(err);
 
 	to->length = got;
 	return r;
@@ -608,7 +611,7 @@ static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owne
 	journal = rg_common_journal(common, log, name, false);
 	r = check_changes(base, err);
 	if (r == ROGER_OK && journal)
-		r = read_all(common, journal, &text, err);
+		r = read_all(of(base), journal, &text, err);
 	rest = r == ROGER_OK ? rg_buf_str(&text) : RG_STR("");
 	while (rest.length) {
 		line = (struct roger_str){ rest.data,
