@@ -1834,7 +1834,7 @@ static void check_damage(int64_t *noticed_ms)
 	check_figures();
 }
 
-/* A line that is not the last, and that no verb shows, is noticed by nobody else (docs/STEPS.md). */
+/* A line that is not the last, and that no verb shows, is noticed by nobody else (STEPS.md). */
 static void verify_finds_it(void)
 {
 	const struct roger_verify_request request = { 0 };
