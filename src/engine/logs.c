@@ -14,13 +14,18 @@
 #include "base/table.h"
 #include "facts/sendlog.h"
 
+static void find_mark(struct rg_engine *engine);
+
 /* What the send logs may lack, as far as that is to be read. */
 static uint64_t uncarried(struct rg_engine *engine)
 {
 	const struct rg_head head = rg_store_head(engine->store);
-	const uint64_t from =
-		head.logged || !head.shared ? head.logged : atomic_load(&head.shared->carried);
+	uint64_t from = head.logged;
 
+	if (!from && head.shared) {
+		find_mark(engine);
+		from = atomic_load(&head.shared->carried);
+	}
 	return head.shared && from < head.end ? head.end - from : 0;
 }
 
@@ -119,6 +124,9 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 
 /* Bytes that are searched for a chain at first. */
 enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
+
+/* A kept mark is this much behind at most: less than anybody has to wait for. */
+enum { MARK_BYTES = RG_READY_BYTES / 4 };
 
 /* ---------------------------------------- from the journal to the send logs -- */
 
@@ -636,6 +644,44 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 	return r;
 }
 
+/* ----------------------------------------------------- a mark that is kept -- */
+
+/* Where files have a checkpoint, others have a document: the mark, and the chain there.  It stands
+ * in the queue behind the entries, so it is never ahead of them.  0: nothing is known. */
+static void keep_mark(struct rg_engine *engine, uint64_t to)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct rg_store *store = engine->store;
+	uint64_t chain;
+	char text[64];
+
+	if (!store->elsewhere || rg_chain_find(&bytes, to, &chain, NULL) < 0)
+		return;
+	snprintf(text, sizeof text, "%llu %016llx", (unsigned long long)to,
+		 (unsigned long long)chain);
+	if (store->ops->put(store, RG_DOCUMENT_CARRIED, RG_STR(""), NULL, rg_str(text), false,
+			    NULL) == ROGER_OK)
+		atomic_store(&rg_store_head(store).shared->carried, to);
+}
+
+/* Of other lines than those that are there now it says nothing. */
+static void find_mark(struct rg_engine *engine)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	const struct rg_head head = rg_store_head(engine->store);
+	unsigned long long to, stated;
+	struct roger_str text;
+	uint64_t chain;
+
+	if (arena && engine->store->elsewhere && !atomic_load(&head.shared->carried) &&
+	    engine->store->ops->get(engine->store, RG_DOCUMENT_CARRIED, RG_STR(""), arena, &text,
+				    NULL) == ROGER_OK &&
+	    text.length && sscanf(text.data, "%llu %llx", &to, &stated) == 2 && to <= head.end &&
+	    rg_chain_find(&bytes, to, &chain, NULL) == ROGER_OK && chain == stated)
+		atomic_store(&head.shared->carried, to);
+}
+
 /* -------------------------------------------------------------- carrying -- */
 
 static void free_carrying(struct carrying *carrying)
@@ -664,8 +710,11 @@ static uint64_t carried(struct rg_engine *engine, bool plain)
 /* The next copy starts at the beginning and skips what is there. */
 static void start_over(struct rg_engine *engine, bool plain)
 {
+	struct rg_shared *shared = rg_store_head(engine->store).shared;
+
 	atomic_store(mark_of(engine, plain), 0);
-	atomic_store(&rg_store_head(engine->store).shared->carried, 0);
+	if (atomic_exchange(&shared->carried, 0))
+		keep_mark(engine, 0);
 }
 
 /* What the checkpoint says is in the logs need not be copied after a restart. */
@@ -709,6 +758,9 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 	/* Entries are missing: the next copy starts again and skips what is there. */
 	if (to == 0 || carrying.failed)
 		start_over(engine, plain);
+	else if (r == ROGER_OK && !plain &&
+		 to - atomic_load(&rg_store_head(engine->store).shared->carried) > MARK_BYTES)
+		keep_mark(engine, to);
 	free_carrying(&carrying);
 	return r;
 }

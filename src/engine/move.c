@@ -372,7 +372,6 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 /* Everybody waits from here on.  The locks end with the handle. */
 static int lock(struct rg_engine *from, struct roger_err *err)
 {
-	uint64_t end;
 	int r;
 
 	r = rg_store_take(from->store, RG_LOCK_BRIDGE, 0, NULL);
@@ -383,10 +382,9 @@ static int lock(struct rg_engine *from, struct roger_err *err)
 			    : rg_store_take(from->store, RG_LOCK_CHANGE, RG_LOCK_WAIT_MS, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(from, err);
+	/* Those of plain messages are made from the lines wherever somebody asks for them. */
 	if (r == ROGER_OK)
-		r = rg_engine_settle(from, &end, err);
-	if (r == ROGER_OK)
-		r = rg_engine_carry(from, false, &end, err);
+		r = rg_engine_bring_sends_up(from, false, err);
 	if (r == ROGER_OK)
 		r = close_off(from, err);
 	return r == ROGER_OK ? rg_store_begin(from->store, 0, 0, err) : r;

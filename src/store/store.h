@@ -174,9 +174,10 @@ typedef bool rg_drop_line(void *context, struct roger_str line);
 /* ------------------------------------------------------------- documents -- */
 
 enum rg_document {
-	RG_DOCUMENT_STATE,  /* message-state.json; takes no name */
-	RG_DOCUMENT_RUN,    /* one per run, by run id */
-	RG_DOCUMENT_ANSWER, /* one per request of a client, by its key; see `request` below */
+	RG_DOCUMENT_STATE,   /* message-state.json; takes no name */
+	RG_DOCUMENT_RUN,     /* one per run, by run id */
+	RG_DOCUMENT_ANSWER,  /* one per request of a client, by its key; see `request` below */
+	RG_DOCUMENT_CARRIED, /* how far the send logs are, where no file has it; takes no name */
 };
 
 /* A digest in digits. */

@@ -23,8 +23,8 @@ done = files.roger("move", server.env["ROGER_STORE"])
 tap.result([done.stderr] if done.returncode else [], f"{LINES} lines move")
 
 
-def judge(what, words):
-    """Asked before the server has begun with it, and until it is done."""
+def judge(what, words, at_once=False):
+    """Asked before the server has begun with it, and until it is done; at_once: it has nothing to read."""
     place = Place.__new__(Place)
     place.name, place.servers = "ready", [server]
     server.start()
@@ -36,8 +36,11 @@ def judge(what, words):
             break
         time.sleep(0.05)
     told = sum(UNREADY in one.err for one in answers)
-    faults += [] if told else ["the first answer waited for all lines to be read"]
-    tap.result(faults, f"{what}: told {told} times to try again, and then done")
+    if at_once and told:
+        faults.append(f"told {told} times to try again")
+    elif not at_once and not told:
+        faults.append("the first answer waited for all lines to be read")
+    tap.result(faults, f"{what}: at once" if at_once else f"{what}: told {told} times to try again, and then done")
     return place
 
 
@@ -46,7 +49,15 @@ done = place.run("send", "bob", "with a key", "--as", "amy", "--key", "t1:ask:1"
 tap.result([] if done.returncode == 0 and "sent before" in done.out + done.err else [f"{done.returncode} {done.out} {done.err}"], "a key that was used in files is known")
 server.end()
 server.process = None
-place = judge("after a start, too", ["send", "bob", "second", "--as", "amy", "--key", "t3:ask:1"])
+place = judge("after a second start", ["send", "bob", "second", "--as", "amy", "--key", "t3:ask:1"], at_once=True)
+done = place.run("log", "sends", "--as", "amy", "--jsonl")
+tap.result([] if all(done.out.count(f'"t{number}:ask:1"') == 1 for number in (1, 2, 3)) else [done.out + done.err], "each of the three has one entry in the log")
+server.end()
+server.process = None
+other = sql("UPDATE roger.document d SET text = convert_to(left(mark, -1) || translate(right(mark, 1), '0123456789abcdef', '123456789abcdef0'), 'UTF8') "
+            "FROM (SELECT ws, convert_from(text, 'UTF8') AS mark FROM roger.document WHERE kind = 3) AS old WHERE d.ws = old.ws AND kind = 3 RETURNING 1")
+tap.result([] if other.stdout.strip() == "1" else [str(other)], "the database keeps how far the logs are")
+place = judge("after a start where other lines are meant", ["send", "bob", "third", "--as", "amy", "--key", "t4:ask:1"])
 tap.result([f"{verb}: {done.out} {done.err}" for verb in ("verify", "doctor") if (done := place.run(verb)).returncode], "verify and doctor have no complaint")
 server.end()
 tap.done()

@@ -1835,6 +1835,23 @@ static void check_damage(int64_t *noticed_ms)
 	check_figures();
 }
 
+/* A line that is not the last, and that no verb shows, is noticed by nobody else (STEPS.md). */
+static void verify_finds_it(void)
+{
+	const struct roger_verify_request request = { 0 };
+	struct roger_verify_reply reply = { 0 };
+
+	assert_int_equal(roger_verify(scene.roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	roger_reply_free(&report);
+	roger_reply_free(&status);
+	read_all();
+	if (!concerns("damage"))
+		fail_msg("seed %llu: verify found no damage", (unsigned long long)seed);
+	roger_reply_free(&report);
+	roger_reply_free(&status);
+}
+
 static void play_damage(void)
 {
 	int64_t noticed_ms = INT64_MAX;
@@ -1848,6 +1865,8 @@ static void play_damage(void)
 	restart();
 	roger_reply_free(&report);
 	roger_reply_free(&status);
+	check_damage(&noticed_ms);
+	verify_finds_it();
 	check_damage(&noticed_ms);
 	/* What was accepted lets others be found. */
 	for (rounds = draw(2) ? 0 : 9; rounds < 5 && concerns("damage"); rounds++) {

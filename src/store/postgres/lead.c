@@ -424,6 +424,8 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 	memcpy(common->place, row->place, sizeof common->place);
 	common->durable = common->written_end = row->bytes;
 	common->written_chain = common->messages->chain;
+	/* Entries may have been lost with the queue. */
+	common->shared.logged = common->shared.listed = common->shared.carried = 0;
 	common->trails = false;
 	postgres->step = row->step;
 	postgres->leading = true;
