@@ -31,7 +31,7 @@ enum { STEPS_MAX = 400, QUIET_STEPS = 3, ANSWER_BYTES = 1 << 20, REQUESTS_MAX = 
 
 /* ------------------------------------------------------------------ the server -- */
 
-static struct serve server = { .wake = -1 };
+static struct serve server = { .host = &server, .wake = -1 };
 
 static void write_token(const char *workspace)
 {
@@ -70,7 +70,7 @@ static void open_server(void)
 	options.listen = RG_STR("127.0.0.1:0");
 	server.options = &options;
 	server.workspace = workspace;
-	rg_assert(take_hosts(&server, NULL) == ROGER_OK && prepare(&server));
+	rg_assert(take_hosts(&server, NULL) == ROGER_OK && prepare_host(&server, NULL) == ROGER_OK);
 	rg_assert(serve_listen(&server, workspace, NULL) == ROGER_OK);
 	/* What it does by itself is no part of an answer. */
 	event_del(server.tick);
