@@ -343,4 +343,10 @@ equal("what has no instant is not told one", [[e["kind"], e.get("undated")] for 
       [["sent", None], ["read", True], True])
 os.chdir("..")
 
+begin("many")
+roger("send", "--as", "ann", "--new", "--batch", stdin="".join(json.dumps({"to": f"w{n}x", "content": f"c{n}"}) + "\n" for n in range(10, 70)))
+equal("of each of sixty mailboxes it is told why, also of those that status only counts",
+      ({answer("why", f"w{n}x")["words"].split(": ")[-1] for n in range(10, 70)}, answer("why", lines()[-1]["id"]).get("next")), ({"1 unread"}, "roger list --unread --to w69x"))
+os.chdir("..")
+
 done()

@@ -747,8 +747,11 @@ static int look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box, st
 	struct rg_log_entries found;
 	struct rg_note note;
 	size_t i;
-	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
+	int r;
 
+	if (!box->oldest_ms || !rg_config_wake(causes->roger->workspace->config, box->name))
+		return ROGER_OK;
+	r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = rg_note_read(found.items[i].text, causes->arena, &note, err);
 		if (r < 0 || note.entry.status != ROGER_FAILURE)
@@ -803,7 +806,6 @@ int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 							    look_at_breakers, look_at_refused,
 							    look_at_sessions };
 	struct roger_agent_list agents;
-	struct rg_agent_mail *box;
 	size_t i;
 	int r = rg_agents_all(causes->roger, causes->arena, &agents, err);
 
@@ -816,11 +818,29 @@ int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 		r = look_at_room(causes, &agents, err);
 	if (r == ROGER_OK)
 		r = judge_boxes(causes, &agents, err);
-	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++) {
-		box = &causes->boxes.items[i];
-		if (box->oldest_ms && rg_config_wake(causes->roger->workspace->config, box->name))
+	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++)
+		r = look_at_wakes(causes, &causes->boxes.items[i], err);
+	return r;
+}
+
+int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
+		       const struct rg_agent_mail **ret_box, struct roger_err *err)
+{
+	struct rg_agent_mail *box = rg_causes_box(causes, name);
+	const struct roger_agent *agent;
+	struct roger_agent_list agents;
+	int r = rg_agents_all(causes->roger, causes->arena, &agents, err);
+
+	agent = r == ROGER_OK ? rg_engine_agent_of(&agents, name) : NULL;
+	if (agent && agent->unread > 0 && !(box && box->parts[RG_PART_UNREAD])) {
+		r = add_unread(causes, &agents, agent, err);
+		if (r == ROGER_OK)
+			r = judge_boxes(causes, &agents, err);
+		box = rg_causes_box(causes, name);
+		if (r == ROGER_OK)
 			r = look_at_wakes(causes, box, err);
 	}
+	*ret_box = box;
 	return r;
 }
 
