@@ -349,4 +349,22 @@ equal("of each of sixty mailboxes it is told why, also of those that status only
       ({answer("why", f"w{n}x")["words"].split(": ")[-1] for n in range(10, 70)}, answer("why", lines()[-1]["id"]).get("next")), ({"1 unread"}, "roger list --unread --to w69x"))
 os.chdir("..")
 
+begin("left")
+for run in ("r1", "r2"):
+    roger("dispatch", run, "--as", "lead", "--child", "kid")
+    roger("complete", run, "--as", "kid", "--result", run)
+roger("receive", "--as", "lead", "--limit", "1")
+roger("agents", "retire", "lead")
+equal("a result whose owner retired, with no successor, waits in its mailbox, and every view says so",
+      ([[c["subject"], c["words"], c["next"]] for c in answer("status")["concerns"]], answer("why", "r2")["words"].split(", ")[0], answer("why", "r2")["next"]),
+      ([["lead", "lead is retired: 1 result, 1 unread", "roger agents retire lead --to NAME"]], "run r2 of lead: finished", "roger agents retire lead --to NAME"))
+check("where it is, too", "`roger list --unread --to lead` shows it" in answer("why", "r2")["words"], answer("why", "r2")["words"])
+equal("what it has read stays its own", [run["owner"] for run in answer("runs")["runs"]], ["lead", "lead"])
+equal("and nobody is said to have noted what roger judges", {e["actor"] for e in answer("timeline", "--run", "r1")["events"] if e["kind"] == "run_note"}, {"lead", "roger"})
+roger("agents", "retire", "lead", "--to", "human", "--new")
+equal("who takes over has it", [[c["subject"], c["words"], c["next"]] for c in answer("status")["concerns"]], [["human", "human has mail: 1 result, 1 unread", "roger inbox --as human"]])
+roger("receive", "--as", "human")
+equal("until it is read", (answer("status")["concerns"], [[run["owner"], run["status"]] for run in answer("runs")["runs"]]), ([], [["lead", "completed"], ["human", "completed"]]))
+os.chdir("..")
+
 done()
