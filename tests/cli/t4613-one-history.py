@@ -367,4 +367,24 @@ roger("receive", "--as", "human")
 equal("until it is read", (answer("status")["concerns"], [[run["owner"], run["status"]] for run in answer("runs")["runs"]]), ([], [["lead", "completed"], ["human", "completed"]]))
 os.chdir("..")
 
+begin("expired")
+roger("send", "--as", "ann", "--new", "--batch", stdin="".join(json.dumps({"to": "bob", "content": f"m{n}"}) + "\n" for n in range(3)))
+one = lines()[0]["id"]
+roger("claim", "--as", "bob", "--worker", "w1", "--limit", "3", "--lease", "1s")
+time.sleep(1.1)
+
+
+def expired():
+    """Of all mail, by status; of the first message, by trace."""
+    parts = [part["count"] for concern in answer("status")["concerns"] for part in concern["parts"] if part["name"] == "lease"]
+    return parts, [step["step"] for step in answer("trace", one)["traces"][0]["steps"]].count("lease_expired")
+
+
+found = [expired()]
+for words in (("claim",), ("nack", one), ("claim", "--limit", "3")):
+    roger(*words, "--as", "bob", "--worker", "w2")
+    found.append(expired())
+equal("a lease that expired has, whoever takes the message then or gives it back", found, [([3], 1)] * 4)
+os.chdir("..")
+
 done()

@@ -392,13 +392,14 @@ static bool is_handed_over(const struct rg_causes *causes, const struct roger_me
 	       !rg_str_equal(rg_retired_owner(&causes->retired, message->to), message->to);
 }
 
-/* The last lease that was taken of a message, and those before it. */
-static int judge_lease(struct rg_causes *causes, const struct roger_message *message,
+/* The last lease that was taken of a message, and those before it that expired: what was given back
+ * is not among its leases. */
+static int judge_lease(struct rg_causes *causes, const struct roger_message *message, bool open,
 		       struct roger_err *err)
 {
 	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
-	const bool held = rg_message_claimed(message, causes->now_ms, longest_ms);
-	const int64_t taken = message->leases ? message->leases : 1,
+	const bool held = open && rg_message_claimed(message, causes->now_ms, longest_ms);
+	const int64_t taken = message->leases || !open ? message->leases : 1,
 		      expired = held ? taken - 1 : taken;
 	const struct roger_str owner = rg_retired_owner(&causes->retired, message->to);
 	int r = ROGER_OK;
@@ -425,8 +426,8 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 		of[i] = messages[i].position;
 	r = rg_engine_rows(causes->roger->engine, &rows, see_claim, &leases, err);
 	for (i = 0; r == ROGER_OK && i < count; i++)
-		if (leases.held[i])
-			r = judge_lease(causes, &messages[i], err);
+		if (leases.held[i] || !messages[i].dead_at_ms)
+			r = judge_lease(causes, &messages[i], leases.held[i], err);
 	return r;
 }
 
