@@ -387,4 +387,17 @@ for words in (("claim",), ("nack", one), ("claim", "--limit", "3")):
 equal("a lease that expired has, whoever takes the message then or gives it back", found, [([3], 1)] * 4)
 os.chdir("..")
 
+begin("letters")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("retries:\n  max_attempts: 1\n")
+for task in ("a", "b", "c"):
+    roger("send", "--as", "ann", "--new", "bob" if task != "c" else "carl", task, "--key", f"{task}:status-update:1", "--confirm", "read", "--within", "50ms")
+roger("dismiss", answer("dead")["dead_letters"][1]["id"], "--as", "ann", "--reason", "by hand")
+roger("receive", "--as", "bob")
+report, text = answer("report"), roger("dead").stdout
+equal("dead letters are counted by one rule, also what its sender let be before it was read",
+      [(report[name], len(answer("dead", "--status", name)["dead_letters"]), text.count(f"  {name}\n")) for name in ("undelivered", "redelivered", "stale")], [(1, 1, 1), (0, 0, 0), (1, 1, 1)])
+equal("read after all is the rest", (report["dead_read"], text.count("  read after all\n")), (1, 1))
+os.chdir("..")
+
 done()
