@@ -400,4 +400,12 @@ equal("dead letters are counted by one rule, also what its sender let be before 
 equal("read after all is the rest", (report["dead_read"], text.count("  read after all\n")), (1, 1))
 os.chdir("..")
 
+begin("by")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+roger("ack", lines()[0]["id"], "--as", "bob")
+roger("receive", "--as", "bob")
+equal("a look is by the command that its line is of", [steps(line["id"])["looked"]["words"].split(",")[0] for line in lines()[:2]], ["by ack", "by receive"])
+os.chdir("..")
+
 done()
