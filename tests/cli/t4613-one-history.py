@@ -408,4 +408,22 @@ roger("receive", "--as", "bob")
 equal("a look is by the command that its line is of", [steps(line["id"])["looked"]["words"].split(",")[0] for line in lines()[:2]], ["by ack", "by receive"])
 os.chdir("..")
 
+begin("strays")
+with open(JOURNAL, "a", encoding="utf-8") as file:
+    file.write('not json\n{"id":"x"}\n')
+advised = []
+while len(advised) < 4 and "roger dismiss " in (out := roger("verify").stdout):
+    advised.append(out.split("roger dismiss ")[1].split()[0])
+    roger("dismiss", advised[-1], "--reason", "seen")
+equal("verify names each line that is no entry until a person has seen it", advised, ["messages.jsonl:1", "messages.jsonl:2"])
+equal("then by no view it is to be looked at", ("intact, but for 2 accepted places" in roger("verify").stdout, answer("status")["concerns"], ["accepted: " in b["what"] for b in answer("doctor")["breaches"] if b["line"]]),
+      (True, [], [True, True]))
+equal("what was accepted is not accepted twice", (roger("dismiss", "messages.jsonl:1", "--reason", "again").returncode, answer("verify")["strays"]), (66, 2))
+os.makedirs(".roger/state/subagent-delivery-watchdog", exist_ok=True)
+with open(".roger/state/subagent-delivery-watchdog/r1.json", "w", encoding="utf-8") as file:
+    file.write("no run")
+place = [c["next"] for c in answer("status")["concerns"]][0].split()[2]
+equal("nor is a run's document", [roger("dismiss", place, "--reason", "seen").returncode for _ in range(2)], [0, 66])
+os.chdir("..")
+
 done()
