@@ -426,4 +426,17 @@ place = [c["next"] for c in answer("status")["concerns"]][0].split()[2]
 equal("nor is a run's document", [roger("dismiss", place, "--reason", "seen").returncode for _ in range(2)], [0, 66])
 os.chdir("..")
 
+begin("filed")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("bridge:\n  file_only: [filer]\n")
+roger("send", "--as", "ann", "--new", "filer", "for the file")
+roger("bridge", "--once")
+with open(".roger/triggers/ann.txt", "w", encoding="utf-8") as file:
+    file.write("(filer #1): read\n")
+roger("bridge", "--once")
+equal("who only knows files has looked here for no view", ("looked" in steps(lines()[0]["id"]), "read" in steps(lines()[0]["id"]), answer("why", "filer")["words"]), (False, True, "filer has no unread mail"))
+roger("send", "--as", "ann", "filer", "more")
+equal("also when more waits", ([a.get("last_looked_at") for a in answer("agents")["agents"] if a["name"] == "filer"], [c["words"] for c in answer("status")["concerns"] if c["subject"] == "filer"]), ([None], ["filer: 1 unread"]))
+os.chdir("..")
+
 done()

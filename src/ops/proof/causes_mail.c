@@ -851,6 +851,7 @@ int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
 static void print_state(const struct rg_causes *causes, const struct rg_agent_mail *box,
 			struct rg_buf *out)
 {
+	const struct rg_config *config = causes->roger->workspace->config;
 	char span[32];
 
 	rg_buf_add_str(out, box->name);
@@ -872,7 +873,7 @@ static void print_state(const struct rg_causes *causes, const struct rg_agent_ma
 			      box->oldest_ms > box->looked_ms ? " has not looked for %s"
 							      : " looked %s ago",
 			      span);
-	} else if (box->oldest_ms) {
+	} else if (box->oldest_ms && !rg_config_is_file_only(config, box->name)) {
 		rg_buf_add_text(out, " has not looked yet");
 	}
 }
