@@ -439,4 +439,11 @@ roger("send", "--as", "ann", "filer", "more")
 equal("also when more waits", ([a.get("last_looked_at") for a in answer("agents")["agents"] if a["name"] == "filer"], [c["words"] for c in answer("status")["concerns"] if c["subject"] == "filer"]), ([None], ["filer: 1 unread"]))
 os.chdir("..")
 
+begin("claimed")
+roger("send", "--as", "ann", "--new", "bob", "one")
+now = int(time.time() * 1000)
+by_others(lines()[0], claimed_by="w9", claimed_at=now, claimed_until=now + 600000)
+equal("a claim by another program, which knows no sequence number, is read", (roger("status").returncode, steps(lines()[0]["id"])["claimed"]["who"]), (0, "w9"))
+os.chdir("..")
+
 done()
