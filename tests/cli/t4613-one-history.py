@@ -444,6 +444,9 @@ roger("send", "--as", "ann", "--new", "bob", "one")
 now = int(time.time() * 1000)
 by_others(lines()[0], claimed_by="w9", claimed_at=now, claimed_until=now + 600000)
 equal("a claim by another program, which knows no sequence number, is read", (roger("status").returncode, steps(lines()[0]["id"])["claimed"]["who"]), (0, "w9"))
+found = steps(lines()[0]["id"])
+equal("a claim by another program is one, and no look", ("looked" in found, found["claimed"]["who"], found["claimed"]["words"].split(", ")[1:], answer("report")["looked"], answer("why", "bob")["words"]),
+      (False, "w9", ["written by another program"], 0, "bob never looked at its mail: 1 unread, 1 in work"))
 os.chdir("..")
 
 done()
