@@ -73,13 +73,14 @@ const struct cli_command cli_cycle = { .name = "log cycle",
 
 static void print_letter(const struct roger_dead_letter *letter)
 {
+	const bool read = letter->delivered_at_ms && letter->status != ROGER_STALE;
+
 	cli_say("%S%t%.  %S%s%.", CLI_BOLD, letter->id,
-		letter->delivered_at_ms		      ? CLI_GREEN
+		read				      ? CLI_GREEN
 		: letter->status == ROGER_UNDELIVERED ? CLI_RED
 						      : CLI_DIM,
-		letter->delivered_at_ms ? "read after all"
-					: cli_value_name(cli_item_record("dead_letters"), "status",
-							 letter->status));
+		read ? "read after all"
+		     : cli_value_name(cli_item_record("dead_letters"), "status", letter->status));
 	cli_say_set("  filed as %t", letter->filed_as);
 	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
 		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms,

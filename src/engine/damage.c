@@ -636,6 +636,7 @@ bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_find
 {
 	const struct rg_line *line = &walk->line;
 
+	*ret_kind = kind_of_line(judge, walk, walk->number, ROGER_STRAY);
 	if (line->too_long)
 		return false;
 	if (line->length && memchr(line->text.data, '\0', line->length))
@@ -963,12 +964,23 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 	return r;
 }
 
-static int put_new(struct rg_damages *list, const struct roger_damage *accepted,
-		   struct rg_arena *arena, struct roger_err *err)
+/* What a person has seen before, as it is now, is not new. */
+static int put_new(struct rg_engine *engine, struct rg_damages *list,
+		   const struct roger_damage *accepted, struct rg_arena *arena,
+		   struct roger_err *err)
 {
 	struct roger_damage damage = *accepted;
-	int r;
+	struct roger_damage_list noted;
+	bool known = false;
+	size_t i;
+	int r = rg_damages_read(engine->store, arena, &noted, err);
 
+	for (i = 0; r == ROGER_OK && i < noted.count; i++)
+		known |= noted.items[i].accepted_at_ms &&
+			 is_meant(accepted, noted.items[i].file, noted.items[i].line) &&
+			 rg_str_equal(accepted->sha256, noted.items[i].sha256);
+	if (r < 0 || known)
+		return r;
 	damage.noticed_at_ms = rg_clock_ms();
 	r = fill(&damage, NULL, arena, err);
 	return r < 0 ? r : rg_damages_put(list, &damage, err);
@@ -1002,7 +1014,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	int r;
 
 	/* What the caller found is no damage of a journal. */
-	r = accepted->kind == ROGER_DAMAGE_INVALID ? put_new(&list, accepted, arena, err)
+	r = accepted->kind == ROGER_DAMAGE_INVALID ? put_new(engine, &list, accepted, arena, err)
 						   : gather(engine, accepted, arena, &list, err);
 	if (r < 0)
 		return r;

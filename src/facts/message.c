@@ -161,10 +161,11 @@ bool rg_message_skim(struct roger_str line, struct roger_message *ret_message)
 
 static size_t bytes_of(enum roger_kind kind)
 {
-	return kind == ROGER_BOOL			 ? sizeof(bool)
-	       : kind == ROGER_ENUM			 ? sizeof(int)
-	       : kind == ROGER_INT || kind == ROGER_TIME ? sizeof(int64_t)
-							 : sizeof(struct roger_str);
+	return kind == ROGER_BOOL   ? sizeof(bool)
+	       : kind == ROGER_ENUM ? sizeof(int)
+	       : kind == ROGER_INT || kind == ROGER_TIME || kind == ROGER_SPAN
+		       ? sizeof(int64_t)
+		       : sizeof(struct roger_str);
 }
 
 static void copy_field(const struct roger_field *field, const struct roger_message *from,

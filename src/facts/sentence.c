@@ -116,8 +116,9 @@ static void say_claimed(const struct rg_event *event, struct rg_buf *out)
 	char until[32];
 
 	rg_clock_print_utc(event->number, until);
-	rg_buf_printf(out, "until %s%s", until,
-		      event->flags & RG_ROW_UNDATED ? ", when is not known" : "");
+	rg_buf_printf(out, "until %s%s%s", until,
+		      event->flags & RG_ROW_UNDATED ? ", when is not known" : "",
+		      event->flags & RG_ROW_FOREIGN ? ", written by another program" : "");
 }
 
 void rg_say_message(const struct rg_event *event, struct rg_buf *out)

@@ -344,7 +344,7 @@ static int end_lease(struct intake *intake, struct life *life, const struct roge
 }
 
 static int add_lease(struct intake *intake, struct life *life, const struct roger_message *after,
-		     struct roger_err *err)
+		     bool foreign, struct roger_err *err)
 {
 	const bool taken = life->held && is_taken(life, after), done = is_over(after),
 		   same = life->known && !taken && rg_str_equal(life->worker, after->claimed_by),
@@ -355,6 +355,7 @@ static int add_lease(struct intake *intake, struct life *life, const struct roge
 		.at_ms = after->claimed_at_ms,
 		.since_ms = after->created_at_ms,
 		.number = after->claimed_until_ms,
+		.flags = foreign ? RG_ROW_FOREIGN : 0,
 		.open = true,
 		.texts = { [RG_COLUMN_OWNER] = after->claimed_by, [RG_COLUMN_TARGET] = after->to }
 	};
@@ -502,7 +503,7 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 		r = add_stored(intake, life, after, err);
 	before = *life;
 	if (r == ROGER_OK)
-		r = add_lease(intake, life, after, err);
+		r = add_lease(intake, life, after, foreign, err);
 	if (r == ROGER_OK)
 		r = add_handed(intake, life, after, err);
 	if (r == ROGER_OK)

@@ -362,7 +362,7 @@ const dead = {
 				{ name: "to", title: "To", get: d => d.group ? "" : d.to },
 				{ name: "attempts", title: "Tries", get: d => d.attempts ? String(d.attempts) : "" },
 				{ name: "time", title: "Given up", time: true, suffix: " ago", get: d => d.at },
-				{ name: "state", title: "State", get: (d, cell) => { cell.dataset.is = isOpen(d) ? "bad" : ""; return d.status == "undelivered" && !isOpen(d) ? "read after all" : d.status || ""; } },
+				{ name: "state", title: "State", get: (d, cell) => { cell.dataset.is = isOpen(d) ? "bad" : ""; return d.delivered_at && d.status != "stale" ? "read after all" : d.status || ""; } },
 			],
 			load: async () => {
 				const reply = await get("dead_letters", request, signal);

@@ -392,6 +392,110 @@ by_others(lines()[1], read=True, read_at=lines()[1]["read_at"])
 shown = answer("show", one["id"])["messages"][0]
 equal("an acknowledgement stays, whatever a later line lacks",
       [shown.get("ack_outcome"), shown.get("ack_note"), answer("report")["acknowledged"], "acknowledged" in steps(one["id"])], ["rejected", "no", 1, True])
+begin("many")
+roger("send", "--as", "ann", "--new", "--batch", stdin="".join(json.dumps({"to": f"w{n}x", "content": f"c{n}"}) + "\n" for n in range(10, 70)))
+equal("of each of sixty mailboxes it is told why, also of those that status only counts",
+      ({answer("why", f"w{n}x")["words"].split(": ")[-1] for n in range(10, 70)}, answer("why", lines()[-1]["id"]).get("next")), ({"1 unread"}, "roger list --unread --to w69x"))
+os.chdir("..")
+
+begin("left")
+for run in ("r1", "r2"):
+    roger("dispatch", run, "--as", "lead", "--child", "kid")
+    roger("complete", run, "--as", "kid", "--result", run)
+roger("receive", "--as", "lead", "--limit", "1")
+roger("agents", "retire", "lead")
+equal("a result whose owner retired, with no successor, waits in its mailbox, and every view says so",
+      ([[c["subject"], c["words"], c["next"]] for c in answer("status")["concerns"]], answer("why", "r2")["words"].split(", ")[0], answer("why", "r2")["next"]),
+      ([["lead", "lead is retired: 1 result, 1 unread", "roger agents retire lead --to NAME"]], "run r2 of lead: finished", "roger agents retire lead --to NAME"))
+check("where it is, too", "`roger list --unread --to lead` shows it" in answer("why", "r2")["words"], answer("why", "r2")["words"])
+equal("what it has read stays its own", [run["owner"] for run in answer("runs")["runs"]], ["lead", "lead"])
+equal("and nobody is said to have noted what roger judges", {e["actor"] for e in answer("timeline", "--run", "r1")["events"] if e["kind"] == "run_note"}, {"lead", "roger"})
+roger("agents", "retire", "lead", "--to", "human", "--new")
+equal("who takes over has it", [[c["subject"], c["words"], c["next"]] for c in answer("status")["concerns"]], [["human", "human has mail: 1 result, 1 unread", "roger inbox --as human"]])
+roger("receive", "--as", "human")
+equal("until it is read", (answer("status")["concerns"], [[run["owner"], run["status"]] for run in answer("runs")["runs"]]), ([], [["lead", "completed"], ["human", "completed"]]))
+os.chdir("..")
+
+begin("expired")
+roger("send", "--as", "ann", "--new", "--batch", stdin="".join(json.dumps({"to": "bob", "content": f"m{n}"}) + "\n" for n in range(3)))
+one = lines()[0]["id"]
+roger("claim", "--as", "bob", "--worker", "w1", "--limit", "3", "--lease", "1s")
+time.sleep(1.1)
+
+
+def expired():
+    """Of all mail, by status; of the first message, by trace."""
+    parts = [part["count"] for concern in answer("status")["concerns"] for part in concern["parts"] if part["name"] == "lease"]
+    return parts, [step["step"] for step in answer("trace", one)["traces"][0]["steps"]].count("lease_expired")
+
+
+found = [expired()]
+for words in (("claim",), ("nack", one), ("claim", "--limit", "3")):
+    roger(*words, "--as", "bob", "--worker", "w2")
+    found.append(expired())
+equal("a lease that expired has, whoever takes the message then or gives it back", found, [([3], 1)] * 4)
+os.chdir("..")
+
+begin("letters")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("retries:\n  max_attempts: 1\n")
+for task in ("a", "b", "c"):
+    roger("send", "--as", "ann", "--new", "bob" if task != "c" else "carl", task, "--key", f"{task}:status-update:1", "--confirm", "read", "--within", "50ms")
+roger("dismiss", answer("dead")["dead_letters"][1]["id"], "--as", "ann", "--reason", "by hand")
+roger("receive", "--as", "bob")
+report, text = answer("report"), roger("dead").stdout
+equal("dead letters are counted by one rule, also what its sender let be before it was read",
+      [(report[name], len(answer("dead", "--status", name)["dead_letters"]), text.count(f"  {name}\n")) for name in ("undelivered", "redelivered", "stale")], [(1, 1, 1), (0, 0, 0), (1, 1, 1)])
+equal("read after all is the rest", (report["dead_read"], text.count("  read after all\n")), (1, 1))
+os.chdir("..")
+
+begin("by")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+roger("ack", lines()[0]["id"], "--as", "bob")
+roger("receive", "--as", "bob")
+equal("a look is by the command that its line is of", [steps(line["id"])["looked"]["words"].split(",")[0] for line in lines()[:2]], ["by ack", "by receive"])
+os.chdir("..")
+
+begin("strays")
+with open(JOURNAL, "a", encoding="utf-8") as file:
+    file.write('not json\n{"id":"x"}\n')
+advised = []
+while len(advised) < 4 and "roger dismiss " in (out := roger("verify").stdout):
+    advised.append(out.split("roger dismiss ")[1].split()[0])
+    roger("dismiss", advised[-1], "--reason", "seen")
+equal("verify names each line that is no entry until a person has seen it", advised, ["messages.jsonl:1", "messages.jsonl:2"])
+equal("then by no view it is to be looked at", ("intact, but for 2 accepted places" in roger("verify").stdout, answer("status")["concerns"], ["accepted: " in b["what"] for b in answer("doctor")["breaches"] if b["line"]]),
+      (True, [], [True, True]))
+equal("what was accepted is not accepted twice", (roger("dismiss", "messages.jsonl:1", "--reason", "again").returncode, answer("verify")["strays"]), (66, 2))
+os.makedirs(".roger/state/subagent-delivery-watchdog", exist_ok=True)
+with open(".roger/state/subagent-delivery-watchdog/r1.json", "w", encoding="utf-8") as file:
+    file.write("no run")
+place = [c["next"] for c in answer("status")["concerns"]][0].split()[2]
+equal("nor is a run's document", [roger("dismiss", place, "--reason", "seen").returncode for _ in range(2)], [0, 66])
+os.chdir("..")
+
+begin("filed")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("bridge:\n  file_only: [filer]\n")
+roger("send", "--as", "ann", "--new", "filer", "for the file")
+roger("bridge", "--once")
+with open(".roger/triggers/ann.txt", "w", encoding="utf-8") as file:
+    file.write("(filer #1): read\n")
+roger("bridge", "--once")
+equal("who only knows files has looked here for no view", ("looked" in steps(lines()[0]["id"]), "read" in steps(lines()[0]["id"]), answer("why", "filer")["words"]), (False, True, "filer has no unread mail"))
+roger("send", "--as", "ann", "filer", "more")
+equal("also when more waits", ([a.get("last_looked_at") for a in answer("agents")["agents"] if a["name"] == "filer"], [c["words"] for c in answer("status")["concerns"] if c["subject"] == "filer"]), ([None], ["filer: 1 unread"]))
+os.chdir("..")
+
+begin("claimed")
+roger("send", "--as", "ann", "--new", "bob", "one")
+now = int(time.time() * 1000)
+by_others(lines()[0], claimed_by="w9", claimed_at=now, claimed_until=now + 600000)
+equal("a claim by another program, which knows no sequence number, is read", (roger("status").returncode, steps(lines()[0]["id"])["claimed"]["who"]), (0, "w9"))
+found = steps(lines()[0]["id"])
+equal("a claim by another program is one, and no look", ("looked" in found, found["claimed"]["who"], found["claimed"]["words"].split(", ")[1:], answer("report")["looked"], answer("why", "bob")["words"]),
+      (False, "w9", ["written by another program"], 0, "bob never looked at its mail: 1 unread, 1 in work"))
 os.chdir("..")
 
 done()

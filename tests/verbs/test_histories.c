@@ -1433,6 +1433,8 @@ static void check_waiting(int64_t now_ms)
 			expired += mail->leases ? mail->leases : 1;
 		else if (mail->until_ms && mail->leases)
 			expired += mail->leases - 1;
+		else if (!mail->dead_at_ms)
+			expired += mail->leases;
 		overdue += mail->confirm_by_ms && mail->confirm_by_ms <= now_ms;
 		waiting += mail->confirm_by_ms > now_ms;
 	}

@@ -123,6 +123,12 @@ RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, const struct roger_
 bool rg_dead_letter_open(const struct roger_dead_letter *letter,
 			 const struct roger_message *message, int64_t now_ms);
 
+/* What it counts as: its status; 0: it was read after all, and its sender had not let it be. */
+static inline int rg_dead_letter_counts_as(const struct roger_dead_letter *letter)
+{
+	return letter->delivered_at_ms && letter->status != ROGER_STALE ? 0 : letter->status;
+}
+
 /* Dead letters with their status derived: when they were read after all; query with states. */
 RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 				    struct rg_arena *arena, struct rg_records *ret_letters,

@@ -16,7 +16,7 @@ static bool is_asked(const struct roger_dead_letters_request *request,
 {
 	size_t i;
 
-	if (request->status && letter->status != request->status)
+	if (request->status && rg_dead_letter_counts_as(letter) != request->status)
 		return false;
 	for (i = 0; i < request->ids.count; i++)
 		if (rg_str_equal(request->ids.items[i], letter->id) ||

@@ -361,7 +361,8 @@ int rg_agents_last_look(struct roger *roger, struct roger_agent *agent, struct r
 	int64_t read_ms = 0;
 	int r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
 
-	if (r == ROGER_OK)
+	/* What was read in a file was not looked at here. */
+	if (r == ROGER_OK && !rg_config_is_file_only(roger->workspace->config, agent->name))
 		r = rg_engine_last_read(roger->engine, agent->name, &read_ms, err);
 	if (r < 0)
 		return r;

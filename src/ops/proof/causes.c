@@ -329,6 +329,7 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 					    [RUN_OVERDUE] = "runs recover",
 					    [RUN_UNREAD] = "runs forward" };
 	struct run_group group = { .count = 1 };
+	const struct rg_agent_mail *box;
 	struct rg_run_document document;
 	struct roger_str quoted, end = { "", 0 };
 	int r = rg_run_load(causes->roger, run, causes->arena, &document, err);
@@ -346,10 +347,13 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
 	*ret_next = (struct roger_str){ "", 0 };
 	if (group.kind == RUN_UNREAD && document.run.result_message.length &&
-	    !document.way_out.length)
-		*ret_next = rg_causes_print(causes, "roger trace %.*s",
-					    RG_STR_ARGS(document.run.result_message));
-	else if (document.way_out.length)
+	    !document.way_out.length) {
+		box = rg_causes_box(causes, document.run.owner);
+		*ret_next = box && box->retired
+				    ? rg_agent_mail_next(causes, box)
+				    : rg_causes_print(causes, "roger trace %.*s",
+						      RG_STR_ARGS(document.run.result_message));
+	} else if (document.way_out.length)
 		*ret_next = document.way_out;
 	else if (group.kind)
 		*ret_next = rg_causes_print(

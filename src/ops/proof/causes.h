@@ -75,6 +75,10 @@ RG_CHECKED int rg_causes_find(struct rg_causes *causes, struct roger *roger,
 /* The mail of an agent: NULL if there is nothing to say of it. */
 struct rg_agent_mail *rg_causes_box(const struct rg_causes *causes, struct roger_str name);
 
+/* The same, also where many other mailboxes are fuller and status only counts it. */
+RG_CHECKED int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
+				  const struct rg_agent_mail **ret_box, struct roger_err *err);
+
 /* How a run is, in a sentence, and what ends that it is a concern; "": nothing is to be done. */
 RG_CHECKED int rg_causes_run(struct rg_causes *causes, struct roger_str run,
 			     struct roger_str *ret_words, struct roger_str *ret_next,

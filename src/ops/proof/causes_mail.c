@@ -392,13 +392,14 @@ static bool is_handed_over(const struct rg_causes *causes, const struct roger_me
 	       !rg_str_equal(rg_retired_owner(&causes->retired, message->to), message->to);
 }
 
-/* The last lease that was taken of a message, and those before it. */
-static int judge_lease(struct rg_causes *causes, const struct roger_message *message,
+/* The last lease that was taken of a message, and those before it that expired: what was given back
+ * is not among its leases. */
+static int judge_lease(struct rg_causes *causes, const struct roger_message *message, bool open,
 		       struct roger_err *err)
 {
 	const int64_t longest_ms = causes->roger->workspace->config->lease_ms_max;
-	const bool held = rg_message_claimed(message, causes->now_ms, longest_ms);
-	const int64_t taken = message->leases ? message->leases : 1,
+	const bool held = open && rg_message_claimed(message, causes->now_ms, longest_ms);
+	const int64_t taken = message->leases || !open ? message->leases : 1,
 		      expired = held ? taken - 1 : taken;
 	const struct roger_str owner = rg_retired_owner(&causes->retired, message->to);
 	int r = ROGER_OK;
@@ -425,8 +426,8 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 		of[i] = messages[i].position;
 	r = rg_engine_rows(causes->roger->engine, &rows, see_claim, &leases, err);
 	for (i = 0; r == ROGER_OK && i < count; i++)
-		if (leases.held[i])
-			r = judge_lease(causes, &messages[i], err);
+		if (leases.held[i] || !messages[i].dead_at_ms)
+			r = judge_lease(causes, &messages[i], leases.held[i], err);
 	return r;
 }
 
@@ -747,8 +748,11 @@ static int look_at_wakes(struct rg_causes *causes, struct rg_agent_mail *box, st
 	struct rg_log_entries found;
 	struct rg_note note;
 	size_t i;
-	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
+	int r;
 
+	if (!box->oldest_ms || !rg_config_wake(causes->roger->workspace->config, box->name))
+		return ROGER_OK;
+	r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = rg_note_read(found.items[i].text, causes->arena, &note, err);
 		if (r < 0 || note.entry.status != ROGER_FAILURE)
@@ -803,7 +807,6 @@ int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 							    look_at_breakers, look_at_refused,
 							    look_at_sessions };
 	struct roger_agent_list agents;
-	struct rg_agent_mail *box;
 	size_t i;
 	int r = rg_agents_all(causes->roger, causes->arena, &agents, err);
 
@@ -816,11 +819,29 @@ int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 		r = look_at_room(causes, &agents, err);
 	if (r == ROGER_OK)
 		r = judge_boxes(causes, &agents, err);
-	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++) {
-		box = &causes->boxes.items[i];
-		if (box->oldest_ms && rg_config_wake(causes->roger->workspace->config, box->name))
+	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++)
+		r = look_at_wakes(causes, &causes->boxes.items[i], err);
+	return r;
+}
+
+int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
+		       const struct rg_agent_mail **ret_box, struct roger_err *err)
+{
+	struct rg_agent_mail *box = rg_causes_box(causes, name);
+	const struct roger_agent *agent;
+	struct roger_agent_list agents;
+	int r = rg_agents_all(causes->roger, causes->arena, &agents, err);
+
+	agent = r == ROGER_OK ? rg_engine_agent_of(&agents, name) : NULL;
+	if (agent && agent->unread > 0 && !(box && box->parts[RG_PART_UNREAD])) {
+		r = add_unread(causes, &agents, agent, err);
+		if (r == ROGER_OK)
+			r = judge_boxes(causes, &agents, err);
+		box = rg_causes_box(causes, name);
+		if (r == ROGER_OK)
 			r = look_at_wakes(causes, box, err);
 	}
+	*ret_box = box;
 	return r;
 }
 
@@ -830,6 +851,7 @@ int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 static void print_state(const struct rg_causes *causes, const struct rg_agent_mail *box,
 			struct rg_buf *out)
 {
+	const struct rg_config *config = causes->roger->workspace->config;
 	char span[32];
 
 	rg_buf_add_str(out, box->name);
@@ -851,7 +873,7 @@ static void print_state(const struct rg_causes *causes, const struct rg_agent_ma
 			      box->oldest_ms > box->looked_ms ? " has not looked for %s"
 							      : " looked %s ago",
 			      span);
-	} else if (box->oldest_ms) {
+	} else if (box->oldest_ms && !rg_config_is_file_only(config, box->name)) {
 		rg_buf_add_text(out, " has not looked yet");
 	}
 }

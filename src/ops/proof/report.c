@@ -466,14 +466,14 @@ static int count_letter(struct counting *counting, const struct roger_dead_lette
 			struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	int64_t *const by_status[] = { [ROGER_UNDELIVERED] = &reply->undelivered,
+	int64_t *const by_status[] = { [0] = &reply->dead_read,
+				       [ROGER_UNDELIVERED] = &reply->undelivered,
 				       [ROGER_REDELIVERED] = &reply->redelivered,
 				       [ROGER_STALE] = &reply->stale };
 	int r;
 
 	reply->dead_letters++;
-	++*(letter->delivered_at_ms && letter->status != ROGER_STALE ? &reply->dead_read
-								     : by_status[letter->status]);
+	++*by_status[rg_dead_letter_counts_as(letter)];
 	r = add_one(&counting->causes, letter->cause, err);
 	if (r == ROGER_OK)
 		r = add_one(&counting->targets, letter->to, err);

@@ -160,6 +160,7 @@ static int keep_judgement(const struct telling_run *of, struct roger_err *err)
 
 	if ((int)of->document->stored == of->run->status || of->run->status == ROGER_RUN_BLOCKED)
 		return ROGER_OK;
+	event.said.actor = RG_STR("roger");
 	if (!rg_arena_print(of->telling->arena, &event.text, "now %s: %.*s",
 			    rg_run_status_names[of->run->status],
 			    RG_STR_ARGS(of->run->status_reason)))

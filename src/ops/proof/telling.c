@@ -277,6 +277,21 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to)
 	return flags & RG_ROW_LOOK && !rg_config_is_file_only(roger->workspace->config, to);
 }
 
+/* Does the line that tells of the reading tell of an acknowledgement, too? */
+static bool was_acked(const struct rg_telling *telling, const struct rg_event *reading)
+{
+	const struct rg_history *history = &telling->history;
+	size_t i;
+
+	for (i = 0; i < history->count; i++)
+		if (history->items[i].said.kind == ROGER_EVENT_ACKNOWLEDGED &&
+		    history->items[i].of == reading->of &&
+		    history->items[i].said.line == reading->said.line &&
+		    rg_str_equal(history->items[i].said.file, reading->said.file))
+			return true;
+	return false;
+}
+
 /* The first look, which a claim or a reading was. */
 static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 		     struct roger_err *err)
@@ -287,6 +302,7 @@ static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 		return ROGER_OK;
 	look.said.kind = ROGER_EVENT_LOOKED;
 	look.text = taking->said.kind == ROGER_EVENT_CLAIMED ? RG_STR("by claim")
+		    : was_acked(telling, taking)	     ? RG_STR("by ack")
 							     : RG_STR("by receive");
 	return rg_telling_keep(telling, &look, err);
 }

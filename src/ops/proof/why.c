@@ -17,14 +17,16 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 	struct rg_causes *causes = &asking->causes;
 	struct roger_why_reply *reply = asking->reply;
 	const struct roger_retired *retired = rg_retired_find(&causes->retired, name);
-	const struct rg_agent_mail *box = rg_causes_box(causes, name);
+	const struct rg_agent_mail *box;
 	struct roger_agent agent = { .name = name, .received = 1 };
 	const struct roger_str heir =
 		retired ? rg_retired_heir(&causes->retired, name) : (struct roger_str){ "", 0 };
 	struct roger_str why = { "", 0 };
 	char span[32];
-	int r = ROGER_OK;
+	int r = rg_causes_find_box(causes, name, &box, err);
 
+	if (r < 0)
+		return r;
 	reply->subject = ROGER_WHY_AGENT;
 	if (retired) {
 		rg_clock_print_span(
@@ -65,16 +67,20 @@ static int about_run(struct asking *asking, struct roger_str run, struct roger_e
 }
 
 /* What trace says of it, and what its recipient's mail says is to be done. */
-static int about_message(struct asking *asking, const struct roger_trace *trace)
+static int about_message(struct asking *asking, const struct roger_trace *trace,
+			 struct roger_err *err)
 {
 	struct rg_causes *causes = &asking->causes;
 	struct roger_why_reply *reply = asking->reply;
-	const struct rg_agent_mail *box =
-		rg_causes_box(causes, rg_retired_owner(&causes->retired, trace->to));
+	const struct rg_agent_mail *box;
 	const bool waits = trace->reached != ROGER_STEP_READ &&
 			   trace->reached != ROGER_STEP_ACKNOWLEDGED &&
 			   trace->reached != ROGER_STEP_ARCHIVED;
+	int r = rg_causes_find_box(causes, rg_retired_owner(&causes->retired, trace->to), &box,
+				   err);
 
+	if (r < 0)
+		return r;
 	reply->subject = ROGER_WHY_MESSAGE;
 	reply->what = trace->id;
 	reply->words = rg_causes_print(
@@ -146,7 +152,7 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	else
 		r = find_message(roger, request, &traces, err);
 	if (r == ROGER_OK && traces.traces.count)
-		r = about_message(&asking, &traces.traces.items[0]);
+		r = about_message(&asking, &traces.traces.items[0], err);
 	if (r == ROGER_ENOENT)
 		return rg_fail_member(err, ROGER_ENOENT, "what",
 				      "what: no message, key, run or agent '%.*s'; `roger list`, "

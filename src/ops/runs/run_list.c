@@ -309,6 +309,35 @@ static int note_contradiction(struct roger *roger, struct rg_run_document *docum
 	return ROGER_OK;
 }
 
+/*
+ * A result that its owner read before it retired stays its owner's; so does one that waits in that
+ * mailbox where nobody took over.
+ */
+static int note_mailbox(struct roger *roger, const struct roger_retired_list *retired,
+			struct rg_run_document *document, const struct roger_message *message,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_str former = document->former;
+	struct roger_run *run = &document->run;
+	int r;
+
+	if (!former.length || !message || !rg_str_equal(message->to, former) ||
+	    run->status != ROGER_RUN_NOT_FORWARDED ||
+	    (message->read ? message->read_at_ms >= document->former_until_ms
+			   : !rg_str_equal(rg_retired_owner(retired, former), former)))
+		return ROGER_OK;
+	run->owner = former;
+	r = rg_run_judge(roger, document, rg_clock_ms(), arena, err);
+	if (r < 0 || message->read)
+		return r;
+	return rg_arena_print(arena, &run->why,
+			      "%.*s retired without having read it; `roger list --unread --to "
+			      "%.*s` shows it",
+			      RG_STR_ARGS(former), RG_STR_ARGS(former))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 /* What became of the message that its owner is to read; NULL: there is none. */
 static int note_word(struct roger *roger, const struct roger_retired_list *retired,
 		     struct rg_run_document *document, const struct roger_message *message,
@@ -317,8 +346,10 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 	const bool done = document->run.status == ROGER_RUN_NOT_FORWARDED,
 		   sent = document->run.result_message.length > 0;
 	const char *why = rg_run_why_stranded(retired, &document->run, message);
-	int r;
+	int r = note_mailbox(roger, retired, document, message, arena, err);
 
+	if (r < 0)
+		return r;
 	if (claims_forward(&document->run))
 		return note_contradiction(roger, document, message, arena, err);
 	/* A failure that came before a result without a message stays settled. */
