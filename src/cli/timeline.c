@@ -167,7 +167,8 @@ static void print_event(struct table *table, const struct roger_event *event)
 	char clock[24];
 
 	localtime_r(&seconds, &tm);
-	print_day(table, event->at_ms);
+	if (event->at_ms > 0)
+		print_day(table, event->at_ms);
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
 	add_who(event, narrow ? WHO_NARROW : SIZE_MAX, &table->who);
 	add_words(event, &table->told, &table->words);

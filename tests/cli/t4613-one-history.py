@@ -498,4 +498,11 @@ equal("a claim by another program is one, and no look", ("looked" in found, foun
       (False, "w9", ["written by another program"], 0, "bob never looked at its mail: 1 unread, 1 in work"))
 os.chdir("..")
 
+begin("zero")
+roger("send", "--as", "ann", "--new", "bob", "one")
+by_others(lines()[0], id="msg-0-0", created_at=0)
+told = [line.split("  ")[0] for line in roger("timeline", "general").stdout.splitlines()]
+equal("an instant that cannot be is no day", told[1:3], ["not known", time.strftime("%Y-%m-%d")])
+os.chdir("..")
+
 done()
