@@ -247,6 +247,8 @@ roger("inbox")
 del ENV["ROGER_AGENT"]
 found = answer("trace", one["id"])["traces"][0]
 check("and who looked at it", "heir (for old) looked at it" in found["summary"] and steps(one["id"])["looked"]["who"] == "heir", found)
+roger("receive", "--as", "heir")
+equal("a successor's reading is told like its own", [step["read"]["words"].split(", ")[1].split(" ")[0] for step in (steps(one["id"]), steps(two["id"]))], ["run", "run"])
 os.chdir("..")
 
 begin("unmarked")

@@ -213,13 +213,14 @@ static bool names(const struct rg_note *note, struct roger_str id)
 
 /* The first note of such a verb, from then on and until so long after, that names the message:
  * when it was, if the event says nothing of that, and who ran it. */
-static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int64_t until_ms,
-			 struct rg_event *event, bool *ret_found, struct roger_err *err)
+static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, struct roger_str owner,
+			 int64_t until_ms, struct rg_event *event, bool *ret_found,
+			 struct roger_err *err)
 {
 	const bool undated = event->flags & RG_ROW_UNDATED;
 	const struct rg_log_query query = {
 		.log = RG_LOG_ACTIVITY,
-		.owner = rg_str_is(event->said.actor, RG_PERSON) ? RG_STR(RG_PERSON) : event->to,
+		.owner = owner,
 		.step = rg_note_step_name(kind == RG_NOTE_ACKNOWLEDGED ? RG_STEP_ACK
 								       : RG_STEP_LOOK),
 		.since_ms = event->said.at_ms ? event->said.at_ms : 1,
@@ -245,6 +246,21 @@ static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int
 		return print_ran(telling, &note, &event->ran, err);
 	}
 	return r;
+}
+
+/* The agent's own, or that of who took over from it, or of a person. */
+static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int64_t until_ms,
+			 struct rg_event *event, bool *ret_found, struct roger_err *err)
+{
+	const struct roger_str actor = event->said.actor;
+	int r = ROGER_OK;
+
+	*ret_found = false;
+	if (!rg_str_is(actor, RG_PERSON))
+		r = look_in_notes(telling, kind, event->to, until_ms, event, ret_found, err);
+	return r < 0 || *ret_found || rg_str_equal(actor, event->to)
+		       ? r
+		       : look_in_notes(telling, kind, actor, until_ms, event, ret_found, err);
 }
 
 /* Who ran what a line tells of: a note of that time says so, if there is one. */
