@@ -507,4 +507,12 @@ told = [line.split("  ")[0] for line in roger("timeline", "general").stdout.spli
 equal("an instant that cannot be is no day", told[1:3], ["not known", time.strftime("%Y-%m-%d")])
 os.chdir("..")
 
+begin("group")
+roger("send", "--as", "ann", "--new", "bob", "one")
+by_others(lines()[0], id="msg-1700000000000-0123456789abcdef", to_phase="all")
+said = [(c["words"], c["next"]) for c in answer("status")["concerns"] if c["subject"] == "all"]
+equal("a line to a group is nobody's mail", said, [("all is a group, and reads nothing: 1 unread", "roger archive --unread --to all")])
+equal("and the advice ends it", (roger(*said[0][1].split()[1:]).returncode, [c["subject"] for c in answer("status")["concerns"]]), (0, ["bob"]))
+os.chdir("..")
+
 done()

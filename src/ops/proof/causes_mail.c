@@ -859,6 +859,8 @@ static void print_state(const struct rg_causes *causes, const struct rg_agent_ma
 		rg_buf_add_text(out, " is retired");
 	} else if (rg_config_is_person(box->name)) {
 		rg_buf_add_text(out, " has mail");
+	} else if (rg_config_reserves(config, box->name)) {
+		rg_buf_add_text(out, " is a group, and reads nothing");
 	} else if (box->seat == RG_SEAT_GONE) {
 		rg_buf_add_text(out, "'s worktree is gone");
 	} else if (box->seat == RG_SEAT_RECYCLED) {
@@ -943,6 +945,10 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 				       RG_STR_ARGS(box->spent));
 	if (rg_config_is_person(box->name))
 		return RG_STR("roger inbox --as " RG_PERSON);
+	/* It has no mailbox: another program wrote that line. */
+	if (rg_config_reserves(config, box->name) && box->parts[RG_PART_UNREAD])
+		return rg_causes_print(causes, "roger archive --unread --to %.*s",
+				       RG_STR_ARGS(name));
 	if (has_only(box, RG_PART_REFUSED))
 		return rg_causes_print(causes, "roger log sends --to %.*s --outcome error --newest",
 				       RG_STR_ARGS(name));
