@@ -81,6 +81,8 @@ static void print_letter(const struct roger_dead_letter *letter)
 						      : CLI_DIM,
 		read ? "read after all"
 		     : cli_value_name(cli_item_record("dead_letters"), "status", letter->status));
+	if (letter->delivered_at_ms && !read)
+		cli_say(", read after all");
 	cli_say_set("  filed as %t", letter->filed_as);
 	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
 		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms,

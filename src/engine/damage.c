@@ -91,8 +91,10 @@ static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struc
 {
 	char digits[RG_DIGEST_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
 
-	if (bytes && rg_digest_bytes(bytes, damage->byte, damage->bytes, digits) &&
-	    !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
+	/* Else another id would be noted of the same bytes later. */
+	if (bytes && !rg_digest_bytes(bytes, damage->byte, damage->bytes, digits))
+		return rg_fail(err, ROGER_EIO, 0, "what was damaged cannot be read");
+	if (bytes && !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
 		return rg_fail_memory(err);
 	if (!rg_damage_id(damage, id) || !rg_arena_copy(arena, rg_str(id), &damage->id))
 		return rg_fail_memory(err);
@@ -623,7 +625,9 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
-		    !rg_damage_stands(walk->engine->store, walk->file, damage))
+		    !rg_damage_stands(walk->engine->store, walk->file, damage) ||
+		    /* That it is no entry does not tell of damage. */
+		    (kind == ROGER_STRAY && !damage->accepted_at_ms))
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
