@@ -627,7 +627,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
 		    !rg_damage_stands(walk->engine->store, walk->file, damage) ||
 		    /* That it is no entry does not tell of damage. */
-		    (kind == ROGER_STRAY && !damage->accepted_at_ms))
+		    (kind == ROGER_STRAY && damage->kind != ROGER_DAMAGE_STRAY))
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
