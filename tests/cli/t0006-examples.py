@@ -30,11 +30,13 @@ LEFT_OUT = {
 }
 # They go on until they are told to stop: that they began is all that is asked.
 ENDLESS = {"roger wake", "roger bridge", "roger bridge --timeout 10s --json", "roger log -f", "roger serve", "roger serve --listen 127.0.0.1:8484",
+           "roger serve --listen 127.0.0.1:8484 --also team-b=/srv/team-b",
            "roger ui", "roger ui --as ann --right look", "roger ui --listen 127.0.0.1:8485", "roger mcp --as bob"}
 # Who reads once a letter is on its way again.
 READER = "(until roger dead --status redelivered --print id | grep -q .; do sleep 0.05; done; roger receive -q --as carol --limit 99) >reader 2>&1 &"
 # What is there before the examples of a command, or before one.
 BEFORE = {
+    "roger serve --listen 127.0.0.1:8484 --also team-b=/srv/team-b": "roger init -q team-b",
     "setup": "rm .roger/config.yaml",
     "ack": "roger send -q --as plan bob x",
     "agents retire": "roger send -q --as worker-2 bob x; roger receive -q --as carol",
@@ -118,7 +120,7 @@ def try_one(command, example):
     shutil.rmtree(LIVE)
     shutil.copytree(KEPT, LIVE)
     before = [BEFORE[one] for one in (command, example) if one in BEFORE]
-    text = example.replace("/media/usb", "usb").replace("~/project", "project")
+    text = example.replace("/media/usb", "usb").replace("~/project", "project").replace("/srv/team-b", "team-b")
     if command in ID:
         before.append(f"id=$({ID[command]})")
         text = re.sub(r"(msg|dl)-[-0-9a-f.]+", "$id", text)
