@@ -87,7 +87,7 @@ RG_CHECKED int mcp_shared_open(const char *workspace, struct mcp_shared **ret,
 struct roger_mcp_server *mcp_shared_server(struct mcp_shared *shared);
 void mcp_shared_close(struct mcp_shared *shared);
 
-/* The handle is told who calls; whoever started `roger mcp` has the files.  Of a
+/* The handle knows the caller; whoever started `roger mcp` has the files.  Of a
  * server's it ends in time, with the reason, as every request; not quick: so do its waits. */
 void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool quick);
 /* May the caller do no more than look?  Is somebody else's token used for this agent? */

@@ -275,8 +275,8 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	return append(engine, damage, err);
 }
 
-/* Nothing is derived from lines that were just noted; who finds tables without that makes them
- * anew. */
+/* Nothing is derived from lines that were just noted.  If this fails, the next process that opens
+ * the tables sees that they are of other lines, and rebuilds them. */
 static void forget_altered(struct rg_engine *engine, bool always)
 {
 	uint64_t end;
@@ -538,15 +538,20 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 		      struct roger_damage_list *ret_damages, struct roger_err *err)
 {
-	struct rg_shared *shared;
-
 	*ret_damages = (struct roger_damage_list){ 0 };
 	rg_engine_note_rewrites(engine, false);
-	/* Noting may have mapped another control file. */
-	shared = shared_of(engine);
-	if (shared && atomic_load(&shared->prepared) && !atomic_load(&shared->damaged))
-		return ROGER_OK;
-	return rg_damages_read(engine->store, arena, ret_damages, err);
+	return rg_damages_may_be(engine->store)
+		       ? rg_damages_read(engine->store, arena, ret_damages, err)
+		       : ROGER_OK;
+}
+
+int rg_engine_altered(struct rg_engine *engine, struct rg_arena *arena,
+		      struct rg_altered *ret_altered, struct roger_err *err)
+{
+	struct roger_damage_list damages;
+	int r = rg_engine_damages(engine, arena, &damages, err);
+
+	return r < 0 ? r : rg_altered_of(engine->store, &damages, arena, ret_altered, err);
 }
 
 /* Whose line was damaged; "": nobody can tell. */
@@ -608,7 +613,7 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 		r = rg_damages_read(engine->store, arena, &judge->damages, err);
 	if (r < 0)
 		return r;
-	r = rg_altered_read(engine->store, arena, &judge->altered, err);
+	r = rg_altered_of(engine->store, &judge->damages, arena, &judge->altered, err);
 	if (r < 0)
 		return r;
 	judge->told = rg_arena_get(arena, judge->damages.count + 1);
@@ -838,14 +843,13 @@ static bool is_of_before(struct rg_engine *engine, struct roger_damage_list *not
 			 const struct roger_finding *finding)
 {
 	struct roger_damage *damage = (struct roger_damage *)(uintptr_t)noted->items;
-	const struct rg_log_file *file = &rg_store_messages;
 	size_t i;
 
+	if (!rg_str_equal(finding->file, journal_name(engine)))
+		return false;
 	for (i = 0; i < noted->count; i++, damage++)
-		if (!damage->accepted_at_ms && damage->line == finding->line &&
-		    rg_str_equal(damage->file, finding->file) &&
-		    rg_str_equal(damage->file, journal_name(engine)) &&
-		    !rg_damage_stands(engine->store, file, damage)) {
+		if (!damage->accepted_at_ms && is_meant(damage, finding->file, finding->line) &&
+		    !rg_damage_stands(engine->store, &rg_store_messages, damage)) {
 			damage->line = 0;
 			return true;
 		}

@@ -16,6 +16,7 @@
 #include "facts/history.h"
 #include "facts/watchdog.h"
 #include "host/seal_key.h"
+#include "store/damages.h"
 #include "store/store.h"
 
 struct rg_engine;
@@ -345,6 +346,9 @@ void rg_engine_look_for_runs(struct rg_engine *engine, size_t count);
 /* Record the lines that rewrite messages, as the index found them.  always: whoever found them. */
 void rg_engine_note_rewrites(struct rg_engine *engine, bool always);
 
+/* The lines of messages that are known to be altered; in arena. */
+RG_CHECKED int rg_engine_altered(struct rg_engine *engine, struct rg_arena *arena,
+				 struct rg_altered *ret_altered, struct roger_err *err);
 /* Say of each message whether a line of it is known to be damaged. */
 RG_CHECKED int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages,
 				      size_t count, struct rg_arena *arena, struct roger_err *err);
@@ -392,7 +396,7 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 const char *rg_engine_trouble(struct rg_engine *engine);
 bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
-/* Of a database, as it was seen last; "": there is none. */
+/* The standby of the database, as last seen; "": the store is no database. */
 const char *rg_engine_standby(const struct rg_engine *engine);
 /* See struct rg_store, `request`; NULL key: no more.  put, with NULL data: there is no answer. */
 void rg_engine_request(struct rg_engine *engine, const char *key);

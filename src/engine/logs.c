@@ -122,7 +122,6 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 	return r < 0 || rg_arena_copy(arena, rg_buf_str(&text), ret_text) ? r : rg_fail_memory(err);
 }
 
-/* Bytes that are searched for a chain at first. */
 enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
 
 /* A kept mark is this much behind at most: less than anybody has to wait for. */

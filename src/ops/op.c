@@ -172,7 +172,8 @@ static int perform_here(const struct roger_op *op, struct roger *roger, const vo
 	return r < 0 ? r : op->run(roger, request, reply, err);
 }
 
-/* Who finds damage while it looks looks once more, so that it tells nothing as it was before. */
+/* A verb that found damage while it read runs once more, so that its answer takes that into
+ * account. */
 static int run(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
 	       struct roger_err *err)
 {

@@ -112,7 +112,7 @@ static bool is_passing(const struct rg_problem *problem, bool known, long status
 	return status == 503 && (!problem->exit || (known && rg_str_is(problem->member, "leader")));
 }
 
-/* What is under way; false: whoever waits for it does so no more. */
+/* Report how far the request is; false: the caller no longer waits. */
 static bool tell_progress(struct remote *remote, const struct rg_problem *problem)
 {
 	if (!remote->tell || !problem->what.length)

@@ -87,8 +87,7 @@ bool rg_damage_stands(struct rg_store *store, const struct rg_log_file *journal,
 	       rg_str_is(damage->sha256, digits);
 }
 
-/* A control file that was rebuilt has a count only after a process has prepared it. */
-static bool may_be_damaged(struct rg_store *store)
+bool rg_damages_may_be(struct rg_store *store)
 {
 	struct rg_shared *shared = rg_store_head(store).shared;
 
@@ -102,47 +101,53 @@ static int compare_starts(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-int rg_altered_read(struct rg_store *store, struct rg_arena *arena, struct rg_altered *altered,
-		    struct roger_err *err)
+int rg_altered_of(struct rg_store *store, const struct roger_damage_list *damages,
+		  struct rg_arena *arena, struct rg_altered *ret_altered, struct roger_err *err)
 {
-	struct roger_damage_list damages = { 0 };
 	struct rg_log_files files = { 0 };
+	const struct roger_damage *damage;
 	uint64_t *start;
 	size_t i;
 
-	*altered = (struct rg_altered){ 0 };
+	*ret_altered = (struct rg_altered){ 0 };
 	/* What cannot be read tells of no line. */
-	if (!may_be_damaged(store) ||
-	    store->ops->list(store, RG_LOG_MESSAGES, RG_STR(""), arena, &files, NULL) < 0 ||
-	    rg_damages_read(store, arena, &damages, NULL) < 0)
+	if (!damages->count ||
+	    store->ops->list(store, RG_LOG_MESSAGES, RG_STR(""), arena, &files, NULL) < 0)
 		return ROGER_OK;
-	for (i = 0; i < damages.count && files.count; i++) {
-		if (damages.items[i].kind != ROGER_DAMAGE_ALTERED || !damages.items[i].line ||
-		    !rg_str_equal(damages.items[i].file, files.items[0].shown) ||
-		    !rg_damage_stands(store, &rg_store_messages, &damages.items[i]))
+	for (i = 0; i < damages->count && files.count; i++) {
+		damage = &damages->items[i];
+		if (damage->kind != ROGER_DAMAGE_ALTERED || !damage->line ||
+		    !rg_str_equal(damage->file, files.items[0].shown) ||
+		    !rg_damage_stands(store, &rg_store_messages, damage))
 			continue;
-		start = rg_arena_push(arena, &altered->starts, &altered->count, sizeof *start);
+		start = rg_arena_push(arena, &ret_altered->starts, &ret_altered->count,
+				      sizeof *start);
 		if (!start)
 			return rg_fail_memory(err);
-		*start = (uint64_t)damages.items[i].byte;
+		*start = (uint64_t)damage->byte;
 	}
-	if (!altered->count)
+	if (!ret_altered->count)
 		return ROGER_OK;
-	qsort(altered->starts, altered->count, sizeof *start, compare_starts);
-	altered->mark = rg_hash(1, altered->starts, altered->count * sizeof *start);
+	qsort(ret_altered->starts, ret_altered->count, sizeof *start, compare_starts);
+	ret_altered->mark = rg_hash(1, ret_altered->starts, ret_altered->count * sizeof *start);
 	return ROGER_OK;
 }
 
 int rg_altered_load(struct rg_store *store, struct rg_altered *altered, struct roger_err *err)
 {
+	struct roger_damage_list damages;
 	struct rg_arena *memory;
 	int r;
 
 	rg_altered_deinit(altered);
-	if (!may_be_damaged(store))
+	if (!rg_damages_may_be(store))
 		return ROGER_OK;
 	memory = rg_arena_new();
-	r = memory ? rg_altered_read(store, memory, altered, err) : rg_fail_memory(err);
+	if (!memory)
+		return rg_fail_memory(err);
+	r = rg_damages_read(store, memory, &damages, NULL) == ROGER_OK
+		    ? rg_altered_of(store, &damages, memory, altered, err)
+		    : ROGER_OK;
 	altered->memory = memory;
 	return r;
 }

@@ -24,6 +24,10 @@ RG_CHECKED int rg_damages_put(struct rg_damages *damages, const struct roger_dam
 RG_CHECKED int rg_damages_read(struct rg_store *store, struct rg_arena *arena,
 			       struct roger_damage_list *ret_damages, struct roger_err *err);
 
+/* May anything be recorded?  A control file that was rebuilt has a count only after a process has
+ * prepared it. */
+bool rg_damages_may_be(struct rg_store *store);
+
 /* Is the line that was damaged still there as it was found? */
 bool rg_damage_stands(struct rg_store *store, const struct rg_log_file *journal,
 		      const struct roger_damage *damage);
@@ -39,10 +43,12 @@ struct rg_altered {
 	uint64_t mark; /* another one where the lines are others; 0: none */
 };
 
-/* In arena.  Where no damage is known, it only looks at a number.  Not beside another thread. */
-RG_CHECKED int rg_altered_read(struct rg_store *store, struct rg_arena *arena,
-			       struct rg_altered *ret_altered, struct roger_err *err);
-/* The same, with memory of its own; what was there before is freed. */
+/* Those of a list; in arena. */
+RG_CHECKED int rg_altered_of(struct rg_store *store, const struct roger_damage_list *damages,
+			     struct rg_arena *arena, struct rg_altered *ret_altered,
+			     struct roger_err *err);
+/* Those that are recorded, with memory of its own; what was there before is freed.  Where no damage
+ * is known, it only looks at a number.  Not beside another thread. */
 RG_CHECKED int rg_altered_load(struct rg_store *store, struct rg_altered *altered,
 			       struct roger_err *err);
 void rg_altered_deinit(struct rg_altered *altered);

@@ -420,7 +420,7 @@ int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = SIZE_MAX };
 	struct roger_str text;
 	size_t got, end = 0;
-	uint64_t size = 4096;
+	uint64_t size = 4096; /* that are searched at first */
 	char *room;
 	int r;
 

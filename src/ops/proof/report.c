@@ -23,7 +23,7 @@ struct counting {
 	int64_t plain_entries;		  /* attempts of such messages in the send logs */
 	int64_t plain;			  /* messages whose being stored is their attempt */
 	int64_t listed, kept_ms;	  /* those from this byte and time on are no entries */
-	struct rg_table altered;	  /* places of altered lines: struct altered */
+	struct rg_altered altered;	  /* lines that prove no attempt: the logs lack it */
 	bool again;			  /* attempts are to be counted again */
 	struct spans latencies, looks;	  /* from stored to read; to the first look */
 	struct rg_table attempted;	  /* messages that were: struct attempted */
@@ -34,11 +34,6 @@ struct counting {
 		struct roger_agent_figures *items;
 		size_t count;
 	} agents;
-};
-
-/* No attempt is derived from such a line, accepted or not: the send logs lack it, too. */
-struct altered {
-	uint64_t place; /* its first byte */
 };
 
 /* A message, or an attempt that came to none, by the hash of its id; the lowest bit tells whether
@@ -181,7 +176,7 @@ static int count_stored(struct counting *counting, const struct rg_event *row,
 	counting->reply->messages++;
 	if (row->flags & RG_ROW_PLAIN && row->byte >= counting->listed &&
 	    row->said.at_ms >= counting->kept_ms &&
-	    !rg_table_find(&counting->altered, (uint64_t)row->byte + 1))
+	    !rg_altered_has(&counting->altered, (uint64_t)row->byte))
 		counting->plain++;
 	figures = figures_of(counting, row->said.actor);
 	if (!figures)
@@ -368,22 +363,6 @@ static int see_any(void *context, const struct rg_event *row, struct roger_err *
 	return *(bool *)context ? ROGER_EREFUSED : ROGER_OK;
 }
 
-static int find_altered(struct counting *counting, struct roger_err *err)
-{
-	const struct roger *roger = counting->roger;
-	struct roger_damage_list damages;
-	size_t i;
-	bool fresh;
-	int r = rg_engine_damages(roger->engine, counting->scratch, &damages, err);
-
-	for (i = 0; r == ROGER_OK && i < damages.count; i++)
-		if (damages.items[i].kind == ROGER_DAMAGE_ALTERED &&
-		    rg_str_equal(damages.items[i].file, roger->workspace->config->jsonl_file) &&
-		    !rg_table_put(&counting->altered, (uint64_t)damages.items[i].byte + 1, &fresh))
-			return rg_fail_memory(err);
-	return r;
-}
-
 /*
  * Messages without a key have entries in the send logs up to some line, and none after it; what
  * purge left out of these logs, it leaves out here.  Where it is not known up to which line, the
@@ -405,7 +384,7 @@ static int find_plain(struct counting *counting, struct roger_err *err)
 	}
 	counting->listed = (int64_t)rg_engine_sends_listed(engine);
 	if (r == ROGER_OK)
-		r = find_altered(counting, err);
+		r = rg_engine_altered(engine, counting->arena, &counting->altered, err);
 	if (r == ROGER_OK)
 		r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
 	/* The first of them is the one that nobody opened. */
@@ -594,7 +573,6 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	counting->scratch = rg_arena_new();
 	r = counting->scratch ? see_notes(counting, err) : rg_fail_memory(err);
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
-	rg_table_init(&counting->altered, sizeof(struct altered));
 	if (r == ROGER_OK)
 		r = find_plain(counting, err);
 	if (r == ROGER_OK)
@@ -605,7 +583,6 @@ static int see_all(struct counting *counting, struct roger_err *err)
 		r = see_letters(counting, err);
 	if (r == ROGER_OK)
 		r = see_runs(counting, err);
-	rg_table_deinit(&counting->altered);
 	rg_table_deinit(&counting->attempted);
 	rg_arena_free(counting->scratch);
 	return r < 0 ? r : figure_out(counting, err);

@@ -293,7 +293,7 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to)
 	return flags & RG_ROW_LOOK && !rg_config_is_file_only(roger->workspace->config, to);
 }
 
-/* Does the line that tells of the reading tell of an acknowledgement, too? */
+/* Does the line of this reading also acknowledge the message? */
 static bool was_acked(const struct rg_telling *telling, const struct rg_event *reading)
 {
 	const struct rg_history *history = &telling->history;
