@@ -275,11 +275,15 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	return append(engine, damage, err);
 }
 
-/* Nothing is derived from lines that were just noted.  If this fails, the next process that opens
- * the tables sees that they are of other lines, and rebuilds them. */
+/* Nothing is derived from lines that were just noted, and what a send log lost with them is copied
+ * again.  If this fails, the next process that opens the tables sees that they are of other lines,
+ * and rebuilds them. */
 static void forget_altered(struct rg_engine *engine, bool always)
 {
 	uint64_t end;
+
+	if (engine->altered)
+		rg_engine_carry_anew(engine);
 
 	if ((always || engine->altered) &&
 	    engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
@@ -590,7 +594,10 @@ int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messa
 
 	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
 		altered = altering_of(&damages.items[i]);
-		id = message_of(engine, &damages.items[i], arena);
+		/* What was put back is as it was. */
+		id = rg_damage_stands(engine->store, &rg_store_messages, &damages.items[i])
+			     ? message_of(engine, &damages.items[i], arena)
+			     : RG_STR("");
 		/* What nobody has accepted comes first. */
 		for (k = 0; k < count && id.length; k++)
 			if (rg_str_equal(messages[k].id, id) &&
@@ -821,6 +828,9 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 		.noticed_at_ms = rg_clock_ms()
 	};
 	r = rg_engine_journals(engine, arena, &journals, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena,
+					     &journals, err);
 	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
 		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
 			continue;

@@ -346,7 +346,7 @@ void rg_engine_look_for_runs(struct rg_engine *engine, size_t count);
 /* Record the lines that rewrite messages, as the index found them.  always: whoever found them. */
 void rg_engine_note_rewrites(struct rg_engine *engine, bool always);
 
-/* The lines of messages that are known to be altered; in arena. */
+/* The lines that are known to be altered; in arena. */
 RG_CHECKED int rg_engine_altered(struct rg_engine *engine, struct rg_arena *arena,
 				 struct rg_altered *ret_altered, struct roger_err *err);
 /* Say of each message whether a line of it is known to be damaged. */

@@ -155,6 +155,9 @@ RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_
 /* Like rg_engine_log_append(), but not counted as stored: no caller asked for it. */
 RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				 struct roger_str entries, bool durable, struct roger_err *err);
+/* Lines of the send logs count no more: the next copy starts at the beginning, and skips what is
+ * there. */
+void rg_engine_carry_anew(struct rg_engine *engine);
 /* Update the send logs to the synced end; *ret_to: how far they are.  Needs the record lock. */
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 			       struct roger_err *err);

@@ -716,6 +716,12 @@ static void start_over(struct rg_engine *engine, bool plain)
 		keep_mark(engine, 0);
 }
 
+void rg_engine_carry_anew(struct rg_engine *engine)
+{
+	start_over(engine, false);
+	start_over(engine, true);
+}
+
 /* What the checkpoint says is in the logs need not be copied after a restart. */
 static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from, uint64_t to)
 {

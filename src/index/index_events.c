@@ -65,8 +65,8 @@ struct intake {
 	struct rg_arena *memory; /* of their texts */
 	struct rg_buf words;	 /* of one line */
 	bool fresh;		 /* the table was empty: no note tells of a message yet */
-	struct rg_chain chain;	 /* of messages */
-	bool doubt_known;	 /* the line in doubt is known to be altered */
+	struct rg_chain chain;
+	bool doubt_known; /* the line in doubt is known to be altered */
 };
 
 /* A row to be added: what is common to all of a line is filled in. */
@@ -595,14 +595,14 @@ static int take_message(struct intake *intake, const struct rg_decoded *decoded,
 
 /* Whoever asks finds out where a line was altered that is not known to be, and asks again. */
 static int check_chain(struct intake *intake, const struct rg_bytes *bytes,
-		       const struct rg_decoded *decoded, struct roger_err *err)
+		       const struct rg_line *line, bool altered, struct roger_err *err)
 {
 	bool own;
-	int r = rg_chain_step(bytes, &decoded->line, &intake->chain, &own, err);
+	int r = rg_chain_step(bytes, line, &intake->chain, &own, err);
 
 	intake->index->saw_altered |= intake->chain.damaged && !intake->doubt_known;
 	if (r == ROGER_OK && !own)
-		intake->doubt_known = decoded->altered;
+		intake->doubt_known = altered;
 	return r;
 }
 
@@ -631,7 +631,7 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 		intake->last_offset = intake->byte;
 		intake->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
 		intake->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
-		r = check_chain(intake, &bytes, decoded, err);
+		r = check_chain(intake, &bytes, &decoded->line, decoded->altered, err);
 		if (r == ROGER_OK && decoded->is_message)
 			r = take_message(intake, decoded, err);
 		if (r < 0)
@@ -913,22 +913,24 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 	const struct rg_bytes bytes = rg_bytes_of(intake->index->store, &intake->file);
 	struct rg_lines lines;
 	struct rg_line line;
-	bool found = true;
-	int r;
+	bool found = true, altered;
+	int r = rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain.value, err);
 
 	rg_lines_init(&lines, &bytes, (uint64_t)intake->offset, (uint64_t)intake->size);
-	do {
-		r = rg_lines_next(&lines, &line, &found, err);
-		if (r < 0 || !found)
-			break;
+	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
+	       found) {
 		rg_arena_reset(intake->arena);
 		rg_arena_reset(intake->memory);
 		intake->lines++;
 		intake->byte = intake->last_offset = (int64_t)line.offset;
 		intake->last_length = (int64_t)line.length;
 		intake->last_hash = (int64_t)rg_hash(0, line.text.data, line.text.length);
-		r = take_entry(intake, &line, err);
-	} while (r == ROGER_OK);
+		altered = rg_altered_has(&intake->index->altered, rg_altered_file(&intake->file),
+					 line.offset);
+		r = check_chain(intake, &bytes, &line, altered, err);
+		if (r == ROGER_OK && !altered)
+			r = take_entry(intake, &line, err);
+	}
 	intake->offset = (int64_t)lines.at;
 	rg_lines_deinit(&lines);
 	return r;

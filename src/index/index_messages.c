@@ -96,7 +96,7 @@ static int read_message(struct rg_index *index, const struct rg_entry *entry,
 	if (r == ROGER_OK && entry->line != entry->position && !ret_message->chain.length &&
 	    !ret_message->acked_at_ms)
 		r = keep_outcome(index, entry, arena, ret_message, err);
-	if (r == ROGER_OK && rg_altered_has(&index->altered, entry->offset))
+	if (r == ROGER_OK && rg_altered_has(&index->altered, 0, entry->offset))
 		rg_message_as_sent(ret_message);
 	if (r == ROGER_EDATA || (r < 0 && !stands(index, entry)))
 		rg_index_doubt(index);

@@ -86,6 +86,10 @@ static inline const struct rg_log_file *rg_doctor_messages(const struct rg_docto
 RG_CHECKED int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
 
+/* A line is to be recorded as damaged; of many, enough are. */
+RG_CHECKED int rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
+				      const struct rg_misfit *found, struct roger_err *err);
+
 /* Called at the end of a walk. */
 RG_CHECKED int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err);
 

@@ -240,15 +240,44 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 
 /* --------------------------------------------------------------- archive -- */
 
+static int report_altered(struct rg_doctor *doctor, const struct rg_log_file *file,
+			  const struct rg_misfit *found, struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+					     .severity = rg_finding_is_damage(found->kind)
+								 ? ROGER_DAMAGE
+								 : ROGER_NOTE,
+					     .file = file->shown,
+					     .line = found->line,
+					     .byte = (int64_t)found->byte };
+
+	return rg_doctor_report(doctor, &breach, NULL, err, "%snot the message that was archived",
+				found->kind == ROGER_ACCEPTED ? "accepted: " : "");
+}
+
+/* What was noted of it before, and is not there as it was noted. */
+static int report_noted(struct rg_doctor *doctor, const struct rg_log_file *file,
+			struct roger_err *err)
+{
+	const struct roger_damage *damage;
+	struct rg_misfit noted = { 0 };
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK &&
+	       (damage = rg_judge_next(&doctor->judge, file->shown, &i, &noted.kind))) {
+		noted.line = damage->line;
+		noted.byte = (uint64_t)damage->byte;
+		r = report_altered(doctor, file, &noted, err);
+	}
+	return r;
+}
+
 /* If the journal does not archive the line's message, its writer was killed before the journal
  * did. */
 static int find_archived(void *context, struct rg_walk *walk, struct roger_err *err)
 {
-	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
-					     .severity = ROGER_DAMAGE,
-					     .file = walk->file->shown,
-					     .line = walk->number,
-					     .byte = (int64_t)walk->line.offset };
+	struct rg_misfit found = { .line = walk->number, .byte = walk->line.offset };
 	struct rg_doctor_archived *archived = NULL;
 	struct rg_doctor *doctor = context;
 	union rg_log_record record;
@@ -265,7 +294,9 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 		return rg_fail_memory(err);
 	if (r == ROGER_OK && rg_message_text(&doctor->text, &record.message) == archived->text)
 		return ROGER_OK;
-	return rg_doctor_report(doctor, &breach, NULL, err, "not the message that was archived");
+	found.kind = rg_judge_rewrite(&doctor->judge, walk);
+	r = report_altered(doctor, walk->file, &found, err);
+	return r < 0 ? r : rg_doctor_keep_damaged(doctor, walk, &found, err);
 }
 
 /* Something else with the file's name is reported with the places. */
@@ -292,8 +323,11 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 	/* The folder may be something else, too. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
-	for (i = 0; i < files.count && r == ROGER_OK; i++)
+	for (i = 0; i < files.count && r == ROGER_OK; i++) {
 		r = rg_walk(doctor->engine, &files.items[i], &visitor, NULL, doctor, &there, err);
+		if (r == ROGER_OK)
+			r = report_noted(doctor, &files.items[i], err);
+	}
 	return r;
 }
 

@@ -18,9 +18,8 @@ static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_ki
 				      .byte = (int64_t)walk->line.offset };
 }
 
-/* Of many, enough are recorded. */
-static int keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
-			const struct rg_misfit *found, struct roger_err *err)
+int rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
+			   const struct rg_misfit *found, struct roger_err *err)
 {
 	enum { KEPT_MAX = 1000 };
 	struct roger_finding *finding;
@@ -63,7 +62,7 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
 			     of_message ? "; no entry of a send log is made of it" : "");
 	if (r == ROGER_OK)
-		r = keep_damaged(doctor, walk, found, err);
+		r = rg_doctor_keep_damaged(doctor, walk, found, err);
 	if (r < 0 || !breach.fixable || !doctor->wish->fix)
 		return r;
 	r = rg_judge_close(walk, doctor->arena, err);

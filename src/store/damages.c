@@ -94,42 +94,69 @@ bool rg_damages_may_be(struct rg_store *store)
 	return !shared || !atomic_load(&shared->prepared) || atomic_load(&shared->damaged);
 }
 
-static int compare_starts(const void *a, const void *b)
+uint64_t rg_altered_file(const struct rg_log_file *journal)
 {
-	const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+	return journal->log == RG_LOG_MESSAGES
+		       ? 0
+		       : rg_hash(0, journal->shown.data, journal->shown.length);
+}
 
-	return (first > second) - (first < second);
+static int compare_lines(const void *a, const void *b)
+{
+	const struct rg_altered_line *first = a, *second = b;
+
+	if (first->file != second->file)
+		return first->file > second->file ? 1 : -1;
+	return (first->start > second->start) - (first->start < second->start);
+}
+
+/* What cannot be read tells of no line. */
+static int add_altered(struct rg_store *store, const struct roger_damage *damage,
+		       const struct rg_log_files *journals, struct rg_arena *arena,
+		       struct rg_altered *altered, struct roger_err *err)
+{
+	struct rg_altered_line *line;
+	bool there = false;
+	size_t i;
+
+	for (i = 0; i < journals->count; i++)
+		if (rg_str_equal(damage->file, journals->items[i].shown))
+			break;
+	if (i == journals->count ||
+	    store->ops->stat(store, &journals->items[i], &there, NULL) < 0 || !there ||
+	    !rg_damage_stands(store, &journals->items[i], damage))
+		return ROGER_OK;
+	line = rg_arena_push(arena, &altered->lines, &altered->count, sizeof *line);
+	if (!line)
+		return rg_fail_memory(err);
+	*line = (struct rg_altered_line){ rg_altered_file(&journals->items[i]),
+					  (uint64_t)damage->byte };
+	return ROGER_OK;
 }
 
 int rg_altered_of(struct rg_store *store, const struct roger_damage_list *damages,
 		  struct rg_arena *arena, struct rg_altered *ret_altered, struct roger_err *err)
 {
-	struct rg_log_files files = { 0 };
+	struct rg_log_files journals = { 0 };
 	const struct roger_damage *damage;
-	uint64_t *start;
+	int log, r = ROGER_OK;
 	size_t i;
 
 	*ret_altered = (struct rg_altered){ 0 };
-	/* What cannot be read tells of no line. */
-	if (!damages->count ||
-	    store->ops->list(store, RG_LOG_MESSAGES, RG_STR(""), arena, &files, NULL) < 0)
-		return ROGER_OK;
-	for (i = 0; i < damages->count && files.count; i++) {
+	for (log = 0; log < RG_LOGS && damages->count; log++)
+		if (rg_kinds[log].chained && log != RG_LOG_DAMAGE)
+			(void)!store->ops->list(store, (enum rg_log)log, RG_STR(""), arena,
+						&journals, NULL);
+	for (i = 0; i < damages->count && r == ROGER_OK; i++) {
 		damage = &damages->items[i];
-		if (damage->kind != ROGER_DAMAGE_ALTERED || !damage->line ||
-		    !rg_str_equal(damage->file, files.items[0].shown) ||
-		    !rg_damage_stands(store, &rg_store_messages, damage))
-			continue;
-		start = rg_arena_push(arena, &ret_altered->starts, &ret_altered->count,
-				      sizeof *start);
-		if (!start)
-			return rg_fail_memory(err);
-		*start = (uint64_t)damage->byte;
+		if (damage->kind == ROGER_DAMAGE_ALTERED && damage->line)
+			r = add_altered(store, damage, &journals, arena, ret_altered, err);
 	}
-	if (!ret_altered->count)
-		return ROGER_OK;
-	qsort(ret_altered->starts, ret_altered->count, sizeof *start, compare_starts);
-	ret_altered->mark = rg_hash(1, ret_altered->starts, ret_altered->count * sizeof *start);
+	if (r < 0 || !ret_altered->count)
+		return r;
+	qsort(ret_altered->lines, ret_altered->count, sizeof *ret_altered->lines, compare_lines);
+	ret_altered->mark =
+		rg_hash(1, ret_altered->lines, ret_altered->count * sizeof *ret_altered->lines);
 	return ROGER_OK;
 }
 
@@ -158,8 +185,10 @@ void rg_altered_deinit(struct rg_altered *altered)
 	*altered = (struct rg_altered){ 0 };
 }
 
-bool rg_altered_has(const struct rg_altered *altered, uint64_t start)
+bool rg_altered_has(const struct rg_altered *altered, uint64_t file, uint64_t start)
 {
+	const struct rg_altered_line line = { file, start };
+
 	return altered->count &&
-	       bsearch(&start, altered->starts, altered->count, sizeof start, compare_starts);
+	       bsearch(&line, altered->lines, altered->count, sizeof line, compare_lines);
 }

@@ -1,5 +1,5 @@
 /*
- * damages - what damage.jsonl records, and which lines of messages were altered.
+ * damages - what damage.jsonl records, and which lines were altered.
  */
 #ifndef RG_DAMAGES_H
 #define RG_DAMAGES_H
@@ -32,16 +32,22 @@ bool rg_damages_may_be(struct rg_store *store);
 bool rg_damage_stands(struct rg_store *store, const struct rg_log_file *journal,
 		      const struct roger_damage *damage);
 
-/*
- * Where the lines of messages start that are known to be altered, accepted or not: nothing is
- * derived from what such a line says of its message.
- */
+struct rg_altered_line {
+	uint64_t file; /* rg_altered_file() */
+	uint64_t start;
+};
+
+/* The lines that are known to be altered, accepted or not: nothing is derived from what such a line
+ * says. */
 struct rg_altered {
-	struct rg_arena *memory; /* NULL: there is none */
-	uint64_t *starts;	 /* in order */
+	struct rg_arena *memory;       /* NULL: there is none */
+	struct rg_altered_line *lines; /* in order */
 	size_t count;
 	uint64_t mark; /* another one where the lines are others; 0: none */
 };
+
+/* The number of a journal; 0: messages. */
+uint64_t rg_altered_file(const struct rg_log_file *journal);
 
 /* Those of a list; in arena. */
 RG_CHECKED int rg_altered_of(struct rg_store *store, const struct roger_damage_list *damages,
@@ -52,6 +58,6 @@ RG_CHECKED int rg_altered_of(struct rg_store *store, const struct roger_damage_l
 RG_CHECKED int rg_altered_load(struct rg_store *store, struct rg_altered *altered,
 			       struct roger_err *err);
 void rg_altered_deinit(struct rg_altered *altered);
-bool rg_altered_has(const struct rg_altered *altered, uint64_t start);
+bool rg_altered_has(const struct rg_altered *altered, uint64_t file, uint64_t start);
 
 #endif

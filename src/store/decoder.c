@@ -61,7 +61,7 @@ int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_de
 		return rg_fail_memory(err);
 	decoded->is_message = r == ROGER_OK;
 	decoded->torn = !line->too_long && rg_line_is_torn(line->text);
-	decoded->altered = rg_altered_has(decoder->altered, line->offset);
+	decoded->altered = rg_altered_has(decoder->altered, 0, line->offset);
 	if (decoded->altered && decoded->is_message)
 		rg_message_as_sent(&decoded->message);
 	*ret_decoded = decoded;

@@ -515,4 +515,59 @@ equal("a line to a group is nobody's mail", said, [("all is a group, and reads n
 equal("and the advice ends it", (roger(*said[0][1].split()[1:]).returncode, [c["subject"] for c in answer("status")["concerns"]]), (0, ["bob"]))
 os.chdir("..")
 
+begin("log-line")
+for key in "tu":
+    roger("send", "--as", "ann", "--new", "bob", key, "--key", key + ":status-update:1")
+roger("report")
+with open(".roger/send-log/ann.jsonl", encoding="utf-8") as file:
+    was = file.read()
+with open(".roger/send-log/ann.jsonl", "w", encoding="utf-8") as file:
+    file.write(was.replace('"delivered"', '"timeout"', 1))
+os.remove(".roger/messages.db-index")
+def outcomes():
+    return ([answer("report")["delivered"], answer("report")["timeouts"]],
+            [line.split()[5] for line in roger("log", "sends").stdout.splitlines()],
+            [step for step, said in steps(lines()[0]["id"]).items() if step in ("delivered", "timed_out") and said.get("at")])
+equal("a line of a send log that was altered counts for no view, and the attempt gets its entry again", outcomes(), ([2, 0], ["delivered"] * 2, ["delivered"]))
+equal("who saw it first has named it", [c["subject"] for c in answer("status")["concerns"]][:1], ["send-log/ann.jsonl:1"])
+roger("dismiss", "send-log/ann.jsonl:1", "--reason", "seen")
+equal("nor once a person has seen it", outcomes(), ([2, 0], ["delivered"] * 2, ["delivered"]))
+roger("doctor", "rebuild")
+equal("nor after rebuild", outcomes(), ([2, 0], ["delivered"] * 2, ["delivered"]))
+os.chdir("..")
+
+begin("accepted-back")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("receive", "--as", "bob")
+roger("send", "--as", "ann", "bob", "two")
+was = open(JOURNAL, encoding="utf-8").read()
+alter(2, '"read_at":1', '"read_at":2')
+roger("verify")
+roger("dismiss", "messages.jsonl:2", "--reason", "seen")
+def altered():
+    shown = lines()[0]["id"]
+    return [answer("show", shown)["messages"][0].get("altered"), "altered" in roger("trace", shown).stdout]
+equal("a message with an accepted line is shown as that", altered(), ["accepted as altered", True])
+with open(JOURNAL, "w", encoding="utf-8") as file:
+    file.write(was)
+equal("what was put back after that is as it was", altered() + [answer("show", lines()[0]["id"])["messages"][0]["read"]], [None, False, True])
+os.chdir("..")
+
+begin("archive")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+roger("receive", "--as", "bob")
+roger("archive", lines()[0]["id"])
+archive = ".roger/messages_archive/general.jsonl"
+with open(archive, encoding="utf-8") as file:
+    was = file.read()
+with open(archive, "w", encoding="utf-8") as file:
+    file.write(was.replace('"one"', '"won"'))
+def looks():
+    return [answer("doctor")["damaged"], answer("verify")["damaged"], [c["subject"] for c in answer("status")["concerns"]]]
+equal("what doctor finds altered in the archive, verify and status say from then on", looks(), [1, 1, ["messages_archive/general.jsonl:1"]])
+roger("dismiss", "messages_archive/general.jsonl:1", "--reason", "seen")
+equal("until a person has seen it", looks() + [roger("doctor").stdout.count("accepted: ")], [0, 0, [], 1])
+os.chdir("..")
+
 done()

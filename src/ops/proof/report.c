@@ -176,7 +176,7 @@ static int count_stored(struct counting *counting, const struct rg_event *row,
 	counting->reply->messages++;
 	if (row->flags & RG_ROW_PLAIN && row->byte >= counting->listed &&
 	    row->said.at_ms >= counting->kept_ms &&
-	    !rg_altered_has(&counting->altered, (uint64_t)row->byte))
+	    !rg_altered_has(&counting->altered, 0, (uint64_t)row->byte))
 		counting->plain++;
 	figures = figures_of(counting, row->said.actor);
 	if (!figures)
