@@ -44,7 +44,6 @@ struct rg_engine {
 	/* The current transaction: */
 	bool exclusive;	    /* holds the change lock */
 	bool has_looked;    /* has read what it will change */
-	bool saw_altered;   /* a line that was altered before an entry was made of it */
 	uint64_t noted;	    /* entries that were added to damage.jsonl */
 	bool altered;	    /* lines were noted as altered that the tables count */
 	bool leaves_sync;   /* rg_engine_leave_sync() */

@@ -446,7 +446,7 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 	if (*ret_sure)
 		return ROGER_OK;
 	if (!own && (!message->read || rg_chain_split(line->text, &chain, &body))) {
-		engine->saw_altered |= !message->read && rg_line_looks_own(line->text);
+		engine->store->saw_altered |= !message->read && rg_line_looks_own(line->text);
 		return ROGER_OK;
 	}
 	/* Many lines are asked of the tables. */
@@ -913,9 +913,9 @@ int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_are
 bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena)
 {
 	struct roger_verify_reply found = { .memory = arena };
-	const bool seen = rg_index_saw_altered(engine->index) || engine->saw_altered;
+	const bool seen = engine->store->saw_altered;
 
-	engine->saw_altered = false;
+	engine->store->saw_altered = false;
 	if (!seen || !rg_store_writable(engine->store) ||
 	    rg_store_holds(engine->store, RG_LOCK_RECORDS))
 		return false;

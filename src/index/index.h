@@ -175,10 +175,6 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 				 const struct rg_log_files *files, struct rg_arena *arena,
 				 struct rg_log_entries *ret_entries, struct roger_err *err);
 
-/* Since this was last asked: were events made of a line that was altered, and is not known to be?
- */
-bool rg_index_saw_altered(struct rg_index *index);
-
 /* Show events, and first read into their table what these journals have and it lacks;
  * rg_store_messages stands for the messages that the tables have.  *ret_count: how many messages,
  * or entries, fit.  Here and above, the file of notes must be limited to what it had before the

@@ -600,7 +600,7 @@ static int check_chain(struct intake *intake, const struct rg_bytes *bytes,
 	bool own;
 	int r = rg_chain_step(bytes, line, &intake->chain, &own, err);
 
-	intake->index->saw_altered |= intake->chain.damaged && !intake->doubt_known;
+	intake->index->store->saw_altered |= intake->chain.damaged && !intake->doubt_known;
 	if (r == ROGER_OK && !own)
 		intake->doubt_known = altered;
 	return r;
@@ -914,7 +914,9 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true, altered;
-	int r = rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain.value, err);
+	int r = intake->offset
+			? rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain.value, err)
+			: ROGER_OK;
 
 	rg_lines_init(&lines, &bytes, (uint64_t)intake->offset, (uint64_t)intake->size);
 	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
@@ -1154,14 +1156,6 @@ static int take_files(struct rg_index *index, const struct rg_log_files *files,
 	if (r < 0)
 		rg_index_rollback(index);
 	return r;
-}
-
-bool rg_index_saw_altered(struct rg_index *index)
-{
-	const bool saw = index->saw_altered;
-
-	index->saw_altered = false;
-	return saw;
 }
 
 int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
