@@ -732,7 +732,7 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 		return rg_fail_memory(err);
 	}
 	config->memory = memory;
-	config->group_names.arena = config->group_names_low.arena = memory;
+	config->group_names.arena = config->group_names_low.arena = config->keys_low.arena = memory;
 
 	for (i = 0; i < SETTING_COUNT; i++) {
 		r = set_default(config, i, err);
@@ -881,12 +881,14 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_config_source source = { .config = config, .name = config_file };
 	const struct rg_yaml *root = NULL, *member;
+	const char *const path = config->groups_path;
 	bool found = false;
 	int r;
 
-	if (!config->groups_path)
+	if (!path)
 		return ROGER_OK;
-	r = read_file(config->groups_path, config_file, &text, &found, err);
+	config->groups_path = NULL;
+	r = read_file(path, config_file, &text, &found, err);
 	if (r == ROGER_OK && found)
 		r = blame_config(
 			rg_yaml_read(rg_buf_str(&text), config_file, config->memory, &root, err),
@@ -896,45 +898,62 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 		r = read_member(&source, member, err);
 	if (r == ROGER_OK)
 		r = check_groups(config, err);
-	if (r == ROGER_OK)
-		config->groups_path = NULL;
+	if (r < 0)
+		config->groups_path = path;
 	return r;
 }
 
-/* Does the name stand there, and after it, but for quotes and blanks, a colon? */
-static bool is_key(struct roger_str text, const char *place, struct roger_str name)
-{
-	const char *at = place + name.length, *end = text.data + text.length;
+static const char around_keys[] = " \t\r\n\"',{[:";
 
-	while (at < end && memchr(" \t\r\n\"'", *at, 6))
-		at++;
-	return at < end && *at == ':';
+/* What stands before each colon, in lower case; false: it cannot be told. */
+static bool find_keys(struct rg_config *config, struct roger_str text)
+{
+	struct roger_str left = text, key;
+	const char *colon;
+	char low[RG_CONFIG_NAME_BYTES];
+
+	/* Escapes, aliases, tags and merged keys may hide one. */
+	if (!text.length || memchr(text.data, '\\', text.length) ||
+	    memchr(text.data, '&', text.length) || memchr(text.data, '!', text.length) ||
+	    memmem(text.data, text.length, "''", 2))
+		return false;
+	while ((colon = memchr(left.data, ':', left.length))) {
+		key = (struct roger_str){ colon, 0 };
+		while (key.data > text.data && strchr(around_keys, key.data[-1]))
+			key.data--;
+		while (key.data > text.data && !strchr(around_keys, key.data[-1])) {
+			key.data--;
+			key.length++;
+		}
+		key = rg_config_in_lower_case(key, low);
+		if (key.length && (!rg_arena_copy(config->memory, key, &key) ||
+				   !rg_names_add(&config->keys_low, key)))
+			return false;
+		left.length -= (size_t)(colon + 1 - left.data);
+		left.data = colon + 1;
+	}
+	return config->keys_low.count;
 }
 
-bool rg_config_may_be_group(const struct rg_config *config, struct roger_str name)
+bool rg_config_may_be_group(struct rg_config *config, struct roger_str name)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_str left;
-	const char *place;
+	char low[RG_CONFIG_NAME_BYTES];
 	bool found;
+	size_t i;
 
 	if (!config->groups_path)
 		return rg_config_group(config, name);
-	if (read_file(config->groups_path, config_file, &text, &found, NULL) < 0)
+	if (!config->keys_low.count &&
+	    (read_file(config->groups_path, config_file, &text, &found, NULL) < 0 ||
+	     !find_keys(config, rg_buf_str(&text)))) {
+		config->keys_low.count = 0;
 		return true;
-	left = rg_buf_str(&text);
-	/* Escapes, aliases, tags and merged keys may hide one. */
-	if (!name.length || !left.length || memchr(left.data, '\\', left.length) ||
-	    memchr(left.data, '&', left.length) || memchr(left.data, '!', left.length) ||
-	    memmem(left.data, left.length, "''", 2))
-		return true;
-	while ((place = memmem(left.data, left.length, name.data, name.length))) {
-		if (is_key(rg_buf_str(&text), place, name))
-			return true;
-		left.length -= (size_t)(place + 1 - left.data);
-		left.data = place + 1;
 	}
-	return false;
+	for (i = 0; i < name.length; i++)
+		if (strchr(around_keys, name.data[i]))
+			return true;
+	return rg_names_have(&config->keys_low, rg_config_in_lower_case(name, low));
 }
 
 /* The one of a small file is read at once. */

@@ -63,7 +63,8 @@ struct rg_config {
 	size_t group_count;
 	struct rg_names group_names, group_names_low; /* the second in lower case */
 
-	const char *groups_path; /* whose groups were not read yet; NULL: all were */
+	const char *groups_path;  /* whose groups were not read yet; NULL: all were */
+	struct rg_names keys_low; /* what may be the name of one of these, once that was asked */
 
 	/* For `config show`: every setting with its value as text and its origin. */
 	struct roger_setting_list settings;
@@ -85,7 +86,7 @@ RG_CHECKED int rg_config_read_groups(struct rg_config *config, struct roger_err 
  * May a group have this name, as far as its text shows that was not read yet?  False: none has,
  * and no key is written in a way that hides it.
  */
-bool rg_config_may_be_group(const struct rg_config *config, struct roger_str name);
+bool rg_config_may_be_group(struct rg_config *config, struct roger_str name);
 
 /*
  * Settings of one file's text into config; file is its name for messages and

@@ -8,14 +8,24 @@
 #include "data/record.h"
 #include "facts/wake.h"
 
-enum { NAME_BYTES_MAX = 4 * RG_NAME_CHARS_MAX };
-
 /* --------------------------------------------------------------- groups -- */
+
+/* The groups of a long section are read where a name may be one of them.  Where they are wrong
+ * none is, and who reads all of them says so. */
+static void look_for(const struct rg_config *config, struct roger_str name)
+{
+	struct rg_config *own = (struct rg_config *)(uintptr_t)config;
+
+	if (config->groups_path && rg_config_may_be_group(own, name))
+		(void)!rg_config_read_groups(own, NULL);
+}
 
 const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name)
 {
-	size_t i = rg_names_find(&config->group_names, name);
+	size_t i;
 
+	look_for(config, name);
+	i = rg_names_find(&config->group_names, name);
 	return i == SIZE_MAX ? NULL : &config->groups[i];
 }
 
@@ -29,12 +39,11 @@ static bool equal_without_case(struct roger_str name, struct roger_str other)
 	return name.length == other.length && strncasecmp(name.data, other.data, name.length) == 0;
 }
 
-/* In low, which has room for a name; what is longer is no name. */
-static struct roger_str in_lower_case(struct roger_str name, char *low)
+struct roger_str rg_config_in_lower_case(struct roger_str name, char *low)
 {
 	size_t i;
 
-	for (i = 0; i < name.length && name.length <= NAME_BYTES_MAX; i++)
+	for (i = 0; i < name.length && name.length <= RG_CONFIG_NAME_BYTES; i++)
 		low[i] = (char)tolower((unsigned char)name.data[i]);
 	return (struct roger_str){ low, i };
 }
@@ -42,13 +51,14 @@ static struct roger_str in_lower_case(struct roger_str name, char *low)
 bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str name)
 {
 	static const char *const reserved[] = { "all", "roger", "user", "system", "assistant" };
-	char low[NAME_BYTES_MAX];
+	char low[RG_CONFIG_NAME_BYTES];
 	size_t i;
 
 	for (i = 0; i < sizeof reserved / sizeof *reserved; i++)
 		if (equal_without_case(name, rg_str(reserved[i])))
 			return true;
-	return rg_names_have(&config->group_names_low, in_lower_case(name, low));
+	look_for(config, name);
+	return rg_names_have(&config->group_names_low, rg_config_in_lower_case(name, low));
 }
 
 bool rg_config_is_roger(struct roger_str name)
@@ -73,7 +83,7 @@ bool rg_config_is_file_only(const struct rg_config *config, struct roger_str nam
 
 static int add_group(struct rg_config *config, struct roger_str name, struct roger_err *err)
 {
-	char low[NAME_BYTES_MAX];
+	char low[RG_CONFIG_NAME_BYTES];
 	struct roger_str copy;
 	struct rg_group *group;
 	size_t shown = 0;
@@ -84,7 +94,7 @@ static int add_group(struct rg_config *config, struct roger_str name, struct rog
 		return r;
 	group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
 	if (!group || !rg_arena_copy(config->memory, name, &group->name) ||
-	    !rg_arena_copy(config->memory, in_lower_case(name, low), &copy))
+	    !rg_arena_copy(config->memory, rg_config_in_lower_case(name, low), &copy))
 		return rg_fail_memory(err);
 	group->shown = shown;
 	return rg_names_add(&config->group_names, group->name) &&

@@ -5,6 +5,7 @@
 #ifndef RG_CONFIG_READ_H
 #define RG_CONFIG_READ_H
 
+#include "base/limits.h"
 #include "data/yaml.h"
 #include "host/config.h"
 
@@ -34,6 +35,10 @@ RG_CHECKED int rg_config_wrong(struct roger_str origin, struct roger_str key, co
 RG_CHECKED int rg_config_wrong_node(const struct rg_config_source *source,
 				    const struct rg_yaml *node, struct roger_str key,
 				    const char *expected, struct roger_err *err);
+
+/* In low, which has room for a name; what is longer is no name. */
+enum { RG_CONFIG_NAME_BYTES = 4 * RG_NAME_CHARS_MAX };
+struct roger_str rg_config_in_lower_case(struct roger_str name, char *low);
 
 /* config_lists.c: a member of groups, or of wake.agents. */
 typedef int rg_config_read_entry(const struct rg_config_source *source, const struct rg_yaml *node,

@@ -23,17 +23,12 @@ static bool is_noted(const struct roger_op *op, const struct roger *roger, uint6
 	       rg_note_duplicates(op, reply);
 }
 
-/* Those that an agent calls again and again, and which look at no groups. */
-static bool does_without_groups(const struct roger_op *op)
+/* Those that look at all groups, and not only whether a name is one. */
+static bool needs_groups(const struct roger_op *op)
 {
-	return op == &rg_op_inbox || op == &rg_op_looked || op == &rg_op_receive ||
-	       op == &rg_op_claim || op == &rg_op_ack || op == &rg_op_wait;
-}
-
-/* A hook looks before each turn of an agent, and shows no note about its name. */
-static bool is_of_hook(const struct roger_op *op, const void *request)
-{
-	return op == &rg_op_inbox && ((const struct roger_inbox_request *)request)->fresh;
+	return op == &rg_op_send || op == &rg_op_send_many || op == &rg_op_retire ||
+	       op == &rg_op_ingest || op == &rg_op_bridge || op == &rg_op_config ||
+	       op == &rg_op_doctor;
 }
 
 /* Is all of it for agents that are known, and no group? */
@@ -49,42 +44,38 @@ static bool is_for_agents(const struct roger *roger, const struct roger_send_req
 	return i > 0;
 }
 
-/* Groups, where they are needed: also to see that a name nobody used is none. */
 static int read_groups(const struct roger_op *op, struct roger *roger, const void *request,
 		       struct roger_err *err)
 {
-	const struct roger_field *field;
-	const struct roger_str *name;
-	bool needed = !does_without_groups(op);
-
-	if (!roger || !roger->workspace->config->groups_path || is_of_hook(op, request))
+	if (!roger || !roger->workspace->config->groups_path || !needs_groups(op) ||
+	    (op == &rg_op_send && is_for_agents(roger, request)))
 		return ROGER_OK;
-	if (op == &rg_op_send && is_for_agents(roger, request))
-		needed = false;
-	for (field = op->request->fields; field->name && !needed; field++) {
-		name = rg_field_at(field, request);
-		needed = (field->flags & ROGER_SELF) && name->length &&
-			 !rg_engine_knows(roger->engine, *name);
-	}
-	return needed ? rg_config_read_groups(roger->workspace->config, err) : ROGER_OK;
+	return rg_config_read_groups(roger->workspace->config, err);
 }
 
-/* Who calls is one agent: nobody reads what a group or all gets. */
+/* Who calls is one agent: nobody reads what a group or all gets.  In a long section of groups
+ * nobody looks for an agent that is known. */
 static int check_caller(const struct roger_op *op, const struct roger *roger, const void *request,
 			struct roger_err *err)
 {
 	const struct roger_field *field;
 	const struct roger_str *name;
+	struct rg_config *config = roger ? roger->workspace->config : NULL;
+	int r = ROGER_OK;
 
-	for (field = op->request->fields; field->name && roger; field++) {
+	for (field = op->request->fields; field->name && roger && r == ROGER_OK; field++) {
 		name = rg_field_at(field, request);
-		if ((field->flags & ROGER_SELF) && name->length &&
-		    rg_config_reserves(roger->workspace->config, *name))
-			return rg_fail_member(err, ROGER_EREFUSED, field->name,
-					      "%s: '%.*s' is a group; name one agent", field->name,
-					      RG_STR_ARGS(*name));
+		if (!(field->flags & ROGER_SELF) || !name->length ||
+		    (config->groups_path && rg_engine_knows(roger->engine, *name)))
+			continue;
+		if (rg_config_may_be_group(config, *name))
+			r = rg_config_read_groups(config, err);
+		if (r == ROGER_OK && rg_config_reserves(config, *name))
+			r = rg_fail_member(err, ROGER_EREFUSED, field->name,
+					   "%s: '%.*s' is a group; name one agent", field->name,
+					   RG_STR_ARGS(*name));
 	}
-	return ROGER_OK;
+	return r;
 }
 
 /* What is written where git tracks files goes out with the next commit. */

@@ -93,7 +93,8 @@ long '  group-bad: 5' >.roger/config.yaml
 exits 78 "a wrong group in it" roger send --as lead one-1 hello
 like "has its line, too" "$err" "config.yaml:2004: groups.group-bad: expected a list of agents"
 exits 0 "who has mail can look at it all the same" roger inbox --as one-1000
-exits 78 "a name that nobody used may be one of them" roger inbox --as nobody
+exits 1 "a name that is no key of it is none of them" roger inbox --as nobody
+exits 78 "one that is may be" roger inbox --as group-bad
 exits 1 "as a hook looks, groups are not asked" roger inbox --as nobody --fresh
 is "and it says nothing of the name" "$err" ""
 long '  group-bad: [' >.roger/config.yaml
