@@ -191,7 +191,7 @@ struct rg_index {
 	struct rg_index_tail tail;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
-	bool stopped;	  /* the progress callback stopped it */
+	bool stopped;		   /* the progress callback stopped it */
 	_Atomic int64_t seed_done; /* of messages.db, while the second thread makes it */
 	void *tell_context;
 	struct rg_arena *memory; /* of the paths */
