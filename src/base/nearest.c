@@ -79,13 +79,15 @@ bool rg_is_near(struct roger_str typed, struct roger_str known)
 
 bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known)
 {
+	/* Nothing that is another word is nearer than 1. */
+	const bool later = nearest->word.data && rg_str_compare(&known, &nearest->word) >= 0;
 	size_t distance;
 
-	/* Nothing that is another word is nearer. */
-	if (nearest->word.data && nearest->distance == 1)
+	if (later && nearest->distance == 1)
 		return false;
 	distance = near_distance(typed, known);
-	if (distance == SIZE_MAX || (nearest->word.data && distance >= nearest->distance))
+	if (distance == SIZE_MAX || (nearest->word.data && distance > nearest->distance) ||
+	    (later && distance == nearest->distance))
 		return false;
 	*nearest = (struct rg_nearest){ known, distance };
 	return true;

@@ -16,7 +16,8 @@ size_t rg_distance(struct roger_str a, struct roger_str b);
 /* Near enough to suggest? */
 bool rg_is_near(struct roger_str typed, struct roger_str known);
 
-/* The nearest of the words that were looked at, of those near enough; starts zeroed: none. */
+/* The nearest of the words that were looked at, of those near enough, and of several the first by
+ * name; starts zeroed: none. */
 struct rg_nearest {
 	struct roger_str word;
 	size_t distance;

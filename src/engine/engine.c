@@ -238,14 +238,6 @@ int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct
 	return ROGER_OK;
 }
 
-int rg_engine_last_read(struct rg_engine *engine, struct roger_str agent, int64_t *ret_ms,
-			struct roger_err *err)
-{
-	int r = rg_engine_refresh(engine, err);
-
-	return r < 0 ? r : rg_index_last_read(engine->index, agent, ret_ms, err);
-}
-
 /* In a transaction, so that the epoch is that of its messages. */
 int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 			      struct roger_str sender, int64_t *ret_number, struct roger_err *err)
@@ -344,8 +336,6 @@ int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct rog
 		    !rg_arena_copy(arena, (struct roger_str){ agent.name, agent.length }, name))
 			return rg_fail_memory(err);
 	}
-	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, rg_str_compare);
 	*ret_names = (struct roger_strs){ list.items, list.count };
 	return ROGER_OK;
 }

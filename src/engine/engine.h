@@ -112,7 +112,8 @@ RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *
 RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent,
 				       bool *ret_may, struct roger_err *err);
 
-/* Everyone who ever sent or received, by name; rg_engine_names() has no figures, and is fast. */
+/* Everyone who ever sent or received, by name; rg_engine_names() has no figures nor order, and is
+ * fast. */
 RG_CHECKED int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_agent_list *ret_agents, struct roger_err *err);
 RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,
@@ -221,9 +222,9 @@ RG_CHECKED int rg_engine_add(struct rg_engine *engine, struct roger_message *mes
 RG_CHECKED int rg_engine_bring(struct rg_engine *engine, struct roger_message *message,
 			       int64_t number, struct roger_err *err);
 
-/* When the agent last read its own mail, by lines of roger's; 0: it never did. */
-RG_CHECKED int rg_engine_last_read(struct rg_engine *engine, struct roger_str agent,
-				   int64_t *ret_ms, struct roger_err *err);
+/* Say of each of the agents when it last looked at its mail here, or read some; 0: it never did. */
+RG_CHECKED int rg_engine_last_looks(struct rg_engine *engine, struct roger_agent *agents,
+				    size_t count, struct roger_err *err);
 
 /* The highest number of this session from sender that reader accepted, or that came in for it over
  * an edge; 0: none.  The next one must be higher. */

@@ -886,6 +886,30 @@ int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *quer
 	return r;
 }
 
+int rg_engine_last_looks(struct rg_engine *engine, struct roger_agent *agents, size_t count,
+			 struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_log_files files = { 0 };
+	int tries = 0, r;
+
+	rg_engine_look_for_log(engine, RG_LOG_ACTIVITY);
+	r = arena ? engine->store->ops->list(engine->store, RG_LOG_ACTIVITY, RG_STR(""), arena,
+					     &files, err)
+		  : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = limit_files(engine, &files, err);
+	if (r == ROGER_OK)
+		r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_last_looks(engine->index, &files, engine->workspace->config->file_only,
+					agents, count, err);
+	while (rg_index_heals(engine->index, &tries, &r, err));
+	return r;
+}
+
 int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 			struct rg_log_files *ret_files, struct roger_err *err)
 {

@@ -193,6 +193,9 @@ static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_EVENT_BEFORE] = "SELECT coalesce(outcome, 0), at FROM event WHERE id = ?1"
 				" AND +log = ?2 ORDER BY position DESC LIMIT 1",
 	[RG_SQL_EVENT_LAST] = "SELECT 1 FROM event LIMIT 1",
+	[RG_SQL_LAST_LOOK] = "SELECT (SELECT at FROM event WHERE step = ?2 AND actor = ?1"
+			     " ORDER BY position DESC LIMIT 1),"
+			     " (SELECT max(last_read_at) FROM agents WHERE name = ?1)",
 	[RG_SQL_EVENT_DROP] = "DELETE FROM event WHERE position = ?1",
 	/* The flag of a first look. */
 	[RG_SQL_EVENT_UNLOOK] = "UPDATE event SET flags = flags & ~256 WHERE position = ?1",

@@ -248,9 +248,11 @@ RG_CHECKED int rg_index_checked(struct rg_index_checking *checking, struct rg_in
 				struct rg_table_sums *ret_table, bool *ret_done,
 				struct roger_err *err);
 
-/* When the agent last read its own mail, by lines of roger's; 0: it never did. */
-RG_CHECKED int rg_index_last_read(struct rg_index *index, struct roger_str agent, int64_t *ret_ms,
-				  struct roger_err *err);
+/* When each of the agents last looked at its mail here, or read some by a line of roger's; 0: it
+ * never did.  What those of elsewhere read they did not look at.  files: the activity log. */
+RG_CHECKED int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files,
+				   struct roger_strs elsewhere, struct roger_agent *agents,
+				   size_t count, struct roger_err *err);
 
 /* The highest number of sender in an epoch that reader accepted or that came in over an edge. */
 RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,

@@ -276,6 +276,34 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 					 RG_STR_ARGS(files->items[0].shown));
 }
 
+int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files,
+			struct roger_strs elsewhere, struct roger_agent *agents, size_t count,
+			struct roger_err *err)
+{
+	const struct roger_str step = rg_note_step_name(RG_STEP_LOOK);
+	int64_t found[2];
+	bool there;
+	size_t i, k;
+	int r = rg_index_refresh_events(index, files, err);
+
+	if (r == ROGER_OK)
+		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		r = rg_index_look_up(index, RG_SQL_LAST_LOOK, found, 2, &there, err, "tt",
+				     agents[i].name, step);
+		for (k = 0; k < elsewhere.count; k++)
+			if (rg_str_equal(elsewhere.items[k], agents[i].name))
+				found[1] = 0;
+		agents[i].last_looked_at_ms = found[0] > found[1] ? found[0] : found[1];
+	}
+	if (r == ROGER_OK)
+		return rg_index_run_one(index, RG_SQL_END, err);
+	rg_index_rollback(index);
+	return r;
+}
+
 /* ---------------------------------------------------------------- events -- */
 
 /* Of a row of a message that is only counted. */

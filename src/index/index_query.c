@@ -794,16 +794,6 @@ int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence 
 	return rg_index_ask(index, &question, see_sequence, sequence, err);
 }
 
-int rg_index_last_read(struct rg_index *index, struct roger_str agent, int64_t *ret_ms,
-		       struct roger_err *err)
-{
-	struct rg_question question;
-
-	rg_question_init(&question, "SELECT max(last_read_at) FROM agents");
-	rg_question_text(&question, " WHERE name = ?", agent);
-	return rg_index_ask(index, &question, see_number, ret_ms, err);
-}
-
 int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
 			     struct roger_str sender, int64_t epoch, int64_t *ret_number,
 			     struct roger_err *err)

@@ -207,12 +207,11 @@ static int has_looked(struct roger *roger, const struct roger_agent *agent, stru
 {
 	const struct rg_query read = { .to = agent->name, .read = true, .limit = 1 };
 	struct roger_message_list found = { 0 };
-	struct roger_agent known = *agent;
-	int r = rg_agents_last_look(roger, &known, arena, err);
+	int r = ROGER_OK;
 
-	if (r == ROGER_OK && !known.last_looked_at_ms && agent->received > agent->unread)
+	if (!agent->last_looked_at_ms && agent->received > agent->unread)
 		r = rg_engine_find(roger->engine, &read, arena, &found, err);
-	*ret_looked = known.last_looked_at_ms || found.count;
+	*ret_looked = agent->last_looked_at_ms || found.count;
 	return r;
 }
 
@@ -268,6 +267,8 @@ int rg_agents_is_ghost(struct roger *roger, struct roger_str name, struct rg_are
 
 	agent.sent = r == ROGER_OK && found.count;
 	if (r == ROGER_OK)
+		r = rg_engine_last_looks(roger->engine, &agent, 1, err);
+	if (r == ROGER_OK)
 		r = rg_agents_ghosts(roger, &(struct roger_agent_list){ &agent, 1 }, arena, &ghosts,
 				     err);
 	*ret_ghost = ghosts.count > 0;
@@ -280,6 +281,10 @@ static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *
 	struct roger_agent_list agents;
 	int r = rg_engine_agents(roger->engine, all->arena, &agents, err);
 
+	if (r == ROGER_OK)
+		r = rg_engine_last_looks(roger->engine,
+					 (struct roger_agent *)(uintptr_t)agents.items,
+					 agents.count, err);
 	return r < 0 ? r : add_seen(roger, &agents, all, ghosts, err);
 }
 
@@ -349,29 +354,6 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
-int rg_agents_last_look(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
-			struct roger_err *err)
-{
-	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
-					    .owner = agent->name,
-					    .step = rg_note_step_name(RG_STEP_LOOK),
-					    .newest = true,
-					    .limit = 1 };
-	struct rg_log_entries entries;
-	int64_t read_ms = 0;
-	int r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
-
-	/* What was read in a file was not looked at here. */
-	if (r == ROGER_OK && !rg_config_is_file_only(roger->workspace->config, agent->name))
-		r = rg_engine_last_read(roger->engine, agent->name, &read_ms, err);
-	if (r < 0)
-		return r;
-	agent->last_looked_at_ms = entries.count ? entries.items[0].at_ms : 0;
-	if (read_ms > agent->last_looked_at_ms)
-		agent->last_looked_at_ms = read_ms;
-	return ROGER_OK;
-}
-
 int rg_verb_agents(struct roger *roger, const struct roger_empty_request *request,
 		   struct roger_agents_reply *reply, struct roger_err *err)
 {
@@ -389,8 +371,6 @@ int rg_verb_agents(struct roger *roger, const struct roger_empty_request *reques
 		agents[i].retired = rg_retired_find(&retired, agents[i].name) != NULL;
 		if (agents[i].retired)
 			agents[i].successor = rg_retired_heir(&retired, agents[i].name);
-		if (agents[i].unread)
-			r = rg_agents_last_look(roger, &agents[i], reply->memory, err);
 	}
-	return r;
+	return r < 0 ? r : rg_engine_last_looks(roger->engine, agents, reply->agents.count, err);
 }

@@ -19,14 +19,10 @@ RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struc
 				      struct roger_str *ret_why);
 
 /* Those of them that are no part of `all`: they got mail, and never sent, read, looked or arrived.
- */
+ * When each last looked is filled in. */
 RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
 				struct rg_arena *arena, struct rg_names *ret_ghosts,
 				struct roger_err *err);
-
-/* Fill in when it last looked at its mail, or took some; 0: it never did, as far as is known. */
-RG_CHECKED int rg_agents_last_look(struct roger *roger, struct roger_agent *agent,
-				   struct rg_arena *arena, struct roger_err *err);
 
 /* Is this name one of them? */
 RG_CHECKED int rg_agents_is_ghost(struct roger *roger, struct roger_str name,

@@ -590,7 +590,10 @@ static int find_slips(struct rg_causes *causes, const struct roger_agent_list *a
 static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *agents,
 		       struct roger_err *err)
 {
-	struct roger_agent_list judged = { 0 };
+	struct {
+		struct roger_agent *items;
+		size_t count;
+	} judged = { 0 };
 	struct rg_names ghosts = { 0 };
 	struct roger_agent *place;
 	struct rg_agent_mail *box;
@@ -607,11 +610,16 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 		if (!place)
 			return rg_fail_memory(err);
 		*place = *agent;
-		r = rg_agents_last_look(causes->roger, place, causes->arena, err);
-		box->looked_ms = place->last_looked_at_ms;
+	}
+	r = rg_engine_last_looks(causes->roger->engine, judged.items, judged.count, err);
+	for (i = 0; r == ROGER_OK && i < judged.count; i++) {
+		box = rg_causes_box(causes, judged.items[i].name);
+		box->looked_ms = judged.items[i].last_looked_at_ms;
 	}
 	if (r == ROGER_OK)
-		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
+		r = rg_agents_ghosts(causes->roger,
+				     &(struct roger_agent_list){ judged.items, judged.count },
+				     causes->arena, &ghosts, err);
 	for (i = 0; r == ROGER_OK && i < causes->boxes.count; i++)
 		causes->boxes.items[i].ghost = rg_names_have(&ghosts, causes->boxes.items[i].name);
 	for (i = 0; r == ROGER_OK && i < causes->seats.count; i++) {

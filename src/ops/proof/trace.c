@@ -153,7 +153,7 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 	before.to = agent.name;
 	before.gets = !rg_retired_find(&retired, agent.name);
 	looked_ms = last_look(trace, agent.name);
-	r = rg_agents_last_look(roger, &agent, arena, err);
+	r = rg_engine_last_looks(roger->engine, &agent, 1, err);
 	if (r == ROGER_OK)
 		r = rg_engine_count(roger->engine, &before, &unread, err);
 	if (r < 0)

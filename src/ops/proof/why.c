@@ -40,7 +40,7 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 		reply->words = rg_agent_mail_words(causes, box);
 		reply->next = rg_agent_mail_next(causes, box);
 	} else {
-		r = rg_agents_last_look(causes->roger, &agent, causes->arena, err);
+		r = rg_engine_last_looks(causes->roger->engine, &agent, 1, err);
 		rg_clock_print_span(causes->now_ms > agent.last_looked_at_ms
 					    ? causes->now_ms - agent.last_looked_at_ms
 					    : 0,
