@@ -163,6 +163,8 @@ struct rg_log_query {
 	int64_t until_ms; /* before */
 	bool newest;	  /* newest first */
 	bool by_time;	  /* and that by their times, whichever was read first */
+	bool last;	  /* sends: of each attempt only the last line of that time */
+	int outcome;	  /* sends: enum roger_sends_outcome; 0: any */
 	bool states;	  /* for rg_records_read() */
 	bool plain;	  /* send logs: first copy the messages without a key into them */
 	int64_t after; /* position to continue after, in the requested order; 0: from the start */

@@ -112,11 +112,23 @@ static bool is_narrow(const struct rg_log_query *query)
 	       (query->step.length && query->owner.length && !is_short(query));
 }
 
+/* No line of the same id comes later, within the times that were asked for. */
+static void add_last(struct rg_question *question, const struct rg_log_query *query)
+{
+	rg_buf_add_text(&question->sql, " AND NOT EXISTS (SELECT 1 FROM event n WHERE n.id = e.id"
+					" AND +n.log = e.log AND n.position > e.position");
+	if (query->since_ms)
+		rg_question_number(question, " AND n.at >= ?", query->since_ms);
+	if (query->until_ms)
+		rg_question_number(question, " AND n.at < ?", query->until_ms);
+	rg_buf_add_text(&question->sql, ")");
+}
+
 /* The entries e of a log that fit; without limit the order is of no use. */
 static void add_conditions(struct rg_question *question, const struct rg_log_query *query, int log)
 {
 	const char *const by_time = is_short(query) ? "+" : "";
-	char sql[60];
+	char sql[80];
 	size_t i;
 
 	rg_buf_printf(&question->sql, " WHERE %se.log = %d AND e.log <> 0",
@@ -137,11 +149,16 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 	for (i = 0; i < query->message_count; i++)
 		rg_question_text(question, i ? ",?" : " AND e.message IN (?", query->messages[i]);
 	rg_buf_add_text(&question->sql, query->message_count ? ")" : "");
-	rg_question_number(question,
-			   query->by_time  ? " ORDER BY e.at DESC, e.position DESC LIMIT ?"
-			   : query->newest ? " ORDER BY e.position DESC LIMIT ?"
-					   : " ORDER BY e.position LIMIT ?",
-			   query->limit ? query->limit : -1);
+	if (query->outcome)
+		rg_question_number(question, " AND e.outcome = ?", query->outcome);
+	if (query->last)
+		add_last(question, query);
+	/* In which order logs were read says nothing. */
+	snprintf(sql, sizeof sql, query->newest ? "%s DESC LIMIT ?" : "%s LIMIT ?",
+		 !query->by_time ? " ORDER BY e.position"
+		 : query->newest ? " ORDER BY e.at DESC, e.actor DESC, e.position"
+				 : " ORDER BY e.at, e.actor, e.position");
+	rg_question_number(question, sql, query->limit ? query->limit : -1);
 }
 
 /* NULL: the file is not among those that were asked for. */

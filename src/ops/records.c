@@ -71,8 +71,8 @@ int rg_records_read(struct roger *roger, const struct rg_log_query *query, struc
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
 		r = decode_all(query->log, &entries,
-			       query->by_time || (query->newest && query->states), arena,
-			       ret_records, err);
+			       query->newest && !query->last && (query->by_time || query->states),
+			       arena, ret_records, err);
 	rg_arena_free(texts);
 	return r == ROGER_OK && query->states ? rg_records_states(query->log, ret_records, err) : r;
 }
