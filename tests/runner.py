@@ -17,6 +17,8 @@ script/test builds first and then calls this.  A test is
 and may say in its first lines
 
     # runner: plain         only with the ordinary build, not under the sanitizers
+    # runner: sanitized     only under the sanitizers, like each of tests/cli that does not say plain;
+                            on the ordinary build with --with-slow, and where tests are named
     # runner: slow          only with --with-slow, where all have ROGER_TEST_SLOW=1
     # runner: alone         nothing else at the same time
     # runner: timeout 300   seconds until it counts as hung (default 300)
@@ -84,7 +86,7 @@ def marks_of(path):
     marks = {"thorough": True} if "ROGER_TEST_SLOW" in text else {}
     for line in text.splitlines()[:15]:
         found = re.search(r"runner: (.*)", line)
-        for word in re.findall(r"(plain|slow|alone|timeout)(?:\s+(\d+))?", found.group(1) if found else ""):
+        for word in re.findall(r"(plain|sanitized|slow|alone|timeout)(?:\s+(\d+))?", found.group(1) if found else ""):
             marks[word[0]] = int(word[1]) if word[1] else True
     return marks
 
@@ -148,9 +150,16 @@ def on_release():
         yield Test(f"packages/{path.stem}", interpreter(path), SOURCE / "build-release" / platform.machine(), False, marks_of(path))
 
 
-def discover(plain, sanitize, clients, arm, postgres, packages):
+def is_once(test):
+    """Does it run under the sanitizers alone?"""
+    return "sanitized" in test.marks or (test.name.startswith("cli/") and "plain" not in test.marks)
+
+
+def discover(plain, sanitize, clients, arm, postgres, packages, twice):
     yield Test("lint", ["sh", str(SOURCE / "script" / "lint")], plain, False)
-    yield from tests_of(plain, False, clients)
+    for test in tests_of(plain, False, clients):
+        if twice or not is_once(test):
+            yield test
     if arm:
         yield from on_arm(arm.resolve())
     if packages:
@@ -379,7 +388,8 @@ def main():
         os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
     everything = [
         test
-        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres, asked.with_packages)
+        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres, asked.with_packages,
+                             asked.with_slow or asked.names)
         if (asked.with_slow or "slow" not in test.marks)
         and (asked.with_agents or not test.name.startswith("agents/"))
         and (asked.with_browser or not test.name.startswith("browser/"))

@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib
 
-SOME = 10
+SOME = 5
 COLD = ("send", "send-multi", "receive")  # also with a control file to be made
 
 

@@ -51,7 +51,7 @@ ERRORS = {
 PASSING = ("EINTR", "EAGAIN")  # no such error lasts
 SLOW_STICKY = ("fcntl",)  # SQLite takes a file system without locks for a busy one, and waits
 MENDED = {"openat", "write", "pwrite64", "read", "pread64", "fdatasync", "fsync", "flock", "futex", "getrandom"}
-ONCE, STICKY = 4, 2  # so many calls of those that only look; all when slow
+ONCE, STICKY = 2, 1  # so many calls of those that only look; all when slow
 
 
 def judge(point, verb, first, hits):

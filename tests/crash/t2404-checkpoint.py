@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib
 
 SEED = int(os.environ.get("ROGER_TEST_SEED", "24"))
-HISTORIES, FLIPS, COPIES = (40, 400, 60) if lib.SLOW else (4, 40, 8)
+HISTORIES, FLIPS, COPIES = (40, 400, 60) if lib.SLOW else (3, 24, 6)
 AGENTS = ("ann", "bob", "eve", "kim")
 CONFIG = "size_limits:\n  max_messages_per_issue_phase: 6\n  max_messages_per_issue: 30\n"
 CHECKPOINT_END = 496  # in messages.control: where the journal was when the last one was made
@@ -206,7 +206,7 @@ def damaged(tap):
             faults += [f"bit at {at}: {f}" for f in compare(store, folder, 2, wanted=False, spoil=change(at, bytes([whole[at] ^ 1 << rng.randrange(8)])))]
         tap.result(faults, "a bit that changed is found")
         faults = []
-        pieces = range(0, len(whole), 512) if lib.SLOW else range(0, len(whole), 2048)
+        pieces = range(0, len(whole), 512) if lib.SLOW else range(0, len(whole), 4096)
         for at in pieces:
             faults += [f"cut at {at}: {f}" for f in compare(store, folder, 1, wanted=False, spoil=lambda s, at=at: write(place(s), whole[:at]))]
             for name, piece in ("old", stale[at:at + 512]), ("empty", bytes(len(whole[at:at + 512]))):

@@ -1,3 +1,4 @@
+/* runner: sanitized */
 /*
  * What index/index.h promises of messages.db: the seed's table and its seven
  * indexes stand in it as the seed has them; whichever way it came about, it

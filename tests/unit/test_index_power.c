@@ -1,3 +1,4 @@
+/* runner: sanitized */
 /*
  * What index/index_vfs.h promises after a power cut: whatever part of what was
  * not synced is on disk then, and in whatever order it came there, the index is

@@ -1,3 +1,4 @@
+/* runner: sanitized */
 /*
  * What index/index_vfs.h promises: at every moment of a transaction, whether it
  * is small, outgrows the cache, goes back to a savepoint, or fails, the files
