@@ -8,20 +8,13 @@
 #include "base/clock.h"
 #include "cli/term.h"
 
-/* Threads, and requests that wait for one of them. */
+/* Threads, and requests that wait for one of them.  The sends that wait for one sync are the next
+ * group. */
 static const struct {
 	size_t threads, queue;
-} sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { 32, 0 } };
+} sizes[SERVE_POOLS] = { { 24, 256 }, { 2, 32 }, { 3, 0 }, { 32, 0 } };
 
-/* Where a commit goes over a network, those that wait for it are the next one. */
-enum { GATHERING = 24 };
 enum { LATE_MS = 500 };
-
-static size_t threads_of(const struct serve_pool *pool)
-{
-	return pool->serve->keeps_answers && pool->kind == SERVE_QUICK ? GATHERING
-								       : sizes[pool->kind].threads;
-}
 
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
 				struct evhttp_request *http)
@@ -208,10 +201,10 @@ bool serve_job_start(struct serve_job *job)
 	bool good;
 
 	pthread_mutex_lock(&serve->lock);
-	if (pool->queued >= pool->idle && pool->threads < threads_of(pool))
+	if (pool->queued >= pool->idle && pool->threads < sizes[pool->kind].threads)
 		pool->threads += serve_start_thread(work, pool);
 	good = pool->threads &&
-	       pool->queued + pool->running < sizes[pool->kind].queue + threads_of(pool);
+	       pool->queued + pool->running < sizes[pool->kind].queue + sizes[pool->kind].threads;
 	if (good) {
 		*pool->last = job;
 		pool->last = &job->next;
