@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 20
+#define RG_INDEX_VERSION 21
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,

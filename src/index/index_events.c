@@ -381,11 +381,13 @@ static int add_reading(struct intake *intake, struct life *life, const struct ro
 {
 	struct row row = { .kind = ROGER_EVENT_READ,
 			   .at_ms = after->read_at_ms,
-			   .since_ms = after->created_at_ms,
-			   .texts = { [RG_COLUMN_OWNER] = after->read_by.length && !foreign
-								  ? after->read_by
-								  : after->to } };
+			   .since_ms = after->created_at_ms };
 
+	/* Who took over reads it in the mailbox of another. */
+	if (after->read_by.length && !foreign)
+		row.texts[RG_COLUMN_TARGET] = after->to;
+	row.texts[RG_COLUMN_OWNER] =
+		row.texts[RG_COLUMN_TARGET].length ? after->read_by : after->to;
 	row.flags = foreign ? RG_ROW_FOREIGN : after->handed_at_ms ? RG_ROW_HANDED : 0;
 	return !after->read || life->read || rg_message_in_place(after)
 		       ? ROGER_OK
