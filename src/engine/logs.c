@@ -258,14 +258,18 @@ static int was_purged(struct carrying *carrying, const struct roger_message *mes
 static int carry_begun(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
+	const int64_t now_ms = rg_clock_ms(), by_ms = message->confirm_by_ms;
 	struct roger_attempt attempt, last;
 	bool found, purged = false;
 	int r;
 
+	/* When another one than the first began is not known, but that it was before its end. */
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
 			     ROGER_TIMEOUT,
-			     message->attempt > 1 ? rg_clock_ms() : message->created_at_ms, arena,
-			     &attempt, err);
+			     message->attempt <= 1 ? message->created_at_ms
+			     : now_ms < by_ms	   ? now_ms
+						   : by_ms,
+			     arena, &attempt, err);
 	if (r < 0 || is_known(carrying, message, attempt.id) ||
 	    rg_table_find(&carrying->begun, hash_of(attempt.id)))
 		return r;

@@ -144,7 +144,6 @@ int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request
 	if (request->limit < 0 || request->limit > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_BATCH_MAX);
-	rg_attempt_settle_overdue(roger);
 	r = request->newest && !request->outcome
 		    ? read_newest(roger, request, query, reply, &found, err)
 		    : rg_records_read(roger, &query, reply->memory, &found, err);
