@@ -144,7 +144,7 @@ RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64
 				 struct rg_arena *arena, struct roger_strs *ret_ids,
 				 struct roger_err *err);
 
-/* The number of lines of the journal that are not messages.  Fast. */
+/* The number of lines of the journal that are not messages, nor known to be altered.  Fast. */
 RG_CHECKED int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays,
 				struct roger_err *err);
 

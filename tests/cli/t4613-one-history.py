@@ -525,6 +525,16 @@ def elsewhere(name):
     os.chdir(f"../{name}")
 
 
+def killed(sender, to, key, within):
+    """A send that waits for its reading, and whose sender is gone."""
+    waiting = subprocess.Popen([ROGER, "send", "--as", sender, "--new", to, key, "--key", key, "--confirm", "read", "--within", within],
+                               env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not os.path.exists(JOURNAL) or key not in [line.get("idempotent_key") for line in lines()]:
+        time.sleep(0.02)
+    waiting.kill()
+    waiting.wait()
+
+
 def instant(ms):
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ms // 1000)) + f".{ms % 1000:03}Z"
 
@@ -533,12 +543,7 @@ begin("due")
 with open(".roger/config.yaml", "a", encoding="utf-8") as config:
     config.write("claims:\n  max_attempts: 2\nretries:\n  max_attempts: 1\n")
 roger("send", "--as", "ann", "--new", "bob", "one")
-waiting = subprocess.Popen([ROGER, "send", "--as", "eve", "--new", "carl", "two", "--key", "t:a:1", "--confirm", "read", "--within", "1s"],
-                           env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-while len(lines()) < 2:
-    time.sleep(0.02)
-waiting.kill()
-waiting.wait()
+killed("eve", "carl", "t:a:1", "1s")
 one, two = (line["id"] for line in lines())
 for worker in ("w1", "w2"):
     roger("claim", "--as", "bob", "--worker", worker, "--lease", "1s")
@@ -622,6 +627,40 @@ equal("mail that was taken over is read in its own mailbox, as it was received t
       {a["name"]: [a["received"], a["read"]] for a in answer("report")["agents"]} | {a["name"]: [a["received"], a["received"] - a["unread"]] for a in answer("agents")["agents"]},
       {"ann": [0, 0], "old": [1, 1], "heir": [1, 1]})
 equal("and that is what report says", {a["name"]: [a["received"], a["read"]] for a in answer("report")["agents"]}, {"ann": [0, 0], "old": [1, 1], "heir": [1, 1]})
+os.chdir("..")
+
+begin("worker")
+for name in ("old", "heir"):
+    roger("send", "--as", "ann", "--new", name, "to " + name)
+roger("agents", "retire", "old", "--to", "heir")
+roger("claim", "--as", "heir", "--worker", "w7")
+check("who ran the claim of a successor's worker is told, too", ", run by uid " in steps(lines()[0]["id"])["claimed"]["words"], steps(lines()[0]["id"]))
+os.chdir("..")
+
+begin("archived-unread")
+killed("ann", "bob", "t:a:1", "60s")
+killed("ann", "bob", "t:b:1", "300ms")
+soon, late = lines()
+time.sleep(0.4)
+now = int(time.time() * 1000)
+by_others(soon, archived_at=now, archive_reason="by hand")
+by_others(late, archived_at=now, archive_reason="by hand")
+equal("what was archived unread waits for nobody, though its sender is gone, and is over as of then",
+      [[a["outcome"], a.get("pending"), a["cause"], a["at"]] for a in answer("log", "sends")["attempts"]],
+      [["timeout", None, "not read in time", instant(late["confirm_by"])], ["error", None, "archived unread", instant(now)]])
+equal("report says so, too", [answer("report")[name] for name in ("pending", "timeouts", "errors")], [0, 1, 1])
+os.chdir("..")
+
+begin("altered-stray")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+alter(1, '"read":false', '"read":fals ')
+roger("verify")
+for accepted in (False, True):
+    if accepted:
+        roger("dismiss", "messages.jsonl:1", "--reason", "seen")
+    equal(f"a line that was altered until it is no message is damage, and no stray line besides, {'accepted' if accepted else 'open'}",
+          [c["kind"] for c in answer("status")["concerns"] if c["kind"] in ("damage", "strays")], [] if accepted else ["damage"])
 os.chdir("..")
 
 done()

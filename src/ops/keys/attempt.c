@@ -419,7 +419,7 @@ static int judge_timeout(struct roger *roger, const struct roger_message *messag
 			     err);
 	if (r < 0)
 		return r;
-	giving_up->attempt.cause = rg_str(archived ? "archived unread" : "not read in time");
+	giving_up->attempt.cause = rg_str(archived ? RG_CAUSE_ARCHIVED : RG_CAUSE_LATE);
 	giving_up->written = is_under_way(message);
 	return giving_up->written ? ROGER_OK : judge_attempt(roger, giving_up, arena, err);
 }

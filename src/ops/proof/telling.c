@@ -227,7 +227,9 @@ static int say_perhaps(struct rg_telling *telling, const struct rg_note *note,
 	char count[48] = "no message";
 	int r = ROGER_OK;
 
-	if (event->ran.length || (named && note->count <= (int64_t)named))
+	if (event->ran.length || (named && note->count <= (int64_t)named) ||
+	    (!rg_str_equal(note->agent, event->to) && note->kind != RG_NOTE_RECORDED &&
+	     !rg_str_equal(note->agent, event->said.actor)))
 		return r;
 	if (named)
 		snprintf(count, sizeof count, "%zu of %lld", named, (long long)note->count);
@@ -295,9 +297,11 @@ static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int
 	*ret_found = false;
 	if (!rg_str_is(actor, RG_PERSON))
 		r = look_in_notes(telling, kind, event->to, until_ms, event, ret_found, err);
-	return r < 0 || *ret_found || rg_str_equal(actor, event->to)
+	if (r == ROGER_OK && !*ret_found && !rg_str_equal(actor, event->to))
+		r = look_in_notes(telling, kind, actor, until_ms, event, ret_found, err);
+	return r < 0 || *ret_found || event->ran.length || rg_str_equal(actor, event->to)
 		       ? r
-		       : look_in_notes(telling, kind, actor, until_ms, event, ret_found, err);
+		       : look_in_notes(telling, kind, RG_STR(""), until_ms, event, ret_found, err);
 }
 
 /* Who ran what a line tells of: a note of that time says so, if there is one. */
