@@ -381,14 +381,14 @@ int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 	return ROGER_OK;
 }
 
-int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, bool untold, int64_t limit,
 		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_overdue(engine->index, now_ms, limit, arena, ret_ids, err);
+		r = rg_index_overdue(engine->index, now_ms, untold, limit, arena, ret_ids, err);
 	return r;
 }
 

@@ -1100,7 +1100,7 @@ static int take_file(struct rg_index *index, const struct rg_log_file *file, boo
 	return r;
 }
 
-static bool has_tables(struct rg_index *index)
+bool rg_index_has_events(struct rg_index *index)
 {
 	return sqlite3_table_column_metadata(index->db, NULL, "event", NULL, NULL, NULL, NULL, NULL,
 					     NULL) == SQLITE_OK;
@@ -1112,7 +1112,7 @@ static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
 	bool behind;
 	size_t i;
 
-	if (!has_tables(index))
+	if (!rg_index_has_events(index))
 		return false;
 	for (i = 0; i < files->count; i++) {
 		struct intake intake = { .index = index, .file = files->items[i] };
@@ -1129,7 +1129,7 @@ int rg_index_take_events(struct rg_index *index, const struct rg_log_files *file
 {
 	bool anew = false;
 	size_t i;
-	int r = has_tables(index) ? ROGER_OK : rg_index_run(index, tables, err);
+	int r = rg_index_has_events(index) ? ROGER_OK : rg_index_run(index, tables, err);
 
 	for (i = 0; i < files->count && r == ROGER_OK; i++) {
 		r = take_file(index, &files->items[i], &anew, err);

@@ -554,18 +554,25 @@ int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 
 /* ---------------------------------------------------------------- others -- */
 
-int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit, struct rg_arena *arena,
-		     struct roger_strs *ret_ids, struct roger_err *err)
+/* Of an attempt that is over some entry tells, of its end or of later. */
+int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_t limit,
+		     struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
+	const bool events = untold && rg_index_has_events(index);
 	struct rg_question question;
 
 	rg_question_init(&question,
 			 "SELECT m.id FROM leases l CROSS JOIN messages m ON m.rowid = l.position");
 	rg_question_number(&question,
 			   " WHERE l.due OR (m.read = 0 AND ((l.until > 0 AND l.until <= ?1)"
-			   " OR (l.confirm_by > 0 AND l.confirm_by <= ?1))) ORDER BY l.position",
+			   " OR (l.confirm_by > 0 AND l.confirm_by <= ?1",
 			   now_ms);
-	rg_question_number(&question, " LIMIT ?2", limit);
+	rg_question_number(&question,
+			   events ? " AND NOT EXISTS (SELECT 1 FROM event e WHERE e.message = m.id"
+				    " AND +e.log = 3 AND e.outcome < ?2 AND e.at >= l.confirm_by)"
+				  : "",
+			   RG_ATTEMPT_PENDING);
+	rg_question_number(&question, "))) ORDER BY l.position LIMIT ?3", limit);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);
 }
 

@@ -878,8 +878,8 @@ void rg_attempt_settle_overdue(struct roger *roger)
 	struct rg_due due = { .settled = false };
 
 	/* Where nothing can be written they stay pending, which is as true. */
-	if (arena && rg_engine_overdue(roger->engine, rg_clock_ms(), OVERDUE_MAX, arena, &due.ids,
-				       NULL) == ROGER_OK)
+	if (arena && rg_engine_overdue(roger->engine, rg_clock_ms(), true, OVERDUE_MAX, arena,
+				       &due.ids, NULL) == ROGER_OK)
 		(void)!rg_attempt_settle_due(roger, &due, true, NULL);
 }
 
