@@ -304,22 +304,20 @@ static int carry_late(struct carrying *carrying, const struct roger_message *mes
 	return carry_entry(carrying, &late, err);
 }
 
-/* Nobody can read it any more: the attempt is over, whether anybody waits for it or not. */
+/* Nobody can read it any more: the attempt is over, whether anybody waits for it or not.  One that
+ * was late before has its entry where roger archived it. */
 static int carry_gone(struct carrying *carrying, const struct roger_message *message,
 		      struct rg_arena *arena, struct roger_err *err)
 {
-	const bool late = message->archived_at_ms > message->confirm_by_ms;
 	struct roger_attempt attempt, last = { .pending = true };
 	bool found, purged = false;
 	int r;
 
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
-			     late ? ROGER_TIMEOUT : ROGER_ERROR,
-			     late ? message->confirm_by_ms : message->archived_at_ms, arena,
-			     &attempt, err);
+			     ROGER_ERROR, message->archived_at_ms, arena, &attempt, err);
 	if (r < 0 || is_known(carrying, message, attempt.id))
 		return r;
-	attempt.cause = rg_str(late ? RG_CAUSE_LATE : RG_CAUSE_ARCHIVED);
+	attempt.cause = RG_STR(RG_CAUSE_ARCHIVED);
 	r = last_entry(carrying, &attempt, arena, &last, &found, err);
 	if (r == ROGER_OK && !found)
 		r = was_purged(carrying, message, &purged, err);

@@ -640,15 +640,18 @@ os.chdir("..")
 begin("archived-unread")
 killed("ann", "bob", "t:a:1", "60s")
 killed("ann", "bob", "t:b:1", "300ms")
-soon, late = lines()
+killed("ann", "bob", "t:c:1", "60s")
+soon, late, foreign = lines()
 time.sleep(0.4)
+roger("archive", soon["id"], late["id"], "--unread")
+archived = [line["archived_at"] for line in lines() if "archived_at" in line][0]
 now = int(time.time() * 1000)
-by_others(soon, archived_at=now, archive_reason="by hand")
-by_others(late, archived_at=now, archive_reason="by hand")
+by_others(foreign, archived_at=now, archive_reason="by hand")
 equal("what was archived unread waits for nobody, though its sender is gone, and is over as of then",
-      [[a["outcome"], a.get("pending"), a["cause"], a["at"]] for a in answer("log", "sends")["attempts"]],
-      [["timeout", None, "not read in time", instant(late["confirm_by"])], ["error", None, "archived unread", instant(now)]])
-equal("report says so, too", [answer("report")[name] for name in ("pending", "timeouts", "errors")], [0, 1, 1])
+      {a["key"]: [a["outcome"], a.get("pending"), a.get("cause"), a["at"]] for a in answer("log", "sends")["attempts"]},
+      {"t:a:1": ["error", None, "archived unread", instant(archived)], "t:b:1": ["timeout", None, "not read in time", instant(late["confirm_by"])],
+       "t:c:1": ["error", None, "archived unread", instant(now)]})
+equal("report says so, too, and doctor finds no fault", ([answer("report")[name] for name in ("pending", "timeouts", "errors")], answer("doctor")["damaged"]), ([0, 1, 2], 0))
 os.chdir("..")
 
 begin("altered-stray")
