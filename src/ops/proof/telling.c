@@ -280,8 +280,6 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 			event->said.at_ms = note.entry.at_ms;
 			event->flags &= ~RG_ROW_UNDATED;
 		}
-		if (kind == RG_NOTE_RECORDED)
-			event->said.actor = note.agent;
 		return print_ran(telling, &note, &event->ran, err);
 	}
 	return r;
