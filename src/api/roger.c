@@ -9,7 +9,7 @@
 #include "host/seat.h"
 #include "host/session.h"
 #include "data/remote.h"
-#include "ops/op.h"
+#include "ops/keys/attempt.h"
 #include "remote/remote.h"
 
 static const struct rg_elsewhere elsewhere = { remote_call_within, remote_watch, remote_hold };
@@ -41,6 +41,7 @@ int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err
 	roger = calloc(1, sizeof *roger);
 	if (!roger)
 		return rg_fail_memory(err);
+	roger->settle = rg_attempt_settle_overdue;
 	r = rg_workspace_open(path, &roger->workspace, err);
 	if (r == ROGER_OK)
 		r = open_lines(roger, err);

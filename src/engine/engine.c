@@ -371,24 +371,36 @@ int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 	return ROGER_OK;
 }
 
-int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, bool untold, int64_t limit,
 		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_overdue(engine->index, now_ms, limit, arena, ret_ids, err);
+		r = rg_index_overdue(engine->index, now_ms, untold, limit, arena, ret_ids, err);
 	return r;
 }
 
 int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)
 {
-	int r;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_altered altered = { 0 };
+	struct roger_message message;
+	struct roger_str text;
+	size_t i;
+	int r = arena ? rg_engine_refresh(engine, err) : rg_fail_memory(err);
 
-	r = rg_engine_refresh(engine, err);
-	if (r == ROGER_OK)
-		*ret_strays = rg_index_stray_count(engine->index);
+	if (r < 0)
+		return r;
+	*ret_strays = rg_index_stray_count(engine->index);
+	/* A line that was altered is told as damage, also where it is no message any more. */
+	if (*ret_strays)
+		r = rg_engine_altered(engine, arena, &altered, err);
+	/* Those of messages come first. */
+	for (i = 0; i < altered.count && !altered.lines[i].file; i++)
+		*ret_strays -= rg_engine_line_at(engine, altered.lines[i].start, arena, &text,
+						 &message, NULL) == ROGER_EDATA;
 	return r;
 }
 

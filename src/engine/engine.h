@@ -140,12 +140,13 @@ RG_CHECKED int rg_engine_events(struct rg_engine *engine, const struct rg_event_
 				struct roger_err *err);
 
 /* Ids of unread messages whose lease, or time to be read, ended before now, and of those whose
- * sender is still to be told.  Fast. */
-RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
-				 struct rg_arena *arena, struct roger_strs *ret_ids,
+ * sender is still to be told.  untold: not those of which the send logs are known to say that they
+ * were late.  Fast. */
+RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, bool untold,
+				 int64_t limit, struct rg_arena *arena, struct roger_strs *ret_ids,
 				 struct roger_err *err);
 
-/* The number of lines of the journal that are not messages.  Fast. */
+/* The number of lines of the journal that are not messages, nor known to be altered.  Fast. */
 RG_CHECKED int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays,
 				struct roger_err *err);
 

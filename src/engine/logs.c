@@ -258,14 +258,18 @@ static int was_purged(struct carrying *carrying, const struct roger_message *mes
 static int carry_begun(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
+	const int64_t now_ms = rg_clock_ms(), by_ms = message->confirm_by_ms;
 	struct roger_attempt attempt, last;
 	bool found, purged = false;
 	int r;
 
+	/* When another one than the first began is not known, but that it was before its end. */
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
 			     ROGER_TIMEOUT,
-			     message->attempt > 1 ? rg_clock_ms() : message->created_at_ms, arena,
-			     &attempt, err);
+			     message->attempt <= 1 ? message->created_at_ms
+			     : now_ms < by_ms	   ? now_ms
+						   : by_ms,
+			     arena, &attempt, err);
 	if (r < 0 || is_known(carrying, message, attempt.id) ||
 	    rg_table_find(&carrying->begun, hash_of(attempt.id)))
 		return r;
@@ -296,8 +300,28 @@ static int carry_late(struct carrying *carrying, const struct roger_message *mes
 		return ROGER_OK;
 	late.outcome = ROGER_TIMEOUT;
 	late.at_ms = message->confirm_by_ms;
-	late.cause = RG_STR("not read in time");
+	late.cause = RG_STR(RG_CAUSE_LATE);
 	return carry_entry(carrying, &late, err);
+}
+
+/* Nobody can read it any more: the attempt is over, whether anybody waits for it or not.  One that
+ * was late before has its entry where roger archived it. */
+static int carry_gone(struct carrying *carrying, const struct roger_message *message,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_attempt attempt, last = { .pending = true };
+	bool found, purged = false;
+	int r;
+
+	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
+			     ROGER_ERROR, message->archived_at_ms, arena, &attempt, err);
+	if (r < 0 || is_known(carrying, message, attempt.id))
+		return r;
+	attempt.cause = RG_STR(RG_CAUSE_ARCHIVED);
+	r = last_entry(carrying, &attempt, arena, &last, &found, err);
+	if (r == ROGER_OK && !found)
+		r = was_purged(carrying, message, &purged, err);
+	return r < 0 || !last.pending || purged ? r : carry_entry(carrying, &attempt, err);
 }
 
 static int carry_message(struct carrying *carrying, const struct roger_message *message,
@@ -314,6 +338,8 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 		return rg_fail_memory(err);
 	if (rg_sendlog_begins(message))
 		return carry_begun(carrying, message, arena, err);
+	if (rg_sendlog_is_gone(message))
+		return carry_gone(carrying, message, arena, err);
 	if (!fails && !rg_sendlog_delivers(message, &at_ms))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
@@ -438,6 +464,7 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 	struct roger_str body;
 	const bool many = carrying->plain || carrying->from_start;
 	uint64_t chain;
+	const bool ends = message->read || message->archived_at_ms;
 	int r = ROGER_OK;
 
 	carrying->derived = many && !is_staged(engine, message->id);
@@ -445,8 +472,8 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 		    (own && !many && !rg_store_head(engine->store).adoptions);
 	if (*ret_sure)
 		return ROGER_OK;
-	if (!own && (!message->read || rg_chain_split(line->text, &chain, &body))) {
-		engine->store->saw_altered |= !message->read && rg_line_looks_own(line->text);
+	if (!own && (!ends || rg_chain_split(line->text, &chain, &body))) {
+		engine->store->saw_altered |= !ends && rg_line_looks_own(line->text);
 		return ROGER_OK;
 	}
 	/* Many lines are asked of the tables. */

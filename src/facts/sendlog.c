@@ -173,6 +173,12 @@ bool rg_sendlog_fails(const struct roger_message *message)
 	       !message->archived_at_ms && rg_message_in_place(message);
 }
 
+bool rg_sendlog_is_gone(const struct roger_message *message)
+{
+	return message->key.length && message->cycle.length && message->confirm_by_ms &&
+	       !message->read && message->archived_at_ms;
+}
+
 int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle,
 		     struct rg_arena *arena, struct roger_message *ret_plain, struct roger_err *err)
 {

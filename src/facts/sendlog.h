@@ -23,6 +23,8 @@
 
 /* Why roger refuses to store a message; what room or configuration may lift may be tried again. */
 #define RG_CAUSE_IN_PLACE "acknowledged by human, not read"
+#define RG_CAUSE_LATE "not read in time"
+#define RG_CAUSE_ARCHIVED "archived unread"
 #define RG_CAUSE_FULL "mailbox full"
 #define RG_CAUSE_UNKNOWN "unknown name"
 #define RG_CAUSE_TOO_LONG "text too long"
@@ -77,6 +79,8 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 
 /* Does it show that nobody will read it: a person dealt with it in place of the recipient? */
 bool rg_sendlog_fails(const struct roger_message *message);
+/* Was it archived unread, though it was to be read by some time? */
+bool rg_sendlog_is_gone(const struct roger_message *message);
 
 /* Can this line of a message begin an attempt whose sender waits for it to be read? */
 bool rg_sendlog_begins(const struct roger_message *message);

@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 20
+#define RG_INDEX_VERSION 21
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -402,6 +402,7 @@ int rg_index_take_events(struct rg_index *index, const struct rg_log_files *file
 /* The same in one of its own, under the index lock. */
 int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
 			    struct roger_err *err);
+bool rg_index_has_events(struct rg_index *index);
 /* Journals are looked at again, also those that were found unchanged a moment ago. */
 void rg_index_forget_seen(struct rg_index *index);
 /* Of the text of an entry: the file may be written anew before it is read. */

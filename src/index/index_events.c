@@ -381,11 +381,13 @@ static int add_reading(struct intake *intake, struct life *life, const struct ro
 {
 	struct row row = { .kind = ROGER_EVENT_READ,
 			   .at_ms = after->read_at_ms,
-			   .since_ms = after->created_at_ms,
-			   .texts = { [RG_COLUMN_OWNER] = after->read_by.length && !foreign
-								  ? after->read_by
-								  : after->to } };
+			   .since_ms = after->created_at_ms };
 
+	/* Who took over reads it in the mailbox of another. */
+	if (after->read_by.length && !foreign)
+		row.texts[RG_COLUMN_TARGET] = after->to;
+	row.texts[RG_COLUMN_OWNER] =
+		row.texts[RG_COLUMN_TARGET].length ? after->read_by : after->to;
 	row.flags = foreign ? RG_ROW_FOREIGN : after->handed_at_ms ? RG_ROW_HANDED : 0;
 	return !after->read || life->read || rg_message_in_place(after)
 		       ? ROGER_OK
@@ -1102,7 +1104,7 @@ static int take_file(struct rg_index *index, const struct rg_log_file *file, boo
 	return r;
 }
 
-static bool has_tables(struct rg_index *index)
+bool rg_index_has_events(struct rg_index *index)
 {
 	return sqlite3_table_column_metadata(index->db, NULL, "event", NULL, NULL, NULL, NULL, NULL,
 					     NULL) == SQLITE_OK;
@@ -1114,7 +1116,7 @@ static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
 	bool behind;
 	size_t i;
 
-	if (!has_tables(index))
+	if (!rg_index_has_events(index))
 		return false;
 	for (i = 0; i < files->count; i++) {
 		struct intake intake = { .index = index, .file = files->items[i] };
@@ -1131,7 +1133,7 @@ int rg_index_take_events(struct rg_index *index, const struct rg_log_files *file
 {
 	bool anew = false;
 	size_t i;
-	int r = has_tables(index) ? ROGER_OK : rg_index_run(index, tables, err);
+	int r = rg_index_has_events(index) ? ROGER_OK : rg_index_run(index, tables, err);
 
 	for (i = 0; i < files->count && r == ROGER_OK; i++) {
 		r = take_file(index, &files->items[i], &anew, err);

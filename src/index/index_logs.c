@@ -329,36 +329,16 @@ int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files
 	FEW_COLUMNS ", e.log, e.number, e.outcome, e.before, e.message, e.id, e.detail, e.open,"   \
 		    " e.line, e.position"
 #define ROW COLUMNS " FROM "
-/* With what is common to all of its message, of its first row s, and all that is said: EVENT_END
- * comes after whether it is over. */
+/* With what is common to all of its message, of its first row s, and all that is said. */
 #define EVENT                                                                                      \
 	COLUMNS ", e.words, coalesce(e.bytes, s.bytes), e.task, coalesce(e.key, s.key),"           \
 		" e.evidence, f.shown, s.number, s.actor, s.peer, coalesce(m.id, a.id),"           \
-		" coalesce(m.issue_id, a.issue_id), coalesce(m.message_type, a.message_type)"
-#define EVENT_END                                                                                  \
-	" FROM event e LEFT JOIN event s ON s.of = e.of AND s.kind = ?"                            \
-	" LEFT JOIN messages m ON m.position = e.of LEFT JOIN archived a ON a.position = e.of"     \
-	" LEFT JOIN event_files f ON f.file = e.file"
-/* A message that was sent once more, or given up, is not waited for any longer. */
-#define OVER                                                                                       \
-	" AND EXISTS (SELECT 1 FROM event t WHERE t.message = coalesce(m.id, a.id)"                \
-	" AND +t.log = 3 AND t.number >= e.number AND t.outcome < ? AND NOT t.flags & 128)"
-enum {
-	FEW = 8,
-	WORDS = 18,
-	BYTES,
-	TASK,
-	KEY,
-	EVIDENCE,
-	SHOWN,
-	SEQ,
-	FROM,
-	TO,
-	ID,
-	ISSUE,
-	TYPE,
-	IS_OVER
-};
+		" coalesce(m.issue_id, a.issue_id), coalesce(m.message_type, a.message_type)"      \
+		" FROM event e LEFT JOIN event s ON s.of = e.of AND s.kind = ?"                    \
+		" LEFT JOIN messages m ON m.position = e.of LEFT JOIN archived a ON a.position = " \
+		"e.of"                                                                             \
+		" LEFT JOIN event_files f ON f.file = e.file"
+enum { FEW = 8, WORDS = 18, BYTES, TASK, KEY, EVIDENCE, SHOWN, SEQ, FROM, TO, ID, ISSUE, TYPE };
 
 struct seeing {
 	rg_event_see *see;
@@ -409,7 +389,9 @@ static void fill_message(struct rg_event *event, sqlite3_stmt *row)
 	said->seq = sqlite3_column_int64(row, SEQ);
 	said->type = type > 0 ? type : 0;
 	event->to = rg_index_column(row, TO);
-	event->echo = event->flags & RG_ROW_NOTE || sqlite3_column_int(row, IS_OVER);
+	/* Once the time to read it is over, what came of that is told. */
+	event->echo = event->flags & RG_ROW_NOTE ||
+		      (said->kind == ROGER_EVENT_DUE && said->at_ms <= rg_clock_ms());
 	if (said->kind == ROGER_EVENT_SENT)
 		return;
 	said->peer = said->kind == ROGER_EVENT_HANDED ? event->to : rg_index_column(row, FROM);
@@ -490,11 +472,8 @@ static int ask_events(struct rg_index *index, struct rg_question *question, stru
 
 static void begin_events(struct rg_question *question)
 {
-	rg_question_init(question, EVENT);
-	rg_question_number(question, ", e.kind = ?", ROGER_EVENT_DUE);
-	rg_question_number(question, " AND e.at <= ?", rg_clock_ms());
-	rg_question_number(question, OVER, RG_ATTEMPT_PENDING);
-	rg_question_number(question, EVENT_END, ROGER_EVENT_SENT);
+	rg_question_init(question, "");
+	rg_question_number(question, EVENT, ROGER_EVENT_SENT);
 }
 
 static int tell_messages(struct rg_index *index, const struct rg_query *query,
@@ -620,18 +599,25 @@ int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 
 /* ---------------------------------------------------------------- others -- */
 
-int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit, struct rg_arena *arena,
-		     struct roger_strs *ret_ids, struct roger_err *err)
+/* Of an attempt that is over some entry tells, of its end or of later. */
+int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_t limit,
+		     struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
+	const bool events = untold && rg_index_has_events(index);
 	struct rg_question question;
 
 	rg_question_init(&question,
 			 "SELECT m.id FROM leases l CROSS JOIN messages m ON m.rowid = l.position");
 	rg_question_number(&question,
 			   " WHERE l.due OR (m.read = 0 AND ((l.until > 0 AND l.until <= ?1)"
-			   " OR (l.confirm_by > 0 AND l.confirm_by <= ?1))) ORDER BY l.position",
+			   " OR (l.confirm_by > 0 AND l.confirm_by <= ?1",
 			   now_ms);
-	rg_question_number(&question, " LIMIT ?2", limit);
+	rg_question_number(&question,
+			   events ? " AND NOT EXISTS (SELECT 1 FROM event e WHERE e.message = m.id"
+				    " AND +e.log = 3 AND e.outcome < ?2 AND e.at >= l.confirm_by)"
+				  : "",
+			   RG_ATTEMPT_PENDING);
+	rg_question_number(&question, "))) ORDER BY l.position LIMIT ?3", limit);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);
 }
 

@@ -228,7 +228,8 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 							      : roger->caller.name;
 	if (rg_caller_stands_in(roger, note.agent))
 		note.agent = RG_STR(RG_PERSON);
-	if (is_of_one_agent(op) || roger->caller.how != RG_BY_FILES)
+	if (is_of_one_agent(op) || op->flags & ROGER_ADMINISTERS ||
+	    roger->caller.how != RG_BY_FILES)
 		rg_note_ran(roger, &note);
 	note.ids = (struct roger_strs){ named->ids, named->id_count < RG_NOTED_IDS_MAX
 							    ? named->id_count

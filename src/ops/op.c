@@ -163,17 +163,49 @@ static int perform_here(const struct roger_op *op, struct roger *roger, const vo
 	return r < 0 ? r : op->run(roger, request, reply, err);
 }
 
-/* A verb that found damage while it read runs once more, so that its answer takes that into
- * account. */
+/* Does it show a message whose leases expired too often, and which no line calls dead yet? */
+static bool shows_worn(const struct roger_op *op, const struct roger *roger, void *reply)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct roger_field *field;
+	const struct roger_message_list *list;
+	size_t i;
+
+	for (field = op->reply->fields; field->name; field++) {
+		if (field->kind != ROGER_RECORDS || field->record != &rg_message_record)
+			continue;
+		list = rg_field_at(field, reply);
+		for (i = 0; i < list->count; i++)
+			if (rg_message_worn(&list->items[i], rg_clock_ms(), config->lease_ms_max,
+					    config->leases_max))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * What time alone has made of messages is the same for every verb: one that tells of it writes that
+ * down first.  One that reads and showed it, or found damage, runs once more, so that its answer
+ * takes that into account.
+ */
 static int run(const struct roger_op *op, struct roger *roger, const void *request, void *reply,
 	       struct roger_err *err)
 {
 	const uint64_t noted = roger ? rg_engine_noted(roger->engine) : 0;
 	struct rg_arena *memory = rg_op_memory(reply);
-	int r = op->run(roger, request, reply, err);
+	bool again;
+	int r;
 
-	if (r < 0 || !roger || rg_engine_noted(roger->engine) == noted ||
-	    op->flags & ROGER_WRITES || op == &rg_op_verify || op == &rg_op_doctor)
+	if (roger && op->flags & ROGER_TELLS)
+		roger->settle(roger);
+	r = op->run(roger, request, reply, err);
+	if (r < 0 || !roger || op->flags & ROGER_WRITES || op == &rg_op_verify ||
+	    op == &rg_op_doctor)
+		return r;
+	again = shows_worn(op, roger, reply);
+	if (again)
+		roger->settle(roger);
+	if (!again && rg_engine_noted(roger->engine) == noted)
 		return r;
 	memset(reply, 0, op->reply->size);
 	memcpy(reply, &memory, sizeof memory);

@@ -38,11 +38,12 @@ struct roger {
 	struct rg_id_source ids;
 	roger_progress *tell;
 	void *tell_context;
-	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
-	struct rg_ran ran;	  /* who runs this process, once rg_note_ran() was asked */
-	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
-	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
-	struct rg_caller caller;  /* who makes the next calls; ops/caller.h */
+	char untold[464];  /* why the last verb is not in the activity log; "": it is */
+	struct rg_ran ran; /* who runs this process, once rg_note_ran() was asked */
+	bool own_mail;	   /* roger itself sends: "roger" is a name it may use */
+	void (*settle)(struct roger *roger); /* rg_attempt_settle_overdue() */
+	struct rg_bridge *bridge;	     /* what a handle that bridges keeps; NULL before */
+	struct rg_caller caller;	     /* who makes the next calls; ops/caller.h */
 };
 
 /* Who is told of the long work of a verb without a handle. */

@@ -529,7 +529,7 @@ int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_engine_overdue(engine, INT64_MAX, LEASES_MAX, doctor->arena, &ids, err);
+	r = rg_engine_overdue(engine, INT64_MAX, false, LEASES_MAX, doctor->arena, &ids, err);
 	query.ids = ids.items;
 	query.id_count = ids.count;
 	if (r == ROGER_OK && ids.count)

@@ -48,7 +48,7 @@ is "is refused" "$(last '[d["outcome"]["message"], d["action"]["details"]["agent
 roger ack --as pool --worker w1 "$id" -q
 is "an ack that changes nothing is none" "$(last 'd["outcome"]["status"]')" FAILURE
 roger agents session new -q
-is "a session says its number" "$(last 'd["action"]["details"]')" '{"tool": "roger", "verb": "session", "epoch": 2}'
+is "a session says its number, and who ran it" "$(last '[d["action"]["details"][name] for name in ("verb", "epoch")] + [name in d["action"]["details"] for name in ("uid", "parent")]')" '["session", 2, true, true]'
 roger archive "$one" -q
 is "archive says how many" "$(last '[d["action"]["details"]["ids"], d["action"]["details"]["archived"]]')" "[[\"$one\"], 1]"
 roger doctor rebuild -q

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What happened is told once, and by every view alike: who read, who claimed and when, who dispatched, when a child ended,
-what is lost; also where another program wrote the line, where an owner has retired since, where clocks went back.
+what is lost, what time alone has made true; also where another program wrote the line, where an owner has retired since, where clocks went back.
 
     ROGER=build/roger python3 tests/cli/t4613-one-history.py
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -568,6 +569,156 @@ def looks():
 equal("what doctor finds altered in the archive, verify and status say from then on", looks(), [1, 1, ["messages_archive/general.jsonl:1"]])
 roger("dismiss", "messages_archive/general.jsonl:1", "--reason", "seen")
 equal("until a person has seen it", looks() + [roger("doctor").stdout.count("accepted: ")], [0, 0, [], 1])
+os.chdir("..")
+
+# ------------------------------------------- what time alone makes true
+
+
+def elsewhere(name):
+    """Go on in a copy of this workspace, as it is now."""
+    shutil.copytree(".", f"../{name}")
+    os.chdir(f"../{name}")
+
+
+def killed(sender, to, key, within):
+    """A send that waits for its reading, and whose sender is gone."""
+    waiting = subprocess.Popen([ROGER, "send", "--as", sender, "--new", to, key, "--key", key, "--confirm", "read", "--within", within],
+                               env=ENV, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not os.path.exists(JOURNAL) or key not in [line.get("idempotent_key") for line in lines()]:
+        time.sleep(0.02)
+    waiting.kill()
+    waiting.wait()
+
+
+def instant(ms):
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ms // 1000)) + f".{ms % 1000:03}Z"
+
+
+begin("due")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("claims:\n  max_attempts: 2\nretries:\n  max_attempts: 1\n")
+roger("send", "--as", "ann", "--new", "bob", "one")
+killed("eve", "carl", "t:a:1", "1s")
+one, two = (line["id"] for line in lines())
+for worker in ("w1", "w2"):
+    roger("claim", "--as", "bob", "--worker", worker, "--lease", "1s")
+    time.sleep(1.1)
+ends = {one: instant(lines()[-1]["claimed_until"]), two: instant(lines()[1]["confirm_by"])}
+
+
+def became():
+    """When each was given up, by every view that tells of it."""
+    letters = {letter["message"]: letter["at"] for letter in answer("dead")["dead_letters"]}
+    told = {event["message"]: event["at"] for event in answer("timeline", "general")["events"] if event["kind"] == "dead_letter"}
+    dead = {message: steps(message).get("dead", {}).get("at") for message in (one, two)}
+    late = [attempt["at"] for attempt in answer("log", "sends", "--key", "t:a:1")["attempts"] if attempt["outcome"] == "timeout"]
+    return letters, told, dead, late, answer("show", one)["messages"][0].get("dead_at"), answer("report")["undelivered"]
+
+
+views_of_it = {"status": ("status",), "report": ("report",), "trace": ("trace", one), "why": ("why", one), "sends": ("log", "sends"), "dead": ("dead",),
+               "timeline": ("timeline", "general"), "agents": ("agents",), "list": ("list",), "count": ("list", "--count"), "show": ("show", one),
+               "inbox": ("inbox", "--as", "bob"), "stats": ("report", "stats"), "receive": ("receive", "--as", "bob"), "archive": ("archive", two, "--unread")}
+found = {}
+for name, words in views_of_it.items():
+    elsewhere(f"due-{name}")
+    first = answer(*words)
+    if name in ("list", "show", "inbox"):
+        equal(f"{name} asked first shows that it died, and when", [m.get("dead_at") for m in first["messages"] if m["id"] == one], [ends[one]])
+    if name == "agents":
+        equal("agents asked first counts the notice of that", [a["unread"] for a in first["agents"] if a["name"] == "ann"], [1])
+    found[name] = became()
+    os.chdir("../due")
+equal("what time has made true is dated when it became true, whatever was asked first", [name for name in found if found[name] != (ends, ends, ends, [ends[two]], ends[one], 2)], [])
+for verb in (("receive", "--as", "carl"), ("ack", two, "--as", "carl")):
+    for asked in ([], ["report"]):
+        elsewhere(f"due-{verb[0]}-{len(asked)}")
+        for name in asked:
+            roger(name)
+        roger(*verb)
+        letter = [letter for letter in answer("dead")["dead_letters"] if letter["message"] == two]
+        equal(f"what was not read in time was given up, also if {verb[0]} comes {'before' if not asked else 'after'} the report",
+              ([(one_["at"], bool(one_["delivered_at"])) for one_ in letter], [answer("report")[name] for name in ("late", "timeouts", "dead_read")]), ([(ends[two], True)], [1, 0, 1]))
+        os.chdir("../due")
+os.chdir("..")
+
+begin("gone-note")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("retries:\n  max_attempts: 1\ncycles:\n  keep: 1\n")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("send", "--as", "ann", "bob", "two")
+roger("send", "--as", "ann", "bob", "three", "--key", "d:a:1", "--confirm", "read", "--within", "100ms")
+roger("status")
+rows = [e["kind"] for e in answer("timeline", "--agent", "bob")["events"]]
+with open(".roger/logs/activity.log.jsonl", encoding="utf-8") as file:
+    text = file.read().splitlines(True)
+with open(".roger/logs/activity.log.jsonl", "w", encoding="utf-8") as file:
+    file.write("".join(text[:1] + text[2:]))
+equal("a deadline that is over is no row, also where the rows are made anew", [[e["kind"] for e in answer("timeline", "--agent", "bob")["events"]] for _ in range(2)], [rows, rows])
+roger("log", "cycle", "new")
+roger("log", "cycle", "new")
+roger("log", "purge")
+check("nor where the attempt was purged", "due" not in [e["kind"] for e in answer("timeline", "--agent", "bob")["events"]], roger("timeline", "--agent", "bob").stdout)
+os.chdir("..")
+
+begin("twenty")
+roger("send", "--as", "ann", "--new", "--batch", stdin="".join(json.dumps({"to": "bob", "content": f"m{n}"}) + "\n" for n in range(20)))
+roger("receive", "--as", "bob", "--limit", "20")
+ids = [line["id"] for line in lines()[:20]]
+said = [steps(ids[n])["read"]["words"].split(", ", 1)[1] for n in (15, 16, 19)]
+check("who ran it is told of the sixteen that the note names", said[0].startswith("run by uid ") and "perhaps" not in said[0], said)
+check("of the others, that the note does not say so", said[1] == said[2] == said[0] + ", perhaps: its note names 16 of 20", said)
+roger("archive", ids[0])
+roger("archive", "--issue", "general")
+said = [steps(ids[n])["archived"]["words"] for n in (0, 1)]
+check("so it is of who archived it", ", run by uid " in said[0] and "perhaps" not in said[0] and said[1] == said[0] + ", perhaps: its note names no message", said)
+os.chdir("..")
+
+begin("taken-over")
+for name in ("old", "heir"):
+    roger("send", "--as", "ann", "--new", name, "to " + name)
+roger("agents", "retire", "old", "--to", "heir")
+roger("receive", "--as", "heir")
+equal("mail that was taken over is read in its own mailbox, as it was received there",
+      {a["name"]: [a["received"], a["read"]] for a in answer("report")["agents"]} | {a["name"]: [a["received"], a["received"] - a["unread"]] for a in answer("agents")["agents"]},
+      {"ann": [0, 0], "old": [1, 1], "heir": [1, 1]})
+equal("and that is what report says", {a["name"]: [a["received"], a["read"]] for a in answer("report")["agents"]}, {"ann": [0, 0], "old": [1, 1], "heir": [1, 1]})
+os.chdir("..")
+
+begin("worker")
+for name in ("old", "heir"):
+    roger("send", "--as", "ann", "--new", name, "to " + name)
+roger("agents", "retire", "old", "--to", "heir")
+roger("claim", "--as", "heir", "--worker", "w7")
+check("who ran the claim of a successor's worker is told, too", ", run by uid " in steps(lines()[0]["id"])["claimed"]["words"], steps(lines()[0]["id"]))
+os.chdir("..")
+
+begin("archived-unread")
+killed("ann", "bob", "t:a:1", "60s")
+killed("ann", "bob", "t:b:1", "300ms")
+killed("ann", "bob", "t:c:1", "60s")
+soon, late, foreign = lines()
+time.sleep(0.4)
+roger("archive", soon["id"], late["id"], "--unread")
+archived = [line["archived_at"] for line in lines() if "archived_at" in line][0]
+now = int(time.time() * 1000)
+by_others(foreign, archived_at=now, archive_reason="by hand")
+equal("what was archived unread waits for nobody, though its sender is gone, and is over as of then",
+      {a["key"]: [a["outcome"], a.get("pending"), a.get("cause"), a["at"]] for a in answer("log", "sends")["attempts"]},
+      {"t:a:1": ["error", None, "archived unread", instant(archived)], "t:b:1": ["timeout", None, "not read in time", instant(late["confirm_by"])],
+       "t:c:1": ["error", None, "archived unread", instant(now)]})
+equal("report says so, too, and doctor finds no fault", ([answer("report")[name] for name in ("pending", "timeouts", "errors")], answer("doctor")["damaged"]), ([0, 1, 2], 0))
+os.chdir("..")
+
+begin("altered-stray")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+alter(1, '"read":false', '"read":fals ')
+roger("verify")
+for accepted in (False, True):
+    if accepted:
+        roger("dismiss", "messages.jsonl:1", "--reason", "seen")
+    equal(f"a line that was altered until it is no message is damage, and no stray line besides, {'accepted' if accepted else 'open'}",
+          [c["kind"] for c in answer("status")["concerns"] if c["kind"] in ("damage", "strays")], [] if accepted else ["damage"])
 os.chdir("..")
 
 done()

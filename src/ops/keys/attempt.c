@@ -395,20 +395,31 @@ static bool is_under_way(const struct roger_message *message)
 	       !is_of_another_clock(message);
 }
 
+/* What time made true has been so since then, whoever finds it; by a clock that was set back, now.
+ */
+static int64_t since_when(int64_t at_ms)
+{
+	const int64_t now_ms = rg_clock_ms();
+
+	return at_ms && at_ms < now_ms ? at_ms : now_ms;
+}
+
 /* The entry of a message that was not read in time; the dead letter when it was the last time.
- * One that was archived unread can never be read: that is an error. */
+ * One that was archived unread before that can never be read: that is an error. */
 static int judge_timeout(struct roger *roger, const struct roger_message *message,
 			 struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
 {
-	const bool archived = message->archived_at_ms > 0;
+	const int64_t by_ms = message->confirm_by_ms, archived_ms = message->archived_at_ms;
+	const bool archived = archived_ms && archived_ms <= by_ms;
 	int r;
 
 	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max,
-			     archived ? ROGER_ERROR : ROGER_TIMEOUT, rg_clock_ms(), arena,
-			     &giving_up->attempt, err);
+			     archived ? ROGER_ERROR : ROGER_TIMEOUT,
+			     since_when(archived ? archived_ms : by_ms), arena, &giving_up->attempt,
+			     err);
 	if (r < 0)
 		return r;
-	giving_up->attempt.cause = rg_str(archived ? "archived unread" : "not read in time");
+	giving_up->attempt.cause = rg_str(archived ? RG_CAUSE_ARCHIVED : RG_CAUSE_LATE);
 	giving_up->written = is_under_way(message);
 	return giving_up->written ? ROGER_OK : judge_attempt(roger, giving_up, arena, err);
 }
@@ -566,17 +577,38 @@ static bool is_told(int r)
 	return r == ROGER_ETIMEOUT || r == ROGER_EREFUSED;
 }
 
+/* *ret_dead: it became a dead letter by this. */
 static int give_up(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
-		   bool *ret_late, struct roger_err *err)
+		   bool *ret_late, bool *ret_dead, struct roger_err *err)
 {
 	struct giving_up giving_up = { 0 };
 	int r;
 
 	r = give_up_one(roger, id, arena, &giving_up, ret_late, err);
+	*ret_dead = giving_up.dead;
 	if (r < 0 || !*ret_late)
 		return r;
 	r = file(roger, &giving_up, arena, err);
 	return r < 0 ? r : tell_timeout(roger, &giving_up, arena, err);
+}
+
+int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
+		      const struct roger_attempt *lines, size_t count, struct rg_arena *arena,
+		      bool *ret_settled, bool *ret_dead, struct roger_err *err)
+{
+	struct roger_attempt begun;
+	bool late;
+	int r;
+
+	*ret_settled = *ret_dead = false;
+	if (!is_waited_for(message) || is_under_way(message))
+		return ROGER_OK;
+	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
+	if (r < 0 || !has_line(lines, count, begun.id) || settled_line(lines, count, begun.id))
+		return r;
+	r = give_up(roger, &message->id, arena, &late, ret_dead, err);
+	*ret_settled = r == ROGER_OK || (is_told(r) && late);
+	return *ret_settled ? ROGER_OK : r;
 }
 
 /* ---------------------------------------------------------------- leases -- */
@@ -588,23 +620,32 @@ static bool is_worn(const struct roger *roger, const struct roger_message *messa
 	return rg_message_worn(message, rg_clock_ms(), config->lease_ms_max, config->leases_max);
 }
 
-int rg_attempt_leave_worn(struct roger *roger, struct roger_message_list *found,
-			  struct rg_arena *arena, struct roger_strs *ret_worn,
-			  struct roger_err *err)
+/* Is the time over that it was to be read in? */
+static bool is_late(const struct roger_message *message)
+{
+	return rg_sendlog_begins(message) && !is_under_way(message);
+}
+
+int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
+			 struct rg_arena *arena, struct rg_due *due, struct roger_err *err)
 {
 	struct roger_message *left = rg_arena_get(arena, found->count * sizeof *left);
-	struct roger_str *worn = rg_arena_get(arena, found->count * sizeof *worn);
+	struct roger_str *ids = rg_arena_get(arena, found->count * sizeof *ids);
+	bool late, any = false;
 	size_t i, count = 0;
 
-	if (!left || !worn)
+	if (!left || !ids)
 		return rg_fail_memory(err);
-	*ret_worn = (struct roger_strs){ worn, 0 };
-	for (i = 0; i < found->count; i++)
-		if (is_worn(roger, &found->items[i]))
-			worn[ret_worn->count++] = found->items[i].id;
+	due->ids = (struct roger_strs){ ids, 0 };
+	for (i = 0; i < found->count; i++) {
+		late = !due->settled && is_late(&found->items[i]);
+		any |= late;
+		if (late || is_worn(roger, &found->items[i]))
+			ids[due->ids.count++] = found->items[i].id;
 		else
 			left[count++] = found->items[i];
-	*found = (struct roger_message_list){ left, count };
+	}
+	*found = (struct roger_message_list){ left, any ? 0 : count };
 	return ROGER_OK;
 }
 
@@ -624,8 +665,8 @@ static int write_worn(struct roger *roger, const struct roger_message *message,
 		r = rg_sendlog_plain(message, cycle.id, arena, &said, err);
 	said.cycle = said.cycle.length ? said.cycle : cycle.id;
 	if (r == ROGER_OK)
-		r = rg_sendlog_entry(&said, 1, ROGER_TIMEOUT, rg_clock_ms(), arena,
-				     &giving_up->attempt, err);
+		r = rg_sendlog_entry(&said, 1, ROGER_TIMEOUT, since_when(message->claimed_until_ms),
+				     arena, &giving_up->attempt, err);
 	if (r < 0 || (giving_up->was_dead && letter->status == ROGER_STALE))
 		return r;
 	giving_up->attempt.cause = RG_STR(RG_CAUSE_LEASES);
@@ -633,7 +674,7 @@ static int write_worn(struct roger *roger, const struct roger_message *message,
 	if (giving_up->dead)
 		r = rg_sendlog_letter(&giving_up->attempt, message->leases, arena, letter, err);
 	else
-		letter->updated_at_ms = rg_clock_ms();
+		letter->updated_at_ms = giving_up->attempt.at_ms;
 	letter->status = ROGER_UNDELIVERED;
 	letter->cause = giving_up->attempt.cause;
 	letter->attempts = message->leases;
@@ -649,7 +690,7 @@ static bool change(const struct roger *roger, enum change what, struct roger_mes
 	case DIE:
 		if (!is_worn(roger, message))
 			return false;
-		message->dead_at_ms = rg_clock_ms();
+		message->dead_at_ms = since_when(message->claimed_until_ms);
 		message->notice_due = rg_notice_may(roger, message);
 		return true;
 	case PUT_BACK:
@@ -701,19 +742,6 @@ int rg_attempt_told(struct roger *roger, const struct roger_str *id, struct rg_a
 	return change_line(roger, id, TOLD, arena, err);
 }
 
-/* The sender of a message whose letter was made since then is told: no answer told it. */
-static int tell_dead(struct roger *roger, const struct roger_str *id, int64_t since_ms,
-		     struct rg_arena *arena)
-{
-	struct roger_dead_letter letter;
-	bool dead;
-	int r = find_letter(roger, *id, arena, &letter, &dead, NULL);
-
-	return r < 0 || !dead || letter.at_ms < since_ms
-		       ? r
-		       : change_line(roger, id, TELL, arena, NULL);
-}
-
 /* Send the notice that is due of this message; what cannot be sent stays due. */
 static void send_due(struct roger *roger, const struct roger_str *id, struct rg_arena *arena)
 {
@@ -749,18 +777,48 @@ static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_a
 	return r < 0 || !worn ? r : file(roger, &giving_up, arena, err);
 }
 
-/* Make these dead letters, where they still are worn out; needs no lock.  best_effort: what cannot
- * be written is left to the next who finds them. */
-static int wear_out_all(struct roger *roger, const struct roger_strs *ids, bool best_effort,
-			struct roger_err *err)
+/* Write down what its time has made of a message, and tell its sender: no answer told it. */
+static int settle_one(struct roger *roger, const struct roger_message *message,
+		      struct rg_arena *arena, struct roger_err *err)
 {
-	struct rg_arena *arena = ids->count ? rg_arena_new() : NULL;
-	int r = ids->count && !arena ? rg_fail_memory(err) : ROGER_OK;
-	size_t i;
+	struct rg_log_query query = { .log = RG_LOG_SENDS,
+				      .owner = message->from,
+				      .message = message->id };
+	struct rg_records lines;
+	bool settled = false, dead = false;
+	int r = ROGER_OK;
 
-	for (i = 0; i < ids->count && r == ROGER_OK; i++)
-		r = wear_out(roger, &ids->items[i], arena, best_effort ? NULL : err);
+	if (is_worn(roger, message))
+		r = wear_out(roger, &message->id, arena, err);
+	else if (message->notice_due)
+		send_due(roger, &message->id, arena);
+	if (r < 0 || !rg_sendlog_begins(message))
+		return r;
+	r = rg_records_read(roger, &query, arena, &lines, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_settle(roger, message, lines.attempts, lines.count, arena, &settled,
+				      &dead, err);
+	if (r == ROGER_OK && dead)
+		r = change_line(roger, &message->id, TELL, arena, err);
+	if (r == ROGER_OK && settled)
+		send_due(roger, &message->id, arena);
+	return r;
+}
+
+int rg_attempt_settle_due(struct roger *roger, struct rg_due *due, bool best_effort,
+			  struct roger_err *err)
+{
+	struct rg_arena *arena = due->ids.count ? rg_arena_new() : NULL;
+	struct roger_message_list found = { 0 };
+	size_t i;
+	int r = due->ids.count && !arena ? rg_fail_memory(err) : ROGER_OK;
+
+	if (r == ROGER_OK && due->ids.count)
+		r = find_ids(roger, due->ids.items, due->ids.count, arena, &found, err);
+	for (i = 0; i < found.count && r == ROGER_OK; i++)
+		r = settle_one(roger, &found.items[i], arena, best_effort ? NULL : err);
 	rg_arena_free(arena);
+	due->settled |= due->ids.count > 0;
 	return best_effort ? ROGER_OK : r;
 }
 
@@ -769,21 +827,21 @@ int rg_attempt_take(struct roger *roger, struct roger_str agent, rg_attempt_taki
 		    struct roger_err *err)
 {
 	const struct rg_query first = { .unread = true, .to = agent, .limit = 1 };
-	struct roger_strs worn;
+	struct rg_due due = { .settled = false };
 	bool may;
 	int r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
 
 	if (r < 0 || !may)
 		return r;
 	do {
-		worn.count = 0;
+		due.ids.count = 0;
 		r = rg_engine_begin_change(roger->engine, &first, err);
 		if (r == ROGER_OK)
-			r = take(roger, request, reply, &worn, err);
+			r = take(roger, request, reply, &due, err);
 		rg_engine_rollback(roger->engine);
 		if (r == ROGER_OK)
-			r = wear_out_all(roger, &worn, taken->count > 0, err);
-	} while (r == ROGER_OK && worn.count && !taken->count);
+			r = rg_attempt_settle_due(roger, &due, taken->count > 0, err);
+	} while (r == ROGER_OK && due.ids.count && !taken->count);
 	return r;
 }
 
@@ -798,13 +856,13 @@ int rg_attempt_put_back(struct roger *roger, const struct roger_str *id, struct 
 int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
 		       int64_t within_ms, struct rg_arena *arena, struct roger_err *err)
 {
-	bool read = false, late;
+	bool read = false, late, dead;
 	int r, result = ROGER_OK;
 	size_t i;
 
 	r = wait_until_read(roger, ids, count, within_ms, &read, err);
 	for (i = 0; r == ROGER_OK && !read && i < count; i++) {
-		r = give_up(roger, &ids[i], arena, &late, err);
+		r = give_up(roger, &ids[i], arena, &late, &dead, err);
 		/* One that was late does not keep the others from being written down. */
 		if (is_told(r) && late) {
 			result = r;
@@ -814,69 +872,15 @@ int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t 
 	return r < 0 ? r : result;
 }
 
-int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
-		      const struct roger_attempt *lines, size_t count, struct rg_arena *arena,
-		      bool *ret_settled, struct roger_err *err)
-{
-	struct roger_attempt begun;
-	bool late;
-	int r;
-
-	*ret_settled = false;
-	if (!is_waited_for(message) || is_under_way(message))
-		return ROGER_OK;
-	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
-	if (r < 0 || !has_line(lines, count, begun.id) || settled_line(lines, count, begun.id))
-		return r;
-	r = give_up(roger, &message->id, arena, &late, err);
-	*ret_settled = r == ROGER_OK || (is_told(r) && late);
-	return *ret_settled ? ROGER_OK : r;
-}
-
-static int settle_overdue(struct roger *roger, struct rg_arena *arena)
-{
-	const int64_t now_ms = rg_clock_ms();
-	struct rg_log_query query = { .log = RG_LOG_SENDS };
-	struct roger_message_list found;
-	struct rg_records lines;
-	struct roger_strs ids;
-	bool settled;
-	size_t i;
-	int r;
-
-	r = rg_engine_overdue(roger->engine, now_ms, OVERDUE_MAX, arena, &ids, NULL);
-	if (r == ROGER_OK && ids.count)
-		r = find_ids(roger, ids.items, ids.count, arena, &found, NULL);
-	for (i = 0; r == ROGER_OK && ids.count && i < found.count; i++) {
-		if (is_worn(roger, &found.items[i]))
-			r = wear_out(roger, &found.items[i].id, arena, NULL);
-		else if (found.items[i].notice_due)
-			send_due(roger, &found.items[i].id, arena);
-		if (r < 0 || !rg_sendlog_begins(&found.items[i]))
-			continue;
-		query.owner = found.items[i].from;
-		query.message = found.items[i].id;
-		settled = false;
-		r = rg_records_read(roger, &query, arena, &lines, NULL);
-		if (r == ROGER_OK)
-			r = rg_attempt_settle(roger, &found.items[i], lines.attempts, lines.count,
-					      arena, &settled, NULL);
-		if (r == ROGER_OK && settled)
-			r = tell_dead(roger, &found.items[i].id, now_ms, arena);
-		if (r == ROGER_OK && settled)
-			send_due(roger, &found.items[i].id, arena);
-	}
-	return r;
-}
-
 void rg_attempt_settle_overdue(struct roger *roger)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_due due = { .settled = false };
 
 	/* Where nothing can be written they stay pending, which is as true. */
-	if (arena)
-		(void)!settle_overdue(roger, arena);
-	rg_arena_free(arena);
+	if (arena && rg_engine_overdue(roger->engine, rg_clock_ms(), true, OVERDUE_MAX, arena,
+				       &due.ids, NULL) == ROGER_OK)
+		(void)!rg_attempt_settle_due(roger, &due, true, NULL);
 }
 
 int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last, int64_t attempts,

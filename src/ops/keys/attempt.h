@@ -45,15 +45,16 @@ RG_CHECKED int rg_attempt_begin(struct roger *roger, const struct roger_str *ids
 
 /*
  * An attempt whose time is over and which nobody saw through, so that no line
- * tells of it, gets its entry.
+ * tells of it, gets its entry.  *ret_dead: its message is a dead letter by that.
  */
 RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 				 const struct roger_attempt *lines, size_t count,
-				 struct rg_arena *arena, bool *ret_settled, struct roger_err *err);
+				 struct rg_arena *arena, bool *ret_settled, bool *ret_dead,
+				 struct roger_err *err);
 
 /*
- * The same for all whose time is over, whoever began them: for verbs that show
- * what came of sends.  Best effort.
+ * The same for all whose time is over, whoever began them, and for messages whose leases expired
+ * too often: the dispatcher does it before a verb that tells of it.  Best effort.
  */
 void rg_attempt_settle_overdue(struct roger *roger);
 
@@ -76,20 +77,32 @@ RG_CHECKED int rg_attempt_used_up(struct roger *roger, const struct roger_attemp
 				  int64_t attempts, struct rg_arena *arena,
 				  struct roger_dead_letter *ret_letter, struct roger_err *err);
 
+/* Messages of which time alone has made something that no line tells yet. */
+struct rg_due {
+	struct roger_strs ids;
+	bool settled; /* those that are late were settled, as far as that is possible */
+};
+
 /*
- * Leave those out of what was found whose leases expired too often (claims.max_attempts): nobody
- * gets them.  *ret_worn: their ids.
+ * Leave out of what was found those whose leases expired too often (claims.max_attempts): nobody
+ * gets them.  Nothing is left while one was not read in time and that is not settled: it was late
+ * before it was taken.
  */
-RG_CHECKED int rg_attempt_leave_worn(struct roger *roger, struct roger_message_list *found,
-				     struct rg_arena *arena, struct roger_strs *ret_worn,
+RG_CHECKED int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
+				    struct rg_arena *arena, struct rg_due *due,
+				    struct roger_err *err);
+
+/* Write down what time made of these; needs no lock.  best_effort: what cannot be written is left
+ * to the next who finds them. */
+RG_CHECKED int rg_attempt_settle_due(struct roger *roger, struct rg_due *due, bool best_effort,
 				     struct roger_err *err);
 
 /*
  * Let take have free mail of the agent in a transaction, which it commits; once more as long as all
- * that it found was worn out, which becomes dead letters.  taken: what the reply has.
+ * that it found was to be settled first.  taken: what the reply has.
  */
 typedef int rg_attempt_taking(struct roger *roger, const void *request, void *reply,
-			      struct roger_strs *ret_worn, struct roger_err *err);
+			      struct rg_due *due, struct roger_err *err);
 RG_CHECKED int rg_attempt_take(struct roger *roger, struct roger_str agent, rg_attempt_taking *take,
 			       const void *request, void *reply,
 			       const struct roger_message_list *taken, struct roger_err *err);

@@ -57,7 +57,6 @@ int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_re
 	size_t kept = 0, i;
 	int r;
 
-	rg_attempt_settle_overdue(roger);
 	r = rg_dead_letters_find(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;
@@ -184,14 +183,14 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 					    .message = message->id };
 	const int64_t attempt = message->attempt ? message->attempt : 1;
 	struct rg_records lines;
-	bool settled;
+	bool settled, unused;
 	size_t i;
 	int r;
 
 	r = rg_records_read(roger, &query, arena, &lines, err);
 	if (r == ROGER_OK)
 		r = rg_attempt_settle(roger, message, lines.attempts, lines.count, arena, &settled,
-				      err);
+				      &unused, err);
 	if (r < 0)
 		return r;
 	/* One that somebody else has begun goes on. */

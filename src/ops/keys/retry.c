@@ -41,7 +41,7 @@ static int try_all(struct roger *roger, struct rg_arena *arena)
 	size_t i;
 	int r;
 
-	r = rg_engine_overdue(roger->engine, rg_clock_ms(), DUE_MAX, arena, &ids, NULL);
+	r = rg_engine_overdue(roger->engine, rg_clock_ms(), false, DUE_MAX, arena, &ids, NULL);
 	if (r < 0 || !ids.count)
 		return r;
 	query.ids = ids.items;

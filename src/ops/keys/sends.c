@@ -46,7 +46,6 @@ int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request
 	if (request->limit < 0 || request->limit > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_BATCH_MAX);
-	rg_attempt_settle_overdue(roger);
 	r = rg_records_read(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;

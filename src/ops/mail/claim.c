@@ -53,8 +53,8 @@ static struct roger_message *copies(const struct roger_message_list *found, stru
 
 /* ----------------------------------------------------------------- claim -- */
 
-static int claim(struct roger *roger, const void *request_, void *reply_,
-		 struct roger_strs *ret_worn, struct roger_err *err)
+static int claim(struct roger *roger, const void *request_, void *reply_, struct rg_due *due,
+		 struct roger_err *err)
 {
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
@@ -76,7 +76,7 @@ static int claim(struct roger *roger, const void *request_, void *reply_,
 
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_leave_worn(roger, &found, reply->memory, ret_worn, err);
+		r = rg_attempt_leave_due(roger, &found, reply->memory, due, err);
 	if (r < 0)
 		return r;
 	after = copies(&found, reply->memory);
@@ -300,14 +300,16 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 typedef int decide(const struct roger_ack_request *request, struct roger_message *message,
 		   const struct instant *now, struct roger_err *err);
 
+/* Nothing is decided while one of them was not read in time and that is to be settled first. */
 static int decide_all(struct roger *roger, const struct roger_ack_request *request,
-		      struct roger_messages_reply *reply, decide *one, struct roger_err *err)
+		      struct roger_messages_reply *reply, decide *one, struct rg_due *due,
+		      struct roger_err *err)
 {
 	const struct rg_query query = { .ids = request->ids.items,
 					.id_count = request->ids.count,
 					.anywhere = true };
 	const struct instant now = { roger, rg_clock_ms(), roger->workspace->config->lease_ms_max };
-	struct roger_message_list found;
+	struct roger_message_list found, left;
 	struct roger_message *after;
 	size_t i;
 	int r;
@@ -315,7 +317,10 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
 		r = check_ids(roger, request, &found, reply->memory, err);
-	if (r < 0)
+	left = found;
+	if (r == ROGER_OK && !due->settled)
+		r = rg_attempt_leave_due(roger, &left, reply->memory, due, err);
+	if (r < 0 || due->ids.count)
 		return r;
 	after = copies(&found, reply->memory);
 	if (!after)
@@ -336,6 +341,7 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 	const struct rg_query those = { .ids = said.ids.items,
 					.id_count = said.ids.count,
 					.anywhere = true };
+	struct rg_due due = { .settled = false };
 	int r;
 
 	/* A person in the agent's place is named, and it does not count as read by the agent. */
@@ -345,11 +351,16 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      RG_SETTLED_MAX);
 	r = rg_text_check("note", request->note, 500, err);
-	if (r == ROGER_OK)
-		r = rg_engine_begin_change(roger->engine, &those, err);
-	if (r == ROGER_OK)
-		r = decide_all(roger, request, reply_, one, err);
-	rg_engine_rollback(roger->engine);
+	do {
+		due.ids.count = 0;
+		if (r == ROGER_OK)
+			r = rg_engine_begin_change(roger->engine, &those, err);
+		if (r == ROGER_OK)
+			r = decide_all(roger, request, reply_, one, &due, err);
+		rg_engine_rollback(roger->engine);
+		if (r == ROGER_OK)
+			r = rg_attempt_settle_due(roger, &due, true, err);
+	} while (r == ROGER_OK && due.ids.count);
 	return r < 0 ? r : own_texts(reply_, err);
 }
 

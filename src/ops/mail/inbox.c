@@ -112,8 +112,8 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
  * What is left is counted before the commit: nobody then waits for the index
  * to take in the new lines, and those who come next take them in together.
  */
-static int take(struct roger *roger, const void *request_, void *reply_,
-		struct roger_strs *ret_worn, struct roger_err *err)
+static int take(struct roger *roger, const void *request_, void *reply_, struct rg_due *due,
+		struct roger_err *err)
 {
 	const struct roger_inbox_request *request = request_;
 	struct roger_inbox_reply *reply = reply_;
@@ -130,7 +130,7 @@ static int take(struct roger *roger, const void *request_, void *reply_,
 	if (r == ROGER_OK && !reply->unread)
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_leave_worn(roger, &found, reply->memory, ret_worn, err);
+		r = rg_attempt_leave_due(roger, &found, reply->memory, due, err);
 	if (r < 0)
 		return r;
 	reply->unread -= (int64_t)found.count;

@@ -182,7 +182,7 @@ static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft
 			const struct rg_key_use *use, bool *ret_settled, struct roger_err *err)
 {
 	const struct roger_message *message;
-	bool settled;
+	bool settled, unused;
 	size_t i;
 	int r = ROGER_OK;
 
@@ -192,7 +192,7 @@ static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft
 		if (!message)
 			continue;
 		r = rg_attempt_settle(sending->roger, message, use->lines, use->line_count,
-				      sending->arena, &settled, err);
+				      sending->arena, &settled, &unused, err);
 		*ret_settled |= r == ROGER_OK && settled;
 	}
 	return r;

@@ -786,7 +786,6 @@ int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_s
 	*causes = (struct rg_causes){
 		.roger = roger, .arena = reply->memory, .now_ms = rg_clock_ms(), .reply = reply
 	};
-	rg_attempt_settle_overdue(roger);
 	r = rg_cycle_current(roger, causes->arena, &cycle, err);
 	if (r < 0)
 		return r;

@@ -451,8 +451,8 @@ static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
 	size_t count = 0, i, some;
 	int r;
 
-	r = rg_engine_overdue(causes->roger->engine, INT64_MAX, WAITING_MAX, causes->arena, &ids,
-			      err);
+	r = rg_engine_overdue(causes->roger->engine, INT64_MAX, false, WAITING_MAX, causes->arena,
+			      &ids, err);
 	if (r < 0 || !ids.count)
 		return r;
 	query.ids = ids.items;

@@ -189,9 +189,15 @@ static int count_stored(struct counting *counting, const struct rg_event *row,
 	return ROGER_OK;
 }
 
+/* In whose mailbox it was, as what is counted as received: whoever read it. */
+static struct roger_str mailbox_of(const struct rg_event *row)
+{
+	return row->said.peer.length ? row->said.peer : row->said.actor;
+}
+
 static int count_read(struct counting *counting, const struct rg_event *row, struct roger_err *err)
 {
-	struct roger_agent_figures *figures = figures_of(counting, row->said.actor);
+	struct roger_agent_figures *figures = figures_of(counting, mailbox_of(row));
 
 	if (!figures)
 		return rg_fail_memory(err);
@@ -222,8 +228,7 @@ static int see_message(void *context, const struct rg_event *row, struct roger_e
 		return ROGER_OK;
 	}
 	if (row->said.kind == ROGER_EVENT_LOOKED ||
-	    rg_flags_look(counting->roger, row->flags,
-			  row->said.peer.length ? row->said.peer : row->said.actor)) {
+	    rg_flags_look(counting->roger, row->flags, mailbox_of(row))) {
 		counting->reply->looked++;
 		r = add_span(&counting->looks, row, err);
 	}
@@ -613,7 +618,6 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 	struct rg_causes causes;
 	int r;
 
-	rg_attempt_settle_overdue(roger);
 	r = set_range(&counting, request, err);
 	if (r == ROGER_OK)
 		r = see_all(&counting, err);

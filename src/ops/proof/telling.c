@@ -1,5 +1,6 @@
 #include "ops/proof/telling.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "facts/message.h"
@@ -201,6 +202,12 @@ static int print_ran(struct rg_telling *telling, const struct rg_note *note,
 		       : rg_fail_memory(err);
 }
 
+static bool archives(const struct rg_note *note)
+{
+	return rg_str_is(note->verb, rg_op_archive.name) ||
+	       rg_str_is(note->verb, rg_op_cleanup.name);
+}
+
 static bool names(const struct rg_note *note, struct roger_str id)
 {
 	size_t i;
@@ -209,6 +216,30 @@ static bool names(const struct rg_note *note, struct roger_str id)
 		if (rg_str_equal(note->ids.items[i], id))
 			return true;
 	return false;
+}
+
+/* A note names some of its messages only, or an issue, and which others it is of is not known. */
+static int say_perhaps(struct rg_telling *telling, const struct rg_note *note,
+		       struct rg_event *event, struct roger_err *err)
+{
+	const size_t named = note->ids.count;
+	struct roger_str ran = { "", 0 };
+	char count[48] = "no message";
+	int r = ROGER_OK;
+
+	if (event->ran.length || (named && note->count <= (int64_t)named) ||
+	    (!rg_str_equal(note->agent, event->to) && note->kind != RG_NOTE_RECORDED &&
+	     !rg_str_equal(note->agent, event->said.actor)))
+		return r;
+	if (named)
+		snprintf(count, sizeof count, "%zu of %lld", named, (long long)note->count);
+	r = print_ran(telling, note, &ran, err);
+	return r < 0 || !ran.length ||
+			       rg_arena_print(telling->arena, &event->ran,
+					      "%.*s, perhaps: its note names %s", RG_STR_ARGS(ran),
+					      count)
+		       ? r
+		       : rg_fail_memory(err);
 }
 
 /* The first note of such a verb, from then on and until so long after, that names the message:
@@ -221,8 +252,9 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 	const struct rg_log_query query = {
 		.log = RG_LOG_ACTIVITY,
 		.owner = owner,
-		.step = rg_note_step_name(kind == RG_NOTE_ACKNOWLEDGED ? RG_STEP_ACK
-								       : RG_STEP_LOOK),
+		.step = rg_note_step_name(kind == RG_NOTE_RECORDED	 ? RG_STEP_NONE
+					  : kind == RG_NOTE_ACKNOWLEDGED ? RG_STEP_ACK
+									 : RG_STEP_LOOK),
 		.since_ms = event->said.at_ms ? event->said.at_ms : 1,
 		.until_ms = until_ms + LATE_MS,
 		.limit = NOTES_MAX,
@@ -236,8 +268,13 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 	r = rg_engine_log_find(telling->roger->engine, &query, telling->arena, &found, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = rg_note_read(found.items[i].text, telling->arena, &note, err);
-		if (r < 0 || note.kind != (int)kind || !names(&note, event->said.message))
+		if (r < 0 || note.kind != (int)kind || note.failure ||
+		    (kind == RG_NOTE_RECORDED && !archives(&note)))
 			continue;
+		if (!names(&note, event->said.message)) {
+			r = say_perhaps(telling, &note, event, err);
+			continue;
+		}
 		*ret_found = true;
 		if (undated && note.entry.at_ms <= until_ms) {
 			event->said.at_ms = note.entry.at_ms;
@@ -258,9 +295,11 @@ static int look_for_note(struct rg_telling *telling, enum rg_note_kind kind, int
 	*ret_found = false;
 	if (!rg_str_is(actor, RG_PERSON))
 		r = look_in_notes(telling, kind, event->to, until_ms, event, ret_found, err);
-	return r < 0 || *ret_found || rg_str_equal(actor, event->to)
+	if (r == ROGER_OK && !*ret_found && !rg_str_equal(actor, event->to))
+		r = look_in_notes(telling, kind, actor, until_ms, event, ret_found, err);
+	return r < 0 || *ret_found || event->ran.length || rg_str_equal(actor, event->to)
 		       ? r
-		       : look_in_notes(telling, kind, actor, until_ms, event, ret_found, err);
+		       : look_in_notes(telling, kind, RG_STR(""), until_ms, event, ret_found, err);
 }
 
 /* Who ran what a line tells of: a note of that time says so, if there is one. */
@@ -273,6 +312,9 @@ static int look_for_ran(struct rg_telling *telling, struct rg_event *event, stru
 
 	if (event->flags & (RG_ROW_FOREIGN | RG_ROW_NOTE))
 		return ROGER_OK;
+	if (kind == ROGER_EVENT_ARCHIVED)
+		return look_in_notes(telling, RG_NOTE_RECORDED, RG_STR(""), at_ms, event, &found,
+				     err);
 	if (kind == ROGER_EVENT_CLAIMED)
 		return look_for_note(telling, RG_NOTE_CLAIMED,
 				     event->flags & RG_ROW_UNDATED ? event->number : at_ms, event,

@@ -340,7 +340,6 @@ int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *r
 	if (request->limit < 0 || request->limit > RG_EVENTS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_EVENTS_MAX);
-	rg_attempt_settle_overdue(roger);
 	r = named_subject(request, &subject, err);
 	if (r == ROGER_OK && !subject.name.length)
 		r = look_up(roger, request->what, reply, &subject, err);

@@ -447,7 +447,6 @@ int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request
 	if (request->ids.count > WHATS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      WHATS_MAX);
-	rg_attempt_settle_overdue(roger);
 	rg_table_init(&finding.known, sizeof(struct known));
 	rg_telling_init(&telling, roger, reply->memory);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
