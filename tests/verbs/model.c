@@ -109,10 +109,15 @@ bool model_waits(const struct mail *mail)
 	return !mail->read_at_ms && !mail->in_place_ms && !mail->archived_at_ms;
 }
 
+/* Nobody can read it any more. */
 void model_archive(struct model *model, int which, int64_t at_ms)
 {
+	struct attempt *last = awaited(model, which, at_ms);
+
 	model_end_lease(&model->mails[which], at_ms);
 	model->mails[which].archived_at_ms = at_ms;
+	if (last && last->outcome == ATTEMPT_PENDING && !last->timed_out)
+		last->outcome = ROGER_ERROR;
 }
 
 bool model_lease_expired(const struct mail *mail, int64_t now_ms)
@@ -250,9 +255,7 @@ void model_settle(struct model *model, int64_t now_ms)
 			wear_out(model, i, now_ms);
 	for (i = 0; i < model->attempt_count; i++) {
 		attempt = &model->attempts[i];
-		/* What was archived meanwhile is read by nobody, and its sender is gone. */
 		if (attempt->outcome != ATTEMPT_PENDING ||
-		    model->mails[attempt->mail].archived_at_ms ||
 		    model->mails[attempt->mail].confirm_by_ms > now_ms)
 			continue;
 		attempt->outcome = ROGER_TIMEOUT;
