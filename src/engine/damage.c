@@ -79,6 +79,9 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 		return rg_fail_memory(err);
 	engine->noted++;
 	engine->altered |= damage->kind == ROGER_DAMAGE_ALTERED && !damage->accepted_at_ms;
+	/* What a send log loses with the line is copied again. */
+	if (engine->altered && rg_kind_has(RG_LOG_SENDS, damage->file))
+		rg_engine_carry_anew(engine);
 	return rg_engine_log_add(engine, RG_LOG_DAMAGE, (struct roger_str){ "", 0 },
 				 rg_buf_str(&text), true, err);
 }
@@ -275,15 +278,11 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	return append(engine, damage, err);
 }
 
-/* Nothing is derived from lines that were just noted, and what a send log lost with them is copied
- * again.  If this fails, the next process that opens the tables sees that they are of other lines,
- * and rebuilds them. */
+/* Nothing is derived from lines that were just noted.  If this fails, the next process that opens
+ * the tables sees that they are of other lines, and rebuilds them. */
 static void forget_altered(struct rg_engine *engine, bool always)
 {
 	uint64_t end;
-
-	if (engine->altered)
-		rg_engine_carry_anew(engine);
 
 	if ((always || engine->altered) &&
 	    engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
@@ -828,9 +827,9 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 		.noticed_at_ms = rg_clock_ms()
 	};
 	r = rg_engine_journals(engine, arena, &journals, err);
-	if (r == ROGER_OK)
-		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena,
-					     &journals, err);
+	/* Their folder may be something else. */
+	(void)!engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena, &journals,
+					NULL);
 	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
 		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
 			continue;

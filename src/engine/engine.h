@@ -112,8 +112,8 @@ RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *
 RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent,
 				       bool *ret_may, struct roger_err *err);
 
-/* Everyone who ever sent or received, by name; rg_engine_names() has no figures nor order, and is
- * fast. */
+/* Everyone who ever sent or received, by name; rg_engine_names() gives neither figures nor an
+ * order, and is fast. */
 RG_CHECKED int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_agent_list *ret_agents, struct roger_err *err);
 RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,

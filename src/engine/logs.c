@@ -933,7 +933,8 @@ int rg_engine_last_looks(struct rg_engine *engine, struct roger_agent *agents, s
 	do
 		r = rg_index_last_looks(engine->index, &files, engine->workspace->config->file_only,
 					agents, count, err);
-	while (rg_index_heals(engine->index, &tries, &r, err));
+	while (rg_index_heals(engine->index, &tries, &r, err) ||
+	       (r == ROGER_OK && rg_engine_note_altered(engine, arena)));
 	return r;
 }
 
@@ -964,12 +965,11 @@ int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_are
 bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena)
 {
 	struct roger_verify_reply found = { .memory = arena };
-	const bool seen = engine->store->saw_altered;
 
-	engine->store->saw_altered = false;
-	if (!seen || !rg_store_writable(engine->store) ||
+	if (!engine->store->saw_altered || !rg_store_writable(engine->store) ||
 	    rg_store_holds(engine->store, RG_LOCK_RECORDS))
 		return false;
+	engine->store->saw_altered = false;
 	return rg_engine_find_damage(engine, arena, &found, NULL) == ROGER_OK;
 }
 
@@ -1100,7 +1100,13 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 	r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
 		r = bring_sends_up(engine, query, end, arena, err);
-	(void)rg_engine_note_altered(engine, arena);
+	if (r == ROGER_OK)
+		r = rg_engine_read_log(engine, query, arena, ret_entries, err);
+	if (r < 0 || !rg_engine_note_altered(engine, arena))
+		return r;
+	/* Once more, without what these lines say, and with what was lost with them. */
+	if (query->log == RG_LOG_SENDS)
+		r = bring_sends_up(engine, query, end, arena, err);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
 }
 

@@ -1,5 +1,7 @@
 #include "facts/damage.h"
 
+#include "facts/kinds.h"
+
 #include <stdio.h>
 
 #include "base/id.h"
@@ -58,7 +60,9 @@ const char *rg_damage_words(const struct roger_damage *damage)
 	case ROGER_DAMAGE_REMOVED:
 		return "gone: it was removed";
 	case ROGER_DAMAGE_REWRITTEN:
-		return "rewritten: the message's first line says otherwise, and counts";
+		return rg_kind_has(RG_LOG_ARCHIVE, damage->file)
+			       ? "not the message that was archived"
+			       : "rewritten: the message's first line says otherwise, and counts";
 	case ROGER_DAMAGE_STRAY:
 		return "no entry";
 	case ROGER_DAMAGE_INVALID:

@@ -84,6 +84,10 @@ struct rg_kind {
 };
 extern const struct rg_kind rg_kinds[RG_LOGS];
 
+/* May the file of that name, from the data folder, be a log of that kind?  Where the configuration
+ * places a file it has another name. */
+bool rg_kind_has(enum rg_log log, struct roger_str file);
+
 /* Decode a line into a record of its kind; texts are in arena.  ROGER_EDATA: not an entry, err
  * says why. */
 RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,

@@ -903,7 +903,7 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 	return r;
 }
 
-static const char around_keys[] = " \t\r\n\"',{[:";
+static const char blanks[] = " \t\r\n\"'", around_keys[] = " \t\r\n\"',{[:";
 
 /* What stands before each colon, in lower case; false: it cannot be told. */
 static bool find_keys(struct rg_config *config, struct roger_str text)
@@ -912,14 +912,14 @@ static bool find_keys(struct rg_config *config, struct roger_str text)
 	const char *colon;
 	char low[RG_CONFIG_NAME_BYTES];
 
-	/* Escapes, aliases, tags and merged keys may hide one. */
-	if (!text.length || memchr(text.data, '\\', text.length) ||
-	    memchr(text.data, '&', text.length) || memchr(text.data, '!', text.length) ||
-	    memmem(text.data, text.length, "''", 2))
+	/* Escapes, aliases, tags, merged and explicit keys may hide one. */
+	if (!text.length || memmem(text.data, text.length, "? ", 2) ||
+	    memchr(text.data, '\\', text.length) || memchr(text.data, '&', text.length) ||
+	    memchr(text.data, '!', text.length) || memmem(text.data, text.length, "''", 2))
 		return false;
 	while ((colon = memchr(left.data, ':', left.length))) {
 		key = (struct roger_str){ colon, 0 };
-		while (key.data > text.data && strchr(around_keys, key.data[-1]))
+		while (key.data > text.data && strchr(blanks, key.data[-1]))
 			key.data--;
 		while (key.data > text.data && !strchr(around_keys, key.data[-1])) {
 			key.data--;

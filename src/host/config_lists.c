@@ -10,8 +10,8 @@
 
 /* --------------------------------------------------------------- groups -- */
 
-/* The groups of a long section are read where a name may be one of them.  Where they are wrong
- * none is, and who reads all of them says so. */
+/* The groups of a long section are read where a name may be one of them.  If the section is wrong,
+ * no name is a group; the verbs that read all groups report it. */
 static void look_for(const struct rg_config *config, struct roger_str name)
 {
 	struct rg_config *own = (struct rg_config *)(uintptr_t)config;

@@ -250,7 +250,8 @@ RG_CHECKED int rg_index_checked(struct rg_index_checking *checking, struct rg_in
 				struct roger_err *err);
 
 /* When each of the agents last looked at its mail here, or read some by a line of roger's; 0: it
- * never did.  What those of elsewhere read they did not look at.  files: the activity log. */
+ * never did.  Agents in elsewhere read in files, so their reading is no look.  files: the activity
+ * log. */
 RG_CHECKED int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files,
 				   struct roger_strs elsewhere, struct roger_agent *agents,
 				   size_t count, struct roger_err *err);

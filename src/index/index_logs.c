@@ -153,7 +153,7 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 		rg_question_number(question, " AND e.outcome = ?", query->outcome);
 	if (query->last)
 		add_last(question, query);
-	/* In which order logs were read says nothing. */
+	/* The order in which logs were read must not show. */
 	snprintf(sql, sizeof sql, query->newest ? "%s DESC LIMIT ?" : "%s LIMIT ?",
 		 !query->by_time ? " ORDER BY e.position"
 		 : query->newest ? " ORDER BY e.at DESC, e.actor DESC, e.position"
@@ -599,7 +599,7 @@ int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 
 /* ---------------------------------------------------------------- others -- */
 
-/* Of an attempt that is over some entry tells, of its end or of later. */
+/* An attempt is over when an entry of its message has the instant confirm_by or a later one. */
 int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_t limit,
 		     struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
@@ -617,7 +617,9 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_
 				    " AND +e.log = 3 AND e.outcome < ?2 AND e.at >= l.confirm_by)"
 				  : "",
 			   RG_ATTEMPT_PENDING);
-	rg_question_number(&question, "))) ORDER BY l.position LIMIT ?3", limit);
+	rg_question_number(&question,
+			   "))) ORDER BY l.confirm_by = 0 AND NOT l.due, l.position LIMIT ?3",
+			   limit);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);
 }
 

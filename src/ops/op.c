@@ -53,8 +53,8 @@ static int read_groups(const struct roger_op *op, struct roger *roger, const voi
 	return rg_config_read_groups(roger->workspace->config, err);
 }
 
-/* Who calls is one agent: nobody reads what a group or all gets.  In a long section of groups
- * nobody looks for an agent that is known. */
+/* Who calls is one agent: nobody reads what a group or all gets.  A known agent is not looked
+ * up in a long section of groups. */
 static int check_caller(const struct roger_op *op, const struct roger *roger, const void *request,
 			struct roger_err *err)
 {

@@ -70,9 +70,8 @@ int rg_records_read(struct roger *roger, const struct rg_log_query *query, struc
 	if (r == ROGER_OK && !ret_records->items)
 		r = rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = decode_all(query->log, &entries,
-			       query->newest && !query->last && (query->by_time || query->states),
-			       arena, ret_records, err);
+		r = decode_all(query->log, &entries, query->newest && query->states, arena,
+			       ret_records, err);
 	rg_arena_free(texts);
 	return r == ROGER_OK && query->states ? rg_records_states(query->log, ret_records, err) : r;
 }

@@ -255,7 +255,18 @@ static int report_altered(struct rg_doctor *doctor, const struct rg_log_file *fi
 				found->kind == ROGER_ACCEPTED ? "accepted: " : "");
 }
 
-/* What was noted of it before, and is not there as it was noted. */
+static bool is_kept(const struct rg_doctor *doctor, const struct roger_damage *damage)
+{
+	size_t i;
+
+	for (i = 0; i < doctor->damaged.count; i++)
+		if (doctor->damaged.items[i].line == damage->line &&
+		    rg_str_equal(doctor->damaged.items[i].file, damage->file))
+			return true;
+	return false;
+}
+
+/* Report noted lines that are now other bytes. */
 static int report_noted(struct rg_doctor *doctor, const struct rg_log_file *file,
 			struct roger_err *err)
 {
@@ -266,6 +277,8 @@ static int report_noted(struct rg_doctor *doctor, const struct rg_log_file *file
 
 	while (r == ROGER_OK &&
 	       (damage = rg_judge_next(&doctor->judge, file->shown, &i, &noted.kind))) {
+		if (is_kept(doctor, damage))
+			continue;
 		noted.line = damage->line;
 		noted.byte = (uint64_t)damage->byte;
 		r = report_altered(doctor, file, &noted, err);

@@ -267,7 +267,7 @@ static void raise_limit(void)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+		limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }

@@ -110,6 +110,15 @@ static int compare_lines(const void *a, const void *b)
 	return (first->start > second->start) - (first->start < second->start);
 }
 
+static bool is_damaged(const struct roger_damage_list *damages, enum rg_log log)
+{
+	size_t i;
+
+	for (i = 0; i < damages->count && !rg_kind_has(log, damages->items[i].file); i++)
+		continue;
+	return i < damages->count;
+}
+
 /* What cannot be read tells of no line. */
 static int add_altered(struct rg_store *store, const struct roger_damage *damage,
 		       const struct rg_log_files *journals, struct rg_arena *arena,
@@ -143,8 +152,9 @@ int rg_altered_of(struct rg_store *store, const struct roger_damage_list *damage
 	size_t i;
 
 	*ret_altered = (struct rg_altered){ 0 };
-	for (log = 0; log < RG_LOGS && damages->count; log++)
-		if (rg_kinds[log].chained && log != RG_LOG_DAMAGE)
+	for (log = 0; log < RG_LOGS; log++)
+		if (rg_kinds[log].chained && log != RG_LOG_DAMAGE &&
+		    is_damaged(damages, (enum rg_log)log))
 			(void)!store->ops->list(store, (enum rg_log)log, RG_STR(""), arena,
 						&journals, NULL);
 	for (i = 0; i < damages->count && r == ROGER_OK; i++) {

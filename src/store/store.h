@@ -347,7 +347,7 @@ struct rg_store {
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
 	char request[RG_ANSWER_KEY_BYTES];
 	bool made;	   /* the last add() made the file of its log */
-	bool saw_altered;  /* while it was read: a line that is not known to be altered */
+	bool saw_altered;  /* reading met an altered line that damage.jsonl lacks */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 };
 

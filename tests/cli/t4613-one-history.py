@@ -524,6 +524,7 @@ with open(".roger/send-log/ann.jsonl", encoding="utf-8") as file:
     was = file.read()
 with open(".roger/send-log/ann.jsonl", "w", encoding="utf-8") as file:
     file.write(was.replace('"delivered"', '"timeout"', 1))
+shutil.copytree(".", "../log-first")
 os.remove(".roger/messages.db-index")
 def outcomes():
     return ([answer("report")["delivered"], answer("report")["timeouts"]],
@@ -535,6 +536,21 @@ roger("dismiss", "send-log/ann.jsonl:1", "--reason", "seen")
 equal("nor once a person has seen it", outcomes(), ([2, 0], ["delivered"] * 2, [("delivered", "attempt 1 of 3, key t:status-update:1")]))
 roger("doctor", "rebuild")
 equal("nor after rebuild", outcomes(), ([2, 0], ["delivered"] * 2, [("delivered", "attempt 1 of 3, key t:status-update:1")]))
+os.chdir("..")
+
+os.chdir("log-first")
+first = [line.split()[5] for line in roger("log", "sends").stdout.splitlines()]
+equal("log sends asked first, of rows that were made before, says so as well", (first, outcomes()), (["delivered"] * 2, ([2, 0], ["delivered"] * 2, [("delivered", "attempt 1 of 3, key t:status-update:1")])))
+equal("and orders every line by time", [[a["key"][0] for a in answer("log", "sends", "--lines", "--limit", "1", *newest)["attempts"]] for newest in ([], ["--newest"])], [["t"], ["u"]])
+os.chdir("..")
+
+begin("no-archive")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+alter(1, '"one"', '"won"')
+with open(".roger/messages_archive", "w", encoding="utf-8") as file:
+    file.write("x")
+equal("damage is noted where the archive is no folder", (roger("verify").returncode, [c["kind"] for c in answer("status")["concerns"]][:1], roger("dismiss", "messages.jsonl:1", "--reason", "seen").returncode), (65, ["damage"], 0))
 os.chdir("..")
 
 begin("accepted-back")

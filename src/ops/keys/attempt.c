@@ -620,10 +620,10 @@ static bool is_worn(const struct roger *roger, const struct roger_message *messa
 	return rg_message_worn(message, rg_clock_ms(), config->lease_ms_max, config->leases_max);
 }
 
-/* Is the time over that it was to be read in? */
+/* Is the time over that it was to be read in?  By a clock that was set back since, nobody knows. */
 static bool is_late(const struct roger_message *message)
 {
-	return rg_sendlog_begins(message) && !is_under_way(message);
+	return rg_sendlog_begins(message) && message->confirm_by_ms <= rg_clock_ms();
 }
 
 int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
@@ -816,7 +816,9 @@ int rg_attempt_settle_due(struct roger *roger, struct rg_due *due, bool best_eff
 	if (r == ROGER_OK && due->ids.count)
 		r = find_ids(roger, due->ids.items, due->ids.count, arena, &found, err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
-		r = settle_one(roger, &found.items[i], arena, best_effort ? NULL : err);
+		/* What cannot be settled does not keep others from their mail. */
+		if (settle_one(roger, &found.items[i], arena, err) == ROGER_ENOMEM)
+			r = ROGER_ENOMEM;
 	rg_arena_free(arena);
 	due->settled |= due->ids.count > 0;
 	return best_effort ? ROGER_OK : r;

@@ -76,7 +76,8 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 	if (!config->breaker_failures || !config->breaker_open_ms)
 		return ROGER_OK;
 	r = rg_records_read(roger, &query, arena, &timeouts, err);
-	for (i = 0; r == ROGER_OK && i < timeouts.count; i++) {
+	/* The oldest first. */
+	for (i = timeouts.count; r == ROGER_OK && i-- > 0;) {
 		timeout = &timeouts.attempts[i];
 		r = note_pair(&pairs, timeout, &first, err);
 		if (r < 0 || !first)
