@@ -1,17 +1,20 @@
 #include "serve/serve.h"
 
+#include <event2/bufferevent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "cli/term.h"
 
-/* Threads, and requests that wait for one of them. */
+/* Threads, and requests that wait for one of them.  Who waits for mail has one, as it has a
+ * connection. */
 static const struct {
 	size_t threads, queue;
-} sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { 32, 0 } };
+} sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { SERVE_CONNECTIONS_MAX, 0 } };
 
 /* Where a commit goes over a network, those that wait for it are the next one. */
 enum { GATHERING = 24 };
@@ -308,13 +311,30 @@ static bool is_late(const struct serve_job *job)
 	return age_ms(job) >= SERVE_LATE_MS + job->waits_ms;
 }
 
+/* Has whoever waits for mail hung up? */
+static bool is_gone(const struct serve_job *job)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(job->http);
+	char byte;
+
+	return !connection || recv(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)),
+				   &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 void serve_jobs_tick(struct serve *serve)
 {
 	struct serve_job *job;
 
 	LIST_FOREACH(job, &serve->open, open)
-	if (is_late(job))
-		answer_early(job);
+	{
+		if (is_late(job))
+			answer_early(job);
+		if (!job->http || job->pool != SERVE_WAITS || job->gone || !is_gone(job))
+			continue;
+		pthread_mutex_lock(&serve->lock);
+		job->gone = true;
+		pthread_mutex_unlock(&serve->lock);
+	}
 }
 
 bool serve_pools_open(struct serve *serve)
@@ -359,12 +379,12 @@ void serve_pools_end(struct serve *serve)
 		rg_clock_sleep(2);
 }
 
-bool serve_is_ending(struct serve *serve)
+bool serve_job_is_over(const struct serve_job *job)
 {
-	bool ending;
+	bool over;
 
-	pthread_mutex_lock(&serve->lock);
-	ending = serve->ending;
-	pthread_mutex_unlock(&serve->lock);
-	return ending;
+	pthread_mutex_lock(&job->serve->lock);
+	over = job->serve->ending || job->gone;
+	pthread_mutex_unlock(&job->serve->lock);
+	return over;
 }

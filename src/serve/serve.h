@@ -132,6 +132,7 @@ struct serve_job {
 	enum serve_pool_kind pool;
 	struct evhttp_request *http; /* of the loop's thread; NULL: nobody waits for an answer */
 	bool late;		     /* its answer was that it has not ended */
+	bool gone;		     /* who asked has hung up; with serve->lock */
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
@@ -266,7 +267,8 @@ void serve_say_under_way(struct serve *serve, const struct serve_replay *replay,
 bool serve_pools_open(struct serve *serve);
 /* No more is begun, and what does not wait for somebody is finished. */
 void serve_pools_end(struct serve *serve);
-bool serve_is_ending(struct serve *serve);
+/* Nobody waits for the answer any more, or the server ends. */
+bool serve_job_is_over(const struct serve_job *job);
 /* Signals are for the loop. */
 bool serve_start_thread(void *(*work)(void *argument), void *argument);
 
