@@ -12,7 +12,7 @@
 
 #include "lanes.h"
 
-enum { HEAD_BYTES_MAX = 128 };
+enum { HEAD_BYTES_MAX = 512, ANSWER_LINES = 8 /* of roger serve: seven of head */ };
 
 struct bench_peer {
 	int socket;
@@ -97,6 +97,25 @@ void bench_peer_put(struct bench_peer *peer, const char *data, size_t length)
 	int head_bytes = snprintf(peer->request, HEAD_BYTES_MAX, "put 0 0 60 %zu\r\n", length);
 
 	put(peer, head_bytes, data, length, "INSERTED");
+}
+
+void bench_peer_send(struct bench_peer *peer, const char *token, const char *from, const char *to,
+		     const char *data, size_t length)
+{
+	static const char body[] = "{\"from\":\"%s\",\"to\":[\"%s\"],\"content\":\"%.*s\"}";
+	int body_bytes = snprintf(NULL, 0, body, from, to, (int)length, data);
+	int bytes =
+		snprintf(peer->request, HEAD_BYTES_MAX + peer->message_bytes_max,
+			 "POST /v1/send HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+			 "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+			 token, body_bytes);
+
+	bytes += snprintf(peer->request + bytes,
+			  HEAD_BYTES_MAX + peer->message_bytes_max - (size_t)bytes, body, from, to,
+			  (int)length, data);
+	/* The answer's body is the one line that begins so. */
+	if (!strstr(ask(peer, (size_t)bytes, "HTTP/1.1 200", ANSWER_LINES), "\n{"))
+		bench_die("the server's answer has no body");
 }
 
 void bench_peer_take_redis(struct bench_peer *peer, unsigned list, unsigned worker)

@@ -1,5 +1,5 @@
 /*
- * peer - a client of redis or beanstalkd on this machine, one message in flight.
+ * peer - a client of redis, beanstalkd or roger serve on this machine, one message in flight.
  */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
@@ -19,6 +19,10 @@ void bench_peer_lpush(struct bench_peer *peer, unsigned list, const char *data, 
 
 /* beanstalkd: put into the default tube, and wait for the answer. */
 void bench_peer_put(struct bench_peer *peer, const char *data, size_t length);
+
+/* roger serve: send, as another machine does: by TCP, with a token. */
+void bench_peer_send(struct bench_peer *peer, const char *token, const char *from, const char *to,
+		     const char *data, size_t length);
 
 /* redis: move a message into the worker's own list, then remove it there. */
 void bench_peer_take_redis(struct bench_peer *peer, unsigned list, unsigned worker);

@@ -3,7 +3,8 @@
  *
  *     writers WAY TARGET LANES SECONDS LINE_BYTES [TURNS]
  *
- * TARGET is a file, a workspace or a port of this machine.  A turn is over
+ * TARGET is a file, a workspace or a port of this machine; for "machines" the port of roger
+ * serve and tokens, one a machine, among which the lanes are dealt.  A turn is over
  * when what it wrote is on disk.
  */
 #include <errno.h>
@@ -40,7 +41,7 @@ struct writer {
 	char from[24];
 	char to[24];
 	char issue[24];
-	char key[64];
+	char key[64], token[80];
 	unsigned long keys;
 	struct roger_str recipient;
 	struct roger_send_request requests[BATCH];
@@ -234,6 +235,37 @@ static void turn_beanstalkd(void *self)
 	bench_peer_put(writer->peer, writer->line.data, writer->line.length);
 }
 
+static void *open_machine(unsigned lane, const void *context)
+{
+	const struct task *task = context;
+	struct writer *writer = new_writer(lane, task);
+	char *text = strdup(task->target), *tokens[8] = { 0 },
+	     *next = text ? strtok(text, " ") : NULL;
+	unsigned count = 0;
+
+	if (!next)
+		bench_die("no port");
+	writer->peer = bench_peer_open((uint16_t)bench_number(next), task->line_bytes);
+	while ((next = strtok(NULL, " ")) && count < 8)
+		tokens[count++] = next;
+	if (!count)
+		bench_die("no token");
+	snprintf(writer->token, sizeof writer->token, "%s", tokens[lane % count]);
+	snprintf(writer->from, sizeof writer->from, "w%u", lane);
+	snprintf(writer->to, sizeof writer->to, "r%u", lane);
+	free(text);
+	return writer;
+}
+
+static void turn_machine(void *self)
+{
+	struct writer *writer = self;
+	size_t length = writer->line.content_bytes;
+
+	bench_peer_send(writer->peer, writer->token, writer->from, writer->to,
+			bench_text_next(writer->line.text, length), length);
+}
+
 /* ------------------------------------------------------------------ ways -- */
 
 static const struct bench_way ways[] = {
@@ -246,6 +278,7 @@ static const struct bench_way ways[] = {
 	{ "roger-batch", { open_roger, turn_roger_batch, close_writer } },
 	{ "redis", { open_peer, turn_redis, close_writer } },
 	{ "beanstalkd", { open_peer, turn_beanstalkd, close_writer } },
+	{ "machines", { open_machine, turn_machine, close_writer } },
 	{ 0 },
 };
 

@@ -81,6 +81,10 @@ struct roger_mcp_options {
 	int64_t list_ttl_ms;  /* how long a client may keep a list; 0: five minutes, < 0: not at all
 			       */
 	int64_t state_ttl_ms; /* how long roger_mcp_keep() holds; 0: ten minutes */
+	/* Over HTTP, a call that is not done by then fails with these words, as by
+	 * roger_mcp_fail(), and goes on as a cancelled one; 0: never. */
+	int64_t late_ms;
+	const char *late_words;
 };
 
 /* NULL: out of memory, or no name or version. */
@@ -337,6 +341,9 @@ ROGER_MCP_API void roger_mcp_progress(struct roger_mcp_call *call, double progre
 /* A line for the client's log, if it wants that level ("debug" to "emergency"). */
 ROGER_MCP_API void roger_mcp_log(struct roger_mcp_call *call, const char *level, const char *logger,
 				 const char *text);
+
+/* The call has late_ms from now on: for one that waits, or gets on. */
+ROGER_MCP_API void roger_mcp_not_late(struct roger_mcp_call *call);
 
 /* Nobody waits for the answer any more: the client cancelled, went away, or the server ends. */
 ROGER_MCP_API bool roger_mcp_cancelled(const struct roger_mcp_call *call);

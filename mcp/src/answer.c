@@ -392,6 +392,7 @@ void rg_mcp_call_start_locked(struct roger_mcp_call *call)
 	struct roger_mcp_server *server = call->server;
 
 	call->deferred = call->returned = call->finished = false;
+	call->began_ns = rg_clock_monotonic_ns();
 	if (call->item->flags & ROGER_MCP_BLOCKING) {
 		if (rg_mcp_work_locked(server, call))
 			return;
@@ -413,6 +414,53 @@ void rg_mcp_call_cancel_locked(struct roger_mcp_call *call)
 		end_locked(call);
 	else
 		pthread_cond_broadcast(&call->server->changed);
+}
+
+void roger_mcp_not_late(struct roger_mcp_call *call)
+{
+	rg_mcp_lock(call->server);
+	call->began_ns = rg_clock_monotonic_ns();
+	rg_mcp_unlock(call->server);
+}
+
+/* What the handler has of an answer is the handler's: this is another one, of the same request. */
+static void answer_for_locked(const struct roger_mcp_call *call)
+{
+	struct roger_mcp_call told = { .server = call->server,
+				       .stream = call->stream,
+				       .item = call->item,
+				       .message = call->message,
+				       .revision = call->revision,
+				       .answer = call->answer,
+				       .name = call->name,
+				       .content.maximum = RG_MCP_UNSENT_BYTES_MAX,
+				       .error_words = rg_str(call->server->late_words),
+				       .is_error = true };
+
+	if (call->answer == RG_MCP_TOOL_CALL) {
+		rg_mcp_call_clear(&told);
+		roger_mcp_add_text(&told, call->server->late_words);
+		answer_result_locked(&told);
+	} else {
+		told.error_code = RG_MCP_INTERNAL;
+		answer_error_locked(&told);
+	}
+	rg_buf_deinit(&told.content);
+}
+
+void rg_mcp_answer_late(struct roger_mcp_server *server)
+{
+	const int64_t since_ns =
+		rg_clock_monotonic_ns() - server->options.late_ms * INT64_C(1000000);
+	struct roger_mcp_call *call;
+
+	rg_mcp_lock(server);
+	for (call = server->late_words ? server->calls : NULL; call; call = call->next)
+		if (call->began_ns < since_ns && !call->asking && !atomic_load(&call->cancelled)) {
+			answer_for_locked(call);
+			rg_mcp_call_cancel_locked(call);
+		}
+	rg_mcp_unlock(server);
 }
 
 /* --------------------------------------------- legacy: client's answers -- */

@@ -299,6 +299,7 @@ void rg_http_on_tick(evutil_socket_t fd, short what, void *argument)
 	(void)what;
 	if (http->listener)
 		evconnlistener_enable(http->listener);
+	rg_mcp_answer_late(http->server);
 	for (answer = http->answers; answer; answer = next) {
 		next = answer->next;
 		quiet = now - answer->said_ms;

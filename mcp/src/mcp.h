@@ -171,7 +171,7 @@ struct roger_mcp_server {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* a call was cancelled or ended, or there is work */
 	struct roger_mcp_options options;
-	char *name, *version, *title, *instructions;
+	char *name, *version, *title, *instructions, *late_words;
 	roger_mcp_instruct *instruct; /* in place of instructions; NULL: none */
 	void *instruct_data;
 	void (*listening)(void *data); /* NULL: nobody wants to know */
@@ -326,7 +326,8 @@ struct roger_mcp_call {
 	/* Under the lock. */
 	atomic_bool cancelled;
 	bool deferred, returned, finished;
-	bool asking; /* legacy: waits for the client's answers */
+	bool asking;	  /* legacy: waits for the client's answers */
+	int64_t began_ns; /* or when it last got on */
 };
 
 enum { RG_MCP_NO_LOG = 99 };
@@ -349,6 +350,9 @@ void rg_mcp_call_start_locked(struct roger_mcp_call *call);
 /* What a thread does with work, without the lock. */
 void rg_mcp_call_run(struct roger_mcp_call *call);
 void rg_mcp_call_cancel_locked(struct roger_mcp_call *call);
+
+/* At each tick: calls that take too long are answered without their handlers. */
+void rg_mcp_answer_late(struct roger_mcp_server *server);
 
 /* The client's answer to a question of one of its calls. */
 void rg_mcp_call_answered_locked(struct rg_mcp_peer *peer, const struct rg_mcp_message *message);

@@ -95,6 +95,7 @@ struct roger_mcp_server *roger_mcp_server_new(const struct roger_mcp_options *op
 	    !keep_text(options->version, &server->version) ||
 	    !keep_text(options->title, &server->title) ||
 	    !keep_text(options->instructions, &server->instructions) ||
+	    !keep_text(options->late_ms ? options->late_words : NULL, &server->late_words) ||
 	    rg_random(server->secret, sizeof server->secret, NULL) < 0)
 		return roger_mcp_server_free(server);
 	return server;
@@ -379,6 +380,7 @@ struct roger_mcp_server *roger_mcp_server_free(struct roger_mcp_server *server)
 	free(server->version);
 	free(server->title);
 	free(server->instructions);
+	free(server->late_words);
 	memset(server->secret, 0, sizeof server->secret);
 	pthread_cond_destroy(&server->changed);
 	pthread_mutex_destroy(&server->lock);

@@ -398,11 +398,19 @@ struct mcp_session *mcp_session_here(struct mcp_session *session, struct roger_m
 	return NULL;
 }
 
+/* Of all tools: what looks can be asked again anyhow. */
+static const char late_words[] =
+	"no answer in time: the server waits for its disk or its database, or has much to read; it "
+	"is not known whether this was done. Try again, with the same key; what has none, look "
+	"for first";
+
 static int open_shared(struct mcp_shared *shared, struct roger_err *err)
 {
 	const struct roger_mcp_options options = { .name = "roger",
 						   .version = ROGER_VERSION,
-						   .threads_max = MCP_THREADS };
+						   .threads_max = MCP_THREADS,
+						   .late_ms = RG_REQUEST_WAIT_MS + 500,
+						   .late_words = late_words };
 	struct mcp_session *session = &shared->session;
 	struct roger_mcp_err mcp_err = { 0 };
 	int r;

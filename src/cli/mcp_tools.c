@@ -382,6 +382,7 @@ static bool is_quick(const struct roger_op *op, const void *request)
 
 static bool tell_progress(void *call, const char *what, int64_t done, int64_t total)
 {
+	roger_mcp_not_late(call);
 	if (total > 0)
 		roger_mcp_progress(call, (double)done, (double)total, what);
 	return !roger_mcp_cancelled(call);
@@ -474,6 +475,7 @@ static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
 		if (r < 0 || reply->found || gone_ms >= all_ms || roger_mcp_cancelled(call))
 			return r;
 		roger_reply_free(reply);
+		roger_mcp_not_late(call);
 		if (gone_ms - told_ms >= PROGRESS_MS) {
 			told_ms = gone_ms;
 			roger_mcp_progress(call, (double)gone_ms / 1000, (double)all_ms / 1000,

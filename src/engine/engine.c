@@ -301,7 +301,10 @@ void rg_engine_rest(struct rg_engine *engine)
 /* Other programs append without waking anybody. */
 void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 {
-	engine->store->ops->wait(engine->store, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+	const struct rg_store *store = engine->store;
+	const bool called = store->names && store->elsewhere;
+
+	store->ops->wait(engine->store, seen, called || wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
 	if (wait_ms >= LOOK_MS && rg_engine_wake_count(engine) == seen)
 		rg_engine_rest(engine);
 }

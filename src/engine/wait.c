@@ -146,11 +146,12 @@ static int look_at_lines(struct waiting *waiting, uint64_t *at, uint64_t end, st
 	return r;
 }
 
-static int64_t pause_for(int64_t until_ns)
+static int64_t pause_for(const struct rg_store *store, int64_t until_ns)
 {
-	int64_t left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000 + 1;
+	const int64_t left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000 + 1;
+	const int64_t most_ms = store->elsewhere ? ASK_MS : LOOK_MS;
 
-	return left_ms < 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
+	return left_ms < 0 ? 0 : left_ms < most_ms ? left_ms : most_ms;
 }
 
 static int wait_for_lines(struct waiting *waiting, uint64_t *at, int64_t until_ns,
@@ -170,7 +171,9 @@ static int wait_for_lines(struct waiting *waiting, uint64_t *at, int64_t until_n
 			return r;
 		if (rg_clock_monotonic_ns() >= until_ns)
 			return ROGER_OK;
-		rg_engine_sleep(waiting->engine, wake, pause_for(until_ns));
+		store->names = &waiting->boxes;
+		rg_engine_sleep(waiting->engine, wake, pause_for(store, until_ns));
+		store->names = NULL;
 	}
 }
 

@@ -23,6 +23,11 @@ async function call(method, path, body, headers, signal) {
 		if (e.name == "AbortError") throw e;
 		throw new Problem(0, { detail: "no answer: is `roger serve` running?" });
 	}
+	/* What takes long is fetched when it is there. */
+	if (answer.status == 409 && said.key) {
+		await new Promise(later => setTimeout(later, 1000));
+		return call(method, path, body, { ...headers, "Idempotency-Key": said.key }, signal);
+	}
 	if (!answer.ok) throw new Problem(answer.status, said);
 	return said;
 }

@@ -319,7 +319,7 @@ static int call(struct serve_job *job, struct roger *roger, void *reply, struct 
 			*span = left < STEP_MS ? left : STEP_MS;
 		r = roger_call(roger, verb, job->request, reply, err);
 		if (r < 0 || left <= STEP_MS || !rg_field_unset(verb->reply->fields, reply) ||
-		    serve_is_ending(job->serve))
+		    serve_job_is_over(job))
 			return r;
 		roger_reply_free(reply);
 	}

@@ -1,18 +1,20 @@
 #include "serve/serve.h"
 
+#include <event2/bufferevent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "cli/term.h"
 
 /* Threads, and requests that wait for one of them.  The sends that wait for one sync are the next
- * group. */
+ * group.  Who waits for mail has a thread, as it has a connection. */
 static const struct {
 	size_t threads, queue;
-} sizes[SERVE_POOLS] = { { 24, 256 }, { 2, 32 }, { 3, 0 }, { 32, 0 } };
+} sizes[SERVE_POOLS] = { { 24, 256 }, { 2, 32 }, { 3, 0 }, { SERVE_CONNECTIONS_MAX, 0 } };
 
 enum { LATE_MS = 500 };
 
@@ -226,25 +228,28 @@ static int64_t age_ms(const struct serve_job *job)
 static void say_under_way(struct serve_job *job, struct serve_answer *answer)
 {
 	const long long seconds = age_ms(job) / 1000;
+	char how_far[80] = "", with[80] = "same key";
 	struct roger_err err = { 0 };
+	bool known;
 
 	pthread_mutex_lock(&job->serve->lock);
-	if (job->total > 0)
-		snprintf(
-			err.message, sizeof err.message,
-			"%s is under way for %lld s: %s, %lld of %lld; ask again with the same key",
-			job->verb->name, seconds, job->what, (long long)job->so_far,
-			(long long)job->total);
-	else
-		snprintf(err.message, sizeof err.message,
-			 "%s is under way for %lld s; ask again with the same key", job->verb->name,
-			 seconds);
+	known = job->total > 0;
+	if (known)
+		snprintf(how_far, sizeof how_far, ": %s, %lld of %lld", job->what,
+			 (long long)job->so_far, (long long)job->total);
+	if (*job->given_key)
+		snprintf(with, sizeof with, "header 'Idempotency-Key: %s'", job->given_key);
+	snprintf(err.message, sizeof err.message,
+		 "%s is under way for %lld s%s; ask again with the %s", job->verb->name, seconds,
+		 how_far, with);
 	serve_problem(answer, 409, 0, "under-way", &err);
 	answer->body.length -= strlen("}\n");
 	rg_json_add_key(&answer->body, RG_STR("what"));
-	rg_json_add_string(&answer->body, rg_str(job->total > 0 ? job->what : job->verb->name));
+	rg_json_add_string(&answer->body, rg_str(known ? job->what : job->verb->name));
+	if (*job->given_key)
+		rg_buf_printf(&answer->body, ",\"key\":\"%s\"", job->given_key);
 	rg_buf_printf(&answer->body, ",\"done\":%lld,\"total\":%lld}\n",
-		      job->total > 0 ? (long long)job->so_far : seconds, (long long)job->total);
+		      known ? (long long)job->so_far : seconds, (long long)job->total);
 	pthread_mutex_unlock(&job->serve->lock);
 }
 
@@ -278,7 +283,9 @@ static void answer_early(struct serve_job *job)
 	struct serve_answer answer = { .closes = job->serve->stopping };
 
 	rg_buf_init(&answer.body, SIZE_MAX);
-	(job->pool == SERVE_SLOW ? say_under_way : say_late)(job, &answer);
+	if (job->pool == SERVE_SLOW && !job->replay)
+		serve_give_key(job);
+	(job->pool == SERVE_SLOW && job->replay ? say_under_way : say_late)(job, &answer);
 	serve_send(job->http, &answer);
 	rg_buf_deinit(&answer.body);
 	job->http = NULL;
@@ -286,14 +293,24 @@ static void answer_early(struct serve_job *job)
 	job->late = true;
 }
 
-/* Of what is slow by nature, who gave a key can ask again; who gave none waits. */
+/* Of what is slow by nature, who gave a key hears soon how far it is; others are given one. */
 static bool is_late(const struct serve_job *job)
 {
 	if (!job->http)
 		return false;
 	if (job->pool == SERVE_SLOW)
-		return job->replay && age_ms(job) >= SERVE_SLOW_MS;
+		return age_ms(job) >= (job->replay ? SERVE_SLOW_MS : SERVE_LATE_MS);
 	return age_ms(job) >= SERVE_LATE_MS + job->waits_ms;
+}
+
+/* Has whoever waits for mail hung up? */
+static bool is_gone(const struct serve_job *job)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(job->http);
+	char byte;
+
+	return !connection || recv(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)),
+				   &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void serve_jobs_tick(struct serve *serve)
@@ -301,8 +318,15 @@ void serve_jobs_tick(struct serve *serve)
 	struct serve_job *job;
 
 	LIST_FOREACH(job, &serve->open, open)
-	if (is_late(job))
-		answer_early(job);
+	{
+		if (is_late(job))
+			answer_early(job);
+		if (!job->http || job->pool != SERVE_WAITS || job->gone || !is_gone(job))
+			continue;
+		pthread_mutex_lock(&serve->lock);
+		job->gone = true;
+		pthread_mutex_unlock(&serve->lock);
+	}
 }
 
 bool serve_pools_open(struct serve *serve)
@@ -347,12 +371,12 @@ void serve_pools_end(struct serve *serve)
 		rg_clock_sleep(2);
 }
 
-bool serve_is_ending(struct serve *serve)
+bool serve_job_is_over(const struct serve_job *job)
 {
-	bool ending;
+	bool over;
 
-	pthread_mutex_lock(&serve->lock);
-	ending = serve->ending;
-	pthread_mutex_unlock(&serve->lock);
-	return ending;
+	pthread_mutex_lock(&job->serve->lock);
+	over = job->serve->ending || job->gone;
+	pthread_mutex_unlock(&job->serve->lock);
+	return over;
 }

@@ -4,6 +4,7 @@
 #include <event2/bufferevent.h>
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/id.h"
 
 /* Of Linux 6.5; headers may be older. */
 #ifndef SO_PEERPIDFD
@@ -349,24 +352,45 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 	return r;
 }
 
+/* What is asked: by the body of what writes, or by the query. */
+static struct roger_str asked_of(const struct serve_job *job, struct evhttp_request *request)
+{
+	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+
+	if (job->verb->flags & ROGER_WRITES)
+		return (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
+					   evbuffer_get_length(body) };
+	return rg_str(query ? query : "");
+}
+
+void serve_give_key(struct serve_job *job)
+{
+	const struct serve_tried tried = { .key = job->given_key,
+					   .body = asked_of(job, job->http) };
+	uint64_t random[2];
+
+	if (rg_random(random, sizeof random, NULL) < 0)
+		return;
+	snprintf(job->given_key, sizeof job->given_key, "server-%016" PRIx64 "%016" PRIx64,
+		 random[0], random[1]);
+	serve_replay_find(job->serve, &job->caller, job->verb, &tried, &job->replay);
+}
+
 /* Has it been asked before, with this key?  False: there is nothing to do, and it is answered. */
 static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 		     struct evhttp_request *request)
 {
 	const bool writes = job->verb->flags & ROGER_WRITES;
-	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
-	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	const char *since = serve_header(request, "Roger-Tried");
-	struct serve_tried tried = { .key = serve_header(request, "Idempotency-Key") };
+	struct serve_tried tried = { .key = serve_header(request, "Idempotency-Key"),
+				     .body = asked_of(job, request) };
 	struct serve_answer *answer = &job->answer;
 	struct serve_replay *replay;
 	struct roger_err err;
 
 	if (!tried.key || !(writes || job->pool == SERVE_SLOW))
 		return true;
-	tried.body = writes ? (struct roger_str){ (const char *)evbuffer_pullup(body, -1),
-						  evbuffer_get_length(body) }
-			    : rg_str(query ? query : "");
 	if (since && !rg_str_number(rg_str(since), &tried.since_ms))
 		tried.since_ms = 0;
 	switch (serve_replay_find(job->serve, caller, job->verb, &tried, &replay)) {

@@ -132,6 +132,7 @@ struct serve_job {
 	enum serve_pool_kind pool;
 	struct evhttp_request *http; /* of the loop's thread; NULL: nobody waits for an answer */
 	bool late;		     /* its answer was that it has not ended */
+	bool gone;		     /* who asked has hung up; with serve->lock */
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
@@ -140,6 +141,7 @@ struct serve_job {
 	struct serve_caller caller;  /* who sent the request; nobody for the chores of the server */
 	int64_t began_ns, waits_ms;  /* waits_ms: as its request says */
 	struct serve_replay *replay; /* keeps the answer; NULL: nobody does */
+	char given_key[48];	     /* of one that came without, and takes long; "": none */
 	/* By its key the answer is kept with what is done, so that another server knows it, too. */
 	char key[SERVE_DIGEST_BYTES], body[SERVE_DIGEST_BYTES];
 	/* Where it is not to call the verb, and to send the answer. */
@@ -256,6 +258,8 @@ void serve_job_free(struct serve_job *job);
 bool serve_job_start(struct serve_job *job);
 /* Whoever waits too long is answered, and the thread goes on: at each tick. */
 void serve_jobs_tick(struct serve *serve);
+/* A slow job whose caller gave no key gets one, by which its answer can be fetched. */
+void serve_give_key(struct serve_job *job);
 /* How far the job of that key is. */
 void serve_say_under_way(struct serve *serve, const struct serve_replay *replay,
 			 struct serve_answer *answer);
@@ -263,7 +267,8 @@ void serve_say_under_way(struct serve *serve, const struct serve_replay *replay,
 bool serve_pools_open(struct serve *serve);
 /* No more is begun, and what does not wait for somebody is finished. */
 void serve_pools_end(struct serve *serve);
-bool serve_is_ending(struct serve *serve);
+/* Nobody waits for the answer any more, or the server ends. */
+bool serve_job_is_over(const struct serve_job *job);
 /* Signals are for the loop. */
 bool serve_start_thread(void *(*work)(void *argument), void *argument);
 

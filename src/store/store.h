@@ -346,6 +346,9 @@ struct rg_store {
 	/* Its key, where the answer is to be kept together with what was changed for it: nothing
 	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
 	char request[RG_ANSWER_KEY_BYTES];
+	/* Who sleeps in wait() need not be woken for lines that name none of these; NULL: for all.
+	 */
+	const struct roger_strs *names;
 	bool made;	   /* the last add() made the file of its log */
 	bool saw_altered;  /* reading met an altered line that damage.jsonl lacks */
 	char trouble[400]; /* warning: the call succeeded, something is missing */

@@ -235,6 +235,34 @@ check("sends are counted", re.search(r'roger_requests_total\{verb="send",outcome
 equal("ready", server.get("/readyz")[0], 200)
 old = server.post("/v1/send", {"from_phase": "writer", "to": "reader", "content": "old", "new": True})
 equal("an older name of a member is taken, and said to be one", (old[0], old[1].get("Roger-Note")), (200, "from_phase is called from now"))
+
+# ----------------------------------------------------------------- who waits for mail
+
+
+def waiting(agent):
+    connection = server.local()
+    connection.request("POST", "/v1/receive", json.dumps({"agent": agent, "wait": 30000}), {"Content-Type": "application/json"})
+    return connection
+
+
+def done_receives():
+    found = re.search(r'roger_requests_total\{verb="receive",outcome="done"\} (\d+)', server.get("/metrics")[2].decode())
+    return int(found.group(1)) if found else 0
+
+
+sleepers = [waiting(f"sleeper-{i}") for i in range(60)]
+for i in range(60):
+    server.post("/v1/send", {"from": "writer", "to": f"sleeper-{i}", "content": f"for {i}", "new": True})
+answers = [one.getresponse() for one in sleepers]
+equal("sixty may wait for mail at once, and each gets its own", [[m["content"] for m in json.loads(a.read())["messages"]] for a in answers], [[f"for {i}"] for i in range(60)])
+before = done_receives()
+waiting("gone").close()
+ends = time.monotonic() + 20
+while done_receives() == before and time.monotonic() < ends:
+    time.sleep(0.1)
+check("who hangs up waits no more", time.monotonic() < ends)
+server.post("/v1/send", {"from": "writer", "to": "gone", "content": "later", "new": True})
+equal("and takes no mail that comes later", [m["content"] for m in server.post("/v1/receive", {"agent": "gone"})[2]["messages"]], ["later"])
 idle = [Stream() for _ in range(4)]
 equal("it ends well with streams open", server.end(), (0, ""))
 check("which end, too", all(one.answer.read() is not None for one in idle))

@@ -2,12 +2,15 @@
 # runner: plain
 # runner: timeout 240
 """A server whose disk stands still (hang.c) answers all the same: each request within 10 seconds with 75, and what is slow by
-nature with how far it is, to whoever asks with a key; each is done once, and its answer is told when it is there."""
+nature with how far it is, and with a key where none was given; each is done once, and its answer is told when it is there.
+So does each call at /mcp."""
+import itertools
 import pty
 import select
 import threading
 import time
 
+from lib_mcp import request
 from lib_serve import *
 
 HANG = Path(FOLDER.name) / "hang"
@@ -71,11 +74,12 @@ KEY = {"Idempotency-Key": "two-key"}
 check("what is slow is said to be under way, soon", (status, said["type"], said["what"], said["total"]) == (409, "urn:roger:error:under-way", "verify", 0) and took < 4, (status, said, took))
 equal("and for how long", server.get("/v1/verify", headers=KEY)[2]["done"] in (2, 3, 4), True)
 equal("the key of another question is not taken", server.get("/v1/verify?cite=messages.jsonl:1", headers=KEY)[0], 422)
-patient = []
-waiting = threading.Thread(target=lambda: patient.append(server.get("/v1/verify")))
-waiting.start()
-time.sleep(4)
-equal("who gives no key waits", patient, [])
+(status, _, keyless), took = timed(lambda: server.get("/v1/verify"))
+check("who gives no key is answered within 10 s, and given one", (status, keyless["what"]) == (409, "verify") and keyless["key"] in keyless["detail"] and 7 < took < LONGEST,
+      (status, keyless, took))
+GIVEN = {"Idempotency-Key": keyless.get("key", "none")}
+status, _, said = server.get("/v1/verify", headers=GIVEN)
+equal("by which it is the same that is under way", (status, said["done"] >= 7), (409, True))
 
 main, other = pty.openpty()
 asked = subprocess.Popen([ROGER, "verify", "--json"], stdout=subprocess.PIPE, stderr=other, env=FAR, cwd=FOLDER.name)
@@ -89,8 +93,8 @@ check("a command shows that", b"verify: under way for" in shown, shown)
 time.sleep(LONGEST)
 equal("and goes on, also after 10 s, as long as the server says so", asked.poll(), None)
 HANG.unlink()
-waiting.join(60)
-equal("who waited has the answer", (patient[0][0], patient[0][2]["damaged"]), (200, 0))
+status, headers, said = until("the answer comes by the given key", lambda: (got := server.get("/v1/verify", headers=GIVEN))[0] != 409 and got)
+equal("and is told what came of it", (status, headers["Idempotent-Replayed"], said["damaged"]), (200, "true", 0))
 out = asked.communicate(timeout=60)[0]
 equal("and so has the command", (asked.returncode, json.loads(out)["damaged"]), (0, 0))
 status, headers, said = until("the answer comes", lambda: (got := server.get("/v1/verify", headers=KEY))[0] != 409 and got)
@@ -106,6 +110,45 @@ check("what administers is under way, too", (status, said["what"]) == (409, "arc
 HANG.unlink()
 status, _, said = until("it is archived", lambda: (got := server.post("/v1/archive", {"ids": [ID], "unread": True}, headers={**KEY, "Roger-Tried": "3000"}))[0] != 409 and got)
 equal("it is done once, and told", (status, said.get("archived")), (200, 1))
+
+# ------------------------------------------------------------------------- /mcp
+TYPES = {"Accept": "application/json, text/event-stream", "Roger-Agent": "carl"}
+_, headers, _ = server.post("/mcp", request(0, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}), headers=TYPES)
+IDS = itertools.count(1)
+TYPES["Mcp-Session-Id"] = headers["Mcp-Session-Id"]
+
+
+def tool(name, **arguments):
+    return rpc("tools/call", {"name": name, "arguments": arguments})["result"]
+
+
+def rpc(method, params):
+    _, _, said = server.post("/mcp", request(next(IDS), method, params), headers=TYPES)
+    return said if isinstance(said, dict) else json.loads([line for line in said.splitlines() if line.startswith(b"data: ")][-1][6:])
+
+
+tool("inbox")
+HANG.touch()
+answers = {}
+calls = {"send": lambda: tool("send", to=["bob"], content="by a tool", key="tool-key"), "inbox": lambda: tool("inbox"),
+         "read": lambda: rpc("resources/read", {"uri": "roger://inbox/carl"})}
+threads = [threading.Thread(target=lambda name=name, call=call: answers.update({name: timed(call)})) for name, call in calls.items()]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(60)
+for name in ("send", "inbox"):
+    said, took = answers.get(name, ({}, 0))
+    check(f"the tool {name} is answered within 10 s, and told that nobody knows", said.get("isError") and "not known whether" in said["content"][0]["text"] and 7 < took < LONGEST,
+          (said, took))
+said, took = answers.get("read", ({}, 0))
+check("so is a resource", "not known whether" in said.get("error", {}).get("message", "") and took < LONGEST, (said, took))
+HANG.unlink()
+said = until("it is sent", lambda: not (got := tool("send", to=["bob"], content="by a tool", key="tool-key")).get("isError") and got)
+equal("by its key it is stored once", [m["content"] for m in json.loads(roger("list", "--json").stdout)["messages"]].count("by a tool"), 1)
+equal("and tools work again", tool("inbox").get("isError"), None)
+
+# --------------------------------------------------------------- the server ends
 HANG.touch()
 asked = subprocess.Popen([ROGER, "verify"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=FAR, cwd=FOLDER.name)
 time.sleep(4)

@@ -84,6 +84,14 @@ struct rg_keeping {
 	void (*end)(struct rg_common *common);
 };
 
+/* Somebody sleeps until a line with one of the names is there. */
+struct rg_sleeper {
+	struct rg_sleeper *next;
+	const struct roger_strs *names;
+	pthread_cond_t called;
+	bool awake;
+};
+
 struct rg_common {
 	struct rg_common *next;
 	const struct rg_keeping *keeping; /* NULL: kept nowhere */
@@ -115,6 +123,7 @@ struct rg_common {
 	int64_t epoch;
 	struct rg_figure witness;
 	uint32_t wake;
+	struct rg_sleeper *sleepers;
 	enum rg_standing standing;
 	char place[RG_PLACE_BYTES];
 

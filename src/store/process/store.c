@@ -56,6 +56,15 @@ static void leave(struct rg_common *common)
 	pthread_mutex_unlock(&common->mutex);
 }
 
+static void init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t clock;
+
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &clock);
+}
+
 bool rg_common_wait(struct rg_common *common, pthread_cond_t *condition, int64_t until_ns)
 {
 	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
@@ -186,12 +195,42 @@ static int wait_shown(struct rg_handle *handle, uint64_t change, struct roger_er
 	return handle->common->covered >= change ? ROGER_OK : wait_covered(handle, change, 0, err);
 }
 
+static bool names_any(const struct roger_strs *names, struct roger_str lines)
+{
+	size_t i = 0;
+
+	while (i < names->count &&
+	       !memmem(lines.data, lines.length, names->items[i].data, names->items[i].length))
+		i++;
+	return i < names->count;
+}
+
+/* Needs the mutex.  Wake whom these lines name; NULL data: everybody. */
+static void wake_sleepers(struct rg_common *common, struct roger_str lines)
+{
+	struct rg_sleeper *sleeper;
+
+	common->wake++;
+	for (sleeper = common->sleepers; sleeper; sleeper = sleeper->next)
+		if (!sleeper->awake && (!lines.data || names_any(sleeper->names, lines))) {
+			sleeper->awake = true;
+			pthread_cond_signal(&sleeper->called);
+		}
+}
+
 void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messages)
 {
+	const struct rg_kept_journal *journal = common->messages;
+	struct roger_str lines = { 0 };
+
 	common->covered = changes;
 	if (messages > common->durable) {
+		if (common->durable >= journal->from && messages <= rg_kept_end(journal))
+			lines = (struct roger_str){ journal->text.data +
+							    (common->durable - journal->from),
+						    messages - common->durable };
 		common->durable = messages;
-		common->wake++;
+		wake_sleepers(common, lines);
 	}
 	pthread_cond_broadcast(&common->covered_more);
 }
@@ -1032,7 +1071,7 @@ static int sync_journal(struct rg_store *base, const struct rg_log_file *file, u
 	int r = ROGER_OK;
 
 	if (!common->keeping) {
-		common->wake++;
+		wake_sleepers(common, (struct roger_str){ 0 });
 		pthread_cond_broadcast(&common->covered_more);
 	} else if (file && file->log != RG_LOG_MESSAGES) {
 		journal = rg_common_journal(common, file->log, file->name.data, false);
@@ -1048,9 +1087,23 @@ static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
 {
 	const int64_t until_ns = after_ms(wait_ms);
 	struct rg_common *common = enter(base);
+	struct rg_sleeper self = { .next = common->sleepers, .names = base->names };
+	struct rg_sleeper **place = &common->sleepers;
 
-	while (common->wake == wake && rg_common_wait(common, &common->covered_more, until_ns))
-		continue;
+	if (!base->names) {
+		while (common->wake == wake &&
+		       rg_common_wait(common, &common->covered_more, until_ns))
+			continue;
+	} else if (common->wake == wake) {
+		init_condition(&self.called);
+		common->sleepers = &self;
+		while (!self.awake && rg_common_wait(common, &self.called, until_ns))
+			continue;
+		while (*place != &self)
+			place = &(*place)->next;
+		*place = self.next;
+		pthread_cond_destroy(&self.called);
+	}
 	leave(common);
 }
 
@@ -1414,7 +1467,7 @@ void rg_common_lose(struct rg_common *common, bool everything)
 	drop_locks(common, NULL);
 	if (everything)
 		forget_lines(common);
-	common->wake++;
+	wake_sleepers(common, (struct roger_str){ 0 });
 	pthread_cond_broadcast(&common->covered_more);
 }
 
@@ -1452,7 +1505,6 @@ static struct rg_common *make_common(const char *name, const struct rg_keeping *
 	struct rg_common *common = calloc(1, sizeof *common);
 	static unsigned count;
 	pthread_mutexattr_t again;
-	pthread_condattr_t clock;
 
 	if (!common)
 		return NULL;
@@ -1462,11 +1514,9 @@ static struct rg_common *make_common(const char *name, const struct rg_keeping *
 	pthread_mutexattr_init(&again);
 	pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&common->mutex, &again);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&common->freed, &clock);
-	pthread_cond_init(&common->covered_more, &clock);
-	pthread_cond_init(&common->queued, &clock);
+	init_condition(&common->freed);
+	init_condition(&common->covered_more);
+	init_condition(&common->queued);
 	common->end = &common->first;
 	forget_figures(common);
 	common->stale = !keeping;
