@@ -173,12 +173,14 @@ static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes
 static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			struct roger_err *err)
 {
-	const struct rg_shared *shared = rg_store_head(engine->store).shared;
 	struct rg_arena *arena = rg_arena_new();
+	const struct rg_shared *shared;
 	struct roger_strs boxes = { 0 };
 	size_t i;
 	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
 
+	/* What was looked at before may have been replaced meanwhile. */
+	shared = rg_store_head(engine->store).shared;
 	if (r == ROGER_OK && shared && atomic_load(&shared->damages))
 		r = raise_unread(engine, &boxes, arena, ret_may, err);
 	for (i = 0; r == ROGER_OK && i < boxes.count && !*ret_may; i++)

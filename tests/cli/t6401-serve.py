@@ -194,11 +194,9 @@ for client in big:
 waiting = [server.local() for _ in range(40)]
 for i, client in enumerate(waiting):
     client.request("GET", f"/v1/wait?agent=nobody{i}&timeout=60s")
-while threads() < 33:
+while threads() < 41:
     pass
-status = [server.get("/v1/wait?agent=zed&timeout=60s")]
-check("who waits keeps nobody from sending", server.post("/v1/send", SEND)[0] == 200 and threads() < 60, threads())
-equal("one too many of them is to come again", (status[0][0], status[0][1].get("Retry-After")), (503, "1"))
+check("who waits keeps nobody from sending, and has a thread each", server.post("/v1/send", SEND)[0] == 200 and threads() < 80, threads())
 
 # ------------------------------------------------------------------------ its end
 
