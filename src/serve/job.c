@@ -10,13 +10,21 @@
 #include "base/clock.h"
 #include "cli/term.h"
 
-/* Threads, and requests that wait for one of them.  The sends that wait for one sync are the next
- * group.  Who waits for mail has a thread, as it has a connection. */
+/* Threads, and requests that wait for one of them.  Who waits for mail has one, as it has a
+ * connection. */
 static const struct {
 	size_t threads, queue;
-} sizes[SERVE_POOLS] = { { 24, 256 }, { 2, 32 }, { 3, 0 }, { SERVE_CONNECTIONS_MAX, 0 } };
+} sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { SERVE_CONNECTIONS_MAX, 0 } };
 
+/* Where a commit goes over a network, those that wait for it are the next one. */
+enum { GATHERING = 24 };
 enum { LATE_MS = 500 };
+
+static size_t threads_of(const struct serve_pool *pool)
+{
+	return pool->serve->keeps_answers && pool->kind == SERVE_QUICK ? GATHERING
+								       : sizes[pool->kind].threads;
+}
 
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
 				struct evhttp_request *http)
@@ -203,10 +211,10 @@ bool serve_job_start(struct serve_job *job)
 	bool good;
 
 	pthread_mutex_lock(&serve->lock);
-	if (pool->queued >= pool->idle && pool->threads < sizes[pool->kind].threads)
+	if (pool->queued >= pool->idle && pool->threads < threads_of(pool))
 		pool->threads += serve_start_thread(work, pool);
 	good = pool->threads &&
-	       pool->queued + pool->running < sizes[pool->kind].queue + sizes[pool->kind].threads;
+	       pool->queued + pool->running < sizes[pool->kind].queue + threads_of(pool);
 	if (good) {
 		*pool->last = job;
 		pool->last = &job->next;
