@@ -72,7 +72,10 @@ one_more = server.get("/v1/events")
 equal("there are no more than 64 streams", one_more[0], 503)
 for start in range(0, MESSAGES, 500):
     items = [{"to": [f"r{i}"], "content": "secret", "issue": f"i{i}"} for i in range(start, start + 500)]
-    status = server.post("/v1/send_many", {"from": "al", "items": items})
+    status = (503,)
+    # The eight seconds until it is said to be late are 130 ms here.
+    while status[0] in (409, 503):
+        status = server.post("/v1/send_many", {"from": "al", "items": items}, headers={"Idempotency-Key": f"batch-{start}"})
     if status[0] != 200:
         check("messages are sent", False, status)
         done()
