@@ -282,7 +282,7 @@ class Server:
         env = dict(self.env, ROGER_STORE=through.address(self.name)) if through else self.env
         with open(self.home + "/err", "a", encoding="utf-8") as err:
             self.process = subprocess.Popen([*self.prefix, lib.ROGER, "serve", "--socket", self.socket], cwd=self.home + "/w", env=env,
-                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, text=True)
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, text=True, process_group=0 if self.prefix else None)
         self.process.stdout.readline()
         return self
 
@@ -290,6 +290,9 @@ class Server:
         self.process.send_signal(number)
 
     def end(self):
+        """faketime forks, and would be killed alone."""
+        if self.process and self.prefix and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
         if self.process:
             self.process.kill()
             self.process.wait()
