@@ -737,4 +737,15 @@ for accepted in (False, True):
           [c["kind"] for c in answer("status")["concerns"] if c["kind"] in ("damage", "strays")], [] if accepted else ["damage"])
 os.chdir("..")
 
+begin("not-written")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("claims:\n  max_attempts: 1\n")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("claim", "--as", "bob", "--lease", "1s")
+time.sleep(1.1)
+os.mkdir(".roger/dead-letters.jsonl")
+taken = subprocess.run(["timeout", "30", ROGER, "receive", "--as", "bob"], env=ENV, capture_output=True, text=True)
+check("where a dead letter cannot be written, receive says so and ends", taken.returncode not in (0, 1, 124) and "dead-letters.jsonl" in taken.stderr, (taken.returncode, taken.stderr))
+os.chdir("..")
+
 done()

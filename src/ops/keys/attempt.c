@@ -777,24 +777,17 @@ static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_a
 	return r < 0 || !worn ? r : file(roger, &giving_up, arena, err);
 }
 
-/* Write down what its time has made of a message, and tell its sender: no answer told it. */
-static int settle_one(struct roger *roger, const struct roger_message *message,
-		      struct rg_arena *arena, struct roger_err *err)
+/* An attempt that was late is over, and its sender is told: no answer told it. */
+static int settle_late(struct roger *roger, const struct roger_message *message,
+		       struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_SENDS,
 				      .owner = message->from,
 				      .message = message->id };
 	struct rg_records lines;
 	bool settled = false, dead = false;
-	int r = ROGER_OK;
+	int r = rg_records_read(roger, &query, arena, &lines, err);
 
-	if (is_worn(roger, message))
-		r = wear_out(roger, &message->id, arena, err);
-	else if (message->notice_due)
-		send_due(roger, &message->id, arena);
-	if (r < 0 || !rg_sendlog_begins(message))
-		return r;
-	r = rg_records_read(roger, &query, arena, &lines, err);
 	if (r == ROGER_OK)
 		r = rg_attempt_settle(roger, message, lines.attempts, lines.count, arena, &settled,
 				      &dead, err);
@@ -803,6 +796,23 @@ static int settle_one(struct roger *roger, const struct roger_message *message,
 	if (r == ROGER_OK && settled)
 		send_due(roger, &message->id, arena);
 	return r;
+}
+
+/* A late attempt that cannot be settled keeps nobody else from their mail; a message that should be
+ * a dead letter, and is none, would be found again and again. */
+static int settle_one(struct roger *roger, const struct roger_message *message,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (is_worn(roger, message))
+		r = wear_out(roger, &message->id, arena, err);
+	else if (message->notice_due)
+		send_due(roger, &message->id, arena);
+	return r < 0 || !rg_sendlog_begins(message) ||
+			       settle_late(roger, message, arena, NULL) != ROGER_ENOMEM
+		       ? r
+		       : rg_fail_memory(err);
 }
 
 int rg_attempt_settle_due(struct roger *roger, struct rg_due *due, bool best_effort,
@@ -816,9 +826,7 @@ int rg_attempt_settle_due(struct roger *roger, struct rg_due *due, bool best_eff
 	if (r == ROGER_OK && due->ids.count)
 		r = find_ids(roger, due->ids.items, due->ids.count, arena, &found, err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
-		/* What cannot be settled does not keep others from their mail. */
-		if (settle_one(roger, &found.items[i], arena, err) == ROGER_ENOMEM)
-			r = ROGER_ENOMEM;
+		r = settle_one(roger, &found.items[i], arena, best_effort ? NULL : err);
 	rg_arena_free(arena);
 	due->settled |= due->ids.count > 0;
 	return best_effort ? ROGER_OK : r;
