@@ -81,8 +81,8 @@ struct roger_mcp_options {
 	int64_t list_ttl_ms;  /* how long a client may keep a list; 0: five minutes, < 0: not at all
 			       */
 	int64_t state_ttl_ms; /* how long roger_mcp_keep() holds; 0: ten minutes */
-	/* Over HTTP, a call that is not done by then fails with these words, as by
-	 * roger_mcp_fail(), and goes on as a cancelled one; 0: never. */
+	/* Over HTTP, a call that takes longer fails with these words, as roger_mcp_fail() does.
+	 * Its handler keeps running, and sees that it was cancelled.  0: no limit. */
 	int64_t late_ms;
 	const char *late_words;
 };

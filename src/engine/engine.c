@@ -399,7 +399,7 @@ int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger
 	if (r < 0)
 		return r;
 	*ret_strays = rg_index_stray_count(engine->index);
-	/* A line that was altered is told as damage, also where it is no message any more. */
+	/* An altered line is reported as damage, even if it no longer reads as a message. */
 	if (*ret_strays)
 		r = rg_engine_altered(engine, arena, &altered, err);
 	/* Those of messages come first. */

@@ -1104,7 +1104,7 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 		r = rg_engine_read_log(engine, query, arena, ret_entries, err);
 	if (r < 0 || !rg_engine_note_altered(engine, arena))
 		return r;
-	/* Once more, without what these lines say, and with what was lost with them. */
+	/* Read again, without the altered lines, and with the entries that were copied for them. */
 	if (query->log == RG_LOG_SENDS)
 		r = bring_sends_up(engine, query, end, arena, err);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);

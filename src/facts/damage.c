@@ -1,10 +1,9 @@
 #include "facts/damage.h"
 
-#include "facts/kinds.h"
-
 #include <stdio.h>
 
 #include "base/id.h"
+#include "facts/kinds.h"
 
 bool rg_damage_closes(const struct roger_damage *damage)
 {

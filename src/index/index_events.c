@@ -913,6 +913,7 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 static int take_entries(struct intake *intake, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(intake->index->store, &intake->file);
+	const uint64_t number = rg_altered_file(&intake->file);
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true, altered;
@@ -929,8 +930,7 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 		intake->byte = intake->last_offset = (int64_t)line.offset;
 		intake->last_length = (int64_t)line.length;
 		intake->last_hash = (int64_t)rg_hash(0, line.text.data, line.text.length);
-		altered = rg_altered_has(&intake->index->altered, rg_altered_file(&intake->file),
-					 line.offset);
+		altered = rg_altered_has(&intake->index->altered, number, line.offset);
 		r = check_chain(intake, &bytes, &line, altered, err);
 		if (r == ROGER_OK && !altered)
 			r = take_entry(intake, &line, err);

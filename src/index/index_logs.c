@@ -389,7 +389,7 @@ static void fill_message(struct rg_event *event, sqlite3_stmt *row)
 	said->seq = sqlite3_column_int64(row, SEQ);
 	said->type = type > 0 ? type : 0;
 	event->to = rg_index_column(row, TO);
-	/* Once the time to read it is over, what came of that is told. */
+	/* Once the deadline has passed, other rows say what came of it. */
 	event->echo = event->flags & RG_ROW_NOTE ||
 		      (said->kind == ROGER_EVENT_DUE && said->at_ms <= rg_clock_ms());
 	if (said->kind == ROGER_EVENT_SENT)

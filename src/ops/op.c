@@ -128,22 +128,33 @@ static void take_seat(const struct roger_op *op, const struct roger *roger, cons
 				     *(const struct roger_str *)rg_field_at(field, request));
 }
 
+/* The next list of messages of a reply that has some, from *field on; NULL: no more. */
+static const struct roger_message_list *next_messages(const struct roger_field **field,
+						      const void *reply)
+{
+	const struct roger_message_list *list;
+
+	while ((*field)->name) {
+		list = rg_field_at(*field, reply);
+		if ((*field)++->kind == ROGER_RECORDS &&
+		    (*field)[-1].record == &rg_message_record && list->count)
+			return list;
+	}
+	return NULL;
+}
+
 /* Messages that are shown tell of damage to their lines. */
 static int mark_altered(const struct roger_op *op, struct roger *roger, void *reply,
 			struct rg_arena *memory, struct roger_err *err)
 {
-	const struct roger_field *field;
-	struct roger_message_list *list;
+	const struct roger_field *field = op->reply->fields;
+	const struct roger_message_list *list;
 	int r = ROGER_OK;
 
-	for (field = op->reply->fields; field->name && roger && r == ROGER_OK; field++) {
-		list = rg_field_at(field, reply);
-		if (field->kind == ROGER_RECORDS && field->record == &rg_message_record &&
-		    list->count)
-			r = rg_engine_mark_altered(roger->engine,
-						   (struct roger_message *)(uintptr_t)list->items,
-						   list->count, memory, err);
-	}
+	while (roger && r == ROGER_OK && (list = next_messages(&field, reply)))
+		r = rg_engine_mark_altered(roger->engine,
+					   (struct roger_message *)(uintptr_t)list->items,
+					   list->count, memory, err);
 	return r;
 }
 
@@ -164,22 +175,19 @@ static int perform_here(const struct roger_op *op, struct roger *roger, const vo
 }
 
 /* Does it show a message whose leases expired too often, and which no line calls dead yet? */
-static bool shows_worn(const struct roger_op *op, const struct roger *roger, void *reply)
+static bool shows_worn(const struct roger_op *op, const struct roger *roger, const void *reply)
 {
 	const struct rg_config *config = roger->workspace->config;
-	const struct roger_field *field;
+	const struct roger_field *field = op->reply->fields;
 	const struct roger_message_list *list;
+	const int64_t now_ms = rg_clock_ms();
 	size_t i;
 
-	for (field = op->reply->fields; field->name; field++) {
-		if (field->kind != ROGER_RECORDS || field->record != &rg_message_record)
-			continue;
-		list = rg_field_at(field, reply);
+	while ((list = next_messages(&field, reply)))
 		for (i = 0; i < list->count; i++)
-			if (rg_message_worn(&list->items[i], rg_clock_ms(), config->lease_ms_max,
+			if (rg_message_worn(&list->items[i], now_ms, config->lease_ms_max,
 					    config->leases_max))
 				return true;
-	}
 	return false;
 }
 

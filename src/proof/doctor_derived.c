@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "facts/damage.h"
 #include "facts/message.h"
 #include "facts/sequence.h"
 
@@ -250,9 +251,11 @@ static int report_altered(struct rg_doctor *doctor, const struct rg_log_file *fi
 					     .file = file->shown,
 					     .line = found->line,
 					     .byte = (int64_t)found->byte };
+	const struct roger_damage damage = { .kind = ROGER_DAMAGE_REWRITTEN, .file = file->shown };
 
-	return rg_doctor_report(doctor, &breach, NULL, err, "%snot the message that was archived",
-				found->kind == ROGER_ACCEPTED ? "accepted: " : "");
+	return rg_doctor_report(doctor, &breach, NULL, err, "%s%s",
+				found->kind == ROGER_ACCEPTED ? "accepted: " : "",
+				rg_damage_words(&damage));
 }
 
 static bool is_kept(const struct rg_doctor *doctor, const struct roger_damage *damage)

@@ -44,8 +44,8 @@ RG_CHECKED int rg_attempt_begin(struct roger *roger, const struct roger_str *ids
 				int64_t within_ms, struct rg_arena *arena, struct roger_err *err);
 
 /*
- * An attempt whose time is over and which nobody saw through, so that no line
- * tells of it, gets its entry.  *ret_dead: its message is a dead letter by that.
+ * Write the entry of an attempt whose time is over and whose sender is gone, if no line has its
+ * outcome.  *ret_dead: this made its message a dead letter.
  */
 RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 				 const struct roger_attempt *lines, size_t count,
@@ -53,8 +53,8 @@ RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message
 				 struct roger_err *err);
 
 /*
- * The same for all whose time is over, whoever began them, and for messages whose leases expired
- * too often: the dispatcher does it before a verb that tells of it.  Best effort.
+ * The same for every attempt whose time is over, and for messages whose leases expired too often.
+ * The dispatcher calls it before each verb with the flag `tells`.  Best effort.
  */
 void rg_attempt_settle_overdue(struct roger *roger);
 
