@@ -31,7 +31,17 @@ COMMANDS = {
     "roger-wait": ["--as", "taker", "wait", "--timeout", "1s"],
     "roger-hook-nothing": ["--as", "nobody", "hook", "claude", "prompt"],
     "roger-hook": ["--as", "taker", "hook", "claude", "prompt"],
+    "roger-hook-turn": ["hook", "claude", "prompt"],
+    "roger-inbox-far": ["--as", "taker", "inbox", "--limit", "10"],
     "roger-status": ["status"],
+}
+# What Claude Code writes to a hook at each turn, and what a workspace has seen before: that session, or 100 messages
+# after those of the taker.
+TURN = '{"session_id":"s-1","transcript_path":"/t","cwd":"/","hook_event_name":"UserPromptSubmit","prompt":"go on"}'
+BEFORE = {
+    "roger-hook-turn": (COMMANDS["roger-hook-turn"], TURN),
+    "roger-inbox-far": (["send", "--batch", "--quiet", "--new"],
+                        ('{"from":"lead","to":"other","content":"%s"}\n' % ("x" * 125)) * 100),
 }
 # A hook looks at all processes above it: here there is one.
 ALONE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
@@ -45,29 +55,29 @@ class Missing(Exception):
     """What it takes to count is not here."""
 
 
-def run(words, home, now_ms):
+def run(words, home, now_ms, said=""):
     """With nothing of the caller's environment, so that every run sees the same stack."""
-    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    done = subprocess.run(words, capture_output=True, text=True, input=said,
                           env={"PATH": "/usr/bin:/bin", "HOME": home, "XDG_STATE_HOME": home, "STILL_MS": str(now_ms)})
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{' '.join(words)}: exit {done.returncode}: {done.stderr.strip()}")
 
 
-def instructions(words, home, now_ms):
+def instructions(words, home, now_ms, said):
     out = os.path.join(home, "callgrind")
-    run([*ALONE, "valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *words], home, now_ms)
+    run([*ALONE, "valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *words], home, now_ms, said)
     with open(out) as file:
         return next(int(line.split()[1]) for line in file if line.startswith(("summary:", "totals:")))
 
 
-def system_calls(words, home, now_ms):
+def system_calls(words, home, now_ms, said):
     out = os.path.join(home, "strace")
-    run([*ALONE, "strace", "-f", "-qq", "-e", "signal=none", "-o", out, *words], home, now_ms)
+    run([*ALONE, "strace", "-f", "-qq", "-e", "signal=none", "-o", out, *words], home, now_ms, said)
     with open(out) as file:
         return sum(not re.match(r"\d+ +(<\.\.\.|\+\+\+)", line) for line in file)
 
 
-def make_workspace(roger, home, config):
+def make_workspace(roger, home, config, before):
     """The same each time: 30 messages wait, and the index knows them.  Returns the time of that, in ms."""
     path, mail = os.path.join(home, "workspace"), os.path.join(home, "mail")
     os.makedirs(home)
@@ -77,6 +87,8 @@ def make_workspace(roger, home, config):
     with open(os.path.join(path, ".roger", "config.yaml"), "a") as file:
         file.write(config)
     run(["sh", "-c", '"$0" --workspace "$1" send --batch --quiet --new <"$2"', roger, path, mail], home, time.time_ns() // 1000000)
+    if before:
+        run([roger, "--workspace", path, *before[0]], home, time.time_ns() // 1000000, before[1])
     # The times of files are true ones, so the clocks must nearly agree.
     while True:
         now_ms = time.time_ns() // 1000000
@@ -86,12 +98,13 @@ def make_workspace(roger, home, config):
             return made_ms
 
 
-def count_one(count, folder, program, words, later=False, config=""):
+def count_one(count, folder, program, words, later=False, config="", before=None, said=""):
     home = os.path.join(folder, "home")
     path = os.path.join(home, "workspace")
     try:
-        now_ms = make_workspace(os.path.join(os.path.dirname(program), "counted"), home, config)
-        return count([program, *(path if word is None else word for word in words)], home, now_ms + (2000 if later else 100))
+        now_ms = make_workspace(os.path.join(os.path.dirname(program), "counted"), home, config, before)
+        return count([program, *(path if word is None else word for word in words)], home, now_ms + (2000 if later else 100),
+                     said)
     finally:
         shutil.rmtree(home)
 
@@ -111,7 +124,8 @@ def count_all(build, names=(*CALLS, *COMMANDS, *LATER)):
                 counts[name] = tuple((most - least) / (MOST - LEAST) for least, most in zip(low, high))
             else:
                 words = LATER.get(name) or COMMANDS[name]
-                counts[name] = tuple(both("counted", "--workspace", None, *words, later=name in LATER))
+                counts[name] = tuple(both("counted", "--workspace", None, *words, later=name in LATER, before=BEFORE.get(name),
+                                          said=TURN if name == "roger-hook-turn" else ""))
     return counts
 
 

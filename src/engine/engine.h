@@ -316,6 +316,11 @@ RG_CHECKED int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log,
 RG_CHECKED int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 				  struct roger_str *ret_text, struct roger_err *err);
 
+/* The whole lines among the last bytes of such a log, as they are: nobody checked their chain. */
+RG_CHECKED int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
+				 struct rg_arena *arena, struct roger_str *ret_lines,
+				 struct roger_err *err);
+
 /* The current epoch; fresh: start the next one first. */
 RG_CHECKED int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 				 struct roger_err *err);

@@ -122,6 +122,34 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 	return r < 0 || rg_arena_copy(arena, rg_buf_str(&text), ret_text) ? r : rg_fail_memory(err);
 }
 
+int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
+		      struct rg_arena *arena, struct roger_str *ret_lines, struct roger_err *err)
+{
+	struct rg_store *store = engine->store;
+	struct rg_log_files files = { 0 };
+	char *text = rg_arena_get(arena, bytes), *before;
+	uint64_t from = 0;
+	bool there = false;
+	size_t got = 0;
+	int r = text ? store->ops->list(store, log, RG_STR(""), arena, &files, err)
+		     : rg_fail_memory(err);
+
+	*ret_lines = (struct roger_str){ "", 0 };
+	if (r == ROGER_OK && files.count)
+		r = store->ops->stat(store, files.items, &there, err);
+	if (r < 0 || !there)
+		return r;
+	if (files.items->size > bytes)
+		from = files.items->size - bytes;
+	r = store->ops->read(store, files.items, from, text, bytes, &got, err);
+	before = from ? memchr(text, '\n', got) : NULL;
+	if (r == ROGER_OK && before)
+		*ret_lines = (struct roger_str){ before + 1, (size_t)(text + got - before - 1) };
+	else if (r == ROGER_OK && !from)
+		*ret_lines = (struct roger_str){ text, got };
+	return r;
+}
+
 enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
 
 /* A kept mark is this much behind at most: less than anybody has to wait for. */

@@ -109,8 +109,10 @@ static bool skim_text(struct roger_str value, struct roger_str *ret_text)
 /* Is it the field's name, as roger writes it? */
 static bool is_named(const struct roger_field *field, struct roger_str name)
 {
-	return field->kind != ROGER_MEMBERS && !(field->flags & ROGER_ANSWERED) &&
-	       rg_str_is(name, rg_field_file(field));
+	const char *const file = rg_field_file(field);
+
+	return field->kind != ROGER_MEMBERS && !(field->flags & ROGER_ANSWERED) && name.length &&
+	       *file == *name.data && rg_str_is(name, file);
 }
 
 /* False: not a value that roger writes there. */

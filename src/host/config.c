@@ -591,16 +591,50 @@ static bool says_nothing(struct roger_str text)
 	return at == end;
 }
 
+static bool is_comment(struct roger_str line)
+{
+	size_t i = 0;
+
+	/* Other characters may end a line for YAML. */
+	while (i < line.length && *line.data == '#' && line.data[i] >= ' ' && line.data[i] <= '~')
+		i++;
+	return i && i == line.length;
+}
+
+/* Nor what it explains, once a setting is there: lines of comments are cut to "#", which keeps the
+ * numbers of the others.  Not where one may be part of a value: with quotes or a block of text. */
+static struct roger_str cut_comments(struct roger_str text, struct rg_buf *cut)
+{
+	const char *at = text.data, *end = text.data + text.length, *newline;
+	struct roger_str line;
+	size_t i;
+
+	for (; at < end; at = newline + 1) {
+		newline = memchr(at, '\n', (size_t)(end - at));
+		newline = newline ? newline : end;
+		line = (struct roger_str){ at, (size_t)(newline - at) };
+		if (is_comment(line))
+			line.length = 1;
+		for (i = 0; i < line.length; i++)
+			if (strchr("\"'|>", line.data[i]))
+				return text;
+		rg_buf_add_str(cut, line);
+		rg_buf_add_char(cut, '\n');
+	}
+	return cut->failed ? text : rg_buf_str(cut);
+}
+
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
 		   struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf cut = { .maximum = SIZE_MAX };
 	struct rg_config_source source = { .config = config, .name = file, .foreign = foreign };
 	const struct rg_yaml *root;
 	int r;
 
 	if (says_nothing(text))
 		return ROGER_OK;
-	r = rg_yaml_read(text, file, config->memory, &root, err);
+	r = rg_yaml_read(cut_comments(text, &cut), file, config->memory, &root, err);
 	if (r < 0)
 		return blame_config(r, err);
 	return read_root(&source, root, err);

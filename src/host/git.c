@@ -323,16 +323,16 @@ static bool is_repository(const char *base, char to[PATH_BYTES])
 	       rg_outside_git_own(base, to);
 }
 
-/* Folders above a path that hold a repository, each once. */
-static int add_bases(struct looking *looking, const char *path, struct roger_strs *bases)
+/* The folders above a path, each once: most paths share them. */
+static int add_folders(struct looking *looking, const char *path, struct roger_strs *folders)
 {
-	char folder[PATH_BYTES], git[PATH_BYTES], *slash;
+	char folder[PATH_BYTES], *slash;
 
 	snprintf(folder, sizeof folder, "%s", path);
 	for (;; *slash = '\0') {
-		if (bases->count < BASES_MAX && is_repository(folder, git) &&
-		    !rg_str_among(*bases, rg_str(folder)) &&
-		    !rg_arena_add(looking->arena, bases, rg_str(folder)))
+		if (rg_str_among(*folders, rg_str(folder)))
+			return ROGER_OK;
+		if (!rg_arena_add(looking->arena, folders, rg_str(folder)))
 			return ROGER_ENOMEM;
 		slash = strrchr(folder, '/');
 		if (!slash || slash == folder)
@@ -347,19 +347,20 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 	struct looking looking = {
 		.root = root, .watches = watches, .count = count, .context = context, .arena = arena
 	};
-	struct roger_strs bases = { 0 };
+	struct roger_strs folders = { 0 };
 	enum rg_git_state state;
 	char git[PATH_BYTES];
-	size_t i;
+	size_t i, bases = 0;
 
 	*ret_state = RG_GIT_CLEAR;
 	for (i = 0; i < count; i++)
-		if (add_bases(&looking, watches[i].path, &bases) < 0)
+		if (add_folders(&looking, watches[i].path, &folders) < 0)
 			return rg_fail_memory(err);
-	for (i = 0; i < bases.count; i++) {
-		looking.base = bases.items[i].data;
+	for (i = 0; i < folders.count && bases < BASES_MAX; i++) {
+		looking.base = folders.items[i].data;
 		if (!is_repository(looking.base, git))
 			continue;
+		bases++;
 		state = wait_and_read(&looking, git);
 		if (state > *ret_state)
 			*ret_state = state;

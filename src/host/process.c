@@ -24,14 +24,27 @@ void rg_boot_id(char to[RG_BOOT_ID_BYTES])
 		memset(to, 0, RG_BOOT_ID_BYTES);
 }
 
-/* From the text of /proc/<pid>/stat: its fields 3, 4, 20 and 22. */
+/* Whoever started us may be called anything. */
+static void copy_name(struct roger_str name, char to[RG_PROCESS_NAME_BYTES])
+{
+	size_t i;
+
+	for (i = 0; i < name.length && i < RG_PROCESS_NAME_BYTES - 1 && name.data[i] != '\n'; i++)
+		to[i] = name.data[i] < ' ' || name.data[i] > '~' ? '?' : name.data[i];
+	to[i] = '\0';
+}
+
+/* From the text of /proc/<pid>/stat: its fields 2, 3, 4, 20 and 22. */
 static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
 {
-	const char *at;
+	const char *name, *at;
 
 	rg_buf_add_char(text, '\0');
 	/* The name in parentheses may hold anything; field 3 follows the last of them. */
-	at = text->failed ? NULL : strrchr(text->data, ')');
+	name = text->failed ? NULL : strchr(text->data, '(');
+	at = name ? strrchr(name, ')') : NULL;
+	if (at)
+		copy_name((struct roger_str){ name + 1, (size_t)(at - name - 1) }, ret_look->name);
 	return at && sscanf(at,
 			    ") %c %" SCNd64
 			    " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
@@ -66,28 +79,24 @@ void rg_process_find(int64_t id, struct rg_process *ret_process)
 	rg_boot_id(ret_process->boot_id);
 }
 
-/* Whoever started us may be called anything. */
-static void read_name(int64_t id, char *to, size_t size)
+static void read_name(int64_t id, char to[RG_PROCESS_NAME_BYTES])
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	char path[40];
-	size_t got = 0, i;
+	char path[40], text[RG_PROCESS_NAME_BYTES];
+	size_t got = 0;
 
 	snprintf(path, sizeof path, "/proc/%lld/comm", (long long)id);
 	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
-	    rg_file_read_at(file, to, size - 1, 0, &got, NULL) < 0)
+	    rg_file_read_at(file, text, sizeof text, 0, &got, NULL) < 0)
 		got = 0;
-	for (i = 0; i < got && to[i] != '\n'; i++)
-		if (to[i] < ' ' || to[i] > '~')
-			to[i] = '?';
-	to[i] = '\0';
+	copy_name((struct roger_str){ text, got }, to);
 }
 
 bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
 			int64_t *ret_parent)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	char path[40], name[32], text[COMMAND_BYTES];
+	char path[40], text[COMMAND_BYTES];
 	struct rg_process_look look;
 	struct roger_str word;
 	size_t got = 0, at;
@@ -95,14 +104,14 @@ bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *r
 	if (!rg_process_look(id, &look))
 		return false;
 	*ret_parent = look.parent;
-	read_name(id, name, sizeof name);
 	snprintf(path, sizeof path, "/proc/%lld/cmdline", (long long)id);
 	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
 	    rg_file_read_at(file, text, sizeof text - 1, 0, &got, NULL) < 0)
 		got = 0;
 	text[got] = '\0';
 	*ret_words = (struct roger_strs){ 0 };
-	if (!rg_arena_copy(arena, rg_str(name), &word) || !rg_arena_add(arena, ret_words, word))
+	if (!rg_arena_copy(arena, rg_str(look.name), &word) ||
+	    !rg_arena_add(arena, ret_words, word))
 		return false;
 	for (at = 0; at < got; at += strlen(text + at) + 1)
 		if (!rg_arena_copy(arena, rg_str(text + at), &word) ||
@@ -157,7 +166,7 @@ void rg_process_ran(struct rg_ran *ret_ran)
 	for (from = 0; from <= STDERR_FILENO && !ret_ran->terminal[0]; from++)
 		if (ttyname_r(from, ret_ran->terminal, sizeof ret_ran->terminal) != 0)
 			ret_ran->terminal[0] = '\0';
-	read_name(getppid(), ret_ran->parent, sizeof ret_ran->parent);
+	read_name(getppid(), ret_ran->parent);
 }
 
 void rg_process_self(struct rg_process *ret_process)

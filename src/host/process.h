@@ -13,7 +13,7 @@
 #include "base/str.h"
 
 /* The id of this boot, as text; "" where the system has none. */
-enum { RG_BOOT_ID_BYTES = 40 };
+enum { RG_BOOT_ID_BYTES = 40, RG_PROCESS_NAME_BYTES = 32 };
 void rg_boot_id(char to[RG_BOOT_ID_BYTES]);
 
 /* Before the boot id of a process of another machine: one that cannot be looked at, not one that
@@ -39,6 +39,7 @@ struct rg_process_look {
 	int64_t parent;
 	long threads;
 	int64_t start;
+	char name[RG_PROCESS_NAME_BYTES]; /* printable ASCII, "?" for the rest */
 };
 
 /* False: it is not there, or may not be looked at. */
@@ -55,7 +56,7 @@ void rg_process_self(struct rg_process *ret_process);
 struct rg_ran {
 	int64_t uid;
 	char terminal[64];
-	char parent[32]; /* the program that started it */
+	char parent[RG_PROCESS_NAME_BYTES]; /* the program that started it */
 };
 void rg_process_ran(struct rg_ran *ret_ran);
 

@@ -155,6 +155,7 @@ struct rg_index_tail {
 	uint64_t chain; /* of the last line, as it states it */
 	bool chained;
 	bool alone;		/* without tables: what the lines say is all that is known */
+	struct roger_str only;	/* alone: a name in quotes, where others' lines were passed over */
 	bool looking;		/* a transaction keeps the tables as they are */
 	bool moved;		/* the tables have changed since the lines were read */
 	bool strange;		/* a line says what only the tables can answer */

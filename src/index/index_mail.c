@@ -14,9 +14,6 @@
 /* Rows of a mailbox read at once, and in all. */
 enum { BOX_ROWS = 128, BOX_ROWS_MAX = 4096 };
 
-/* Bytes at the end of the journal that are read at first. */
-enum { ALONE_BYTES = 4096 };
-
 /* ----------------------------------------------------------------- boxes -- */
 
 int rg_index_box_push(struct rg_index *index, struct rg_lates *list, struct rg_late *late,
@@ -388,11 +385,11 @@ static int ask(struct answer *answer, int64_t *ret_number, bool *ret_over, struc
 static int ask_alone(struct answer *answer, uint64_t end, int64_t *ret_number, bool *ret_over,
 		     struct roger_err *err)
 {
-	uint64_t bytes = ALONE_BYTES;
+	uint64_t bytes = RG_ALONE_BYTES;
 	int r;
 
 	do {
-		r = rg_index_tail_alone(answer->index, end, bytes, ret_over, err);
+		r = rg_index_tail_alone(answer->index, end, bytes, answer->query, ret_over, err);
 		if (r < 0 || !*ret_over)
 			return r;
 		r = ask(answer, ret_number, ret_over, err);

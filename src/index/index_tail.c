@@ -339,6 +339,10 @@ static int take_line(struct rg_index *index, const struct rg_line *line, struct 
 
 	tail->lines++;
 	keep_last(tail, line);
+	/* As roger writes a name, which alone reads no other program's lines. */
+	if (tail->only.length &&
+	    !memmem(line->text.data, line->text.length, tail->only.data, tail->only.length))
+		return ROGER_OK;
 	read = read_line(index, line->text, &message, &skimmed);
 	if (read == ROGER_ENOMEM)
 		return rg_fail_memory(err);
@@ -530,10 +534,23 @@ static bool is_announced(const struct rg_head *head, uint64_t end)
 	       atomic_load(&head->shared->own_from) < end;
 }
 
-int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes, bool *ret_over,
-			struct roger_err *err)
+/* May the lines that are kept answer?  Those read for one agent do for it, and perhaps, at first,
+ * for ids. */
+static bool serves(const struct rg_index_tail *tail, const struct rg_query *query, bool first)
+{
+	struct roger_str agent;
+
+	if (!tail->only.length || (query->id_count && first))
+		return true;
+	agent = (struct roger_str){ tail->only.data + 1, tail->only.length - 2 };
+	return !query->id_count && rg_str_equal(query->to, agent);
+}
+
+int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes,
+			const struct rg_query *query, bool *ret_over, struct roger_err *err)
 {
 	const struct rg_head head = rg_store_head(index->store);
+	const bool first = bytes == RG_ALONE_BYTES;
 	struct rg_index_tail *tail = &index->tail;
 	bool same = true;
 	int r = ROGER_OK;
@@ -544,8 +561,13 @@ int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes, bo
 	    !is_announced(&head, end))
 		return ROGER_OK;
 	if (!tail->alone || !holds(index) || end - tail->from < bytes ||
-	    end - tail->from > TAIL_BYTES || tail->from < atomic_load(&head.shared->own_from)) {
+	    end - tail->from > TAIL_BYTES || tail->from < atomic_load(&head.shared->own_from) ||
+	    !serves(tail, query, first)) {
 		r = begin(index, err);
+		/* Far back, what others got is passed over. */
+		if (r == ROGER_OK && !first && !query->id_count &&
+		    !rg_arena_print(tail->memory, &tail->only, "\"%.*s\"", RG_STR_ARGS(query->to)))
+			r = rg_fail_memory(err);
 		if (r == ROGER_OK)
 			r = find_start(index, &head, bytes, err);
 		tail->alone = true;

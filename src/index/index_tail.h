@@ -42,13 +42,16 @@ static inline bool rg_late_unread(const struct rg_late *late)
 int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bool *ret_over,
 			 struct roger_err *err);
 
+/* Bytes at the end of the journal that are read at first. */
+enum { RG_ALONE_BYTES = 4096 };
+
 /*
  * While the tables are not open: read the last bytes of the journal, up to its end, or what is new
  * since.  *ret_over false: the tables must answer.  Each line says then that its message is new, or
  * that it is a later state of one.
  */
-int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes, bool *ret_over,
-			struct roger_err *err);
+int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes,
+			const struct rg_query *query, bool *ret_over, struct roger_err *err);
 /* Are these all unread messages of the agent? */
 bool rg_index_tail_has_all(const struct rg_index *index, const struct rg_box *box);
 
