@@ -209,10 +209,18 @@ static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
 
 /* -------------------------------------------------------------- refusals -- */
 
-/* What a sender has stored since its first refusal that is open. */
+/* What a sender has stored since an instant, as far as it was read; most refusals share it. */
+struct later {
+	int64_t at_ms;
+	struct roger_str key, text;
+	char sha256[RG_SHA256_HEX_BYTES]; /* of the text, once somebody asked */
+};
 struct since {
 	struct roger_str from, peer, why;
-	struct roger_message_list later;
+	struct later *later;
+	size_t later_count;
+	int64_t from_ms, to_ms, position; /* read from there to there; of the last one */
+	bool has_all;
 	int64_t count, since_ms; /* of refusals that are about the sender */
 };
 struct sinces {
@@ -220,53 +228,92 @@ struct sinces {
 	size_t count;
 };
 
-static bool is_sent_after_all(const struct roger_attempt *refused,
-			      const struct roger_message_list *later)
+static int read_later(struct rg_causes *causes, struct since *since, struct roger_err *err)
 {
+	const struct rg_query query = { .from = since->from,
+					.anywhere = true,
+					.since_ms = since->from_ms,
+					.after = since->position,
+					.limit = RG_PAGE_MAX };
 	const struct roger_message *message;
-	char sha256[RG_SHA256_HEX_BYTES];
+	struct roger_message_list found;
+	struct later *later;
+	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
 	size_t i;
 
-	for (i = 0; i < later->count; i++) {
-		message = &later->items[i];
-		if (message->created_at_ms <= refused->at_ms)
-			continue;
-		if (rg_str_equal(message->key, refused->key))
-			return true;
-		if ((int64_t)message->content.length != refused->payload_bytes)
-			continue;
-		rg_sha256_hex(message->content, sha256);
-		if (rg_str_is(refused->payload_sha256, sha256))
-			return true;
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		message = &found.items[i];
+		later = rg_arena_push(causes->arena, &since->later, &since->later_count,
+				      sizeof *later);
+		if (!later)
+			return rg_fail_memory(err);
+		*later = (struct later){ .at_ms = message->created_at_ms,
+					 .key = message->key,
+					 .text = message->content };
+		since->to_ms = message->created_at_ms;
+		since->position = message->position;
 	}
-	return false;
+	since->has_all = r == ROGER_OK && found.count < RG_PAGE_MAX;
+	return r;
 }
 
-/* What was sent after the first is after the others as well, unless the list was cut. */
-static int find_later(struct rg_causes *causes, struct sinces *sinces,
-		      const struct roger_attempt *refused, struct since **ret_since,
-		      struct roger_err *err)
+static struct since *find_since(struct rg_causes *causes, struct sinces *sinces,
+				const struct roger_attempt *refused)
 {
-	const struct rg_query query = { .from = refused->from,
-					.anywhere = true,
-					.since_ms = refused->at_ms + 1,
-					.limit = RG_PAGE_MAX };
 	struct since *since = NULL;
 	size_t i;
 
 	for (i = 0; i < sinces->count && !since; i++)
 		if (rg_str_equal(sinces->items[i].from, refused->from))
 			since = &sinces->items[i];
-	*ret_since = since;
-	if (since && since->later.count < RG_PAGE_MAX)
-		return ROGER_OK;
-	if (!since)
+	if (!since) {
 		since = rg_arena_push(causes->arena, &sinces->items, &sinces->count, sizeof *since);
-	if (!since)
-		return rg_fail_memory(err);
-	since->from = refused->from;
-	*ret_since = since;
-	return rg_engine_find(causes->roger->engine, &query, causes->arena, &since->later, err);
+		if (!since)
+			return NULL;
+		*since = (struct since){ .from = refused->from, .from_ms = INT64_MAX };
+	}
+	/* What was read lies before it, or not all of what is after it. */
+	if (refused->at_ms < since->from_ms - 1 ||
+	    (!since->has_all && refused->at_ms >= since->to_ms)) {
+		since->later_count = 0;
+		since->position = 0;
+		since->has_all = false;
+		since->from_ms = refused->at_ms + 1;
+	}
+	return since;
+}
+
+static bool is_same(const struct roger_attempt *refused, struct later *later)
+{
+	if (rg_str_equal(later->key, refused->key))
+		return true;
+	if ((int64_t)later->text.length != refused->payload_bytes)
+		return false;
+	if (!later->sha256[0])
+		rg_sha256_hex(later->text, later->sha256);
+	return rg_str_is(refused->payload_sha256, later->sha256);
+}
+
+/* Is it among the first RG_PAGE_MAX that the sender stored after it? */
+static int is_sent_after_all(struct rg_causes *causes, struct since *since,
+			     const struct roger_attempt *refused, bool *ret_sent,
+			     struct roger_err *err)
+{
+	size_t i = 0, after = 0;
+	int r = ROGER_OK;
+
+	*ret_sent = false;
+	while (r == ROGER_OK && after < RG_PAGE_MAX) {
+		for (; i < since->later_count && !*ret_sent; i++)
+			if (since->later[i].at_ms > refused->at_ms) {
+				after++;
+				*ret_sent = is_same(refused, &since->later[i]);
+			}
+		if (*ret_sent || since->has_all)
+			break;
+		r = read_later(causes, since, err);
+	}
+	return r;
 }
 
 /* A full, retired or silent recipient is what is wrong; else it is the sender's to mend. */
@@ -289,6 +336,7 @@ static int judge_refused(struct rg_causes *causes, struct sinces *sinces,
 	const struct roger_attempt *refused;
 	struct rg_records found;
 	struct since *since;
+	bool sent;
 	int r = rg_records_read(causes->roger, &query, causes->arena, &found, err);
 
 	if (r < 0 || !found.count || found.attempts->outcome != ROGER_ERROR ||
@@ -297,8 +345,11 @@ static int judge_refused(struct rg_causes *causes, struct sinces *sinces,
 	refused = found.attempts;
 	if (rg_config_is_person(refused->from) || rg_retired_find(&causes->retired, refused->from))
 		return ROGER_OK;
-	r = find_later(causes, sinces, refused, &since, err);
-	if (r < 0 || is_sent_after_all(refused, &since->later))
+	since = find_since(causes, sinces, refused);
+	if (!since)
+		return rg_fail_memory(err);
+	r = is_sent_after_all(causes, since, refused, &sent, err);
+	if (r < 0 || sent)
 		return r;
 	if (is_about_target(refused->cause))
 		return rg_causes_mail(causes, refused->to, RG_PART_REFUSED, 1, refused->at_ms, NULL,
