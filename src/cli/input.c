@@ -2,16 +2,29 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PIECE = 65536 };
 
+static int fail_larger(const char *name, const char *member, size_t bytes_max,
+		       struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: '%s' holds more than %zu bytes",
+			      member, name, bytes_max);
+}
+
 static int read_stream(FILE *stream, const char *name, const char *member, size_t bytes_max,
 		       struct rg_buf *out, struct roger_err *err)
 {
+	struct stat facts;
 	size_t got;
 	char *room;
 
+	/* Of a file it is known before anything is read. */
+	if (fstat(fileno(stream), &facts) == 0 && S_ISREG(facts.st_mode) &&
+	    (uint64_t)facts.st_size > bytes_max)
+		return fail_larger(name, member, bytes_max, err);
 	do {
 		room = rg_buf_room(out, PIECE);
 		if (!room)
@@ -19,9 +32,7 @@ static int read_stream(FILE *stream, const char *name, const char *member, size_
 		got = fread(room, 1, PIECE, stream);
 		out->length += got;
 		if (out->length > bytes_max)
-			return rg_fail_member(err, ROGER_EDATA, member,
-					      "%s: '%s' holds more than %zu bytes", member, name,
-					      bytes_max);
+			return fail_larger(name, member, bytes_max, err);
 	} while (got > 0);
 	if (ferror(stream))
 		return rg_fail(err, ROGER_EIO, errno, "read '%s'", name);

@@ -93,7 +93,7 @@ static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequenc
 	}
 	if (r == ROGER_OK && text.data)
 		return ROGER_OK;
-	*ret_lost = text.data ? "is damaged" : "is missing";
+	*ret_lost = text.data ? "is damaged" : r < 0 ? "cannot be read" : "is missing";
 	return rg_sequence_new(ret_sequence, err);
 }
 

@@ -305,7 +305,7 @@ static int read_all(int file, const char *name, size_t size, size_t bytes_max, s
 	char *room;
 	int r;
 
-	for (;; piece = 4000) {
+	for (; size <= bytes_max && out->length <= bytes_max; piece = 4000) {
 		room = rg_buf_room(out, piece);
 		if (!room)
 			return rg_fail_memory(err);
@@ -313,12 +313,10 @@ static int read_all(int file, const char *name, size_t size, size_t bytes_max, s
 		if (r < 0)
 			return r;
 		out->length += got;
-		if (out->length > bytes_max)
-			return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name,
-				       bytes_max);
-		if (got < piece || out->length == size)
+		if (out->length <= bytes_max && (got < piece || out->length == size))
 			return ROGER_OK;
 	}
+	return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name, bytes_max);
 }
 
 bool rg_file_read_lines(int folder, const char *name, char *text, size_t size,

@@ -1024,9 +1024,42 @@ static void large_files_are_refused(void **state)
 	drop_tree(tree);
 }
 
+/* They are cut before the text is parsed, but not where they may be part of a value. */
+static void comments_change_nothing(void **state)
+{
+	static const struct {
+		const char *text, *word;
+	} words[] = {
+		{ "# it's\nwatchdog:\n# |\n  recovery_command: [a, b]\n# \"", "b" },
+		{ "watchdog:\n  recovery_command: [a, 'b\n# c\n  d']\n", "b # c d" },
+		{ "watchdog:\n  recovery_command: [a, \"b\n# c\n  d\"]\n", "b # c d" },
+		{ "watchdog:\n  recovery_command:\n  - a\n  - |\n   b\n   # c\n", "b\n# c\n" },
+		{ "watchdog:\n  recovery_command:\n  - a\n  - >\n   b\n   # c\n", "b # c\n" },
+		{ "watchdog:\n# \u2028\n  recovery_command: [a, b]\n", "b" },
+	};
+	struct rg_config *config;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof words / sizeof *words; i++) {
+		config = of(words[i].text);
+		assert_int_equal(config->recovery_command.count, 2);
+		assert_true(rg_str_is(config->recovery_command.items[1], words[i].word));
+		rg_config_free(config);
+	}
+	refused("# one\nwatchdog:\n# three\n  recovery_command: no\n",
+		"f.yaml:4: watchdog.recovery_command: expected a list: a program and its "
+		"arguments");
+	/* For YAML a line ends here as well. */
+	not_read(RG_STR("# one\rwrong: 1\nwatchdog: {within: 1m}\n"), "f.yaml:");
+	not_read(RG_STR("a: 1\n# b\n  c\n"), "f.yaml:");
+	not_read(RG_STR("watchdog: b\n# c\n  d\n"), "f.yaml:");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(comments_change_nothing),
 		cmocka_unit_test(defaults_are_the_limits),
 		cmocka_unit_test(nothing_written_changes_nothing),
 		cmocka_unit_test(every_setting_can_be_set),
