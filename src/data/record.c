@@ -382,8 +382,12 @@ static struct level level_at(bool words, const struct roger_field *first, size_t
 static struct roger_str name_at(const struct roger_field *field, bool words, size_t depth)
 {
 	const char *name = path_of(field, words) + depth;
+	size_t length = 0;
 
-	return (struct roger_str){ name, (size_t)(strchrnul(name, '.') - name) };
+	/* Asked for each member of each line; a name is too short for strchrnul() to pay. */
+	while (name[length] && name[length] != '.')
+		length++;
+	return (struct roger_str){ name, length };
 }
 
 /*

@@ -769,12 +769,15 @@ static bool head_is_same(const struct rg_control *control)
 	enum { VERSION = offsetof(struct rg_control_page, version), BOOT = VERSION + 8 };
 	const unsigned char *page = (const unsigned char *)control->page;
 	uint64_t differ = word_at(page, 0) ^ word_at(control->head, 0);
+	uint32_t version, known;
 	size_t at;
 
 	_Static_assert(VERSION == 8 && BOOT == offsetof(struct rg_control_page, boot_id) &&
 			       HEAD_BYTES % 8 == 0,
 		       "words, but for the mark behind the version");
-	differ |= (uint64_t)memcmp(page + VERSION, control->head + VERSION, sizeof(uint32_t));
+	memcpy(&version, page + VERSION, sizeof version);
+	memcpy(&known, control->head + VERSION, sizeof known);
+	differ |= version ^ known;
 	for (at = BOOT; at < HEAD_BYTES; at += sizeof differ)
 		differ |= word_at(page, at) ^ word_at(control->head, at);
 	return differ == 0;
