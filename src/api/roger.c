@@ -10,6 +10,7 @@
 #include "host/session.h"
 #include "data/remote.h"
 #include "ops/keys/attempt.h"
+#include "ops/note.h"
 #include "remote/remote.h"
 
 static const struct rg_elsewhere elsewhere = { remote_call_within, remote_watch, remote_hold };
@@ -99,6 +100,7 @@ struct roger *roger_close(struct roger *roger)
 	if (!roger)
 		return NULL;
 	rg_bridge_free(roger->bridge);
+	rg_buf_deinit(&roger->notes);
 	remote_close(roger->remote);
 	rg_engine_close(roger->engine);
 	rg_workspace_close(roger->workspace);
@@ -214,6 +216,22 @@ int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *
 	int r = rg_engine_put_answer(roger->engine, text, err);
 
 	rg_engine_request(roger->engine, NULL);
+	return r;
+}
+
+void rg_gather(struct roger *roger)
+{
+	if (!roger->notes.maximum)
+		rg_buf_init(&roger->notes, SIZE_MAX);
+	roger->gathers = true;
+	rg_engine_gather(roger->engine);
+}
+
+int rg_gathered(struct roger *roger, struct roger_err *err)
+{
+	int r = rg_engine_gathered(roger->engine, err);
+
+	rg_note_gathered(roger, r);
 	return r;
 }
 

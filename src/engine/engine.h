@@ -250,6 +250,12 @@ RG_CHECKED int rg_engine_archive(struct rg_engine *engine, const struct roger_me
  * relies on it, too.  It is synced all the same where it follows lines that are not, or is on
  * another machine. */
 void rg_engine_leave_sync(struct rg_engine *engine);
+
+/* From now on commits of nothing but new messages without a key do not wait for the disk:
+ * _gathered() does, for all of them, and ends that.  What it fails with is true of each.  Of files
+ * alone. */
+void rg_engine_gather(struct rg_engine *engine);
+RG_CHECKED int rg_engine_gathered(struct rg_engine *engine, struct roger_err *err);
 RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 				struct roger_err *err);
 

@@ -18,6 +18,8 @@ static const struct {
 
 /* Where a commit goes over a network, those that wait for it are the next one. */
 enum { GATHERING = 24 };
+/* Sends of one commit on files. */
+enum { GATHERED_MAX = 64 };
 enum { LATE_MS = 500 };
 
 static size_t threads_of(const struct serve_pool *pool)
@@ -56,24 +58,53 @@ void serve_job_free(struct serve_job *job)
 
 /* ------------------------------------------------------------- on a thread -- */
 
+/* Sends are for one thread at a time: those that come meanwhile are its next commit.  One that
+ * does not come back keeps nobody else from sending. */
+static bool is_gathering(const struct serve_pool *pool)
+{
+	return pool->gathers_ns &&
+	       rg_clock_monotonic_ns() - pool->gathers_ns < LATE_MS * INT64_C(1000000);
+}
+
+/* Where the first that may be taken stands; NULL: none may. */
+static struct serve_job **next(struct serve_pool *pool)
+{
+	const bool gathering = is_gathering(pool);
+	struct serve_job **place = &pool->first;
+
+	while (*place && gathering && (*place)->gathers)
+		place = &(*place)->next;
+	return *place ? place : NULL;
+}
+
+/* One, or all sends that stand one behind the other; NULL: the server ends. */
 static struct serve_job *take(struct serve_pool *pool)
 {
-	struct serve_job *job;
+	struct serve_job *first, **place, **end;
+	size_t count = 1;
 
-	while (!pool->first && !pool->serve->ending) {
+	while (!(place = next(pool)) && (pool->first || !pool->serve->ending)) {
 		pool->idle++;
 		pthread_cond_wait(&pool->come, &pool->serve->lock);
 		pool->idle--;
 	}
-	job = pool->first;
-	if (!job)
+	if (!place)
 		return NULL;
-	pool->first = job->next;
-	if (!pool->first)
-		pool->last = &pool->first;
-	pool->queued--;
-	pool->running++;
-	return job;
+	first = *place;
+	for (end = &first->next; first->gathers && *end && (*end)->gathers && count < GATHERED_MAX;
+	     count++)
+		end = &(*end)->next;
+	if (first->gathers)
+		pool->gathers_ns = rg_clock_monotonic_ns();
+	*place = *end;
+	if (!*place)
+		pool->last = place;
+	*end = NULL;
+	pool->queued -= count;
+	pool->running += count;
+	if (next(pool))
+		pthread_cond_signal(&pool->come);
+	return first;
 }
 
 /* Long work ends with the server; retries are for its sweeps, and not for a thread to wait for. */
@@ -116,8 +147,10 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 /* What a command would say beside its answer; of damage the answer tells. */
 static void tell(struct serve *serve, const char *notice)
 {
+	if (!*notice)
+		return;
 	pthread_mutex_lock(&serve->lock);
-	if (*notice && strncmp(notice, serve->told, sizeof serve->told - 1) != 0) {
+	if (strncmp(notice, serve->told, sizeof serve->told - 1) != 0) {
 		snprintf(serve->told, sizeof serve->told, "%s", notice);
 		cli_print_note(rg_str(notice));
 		cli_term_flush();
@@ -140,6 +173,8 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	struct roger_err err = { 0 };
 	int r = ROGER_OK;
 
+	if (*roger && job->gathers)
+		rg_gather(*roger);
 	if (!*roger)
 		r = roger_open(pool->serve->workspace, roger, &err);
 	if (r < 0) {
@@ -159,23 +194,44 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	tell(pool->serve, roger_notice(*roger));
 }
 
+/* Sends that were appended wait for one sync. */
+static void sync_jobs(struct serve_pool *pool, struct roger *roger, struct serve_job *job)
+{
+	struct roger_err err = { 0 };
+	int r = rg_gathered(roger, &err);
+
+	tell(pool->serve, roger_notice(roger));
+	for (; r < 0 && job; job = job->next)
+		if (job->answer.status == 200)
+			serve_fail(&job->answer, r, &err);
+}
+
 static void *work(void *pool_)
 {
 	struct serve_pool *pool = pool_;
 	struct serve *serve = pool->serve;
 	struct roger *roger = NULL;
-	struct serve_job *job;
+	struct serve_job *first, **job;
+	int64_t since_ns;
 
 	pthread_mutex_lock(&serve->lock);
-	while ((job = take(pool))) {
+	while ((first = take(pool))) {
+		since_ns = pool->gathers_ns;
 		pthread_mutex_unlock(&serve->lock);
-		run_job(pool, &roger, job);
+		for (job = &first; *job; job = &(*job)->next)
+			run_job(pool, &roger, *job);
+		if (first->gathers && roger)
+			sync_jobs(pool, roger, first);
 		pthread_mutex_lock(&serve->lock);
-		job->next = serve->done;
-		serve->done = job;
-		pool->running--;
+		if (first->gathers && pool->gathers_ns == since_ns)
+			pool->gathers_ns = 0;
+		*job = serve->done;
+		serve->done = first;
+		for (; first != *job; first = first->next)
+			pool->running--;
 		eventfd_write(serve->wake, 1);
 	}
+	pthread_cond_broadcast(&pool->come);
 	pthread_mutex_unlock(&serve->lock);
 	roger_close(roger);
 	pthread_mutex_lock(&serve->lock);
@@ -208,10 +264,11 @@ bool serve_job_start(struct serve_job *job)
 {
 	struct serve *serve = job->serve;
 	struct serve_pool *pool = &serve->pools[job->pool];
-	bool good;
+	bool good, waits;
 
 	pthread_mutex_lock(&serve->lock);
-	if (pool->queued >= pool->idle && pool->threads < threads_of(pool))
+	waits = job->gathers && is_gathering(pool);
+	if (!waits && pool->queued >= pool->idle && pool->threads < threads_of(pool))
 		pool->threads += serve_start_thread(work, pool);
 	good = pool->threads &&
 	       pool->queued + pool->running < sizes[pool->kind].queue + threads_of(pool);
@@ -219,7 +276,8 @@ bool serve_job_start(struct serve_job *job)
 		*pool->last = job;
 		pool->last = &job->next;
 		pool->queued++;
-		pthread_cond_signal(&pool->come);
+		if (!waits)
+			pthread_cond_signal(&pool->come);
 	}
 	pthread_mutex_unlock(&serve->lock);
 	if (good)

@@ -133,6 +133,7 @@ struct serve_job {
 	struct evhttp_request *http; /* of the loop's thread; NULL: nobody waits for an answer */
 	bool late;		     /* its answer was that it has not ended */
 	bool gone;		     /* who asked has hung up; with serve->lock */
+	bool gathers;		     /* a send that may share a sync with others */
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
@@ -248,6 +249,7 @@ struct serve_pool {
 	pthread_cond_t come;
 	struct serve_job *first, **last;
 	size_t queued, running, threads, idle;
+	int64_t gathers_ns; /* since when a thread has sends; 0: none has */
 };
 
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
@@ -332,6 +334,7 @@ struct serve_connection {
 	int64_t mcp_began_ns; /* of a request to /mcp that is being answered; 0: it is none */
 	bool busy;	      /* it is being answered */
 	bool leaving;	      /* it was hung up on */
+	bool own_user;	      /* at the other end of a unix socket is the user that we are */
 	bool observed_once;   /* who is at the other end was looked at */
 	char observed[RG_NAME_CHARS_MAX + 1]; /* "": nobody was seen */
 };

@@ -193,8 +193,14 @@ int serve_prepare(struct serve *serve, struct roger_err *err)
 static int prepare_host(struct serve *host, struct roger_err *err)
 {
 	const struct timeval tick = { SERVE_TICK_MS / 1000, 0 };
+	struct event_config *config = event_config_new();
 
-	host->base = event_base_new();
+	/* What evhttp asks of a connection changes several times a request. */
+	if (config) {
+		event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+		host->base = event_base_new_with_config(config);
+		event_config_free(config);
+	}
 	if (host->base) {
 		host->tick = event_new(host->base, -1, EV_PERSIST, on_tick, host);
 		host->term = evsignal_new(host->base, SIGTERM, on_stop, host);
@@ -279,7 +285,7 @@ static void raise_limit(void)
 static void keep_small(void)
 {
 #ifdef M_ARENA_MAX
-	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_ARENA_MAX, 2);
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	mallopt(M_TRIM_THRESHOLD, 128 << 10);
 #endif
