@@ -235,6 +235,12 @@ int rg_gathered(struct roger *roger, struct roger_err *err)
 	return r;
 }
 
+int rg_read_new(struct roger *roger, uint64_t *from, struct rg_arena *arena,
+		struct roger_message_list *ret_messages, bool *ret_known, struct roger_err *err)
+{
+	return rg_engine_read_new(roger->engine, from, arena, ret_messages, ret_known, err);
+}
+
 struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,
 				   char to[RG_OWN_NAME_BYTES])
 {

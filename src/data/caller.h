@@ -56,6 +56,11 @@ RG_CHECKED int rg_put_answer(struct roger *roger, struct roger_str text, struct 
 void rg_gather(struct roger *roger);
 RG_CHECKED int rg_gathered(struct roger *roger, struct roger_err *err);
 
+/* See rg_engine_read_new(). */
+RG_CHECKED int rg_read_new(struct roger *roger, uint64_t *from, struct rg_arena *arena,
+			   struct roger_message_list *ret_messages, bool *ret_known,
+			   struct roger_err *err);
+
 /* Is it that name?  "ci-*" is every name that begins so. */
 bool rg_name_fits(struct roger_str pattern, struct roger_str name);
 bool rg_name_is_pattern(struct roger_str text);

@@ -173,6 +173,15 @@ RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct rg_arena *arena, struct rg_found *ret_found,
 			      struct roger_err *err);
 
+/*
+ * Messages that were stored behind byte *from, which becomes the end, without a look at the tables.
+ * *ret_known false: only these know, for *from is 0, far back, or before a line that another
+ * program wrote or that changes a message into what it was when it was sent.
+ */
+RG_CHECKED int rg_engine_read_new(struct rg_engine *engine, uint64_t *from, struct rg_arena *arena,
+				  struct roger_message_list *ret_messages, bool *ret_known,
+				  struct roger_err *err);
+
 /* Is a look of the agent at the message in the activity log?  False may be wrong for looks before
  * the machine started.  Fast. */
 bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id);

@@ -279,8 +279,8 @@ bool serve_start_thread(void *(*work)(void *argument), void *argument);
 /* A stream of events for this request. */
 void serve_on_events(struct serve *serve, struct evhttp_request *request,
 		     const struct serve_caller *caller);
-/* Something was stored; a second has passed; it ends. */
-void serve_streams_look(struct serve *serve);
+/* Something was stored, or (deep) noted; a second has passed; it ends. */
+void serve_streams_look(struct serve *serve, bool deep);
 void serve_streams_tick(struct serve *serve);
 void serve_streams_end(struct serve *serve);
 /* Somebody watches the workspace for them, or nobody need. */
@@ -398,7 +398,7 @@ struct serve {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t watch;
 	size_t watched; /* streams, for the thread that watches */
-	bool watching, changed;
+	bool watching, changed, changed_deep;
 	struct serve_pool pools[SERVE_POOLS];
 	struct serve_job *done;
 	bool ending;

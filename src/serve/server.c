@@ -56,13 +56,14 @@ static void send_done(struct serve *serve)
 	}
 }
 
-static bool take_changed(struct serve *serve)
+static bool take_changed(struct serve *serve, bool *ret_deep)
 {
 	bool changed;
 
 	pthread_mutex_lock(&serve->lock);
 	changed = serve->changed;
-	serve->changed = false;
+	*ret_deep = serve->changed_deep;
+	serve->changed = serve->changed_deep = false;
 	pthread_mutex_unlock(&serve->lock);
 	return changed;
 }
@@ -70,12 +71,13 @@ static bool take_changed(struct serve *serve)
 static void on_woken(evutil_socket_t fd, short what, void *serve)
 {
 	eventfd_t ignored;
+	bool deep;
 
 	(void)what;
 	eventfd_read(fd, &ignored);
 	send_done(serve);
-	if (take_changed(serve))
-		serve_streams_look(serve);
+	if (take_changed(serve, &deep))
+		serve_streams_look(serve, deep);
 }
 
 /* ------------------------------------------------------------------ chores -- */

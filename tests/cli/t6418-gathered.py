@@ -18,10 +18,16 @@ ENV = {**os.environ, "LD_PRELOAD": str(Path(os.environ["ROGER_BUILD"]).resolve()
 
 def stored():
     """How often each text is there, journal and index agreeing on how many there are."""
-    texts = [json.loads(line)["content"] for line in (lib_serve.WORKSPACE / ".roger/messages.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (WORKSPACE / ".roger/messages.jsonl").read_text().splitlines()]
+    texts = list({line["id"]: line["content"] for line in lines}.values())
     count = json.loads(roger("count", "--json").stdout)["count"]
     equal("as many are counted", count, len(texts))
     return {text: texts.count(text) for text in texts}
+
+
+def stored_ids():
+    """In order."""
+    return list(dict.fromkeys(json.loads(line)["id"] for line in (WORKSPACE / ".roger/messages.jsonl").read_text().splitlines()))
 
 
 def notes(status):
@@ -83,13 +89,53 @@ equal("and what is to two is there twice", texts["two"], 2)
 equal("every send that did something is noted", len(notes("SUCCESS")), 2 + 98 + sum(told[kind].count(200) for kind in told if kind != "a key again"))
 equal("and every refusal", sorted(e["outcome"]["message"] for e in notes("FAILURE")), ["data: content"] + ["refused"] * 4 + ["refused: to"])
 
+# ------------------------------------------------------------------- a stream of them
+stream = server.raw()
+stream.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+heard = b""
+
+
+def hear(what):
+    global heard
+    while what not in heard:
+        more = stream.recv(65536)
+        if not more:
+            return
+        heard += more
+
+
+hear(b"event: open")
+already = set(stored_ids())
+for i in range(12):
+    server.post("/v1/send", mail("ann", f"event {i}"))
+    if i % 4 == 0:
+        roger("send", "ann", f"by a command {i}", "--as", "amy", "-q")
+    elif i % 4 == 1:
+        roger("nack", json.loads(roger("claim", "--as", "ann", "--json").stdout)["messages"][0]["id"], "--as", "ann", "-q")
+    elif i % 4 == 2:
+        again = json.loads((WORKSPACE / ".roger/messages.jsonl").read_text().splitlines()[-1])
+        with open(WORKSPACE / ".roger/messages.jsonl", "a") as journal:
+            journal.write(json.dumps({k: v for k, v in again.items() if k != "chain"}) + "\n")
+            journal.write(json.dumps({"id": f"theirs-{i}", "issue_id": "general", "from_phase": "else", "to_phase": "ann", "run_counter": 1, "message_type": "context", "content": "theirs", "metadata": None, "read": False,
+                                      "created_at": 1736328000000 + i, "read_at": None}) + "\n")
+    elif i % 4 == 3:
+        roger("receive", "--as", "ann", "--limit", "1", "-q")
+    hear(stored_ids()[-1].encode())
+for i in range(4):
+    server.post("/v1/send", mail("ann", f"last {i}"))
+wanted = [id for id in stored_ids() if id not in already]
+hear(wanted[-1].encode())
+named = [json.loads(line[6:])["id"] for line in heard.decode().splitlines() if line.startswith("data: {") and '"roger.message"' in line]
+equal("a stream names each new message once, in order, whoever wrote it and whatever becomes of it", named, wanted)
+stream.close()
+
 # ------------------------------------------------------------------ a sync that fails
 PLACES["FAILS"].touch()
 lost = at_once([mail("eve", f"lost {i}") for i in range(16)])
 PLACES["FAILS"].unlink()
 equal("where the sync fails nobody is told that it is stored", {(status, answer.get("exit"), answer.get("retry")) for status, answer in lost}, {(500, 74, "never")})
 equal("the next one is stored", server.post("/v1/send", mail("eve", "after"))[0], 200)
-equal("none is there twice", [text for text, count in stored().items() if count > 1 and text != "two"], [])
+equal("none is there twice", [text for text, count in stored().items() if count > 1 and text not in ("two", "theirs")], [])
 equal("it ends", server.end()[0], 0)
 equal("and all is well", roger("doctor", status=None).returncode, 0)
 
