@@ -65,8 +65,11 @@ static struct end *new_end(int socket)
 /* What came now; false: the other end hung up. */
 static bool take(struct end *end)
 {
-	ssize_t n = recv(end->socket, end->data + end->got, BYTES_MAX - end->got, 0);
+	ssize_t n;
 
+	if (end->got == BYTES_MAX)
+		end->got = 0;
+	n = recv(end->socket, end->data + end->got, BYTES_MAX - end->got, 0);
 	if (n <= 0)
 		return false;
 	end->got += (size_t)n;

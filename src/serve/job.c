@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "cli/term.h"
@@ -18,8 +19,8 @@ static const struct {
 
 /* Where a commit goes over a network, those that wait for it are the next one. */
 enum { GATHERING = 24 };
-/* Sends of one commit on files. */
-enum { GATHERED_MAX = 64 };
+/* So long a thread appends sends for one sync. */
+enum { TURN_MS = 20 };
 enum { LATE_MS = 500 };
 
 static size_t threads_of(const struct serve_pool *pool)
@@ -59,14 +60,27 @@ void serve_job_free(struct serve_job *job)
 /* ------------------------------------------------------------- on a thread -- */
 
 /* Sends are for one thread at a time: those that come meanwhile are its next commit.  One that
- * does not come back keeps nobody else from sending. */
+ * takes long, such as to a stranger, keeps nobody else from sending. */
 static bool is_gathering(const struct serve_pool *pool)
 {
 	return pool->gathers_ns &&
-	       rg_clock_monotonic_ns() - pool->gathers_ns < LATE_MS * INT64_C(1000000);
+	       rg_clock_monotonic_ns() - pool->gathers_ns < TURN_MS * INT64_C(1000000);
 }
 
-/* Where the first that may be taken stands; NULL: none may. */
+static struct serve_job *pop(struct serve_pool *pool, struct serve_job **place)
+{
+	struct serve_job *job = *place;
+
+	*place = job->next;
+	if (!*place)
+		pool->last = place;
+	job->next = NULL;
+	pool->queued--;
+	pool->running++;
+	return job;
+}
+
+/* Where the first stands that may be taken now; NULL: none may. */
 static struct serve_job **next(struct serve_pool *pool)
 {
 	const bool gathering = is_gathering(pool);
@@ -77,34 +91,42 @@ static struct serve_job **next(struct serve_pool *pool)
 	return *place ? place : NULL;
 }
 
-/* One, or all sends that stand one behind the other; NULL: the server ends. */
 static struct serve_job *take(struct serve_pool *pool)
 {
-	struct serve_job *first, **place, **end;
-	size_t count = 1;
+	const struct serve *serve = pool->serve;
+	struct serve_job **place, *job;
+	struct timespec until;
+	int64_t until_ms;
 
-	while (!(place = next(pool)) && (pool->first || !pool->serve->ending)) {
+	while (!(place = next(pool)) && (pool->first || !serve->ending)) {
+		until_ms = rg_clock_monotonic_ns() / 1000000 + TURN_MS;
+		until = (struct timespec){ until_ms / 1000, until_ms % 1000 * 1000000 };
 		pool->idle++;
-		pthread_cond_wait(&pool->come, &pool->serve->lock);
+		if (pool->first)
+			pthread_cond_timedwait(&pool->come, &pool->serve->lock, &until);
+		else
+			pthread_cond_wait(&pool->come, &pool->serve->lock);
 		pool->idle--;
 	}
 	if (!place)
 		return NULL;
-	first = *place;
-	for (end = &first->next; first->gathers && *end && (*end)->gathers && count < GATHERED_MAX;
-	     count++)
-		end = &(*end)->next;
-	if (first->gathers)
+	job = pop(pool, place);
+	if (job->gathers)
 		pool->gathers_ns = rg_clock_monotonic_ns();
-	*place = *end;
-	if (!*place)
-		pool->last = place;
-	*end = NULL;
-	pool->queued -= count;
-	pool->running += count;
 	if (next(pool))
 		pthread_cond_signal(&pool->come);
-	return first;
+	return job;
+}
+
+/* The next send of the same turn; NULL: there is none, or it took long. */
+static struct serve_job *take_more(struct serve_pool *pool, int64_t since_ns)
+{
+	struct serve_job **place = &pool->first;
+
+	while (*place && !(*place)->gathers)
+		place = &(*place)->next;
+	return *place && pool->gathers_ns == since_ns && is_gathering(pool) ? pop(pool, place)
+									    : NULL;
 }
 
 /* Long work ends with the server; retries are for its sweeps, and not for a thread to wait for. */
@@ -211,24 +233,33 @@ static void *work(void *pool_)
 	struct serve_pool *pool = pool_;
 	struct serve *serve = pool->serve;
 	struct roger *roger = NULL;
-	struct serve_job *first, **job;
+	struct serve_job *first, *job, **last;
 	int64_t since_ns;
+	size_t count, most;
 
 	pthread_mutex_lock(&serve->lock);
 	while ((first = take(pool))) {
 		since_ns = pool->gathers_ns;
-		pthread_mutex_unlock(&serve->lock);
-		for (job = &first; *job; job = &(*job)->next)
-			run_job(pool, &roger, *job);
-		if (first->gathers && roger)
+		most = pool->queued + 1; /* those that wait by now */
+		last = &first;
+		for (job = first, count = 1; job; count++) {
+			pthread_mutex_unlock(&serve->lock);
+			run_job(pool, &roger, job);
+			pthread_mutex_lock(&serve->lock);
+			*last = job;
+			last = &job->next;
+			job = first->gathers && count < most ? take_more(pool, since_ns) : NULL;
+		}
+		if (first->gathers && roger) {
+			pthread_mutex_unlock(&serve->lock);
 			sync_jobs(pool, roger, first);
-		pthread_mutex_lock(&serve->lock);
+			pthread_mutex_lock(&serve->lock);
+		}
 		if (first->gathers && pool->gathers_ns == since_ns)
 			pool->gathers_ns = 0;
-		*job = serve->done;
+		pool->running -= count - 1;
+		*last = serve->done;
 		serve->done = first;
-		for (; first != *job; first = first->next)
-			pool->running--;
 		eventfd_write(serve->wake, 1);
 	}
 	pthread_cond_broadcast(&pool->come);
@@ -268,7 +299,7 @@ bool serve_job_start(struct serve_job *job)
 
 	pthread_mutex_lock(&serve->lock);
 	waits = job->gathers && is_gathering(pool);
-	if (!waits && pool->queued >= pool->idle && pool->threads < threads_of(pool))
+	if (pool->queued >= pool->idle && pool->threads < threads_of(pool))
 		pool->threads += serve_start_thread(work, pool);
 	good = pool->threads &&
 	       pool->queued + pool->running < sizes[pool->kind].queue + threads_of(pool);
@@ -276,7 +307,8 @@ bool serve_job_start(struct serve_job *job)
 		*pool->last = job;
 		pool->last = &job->next;
 		pool->queued++;
-		if (!waits)
+		/* Of those that wait for their turn, the first makes sure that it comes. */
+		if (!waits || pool->queued == 1)
 			pthread_cond_signal(&pool->come);
 	}
 	pthread_mutex_unlock(&serve->lock);
@@ -397,17 +429,21 @@ void serve_jobs_tick(struct serve *serve)
 
 bool serve_pools_open(struct serve *serve)
 {
+	pthread_condattr_t monotonic;
 	int i;
 
 	if (pthread_mutex_init(&serve->lock, NULL) != 0 ||
 	    pthread_cond_init(&serve->watch, NULL) != 0)
 		return false;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	for (i = 0; i < SERVE_POOLS; i++) {
 		serve->pools[i] =
 			(struct serve_pool){ .serve = serve, .kind = (enum serve_pool_kind)i };
 		serve->pools[i].last = &serve->pools[i].first;
-		pthread_cond_init(&serve->pools[i].come, NULL);
+		pthread_cond_init(&serve->pools[i].come, &monotonic);
 	}
+	pthread_condattr_destroy(&monotonic);
 	return true;
 }
 
