@@ -381,6 +381,7 @@ struct serve {
 	size_t job_count; /* those that have not ended */
 	LIST_HEAD(, serve_job) open;
 	size_t ticks;
+	bool answered;	  /* since memory was given back */
 	unsigned chores;  /* those that are under way, a bit each */
 	unsigned refused; /* of these, a bit each: it was said */
 

@@ -14,7 +14,7 @@
 #include "cli/term.h"
 
 /* After the end was asked for, answers have this long to be read. */
-enum { GOODBYE_TICKS = 2 };
+enum { GOODBYE_TICKS = 2, TRIM_TICKS = 5 };
 
 /* ---------------------------------------------------------------- the loop -- */
 
@@ -50,6 +50,7 @@ static void send_done(struct serve *serve)
 			job->finish(job);
 		else if (job->http)
 			serve_send(job->http, &job->answer);
+		serve->answered |= job->http || job->late;
 		LIST_REMOVE(job, open);
 		serve_job_free(job);
 		serve->job_count--;
@@ -144,6 +145,19 @@ static void do_chores(struct serve *serve)
 			do_chore(serve, i);
 }
 
+/* What taking in many messages needed is free within blocks, which only this gives back. */
+static void give_back(struct serve *serve)
+{
+#ifdef M_ARENA_MAX
+	if (serve->answered && serve->ticks % TRIM_TICKS == 0) {
+		malloc_trim(0);
+		serve->answered = false;
+	}
+#else
+	(void)serve;
+#endif
+}
+
 static void tick(struct serve *serve)
 {
 	struct serve_door *door;
@@ -154,6 +168,7 @@ static void tick(struct serve *serve)
 	serve_streams_watched(serve);
 	do_chores(serve);
 	serve_uses_save(serve, false);
+	give_back(serve);
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_enable(door->listener);
 }
