@@ -10,6 +10,7 @@
 #include "host/session.h"
 #include "data/remote.h"
 #include "ops/keys/attempt.h"
+#include "ops/note.h"
 #include "remote/remote.h"
 
 static const struct rg_elsewhere elsewhere = { remote_call_within, remote_watch, remote_hold };
@@ -99,6 +100,7 @@ struct roger *roger_close(struct roger *roger)
 	if (!roger)
 		return NULL;
 	rg_bridge_free(roger->bridge);
+	rg_buf_deinit(&roger->notes);
 	remote_close(roger->remote);
 	rg_engine_close(roger->engine);
 	rg_workspace_close(roger->workspace);
@@ -215,6 +217,28 @@ int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *
 
 	rg_engine_request(roger->engine, NULL);
 	return r;
+}
+
+void rg_gather(struct roger *roger)
+{
+	if (!roger->notes.maximum)
+		rg_buf_init(&roger->notes, SIZE_MAX);
+	roger->gathers = true;
+	rg_engine_gather(roger->engine);
+}
+
+int rg_gathered(struct roger *roger, struct roger_err *err)
+{
+	int r = rg_engine_gathered(roger->engine, err);
+
+	rg_note_gathered(roger, r);
+	return r;
+}
+
+int rg_read_new(struct roger *roger, uint64_t *from, struct rg_arena *arena,
+		struct roger_message_list *ret_messages, bool *ret_known, struct roger_err *err)
+{
+	return rg_engine_read_new(roger->engine, from, arena, ret_messages, ret_known, err);
 }
 
 struct roger_str rg_name_by_itself(const struct roger *roger, struct roger_str tool, int64_t pid,

@@ -49,6 +49,18 @@ RG_CHECKED int rg_find_answer(struct roger *roger, const char *key, struct rg_ar
 			      struct roger_str *ret_text, struct roger_err *err);
 RG_CHECKED int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *err);
 
+/*
+ * From now on sends without a key return before they are on disk and noted; rg_gathered() sees to
+ * that for all of them, and ends it.  What it fails with is the answer to each.  Of files alone.
+ */
+void rg_gather(struct roger *roger);
+RG_CHECKED int rg_gathered(struct roger *roger, struct roger_err *err);
+
+/* See rg_engine_read_new(). */
+RG_CHECKED int rg_read_new(struct roger *roger, uint64_t *from, struct rg_arena *arena,
+			   struct roger_message_list *ret_messages, bool *ret_known,
+			   struct roger_err *err);
+
 /* Is it that name?  "ci-*" is every name that begins so. */
 bool rg_name_fits(struct roger_str pattern, struct roger_str name);
 bool rg_name_is_pattern(struct roger_str text);

@@ -42,6 +42,11 @@ void rg_engine_leave_sync(struct rg_engine *engine)
 	engine->leaves_sync = engine->store->files;
 }
 
+void rg_engine_gather(struct rg_engine *engine)
+{
+	engine->gathers = engine->store->files;
+}
+
 void rg_engine_rollback(struct rg_engine *engine)
 {
 	engine->staged_count = 0;
@@ -594,12 +599,25 @@ static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *
 		       RG_STR_ARGS(first->id), count_adds(engine) > 1 ? " and those after it" : "");
 }
 
+int rg_engine_gathered(struct rg_engine *engine, struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (engine->store->gathered) {
+		r = engine->store->ops->sync(engine->store, NULL, engine->store->gathered, err);
+		rg_engine_save_state(engine, false);
+	}
+	engine->store->gathered = 0;
+	engine->gathers = false;
+	return r;
+}
+
 int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		     struct roger_err *err)
 {
 	struct rg_outcome outcome = { .verdict = RG_COMMITTED };
 	uint64_t end = 0;
-	bool stored = false;
+	bool stored = false, gathered;
 	int r = ROGER_OK;
 
 	if (engine->staged_count) {
@@ -612,13 +630,18 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	if (r == ROGER_OK && end) {
 		rg_engine_want_state(engine, false);
 		rg_engine_note_accepted(engine);
-		if (!engine->left)
+		gathered = engine->gathers && !rg_engine_has_sends(engine) &&
+			   count_adds(engine) == engine->staged_count;
+		if (gathered)
+			engine->store->gathered = end;
+		else if (!engine->left)
 			r = engine->store->ops->sync(engine->store, NULL, end, err);
 		if (r == ROGER_ETIMEOUT)
 			r = tell_unsure(engine, r, err);
 		if (r == ROGER_OK && rg_engine_has_sends(engine))
 			rg_engine_log_sends(engine, end);
-		rg_engine_save_state(engine, false);
+		if (!gathered)
+			rg_engine_save_state(engine, false);
 	}
 	if (r == ROGER_OK) {
 		*ret_outcome = outcome;

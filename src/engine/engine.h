@@ -173,6 +173,15 @@ RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct rg_arena *arena, struct rg_found *ret_found,
 			      struct roger_err *err);
 
+/*
+ * Messages that were stored behind byte *from, which becomes the end, without a look at the tables.
+ * *ret_known false: only these know, for *from is 0, far back, or before a line that another
+ * program wrote or that changes a message into what it was when it was sent.
+ */
+RG_CHECKED int rg_engine_read_new(struct rg_engine *engine, uint64_t *from, struct rg_arena *arena,
+				  struct roger_message_list *ret_messages, bool *ret_known,
+				  struct roger_err *err);
+
 /* Is a look of the agent at the message in the activity log?  False may be wrong for looks before
  * the machine started.  Fast. */
 bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id);
@@ -250,6 +259,12 @@ RG_CHECKED int rg_engine_archive(struct rg_engine *engine, const struct roger_me
  * relies on it, too.  It is synced all the same where it follows lines that are not, or is on
  * another machine. */
 void rg_engine_leave_sync(struct rg_engine *engine);
+
+/* From now on commits of nothing but new messages without a key do not wait for the disk:
+ * _gathered() does, for all of them, and ends that.  What it fails with is true of each.  Of files
+ * alone. */
+void rg_engine_gather(struct rg_engine *engine);
+RG_CHECKED int rg_engine_gathered(struct rg_engine *engine, struct roger_err *err);
 RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 				struct roger_err *err);
 

@@ -48,6 +48,7 @@ struct rg_engine {
 	bool altered;	    /* lines were noted as altered that the tables count */
 	bool leaves_sync;   /* rg_engine_leave_sync() */
 	bool left;	    /* the last commit was left unsynced */
+	bool gathers;	    /* rg_engine_gather() */
 	uint64_t adoptions; /* adoptions of the head before that */
 	struct rg_staged *staged;
 	size_t staged_count;

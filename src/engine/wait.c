@@ -7,6 +7,8 @@
  * file and the index this often. */
 enum { LOOK_MS = 200, ASK_MS = 1000 };
 
+enum { NEW_BYTES_MAX = 64 << 10 };
+
 struct waiting {
 	struct rg_engine *engine;
 	struct roger_str agent;
@@ -209,5 +211,57 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	rg_arena_free(waiting.boxes_memory);
 	if (r == ROGER_OK)
 		*ret_found = found;
+	return r;
+}
+
+static int read_new(struct rg_lines *lines, struct rg_arena *arena, struct roger_message_list *list,
+		    bool *ret_known, struct roger_err *err)
+{
+	struct {
+		struct roger_message *items;
+		size_t count;
+	} read = { 0 };
+	struct roger_message message, *place;
+	struct roger_str text;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	while ((r = rg_lines_next(lines, &line, &found, err)) == ROGER_OK && found) {
+		if (!rg_arena_copy(arena, line.text, &text))
+			return rg_fail_memory(err);
+		*ret_known = rg_message_read_within(text, arena, &message, NULL) == ROGER_OK;
+		if (!*ret_known)
+			break;
+		if (!rg_message_is_as_sent(&message))
+			continue;
+		place = rg_arena_push(arena, &read.items, &read.count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = message;
+	}
+	*list = (struct roger_message_list){ read.items, read.count };
+	return r;
+}
+
+int rg_engine_read_new(struct rg_engine *engine, uint64_t *from, struct rg_arena *arena,
+		       struct roger_message_list *ret_messages, bool *ret_known,
+		       struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	const uint64_t start = *from;
+	struct rg_shared *shared;
+	struct rg_lines lines;
+	int r = rg_engine_settle(engine, from, err);
+
+	shared = rg_store_head(engine->store).shared;
+	*ret_messages = (struct roger_message_list){ 0 };
+	*ret_known = r == ROGER_OK && start && start <= *from && *from - start <= NEW_BYTES_MAX &&
+		     shared && atomic_load(&shared->own_from) <= start;
+	if (!*ret_known)
+		return r;
+	rg_lines_init(&lines, &bytes, start, *from);
+	r = read_new(&lines, arena, ret_messages, ret_known, err);
+	rg_lines_deinit(&lines);
 	return r;
 }

@@ -105,8 +105,13 @@ int64_t rg_note_duplicates(const struct roger_op *op, const void *reply)
 
 int rg_note_append(struct roger *roger, struct roger_str line, bool durable, struct roger_err *err)
 {
-	int r = rg_engine_records_begin(roger->engine, err);
+	int r;
 
+	if (roger->gathers && !durable) {
+		rg_buf_add_str(&roger->notes, line);
+		return roger->notes.failed ? rg_fail_memory(err) : ROGER_OK;
+	}
+	r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)
 		return r;
 	r = rg_engine_log_append(roger->engine, RG_LOG_ACTIVITY, RG_STR(""), line, durable, err);
@@ -123,13 +128,36 @@ int rg_note_write(struct roger *roger, const struct rg_note *note, bool durable,
 	return r < 0 ? r : rg_note_append(roger, rg_buf_str(&line), durable, err);
 }
 
+static void tell_missing(struct roger *roger, const char *missing, const struct roger_err *err)
+{
+	snprintf(roger->untold, sizeof roger->untold, "%s noted in the activity log: %.400s",
+		 missing, err->message);
+}
+
 void rg_note_try(struct roger *roger, const struct rg_note *note, const char *missing)
 {
 	struct roger_err err;
 
 	if (rg_note_write(roger, note, false, &err) < 0 && missing)
-		snprintf(roger->untold, sizeof roger->untold,
-			 "%s noted in the activity log: %.400s", missing, err.message);
+		tell_missing(roger, missing, &err);
+}
+
+void rg_note_gathered(struct roger *roger, int code)
+{
+	struct rg_note failed = { .verb = RG_STR("send"),
+				  .entry = { .status = ROGER_FAILURE,
+					     .message = rg_str(rg_code_name(code)) } };
+	struct roger_err err;
+
+	roger->gathers = false;
+	if (code < 0) {
+		rg_note_ran(roger, &failed);
+		rg_note_try(roger, &failed, NULL);
+	} else if (roger->notes.length &&
+		   rg_note_append(roger, rg_buf_str(&roger->notes), false, &err) < 0) {
+		tell_missing(roger, "done, but not", &err);
+	}
+	rg_buf_clear(&roger->notes);
 }
 
 /* -------------------------------------------------------------- of a verb -- */

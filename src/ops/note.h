@@ -29,6 +29,10 @@ RG_CHECKED int rg_note_append(struct roger *roger, struct roger_str line, bool d
 RG_CHECKED int rg_note_write(struct roger *roger, const struct rg_note *note, bool durable,
 			     struct roger_err *err);
 
+/* What waited in roger->notes, after rg_gather(), is written; or, where the sends failed with that
+ * code, one note of that. */
+void rg_note_gathered(struct roger *roger, int code);
+
 /*
  * The same, after a verb that succeeds whatever comes of its note: roger_notice()
  * says what is not noted; missing NULL: nothing does.

@@ -43,7 +43,9 @@ struct roger {
 	bool own_mail;	   /* roger itself sends: "roger" is a name it may use */
 	void (*settle)(struct roger *roger); /* rg_attempt_settle_overdue() */
 	struct rg_bridge *bridge;	     /* what a handle that bridges keeps; NULL before */
-	struct rg_caller caller;	     /* who makes the next calls; ops/caller.h */
+	bool gathers;			     /* rg_gather(); then what is to be noted is in */
+	struct rg_buf notes;
+	struct rg_caller caller; /* who makes the next calls; ops/caller.h */
 };
 
 /* Who is told of the long work of a verb without a handle. */

@@ -27,7 +27,9 @@ enum {
 struct cursor {
 	char message[300];
 	int64_t log;
-	bool begun; /* from there; else from what is newest */
+	bool begun;    /* from there; else from what is newest */
+	bool deep;     /* what is in the log is wanted, too */
+	uint64_t from; /* that message is before this byte, those behind it are not; 0: not known */
 };
 
 struct serve_stream {
@@ -38,6 +40,7 @@ struct serve_stream {
 	struct cursor cursor;
 	char own[RG_NAME_CHARS_MAX + 1]; /* it is shown what is from or for this name; "": all */
 	bool reading, again;		 /* a thread looks for it; and is to look once more */
+	bool deep;			 /* and at the log, too */
 	int64_t said_ms, read_ms;
 };
 
@@ -149,7 +152,7 @@ static void add_activity(struct reading *reading, const struct roger_activity *a
 	end_event(reading);
 }
 
-static int read_messages(struct reading *reading, struct roger *roger, struct roger_err *err)
+static int list_messages(struct reading *reading, struct roger *roger, struct roger_err *err)
 {
 	const struct roger_list_request request = { .after = rg_str(reading->cursor.message),
 						    .limit = PAGE,
@@ -162,7 +165,32 @@ static int read_messages(struct reading *reading, struct roger *roger, struct ro
 	for (i = 0; r == ROGER_OK && i < reply.messages.count; i++)
 		add_message(reading, &reply.messages.items[i]);
 	reading->more |= r == ROGER_OK && reply.more;
+	if (reply.more)
+		reading->cursor.from = 0;
 	return r;
+}
+
+/* From the end of the journal, if that is enough: the tables take longer than a send. */
+static int read_messages(struct reading *reading, struct roger *roger, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_message_list list;
+	bool known;
+	size_t first = 0, i;
+	int r = arena ? rg_read_new(roger, &reading->cursor.from, arena, &list, &known, err)
+		      : rg_fail_memory(err);
+
+	if (r < 0)
+		return r;
+	if (!known)
+		return list_messages(reading, roger, err);
+	/* The tables may have been ahead of that byte. */
+	for (i = 0; i < list.count; i++)
+		if (rg_str_is(list.items[i].id, reading->cursor.message))
+			first = i + 1;
+	for (i = first; i < list.count; i++)
+		add_message(reading, &list.items[i]);
+	return ROGER_OK;
 }
 
 /* The newest message, be it archived or not. */
@@ -203,7 +231,7 @@ static int begin_stream(struct reading *reading, struct roger *roger, const char
 {
 	int r;
 
-	reading->cursor = (struct cursor){ 0 };
+	reading->cursor = (struct cursor){ .deep = true };
 	r = find_newest(reading, roger, err);
 	if (r == ROGER_OK)
 		r = read_activity(reading, roger, err);
@@ -226,7 +254,7 @@ static void read_events(struct serve_job *job, struct roger *roger)
 		r = begin_stream(&reading, roger, "open", &err);
 	else
 		r = read_messages(&reading, roger, &err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && reading.cursor.deep)
 		r = read_activity(&reading, roger, &err);
 	/* Where it was is not there any more: the client looks at everything anew. */
 	if (r == ROGER_ENOENT)
@@ -329,6 +357,7 @@ static void on_read(struct serve_job *job)
 	}
 	memcpy(&stream->cursor, job->request, sizeof stream->cursor);
 	stream->again |= job->answer.replayed;
+	stream->deep |= job->answer.replayed && stream->cursor.deep;
 	if (job->answer.body.length)
 		say(stream, job->answer.body.data, job->answer.body.length);
 	if (stream->again)
@@ -348,6 +377,7 @@ static void look(struct serve_stream *stream)
 	job = serve_job_new(stream->serve, &verb, NULL);
 	if (!job)
 		return;
+	stream->cursor.deep = stream->deep;
 	memcpy(job->request, &stream->cursor, sizeof stream->cursor);
 	job->context = stream;
 	job->work = read_events;
@@ -357,7 +387,7 @@ static void look(struct serve_stream *stream)
 		return;
 	}
 	stream->reading = true;
-	stream->again = false;
+	stream->again = stream->deep = false;
 	stream->read_ms = rg_clock_monotonic_ns() / 1000000;
 }
 
@@ -378,12 +408,13 @@ static bool may_go_on(struct serve_stream *stream)
 	return false;
 }
 
-void serve_streams_look(struct serve *serve)
+void serve_streams_look(struct serve *serve, bool deep)
 {
 	struct serve_stream *stream, *next;
 
 	for (stream = serve->streams; stream; stream = next) {
 		next = stream->next;
+		stream->deep |= deep;
 		if (stream->http && may_go_on(stream))
 			look(stream);
 	}
@@ -435,20 +466,23 @@ static bool has_streams(struct serve *serve, bool sleep)
 	return any;
 }
 
-static void tell_changed(struct serve *serve)
+static void tell_changed(struct serve *serve, bool deep)
 {
 	pthread_mutex_lock(&serve->lock);
 	serve->changed = true;
+	serve->changed_deep |= deep;
 	pthread_mutex_unlock(&serve->lock);
 	eventfd_write(serve->wake, 1);
 }
 
-/* Sleeps until anything is stored, while anybody wants to know. */
+/* Sleeps until anything is stored, while anybody wants to know.  A note comes behind its message,
+ * and is looked for when no more messages come, or after a while. */
 static void *watch(void *serve_)
 {
 	struct serve *serve = serve_;
 	struct roger *roger = NULL;
 	int64_t looked_ms = 0, now;
+	bool changed, notes = false, deep;
 	uint32_t mark = 0;
 
 	while (has_streams(serve, true)) {
@@ -456,11 +490,16 @@ static void *watch(void *serve_)
 			rg_clock_sleep(LOOK_MS);
 			continue;
 		}
+		changed = roger_watch(roger, &mark, WATCH_MS);
+		notes |= changed;
 		now = rg_clock_monotonic_ns() / 1000000;
-		if (!roger_watch(roger, &mark, WATCH_MS) && now - looked_ms < LOOK_MS)
-			continue;
-		looked_ms = now;
-		tell_changed(serve);
+		deep = now - looked_ms >= (notes ? WATCH_MS : LOOK_MS);
+		if (deep) {
+			looked_ms = now;
+			notes = false;
+		}
+		if (changed || deep)
+			tell_changed(serve, deep);
 	}
 	roger_close(roger);
 	return NULL;
@@ -499,6 +538,7 @@ void serve_on_events(struct serve *serve, struct evhttp_request *request,
 		return;
 	}
 	stream->serve = serve;
+	stream->deep = true;
 	stream->http = request;
 	snprintf(stream->own, sizeof stream->own, "%s", caller->own ? caller->name : "");
 	stream->said_ms = rg_clock_monotonic_ns() / 1000000;

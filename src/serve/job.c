@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "cli/term.h"
@@ -18,6 +19,8 @@ static const struct {
 
 /* Where a commit goes over a network, those that wait for it are the next one. */
 enum { GATHERING = 24 };
+/* So long a thread appends sends for one sync. */
+enum { TURN_MS = 20 };
 enum { LATE_MS = 500 };
 
 static size_t threads_of(const struct serve_pool *pool)
@@ -56,24 +59,74 @@ void serve_job_free(struct serve_job *job)
 
 /* ------------------------------------------------------------- on a thread -- */
 
-static struct serve_job *take(struct serve_pool *pool)
+/* Sends are for one thread at a time: those that come meanwhile are its next commit.  One that
+ * takes long, such as to a stranger, keeps nobody else from sending. */
+static bool is_gathering(const struct serve_pool *pool)
 {
-	struct serve_job *job;
+	return pool->gathers_ns &&
+	       rg_clock_monotonic_ns() - pool->gathers_ns < TURN_MS * INT64_C(1000000);
+}
 
-	while (!pool->first && !pool->serve->ending) {
-		pool->idle++;
-		pthread_cond_wait(&pool->come, &pool->serve->lock);
-		pool->idle--;
-	}
-	job = pool->first;
-	if (!job)
-		return NULL;
-	pool->first = job->next;
-	if (!pool->first)
-		pool->last = &pool->first;
+static struct serve_job *pop(struct serve_pool *pool, struct serve_job **place)
+{
+	struct serve_job *job = *place;
+
+	*place = job->next;
+	if (!*place)
+		pool->last = place;
+	job->next = NULL;
 	pool->queued--;
 	pool->running++;
 	return job;
+}
+
+/* Where the first stands that may be taken now; NULL: none may. */
+static struct serve_job **next(struct serve_pool *pool)
+{
+	const bool gathering = is_gathering(pool);
+	struct serve_job **place = &pool->first;
+
+	while (*place && gathering && (*place)->gathers)
+		place = &(*place)->next;
+	return *place ? place : NULL;
+}
+
+static struct serve_job *take(struct serve_pool *pool)
+{
+	const struct serve *serve = pool->serve;
+	struct serve_job **place, *job;
+	struct timespec until;
+	int64_t until_ms;
+
+	while (!(place = next(pool)) && (pool->first || !serve->ending)) {
+		until_ms = rg_clock_monotonic_ns() / 1000000 + TURN_MS;
+		until = (struct timespec){ until_ms / 1000, until_ms % 1000 * 1000000 };
+		pool->idle++;
+		if (pool->first)
+			pthread_cond_timedwait(&pool->come, &pool->serve->lock, &until);
+		else
+			pthread_cond_wait(&pool->come, &pool->serve->lock);
+		pool->idle--;
+	}
+	if (!place)
+		return NULL;
+	job = pop(pool, place);
+	if (job->gathers)
+		pool->gathers_ns = rg_clock_monotonic_ns();
+	if (next(pool))
+		pthread_cond_signal(&pool->come);
+	return job;
+}
+
+/* The next send of the same turn; NULL: there is none, or it took long. */
+static struct serve_job *take_more(struct serve_pool *pool, int64_t since_ns)
+{
+	struct serve_job **place = &pool->first;
+
+	while (*place && !(*place)->gathers)
+		place = &(*place)->next;
+	return *place && pool->gathers_ns == since_ns && is_gathering(pool) ? pop(pool, place)
+									    : NULL;
 }
 
 /* Long work ends with the server; retries are for its sweeps, and not for a thread to wait for. */
@@ -116,8 +169,10 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 /* What a command would say beside its answer; of damage the answer tells. */
 static void tell(struct serve *serve, const char *notice)
 {
+	if (!*notice)
+		return;
 	pthread_mutex_lock(&serve->lock);
-	if (*notice && strncmp(notice, serve->told, sizeof serve->told - 1) != 0) {
+	if (strncmp(notice, serve->told, sizeof serve->told - 1) != 0) {
 		snprintf(serve->told, sizeof serve->told, "%s", notice);
 		cli_print_note(rg_str(notice));
 		cli_term_flush();
@@ -140,6 +195,8 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	struct roger_err err = { 0 };
 	int r = ROGER_OK;
 
+	if (*roger && job->gathers)
+		rg_gather(*roger);
 	if (!*roger)
 		r = roger_open(pool->serve->workspace, roger, &err);
 	if (r < 0) {
@@ -159,23 +216,53 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	tell(pool->serve, roger_notice(*roger));
 }
 
+/* Sends that were appended wait for one sync. */
+static void sync_jobs(struct serve_pool *pool, struct roger *roger, struct serve_job *job)
+{
+	struct roger_err err = { 0 };
+	int r = rg_gathered(roger, &err);
+
+	tell(pool->serve, roger_notice(roger));
+	for (; r < 0 && job; job = job->next)
+		if (job->answer.status == 200)
+			serve_fail(&job->answer, r, &err);
+}
+
 static void *work(void *pool_)
 {
 	struct serve_pool *pool = pool_;
 	struct serve *serve = pool->serve;
 	struct roger *roger = NULL;
-	struct serve_job *job;
+	struct serve_job *first, *job, **last;
+	int64_t since_ns;
+	size_t count, most;
 
 	pthread_mutex_lock(&serve->lock);
-	while ((job = take(pool))) {
-		pthread_mutex_unlock(&serve->lock);
-		run_job(pool, &roger, job);
-		pthread_mutex_lock(&serve->lock);
-		job->next = serve->done;
-		serve->done = job;
-		pool->running--;
+	while ((first = take(pool))) {
+		since_ns = pool->gathers_ns;
+		most = pool->queued + 1; /* those that wait by now */
+		last = &first;
+		for (job = first, count = 1; job; count++) {
+			pthread_mutex_unlock(&serve->lock);
+			run_job(pool, &roger, job);
+			pthread_mutex_lock(&serve->lock);
+			*last = job;
+			last = &job->next;
+			job = first->gathers && count < most ? take_more(pool, since_ns) : NULL;
+		}
+		if (first->gathers && roger) {
+			pthread_mutex_unlock(&serve->lock);
+			sync_jobs(pool, roger, first);
+			pthread_mutex_lock(&serve->lock);
+		}
+		if (first->gathers && pool->gathers_ns == since_ns)
+			pool->gathers_ns = 0;
+		pool->running -= count - 1;
+		*last = serve->done;
+		serve->done = first;
 		eventfd_write(serve->wake, 1);
 	}
+	pthread_cond_broadcast(&pool->come);
 	pthread_mutex_unlock(&serve->lock);
 	roger_close(roger);
 	pthread_mutex_lock(&serve->lock);
@@ -208,9 +295,10 @@ bool serve_job_start(struct serve_job *job)
 {
 	struct serve *serve = job->serve;
 	struct serve_pool *pool = &serve->pools[job->pool];
-	bool good;
+	bool good, waits;
 
 	pthread_mutex_lock(&serve->lock);
+	waits = job->gathers && is_gathering(pool);
 	if (pool->queued >= pool->idle && pool->threads < threads_of(pool))
 		pool->threads += serve_start_thread(work, pool);
 	good = pool->threads &&
@@ -219,7 +307,9 @@ bool serve_job_start(struct serve_job *job)
 		*pool->last = job;
 		pool->last = &job->next;
 		pool->queued++;
-		pthread_cond_signal(&pool->come);
+		/* Of those that wait for their turn, the first makes sure that it comes. */
+		if (!waits || pool->queued == 1)
+			pthread_cond_signal(&pool->come);
 	}
 	pthread_mutex_unlock(&serve->lock);
 	if (good)
@@ -339,17 +429,21 @@ void serve_jobs_tick(struct serve *serve)
 
 bool serve_pools_open(struct serve *serve)
 {
+	pthread_condattr_t monotonic;
 	int i;
 
 	if (pthread_mutex_init(&serve->lock, NULL) != 0 ||
 	    pthread_cond_init(&serve->watch, NULL) != 0)
 		return false;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	for (i = 0; i < SERVE_POOLS; i++) {
 		serve->pools[i] =
 			(struct serve_pool){ .serve = serve, .kind = (enum serve_pool_kind)i };
 		serve->pools[i].last = &serve->pools[i].first;
-		pthread_cond_init(&serve->pools[i].come, NULL);
+		pthread_cond_init(&serve->pools[i].come, &monotonic);
 	}
+	pthread_condattr_destroy(&monotonic);
 	return true;
 }
 

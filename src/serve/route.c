@@ -133,16 +133,17 @@ static bool read_head(struct evhttp_request *request, struct rg_http_field field
 	return true;
 }
 
-/* Is it another user at the other end of a unix socket? */
-static bool is_stranger(struct evhttp_request *request)
+/* Is it another user at the other end of a unix socket?  Asked once for a connection. */
+static bool is_stranger(struct serve_connection *connection)
 {
-	struct evhttp_connection *connection = evhttp_request_get_connection(request);
-	struct bufferevent *buffer = evhttp_connection_get_bufferevent(connection);
 	socklen_t length = sizeof(struct ucred);
 	struct ucred peer;
 
-	return getsockopt(bufferevent_getfd(buffer), SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
-	       peer.uid != geteuid();
+	if (!connection->own_user)
+		connection->own_user = getsockopt(bufferevent_getfd(connection->buffer), SOL_SOCKET,
+						  SO_PEERCRED, &peer, &length) == 0 &&
+				       peer.uid == geteuid();
+	return !connection->own_user;
 }
 
 /*
@@ -197,7 +198,7 @@ static const char *fault_of(const struct serve_connection *connection,
 }
 
 /* Before any path is looked at.  False: it was refused. */
-static bool passes(struct serve_door *door, const struct serve_connection *connection,
+static bool passes(struct serve_door *door, struct serve_connection *connection,
 		   struct evhttp_request *request)
 {
 	const struct rg_http_allowed allowed = { door->serve->hosts, NULL,
@@ -212,7 +213,7 @@ static bool passes(struct serve_door *door, const struct serve_connection *conne
 		return false;
 	}
 	fault = rg_http_head_foreign(&head, &allowed);
-	if (!fault && door->local && is_stranger(request))
+	if (!fault && door->local && is_stranger(connection))
 		fault = "this socket is another user's";
 	if (fault)
 		serve_refuse(request, 403, "foreign", true, "%s", fault);

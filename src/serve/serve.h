@@ -133,6 +133,7 @@ struct serve_job {
 	struct evhttp_request *http; /* of the loop's thread; NULL: nobody waits for an answer */
 	bool late;		     /* its answer was that it has not ended */
 	bool gone;		     /* who asked has hung up; with serve->lock */
+	bool gathers;		     /* a send that may share a sync with others */
 	struct rg_arena *arena;
 	void *request; /* of the verb */
 	struct serve_answer answer;
@@ -248,6 +249,7 @@ struct serve_pool {
 	pthread_cond_t come;
 	struct serve_job *first, **last;
 	size_t queued, running, threads, idle;
+	int64_t gathers_ns; /* since when a thread has sends; 0: none has */
 };
 
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
@@ -277,8 +279,8 @@ bool serve_start_thread(void *(*work)(void *argument), void *argument);
 /* A stream of events for this request. */
 void serve_on_events(struct serve *serve, struct evhttp_request *request,
 		     const struct serve_caller *caller);
-/* Something was stored; a second has passed; it ends. */
-void serve_streams_look(struct serve *serve);
+/* Something was stored, or (deep) noted; a second has passed; it ends. */
+void serve_streams_look(struct serve *serve, bool deep);
 void serve_streams_tick(struct serve *serve);
 void serve_streams_end(struct serve *serve);
 /* Somebody watches the workspace for them, or nobody need. */
@@ -332,6 +334,7 @@ struct serve_connection {
 	int64_t mcp_began_ns; /* of a request to /mcp that is being answered; 0: it is none */
 	bool busy;	      /* it is being answered */
 	bool leaving;	      /* it was hung up on */
+	bool own_user;	      /* at the other end of a unix socket is the user that we are */
 	bool observed_once;   /* who is at the other end was looked at */
 	char observed[RG_NAME_CHARS_MAX + 1]; /* "": nobody was seen */
 };
@@ -378,6 +381,7 @@ struct serve {
 	size_t job_count; /* those that have not ended */
 	LIST_HEAD(, serve_job) open;
 	size_t ticks;
+	bool answered;	  /* since memory was given back */
 	unsigned chores;  /* those that are under way, a bit each */
 	unsigned refused; /* of these, a bit each: it was said */
 
@@ -395,7 +399,7 @@ struct serve {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t watch;
 	size_t watched; /* streams, for the thread that watches */
-	bool watching, changed;
+	bool watching, changed, changed_deep;
 	struct serve_pool pools[SERVE_POOLS];
 	struct serve_job *done;
 	bool ending;

@@ -14,7 +14,7 @@
 #include "cli/term.h"
 
 /* After the end was asked for, answers have this long to be read. */
-enum { GOODBYE_TICKS = 2 };
+enum { GOODBYE_TICKS = 2, TRIM_TICKS = 5 };
 
 /* ---------------------------------------------------------------- the loop -- */
 
@@ -50,19 +50,21 @@ static void send_done(struct serve *serve)
 			job->finish(job);
 		else if (job->http)
 			serve_send(job->http, &job->answer);
+		serve->answered |= job->http || job->late;
 		LIST_REMOVE(job, open);
 		serve_job_free(job);
 		serve->job_count--;
 	}
 }
 
-static bool take_changed(struct serve *serve)
+static bool take_changed(struct serve *serve, bool *ret_deep)
 {
 	bool changed;
 
 	pthread_mutex_lock(&serve->lock);
 	changed = serve->changed;
-	serve->changed = false;
+	*ret_deep = serve->changed_deep;
+	serve->changed = serve->changed_deep = false;
 	pthread_mutex_unlock(&serve->lock);
 	return changed;
 }
@@ -70,12 +72,13 @@ static bool take_changed(struct serve *serve)
 static void on_woken(evutil_socket_t fd, short what, void *serve)
 {
 	eventfd_t ignored;
+	bool deep;
 
 	(void)what;
 	eventfd_read(fd, &ignored);
 	send_done(serve);
-	if (take_changed(serve))
-		serve_streams_look(serve);
+	if (take_changed(serve, &deep))
+		serve_streams_look(serve, deep);
 }
 
 /* ------------------------------------------------------------------ chores -- */
@@ -142,6 +145,19 @@ static void do_chores(struct serve *serve)
 			do_chore(serve, i);
 }
 
+/* What taking in many messages needed is free within blocks, which only this gives back. */
+static void give_back(struct serve *serve)
+{
+#ifdef M_ARENA_MAX
+	if (serve->answered && serve->ticks % TRIM_TICKS == 0) {
+		malloc_trim(0);
+		serve->answered = false;
+	}
+#else
+	(void)serve;
+#endif
+}
+
 static void tick(struct serve *serve)
 {
 	struct serve_door *door;
@@ -152,6 +168,7 @@ static void tick(struct serve *serve)
 	serve_streams_watched(serve);
 	do_chores(serve);
 	serve_uses_save(serve, false);
+	give_back(serve);
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_enable(door->listener);
 }
@@ -193,8 +210,14 @@ int serve_prepare(struct serve *serve, struct roger_err *err)
 static int prepare_host(struct serve *host, struct roger_err *err)
 {
 	const struct timeval tick = { SERVE_TICK_MS / 1000, 0 };
+	struct event_config *config = event_config_new();
 
-	host->base = event_base_new();
+	/* What evhttp asks of a connection changes several times a request. */
+	if (config) {
+		event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+		host->base = event_base_new_with_config(config);
+		event_config_free(config);
+	}
 	if (host->base) {
 		host->tick = event_new(host->base, -1, EV_PERSIST, on_tick, host);
 		host->term = evsignal_new(host->base, SIGTERM, on_stop, host);
@@ -279,7 +302,7 @@ static void raise_limit(void)
 static void keep_small(void)
 {
 #ifdef M_ARENA_MAX
-	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_ARENA_MAX, 2);
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	mallopt(M_TRIM_THRESHOLD, 128 << 10);
 #endif

@@ -349,6 +349,8 @@ struct rg_store {
 	/* Who sleeps in wait() need not be woken for lines that name none of these; NULL: for all.
 	 */
 	const struct roger_strs *names;
+	uint64_t gathered; /* messages up to here wait for a sync that is to be asked for; 0: none
+			    */
 	bool made;	   /* the last add() made the file of its log */
 	bool saw_altered;  /* reading met an altered line that damage.jsonl lacks */
 	char trouble[400]; /* warning: the call succeeded, something is missing */

@@ -1,21 +1,31 @@
 /*
  * hang - preloaded into a program of shared parts: as long as the file that HANG names is there,
- * its disk stands still: who reads at an offset, or syncs, waits.
+ * its disk stands still: who reads at an offset, or syncs, waits.  While there is one named by
+ * FAILS, a sync fails.  SYNCS names a file that gets a byte for each sync.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+static bool is_there(const char *variable)
+{
+	const char *path = getenv(variable);
+
+	return path && syscall(SYS_faccessat, -100, path, F_OK) == 0;
+}
+
 static void wait_for_disk(int fd)
 {
-	const char *path = getenv("HANG");
 	struct statfs where;
 
 	if (fstatfs(fd, &where) != 0 || where.f_type == PROC_SUPER_MAGIC)
 		return;
-	while (path && syscall(SYS_faccessat, -100, path, F_OK) == 0)
+	while (is_there("HANG"))
 		usleep(20000);
 }
 
@@ -25,8 +35,21 @@ ssize_t pread64(int fd, void *to, size_t size, off64_t from)
 	return syscall(SYS_pread64, fd, to, size, from);
 }
 
+static void count_sync(void)
+{
+	const char *path = getenv("SYNCS");
+	int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+
+	if (file >= 0 && write(file, ".", 1) == 1)
+		close(file);
+}
+
 int fdatasync(int fd)
 {
 	wait_for_disk(fd);
-	return (int)syscall(SYS_fdatasync, fd);
+	count_sync();
+	if (!is_there("FAILS"))
+		return (int)syscall(SYS_fdatasync, fd);
+	errno = EIO;
+	return -1;
 }

@@ -522,6 +522,23 @@ static void a_failed_sync_is_believed_by_nobody(void **state)
 	rg_journal_close(two);
 }
 
+/* A sync that is for several writes: one that failed between them is one that failed. */
+static void a_failed_sync_between_gathered_lines_is_no_less_believed(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t end;
+
+	append_unsynced(one, "{\"a\":1");
+	atomic_fetch_add(&page_of(two)->failures, 1);
+	rg_journal_gather(one, true);
+	end = append_unsynced(one, "{\"a\":2");
+	assert_int_equal(rg_journal_sync(one, end, NULL), ROGER_EIO);
+	rg_journal_gather(one, false);
+	append(one, "{\"a\":3");
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
 static int lead_and_die(void *context)
 {
 	struct rg_journal *journal = open_journal(context);
@@ -3181,6 +3198,7 @@ int main(void)
 		TEST(another_file_under_its_name_is_an_error),
 		TEST(one_sync_serves_all_before_it),
 		TEST(a_failed_sync_is_believed_by_nobody),
+		TEST(a_failed_sync_between_gathered_lines_is_no_less_believed),
 		TEST(a_dead_leader_holds_nobody_up),
 		TEST(a_reader_syncs_what_a_dead_writer_left),
 		TEST(many_writers_lose_nothing),

@@ -61,6 +61,7 @@ struct rg_journal {
 	uint64_t line_count; /* in out */
 	uint64_t chain;	     /* after the lines in out */
 	uint64_t out_end;    /* where out ends in the journal; 0: it is not written */
+	bool more;	     /* a sync that is to come covers more than out: keep what follows */
 	uint32_t failures_seen;
 	uint64_t generation_seen;
 };
@@ -882,6 +883,11 @@ static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_
 	return before == '\n' ? ROGER_OK : lost(journal, err);
 }
 
+void rg_journal_gather(struct rg_journal *journal, bool more)
+{
+	journal->more = more;
+}
+
 int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
@@ -896,8 +902,10 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	*ret_end = 0;
 	if (!rg_control_sound(journal->control))
 		return ROGER_OK;
-	journal->generation_seen = rg_control_generation(journal->control);
-	journal->failures_seen = atomic_load(&page->failures);
+	if (!journal->more) {
+		journal->generation_seen = rg_control_generation(journal->control);
+		journal->failures_seen = atomic_load(&page->failures);
+	}
 	r = rg_file_write(journal->file, journal->out.data, journal->out.length, journal->name,
 			  err);
 	if (r < 0)

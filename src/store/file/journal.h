@@ -64,6 +64,9 @@ struct rg_buf *rg_journal_line(struct rg_journal *journal);
 /* Complete the line: add its chain, brace and newline. */
 void rg_journal_end_line(struct rg_journal *journal);
 
+/* Is the next sync also for what was written before the next write? */
+void rg_journal_gather(struct rg_journal *journal, bool more);
+
 /*
  * Append the composed lines in one write.  *ret_end: sync up to here to make them durable; 0: the
  * control file is damaged and nothing was written: unlock and start again.  After an error assume

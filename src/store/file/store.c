@@ -363,6 +363,7 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 	struct rg_journal *journal = of(base)->journal;
 	size_t line;
 
+	rg_journal_gather(journal, base->gathered);
 	for (line = 0; compose(context, line, rg_journal_line(journal)); line++)
 		rg_journal_end_line(journal);
 	return rg_journal_write(journal, ret_end, err);
