@@ -24,16 +24,11 @@ static enum cli_style style_of(int status)
 static void print_entry(const struct roger_activity *activity)
 {
 	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
-		style_of(activity->status),
-		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status),
-		cli_value_name(cli_item_record("activity"), "action.type", activity->type),
-		CLI_BOLD, activity->task);
-	cli_say_set("%t  ", activity->message);
-	cli_say("%S", CLI_DIM);
-	if (!rg_str_is(activity->details, "{}"))
-		cli_say("%t", activity->details);
-	cli_say_set("  evidence: %t", activity->evidence);
-	cli_say("%.\n");
+		style_of(activity->status), rg_status_names[activity->status],
+		rg_action_names[activity->type], CLI_BOLD, activity->task);
+	cli_say("%(%t  %)%S%t%(  evidence: %t%)%.\n", activity->message, CLI_DIM,
+		rg_str_is(activity->details, "{}") ? RG_STR("") : activity->details,
+		activity->evidence);
 }
 
 /* Who did what, as details name it; "": they do not. */
@@ -82,41 +77,28 @@ static void find_doing(const struct roger_activity *activity, struct rg_arena *a
 /* The same for a terminal: who did what, to what, and what came of it, in columns. */
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
-	char when[CLI_TIME_BYTES];
 	struct doing doing;
 
 	find_doing(activity, grid->arena, &doing);
-	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(activity->at_ms, when));
-	cli_grid_add(grid, (struct cli_cell){ .text = doing.who, .style = CLI_BOLD });
-	if (doing.verb.length)
-		cli_grid_add(grid, (struct cli_cell){ .text = doing.verb });
-	else
-		cli_grid_say(
-			grid, CLI_PLAIN, 0, "%s",
-			cli_value_name(cli_item_record("activity"), "action.type", activity->type));
-	cli_grid_add(grid, (struct cli_cell){ .text = activity->task });
-	cli_grid_say(
-		grid, style_of(activity->status), CLI_WHOLE, "%s",
-		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status));
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%.*s%s%.*s", RG_STR_ARGS(activity->message),
-		     activity->message.length && doing.rest.length ? "; " : "",
-		     RG_STR_ARGS(doing.rest), activity->evidence.length ? "  evidence: " : "",
-		     RG_STR_ARGS(activity->evidence));
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%w", activity->at_ms);
+	cli_grid_say(grid, CLI_BOLD, 0, "%t", doing.who);
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t",
+		     doing.verb.length ? doing.verb : rg_str(rg_action_names[activity->type]));
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t", activity->task);
+	cli_grid_say(grid, style_of(activity->status), CLI_WHOLE, "%s",
+		     rg_status_names[activity->status]);
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t%s%t%(  evidence: %t%)", activity->message,
+		     activity->message.length && doing.rest.length ? "; " : "", doing.rest,
+		     activity->evidence);
 }
 
 static void print_bad_lines(const struct roger_bad_line_list *lines)
 {
 	size_t i;
 
-	for (i = 0; i < lines->count; i++) {
-		if (lines->items[i].file.length) {
-			cli_print_text(stderr, lines->items[i].file, false);
-			fputs(", ", stderr);
-		}
-		fprintf(stderr, "line %lld: ", (long long)lines->items[i].line);
-		cli_print_text(stderr, lines->items[i].what, false);
-		fputc('\n', stderr);
-	}
+	for (i = 0; i < lines->count; i++)
+		cli_say_to(stderr, "%(%t, %)line %d: %t\n", lines->items[i].file,
+			   lines->items[i].line, lines->items[i].what);
 }
 
 /* ------------------------------------------------------------------- log -- */
@@ -135,10 +117,9 @@ static void print_imported(const struct cli_run *run, const struct roger_log_imp
 	}
 	print_bad_lines(&reply->lines);
 	if (!run->quiet)
-		fprintf(cli_out, "%lld entr%s imported%s, %lld bad line%s\n",
-			(long long)reply->imported, reply->imported == 1 ? "y" : "ies",
-			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "",
-			(long long)reply->bad, rg_plural(reply->bad));
+		cli_say("%d entr%s imported%s, %d bad line%p\n", reply->imported,
+			reply->imported == 1 ? "y" : "ies",
+			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "", reply->bad);
 }
 
 static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -184,10 +165,9 @@ static int read_entry(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-static void print_logged(const struct cli_run *run, const void *reply)
+static void print_logged(const struct cli_run *run)
 {
-	(void)run;
-	print_entry(((const struct roger_activity_reply *)reply)->activities.items);
+	print_entry(((const struct roger_activity_reply *)run->reply)->activities.items);
 }
 
 static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)

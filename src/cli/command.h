@@ -14,6 +14,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "cli/exit.h"
+#include "cli/term.h"
+#include "verbs.h"
 
 enum cli_form { CLI_HUMAN, CLI_JSON, CLI_JSONL };
 
@@ -37,6 +39,7 @@ struct cli_run {
 	bool no_pager;
 	struct roger_str member;  /* print this one of an answer, and nothing else; "": all */
 	void *request;		  /* of the verb, as parsed */
+	const void *reply;	  /* that is printed */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
@@ -60,7 +63,7 @@ struct cli_command {
 	/* In place of one plain call of the verb.  NULL: call and print. */
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
-	void (*print)(const struct cli_run *run, const void *reply);
+	void (*print)(const struct cli_run *run);
 	/* What it is where neither a word nor an option of its own follows; NULL: itself. */
 	const struct cli_command *else_is;
 	bool joined;	/* further words belong to the text that is the last place */
@@ -70,7 +73,7 @@ struct cli_command {
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
 	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
-	int (*exit_of)(const struct cli_run *run, const void *reply);
+	int (*exit_of)(const struct cli_run *run);
 };
 
 /*
@@ -141,7 +144,7 @@ void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 		   struct roger_str standby);
 
 /* Print a reply in the form that is asked for, set the exit status, and free it. */
-void cli_answer(const struct cli_run *run, void *reply, int *ret_exit);
+void cli_answer(struct cli_run *run, void *reply, int *ret_exit);
 
 /* reply.c: for people, and for models, by its fields: NAME VALUE a line, and a table a list. */
 void cli_print_record(FILE *to, const struct roger_record *record, const void *item);

@@ -6,10 +6,8 @@
 
 #include "cli/mail.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 
 #include "data/record.h"
-#include "verbs.h"
 
 /* ----------------------------------------------------------------- help -- */
 

@@ -8,11 +8,9 @@
 #include "base/limits.h"
 #include "cli/input.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 #include "cli/told.h"
 #include "data/json.h"
 #include "data/record.h"
-#include "verbs.h"
 
 enum { EVENTS = 2000, SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
 

@@ -4,7 +4,6 @@
 #include "base/unicode.h"
 #include "cli/command.h"
 #include "cli/mail.h"
-#include "cli/term.h"
 
 /* The line around a message, roughly. */
 enum { HEADER_CHARS = 160, TEXT_CHARS_LEAST = 200 };
@@ -69,17 +68,11 @@ static void print_message(FILE *to, const struct roger_message *message, struct 
 	char when[32];
 
 	rg_clock_print_utc(message->created_at_ms, when);
-	cli_say_to(to, "\nfrom %t", message->from);
-	if (message->seq)
-		cli_say_to(to, " #%d", message->seq);
-	if (cli_mail_is_for_other(message, reader))
-		cli_say_to(to, ", for %t", message->to);
-	cli_say_to(to, " (%s, issue %t, %s), id %t",
-		   cli_value_name(cli_item_record("list"), "type", message->type), message->issue,
-		   when, message->id);
-	if (message->reply_to.length)
-		cli_say_to(to, ", answers %t", message->reply_to);
-	fputs(":\n", to);
+	cli_say_to(to, "\nfrom %t%( #%d%)%(, for %t%) (%s, issue %t, %s), id %t%(, answers %t%):\n",
+		   message->from, message->seq,
+		   cli_mail_is_for_other(message, reader) ? message->to : RG_STR(""),
+		   rg_type_names[message->type], message->issue, when, message->id,
+		   message->reply_to);
 	cli_print_body(to, text, "> ");
 	if (bytes < message->content.length)
 		fprintf(to, "(cut after %zu of %zu bytes; `roger show %.*s` has all)\n", bytes,

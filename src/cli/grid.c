@@ -1,7 +1,7 @@
 #include "cli/grid.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <stdlib.h>
 
 #include "cli/screen.h"
 
@@ -22,13 +22,20 @@ void cli_grid_say(struct cli_grid *grid, enum cli_style style, unsigned flags, c
 		  ...)
 {
 	struct cli_cell cell = { .style = style, .flags = flags };
-	char text[1024];
+	bool kept = false;
+	struct cli_page page;
 	va_list arguments;
 
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	if (!rg_arena_copy(grid->arena, rg_str(text), &cell.text))
+	if (cli_page_begin(&page)) {
+		va_start(arguments, format);
+		cli_say_plain(page.to, format, arguments);
+		va_end(arguments);
+		kept = cli_page_end(&page) &&
+		       rg_arena_copy(grid->arena, (struct roger_str){ page.text, page.length },
+				     &cell.text);
+		free(page.text);
+	}
+	if (!kept)
 		cli_term_lose(ENOMEM);
 	cli_grid_add(grid, cell);
 }

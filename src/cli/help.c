@@ -3,7 +3,6 @@
 
 #include "cli/command.h"
 #include "cli/screen.h"
-#include "verbs.h"
 
 const char *cli_summary(const struct cli_command *command)
 {

@@ -2,9 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
-#include "verbs.h"
 
 /* ---------------------------------------------------------------- filling -- */
 

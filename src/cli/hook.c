@@ -18,11 +18,9 @@
 #include "cli/frame.h"
 #include "cli/hook_event.h"
 #include "cli/hook_host.h"
-#include "cli/term.h"
 #include "data/caller.h"
 #include "data/json.h"
 #include "data/record.h"
-#include "verbs.h"
 
 enum {
 	INPUT_BYTES_MAX = 64 << 20, /* more is read and dropped */

@@ -5,7 +5,6 @@
 #include "data/record.h"
 
 #include "cli/screen.h"
-#include "cli/term.h"
 
 static void print_item(const struct cli_run *run, const struct roger_message *message, bool first)
 {

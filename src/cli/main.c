@@ -9,10 +9,8 @@
 #include "cli/command.h"
 #include "cli/screen.h"
 #include "cli/serve.h"
-#include "cli/term.h"
 #include "data/remote.h"
 #include "data/record.h"
-#include "verbs.h"
 
 /* ------------------------------------------------------------ commands -- */
 
@@ -178,21 +176,22 @@ void cli_say_dry(const struct cli_run *run)
 		fputs("dry run: nothing is changed\n", cli_out);
 }
 
-void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)
+void cli_answer(struct cli_run *run, void *reply, int *ret_exit)
 {
 	const struct cli_command *command = run->command;
 	const struct roger_record *record = cli_op(command)->reply;
 
+	run->reply = reply;
 	cli_progress_end();
 	if (run->form != CLI_HUMAN) {
 		cli_print_reply(run, record, reply);
 	} else if (!run->quiet && command->print) {
-		command->print(run, reply);
+		command->print(run);
 	} else if (!run->quiet) {
 		cli_print_record(cli_out, record, reply);
 		cli_say_dry(run);
 	}
-	*ret_exit = command->exit_of ? command->exit_of(run, reply)
+	*ret_exit = command->exit_of ? command->exit_of(run)
 		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
 										: CLI_DONE;
 	roger_reply_free(reply);

@@ -13,9 +13,7 @@
 #include "base/limits.h"
 #include "cli/frame.h"
 #include "cli/hook_host.h"
-#include "cli/term.h"
 #include "data/record.h"
-#include "verbs.h"
 
 enum {
 	WATCH_MS = 200, /* between looks whether we are to stop */

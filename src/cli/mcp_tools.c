@@ -5,7 +5,6 @@
 #include "base/escape.h"
 #include "cli/frame.h"
 #include "cli/mcp.h"
-#include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
 

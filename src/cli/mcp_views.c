@@ -3,7 +3,6 @@
 
 #include "cli/frame.h"
 #include "cli/mcp.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 enum { VIEW_LIMIT = 100, PRIME_CHARS = 8000 };

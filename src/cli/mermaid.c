@@ -11,7 +11,6 @@
 #include "base/escape.h"
 #include "base/limits.h"
 #include "cli/mermaid.h"
-#include "cli/term.h"
 #include "cli/told.h"
 
 enum {
@@ -196,9 +195,7 @@ static void add_claim(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_printf(out, " (%.*s)", RG_STR_ARGS(event->actor));
 	if (event->kind == ROGER_EVENT_ACKNOWLEDGED && message &&
 	    message->ack_outcome > ROGER_ACK_DONE)
-		rg_buf_printf(out, ": %s",
-			      cli_value_name(cli_item_record("list"), "ack_outcome",
-					     message->ack_outcome));
+		rg_buf_printf(out, ": %s", rg_ack_outcome_names[message->ack_outcome]);
 }
 
 /* "plan#3 the beginning of it (context · read after 2 s)" */
@@ -213,8 +210,7 @@ static void add_sent(struct rg_buf *out, const struct roger_event *event,
 	add_cut(out, rg_buf_str(&number), LABEL);
 	if (told && told->message && told->message->content.length)
 		add_subject(out, told->message->content);
-	rg_buf_printf(out, " (%s #183; ",
-		      cli_value_name(cli_item_record("timeline"), "type", event->type));
+	rg_buf_printf(out, " (%s #183; ", rg_type_names[event->type]);
 	if (told && told->read && told->read->at_ms > event->at_ms)
 		waited_ms = told->read->at_ms - event->at_ms;
 	rg_clock_print_span(waited_ms, span);
@@ -360,9 +356,7 @@ static void add_rest(const struct picture *picture, size_t first, struct rg_buf 
 	rg_buf_printf(&note, "the last %lld of %s%zu events; the earlier ones:",
 		      (long long)(events->items + events->count - event),
 		      picture->reply->more ? "more than " : "", events->count);
-	rg_buf_printf(&command, "roger timeline --%s ",
-		      cli_value_name(cli_op_named("timeline")->reply, "subject",
-				     picture->reply->subject));
+	rg_buf_printf(&command, "roger timeline --%s ", rg_subject_names[picture->reply->subject]);
 	rg_buf_add_shell_word(&command, picture->reply->what);
 	if (begins_instant(picture, first))
 		rg_buf_printf(&command, " --until %s --limit %d --mermaid", until, PART_EVENTS);

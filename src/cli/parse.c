@@ -6,7 +6,6 @@
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "data/record.h"
-#include "verbs.h"
 
 const struct cli_option cli_common_options[] = {
 	{ "workspace", "DIR", "the workspace (default: of this folder or one above it)" },

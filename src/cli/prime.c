@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 #include "cli/frame.h"
-#include "cli/term.h"
 
 enum {
 	TOKENS = 2000,
@@ -127,13 +126,13 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static void print(const struct cli_run *run, const void *reply)
+static void print(const struct cli_run *run)
 {
 	int64_t tokens = TOKENS;
 
 	if (cli_given(run, "tokens") && !rg_str_number(cli_value(run, "tokens"), &tokens))
 		tokens = TOKENS;
-	cli_prime_print(cli_out, reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
+	cli_prime_print(cli_out, run->reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
 }
 
 /* No mail is shown in an untrusted workspace; a person sees the reason. */

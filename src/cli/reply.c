@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
 

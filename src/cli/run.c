@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 /*
@@ -98,31 +97,20 @@ static void print_end(const struct cli_run *run, const struct roger_run_reply *r
 	cli_print_notes(&reply->notes);
 	if (run->quiet)
 		return;
-	fputs("roger: run ", stderr);
-	cli_print_text(stderr, one->run, false);
-	fputs(": ", stderr);
-	cli_print_text(stderr, reply->ended, false);
-	if (reply->message.length) {
-		fputs("; reported to ", stderr);
-		/* What the owner has no room for is kept for a person. */
-		cli_print_text(stderr, reply->untold ? RG_STR("human") : one->owner, false);
-		fputs(" in ", stderr);
-		cli_print_text(stderr, reply->message, false);
-	}
-	fputc('\n', stderr);
+	cli_say_to(stderr, "roger: run %t: %t", one->run, reply->ended);
+	/* What the owner has no room for is kept for a person. */
+	if (reply->message.length)
+		cli_say_to(stderr, "; reported to %t in %t",
+			   reply->untold ? RG_STR("human") : one->owner, reply->message);
+	cli_say_to(stderr, "\n");
 }
 
 static void print_json(const struct cli_run *run, const struct roger_run_reply *reply)
 {
-	struct rg_buf line;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_buf_init(&line, SIZE_MAX);
-	rg_buf_add_text(&line, CLI_FORMAT);
-	rg_words_encode(cli_op(run->command)->reply, reply, &line);
-	if (!line.failed)
-		line.data[sizeof CLI_FORMAT - 1] = ',';
+	cli_encode_reply(NULL, cli_op(run->command)->reply, reply, &line);
 	cli_print_json(stderr, &line);
-	rg_buf_deinit(&line);
 }
 
 /* The program's own, unless all seems well and is not. */

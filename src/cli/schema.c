@@ -1,8 +1,6 @@
 /* schema: what a command's --json reply, or a verb's request, looks like to programs. */
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/schema.h"
-#include "verbs.h"
 
 /* What has a schema, and is no verb's reply. */
 static const struct {

@@ -9,9 +9,7 @@
 #include "cli/input.h"
 #include "data/remote.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 #include "data/record.h"
-#include "verbs.h"
 
 /* How many sends of a batch share one append and one sync. */
 enum { GROUP = 512 };
@@ -201,9 +199,9 @@ static void print_notes(const struct cli_run *run, const struct roger_send_reply
 			cli_print_note(notes->items[i]);
 }
 
-static void print_sent(const struct cli_run *run, const void *reply_)
+static void print_sent(const struct cli_run *run)
 {
-	const struct roger_send_reply *reply = reply_;
+	const struct roger_send_reply *reply = run->reply;
 	/* On a terminal as it can be typed. */
 	const struct roger_str from = cli_screen_folds() ? request_of(run)->from : RG_STR("");
 	size_t i;

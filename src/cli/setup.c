@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 static const struct cli_option options[] = {
@@ -45,9 +44,9 @@ static void print_files(const struct roger_setup_reply *reply, bool done)
 		cli_say("%S%t%.: %s%s", CLI_BOLD, file->file,
 			left || done || file->action == ROGER_SETUP_SAME ? "" : "to be ",
 			became[file->action]);
-		if (file->trouble.length)
-			cli_say("%s: %S%t%.", left ? "" : ", but", CLI_YELLOW, file->trouble);
-		cli_say("\n");
+		if (file->trouble.length && !left)
+			cli_say(", but");
+		cli_say("%(: %S%t%.%)\n", CLI_YELLOW, file->trouble);
 		if (!done)
 			print_lines(file->diff, true);
 	}
@@ -77,12 +76,11 @@ static void print_next(const struct roger_setup_reply *reply)
 }
 
 /* A file that was left as it is needs a person. */
-static int exit_of(const struct cli_run *run, const void *reply_)
+static int exit_of(const struct cli_run *run)
 {
-	const struct roger_setup_reply *reply = reply_;
+	const struct roger_setup_reply *reply = run->reply;
 	size_t i;
 
-	(void)run;
 	for (i = 0; i < reply->files.count; i++)
 		if (reply->files.items[i].trouble.length)
 			return CLI_REFUSED;
@@ -104,11 +102,11 @@ static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply 
 	return cli_is_agreed("write this?");
 }
 
-static void print_done(const struct cli_run *run, const void *reply)
+static void print_done(const struct cli_run *run)
 {
-	print_files(reply, true);
+	print_files(run->reply, true);
 	if (!((const struct roger_setup_request *)run->request)->remove)
-		print_next(reply);
+		print_next(run->reply);
 }
 
 static int carry_out(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -139,7 +137,8 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		print_lines(plan.printed, false);
 		return ROGER_OK;
 	}
-	*ret_exit = exit_of(run, &plan);
+	run->reply = &plan;
+	*ret_exit = exit_of(run);
 	if (request->dry_run || !plan.changes) {
 		if (run->form != CLI_HUMAN)
 			cli_print_reply(run, cli_op(run->command)->reply, &plan);

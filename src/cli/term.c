@@ -190,38 +190,66 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 struct saying {
 	FILE *to;
 	va_list arguments;
-	int64_t number; /* the last one */
+	struct roger_str text; /* the last one */
+	int64_t number;	       /* the last one */
+	enum cli_style style;
 	int width;
+	bool plain; /* %t as it is */
 };
+
+/* Take the argument of a letter; is it set? */
+static bool take(struct saying *saying, char what)
+{
+	switch (what) {
+	case 't':
+	case 'q':
+		saying->text = va_arg(saying->arguments, struct roger_str);
+		return saying->text.length;
+	case 's':
+		saying->text = rg_str(va_arg(saying->arguments, const char *));
+		return saying->text.length;
+	case 'd':
+	case 'w':
+		saying->number = va_arg(saying->arguments, int64_t);
+		return saying->number;
+	case 'S':
+		saying->style = va_arg(saying->arguments, enum cli_style);
+		return false;
+	default:
+		return false;
+	}
+}
 
 static void say_one(struct saying *saying, char what)
 {
 	FILE *to = saying->to;
 	char time[CLI_TIME_BYTES];
 
+	(void)take(saying, what);
 	switch (what) {
 	case 't':
-		cli_print_padded(to, va_arg(saying->arguments, struct roger_str),
-				 (size_t)saying->width);
+		if (!saying->plain)
+			cli_print_padded(to, saying->text, (size_t)saying->width);
+		else
+			fwrite(saying->text.data, 1, saying->text.length, to);
 		break;
 	case 'q':
-		print_escaped(to, RG_IN_SIGHT, va_arg(saying->arguments, struct roger_str));
+		print_escaped(to, RG_IN_SIGHT, saying->text);
 		break;
 	case 's':
-		fprintf(to, "%-*s", saying->width, va_arg(saying->arguments, const char *));
+		fprintf(to, "%-*.*s", saying->width, RG_STR_ARGS(saying->text));
 		break;
 	case 'd':
-		saying->number = va_arg(saying->arguments, int64_t);
 		fprintf(to, "%*lld", saying->width, (long long)saying->number);
 		break;
 	case 'p':
 		fputs(rg_plural(saying->number), to);
 		break;
 	case 'w':
-		fputs(cli_when(va_arg(saying->arguments, int64_t), time), to);
+		fputs(cli_when(saying->number, time), to);
 		break;
 	case 'S':
-		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), to);
+		fputs(cli_style(saying->style), to);
 		break;
 	case '.':
 		fputs(cli_style(CLI_PLAIN), to);
@@ -231,19 +259,46 @@ static void say_one(struct saying *saying, char what)
 	}
 }
 
+/* Is the first thing of a section set?  Else its arguments are taken, and its end is returned. */
+static const char *pass_unset(struct saying *saying, const char *section)
+{
+	struct saying ahead = *saying;
+	const char *at, *end = strstr(section, "%)");
+	bool set = false, first = true;
+
+	va_copy(ahead.arguments, saying->arguments);
+	for (at = section; (at = strchr(at, '%')) < end; at++) {
+		at += 1 + strspn(at + 1, "-0123456789");
+		set |= take(&ahead, *at) && first;
+		first &= *at == 'S' || *at == '.';
+	}
+	if (!set) {
+		va_end(saying->arguments);
+		va_copy(saying->arguments, ahead.arguments);
+	}
+	va_end(ahead.arguments);
+	return set ? section : end + 2;
+}
+
 static void say(struct saying *saying, const char *format)
 {
 	const char *next;
 	char *end;
 
-	for (; *(next = strchrnul(format, '%')); format = end + 1) {
+	while (*(next = strchrnul(format, '%'))) {
 		fwrite(format, 1, (size_t)(next - format), saying->to);
+		format = next + 2;
+		if (next[1] == '(')
+			format = pass_unset(saying, format);
+		if (next[1] == '(' || next[1] == ')')
+			continue;
 		saying->width = (int)strtol(next + 1 + (next[1] == '-'), &end, 10);
 		if (*end == '*') {
 			saying->width = va_arg(saying->arguments, int);
 			end++;
 		}
 		say_one(saying, *end);
+		format = end + 1;
 	}
 	fputs(format, saying->to);
 }
@@ -266,6 +321,15 @@ void cli_say_to(FILE *to, const char *format, ...)
 	va_end(saying.arguments);
 }
 
+void cli_say_plain(FILE *to, const char *format, va_list arguments)
+{
+	struct saying saying = { .to = to, .plain = true };
+
+	va_copy(saying.arguments, arguments);
+	say(&saying, format);
+	va_end(saying.arguments);
+}
+
 bool cli_page_begin(struct cli_page *page)
 {
 	*page = (struct cli_page){ 0 };
@@ -276,12 +340,6 @@ bool cli_page_begin(struct cli_page *page)
 bool cli_page_end(struct cli_page *page)
 {
 	return fclose(page->to) == 0;
-}
-
-void cli_say_set(const char *format, struct roger_str text)
-{
-	if (text.length)
-		cli_say(format, text);
 }
 
 /* The bytes of the first line, with what ends it. */

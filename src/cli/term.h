@@ -5,6 +5,7 @@
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/str.h"
@@ -68,13 +69,14 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width);
  * with everything that cannot be seen shown, %s a
  * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as
  * cli_when(), %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
- * int before it): padded to that many columns, %t and %s on the right.
+ * int before it): padded to that many columns, %t and %s on the right.  What is between %( and %)
+ * is left out where its first thing, styles apart, is unset.
  */
 void cli_say(const char *format, ...);
 void cli_say_to(FILE *to, const char *format, ...);
 
-/* Like cli_say() with one %t, but prints nothing for an empty text. */
-void cli_say_set(const char *format, struct roger_str text);
+/* The same with %t as it is. */
+void cli_say_plain(FILE *to, const char *format, va_list arguments);
 
 /* A message's text: each line, also after a line separator, follows the indent. */
 void cli_print_body(FILE *to, struct roger_str text, const char *indent);

@@ -95,8 +95,7 @@ static bool add_text(const struct roger_event *event, const struct cli_told_list
 	if (end)
 		text.length = (size_t)(end - text.data);
 	if (told->message->type != ROGER_CONTEXT)
-		rg_buf_printf(out, "%s: ",
-			      cli_value_name(cli_item_record("list"), "type", told->message->type));
+		rg_buf_printf(out, "%s: ", rg_type_names[told->message->type]);
 	rg_buf_add_str(out, text);
 	return true;
 }
@@ -120,12 +119,8 @@ static void add_words(const struct roger_event *event, const struct cli_told_lis
 
 static void print_evidence(const struct roger_event *event)
 {
-	if (!event->file.length)
-		return;
-	cli_say("  %S%t", CLI_DIM, event->file);
-	if (event->line)
-		cli_say(":%d", event->line);
-	cli_say("%.");
+	if (event->file.length)
+		cli_say("  %S%t%(:%d%)%.", CLI_DIM, event->file, event->line);
 }
 
 /* ------------------------------------------------------------- the table -- */
@@ -148,12 +143,6 @@ static void print_day(struct table *table, int64_t at_ms)
 		return;
 	cli_say("%S%s%.\n", CLI_BOLD, day);
 	memcpy(table->day, day, DAY_CHARS + 1);
-}
-
-static const char *kind_name(const struct roger_event *event)
-{
-	return cli_value_name(cli_op_named("timeline")->reply->fields[0].record, "kind",
-			      event->kind);
 }
 
 static void print_event(struct table *table, const struct roger_event *event)
@@ -182,7 +171,7 @@ static void print_event(struct table *table, const struct roger_event *event)
 	if (!narrow && !event->undated)
 		fprintf(cli_out, ".%03lld", (long long)(event->at_ms % 1000));
 	fprintf(cli_out, "%s  %s%-*s%s  ", cli_style(CLI_PLAIN), cli_style(style_of(event->kind)),
-		(int)table->kind_columns, kind_name(event), cli_style(CLI_PLAIN));
+		(int)table->kind_columns, rg_event_kind_names[event->kind], cli_style(CLI_PLAIN));
 	columns = cli_columns(rg_buf_str(&table->who));
 	cli_print_cut(cli_out, rg_buf_str(&table->who), table->who_columns);
 	if (columns < table->who_columns)
@@ -208,7 +197,7 @@ static void measure(struct table *table, const struct roger_event_list *events)
 	table->width = cli_screen_width();
 	table->kind_columns = table->width && table->width < NARROW ? 0 : KIND_COLUMNS;
 	for (i = 0; i < events->count; i++) {
-		columns = strlen(kind_name(&events->items[i]));
+		columns = strlen(rg_event_kind_names[events->items[i].kind]);
 		if (columns > table->kind_columns)
 			table->kind_columns = columns;
 		add_who(&events->items[i], SIZE_MAX, &table->who);
@@ -235,8 +224,7 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 	cli_print_notes(&reply->notes);
 	rg_buf_init(&table.who, SIZE_MAX);
 	rg_buf_init(&table.words, SIZE_MAX);
-	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD,
-		cli_value_name(cli_op(run->command)->reply, "subject", reply->subject), reply->what,
+	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD, rg_subject_names[reply->subject], reply->what,
 		(int64_t)reply->events.count);
 	if (reply->more)
 		fputs("... and earlier ones; see --limit, --since and --until\n", cli_out);

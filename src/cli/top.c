@@ -16,8 +16,6 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
-#include "cli/term.h"
-#include "verbs.h"
 
 enum {
 	MAIL_MAX = 40,	  /* agents whose oldest mail is asked for */
@@ -346,7 +344,8 @@ static void print_as(const struct top *top, const char *command, void *request, 
 	struct cli_run run = *top->run;
 
 	run.request = request;
-	cli_find_command(rg_str(command))->print(&run, reply);
+	run.reply = reply;
+	cli_find_command(rg_str(command))->print(&run);
 }
 
 static void print_page(const struct top *top, const struct row *row)

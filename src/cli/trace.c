@@ -1,8 +1,6 @@
 /* trace, show --trace: the way of each message as a table, a dash where it has not got yet. */
 #include "base/clock.h"
 #include "cli/mail.h"
-#include "cli/term.h"
-#include "verbs.h"
 
 /* Steps that each message is asked for; others are told where they happened. */
 enum {
@@ -49,11 +47,8 @@ static void print_step(const char *name, const struct roger_trace_step *step)
 	} else {
 		fprintf(cli_out, "%-*s", TIME_COLUMNS + 4, "time not known");
 	}
-	cli_say_set("  %t", step->who);
-	cli_say_set("  %t", step->words);
-	if (step->file.length)
-		cli_say("  %S%t:%d%.", CLI_DIM, step->file, step->line);
-	cli_say("\n");
+	cli_say("%(  %t%)%(  %t%)%(  %S%t:%d%.%)\n", step->who, step->words, CLI_DIM, step->file,
+		step->line);
 }
 
 static void print_row(const struct roger_trace *trace, int row)
@@ -76,24 +71,20 @@ static void print_trace(const struct roger_trace *trace)
 {
 	int row;
 
-	cli_say("%S%t%.  %t", CLI_BOLD, trace->id, trace->from);
-	if (trace->seq)
-		cli_say(" #%d", trace->seq);
-	cli_say(" -> %t  %t", trace->to, trace->issue);
-	cli_say_set("  key %t", trace->key);
-	cli_say_set(rg_str_is(trace->proved, "token") ? "  sender proved by %t" : "  sender %t",
-		    trace->proved);
+	cli_say("%S%t%.  %t%( #%d%) -> %t  %t%(  key %t%)", CLI_BOLD, trace->id, trace->from,
+		trace->seq, trace->to, trace->issue, trace->key);
+	cli_say(rg_str_is(trace->proved, "token") ? "  sender proved by %t" : "%(  sender %t%)",
+		trace->proved);
 	cli_say("\n  %t\n", trace->summary);
 	for (row = 1; rg_step_labels[row]; row++)
 		print_row(trace, row);
 }
 
-static void print_traces(const struct cli_run *run, const void *reply_)
+static void print_traces(const struct cli_run *run)
 {
-	const struct roger_trace_reply *reply = reply_;
+	const struct roger_trace_reply *reply = run->reply;
 	size_t i;
 
-	(void)run;
 	for (i = 0; i < reply->traces.count; i++) {
 		if (i)
 			fputc('\n', cli_out);

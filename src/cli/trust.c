@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 static const struct cli_option options[] = {
@@ -30,19 +29,13 @@ static void print_command(const struct roger_trust_command *command)
 	print_trusted(command->trusted);
 	cli_say("%q runs: ", command->setting);
 	print_list(command->words);
-	if (command->in_root && !command->files.count)
-		fputs("                 names a folder of the workspace: what is in it may "
-		      "change\n",
-		      cli_out);
-	else if (!command->files.count)
-		fputs("                 names no file of the workspace: it runs in .roger/, and "
-		      "what "
-		      "it starts may change\n",
-		      cli_out);
-	if (command->files.count) {
-		fputs("                 with the files: ", cli_out);
-		print_list(command->files);
-	}
+	cli_say("                 %s",
+		command->files.count ? "with the files: "
+		: command->in_root   ? "names a folder of the workspace: what is in it may "
+				       "change"
+				     : "names no file of the workspace: it runs in .roger/, "
+				       "and what it starts may change");
+	print_list(command->files);
 }
 
 /* Print a place, unless it is the usual one and nothing is to be decided about it. */
@@ -73,10 +66,8 @@ static void print_asked(const struct roger_trust_reply *reply)
 {
 	size_t i;
 
-	cli_say("%q", reply->workspace);
-	if (reply->owner != (int64_t)geteuid())
-		cli_say(" (of user id %d)", reply->owner);
-	cli_say("\n");
+	cli_say(reply->owner == (int64_t)geteuid() ? "%q\n" : "%q (of user id %d)\n",
+		reply->workspace, reply->owner);
 	print_trusted(reply->mailbox);
 	fputs("its mail is shown to agents by hooks, prime and mcp\n", cli_out);
 	for (i = 0; i < reply->commands.count; i++)
@@ -88,8 +79,7 @@ static void print_asked(const struct roger_trust_reply *reply)
 		print_trusted(false);
 		cli_say("it is sealed with another key than before: %t\n", reply->seal_key);
 	}
-	if (reply->why.length)
-		cli_say("%t\n", reply->why);
+	cli_say("%(%t\n%)", reply->why);
 }
 
 static void print_workspaces(const struct roger_trust_workspace_list *workspaces)

@@ -1,17 +1,13 @@
 /* verify, doctor, seal: is everything as it should be, and can that be proved? */
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 enum { SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
 
 static void print_place(enum cli_style style, struct roger_str file, int64_t line, int64_t byte)
 {
-	cli_say("%S%t", style, file);
-	if (line)
-		cli_say(" line %d (byte %d)", line, byte);
-	cli_say("%.: ");
+	cli_say("%S%t%( line %d (byte %d)%)%.: ", style, file, line, byte);
 }
 
 /* ---------------------------------------------------------------- verify -- */
@@ -51,14 +47,13 @@ static void print_journals(const struct roger_journal_list *journals)
 			journals->items[i].chained, journals->items[i].strays);
 }
 
-static void print_verify(const struct cli_run *run, const void *reply_)
+static void print_verify(const struct cli_run *run)
 {
-	const struct roger_verify_reply *reply = reply_;
+	const struct roger_verify_reply *reply = run->reply;
 	const struct roger_finding *finding, *stray = NULL;
 	int64_t accepted = 0;
 	size_t i;
 
-	(void)run;
 	for (i = 0; i < reply->findings.count; i++) {
 		finding = &reply->findings.items[i];
 		print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file,
@@ -86,10 +81,9 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 			CLI_CYAN, stray->file, stray->line);
 }
 
-static int exit_of_verify(const struct cli_run *run, const void *reply)
+static int exit_of_verify(const struct cli_run *run)
 {
-	(void)run;
-	return ((const struct roger_verify_reply *)reply)->damaged ? CLI_DATA : CLI_DONE;
+	return ((const struct roger_verify_reply *)run->reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
 /* Read the file that the command line names: the verb wants its text. */
@@ -155,7 +149,7 @@ static void print_breaches(const struct roger_breach_list *breaches, enum roger_
 		told++;
 	}
 	if ((int64_t)told < count)
-		fprintf(cli_out, "  ... and %lld more\n", (long long)(count - (int64_t)told));
+		cli_say("  ... and %d more\n", count - (int64_t)told);
 }
 
 /* There may be a thousand: of each kind the first, how many more, and what was mended. */
@@ -202,9 +196,9 @@ static void print_links(const struct roger_link_list *links)
 		cli_say("%d link%p to agents' tools tried, and fine\n", (int64_t)working);
 }
 
-static void print_doctor(const struct cli_run *run, const void *reply_)
+static void print_doctor(const struct cli_run *run)
 {
-	const struct roger_doctor_reply *reply = reply_;
+	const struct roger_doctor_reply *reply = run->reply;
 
 	/* The worst last, where it stays on the screen. */
 	print_notes(reply);
@@ -212,10 +206,9 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
 	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damaged, "damage");
 	cli_say_place(cli_out, reply->store, reply->served_by, reply->standby);
-	cli_say("%d line%p of messages, %d of attempts, ", reply->messages, reply->attempts);
-	cli_say("%d run%p, %d MB: ", reply->runs, (reply->bytes + 500000) / 1000000);
-	if (reply->fixed)
-		cli_say("%d fixed, ", reply->fixed);
+	cli_say("%d line%p of messages, %d of attempts, %d run%p, %d MB: %(%d fixed, %)",
+		reply->messages, reply->attempts, reply->runs, (reply->bytes + 500000) / 1000000,
+		reply->fixed);
 	if (!reply->left)
 		cli_say("%Ssound%.\n", CLI_GREEN);
 	else
@@ -227,12 +220,11 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 				: "");
 }
 
-static int exit_of_doctor(const struct cli_run *run, const void *reply)
+static int exit_of_doctor(const struct cli_run *run)
 {
-	const struct roger_doctor_reply *doctor = reply;
+	const struct roger_doctor_reply *reply = run->reply;
 
-	(void)run;
-	return doctor->left || doctor->broken_links ? CLI_DATA : CLI_DONE;
+	return reply->left || reply->broken_links ? CLI_DATA : CLI_DONE;
 }
 
 const struct cli_command cli_doctor = { .name = "doctor",
