@@ -76,13 +76,6 @@ static int failure_of(const struct roger_bridge_reply *reply, struct roger_err *
 	return rg_fail(err, (enum roger_code) - reply->failure, 0, "%.*s", RG_STR_ARGS(why));
 }
 
-static int exit_of_bridge(const struct roger_bridge_reply *reply)
-{
-	if (reply->trouble)
-		return CLI_REFUSED;
-	return reply->crossings.count ? CLI_DONE : CLI_NOTHING;
-}
-
 /* -------------------------------------------------------------- bridge -- */
 
 static void show(const struct cli_run *run, const struct roger_bridge_reply *reply)
@@ -151,9 +144,8 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r < 0)
 		return r;
 	show(run, &reply);
-	*ret_exit = exit_of_bridge(&reply);
-	r = failure_of(&reply, err);
-	return r;
+	*ret_exit = reply.trouble ? CLI_REFUSED : reply.crossings.count ? CLI_DONE : CLI_NOTHING;
+	return failure_of(&reply, err);
 }
 
 static const struct cli_option bridge_options[] = {
@@ -161,9 +153,7 @@ static const struct cli_option bridge_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_bridge = { .name = "bridge",
-					.options = bridge_options,
-					.run = run_bridge };
+CLI_COMMAND(bridge, "bridge", .options = bridge_options, .run = run_bridge);
 
 /* -------------------------------------------------------------- ingest -- */
 
@@ -218,8 +208,5 @@ static const struct cli_option ingest_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_ingest = { .name = "bridge ingest",
-					.verb = "ingest",
-					.options = ingest_options,
-					.prepare = prepare_ingest,
-					.run = run_ingest };
+CLI_COMMAND(ingest, "bridge ingest", .verb = "ingest", .options = ingest_options,
+	    .prepare = prepare_ingest, .run = run_ingest);

@@ -79,6 +79,20 @@ static void print_message(FILE *to, const struct roger_message *message, struct 
 			message->content.length, RG_STR_ARGS(message->id));
 }
 
+void cli_frame_shown(struct roger *roger, struct roger_str reader,
+		     const struct roger_message_list *messages, size_t count)
+{
+	struct roger_looked_request request = { .agent = reader };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_looked_reply reply = { 0 };
+
+	while (request.ids.count < count && arena &&
+	       rg_arena_add(arena, &request.ids, messages->items[request.ids.count].id))
+		;
+	if (request.ids.count && roger_looked(roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+}
+
 size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages,
 			  struct roger_str reader, size_t chars_max)
 {

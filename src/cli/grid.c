@@ -124,23 +124,12 @@ static void print_styled(FILE *to, const struct cli_cell *cell, size_t width)
 	cli_say_to(to, "%S%t%.", CLI_DIM, part);
 }
 
-static void print_cell(FILE *to, const struct cli_cell *cell, size_t width, bool last)
-{
-	const size_t columns = cli_columns(cell->text);
-	const int blanks = columns < width ? (int)(width - columns) : 0;
-
-	if (cell->flags & CLI_RIGHT)
-		fprintf(to, "%*s", blanks, "");
-	print_styled(to, cell, cli_screen_folds() ? width : SIZE_MAX);
-	if (!(cell->flags & CLI_RIGHT) && !last)
-		fprintf(to, "%*s", blanks, "");
-}
-
 void cli_grid_print(FILE *to, const struct cli_grid *grid)
 {
 	struct column columns[COLUMNS_MAX] = { 0 };
-	size_t i, column, last = 0;
-	bool begun = false;
+	size_t i, column, width, blanks, last = 0;
+	const struct cli_cell *cell;
+	bool begun = false, right;
 
 	rg_assert(grid->columns <= COLUMNS_MAX);
 	measure(grid, columns);
@@ -151,8 +140,14 @@ void cli_grid_print(FILE *to, const struct cli_grid *grid)
 	for (i = 0; i < grid->count; i++) {
 		column = i % grid->columns;
 		if (columns[column].width) {
-			fprintf(to, "%*s", begun ? GAP : 0, "");
-			print_cell(to, &grid->cells[i], columns[column].width, column == last);
+			cell = &grid->cells[i];
+			width = cli_columns(cell->text);
+			blanks = width < columns[column].width ? columns[column].width - width : 0;
+			right = cell->flags & CLI_RIGHT;
+			fprintf(to, "%*s", (begun ? GAP : 0) + (right ? (int)blanks : 0), "");
+			print_styled(to, cell,
+				     cli_screen_folds() ? columns[column].width : SIZE_MAX);
+			fprintf(to, "%*s", right || column == last ? 0 : (int)blanks, "");
 			begun = true;
 		}
 		if (column == grid->columns - 1) {

@@ -295,9 +295,7 @@ static void print_received(const struct cli_run *run)
 	print_mail(run, reply, reply->unread);
 }
 
-const struct cli_command cli_inbox = {
-	.name = "inbox", .paged = true, .run = run_inbox, .print = print_inbox, .nothing = true
-};
+CLI_COMMAND(inbox, "inbox", .paged = true, .run = run_inbox, .print = print_inbox, .nothing = true);
 /* These take mail and show it once, so nothing is taken when output is closed. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
@@ -307,9 +305,7 @@ static int must_be_heard(struct cli_run *run, struct roger_err *err)
 	return rg_fail(err, ROGER_EIO, 0, "standard output is closed, so nothing was taken");
 }
 
-const struct cli_command cli_receive = {
-	.name = "receive", .prepare = must_be_heard, .print = print_received, .nothing = true
-};
+CLI_COMMAND(receive, "receive", .prepare = must_be_heard, .print = print_received, .nothing = true);
 
 /* ----------------------------------------------------------------- wait -- */
 
@@ -329,7 +325,7 @@ static void print_wait(const struct cli_run *run)
 	cli_term_flush();
 }
 
-const struct cli_command cli_wait = { .name = "wait", .print = print_wait, .nothing = true };
+CLI_COMMAND(wait, "wait", .print = print_wait, .nothing = true);
 
 /* ----------------------------------------------------- claim, ack, nack -- */
 
@@ -356,11 +352,9 @@ static void print_decided(const struct cli_run *run)
 			reply->messages.items[i].id);
 }
 
-const struct cli_command cli_claim = {
-	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
-};
-const struct cli_command cli_ack = { .name = "ack", .print = print_decided };
-const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
+CLI_COMMAND(claim, "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true);
+CLI_COMMAND(ack, "ack", .print = print_decided);
+CLI_COMMAND(nack, "nack", .print = print_decided);
 
 /* ----------------------------------------------------------------- show -- */
 
@@ -401,6 +395,5 @@ static const struct cli_option show_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_show = {
-	.name = "show", .paged = true, .options = show_options, .run = run_show, .print = print_show
-};
+CLI_COMMAND(show, "show", .paged = true, .options = show_options, .run = run_show,
+	    .print = print_show);

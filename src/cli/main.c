@@ -73,11 +73,14 @@ static const struct cli_option bare_options[] = {
 	{ 0 },
 };
 
+extern const struct cli_command cli_version;
+
 static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct rg_version_reply reply = { .version = RG_STR(ROGER_VERSION) };
 
-	(void)err;
+	if (run->command != &cli_version && !cli_given(run, "version"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "which command? see `roger help`");
 	if (run->form == CLI_HUMAN)
 		fputs("roger " ROGER_VERSION "\n", cli_out);
 	else
@@ -86,29 +89,13 @@ static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err
 	return ROGER_OK;
 }
 
-static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	if (!cli_given(run, "version"))
-		return rg_fail(err, ROGER_EUSAGE, 0, "which command? see `roger help`");
-	return run_version(run, ret_exit, err);
-}
-
 static const struct cli_command bare = {
-	.name = "", .own = &rg_op_version, .options = bare_options, .run = run_bare
+	.name = "", .own = &rg_op_version, .options = bare_options, .run = run_version
 };
 
-const struct cli_command cli_version = {
-	.name = "version",
-	.own = &rg_op_version,
-	.run = run_version,
-};
+CLI_COMMAND(version, "version", .own = &rg_op_version, .run = run_version);
 
 /* -------------------------------------------------------------- errors -- */
-
-static void print_words(const struct roger_err *err)
-{
-	cli_complain("roger", rg_str(err->message));
-}
 
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
 {
@@ -121,14 +108,10 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
 
 	cli_progress_end();
-	if (run->form == CLI_HUMAN || run->member.length) {
-		print_words(err);
-		return;
-	}
 	rg_words_encode(&rg_error_record, &object, &line);
 	/* Where there is no memory for an object, words need none. */
-	if (line.failed) {
-		print_words(err);
+	if (run->form == CLI_HUMAN || run->member.length || line.failed) {
+		cli_complain("roger", object.message);
 		return;
 	}
 	line.data[0] = ',';
@@ -274,17 +257,6 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);
 }
 
-static void print_notice(const struct cli_run *run)
-{
-	const char *notice = roger_notice(run->roger);
-
-	if (*notice)
-		cli_print_note(rg_str(notice));
-	if (run->old)
-		cli_say_to(stderr, "note: `roger %s` is now `roger %s`\n", run->old->name,
-			   run->old->told);
-}
-
 static int run_command(struct cli_run *run, int argc, char **argv)
 {
 	struct roger_err err = { 0 };
@@ -316,8 +288,11 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 			"PostgreSQL; install the package roger-serve-postgres (from source it "
 			"is built where libevent and libpq are: libevent-dev, libpq-dev)",
 			&err);
-	if (r == ROGER_OK && !run->quiet)
-		print_notice(run);
+	if (r == ROGER_OK && !run->quiet && *roger_notice(run->roger))
+		cli_print_note(rg_str(roger_notice(run->roger)));
+	if (r == ROGER_OK && !run->quiet && run->old)
+		cli_say_to(stderr, "note: `roger %s` is now `roger %s`\n", run->old->name,
+			   run->old->told);
 	/* The answer is out before the handle does what can wait. */
 	(void)fflush(cli_out);
 	run->roger = roger_close(run->roger);

@@ -5,6 +5,7 @@
  * texts are made harmless, whatever they hold.  What is longer than viewers show is cut at its
  * beginning, and says so.
  */
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -90,17 +91,12 @@ struct picture {
 
 /* ------------------------------------------------------------------- text -- */
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Mermaid ends a block at this word, wherever it is. */
 static bool is_end(struct roger_str text, size_t at)
 {
 	return text.length - at >= 3 && strncasecmp(text.data + at, "end", 3) == 0 &&
-	       (at == 0 || !is_letter(text.data[at - 1])) &&
-	       (text.length - at == 3 || !is_letter(text.data[at + 3]));
+	       (at == 0 || !isalnum((unsigned char)text.data[at - 1])) &&
+	       (text.length - at == 3 || !isalnum((unsigned char)text.data[at + 3]));
 }
 
 static void add_escaped(struct rg_buf *out, struct roger_str text)
@@ -372,20 +368,6 @@ static void add_rest(const struct picture *picture, size_t first, struct rg_buf 
 
 /* ---------------------------------------------------------------- diagram -- */
 
-static void add_lanes(const struct picture *picture, struct rg_buf *out)
-{
-	size_t i;
-
-	rg_buf_add_text(out, "sequenceDiagram\n");
-	for (i = 0; i < picture->lanes.count; i++) {
-		rg_buf_printf(out, "    participant p%zu as ", i);
-		add_cut(out, picture->lanes.items[i], NAME);
-		rg_buf_add_char(out, '\n');
-	}
-	if (!picture->lanes.count)
-		rg_buf_add_text(out, "    participant p0 as nobody\n");
-}
-
 static void add_rows(const struct picture *picture, struct rg_buf *out)
 {
 	enum { ACROSS_CHARS = sizeof "    Note over p0,p59: " };
@@ -413,6 +395,7 @@ int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *repl
 	const struct roger_event_list *events = &reply->events;
 	size_t i = events->count > EVENTS_MAX ? events->count - EVENTS_MAX : 0;
 	int64_t before_ms = 0;
+	size_t lane;
 	int r;
 
 	if (arena)
@@ -424,10 +407,16 @@ int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *repl
 		return r;
 	for (; i < events->count; i++)
 		add_event(&picture, &events->items[i], &before_ms);
-	if (!picture.failed) {
-		add_lanes(&picture, out);
-		add_rows(&picture, out);
+	rg_buf_add_text(out, "sequenceDiagram\n");
+	for (lane = 0; lane < picture.lanes.count; lane++) {
+		rg_buf_printf(out, "    participant p%zu as ", lane);
+		add_cut(out, picture.lanes.items[lane], NAME);
+		rg_buf_add_char(out, '\n');
 	}
+	if (!picture.lanes.count)
+		rg_buf_add_text(out, "    participant p0 as nobody\n");
+	if (!picture.failed)
+		add_rows(&picture, out);
 	cli_told_free(&picture.told);
 	return picture.failed || out->failed ? rg_fail_memory(err) : ROGER_OK;
 }

@@ -1,16 +1,6 @@
 /* move, upgrade. */
 #include "cli/command.h"
 
-static int prepare_move(struct cli_run *run, struct roger_err *err)
-{
-	struct roger_move_request *request = run->request;
-
-	(void)err;
-	if (run->workspace && !request->from.length)
-		request->from = rg_str(run->workspace);
-	return ROGER_OK;
-}
-
 static void print_move(const struct cli_run *run)
 {
 	const struct roger_move_reply *reply = run->reply;
@@ -32,19 +22,7 @@ static void print_move(const struct cli_run *run)
 			RG_STR("ROGER_STORE is set here, and wins over what is configured now"));
 }
 
-const struct cli_command cli_move = { .name = "move",
-				      .prepare = prepare_move,
-				      .print = print_move };
-
-static int prepare_upgrade(struct cli_run *run, struct roger_err *err)
-{
-	struct roger_upgrade_request *request = run->request;
-
-	(void)err;
-	if (run->workspace && !request->path.length)
-		request->path = rg_str(run->workspace);
-	return ROGER_OK;
-}
+CLI_COMMAND(move, "move", .prepare = cli_take_folder, .print = print_move);
 
 static void print_upgrade(const struct cli_run *run)
 {
@@ -58,6 +36,4 @@ static void print_upgrade(const struct cli_run *run)
 		cli_say("applied %d step%p to the tables in %t\n", reply->steps, reply->store);
 }
 
-const struct cli_command cli_upgrade = { .name = "upgrade",
-					 .prepare = prepare_upgrade,
-					 .print = print_upgrade };
+CLI_COMMAND(upgrade, "upgrade", .prepare = cli_take_folder, .print = print_upgrade);

@@ -163,7 +163,7 @@ static void print_status(const struct cli_run *run)
 	free(figures.text);
 }
 
-const struct cli_command cli_status = { .name = "status", .print = print_status };
+CLI_COMMAND(status, "status", .print = print_status);
 
 /* ------------------------------------------------------------------- why -- */
 
@@ -174,7 +174,7 @@ static void print_why(const struct cli_run *run)
 	cli_say("%t\n%(  %S%t%.\n%)", reply->words, CLI_CYAN, reply->next);
 }
 
-const struct cli_command cli_why = { .name = "why", .print = print_why };
+CLI_COMMAND(why, "why", .print = print_why);
 
 /* ---------------------------------------------------------------- report -- */
 
@@ -331,4 +331,4 @@ static void print_report(const struct cli_run *run)
 		print_agents(&reply->agents);
 }
 
-const struct cli_command cli_report = { .name = "report", .paged = true, .print = print_report };
+CLI_COMMAND(report, "report", .paged = true, .print = print_report);

@@ -117,55 +117,29 @@ static void print_detail(const struct roger_run *run)
 	print_output(run);
 }
 
-/* Print the command that ends the trouble, as `roger why` says it. */
-static void print_next(const struct cli_run *run, struct roger_str name)
-{
-	const struct roger_why_request request = { .what = name };
-	RG_CLEANUP(roger_reply_free) struct roger_why_reply reply = { 0 };
-
-	if (roger_why(run->roger, &request, &reply, NULL) == ROGER_OK)
-		print_row("next", reply.next);
-}
-
-static void add_run(struct cli_grid *grid, const struct roger_run *run)
-{
-	int64_t ms;
-
-	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%t", run->run);
-	cli_grid_say(grid, status_style(run->status), CLI_WHOLE, "%t", run->words);
-	cli_grid_say(grid, CLI_PLAIN, 0, run->owner.length ? "%t" : "-", run->owner);
-	if (rg_clock_read_rfc3339(run->expected_by, &ms))
-		cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%w", ms);
-	else
-		cli_grid_say(grid, CLI_PLAIN, 0, "%t", run->expected_by);
-	cli_grid_say(grid, CLI_DIM, 0, "%t", run->why);
-}
-
 static void print_table(const struct cli_run *run, const struct roger_run_list *runs)
 {
 	static const char *const titles[] = { "run", "status", "owner", "expected by", "why" };
 	enum { TITLES = sizeof titles / sizeof *titles };
 	struct cli_grid grid = { .arena = run->arena, .columns = TITLES, .titled = true };
+	const struct roger_run *one;
+	int64_t ms;
 	size_t i;
 
 	for (i = 0; i < TITLES; i++)
 		cli_grid_say(&grid, CLI_BOLD, 0, "%s", titles[i]);
-	for (i = 0; i < runs->count; i++)
-		add_run(&grid, &runs->items[i]);
-	cli_grid_print(cli_out, &grid);
-}
-
-static void print_troubles(const struct roger_run_trouble_list *troubles)
-{
-	const struct roger_run_trouble *trouble;
-	size_t i;
-
-	for (i = 0; i < troubles->count; i++) {
-		trouble = &troubles->items[i];
-		cli_say("%S%s: %.%t: %t\n", trouble->invalid ? CLI_RED : CLI_YELLOW,
-			trouble->invalid ? "not valid" : "note",
-			trouble->file.length ? trouble->file : trouble->run, trouble->what);
+	for (i = 0; i < runs->count; i++) {
+		one = &runs->items[i];
+		cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%t", one->run);
+		cli_grid_say(&grid, status_style(one->status), CLI_WHOLE, "%t", one->words);
+		cli_grid_say(&grid, CLI_PLAIN, 0, one->owner.length ? "%t" : "-", one->owner);
+		if (rg_clock_read_rfc3339(one->expected_by, &ms))
+			cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%w", ms);
+		else
+			cli_grid_say(&grid, CLI_PLAIN, 0, "%t", one->expected_by);
+		cli_grid_say(&grid, CLI_DIM, 0, "%t", one->why);
 	}
+	cli_grid_print(cli_out, &grid);
 }
 
 /* --------------------------------------------------------------- replies -- */
@@ -184,15 +158,27 @@ static void print_runs(const struct cli_run *run)
 {
 	const struct roger_runs_request *request = run->request;
 	const struct roger_runs_reply *reply = run->reply;
+	struct roger_why_request ask = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_why_reply why = { 0 };
+	const struct roger_run_trouble *trouble;
+	size_t i;
 
 	if (request->run.length) {
 		print_detail(&reply->runs.items[0]);
-		print_next(run, reply->runs.items[0].run);
+		/* The command that ends the trouble, as `roger why` says it. */
+		ask.what = reply->runs.items[0].run;
+		if (roger_why(run->roger, &ask, &why, NULL) == ROGER_OK)
+			print_row("next", why.next);
 	} else if (reply->runs.count)
 		print_table(run, &reply->runs);
 	else
-		fputs("no runs\n", cli_out);
-	print_troubles(&reply->troubles);
+		cli_say("no runs\n");
+	for (i = 0; i < reply->troubles.count; i++) {
+		trouble = &reply->troubles.items[i];
+		cli_say("%S%s: %.%t: %t\n", trouble->invalid ? CLI_RED : CLI_YELLOW,
+			trouble->invalid ? "not valid" : "note",
+			trouble->file.length ? trouble->file : trouble->run, trouble->what);
+	}
 }
 
 /* -------------------------------------------------------------- commands -- */
@@ -248,23 +234,11 @@ static void print_dismissed(const struct cli_run *run)
 		fputs("  (it said so already)\n", cli_out);
 }
 
-const struct cli_command cli_dismiss = { .name = "dismiss", .print = print_dismissed };
-const struct cli_command cli_dispatch = { .name = "dispatch", .print = print_receipt };
-const struct cli_command cli_complete_run = { .name = "complete",
-					      .run = run_complete,
-					      .print = print_receipt };
-const struct cli_command cli_forward = { .name = "runs forward",
-					 .verb = "forward",
-					 .print = print_receipt };
-const struct cli_command cli_extend = { .name = "runs extend",
-					.verb = "extend",
-					.print = print_receipt };
-const struct cli_command cli_recover = { .name = "runs recover",
-					 .verb = "recover",
-					 .print = print_receipt };
-const struct cli_command cli_sweep = { .name = "runs sweep",
-				       .verb = "sweep",
-				       .print = print_sweep };
-const struct cli_command cli_runs = {
-	.name = "runs", .paged = true, .print = print_runs, .nothing = true
-};
+CLI_COMMAND(dismiss, "dismiss", .print = print_dismissed);
+CLI_COMMAND(dispatch, "dispatch", .print = print_receipt);
+CLI_COMMAND(complete_run, "complete", .run = run_complete, .print = print_receipt);
+CLI_COMMAND(forward, "runs forward", .verb = "forward", .print = print_receipt);
+CLI_COMMAND(extend, "runs extend", .verb = "extend", .print = print_receipt);
+CLI_COMMAND(recover, "runs recover", .verb = "recover", .print = print_receipt);
+CLI_COMMAND(sweep, "runs sweep", .verb = "sweep", .print = print_sweep);
+CLI_COMMAND(runs, "runs", .paged = true, .print = print_runs, .nothing = true);

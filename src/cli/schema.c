@@ -104,9 +104,4 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-const struct cli_command cli_schema = {
-	.name = "schema",
-	.own = &rg_op_schema,
-	.joined = true,
-	.run = run_schema,
-};
+CLI_COMMAND(schema, "schema", .own = &rg_op_schema, .joined = true, .run = run_schema);

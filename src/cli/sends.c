@@ -20,15 +20,9 @@ static void add_attempt(struct cli_grid *grid, const struct roger_attempt *attem
 	cli_grid_say(grid, CLI_PLAIN, 0, "%(dead letter %t%)", attempt->dead_letter_task);
 }
 
-static bool is_filtered(const struct roger_sends_request *request)
-{
-	return request->from.length || request->to.length || request->task.length ||
-	       request->key.length || request->message.length || request->cycle.length ||
-	       request->outcome || request->since_ms || request->until_ms;
-}
-
 static void print_sends(const struct cli_run *run)
 {
+	const struct roger_sends_request *asked = run->request;
 	const struct roger_sends_reply *reply = run->reply;
 	struct cli_grid grid = { .arena = run->arena, .columns = 7 };
 	size_t i;
@@ -41,19 +35,20 @@ static void print_sends(const struct cli_run *run)
 			rg_attempt_outcome_names[reply->purged.items[i].outcome],
 			reply->purged.items[i].attempts, reply->purged.items[i].cycle);
 	if (!reply->attempts.count && !reply->purged.count)
-		fputs(is_filtered(run->request) ? "no entry fits\n" : "nothing was sent\n",
-		      cli_out);
+		cli_say(asked->from.length || asked->to.length || asked->task.length ||
+					asked->key.length || asked->message.length ||
+					asked->cycle.length || asked->outcome || asked->since_ms ||
+					asked->until_ms
+				? "no entry fits\n"
+				: "nothing was sent\n");
 	if (reply->more)
-		fputs("... and more; see --limit and --newest\n", cli_out);
+		cli_say("... and more; see --limit and --newest\n");
 }
 
-const struct cli_command cli_sends = {
-	.name = "log sends", .verb = "sends", .paged = true, .print = print_sends, .nothing = true
-};
+CLI_COMMAND(sends, "log sends", .verb = "sends", .paged = true, .print = print_sends,
+	    .nothing = true);
 
-const struct cli_command cli_cycle = { .name = "log cycle",
-				       .verb = "cycle",
-				       .words = "new|list|current" };
+CLI_COMMAND(cycle, "log cycle", .verb = "cycle", .words = "new|list|current");
 
 /* ----------------------------------------------------------------- dead -- */
 
@@ -87,11 +82,6 @@ static void print_dead(const struct cli_run *run)
 			reply->cycle);
 }
 
-const struct cli_command cli_dead = { .name = "dead",
-				      .verb = "dead_letters",
-				      .words = "list|show",
-				      .print = print_dead,
-				      .nothing = true };
-const struct cli_command cli_redeliver = { .name = "dead redeliver",
-					   .verb = "redeliver",
-					   .print = print_dead };
+CLI_COMMAND(dead, "dead", .verb = "dead_letters", .words = "list|show", .print = print_dead,
+	    .nothing = true);
+CLI_COMMAND(redeliver, "dead redeliver", .verb = "redeliver", .print = print_dead);

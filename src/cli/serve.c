@@ -34,11 +34,11 @@ static int run_other(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return (run->command == &cli_ui ? serve_ui_run : serve_token_run)(run, ret_exit, err);
 }
 
-const struct cli_command cli_serve = { .name = "serve", .own = &rg_op_serve, .run = run_serve };
+CLI_COMMAND(serve, "serve", .own = &rg_op_serve, .run = run_serve);
 
 /* ----------------------------------------------------------------------- ui -- */
 
-const struct cli_command cli_ui = { .name = "ui", .own = &rg_op_ui, .run = run_other };
+CLI_COMMAND(ui, "ui", .own = &rg_op_ui, .run = run_other);
 
 /* -------------------------------------------------------------------- token -- */
 
@@ -71,9 +71,5 @@ static void print_tokens(const struct cli_run *run)
 	}
 }
 
-const struct cli_command cli_token = { .name = "token",
-				       .own = &rg_op_token,
-				       .words = "new|list|revoke",
-				       .run = run_other,
-				       .print = print_tokens,
-				       .nothing = true };
+CLI_COMMAND(token, "token", .own = &rg_op_token, .words = "new|list|revoke", .run = run_other,
+	    .print = print_tokens, .nothing = true);

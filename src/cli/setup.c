@@ -13,19 +13,17 @@ static const struct cli_option options[] = {
 
 /* ---------------------------------------------------------------- showing -- */
 
-static enum cli_style style_of(char sign)
-{
-	return sign == '+' ? CLI_GREEN : sign == '-' ? CLI_RED : sign == '@' ? CLI_CYAN : CLI_PLAIN;
-}
-
 /* Lines of a text, or of a diff. */
 static void print_lines(struct roger_str text, bool diff)
 {
+	static const enum cli_style styles[128] = {
+		['+'] = CLI_GREEN, ['-'] = CLI_RED, ['@'] = CLI_CYAN
+	};
 	const char *line = text.data, *end = text.data + text.length, *stop;
 
 	for (; line < end; line = stop + 1) {
 		stop = memchr(line, '\n', (size_t)(end - line));
-		cli_say("%s%S", diff ? "  " : "", diff ? style_of(*line) : CLI_PLAIN);
+		cli_say("%s%S", diff ? "  " : "", diff ? styles[*line & 0x7f] : CLI_PLAIN);
 		cli_print_text(cli_out, (struct roger_str){ line, (size_t)(stop - line) }, true);
 		cli_say("%.\n");
 	}
@@ -109,24 +107,12 @@ static void print_done(const struct cli_run *run)
 		print_next(run->reply);
 }
 
-static int carry_out(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	struct roger_setup_reply reply = { 0 };
-	int r;
-
-	umask(cli_file_mask);
-	r = roger_setup(run->request, &reply, err);
-	umask(077);
-	if (r == ROGER_OK)
-		cli_answer(run, &reply, ret_exit);
-	return r;
-}
-
 static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_setup_request *request = run->request;
 	struct roger_setup_request dry = *request;
 	RG_CLEANUP(roger_reply_free) struct roger_setup_reply plan = { 0 };
+	struct roger_setup_reply reply = { 0 };
 	int r;
 
 	dry.dry_run = true;
@@ -147,15 +133,16 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		else
 			print_files(&plan, false);
 	} else if (is_agreed(run, &plan)) {
-		r = carry_out(run, ret_exit, err);
+		umask(cli_file_mask);
+		r = roger_setup(request, &reply, err);
+		umask(077);
+		if (r == ROGER_OK)
+			cli_answer(run, &reply, ret_exit);
 	} else {
 		*ret_exit = CLI_NOTHING;
 	}
 	return r;
 }
 
-const struct cli_command cli_setup = { .name = "setup",
-				       .options = options,
-				       .run = run_setup,
-				       .print = print_done,
-				       .exit_of = exit_of };
+CLI_COMMAND(setup, "setup", .options = options, .run = run_setup, .print = print_done,
+	    .exit_of = exit_of);

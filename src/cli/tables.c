@@ -5,17 +5,6 @@
 
 /* ----------------------------------------------------------------- init -- */
 
-static int prepare_init(struct cli_run *run, struct roger_err *err)
-{
-	struct roger_init_request *request = run->request;
-
-	(void)err;
-	/* --workspace names the folder; a word that follows wins. */
-	if (run->workspace)
-		request->path = rg_str(run->workspace);
-	return ROGER_OK;
-}
-
 static void print_init(const struct cli_run *run)
 {
 	const struct roger_init_reply *reply = run->reply;
@@ -53,9 +42,7 @@ static int run_init(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return cli_call(run, ret_exit, err);
 }
 
-const struct cli_command cli_init = {
-	.name = "init", .prepare = prepare_init, .run = run_init, .print = print_init
-};
+CLI_COMMAND(init, "init", .prepare = cli_take_folder, .run = run_init, .print = print_init);
 
 /* ------------------------------------------- session; verbs with a word -- */
 
@@ -85,18 +72,15 @@ static int exit_of_cleanup(const struct cli_run *run)
 	return request->history && !reply->history.count ? CLI_NOTHING : CLI_DONE;
 }
 
-const struct cli_command cli_cleanup = { .name = "cleanup",
-					 .print = print_cleanup,
-					 .exit_of = exit_of_cleanup };
-const struct cli_command cli_agents = { .name = "agents", .nothing = true };
+CLI_COMMAND(cleanup, "cleanup", .print = print_cleanup, .exit_of = exit_of_cleanup);
+CLI_COMMAND(agents, "agents", .nothing = true);
 
-const struct cli_command cli_retire = { .name = "agents retire", .verb = "retire" };
+CLI_COMMAND(retire, "agents retire", .verb = "retire");
 
-const struct cli_command cli_rebuild = { .name = "doctor rebuild", .verb = "rebuild" };
-const struct cli_command cli_purge = { .name = "log purge", .verb = "purge" };
-const struct cli_command cli_stats = { .name = "report stats", .verb = "stats" };
+CLI_COMMAND(rebuild, "doctor rebuild", .verb = "rebuild");
+CLI_COMMAND(purge, "log purge", .verb = "purge");
+CLI_COMMAND(stats, "report stats", .verb = "stats");
 
-const struct cli_command cli_session = {
-	.name = "agents session", .verb = "session", .words = "new|show", .print = print_session
-};
-const struct cli_command cli_config = { .name = "config", .words = "show" };
+CLI_COMMAND(session, "agents session", .verb = "session", .words = "new|show",
+	    .print = print_session);
+CLI_COMMAND(config, "config", .words = "show");

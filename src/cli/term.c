@@ -111,27 +111,21 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 	print_escaped(to, lines ? RG_IN_LINES : RG_IN_LINE, text);
 }
 
-/* The columns of the first character, and its bytes. */
-static size_t first_columns(struct roger_str text, size_t *ret_bytes)
-{
-	char escaped[RG_ESCAPED_BYTES];
-	struct roger_str piece;
-	uint32_t c = 0;
-	const size_t step = rg_utf8_next(text.data, text.length, &c);
-
-	*ret_bytes = text.length = step ? step : 1;
-	rg_escape_next(RG_IN_LINE, &text, escaped, &piece);
-	return piece.data == escaped ? piece.length : rg_char_columns(c);
-}
-
 /* How many bytes fit into *columns, which becomes what is left. */
 static size_t fit(struct roger_str text, size_t *columns)
 {
-	size_t at = 0, taken, step;
+	char escaped[RG_ESCAPED_BYTES];
+	struct roger_str first, piece;
+	size_t at = 0, taken;
+	uint32_t c = 0;
 
-	for (; at < text.length; at += step, *columns -= taken) {
-		taken = first_columns((struct roger_str){ text.data + at, text.length - at },
-				      &step);
+	for (; at < text.length; at += first.length, *columns -= taken) {
+		first.data = text.data + at;
+		first.length = rg_utf8_next(first.data, text.length - at, &c);
+		first.length += !first.length;
+		rg_escape_next(RG_IN_LINE, &(struct roger_str){ first.data, first.length }, escaped,
+			       &piece);
+		taken = piece.data == escaped ? piece.length : rg_char_columns(c);
 		if (taken > *columns)
 			break;
 	}
@@ -178,15 +172,6 @@ void cli_print_notes(const struct roger_strs *texts)
 		cli_print_note(texts->items[i]);
 }
 
-void cli_print_padded(FILE *to, struct roger_str text, size_t width)
-{
-	size_t columns = width ? cli_columns(text) : 0;
-
-	cli_print_text(to, text, false);
-	if (columns < width)
-		fprintf(to, "%*s", (int)(width - columns), "");
-}
-
 struct saying {
 	FILE *to;
 	va_list arguments;
@@ -224,14 +209,18 @@ static void say_one(struct saying *saying, char what)
 {
 	FILE *to = saying->to;
 	char time[CLI_TIME_BYTES];
+	int columns;
 
 	(void)take(saying, what);
 	switch (what) {
 	case 't':
-		if (!saying->plain)
-			cli_print_padded(to, saying->text, (size_t)saying->width);
-		else
+		if (saying->plain)
 			fwrite(saying->text.data, 1, saying->text.length, to);
+		else
+			cli_print_text(to, saying->text, false);
+		columns = saying->width ? (int)cli_columns(saying->text) : 0;
+		if (columns < saying->width)
+			fprintf(to, "%*s", saying->width - columns, "");
 		break;
 	case 'q':
 		print_escaped(to, RG_IN_SIGHT, saying->text);
@@ -342,26 +331,17 @@ bool cli_page_end(struct cli_page *page)
 	return fclose(page->to) == 0;
 }
 
-/* The bytes of the first line, with what ends it. */
-static size_t line_bytes(struct roger_str text)
-{
-	size_t at = 0, step;
-	uint32_t c = 0;
-
-	while (at < text.length && c != '\n' && !rg_char_ends_line(c)) {
-		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		at += step ? step : 1;
-	}
-	return at;
-}
-
 void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 {
+	size_t length, step;
 	bool ended = false;
-	size_t length;
+	uint32_t c;
 
 	do {
-		length = line_bytes(text);
+		/* The first line, with what ends it. */
+		for (c = 0, length = 0; length < text.length && c != '\n' && !rg_char_ends_line(c);
+		     length += step + !step)
+			step = rg_utf8_next(text.data + length, text.length - length, &c);
 		ended = length && text.data[length - 1] == '\n';
 		fprintf(to, "%s%s", indent, to == cli_out && cli_screen_folds() ? CLI_HANG : "");
 		cli_print_text(to, (struct roger_str){ text.data, length }, true);
@@ -415,13 +395,6 @@ void cli_print_zone(void)
 	    strftime(zone, sizeof zone, tm.tm_gmtoff ? "%Z, UTC%z" : "%Z", &tm))
 		cli_say("%Stimes are in %s%.\n", CLI_DIM, zone);
 	zone_owed = false;
-}
-
-void cli_print_time(FILE *to, int64_t ms)
-{
-	char text[CLI_TIME_BYTES];
-
-	fputs(cli_time(ms, text), to);
 }
 
 /* "1.2M" of a count, "312 MB" of bytes. */

@@ -61,9 +61,6 @@ void cli_complain(const char *what, struct roger_str text);
 void cli_print_note(struct roger_str text);
 void cli_print_notes(const struct roger_strs *texts);
 
-/* The text, and blanks up to width columns. */
-void cli_print_padded(FILE *to, struct roger_str text, size_t width);
-
 /*
  * Print to cli_out, text from agents made harmless.  %t struct roger_str, %q the same
  * with everything that cannot be seen shown, %s a
@@ -84,7 +81,6 @@ void cli_print_body(FILE *to, struct roger_str text, const char *indent);
 /* "2026-02-16 05:25:01" local time, or "-"; in to, where it needs room. */
 enum { CLI_TIME_BYTES = 40 };
 const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES]);
-void cli_print_time(FILE *to, int64_t ms);
 
 /* The same; on a terminal up to a week from now "5 min ago", "in 2 h". */
 const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES]);

@@ -396,7 +396,7 @@ static void fill_page(struct top *top)
 	rest = cli_page_end(&page) ? page.text : NULL;
 	for (; rest && *rest; rest += length + (rest[length] != '\0')) {
 		length = strcspn(rest, "\n");
-		cli_screen_fold(&top->text, (struct roger_str){ rest, length });
+		cli_screen_fold(&top->text, (struct roger_str){ rest, length }, cli_screen_width());
 		rg_buf_add_char(&top->text, '\n');
 	}
 	free(page.text);
@@ -698,4 +698,4 @@ static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-const struct cli_command cli_top = { .name = "top", .own = &rg_op_top, .run = run_top };
+CLI_COMMAND(top, "top", .own = &rg_op_top, .run = run_top);

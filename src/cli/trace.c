@@ -40,13 +40,13 @@ static enum cli_style style_of(int step)
 
 static void print_step(const char *name, const struct roger_trace_step *step)
 {
-	cli_say("  %S%*s%.  ", style_of(step->step), NAME_COLUMNS, name);
-	if (step->at_ms) {
-		cli_print_time(cli_out, step->at_ms);
-		fprintf(cli_out, ".%03lld", (long long)(step->at_ms % 1000));
-	} else {
-		fprintf(cli_out, "%-*s", TIME_COLUMNS + 4, "time not known");
-	}
+	char when[CLI_TIME_BYTES], ms[8];
+
+	snprintf(ms, sizeof ms, ".%03d", (int)(step->at_ms % 1000));
+	cli_say("  %S%*s%.  %*s%s", style_of(step->step), NAME_COLUMNS, name,
+		step->at_ms ? 0 : TIME_COLUMNS + 4,
+		step->at_ms ? cli_time(step->at_ms, when) : "time not known",
+		step->at_ms ? ms : "");
 	cli_say("%(  %t%)%(  %t%)%(  %S%t:%d%.%)\n", step->who, step->words, CLI_DIM, step->file,
 		step->line);
 }
@@ -94,4 +94,4 @@ static void print_traces(const struct cli_run *run)
 		fputs("\n... and further recipients\n", cli_out);
 }
 
-const struct cli_command cli_trace = { .name = "trace", .paged = true, .print = print_traces };
+CLI_COMMAND(trace, "trace", .paged = true, .print = print_traces);

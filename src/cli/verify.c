@@ -111,26 +111,20 @@ static int prepare_verify(struct cli_run *run, struct roger_err *err)
 	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
 }
 
-const struct cli_command cli_verify = { .name = "verify",
-					.prepare = prepare_verify,
-					.print = print_verify,
-					.exit_of = exit_of_verify };
+CLI_COMMAND(verify, "verify", .prepare = prepare_verify, .print = print_verify,
+	    .exit_of = exit_of_verify);
 
 /* ---------------------------------------------------------------- doctor -- */
 
-static enum cli_style style_of(const struct roger_breach *breach)
+static void print_breach(const struct roger_breach *breach)
 {
 	static const enum cli_style styles[] = {
 		[ROGER_DAMAGE] = CLI_RED, [ROGER_REPAIRABLE] = CLI_YELLOW, [ROGER_NOTE] = CLI_DIM
 	};
 
-	return breach->fixed ? CLI_GREEN : styles[breach->severity];
-}
-
-static void print_breach(const struct roger_breach *breach)
-{
-	fputs("  ", cli_out);
-	print_place(style_of(breach), breach->file, breach->line, breach->byte);
+	cli_say("  ");
+	print_place(breach->fixed ? CLI_GREEN : styles[breach->severity], breach->file,
+		    breach->line, breach->byte);
 	cli_say("%t%s\n", breach->what, breach->fixed ? " [fixed]" : "");
 }
 
@@ -227,9 +221,7 @@ static int exit_of_doctor(const struct cli_run *run)
 	return reply->left || reply->broken_links ? CLI_DATA : CLI_DONE;
 }
 
-const struct cli_command cli_doctor = { .name = "doctor",
-					.print = print_doctor,
-					.exit_of = exit_of_doctor };
+CLI_COMMAND(doctor, "doctor", .print = print_doctor, .exit_of = exit_of_doctor);
 
 /* ------------------------------------------------------------------ seal -- */
 
@@ -238,36 +230,29 @@ static const struct cli_option seal_options[] = {
 	{ 0 },
 };
 
-static int put_seal(struct cli_run *run, const struct roger_seal_reply *seal, struct roger_err *err)
+static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
+	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int r;
 
-	rg_record_encode(cli_op(run->command)->reply, seal, &text);
+	*ret_exit = CLI_DONE;
+	r = roger_seal(run->roger, run->request, &seal, err);
+	cli_progress_end();
+	if (r < 0)
+		return r;
+	rg_record_encode(cli_op(run->command)->reply, &seal, &text);
 	if (!cli_given(run, "out")) {
 		cli_print_json(cli_out, &text);
 		return ROGER_OK;
 	}
 	rg_buf_add_char(&text, '\n');
-	return text.failed ? rg_fail_memory(err)
-			   : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
-}
-
-static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
-	int r;
-
-	r = roger_seal(run->roger, run->request, &seal, err);
-	cli_progress_end();
-	if (r < 0)
-		return r;
-	r = put_seal(run, &seal, err);
-	if (r == ROGER_OK && cli_given(run, "out") && !run->quiet && run->form == CLI_HUMAN) {
+	r = text.failed ? rg_fail_memory(err)
+			: cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
+	if (r == ROGER_OK && !run->quiet && run->form == CLI_HUMAN)
 		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
 			seal.public_key);
-	}
-	*ret_exit = CLI_DONE;
 	return r;
 }
 
-const struct cli_command cli_seal = { .name = "seal", .options = seal_options, .run = run_seal };
+CLI_COMMAND(seal, "seal", .options = seal_options, .run = run_seal);

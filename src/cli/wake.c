@@ -116,6 +116,5 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_wake = {
-	.name = "wake", .options = options, .run = run_wake, .print = print_wake, .exit_of = exit_of
-};
+CLI_COMMAND(wake, "wake", .options = options, .run = run_wake, .print = print_wake,
+	    .exit_of = exit_of);
