@@ -23,7 +23,7 @@ void cli_grid_say(struct cli_grid *grid, enum cli_style style, unsigned flags, c
 {
 	struct cli_cell cell = { .style = style, .flags = flags };
 	bool kept = false;
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	va_list arguments;
 
 	if (cli_page_begin(&page)) {
@@ -33,7 +33,6 @@ void cli_grid_say(struct cli_grid *grid, enum cli_style style, unsigned flags, c
 		kept = cli_page_end(&page) &&
 		       rg_arena_copy(grid->arena, (struct roger_str){ page.text, page.length },
 				     &cell.text);
-		free(page.text);
 	}
 	if (!kept)
 		cli_term_lose(ENOMEM);

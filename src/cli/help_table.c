@@ -90,7 +90,7 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 						 &table->commands.count, sizeof *entry);
 
 	const struct roger_field *field;
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	bool added;
 
 	if (!entry)
@@ -106,7 +106,6 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 	added = cli_page_end(&page) &&
 		rg_arena_copy(table->memory, (struct roger_str){ page.text, page.length },
 			      &entry->usage);
-	free(page.text);
 	for (field = cli_op(command)->request->fields; field->name && added; field++)
 		if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
 		    !cli_is_verb_word(command, rg_str(field->name)))

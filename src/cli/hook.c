@@ -106,7 +106,7 @@ static bool is_for_person(const struct hook *hook)
 static void say_trouble(const struct hook *hook, const char *why)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	struct cli_page line;
+	RG_CLEANUP(cli_page_free) struct cli_page line = { 0 };
 	bool whole;
 
 	if (!is_for_person(hook) || !cli_page_begin(&line))
@@ -122,7 +122,6 @@ static void say_trouble(const struct hook *hook, const char *why)
 		rg_buf_add_text(&out, "}\n");
 		fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
 	}
-	free(line.text);
 }
 
 /* In the form in which the tool takes it to its model. */

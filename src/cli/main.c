@@ -45,16 +45,12 @@ bool cli_is_agreed(const char *question)
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int option_index(const struct cli_run *run, const char *name)
+static size_t option_index(const struct cli_run *run, const char *name)
 {
-	const struct cli_option *option = run->command->options;
-	int i;
+	const struct cli_option *option = cli_find_option(run->command->options, rg_str(name));
 
-	for (i = 0; option && option[i].name; i++)
-		if (strcmp(option[i].name, name) == 0)
-			return i;
-	rg_assert(!"an option of that name");
-	return -1;
+	rg_assert(option);
+	return (size_t)(option - run->command->options);
 }
 
 bool cli_given(const struct cli_run *run, const char *option)

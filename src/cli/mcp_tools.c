@@ -219,7 +219,7 @@ static bool cut_messages(struct roger_message_list *messages, size_t shown, stru
 /* Start with the same words as the text does. */
 static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 {
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 
 	if (!cli_page_begin(&page)) {
 		json->failed = true;
@@ -233,7 +233,6 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 	json->failed |= !cli_page_end(&page);
 	rg_buf_add_text(json, "{\"about\":");
 	rg_json_add_string(json, (struct roger_str){ page.text, page.length });
-	free(page.text);
 }
 
 /* At its end what is damaged. */

@@ -143,7 +143,7 @@ static size_t say_figures(struct cli_page *page, const struct roger_status_reply
 static void print_status(const struct cli_run *run)
 {
 	const struct roger_status_reply *reply = run->reply;
-	struct cli_page figures;
+	RG_CLEANUP(cli_page_free) struct cli_page figures = { 0 };
 	const struct roger_seat *seat;
 	size_t lines = STATUS_LINES - say_figures(&figures, reply), i;
 
@@ -160,7 +160,6 @@ static void print_status(const struct cli_run *run)
 		cli_say("%Sall quiet%.\n", CLI_GREEN);
 	if (figures.text)
 		fputs(figures.text, cli_out);
-	free(figures.text);
 }
 
 CLI_COMMAND(status, "status", .print = print_status);

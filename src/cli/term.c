@@ -147,7 +147,7 @@ size_t cli_columns(struct roger_str text)
 
 void cli_complain(const char *what, struct roger_str text)
 {
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 
 	if (!isatty(STDERR_FILENO) || !cli_page_begin(&page)) {
 		cli_say_to(stderr, "%s: %t\n", what, text);
@@ -156,7 +156,6 @@ void cli_complain(const char *what, struct roger_str text)
 	cli_say_to(page.to, "%s: %t", what, text);
 	if (cli_page_end(&page))
 		cli_screen_complain((struct roger_str){ page.text, page.length });
-	free(page.text);
 }
 
 void cli_print_note(struct roger_str text)
@@ -308,6 +307,11 @@ void cli_say_to(FILE *to, const char *format, ...)
 	va_start(saying.arguments, format);
 	say(&saying, format);
 	va_end(saying.arguments);
+}
+
+void cli_page_free(struct cli_page *page)
+{
+	free(page->text);
 }
 
 void cli_say_plain(FILE *to, const char *format, va_list arguments)

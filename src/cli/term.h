@@ -89,7 +89,7 @@ const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES]);
  */
 void cli_print_zone(void);
 
-/* Text printed into memory, which the caller frees after the end.  false: out of memory. */
+/* Text printed into memory, freed after its end.  false: out of memory. */
 struct cli_page {
 	FILE *to;
 	char *text;
@@ -97,6 +97,7 @@ struct cli_page {
 };
 bool cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page);
+void cli_page_free(struct cli_page *page); /* for RG_CLEANUP */
 
 /* "index: 312 MB of 1.2 GB, 98 MB/s, 9 s left", or "search: 1.2M of 3.0M messages, ...". */
 struct cli_work {

@@ -380,7 +380,7 @@ static void fill_page(struct top *top)
 {
 	const struct row *row = find(top, &top->page);
 	FILE *out = cli_out;
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	size_t length;
 	char *rest;
 
@@ -399,7 +399,6 @@ static void fill_page(struct top *top)
 		cli_screen_fold(&top->text, (struct roger_str){ rest, length }, cli_screen_width());
 		rg_buf_add_char(&top->text, '\n');
 	}
-	free(page.text);
 }
 
 /* --------------------------------------------------------------- drawing -- */
@@ -408,7 +407,7 @@ static void fill_page(struct top *top)
 static void put(struct rg_buf *frame, enum cli_style style, bool bar, struct roger_str text)
 {
 	const size_t width = cli_screen_width();
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 
 	if (!cli_page_begin(&page))
 		return;
@@ -418,7 +417,6 @@ static void put(struct rg_buf *frame, enum cli_style style, bool bar, struct rog
 		bar && cli_columns(text) < width ? (int)(width - cli_columns(text)) : 0, "");
 	if (cli_page_end(&page))
 		rg_buf_add(frame, page.text, page.length);
-	free(page.text);
 }
 
 /* The rows that fit, so far that the one that is chosen is among them, and the first title. */
@@ -485,7 +483,7 @@ static void draw(struct top *top)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf frame = { .maximum = SIZE_MAX };
 	const size_t room = cli_screen_height() > 3 ? cli_screen_height() - 2 : 1;
 	const int64_t concerns = (int64_t)top->status.concerns.count;
-	struct cli_page head;
+	RG_CLEANUP(cli_page_free) struct cli_page head = { 0 };
 	size_t cursor;
 
 	if (!cli_page_begin(&head))
@@ -497,7 +495,6 @@ static void draw(struct top *top)
 	cli_say_to(head.to, *top->filter ? "  only '%s'" : "", top->filter);
 	if (cli_page_end(&head))
 		put(&frame, CLI_BOLD, true, (struct roger_str){ head.text, head.length });
-	free(head.text);
 	go(top, 0);
 	if (top->open)
 		put_page(top, &frame, (int64_t)room);
