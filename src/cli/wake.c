@@ -103,7 +103,7 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	if (cli_given(run, "once") && (request->timeout_ms || request->test))
 		return rg_fail_member(err, ROGER_EUSAGE, "once",
-				      "once: expected one of --once, --for and --test");
+				      "once: expected one of --once, --timeout and --test");
 	cli_stop_catch(run);
 	if (cli_given(run, "once") || request->test)
 		return call_once(run, true, ret_exit, err);
