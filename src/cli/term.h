@@ -67,7 +67,7 @@ void cli_print_notes(const struct roger_strs *texts);
  * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as
  * cli_when(), %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
  * int before it): padded to that many columns, %t and %s on the right.  What is between %( and %)
- * is left out where its first thing, styles apart, is unset.
+ * is left out where its first thing, styles apart, is unset; there is no * in it.
  */
 void cli_say(const char *format, ...);
 void cli_say_to(FILE *to, const char *format, ...);
