@@ -24,16 +24,11 @@ static enum cli_style style_of(int status)
 static void print_entry(const struct roger_activity *activity)
 {
 	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
-		style_of(activity->status),
-		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status),
-		cli_value_name(cli_item_record("activity"), "action.type", activity->type),
-		CLI_BOLD, activity->task);
-	cli_say_set("%t  ", activity->message);
-	cli_say("%S", CLI_DIM);
-	if (!rg_str_is(activity->details, "{}"))
-		cli_say("%t", activity->details);
-	cli_say_set("  evidence: %t", activity->evidence);
-	cli_say("%.\n");
+		style_of(activity->status), rg_status_names[activity->status],
+		rg_action_names[activity->type], CLI_BOLD, activity->task);
+	cli_say("%(%t  %)%S%t%(  evidence: %t%)%.\n", activity->message, CLI_DIM,
+		rg_str_is(activity->details, "{}") ? RG_STR("") : activity->details,
+		activity->evidence);
 }
 
 /* Who did what, as details name it; "": they do not. */
@@ -82,41 +77,28 @@ static void find_doing(const struct roger_activity *activity, struct rg_arena *a
 /* The same for a terminal: who did what, to what, and what came of it, in columns. */
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
-	char when[CLI_TIME_BYTES];
 	struct doing doing;
 
 	find_doing(activity, grid->arena, &doing);
-	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(activity->at_ms, when));
-	cli_grid_add(grid, (struct cli_cell){ .text = doing.who, .style = CLI_BOLD });
-	if (doing.verb.length)
-		cli_grid_add(grid, (struct cli_cell){ .text = doing.verb });
-	else
-		cli_grid_say(
-			grid, CLI_PLAIN, 0, "%s",
-			cli_value_name(cli_item_record("activity"), "action.type", activity->type));
-	cli_grid_add(grid, (struct cli_cell){ .text = activity->task });
-	cli_grid_say(
-		grid, style_of(activity->status), CLI_WHOLE, "%s",
-		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status));
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%.*s%s%.*s", RG_STR_ARGS(activity->message),
-		     activity->message.length && doing.rest.length ? "; " : "",
-		     RG_STR_ARGS(doing.rest), activity->evidence.length ? "  evidence: " : "",
-		     RG_STR_ARGS(activity->evidence));
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%w", activity->at_ms);
+	cli_grid_say(grid, CLI_BOLD, 0, "%t", doing.who);
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t",
+		     doing.verb.length ? doing.verb : rg_str(rg_action_names[activity->type]));
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t", activity->task);
+	cli_grid_say(grid, style_of(activity->status), CLI_WHOLE, "%s",
+		     rg_status_names[activity->status]);
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t%s%t%(  evidence: %t%)", activity->message,
+		     activity->message.length && doing.rest.length ? "; " : "", doing.rest,
+		     activity->evidence);
 }
 
 static void print_bad_lines(const struct roger_bad_line_list *lines)
 {
 	size_t i;
 
-	for (i = 0; i < lines->count; i++) {
-		if (lines->items[i].file.length) {
-			cli_print_text(stderr, lines->items[i].file, false);
-			fputs(", ", stderr);
-		}
-		fprintf(stderr, "line %lld: ", (long long)lines->items[i].line);
-		cli_print_text(stderr, lines->items[i].what, false);
-		fputc('\n', stderr);
-	}
+	for (i = 0; i < lines->count; i++)
+		cli_say_to(stderr, "%(%t, %)line %d: %t\n", lines->items[i].file,
+			   lines->items[i].line, lines->items[i].what);
 }
 
 /* ------------------------------------------------------------------- log -- */
@@ -127,93 +109,66 @@ static const struct cli_option log_options[] = {
 	{ 0 },
 };
 
-static void print_imported(const struct cli_run *run, const struct roger_log_import_reply *reply)
-{
-	if (run->form != CLI_HUMAN) {
-		cli_print_reply(run, cli_op_named("log_import")->reply, reply);
-		return;
-	}
-	print_bad_lines(&reply->lines);
-	if (!run->quiet)
-		fprintf(cli_out, "%lld entr%s imported%s, %lld bad line%s\n",
-			(long long)reply->imported, reply->imported == 1 ? "y" : "ies",
-			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "",
-			(long long)reply->bad, rg_plural(reply->bad));
-}
-
 static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_log_request *given = run->request;
 	struct roger_log_import_request request = { .dry_run = cli_given(run, "dry-run") };
-	struct roger_log_import_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_log_import_reply reply = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const char *path = cli_value(run, "import").data;
-	struct rg_buf text;
 	int r;
 
 	if (given->task.length || given->entry.length)
 		return rg_fail(err, ROGER_EUSAGE, 0, "--import takes entries from its file only");
-	rg_buf_init(&text, SIZE_MAX);
 	r = cli_read_input(strcmp(path, "-") == 0 ? NULL : path, "import", RG_IMPORT_BYTES_MAX,
 			   &text, err);
 	request.text = rg_buf_str(&text);
 	if (r == ROGER_OK && text.length)
 		r = roger_log_import(run->roger, &request, &reply, err);
-	else
-		reply = (struct roger_log_import_reply){ 0 };
 	cli_progress_end();
-	rg_buf_deinit(&text);
 	if (r < 0)
 		return r;
-	print_imported(run, &reply);
 	*ret_exit = reply.bad ? CLI_DATA : CLI_DONE;
-	roger_reply_free(&reply);
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op_named("log_import")->reply, &reply);
+	else
+		print_bad_lines(&reply.lines);
+	if (run->form == CLI_HUMAN && !run->quiet)
+		cli_say("%d entr%s imported%s, %d bad line%p\n", reply.imported,
+			reply.imported == 1 ? "y" : "ies",
+			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "", reply.bad);
 	return ROGER_OK;
 }
 
-/* `roger log -`: the entry itself comes on standard input. */
-static int read_entry(struct cli_run *run, struct roger_err *err)
+static void print_logged(const struct cli_run *run)
 {
-	struct roger_log_request *request = run->request;
-	int r;
-
-	r = cli_read_text(NULL, "entry", RG_LINE_BYTES_MAX, run->arena, &request->entry, err);
-	if (r == ROGER_OK && request->entry.length == 0)
-		r = rg_fail_member(err, ROGER_EDATA, "entry",
-				   "entry: expected a JSON object on standard input");
-	request->task.length = 0;
-	return r;
-}
-
-static void print_logged(const struct cli_run *run, const void *reply)
-{
-	(void)run;
-	print_entry(((const struct roger_activity_reply *)reply)->activities.items);
+	print_entry(((const struct roger_activity_reply *)run->reply)->activities.items);
 }
 
 static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	const struct roger_log_request *request = run->request;
-	int r = ROGER_OK;
+	struct roger_log_request *request = run->request;
+	int r;
 
 	if (cli_given(run, "import"))
 		return run_import(run, ret_exit, err);
 	if (cli_given(run, "dry-run"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run needs --import");
-	if (rg_str_is(request->task, "-"))
-		r = read_entry(run, err);
+	if (!rg_str_is(request->task, "-"))
+		return cli_call(run, ret_exit, err);
+	/* The entry itself comes on standard input. */
+	r = cli_read_text(NULL, "entry", RG_LINE_BYTES_MAX, run->arena, &request->entry, err);
+	if (r == ROGER_OK && request->entry.length == 0)
+		r = rg_fail_member(err, ROGER_EDATA, "entry",
+				   "entry: expected a JSON object on standard input");
+	request->task.length = 0;
 	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
 extern const struct cli_command cli_activity;
-const struct cli_command cli_log = {
-	.name = "log",
-	.paged = true,
-	.summary = "show the activity log, or write an entry",
-	.options = log_options,
-	.else_is = &cli_activity,
-	.run = run_log,
-	.print = print_logged,
-};
+CLI_COMMAND(log, "log", .paged = true, .summary = "show the activity log, or write an entry",
+	    .options = log_options, .else_is = &cli_activity, .run = run_log,
+	    .print = print_logged);
 
 /* -------------------------------------------------------------- activity -- */
 
@@ -225,21 +180,6 @@ struct listing {
 	bool started;
 	struct rg_buf lines; /* bad ones, for the end of --json */
 };
-
-/* The bad lines of a page as members of the array in which they end. */
-static void keep_lines(struct listing *listing, const struct roger_activity_reply *reply)
-{
-	const struct roger_field *field = cli_op_named("activity")->reply->fields;
-	size_t i;
-
-	while (strcmp(field->name, "lines") != 0)
-		field++;
-	for (i = 0; i < reply->lines.count; i++) {
-		if (listing->lines.length)
-			rg_buf_add_char(&listing->lines, ',');
-		rg_words_encode(field->record, &reply->lines.items[i], &listing->lines);
-	}
-}
 
 static void print_one(struct listing *listing, const struct roger_activity *activity)
 {
@@ -270,7 +210,8 @@ static void print_entries(struct listing *listing, const struct roger_activity_l
 static int print_page(struct listing *listing, struct roger_err *err)
 {
 	struct cli_run *run = listing->run;
-	struct roger_activity_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
+	size_t i;
 	int r;
 
 	r = roger_activity(run->roger, run->request, &reply, err);
@@ -280,22 +221,23 @@ static int print_page(struct listing *listing, struct roger_err *err)
 		fputs(CLI_FORMAT ",\"activities\":[", cli_out);
 	listing->started = true;
 	print_entries(listing, &reply.activities);
-	if (run->form == CLI_JSON)
-		keep_lines(listing, &reply);
-	else if (!run->quiet)
+	if (run->form != CLI_JSON && !run->quiet)
 		print_bad_lines(&reply.lines);
+	/* The bad ones of all pages are members of the array in which they end. */
+	for (i = 0; run->form == CLI_JSON && i < reply.lines.count; i++) {
+		rg_buf_add_text(&listing->lines, listing->lines.length ? "," : "");
+		rg_words_encode(&rg_bad_line_record, &reply.lines.items[i], &listing->lines);
+	}
 	listing->next = reply.next;
-	roger_reply_free(&reply);
 	return ROGER_OK;
 }
 
 static void print_end(struct listing *listing)
 {
 	const struct cli_run *run = listing->run;
-	struct rg_buf text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
 	if (run->form == CLI_JSON) {
-		rg_buf_init(&text, SIZE_MAX);
 		rg_buf_add_text(&text, "],\"lines\":[");
 		rg_buf_add_str(&text, rg_buf_str(&listing->lines));
 		rg_buf_printf(&text, "],\"more\":%s", listing->next ? "true" : "false");
@@ -304,7 +246,6 @@ static void print_end(struct listing *listing)
 		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
-		rg_buf_deinit(&text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && listing->next) {
 		fprintf(cli_out, "go on with --after %lld\n", (long long)listing->next);
 	} else if (run->form == CLI_HUMAN && !run->quiet && listing->printed == 0) {
@@ -448,10 +389,5 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 
 static const struct cli_option options[] = { CLI_FOLLOW, { 0 } };
 
-const struct cli_command cli_activity = {
-	.name = "log activity",
-	.verb = "activity",
-	.paged = true,
-	.options = options,
-	.run = run_activity,
-};
+CLI_COMMAND(activity, "log activity", .verb = "activity", .paged = true, .options = options,
+	    .run = run_activity);

@@ -13,21 +13,6 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* The folder that roger itself is in; false: nobody knows. */
-static bool own_folder(char to[PATH_BYTES])
-{
-	ssize_t length = readlink("/proc/self/exe", to, PATH_BYTES - 1);
-	char *end;
-
-	if (length <= 0)
-		return false;
-	to[length] = '\0';
-	end = strrchr(to, '/');
-	if (end)
-		*end = '\0';
-	return end;
-}
-
 bool cli_is_elsewhere(const struct cli_run *run)
 {
 	const char *server;
@@ -60,10 +45,15 @@ int cli_become(const char *program, char *const *words, const char *lacks, struc
 	/* As it is built, and as it is installed. */
 	static const char *const places[] = { "", ROGER_LIBEXEC "/" };
 	char folder[PATH_BYTES], path[2 * PATH_BYTES];
+	ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+	char *end;
 	size_t i;
 
-	if (!own_folder(folder))
+	folder[length > 0 ? length : 0] = '\0';
+	end = strrchr(folder, '/');
+	if (!end)
 		return rg_fail(err, ROGER_EENGINE, errno, "find the folder of roger");
+	*end = '\0';
 	for (i = 0; program && i < sizeof places / sizeof *places; i++) {
 		snprintf(path, sizeof path, "%s/%s%s", *places[i] == '/' ? "" : folder, places[i],
 			 program);

@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/term.h"
 
 /* A signal that comes just before a wait ends it this late. */
 enum { WAIT_MS = 1000 };
@@ -20,24 +19,11 @@ static bool is_good(const struct roger_crossing *item)
 /* "skipped LEAD #3 -> bob  (bob.txt, line 2): why; its text is in ..." */
 static void print_crossing(FILE *to, const struct roger_crossing *item)
 {
-	cli_say_to(to, "%S%s%.", is_good(item) ? CLI_PLAIN : CLI_YELLOW, kinds[item->kind]);
-	if (item->from.length)
-		cli_say_to(to, " %t", item->from);
-	if (item->from.length && item->seq)
-		cli_say_to(to, " #%d", item->seq);
-	if (item->to.length)
-		cli_say_to(to, " -> %t", item->to);
-	if (item->file.length)
-		cli_say_to(to, "  %t", item->file);
-	if (item->line)
-		cli_say_to(to, " line %d", item->line);
-	if (item->id.length)
-		cli_say_to(to, "  %S%t%.", CLI_DIM, item->id);
-	if (item->why.length)
-		cli_say_to(to, ": %t", item->why);
-	if (item->kept.length)
-		cli_say_to(to, "; its text is in %t", item->kept);
-	fputc('\n', to);
+	cli_say_to(to, "%S%s%.%( %t%)%( #%d%)%( -> %t%)%(  %t%)%( line %d%)",
+		   is_good(item) ? CLI_PLAIN : CLI_YELLOW, kinds[item->kind], item->from,
+		   item->from.length ? item->seq : 0, item->to, item->file, item->line);
+	cli_say_to(to, "%(  %S%t%.%)%(: %t%)%(; its text is in %t%)\n", CLI_DIM, item->id,
+		   item->why, item->kept);
 }
 
 /* Print the first text of a file that waits for room, and how many more wait: there may be
@@ -62,9 +48,8 @@ static void print_waiting(const struct roger_crossing_list *crossings, size_t fi
 }
 
 /* Print what was taken in; what was not goes to standard error, so that scripts notice. */
-static void print_reply(const struct cli_run *run, const void *reply_)
+static void print_reply(const struct cli_run *run, const struct roger_bridge_reply *reply)
 {
-	const struct roger_bridge_reply *reply = reply_;
 	size_t i;
 
 	for (i = 0; i < reply->crossings.count; i++) {
@@ -77,8 +62,6 @@ static void print_reply(const struct cli_run *run, const void *reply_)
 		else if (!is_good(item))
 			print_crossing(stderr, item);
 	}
-	if (!run->quiet)
-		cli_print_notes(&reply->notes);
 }
 
 /* The error that ended it early; what was reported before that has happened. */
@@ -93,24 +76,15 @@ static int failure_of(const struct roger_bridge_reply *reply, struct roger_err *
 	return rg_fail(err, (enum roger_code) - reply->failure, 0, "%.*s", RG_STR_ARGS(why));
 }
 
-static int exit_of_bridge(const struct roger_bridge_reply *reply)
-{
-	if (reply->trouble)
-		return CLI_REFUSED;
-	return reply->crossings.count ? CLI_DONE : CLI_NOTHING;
-}
-
 /* -------------------------------------------------------------- bridge -- */
 
 static void show(const struct cli_run *run, const struct roger_bridge_reply *reply)
 {
-	const struct roger_op *op = cli_op(run->command);
-
 	if (run->form == CLI_HUMAN)
 		print_reply(run, reply);
 	else if (run->form == CLI_JSON || reply->crossings.count)
-		cli_print_reply(run, op->reply, reply);
-	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op(run->command)->reply, reply);
+	if (run->form != CLI_HUMAN || !run->quiet)
 		cli_print_notes(&reply->notes);
 }
 
@@ -170,9 +144,8 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r < 0)
 		return r;
 	show(run, &reply);
-	*ret_exit = exit_of_bridge(&reply);
-	r = failure_of(&reply, err);
-	return r;
+	*ret_exit = reply.trouble ? CLI_REFUSED : reply.crossings.count ? CLI_DONE : CLI_NOTHING;
+	return failure_of(&reply, err);
 }
 
 static const struct cli_option bridge_options[] = {
@@ -180,9 +153,7 @@ static const struct cli_option bridge_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_bridge = { .name = "bridge",
-					.options = bridge_options,
-					.run = run_bridge };
+CLI_COMMAND(bridge, "bridge", .options = bridge_options, .run = run_bridge);
 
 /* -------------------------------------------------------------- ingest -- */
 
@@ -237,8 +208,5 @@ static const struct cli_option ingest_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_ingest = { .name = "bridge ingest",
-					.verb = "ingest",
-					.options = ingest_options,
-					.prepare = prepare_ingest,
-					.run = run_ingest };
+CLI_COMMAND(ingest, "bridge ingest", .verb = "ingest", .options = ingest_options,
+	    .prepare = prepare_ingest, .run = run_ingest);

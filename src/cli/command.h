@@ -14,6 +14,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "cli/exit.h"
+#include "cli/term.h"
+#include "verbs.h"
 
 enum cli_form { CLI_HUMAN, CLI_JSON, CLI_JSONL };
 
@@ -37,6 +39,7 @@ struct cli_run {
 	bool no_pager;
 	struct roger_str member;  /* print this one of an answer, and nothing else; "": all */
 	void *request;		  /* of the verb, as parsed */
+	const void *reply;	  /* that is printed */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
@@ -60,7 +63,7 @@ struct cli_command {
 	/* In place of one plain call of the verb.  NULL: call and print. */
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
-	void (*print)(const struct cli_run *run, const void *reply);
+	void (*print)(const struct cli_run *run);
 	/* What it is where neither a word nor an option of its own follows; NULL: itself. */
 	const struct cli_command *else_is;
 	bool joined;	/* further words belong to the text that is the last place */
@@ -70,8 +73,11 @@ struct cli_command {
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
 	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
-	int (*exit_of)(const struct cli_run *run, const void *reply);
+	int (*exit_of)(const struct cli_run *run);
 };
+
+/* cli_ID, with its name first; named in commands.c, too. */
+#define CLI_COMMAND(id, ...) const struct cli_command cli_##id = { .name = __VA_ARGS__ }
 
 /*
  * Every command that help shows: start with i = 0, NULL at the end.  Each verb has one, and
@@ -113,6 +119,9 @@ const struct roger_op *cli_op_named(const char *name);
 /* What the first list of a verb's reply holds. */
 const struct roger_record *cli_item_record(const char *verb);
 
+/* To prepare: --workspace names the folder that the verb is about, its path or from. */
+RG_CHECKED int cli_take_folder(struct cli_run *run, struct roger_err *err);
+
 /* The value of an option of command->options; NULL data: not given. */
 struct roger_str cli_value(const struct cli_run *run, const char *option);
 bool cli_given(const struct cli_run *run, const char *option);
@@ -141,11 +150,20 @@ void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 		   struct roger_str standby);
 
 /* Print a reply in the form that is asked for, set the exit status, and free it. */
-void cli_answer(const struct cli_run *run, void *reply, int *ret_exit);
+void cli_answer(struct cli_run *run, void *reply, int *ret_exit);
 
 /* reply.c: for people, and for models, by its fields: NAME VALUE a line, and a table a list. */
 void cli_print_record(FILE *to, const struct roger_record *record, const void *item);
 void cli_print_lists(FILE *to, const struct roger_record *record, const void *item);
+
+/* The member of a record, by its name outside; NULL: it has none. */
+const struct roger_field *cli_member(const struct roger_record *record, struct roger_str name);
+
+/* The list that a field of that kind has in a record. */
+struct cli_list {
+	const char *items;
+	size_t count;
+};
 
 /* The word for a value of a member, which the record has and which is an enum. */
 const char *cli_value_name(const struct roger_record *record, const char *member, int value);
@@ -174,10 +192,14 @@ void cli_option_name(const struct roger_field *field, char to[64]);
 /* The field of a request for this option, else NULL. */
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
 
-/* completion.c: names that a person or a model may want to type; each issue once. */
-typedef void cli_take_name(void *context, struct roger_str name);
-void cli_each_agent(struct roger *roger, cli_take_name *take, void *context);
-void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context);
+/*
+ * completion.c: names that a person or a model may want to type: what a member has in the list that
+ * a verb answers with.  about: a member that says more; "": there is none, and each name is told
+ * once.
+ */
+typedef void cli_take_name(void *context, struct roger_str name, struct roger_str about);
+void cli_each_name(struct roger *roger, const char *verb, const void *request, const char *member,
+		   const char *about, cli_take_name *take, void *context);
 
 /* Print the question and [y/N] on standard error: is the answer yes? */
 bool cli_is_agreed(const char *question);
@@ -238,8 +260,13 @@ void cli_print_usage(FILE *to, const struct cli_command *command);
 RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
 				    struct roger_err *err);
 
-/* parse.c: is it one of "new|show", so that it is not an option? */
+/* parse.c: is it one of "new|show"?  words may be NULL. */
+bool cli_is_one_of(const char *words, struct roger_str word);
+/* Is it one of a command's, so that it is not an option? */
 bool cli_is_verb_word(const struct cli_command *command, struct roger_str word);
+
+/* What an option of a command takes; NULL: it is none, "": nothing. */
+const char *cli_takes(const struct cli_command *command, struct roger_str name);
 
 /* Take the first word of a list such as "new|show" off it. */
 bool cli_next_word(const char **words, struct roger_str *ret);

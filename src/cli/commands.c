@@ -26,37 +26,25 @@ static const struct cli_command *const own[] = { EACH(PLACE) };
 
 enum { NAME_BYTES = 40 };
 
-static const char *verb_of(const struct cli_command *command)
-{
-	return command->own ? "" : command->verb ? command->verb : command->name;
-}
-
 /* Only hooks call these; what people typed for them is in synonyms.c. */
-const struct cli_command cli_looked = { .name = "_looked", .verb = "looked" };
-const struct cli_command cli_arrive = { .name = "_arrive", .verb = "arrive" };
+CLI_COMMAND(looked, "_looked", .verb = "looked");
+CLI_COMMAND(arrive, "_arrive", .verb = "arrive");
 
-/* A command that is all its verb's; "dead_letters" is dead-letters. */
-static const struct cli_command *make_plain(size_t i)
+/* A command of its own, or one that is all its verb's; "dead_letters" is dead-letters. */
+static const struct cli_command *of_verb(size_t i)
 {
 	static struct cli_command plain[ROGER_VERB_COUNT];
 	static char names[ROGER_VERB_COUNT][NAME_BYTES];
 	const char *verb = roger_ops()[i]->name;
 	size_t k;
 
+	for (k = 0; k < OWN_COUNT; k++)
+		if (!own[k]->own && strcmp(own[k]->verb ? own[k]->verb : own[k]->name, verb) == 0)
+			return own[k];
 	for (k = 0; verb[k] && k + 1 < NAME_BYTES; k++)
 		names[i][k] = verb[k] == '_' ? '-' : verb[k];
 	plain[i] = (struct cli_command){ .name = names[i], .verb = verb };
 	return &plain[i];
-}
-
-static const struct cli_command *of_verb(size_t i)
-{
-	size_t k;
-
-	for (k = 0; k < OWN_COUNT; k++)
-		if (strcmp(verb_of(own[k]), roger_ops()[i]->name) == 0)
-			return own[k];
-	return make_plain(i);
 }
 
 const struct cli_command *cli_next_command(size_t *i)
@@ -140,23 +128,13 @@ const struct cli_group cli_groups[] = {
 	{ 0 },
 };
 
-static bool is_named(const char *names, const char *name)
-{
-	struct roger_str one;
-
-	while (cli_next_word(&names, &one))
-		if (rg_str_is(one, name))
-			return true;
-	return false;
-}
-
 bool cli_is_in_group(const struct cli_command *command)
 {
 	const struct cli_group *group;
 
 	for (group = cli_groups; group->name; group++)
-		if (is_named(group->commands, command->name) ||
-		    is_named(group->plumbing, command->name))
+		if (cli_is_one_of(group->commands, rg_str(command->name)) ||
+		    cli_is_one_of(group->plumbing, rg_str(command->name)))
 			return true;
 	return false;
 }

@@ -6,10 +6,9 @@
 
 #include "cli/mail.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 
 #include "data/record.h"
-#include "verbs.h"
+#include "completion.h"
 
 /* ----------------------------------------------------------------- help -- */
 
@@ -39,83 +38,20 @@ static const struct cli_option help_options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_help = {
-	.name = "help",
-	.paged = true,
-	.own = &rg_op_help,
-	.options = help_options,
-	.run = run_help,
-};
+CLI_COMMAND(help, "help", .paged = true, .own = &rg_op_help, .options = help_options,
+	    .run = run_help);
 
 /* ----------------------------------------------------------- completion -- */
-
-static const char bash_script[] =
-	"_roger() {\n"
-	"\tlocal IFS=$'\\n'\n"
-	"\tlocal line=\"${COMP_LINE:0:COMP_POINT}\" words\n"
-	"\tIFS=$' \\t\\n' read -r -a words <<<\"$line\"\n"
-	"\t[[ $line == *' ' ]] && words+=('')\n"
-	"\tlocal last=\"${words[${#words[@]}-1]}\" cut=''\n"
-	"\t# readline breaks words at : and =, too: give back only what follows the last break.\n"
-	"\tlocal breaks=\"${COMP_WORDBREAKS//[^:=]/}\"\n"
-	"\t[[ $breaks ]] && cut=\"${last%\"${last##*[$breaks]}\"}\"\n"
-	"\tCOMPREPLY=()\n"
-	"\tlocal one\n"
-	"\twhile IFS= read -r one; do COMPREPLY+=(\"${one#\"$cut\"}\"); done < <(\"${words[0]}\" "
-	"__complete -- \"${words[@]:1}\" 2>/dev/null)\n"
-	"\t# Descriptions are for a list that is only shown: ? is a second tabulator.\n"
-	"\tlocal i\n"
-	"\tfor i in \"${!COMPREPLY[@]}\"; do\n"
-	"\t\tif [[ ${COMP_TYPE-} == 63 && ${#COMPREPLY[@]} -gt 1 && ${COMPREPLY[i]} == *$'\\t'* "
-	"]]; then\n"
-	"\t\t\tprintf -v one '%-20s  (%s)' \"${COMPREPLY[i]%%$'\\t'*}\" "
-	"\"${COMPREPLY[i]#*$'\\t'}\"\n"
-	"\t\t\tCOMPREPLY[i]=${one:0:${COLUMNS:-80}-1}\n"
-	"\t\telse\n"
-	"\t\t\tCOMPREPLY[i]=${COMPREPLY[i]%%$'\\t'*}\n"
-	"\t\tfi\n"
-	"\tdone\n"
-	"}\n"
-	"complete -o default -F _roger roger\n";
-
-static const char zsh_script[] = "#compdef roger\n"
-				 "_roger() {\n"
-				 "\tlocal -a found shown\n"
-				 "\tfound=(\"${(@f)$(\"${words[1]}\" __complete -- "
-				 "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
-				 "\tfound=(\"${(@)found:#}\")\n"
-				 "\tshown=(\"${(@)found//$'\\t'/  -- }\")\n"
-				 "\tfound=(\"${(@)found%%$'\\t'*}\")\n"
-				 "\tif (( $#found )); then\n"
-				 "\t\tcompadd -Q -l -d shown -- \"${(@)found}\"\n"
-				 "\telse\n"
-				 "\t\tcompset -P '--*='\n"
-				 "\t\t_files\n"
-				 "\tfi\n"
-				 "}\n"
-				 "if [ \"$funcstack[1]\" = \"_roger\" ]; then _roger \"$@\"; else "
-				 "compdef _roger roger; fi\n";
-
-static const char fish_script[] =
-	"function __roger_complete\n"
-	"\tset -l words (commandline -opc) (commandline -ct)\n"
-	"\tset -l found ($words[1] __complete -- $words[2..-1] 2>/dev/null)\n"
-	"\tif count $found >/dev/null\n"
-	"\t\tprintf '%s\\n' $found\n"
-	"\telse\n"
-	"\t\t__fish_complete_path (commandline -ct)\n"
-	"\tend\n"
-	"end\n"
-	"complete -c roger -f -a '(__roger_complete)'\n";
 
 static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct rg_command_words_request *request = run->request;
 	struct roger_str shell = request->words.count == 1 ? request->words.items[0] : RG_STR("");
 
-	const char *script = rg_str_is(shell, "bash")	? bash_script
-			     : rg_str_is(shell, "zsh")	? zsh_script
-			     : rg_str_is(shell, "fish") ? fish_script
+	/* Made from the files completion.bash, .zsh and .fish. */
+	const char *script = rg_str_is(shell, "bash")	? CLI_BASH
+			     : rg_str_is(shell, "zsh")	? CLI_ZSH
+			     : rg_str_is(shell, "fish") ? CLI_FISH
 							: NULL;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 
@@ -135,11 +71,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 	return json.failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
-const struct cli_command cli_completion = {
-	.name = "completion",
-	.own = &rg_op_completion,
-	.run = run_completion,
-};
+CLI_COMMAND(completion, "completion", .own = &rg_op_completion, .run = run_completion);
 
 /* ------------------------------------------------------------ __complete -- */
 
@@ -152,12 +84,6 @@ struct completing {
 	struct roger_str as;
 	const struct cli_command *command; /* NULL: not typed yet */
 };
-
-static bool starts_with(struct roger_str text, struct roger_str start)
-{
-	return text.length >= start.length &&
-	       (start.length == 0 || memcmp(text.data, start.data, start.length) == 0);
-}
 
 /* In one line, as much as fits beside what it is about. */
 static void print_about(struct roger_str about)
@@ -172,16 +98,15 @@ static void print_about(struct roger_str about)
 	cli_print_text(cli_out, line, false);
 }
 
-/* Names of agents and issues need no quoting; whatever does is not offered. */
-static void offer_about(const struct completing *completing, struct roger_str text,
-			struct roger_str about)
+/* Names of agents and issues need no quoting; whatever does is not offered.  Of a command of two
+ * words one is typed at a time. */
+static void offer_about(void *completing_, struct roger_str text, struct roger_str about)
 {
-	const char *blank = text.length ? memchr(text.data, ' ', text.length) : NULL;
+	const struct completing *completing = completing_;
+	const struct roger_str last = completing->last;
 
-	/* Of a command of two words one is typed at a time. */
-	if (blank)
-		return;
-	if (!text.length || !starts_with(text, completing->last) ||
+	if (text.length < last.length || !text.length || memchr(text.data, ' ', text.length) ||
+	    (last.length && memcmp(text.data, last.data, last.length) != 0) ||
 	    !(rg_name_valid(text) || text.data[0] == '-'))
 		return;
 	fprintf(cli_out, "%.*s%.*s", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
@@ -190,9 +115,9 @@ static void offer_about(const struct completing *completing, struct roger_str te
 	fputc('\n', cli_out);
 }
 
-static void offer(void *completing, struct roger_str text)
+static void offer(const struct completing *completing, struct roger_str text)
 {
-	offer_about(completing, text, (struct roger_str){ "", 0 });
+	offer_about((void *)(uintptr_t)completing, text, RG_STR(""));
 }
 
 static void offer_commands(struct completing *completing)
@@ -212,14 +137,10 @@ static void offer_dashed(struct completing *completing, const char *name, const 
 	offer_about(completing, rg_str(text), rg_str(help));
 }
 
-static void offer_own(struct completing *completing, const struct cli_option *options)
-{
-	for (; options && options->name; options++)
-		offer_dashed(completing, options->name, options->help);
-}
-
+/* Of a command, or of all. */
 static void offer_options(struct completing *completing, const struct cli_command *command)
 {
+	const struct cli_option *option = command ? command->options : cli_common_options;
 	const struct roger_field *field;
 	char name[64];
 
@@ -230,59 +151,49 @@ static void offer_options(struct completing *completing, const struct cli_comman
 		    !cli_is_verb_word(command, rg_str(field->name)))
 			offer_dashed(completing, name, field->help);
 	}
-	offer_own(completing, command ? command->options : NULL);
+	for (; option && option->name; option++)
+		offer_dashed(completing, option->name, option->help);
 }
 
-void cli_each_agent(struct roger *roger, cli_take_name *take, void *context)
+void cli_each_name(struct roger *roger, const char *verb, const void *request, const char *member,
+		   const char *about, cli_take_name *take, void *context)
 {
-	const struct roger_empty_request request = { 0 };
-	RG_CLEANUP(roger_reply_free) struct roger_agents_reply reply = { 0 };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	const struct roger_op *op = cli_op_named(verb);
+	const struct roger_field *list = op->reply->fields, *name, *more;
+	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
+	const struct cli_list *items;
+	const char *item, *other;
 	size_t i;
 
-	if (roger_agents(roger, &request, &reply, NULL) < 0)
+	if (!reply || roger_call(roger, op, request, reply, NULL) < 0)
 		return;
-	for (i = 0; i < reply.agents.count; i++)
-		take(context, reply.agents.items[i].name);
-}
-
-/* Names for several agents. */
-static void offer_groups(struct completing *completing, struct roger *roger)
-{
-	static const char section[] = "groups.";
-	const size_t length = sizeof section - 1;
-	const struct roger_empty_request request = { 0 };
-	RG_CLEANUP(roger_reply_free) struct roger_config_reply reply = { 0 };
-	struct roger_str key;
-	size_t i;
-
-	offer(completing, RG_STR("all"));
-	if (roger_config(roger, &request, &reply, NULL) < 0)
-		return;
-	for (i = 0; i < reply.settings.count; i++) {
-		key = reply.settings.items[i].key;
-		if (starts_with(key, rg_str(section)))
-			offer(completing,
-			      (struct roger_str){ key.data + length, key.length - length });
-	}
-}
-
-void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context)
-{
-	const struct roger_list_request request = { .newest = true, .limit = issues ? 1000 : 100 };
-	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	size_t i, k;
-
-	if (roger_list(roger, &request, &reply, NULL) < 0)
-		return;
-	for (i = 0; i < reply.messages.count; i++) {
-		for (k = 0; issues && k < i; k++)
-			if (rg_str_equal(reply.messages.items[k].issue,
-					 reply.messages.items[i].issue))
+	while (list->kind != ROGER_RECORDS)
+		list++;
+	name = cli_member(list->record, rg_str(member));
+	more = cli_member(list->record, rg_str(about));
+	items = rg_field_at(list, reply);
+	for (i = 0, item = items->items; i < items->count; i++, item += list->record->size) {
+		/* Many messages are of one issue. */
+		for (other = items->items; !*about && other < item; other += list->record->size)
+			if (rg_str_equal(*(struct roger_str *)rg_field_at(name, other),
+					 *(struct roger_str *)rg_field_at(name, item)))
 				break;
-		if (!issues || k == i)
-			take(context,
-			     issues ? reply.messages.items[i].issue : reply.messages.items[i].id);
+		if (*about || other == item)
+			take(context, *(struct roger_str *)rg_field_at(name, item),
+			     more ? *(struct roger_str *)rg_field_at(more, item) : RG_STR(""));
 	}
+	roger_reply_free(reply);
+}
+
+/* A name for several agents, which is a setting. */
+static void offer_group(void *completing, struct roger_str key, struct roger_str value)
+{
+	const size_t length = sizeof "groups." - 1;
+
+	(void)value;
+	if (key.length > length && memcmp(key.data, "groups.", length) == 0)
+		offer(completing, (struct roger_str){ key.data + length, key.length - length });
 }
 
 static void offer_names(struct completing *completing, const char *const *names)
@@ -292,74 +203,17 @@ static void offer_names(struct completing *completing, const char *const *names)
 			offer(completing, rg_str(*names));
 }
 
-static const struct roger_field *field_named(struct completing *completing, struct roger_str option)
-{
-	return completing->command ? cli_find_field(cli_op(completing->command)->request, option)
-				   : NULL;
-}
-
-static void offer_mail(const struct completing *completing,
-		       const struct roger_message_list *messages)
-{
-	size_t i;
-
-	for (i = 0; i < messages->count; i++)
-		offer_about(completing, messages->items[i].id, messages->items[i].content);
-}
-
-/* Offer the caller's own mail: no other can be acknowledged or given back. */
-static void offer_own_mail(const struct completing *completing, struct roger *roger)
-{
-	struct roger_inbox_request request = { .agent = completing->as,
-					       .limit = 100,
-					       .unnoted = true };
-	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply reply = { 0 };
-
-	if (!request.agent.length)
-		request.agent = rg_str(getenv("ROGER_AGENT"));
-	if (request.agent.length && roger_inbox(roger, &request, &reply, NULL) == ROGER_OK)
-		offer_mail(completing, &reply.messages);
-}
-
-static void offer_messages(const struct completing *completing, struct roger *roger)
-{
-	const struct roger_list_request request = { .newest = true, .limit = 100 };
-	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	const char *name = completing->command->name;
-
-	if (strcmp(name, "ack") == 0 || strcmp(name, "nack") == 0)
-		offer_own_mail(completing, roger);
-	else if (roger_list(roger, &request, &reply, NULL) == ROGER_OK)
-		offer_mail(completing, &reply.messages);
-}
-
-static void offer_runs(const struct completing *completing, struct roger *roger)
-{
-	const struct roger_runs_request request = { 0 };
-	RG_CLEANUP(roger_reply_free) struct roger_runs_reply reply = { 0 };
-	size_t i;
-
-	if (roger_runs(roger, &request, &reply, NULL) == ROGER_OK)
-		for (i = 0; i < reply.runs.count; i++)
-			offer_about(completing, reply.runs.items[i].run, reply.runs.items[i].words);
-}
-
-static void offer_letters(const struct completing *completing, struct roger *roger)
-{
-	const struct roger_dead_letters_request request = { 0 };
-	RG_CLEANUP(roger_reply_free) struct roger_dead_letters_reply reply = { 0 };
-	size_t i;
-
-	if (roger_dead_letters(roger, &request, &reply, NULL) == ROGER_OK)
-		for (i = 0; i < reply.dead_letters.count; i++)
-			offer_about(completing, reply.dead_letters.items[i].id,
-				    reply.dead_letters.items[i].key);
-}
-
 /* Values by what the field means: what a person would expect to see there. */
 static void offer_records(struct completing *completing, struct roger *roger,
 			  const struct roger_field *field)
 {
+	const struct roger_list_request newest = { .newest = true, .limit = 1000 };
+	const struct roger_empty_request all = { 0 };
+	const struct roger_runs_request runs = { 0 };
+	const struct roger_dead_letters_request letters = { 0 };
+	const struct roger_list_request last = { .newest = true, .limit = 100 };
+	struct roger_inbox_request own = { .agent = completing->as, .limit = 100, .unnoted = true };
+	const char *command = completing->command ? completing->command->name : "";
 	const char *name = field ? field->name : "agent";
 	unsigned flags = field ? field->flags : 0;
 	bool to = strcmp(name, "to") == 0,
@@ -367,17 +221,27 @@ static void offer_records(struct completing *completing, struct roger *roger,
 
 	if (to || what || strcmp(name, "agent") == 0 || strcmp(name, "from") == 0 ||
 	    strcmp(name, "name") == 0 || strcmp(name, "forward_to") == 0)
-		cli_each_agent(roger, offer, completing);
-	if (to && field->kind == ROGER_TEXTS)
-		offer_groups(completing, roger);
+		cli_each_name(roger, "agents", &all, "name", "", offer_about, completing);
+	if (to && field->kind == ROGER_TEXTS) {
+		offer(completing, RG_STR("all"));
+		cli_each_name(roger, "config", &all, "key", "", offer_group, completing);
+	}
 	if (what || flags & ROGER_ISSUE)
-		cli_each_recent(roger, true, offer, completing);
+		cli_each_name(roger, "list", &newest, "issue", "", offer_about, completing);
 	if (what || (flags & ROGER_RUN && flags & (ROGER_SOUGHT | ROGER_LETTER)))
-		offer_runs(completing, roger);
+		cli_each_name(roger, "runs", &runs, "run", "words", offer_about, completing);
 	if (flags & ROGER_LETTER)
-		offer_letters(completing, roger);
-	else if (flags & ROGER_SOUGHT && !(flags & ROGER_RUN))
-		offer_messages(completing, roger);
+		cli_each_name(roger, "dead_letters", &letters, "id", "key", offer_about,
+			      completing);
+	if (flags & ROGER_LETTER || !(flags & ROGER_SOUGHT) || flags & ROGER_RUN)
+		return;
+	/* The caller's own mail: no other can be acknowledged or given back. */
+	if (!own.agent.length)
+		own.agent = rg_str(getenv("ROGER_AGENT"));
+	if (strcmp(command, "ack") != 0 && strcmp(command, "nack") != 0)
+		cli_each_name(roger, "list", &last, "id", "content", offer_about, completing);
+	else if (own.agent.length)
+		cli_each_name(roger, "inbox", &own, "id", "content", offer_about, completing);
 }
 
 /* field NULL: the value of --as. */
@@ -406,14 +270,15 @@ static void offer_values(struct completing *completing, const struct roger_field
 /* Folders, files and numbers are not offered. */
 static void offer_value_of_option(struct completing *completing)
 {
-	struct roger_str option = completing->option;
+	const struct roger_str option = completing->option;
+	const struct roger_field *field =
+		completing->command ? cli_find_field(cli_op(completing->command)->request, option)
+				    : NULL;
 
-	if (rg_str_is(option, "as"))
-		offer_values(completing, NULL);
-	else if (rg_str_is(option, "color"))
+	if (rg_str_is(option, "color"))
 		offer_names(completing, (const char *const[]){ "auto", "always", "never", NULL });
-	else if (field_named(completing, option))
-		offer_values(completing, field_named(completing, option));
+	else if (rg_str_is(option, "as") || field)
+		offer_values(completing, rg_str_is(option, "as") ? NULL : field);
 }
 
 static void offer_words(struct completing *completing, const char *words)
@@ -424,24 +289,17 @@ static void offer_words(struct completing *completing, const char *words)
 		offer(completing, word);
 }
 
-static const struct roger_field *first_place(struct completing *completing)
+static const struct roger_field *first_place(const struct completing *completing)
 {
-	const struct roger_field *field;
-
-	for (field = cli_op(completing->command)->request->fields; field->name; field++)
-		if (field->flags & ROGER_PLACE)
-			return field;
-	return NULL;
+	return rg_find_flag(cli_op(completing->command)->request, ROGER_PLACE);
 }
 
 static bool takes_value(struct completing *completing, struct roger_str option)
 {
-	const struct roger_field *field = field_named(completing, option);
-	const struct cli_option *one = cli_find_option(cli_common_options, option);
+	static const struct cli_command none = { .own = &rg_op_version };
+	const char *value = cli_takes(completing->command ? completing->command : &none, option);
 
-	if (!one && completing->command)
-		one = cli_find_option(completing->command->options, option);
-	return one ? one->value != NULL : field && field->kind != ROGER_BOOL;
+	return value && *value;
 }
 
 /* "--issue" is the option issue; "": the word is not an option. */
@@ -519,15 +377,14 @@ static void answer(struct completing *completing)
 	if (completing->option.length) {
 		offer_value_of_option(completing);
 	} else if (completing->last.length && completing->last.data[0] == '-') {
-		offer_options(completing, completing->command);
+		if (completing->command)
+			offer_options(completing, completing->command);
 		if (completing->command && completing->command->else_is)
 			offer_options(completing, completing->command->else_is);
-		offer_own(completing, cli_common_options);
-	} else if (!completing->command) {
-		offer_commands(completing);
+		offer_options(completing, NULL);
 	} else if (completing->command == &cli_completion) {
 		offer_names(completing, (const char *const[]){ "bash", "zsh", "fish", NULL });
-	} else if (completing->command == &cli_help) {
+	} else if (!completing->command || completing->command == &cli_help) {
 		offer_commands(completing);
 	} else if (completing->command->words && !first_place(completing)) {
 		offer_words(completing, completing->command->words);
@@ -552,10 +409,5 @@ static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *er
 	return ROGER_OK;
 }
 
-const struct cli_command cli_complete = {
-	.name = "__complete",
-	.own = &rg_op_completion,
-	.summary = "",
-	.examples = "",
-	.run = run_complete,
-};
+CLI_COMMAND(complete, "__complete", .own = &rg_op_completion, .summary = "", .examples = "",
+	    .run = run_complete);

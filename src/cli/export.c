@@ -8,11 +8,9 @@
 #include "base/limits.h"
 #include "cli/input.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 #include "cli/told.h"
 #include "data/json.h"
 #include "data/record.h"
-#include "verbs.h"
 
 enum { EVENTS = 2000, SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
 
@@ -140,20 +138,6 @@ static int write_page(struct page *page, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int make_page(struct page *page, struct roger_err *err)
-{
-	const struct roger_event_list *events = &page->timeline->events;
-	int r;
-
-	cli_print_notes(&page->timeline->notes);
-	r = cli_told_load(page->run->roger, events->items, events->count, page->run->arena,
-			  &page->told, err);
-	if (r < 0)
-		return r;
-	r = read_seal(page, err);
-	return r < 0 ? r : write_page(page, err);
-}
-
 static int run_export(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_timeline_request *request = run->request;
@@ -167,10 +151,17 @@ static int run_export(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			       "timeline --json`");
 	if (!request->limit)
 		request->limit = EVENTS;
-	r = roger_timeline(run->roger, request, &timeline, err);
-	if (r == ROGER_OK)
-		r = make_page(&page, err);
 	*ret_exit = CLI_DONE;
+	r = roger_timeline(run->roger, request, &timeline, err);
+	if (r < 0)
+		return r;
+	cli_print_notes(&timeline.notes);
+	r = cli_told_load(run->roger, timeline.events.items, timeline.events.count, run->arena,
+			  &page.told, err);
+	if (r == ROGER_OK)
+		r = read_seal(&page, err);
+	if (r == ROGER_OK)
+		r = write_page(&page, err);
 	cli_told_free(&page.told);
 	roger_reply_free(&page.verified);
 	return r;
@@ -184,6 +175,4 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_export = {
-	.name = "export", .own = &rg_op_export, .options = options, .run = run_export
-};
+CLI_COMMAND(export, "export", .own = &rg_op_export, .options = options, .run = run_export);

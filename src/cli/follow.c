@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 
 int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run, int64_t look_ms,
 		     struct roger_err *err)

@@ -4,7 +4,6 @@
 #include "base/unicode.h"
 #include "cli/command.h"
 #include "cli/mail.h"
-#include "cli/term.h"
 
 /* The line around a message, roughly. */
 enum { HEADER_CHARS = 160, TEXT_CHARS_LEAST = 200 };
@@ -69,21 +68,29 @@ static void print_message(FILE *to, const struct roger_message *message, struct 
 	char when[32];
 
 	rg_clock_print_utc(message->created_at_ms, when);
-	cli_say_to(to, "\nfrom %t", message->from);
-	if (message->seq)
-		cli_say_to(to, " #%d", message->seq);
-	if (cli_mail_is_for_other(message, reader))
-		cli_say_to(to, ", for %t", message->to);
-	cli_say_to(to, " (%s, issue %t, %s), id %t",
-		   cli_value_name(cli_item_record("list"), "type", message->type), message->issue,
-		   when, message->id);
-	if (message->reply_to.length)
-		cli_say_to(to, ", answers %t", message->reply_to);
-	fputs(":\n", to);
+	cli_say_to(to, "\nfrom %t%( #%d%)%(, for %t%) (%s, issue %t, %s), id %t%(, answers %t%):\n",
+		   message->from, message->seq,
+		   cli_mail_is_for_other(message, reader) ? message->to : RG_STR(""),
+		   rg_type_names[message->type], message->issue, when, message->id,
+		   message->reply_to);
 	cli_print_body(to, text, "> ");
 	if (bytes < message->content.length)
 		fprintf(to, "(cut after %zu of %zu bytes; `roger show %.*s` has all)\n", bytes,
 			message->content.length, RG_STR_ARGS(message->id));
+}
+
+void cli_frame_shown(struct roger *roger, struct roger_str reader,
+		     const struct roger_message_list *messages, size_t count)
+{
+	struct roger_looked_request request = { .agent = reader };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_looked_reply reply = { 0 };
+
+	while (request.ids.count < count && arena &&
+	       rg_arena_add(arena, &request.ids, messages->items[request.ids.count].id))
+		;
+	if (request.ids.count && roger_looked(roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
 }
 
 size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages,

@@ -36,6 +36,10 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
 size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages,
 			  struct roger_str reader, size_t chars_max);
 
+/* The first ones were shown to their reader: they count as looked at. */
+void cli_frame_shown(struct roger *roger, struct roger_str reader,
+		     const struct roger_message_list *messages, size_t count);
+
 /*
  * prime.c: print the briefing of an agent in about chars_max characters, with what is damaged in
  * the workspace (NULL: that is reported elsewhere); returns how many of the messages are in it.

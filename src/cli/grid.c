@@ -1,7 +1,7 @@
 #include "cli/grid.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <stdlib.h>
 
 #include "cli/screen.h"
 
@@ -22,13 +22,19 @@ void cli_grid_say(struct cli_grid *grid, enum cli_style style, unsigned flags, c
 		  ...)
 {
 	struct cli_cell cell = { .style = style, .flags = flags };
-	char text[1024];
+	bool kept = false;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	va_list arguments;
 
-	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
-	if (!rg_arena_copy(grid->arena, rg_str(text), &cell.text))
+	if (cli_page_begin(&page)) {
+		va_start(arguments, format);
+		cli_say_plain(page.to, format, arguments);
+		va_end(arguments);
+		kept = cli_page_end(&page) &&
+		       rg_arena_copy(grid->arena, (struct roger_str){ page.text, page.length },
+				     &cell.text);
+	}
+	if (!kept)
 		cli_term_lose(ENOMEM);
 	cli_grid_add(grid, cell);
 }
@@ -117,23 +123,12 @@ static void print_styled(FILE *to, const struct cli_cell *cell, size_t width)
 	cli_say_to(to, "%S%t%.", CLI_DIM, part);
 }
 
-static void print_cell(FILE *to, const struct cli_cell *cell, size_t width, bool last)
-{
-	const size_t columns = cli_columns(cell->text);
-	const int blanks = columns < width ? (int)(width - columns) : 0;
-
-	if (cell->flags & CLI_RIGHT)
-		fprintf(to, "%*s", blanks, "");
-	print_styled(to, cell, cli_screen_folds() ? width : SIZE_MAX);
-	if (!(cell->flags & CLI_RIGHT) && !last)
-		fprintf(to, "%*s", blanks, "");
-}
-
 void cli_grid_print(FILE *to, const struct cli_grid *grid)
 {
 	struct column columns[COLUMNS_MAX] = { 0 };
-	size_t i, column, last = 0;
-	bool begun = false;
+	size_t i, column, width, blanks, last = 0;
+	const struct cli_cell *cell;
+	bool begun = false, right;
 
 	rg_assert(grid->columns <= COLUMNS_MAX);
 	measure(grid, columns);
@@ -144,8 +139,14 @@ void cli_grid_print(FILE *to, const struct cli_grid *grid)
 	for (i = 0; i < grid->count; i++) {
 		column = i % grid->columns;
 		if (columns[column].width) {
-			fprintf(to, "%*s", begun ? GAP : 0, "");
-			print_cell(to, &grid->cells[i], columns[column].width, column == last);
+			cell = &grid->cells[i];
+			width = cli_columns(cell->text);
+			blanks = width < columns[column].width ? columns[column].width - width : 0;
+			right = cell->flags & CLI_RIGHT;
+			fprintf(to, "%*s", (begun ? GAP : 0) + (right ? (int)blanks : 0), "");
+			print_styled(to, cell,
+				     cli_screen_folds() ? columns[column].width : SIZE_MAX);
+			fprintf(to, "%*s", right || column == last ? 0 : (int)blanks, "");
 			begun = true;
 		}
 		if (column == grid->columns - 1) {

@@ -31,9 +31,9 @@ struct cli_grid {
 
 void cli_grid_add(struct cli_grid *grid, struct cli_cell cell);
 
-/* A cell of what is printed, as cli_say() does. */
+/* A cell of what cli_say_plain() prints. */
 void cli_grid_say(struct cli_grid *grid, enum cli_style style, unsigned flags, const char *format,
-		  ...) __attribute__((format(printf, 4, 5)));
+		  ...);
 
 void cli_grid_print(FILE *to, const struct cli_grid *grid);
 

@@ -3,7 +3,6 @@
 
 #include "cli/command.h"
 #include "cli/screen.h"
-#include "verbs.h"
 
 const char *cli_summary(const struct cli_command *command)
 {
@@ -86,22 +85,11 @@ static void print_plumbing(FILE *to)
 	}
 }
 
-static void print_exits(FILE *to)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	const struct rg_exit *row;
-
-	rg_buf_add_text(&text, "Exit status:");
-	for (row = rg_exits; row->code; row++)
-		if (*row->meaning)
-			rg_buf_printf(&text, " %d %s.", row->status, row->meaning);
-	rg_buf_add_char(&text, '\0');
-	print_wrapped(to, 0, text.failed ? "" : text.data);
-}
-
 void cli_print_help(FILE *to, bool all)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf exits = { .maximum = SIZE_MAX };
 	const struct cli_group *group;
+	const struct rg_exit *row;
 
 	fputs("roger - reliable, audited messages between agents\n"
 	      "\n"
@@ -122,7 +110,12 @@ void cli_print_help(FILE *to, bool all)
 	print_wrapped(to, 0,
 		      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, "
 		      "--print MEMBER, --no-pager, --help and --color auto|always|never.");
-	print_exits(to);
+	rg_buf_add_text(&exits, "Exit status:");
+	for (row = rg_exits; row->code; row++)
+		if (*row->meaning)
+			rg_buf_printf(&exits, " %d %s.", row->status, row->meaning);
+	rg_buf_add_char(&exits, '\0');
+	print_wrapped(to, 0, exits.failed ? "" : exits.data);
 	print_wrapped(to, 0,
 		      "`roger help COMMAND` shows a command's options, `roger help --all` all "
 		      "commands: also claim, top, ui, report, log, archive and doctor.");
@@ -141,32 +134,26 @@ static const char *const kinds_of_text[][2] = {
 	{ "exit", "N" },
 };
 
-static const char *kind_of_text(const struct roger_field *field)
-{
-	size_t i;
-
-	if (field->flags & (ROGER_ID | ROGER_SOUGHT))
-		return "ID";
-	for (i = 0; i < sizeof kinds_of_text / sizeof *kinds_of_text; i++)
-		if (strcmp(field->name, kinds_of_text[i][0]) == 0)
-			return kinds_of_text[i][1];
-	return "TEXT";
-}
-
 /* What a value is: the kind of the field, or for a word of a list the field's own name. */
 void cli_value_word(const struct roger_field *field, char to[64])
 {
-	static const char *const values[] = {
-		[ROGER_NAME] = "NAME",	  [ROGER_INT] = "N",	 [ROGER_TIME] = "TIME",
-		[ROGER_INSTANT] = "TIME", [ROGER_SPAN] = "SPAN", [ROGER_OBJECT] = "JSON",
+	static const char words[] = "TEXT";
+	static const char *const values[ROGER_RECORDS + 1] = {
+		[ROGER_TEXT] = words,  [ROGER_TEXTS] = words,	[ROGER_NAME] = "NAME",
+		[ROGER_INT] = "N",     [ROGER_TIME] = "TIME",	[ROGER_INSTANT] = "TIME",
+		[ROGER_SPAN] = "SPAN", [ROGER_OBJECT] = "JSON",
 	};
-	const char *text = field->flags & ROGER_KEY ? "KEY"
-			   : field->kind == ROGER_TEXT || field->kind == ROGER_TEXTS
-				   ? kind_of_text(field)
-				   : values[field->kind];
+	const char *text = field->kind == ROGER_ENUM ? field->name : values[field->kind];
 	size_t i;
 
-	snprintf(to, 64, "%s", field->kind == ROGER_ENUM ? field->name : text ? text : "");
+	if (text == words && field->flags & (ROGER_ID | ROGER_SOUGHT))
+		text = "ID";
+	for (i = 0; text == words && i < sizeof kinds_of_text / sizeof *kinds_of_text; i++)
+		if (strcmp(field->name, kinds_of_text[i][0]) == 0)
+			text = kinds_of_text[i][1];
+	if (field->flags & ROGER_KEY)
+		text = "KEY";
+	snprintf(to, 64, "%s", text ? text : "");
 	for (i = 0; to[i]; i++)
 		to[i] = (char)toupper((unsigned char)to[i]);
 }

@@ -2,9 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
-#include "verbs.h"
 
 /* ---------------------------------------------------------------- filling -- */
 
@@ -72,54 +70,16 @@ static bool add_field(struct rg_help_reply *table, struct rg_option_list *option
 	       add_option(table, options, option);
 }
 
-static bool add_fields(struct rg_help_reply *table, struct rg_option_list *options,
-		       const struct cli_command *command)
-{
-	const struct roger_field *field;
-
-	for (field = cli_op(command)->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
-		    !cli_is_verb_word(command, rg_str(field->name)) &&
-		    !add_field(table, options, field))
-			return false;
-	return true;
-}
-
-static bool is_named(const char *names, const char *name)
-{
-	struct roger_str one;
-
-	while (cli_next_word(&names, &one))
-		if (rg_str_is(one, name))
-			return true;
-	return false;
-}
-
-static void set_group(struct rg_command *entry, const char *name)
+static void set_group(struct rg_command *entry, struct roger_str name)
 {
 	const struct cli_group *group;
 
 	entry->group = RG_STR("others");
 	for (group = cli_groups; group->name; group++) {
-		entry->front |= is_named(group->commands, name);
-		if (is_named(group->commands, name) || is_named(group->plumbing, name))
+		entry->front |= cli_is_one_of(group->commands, name);
+		if (cli_is_one_of(group->commands, name) || cli_is_one_of(group->plumbing, name))
 			entry->group = rg_str(group->name);
 	}
-}
-
-static bool copy_usage(struct rg_help_reply *table, const struct cli_command *command,
-		       struct roger_str *ret)
-{
-	struct cli_page page;
-	bool copied;
-
-	if (!cli_page_begin(&page))
-		return false;
-	cli_print_usage(page.to, command);
-	copied = cli_page_end(&page) &&
-		 rg_arena_copy(table->memory, (struct roger_str){ page.text, page.length }, ret);
-	free(page.text);
-	return copied;
 }
 
 static bool add_entry(struct rg_help_reply *table, const struct cli_command *command)
@@ -129,18 +89,31 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 	struct rg_command *entry = rg_arena_push(table->memory, &table->commands.items,
 						 &table->commands.count, sizeof *entry);
 
+	const struct roger_field *field;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
+	bool added;
+
 	if (!entry)
 		return false;
 	*entry = (struct rg_command){ .name = rg_str(command->name),
 				      .summary = rg_str(cli_summary(command)) };
 	if (command->else_is)
 		entry->otherwise = rg_str(command->else_is->name);
-	set_group(entry, command->name);
-	return copy_usage(table, command, &entry->usage) &&
+	set_group(entry, entry->name);
+	if (!cli_page_begin(&page))
+		return false;
+	cli_print_usage(page.to, command);
+	added = cli_page_end(&page) &&
+		rg_arena_copy(table->memory, (struct roger_str){ page.text, page.length },
+			      &entry->usage);
+	for (field = cli_op(command)->request->fields; field->name && added; field++)
+		if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
+		    !cli_is_verb_word(command, rg_str(field->name)))
+			added = add_field(table, &entry->options, field);
+	return added &&
 	       add_parts(table->memory, &entry->examples, examples ? examples : "", '\n') &&
 	       add_parts(table->memory, &entry->errors, op->errors ? op->errors : "", '\n') &&
 	       add_parts(table->memory, &entry->words, command->words ? command->words : "", '|') &&
-	       add_fields(table, &entry->options, command) &&
 	       add_own(table, &entry->options, command->options);
 }
 

@@ -18,11 +18,9 @@
 #include "cli/frame.h"
 #include "cli/hook_event.h"
 #include "cli/hook_host.h"
-#include "cli/term.h"
 #include "data/caller.h"
 #include "data/json.h"
 #include "data/record.h"
-#include "verbs.h"
 
 enum {
 	INPUT_BYTES_MAX = 64 << 20, /* more is read and dropped */
@@ -92,19 +90,6 @@ static const char *find_variable(const char *name)
 	return getenv(name);
 }
 
-/* Tools run the hooks of others, too. */
-static enum cli_hook_host find_host(const struct hook *hook, const struct rg_json *said)
-{
-	const struct cli_hook_clues clues = { .input = said ? rg_json_root(said) : NULL,
-					      .program = cli_tool_above,
-					      .variable = find_variable };
-
-	/* Nothing is known of it; a person has a terminal. */
-	if (hook->event.tool == CLI_HOOK_OTHER)
-		return isatty(STDIN_FILENO) ? CLI_HOOK_BY_HAND : CLI_HOOK_OWN;
-	return cli_hook_host(hook->event.tool, &clues);
-}
-
 /* ----------------------------------------------------------------- output -- */
 
 /* What is said when time is over; "": it is not for a person, or an answer is on its way. */
@@ -121,7 +106,7 @@ static bool is_for_person(const struct hook *hook)
 static void say_trouble(const struct hook *hook, const char *why)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	struct cli_page line;
+	RG_CLEANUP(cli_page_free) struct cli_page line = { 0 };
 	bool whole;
 
 	if (!is_for_person(hook) || !cli_page_begin(&line))
@@ -137,7 +122,6 @@ static void say_trouble(const struct hook *hook, const char *why)
 		rg_buf_add_text(&out, "}\n");
 		fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
 	}
-	free(line.text);
 }
 
 /* In the form in which the tool takes it to its model. */
@@ -153,21 +137,6 @@ static void print_answer(const struct hook *hook, struct roger_str text)
 		fwrite(out.data, 1, out.length, cli_out);
 }
 
-/* Messages count as looked at once they were written out to a tool that shows them. */
-static void note_shown(const struct hook *hook, const struct roger_message_list *messages,
-		       size_t count)
-{
-	struct roger_str ids[SHOWN_MAX];
-	struct roger_looked_request request = { .agent = hook->request.agent, .ids = { ids, 0 } };
-	struct roger_looked_reply reply = { 0 };
-
-	for (; request.ids.count < count && request.ids.count < SHOWN_MAX; request.ids.count++)
-		ids[request.ids.count] = messages->items[request.ids.count].id;
-	if (hook->host == CLI_HOOK_OWN && request.ids.count && !cli_term_flush() &&
-	    roger_looked(hook->roger, &request, &reply, NULL) == ROGER_OK)
-		roger_reply_free(&reply);
-}
-
 /* Print an answer, and note that it shows the first `shown` messages. */
 static void print_shown(const struct hook *hook, struct cli_page *page,
 			const struct roger_message_list *messages, size_t shown)
@@ -180,7 +149,9 @@ static void print_shown(const struct hook *hook, struct cli_page *page,
 		say_trouble(hook, why);
 	} else if (whole) {
 		print_answer(hook, (struct roger_str){ page->text, page->length });
-		note_shown(hook, messages, shown);
+		/* Once they were written out to a tool that shows them. */
+		if (hook->host == CLI_HOOK_OWN && !cli_term_flush())
+			cli_frame_shown(hook->roger, hook->request.agent, messages, shown);
 	}
 	free(page->text);
 }
@@ -262,10 +233,12 @@ static void say_mail(const struct hook *hook)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
 	struct cli_page page;
-	size_t shown;
+	size_t shown = 0;
 
 	find_fresh(hook, &mail);
-	if (mail.messages.count && cli_page_begin(&page)) {
+	if ((!mail.messages.count && !hook->beside) || !cli_page_begin(&page))
+		return;
+	if (mail.messages.count) {
 		cli_frame_begin(page.to);
 		shown = cli_frame_messages(page.to, &mail.messages, hook->request.agent,
 					   CONTEXT_CHARS);
@@ -277,12 +250,9 @@ static void say_mail(const struct hook *hook)
 			hook->event.tool == CLI_HOOK_CLAUDE ? " (not SendMessage)" : "",
 			shown < mail.messages.count ? " More is in the inbox." : "");
 		cli_print_damage(page.to, hook->roger);
-		print_beside(hook, page.to);
-		print_shown(hook, &page, &mail.messages, shown);
-	} else if (hook->beside && cli_page_begin(&page)) {
-		print_beside(hook, page.to);
-		print_shown(hook, &page, &mail.messages, 0);
 	}
+	print_beside(hook, page.to);
+	print_shown(hook, &page, &mail.messages, shown);
 }
 
 /* Does our plugin run it, which takes what a hook says at any time? */
@@ -302,13 +272,6 @@ static bool is_wanted(const struct hook *hook)
 	if (hook->host != CLI_HOOK_OWN || hook->event.tool != CLI_HOOK_CLAUDE)
 		return hook->host == CLI_HOOK_OWN && is_by_plugin(hook);
 	return !attended || strcmp(attended, "0") != 0 || (wake && strcmp(wake, "always") == 0);
-}
-
-/* One waiting hook is enough for a session. */
-static bool is_only_one(const struct hook *hook)
-{
-	return hold(hook, "idle", hook->event.session.length ? 0 : (int)getppid(),
-		    hook->event.session.length ? hook->event.session : hook->request.agent);
 }
 
 /*
@@ -350,10 +313,15 @@ static bool wait_for_mail(const struct hook *hook, char from[129], size_t *ret_c
 
 static int wait_and_say(struct hook *hook)
 {
+	const struct roger_str session = hook->event.session;
 	char from[129];
 	size_t count;
 
-	if (!is_wanted(hook) || !is_only_one(hook) || !wait_for_mail(hook, from, &count))
+	/* One waiting hook is enough for a session. */
+	if (!is_wanted(hook) ||
+	    !hold(hook, "idle", session.length ? 0 : (int)getppid(),
+		  session.length ? session : hook->request.agent) ||
+	    !wait_for_mail(hook, from, &count))
 		return 0;
 	if (is_by_plugin(hook)) {
 		say_mail(hook);
@@ -373,17 +341,8 @@ static void give_up(int signal)
 
 	(void)signal;
 	/* What comes of it is nobody's to know. */
-	if (*line && write(STDOUT_FILENO, line, strlen(line)) < 0)
-		_exit(0);
+	(void)!write(STDOUT_FILENO, line, strlen(line));
 	_exit(0);
-}
-
-static void set_budget(int event)
-{
-	struct sigaction action = { .sa_handler = give_up };
-
-	sigaction(SIGALRM, &action, NULL);
-	alarm(event == CLI_HOOK_IDLE ? IDLE_S : BUDGET_S);
 }
 
 /* One whose mail an agent may be shown. */
@@ -419,6 +378,8 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 /* What is asked for, what the tool wrote, and which tool it is.  Returns what texts point into. */
 static struct rg_json *begin(const struct cli_run *run, struct hook *hook, struct rg_buf *input)
 {
+	struct cli_hook_clues clues = { .program = cli_tool_above, .variable = find_variable };
+	struct sigaction action = { .sa_handler = give_up };
 	struct rg_json *said;
 	int tool;
 
@@ -426,14 +387,20 @@ static struct rg_json *begin(const struct cli_run *run, struct hook *hook, struc
 	hook->unnamed = !hook->request.agent.length;
 	if (hook->unnamed)
 		hook->request.agent = hook->request.tool;
-	set_budget(hook->request.event);
+	sigaction(SIGALRM, &action, NULL);
+	alarm(hook->request.event == CLI_HOOK_IDLE ? IDLE_S : BUDGET_S);
 	rg_buf_init(input, INPUT_BYTES_MAX);
 	read_input(input);
 	tool = rg_enum_find(rg_hook_tool_names, hook->request.tool);
 	hook->event = (struct cli_hook_event){ .tool = tool > 0 ? tool : CLI_HOOK_OTHER,
 					       .kind = hook->request.event };
 	said = cli_hook_read(&hook->event, rg_buf_str(input));
-	hook->host = find_host(hook, said);
+	clues.input = said ? rg_json_root(said) : NULL;
+	/* Tools run the hooks of others, too.  Of another one nothing is known; a person has a
+	 * terminal. */
+	hook->host = hook->event.tool != CLI_HOOK_OTHER ? cli_hook_host(hook->event.tool, &clues)
+		     : isatty(STDIN_FILENO)		? CLI_HOOK_BY_HAND
+							: CLI_HOOK_OWN;
 	return said;
 }
 
@@ -485,6 +452,4 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 /* ---------------------------------------------------------------- command -- */
 
-const struct cli_command cli_hook = {
-	.name = "hook", .own = &rg_op_hook, .forgiving = true, .run = run_hook
-};
+CLI_COMMAND(hook, "hook", .own = &rg_op_hook, .forgiving = true, .run = run_hook);

@@ -165,25 +165,16 @@ int cli_hook_tool_of(const struct roger_strs *words)
 
 /* --------------------------------------------------------------- variables -- */
 
-/* What several tools say of themselves, such as claude-code_2-1-330_harness. */
-static int find_agent(const char *said)
-{
-	int tool;
-
-	if (!said || !*said)
-		return CLI_HOOK_NO_TOOL;
-	for (tool = CLI_HOOK_CLAUDE; tool < CLI_HOOK_OTHER; tool++)
-		if (begins(rg_str(said), rg_hook_tool_names[tool]))
-			break;
-	return tool;
-}
-
 /* The one tool whose variables are set; of two, neither is it. */
 static int find_by_variables(const char *(*variable)(const char *name))
 {
-	int found = find_agent(variable("AI_AGENT"));
-	const char *value;
+	/* What several tools say of themselves, such as claude-code_2-1-330_harness. */
+	const char *value = variable("AI_AGENT");
+	int found = value && *value ? CLI_HOOK_CLAUDE : CLI_HOOK_NO_TOOL;
 	size_t i;
+
+	while (found && found < CLI_HOOK_OTHER && !begins(rg_str(value), rg_hook_tool_names[found]))
+		found++;
 
 	for (i = 0; i < sizeof variables / sizeof *variables; i++) {
 		value = variable(variables[i].name);

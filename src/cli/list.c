@@ -5,7 +5,6 @@
 #include "data/record.h"
 
 #include "cli/screen.h"
-#include "cli/term.h"
 
 static void print_item(const struct cli_run *run, const struct roger_message *message, bool first)
 {
@@ -102,25 +101,12 @@ static int print_of_all(struct cli_run *run, int64_t shown, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* The newest first: nobody reads a million lines. */
-static int show_newest(struct cli_run *run, int64_t epoch, int64_t *printed, struct roger_err *err)
-{
-	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	int r = roger_call(run->roger, cli_op(run->command), run->request, &reply, err);
-
-	if (r < 0)
-		return r;
-	cli_print_summaries(&reply.messages, epoch, RG_STR(""));
-	*printed = (int64_t)reply.messages.count;
-	return reply.more && !run->quiet ? print_of_all(run, *printed, err) : ROGER_OK;
-}
-
 /* ------------------------------------------------------------------ list -- */
 
 static int print_count(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_list_request *request = run->request;
-	struct roger_count_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_count_reply reply = { 0 };
 	int r;
 
 	if (request->limit || request->after.length || request->newest)
@@ -131,11 +117,10 @@ static int print_count(struct cli_run *run, int *ret_exit, struct roger_err *err
 		return r;
 	cli_progress_end();
 	if (run->form == CLI_HUMAN)
-		fprintf(cli_out, "%lld\n", (long long)reply.count);
+		cli_say("%d\n", reply.count);
 	else
 		cli_print_reply(run, cli_op_named("count")->reply, &reply);
 	*ret_exit = CLI_DONE;
-	roger_reply_free(&reply);
 	return ROGER_OK;
 }
 
@@ -223,6 +208,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int64_t wanted = request->limit > 0 ? request->limit : 0, left;
 	struct printed printed = { .total = ROGER_UNKNOWN };
 	const int64_t epoch = cli_shown_epoch(run);
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 	int r = ROGER_OK;
 
 	if (cli_given(run, "count"))
@@ -231,8 +217,15 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (cli_given(run, "follow"))
 		return follow(run, err);
 	request->newest |= shown;
+	/* Nobody reads a million lines. */
 	if (newest)
-		r = show_newest(run, epoch, &printed.count, err);
+		r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
+	if (newest && r == ROGER_OK) {
+		cli_print_summaries(&reply.messages, epoch, RG_STR(""));
+		printed.count = (int64_t)reply.messages.count;
+		if (reply.more && !run->quiet)
+			r = print_of_all(run, printed.count, err);
+	}
 	/* A page is bounded; a larger limit, or none, takes several. */
 	while (r == ROGER_OK && !newest) {
 		left = wanted - printed.count;
@@ -255,6 +248,4 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_list = {
-	.name = "list", .paged = true, .options = options, .joined = true, .run = run_list
-};
+CLI_COMMAND(list, "list", .paged = true, .options = options, .joined = true, .run = run_list);

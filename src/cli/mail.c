@@ -66,50 +66,29 @@ int64_t cli_shown_epoch(const struct cli_run *run)
 	return epoch;
 }
 
-static const char *type_name(const struct roger_message *message)
-{
-	return cli_value_name(cli_item_record("list"), "type", message->type);
-}
-
 /* epoch: of this session, on a terminal; else 0.  reader: whose mail is shown, which may be for one
  * that it took over from; "": anybody's. */
 static void print_route(const struct roger_message *message, int64_t epoch, struct roger_str reader)
 {
 	char number[NUMBER_BYTES];
 
-	cli_say("%S%t", CLI_BOLD, message->from);
-	if (epoch)
-		cli_say("%s", number_of(message, epoch, number));
-	else if (message->seq)
-		cli_say(" #%d", message->seq);
-	cli_say(cli_mail_is_for_other(message, reader) ? "%. for %t" : "%. -> %t", message->to);
-}
-
-/* "accepted as altered", "" of nearly all. */
-static const char *altered_name(const struct roger_message *message)
-{
-	return message->altered
-		       ? cli_value_name(cli_item_record("list"), "altered", message->altered)
-		       : "";
+	cli_say("%S%t%s%( #%d%)%. %s %t", CLI_BOLD, message->from,
+		epoch ? number_of(message, epoch, number) : "", epoch ? 0 : message->seq,
+		cli_mail_is_for_other(message, reader) ? "for" : "->", message->to);
 }
 
 static void print_state(const struct roger_message *message)
 {
-	if (message->altered)
-		cli_say("  %S%s%.", CLI_RED, altered_name(message));
-	if (message->archived_at_ms) {
+	cli_say("%(  %S%s%.%)", CLI_RED, rg_altered_names[message->altered]);
+	if (message->archived_at_ms)
 		cli_say("  %Sarchived: %t%.", CLI_DIM, message->archive_reason);
-	} else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms()) {
+	else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms())
 		cli_say("  %Sclaimed by %t until %w%.", CLI_YELLOW, message->claimed_by,
 			message->claimed_until_ms);
-	} else if (message->handed_at_ms && !message->read) {
+	else if (message->handed_at_ms && !message->read)
 		cli_say("  %Sin its file since %w, unheard%.", CLI_YELLOW, message->handed_at_ms);
-	}
-	if (message->ack_outcome)
-		cli_say("  %Sacked: %s%.", CLI_DIM,
-			cli_value_name(cli_item_record("list"), "ack_outcome",
-				       message->ack_outcome));
-	cli_say_set(" (%t)", message->ack_note);
+	cli_say("%(  %Sacked: %s%.%)%( (%t)%)", CLI_DIM, rg_ack_outcome_names[message->ack_outcome],
+		message->ack_note);
 }
 
 /* One message: a line that says who, what and when, then its text. */
@@ -121,7 +100,7 @@ static void print_message(const struct roger_message_list *messages, size_t whic
 	const size_t before = (size_t)(piece.data - id.data);
 
 	print_route(message, epoch, reader);
-	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue);
+	cli_say("  %S%s  %t", CLI_CYAN, rg_type_names[message->type], message->issue);
 	if (message->pass != 1)
 		cli_say(" run %d", message->pass);
 	cli_say("%.  %S%w  %t%.", CLI_DIM, message->created_at_ms,
@@ -129,15 +108,13 @@ static void print_message(const struct roger_message_list *messages, size_t whic
 	cli_say("%S%t%.%S%t%.", epoch ? CLI_BOLD : CLI_DIM, piece, CLI_DIM,
 		(struct roger_str){ piece.data + piece.length, id.length - before - piece.length });
 	print_state(message);
-	fputc('\n', cli_out);
-	if (message->reply_to.length)
-		cli_say("    %Sin reply to %t%.\n", CLI_DIM, message->reply_to);
+	cli_say("\n%(    %Sin reply to %t%.\n%)", CLI_DIM, message->reply_to);
 	cli_print_body(cli_out, message->content, "    ");
-	if (message->metadata.length) {
-		fputs(cli_style(CLI_DIM), cli_out);
-		cli_print_body(cli_out, message->metadata, "    ");
-		fputs(cli_style(CLI_PLAIN), cli_out);
-	}
+	if (!message->metadata.length)
+		return;
+	cli_say("%S", CLI_DIM);
+	cli_print_body(cli_out, message->metadata, "    ");
+	cli_say("%.");
 }
 
 /* The first line; is there more? */
@@ -160,10 +137,9 @@ void cli_print_summary(const struct roger_message *message)
 		message->read || message->archived_at_ms ? " " : "*");
 	print_route(message, 0, RG_STR(""));
 	head = head_of(message->content, &cut);
-	cli_say("  %S%s  %t%.", CLI_CYAN, type_name(message), message->issue);
-	if (message->altered)
-		cli_say("  %S%s%.", CLI_RED, altered_name(message));
-	cli_say("  %t%s\n", head, cut ? "..." : "");
+	cli_say("  %S%s  %t%.%(  %S%s%.%)  %t%s\n", CLI_CYAN, rg_type_names[message->type],
+		message->issue, CLI_RED, rg_altered_names[message->altered], head,
+		cut ? "..." : "");
 }
 
 /* ------------------------------------------------------- on a terminal -- */
@@ -173,19 +149,17 @@ static void add_wide(struct cli_grid *grid, const struct roger_message_list *mes
 		     int64_t epoch, bool one_issue)
 {
 	const struct roger_message *message = &messages->items[which];
-	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
+	char number[NUMBER_BYTES];
 
-	cli_grid_say(grid, CLI_BOLD, 0, "%.*s%s", RG_STR_ARGS(message->from),
-		     number_of(message, epoch, number));
-	cli_grid_add(grid, (struct cli_cell){ .text = message->to });
-	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(message->created_at_ms, when));
+	cli_grid_say(grid, CLI_BOLD, 0, "%t%s", message->from, number_of(message, epoch, number));
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t", message->to);
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%w", message->created_at_ms);
 	cli_grid_add(grid, (struct cli_cell){ .text = message->id,
 					      .flags = CLI_WHOLE,
 					      .style = CLI_BOLD,
 					      .bright = piece_of(messages, which) });
-	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", type_name(message));
-	cli_grid_add(grid, (struct cli_cell){ .text = one_issue ? RG_STR("") : message->issue,
-					      .style = CLI_CYAN });
+	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", rg_type_names[message->type]);
+	cli_grid_say(grid, CLI_CYAN, 0, one_issue ? "" : "%t", message->issue);
 }
 
 /* On another: what can be typed of its id, who else it is from or to, its age or its day. */
@@ -194,35 +168,23 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 {
 	const struct roger_message *message = &messages->items[which];
 	const bool other = cli_mail_is_for_other(message, reader), own = reader.length && !other;
-	struct roger_str from = { "", 0 }, to = { "", 0 };
+	struct roger_str from = message->from, shown;
 	char when[CLI_TIME_BYTES], number[NUMBER_BYTES];
-	const char *shown;
-	bool by_number;
 
 	number_of(message, epoch, number);
-	by_number = *number && cli_columns(message->from) + strlen(number) <= ID_COLUMNS;
-	if (by_number)
-		cli_grid_say(grid, CLI_BOLD, CLI_WHOLE, "%.*s%s", RG_STR_ARGS(message->from),
-			     number);
-	else
-		cli_grid_add(grid, (struct cli_cell){ .text = piece_of(messages, which),
-						      .flags = CLI_WHOLE,
-						      .style = CLI_BOLD });
-	if (!by_number)
-		from = message->from;
-	if (!own)
-		to = message->to;
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%s%.*s", RG_STR_ARGS(from),
-		     from.length && to.length ? " " : "",
-		     !to.length ? ""
-		     : other	? "for "
-				: "-> ",
-		     RG_STR_ARGS(to));
-	shown = cli_when(message->created_at_ms, when);
-	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%.*s",
-		     strlen(shown) > DATE_CHARS && shown[4] == '-' ? DATE_CHARS
-								   : (int)strlen(shown),
-		     shown);
+	if (*number && cli_columns(from) + strlen(number) <= ID_COLUMNS) {
+		cli_grid_say(grid, CLI_BOLD, CLI_WHOLE, "%t%s", from, number);
+		from.length = 0;
+	} else {
+		cli_grid_say(grid, CLI_BOLD, CLI_WHOLE, "%t", piece_of(messages, which));
+	}
+	cli_grid_say(grid, CLI_PLAIN, 0, own ? "%t" : "%t%s%s %t", from,
+		     from.length && message->to.length ? " " : "", other ? "for" : "->",
+		     message->to);
+	shown = rg_str(cli_when(message->created_at_ms, when));
+	if (shown.length > DATE_CHARS && shown.data[4] == '-')
+		shown.length = DATE_CHARS;
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%t", shown);
 }
 
 static void add_row(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
@@ -239,8 +201,8 @@ static void add_row(struct cli_grid *grid, const struct roger_message_list *mess
 	else
 		add_narrow(grid, messages, which, epoch, reader);
 	head = head_of(message->content, &cut);
-	cli_grid_say(grid, CLI_PLAIN, 0, "%s%s%.*s%s", altered_name(message),
-		     message->altered ? ": " : "", RG_STR_ARGS(head), cut ? " …" : "");
+	cli_grid_say(grid, CLI_PLAIN, 0, "%(%s: %)%t%s", rg_altered_names[message->altered], head,
+		     cut ? " …" : "");
 }
 
 void cli_print_summaries(const struct roger_message_list *messages, int64_t epoch,
@@ -289,7 +251,7 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 		       int64_t more)
 {
 	if (reply->messages.count == 0) {
-		fputs("no mail\n", cli_out);
+		cli_say("no mail\n");
 		if (!run->quiet)
 			cli_print_notes(&reply->notes);
 		return;
@@ -300,9 +262,9 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 }
 
 /* Print unread mail, which stays unread; on a terminal a line for each where there is much. */
-static void print_inbox(const struct cli_run *run, const void *reply_)
+static void print_inbox(const struct cli_run *run)
 {
-	const struct roger_inbox_reply *reply = reply_;
+	const struct roger_inbox_reply *reply = run->reply;
 	const int64_t more = reply->unread - (int64_t)reply->messages.count;
 
 	if (!cli_screen_folds() || reply->messages.count <= WHOLE_MOST) {
@@ -326,16 +288,14 @@ static int run_inbox(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return cli_call(run, ret_exit, err);
 }
 
-static void print_received(const struct cli_run *run, const void *reply_)
+static void print_received(const struct cli_run *run)
 {
-	const struct roger_inbox_reply *reply = reply_;
+	const struct roger_inbox_reply *reply = run->reply;
 
 	print_mail(run, reply, reply->unread);
 }
 
-const struct cli_command cli_inbox = {
-	.name = "inbox", .paged = true, .run = run_inbox, .print = print_inbox, .nothing = true
-};
+CLI_COMMAND(inbox, "inbox", .paged = true, .run = run_inbox, .print = print_inbox, .nothing = true);
 /* These take mail and show it once, so nothing is taken when output is closed. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
@@ -345,16 +305,14 @@ static int must_be_heard(struct cli_run *run, struct roger_err *err)
 	return rg_fail(err, ROGER_EIO, 0, "standard output is closed, so nothing was taken");
 }
 
-const struct cli_command cli_receive = {
-	.name = "receive", .prepare = must_be_heard, .print = print_received, .nothing = true
-};
+CLI_COMMAND(receive, "receive", .prepare = must_be_heard, .print = print_received, .nothing = true);
 
 /* ----------------------------------------------------------------- wait -- */
 
 /* A pointer without content. */
-static void print_wait(const struct cli_run *run, const void *reply_)
+static void print_wait(const struct cli_run *run)
 {
-	const struct roger_wait_reply *reply = reply_;
+	const struct roger_wait_reply *reply = run->reply;
 
 	if (!reply->found && !run->quiet) {
 		cli_print_notes(&reply->notes);
@@ -362,21 +320,18 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 	}
 	if (!reply->found)
 		return;
-	cli_say("%t from %t", reply->id, reply->from);
-	if (reply->seq)
-		cli_say(" #%d", reply->seq);
-	cli_say(" in %t\n", reply->issue);
+	cli_say("%t from %t%( #%d%) in %t\n", reply->id, reply->from, reply->seq, reply->issue);
 	/* Somebody waits for this line: it goes out before the files are closed. */
 	cli_term_flush();
 }
 
-const struct cli_command cli_wait = { .name = "wait", .print = print_wait, .nothing = true };
+CLI_COMMAND(wait, "wait", .print = print_wait, .nothing = true);
 
 /* ----------------------------------------------------- claim, ack, nack -- */
 
-static void print_claim(const struct cli_run *run, const void *reply_)
+static void print_claim(const struct cli_run *run)
 {
-	const struct roger_messages_reply *reply = reply_;
+	const struct roger_messages_reply *reply = run->reply;
 
 	cli_print_notes(&reply->notes);
 	if (reply->messages.count == 0)
@@ -387,9 +342,9 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 
 extern const struct cli_command cli_nack;
 
-static void print_decided(const struct cli_run *run, const void *reply_)
+static void print_decided(const struct cli_run *run)
 {
-	const struct roger_messages_reply *reply = reply_;
+	const struct roger_messages_reply *reply = run->reply;
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++)
@@ -397,42 +352,35 @@ static void print_decided(const struct cli_run *run, const void *reply_)
 			reply->messages.items[i].id);
 }
 
-const struct cli_command cli_claim = {
-	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
-};
-const struct cli_command cli_ack = { .name = "ack", .print = print_decided };
-const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
+CLI_COMMAND(claim, "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true);
+CLI_COMMAND(ack, "ack", .print = print_decided);
+CLI_COMMAND(nack, "nack", .print = print_decided);
 
 /* ----------------------------------------------------------------- show -- */
 
-/* Say how the sender is known, a line for each message that tells. */
-static void print_proved(const struct roger_message_list *messages)
+/* And how the sender is known, a line for each message that tells. */
+static void print_show(const struct cli_run *run)
 {
+	const struct roger_messages_reply *reply = run->reply;
+	const struct roger_message *one = reply->messages.items;
 	size_t i;
 
-	for (i = 0; i < messages->count; i++)
-		if (messages->items[i].proved.length)
-			cli_say("%S%t: sender %s%t%.\n", CLI_DIM, messages->items[i].id,
-				rg_str_is(messages->items[i].proved, "token") ? "proved by " : "",
-				messages->items[i].proved);
+	print_messages(run, &reply->messages, RG_STR(""));
+	for (i = 0; i < reply->messages.count; i++, one++)
+		if (one->proved.length)
+			cli_say("%S%t: sender %s%t%.\n", CLI_DIM, one->id,
+				rg_str_is(one->proved, "token") ? "proved by " : "", one->proved);
 }
 
-static void print_show(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_message_list *messages =
-		&((const struct roger_messages_reply *)reply_)->messages;
-
-	print_messages(run, messages, RG_STR(""));
-	print_proved(messages);
-}
-
-static int show_thread(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_show_request *request = run->request;
 	struct roger_thread_request thread = { .agent = request->agent };
 	struct roger_messages_reply reply;
 	int r;
 
+	if (!cli_given(run, "thread"))
+		return cli_call(run, ret_exit, err);
 	if (request->ids.count != 1)
 		return rg_fail(err, ROGER_EUSAGE, 0, "--thread takes the id of one message");
 	thread.id = request->ids.items[0];
@@ -442,17 +390,10 @@ static int show_thread(struct cli_run *run, int *ret_exit, struct roger_err *err
 	return r;
 }
 
-static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	return cli_given(run, "thread") ? show_thread(run, ret_exit, err)
-					: cli_call(run, ret_exit, err);
-}
-
 static const struct cli_option show_options[] = {
 	{ "thread", NULL, "the whole thread of a message: what it answers, and all answers" },
 	{ 0 },
 };
 
-const struct cli_command cli_show = {
-	.name = "show", .paged = true, .options = show_options, .run = run_show, .print = print_show
-};
+CLI_COMMAND(show, "show", .paged = true, .options = show_options, .run = run_show,
+	    .print = print_show);

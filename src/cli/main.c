@@ -9,10 +9,8 @@
 #include "cli/command.h"
 #include "cli/screen.h"
 #include "cli/serve.h"
-#include "cli/term.h"
 #include "data/remote.h"
 #include "data/record.h"
-#include "verbs.h"
 
 /* ------------------------------------------------------------ commands -- */
 
@@ -47,16 +45,12 @@ bool cli_is_agreed(const char *question)
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int option_index(const struct cli_run *run, const char *name)
+static size_t option_index(const struct cli_run *run, const char *name)
 {
-	const struct cli_option *option = run->command->options;
-	int i;
+	const struct cli_option *option = cli_find_option(run->command->options, rg_str(name));
 
-	for (i = 0; option && option[i].name; i++)
-		if (strcmp(option[i].name, name) == 0)
-			return i;
-	rg_assert(!"an option of that name");
-	return -1;
+	rg_assert(option);
+	return (size_t)(option - run->command->options);
 }
 
 bool cli_given(const struct cli_run *run, const char *option)
@@ -75,11 +69,14 @@ static const struct cli_option bare_options[] = {
 	{ 0 },
 };
 
+extern const struct cli_command cli_version;
+
 static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct rg_version_reply reply = { .version = RG_STR(ROGER_VERSION) };
 
-	(void)err;
+	if (run->command != &cli_version && !cli_given(run, "version"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "which command? see `roger help`");
 	if (run->form == CLI_HUMAN)
 		fputs("roger " ROGER_VERSION "\n", cli_out);
 	else
@@ -88,29 +85,13 @@ static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err
 	return ROGER_OK;
 }
 
-static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	if (!cli_given(run, "version"))
-		return rg_fail(err, ROGER_EUSAGE, 0, "which command? see `roger help`");
-	return run_version(run, ret_exit, err);
-}
-
 static const struct cli_command bare = {
-	.name = "", .own = &rg_op_version, .options = bare_options, .run = run_bare
+	.name = "", .own = &rg_op_version, .options = bare_options, .run = run_version
 };
 
-const struct cli_command cli_version = {
-	.name = "version",
-	.own = &rg_op_version,
-	.run = run_version,
-};
+CLI_COMMAND(version, "version", .own = &rg_op_version, .run = run_version);
 
 /* -------------------------------------------------------------- errors -- */
-
-static void print_words(const struct roger_err *err)
-{
-	cli_complain("roger", rg_str(err->message));
-}
 
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
 {
@@ -123,14 +104,10 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
 
 	cli_progress_end();
-	if (run->form == CLI_HUMAN || run->member.length) {
-		print_words(err);
-		return;
-	}
 	rg_words_encode(&rg_error_record, &object, &line);
 	/* Where there is no memory for an object, words need none. */
-	if (line.failed) {
-		print_words(err);
+	if (run->form == CLI_HUMAN || run->member.length || line.failed) {
+		cli_complain("roger", object.message);
 		return;
 	}
 	line.data[0] = ',';
@@ -178,21 +155,22 @@ void cli_say_dry(const struct cli_run *run)
 		fputs("dry run: nothing is changed\n", cli_out);
 }
 
-void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)
+void cli_answer(struct cli_run *run, void *reply, int *ret_exit)
 {
 	const struct cli_command *command = run->command;
 	const struct roger_record *record = cli_op(command)->reply;
 
+	run->reply = reply;
 	cli_progress_end();
 	if (run->form != CLI_HUMAN) {
 		cli_print_reply(run, record, reply);
 	} else if (!run->quiet && command->print) {
-		command->print(run, reply);
+		command->print(run);
 	} else if (!run->quiet) {
 		cli_print_record(cli_out, record, reply);
 		cli_say_dry(run);
 	}
-	*ret_exit = command->exit_of ? command->exit_of(run, reply)
+	*ret_exit = command->exit_of ? command->exit_of(run)
 		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
 										: CLI_DONE;
 	roger_reply_free(reply);
@@ -275,17 +253,6 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);
 }
 
-static void print_notice(const struct cli_run *run)
-{
-	const char *notice = roger_notice(run->roger);
-
-	if (*notice)
-		cli_print_note(rg_str(notice));
-	if (run->old)
-		cli_say_to(stderr, "note: `roger %s` is now `roger %s`\n", run->old->name,
-			   run->old->told);
-}
-
 static int run_command(struct cli_run *run, int argc, char **argv)
 {
 	struct roger_err err = { 0 };
@@ -317,8 +284,11 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 			"PostgreSQL; install the package roger-serve-postgres (from source it "
 			"is built where libevent and libpq are: libevent-dev, libpq-dev)",
 			&err);
-	if (r == ROGER_OK && !run->quiet)
-		print_notice(run);
+	if (r == ROGER_OK && !run->quiet && *roger_notice(run->roger))
+		cli_print_note(rg_str(roger_notice(run->roger)));
+	if (r == ROGER_OK && !run->quiet && run->old)
+		cli_say_to(stderr, "note: `roger %s` is now `roger %s`\n", run->old->name,
+			   run->old->told);
 	/* The answer is out before the handle does what can wait. */
 	(void)fflush(cli_out);
 	run->roger = roger_close(run->roger);

@@ -13,9 +13,7 @@
 #include "base/limits.h"
 #include "cli/frame.h"
 #include "cli/hook_host.h"
-#include "cli/term.h"
 #include "data/record.h"
-#include "verbs.h"
 
 enum {
 	WATCH_MS = 200, /* between looks whether we are to stop */
@@ -194,29 +192,22 @@ const char *mcp_distrust(struct mcp_session *session, struct roger **roger)
 	return session->why;
 }
 
-/* Before any call, and so before there are other threads. */
-static void keep_own_name(struct mcp_session *session, const char *client_name)
-{
-	char plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
-	const struct roger_str tool = name_by_client(session, client_name, plain);
-
-	if (!tool.length || rg_str_is(tool, session->tool_name) || !session->roger ||
-	    session->shared || session->launched.length)
-		return;
-	snprintf(session->own_name, MCP_AGENT_BYTES, "%.*s",
-		 RG_STR_ARGS(find_own_name(session, tool, own)));
-	snprintf(session->tool_name, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(tool));
-}
-
 static const char *instruct(const char *caller, const char *client_name, void *session_)
 {
 	struct mcp_session *session = session_;
-	char name[MCP_AGENT_BYTES];
-	struct roger_str agent;
+	char name[MCP_AGENT_BYTES], plain[MCP_AGENT_BYTES], own[RG_OWN_NAME_BYTES];
+	struct roger_str agent, tool;
 	/* Of roger serve each tool says it: its loop waits for nothing. */
 	const char *why = session->shared ? "" : mcp_distrust(session, &session->roger);
 
-	keep_own_name(session, client_name);
+	/* Before any call, and so before there are other threads. */
+	tool = name_by_client(session, client_name, plain);
+	if (tool.length && !rg_str_is(tool, session->tool_name) && session->roger &&
+	    !session->shared && !session->launched.length) {
+		snprintf(session->own_name, MCP_AGENT_BYTES, "%.*s",
+			 RG_STR_ARGS(find_own_name(session, tool, own)));
+		snprintf(session->tool_name, MCP_AGENT_BYTES, "%.*s", RG_STR_ARGS(tool));
+	}
 	agent = mcp_agent_of(session, caller, client_name, name);
 	snprintf(session->instructions, sizeof session->instructions,
 		 "Messages between agents, kept on disk. %s%.*s%sLook into inbox when you "
@@ -256,40 +247,29 @@ static void tell_changed(const struct watcher *watcher, const char *kind, struct
 		roger_mcp_resource_updated(watcher->session->server, uri.data);
 }
 
-static void keep_last(struct watcher *watcher, const struct roger_message_list *messages, size_t i)
+/* known: what is there already is not told. */
+static void tell_news(struct watcher *watcher, bool known)
 {
-	if (messages->count)
-		snprintf(watcher->last, sizeof watcher->last, "%.*s",
-			 RG_STR_ARGS(messages->items[i].id));
-}
-
-static void tell_news(struct watcher *watcher)
-{
-	const struct roger_list_request request = { .after = rg_str(watcher->last), .limit = NEWS };
+	const struct roger_list_request request = { .after = known ? (struct roger_str){ 0 }
+								   : rg_str(watcher->last),
+						    .newest = known,
+						    .limit = known ? 1 : NEWS };
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 	size_t i;
 
-	if (roger_list(watcher->roger, &request, &reply, NULL) < 0)
+	if (roger_list(watcher->roger, &request, &reply, NULL) < 0 && !known)
 		return;
 	for (i = 0; i < reply.messages.count; i++) {
+		snprintf(watcher->last, sizeof watcher->last, "%.*s",
+			 RG_STR_ARGS(reply.messages.items[i].id));
+		if (known)
+			continue;
 		tell_changed(watcher, "inbox", reply.messages.items[i].to);
 		tell_changed(watcher, "issue", reply.messages.items[i].issue);
 	}
 	/* A change without a new message: something was read or acknowledged. */
-	if (!reply.messages.count)
+	if (known || !reply.messages.count)
 		roger_mcp_resource_updated(watcher->session->server, NULL);
-	else
-		keep_last(watcher, &reply.messages, reply.messages.count - 1);
-}
-
-static void find_last(struct watcher *watcher)
-{
-	const struct roger_list_request request = { .newest = true, .limit = 1 };
-	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-
-	if (roger_list(watcher->roger, &request, &reply, NULL) < 0)
-		return;
-	keep_last(watcher, &reply.messages, 0);
 }
 
 /* Under the server's lock. */
@@ -298,8 +278,7 @@ static void on_listening(void *watcher_)
 	const struct watcher *watcher = watcher_;
 
 	/* A full pipe also wakes the thread. */
-	if (write(watcher->wake[1], "", 1) < 0)
-		return;
+	(void)!write(watcher->wake[1], "", 1);
 }
 
 /* Is it over?  sleep: until it is, or somebody begins to listen. */
@@ -328,10 +307,9 @@ static void *watch(void *watcher_)
 			/* Report once, for what came since they began to listen. */
 			known = true;
 			roger_watch(watcher->roger, &mark, 0);
-			find_last(watcher);
-			roger_mcp_resource_updated(watcher->session->server, NULL);
+			tell_news(watcher, true);
 		} else if (roger_watch(watcher->roger, &mark, WATCH_MS)) {
-			tell_news(watcher);
+			tell_news(watcher, false);
 		}
 	}
 	return NULL;
@@ -413,17 +391,13 @@ static int open_shared(struct mcp_shared *shared, struct roger_err *err)
 						   .late_words = late_words };
 	struct mcp_session *session = &shared->session;
 	struct roger_mcp_err mcp_err = { 0 };
-	int r;
 
 	session->server = roger_mcp_server_new(&options);
 	shared->has_key = pthread_key_create(&shared->here, free_session) == 0;
 	if (!session->server || !shared->has_key)
 		return rg_fail_memory(err);
 	roger_mcp_set_instructions(session->server, instruct, session);
-	r = mcp_add_tools(session, &mcp_err);
-	if (r == ROGER_MCP_OK)
-		r = mcp_add_views(session, &mcp_err);
-	if (r < 0)
+	if (mcp_add_tools(session, &mcp_err) < 0)
 		return fail(&mcp_err, err);
 	start_watching(&shared->watcher);
 	return ROGER_OK;
@@ -481,10 +455,7 @@ static int serve(struct mcp_session *session, struct roger_err *err)
 	struct roger_mcp_err mcp_err = { 0 };
 	int r;
 
-	r = mcp_add_tools(session, &mcp_err);
-	if (r == ROGER_MCP_OK)
-		r = mcp_add_views(session, &mcp_err);
-	if (r < 0)
+	if (mcp_add_tools(session, &mcp_err) < 0)
 		return fail(&mcp_err, err);
 	serving = session->server;
 	sigaction(SIGTERM, &action, NULL);
@@ -539,4 +510,4 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-const struct cli_command cli_mcp = { .name = "mcp", .own = &rg_op_mcp, .run = run_mcp };
+CLI_COMMAND(mcp, "mcp", .own = &rg_op_mcp, .run = run_mcp);

@@ -62,7 +62,7 @@ struct mcp_words {
 	const char *const *members; /* of messages in the reply; ends with NULL.  NULL: all */
 
 	/* The reply for the model.  NULL: by its fields. */
-	void (*tell)(FILE *to, struct mcp_session *session, const void *reply);
+	void (*tell)(FILE *to, const struct mcp_tool *tool);
 	/* In place of one call of the verb. */
 	roger_mcp_handler *call;
 };
@@ -71,6 +71,7 @@ struct mcp_tool {
 	struct mcp_session *session;
 	const struct roger_op *op; /* of the last action where there are several */
 	const struct mcp_words *words;
+	const void *reply; /* that is told */
 };
 
 /* The session of this thread.  NULL: the call was answered. */
@@ -132,7 +133,8 @@ RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger *roger,
 				const struct roger_op *op, void *reply, size_t shown,
 				struct rg_arena *arena);
 
-/* Register all of them; in the order of the table.  Of a shared session, on threads. */
+/* Register all of them, in the order of the table, and the views.  Of a shared session, on threads.
+ */
 RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);
 RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err);
 

@@ -5,7 +5,6 @@
 #include "base/escape.h"
 #include "cli/frame.h"
 #include "cli/mcp.h"
-#include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
 
@@ -21,12 +20,11 @@ enum {
 
 /* ---------------------------------------------------------------- telling -- */
 
-static void tell_send(FILE *to, struct mcp_session *session, const void *reply_)
+static void tell_send(FILE *to, const struct mcp_tool *tool)
 {
-	const struct roger_send_reply *reply = reply_;
+	const struct roger_send_reply *reply = tool->reply;
 	size_t i;
 
-	(void)session;
 	for (i = 0; i < reply->messages.count; i++)
 		cli_say_to(to, "%s: %t to %t, your number %d\n",
 			   reply->duplicate ? "sent already, with this key" : "stored",
@@ -41,38 +39,37 @@ static void print_rest(FILE *to, size_t count)
 		fprintf(to, "\n%zu more; ack these first, or ask for fewer.\n", count);
 }
 
-static void tell_messages(FILE *to, struct mcp_session *session,
+static void tell_messages(FILE *to, const struct mcp_tool *tool,
 			  const struct roger_message_list *messages, struct roger_str reader)
 {
 	cli_frame_begin(to);
-	session->shown = cli_frame_messages(to, messages, reader, RESULT_CHARS);
-	print_rest(to, messages->count - session->shown);
+	tool->session->shown = cli_frame_messages(to, messages, reader, RESULT_CHARS);
+	print_rest(to, messages->count - tool->session->shown);
 }
 
-static void tell_inbox(FILE *to, struct mcp_session *session, const void *reply_)
+static void tell_inbox(FILE *to, const struct mcp_tool *tool)
 {
-	const struct roger_inbox_reply *reply = reply_;
+	const struct roger_inbox_reply *reply = tool->reply;
 
-	fprintf(to, "%s has %lld unread.\n", session->agent.data, (long long)reply->unread);
+	fprintf(to, "%s has %lld unread.\n", tool->session->agent.data, (long long)reply->unread);
 	if (!reply->messages.count)
 		return;
-	tell_messages(to, session, &reply->messages, session->agent);
+	tell_messages(to, tool, &reply->messages, tool->session->agent);
 	fputs("\nAnswer with send and reply_to; ack the ids that are dealt with.\n", to);
 }
 
-static void tell_thread(FILE *to, struct mcp_session *session, const void *reply_)
+static void tell_thread(FILE *to, const struct mcp_tool *tool)
 {
-	const struct roger_messages_reply *reply = reply_;
+	const struct roger_messages_reply *reply = tool->reply;
 
-	tell_messages(to, session, &reply->messages, RG_STR(""));
+	tell_messages(to, tool, &reply->messages, RG_STR(""));
 }
 
 /* Whoever acks knows what, so this repeats no list of them. */
-static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
+static void tell_ack(FILE *to, const struct mcp_tool *tool)
 {
-	const struct roger_messages_reply *reply = reply_;
+	const struct roger_messages_reply *reply = tool->reply;
 
-	(void)session;
 	if (reply->messages.count == 1)
 		cli_say_to(to, "read: %t from %t\n", reply->messages.items[0].id,
 			   reply->messages.items[0].from);
@@ -80,79 +77,69 @@ static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
 		fprintf(to, "read: %zu messages\n", reply->messages.count);
 }
 
-static void tell_wait(FILE *to, struct mcp_session *session, const void *reply_)
+static void tell_wait(FILE *to, const struct mcp_tool *tool)
 {
-	const struct roger_wait_reply *reply = reply_;
+	const struct roger_wait_reply *reply = tool->reply;
 
-	(void)session;
-	if (reply->found && rg_name_valid(reply->from))
-		cli_say_to(to, "There is mail, the first from %t. Look with inbox.", reply->from);
-	else
-		fputs(reply->found ? "There is mail. Look with inbox." : "Nothing came in time.",
-		      to);
+	cli_say_to(to,
+		   reply->found ? "There is mail%(, the first from %t%). Look with inbox."
+				: "Nothing came in time.",
+		   rg_name_valid(reply->from) ? reply->from : RG_STR(""));
 }
 
-static void tell_agents(FILE *to, struct mcp_session *session, const void *reply)
+static void tell_agents(FILE *to, const struct mcp_tool *tool)
 {
-	fprintf(to, "You are %s.\n", session->agent.data);
-	cli_print_record(to, cli_op_named("agents")->reply, reply);
+	fprintf(to, "You are %s.\n", tool->session->agent.data);
+	cli_print_record(to, cli_op_named("agents")->reply, tool->reply);
 }
 
-static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
+static void tell_runs(FILE *to, const struct mcp_tool *tool)
 {
-	const struct roger_runs_reply *reply = reply_;
+	const struct roger_runs_reply *reply = tool->reply;
 	size_t i;
 
-	(void)session;
 	if (!reply->runs.count)
 		fputs("no such runs\n", to);
 	for (i = 0; i < reply->runs.count; i++) {
 		const struct roger_run *run = &reply->runs.items[i];
 
-		cli_say_to(to, "%t: %t", run->run, run->words);
-		if (run->why.length)
-			cli_say_to(to, "; %t", run->why);
-		if (run->result_message.length)
-			cli_say_to(to, "; result in message %t", run->result_message);
-		fputc('\n', to);
+		cli_say_to(to, "%t: %t%(; %t%)%(; result in message %t%)\n", run->run, run->words,
+			   run->why, run->result_message);
 	}
 }
 
 /* ---------------------------------------------------------------- calling -- */
-
-static int set_text(const struct roger_field *field, const char *text, void *request,
-		    struct rg_arena *arena, struct roger_err *err)
-{
-	return rg_record_set(field, rg_str(text), rg_clock_ms(), request, arena, err);
-}
 
 static int set_argument(struct roger_mcp_call *call, const struct roger_field *field,
 			const struct roger_mcp_value *value, void *request, struct rg_arena *arena,
 			struct roger_err *err)
 {
 	const struct roger_mcp_value *item;
-	const char *json;
+	const char *text = "";
 	size_t i = 0;
 	int r = ROGER_OK;
 
 	switch (roger_mcp_kind_of(value)) {
-	case ROGER_MCP_STRING:
-		return set_text(field, roger_mcp_text_of(value, ""), request, arena, err);
-	case ROGER_MCP_TRUE:
-		return set_text(field, "", request, arena, err);
 	case ROGER_MCP_FALSE:
 	case ROGER_MCP_NULL:
 		return ROGER_OK;
 	case ROGER_MCP_ARRAY:
 		while (r == ROGER_OK && roger_mcp_next(value, &i, NULL, &item))
-			r = set_text(field, roger_mcp_text_of(item, ""), request, arena, err);
+			r = rg_record_set(field, rg_str(roger_mcp_text_of(item, "")), rg_clock_ms(),
+					  request, arena, err);
 		return r;
 	case ROGER_MCP_NUMBER:
 	case ROGER_MCP_OBJECT:
+		text = roger_mcp_json_of(call, value);
+		break;
+	case ROGER_MCP_STRING:
+		text = roger_mcp_text_of(value, "");
+		break;
+	case ROGER_MCP_TRUE:
 		break;
 	}
-	json = roger_mcp_json_of(call, value);
-	return json ? set_text(field, json, request, arena, err) : rg_fail_memory(err);
+	return text ? rg_record_set(field, rg_str(text), rg_clock_ms(), request, arena, err)
+		    : rg_fail_memory(err);
 }
 
 /* The request of a verb: the arguments it knows, and who calls. */
@@ -197,21 +184,6 @@ static bool has_member(struct roger_str members, const char *name)
 	return members.length && memmem(members.data, members.length, name, strlen(name));
 }
 
-/* Cut the text after that many bytes; "truncated" and "bytes" say that there are more. */
-static bool cut_message(struct roger_message *message, size_t bytes, struct rg_arena *arena)
-{
-	struct roger_str before = message->unknown;
-	size_t all = message->content.length;
-
-	if (bytes == all)
-		return true;
-	if (has_member(before, "\"truncated\"") || has_member(before, "\"bytes\""))
-		before = RG_STR("");
-	message->content.length = bytes;
-	return rg_arena_print(arena, &message->unknown, "%.*s%s\"truncated\":true,\"bytes\":%zu",
-			      RG_STR_ARGS(before), before.length ? "," : "", all);
-}
-
 /*
  * Some tools show their model the JSON in place of the text, so it holds no more of
  * messages than the text.  shown: how many messages are in that; 0: none of their texts.
@@ -219,31 +191,35 @@ static bool cut_message(struct roger_message *message, size_t bytes, struct rg_a
 static bool cut_messages(struct roger_message_list *messages, size_t shown, struct rg_arena *arena)
 {
 	struct roger_message *items = rg_arena_get(arena, messages->count * sizeof *items);
-	size_t i, bytes = 0, left = RESULT_CHARS;
+	size_t i, all, bytes = 0, left = RESULT_CHARS;
+	struct roger_str before;
 	bool kept = items;
 
 	for (i = 0; i < messages->count && kept; i++) {
 		if (shown && !cli_frame_fits(&messages->items[i], i == 0, &left, &bytes))
 			break;
 		items[i] = messages->items[i];
-		kept = cut_message(&items[i], bytes, arena);
+		before = items[i].unknown;
+		all = items[i].content.length;
+		if (bytes == all)
+			continue;
+		/* "truncated" and "bytes" say that there are more. */
+		if (has_member(before, "\"truncated\"") || has_member(before, "\"bytes\""))
+			before = RG_STR("");
+		items[i].content.length = bytes;
+		kept = rg_arena_print(arena, &items[i].unknown,
+				      "%.*s%s\"truncated\":true,\"bytes\":%zu", RG_STR_ARGS(before),
+				      before.length ? "," : "", all);
 	}
 	if (kept)
 		*messages = (struct roger_message_list){ items, i };
 	return kept;
 }
 
-static bool is_cut(const struct roger_message_list *messages)
-{
-	/* Only the last one may be. */
-	return messages->count &&
-	       has_member(messages->items[messages->count - 1].unknown, "\"truncated\":true");
-}
-
 /* Start with the same words as the text does. */
 static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 {
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 
 	if (!cli_page_begin(&page)) {
 		json->failed = true;
@@ -257,7 +233,6 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 	json->failed |= !cli_page_end(&page);
 	rg_buf_add_text(json, "{\"about\":");
 	rg_json_add_string(json, (struct roger_str){ page.text, page.length });
-	free(page.text);
 }
 
 /* At its end what is damaged. */
@@ -309,7 +284,10 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struc
 	if (plain.failed)
 		return false;
 	if (count) {
-		add_about(json, count - messages->count, shown && is_cut(messages));
+		/* Only the last one may be cut. */
+		add_about(json, count - messages->count,
+			  shown && has_member(messages->items[messages->count - 1].unknown,
+					      "\"truncated\":true"));
 		plain.data[0] = ',';
 	}
 	rg_buf_add_escaped(json, RG_IN_JSON, rg_buf_str(&plain));
@@ -329,12 +307,13 @@ static void answer(const struct mcp_tool *tool, const struct roger *roger,
 		   struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
+	const struct mcp_tool telling = { tool->session, op, tool->words, reply };
 	const char *const *members = tool->words->members;
 	struct cli_page page;
 
 	if (cli_page_begin(&page)) {
 		if (tool->words->tell)
-			tool->words->tell(page.to, tool->session, reply);
+			tool->words->tell(page.to, &telling);
 		else
 			cli_print_record(page.to, op->reply, reply);
 		cli_print_damage(page.to, roger);
@@ -354,22 +333,6 @@ struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
 	if (*why)
 		roger_mcp_fail(call, "%s", why);
 	return *why ? NULL : session->roger;
-}
-
-/* The messages in the text of an answer count as looked at. */
-static void note_shown(const struct mcp_session *session, struct roger *roger,
-		       const struct roger_inbox_reply *mail)
-{
-	struct roger_looked_request request = { .agent = session->agent };
-	struct roger_looked_reply reply = { 0 };
-	struct roger_str *ids = calloc(session->shown + 1, sizeof *ids);
-
-	for (; ids && request.ids.count < session->shown; request.ids.count++)
-		ids[request.ids.count] = mail->messages.items[request.ids.count].id;
-	request.ids.items = ids;
-	if (request.ids.count && roger_looked(roger, &request, &reply, NULL) == ROGER_OK)
-		roger_reply_free(&reply);
-	free(ids);
 }
 
 /* What neither waits for anybody nor goes through everything. */
@@ -436,7 +399,9 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 	tool->session->shown = 0;
 	answer(tool, tool->session->roger, call, op, reply, arena);
 	if (op == cli_op_named("inbox") && !mcp_only_looks(call))
-		note_shown(tool->session, tool->session->roger, reply);
+		cli_frame_shown(tool->session->roger, tool->session->agent,
+				&((const struct roger_inbox_reply *)reply)->messages,
+				tool->session->shown);
 	roger_reply_free(reply);
 }
 
@@ -621,17 +586,6 @@ static const struct mcp_words own[] = {
 };
 #define OWN_COUNT (sizeof own / sizeof *own)
 
-static const struct mcp_words *words_of(const struct roger_op *op)
-{
-	static const struct mcp_words none = { 0 };
-	size_t i;
-
-	for (i = 0; i < OWN_COUNT; i++)
-		if (!own[i].actions && strcmp(own[i].name, op->name) == 0)
-			return &own[i];
-	return &none;
-}
-
 static int add_tool(const struct mcp_tool *tool, const char *name, struct roger_mcp_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf in = { .maximum = SIZE_MAX };
@@ -663,6 +617,7 @@ static int add_tool(const struct mcp_tool *tool, const char *name, struct roger_
 
 int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 {
+	static const struct mcp_words none = { 0 };
 	static struct mcp_tool tools[TOOLS_MAX];
 	const struct roger_op *const *ops = roger_ops();
 	size_t count = 0, i;
@@ -671,7 +626,10 @@ int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 	for (; *ops && count < TOOLS_MAX && r == ROGER_MCP_OK; ops++) {
 		if (!((*ops)->flags & ROGER_TOOL))
 			continue;
-		tools[count] = (struct mcp_tool){ session, *ops, words_of(*ops) };
+		tools[count] = (struct mcp_tool){ session, *ops, &none };
+		for (i = 0; i < OWN_COUNT; i++)
+			if (!own[i].actions && strcmp(own[i].name, (*ops)->name) == 0)
+				tools[count].words = &own[i];
 		r = add_tool(&tools[count++], (*ops)->name, err);
 	}
 	for (i = 0; i < OWN_COUNT && count < TOOLS_MAX && r == ROGER_MCP_OK; i++) {
@@ -680,5 +638,5 @@ int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 		tools[count] = (struct mcp_tool){ session, cli_op_named("runs"), &own[i] };
 		r = add_tool(&tools[count++], own[i].name, err);
 	}
-	return r;
+	return r == ROGER_MCP_OK ? mcp_add_views(session, err) : r;
 }

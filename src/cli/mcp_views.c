@@ -3,7 +3,6 @@
 
 #include "cli/frame.h"
 #include "cli/mcp.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 enum { VIEW_LIMIT = 100, PRIME_CHARS = 8000 };
@@ -11,17 +10,6 @@ enum { VIEW_LIMIT = 100, PRIME_CHARS = 8000 };
 static const char json_type[] = "application/json";
 
 /* -------------------------------------------------------------- resources -- */
-
-static void add_reply(struct roger_mcp_call *call, const struct roger *roger,
-		      const struct roger_op *op, void *reply, struct rg_arena *arena)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
-
-	if (mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
-		roger_mcp_add_text(call, json.data);
-	else
-		roger_mcp_fail(call, "out of memory");
-}
 
 static struct roger *open_here(struct mcp_session *session, struct roger_mcp_call *call)
 {
@@ -38,6 +26,7 @@ static struct roger *open_here(struct mcp_session *session, struct roger_mcp_cal
 static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, const char *verb,
 		      const void *request)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 	struct roger *roger = open_here(session, call);
 	const struct roger_op *op = cli_op_named(verb);
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = roger ? rg_arena_new() : NULL;
@@ -48,8 +37,10 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 	if (!roger)
 		return;
 	r = reply ? roger_call(roger, op, request, reply, &err) : rg_fail_memory(&err);
-	if (r == ROGER_OK)
-		add_reply(call, roger, op, reply, arena);
+	if (r == ROGER_OK && mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
+		roger_mcp_add_text(call, json.data);
+	else if (r == ROGER_OK)
+		roger_mcp_fail(call, "out of memory");
 	else if (r == ROGER_ENOENT)
 		roger_mcp_not_found(call);
 	else
@@ -111,11 +102,12 @@ static void read_letters(struct roger_mcp_call *call, void *session)
 
 /* ------------------------------------------------------------- completion -- */
 
-static void offer(void *call, struct roger_str value)
+static void offer(void *call, struct roger_str value, struct roger_str about)
 {
 	const char *typed = roger_mcp_completed_text(call);
 	char name[129];
 
+	(void)about;
 	if (value.length >= sizeof name || strncmp(value.data, typed, strlen(typed)) != 0)
 		return;
 	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(value));
@@ -124,31 +116,29 @@ static void offer(void *call, struct roger_str value)
 
 static void complete_agents(struct roger_mcp_call *call, void *session)
 {
+	const struct roger_empty_request all = { 0 };
 	struct roger *roger = open_here(session, call);
 
 	if (roger)
-		cli_each_agent(roger, offer, call);
+		cli_each_name(roger, "agents", &all, "name", "", offer, call);
 }
 
 static void complete_issues(struct roger_mcp_call *call, void *session)
 {
+	const struct roger_list_request newest = { .newest = true, .limit = 1000 };
 	struct roger *roger = open_here(session, call);
 
 	if (roger)
-		cli_each_recent(roger, true, offer, call);
+		cli_each_name(roger, "list", &newest, "issue", "", offer, call);
 }
 
 static void complete_runs(struct roger_mcp_call *call, void *session)
 {
-	const struct roger_runs_request request = { 0 };
+	const struct roger_runs_request all = { 0 };
 	struct roger *roger = open_here(session, call);
-	RG_CLEANUP(roger_reply_free) struct roger_runs_reply reply = { 0 };
-	size_t i;
 
-	if (!roger || roger_runs(roger, &request, &reply, NULL) < 0)
-		return;
-	for (i = 0; i < reply.runs.count; i++)
-		offer(call, reply.runs.items[i].run);
+	if (roger)
+		cli_each_name(roger, "runs", &all, "run", "words", offer, call);
 }
 
 static void complete_hand_off(struct roger_mcp_call *call, void *session)

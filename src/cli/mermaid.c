@@ -5,13 +5,13 @@
  * texts are made harmless, whatever they hold.  What is longer than viewers show is cut at its
  * beginning, and says so.
  */
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/limits.h"
 #include "cli/mermaid.h"
-#include "cli/term.h"
 #include "cli/told.h"
 
 enum {
@@ -91,17 +91,12 @@ struct picture {
 
 /* ------------------------------------------------------------------- text -- */
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Mermaid ends a block at this word, wherever it is. */
 static bool is_end(struct roger_str text, size_t at)
 {
 	return text.length - at >= 3 && strncasecmp(text.data + at, "end", 3) == 0 &&
-	       (at == 0 || !is_letter(text.data[at - 1])) &&
-	       (text.length - at == 3 || !is_letter(text.data[at + 3]));
+	       (at == 0 || !isalnum((unsigned char)text.data[at - 1])) &&
+	       (text.length - at == 3 || !isalnum((unsigned char)text.data[at + 3]));
 }
 
 static void add_escaped(struct rg_buf *out, struct roger_str text)
@@ -196,9 +191,7 @@ static void add_claim(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_printf(out, " (%.*s)", RG_STR_ARGS(event->actor));
 	if (event->kind == ROGER_EVENT_ACKNOWLEDGED && message &&
 	    message->ack_outcome > ROGER_ACK_DONE)
-		rg_buf_printf(out, ": %s",
-			      cli_value_name(cli_item_record("list"), "ack_outcome",
-					     message->ack_outcome));
+		rg_buf_printf(out, ": %s", rg_ack_outcome_names[message->ack_outcome]);
 }
 
 /* "plan#3 the beginning of it (context · read after 2 s)" */
@@ -213,8 +206,7 @@ static void add_sent(struct rg_buf *out, const struct roger_event *event,
 	add_cut(out, rg_buf_str(&number), LABEL);
 	if (told && told->message && told->message->content.length)
 		add_subject(out, told->message->content);
-	rg_buf_printf(out, " (%s #183; ",
-		      cli_value_name(cli_item_record("timeline"), "type", event->type));
+	rg_buf_printf(out, " (%s #183; ", rg_type_names[event->type]);
 	if (told && told->read && told->read->at_ms > event->at_ms)
 		waited_ms = told->read->at_ms - event->at_ms;
 	rg_clock_print_span(waited_ms, span);
@@ -360,9 +352,7 @@ static void add_rest(const struct picture *picture, size_t first, struct rg_buf 
 	rg_buf_printf(&note, "the last %lld of %s%zu events; the earlier ones:",
 		      (long long)(events->items + events->count - event),
 		      picture->reply->more ? "more than " : "", events->count);
-	rg_buf_printf(&command, "roger timeline --%s ",
-		      cli_value_name(cli_op_named("timeline")->reply, "subject",
-				     picture->reply->subject));
+	rg_buf_printf(&command, "roger timeline --%s ", rg_subject_names[picture->reply->subject]);
 	rg_buf_add_shell_word(&command, picture->reply->what);
 	if (begins_instant(picture, first))
 		rg_buf_printf(&command, " --until %s --limit %d --mermaid", until, PART_EVENTS);
@@ -377,20 +367,6 @@ static void add_rest(const struct picture *picture, size_t first, struct rg_buf 
 }
 
 /* ---------------------------------------------------------------- diagram -- */
-
-static void add_lanes(const struct picture *picture, struct rg_buf *out)
-{
-	size_t i;
-
-	rg_buf_add_text(out, "sequenceDiagram\n");
-	for (i = 0; i < picture->lanes.count; i++) {
-		rg_buf_printf(out, "    participant p%zu as ", i);
-		add_cut(out, picture->lanes.items[i], NAME);
-		rg_buf_add_char(out, '\n');
-	}
-	if (!picture->lanes.count)
-		rg_buf_add_text(out, "    participant p0 as nobody\n");
-}
 
 static void add_rows(const struct picture *picture, struct rg_buf *out)
 {
@@ -419,6 +395,7 @@ int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *repl
 	const struct roger_event_list *events = &reply->events;
 	size_t i = events->count > EVENTS_MAX ? events->count - EVENTS_MAX : 0;
 	int64_t before_ms = 0;
+	size_t lane;
 	int r;
 
 	if (arena)
@@ -430,10 +407,16 @@ int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *repl
 		return r;
 	for (; i < events->count; i++)
 		add_event(&picture, &events->items[i], &before_ms);
-	if (!picture.failed) {
-		add_lanes(&picture, out);
-		add_rows(&picture, out);
+	rg_buf_add_text(out, "sequenceDiagram\n");
+	for (lane = 0; lane < picture.lanes.count; lane++) {
+		rg_buf_printf(out, "    participant p%zu as ", lane);
+		add_cut(out, picture.lanes.items[lane], NAME);
+		rg_buf_add_char(out, '\n');
 	}
+	if (!picture.lanes.count)
+		rg_buf_add_text(out, "    participant p0 as nobody\n");
+	if (!picture.failed)
+		add_rows(&picture, out);
 	cli_told_free(&picture.told);
 	return picture.failed || out->failed ? rg_fail_memory(err) : ROGER_OK;
 }

@@ -1,69 +1,39 @@
 /* move, upgrade. */
 #include "cli/command.h"
-#include "cli/term.h"
 
-static int prepare_move(struct cli_run *run, struct roger_err *err)
+static void print_move(const struct cli_run *run)
 {
-	struct roger_move_request *request = run->request;
+	const struct roger_move_reply *reply = run->reply;
 
-	(void)err;
-	if (run->workspace && !request->from.length)
-		request->from = rg_str(run->workspace);
-	return ROGER_OK;
-}
-
-static void print_move(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_move_reply *reply = reply_;
-
-	(void)run;
 	cli_print_notes(&reply->notes);
 	if (reply->already)
 		cli_say("nothing to do: the workspace is in %t\n", reply->to);
 	else if (reply->kept.length)
-		cli_say("took %d message%s and %d run%s in at %t; all that it was is in %t\n",
-			reply->messages, rg_plural(reply->messages), reply->runs,
-			rg_plural(reply->runs), reply->to, reply->kept);
+		cli_say("took %d message%p and %d run%p in at %t; all that it was is in %t\n",
+			reply->messages, reply->runs, reply->to, reply->kept);
 	else if (!reply->journals)
 		cli_say("the workspace is in %t now: only the last step was missing\n", reply->to);
 	else
-		cli_say("moved %d line%s of %d journal%s and %d run%s to %t; both sides are the "
+		cli_say("moved %d line%p of %d journal%p and %d run%p to %t; both sides are the "
 			"same\n",
-			reply->lines, rg_plural(reply->lines), reply->journals,
-			rg_plural(reply->journals), reply->runs, rg_plural(reply->runs), reply->to);
+			reply->lines, reply->journals, reply->runs, reply->to);
 	if (reply->overruled)
 		cli_print_note(
 			RG_STR("ROGER_STORE is set here, and wins over what is configured now"));
 }
 
-const struct cli_command cli_move = { .name = "move",
-				      .prepare = prepare_move,
-				      .print = print_move };
+CLI_COMMAND(move, "move", .prepare = cli_take_folder, .print = print_move);
 
-static int prepare_upgrade(struct cli_run *run, struct roger_err *err)
+static void print_upgrade(const struct cli_run *run)
 {
-	struct roger_upgrade_request *request = run->request;
+	const struct roger_upgrade_reply *reply = run->reply;
 
-	(void)err;
-	if (run->workspace && !request->path.length)
-		request->path = rg_str(run->workspace);
-	return ROGER_OK;
-}
-
-static void print_upgrade(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_upgrade_reply *reply = reply_;
-
-	(void)run;
 	if (reply->files)
 		cli_say("nothing to do: files in %t need no upgrade\n", reply->store);
 	else if (!reply->steps)
 		cli_say("nothing to do: the tables in %t are up to date\n", reply->store);
 	else
-		cli_say("applied %d step%s to the tables in %t\n", reply->steps,
-			rg_plural(reply->steps), reply->store);
+		cli_say("applied %d step%p to the tables in %t\n", reply->steps, reply->store);
 }
 
-const struct cli_command cli_upgrade = { .name = "upgrade",
-					 .prepare = prepare_upgrade,
-					 .print = print_upgrade };
+CLI_COMMAND(upgrade, "upgrade", .prepare = cli_take_folder, .print = print_upgrade);

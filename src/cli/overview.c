@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 
 /* Lines of a screen. */
 enum { STATUS_LINES = 12, COLUMNS = 80, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3 };
@@ -113,8 +112,7 @@ void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 {
 	if (served_by.length)
 		cli_say_to(to, "%Sjournals in %t, served by %t%.\n", CLI_DIM, store, served_by);
-	if (standby.length)
-		cli_say_to(to, "%Sstandby of the database: %t%.\n", CLI_DIM, standby);
+	cli_say_to(to, "%(%Sstandby of the database: %t%.\n%)", CLI_DIM, standby);
 }
 
 /* Below what is wrong; returns how many lines that takes. */
@@ -142,14 +140,13 @@ static size_t say_figures(struct cli_page *page, const struct roger_status_reply
 }
 
 /* Nothing there: a good sign. */
-static void print_status(const struct cli_run *run, const void *reply_)
+static void print_status(const struct cli_run *run)
 {
-	const struct roger_status_reply *reply = reply_;
-	struct cli_page figures;
+	const struct roger_status_reply *reply = run->reply;
+	RG_CLEANUP(cli_page_free) struct cli_page figures = { 0 };
 	const struct roger_seat *seat;
 	size_t lines = STATUS_LINES - say_figures(&figures, reply), i;
 
-	(void)run;
 	lines = print_concerns(&reply->concerns, lines);
 	/* Who sits in a git worktree: one that is gone is a concern as long as mail waits. */
 	for (i = 0; i < reply->worktrees.count && lines; i++) {
@@ -163,24 +160,20 @@ static void print_status(const struct cli_run *run, const void *reply_)
 		cli_say("%Sall quiet%.\n", CLI_GREEN);
 	if (figures.text)
 		fputs(figures.text, cli_out);
-	free(figures.text);
 }
 
-const struct cli_command cli_status = { .name = "status", .print = print_status };
+CLI_COMMAND(status, "status", .print = print_status);
 
 /* ------------------------------------------------------------------- why -- */
 
-static void print_why(const struct cli_run *run, const void *reply_)
+static void print_why(const struct cli_run *run)
 {
-	const struct roger_why_reply *reply = reply_;
+	const struct roger_why_reply *reply = run->reply;
 
-	(void)run;
-	cli_say("%t\n", reply->words);
-	if (reply->next.length)
-		cli_say("  %S%t%.\n", CLI_CYAN, reply->next);
+	cli_say("%t\n%(  %S%t%.\n%)", reply->words, CLI_CYAN, reply->next);
 }
 
-const struct cli_command cli_why = { .name = "why", .print = print_why };
+CLI_COMMAND(why, "why", .print = print_why);
 
 /* ---------------------------------------------------------------- report -- */
 
@@ -311,19 +304,18 @@ static void print_agents(const struct roger_agent_figures_list *agents)
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].name.length > width)
 			width = agents->items[i].name.length;
-	fprintf(cli_out, "\n%s%-*s  %9s  %9s  %9s  %9s%s\n", cli_style(CLI_BOLD), (int)width,
-		"agent", "sent", "received", "read", "timeouts", cli_style(CLI_PLAIN));
+	cli_say("\n%S%*t  %s%.\n", CLI_BOLD, (int)width, RG_STR("agent"),
+		"     sent   received       read   timeouts");
 	for (i = 0; i < agents->count; i++)
 		cli_say("%*t  %9d  %9d  %9d  %9d\n", (int)width, agents->items[i].name,
 			agents->items[i].sent, agents->items[i].received, agents->items[i].read,
 			agents->items[i].timeouts);
 }
 
-static void print_report(const struct cli_run *run, const void *reply_)
+static void print_report(const struct cli_run *run)
 {
-	const struct roger_report_reply *reply = reply_;
+	const struct roger_report_reply *reply = run->reply;
 
-	(void)run;
 	print_range(reply);
 	print_messages(reply);
 	print_attempts(reply);
@@ -338,4 +330,4 @@ static void print_report(const struct cli_run *run, const void *reply_)
 		print_agents(&reply->agents);
 }
 
-const struct cli_command cli_report = { .name = "report", .paged = true, .print = print_report };
+CLI_COMMAND(report, "report", .paged = true, .print = print_report);

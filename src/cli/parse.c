@@ -6,7 +6,6 @@
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "data/record.h"
-#include "verbs.h"
 
 const struct cli_option cli_common_options[] = {
 	{ "workspace", "DIR", "the workspace (default: of this folder or one above it)" },
@@ -98,28 +97,19 @@ static const struct {
 	{ "log cycle", "new", "roger log cycle new" },
 };
 
-static const char *new_name(const char *command, struct roger_str option)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof renamed / sizeof *renamed; i++)
-		if (strcmp(command, renamed[i].command) == 0 &&
-		    rg_str_is(option, renamed[i].option))
-			return renamed[i].now;
-	return NULL;
-}
-
 static int unknown_option(struct parser *parser, struct roger_str name, struct roger_err *err)
 {
 	const struct cli_option *option;
 	const struct roger_field *field;
 	struct rg_nearest nearest = { 0 };
+	const char *command = parser->run->command->name;
 	char candidate[64], found[64];
-	const char *now = new_name(parser->run->command->name, name);
+	size_t i;
 
-	if (now)
-		return rg_fail(err, ROGER_EUSAGE, 0, "`--%.*s` of `roger %s` is now `%s`",
-			       RG_STR_ARGS(name), parser->run->command->name, now);
+	for (i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (strcmp(command, renamed[i].command) == 0 && rg_str_is(name, renamed[i].option))
+			return rg_fail(err, ROGER_EUSAGE, 0, "`--%.*s` of `roger %s` is now `%s`",
+				       RG_STR_ARGS(name), command, renamed[i].now);
 	for (option = cli_common_options; option->name; option++)
 		rg_nearest_look(&nearest, name, rg_str(option->name));
 	for (option = parser->run->command->options; option && option->name; option++)
@@ -135,40 +125,24 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '--%.*s'; did you mean '--%s'?", RG_STR_CUT(name),
 			       nearest.word.data);
-	if (!*parser->run->command->name)
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "unknown option '--%.*s' before the command; its own come after "
-			       "it, see `roger --help`",
-			       RG_STR_CUT(name));
-	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
-		       RG_STR_CUT(name), parser->run->command->name);
+	return rg_fail(err, ROGER_EUSAGE, 0,
+		       *command ? "unknown option '--%.*s'; see `roger %s --help`"
+				: "unknown option '--%.*s' before the command; its own come after "
+				  "it, see `roger %s--help`",
+		       RG_STR_CUT(name), command);
 }
 
-/* The value of an option: after '=', or the next word. */
-static int take_value(struct parser *parser, struct roger_str name, const char *equals,
-		      struct roger_str *ret, struct roger_err *err)
-{
-	if (equals) {
-		*ret = rg_str(equals + 1);
-		return ROGER_OK;
-	}
-	if (parser->at >= parser->argc)
-		return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value",
-			       RG_STR_ARGS(name));
-	*ret = rg_str(parser->argv[parser->at++]);
-	return ROGER_OK;
-}
-
-/* Like take_value(); an option that takes no value must have none. */
+/* The value of an option: after '=', or the next word; one that takes no value must have none. */
 static int take_any(struct parser *parser, bool takes, struct roger_str name, const char *equals,
 		    struct roger_str *ret, struct roger_err *err)
 {
-	*ret = RG_STR("");
-	if (takes)
-		return take_value(parser, name, equals, ret, err);
-	if (!equals)
-		return ROGER_OK;
-	return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' takes no value", RG_STR_ARGS(name));
+	if (takes ? !equals && parser->at >= parser->argc : equals != NULL)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       takes ? "option '--%.*s' needs a value"
+				     : "option '--%.*s' takes no value",
+			       RG_STR_ARGS(name));
+	*ret = rg_str(!takes ? "" : equals ? equals + 1 : parser->argv[parser->at++]);
+	return ROGER_OK;
 }
 
 static int take_common(struct parser *parser, const struct cli_option *option,
@@ -204,16 +178,6 @@ static int take_common(struct parser *parser, const struct cli_option *option,
 	return ROGER_OK;
 }
 
-static int take_own(struct parser *parser, size_t which, struct roger_str name, const char *equals,
-		    struct roger_err *err)
-{
-	const struct cli_option *option = &parser->run->command->options[which];
-	int r = take_any(parser, option->value, name, equals, &parser->run->values[which], err);
-
-	parser->run->given[which] = r == ROGER_OK;
-	return r;
-}
-
 /* The status of a run may be said in people's words: "overdue", "finished". */
 static struct roger_str value_said(const struct roger_field *field, struct roger_str value)
 {
@@ -232,35 +196,32 @@ static struct roger_str value_said(const struct roger_field *field, struct roger
 	return value;
 }
 
-static int take_field(struct parser *parser, const struct roger_field *field, struct roger_str name,
-		      const char *equals, struct roger_err *err)
-{
-	struct roger_str value;
-	int r = take_any(parser, field->kind != ROGER_BOOL, name, equals, &value, err);
-
-	if (r < 0)
-		return r;
-	return rg_record_set(field, value_said(field, value), rg_clock_ms(), parser->run->request,
-			     parser->run->arena, err);
-}
-
 static int take_option(struct parser *parser, const char *word, struct roger_err *err)
 {
-	const struct cli_option *own = parser->run->command->options, *option;
+	struct cli_run *run = parser->run;
+	const struct cli_option *own = run->command->options, *option;
 	const char *equals = strchr(word, '=');
 	struct roger_str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
+	struct roger_str value = { 0 };
 	const struct roger_field *field = cli_find_field(parser->record, name);
+	int r;
 
 	option = cli_find_option(cli_common_options, name);
 	/* setup prints something else. */
 	if (option && !(field && rg_str_is(name, "print")))
 		return take_common(parser, option, name, equals, err);
 	option = cli_find_option(own, name);
-	if (option)
-		return take_own(parser, (size_t)(option - own), name, equals, err);
-	if (field && !cli_is_verb_word(parser->run->command, name))
-		return take_field(parser, field, name, equals, err);
-	return unknown_option(parser, name, err);
+	if (option) {
+		r = take_any(parser, option->value, name, equals, &run->values[option - own], err);
+		run->given[option - own] = r == ROGER_OK;
+		return r;
+	}
+	if (!field || cli_is_verb_word(run->command, name))
+		return unknown_option(parser, name, err);
+	r = take_any(parser, field->kind != ROGER_BOOL, name, equals, &value, err);
+	return r < 0 ? r
+		     : rg_record_set(field, value_said(field, value), rg_clock_ms(), run->request,
+				     run->arena, err);
 }
 
 static int take_word(struct parser *parser, struct roger_err *err)
@@ -290,17 +251,6 @@ static int take_word(struct parser *parser, struct roger_err *err)
 }
 
 /* ------------------------------------------------------------- places -- */
-
-/* How many later fields still need one word each. */
-static size_t needed_after(const struct roger_field *field, const void *request)
-{
-	size_t needed = 0;
-
-	for (field++; field->name; field++)
-		if ((field->flags & ROGER_PLACE) && rg_field_unset(field, request))
-			needed++;
-	return needed;
-}
 
 /* `roger list schema migration`: the text in the last place goes on. */
 static int join_rest(struct parser *parser, size_t used, struct roger_err *err)
@@ -340,7 +290,7 @@ static int unexpected(struct parser *parser, size_t used, struct roger_err *err)
 static int fill_places(struct parser *parser, struct roger_err *err)
 {
 	struct cli_run *run = parser->run;
-	const struct roger_field *field;
+	const struct roger_field *field, *later;
 	size_t used = 0, count = parser->places.count, keep;
 	int r;
 
@@ -349,7 +299,9 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 			continue;
 		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
 			continue;
-		keep = needed_after(field, run->request);
+		/* Later ones still need a word each. */
+		for (keep = 0, later = field + 1; later->name; later++)
+			keep += (later->flags & ROGER_PLACE) && rg_field_unset(later, run->request);
 		while (used < count &&
 		       (field->kind != ROGER_TEXTS || count - used > keep ||
 			((field->flags & ROGER_REQUIRED) && rg_field_unset(field, run->request)))) {
@@ -368,6 +320,18 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	return ROGER_OK;
 }
 
+int cli_take_folder(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_record *record = cli_op(run->command)->request;
+	const struct roger_field *field = cli_member(record, RG_STR("path"));
+
+	(void)err;
+	field = field ? field : cli_member(record, RG_STR("from"));
+	if (run->workspace && rg_field_unset(field, run->request))
+		*(struct roger_str *)rg_field_at(field, run->request) = rg_str(run->workspace);
+	return ROGER_OK;
+}
+
 bool cli_next_word(const char **words, struct roger_str *ret)
 {
 	const char *end = strchrnul(*words, '|');
@@ -379,39 +343,19 @@ bool cli_next_word(const char **words, struct roger_str *ret)
 	return true;
 }
 
-bool cli_is_verb_word(const struct cli_command *command, struct roger_str word)
+bool cli_is_one_of(const char *words, struct roger_str word)
 {
-	const char *words = command->words ? command->words : "";
 	struct roger_str one;
 
-	while (cli_next_word(&words, &one))
+	while (words && cli_next_word(&words, &one))
 		if (rg_str_equal(word, one))
 			return true;
 	return false;
 }
 
-static int wrong_verb_word(const struct cli_command *command, struct roger_str word,
-			   struct roger_err *err)
+bool cli_is_verb_word(const struct cli_command *command, struct roger_str word)
 {
-	const char *words = command->words;
-	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
-	struct roger_str one;
-
-	while (cli_next_word(&words, &one))
-		rg_nearest_look(&nearest, word, one);
-	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'" RG_MEANT,
-		       command->name, command->words, RG_STR_CUT(word),
-		       RG_MEANT_ARGS(nearest.word));
-}
-
-static bool has_places(const struct parser *parser)
-{
-	const struct roger_field *field;
-
-	for (field = parser->record->fields; field->name; field++)
-		if (field->flags & ROGER_PLACE)
-			return true;
-	return false;
+	return cli_is_one_of(command->words, word);
 }
 
 /*
@@ -421,37 +365,35 @@ static bool has_places(const struct parser *parser)
 static int take_verb_word(struct parser *parser, struct roger_err *err)
 {
 	const struct cli_command *command = parser->run->command;
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
 	const struct roger_field *field;
-	struct roger_str word;
+	struct roger_str word, one;
+	const char *words;
 
 	if (!command->words || parser->places.count == 0)
 		return ROGER_OK;
 	word = parser->places.items[0];
-	if (!cli_is_verb_word(command, word) && has_places(parser))
+	if (!cli_is_verb_word(command, word) && rg_find_flag(parser->record, ROGER_PLACE))
 		return ROGER_OK;
 	parser->places.items++;
 	parser->places.count--;
-	if (!cli_is_verb_word(command, word))
-		return wrong_verb_word(command, word, err);
+	if (!cli_is_verb_word(command, word)) {
+		for (words = command->words; cli_next_word(&words, &one);)
+			rg_nearest_look(&nearest, word, one);
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'" RG_MEANT,
+			       command->name, command->words, RG_STR_CUT(word),
+			       RG_MEANT_ARGS(nearest.word));
+	}
 	field = cli_find_field(parser->record, word);
 	if (!field)
 		return ROGER_OK;
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
-/* Who it is, by --as, else ROGER_AGENT, else the terminal.  A person has a name where one is
- * needed: whose mail it is, who sends. */
-static struct roger_str own_name(const struct parser *parser, const struct roger_field *field,
-				 struct roger_str usual)
-{
-	if (parser->as.data)
-		return parser->as;
-	if (rg_str_is(usual, RG_PERSON) && !(field->flags & (ROGER_REQUIRED | ROGER_AMBIENT)))
-		return (struct roger_str){ 0 };
-	return usual;
-}
-
-/* The agent and the issue may come from the environment. */
+/*
+ * The agent and the issue may come from the environment: who it is, by --as, else ROGER_AGENT, else
+ * the terminal.  A person has a name where one is needed: whose mail it is, who sends.
+ */
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
@@ -468,7 +410,10 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 
 	for (field = parser->record->fields; field->name; field++) {
 		r = ROGER_OK;
-		self = own_name(parser, field, usual);
+		self = parser->as.data ? parser->as : usual;
+		if (!parser->as.data && rg_str_is(usual, RG_PERSON) &&
+		    !(field->flags & (ROGER_REQUIRED | ROGER_AMBIENT)))
+			self.data = NULL;
 		if ((field->flags & ROGER_PERSON) && parser->as.data &&
 		    !(usual.data && rg_str_equal(parser->as, usual)))
 			*(bool *)rg_field_at(field, run->request) = true;
@@ -486,8 +431,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* NULL: it is no option of this command; "": it takes no value. */
-static const char *takes(const struct cli_command *command, struct roger_str name)
+const char *cli_takes(const struct cli_command *command, struct roger_str name)
 {
 	const struct cli_option *own = cli_find_option(command->options, name);
 	const struct roger_field *field = cli_find_field(cli_op(command)->request, name);
@@ -512,8 +456,8 @@ bool cli_is_meant(const struct cli_command *command, int argc, char **argv)
 		if (argv[i][1] != '-')
 			continue;
 		name = (struct roger_str){ argv[i] + 2, strcspn(argv[i] + 2, "=") };
-		value = takes(command->else_is, name);
-		if (!value && takes(command, name))
+		value = cli_takes(command->else_is, name);
+		if (!value && cli_takes(command, name))
 			return true;
 		i += value && *value && !strchr(argv[i], '=');
 	}

@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 #include "cli/frame.h"
-#include "cli/term.h"
 
 enum {
 	TOKENS = 2000,
@@ -79,18 +78,6 @@ static size_t print_messages(FILE *to, const struct roger_message_list *messages
 	return fits ? shown : 0;
 }
 
-static void print_next(FILE *to, const struct roger_prime_reply *reply)
-{
-	fputs("\nNext: ", to);
-	if (reply->unread)
-		fputs("deal with what is unread, answer with `roger send NAME TEXT --reply-to ID`, "
-		      "then `roger ack ID`.\n",
-		      to);
-	else
-		fputs("`roger agents` says who is here; `roger send NAME TEXT` writes to one.\n",
-		      to);
-}
-
 size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
 		       size_t chars_max)
 {
@@ -111,36 +98,27 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 	if ((int64_t)shown < reply->unread)
 		fprintf(to, "\n%lld more: `roger inbox`\n",
 			(long long)reply->unread - (long long)shown);
-	print_next(to, reply);
+	fprintf(to, "\nNext: %s\n",
+		reply->unread ? "deal with what is unread, answer with `roger send NAME TEXT "
+				"--reply-to ID`, then `roger ack ID`."
+			      : "`roger agents` says who is here; `roger send NAME TEXT` writes to "
+				"one.");
 	return shown;
 }
 
-static int prepare(struct cli_run *run, struct roger_err *err)
-{
-	struct roger_str tokens = cli_value(run, "tokens");
-	int64_t number;
-
-	if (cli_given(run, "tokens") &&
-	    (!rg_str_number(tokens, &number) || number < TOKENS_LEAST || number > TOKENS_MOST))
-		return rg_fail_member(err, ROGER_EUSAGE, "tokens", "tokens: expected %d to %d",
-				      TOKENS_LEAST, TOKENS_MOST);
-	return ROGER_OK;
-}
-
-static void print(const struct cli_run *run, const void *reply)
+static void print(const struct cli_run *run)
 {
 	int64_t tokens = TOKENS;
 
-	if (cli_given(run, "tokens") && !rg_str_number(cli_value(run, "tokens"), &tokens))
-		tokens = TOKENS;
-	cli_prime_print(cli_out, reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
+	(void)rg_str_number(cli_value(run, "tokens"), &tokens);
+	cli_prime_print(cli_out, run->reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
 }
 
 /* No mail is shown in an untrusted workspace; a person sees the reason. */
 static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const char *why = roger_distrust(run->roger);
-	int r;
+	int64_t tokens;
 
 	*ret_exit = CLI_DONE;
 	if (*why) {
@@ -148,10 +126,11 @@ static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		run->quiet = true; /* it is all there is to say */
 		return ROGER_OK;
 	}
-	r = prepare(run, err);
-	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
+	if (cli_given(run, "tokens") && (!rg_str_number(cli_value(run, "tokens"), &tokens) ||
+					 tokens < TOKENS_LEAST || tokens > TOKENS_MOST))
+		return rg_fail_member(err, ROGER_EUSAGE, "tokens", "tokens: expected %d to %d",
+				      TOKENS_LEAST, TOKENS_MOST);
+	return cli_call(run, ret_exit, err);
 }
 
-const struct cli_command cli_prime = {
-	.name = "prime", .options = options, .run = run_prime, .print = print
-};
+CLI_COMMAND(prime, "prime", .options = options, .run = run_prime, .print = print);

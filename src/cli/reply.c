@@ -8,14 +8,8 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
-
-struct list {
-	const char *items;
-	size_t count;
-};
 
 /* Other programs' members and lists within lists are for --json. */
 static bool is_shown(const struct roger_field *field)
@@ -24,20 +18,12 @@ static bool is_shown(const struct roger_field *field)
 	       field->kind != ROGER_MEMBERS;
 }
 
-static void add_texts(struct rg_buf *to, const struct roger_strs *texts)
-{
-	size_t i;
-
-	for (i = 0; i < texts->count; i++) {
-		rg_buf_add_text(to, i ? ", " : "");
-		rg_buf_add_str(to, texts->items[i]);
-	}
-}
-
 static void add_value(struct rg_buf *to, const struct roger_field *field, const void *record)
 {
 	const void *at = rg_field_at(field, record);
+	const struct roger_strs *texts;
 	char text[CLI_TIME_BYTES];
+	size_t i;
 
 	switch (field->kind) {
 	case ROGER_INT:
@@ -59,7 +45,10 @@ static void add_value(struct rg_buf *to, const struct roger_field *field, const 
 		rg_buf_add_text(to, text);
 		return;
 	case ROGER_TEXTS:
-		add_texts(to, at);
+		for (texts = at, i = 0; i < texts->count; i++) {
+			rg_buf_add_text(to, i ? ", " : "");
+			rg_buf_add_str(to, texts->items[i]);
+		}
 		return;
 	case ROGER_TEXT:
 	case ROGER_NAME:
@@ -109,7 +98,7 @@ static unsigned flags_of(const struct roger_field *field)
 	return flags[field->kind] | (field->flags & ROGER_ID ? CLI_WHOLE : 0);
 }
 
-static void print_table(FILE *to, const struct roger_record *record, const struct list *list)
+static void print_table(FILE *to, const struct roger_record *record, const struct cli_list *list)
 {
 	struct cli_grid grid = { .arena = rg_arena_new(), .titled = true };
 	const struct roger_field *field;
@@ -182,11 +171,7 @@ void cli_print_record(FILE *to, const struct roger_record *record, const void *i
 
 const char *cli_value_name(const struct roger_record *record, const char *member, int value)
 {
-	const struct roger_field *field = record->fields;
-
-	while (strcmp(field->name, member) != 0)
-		field++;
-	return field->names[value];
+	return cli_member(record, rg_str(member))->names[value];
 }
 
 /* -------------------------------------------------------------- as JSON -- */
@@ -209,8 +194,7 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
 }
 
-/* The member of a record, by its name outside. */
-static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
+const struct roger_field *cli_member(const struct roger_record *record, struct roger_str name)
 {
 	const struct roger_field *field;
 
@@ -271,7 +255,7 @@ void cli_print_item(const struct cli_run *run, const struct roger_record *record
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	const struct roger_field *field =
-		run->member.length ? member_of(record, run->member) : NULL;
+		run->member.length ? cli_member(record, run->member) : NULL;
 
 	if (field)
 		print_member(field, item);
@@ -286,11 +270,11 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	const struct roger_field *field = record->fields;
-	const struct list *list;
+	const struct cli_list *list;
 	size_t i;
 
 	if (run->member.length &&
-	    (field->kind != ROGER_RECORDS || !member_of(field->record, run->member))) {
+	    (field->kind != ROGER_RECORDS || !cli_member(field->record, run->member))) {
 		cli_print_item(run, record, reply);
 		return;
 	}
@@ -312,8 +296,8 @@ int cli_check_member(struct cli_run *run, struct roger_err *err)
 	if (!run->member.data)
 		return ROGER_OK;
 	run->form = CLI_JSONL;
-	if (first && (member_of(record, run->member) ||
-		      (first->kind == ROGER_RECORDS && member_of(first->record, run->member))))
+	if (first && (cli_member(record, run->member) ||
+		      (first->kind == ROGER_RECORDS && cli_member(first->record, run->member))))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EUSAGE, 0,
 		       "option '--print': the answer of %s has no member '%.*s'; see its --json",

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 /*
@@ -80,16 +79,6 @@ static int open_or_none(int file)
 	return fcntl(file, F_GETFD) < 0 ? -1 : file;
 }
 
-static int find_terminal(void)
-{
-	int file;
-
-	for (file = STDIN_FILENO; file <= STDERR_FILENO; file++)
-		if (tcgetpgrp(file) >= 0)
-			return file;
-	return -1;
-}
-
 /* A word for people, unless all is as it should be. */
 static void print_end(const struct cli_run *run, const struct roger_run_reply *reply)
 {
@@ -98,41 +87,12 @@ static void print_end(const struct cli_run *run, const struct roger_run_reply *r
 	cli_print_notes(&reply->notes);
 	if (run->quiet)
 		return;
-	fputs("roger: run ", stderr);
-	cli_print_text(stderr, one->run, false);
-	fputs(": ", stderr);
-	cli_print_text(stderr, reply->ended, false);
-	if (reply->message.length) {
-		fputs("; reported to ", stderr);
-		/* What the owner has no room for is kept for a person. */
-		cli_print_text(stderr, reply->untold ? RG_STR("human") : one->owner, false);
-		fputs(" in ", stderr);
-		cli_print_text(stderr, reply->message, false);
-	}
-	fputc('\n', stderr);
-}
-
-static void print_json(const struct cli_run *run, const struct roger_run_reply *reply)
-{
-	struct rg_buf line;
-
-	rg_buf_init(&line, SIZE_MAX);
-	rg_buf_add_text(&line, CLI_FORMAT);
-	rg_words_encode(cli_op(run->command)->reply, reply, &line);
-	if (!line.failed)
-		line.data[sizeof CLI_FORMAT - 1] = ',';
-	cli_print_json(stderr, &line);
-	rg_buf_deinit(&line);
-}
-
-/* The program's own, unless all seems well and is not. */
-static int exit_of(const struct roger_run_reply *reply)
-{
-	if (reply->exit)
-		return (int)reply->exit;
-	if (reply->output_lost)
-		return CLI_IO;
-	return reply->untold ? CLI_REFUSED : 0;
+	cli_say_to(stderr, "roger: run %t: %t", one->run, reply->ended);
+	/* What the owner has no room for is kept for a person. */
+	if (reply->message.length)
+		cli_say_to(stderr, "; reported to %t in %t",
+			   reply->untold ? RG_STR("human") : one->owner, reply->message);
+	cli_say_to(stderr, "\n");
 }
 
 static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -143,11 +103,15 @@ static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err
 		.output = open_or_none(STDOUT_FILENO),
 		.errors = open_or_none(STDERR_FILENO),
 		.signals = -1,
-		.terminal = find_terminal(),
+		.terminal = STDIN_FILENO,
 		.file_mask = (int)cli_file_mask,
 	};
-	struct roger_run_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_run_reply reply = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	int r;
+
+	while (streams.terminal >= 0 && tcgetpgrp(streams.terminal) < 0)
+		streams.terminal = streams.terminal < STDERR_FILENO ? streams.terminal + 1 : -1;
 
 	if (!catch_signals(&streams.signals))
 		return rg_fail(err, ROGER_EIO, errno, "make a pipe for signals");
@@ -155,13 +119,18 @@ static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err
 	r = roger_run(run->roger, request, &reply, err);
 	if (r < 0)
 		return r;
-	if (run->form == CLI_HUMAN)
+	if (run->form == CLI_HUMAN) {
 		print_end(run, &reply);
-	else
-		print_json(run, &reply);
-	*ret_exit = exit_of(&reply);
-	roger_reply_free(&reply);
+	} else {
+		cli_encode_reply(NULL, cli_op(run->command)->reply, &reply, &line);
+		cli_print_json(stderr, &line);
+	}
+	/* The program's own, unless all seems well and is not. */
+	*ret_exit = reply.exit		? (int)reply.exit
+		    : reply.output_lost ? CLI_IO
+		    : reply.untold	? CLI_REFUSED
+					: CLI_DONE;
 	return ROGER_OK;
 }
 
-const struct cli_command cli_run_program = { .name = "run", .run = run_program };
+CLI_COMMAND(run_program, "run", .run = run_program);

@@ -24,23 +24,11 @@ static enum cli_style status_style(int status)
 	return CLI_PLAIN;
 }
 
-/* An instant of a document, in local time; as it stands, where it is none. */
-static void print_instant(struct roger_str text)
-{
-	int64_t ms;
-
-	if (rg_clock_read_rfc3339(text, &ms))
-		cli_say("%w", ms);
-	else
-		cli_print_text(cli_out, text.length ? text : RG_STR("-"), false);
-}
-
 /* "build-7  failed: exit 3", and what else there is to say of that. */
 static void print_line(const struct roger_run *run)
 {
-	cli_say("%S%t%.  %S%t%.\n", CLI_BOLD, run->run, status_style(run->status), run->words);
-	if (run->why.length)
-		cli_say("  %t\n", run->why);
+	cli_say("%S%t%.  %S%t%.\n%(  %t\n%)", CLI_BOLD, run->run, status_style(run->status),
+		run->words, run->why);
 }
 
 static void print_row(const char *name, struct roger_str value)
@@ -49,26 +37,20 @@ static void print_row(const char *name, struct roger_str value)
 		cli_say("  %S%-12s%. %t\n", CLI_DIM, name, value);
 }
 
+/* An instant of a document, in local time; as it stands, where it is none. */
 static void print_instant_row(const char *name, struct roger_str value, const char *link,
 			      struct roger_str more)
 {
+	int64_t ms;
+
 	if (!value.length)
 		return;
 	cli_say("  %S%-12s%. ", CLI_DIM, name);
-	print_instant(value);
-	if (more.length)
-		cli_say("%s%t", link, more);
-	cli_say("\n");
-}
-
-static bool is_kept(const struct roger_run *run, const char *stream)
-{
-	size_t i;
-
-	for (i = 0; i < run->not_kept.count; i++)
-		if (rg_str_is(run->not_kept.items[i], stream))
-			return false;
-	return true;
+	if (rg_clock_read_rfc3339(value, &ms))
+		cli_say("%w", ms);
+	else
+		cli_say("%t", value);
+	cli_say(more.length ? "%s%t\n" : "\n", link, more);
 }
 
 /* The last lines of a stream, each in a row of its own. */
@@ -76,17 +58,21 @@ static void print_lines(const struct roger_run *run, const char *stream, struct 
 {
 	size_t i;
 
-	if (!is_kept(run, stream))
+	if (rg_str_among(run->not_kept, rg_str(stream)))
 		cli_say("  %S%-12s (not kept: it was a terminal)%.\n", CLI_DIM, stream);
 	for (i = 0; i < lines.count; i++)
 		cli_say("  %S%-12s%. %t\n", CLI_DIM, i ? "" : stream, lines.items[i]);
 }
 
-/* A script has lines of its own. */
-static void print_command(struct roger_str rest)
+/* What was run, for how long, and what it printed last; a script has lines of its own. */
+static void print_output(const struct roger_run *run)
 {
 	const char *name = "command", *end;
+	struct roger_str rest = run->command;
+	char took[32];
 
+	if (!rest.length)
+		return;
 	for (; rest.length; name = "") {
 		end = rg_str_newline(rest);
 		print_row(name, (struct roger_str){ rest.data, end ? (size_t)(end - rest.data)
@@ -94,17 +80,7 @@ static void print_command(struct roger_str rest)
 		rest.length -= end ? (size_t)(end + 1 - rest.data) : rest.length;
 		rest.data = end ? end + 1 : rest.data;
 	}
-}
-
-/* What was run, for how long, and what it printed last. */
-static void print_output(const struct roger_run *run)
-{
-	char took[32];
-
-	if (!run->command.length)
-		return;
 	rg_clock_print_span(run->duration_ms, took);
-	print_command(run->command);
 	print_row("took", rg_str(took));
 	print_lines(run, "stdout", run->stdout_lines);
 	print_lines(run, "stderr", run->stderr_lines);
@@ -141,87 +117,68 @@ static void print_detail(const struct roger_run *run)
 	print_output(run);
 }
 
-/* Print the command that ends the trouble, as `roger why` says it. */
-static void print_next(const struct cli_run *run, struct roger_str name)
-{
-	const struct roger_why_request request = { .what = name };
-	RG_CLEANUP(roger_reply_free) struct roger_why_reply reply = { 0 };
-
-	if (roger_why(run->roger, &request, &reply, NULL) == ROGER_OK)
-		print_row("next", reply.next);
-}
-
-static void add_run(struct cli_grid *grid, const struct roger_run *run)
-{
-	char when[CLI_TIME_BYTES];
-	int64_t ms;
-
-	cli_grid_add(grid, (struct cli_cell){ .text = run->run, .flags = CLI_WHOLE });
-	cli_grid_add(grid, (struct cli_cell){ .text = run->words,
-					      .style = status_style(run->status),
-					      .flags = CLI_WHOLE });
-	cli_grid_add(grid,
-		     (struct cli_cell){ .text = run->owner.length ? run->owner : RG_STR("-") });
-	if (rg_clock_read_rfc3339(run->expected_by, &ms))
-		cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(ms, when));
-	else
-		cli_grid_add(grid, (struct cli_cell){ .text = run->expected_by });
-	cli_grid_add(grid, (struct cli_cell){ .text = run->why, .style = CLI_DIM });
-}
-
 static void print_table(const struct cli_run *run, const struct roger_run_list *runs)
 {
 	static const char *const titles[] = { "run", "status", "owner", "expected by", "why" };
 	enum { TITLES = sizeof titles / sizeof *titles };
 	struct cli_grid grid = { .arena = run->arena, .columns = TITLES, .titled = true };
+	const struct roger_run *one;
+	int64_t ms;
 	size_t i;
 
 	for (i = 0; i < TITLES; i++)
 		cli_grid_say(&grid, CLI_BOLD, 0, "%s", titles[i]);
-	for (i = 0; i < runs->count; i++)
-		add_run(&grid, &runs->items[i]);
-	cli_grid_print(cli_out, &grid);
-}
-
-static void print_troubles(const struct roger_run_trouble_list *troubles)
-{
-	const struct roger_run_trouble *trouble;
-	size_t i;
-
-	for (i = 0; i < troubles->count; i++) {
-		trouble = &troubles->items[i];
-		cli_say("%S%s: %.%t: %t\n", trouble->invalid ? CLI_RED : CLI_YELLOW,
-			trouble->invalid ? "not valid" : "note",
-			trouble->file.length ? trouble->file : trouble->run, trouble->what);
+	for (i = 0; i < runs->count; i++) {
+		one = &runs->items[i];
+		cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%t", one->run);
+		cli_grid_say(&grid, status_style(one->status), CLI_WHOLE, "%t", one->words);
+		cli_grid_say(&grid, CLI_PLAIN, 0, one->owner.length ? "%t" : "-", one->owner);
+		if (rg_clock_read_rfc3339(one->expected_by, &ms))
+			cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%w", ms);
+		else
+			cli_grid_say(&grid, CLI_PLAIN, 0, "%t", one->expected_by);
+		cli_grid_say(&grid, CLI_DIM, 0, "%t", one->why);
 	}
+	cli_grid_print(cli_out, &grid);
 }
 
 /* --------------------------------------------------------------- replies -- */
 
-static void print_receipt(const struct cli_run *run, const void *reply_)
+static void print_receipt(const struct cli_run *run)
 {
-	const struct roger_runs_reply *reply = reply_;
+	const struct roger_runs_reply *reply = run->reply;
 
-	(void)run;
 	cli_print_notes(&reply->notes);
 	print_line(&reply->runs.items[0]);
 	if (!reply->changed)
 		fputs("  (it said so already)\n", cli_out);
 }
 
-static void print_runs(const struct cli_run *run, const void *reply_)
+static void print_runs(const struct cli_run *run)
 {
 	const struct roger_runs_request *request = run->request;
-	const struct roger_runs_reply *reply = reply_;
+	const struct roger_runs_reply *reply = run->reply;
+	struct roger_why_request ask = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_why_reply why = { 0 };
+	const struct roger_run_trouble *trouble;
+	size_t i;
 
 	if (request->run.length) {
 		print_detail(&reply->runs.items[0]);
-		print_next(run, reply->runs.items[0].run);
+		/* The command that ends the trouble, as `roger why` says it. */
+		ask.what = reply->runs.items[0].run;
+		if (roger_why(run->roger, &ask, &why, NULL) == ROGER_OK)
+			print_row("next", why.next);
 	} else if (reply->runs.count)
 		print_table(run, &reply->runs);
 	else
-		fputs("no runs\n", cli_out);
-	print_troubles(&reply->troubles);
+		cli_say("no runs\n");
+	for (i = 0; i < reply->troubles.count; i++) {
+		trouble = &reply->troubles.items[i];
+		cli_say("%S%s: %.%t: %t\n", trouble->invalid ? CLI_RED : CLI_YELLOW,
+			trouble->invalid ? "not valid" : "note",
+			trouble->file.length ? trouble->file : trouble->run, trouble->what);
+	}
 }
 
 /* -------------------------------------------------------------- commands -- */
@@ -240,9 +197,9 @@ static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *er
 
 /* A list of documents that are not valid says nothing of runs: where it is empty, it is left out.
  */
-static void print_sweep(const struct cli_run *run, const void *reply_)
+static void print_sweep(const struct cli_run *run)
 {
-	const struct roger_sweep_reply *reply = reply_;
+	const struct roger_sweep_reply *reply = run->reply;
 	const struct roger_record *whole = cli_op(run->command)->reply;
 	struct roger_field fields[16] = { { 0 } };
 	struct roger_record record = *whole;
@@ -257,13 +214,12 @@ static void print_sweep(const struct cli_run *run, const void *reply_)
 }
 
 /* What it was, and that it is dealt with. */
-static void print_dismissed(const struct cli_run *run, const void *reply_)
+static void print_dismissed(const struct cli_run *run)
 {
-	const struct roger_dismiss_reply *reply = reply_;
+	const struct roger_dismiss_reply *reply = run->reply;
 	const struct roger_damage *damage;
 	size_t i;
 
-	(void)run;
 	if (reply->runs.count)
 		print_line(&reply->runs.items[0]);
 	if (reply->dead_letters.count)
@@ -271,32 +227,18 @@ static void print_dismissed(const struct cli_run *run, const void *reply_)
 			reply->dead_letters.items[0].id);
 	for (i = 0; i < reply->damages.count; i++) {
 		damage = &reply->damages.items[i];
-		cli_say("%t", damage->file);
-		if (damage->line)
-			cli_say(" line %d", damage->line);
-		cli_say(": accepted by %t\n", damage->accepted_by);
+		cli_say("%t%( line %d%): accepted by %t\n", damage->file, damage->line,
+			damage->accepted_by);
 	}
 	if (!reply->changed)
 		fputs("  (it said so already)\n", cli_out);
 }
 
-const struct cli_command cli_dismiss = { .name = "dismiss", .print = print_dismissed };
-const struct cli_command cli_dispatch = { .name = "dispatch", .print = print_receipt };
-const struct cli_command cli_complete_run = { .name = "complete",
-					      .run = run_complete,
-					      .print = print_receipt };
-const struct cli_command cli_forward = { .name = "runs forward",
-					 .verb = "forward",
-					 .print = print_receipt };
-const struct cli_command cli_extend = { .name = "runs extend",
-					.verb = "extend",
-					.print = print_receipt };
-const struct cli_command cli_recover = { .name = "runs recover",
-					 .verb = "recover",
-					 .print = print_receipt };
-const struct cli_command cli_sweep = { .name = "runs sweep",
-				       .verb = "sweep",
-				       .print = print_sweep };
-const struct cli_command cli_runs = {
-	.name = "runs", .paged = true, .print = print_runs, .nothing = true
-};
+CLI_COMMAND(dismiss, "dismiss", .print = print_dismissed);
+CLI_COMMAND(dispatch, "dispatch", .print = print_receipt);
+CLI_COMMAND(complete_run, "complete", .run = run_complete, .print = print_receipt);
+CLI_COMMAND(forward, "runs forward", .verb = "forward", .print = print_receipt);
+CLI_COMMAND(extend, "runs extend", .verb = "extend", .print = print_receipt);
+CLI_COMMAND(recover, "runs recover", .verb = "recover", .print = print_receipt);
+CLI_COMMAND(sweep, "runs sweep", .verb = "sweep", .print = print_sweep);
+CLI_COMMAND(runs, "runs", .paged = true, .print = print_runs, .nothing = true);

@@ -1,8 +1,6 @@
 /* schema: what a command's --json reply, or a verb's request, looks like to programs. */
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/schema.h"
-#include "verbs.h"
 
 /* What has a schema, and is no verb's reply. */
 static const struct {
@@ -50,25 +48,17 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 /* ---------------------------------------------------------------- one -- */
 
-/* A command of that name, or a verb. */
-static const struct roger_op *find_op(struct roger_str name)
-{
-	const struct cli_command *command = cli_find_command(name);
-	const struct roger_op *const *op = roger_ops();
-
-	if (command)
-		return cli_op(command);
-	while (*op && !rg_str_is(name, (*op)->name))
-		op++;
-	return *op;
-}
-
+/* Of a command of that name, or of a verb, or of one of the others. */
 static int find(const struct rg_schema_request *request, const struct roger_record **ret_record,
 		struct roger_err *err)
 {
-	const struct roger_op *op = find_op(request->verb);
+	const struct cli_command *command = cli_find_command(request->verb);
+	const struct roger_op *const *ops = roger_ops(), *op;
 	size_t i = OTHERS;
 
+	while (!command && *ops && !rg_str_is(request->verb, (*ops)->name))
+		ops++;
+	op = command ? cli_op(command) : *ops;
 	*ret_record = !op ? NULL : !request->request ? op->reply : op->run ? op->request : NULL;
 	while (i-- && !*ret_record && !request->request)
 		if (rg_str_is(request->verb, others[i].name))
@@ -106,9 +96,4 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-const struct cli_command cli_schema = {
-	.name = "schema",
-	.own = &rg_op_schema,
-	.joined = true,
-	.run = run_schema,
-};
+CLI_COMMAND(schema, "schema", .own = &rg_op_schema, .joined = true, .run = run_schema);

@@ -323,7 +323,7 @@ static void add_piece(struct rg_buf *out, struct roger_str piece, size_t column)
 	}
 }
 
-static void fold_into(struct rg_buf *out, struct roger_str line, size_t width)
+void cli_screen_fold(struct rg_buf *out, struct roger_str line, size_t width)
 {
 	size_t hang = hang_of(line), column = 0, bytes, blanks;
 
@@ -344,7 +344,7 @@ static int fold(struct roger_str line, const char *end)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
-	fold_into(&out, line, (size_t)screen.width);
+	cli_screen_fold(&out, line, (size_t)screen.width);
 	rg_buf_add_text(&out, end);
 	return out.failed ? ENOMEM : put(rg_buf_str(&out));
 }
@@ -376,7 +376,7 @@ void cli_screen_complain(struct roger_str line)
 	int width, height;
 
 	ask_size_of(STDERR_FILENO, &width, &height);
-	fold_into(&out, line, (size_t)width);
+	cli_screen_fold(&out, line, (size_t)width);
 	fprintf(stderr, "%.*s\n", RG_STR_ARGS(out.failed ? line : rg_buf_str(&out)));
 }
 
@@ -481,15 +481,10 @@ size_t cli_screen_lines(struct roger_str line, size_t width)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	size_t count = 1, i;
 
-	fold_into(&out, line, width);
+	cli_screen_fold(&out, line, width);
 	for (i = 0; i < out.length; i++)
 		count += out.data[i] == '\n';
 	return count;
-}
-
-void cli_screen_fold(struct rg_buf *out, struct roger_str line)
-{
-	fold_into(out, line, (size_t)screen.width);
 }
 
 /* A whole frame at once, and only where it is another one than before. */

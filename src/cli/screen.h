@@ -54,8 +54,8 @@ size_t cli_screen_height(void);
 /* How many lines of that width it takes, folded. */
 size_t cli_screen_lines(struct roger_str line, size_t width);
 
-/* Add a line, folded to the width of the screen. */
-void cli_screen_fold(struct rg_buf *out, struct roger_str line);
+/* Add a line, folded to that width. */
+void cli_screen_fold(struct rg_buf *out, struct roger_str line, size_t width);
 
 /* Show these lines, each with its end, harmless, and as many and as long as fit; cursor: its
  * column in the last one, 0: none. */

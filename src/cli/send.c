@@ -9,9 +9,7 @@
 #include "cli/input.h"
 #include "data/remote.h"
 #include "cli/screen.h"
-#include "cli/term.h"
 #include "data/record.h"
-#include "verbs.h"
 
 /* How many sends of a batch share one append and one sync. */
 enum { GROUP = 512 };
@@ -178,32 +176,25 @@ static int check_words(struct cli_run *run, struct roger_err *err)
 
 /* ------------------------------------------------------------ one send -- */
 
-static bool is_noted(const struct roger_send_reply *replies, size_t count, struct roger_str note)
-{
-	size_t i, k;
-
-	for (i = 0; i < count; i++)
-		for (k = 0; k < replies[i].notes.count; k++)
-			if (rg_str_equal(replies[i].notes.items[k], note))
-				return true;
-	return false;
-}
-
 /* Notes of one reply that no earlier reply has. */
 static void print_notes(const struct cli_run *run, const struct roger_send_reply *replies,
 			size_t which)
 {
 	const struct roger_strs *notes = &replies[which].notes;
-	size_t i;
+	size_t i, before;
 
-	for (i = 0; i < notes->count && !run->quiet; i++)
-		if (!is_noted(replies, which, notes->items[i]))
+	for (i = 0; i < notes->count && !run->quiet; i++) {
+		for (before = 0; before < which; before++)
+			if (rg_str_among(replies[before].notes, notes->items[i]))
+				break;
+		if (before == which)
 			cli_print_note(notes->items[i]);
+	}
 }
 
-static void print_sent(const struct cli_run *run, const void *reply_)
+static void print_sent(const struct cli_run *run)
 {
-	const struct roger_send_reply *reply = reply_;
+	const struct roger_send_reply *reply = run->reply;
 	/* On a terminal as it can be typed. */
 	const struct roger_str from = cli_screen_folds() ? request_of(run)->from : RG_STR("");
 	size_t i;
@@ -227,15 +218,6 @@ static int send_one(struct cli_run *run, int *ret_exit, struct roger_err *err)
 }
 
 /* ------------------------------------------------------------- the outbox -- */
-
-static int check_queue(const struct cli_run *run, struct roger_err *err)
-{
-	if (!cli_given(run, "queue") ||
-	    (!cli_given(run, "batch") && request_of(run)->confirm != ROGER_CONFIRM_READ))
-		return ROGER_OK;
-	return rg_fail(err, ROGER_EUSAGE, 0,
-		       "--queue: expected one message, which is confirmed as stored");
-}
 
 /* It is not sent, and not said to be. */
 static int queue(const struct cli_run *run, struct roger_err *err)
@@ -278,12 +260,6 @@ struct batch {
 	int64_t total_bytes; /* of standard input, where it is a file */
 };
 
-static void clear_group(struct batch *batch)
-{
-	batch->count = 0;
-	rg_arena_reset(batch->arena);
-}
-
 /* Name the line; say what of the batch is done. */
 static int fail_line(const struct batch *batch, int64_t line, int code, const char *message,
 		     struct roger_err *err)
@@ -307,14 +283,6 @@ static size_t failed_item(const struct batch *batch, const struct roger_err *err
 	    item > batch->count)
 		item = 1;
 	return item - 1;
-}
-
-static int fail_group(const struct batch *batch, int code, struct roger_err *err)
-{
-	int words;
-	size_t item = failed_item(batch, err, &words);
-
-	return fail_line(batch, batch->lines[item], code, err->message + words, err);
 }
 
 /* What roger said, nobody else says; and what a person said, only that person does. */
@@ -359,15 +327,17 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 						   .items = { batch->items, batch->count } };
 	RG_CLEANUP(roger_reply_free) struct roger_send_many_reply reply = { 0 };
 	size_t i;
-	int r;
+	int words, r;
 
 	if (batch->count == 0)
 		return ROGER_OK;
 	r = roger_send_many(batch->run->roger, &request, &reply, err);
 	if (r == ROGER_EREFUSED && leave_out_person(batch, err))
 		return flush_group(batch, err);
-	if (r < 0)
-		return fail_group(batch, r, err);
+	if (r < 0) {
+		i = failed_item(batch, err, &words);
+		return fail_line(batch, batch->lines[i], r, err->message + words, err);
+	}
 	for (i = 0; i < reply.items.count; i++) {
 		batch->done.duplicates += reply.items.items[i].duplicate;
 		if (batch->run->form == CLI_JSONL)
@@ -378,25 +348,11 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	}
 	batch->done.sent += (int64_t)reply.items.count;
 	batch->done.stored += reply.stored;
-	clear_group(batch);
+	batch->count = 0;
+	rg_arena_reset(batch->arena);
 	fflush(cli_out);
 	cli_progress(NULL, "send", batch->bytes, batch->total_bytes);
 	return ROGER_OK;
-}
-
-/* The command line gives what a line leaves out. */
-static void add_defaults(const struct cli_run *run, struct roger_send_request *item)
-{
-	const struct roger_send_request *given = run->request;
-
-	if (!item->to.count)
-		item->to = given->to;
-	if (!item->issue.length)
-		item->issue = given->issue;
-	if (!item->pass)
-		item->pass = given->pass;
-	item->dry_run = given->dry_run;
-	item->new_ |= given->new_;
 }
 
 /* A send, and what a message has that only roger can set. */
@@ -405,23 +361,13 @@ struct batch_line {
 	struct roger_str others;
 };
 
-/* Once: the next release does not know it. */
-static void tell_old(struct batch *batch, const struct roger_field *old)
-{
-	if (!old || batch->old_told || batch->run->quiet)
-		return;
-	batch->old_told = true;
-	cli_say_to(stderr,
-		   "note: line %d: '%s' is called '%s' now; the next release takes no other\n",
-		   batch->line, old->was, old->name);
-}
-
 /* A line with an id is a message as `list --jsonl` prints it, or as a journal has it. */
 static int decode_line(struct batch *batch, const struct rg_json *json,
 		       struct roger_send_request *item, struct roger_err *err)
 {
 	const bool copied = rg_json_member(rg_json_root(json), "id");
 	struct batch_line line = { *item, { 0 } };
+	const struct roger_field *old;
 	int r;
 
 	batch->fields[batch->field_count] =
@@ -434,8 +380,15 @@ static int decode_line(struct batch *batch, const struct rg_json *json,
 				      "" };
 	(void)rg_old_member();
 	r = rg_words_decode(&batch->record, rg_json_root(json), &line, batch->arena, err);
-	if (!copied)
-		tell_old(batch, rg_old_member());
+	old = rg_old_member();
+	/* Once: the next release does not know it. */
+	if (!copied && old && !batch->old_told && !batch->run->quiet) {
+		batch->old_told = true;
+		cli_say_to(stderr,
+			   "note: line %d: '%s' is called '%s' now; the next release takes no "
+			   "other\n",
+			   batch->line, old->was, old->name);
+	}
 	*item = line.request;
 	batch->copied[batch->count] = copied;
 	/* What it answers is in the workspace that it comes from, where its names are no slips. */
@@ -447,11 +400,12 @@ static int decode_line(struct batch *batch, const struct rg_json *json,
 
 static int add_line(struct batch *batch, struct roger_str line, struct roger_err *err)
 {
+	const struct roger_send_request *given = request_of(batch->run);
 	struct roger_send_request *item = &batch->items[batch->count];
 	const struct rg_json *json = NULL;
 	int r;
 
-	*item = (struct roger_send_request){ .type = request_of(batch->run)->type };
+	*item = (struct roger_send_request){ .type = given->type };
 	r = rg_json_read_within(line, batch->arena, &json, err);
 	if (r < 0)
 		return r;
@@ -459,20 +413,20 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	r = decode_line(batch, json, item, err);
 	if (r < 0)
 		return r;
-	add_defaults(batch->run, item);
+	/* The command line gives what a line leaves out. */
+	if (!item->to.count)
+		item->to = given->to;
+	if (!item->issue.length)
+		item->issue = given->issue;
+	if (!item->pass)
+		item->pass = given->pass;
+	item->dry_run = given->dry_run;
+	item->new_ |= given->new_;
 	if (is_left_out(batch, batch->count))
 		batch->done.left_out++;
 	else
 		batch->count++;
 	return ROGER_OK;
-}
-
-/* True when the descriptor has nothing to read: its writer may be waiting for receipts. */
-static bool input_pauses(void)
-{
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-
-	return poll(&input, 1, 0) == 0;
 }
 
 static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
@@ -506,6 +460,7 @@ static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
 static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_found,
 		     struct roger_err *err)
 {
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct roger_str ahead;
 	const char *newline;
 	bool more = true;
@@ -518,7 +473,8 @@ static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_
 		newline = ahead.length ? memchr(ahead.data, '\n', ahead.length) : NULL;
 		if (newline || !more)
 			break;
-		if (batch->count && input_pauses()) {
+		/* Its writer may be waiting for receipts. */
+		if (batch->count && poll(&input, 1, 0) == 0) {
 			r = flush_group(batch, err);
 			if (r < 0)
 				return r;
@@ -560,34 +516,28 @@ static int send_lines(struct batch *batch, struct roger_err *err)
 	}
 }
 
-/* The verb's request; with recipients on the command line, lines need none. */
-static void make_record(struct batch *batch)
-{
-	const struct roger_record *record = cli_op(batch->run->command)->request;
-	size_t i;
-
-	for (i = 0; record->fields[i].name; i++) {
-		rg_assert(i + 2 < FIELDS_MAX);
-		batch->fields[i] = record->fields[i];
-		if (strcmp(record->fields[i].name, "to") == 0 && request_of(batch->run)->to.count)
-			batch->fields[i].flags &= ~(unsigned)ROGER_REQUIRED;
-	}
-	batch->field_count = i;
-	batch->record = *record;
-	batch->record.fields = batch->fields;
-}
-
 static int send_batch(struct cli_run *run, struct roger_err *err)
 {
+	const struct roger_field *fields = cli_op(run->command)->request->fields;
 	struct batch *batch = calloc(1, sizeof *batch);
 	struct rg_batch summary;
+	size_t i;
 	int r;
 
 	if (!batch)
 		return rg_fail_memory(err);
 	batch->run = run;
 	rg_buf_init(&batch->input, RG_LINE_BYTES_MAX);
-	make_record(batch);
+	/* The verb's request; with recipients on the command line, lines need none. */
+	for (i = 0; fields[i].name; i++) {
+		rg_assert(i + 2 < FIELDS_MAX);
+		batch->fields[i] = fields[i];
+		if (strcmp(fields[i].name, "to") == 0 && request_of(run)->to.count)
+			batch->fields[i].flags &= ~(unsigned)ROGER_REQUIRED;
+	}
+	batch->field_count = i;
+	batch->record = *cli_op(run->command)->request;
+	batch->record.fields = batch->fields;
 	if (lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
 		batch->total_bytes = lseek(STDIN_FILENO, 0, SEEK_END);
 		lseek(STDIN_FILENO, 0, SEEK_SET);
@@ -621,9 +571,10 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r;
 
 	*ret_exit = CLI_DONE;
-	r = check_queue(run, err);
-	if (r < 0)
-		return r;
+	if (cli_given(run, "queue") &&
+	    (cli_given(run, "batch") || request_of(run)->confirm == ROGER_CONFIRM_READ))
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "--queue: expected one message, which is confirmed as stored");
 	if (rg_is_remote(run->roger) && cli_given(run, "queue"))
 		rg_remote_hurry(run->roger);
 	r = check_words(run, err);
@@ -654,15 +605,8 @@ static int prepare_reply(struct cli_run *run, struct roger_err *err)
 	return cli_given(run, "file") ? read_text(run, cli_value(run, "file").data, err) : ROGER_OK;
 }
 
-const struct cli_command cli_reply = {
-	.name = "reply",
-	.options = reply_options,
-	.prepare = prepare_reply,
-	.run = send_one,
-	.print = print_sent,
-	.joined = true,
-};
+CLI_COMMAND(reply, "reply", .options = reply_options, .prepare = prepare_reply, .run = send_one,
+	    .print = print_sent, .joined = true);
 
-const struct cli_command cli_send = {
-	.name = "send", .options = options, .prepare = prepare, .run = run_send, .print = print_sent
-};
+CLI_COMMAND(send, "send", .options = options, .prepare = prepare, .run = run_send,
+	    .print = print_sent);

@@ -2,48 +2,28 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 
-static const char *outcome_name(int outcome, bool pending)
-{
-	return pending ? "pending" : cli_value_name(cli_item_record("sends"), "outcome", outcome);
-}
-
-static enum cli_style outcome_style(int outcome)
-{
-	return outcome == ROGER_DELIVERED ? CLI_GREEN
-	       : outcome == ROGER_TIMEOUT ? CLI_YELLOW
-					  : CLI_RED;
-}
-
 /* ---------------------------------------------------------------- sends -- */
 
 static void add_attempt(struct cli_grid *grid, const struct roger_attempt *attempt)
 {
-	char when[CLI_TIME_BYTES];
+	const enum cli_style style = attempt->outcome == ROGER_DELIVERED ? CLI_GREEN
+				     : attempt->outcome == ROGER_TIMEOUT ? CLI_YELLOW
+									 : CLI_RED;
 
-	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(attempt->at_ms, when));
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s -> %.*s", RG_STR_ARGS(attempt->from),
-		     RG_STR_ARGS(attempt->to));
-	cli_grid_say(grid, outcome_style(attempt->outcome), CLI_WHOLE, "%s",
-		     outcome_name(attempt->outcome, attempt->pending));
-	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%lld/%lld", (long long)attempt->attempt,
-		     (long long)attempt->max_attempts);
-	cli_grid_add(grid, (struct cli_cell){ .text = attempt->key });
-	cli_grid_add(grid, (struct cli_cell){ .text = attempt->cause, .style = CLI_DIM });
-	cli_grid_say(grid, CLI_PLAIN, 0, "%s%.*s",
-		     attempt->dead_letter_task.length ? "dead letter " : "",
-		     RG_STR_ARGS(attempt->dead_letter_task));
+	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%w", attempt->at_ms);
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t -> %t", attempt->from, attempt->to);
+	cli_grid_say(grid, style, CLI_WHOLE, "%s",
+		     attempt->pending ? "pending" : rg_attempt_outcome_names[attempt->outcome]);
+	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%d/%d", attempt->attempt, attempt->max_attempts);
+	cli_grid_say(grid, CLI_PLAIN, 0, "%t", attempt->key);
+	cli_grid_say(grid, CLI_DIM, 0, "%t", attempt->cause);
+	cli_grid_say(grid, CLI_PLAIN, 0, "%(dead letter %t%)", attempt->dead_letter_task);
 }
 
-static bool is_filtered(const struct roger_sends_request *request)
+static void print_sends(const struct cli_run *run)
 {
-	return request->from.length || request->to.length || request->task.length ||
-	       request->key.length || request->message.length || request->cycle.length ||
-	       request->outcome || request->since_ms || request->until_ms;
-}
-
-static void print_sends(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_sends_reply *reply = reply_;
+	const struct roger_sends_request *asked = run->request;
+	const struct roger_sends_reply *reply = run->reply;
 	struct cli_grid grid = { .arena = run->arena, .columns = 7 };
 	size_t i;
 
@@ -52,22 +32,23 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 	cli_grid_print(cli_out, &grid);
 	for (i = 0; i < reply->purged.count; i++)
 		cli_say("purged: %s after %d attempt%p in cycle %t\n",
-			outcome_name(reply->purged.items[i].outcome, false),
+			rg_attempt_outcome_names[reply->purged.items[i].outcome],
 			reply->purged.items[i].attempts, reply->purged.items[i].cycle);
 	if (!reply->attempts.count && !reply->purged.count)
-		fputs(is_filtered(run->request) ? "no entry fits\n" : "nothing was sent\n",
-		      cli_out);
+		cli_say(asked->from.length || asked->to.length || asked->task.length ||
+					asked->key.length || asked->message.length ||
+					asked->cycle.length || asked->outcome || asked->since_ms ||
+					asked->until_ms
+				? "no entry fits\n"
+				: "nothing was sent\n");
 	if (reply->more)
-		fputs("... and more; see --limit and --newest\n", cli_out);
+		cli_say("... and more; see --limit and --newest\n");
 }
 
-const struct cli_command cli_sends = {
-	.name = "log sends", .verb = "sends", .paged = true, .print = print_sends, .nothing = true
-};
+CLI_COMMAND(sends, "log sends", .verb = "sends", .paged = true, .print = print_sends,
+	    .nothing = true);
 
-const struct cli_command cli_cycle = { .name = "log cycle",
-				       .verb = "cycle",
-				       .words = "new|list|current" };
+CLI_COMMAND(cycle, "log cycle", .verb = "cycle", .words = "new|list|current");
 
 /* ----------------------------------------------------------------- dead -- */
 
@@ -79,23 +60,19 @@ static void print_letter(const struct roger_dead_letter *letter)
 		read				      ? CLI_GREEN
 		: letter->status == ROGER_UNDELIVERED ? CLI_RED
 						      : CLI_DIM,
-		read ? "read after all"
-		     : cli_value_name(cli_item_record("dead_letters"), "status", letter->status));
-	if (letter->delivered_at_ms && !read)
-		cli_say(", read after all");
-	cli_say_set("  filed as %t", letter->filed_as);
-	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
-		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms,
-		letter->message, letter->payload_bytes, letter->payload_sha256);
-	cli_say_set("  note: %t\n", letter->note);
+		read ? "read after all" : rg_dead_letter_status_names[letter->status]);
+	cli_say("%s%(  filed as %t%)\n  %t -> %t  %t  %d attempt%p  %w\n",
+		letter->delivered_at_ms && !read ? ", read after all" : "", letter->filed_as,
+		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms);
+	cli_say("  message %t  %d bytes  sha256 %t\n%(  note: %t\n%)", letter->message,
+		letter->payload_bytes, letter->payload_sha256, letter->note);
 }
 
-static void print_dead(const struct cli_run *run, const void *reply_)
+static void print_dead(const struct cli_run *run)
 {
-	const struct roger_dead_letters_reply *reply = reply_;
+	const struct roger_dead_letters_reply *reply = run->reply;
 	size_t i;
 
-	(void)run;
 	for (i = 0; i < reply->dead_letters.count; i++)
 		print_letter(&reply->dead_letters.items[i]);
 	if (!reply->dead_letters.count)
@@ -105,11 +82,6 @@ static void print_dead(const struct cli_run *run, const void *reply_)
 			reply->cycle);
 }
 
-const struct cli_command cli_dead = { .name = "dead",
-				      .verb = "dead_letters",
-				      .words = "list|show",
-				      .print = print_dead,
-				      .nothing = true };
-const struct cli_command cli_redeliver = { .name = "dead redeliver",
-					   .verb = "redeliver",
-					   .print = print_dead };
+CLI_COMMAND(dead, "dead", .verb = "dead_letters", .words = "list|show", .print = print_dead,
+	    .nothing = true);
+CLI_COMMAND(redeliver, "dead redeliver", .verb = "redeliver", .print = print_dead);

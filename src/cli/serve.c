@@ -3,7 +3,8 @@
 
 #include "base/clock.h"
 #include "data/remote.h"
-#include "cli/term.h"
+
+extern const struct cli_command cli_ui;
 
 static int become_server(struct cli_run *run, struct roger_err *err)
 {
@@ -25,48 +26,42 @@ static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
 						   : become_server(run, err);
 }
 
-static int run_token(struct cli_run *run, int *ret_exit, struct roger_err *err)
+/* token and ui; both are in a program that has a server. */
+static int run_other(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	return serve_token_run && !cli_is_elsewhere(run) ? serve_token_run(run, ret_exit, err)
-							 : become_server(run, err);
+	if (!serve_run || cli_is_elsewhere(run))
+		return become_server(run, err);
+	return (run->command == &cli_ui ? serve_ui_run : serve_token_run)(run, ret_exit, err);
 }
 
-static int run_ui(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	return serve_ui_run && !cli_is_elsewhere(run) ? serve_ui_run(run, ret_exit, err)
-						      : become_server(run, err);
-}
-
-const struct cli_command cli_serve = { .name = "serve", .own = &rg_op_serve, .run = run_serve };
+CLI_COMMAND(serve, "serve", .own = &rg_op_serve, .run = run_serve);
 
 /* ----------------------------------------------------------------------- ui -- */
 
-const struct cli_command cli_ui = { .name = "ui", .own = &rg_op_ui, .run = run_ui };
+CLI_COMMAND(ui, "ui", .own = &rg_op_ui, .run = run_other);
 
 /* -------------------------------------------------------------------- token -- */
 
 static void print_token(const struct rg_token *token)
 {
-	cli_say("%t  %s  %s %w  %t%s%s", token->name, rg_right_names[token->right],
+	cli_say("%t  %s  %s %w  %t%(  %s%)%(  used %w from %t%)%s\n", token->name,
+		rg_right_names[token->right],
 		token->expires_at_ms > rg_clock_ms() ? "until" : "expired", token->expires_at_ms,
-		(struct roger_str){ token->sha256.data, 8 }, token->kind ? "  " : "",
-		token->kind ? rg_secret_names[token->kind] : "");
-	if (token->used_at_ms)
-		cli_say("  used %w from %t", token->used_at_ms, token->used_from);
-	cli_say("%s\n", token->foreign
-				? "  of another workspace at this path: revoke it, make a new one"
-				: "");
+		(struct roger_str){ token->sha256.data, 8 }, rg_secret_names[token->kind],
+		token->used_at_ms, token->used_from,
+		token->foreign ? "  of another workspace at this path: revoke it, make a new one"
+			       : "");
 }
 
-static void print_tokens(const struct cli_run *run, const void *reply_)
+static void print_tokens(const struct cli_run *run)
 {
 	const struct rg_token_request *request = run->request;
-	const struct rg_token_reply *reply = reply_;
+	const struct rg_token_reply *reply = run->reply;
 	const struct rg_token *token;
 	size_t i;
 
 	if (!reply->tokens.count)
-		fputs("no tokens\n", cli_out);
+		cli_say("no tokens\n");
 	for (i = 0; !request->revoke && i < reply->tokens.count; i++) {
 		token = &reply->tokens.items[i];
 		if (token->secret.length)
@@ -76,9 +71,5 @@ static void print_tokens(const struct cli_run *run, const void *reply_)
 	}
 }
 
-const struct cli_command cli_token = { .name = "token",
-				       .own = &rg_op_token,
-				       .words = "new|list|revoke",
-				       .run = run_token,
-				       .print = print_tokens,
-				       .nothing = true };
+CLI_COMMAND(token, "token", .own = &rg_op_token, .words = "new|list|revoke", .run = run_other,
+	    .print = print_tokens, .nothing = true);

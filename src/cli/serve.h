@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 #include "data/caller.h"
-#include "verbs.h"
 
 RG_CHECKED int serve_token_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	__attribute__((weak));

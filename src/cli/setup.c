@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 static const struct cli_option options[] = {
@@ -14,19 +13,17 @@ static const struct cli_option options[] = {
 
 /* ---------------------------------------------------------------- showing -- */
 
-static enum cli_style style_of(char sign)
-{
-	return sign == '+' ? CLI_GREEN : sign == '-' ? CLI_RED : sign == '@' ? CLI_CYAN : CLI_PLAIN;
-}
-
 /* Lines of a text, or of a diff. */
 static void print_lines(struct roger_str text, bool diff)
 {
+	static const enum cli_style styles[128] = {
+		['+'] = CLI_GREEN, ['-'] = CLI_RED, ['@'] = CLI_CYAN
+	};
 	const char *line = text.data, *end = text.data + text.length, *stop;
 
 	for (; line < end; line = stop + 1) {
 		stop = memchr(line, '\n', (size_t)(end - line));
-		cli_say("%s%S", diff ? "  " : "", diff ? style_of(*line) : CLI_PLAIN);
+		cli_say("%s%S", diff ? "  " : "", diff ? styles[*line & 0x7f] : CLI_PLAIN);
 		cli_print_text(cli_out, (struct roger_str){ line, (size_t)(stop - line) }, true);
 		cli_say("%.\n");
 	}
@@ -45,9 +42,9 @@ static void print_files(const struct roger_setup_reply *reply, bool done)
 		cli_say("%S%t%.: %s%s", CLI_BOLD, file->file,
 			left || done || file->action == ROGER_SETUP_SAME ? "" : "to be ",
 			became[file->action]);
-		if (file->trouble.length)
-			cli_say("%s: %S%t%.", left ? "" : ", but", CLI_YELLOW, file->trouble);
-		cli_say("\n");
+		if (file->trouble.length && !left)
+			cli_say(", but");
+		cli_say("%(: %S%t%.%)\n", CLI_YELLOW, file->trouble);
 		if (!done)
 			print_lines(file->diff, true);
 	}
@@ -77,12 +74,11 @@ static void print_next(const struct roger_setup_reply *reply)
 }
 
 /* A file that was left as it is needs a person. */
-static int exit_of(const struct cli_run *run, const void *reply_)
+static int exit_of(const struct cli_run *run)
 {
-	const struct roger_setup_reply *reply = reply_;
+	const struct roger_setup_reply *reply = run->reply;
 	size_t i;
 
-	(void)run;
 	for (i = 0; i < reply->files.count; i++)
 		if (reply->files.items[i].trouble.length)
 			return CLI_REFUSED;
@@ -104,24 +100,11 @@ static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply 
 	return cli_is_agreed("write this?");
 }
 
-static void print_done(const struct cli_run *run, const void *reply)
+static void print_done(const struct cli_run *run)
 {
-	print_files(reply, true);
+	print_files(run->reply, true);
 	if (!((const struct roger_setup_request *)run->request)->remove)
-		print_next(reply);
-}
-
-static int carry_out(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	struct roger_setup_reply reply = { 0 };
-	int r;
-
-	umask(cli_file_mask);
-	r = roger_setup(run->request, &reply, err);
-	umask(077);
-	if (r == ROGER_OK)
-		cli_answer(run, &reply, ret_exit);
-	return r;
+		print_next(run->reply);
 }
 
 static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -129,6 +112,7 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	const struct roger_setup_request *request = run->request;
 	struct roger_setup_request dry = *request;
 	RG_CLEANUP(roger_reply_free) struct roger_setup_reply plan = { 0 };
+	struct roger_setup_reply reply = { 0 };
 	int r;
 
 	dry.dry_run = true;
@@ -139,7 +123,8 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		print_lines(plan.printed, false);
 		return ROGER_OK;
 	}
-	*ret_exit = exit_of(run, &plan);
+	run->reply = &plan;
+	*ret_exit = exit_of(run);
 	if (request->dry_run || !plan.changes) {
 		if (run->form != CLI_HUMAN)
 			cli_print_reply(run, cli_op(run->command)->reply, &plan);
@@ -148,15 +133,16 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		else
 			print_files(&plan, false);
 	} else if (is_agreed(run, &plan)) {
-		r = carry_out(run, ret_exit, err);
+		umask(cli_file_mask);
+		r = roger_setup(request, &reply, err);
+		umask(077);
+		if (r == ROGER_OK)
+			cli_answer(run, &reply, ret_exit);
 	} else {
 		*ret_exit = CLI_NOTHING;
 	}
 	return r;
 }
 
-const struct cli_command cli_setup = { .name = "setup",
-				       .options = options,
-				       .run = run_setup,
-				       .print = print_done,
-				       .exit_of = exit_of };
+CLI_COMMAND(setup, "setup", .options = options, .run = run_setup, .print = print_done,
+	    .exit_of = exit_of);

@@ -100,52 +100,33 @@ static const struct {
 	{ "man|docs|manual|usage|commands|h|?", "`roger help` shows the commands" },
 };
 
-/* "`roger redeliver x` is now `roger dead redeliver x`", with all that was typed. */
-static int fail_moved(const char *now, struct roger_strs typed, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = 300 };
-	size_t i;
-
-	for (i = 1; i < typed.count; i++) {
-		rg_buf_add_char(&rest, ' ');
-		rg_buf_add_shell_word(&rest, typed.items[i]);
-	}
-	return rg_fail(err, ROGER_EUSAGE, 0, "`roger %.*s` is now `roger %s%.*s`",
-		       RG_STR_CUT(typed.items[0]), now,
-		       RG_STR_ARGS(rest.failed ? RG_STR(" ...") : rg_buf_str(&rest)));
-}
-
-static const char *synonym_of(struct roger_str word)
-{
-	const char *words;
-	struct roger_str one;
-	size_t i;
-
-	for (i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-		for (words = synonyms[i].words; cli_next_word(&words, &one);)
-			if (rg_str_equal(word, one))
-				return synonyms[i].answer;
-	return NULL;
-}
-
 int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = 300 };
 	struct roger_str word = typed.items[0];
-	const char *answer = synonym_of(word);
 	const struct cli_command *command;
 	struct rg_nearest nearest = { 0 };
 	const char *part;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; (command = cli_next_command(&i));) {
 		part = strchr(command->name, ' ');
+		/* With all that was typed. */
+		for (k = 1; part && rg_str_is(word, part + 1) && k < typed.count; k++) {
+			rg_buf_add_char(&rest, ' ');
+			rg_buf_add_shell_word(&rest, typed.items[k]);
+		}
 		if (part && rg_str_is(word, part + 1))
-			return fail_moved(command->name, typed, err);
+			return rg_fail(
+				err, ROGER_EUSAGE, 0, "`roger %.*s` is now `roger %s%.*s`",
+				RG_STR_CUT(word), command->name,
+				RG_STR_ARGS(rest.failed ? RG_STR(" ...") : rg_buf_str(&rest)));
 		rg_nearest_look(&nearest, word, rg_str(command->name));
 	}
-	if (answer)
-		return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s': %s", RG_STR_CUT(word),
-			       answer);
+	for (i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+		if (cli_is_one_of(synonyms[i].words, word))
+			return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s': %s",
+				       RG_STR_CUT(word), synonyms[i].answer);
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown command '%.*s'" RG_MEANT "%s",
 		       RG_STR_CUT(word), RG_MEANT_ARGS(nearest.word),
 		       nearest.word.length ? "" : "; see `roger help`");

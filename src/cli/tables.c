@@ -2,41 +2,24 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 
 /* ----------------------------------------------------------------- init -- */
 
-static int prepare_init(struct cli_run *run, struct roger_err *err)
+static void print_init(const struct cli_run *run)
 {
-	struct roger_init_request *request = run->request;
+	const struct roger_init_reply *reply = run->reply;
 
-	(void)err;
-	/* --workspace names the folder; a word that follows wins. */
-	if (run->workspace)
-		request->path = rg_str(run->workspace);
-	return ROGER_OK;
-}
-
-static void print_init(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_init_reply *reply = reply_;
-
-	(void)run;
-	cli_say("%s a workspace in %t\n", reply->created ? "made" : "there is", reply->workspace);
-	if (reply->store.length)
-		cli_say("its journals are in %t%s\n", reply->store,
-			reply->steps ? ", whose tables were made now" : "");
+	cli_say("%s a workspace in %t\n%(its journals are in %t%s\n%)",
+		reply->created ? "made" : "there is", reply->workspace, reply->store,
+		reply->steps ? ", whose tables were made now" : "");
 	if (reply->worktree.length && !rg_str_equal(reply->worktree, reply->workspace))
 		cli_say_to(stderr,
 			   "note: %t is a git worktree of it; all worktrees share this one\n",
 			   reply->worktree);
-	if (reply->above.length)
-		cli_say_to(stderr, "note: from here on the workspace in %t is not seen any more\n",
-			   reply->above);
-	if (reply->unused.length)
-		cli_say_to(stderr, "not used: %t\n", reply->unused);
-	if (reply->not_trusted.length)
-		cli_say_to(stderr, "not trusted: %t\n", reply->not_trusted);
+	cli_say_to(stderr,
+		   "%(note: from here on the workspace in %t is not seen any more\n%)%(not used: "
+		   "%t\n%)%(not trusted: %t\n%)",
+		   reply->above, reply->unused, reply->not_trusted);
 	if (reply->created)
 		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
 }
@@ -59,53 +42,45 @@ static int run_init(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return cli_call(run, ret_exit, err);
 }
 
-const struct cli_command cli_init = {
-	.name = "init", .prepare = prepare_init, .run = run_init, .print = print_init
-};
+CLI_COMMAND(init, "init", .prepare = cli_take_folder, .run = run_init, .print = print_init);
 
 /* ------------------------------------------- session; verbs with a word -- */
 
-static void print_session(const struct cli_run *run, const void *reply_)
+static void print_session(const struct cli_run *run)
 {
-	const struct roger_session_reply *reply = reply_;
+	const struct roger_session_reply *reply = run->reply;
 
-	fprintf(cli_out, "session %lld\n", (long long)reply->epoch);
+	cli_say("session %d\n", reply->epoch);
 	if (reply->agents.count)
 		cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
 }
 
 /* The figures are of a cleanup that is made now, so with --history they are left out. */
-static void print_cleanup(const struct cli_run *run, const void *reply)
+static void print_cleanup(const struct cli_run *run)
 {
 	const struct roger_cleanup_request *request = run->request;
-	const struct roger_record *record = cli_op(run->command)->reply;
 
-	if (request->history)
-		cli_print_lists(cli_out, record, reply);
-	else
-		cli_print_record(cli_out, record, reply);
+	(request->history ? cli_print_lists
+			  : cli_print_record)(cli_out, cli_op(run->command)->reply, run->reply);
 }
 
-static int exit_of_cleanup(const struct cli_run *run, const void *reply)
+static int exit_of_cleanup(const struct cli_run *run)
 {
 	const struct roger_cleanup_request *request = run->request;
-	const struct roger_archive_reply *archived = reply;
+	const struct roger_archive_reply *reply = run->reply;
 
-	return request->history && !archived->history.count ? CLI_NOTHING : CLI_DONE;
+	return request->history && !reply->history.count ? CLI_NOTHING : CLI_DONE;
 }
 
-const struct cli_command cli_cleanup = { .name = "cleanup",
-					 .print = print_cleanup,
-					 .exit_of = exit_of_cleanup };
-const struct cli_command cli_agents = { .name = "agents", .nothing = true };
+CLI_COMMAND(cleanup, "cleanup", .print = print_cleanup, .exit_of = exit_of_cleanup);
+CLI_COMMAND(agents, "agents", .nothing = true);
 
-const struct cli_command cli_retire = { .name = "agents retire", .verb = "retire" };
+CLI_COMMAND(retire, "agents retire", .verb = "retire");
 
-const struct cli_command cli_rebuild = { .name = "doctor rebuild", .verb = "rebuild" };
-const struct cli_command cli_purge = { .name = "log purge", .verb = "purge" };
-const struct cli_command cli_stats = { .name = "report stats", .verb = "stats" };
+CLI_COMMAND(rebuild, "doctor rebuild", .verb = "rebuild");
+CLI_COMMAND(purge, "log purge", .verb = "purge");
+CLI_COMMAND(stats, "report stats", .verb = "stats");
 
-const struct cli_command cli_session = {
-	.name = "agents session", .verb = "session", .words = "new|show", .print = print_session
-};
-const struct cli_command cli_config = { .name = "config", .words = "show" };
+CLI_COMMAND(session, "agents session", .verb = "session", .words = "new|show",
+	    .print = print_session);
+CLI_COMMAND(config, "config", .words = "show");

@@ -111,27 +111,21 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 	print_escaped(to, lines ? RG_IN_LINES : RG_IN_LINE, text);
 }
 
-/* The columns of the first character, and its bytes. */
-static size_t first_columns(struct roger_str text, size_t *ret_bytes)
-{
-	char escaped[RG_ESCAPED_BYTES];
-	struct roger_str piece;
-	uint32_t c = 0;
-	const size_t step = rg_utf8_next(text.data, text.length, &c);
-
-	*ret_bytes = text.length = step ? step : 1;
-	rg_escape_next(RG_IN_LINE, &text, escaped, &piece);
-	return piece.data == escaped ? piece.length : rg_char_columns(c);
-}
-
 /* How many bytes fit into *columns, which becomes what is left. */
 static size_t fit(struct roger_str text, size_t *columns)
 {
-	size_t at = 0, taken, step;
+	char escaped[RG_ESCAPED_BYTES];
+	struct roger_str first, piece;
+	size_t at = 0, taken;
+	uint32_t c = 0;
 
-	for (; at < text.length; at += step, *columns -= taken) {
-		taken = first_columns((struct roger_str){ text.data + at, text.length - at },
-				      &step);
+	for (; at < text.length; at += first.length, *columns -= taken) {
+		first.data = text.data + at;
+		first.length = rg_utf8_next(first.data, text.length - at, &c);
+		first.length += !first.length;
+		rg_escape_next(RG_IN_LINE, &(struct roger_str){ first.data, first.length }, escaped,
+			       &piece);
+		taken = piece.data == escaped ? piece.length : rg_char_columns(c);
 		if (taken > *columns)
 			break;
 	}
@@ -153,7 +147,7 @@ size_t cli_columns(struct roger_str text)
 
 void cli_complain(const char *what, struct roger_str text)
 {
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 
 	if (!isatty(STDERR_FILENO) || !cli_page_begin(&page)) {
 		cli_say_to(stderr, "%s: %t\n", what, text);
@@ -162,7 +156,6 @@ void cli_complain(const char *what, struct roger_str text)
 	cli_say_to(page.to, "%s: %t", what, text);
 	if (cli_page_end(&page))
 		cli_screen_complain((struct roger_str){ page.text, page.length });
-	free(page.text);
 }
 
 void cli_print_note(struct roger_str text)
@@ -178,50 +171,73 @@ void cli_print_notes(const struct roger_strs *texts)
 		cli_print_note(texts->items[i]);
 }
 
-void cli_print_padded(FILE *to, struct roger_str text, size_t width)
-{
-	size_t columns = width ? cli_columns(text) : 0;
-
-	cli_print_text(to, text, false);
-	if (columns < width)
-		fprintf(to, "%*s", (int)(width - columns), "");
-}
-
 struct saying {
 	FILE *to;
 	va_list arguments;
-	int64_t number; /* the last one */
+	struct roger_str text; /* the last one */
+	int64_t number;	       /* the last one */
+	enum cli_style style;
 	int width;
+	bool plain; /* %t as it is */
 };
+
+/* Take the argument of a letter; is it set? */
+static bool take(struct saying *saying, char what)
+{
+	switch (what) {
+	case 't':
+	case 'q':
+		saying->text = va_arg(saying->arguments, struct roger_str);
+		return saying->text.length;
+	case 's':
+		saying->text = rg_str(va_arg(saying->arguments, const char *));
+		return saying->text.length;
+	case 'd':
+	case 'w':
+		saying->number = va_arg(saying->arguments, int64_t);
+		return saying->number;
+	case 'S':
+		saying->style = va_arg(saying->arguments, enum cli_style);
+		return false;
+	default:
+		return false;
+	}
+}
 
 static void say_one(struct saying *saying, char what)
 {
 	FILE *to = saying->to;
 	char time[CLI_TIME_BYTES];
+	int columns;
 
+	(void)take(saying, what);
 	switch (what) {
 	case 't':
-		cli_print_padded(to, va_arg(saying->arguments, struct roger_str),
-				 (size_t)saying->width);
+		if (saying->plain)
+			fwrite(saying->text.data, 1, saying->text.length, to);
+		else
+			cli_print_text(to, saying->text, false);
+		columns = saying->width ? (int)cli_columns(saying->text) : 0;
+		if (columns < saying->width)
+			fprintf(to, "%*s", saying->width - columns, "");
 		break;
 	case 'q':
-		print_escaped(to, RG_IN_SIGHT, va_arg(saying->arguments, struct roger_str));
+		print_escaped(to, RG_IN_SIGHT, saying->text);
 		break;
 	case 's':
-		fprintf(to, "%-*s", saying->width, va_arg(saying->arguments, const char *));
+		fprintf(to, "%-*.*s", saying->width, RG_STR_ARGS(saying->text));
 		break;
 	case 'd':
-		saying->number = va_arg(saying->arguments, int64_t);
 		fprintf(to, "%*lld", saying->width, (long long)saying->number);
 		break;
 	case 'p':
 		fputs(rg_plural(saying->number), to);
 		break;
 	case 'w':
-		fputs(cli_when(va_arg(saying->arguments, int64_t), time), to);
+		fputs(cli_when(saying->number, time), to);
 		break;
 	case 'S':
-		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), to);
+		fputs(cli_style(saying->style), to);
 		break;
 	case '.':
 		fputs(cli_style(CLI_PLAIN), to);
@@ -231,19 +247,46 @@ static void say_one(struct saying *saying, char what)
 	}
 }
 
+/* Is the first thing of a section set?  Else its arguments are taken, and its end is returned. */
+static const char *pass_unset(struct saying *saying, const char *section)
+{
+	struct saying ahead = *saying;
+	const char *at, *end = strstr(section, "%)");
+	bool set = false, first = true;
+
+	va_copy(ahead.arguments, saying->arguments);
+	for (at = section; (at = strchr(at, '%')) < end; at++) {
+		at += 1 + strspn(at + 1, "-0123456789");
+		set |= take(&ahead, *at) && first;
+		first &= *at == 'S' || *at == '.';
+	}
+	if (!set) {
+		va_end(saying->arguments);
+		va_copy(saying->arguments, ahead.arguments);
+	}
+	va_end(ahead.arguments);
+	return set ? section : end + 2;
+}
+
 static void say(struct saying *saying, const char *format)
 {
 	const char *next;
 	char *end;
 
-	for (; *(next = strchrnul(format, '%')); format = end + 1) {
+	while (*(next = strchrnul(format, '%'))) {
 		fwrite(format, 1, (size_t)(next - format), saying->to);
+		format = next + 2;
+		if (next[1] == '(')
+			format = pass_unset(saying, format);
+		if (next[1] == '(' || next[1] == ')')
+			continue;
 		saying->width = (int)strtol(next + 1 + (next[1] == '-'), &end, 10);
 		if (*end == '*') {
 			saying->width = va_arg(saying->arguments, int);
 			end++;
 		}
 		say_one(saying, *end);
+		format = end + 1;
 	}
 	fputs(format, saying->to);
 }
@@ -266,6 +309,20 @@ void cli_say_to(FILE *to, const char *format, ...)
 	va_end(saying.arguments);
 }
 
+void cli_page_free(struct cli_page *page)
+{
+	free(page->text);
+}
+
+void cli_say_plain(FILE *to, const char *format, va_list arguments)
+{
+	struct saying saying = { .to = to, .plain = true };
+
+	va_copy(saying.arguments, arguments);
+	say(&saying, format);
+	va_end(saying.arguments);
+}
+
 bool cli_page_begin(struct cli_page *page)
 {
 	*page = (struct cli_page){ 0 };
@@ -278,32 +335,17 @@ bool cli_page_end(struct cli_page *page)
 	return fclose(page->to) == 0;
 }
 
-void cli_say_set(const char *format, struct roger_str text)
-{
-	if (text.length)
-		cli_say(format, text);
-}
-
-/* The bytes of the first line, with what ends it. */
-static size_t line_bytes(struct roger_str text)
-{
-	size_t at = 0, step;
-	uint32_t c = 0;
-
-	while (at < text.length && c != '\n' && !rg_char_ends_line(c)) {
-		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		at += step ? step : 1;
-	}
-	return at;
-}
-
 void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 {
+	size_t length, step;
 	bool ended = false;
-	size_t length;
+	uint32_t c;
 
 	do {
-		length = line_bytes(text);
+		/* The first line, with what ends it. */
+		for (c = 0, length = 0; length < text.length && c != '\n' && !rg_char_ends_line(c);
+		     length += step + !step)
+			step = rg_utf8_next(text.data + length, text.length - length, &c);
 		ended = length && text.data[length - 1] == '\n';
 		fprintf(to, "%s%s", indent, to == cli_out && cli_screen_folds() ? CLI_HANG : "");
 		cli_print_text(to, (struct roger_str){ text.data, length }, true);
@@ -357,13 +399,6 @@ void cli_print_zone(void)
 	    strftime(zone, sizeof zone, tm.tm_gmtoff ? "%Z, UTC%z" : "%Z", &tm))
 		cli_say("%Stimes are in %s%.\n", CLI_DIM, zone);
 	zone_owed = false;
-}
-
-void cli_print_time(FILE *to, int64_t ms)
-{
-	char text[CLI_TIME_BYTES];
-
-	fputs(cli_time(ms, text), to);
 }
 
 /* "1.2M" of a count, "312 MB" of bytes. */

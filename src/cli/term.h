@@ -5,6 +5,7 @@
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/str.h"
@@ -60,21 +61,19 @@ void cli_complain(const char *what, struct roger_str text);
 void cli_print_note(struct roger_str text);
 void cli_print_notes(const struct roger_strs *texts);
 
-/* The text, and blanks up to width columns. */
-void cli_print_padded(FILE *to, struct roger_str text, size_t width);
-
 /*
  * Print to cli_out, text from agents made harmless.  %t struct roger_str, %q the same
  * with everything that cannot be seen shown, %s a
  * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as
  * cli_when(), %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
- * int before it): padded to that many columns, %t and %s on the right.
+ * int before it): padded to that many columns, %t and %s on the right.  What is between %( and %)
+ * is left out where its first thing, styles apart, is unset; there is no * in it.
  */
 void cli_say(const char *format, ...);
 void cli_say_to(FILE *to, const char *format, ...);
 
-/* Like cli_say() with one %t, but prints nothing for an empty text. */
-void cli_say_set(const char *format, struct roger_str text);
+/* The same with %t as it is. */
+void cli_say_plain(FILE *to, const char *format, va_list arguments);
 
 /* A message's text: each line, also after a line separator, follows the indent. */
 void cli_print_body(FILE *to, struct roger_str text, const char *indent);
@@ -82,7 +81,6 @@ void cli_print_body(FILE *to, struct roger_str text, const char *indent);
 /* "2026-02-16 05:25:01" local time, or "-"; in to, where it needs room. */
 enum { CLI_TIME_BYTES = 40 };
 const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES]);
-void cli_print_time(FILE *to, int64_t ms);
 
 /* The same; on a terminal up to a week from now "5 min ago", "in 2 h". */
 const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES]);
@@ -91,7 +89,7 @@ const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES]);
  */
 void cli_print_zone(void);
 
-/* Text printed into memory, which the caller frees after the end.  false: out of memory. */
+/* Text printed into memory, freed after its end.  false: out of memory. */
 struct cli_page {
 	FILE *to;
 	char *text;
@@ -99,6 +97,7 @@ struct cli_page {
 };
 bool cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page);
+void cli_page_free(struct cli_page *page); /* for RG_CLEANUP */
 
 /* "index: 312 MB of 1.2 GB, 98 MB/s, 9 s left", or "search: 1.2M of 3.0M messages, ...". */
 struct cli_work {

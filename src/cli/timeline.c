@@ -23,7 +23,8 @@ enum {
 
 /* ------------------------------------------------------------- one event -- */
 
-static const enum cli_style styles[] = {
+/* What is not in it is dim. */
+static const enum cli_style styles[ROGER_EVENT_ATTEMPTED + 1] = {
 	[ROGER_EVENT_DELIVERED] = CLI_GREEN,	[ROGER_EVENT_READ] = CLI_GREEN,
 	[ROGER_EVENT_COMPLETED] = CLI_GREEN,	[ROGER_EVENT_FORWARDED] = CLI_GREEN,
 	[ROGER_EVENT_ACKNOWLEDGED] = CLI_GREEN, [ROGER_EVENT_TIMEOUT] = CLI_RED,
@@ -36,13 +37,6 @@ static const enum cli_style styles[] = {
 	[ROGER_EVENT_ACCEPTED] = CLI_YELLOW,	[ROGER_EVENT_SENT] = CLI_CYAN,
 	[ROGER_EVENT_DISPATCHED] = CLI_CYAN,
 };
-
-/* What is not in the table is dim. */
-static enum cli_style style_of(int kind)
-{
-	return (size_t)kind < sizeof styles / sizeof *styles && styles[kind] ? styles[kind]
-									     : CLI_DIM;
-}
 
 /* A name in at most that many columns. */
 static void add_name(struct rg_buf *out, struct roger_str name, size_t columns)
@@ -95,8 +89,7 @@ static bool add_text(const struct roger_event *event, const struct cli_told_list
 	if (end)
 		text.length = (size_t)(end - text.data);
 	if (told->message->type != ROGER_CONTEXT)
-		rg_buf_printf(out, "%s: ",
-			      cli_value_name(cli_item_record("list"), "type", told->message->type));
+		rg_buf_printf(out, "%s: ", rg_type_names[told->message->type]);
 	rg_buf_add_str(out, text);
 	return true;
 }
@@ -116,16 +109,6 @@ static void add_words(const struct roger_event *event, const struct cli_told_lis
 		rg_buf_printf(out, ", key %.*s", RG_STR_ARGS(event->key));
 	if (event->dead_letter.length && event->kind != ROGER_EVENT_DELIVERED)
 		rg_buf_printf(out, ", %.*s", RG_STR_ARGS(event->dead_letter));
-}
-
-static void print_evidence(const struct roger_event *event)
-{
-	if (!event->file.length)
-		return;
-	cli_say("  %S%t", CLI_DIM, event->file);
-	if (event->line)
-		cli_say(":%d", event->line);
-	cli_say("%.");
 }
 
 /* ------------------------------------------------------------- the table -- */
@@ -150,18 +133,13 @@ static void print_day(struct table *table, int64_t at_ms)
 	memcpy(table->day, day, DAY_CHARS + 1);
 }
 
-static const char *kind_name(const struct roger_event *event)
-{
-	return cli_value_name(cli_op_named("timeline")->reply->fields[0].record, "kind",
-			      event->kind);
-}
-
 static void print_event(struct table *table, const struct roger_event *event)
 {
 	time_t seconds = (time_t)(event->at_ms / 1000);
 	const bool narrow = table->width && table->width < NARROW;
-	size_t before = (narrow ? CLOCK_NARROW : CLOCK_COLUMNS) + 2 + table->kind_columns + 2 +
-			table->who_columns + 2;
+	const size_t clock_columns = narrow ? CLOCK_NARROW : CLOCK_COLUMNS;
+	const size_t before = clock_columns + 2 + table->kind_columns + 2 + table->who_columns + 2;
+	const enum cli_style style = styles[event->kind] ? styles[event->kind] : CLI_DIM;
 	size_t columns, evidence;
 	struct tm tm = { 0 };
 	char clock[24];
@@ -170,24 +148,19 @@ static void print_event(struct table *table, const struct roger_event *event)
 	if (event->at_ms > 0)
 		print_day(table, event->at_ms);
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
+	if (!narrow)
+		snprintf(clock + CLOCK_NARROW, sizeof clock - CLOCK_NARROW, ".%03d",
+			 (int)(event->at_ms % 1000));
+	if (event->undated)
+		snprintf(clock, sizeof clock, narrow ? "unknown" : "not known");
 	add_who(event, narrow ? WHO_NARROW : SIZE_MAX, &table->who);
 	add_words(event, &table->told, &table->words);
-
-	fputs(cli_style(CLI_DIM), cli_out);
-	if (event->undated)
-		fprintf(cli_out, "%-*s", narrow ? CLOCK_NARROW : CLOCK_COLUMNS,
-			narrow ? "unknown" : "not known");
-	else
-		fputs(clock, cli_out);
-	if (!narrow && !event->undated)
-		fprintf(cli_out, ".%03lld", (long long)(event->at_ms % 1000));
-	fprintf(cli_out, "%s  %s%-*s%s  ", cli_style(CLI_PLAIN), cli_style(style_of(event->kind)),
-		(int)table->kind_columns, kind_name(event), cli_style(CLI_PLAIN));
+	cli_say("%S%*s%.  %S%*s%.  ", CLI_DIM, (int)clock_columns, clock, style,
+		(int)table->kind_columns, rg_event_kind_names[event->kind]);
 	columns = cli_columns(rg_buf_str(&table->who));
 	cli_print_cut(cli_out, rg_buf_str(&table->who), table->who_columns);
-	if (columns < table->who_columns)
-		fprintf(cli_out, "%*s", (int)(table->who_columns - columns), "");
-	fputs("  ", cli_out);
+	cli_say("%*s  ", columns < table->who_columns ? (int)(table->who_columns - columns) : 0,
+		"");
 	columns = cli_columns(rg_buf_str(&table->words));
 	evidence = 2 + event->file.length + 12;
 	if (table->width && before + columns > table->width)
@@ -196,9 +169,9 @@ static void print_event(struct table *table, const struct roger_event *event)
 								  : WORDS_LEAST);
 	else
 		cli_print_text(cli_out, rg_buf_str(&table->words), false);
-	if (!table->width || before + columns + evidence <= table->width)
-		print_evidence(event);
-	fputc('\n', cli_out);
+	if (event->file.length && (!table->width || before + columns + evidence <= table->width))
+		cli_say("  %S%t%(:%d%)%.", CLI_DIM, event->file, event->line);
+	cli_say("\n");
 }
 
 static void measure(struct table *table, const struct roger_event_list *events)
@@ -208,7 +181,7 @@ static void measure(struct table *table, const struct roger_event_list *events)
 	table->width = cli_screen_width();
 	table->kind_columns = table->width && table->width < NARROW ? 0 : KIND_COLUMNS;
 	for (i = 0; i < events->count; i++) {
-		columns = strlen(kind_name(&events->items[i]));
+		columns = strlen(rg_event_kind_names[events->items[i].kind]);
 		if (columns > table->kind_columns)
 			table->kind_columns = columns;
 		add_who(&events->items[i], SIZE_MAX, &table->who);
@@ -235,8 +208,7 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 	cli_print_notes(&reply->notes);
 	rg_buf_init(&table.who, SIZE_MAX);
 	rg_buf_init(&table.words, SIZE_MAX);
-	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD,
-		cli_value_name(cli_op(run->command)->reply, "subject", reply->subject), reply->what,
+	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD, rg_subject_names[reply->subject], reply->what,
 		(int64_t)reply->events.count);
 	if (reply->more)
 		fputs("... and earlier ones; see --limit, --since and --until\n", cli_out);
@@ -251,30 +223,24 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 
 /* --------------------------------------------------------------- answers -- */
 
-static int draw(struct cli_run *run, const struct roger_timeline_reply *reply,
+static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
 		struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r;
 
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
+	else if (!cli_given(run, "mermaid") && !run->quiet)
+		return print_timeline(run, reply, err);
+	if (!cli_given(run, "mermaid"))
+		return ROGER_OK;
 	cli_screen_raw();
 	cli_print_notes(&reply->notes);
 	r = cli_add_mermaid(run->roger, reply, &text, err);
 	if (r == ROGER_OK)
 		fwrite(text.data, 1, text.length, cli_out);
 	return r;
-}
-
-static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
-		struct roger_err *err)
-{
-	if (cli_given(run, "mermaid"))
-		return draw(run, reply, err);
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
-	else if (!run->quiet)
-		return print_timeline(run, reply, err);
-	return ROGER_OK;
 }
 
 /* ---------------------------------------------------------------- follow -- */
@@ -456,6 +422,4 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_timeline = {
-	.name = "timeline", .paged = true, .options = options, .run = run_timeline
-};
+CLI_COMMAND(timeline, "timeline", .paged = true, .options = options, .run = run_timeline);

@@ -16,8 +16,6 @@
 #include "cli/command.h"
 #include "cli/grid.h"
 #include "cli/screen.h"
-#include "cli/term.h"
-#include "verbs.h"
 
 enum {
 	MAIL_MAX = 40,	  /* agents whose oldest mail is asked for */
@@ -346,7 +344,8 @@ static void print_as(const struct top *top, const char *command, void *request, 
 	struct cli_run run = *top->run;
 
 	run.request = request;
-	cli_find_command(rg_str(command))->print(&run, reply);
+	run.reply = reply;
+	cli_find_command(rg_str(command))->print(&run);
 }
 
 static void print_page(const struct top *top, const struct row *row)
@@ -381,7 +380,7 @@ static void fill_page(struct top *top)
 {
 	const struct row *row = find(top, &top->page);
 	FILE *out = cli_out;
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	size_t length;
 	char *rest;
 
@@ -397,10 +396,9 @@ static void fill_page(struct top *top)
 	rest = cli_page_end(&page) ? page.text : NULL;
 	for (; rest && *rest; rest += length + (rest[length] != '\0')) {
 		length = strcspn(rest, "\n");
-		cli_screen_fold(&top->text, (struct roger_str){ rest, length });
+		cli_screen_fold(&top->text, (struct roger_str){ rest, length }, cli_screen_width());
 		rg_buf_add_char(&top->text, '\n');
 	}
-	free(page.text);
 }
 
 /* --------------------------------------------------------------- drawing -- */
@@ -409,7 +407,7 @@ static void fill_page(struct top *top)
 static void put(struct rg_buf *frame, enum cli_style style, bool bar, struct roger_str text)
 {
 	const size_t width = cli_screen_width();
-	struct cli_page page;
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 
 	if (!cli_page_begin(&page))
 		return;
@@ -419,7 +417,6 @@ static void put(struct rg_buf *frame, enum cli_style style, bool bar, struct rog
 		bar && cli_columns(text) < width ? (int)(width - cli_columns(text)) : 0, "");
 	if (cli_page_end(&page))
 		rg_buf_add(frame, page.text, page.length);
-	free(page.text);
 }
 
 /* The rows that fit, so far that the one that is chosen is among them, and the first title. */
@@ -486,7 +483,7 @@ static void draw(struct top *top)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf frame = { .maximum = SIZE_MAX };
 	const size_t room = cli_screen_height() > 3 ? cli_screen_height() - 2 : 1;
 	const int64_t concerns = (int64_t)top->status.concerns.count;
-	struct cli_page head;
+	RG_CLEANUP(cli_page_free) struct cli_page head = { 0 };
 	size_t cursor;
 
 	if (!cli_page_begin(&head))
@@ -498,7 +495,6 @@ static void draw(struct top *top)
 	cli_say_to(head.to, *top->filter ? "  only '%s'" : "", top->filter);
 	if (cli_page_end(&head))
 		put(&frame, CLI_BOLD, true, (struct roger_str){ head.text, head.length });
-	free(head.text);
 	go(top, 0);
 	if (top->open)
 		put_page(top, &frame, (int64_t)room);
@@ -699,4 +695,4 @@ static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-const struct cli_command cli_top = { .name = "top", .own = &rg_op_top, .run = run_top };
+CLI_COMMAND(top, "top", .own = &rg_op_top, .run = run_top);

@@ -1,8 +1,6 @@
 /* trace, show --trace: the way of each message as a table, a dash where it has not got yet. */
 #include "base/clock.h"
 #include "cli/mail.h"
-#include "cli/term.h"
-#include "verbs.h"
 
 /* Steps that each message is asked for; others are told where they happened. */
 enum {
@@ -42,18 +40,15 @@ static enum cli_style style_of(int step)
 
 static void print_step(const char *name, const struct roger_trace_step *step)
 {
-	cli_say("  %S%*s%.  ", style_of(step->step), NAME_COLUMNS, name);
-	if (step->at_ms) {
-		cli_print_time(cli_out, step->at_ms);
-		fprintf(cli_out, ".%03lld", (long long)(step->at_ms % 1000));
-	} else {
-		fprintf(cli_out, "%-*s", TIME_COLUMNS + 4, "time not known");
-	}
-	cli_say_set("  %t", step->who);
-	cli_say_set("  %t", step->words);
-	if (step->file.length)
-		cli_say("  %S%t:%d%.", CLI_DIM, step->file, step->line);
-	cli_say("\n");
+	char when[CLI_TIME_BYTES], ms[8];
+
+	snprintf(ms, sizeof ms, ".%03d", (int)(step->at_ms % 1000));
+	cli_say("  %S%*s%.  %*s%s", style_of(step->step), NAME_COLUMNS, name,
+		step->at_ms ? 0 : TIME_COLUMNS + 4,
+		step->at_ms ? cli_time(step->at_ms, when) : "time not known",
+		step->at_ms ? ms : "");
+	cli_say("%(  %t%)%(  %t%)%(  %S%t:%d%.%)\n", step->who, step->words, CLI_DIM, step->file,
+		step->line);
 }
 
 static void print_row(const struct roger_trace *trace, int row)
@@ -76,24 +71,20 @@ static void print_trace(const struct roger_trace *trace)
 {
 	int row;
 
-	cli_say("%S%t%.  %t", CLI_BOLD, trace->id, trace->from);
-	if (trace->seq)
-		cli_say(" #%d", trace->seq);
-	cli_say(" -> %t  %t", trace->to, trace->issue);
-	cli_say_set("  key %t", trace->key);
-	cli_say_set(rg_str_is(trace->proved, "token") ? "  sender proved by %t" : "  sender %t",
-		    trace->proved);
+	cli_say("%S%t%.  %t%( #%d%) -> %t  %t%(  key %t%)", CLI_BOLD, trace->id, trace->from,
+		trace->seq, trace->to, trace->issue, trace->key);
+	cli_say(rg_str_is(trace->proved, "token") ? "  sender proved by %t" : "%(  sender %t%)",
+		trace->proved);
 	cli_say("\n  %t\n", trace->summary);
 	for (row = 1; rg_step_labels[row]; row++)
 		print_row(trace, row);
 }
 
-static void print_traces(const struct cli_run *run, const void *reply_)
+static void print_traces(const struct cli_run *run)
 {
-	const struct roger_trace_reply *reply = reply_;
+	const struct roger_trace_reply *reply = run->reply;
 	size_t i;
 
-	(void)run;
 	for (i = 0; i < reply->traces.count; i++) {
 		if (i)
 			fputc('\n', cli_out);
@@ -103,4 +94,4 @@ static void print_traces(const struct cli_run *run, const void *reply_)
 		fputs("\n... and further recipients\n", cli_out);
 }
 
-const struct cli_command cli_trace = { .name = "trace", .paged = true, .print = print_traces };
+CLI_COMMAND(trace, "trace", .paged = true, .print = print_traces);

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 static const struct cli_option options[] = {
@@ -30,28 +29,13 @@ static void print_command(const struct roger_trust_command *command)
 	print_trusted(command->trusted);
 	cli_say("%q runs: ", command->setting);
 	print_list(command->words);
-	if (command->in_root && !command->files.count)
-		fputs("                 names a folder of the workspace: what is in it may "
-		      "change\n",
-		      cli_out);
-	else if (!command->files.count)
-		fputs("                 names no file of the workspace: it runs in .roger/, and "
-		      "what "
-		      "it starts may change\n",
-		      cli_out);
-	if (command->files.count) {
-		fputs("                 with the files: ", cli_out);
-		print_list(command->files);
-	}
-}
-
-/* Print a place, unless it is the usual one and nothing is to be decided about it. */
-static void print_place(const struct roger_trust_place *place, bool mailbox)
-{
-	if (place->usual && (place->trusted || !mailbox))
-		return;
-	print_trusted(place->trusted);
-	cli_say("%q is '%q', says %q\n", place->setting, place->path, place->origin);
+	cli_say("                 %s",
+		command->files.count ? "with the files: "
+		: command->in_root   ? "names a folder of the workspace: what is in it may "
+				       "change"
+				     : "names no file of the workspace: it runs in .roger/, "
+				       "and what it starts may change");
+	print_list(command->files);
 }
 
 static void print_tracked(const struct roger_trust_reply *reply)
@@ -71,25 +55,28 @@ static void print_tracked(const struct roger_trust_reply *reply)
 
 static void print_asked(const struct roger_trust_reply *reply)
 {
+	const struct roger_trust_place *place = reply->places.items;
 	size_t i;
 
-	cli_say("%q", reply->workspace);
-	if (reply->owner != (int64_t)geteuid())
-		cli_say(" (of user id %d)", reply->owner);
-	cli_say("\n");
+	cli_say(reply->owner == (int64_t)geteuid() ? "%q\n" : "%q (of user id %d)\n",
+		reply->workspace, reply->owner);
 	print_trusted(reply->mailbox);
 	fputs("its mail is shown to agents by hooks, prime and mcp\n", cli_out);
 	for (i = 0; i < reply->commands.count; i++)
 		print_command(&reply->commands.items[i]);
-	for (i = 0; i < reply->places.count; i++)
-		print_place(&reply->places.items[i], reply->mailbox);
+	/* The usual ones only where something is to be decided about them. */
+	for (i = 0; i < reply->places.count; i++, place++)
+		if (!place->usual || (!place->trusted && reply->mailbox)) {
+			print_trusted(place->trusted);
+			cli_say("%q is '%q', says %q\n", place->setting, place->path,
+				place->origin);
+		}
 	print_tracked(reply);
 	if (reply->seal_key.length && !reply->seal_key_trusted) {
 		print_trusted(false);
 		cli_say("it is sealed with another key than before: %t\n", reply->seal_key);
 	}
-	if (reply->why.length)
-		cli_say("%t\n", reply->why);
+	cli_say("%(%t\n%)", reply->why);
 }
 
 static void print_workspaces(const struct roger_trust_workspace_list *workspaces)
@@ -107,21 +94,6 @@ static void print_workspaces(const struct roger_trust_workspace_list *workspaces
 		fputs("no workspace is trusted\n", cli_out);
 }
 
-static void print(const struct cli_run *run, const struct roger_trust_request *request,
-		  const struct roger_trust_reply *reply)
-{
-	if (run->form != CLI_HUMAN) {
-		cli_print_reply(run, cli_op(run->command)->reply, reply);
-	} else if (request->list) {
-		print_workspaces(&reply->workspaces);
-	} else if (request->revoke) {
-		cli_say("%s: %t\n", reply->changed ? "no longer trusted" : "was not trusted",
-			reply->workspace);
-	} else {
-		print_asked(reply);
-	}
-}
-
 /* What is not trusted yet is asked about, where somebody can answer. */
 static int call(struct cli_run *run, struct roger_trust_request *request, bool ask, int *ret_exit,
 		struct roger_err *err)
@@ -133,7 +105,15 @@ static int call(struct cli_run *run, struct roger_trust_request *request, bool a
 	r = roger_trust(request, &reply, err);
 	if (r < 0)
 		return r;
-	print(run, request, &reply);
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op(run->command)->reply, &reply);
+	else if (request->list)
+		print_workspaces(&reply.workspaces);
+	else if (request->revoke)
+		cli_say("%s: %t\n", reply.changed ? "no longer trusted" : "was not trusted",
+			reply.workspace);
+	else
+		print_asked(&reply);
 	*ret_exit = request->list && !reply.workspaces.count ? CLI_NOTHING : CLI_DONE;
 	if (ask && !reply.trusted) {
 		if (!may_ask && run->form == CLI_HUMAN)
@@ -160,4 +140,4 @@ static int run_trust(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return call(run, request, !changes, ret_exit, err);
 }
 
-const struct cli_command cli_trust = { .name = "trust", .options = options, .run = run_trust };
+CLI_COMMAND(trust, "trust", .options = options, .run = run_trust);

@@ -1,17 +1,13 @@
 /* verify, doctor, seal: is everything as it should be, and can that be proved? */
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/term.h"
 #include "data/record.h"
 
 enum { SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
 
 static void print_place(enum cli_style style, struct roger_str file, int64_t line, int64_t byte)
 {
-	cli_say("%S%t", style, file);
-	if (line)
-		cli_say(" line %d (byte %d)", line, byte);
-	cli_say("%.: ");
+	cli_say("%S%t%( line %d (byte %d)%)%.: ", style, file, line, byte);
 }
 
 /* ---------------------------------------------------------------- verify -- */
@@ -51,14 +47,13 @@ static void print_journals(const struct roger_journal_list *journals)
 			journals->items[i].chained, journals->items[i].strays);
 }
 
-static void print_verify(const struct cli_run *run, const void *reply_)
+static void print_verify(const struct cli_run *run)
 {
-	const struct roger_verify_reply *reply = reply_;
+	const struct roger_verify_reply *reply = run->reply;
 	const struct roger_finding *finding, *stray = NULL;
 	int64_t accepted = 0;
 	size_t i;
 
-	(void)run;
 	for (i = 0; i < reply->findings.count; i++) {
 		finding = &reply->findings.items[i];
 		print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file,
@@ -86,10 +81,9 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 			CLI_CYAN, stray->file, stray->line);
 }
 
-static int exit_of_verify(const struct cli_run *run, const void *reply)
+static int exit_of_verify(const struct cli_run *run)
 {
-	(void)run;
-	return ((const struct roger_verify_reply *)reply)->damaged ? CLI_DATA : CLI_DONE;
+	return ((const struct roger_verify_reply *)run->reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
 /* Read the file that the command line names: the verb wants its text. */
@@ -117,26 +111,20 @@ static int prepare_verify(struct cli_run *run, struct roger_err *err)
 	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
 }
 
-const struct cli_command cli_verify = { .name = "verify",
-					.prepare = prepare_verify,
-					.print = print_verify,
-					.exit_of = exit_of_verify };
+CLI_COMMAND(verify, "verify", .prepare = prepare_verify, .print = print_verify,
+	    .exit_of = exit_of_verify);
 
 /* ---------------------------------------------------------------- doctor -- */
 
-static enum cli_style style_of(const struct roger_breach *breach)
+static void print_breach(const struct roger_breach *breach)
 {
 	static const enum cli_style styles[] = {
 		[ROGER_DAMAGE] = CLI_RED, [ROGER_REPAIRABLE] = CLI_YELLOW, [ROGER_NOTE] = CLI_DIM
 	};
 
-	return breach->fixed ? CLI_GREEN : styles[breach->severity];
-}
-
-static void print_breach(const struct roger_breach *breach)
-{
-	fputs("  ", cli_out);
-	print_place(style_of(breach), breach->file, breach->line, breach->byte);
+	cli_say("  ");
+	print_place(breach->fixed ? CLI_GREEN : styles[breach->severity], breach->file,
+		    breach->line, breach->byte);
 	cli_say("%t%s\n", breach->what, breach->fixed ? " [fixed]" : "");
 }
 
@@ -155,7 +143,7 @@ static void print_breaches(const struct roger_breach_list *breaches, enum roger_
 		told++;
 	}
 	if ((int64_t)told < count)
-		fprintf(cli_out, "  ... and %lld more\n", (long long)(count - (int64_t)told));
+		cli_say("  ... and %d more\n", count - (int64_t)told);
 }
 
 /* There may be a thousand: of each kind the first, how many more, and what was mended. */
@@ -202,9 +190,9 @@ static void print_links(const struct roger_link_list *links)
 		cli_say("%d link%p to agents' tools tried, and fine\n", (int64_t)working);
 }
 
-static void print_doctor(const struct cli_run *run, const void *reply_)
+static void print_doctor(const struct cli_run *run)
 {
-	const struct roger_doctor_reply *reply = reply_;
+	const struct roger_doctor_reply *reply = run->reply;
 
 	/* The worst last, where it stays on the screen. */
 	print_notes(reply);
@@ -212,10 +200,9 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
 	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damaged, "damage");
 	cli_say_place(cli_out, reply->store, reply->served_by, reply->standby);
-	cli_say("%d line%p of messages, %d of attempts, ", reply->messages, reply->attempts);
-	cli_say("%d run%p, %d MB: ", reply->runs, (reply->bytes + 500000) / 1000000);
-	if (reply->fixed)
-		cli_say("%d fixed, ", reply->fixed);
+	cli_say("%d line%p of messages, %d of attempts, %d run%p, %d MB: %(%d fixed, %)",
+		reply->messages, reply->attempts, reply->runs, (reply->bytes + 500000) / 1000000,
+		reply->fixed);
 	if (!reply->left)
 		cli_say("%Ssound%.\n", CLI_GREEN);
 	else
@@ -227,17 +214,14 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 				: "");
 }
 
-static int exit_of_doctor(const struct cli_run *run, const void *reply)
+static int exit_of_doctor(const struct cli_run *run)
 {
-	const struct roger_doctor_reply *doctor = reply;
+	const struct roger_doctor_reply *reply = run->reply;
 
-	(void)run;
-	return doctor->left || doctor->broken_links ? CLI_DATA : CLI_DONE;
+	return reply->left || reply->broken_links ? CLI_DATA : CLI_DONE;
 }
 
-const struct cli_command cli_doctor = { .name = "doctor",
-					.print = print_doctor,
-					.exit_of = exit_of_doctor };
+CLI_COMMAND(doctor, "doctor", .print = print_doctor, .exit_of = exit_of_doctor);
 
 /* ------------------------------------------------------------------ seal -- */
 
@@ -246,36 +230,29 @@ static const struct cli_option seal_options[] = {
 	{ 0 },
 };
 
-static int put_seal(struct cli_run *run, const struct roger_seal_reply *seal, struct roger_err *err)
+static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
+	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int r;
 
-	rg_record_encode(cli_op(run->command)->reply, seal, &text);
+	*ret_exit = CLI_DONE;
+	r = roger_seal(run->roger, run->request, &seal, err);
+	cli_progress_end();
+	if (r < 0)
+		return r;
+	rg_record_encode(cli_op(run->command)->reply, &seal, &text);
 	if (!cli_given(run, "out")) {
 		cli_print_json(cli_out, &text);
 		return ROGER_OK;
 	}
 	rg_buf_add_char(&text, '\n');
-	return text.failed ? rg_fail_memory(err)
-			   : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
-}
-
-static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
-{
-	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
-	int r;
-
-	r = roger_seal(run->roger, run->request, &seal, err);
-	cli_progress_end();
-	if (r < 0)
-		return r;
-	r = put_seal(run, &seal, err);
-	if (r == ROGER_OK && cli_given(run, "out") && !run->quiet && run->form == CLI_HUMAN) {
+	r = text.failed ? rg_fail_memory(err)
+			: cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
+	if (r == ROGER_OK && !run->quiet && run->form == CLI_HUMAN)
 		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
 			seal.public_key);
-	}
-	*ret_exit = CLI_DONE;
 	return r;
 }
 
-const struct cli_command cli_seal = { .name = "seal", .options = seal_options, .run = run_seal };
+CLI_COMMAND(seal, "seal", .options = seal_options, .run = run_seal);

@@ -1,7 +1,6 @@
 /* wake: until it is stopped, once, or as a test of one agent's command. */
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/term.h"
 #include "data/remote.h"
 
 /* The longest call of the verb; then there is another. */
@@ -9,45 +8,37 @@ enum { SPAN_MS = 3600 * 1000, PAUSE_MS = 1000 };
 
 /* --------------------------------------------------------------- printing -- */
 
-static void print_attempt(const struct roger_wake_attempt *attempt)
-{
-	cli_say("%w  %t  %S%t%. after %d ms  %d unread, attempt %d\n", attempt->started_at_ms,
-		attempt->agent, attempt->ok ? CLI_GREEN : CLI_RED, attempt->ended, attempt->took_ms,
-		attempt->count, attempt->attempt);
-}
-
-static void print_look(const struct roger_wake_attempt *attempt)
-{
-	if (!attempt->count)
-		return;
-	if (attempt->looked)
-		cli_say("it looked at its mail after %S%d ms%.\n", CLI_GREEN, attempt->looked_ms);
-	else if (attempt->ok)
-		cli_say("%Sit did not look at its mail in time%.\n", CLI_YELLOW);
-}
-
 static bool is_test(const struct cli_run *run)
 {
 	return ((const struct roger_wake_request *)run->request)->test;
 }
 
-static void print_wake(const struct cli_run *run, const void *reply_)
+static void print_wake(const struct cli_run *run)
 {
-	const struct roger_wake_reply *reply = reply_;
+	const struct roger_wake_reply *reply = run->reply;
+	const struct roger_wake_attempt *attempt;
 	size_t i;
 
 	for (i = 0; i < reply->attempts.count; i++) {
-		print_attempt(&reply->attempts.items[i]);
-		if (is_test(run))
-			print_look(&reply->attempts.items[i]);
+		attempt = &reply->attempts.items[i];
+		cli_say("%w  %t  %S%t%. after %d ms  %d unread, attempt %d\n",
+			attempt->started_at_ms, attempt->agent, attempt->ok ? CLI_GREEN : CLI_RED,
+			attempt->ended, attempt->took_ms, attempt->count, attempt->attempt);
+		if (!is_test(run) || !attempt->count)
+			continue;
+		if (attempt->looked)
+			cli_say("it looked at its mail after %S%d ms%.\n", CLI_GREEN,
+				attempt->looked_ms);
+		else if (attempt->ok)
+			cli_say("%Sit did not look at its mail in time%.\n", CLI_YELLOW);
 	}
 }
 
 /* ---------------------------------------------------------------- running -- */
 
-static int exit_of(const struct cli_run *run, const void *reply_)
+static int exit_of(const struct cli_run *run)
 {
-	const struct roger_wake_reply *reply = reply_;
+	const struct roger_wake_reply *reply = run->reply;
 	const struct roger_wake_attempt *attempt = reply->attempts.items;
 
 	if (!reply->attempts.count)
@@ -112,7 +103,7 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	if (cli_given(run, "once") && (request->timeout_ms || request->test))
 		return rg_fail_member(err, ROGER_EUSAGE, "once",
-				      "once: expected one of --once, --for and --test");
+				      "once: expected one of --once, --timeout and --test");
 	cli_stop_catch(run);
 	if (cli_given(run, "once") || request->test)
 		return call_once(run, true, ret_exit, err);
@@ -125,6 +116,5 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_wake = {
-	.name = "wake", .options = options, .run = run_wake, .print = print_wake, .exit_of = exit_of
-};
+CLI_COMMAND(wake, "wake", .options = options, .run = run_wake, .print = print_wake,
+	    .exit_of = exit_of);

@@ -41,7 +41,8 @@ exits 78 "not for a while, either" timeout 10 "$ROGER" wake --timeout 5s
 configure 'after: 1h' 'bob: [touch, woken]'
 exits 1 "no mail" roger wake --once
 like "an agent that nobody knows is told" "$err" "wake.agents.bob: nobody of that name"
-exits 64 "once and for" roger wake --once --timeout 1s
+exits 64 "once and for some time" roger wake --once --timeout 1s
+like "names the options as they are now" "$err" "expected one of --once, --timeout and --test"
 exits 64 "a name without test" roger wake bob
 like "says with what it goes" "$err" "agent: only with --test"
 exits 64 "a time to look within, without test" timeout 10 "$ROGER" wake --within 3s

@@ -1,7 +1,8 @@
-/* term: the line that says how far long work is. */
+/* term: the line that says how far long work is; what cli_say() prints and leaves out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "cli/term.h"
@@ -49,6 +50,28 @@ static void without_a_rate_nothing_is_left(void **state)
 	says("index", 0, 500, 1000, 0, "index: 500 B of 1.0 kB, 0 B/s");
 }
 
+/* Print all of it, with a text after the sections, which must find its own argument. */
+static void prints(struct roger_str name, int64_t line, const char *word, const char *expected)
+{
+	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
+
+	assert_true(cli_page_begin(&page));
+	cli_say_to(page.to, "a%(, %t%)%(%S line %d (byte %d)%.%)%( %s!%t%)%4d %*t|", name, CLI_RED,
+		   line, (int64_t)7, word, RG_STR("end"), (int64_t)5, 4, RG_STR("x\033"));
+	assert_true(cli_page_end(&page));
+	assert_string_equal(page.text, expected);
+}
+
+/* The style before it does not count; what is left out takes its arguments along. */
+static void a_section_needs_its_first_thing(void **state)
+{
+	(void)state;
+	prints(RG_STR(""), 0, "", "a   5 x<U+001B>|");
+	prints(RG_STR("n"), 0, "", "a, n   5 x<U+001B>|");
+	prints(RG_STR(""), 3, "", "a line 3 (byte 7)   5 x<U+001B>|");
+	prints(RG_STR("n"), 3, "w", "a, n line 3 (byte 7) w!end   5 x<U+001B>|");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -56,6 +79,7 @@ int main(void)
 		cmocka_unit_test(bytes_have_none),
 		cmocka_unit_test(what_was_done_before_is_no_rate),
 		cmocka_unit_test(without_a_rate_nothing_is_left),
+		cmocka_unit_test(a_section_needs_its_first_thing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -287,27 +287,12 @@ static int find_value(struct rg_setup_plan *plan, const struct rg_setup_place *p
 	return rg_setup_fill_in(plan, tool, template.data, ret_value, err);
 }
 
-static int put_piece(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     const struct rg_setup_piece *piece, struct roger_str text, const char *tool,
-		     struct rg_json_edit *ret_edit, struct roger_err *err)
-{
-	struct roger_str value;
-	int r;
-
-	r = find_value(plan, place, piece->hook, tool, &value, err);
-	if (r == ROGER_OK)
-		r = rg_json_edit_put(text, &piece->path, value, rg_str(piece->mark), plan->arena,
-				     ret_edit, err);
-	if (r == ROGER_OK && !rg_json_edit_is_none(ret_edit) && holds_others(text, piece))
-		return rg_fail(err, ROGER_EDATA, 0, "%s", others_words);
-	return r;
-}
-
 /* Removing here goes by what looks like roger's: for files without a record, or rearranged. */
 static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		     struct rg_setup_target *target, const char *tool, struct roger_err *err)
 {
 	struct rg_setup_piece piece = { 0 };
+	struct roger_str value;
 	struct rg_json_edit edit;
 	int r = ROGER_OK;
 
@@ -316,10 +301,17 @@ static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *pl
 			r = rg_setup_target_leave(plan, target, others_words, err);
 			continue;
 		}
-		r = plan->request->remove
-			    ? rg_json_edit_cut(target->text, &piece.path, rg_str(piece.mark), &edit,
-					       err)
-			    : put_piece(plan, place, &piece, target->text, tool, &edit, err);
+		if (plan->request->remove)
+			r = rg_json_edit_cut(target->text, &piece.path, rg_str(piece.mark), &edit,
+					     err);
+		else
+			r = find_value(plan, place, piece.hook, tool, &value, err);
+		if (r == ROGER_OK && !plan->request->remove)
+			r = rg_json_edit_put(target->text, &piece.path, value, rg_str(piece.mark),
+					     plan->arena, &edit, err);
+		if (r == ROGER_OK && !plan->request->remove && !rg_json_edit_is_none(&edit) &&
+		    holds_others(target->text, &piece))
+			r = rg_fail(err, ROGER_EDATA, 0, "%s", others_words);
 		if (r == ROGER_OK)
 			r = rg_setup_target_apply(plan, target, &edit, tool, err);
 	}

@@ -174,14 +174,6 @@ static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_pla
 	return place->tools & plan->tools;
 }
 
-/* Working trees share git's folder: from its files only what the record holds is removed. */
-static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      const char *path)
-{
-	return strncmp(place->file, "{git}", 5) == 0 &&
-	       strncmp(path, plan->root, strlen(plan->root)) != 0;
-}
-
 /* What is set in the workspace is set for all working trees. */
 static const char *root_of(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
 {
@@ -190,35 +182,31 @@ static const char *root_of(const struct rg_setup_plan *plan, const struct rg_set
 	return strncmp(place->file, shared, sizeof shared - 1) == 0 ? plan->home : plan->root;
 }
 
-/* With --scope stealth, a file is left alone when git would show the change. */
-static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-			 const struct rg_setup_target *target, const char *path,
-			 struct roger_err *err)
-{
-	if (plan->request->scope != ROGER_SETUP_STEALTH || plan->request->remove ||
-	    !target->there || strncmp(place->file, "{root}", 6) != 0 ||
-	    !rg_outside_git_may_show(path))
-		return ROGER_OK;
-	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "git tracks it, or cannot be asked, and so would show the change; set it up "
-		       "with --scope project or user");
-}
-
 /*
- * A link in the project may come with its repository and lead anywhere its author
- * wants; links in a person's own settings are the person's.
+ * May its file be changed?  A link in the project may come with its repository and lead anywhere
+ * its author wants; links in a person's own settings are the person's.  With --scope stealth, a
+ * file is left alone when git would show the change.
  */
-static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-			const char *path, struct roger_err *err)
+static int check_file(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      const struct rg_setup_target *target, const char *path, bool changed,
+		      struct roger_err *err)
 {
 	char real[4096];
 
-	if (strncmp(place->file, "{root}", 6) != 0 ||
-	    (rg_workspace_resolve(path, real) && rg_workspace_below(root_of(plan, place), real)))
+	if (strncmp(place->file, "{root}", 6) != 0)
 		return ROGER_OK;
-	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "a link leads out of the project from here; set it up by hand, or with "
-		       "--scope user");
+	if (!rg_workspace_resolve(path, real) || !rg_workspace_below(root_of(plan, place), real))
+		return rg_fail(
+			err, ROGER_EREFUSED, 0,
+			"a link leads out of the project from here; set it up by hand, or with "
+			"--scope user");
+	if (changed && plan->request->scope == ROGER_SETUP_STEALTH && !plan->request->remove &&
+	    target->there && rg_outside_git_may_show(path))
+		return rg_fail(
+			err, ROGER_EREFUSED, 0,
+			"git tracks it, or cannot be asked, and so would show the change; set "
+			"it up with --scope project or user");
+	return ROGER_OK;
 }
 
 /* An error with one place leaves its file unchanged; the others go on. */
@@ -230,11 +218,11 @@ static int plan_place(struct rg_setup_plan *plan, const struct rg_setup_place *p
 	struct roger_err why;
 	int r;
 
-	r = check_inside(plan, place, path, &why);
+	r = check_file(plan, place, target, path, false, &why);
 	if (r == ROGER_OK)
 		r = rg_setup_place_edit(plan, place, target, tool_of(place), &why);
 	if (r == ROGER_OK && !rg_str_equal(target->text, text))
-		r = check_stealth(plan, place, target, path, &why);
+		r = check_file(plan, place, target, path, true, &why);
 	if (plan->request->remove)
 		target->changed.edits = before.edits;
 	if (r == ROGER_OK)
@@ -250,6 +238,7 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 	const struct rg_setup_place *place;
 	struct rg_setup_target *target;
 	char path[RG_SETUP_PATH_BYTES];
+	bool others;
 	int r;
 
 	for (place = rg_setup_places; place->file; place++) {
@@ -265,8 +254,11 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 			r = rg_setup_target_find(plan, path, &target, err);
 		if (r < 0)
 			return r;
-		if (target->unusable ||
-		    (remove && (target->undone || is_others(plan, place, path))))
+		/* Working trees share git's folder: from its files only what the record holds is
+		 * removed. */
+		others = strncmp(place->file, "{git}", 5) == 0 &&
+			 strncmp(path, plan->root, strlen(plan->root)) != 0;
+		if (target->unusable || (remove && (target->undone || others)))
 			continue;
 		r = plan_place(plan, place, target, path, err);
 		if (r < 0)

@@ -86,15 +86,6 @@ static const char greeting[] =
 	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
 
-/* A path of a program that is not there any more: the package was removed, or moved. */
-static bool is_gone(struct roger_str program)
-{
-	char path[RG_SETUP_PATH_BYTES];
-
-	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(program));
-	return path[0] == '/' && !rg_outside_is_there(path);
-}
-
 /*
  * The program, if a command as a shell takes it is what setup writes: a program of ours, these
  * words, and perhaps a name.  The file may come with a repository, so doctor runs nothing else:
@@ -136,10 +127,12 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 	const char *ours = find_ours(trying, command, wanted);
 	const bool server = input == greeting;
 	struct roger_strs words = { 0 };
-	char trouble[200];
+	char trouble[200], path[RG_SETUP_PATH_BYTES];
 	bool added;
 
-	if (is_gone(program)) {
+	/* The package was removed, or moved. */
+	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(program));
+	if (path[0] == '/' && !rg_outside_is_there(path)) {
 		snprintf(trouble, sizeof trouble,
 			 "its program '%.*s' is gone; `roger setup %s` names this one",
 			 (int)(program.length < 100 ? program.length : 100), program.data,
@@ -167,8 +160,8 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 
 /* ------------------------------------------------------------ environment -- */
 
-/* Does the variable decide what a program loads or runs, or whom roger trusts and asks? */
-static bool is_telling(struct roger_str name)
+/* Report a variable that decides what a program loads or runs, or whom roger trusts and asks. */
+static int check_variable(struct trying *trying, struct roger_str name, struct roger_err *err)
 {
 	static const char *const starts[] = { "LD_",   "DYLD_",	 "ROGER_", "XDG_",  "PG",   "SSL_",
 					      "CURL_", "GCONV_", "GLIBC_", "BASH_", "NODE_" };
@@ -177,19 +170,15 @@ static bool is_telling(struct roger_str name)
 					     "HTTPS_PROXY", "http_proxy", "https_proxy",
 					     "all_proxy",   NULL };
 	static const char *const plain[] = { "ROGER_AGENT", "ROGER_ISSUE", "ROGER_WAKE", NULL };
+	bool telling = rg_enum_find(names, name) >= 0;
+	char trouble[200];
 	size_t i;
 
 	for (i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (name.length > strlen(starts[i]) &&
-		    memcmp(name.data, starts[i], strlen(starts[i])) == 0)
-			return rg_enum_find(plain, name) < 0;
-	return rg_enum_find(names, name) >= 0;
-}
-
-static int report_variable(struct trying *trying, struct roger_str name, struct roger_err *err)
-{
-	char trouble[200];
-
+		telling |= name.length > strlen(starts[i]) &&
+			   memcmp(name.data, starts[i], strlen(starts[i])) == 0;
+	if (!telling || rg_enum_find(plain, name) >= 0)
+		return ROGER_OK;
 	snprintf(trouble, sizeof trouble,
 		 "its env sets %.*s, which may change what roger runs or whom it trusts; take it "
 		 "out, unless you put it there",
@@ -209,8 +198,7 @@ static int check_environment(struct trying *trying, const struct rg_value *env,
 	if (!rg_workspace_below(trying->root, trying->file.data))
 		return ROGER_OK;
 	while (r == ROGER_OK && rg_json_next(env, &i, &name, &value))
-		if (is_telling(name))
-			r = report_variable(trying, name, err);
+		r = check_variable(trying, name, err);
 	return r;
 }
 
@@ -219,7 +207,6 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 {
 	const char *end = trying->text.data + trying->text.length, *newline;
 	const char *at = memmem(trying->text.data, trying->text.length, head, strlen(head));
-	struct roger_str name;
 	int r = ROGER_OK;
 
 	if (!rg_workspace_below(trying->root, trying->file.data))
@@ -230,9 +217,7 @@ static int check_table(struct trying *trying, const char *head, struct roger_err
 		newline = newline ? newline : end;
 		for (; at < newline && strchr(" \t\"'", *at); at++)
 			;
-		name = (struct roger_str){ at, strcspn(at, " \t\"'=\n") };
-		if (is_telling(name))
-			r = report_variable(trying, name, err);
+		r = check_variable(trying, (struct roger_str){ at, strcspn(at, " \t\"'=\n") }, err);
 	}
 	return r;
 }

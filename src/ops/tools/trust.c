@@ -45,12 +45,6 @@ static int place(const struct roger *roger, bool in_root, struct rg_arena *arena
 	return ROGER_OK;
 }
 
-/* What stands in .roger/ came with no pull, either. */
-static bool may_be_found(struct roger *roger, bool in_root)
-{
-	return in_root || !*rg_workspace_distrust(roger->workspace);
-}
-
 int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
 		     struct rg_program *program, struct rg_arena *arena, bool *ret_may,
 		     struct roger_err *err)
@@ -62,7 +56,9 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 	r = rg_workspace_trust(roger->workspace, &trust, err);
 	if (r == ROGER_OK)
 		r = judge(trust, words, arena, &command, err);
-	*ret_may = command.trusted && may_be_found(roger, command.in_root);
+	/* What stands in .roger/ came with no pull, either. */
+	*ret_may =
+		command.trusted && (command.in_root || !*rg_workspace_distrust(roger->workspace));
 	if (r == ROGER_OK && !*ret_may)
 		snprintf(roger->untold, sizeof roger->untold,
 			 "%.200s was left out: nobody trusted it as it is now; see `roger trust`",
@@ -335,13 +331,15 @@ static int accept(struct roger_trust_reply *reply, struct rg_trust *trust, struc
 }
 
 /* Of this very folder, also in a worktree that would use another. */
-static int find_exactly(const char *root, char found[4096], int64_t *ret_owner,
-			struct roger_err *err)
+static int load_exactly(const char *root, struct rg_trust **ret_trust, struct roger_err *err)
 {
-	char path[4200];
+	char path[4200], found[4096];
+	int64_t owner;
+	int r;
 
 	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER, root);
-	return rg_workspace_find(path, found, ret_owner, err);
+	r = rg_workspace_find(path, found, &owner, err);
+	return r < 0 ? r : rg_trust_load(found, owner, ret_trust, err);
 }
 
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
@@ -351,14 +349,10 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 	struct rg_trust *trust = NULL;
 	struct roger_strs commands = { 0 };
 	struct rg_trusted wish;
-	char found[4096];
-	int64_t owner;
 	size_t i;
 	int r;
 
-	r = find_exactly(root, found, &owner, err);
-	if (r == ROGER_OK)
-		r = rg_trust_load(found, owner, &trust, err);
+	r = load_exactly(root, &trust, err);
 	if (r == ROGER_OK)
 		r = judge(trust, words, arena, &command, err);
 	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
@@ -379,37 +373,17 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 	return r;
 }
 
-/* The places with the address of a server as the store; "": files. */
-static int put_store(struct rg_trusted *wish, struct roger_str address, struct rg_arena *arena)
-{
-	struct rg_trusted_place *items;
-	size_t i;
-
-	items = rg_arena_get(arena, (wish->places.count + 1) * sizeof *items);
-	if (!items)
-		return ROGER_ENOMEM;
-	for (i = 0; i < wish->places.count; i++) {
-		items[i] = wish->places.items[i];
-		if (rg_str_is(items[i].setting, "store"))
-			items[i].path = address;
-	}
-	wish->places.items = items;
-	return ROGER_OK;
-}
-
 int rg_trust_set_store(const char *root, struct roger_str address, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_trusted wish = { 0 };
 	struct rg_trust *trust = NULL;
+	struct rg_trusted_place_list places = { 0 };
+	struct rg_trusted_place *place;
 	struct roger_strs paths = { 0 };
-	char found[4096];
-	int64_t owner;
 	size_t i;
-	int r = arena ? find_exactly(root, found, &owner, err) : rg_fail_memory(err);
+	int r = arena ? load_exactly(root, &trust, err) : rg_fail_memory(err);
 
-	if (r == ROGER_OK)
-		r = rg_trust_load(found, owner, &trust, err);
 	if (r == ROGER_OK && trust->known.id.length) {
 		wish = trust->known;
 		for (i = 0; i < wish.paths.count && r == ROGER_OK; i++)
@@ -419,8 +393,16 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 		    !rg_arena_add(arena, &paths, address))
 			r = rg_fail_memory(err);
 		wish.paths = paths;
-		if (put_store(&wish, address, arena) < 0)
-			r = rg_fail_memory(err);
+		for (i = 0; i < wish.places.count && r == ROGER_OK; i++) {
+			place = rg_arena_push(arena, &places.items, &places.count, sizeof *place);
+			if (!place)
+				r = rg_fail_memory(err);
+			else
+				*place = wish.places.items[i];
+			if (place && rg_str_is(place->setting, "store"))
+				place->path = address;
+		}
+		wish.places = places;
 		if (r == ROGER_OK)
 			r = rg_trust_accept(trust, &wish, err);
 	}
@@ -447,7 +429,7 @@ static bool is_there(const struct rg_trusted *known)
 	return there;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_paths(const void *a, const void *b)
 {
 	const struct roger_trust_workspace *x = a, *y = b;
 
@@ -477,23 +459,12 @@ static int list(struct roger_trust_reply *reply, struct roger_err *err)
 		if (!rg_arena_copy(reply->memory, known.items[i].path, &items[i].workspace))
 			return rg_fail_memory(err);
 	}
-	qsort(items, known.count, sizeof *items, compare);
+	qsort(items, known.count, sizeof *items, compare_paths);
 	reply->workspaces = (struct roger_trust_workspace_list){ items, known.count };
 	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ verb -- */
-
-static int check(const struct roger_trust_request *request, struct roger_err *err)
-{
-	if ((request->accept.length > 0) + request->revoke + request->list > 1)
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "expected one of --accept, --revoke and --list");
-	if (request->path.length >= 4096)
-		return rg_fail_member(err, ROGER_EDATA, "path",
-				      "path: expected at most 4095 bytes");
-	return ROGER_OK;
-}
 
 int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request,
 		  struct roger_trust_reply *reply, struct roger_err *err)
@@ -505,9 +476,14 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 	int r;
 
 	(void)roger;
-	r = check(request, err);
-	if (r < 0 || request->list)
-		return r < 0 ? r : list(reply, err);
+	if ((request->accept.length > 0) + request->revoke + request->list > 1)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected one of --accept, --revoke and --list");
+	if (request->path.length >= sizeof path)
+		return rg_fail_member(err, ROGER_EDATA, "path",
+				      "path: expected at most 4095 bytes");
+	if (request->list)
+		return list(reply, err);
 	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
 	r = rg_workspace_find(path[0] ? path : NULL, root, &owner, err);
 	if (r < 0)
