@@ -240,10 +240,7 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 
 	if (!digests)
 		return rg_fail_memory(err);
-	r = rg_engine_journals(engine, arena, &files, err);
-	if (r == ROGER_OK)
-		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena,
-					     &files, err);
+	r = rg_engine_journals(engine, true, arena, &files, err);
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		digests[i].file = wishes[i].file;
 		journal = find_journal(&files, wishes[i].file);

@@ -234,8 +234,9 @@ RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const
 enum { RG_SEED_REBUILT_BYTES_MAX = 64 << 20 };
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
-/* Add up its rows, as it is. */
-void rg_index_seed_check(struct rg_index *index, struct rg_table_sums *ret_sums);
+/* Add up its rows, as it is, into the last two of the sums; *ret_end -1: it cannot be compared.
+ * ROGER_EDATA: it is damaged. */
+int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums);
 
 /* Rebuild it on a second thread if needed: always with anew, else if others changed it.  Needs the
  * index lock. */
