@@ -250,10 +250,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 
 	rg_index_bind_message(put, 1, message);
 	rg_index_bind(put, 7, message->content);
-	if (message->metadata.length)
-		rg_index_bind(put, 8, message->metadata);
-	else
-		sqlite3_bind_null(put, 8);
+	rg_index_bind_text(put, 8, message->metadata);
 	sqlite3_bind_int(put, 9, message->read);
 	sqlite3_bind_int64(put, 10, message->created_at_ms);
 	rg_index_bind_number(put, 11, message->read_at_ms);
