@@ -862,7 +862,7 @@ bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_findin
 	int r = rg_damages_read(engine->store, arena, &noted, NULL);
 
 	if (r == ROGER_OK)
-		r = rg_engine_journals(engine, true, arena, &journals, NULL);
+		r = rg_engine_journals(engine, arena, &journals, NULL);
 	for (i = 0; r == ROGER_OK && i < found->count && places.count < PLACES_MAX; i++) {
 		if (!found->items[i].line || !rg_finding_is_damage(found->items[i].kind) ||
 		    is_of_before(engine, &noted, &found->items[i]))
@@ -926,7 +926,7 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 
 	r = rg_engine_verify(engine, arena, &found, err);
 	if (r == ROGER_OK)
-		r = rg_engine_journals(engine, true, arena, &journals, err);
+		r = rg_engine_journals(engine, arena, &journals, err);
 	if (r == ROGER_OK)
 		r = rg_damages_read(engine->store, arena, &noted, err);
 	for (i = 0; r == ROGER_OK && i < noted.count; i++)

@@ -392,8 +392,15 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
  * log speaks of a message beyond. Then their digests, in this order; one that was rewritten or
  * removed since is not `there`.
  */
-RG_CHECKED int rg_engine_measure(struct rg_engine *engine, bool sealed, struct rg_arena *arena,
-				 struct rg_log_files *ret_files, struct roger_err *err);
+enum rg_measured {
+	RG_MEASURED_ALL,
+	RG_MEASURED_SEALED,
+	RG_MEASURED_CHAINED, /* for doctor, who may also only read */
+};
+/* *ret_carried (may be NULL): the send logs hold every message with a key before this byte. */
+RG_CHECKED int rg_engine_measure(struct rg_engine *engine, enum rg_measured which,
+				 struct rg_arena *arena, struct rg_log_files *ret_files,
+				 uint64_t *ret_carried, struct roger_err *err);
 RG_CHECKED int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
 				    struct rg_arena *arena, struct rg_digests *ret_digests,
 				    struct roger_err *err);

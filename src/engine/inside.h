@@ -202,9 +202,9 @@ bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena);
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
 /* walk.c: all journals, and every line of one with its chain checked. */
-/* All chained journals, messages.jsonl first; archives, too, unless something else has their
+/* All chained journals, messages.jsonl first, and archives, unless something else has their
  * folder's name. */
-RG_CHECKED int rg_engine_journals(struct rg_engine *engine, bool archives, struct rg_arena *arena,
+RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 				  struct rg_log_files *ret_journals, struct roger_err *err);
 
 /* Fill in identity and readable size; of messages only what is durable.  ROGER_EREFUSED: what has

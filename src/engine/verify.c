@@ -120,7 +120,7 @@ static int check_all(struct check *check, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_judge_init(&check->judge, check->engine, check->arena, err);
 	if (r == ROGER_OK)
-		r = rg_engine_journals(check->engine, true, check->arena, &journals, err);
+		r = rg_engine_journals(check->engine, check->arena, &journals, err);
 	if (r < 0)
 		return r;
 	rows = rg_arena_get(check->arena, journals.count * sizeof *rows);

@@ -11,7 +11,7 @@ enum { TELL_LINES = 8192, BYTES_EACH = 400 };
 
 /* -------------------------------------------------------------- journals -- */
 
-int rg_engine_journals(struct rg_engine *engine, bool archives, struct rg_arena *arena,
+int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 		       struct rg_log_files *ret_journals, struct roger_err *err)
 {
 	const struct rg_store_ops *ops = engine->store->ops;
@@ -19,7 +19,7 @@ int rg_engine_journals(struct rg_engine *engine, bool archives, struct rg_arena 
 
 	*ret_journals = (struct rg_log_files){ 0 };
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++) {
-		if (!rg_kinds[log].chained && !(archives && log == RG_LOG_ARCHIVE))
+		if (!rg_kinds[log].chained && log != RG_LOG_ARCHIVE)
 			continue;
 		r = ops->list(engine->store, (enum rg_log)log, RG_STR(""), arena, ret_journals,
 			      err);
