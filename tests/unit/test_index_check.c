@@ -166,9 +166,10 @@ static void each_message_is_looked_for(void **state)
 	place_remove(&place);
 }
 
-/* The first line with this text again, with another one as long, as another program writes it:
- * without its chain. */
-static void append_again(const struct place *place, const char *text, const char *other)
+/* The first line with this text again, with something else in it that is as long, as another
+ * program writes it: without its chain. */
+static void append_again(const struct place *place, const char *text, const char *was,
+			 const char *is)
 {
 	static const char member[] = ",\"chain\":";
 	char line[4096] = "", *end;
@@ -178,7 +179,7 @@ static void append_again(const struct place *place, const char *text, const char
 	while (!strstr(line, text))
 		assert_non_null(fgets(line, sizeof line, file));
 	fclose(file);
-	memcpy(strstr(line, text), other, strlen(other));
+	memcpy(strstr(line, was), is, strlen(is));
 	end = strstr(line, member);
 	assert_non_null(end);
 	memcpy(end, "}\n", 2);
@@ -198,7 +199,7 @@ static int64_t count(struct roger *roger, bool archived)
 }
 
 /* Archived is final, whatever a later line says, also where no line before that tells of the
- * message; what is no message is counted. */
+ * message; one that is read need not say when; what is no message is counted. */
 static void lines_of_others_break_no_rule(void **state)
 {
 	static const char others[] =
@@ -207,7 +208,7 @@ static void lines_of_others_break_no_rule(void **state)
 		"\"yan\",\"run_counter\":1,\"message_type\":\"data\",\"content\":\"five\","
 		"\"metadata\":"
 		"null,\"read\":true,\"created_at\":1795894729380,\"read_at\":1795894737927,\"seq\":"
-		"7,"
+		"7,\"reply_to\":\"msg-1-none\",\"idempotent_key\":\"a:b:e\","
 		"\"epoch\":1,\"archived_at\":1795894738619,\"archive_reason\":\"theirs\"}\n";
 	const struct roger_doctor_request request = { 0 };
 	struct roger_doctor_reply reply;
@@ -217,7 +218,8 @@ static void lines_of_others_break_no_rule(void **state)
 
 	(void)state;
 	fill(&place);
-	append_again(&place, "\"one\"", "\"one\"");
+	append_again(&place, "\"one\"", "one", "one");
+	append_again(&place, "\"three\"", "\"read\":false", "\"read\":true ");
 	place_append(&place, others, sizeof others - 1);
 	roger = place_open(&place);
 	assert_int_equal(count(roger, false), 3);
@@ -239,9 +241,9 @@ static void what_is_rewritten_is_told(void **state)
 
 	(void)state;
 	fill(&place);
-	append_again(&place, "\"one\"", "\"won\"");
-	append_again(&place, "\"two\"", "\"six\"");
-	append_again(&place, "\"two\"", "\"six\"");
+	append_again(&place, "\"one\"", "one", "won");
+	append_again(&place, "\"two\"", "two", "six");
+	append_again(&place, "\"two\"", "two", "six");
 	roger = place_open(&place);
 	assert_int_equal(count(roger, false), 3);
 	assert_non_null(strstr(roger_damage(roger), "messages.jsonl:8 is rewritten"));
