@@ -748,6 +748,18 @@ taken = subprocess.run(["timeout", "30", ROGER, "receive", "--as", "bob"], env=E
 check("where a dead letter cannot be written, receive says so and ends", taken.returncode not in (0, 1, 124) and "dead-letters.jsonl" in taken.stderr, (taken.returncode, taken.stderr))
 os.chdir("..")
 
+begin("altered-log")
+for word in ("one", "two", "three"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+with open(".roger/logs/activity.log.jsonl", encoding="utf-8") as file:
+    text = file.read()
+with open(".roger/logs/activity.log.jsonl", "w", encoding="utf-8") as file:
+    file.write(text.replace('"SUCCESS"', '"FAILURE"', 1))
+roger("verify")
+equal("a timeline names the file and the line that are damaged",
+      [(e["file"], e["line"]) for e in answer("timeline", "--agent", "bob")["events"] if e["kind"] == "damaged"], [("logs/activity.log.jsonl", 1)])
+os.chdir("..")
+
 begin("look-gone")
 roger("send", "--as", "ann", "--new", "bob", "one")
 one = lines()[0]["id"]

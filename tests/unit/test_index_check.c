@@ -199,7 +199,8 @@ static int64_t count(struct roger *roger, bool archived)
 }
 
 /* Archived is final, whatever a later line says, also where no line before that tells of the
- * message; one that is read need not say when; what is no message is counted. */
+ * message; one may be unread again, or
+ * read without saying when; what is no message is counted. */
 static void lines_of_others_break_no_rule(void **state)
 {
 	static const char others[] =
@@ -219,6 +220,7 @@ static void lines_of_others_break_no_rule(void **state)
 	(void)state;
 	fill(&place);
 	append_again(&place, "\"one\"", "one", "one");
+	append_again(&place, "\"two\"", "two", "two");
 	append_again(&place, "\"three\"", "\"read\":false", "\"read\":true ");
 	place_append(&place, others, sizeof others - 1);
 	roger = place_open(&place);
