@@ -199,7 +199,7 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 		if (engine->staged[i].brought) {
 			message->seq = engine->staged[i].number;
 			message->epoch = message->seq ? epoch : 0;
-			rg_tally_number(store, message);
+			rg_tally_number(store, message->from, message->epoch, message->seq);
 			continue;
 		}
 		if (engine->staged[i].new_number)

@@ -299,18 +299,21 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
-/* Record the places that damage.jsonl lacks; needs the record lock. */
-static int note_places(struct rg_engine *engine, struct rg_arena *arena,
-		       const struct rg_damages *places, struct roger_err *err)
+/* Record the places that damage.jsonl lacks; needs the record lock.  A file that a person knows to
+ * be gone was there again. */
+static int note_places(struct rg_engine *engine, const struct rg_damages *places,
+		       struct roger_err *err)
 {
 	struct roger_damage_list damages;
-	size_t i;
-	int r = rg_damages_read(engine->store, arena, &damages, err);
+	size_t at, i;
+	int r = rg_damages_read(engine->store, places->arena, &damages, err);
 
-	for (i = 0; r == ROGER_OK && i < places->count; i++)
-		if (rg_damages_find(damages.items, damages.count, places->items[i].id) ==
-		    damages.count)
+	for (i = 0; r == ROGER_OK && i < places->count; i++) {
+		at = rg_damages_find(damages.items, damages.count, places->items[i].id);
+		if (at == damages.count || (damages.items[at].kind == ROGER_DAMAGE_REMOVED &&
+					    damages.items[at].accepted_at_ms))
 			r = append(engine, &places->items[i], err);
+	}
 	return r;
 }
 
@@ -320,18 +323,11 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 	struct roger_damage removed = { .file = shown,
 					.kind = ROGER_DAMAGE_REMOVED,
 					.noticed_at_ms = rg_clock_ms() };
-	struct roger_damage_list damages = { 0 };
-	size_t at;
+	const struct rg_damages places = { &removed, 1, arena };
 	int r = arena ? fill(&removed, NULL, arena, err) : rg_fail_memory(err);
 
 	if (r == ROGER_OK)
-		r = rg_damages_read(engine->store, arena, &damages, err);
-	if (r < 0)
-		return r;
-	at = rg_damages_find(damages.items, damages.count, removed.id);
-	if (at < damages.count && !damages.items[at].accepted_at_ms)
-		return ROGER_OK;
-	r = append(engine, &removed, err);
+		r = note_places(engine, &places, err);
 	(void)rg_engine_count_damages(engine);
 	return r;
 }
@@ -351,7 +347,7 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 		return r;
 	r = note(engine, arena, &damage, &noted, err);
 	if (r == ROGER_OK && damage.kind != ROGER_DAMAGE_OTHER)
-		r = note_places(engine, arena, &places, err);
+		r = note_places(engine, &places, err);
 	rg_store_release(engine->store, RG_LOCK_RECORDS);
 	if (r < 0)
 		return r;
@@ -763,8 +759,8 @@ bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine
 	return rg_damages_accepted(&judge->damages, journal_name(engine));
 }
 
-const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
-					 enum roger_finding_kind *ret_kind)
+bool rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
+		   struct rg_misfit *ret_noted)
 {
 	const struct roger_damage *damage;
 
@@ -773,10 +769,11 @@ const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_st
 		if (judge->told[*i - 1] || damage->accepted_at_ms ||
 		    !rg_str_equal(damage->file, file))
 			continue;
-		*ret_kind = kind_of(damage);
-		return damage;
+		*ret_noted = (struct rg_misfit){ kind_of(damage), RG_MISFIT_BEFORE, damage->line,
+						 (uint64_t)damage->byte, rg_damage_words(damage) };
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
 const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list *damages,
@@ -806,15 +803,14 @@ static bool is_meant(const struct roger_damage *accepted, struct roger_str file,
 	return rg_str_equal(accepted->file, file) && accepted->line == line;
 }
 
-/* Damage that verify found and nobody recorded. */
-static int of_finding(struct rg_engine *engine, const struct roger_finding *finding,
-		      struct rg_arena *arena, struct roger_damage *ret_damage,
-		      struct roger_err *err)
+/* Damage that was found in one of these journals, and nobody recorded. */
+static int of_finding(struct rg_engine *engine, const struct rg_log_files *journals,
+		      const struct roger_finding *finding, struct rg_arena *arena,
+		      struct roger_damage *ret_damage, struct roger_err *err)
 {
-	struct rg_log_files journals;
 	bool there = false;
 	size_t i;
-	int r;
+	int r = ROGER_OK;
 
 	*ret_damage = (struct roger_damage){
 		.file = finding->file,
@@ -826,25 +822,15 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 		.byte = finding->byte,
 		.noticed_at_ms = rg_clock_ms()
 	};
-	r = rg_engine_journals(engine, arena, &journals, err);
-	/* Their folder may be something else. */
-	(void)!engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena, &journals,
-					NULL);
-	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
-		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
-			continue;
-		r = rg_engine_stat(engine, &journals.items[i], &there, err);
-		if (r < 0 || !there)
+	for (i = 0; finding->line && i < journals->count; i++)
+		if (rg_str_equal(journals->items[i].shown, finding->file))
 			break;
-		return fill_line(ret_damage, engine->store, &journals.items[i], arena, err);
-	}
-	return r == ROGER_OK ? fill(ret_damage, NULL, arena, err) : r;
-}
-
-static bool is_damage(const struct roger_finding *finding)
-{
-	return finding->kind == ROGER_ALTERED || finding->kind == ROGER_UNREADABLE ||
-	       finding->kind == ROGER_REWRITTEN;
+	if (finding->line && i < journals->count)
+		r = rg_engine_stat(engine, &journals->items[i], &there, err);
+	if (r < 0)
+		return r;
+	return there ? fill_line(ret_damage, engine->store, &journals->items[i], arena, err)
+		     : fill(ret_damage, NULL, arena, err);
 }
 
 /* Is it what was noted of a line that is another one now?  Once each. */
@@ -865,30 +851,34 @@ static bool is_of_before(struct rg_engine *engine, struct roger_damage_list *not
 	return false;
 }
 
-void rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
+bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
 			     struct rg_arena *arena)
 {
 	struct rg_damages places = { .arena = arena };
 	struct roger_damage_list noted;
+	struct rg_log_files journals;
 	struct roger_damage damage;
 	size_t i;
 	int r = rg_damages_read(engine->store, arena, &noted, NULL);
 
+	if (r == ROGER_OK)
+		r = rg_engine_journals(engine, arena, &journals, NULL);
 	for (i = 0; r == ROGER_OK && i < found->count && places.count < PLACES_MAX; i++) {
-		if (!found->items[i].line || !is_damage(&found->items[i]) ||
+		if (!found->items[i].line || !rg_finding_is_damage(found->items[i].kind) ||
 		    is_of_before(engine, &noted, &found->items[i]))
 			continue;
-		r = of_finding(engine, &found->items[i], arena, &damage, NULL);
+		r = of_finding(engine, &journals, &found->items[i], arena, &damage, NULL);
 		if (r == ROGER_OK)
 			r = rg_damages_put(&places, &damage, NULL);
 	}
 	if (r < 0 || !places.count || !rg_store_writable(engine->store) ||
 	    rg_engine_records_begin(engine, NULL) < 0)
-		return;
-	(void)!note_places(engine, arena, &places, NULL);
+		return r == ROGER_OK && !places.count;
+	r = note_places(engine, &places, NULL);
 	rg_engine_records_end(engine);
 	(void)rg_engine_count_damages(engine);
 	forget_altered(engine, false);
+	return r == ROGER_OK;
 }
 
 int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
@@ -897,33 +887,7 @@ int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 	int r = rg_engine_verify(engine, arena, ret_reply, err);
 
 	if (r == ROGER_OK && ret_reply->damaged)
-		rg_engine_note_findings(engine, &ret_reply->findings, arena);
-	return r;
-}
-
-static int find_rewrites(struct rg_engine *engine, struct rg_damages *places, struct roger_err *err)
-{
-	struct rg_log_file file = rg_store_messages;
-	struct rg_index_rewrites rewrites;
-	struct roger_damage damage;
-	uint64_t end;
-	size_t i;
-	int r;
-
-	r = rg_index_rewrites(engine->index, places->arena, &rewrites, err);
-	if (r == ROGER_OK && rewrites.count)
-		r = engine->store->ops->settle(engine->store, &end, err);
-	for (i = 0; r == ROGER_OK && i < rewrites.count && i < PLACES_MAX; i++) {
-		damage = (struct roger_damage){ .file = journal_name(engine),
-						.kind = ROGER_DAMAGE_REWRITTEN,
-						.line = rewrites.items[i].line,
-						.byte = (int64_t)rewrites.items[i].offset,
-						.noticed_at_ms = rg_clock_ms() };
-		file.end = end;
-		r = fill_line(&damage, engine->store, &file, places->arena, err);
-		if (r == ROGER_OK)
-			r = rg_damages_put(places, &damage, err);
-	}
+		(void)rg_engine_note_findings(engine, &ret_reply->findings, arena);
 	return r;
 }
 
@@ -934,20 +898,18 @@ void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 {
 	struct rg_shared *shared = shared_of(engine);
 	const uint64_t count = (uint64_t)rg_index_rewrite_count(engine->index);
-	struct rg_damages places = { .arena = NULL };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
+	struct roger_finding_list rewrites;
 
 	if (!shared || engine->exclusive || !(always || count > atomic_load(&shared->rewrites)))
 		return;
-	places.arena = rg_arena_new();
-	if (places.arena && find_rewrites(engine, &places, NULL) == ROGER_OK && places.count &&
-	    rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, NULL) == ROGER_OK) {
-		if (note_places(engine, places.arena, &places, NULL) == ROGER_OK &&
-		    (shared = shared_of(engine)))
-			atomic_store(&shared->rewrites, count);
-		rg_store_release(engine->store, RG_LOCK_RECORDS);
-		(void)rg_engine_count_damages(engine);
-	}
-	rg_arena_free(places.arena);
+	arena = rg_arena_new();
+	if (arena &&
+	    rg_index_rewrites(engine->index, journal_name(engine), arena, &rewrites, NULL) ==
+		    ROGER_OK &&
+	    rewrites.count && rg_engine_note_findings(engine, &rewrites, arena) &&
+	    (shared = shared_of(engine)))
+		atomic_store(&shared->rewrites, count);
 }
 
 /* Collect recorded damage that is not accepted, and what verify finds besides. */
@@ -957,11 +919,14 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 	struct roger_verify_reply found = { .memory = arena };
 	const struct roger_finding *finding;
 	struct roger_damage_list noted;
+	struct rg_log_files journals;
 	struct roger_damage damage;
 	size_t i;
 	int r;
 
 	r = rg_engine_verify(engine, arena, &found, err);
+	if (r == ROGER_OK)
+		r = rg_engine_journals(engine, arena, &journals, err);
 	if (r == ROGER_OK)
 		r = rg_damages_read(engine->store, arena, &noted, err);
 	for (i = 0; r == ROGER_OK && i < noted.count; i++)
@@ -970,10 +935,10 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 			r = rg_damages_put(list, &noted.items[i], err);
 	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
 		finding = &found.findings.items[i];
-		if ((!is_damage(finding) && finding->kind != ROGER_STRAY) ||
+		if ((!rg_finding_is_damage(finding->kind) && finding->kind != ROGER_STRAY) ||
 		    !is_meant(accepted, finding->file, finding->line))
 			continue;
-		r = of_finding(engine, finding, arena, &damage, err);
+		r = of_finding(engine, &journals, finding, arena, &damage, err);
 		engine->altered |= damage.kind == ROGER_DAMAGE_ALTERED;
 		if (r == ROGER_OK)
 			r = rg_damages_put(list, &damage, err);

@@ -184,32 +184,37 @@ static struct rg_log_file *find_journal(const struct rg_log_files *journals, str
 	return NULL;
 }
 
-static bool is_sealed(enum rg_log log)
+static bool is_measured(enum rg_measured which, enum rg_log log)
 {
-	return rg_kinds[log].chained || log == RG_LOG_ARCHIVE;
+	return which == RG_MEASURED_ALL || rg_kinds[log].chained ||
+	       (which == RG_MEASURED_SEALED && log == RG_LOG_ARCHIVE);
 }
 
-int rg_engine_measure(struct rg_engine *engine, bool sealed, struct rg_arena *arena,
-		      struct rg_log_files *ret_files, struct roger_err *err)
+int rg_engine_measure(struct rg_engine *engine, enum rg_measured which, struct rg_arena *arena,
+		      struct rg_log_files *ret_files, uint64_t *ret_carried, struct roger_err *err)
 {
-	struct rg_store *store = engine->store;
-	uint64_t to;
+	/* A read-only workspace has no locks; nobody writes there either. */
+	const bool locks = which != RG_MEASURED_CHAINED || rg_store_writable(engine->store);
+	uint64_t carried;
 	size_t i;
-	int log, r = rg_engine_records_begin(engine, err);
+	int log, r = locks ? rg_engine_records_begin(engine, err) : ROGER_OK;
 
 	if (r < 0)
 		return r;
 	/* What the journal says was sent is in the send logs, too. */
-	r = rg_engine_carry(engine, false, &to, err);
+	r = rg_engine_carry(engine, false, &carried, err);
+	if (ret_carried)
+		*ret_carried = carried;
 	*ret_files = (struct rg_log_files){ 0 };
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
-		if (!sealed || is_sealed((enum rg_log)log))
-			r = store->ops->list(store, (enum rg_log)log, RG_STR(""), arena, ret_files,
-					     err);
+		if (is_measured(which, (enum rg_log)log))
+			r = engine->store->ops->list(engine->store, (enum rg_log)log, RG_STR(""),
+						     arena, ret_files, err);
 	/* Logs speak of messages, so these come last; nothing is added to a log meanwhile. */
 	for (i = ret_files->count; i > 0 && r == ROGER_OK; i--)
 		r = rg_engine_journal_measure(engine, &ret_files->items[i - 1], err);
-	rg_engine_records_end(engine);
+	if (locks)
+		rg_engine_records_end(engine);
 	return r;
 }
 
@@ -222,7 +227,7 @@ int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
 	size_t i;
 
 	for (i = 0; i < files->count && r == ROGER_OK; i++) {
-		digests[i].sealed = is_sealed(files->items[i].log);
+		digests[i].sealed = is_measured(RG_MEASURED_SEALED, files->items[i].log);
 		r = digest_one(engine, &files->items[i], NULL, arena, &digests[i], err);
 	}
 	*ret_digests = (struct rg_digests){ digests, files->count };
@@ -241,9 +246,6 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 	if (!digests)
 		return rg_fail_memory(err);
 	r = rg_engine_journals(engine, arena, &files, err);
-	if (r == ROGER_OK)
-		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena,
-					     &files, err);
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		digests[i].file = wishes[i].file;
 		journal = find_journal(&files, wishes[i].file);

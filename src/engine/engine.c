@@ -327,21 +327,13 @@ int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
 		    struct roger_err *err)
 {
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} list = { 0 };
 	struct rg_named_figure agent;
-	struct roger_str *name;
 	size_t i = 0;
 
-	while (engine->store->ops->next_figure(engine->store, &i, &agent)) {
-		name = rg_arena_push(arena, &list.items, &list.count, sizeof *name);
-		if (!name ||
-		    !rg_arena_copy(arena, (struct roger_str){ agent.name, agent.length }, name))
+	*ret_names = (struct roger_strs){ 0 };
+	while (engine->store->ops->next_figure(engine->store, &i, &agent))
+		if (!rg_arena_add(arena, ret_names, (struct roger_str){ agent.name, agent.length }))
 			return rg_fail_memory(err);
-	}
-	*ret_names = (struct roger_strs){ list.items, list.count };
 	return ROGER_OK;
 }
 
@@ -353,12 +345,9 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 		     struct roger_strs *ret_issues, struct roger_err *err)
 {
-	int r;
+	int r = rg_engine_refresh(engine, err);
 
-	r = rg_engine_refresh(engine, err);
-	if (r == ROGER_OK)
-		r = rg_index_issues(engine->index, unread, arena, ret_issues, err);
-	return r;
+	return r < 0 ? r : rg_index_issues(engine->index, unread, arena, ret_issues, err);
 }
 
 int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
@@ -379,12 +368,10 @@ int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, bool untold, int64_t limit,
 		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
-	int r;
+	int r = rg_engine_refresh(engine, err);
 
-	r = rg_engine_refresh(engine, err);
-	if (r == ROGER_OK)
-		r = rg_index_overdue(engine->index, now_ms, untold, limit, arena, ret_ids, err);
-	return r;
+	return r < 0 ? r
+		     : rg_index_overdue(engine->index, now_ms, untold, limit, arena, ret_ids, err);
 }
 
 int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)

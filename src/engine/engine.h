@@ -347,6 +347,23 @@ RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_
 RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_verify_reply *ret_reply, struct roger_err *err);
 
+/* Is it damage, not just information? */
+static inline bool rg_finding_is_damage(int kind)
+{
+	return kind == ROGER_ALTERED || kind == ROGER_REWRITTEN || kind == ROGER_UNREADABLE ||
+	       kind == ROGER_TRUNCATED || kind == ROGER_MISSING || kind == ROGER_OTHER_KEY;
+}
+
+/* What a check found; of much, the first thousand.  That a file is gone is said once. */
+struct rg_findings {
+	struct rg_arena *arena;
+	struct roger_finding *items;
+	size_t count;
+	int64_t damaged; /* of all */
+};
+RG_CHECKED int rg_findings_add(struct rg_findings *findings, const struct roger_finding *finding,
+			       struct roger_err *err);
+
 /* Check everything that is kept and add what is wrong to reply; see roger.h. */
 RG_CHECKED int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
 				struct rg_arena *arena, struct roger_doctor_reply *reply,
@@ -395,8 +412,15 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
  * log speaks of a message beyond. Then their digests, in this order; one that was rewritten or
  * removed since is not `there`.
  */
-RG_CHECKED int rg_engine_measure(struct rg_engine *engine, bool sealed, struct rg_arena *arena,
-				 struct rg_log_files *ret_files, struct roger_err *err);
+enum rg_measured {
+	RG_MEASURED_ALL,
+	RG_MEASURED_SEALED,
+	RG_MEASURED_CHAINED, /* for doctor, who may also only read */
+};
+/* *ret_carried (may be NULL): the send logs hold every message with a key before this byte. */
+RG_CHECKED int rg_engine_measure(struct rg_engine *engine, enum rg_measured which,
+				 struct rg_arena *arena, struct rg_log_files *ret_files,
+				 uint64_t *ret_carried, struct roger_err *err);
 RG_CHECKED int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
 				    struct rg_arena *arena, struct rg_digests *ret_digests,
 				    struct roger_err *err);

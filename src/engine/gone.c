@@ -126,10 +126,7 @@ struct search {
 		uint64_t *items;
 		size_t count;
 	} fresh; /* of these, those that the figures do not know */
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} removed;
+	struct roger_strs removed;
 };
 
 static int find_there(struct search *search, struct roger_err *err)
@@ -169,13 +166,8 @@ static int find_there(struct search *search, struct roger_err *err)
 
 static int add_removed(struct search *search, struct roger_str shown, struct roger_err *err)
 {
-	struct roger_str *removed = rg_arena_push(search->arena, &search->removed.items,
-						  &search->removed.count, sizeof *removed);
-
-	if (!removed)
-		return rg_fail_memory(err);
-	*removed = shown;
-	return ROGER_OK;
+	return rg_arena_add(search->arena, &search->removed, shown) ? ROGER_OK
+								    : rg_fail_memory(err);
 }
 
 /* The log of an owner, whether it is there or not. */

@@ -189,9 +189,8 @@ bool rg_engine_examine_damage(struct rg_engine *engine);
 /* Record that a file is gone, unless that is known.  Needs the record lock. */
 RG_CHECKED int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown,
 				      struct roger_err *err);
-/* Record what was found, so that status knows, too; what cannot be recorded was found all the same.
- */
-void rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
+/* Record what was found, so that status knows, too; false: it cannot be, or not now. */
+bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
 			     struct rg_arena *arena);
 /* The next file that is gone, and was recorded; one that is there again was reported with its
  * lines. NULL at the end. */
@@ -204,7 +203,8 @@ bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena);
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
 /* walk.c: all journals, and every line of one with its chain checked. */
-/* All chained journals; messages.jsonl is first. */
+/* All chained journals, messages.jsonl first, and archives, unless something else has their
+ * folder's name. */
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 				  struct rg_log_files *ret_journals, struct roger_err *err);
 
@@ -231,13 +231,6 @@ struct rg_misfit {
 	uint64_t byte;
 	const char *what;
 };
-
-/* Is it damage, not just information? */
-static inline bool rg_finding_is_damage(enum roger_finding_kind kind)
-{
-	return kind == ROGER_ALTERED || kind == ROGER_REWRITTEN || kind == ROGER_UNREADABLE ||
-	       kind == ROGER_TRUNCATED || kind == ROGER_MISSING;
-}
 
 /* Callbacks of a walk; NULL: not needed. */
 struct rg_walk;
@@ -335,8 +328,8 @@ RG_CHECKED int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena
 			      struct roger_err *err);
 /* Did a person accept changed messages?  Then other files may know more than messages. */
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine);
-/* Recorded damage of a journal that was not found again; NULL at the end. */
-const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
-					 enum roger_finding_kind *ret_kind);
+/* Recorded damage of a journal that was not found again; false at the end. */
+bool rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
+		   struct rg_misfit *ret_noted);
 
 #endif

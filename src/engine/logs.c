@@ -230,10 +230,13 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 		 !rg_table_find(&carrying->open, hash_of(id))));
 }
 
-/* The last entry of an attempt; count 0: none. */
-static int last_entry(struct carrying *carrying, const struct roger_attempt *attempt,
-		      struct rg_arena *arena, struct roger_attempt *ret_last, bool *ret_found,
-		      struct roger_err *err)
+static int know_cycles(struct carrying *carrying, struct roger_err *err);
+
+/* The last entry of a message's attempt; where there is none, last stays as it is, and purge has
+ * dropped it, or one is still to be made. */
+static int last_entry(struct carrying *carrying, const struct roger_message *message,
+		      const struct roger_attempt *attempt, struct rg_arena *arena,
+		      struct roger_attempt *last, bool *ret_purged, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
 					    .owner = attempt->from,
@@ -245,12 +248,16 @@ static int last_entry(struct carrying *carrying, const struct roger_attempt *att
 	int r;
 
 	r = rg_engine_read_log(carrying->engine, &query, arena, &found, err);
-	*ret_found = r == ROGER_OK && found.count;
-	if (!*ret_found)
+	if (r == ROGER_OK && !found.count && !carrying->cycles.count)
+		r = know_cycles(carrying, err);
+	if (r < 0)
+		return r;
+	*ret_purged = !found.count && !rg_table_find(&carrying->cycles, hash_of(message->cycle));
+	if (!found.count)
 		return r;
 	r = rg_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &record, err);
 	if (r == ROGER_OK)
-		*ret_last = record.attempt;
+		*last = record.attempt;
 	return r;
 }
 
@@ -270,25 +277,13 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
 }
 
-static int know_cycles(struct carrying *carrying, struct roger_err *err);
-
-/* Of an attempt without an entry: did purge drop it?  Else its entry is still to be made. */
-static int was_purged(struct carrying *carrying, const struct roger_message *message,
-		      bool *ret_purged, struct roger_err *err)
-{
-	int r = carrying->cycles.count ? ROGER_OK : know_cycles(carrying, err);
-
-	*ret_purged = !rg_table_find(&carrying->cycles, hash_of(message->cycle));
-	return r;
-}
-
 /* Recorded before anybody waits for it; a line that changes something else is not an attempt. */
 static int carry_begun(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
 	const int64_t now_ms = rg_clock_ms(), by_ms = message->confirm_by_ms;
-	struct roger_attempt attempt, last;
-	bool found, purged = false;
+	struct roger_attempt attempt, last = { .id = RG_STR("") };
+	bool purged;
 	int r;
 
 	/* When another one than the first began is not known, but that it was before its end. */
@@ -301,11 +296,9 @@ static int carry_begun(struct carrying *carrying, const struct roger_message *me
 	if (r < 0 || is_known(carrying, message, attempt.id) ||
 	    rg_table_find(&carrying->begun, hash_of(attempt.id)))
 		return r;
-	r = last_entry(carrying, &attempt, arena, &last, &found, err);
-	if (r == ROGER_OK && !found)
-		r = was_purged(carrying, message, &purged, err);
+	r = last_entry(carrying, message, &attempt, arena, &last, &purged, err);
 	attempt.pending = true;
-	return r < 0 || found || purged ? r : carry_entry(carrying, &attempt, err);
+	return r < 0 || last.id.length || purged ? r : carry_entry(carrying, &attempt, err);
 }
 
 /* A message read after its deadline was a timeout, even if its sender died before recording that;
@@ -315,12 +308,8 @@ static int carry_late(struct carrying *carrying, const struct roger_message *mes
 		      struct roger_err *err)
 {
 	struct roger_attempt last = { .pending = true }, late = *attempt;
-	bool found;
-	int r;
+	int r = last_entry(carrying, message, attempt, arena, &last, ret_purged, err);
 
-	r = last_entry(carrying, attempt, arena, &last, &found, err);
-	if (r == ROGER_OK && !found)
-		r = was_purged(carrying, message, ret_purged, err);
 	if (r < 0 || *ret_purged)
 		return r;
 	attempt->dead_letter_task = last.dead_letter_task;
@@ -338,7 +327,7 @@ static int carry_gone(struct carrying *carrying, const struct roger_message *mes
 		      struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_attempt attempt, last = { .pending = true };
-	bool found, purged = false;
+	bool purged;
 	int r;
 
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
@@ -346,9 +335,7 @@ static int carry_gone(struct carrying *carrying, const struct roger_message *mes
 	if (r < 0 || is_known(carrying, message, attempt.id))
 		return r;
 	attempt.cause = RG_STR(RG_CAUSE_ARCHIVED);
-	r = last_entry(carrying, &attempt, arena, &last, &found, err);
-	if (r == ROGER_OK && !found)
-		r = was_purged(carrying, message, &purged, err);
+	r = last_entry(carrying, message, &attempt, arena, &last, &purged, err);
 	return r < 0 || !last.pending || purged ? r : carry_entry(carrying, &attempt, err);
 }
 
@@ -917,23 +904,30 @@ static int limit_files(struct rg_engine *engine, const struct rg_log_files *file
 	return r;
 }
 
+/* Logs as far as they go before the tables are brought up. */
+static int list_logs(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+		     struct rg_arena *arena, struct rg_log_files *ret_files, struct roger_err *err)
+{
+	int r;
+
+	*ret_files = (struct rg_log_files){ 0 };
+	rg_engine_look_for_log(engine, log);
+	r = engine->store->ops->list(engine->store, log, owner, arena, ret_files, err);
+	if (r == ROGER_OK)
+		r = limit_files(engine, ret_files, err);
+	return r < 0 || !ret_files->count ? r : rg_engine_refresh(engine, err);
+}
+
 /* Does not copy from the journal first. */
 int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
 {
-	struct rg_log_files files = { 0 };
-	int tries = 0, r;
+	struct rg_log_files files;
+	int tries = 0, r = list_logs(engine, query->log, query->owner, arena, &files, err);
 
 	*ret_entries = (struct rg_log_entries){ 0 };
-	rg_engine_look_for_log(engine, query->log);
-	r = engine->store->ops->list(engine->store, query->log, query->owner, arena, &files, err);
 	if (r < 0 || !files.count)
-		return r;
-	r = limit_files(engine, &files, err);
-	if (r == ROGER_OK)
-		r = rg_engine_refresh(engine, err);
-	if (r < 0)
 		return r;
 	do
 		r = rg_index_find_log(engine->index, query, &files, arena, ret_entries, err);
@@ -945,17 +939,11 @@ int rg_engine_last_looks(struct rg_engine *engine, struct roger_agent *agents, s
 			 struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct rg_log_files files = { 0 };
-	int tries = 0, r;
+	struct rg_log_files files;
+	int tries = 0,
+	    r = arena ? list_logs(engine, RG_LOG_ACTIVITY, RG_STR(""), arena, &files, err)
+		      : rg_fail_memory(err);
 
-	rg_engine_look_for_log(engine, RG_LOG_ACTIVITY);
-	r = arena ? engine->store->ops->list(engine->store, RG_LOG_ACTIVITY, RG_STR(""), arena,
-					     &files, err)
-		  : rg_fail_memory(err);
-	if (r == ROGER_OK)
-		r = limit_files(engine, &files, err);
-	if (r == ROGER_OK)
-		r = rg_engine_refresh(engine, err);
 	if (r < 0)
 		return r;
 	do
@@ -969,25 +957,20 @@ int rg_engine_last_looks(struct rg_engine *engine, struct roger_agent *agents, s
 int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 			struct rg_log_files *ret_files, struct roger_err *err)
 {
-	const struct rg_store_ops *ops = engine->store->ops;
-	struct rg_log_files found = { 0 };
-	struct rg_log_file *items;
-	int r;
+	const enum rg_log logs[] = { RG_LOG_ACTIVITY, RG_LOG_DEAD_LETTERS, log };
+	const bool two = log == RG_LOG_MESSAGES || log == logs[0] || log == logs[1];
+	struct rg_log_file *first;
+	int i, r = ROGER_OK;
 
-	r = ops->list(engine->store, RG_LOG_ACTIVITY, RG_STR(""), arena, &found, err);
-	if (r == ROGER_OK)
-		r = ops->list(engine->store, RG_LOG_DEAD_LETTERS, RG_STR(""), arena, &found, err);
-	if (r == ROGER_OK && log != RG_LOG_MESSAGES && log != RG_LOG_ACTIVITY &&
-	    log != RG_LOG_DEAD_LETTERS)
-		r = ops->list(engine->store, log, RG_STR(""), arena, &found, err);
-	items = r < 0 ? NULL : rg_arena_get(arena, (found.count + 1) * sizeof *items);
-	if (!items)
-		return r < 0 ? r : rg_fail_memory(err);
-	items[0] = rg_store_messages;
-	if (found.count)
-		memcpy(items + 1, found.items, found.count * sizeof *items);
-	*ret_files = (struct rg_log_files){ items, found.count + 1 };
-	return limit_files(engine, ret_files, err);
+	*ret_files = (struct rg_log_files){ 0 };
+	first = rg_arena_push(arena, &ret_files->items, &ret_files->count, sizeof *first);
+	if (!first)
+		return rg_fail_memory(err);
+	*first = rg_store_messages;
+	for (i = 0; r == ROGER_OK && i < (two ? 2 : 3); i++)
+		r = engine->store->ops->list(engine->store, logs[i], RG_STR(""), arena, ret_files,
+					     err);
+	return r < 0 ? r : limit_files(engine, ret_files, err);
 }
 
 bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena)

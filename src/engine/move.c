@@ -292,7 +292,6 @@ static int move_all(struct move *move, struct roger_err *err)
 static int raise_figures(struct move *move, struct roger_err *err)
 {
 	struct rg_named_figure agent;
-	struct rg_figure there;
 	size_t agents = 0, i;
 	int r;
 
@@ -303,18 +302,10 @@ static int raise_figures(struct move *move, struct roger_err *err)
 		return r;
 	if (rg_tally_epoch(move->from) > rg_tally_epoch(move->to))
 		rg_tally_set_epoch(move->to, rg_tally_epoch(move->from));
-	for (i = 0; move->from->ops->next_figure(move->from, &i, &agent);) {
-		const struct roger_str name = { agent.name, agent.length };
-
-		if (!rg_tally_find_agent(move->to, name, &there))
-			there = (struct rg_figure){ 0 };
-		if (agent.figure.epoch < there.epoch ||
-		    (agent.figure.epoch == there.epoch && agent.figure.seq <= there.seq))
-			continue;
-		there.epoch = agent.figure.epoch;
-		there.seq = agent.figure.seq;
-		rg_tally_put_agent(move->to, name, &there);
-	}
+	for (i = 0; move->from->ops->next_figure(move->from, &i, &agent);)
+		if (agent.figure.seq > 0)
+			rg_tally_number(move->to, (struct roger_str){ agent.name, agent.length },
+					agent.figure.epoch, agent.figure.seq);
 	rg_store_release(move->to, RG_LOCK_APPEND);
 	return move->to->ops->sync(move->to, NULL, rg_store_head(move->to).end, err);
 }

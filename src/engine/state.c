@@ -212,24 +212,19 @@ void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
 	rg_sequence_free(sequence);
 }
 
-static void raise(struct rg_store *store, struct roger_str agent, int64_t epoch, int64_t seq)
-{
-	const struct roger_message last = { .from = agent, .epoch = epoch, .seq = seq };
-
-	if (seq > 0)
-		rg_tally_number(store, &last);
-}
-
 /* Numbers of lost lines stay used, and so do those that were taken over. */
 static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequence)
 {
 	size_t i;
 
 	for (i = 0; i < sequence->counter_count; i++)
-		raise(store, sequence->counters[i].agent, sequence->epoch,
-		      sequence->counters[i].seq);
+		if (sequence->counters[i].seq > 0)
+			rg_tally_number(store, sequence->counters[i].agent, sequence->epoch,
+					sequence->counters[i].seq);
 	for (i = 0; i < sequence->seen_count; i++)
-		raise(store, sequence->seen[i].sender, sequence->epoch, sequence->seen[i].seq);
+		if (sequence->seen[i].seq > 0)
+			rg_tally_number(store, sequence->seen[i].sender, sequence->epoch,
+					sequence->seen[i].seq);
 }
 
 static size_t count_names(const struct rg_sequence *sequence)

@@ -9,34 +9,44 @@ struct check {
 	struct rg_engine *engine;
 	struct rg_arena *arena;
 	struct roger_verify_reply reply;
-	struct {
-		struct roger_finding *items;
-		size_t count;
-	} findings;
+	struct rg_findings findings;
 	struct roger_journal *journal; /* being checked */
 	struct rg_judge judge;
 };
 
-static int add_finding(struct check *check, struct roger_str file, enum roger_finding_kind kind,
-		       int64_t line, uint64_t byte, const char *what, struct roger_err *err)
+int rg_findings_add(struct rg_findings *findings, const struct roger_finding *finding,
+		    struct roger_err *err)
 {
-	bool damage = rg_finding_is_damage(kind);
-	struct roger_finding *finding;
+	struct roger_finding *place = NULL;
+	size_t i;
 
-	check->reply.damaged += damage;
-	if (damage && check->journal)
-		check->journal->damaged++;
-	if (check->findings.count >= FINDINGS_MAX)
+	for (i = 0; finding->kind == ROGER_MISSING && i < findings->count; i++)
+		if (findings->items[i].kind == ROGER_MISSING &&
+		    rg_str_equal(findings->items[i].file, finding->file))
+			place = &findings->items[i];
+	findings->damaged += !place && rg_finding_is_damage(finding->kind);
+	if (findings->count >= FINDINGS_MAX && !place)
 		return ROGER_OK;
-	finding = rg_arena_push(check->arena, &check->findings.items, &check->findings.count,
-				sizeof *finding);
-	if (!finding || !rg_arena_copy(check->arena, rg_str(what), &finding->what))
+	if (!place)
+		place = rg_arena_push(findings->arena, &findings->items, &findings->count,
+				      sizeof *place);
+	if (!place)
 		return rg_fail_memory(err);
-	finding->kind = (int)kind;
-	finding->file = file;
-	finding->line = line;
-	finding->byte = (int64_t)byte;
-	return ROGER_OK;
+	*place = *finding;
+	return rg_arena_copy(findings->arena, finding->what, &place->what) ? ROGER_OK
+									   : rg_fail_memory(err);
+}
+
+static int add_finding(struct check *check, struct roger_str file, const struct rg_misfit *found,
+		       struct roger_err *err)
+{
+	const struct roger_finding finding = { .kind = (int)found->kind,
+					       .file = file,
+					       .line = found->line,
+					       .byte = (int64_t)found->byte,
+					       .what = rg_str(found->what) };
+
+	return rg_findings_add(&check->findings, &finding, err);
 }
 
 static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
@@ -45,14 +55,15 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	struct check *check = context;
 
 	check->journal->strays += found->by == RG_MISFIT_IN_LINE;
-	return add_finding(check, walk->file->shown, found->kind, found->line, found->byte,
-			   found->what, err);
+	return add_finding(check, walk->file->shown, found, err);
 }
 
 static int take_unread(void *context, const struct rg_log_file *file, const char *why,
 		       struct roger_err *err)
 {
-	return add_finding(context, file->shown, ROGER_UNREADABLE, 0, 0, why, err);
+	const struct rg_misfit found = { .kind = ROGER_UNREADABLE, .what = why };
+
+	return add_finding(context, file->shown, &found, err);
 }
 
 static int note_journal(void *context, struct rg_walk *walk, struct roger_err *err)
@@ -76,26 +87,14 @@ static int note_journal(void *context, struct rg_walk *walk, struct roger_err *e
 }
 
 /* Archives have no chain: tell what doctor noted of them. */
-static int tell_archives(struct check *check, struct roger_err *err)
+static int tell_archive(struct check *check, struct roger_str file, struct roger_err *err)
 {
-	struct rg_store *store = check->engine->store;
-	const struct roger_damage *damage;
-	enum roger_finding_kind kind;
-	struct rg_log_files archives = { 0 };
-	size_t i, k;
+	struct rg_misfit noted;
+	size_t i = 0;
 	int r = ROGER_OK;
 
-	/* Their folder may be something else. */
-	if (check->judge.damages.count)
-		(void)!store->ops->list(store, RG_LOG_ARCHIVE, RG_STR(""), check->arena, &archives,
-					NULL);
-	for (i = 0; i < archives.count && r == ROGER_OK; i++) {
-		k = 0;
-		while (r == ROGER_OK &&
-		       (damage = rg_judge_next(&check->judge, archives.items[i].shown, &k, &kind)))
-			r = add_finding(check, damage->file, kind, damage->line,
-					(uint64_t)damage->byte, rg_damage_words(damage), err);
-	}
+	while (r == ROGER_OK && rg_judge_next(&check->judge, file, &i, &noted))
+		r = add_finding(check, file, &noted, err);
 	return r;
 }
 
@@ -104,10 +103,12 @@ static int check_all(struct check *check, struct roger_err *err)
 	static const struct rg_visitor visitor = {
 		.name = "verify", .found = take_found, .end = note_journal, .unread = take_unread
 	};
+	struct rg_misfit gone = { .kind = ROGER_MISSING };
 	struct rg_log_files journals;
 	const struct roger_damage *removed;
 	struct roger_journal *rows;
 	size_t count = 0, i;
+	int64_t before;
 	uint64_t end;
 	bool there;
 	int r;
@@ -126,21 +127,26 @@ static int check_all(struct check *check, struct roger_err *err)
 	if (!rows)
 		return rg_fail_memory(err);
 	for (i = 0; i < journals.count && r == ROGER_OK; i++) {
+		if (journals.items[i].log == RG_LOG_ARCHIVE) {
+			r = tell_archive(check, journals.items[i].shown, err);
+			continue;
+		}
 		check->journal = &rows[count];
+		before = check->findings.damaged;
 		rows[count] = (struct roger_journal){ .file = journals.items[i].shown };
 		r = rg_walk(check->engine, &journals.items[i], &visitor, &check->judge, check,
 			    &there, err);
+		rows[count].damaged = check->findings.damaged - before;
 		count += r == ROGER_OK && there;
 	}
-	check->journal = NULL;
-	if (r == ROGER_OK)
-		r = tell_archives(check, err);
 	i = 0;
 	while (r == ROGER_OK &&
-	       (removed = rg_damage_next_removed(&check->judge.damages, &journals, &i)))
-		r = add_finding(check, removed->file, ROGER_MISSING, 0, 0, rg_damage_words(removed),
-				err);
+	       (removed = rg_damage_next_removed(&check->judge.damages, &journals, &i))) {
+		gone.what = rg_damage_words(removed);
+		r = add_finding(check, removed->file, &gone, err);
+	}
 	check->reply.journals = (struct roger_journal_list){ rows, count };
+	check->reply.damaged = check->findings.damaged;
 	check->reply.findings =
 		(struct roger_finding_list){ check->findings.items, check->findings.count };
 	return r;
@@ -151,6 +157,7 @@ int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 {
 	struct check check = { .engine = engine,
 			       .arena = arena,
+			       .findings.arena = arena,
 			       .reply = { .memory = ret_reply->memory } };
 	int r = check_all(&check, err);
 

@@ -14,13 +14,18 @@ enum { TELL_LINES = 8192, BYTES_EACH = 400 };
 int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 		       struct rg_log_files *ret_journals, struct roger_err *err)
 {
+	const struct rg_store_ops *ops = engine->store->ops;
 	int log, r = ROGER_OK;
 
 	*ret_journals = (struct rg_log_files){ 0 };
-	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
-		if (rg_kinds[log].chained)
-			r = engine->store->ops->list(engine->store, (enum rg_log)log, RG_STR(""),
-						     arena, ret_journals, err);
+	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++) {
+		if (!rg_kinds[log].chained && log != RG_LOG_ARCHIVE)
+			continue;
+		r = ops->list(engine->store, (enum rg_log)log, RG_STR(""), arena, ret_journals,
+			      err);
+		if (r == ROGER_EREFUSED && log == RG_LOG_ARCHIVE)
+			r = ROGER_OK;
+	}
 	return r;
 }
 
@@ -271,14 +276,12 @@ static int report_torn(struct rg_walk *walk, struct roger_err *err)
 /* Report recorded damage that the lines do not show. */
 static int report_noted(struct rg_walk *walk, struct roger_err *err)
 {
-	const struct roger_damage *damage;
-	enum roger_finding_kind kind;
+	struct rg_misfit noted;
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && (damage = rg_judge_next(walk->judge, walk->file->shown, &i, &kind)))
-		r = found(walk, kind, RG_MISFIT_BEFORE, damage->line, (uint64_t)damage->byte,
-			  rg_damage_words(damage), err);
+	while (r == ROGER_OK && rg_judge_next(walk->judge, walk->file->shown, &i, &noted))
+		r = walk->visitor->found(walk->context, walk, &noted, err);
 	return r;
 }
 

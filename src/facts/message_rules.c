@@ -165,10 +165,3 @@ const struct rg_message_agent *rg_message_rules_agent(const struct rg_message_ru
 {
 	return rg_table_find(&rules->agents, hash_of(name));
 }
-
-const struct rg_message_seen *rg_message_rules_seen(const struct rg_message_rules *rules,
-						    struct roger_str reader,
-						    struct roger_str sender)
-{
-	return rg_table_find(&rules->seen.pairs, pair_of(reader, sender));
-}

@@ -75,8 +75,5 @@ RG_CHECKED int rg_message_rules_take(struct rg_message_rules *rules,
 /* NULL: this name never sent or received. */
 const struct rg_message_agent *rg_message_rules_agent(const struct rg_message_rules *rules,
 						      struct roger_str name);
-const struct rg_message_seen *rg_message_rules_seen(const struct rg_message_rules *rules,
-						    struct roger_str reader,
-						    struct roger_str sender);
 
 #endif

@@ -117,7 +117,7 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
 		" ON CONFLICT(id) DO NOTHING",
 	[RG_SQL_MESSAGE_GET] =
-		"SELECT rowid, read, coalesce(read_at, 0), to_phase, issue_id, message_type, hash"
+		"SELECT rowid, hash, read, coalesce(read_at, 0), to_phase, issue_id, message_type"
 		" FROM messages WHERE id = ?1",
 	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?2, read_at = ?3 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
@@ -561,13 +561,7 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 /* How many lines messages.db holds, and when it was updated. */
 static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
 {
-	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_SEED_SET, err);
-
-	if (!set)
-		return ROGER_EIO;
-	sqlite3_bind_int64(set, 1, lines);
-	sqlite3_bind_int64(set, 2, at_ms);
-	return rg_index_step(index, set, err);
+	return rg_index_put(index, RG_SQL_SEED_SET, err, "ii", lines, at_ms);
 }
 
 /* Create all tables and rows in an empty open database. */

@@ -92,19 +92,12 @@ uint64_t rg_index_peek(struct rg_index *index);
 bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
 			      int64_t total);
 
-/* How many members of messages later lines rewrite, and these lines, each where that was first
- * said. */
+/* How many members of messages later lines rewrite, and these lines of the journal, each where that
+ * was first said. */
 int64_t rg_index_rewrite_count(const struct rg_index *index);
-struct rg_index_rewrite {
-	int64_t line;
-	uint64_t offset;
-};
-struct rg_index_rewrites {
-	struct rg_index_rewrite *items;
-	size_t count;
-};
-RG_CHECKED int rg_index_rewrites(struct rg_index *index, struct rg_arena *arena,
-				 struct rg_index_rewrites *ret_rewrites, struct roger_err *err);
+RG_CHECKED int rg_index_rewrites(struct rg_index *index, struct roger_str journal,
+				 struct rg_arena *arena, struct roger_finding_list *ret_rewrites,
+				 struct roger_err *err);
 
 /* How far its last answer reached, in bytes. */
 uint64_t rg_index_seen(const struct rg_index *index);
@@ -194,8 +187,8 @@ RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool unt
 				struct rg_arena *arena, struct roger_strs *ret_ids,
 				struct roger_err *err);
 
-/* What doctor compares: numbers that follow from the journal; of the last three, how many rows of
- * other tables contradict that of messages, which is 0. */
+/* What doctor compares: numbers that follow from the journal; of four, how many rows of other
+ * tables contradict that of messages, which is 0. */
 enum rg_index_rule {
 	RG_RULE_LINES,
 	RG_RULE_STRAYS,
@@ -209,13 +202,14 @@ enum rg_index_rule {
 	RG_RULE_AGENTS,
 	RG_RULE_ISSUES,
 	RG_RULE_UNREAD,
+	RG_RULE_TABLE,	    /* of messages.db: how many rows it has, */
+	RG_RULE_TABLE_ROWS, /* and what they say, added up; may overflow */
 	RG_RULES
 };
 struct rg_index_sums {
 	int64_t offset; /* bytes of the journal read */
 	int64_t all[RG_RULES];
 };
-const char *rg_index_rule(enum rg_index_rule rule);
 
 /* Of a message, by a hash of its id: its first and last line (0: archived), and whether it was
  * read. */
@@ -226,17 +220,9 @@ static inline uint64_t rg_index_state(uint64_t id, int64_t line, int64_t last, b
 	return rg_hash(id, state, sizeof state);
 }
 
-/* The rules over the file as it is; nothing is read in or rebuilt.  Started here, runs on a second
- * thread, and is waited for with rg_index_checked().  key: of the hashes of ids. */
+/* The rules over the files as they are; nothing is read in or rebuilt.  Started here, runs on a
+ * second thread, and is waited for with rg_index_checked().  key: of the hashes of ids. */
 struct rg_index_checking;
-
-/* The same for messages.db. */
-struct rg_table_sums {
-	bool done; /* it could be read, and roger can continue with it */
-	bool damaged;
-	int64_t offset; /* bytes of the journal read */
-	int64_t messages, rows;
-};
 RG_CHECKED int rg_index_check(struct rg_index *index, uint64_t key,
 			      struct rg_index_checking **ret_checking, struct roger_err *err);
 struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *checking);
@@ -244,10 +230,12 @@ struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *check
 /* How far it has read; 0: there is no index, or the next query would rebuild it. */
 int64_t rg_index_checking_end(const struct rg_index_checking *checking);
 
-/* Wait for the result.  ROGER_EDATA: damaged, err says how.  *ret_done false: not readable now. */
-RG_CHECKED int rg_index_checked(struct rg_index_checking *checking, struct rg_index_sums *ret_sums,
-				struct rg_table_sums *ret_table, bool *ret_done,
-				struct roger_err *err);
+/* Wait for the result, and tell of each rule by which a file differs from what the journal has up
+ * to where that file was read.  table: it is messages.db. */
+typedef int rg_index_differs(void *context, bool table, const char *what, struct roger_err *err);
+RG_CHECKED int rg_index_checked(struct rg_index_checking *checking,
+				const struct rg_index_sums *journal, rg_index_differs *differs,
+				void *context, struct roger_err *err);
 
 /* When each of the agents last looked at its mail here, or read some by a line of roger's; 0: it
  * never did.  Agents in elsewhere read in files, so their reading is no look.  files: the activity

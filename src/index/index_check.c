@@ -4,6 +4,7 @@
  */
 #include "index/index_db.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/id.h"
@@ -15,10 +16,11 @@
 	" SELECT (SELECT count(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b))"                  \
 	" + (SELECT count(*) FROM (SELECT * FROM b EXCEPT SELECT * FROM a))"
 
-/* A sentence, and what the journal gives, too; of the last four that is 0.  sum() fails on
- * overflow; numbers stay far below that. */
+/* A sentence, and what the journal gives, too; of four that is 0.  sum() fails on overflow; numbers
+ * stay far below that. */
 static const struct {
 	const char *what, *select;
+	bool hashed; /* the figure is a sum of hashes */
 } rules[RG_RULES] = {
 	{ "lines read", "SELECT lines FROM progress" },
 	{ "lines that are no messages", "SELECT strays FROM progress" },
@@ -28,7 +30,7 @@ static const struct {
 	{ "rows and numbers of last_seen", "SELECT coalesce(sum(seq + 1), 0) FROM last_seen" },
 	{ "rows and numbers of edges", "SELECT coalesce(sum(seq + 1), 0) FROM edges" },
 	/* Added up by read_states(). */
-	{ "a message has another line or state than in the journal", NULL },
+	{ "a message has another line or state than in the journal", NULL, true },
 	{ "mailboxes that lack unread messages, or have others",
 	  DIFFERENT(
 		  "SELECT agent, count(*), sum(position) FROM mailbox GROUP BY agent",
@@ -51,6 +53,9 @@ static const struct {
 	{ "issues whose unread messages are counted otherwise",
 	  DIFFERENT("SELECT issue_id, unread FROM issues WHERE unread <> 0",
 		    "SELECT issue_id, count(*) FROM mailbox GROUP BY issue_id") },
+	/* Added up by rg_index_seed_check(). */
+	[RG_RULE_TABLE] = { "rows of messages", NULL },
+	[RG_RULE_TABLE_ROWS] = { "a row of messages differs from the journal", NULL, true },
 };
 
 struct rg_index_checking {
@@ -58,19 +63,14 @@ struct rg_index_checking {
 	sqlite3 *db;
 	struct rg_index_vfs vfs;
 	struct rg_index_sums sums;
-	struct rg_table_sums table;
+	int64_t table_end; /* what messages.db has read; -1: it cannot be compared */
 	uint64_t key;
 	bool valid; /* of this version and boot */
-	int result;
+	int result, table_result;
 	bool threaded;
 	int code; /* SQLite's code if it failed */
 	pthread_t thread;
 };
-
-const char *rg_index_rule(enum rg_index_rule rule)
-{
-	return rules[rule].what;
-}
 
 static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 {
@@ -145,7 +145,8 @@ static void *check(void *context)
 		checking->result = read_rules(checking);
 	checking->code = sqlite3_errcode(checking->db);
 	sqlite3_exec(checking->db, "ROLLBACK", NULL, NULL, NULL);
-	rg_index_seed_check(checking->index, &checking->table);
+	checking->table_result =
+		rg_index_seed_check(checking->index, &checking->table_end, &checking->sums);
 	return NULL;
 }
 
@@ -214,17 +215,36 @@ int64_t rg_index_checking_end(const struct rg_index_checking *checking)
 	return checking->valid ? checking->sums.offset : 0;
 }
 
-int rg_index_checked(struct rg_index_checking *checking, struct rg_index_sums *ret_sums,
-		     struct rg_table_sums *ret_table, bool *ret_done, struct roger_err *err)
+int rg_index_checked(struct rg_index_checking *checking, const struct rg_index_sums *journal,
+		     rg_index_differs *differs, void *context, struct roger_err *err)
 {
+	int64_t ends[] = { -1, -1 };
+	char what[160];
+	int i, r = ROGER_OK;
+
 	join(checking);
-	*ret_done = checking->result == ROGER_OK && checking->valid;
-	*ret_sums = checking->sums;
-	*ret_table = checking->table;
 	if (checking->result == ROGER_ENOMEM)
 		return rg_fail_memory(err);
+	ends[1] = checking->table_end;
+	if (checking->result == ROGER_OK && checking->valid)
+		ends[0] = checking->sums.offset;
+	snprintf(what, sizeof what, "it cannot be read: %s", sqlite3_errstr(checking->code));
 	if (checking->result < 0 && rg_index_means_damage(checking->code))
-		return rg_fail(err, ROGER_EDATA, 0, "it cannot be read: %s",
-			       sqlite3_errstr(checking->code));
-	return ROGER_OK;
+		r = differs(context, false, what, err);
+	if (r == ROGER_OK && checking->table_result == ROGER_EDATA)
+		r = differs(context, true, "it cannot be read", err);
+	for (i = 0; r == ROGER_OK && i < RG_RULES; i++) {
+		const int64_t has = checking->sums.all[i], wanted = journal->all[i];
+		const bool table = i >= RG_RULE_TABLE;
+
+		if (ends[table] != journal->offset || has == wanted)
+			continue;
+		snprintf(what, sizeof what, "%s: %lld; the journal has %lld", rules[i].what,
+			 (long long)has, (long long)wanted);
+		r = differs(context, table, rules[i].hashed ? rules[i].what : what, err);
+		/* What is missing is not added up, either. */
+		if (i == RG_RULE_TABLE)
+			break;
+	}
+	return r;
 }

@@ -235,8 +235,9 @@ RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const
 enum { RG_SEED_REBUILT_BYTES_MAX = 64 << 20 };
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
-/* Add up its rows, as it is. */
-void rg_index_seed_check(struct rg_index *index, struct rg_table_sums *ret_sums);
+/* Add up its rows, as it is, into the last two of the sums; *ret_end -1: it cannot be compared.
+ * ROGER_EDATA: it is damaged. */
+int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums);
 
 /* Rebuild it on a second thread if needed: always with anew, else if others changed it.  Needs the
  * index lock. */
@@ -315,7 +316,8 @@ void rg_index_leave(struct rg_index *index);
 /* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
-/* The same with values: i a number, t a text. */
+/* The same with values: i a number, n one of which 0 is NULL, t a text, m the columns of a message.
+ */
 int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
 		 const char *kinds, ...);
 
@@ -332,6 +334,7 @@ void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
 void rg_index_bind_text(sqlite3_stmt *statement, int place, struct roger_str text);
 void rg_index_bind_number(sqlite3_stmt *statement, int place, int64_t number);
 /* Bind six columns from first on: id, issue, sender, recipient, run counter, type. */
+enum { RG_MESSAGE_PLACES = 6 };
 void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message);
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
 struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column);

@@ -59,8 +59,9 @@ struct intake {
 	struct rg_arena *arena; /* for one line */
 	int64_t size;
 	int64_t number; /* of the file in event_files: hash of its name */
-	int64_t offset, lines, last_offset, last_length, last_hash;
-	int64_t byte;		 /* of the line that is read */
+	int64_t offset, lines;
+	int64_t last_offset, last_length, last_hash; /* of a log */
+	int64_t byte;				     /* of the line that is read */
 	struct rg_table lives;	 /* of messages whose lines were read last: struct known */
 	struct rg_arena *memory; /* of their texts */
 	struct rg_buf words;	 /* of one line */
@@ -174,7 +175,6 @@ static int add_to_life(struct life *life, int64_t position, const struct row *ro
 	case ROGER_EVENT_LEASE_EXPIRED:
 		life->held = false;
 		life->until_ms = 0;
-		life->worker = RG_STR("");
 		break;
 	case ROGER_EVENT_HANDED:
 		life->handed = true;
@@ -630,8 +630,6 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 			break;
 		}
 		intake->byte = (int64_t)decoded->line.offset;
-		intake->last_offset = intake->byte;
-		intake->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
 		intake->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
 		r = check_chain(intake, &bytes, &decoded->line, decoded->altered, err);
 		if (r == ROGER_OK && decoded->is_message)
@@ -640,9 +638,7 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 			break;
 	}
 	rg_decoder_close(decoder);
-	return r < 0 ? r
-		     : rg_index_hash_line(intake->index, intake->last_offset, intake->last_length,
-					  &intake->last_hash, err);
+	return r;
 }
 
 /* ------------------------------------------------------------------ logs -- */

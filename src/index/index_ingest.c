@@ -20,11 +20,19 @@ static void bind_values(sqlite3_stmt *statement, const char *kinds, va_list *val
 {
 	int place;
 
-	for (place = 1; *kinds; kinds++, place++)
-		if (*kinds == 'i')
+	for (place = 1; *kinds; kinds++, place++) {
+		if (*kinds == 'i') {
 			sqlite3_bind_int64(statement, place, va_arg(*values, int64_t));
-		else
+		} else if (*kinds == 'n') {
+			rg_index_bind_number(statement, place, va_arg(*values, int64_t));
+		} else if (*kinds == 'm') {
+			rg_index_bind_message(statement, place,
+					      va_arg(*values, const struct roger_message *));
+			place += RG_MESSAGE_PLACES - 1;
+		} else {
 			rg_index_bind(statement, place, va_arg(*values, struct roger_str));
+		}
+	}
 }
 
 int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
@@ -312,17 +320,10 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 static int change_row(struct rg_index *index, const struct known *known,
 		      const struct roger_message *message, struct roger_err *err)
 {
-	sqlite3_stmt *set;
-
 	if (known->read == message->read && known->read_at_ms == message->read_at_ms)
 		return ROGER_OK;
-	set = rg_index_statement(index, RG_SQL_READ_SET, err);
-	if (!set)
-		return ROGER_EIO;
-	sqlite3_bind_int64(set, 1, known->first.position);
-	sqlite3_bind_int(set, 2, message->read);
-	rg_index_bind_number(set, 3, message->read_at_ms);
-	return rg_index_step(index, set, err);
+	return rg_index_put(index, RG_SQL_READ_SET, err, "iin", known->first.position,
+			    (int64_t)message->read, message->read_at_ms);
 }
 
 /* Update the mailbox and the counters of its agent. */
@@ -363,20 +364,10 @@ static int add_archived(struct rg_index *index, const struct roger_message *mess
 			int64_t position, uint64_t hash, const struct rg_line *line,
 			struct roger_err *err)
 {
-	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_ARCHIVED_ADD, err);
-
-	if (!add)
-		return ROGER_EIO;
-	sqlite3_bind_int64(add, 1, position);
-	rg_index_bind_message(add, 2, message);
-	sqlite3_bind_int(add, 8, message->read);
-	sqlite3_bind_int64(add, 9, message->created_at_ms);
-	sqlite3_bind_int64(add, 10, message->read_at_ms);
-	sqlite3_bind_int64(add, 11, (int64_t)line->offset);
-	sqlite3_bind_int64(add, 12, (int64_t)line->length);
-	sqlite3_bind_int64(add, 13, (int64_t)hash);
 	index->progress.archived++;
-	return rg_index_step(index, add, err);
+	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiiii", position, message,
+			    (int64_t)message->read, message->created_at_ms, message->read_at_ms,
+			    (int64_t)line->offset, (int64_t)line->length, (int64_t)hash);
 }
 
 static int archive_known(struct rg_index *index, const struct known *known,
@@ -441,21 +432,14 @@ int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_
 int rg_index_first_line(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
 			struct roger_err *err)
 {
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MESSAGE_GET, err);
-	int r;
+	int64_t found[2] = { 0 };
+	bool there;
+	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 2, &there, err, "t", id);
 
-	*ret_first = (struct rg_entry){ 0 };
-	if (!get)
-		return ROGER_EIO;
-	rg_index_bind(get, 1, id);
-	r = sqlite3_step(get);
-	if (r == SQLITE_ROW)
-		*ret_first = (struct rg_entry){ .position = sqlite3_column_int64(get, 0),
-						.hashed = true,
-						.hash = (uint64_t)sqlite3_column_int64(get, 6) };
-	sqlite3_reset(get);
-	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK
-						   : rg_index_fail(index, "look up an id", err);
+	*ret_first = (struct rg_entry){ .position = found[0],
+					.hashed = there,
+					.hash = (uint64_t)found[1] };
+	return r;
 }
 
 /* ---------------------------------------------------------- later lines -- */
@@ -521,20 +505,11 @@ static int use_archived(struct rg_index *index, const struct roger_message *mess
 static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
 		   bool *ret_added, struct roger_err *err)
 {
-	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_MESSAGE_ADD, err);
-	int r;
+	int r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiinii", position, message,
+			     (int64_t)rg_index_hash(index, message), (int64_t)message->read,
+			     message->created_at_ms, message->read_at_ms, message->seq,
+			     message->epoch);
 
-	if (!add)
-		return ROGER_EIO;
-	sqlite3_bind_int64(add, 1, position);
-	rg_index_bind_message(add, 2, message);
-	sqlite3_bind_int64(add, 8, (int64_t)rg_index_hash(index, message));
-	sqlite3_bind_int(add, 9, message->read);
-	sqlite3_bind_int64(add, 10, message->created_at_ms);
-	rg_index_bind_number(add, 11, message->read_at_ms);
-	sqlite3_bind_int64(add, 12, message->seq);
-	sqlite3_bind_int64(add, 13, message->epoch);
-	r = rg_index_step(index, add, err);
 	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
 	return r;
 }
@@ -558,12 +533,12 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 	}
 	known = (struct known){
 		.first = { .position = sqlite3_column_int64(get, 0),
-			   .hash = (uint64_t)sqlite3_column_int64(get, 6) },
-		.read = sqlite3_column_int(get, 1),
-		.read_at_ms = sqlite3_column_int64(get, 2),
-		.to = rg_index_column(get, 3),
-		.issue = rg_index_column(get, 4),
-		.type = rg_index_column(get, 5),
+			   .hash = (uint64_t)sqlite3_column_int64(get, 1) },
+		.read = sqlite3_column_int(get, 2),
+		.read_at_ms = sqlite3_column_int64(get, 3),
+		.to = rg_index_column(get, 4),
+		.issue = rg_index_column(get, 5),
+		.type = rg_index_column(get, 6),
 	};
 	*ret_known = true;
 	r = follow_first(index, &known.first, message, line, &later, err);

@@ -44,35 +44,44 @@ static int damaged(struct rg_index *index, struct roger_err *err)
 	return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
 }
 
+/* The row of a block, with its offset and lengths; the caller resets it. */
+static int find_block(struct rg_index *index, int64_t block, sqlite3_stmt **ret_row,
+		      struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_LINES_GET, err);
+	int step, r;
+
+	if (!get)
+		return ROGER_EIO;
+	*ret_row = get;
+	sqlite3_bind_int64(get, 1, block);
+	step = sqlite3_step(get);
+	if (step == SQLITE_ROW)
+		return ROGER_OK;
+	r = step == SQLITE_DONE ? damaged(index, err) : rg_index_fail(index, "look up lines", err);
+	sqlite3_reset(get);
+	return r;
+}
+
 /* Load the row of a block that already has count lines. */
 static int load(struct rg_index *index, int64_t block, int64_t count, struct roger_err *err)
 {
 	struct rg_index_lines *lines = &index->lines;
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_LINES_GET, err);
 	struct roger_str lengths;
-	int r = ROGER_OK;
+	sqlite3_stmt *row;
+	int r = find_block(index, block, &row, err);
 
-	if (!get)
-		return ROGER_EIO;
-	sqlite3_bind_int64(get, 1, block);
-	switch (sqlite3_step(get)) {
-	case SQLITE_ROW:
-		lengths = rg_index_bytes(get, 1);
-		if (!holds(lengths, count)) {
-			r = damaged(index, err);
-			break;
-		}
-		*lines = (struct rg_index_lines){ block, sqlite3_column_int64(get, 0),
+	if (r < 0)
+		return r;
+	lengths = rg_index_bytes(row, 1);
+	if (holds(lengths, count)) {
+		*lines = (struct rg_index_lines){ block, sqlite3_column_int64(row, 0),
 						  .length_bytes = lengths.length };
 		memcpy(lines->lengths, lengths.data, lengths.length);
-		break;
-	case SQLITE_DONE:
+	} else {
 		r = damaged(index, err);
-		break;
-	default:
-		r = rg_index_fail(index, "look up lines", err);
 	}
-	sqlite3_reset(get);
+	sqlite3_reset(row);
 	return r;
 }
 
@@ -139,25 +148,15 @@ int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
 static int find_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
 		     struct roger_err *err)
 {
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_LINES_GET, err);
-	int r;
+	sqlite3_stmt *row;
+	int r = find_block(index, (line - 1) / RG_INDEX_LINES, &row, err);
 
-	if (!get)
-		return ROGER_EIO;
-	sqlite3_bind_int64(get, 1, (line - 1) / RG_INDEX_LINES);
-	switch (sqlite3_step(get)) {
-	case SQLITE_ROW:
-		ret_entry->position = line;
-		r = rg_index_lines_find(index, line, sqlite3_column_int64(get, 0),
-					rg_index_bytes(get, 1), ret_entry, err);
-		break;
-	case SQLITE_DONE:
-		r = damaged(index, err);
-		break;
-	default:
-		r = rg_index_fail(index, "look up lines", err);
-	}
-	sqlite3_reset(get);
+	if (r < 0)
+		return r;
+	ret_entry->position = line;
+	r = rg_index_lines_find(index, line, sqlite3_column_int64(row, 0), rg_index_bytes(row, 1),
+				ret_entry, err);
+	sqlite3_reset(row);
 	return r;
 }
 

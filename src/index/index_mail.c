@@ -62,33 +62,19 @@ static int64_t count_since(const struct rg_index *index, const struct rg_query *
 	return more;
 }
 
-static int see_number(struct rg_index *index, sqlite3_stmt *get, int64_t *ret_number,
-		      struct roger_err *err)
-{
-	int step = sqlite3_step(get);
-
-	*ret_number = step == SQLITE_ROW ? sqlite3_column_int64(get, 0) : 0;
-	sqlite3_reset(get);
-	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
-							 : rg_index_fail(index, "look up", err);
-}
-
 /* Unread messages of an agent, without a box. */
 static int count_agent(struct rg_index *index, struct roger_str agent, int64_t *ret_unread,
 		       struct roger_err *err)
 {
 	const struct rg_query query = { .to = agent };
-	sqlite3_stmt *get;
+	bool there;
 	int r = rg_index_tail_look(index, err);
 
-	if (r < 0)
-		return r;
-	get = rg_index_statement(index, RG_SQL_UNREAD_GET, err);
-	if (!get)
-		return ROGER_EIO;
-	rg_index_bind(get, 1, agent);
-	r = see_number(index, get, ret_unread, err);
-	*ret_unread += count_since(index, &query);
+	if (r == ROGER_OK)
+		r = rg_index_look_up(index, RG_SQL_UNREAD_GET, ret_unread, 1, &there, err, "t",
+				     agent);
+	if (r == ROGER_OK)
+		*ret_unread += count_since(index, &query);
 	return r;
 }
 

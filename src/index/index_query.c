@@ -532,36 +532,45 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 	return ROGER_OK;
 }
 
+struct rewrites {
+	struct rg_arena *arena;
+	struct roger_str journal;
+	struct roger_finding *items;
+	size_t count;
+};
+
 static int see_rewrite(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	struct finding *finding = context;
-	struct rg_index_rewrite *place;
+	struct rewrites *found = context;
+	struct roger_finding *place;
 
 	if (!row) {
-		finding->count = 0;
+		found->count = 0;
 		return ROGER_OK;
 	}
-	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
+	place = rg_arena_push(found->arena, &found->items, &found->count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
-	*place = (struct rg_index_rewrite){ sqlite3_column_int64(row, 0),
-					    (uint64_t)sqlite3_column_int64(row, 1) };
+	*place = (struct roger_finding){ .kind = ROGER_REWRITTEN,
+					 .file = found->journal,
+					 .line = sqlite3_column_int64(row, 0),
+					 .byte = sqlite3_column_int64(row, 1) };
 	return ROGER_OK;
 }
 
-int rg_index_rewrites(struct rg_index *index, struct rg_arena *arena,
-		      struct rg_index_rewrites *ret_rewrites, struct roger_err *err)
+int rg_index_rewrites(struct rg_index *index, struct roger_str journal, struct rg_arena *arena,
+		      struct roger_finding_list *ret_rewrites, struct roger_err *err)
 {
-	struct finding finding = { .index = index, .arena = arena };
+	struct rewrites found = { .arena = arena, .journal = journal };
 	struct rg_question question;
-	int r;
+	int r = ROGER_OK;
 
-	*ret_rewrites = (struct rg_index_rewrites){ 0 };
-	if (!index->db)
-		return ROGER_OK;
-	rg_question_init(&question, "SELECT DISTINCT line, offset FROM rewrites ORDER BY line");
-	r = rg_index_ask(index, &question, see_rewrite, &finding, err);
-	*ret_rewrites = (struct rg_index_rewrites){ (void *)finding.items, finding.count };
+	if (index->db) {
+		rg_question_init(&question,
+				 "SELECT DISTINCT line, offset FROM rewrites ORDER BY line");
+		r = rg_index_ask(index, &question, see_rewrite, &found, err);
+	}
+	*ret_rewrites = (struct roger_finding_list){ found.items, found.count };
 	return r;
 }
 
@@ -640,17 +649,21 @@ int rg_index_find_page(struct rg_index *index, const struct rg_query *query, str
 
 /* -------------------------------------------------------------- figures -- */
 
-/* A list that grows by one per row. */
-struct listing {
+/* Lists that grow by one per row. */
+struct texts {
+	struct rg_arena *arena;
+	struct roger_strs list;
+};
+struct agents {
 	struct rg_arena *arena;
 	int64_t epoch;
-	void *items;
+	struct roger_agent *items;
 	size_t count;
 };
 
 static int see_agent(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	struct listing *list = context;
+	struct agents *list = context;
 	struct roger_agent *agent;
 
 	if (!row) {
@@ -672,7 +685,7 @@ static int see_agent(void *context, sqlite3_stmt *row, struct roger_err *err)
 int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
 		    struct roger_agent_list *ret_agents, struct roger_err *err)
 {
-	struct listing list = { .arena = arena, .epoch = epoch };
+	struct agents list = { .arena = arena, .epoch = epoch };
 	struct rg_question question;
 	int r;
 
@@ -685,15 +698,11 @@ int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *aren
 
 static int see_text(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	struct listing *list = context;
-	struct roger_str *text;
+	struct texts *texts = context;
 
-	if (!row) {
-		list->count = 0;
-		return ROGER_OK;
-	}
-	text = rg_arena_push(list->arena, &list->items, &list->count, sizeof *text);
-	return text && rg_arena_copy(list->arena, rg_index_column(row, 0), text)
+	if (!row)
+		texts->list.count = 0;
+	return !row || rg_arena_add(texts->arena, &texts->list, rg_index_column(row, 0))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
@@ -701,10 +710,10 @@ static int see_text(void *context, sqlite3_stmt *row, struct roger_err *err)
 int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
 		       struct roger_strs *ret_texts, struct roger_err *err)
 {
-	struct listing list = { .arena = arena };
-	int r = rg_index_ask(index, question, see_text, &list, err);
+	struct texts texts = { .arena = arena };
+	int r = rg_index_ask(index, question, see_text, &texts, err);
 
-	*ret_texts = (struct roger_strs){ list.items, list.count };
+	*ret_texts = texts.list;
 	return r;
 }
 

@@ -250,10 +250,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 
 	rg_index_bind_message(put, 1, message);
 	rg_index_bind(put, 7, message->content);
-	if (message->metadata.length)
-		rg_index_bind(put, 8, message->metadata);
-	else
-		sqlite3_bind_null(put, 8);
+	rg_index_bind_text(put, 8, message->metadata);
 	sqlite3_bind_int(put, 9, message->read);
 	sqlite3_bind_int64(put, 10, message->created_at_ms);
 	rg_index_bind_number(put, 11, message->read_at_ms);
@@ -545,7 +542,7 @@ static void read_row(sqlite3_stmt *get, struct roger_message *message)
 	};
 }
 
-static int add_up_rows(const struct table *table, struct rg_table_sums *sums, struct roger_err *err)
+static int add_up_rows(const struct table *table, struct rg_index_sums *sums, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf scratch = { .maximum = SIZE_MAX };
 	struct roger_message message;
@@ -561,38 +558,37 @@ static int add_up_rows(const struct table *table, struct rg_table_sums *sums, st
 		return r;
 	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
 		read_row(get, &message);
-		sums->messages++;
+		sums->all[RG_RULE_TABLE]++;
 		rows += (uint64_t)rg_message_row(rg_message_text(&scratch, &message), &message);
 	}
 	if (step != SQLITE_DONE)
 		r = fail(table, "read", err);
 	sqlite3_finalize(get);
-	sums->rows = (int64_t)rows;
+	sums->all[RG_RULE_TABLE_ROWS] = (int64_t)rows;
 	return scratch.failed ? rg_fail_memory(err) : r;
 }
 
-void rg_index_seed_check(struct rg_index *index, struct rg_table_sums *ret_sums)
+int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums)
 {
 	struct table table = { .index = index, .end = INT64_MAX };
-	struct roger_err err;
 	bool valid = false;
 	uint64_t inode;
-	int r;
+	int r = rg_index_file_find(index, index->seed_name, &inode, NULL);
 
-	*ret_sums = (struct rg_table_sums){ 0 };
-	r = rg_index_file_find(index, index->seed_name, &inode, &err);
+	*ret_end = -1;
+	/* Something else with its name is no damage of it. */
 	if (r < 0 || !inode)
-		return;
+		return ROGER_OK;
 	r = open_table(&table, index->seed_path,
-		       "PRAGMA busy_timeout = 1000; PRAGMA cache_size = -2000; BEGIN", &err);
+		       "PRAGMA busy_timeout = 1000; PRAGMA cache_size = -2000; BEGIN", NULL);
 	if (r == ROGER_OK)
-		r = load(&table, &valid, &err);
+		r = load(&table, &valid, NULL);
 	if (r == ROGER_OK && valid)
-		r = add_up_rows(&table, ret_sums, &err);
-	ret_sums->offset = table.offset;
-	ret_sums->done = r == ROGER_OK && valid;
-	ret_sums->damaged = r == ROGER_EDATA;
+		r = add_up_rows(&table, sums, NULL);
+	if (r == ROGER_OK && valid)
+		*ret_end = table.offset;
 	close_table(&table);
+	return r;
 }
 
 /* ------------------------------------------------ while the index is made -- */

@@ -1,5 +1,5 @@
 /*
- * doctor: all checks, each file before those that refer to it.  Under the record
+ * doctor: all checks.  What is derived is compared after the journals.  Under the record
  * lock it measures every journal and then reads only that far, so that what others
  * append meanwhile is not reported as wrong.
  */
@@ -10,38 +10,21 @@
 
 enum { TOLD_MAX = 1000 };
 
-static void count_breach(struct roger_doctor_reply *reply, int severity)
-{
-	switch ((enum roger_severity)severity) {
-	case ROGER_DAMAGE:
-		reply->damaged++;
-		break;
-	case ROGER_REPAIRABLE:
-		reply->repairable++;
-		break;
-	case ROGER_NOTE:
-		reply->notes++;
-		break;
-	}
-}
-
-int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach, size_t *ret_place,
+int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach,
 		     struct roger_err *err, const char *format, ...)
 {
 	struct roger_breach *place;
 	char what[300];
 	va_list args;
 
-	if (ret_place)
-		*ret_place = SIZE_MAX;
-	count_breach(doctor->reply, breach->severity);
+	doctor->repairable[breach->kind] += breach->severity == ROGER_REPAIRABLE;
+	doctor->last = SIZE_MAX;
 	if (doctor->told[breach->severity]++ >= TOLD_MAX)
 		return ROGER_OK;
 	va_start(args, format);
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
-	if (ret_place)
-		*ret_place = doctor->breaches.count;
+	doctor->last = doctor->breaches.count;
 	place = rg_arena_push(doctor->arena, &doctor->breaches.items, &doctor->breaches.count,
 			      sizeof *place);
 	if (!place)
@@ -54,56 +37,50 @@ int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach
 		       : rg_fail_memory(err);
 }
 
-void rg_doctor_fixed(struct rg_doctor *doctor, size_t place)
+void rg_doctor_fixed(struct rg_doctor *doctor)
 {
 	doctor->reply->fixed++;
-	if (place != SIZE_MAX)
-		doctor->breaches.items[place].fixed = true;
+	if (doctor->last != SIZE_MAX)
+		doctor->breaches.items[doctor->last].fixed = true;
+}
+
+void rg_doctor_fixed_all(struct rg_doctor *doctor, enum roger_breach_kind kind)
+{
+	struct roger_breach *breach = doctor->breaches.items;
+	size_t i;
+
+	doctor->reply->fixed += (int64_t)doctor->repairable[kind];
+	for (i = 0; i < doctor->breaches.count; i++, breach++)
+		breach->fixed |= breach->kind == (int)kind && breach->severity == ROGER_REPAIRABLE;
 }
 
 /* ------------------------------------------------------------------ all -- */
 
+/* What others append meanwhile is not reported as wrong. */
 static int measure(struct rg_doctor *doctor, struct roger_err *err)
 {
 	uint64_t end;
-	size_t i;
-	int r;
+	int r = rg_engine_settle(doctor->engine, &end, err);
 
-	r = rg_engine_settle(doctor->engine, &end, err);
-	if (r == ROGER_OK)
-		r = rg_engine_carry(doctor->engine, false, &doctor->logged, err);
 	doctor->head = rg_store_head(doctor->engine->store);
-	if (r == ROGER_OK)
-		r = rg_engine_journals(doctor->engine, doctor->arena, &doctor->journals, err);
-	for (i = 0; r == ROGER_OK && i < doctor->journals.count; i++)
-		r = rg_engine_journal_measure(doctor->engine, &doctor->journals.items[i], err);
-	return r;
-}
-
-static int measure_all(struct rg_doctor *doctor, struct roger_err *err)
-{
-	struct rg_engine *engine = doctor->engine;
-	int r;
-
-	/* A read-only workspace has no locks; nobody writes there either. */
-	if (!rg_store_writable(engine->store))
-		return measure(doctor, err);
-	r = rg_engine_records_begin(engine, err);
-	if (r < 0)
-		return r;
-	r = measure(doctor, err);
-	rg_engine_records_end(engine);
-	return r;
+	return r < 0 ? r
+		     : rg_engine_measure(doctor->engine, RG_MEASURED_CHAINED, doctor->arena,
+					 &doctor->journals, &doctor->logged, err);
 }
 
 static int examine(struct rg_doctor *doctor, struct roger_err *err)
 {
 	static int (*const steps[])(struct rg_doctor *, struct roger_err *) = {
-		measure_all,	    rg_doctor_check_index_end,
-		rg_doctor_journals, rg_doctor_compare_index,
-		rg_doctor_state,    rg_doctor_archive,
-		rg_doctor_control,  rg_doctor_leases,
-		rg_doctor_places,   rg_doctor_removed,
+		measure,
+		rg_doctor_check_index_end,
+		rg_doctor_journals,
+		rg_doctor_compare_index,
+		rg_doctor_state,
+		rg_doctor_archive,
+		rg_doctor_control,
+		rg_doctor_leases,
+		rg_doctor_places,
+		rg_doctor_removed,
 	};
 	uint64_t end;
 	size_t i;
@@ -131,6 +108,7 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 				    .arena = arena,
 				    .scratch = rg_arena_new(),
 				    .text = { .maximum = SIZE_MAX },
+				    .damaged.arena = arena,
 				    .reply = reply };
 	int r;
 
@@ -143,12 +121,15 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	if (r == ROGER_OK)
 		r = examine(&doctor, err);
 	if (r == ROGER_OK && doctor.damaged.count)
-		rg_engine_note_findings(
+		(void)rg_engine_note_findings(
 			engine,
 			&(struct roger_finding_list){ doctor.damaged.items, doctor.damaged.count },
 			arena);
 	reply->breaches =
 		(struct roger_breach_list){ doctor.breaches.items, doctor.breaches.count };
+	reply->damaged = (int64_t)doctor.told[ROGER_DAMAGE];
+	reply->repairable = (int64_t)doctor.told[ROGER_REPAIRABLE];
+	reply->notes = (int64_t)doctor.told[ROGER_NOTE];
 	rg_index_checking_free(doctor.checking);
 	rg_message_rules_deinit(&doctor.messages);
 	rg_buf_deinit(&doctor.text);

@@ -33,11 +33,10 @@ struct rg_doctor {
 		struct roger_breach *items;
 		size_t count;
 	} breaches;
-	size_t told[ROGER_NOTE + 1]; /* reported, per severity */
-	struct {
-		struct roger_finding *items;
-		size_t count;
-	} damaged; /* lines, to be recorded */
+	size_t told[ROGER_NOTE + 1];		  /* reported, per severity */
+	size_t repairable[ROGER_BREACH_SEAL + 1]; /* of these, per kind */
+	size_t last;		    /* the last one's place; SIZE_MAX: it was only counted */
+	struct rg_findings damaged; /* lines, to be recorded */
 
 	struct rg_log_files journals;
 	struct rg_head head;	 /* when the journals were measured */
@@ -52,41 +51,35 @@ struct rg_doctor {
 	struct rg_buf text; /* of a message */
 	int64_t strays;
 	struct rg_sends_check *sends;
-	struct {
-		int64_t count;
-		size_t from, to;  /* their breaches */
-	} missing;		  /* entries of send logs */
 	struct rg_table counts;	  /* struct rg_doctor_count of issues and mailboxes */
 	struct rg_table archived; /* struct rg_doctor_archived */
 
 	struct rg_index_checking *checking; /* the rules of the index */
 	int64_t index_end;
-	struct rg_index_sums at_index; /* the journal's numbers up to where the index ends, */
-	int64_t rows;		       /* and its rows of messages.db added up; may overflow */
+	struct rg_index_sums at_index; /* the journal's numbers up to where the index ends */
 };
 
 /*
  * Report a breach: its kind, severity, file, line, byte and whether it can be repaired; format
- * says what it is.  ret_place may be NULL; pass *ret_place to rg_doctor_fixed().  After many
- * reports, a breach is only counted.
+ * says what it is.  After many reports, a breach is only counted.
  */
 RG_CHECKED int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach,
-				size_t *ret_place, struct roger_err *err, const char *format, ...)
-	RG_PRINTF(5, 6);
+				struct roger_err *err, const char *format, ...) RG_PRINTF(4, 5);
 
-/* Mark a reported breach as repaired. */
-void rg_doctor_fixed(struct rg_doctor *doctor, size_t place);
+/* The breach that was reported last is repaired; or all of a kind that can be. */
+void rg_doctor_fixed(struct rg_doctor *doctor);
+void rg_doctor_fixed_all(struct rg_doctor *doctor, enum roger_breach_kind kind);
 
 static inline const struct rg_log_file *rg_doctor_messages(const struct rg_doctor *doctor)
 {
 	return &doctor->journals.items[0];
 }
 
-/* doctor_logs.c: the journals; messages first, except for cycles. */
+/* doctor_logs.c: the journals. */
 RG_CHECKED int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
 
-/* A line is to be recorded as damaged; of many, enough are. */
+/* A line is to be recorded, if it is damaged; of many, enough are. */
 RG_CHECKED int rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
 				      const struct rg_misfit *found, struct roger_err *err);
 

@@ -1,8 +1,6 @@
 /* doctor: compare index, message-state.json, archive and control file with the journal. */
 #include "proof/doctor.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "facts/damage.h"
 #include "facts/message.h"
@@ -10,233 +8,128 @@
 
 /* ----------------------------------------------------------------- index -- */
 
-static struct roger_breach at_index(const struct rg_doctor *doctor, enum roger_severity severity)
-{
-	return (struct roger_breach){ .kind = ROGER_BREACH_INDEX,
-				      .severity = (int)severity,
-				      .file = rg_str(rg_index_name(doctor->engine->index)) };
-}
-
-static int report_index(struct rg_doctor *doctor, const char *what, struct roger_err *err)
-{
-	const struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
-
-	return rg_doctor_report(doctor, &breach, NULL, err, "%s", what);
-}
-
-static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *err)
-{
-	int r;
-
-	if (!doctor->wish->fix)
-		return ROGER_OK;
-	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, true, NULL,
-			     err);
-	for (; r == ROGER_OK && first < doctor->breaches.count; first++)
-		rg_doctor_fixed(doctor, first);
-	return r;
-}
-
 int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_log_file *messages = rg_doctor_messages(doctor);
-	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
-	int64_t end = rg_index_checking_end(doctor->checking);
+	const struct roger_breach breach = { .kind = ROGER_BREACH_INDEX,
+					     .severity = ROGER_DAMAGE,
+					     .file = messages->shown,
+					     .byte = (int64_t)messages->size };
 
-	doctor->index_end = end;
-	if ((uint64_t)end <= messages->size)
+	doctor->index_end = rg_index_checking_end(doctor->checking);
+	if ((uint64_t)doctor->index_end <= messages->size)
 		return ROGER_OK;
-	breach.file = messages->shown;
-	breach.byte = (int64_t)messages->size;
-	return rg_doctor_report(doctor, &breach, NULL, err,
+	return rg_doctor_report(doctor, &breach, err,
 				"lines are missing at the end: the index has read %lld bytes more",
-				(long long)(end - (int64_t)messages->size));
+				(long long)(doctor->index_end - breach.byte));
 }
 
-static int compare(struct rg_doctor *doctor, const struct rg_index_sums *index,
-		   struct roger_err *err)
+static int report_index(void *context, bool table, const char *what, struct roger_err *err)
 {
-	const int64_t *journal = doctor->at_index.all;
-	char what[160];
-	int i, r = ROGER_OK;
+	struct rg_doctor *doctor = context;
+	const struct rg_engine *engine = doctor->engine;
+	const struct roger_breach breach = {
+		.kind = ROGER_BREACH_INDEX,
+		.severity = ROGER_REPAIRABLE,
+		.file = table ? engine->workspace->config->database_file
+			      : rg_str(rg_index_name(engine->index))
+	};
 
-	for (i = 0; i < RG_RULES && r == ROGER_OK; i++) {
-		if (index->all[i] == journal[i])
-			continue;
-		snprintf(what, sizeof what, "%s: %lld; the journal has %lld", rg_index_rule(i),
-			 (long long)index->all[i], (long long)journal[i]);
-		r = report_index(doctor, i == RG_RULE_STATES ? rg_index_rule(i) : what, err);
-	}
-	return r;
-}
-
-static int report_table(struct rg_doctor *doctor, const struct rg_table_sums *table,
-			struct roger_err *err)
-{
-	const int64_t messages = doctor->at_index.all[RG_RULE_MESSAGES];
-	struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
-
-	breach.file = doctor->engine->workspace->config->database_file;
-	if (table->damaged)
-		return rg_doctor_report(doctor, &breach, NULL, err, "it cannot be read");
-	if (!table->done || table->offset != doctor->at_index.offset)
-		return ROGER_OK;
-	if (table->messages != messages)
-		return rg_doctor_report(doctor, &breach, NULL, err,
-					"rows of messages: %lld; the journal has %lld",
-					(long long)table->messages, (long long)messages);
-	if (table->rows != doctor->rows)
-		return rg_doctor_report(doctor, &breach, NULL, err,
-					"a row of messages differs from the journal");
-	return ROGER_OK;
+	return rg_doctor_report(doctor, &breach, err, "%s", what);
 }
 
 int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 {
-	size_t first = doctor->breaches.count;
-	struct rg_index_sums index;
-	struct rg_table_sums table;
-	struct roger_err why = { 0 };
-	bool done;
-	int r;
+	int r = rg_index_checked(doctor->checking, &doctor->at_index, report_index, doctor, err);
 
-	r = rg_index_checked(doctor->checking, &index, &table, &done, &why);
-	if (r == ROGER_EDATA)
-		r = report_index(doctor, why.message, err);
-	else if (r < 0 && err)
-		*err = why;
-	else if (r == ROGER_OK && done && doctor->at_index.offset == index.offset)
-		r = compare(doctor, &index, err);
-	if (r == ROGER_OK)
-		r = report_table(doctor, &table, err);
 	doctor->checking = rg_index_checking_free(doctor->checking);
-	return r < 0 || first == doctor->breaches.count ? r : mend_index(doctor, first, err);
+	if (r < 0 || !doctor->repairable[ROGER_BREACH_INDEX] || !doctor->wish->fix)
+		return r;
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, true, NULL,
+			     err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed_all(doctor, ROGER_BREACH_INDEX);
+	return r;
 }
 
 /* ----------------------------------------------------- message-state.json -- */
 
-static int load_state(struct rg_doctor *doctor, struct rg_sequence **ret_sequence, bool *ret_found,
-		      struct roger_err *err)
+/* What is wrong with the document, beside the numbers that it must have; NULL: nothing.  why has
+ * the words of one that cannot be read. */
+static int look_at_state(struct rg_doctor *doctor, const struct rg_sequence *wanted,
+			 struct roger_err *why, const char **ret_what,
+			 enum roger_severity *ret_severity, struct roger_err *err)
 {
 	struct rg_store *store = doctor->engine->store;
-	struct roger_str text;
-	int r;
-
-	*ret_sequence = NULL;
-	r = store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), doctor->arena, &text, err);
-	*ret_found = r == ROGER_OK && text.data;
-	return *ret_found ? rg_sequence_read(text, ret_sequence, err) : r;
-}
-
-/* Is a number lower than in the journal, or missing? */
-static bool counters_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
-{
-	const struct rg_message_agent *agent;
-	size_t i = 0;
-
-	for (i = 0; i < state->counter_count; i++) {
-		agent = rg_message_rules_agent(&doctor->messages, state->counters[i].agent);
-		if (agent && agent->epoch == state->epoch && agent->seq > state->counters[i].seq)
-			return true;
-	}
-	return false;
-}
-
-static bool seen_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
-{
-	const struct rg_message_seen *seen;
-	size_t i;
-
-	for (i = 0; i < state->seen_count; i++) {
-		seen = rg_message_rules_seen(&doctor->messages, state->seen[i].reader,
-					     state->seen[i].sender);
-		if (seen && seen->epoch == state->epoch && seen->seq > state->seen[i].seq)
-			return true;
-	}
-	return false;
-}
-
-/* Does it have fewer numbers of this epoch than the journal? */
-static bool lacks_some(const struct rg_doctor *doctor, const struct rg_sequence *state)
-{
-	const struct rg_message_agent *agent;
-	const struct rg_message_seen *seen;
-	size_t counters = 0, pairs = 0, i = 0;
-
-	while ((agent = rg_table_next(&doctor->messages.agents, &i)))
-		counters += agent->seq && agent->epoch == state->epoch;
-	for (i = 0; (seen = rg_table_next(&doctor->messages.seen.pairs, &i));)
-		pairs += seen->epoch == state->epoch;
-	return counters > state->counter_count || pairs > state->seen_count;
-}
-
-static const char *what_is_behind(const struct rg_doctor *doctor, const struct rg_sequence *state,
-				  enum roger_severity *ret_severity)
-{
-	*ret_severity = ROGER_NOTE;
-	if (state->epoch < doctor->messages.epoch) {
-		*ret_severity = ROGER_REPAIRABLE;
-		return "its epoch has ended";
-	}
-	if (counters_behind(doctor, state))
-		return "a counter is below the numbers in the journal; the next reader or --fix "
-		       "writes it";
-	if (seen_behind(doctor, state))
-		return "a lastSeen is below a number that was read; the next reader writes it";
-	if (lacks_some(doctor, state))
-		return "a counter or a lastSeen is missing; the next reader or --fix writes it";
-	return NULL;
-}
-
-static int mend_state(struct rg_doctor *doctor, size_t place, struct roger_err *err)
-{
-	struct rg_engine *engine = doctor->engine;
 	struct rg_sequence *state = NULL;
-	enum roger_severity unused;
-	bool found;
-	int r;
+	struct roger_str text;
+	int r = store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), doctor->arena, &text, why);
 
-	if (!doctor->wish->fix || !rg_store_writable(engine->store))
-		return ROGER_OK;
-	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	rg_engine_want_state(engine, true);
-	rg_engine_save_state(engine, true);
-	r = load_state(doctor, &state, &found, NULL);
-	if (r == ROGER_OK && found && !what_is_behind(doctor, state, &unused))
-		rg_doctor_fixed(doctor, place);
+	*ret_what = NULL;
+	*ret_severity = ROGER_REPAIRABLE;
+	if (r == ROGER_OK && text.data)
+		r = rg_sequence_read(text, &state, why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0) {
+		*ret_what = why->message;
+	} else if (state && state->epoch < wanted->epoch) {
+		*ret_what = "its epoch has ended";
+	} else if (state && state->epoch == wanted->epoch && !rg_sequence_covers(state, wanted)) {
+		*ret_severity = ROGER_NOTE;
+		*ret_what = "a counter is below the numbers in the journal, or a lastSeen below "
+			    "one that was read; the next reader or --fix writes it";
+	}
 	rg_sequence_free(state);
-	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+	return ROGER_OK;
 }
 
-int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
+static int check_state(struct rg_doctor *doctor, const struct rg_sequence *wanted,
+		       struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_STATE,
-				       .severity = ROGER_REPAIRABLE,
 				       .file = rg_str(doctor->engine->store->state),
 				       .fixable = true };
-	enum roger_severity severity = ROGER_REPAIRABLE;
-	struct rg_sequence *state = NULL;
+	const bool writable = rg_store_writable(doctor->engine->store);
+	enum roger_severity severity;
 	struct roger_err why = { 0 };
 	const char *what;
-	bool found = false;
-	size_t place;
 	int r;
 
 	/* A handle that lives may owe it for a second. */
-	if (rg_store_writable(doctor->engine->store))
+	if (writable)
 		rg_engine_save_state(doctor->engine, true);
-	r = load_state(doctor, &state, &found, &why);
-	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
-	what = r < 0 ? why.message : found ? what_is_behind(doctor, state, &severity) : NULL;
+	r = look_at_state(doctor, wanted, &why, &what, &severity, err);
+	if (r < 0 || !what)
+		return r;
 	breach.severity = (int)severity;
-	r = ROGER_OK;
-	if (what)
-		r = rg_doctor_report(doctor, &breach, &place, err, "%s", what);
-	rg_sequence_free(state);
-	return r < 0 || !what ? r : mend_state(doctor, place, err);
+	r = rg_doctor_report(doctor, &breach, err, "%s", what);
+	if (r < 0 || !doctor->wish->fix || !writable)
+		return r;
+	rg_engine_want_state(doctor->engine, true);
+	rg_engine_save_state(doctor->engine, true);
+	r = look_at_state(doctor, wanted, &why, &what, &severity, err);
+	if (r == ROGER_OK && !what)
+		rg_doctor_fixed(doctor);
+	return r;
+}
+
+/* The numbers are those of the index, which was compared with the journal. */
+int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_sequence *wanted;
+	int r = rg_engine_refresh(doctor->engine, err);
+
+	if (r == ROGER_OK)
+		r = rg_sequence_new(&wanted, err);
+	if (r < 0)
+		return r;
+	wanted->epoch = doctor->messages.epoch;
+	r = rg_index_sequence(doctor->engine->index, wanted->epoch, wanted, err);
+	if (r == ROGER_OK)
+		r = check_state(doctor, wanted, err);
+	rg_sequence_free(wanted);
+	return r;
 }
 
 /* --------------------------------------------------------------- archive -- */
@@ -253,18 +146,18 @@ static int report_altered(struct rg_doctor *doctor, const struct rg_log_file *fi
 					     .byte = (int64_t)found->byte };
 	const struct roger_damage damage = { .kind = ROGER_DAMAGE_REWRITTEN, .file = file->shown };
 
-	return rg_doctor_report(doctor, &breach, NULL, err, "%s%s",
+	return rg_doctor_report(doctor, &breach, err, "%s%s",
 				found->kind == ROGER_ACCEPTED ? "accepted: " : "",
 				rg_damage_words(&damage));
 }
 
-static bool is_kept(const struct rg_doctor *doctor, const struct roger_damage *damage)
+static bool is_kept(const struct rg_doctor *doctor, struct roger_str file, int64_t line)
 {
 	size_t i;
 
 	for (i = 0; i < doctor->damaged.count; i++)
-		if (doctor->damaged.items[i].line == damage->line &&
-		    rg_str_equal(doctor->damaged.items[i].file, damage->file))
+		if (doctor->damaged.items[i].line == line &&
+		    rg_str_equal(doctor->damaged.items[i].file, file))
 			return true;
 	return false;
 }
@@ -273,19 +166,13 @@ static bool is_kept(const struct rg_doctor *doctor, const struct roger_damage *d
 static int report_noted(struct rg_doctor *doctor, const struct rg_log_file *file,
 			struct roger_err *err)
 {
-	const struct roger_damage *damage;
-	struct rg_misfit noted = { 0 };
+	struct rg_misfit noted;
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK &&
-	       (damage = rg_judge_next(&doctor->judge, file->shown, &i, &noted.kind))) {
-		if (is_kept(doctor, damage))
-			continue;
-		noted.line = damage->line;
-		noted.byte = (uint64_t)damage->byte;
-		r = report_altered(doctor, file, &noted, err);
-	}
+	while (r == ROGER_OK && rg_judge_next(&doctor->judge, file->shown, &i, &noted))
+		if (!is_kept(doctor, file->shown, noted.line))
+			r = report_altered(doctor, file, &noted, err);
 	return r;
 }
 
@@ -355,16 +242,15 @@ static int report_unarchived(struct rg_doctor *doctor, const struct rg_doctor_ar
 					     .file = rg_doctor_messages(doctor)->shown,
 					     .line = archived->line,
 					     .byte = (int64_t)archived->offset };
-	size_t place;
 	int r;
 
-	r = rg_doctor_report(doctor, &breach, &place, err,
+	r = rg_doctor_report(doctor, &breach, err,
 			     "archived by this line, but missing in messages_archive/");
 	if (r < 0 || !doctor->wish->fix)
 		return r;
 	r = rg_engine_archive_again(doctor->engine, archived->offset, err);
 	if (r == ROGER_OK)
-		rg_doctor_fixed(doctor, place);
+		rg_doctor_fixed(doctor);
 	return r;
 }
 
@@ -391,13 +277,11 @@ static int report_control(struct rg_doctor *doctor, const char *what, struct rog
 	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
 					     .severity = ROGER_REPAIRABLE,
 					     .file = rg_str(doctor->engine->store->figures) };
-	size_t place;
-	int r;
+	int r = rg_doctor_report(doctor, &breach, err, "%s%s%.*s%s", what, name.length ? " '" : "",
+				 RG_STR_ARGS(name), name.length ? "'" : "");
 
-	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s%.*s%s", what,
-			     name.length ? " '" : "", RG_STR_ARGS(name), name.length ? "'" : "");
 	if (r == ROGER_OK && doctor->wish->fix)
-		rg_doctor_fixed(doctor, place);
+		rg_doctor_fixed(doctor);
 	return r;
 }
 
@@ -473,7 +357,7 @@ static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
 
 	if (head.synced <= head.end && atomic_load(&head.shared->logged) <= head.end)
 		return ROGER_OK;
-	return rg_doctor_report(doctor, &breach, NULL, err,
+	return rg_doctor_report(doctor, &breach, err,
 				"it has more bytes synced than appended; remove it while "
 				"no roger process is running");
 }
@@ -519,29 +403,19 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 
 enum { LEASES_MAX = 256 };
 
-static int report_lease(struct rg_doctor *doctor, const struct roger_message *message,
-			struct roger_err *err)
+/* A lease taken while the clock was ahead, or under another configuration. */
+int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,
 					     .severity = ROGER_NOTE,
 					     .file = rg_doctor_messages(doctor)->shown };
-	char until[32];
-
-	rg_clock_print_utc(message->claimed_until_ms, until);
-	return rg_doctor_report(doctor, &breach, NULL, err,
-				"the lease of '%.*s' on message '%.*s' says %s, beyond "
-				"claims.max_lease: it counts as expired",
-				RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
-}
-
-/* A lease taken while the clock was ahead, or under another configuration. */
-int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
-{
 	struct rg_engine *engine = doctor->engine;
 	const int64_t last_ms = rg_clock_ms() + engine->workspace->config->lease_ms_max;
 	struct rg_query query = { .anywhere = true };
 	struct roger_message_list found = { 0 };
+	const struct roger_message *message;
 	struct roger_strs ids;
+	char until[32];
 	size_t i;
 	int r;
 
@@ -550,8 +424,16 @@ int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 	query.id_count = ids.count;
 	if (r == ROGER_OK && ids.count)
 		r = rg_index_messages(engine->index, &query, doctor->arena, &found, NULL, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		if (found.items[i].claimed_by.length && found.items[i].claimed_until_ms > last_ms)
-			r = report_lease(doctor, &found.items[i], err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		message = &found.items[i];
+		if (!message->claimed_by.length || message->claimed_until_ms <= last_ms)
+			continue;
+		rg_clock_print_utc(message->claimed_until_ms, until);
+		r = rg_doctor_report(doctor, &breach, err,
+				     "the lease of '%.*s' on message '%.*s' says %s, beyond "
+				     "claims.max_lease: it counts as expired",
+				     RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id),
+				     until);
+	}
 	return r;
 }

@@ -21,20 +21,13 @@ static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_ki
 int rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
 			   const struct rg_misfit *found, struct roger_err *err)
 {
-	enum { KEPT_MAX = 1000 };
-	struct roger_finding *finding;
+	const struct roger_finding finding = { .kind = (int)found->kind,
+					       .file = walk->file->shown,
+					       .line = found->line,
+					       .byte = (int64_t)found->byte };
 
-	if (!rg_finding_is_damage(found->kind) || doctor->damaged.count >= KEPT_MAX)
-		return ROGER_OK;
-	finding = rg_arena_push(doctor->arena, &doctor->damaged.items, &doctor->damaged.count,
-				sizeof *finding);
-	if (!finding)
-		return rg_fail_memory(err);
-	*finding = (struct roger_finding){ .kind = (int)found->kind,
-					   .file = walk->file->shown,
-					   .line = found->line,
-					   .byte = (int64_t)found->byte };
-	return ROGER_OK;
+	return rg_finding_is_damage(found->kind) ? rg_findings_add(&doctor->damaged, &finding, err)
+						 : ROGER_OK;
 }
 
 static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
@@ -52,13 +45,12 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 		     : shape			       ? ROGER_BREACH_SHAPE
 						       : ROGER_BREACH_CHAIN,
 		     rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE);
-	size_t place;
 	int r;
 
 	breach.line = found->line;
 	breach.byte = (int64_t)found->byte;
 	breach.fixable = gap && !doctor->judge.closed;
-	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s%s",
+	r = rg_doctor_report(doctor, &breach, err, "%s%s%s",
 			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what,
 			     of_message ? "; no entry of a send log is made of it" : "");
 	if (r == ROGER_OK)
@@ -67,7 +59,7 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 		return r;
 	r = rg_judge_close(walk, doctor->arena, err);
 	if (r == ROGER_OK)
-		rg_doctor_fixed(doctor, place);
+		rg_doctor_fixed(doctor);
 	return r;
 }
 
@@ -93,7 +85,7 @@ static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk, s
 		/* An earlier state may have been in a line that is gone. */
 		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
 			breach.severity = ROGER_NOTE;
-		r = rg_doctor_report(doctor, &breach, NULL, err, "message '%.*s': %s",
+		r = rg_doctor_report(doctor, &breach, err, "message '%.*s': %s",
 				     id.length < 80 ? (int)id.length : 80, id.data,
 				     rg_message_fault_texts[i]);
 	}
@@ -131,30 +123,28 @@ static int count_message(struct rg_doctor *doctor, const struct rg_walk *walk, i
 	return count_one(doctor, walk, rg_tally_box(message->issue, message->to), by, err);
 }
 
-static int check_size(struct rg_doctor *doctor, const struct rg_walk *walk, const char *member,
-		      struct roger_str text, int64_t chars_max, struct roger_err *err)
-{
-	const struct roger_breach breach = here(walk, ROGER_BREACH_LIMIT, ROGER_NOTE);
-	size_t chars;
-
-	if ((int64_t)text.length <= chars_max || !rg_utf8_count(text, &chars) ||
-	    (int64_t)chars <= chars_max)
-		return ROGER_OK;
-	return rg_doctor_report(doctor, &breach, NULL, err,
-				"%s of %zu characters; the limit is %lld", member, chars,
-				(long long)chars_max);
-}
-
 static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct rg_config *config = doctor->engine->workspace->config;
-	int r;
+	const struct {
+		const char *member;
+		struct roger_str text;
+		int64_t most;
+	} sizes[] = {
+		{ "content", walk->message->content, config->content_chars_max },
+		{ "metadata", walk->message->metadata, config->metadata_chars_max },
+	};
+	const struct roger_breach breach = here(walk, ROGER_BREACH_LIMIT, ROGER_NOTE);
+	size_t i, chars;
+	int r = ROGER_OK;
 
-	r = check_size(doctor, walk, "content", walk->message->content, config->content_chars_max,
-		       err);
-	return r < 0 ? r
-		     : check_size(doctor, walk, "metadata", walk->message->metadata,
-				  config->metadata_chars_max, err);
+	for (i = 0; r == ROGER_OK && i < sizeof sizes / sizeof *sizes; i++)
+		if ((int64_t)sizes[i].text.length > sizes[i].most &&
+		    rg_utf8_count(sizes[i].text, &chars) && (int64_t)chars > sizes[i].most)
+			r = rg_doctor_report(doctor, &breach, err,
+					     "%s of %zu characters; the limit is %lld",
+					     sizes[i].member, chars, (long long)sizes[i].most);
+	return r;
 }
 
 static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t text,
@@ -234,7 +224,6 @@ static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 		archived += known->archived;
 	}
 	doctor->at_index.offset = doctor->index_end;
-	doctor->rows = (int64_t)rows;
 	sums[RG_RULE_LINES] = walk->number;
 	sums[RG_RULE_STRAYS] = doctor->strays;
 	sums[RG_RULE_MESSAGES] = (int64_t)walk->messages.table.count - archived;
@@ -243,6 +232,8 @@ static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 	sums[RG_RULE_SEEN] = (int64_t)rules->seen.pairs.count + rules->seen.numbers;
 	sums[RG_RULE_EDGES] = (int64_t)rules->edges.pairs.count + rules->edges.numbers;
 	sums[RG_RULE_STATES] = (int64_t)states;
+	sums[RG_RULE_TABLE] = sums[RG_RULE_MESSAGES];
+	sums[RG_RULE_TABLE_ROWS] = (int64_t)rows;
 }
 
 /* What documents of runs refer to. */
@@ -288,7 +279,7 @@ static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 
 	if (r < 0 || rg_str_equal(walk->file->name, doctor->sender_log.name))
 		return r;
-	return rg_doctor_report(doctor, &breach, NULL, err,
+	return rg_doctor_report(doctor, &breach, err,
 				"an entry of '%.*s' is in another sender's log",
 				RG_STR_ARGS(sender));
 }
@@ -347,26 +338,27 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 	return ROGER_OK;
 }
 
-/* What refers to it is not checked. */
-static int report_unread(struct rg_doctor *doctor, const struct rg_log_file *file,
-			 enum roger_severity severity, const char *why, struct roger_err *err)
+static int report_place(struct rg_doctor *doctor, struct roger_str file,
+			enum roger_severity severity, const char *what, struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_PLACE,
 					     .severity = (int)severity,
-					     .file = file->shown };
+					     .file = file };
 
-	doctor->incomplete = true;
-	return rg_doctor_report(doctor, &breach, NULL, err, "%s", why);
+	return rg_doctor_report(doctor, &breach, err, "%s", what);
 }
 
+/* What refers to it is not checked. */
 static int take_unread(void *context, const struct rg_log_file *file, const char *why,
 		       struct roger_err *err)
 {
-	return report_unread(context, file, ROGER_DAMAGE, why, err);
+	struct rg_doctor *doctor = context;
+
+	doctor->incomplete = true;
+	return report_place(doctor, file->shown, ROGER_DAMAGE, why, err);
 }
 
-/* before: the journals that messages refer to, else the others. */
-static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err *err)
+static int take_journals(struct rg_doctor *doctor, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = { .name = "doctor",
 						   .line = take_line,
@@ -380,19 +372,18 @@ static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err
 
 	for (i = 0; i < doctor->journals.count && r == ROGER_OK; i++) {
 		file = &doctor->journals.items[i];
-		if ((file->log == RG_LOG_CYCLES) != before)
-			continue;
 		r = rg_walk(doctor->engine, file, &visitor, &doctor->judge, doctor, &there, err);
-		if (r == ROGER_OK && !there && file->inode)
-			r = report_unread(doctor, file, ROGER_NOTE,
-					  "it was purged during the check; run doctor again", err);
+		if (r < 0 || there || !file->inode)
+			continue;
+		doctor->incomplete = true;
+		r = report_place(doctor, file->shown, ROGER_NOTE,
+				 "it was purged during the check; run doctor again", err);
 	}
 	return r;
 }
 
 int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err)
 {
-	struct roger_breach breach = { .kind = ROGER_BREACH_PLACE, .severity = ROGER_DAMAGE };
 	const struct roger_damage *removed;
 	struct roger_damage_list damages;
 	size_t i = 0;
@@ -400,11 +391,9 @@ int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err)
 
 	if (r == ROGER_OK)
 		r = rg_engine_damages(doctor->engine, doctor->arena, &damages, err);
-	while (r == ROGER_OK &&
-	       (removed = rg_damage_next_removed(&damages, &doctor->journals, &i))) {
-		breach.file = removed->file;
-		r = rg_doctor_report(doctor, &breach, NULL, err, "%s", rg_damage_words(removed));
-	}
+	while (r == ROGER_OK && (removed = rg_damage_next_removed(&damages, &doctor->journals, &i)))
+		r = report_place(doctor, removed->file, ROGER_DAMAGE, rg_damage_words(removed),
+				 err);
 	return r;
 }
 
@@ -446,18 +435,17 @@ static int file_letter(struct rg_doctor *doctor, const struct roger_attempt *att
 static int report_lost_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
 			      struct roger_breach *breach, bool own, struct roger_err *err)
 {
-	size_t place;
 	int r;
 
 	breach->kind = ROGER_BREACH_DEAD_LETTER;
 	breach->severity = own ? ROGER_REPAIRABLE : ROGER_NOTE;
-	r = rg_doctor_report(doctor, breach, &place, err, "dead letter '%.*s' of '%.*s' is gone",
+	r = rg_doctor_report(doctor, breach, err, "dead letter '%.*s' of '%.*s' is gone",
 			     RG_STR_ARGS(attempt->dead_letter_task), RG_STR_ARGS(attempt->key));
 	if (r < 0 || !own || !doctor->wish->fix)
 		return r;
 	r = file_letter(doctor, attempt, err);
 	if (r == ROGER_OK)
-		rg_doctor_fixed(doctor, place);
+		rg_doctor_fixed(doctor);
 	return r;
 }
 
@@ -474,22 +462,17 @@ static int report_missing(struct rg_doctor *doctor, int64_t offset, struct roger
 	if (r < 0)
 		return r;
 	breach.file = doctor->sender_log.shown;
-	if (!doctor->missing.count++)
-		doctor->missing.from = doctor->breaches.count;
-	r = rg_doctor_report(doctor, &breach, NULL, err,
-			     "there is no entry that says message '%.*s' was delivered",
-			     RG_STR_ARGS(message.id));
-	doctor->missing.to = doctor->breaches.count;
-	return r;
+	return rg_doctor_report(doctor, &breach, err,
+				"there is no entry that says message '%.*s' was delivered",
+				RG_STR_ARGS(message.id));
 }
 
 static int mend_missing(struct rg_doctor *doctor, struct roger_err *err)
 {
 	uint64_t reached;
-	size_t i;
 	int r;
 
-	if (!doctor->missing.count || !doctor->wish->fix)
+	if (!doctor->repairable[ROGER_BREACH_SEND_LOG] || !doctor->wish->fix)
 		return ROGER_OK;
 	/* The index may still have entries that the logs no longer have. */
 	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, NULL,
@@ -500,12 +483,9 @@ static int mend_missing(struct rg_doctor *doctor, struct roger_err *err)
 		return r;
 	r = rg_engine_carry(doctor->engine, true, &reached, err);
 	rg_engine_records_end(doctor->engine);
-	if (r < 0 || reached < doctor->logged)
-		return r;
-	doctor->reply->fixed += doctor->missing.count;
-	for (i = doctor->missing.from; i < doctor->missing.to; i++)
-		doctor->breaches.items[i].fixed = true;
-	return ROGER_OK;
+	if (r == ROGER_OK && reached >= doctor->logged)
+		rg_doctor_fixed_all(doctor, ROGER_BREACH_SEND_LOG);
+	return r;
 }
 
 /* What the line says, to describe it. */
@@ -558,12 +538,12 @@ static int take_broken(void *context, enum rg_sends_rule rule, const struct rg_s
 		return report_lost_letter(doctor, &record.attempt, &breach, place->own, err);
 	/* It may have been purged meanwhile. */
 	if (r < 0)
-		return r == ROGER_ENOMEM ? r
-					 : rg_doctor_report(doctor, &breach, NULL, err, "%s",
-							    rg_sends_rule(rule));
+		return r == ROGER_ENOMEM
+			       ? r
+			       : rg_doctor_report(doctor, &breach, err, "%s", rg_sends_rule(rule));
 	/* Each of these records begins with its id. */
 	return rg_doctor_report(
-		doctor, &breach, NULL, err, "'%.*s': %s",
+		doctor, &breach, err, "'%.*s': %s",
 		(int)(record.attempt.id.length < 80 ? record.attempt.id.length : 80),
 		record.attempt.id.data, rg_sends_rule(rule));
 }
@@ -595,7 +575,7 @@ static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 		breach.byte = (int64_t)count->offset;
 		if (count->count > limit)
 			r = rg_doctor_report(
-				doctor, &breach, NULL, err,
+				doctor, &breach, err,
 				"issue '%.*s'%s%.*s holds %lld messages, but the limit "
 				"is %lld; the next send makes room",
 				RG_STR_ARGS(message.issue), issue ? "" : " to ",
@@ -607,11 +587,8 @@ static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 
 int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err)
 {
-	int r;
+	int r = take_journals(doctor, err);
 
-	r = take_journals(doctor, true, err);
-	if (r == ROGER_OK)
-		r = take_journals(doctor, false, err);
 	if (r == ROGER_OK)
 		r = rg_sends_check_all(doctor->sends, !doctor->incomplete, take_broken, doctor,
 				       err);

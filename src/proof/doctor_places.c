@@ -10,7 +10,6 @@ static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 				       .file = RG_STR("seal.key") };
 	struct rg_seal_key key;
 	enum rg_seal_state state;
-	size_t index;
 	int r;
 
 	r = rg_seal_key_state(doctor->engine->workspace, doctor->scratch, &state, err);
@@ -20,13 +19,13 @@ static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
 		return r;
 	if (state == RG_SEAL_WRONG)
-		return rg_doctor_report(doctor, &breach, NULL, err,
+		return rg_doctor_report(doctor, &breach, err,
 					"it is not a key, or 'seal.pub' is not its public half");
 	breach.severity = ROGER_REPAIRABLE;
-	r = rg_doctor_report(doctor, &breach, &index, err, "its public half 'seal.pub' is missing");
+	r = rg_doctor_report(doctor, &breach, err, "its public half 'seal.pub' is missing");
 	if (r == ROGER_OK && doctor->wish->fix &&
 	    rg_engine_seal_key(doctor->engine, true, doctor->scratch, &key, err) == ROGER_OK)
-		rg_doctor_fixed(doctor, index);
+		rg_doctor_fixed(doctor);
 	return r;
 }
 
@@ -34,11 +33,10 @@ static int report_place(void *context, const struct roger_breach *problem, bool 
 			struct roger_err *err)
 {
 	struct rg_doctor *doctor = context;
-	size_t place;
-	int r = rg_doctor_report(doctor, problem, &place, err, "%.*s", RG_STR_ARGS(problem->what));
+	int r = rg_doctor_report(doctor, problem, err, "%.*s", RG_STR_ARGS(problem->what));
 
 	if (r == ROGER_OK && fixed)
-		rg_doctor_fixed(doctor, place);
+		rg_doctor_fixed(doctor);
 	return r;
 }
 

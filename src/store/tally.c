@@ -110,30 +110,30 @@ static void know(struct rg_store *store, struct roger_str name)
 }
 
 /* A foreign line is only data: it cannot start an epoch, and counts only in the current one. */
-static void raise_number(struct rg_store *store, const struct roger_message *message, bool own)
+static void raise_number(struct rg_store *store, struct roger_str name, int64_t epoch, int64_t seq,
+			 bool own)
 {
 	struct rg_figure sender;
 
-	if (!rg_tally_find_agent(store, message->from, &sender)) {
+	if (!rg_tally_find_agent(store, name, &sender)) {
 		sender = (struct rg_figure){ 0 };
-		rg_tally_put_agent(store, message->from, &sender);
+		rg_tally_put_agent(store, name, &sender);
 	}
-	if (message->epoch > rg_tally_epoch(store)) {
+	if (epoch > rg_tally_epoch(store)) {
 		if (!own)
 			return;
-		rg_tally_set_epoch(store, message->epoch);
+		rg_tally_set_epoch(store, epoch);
 	}
-	if (message->epoch < sender.epoch ||
-	    (message->epoch == sender.epoch && message->seq <= sender.seq))
+	if (epoch < sender.epoch || (epoch == sender.epoch && seq <= sender.seq))
 		return;
-	sender.epoch = message->epoch;
-	sender.seq = message->seq;
-	rg_tally_put_agent(store, message->from, &sender);
+	sender.epoch = epoch;
+	sender.seq = seq;
+	rg_tally_put_agent(store, name, &sender);
 }
 
-void rg_tally_number(struct rg_store *store, const struct roger_message *message)
+void rg_tally_number(struct rg_store *store, struct roger_str sender, int64_t epoch, int64_t seq)
 {
-	raise_number(store, message, true);
+	raise_number(store, sender, epoch, seq, true);
 }
 
 struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message)
@@ -170,7 +170,7 @@ bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own)
 
 	r = arena ? rg_message_read_within(line, arena, &message, NULL) : ROGER_ENOMEM;
 	if (r == ROGER_OK) {
-		raise_number(store, &message, own);
+		raise_number(store, message.from, message.epoch, message.seq, own);
 		rg_tally_add(store, &message);
 	}
 	rg_arena_free(arena);

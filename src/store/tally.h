@@ -52,8 +52,8 @@ void rg_tally_undo(struct rg_store *store, const struct roger_message *message);
 void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 		     const struct roger_message *after);
 
-/* Remember the number that the sender gave a message, before it is written. */
-void rg_tally_number(struct rg_store *store, const struct roger_message *message);
+/* The sender used this number, or higher ones: remembered before it is written. */
+void rg_tally_number(struct rg_store *store, struct roger_str sender, int64_t epoch, int64_t seq);
 
 /* The next number of a sender in the current epoch. */
 int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender);

@@ -748,4 +748,38 @@ taken = subprocess.run(["timeout", "30", ROGER, "receive", "--as", "bob"], env=E
 check("where a dead letter cannot be written, receive says so and ends", taken.returncode not in (0, 1, 124) and "dead-letters.jsonl" in taken.stderr, (taken.returncode, taken.stderr))
 os.chdir("..")
 
+begin("altered-log")
+for word in ("one", "two", "three"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+with open(".roger/logs/activity.log.jsonl", encoding="utf-8") as file:
+    text = file.read()
+with open(".roger/logs/activity.log.jsonl", "w", encoding="utf-8") as file:
+    file.write(text.replace('"SUCCESS"', '"FAILURE"', 1))
+roger("verify")
+equal("a timeline names the file and the line that are damaged",
+      [(e["file"], e["line"]) for e in answer("timeline", "--agent", "bob")["events"] if e["kind"] == "damaged"], [("logs/activity.log.jsonl", 1)])
+os.chdir("..")
+
+begin("look-gone")
+roger("send", "--as", "ann", "--new", "bob", "one")
+one = lines()[0]["id"]
+subprocess.run([ROGER, "inbox"], env={**ENV, "ROGER_AGENT": "bob"}, capture_output=True)
+check("a look is told from its note", "looked" in steps(one), steps(one))
+with open(".roger/logs/activity.log.jsonl", encoding="utf-8") as file:
+    text = [line for line in file if '"inbox"' not in line]
+with open(".roger/logs/activity.log.jsonl", "w", encoding="utf-8") as file:
+    file.writelines(text)
+check("what only a note told is not told without it", "looked" not in steps(one), steps(one))
+os.chdir("..")
+
+begin("given-up")
+with open(".roger/config.yaml", "a", encoding="utf-8") as config:
+    config.write("retries:\n  max_attempts: 1\n")
+roger("send", "--as", "ann", "--new", "bob", "one", "--key", "g:a:1", "--confirm", "read", "--within", "1ms")
+said = [e["words"] for e in answer("timeline", "g")["events"] if e["kind"] == "dead_letter"]
+roger("dead", "redeliver", answer("dead")["dead_letters"][0]["id"], "--within", "1ms", "--reason", "once more")
+again = {e["kind"]: e["words"] for e in answer("timeline", "g")["events"]}
+equal("that it was given up is told as before when it was sent once more", [said, again["dead_letter"][:8]], [said, said[0][:8]])
+os.chdir("..")
+
 done()

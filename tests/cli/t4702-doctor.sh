@@ -146,7 +146,15 @@ sed -i 's/"ann":[0-9]*/"ann":1/' .roger/message-state.json
 found "a counter that is behind" note state "counter is below" message-state.json 0
 exits 0 "is mended as well" roger doctor --fix -q
 is "and right" "$(cat .roger/message-state.json)" "$(cat sound/message-state.json)"
+sed -i 's/"bob":{"ann":[0-9]*/"bob":{"ann":1/' .roger/message-state.json
+found "a number that was read is above that" note state "lastSeen" message-state.json 0
+sed -i 's/"bob":{[^}]*}/"bob":{}/' .roger/message-state.json
+found "a number that was read is missing" note state "lastSeen" message-state.json 0
 again
+sed -i 's/"ann":[0-9]*,/ /' .roger/message-state.json
+found "a counter is missing" note state "a counter" message-state.json 0
+again
+mended "its session is over" state "epoch has ended" message-state.json 0 'roger agents session new -q; roger send --as ann bob "of the next one" -q; sed -i "s/\"epoch\":2/\"epoch\":1/" .roger/message-state.json'
 _archived=$(grep -n '"archived_at"' .roger/messages.jsonl | cut -d: -f1 | head -n 1)
 mended "the archive is gone" archive "missing in messages_archive" messages.jsonl "$_archived" 'rm -r .roger/messages_archive'
 sed -i '2s/number/NUMBER/' .roger/messages_archive/app.jsonl

@@ -1,7 +1,7 @@
 /*
  * What doctor says of the index: whatever is changed in a table that decides, with
  * sums that fit, is told by the rule that it breaks, and --fix mends it; a sound
- * index, of messages in every state, breaks none.
+ * index, of messages in every state and of what other programs wrote, breaks none.
  */
 #include "place.h"
 
@@ -166,11 +166,101 @@ static void each_message_is_looked_for(void **state)
 	place_remove(&place);
 }
 
+/* The first line with this text again, with something else in it that is as long, as another
+ * program writes it: without its chain. */
+static void append_again(const struct place *place, const char *text, const char *was,
+			 const char *is)
+{
+	static const char member[] = ",\"chain\":";
+	char line[4096] = "", *end;
+	FILE *file = fopen(place->journal, "r");
+
+	assert_non_null(file);
+	while (!strstr(line, text))
+		assert_non_null(fgets(line, sizeof line, file));
+	fclose(file);
+	memcpy(strstr(line, was), is, strlen(is));
+	end = strstr(line, member);
+	assert_non_null(end);
+	memcpy(end, "}\n", 2);
+	place_append(place, line, (size_t)(end + 2 - line));
+}
+
+static int64_t count(struct roger *roger, bool archived)
+{
+	const struct roger_list_request request = { .archived = archived };
+	struct roger_messages_reply reply;
+	int64_t messages;
+
+	assert_int_equal(roger_list(roger, &request, &reply, NULL), ROGER_OK);
+	messages = (int64_t)reply.messages.count;
+	roger_reply_free(&reply);
+	return messages;
+}
+
+/* Archived is final, whatever a later line says, also where no line before that tells of the
+ * message; one may be unread again, or
+ * read without saying when; what is no message is counted. */
+static void lines_of_others_break_no_rule(void **state)
+{
+	static const char others[] =
+		"no message\n"
+		"{\"id\":\"msg-1-theirs\",\"issue_id\":\"far\",\"from_phase\":\"zoe\",\"to_phase\":"
+		"\"yan\",\"run_counter\":1,\"message_type\":\"data\",\"content\":\"five\","
+		"\"metadata\":"
+		"null,\"read\":true,\"created_at\":1795894729380,\"read_at\":1795894737927,\"seq\":"
+		"7,\"reply_to\":\"msg-1-none\",\"idempotent_key\":\"a:b:e\","
+		"\"epoch\":1,\"archived_at\":1795894738619,\"archive_reason\":\"theirs\"}\n";
+	const struct roger_doctor_request request = { 0 };
+	struct roger_doctor_reply reply;
+	struct roger *roger;
+	struct place place;
+	size_t i;
+
+	(void)state;
+	fill(&place);
+	append_again(&place, "\"one\"", "one", "one");
+	append_again(&place, "\"two\"", "two", "two");
+	append_again(&place, "\"three\"", "\"read\":false", "\"read\":true ");
+	place_append(&place, others, sizeof others - 1);
+	roger = place_open(&place);
+	assert_int_equal(count(roger, false), 3);
+	assert_int_equal(count(roger, true), 2);
+	assert_int_equal(roger_doctor(roger, &request, &reply, NULL), ROGER_OK);
+	for (i = 0; i < reply.breaches.count; i++)
+		if (reply.breaches.items[i].kind == ROGER_BREACH_INDEX)
+			fail_msg("%s", reply.breaches.items[i].what.data);
+	roger_reply_free(&reply);
+	roger_close(roger);
+	place_remove(&place);
+}
+
+/* A later line that says otherwise is told of by whoever reads the tables, and by nobody twice. */
+static void what_is_rewritten_is_told(void **state)
+{
+	struct roger *roger;
+	struct place place;
+
+	(void)state;
+	fill(&place);
+	append_again(&place, "\"one\"", "one", "won");
+	append_again(&place, "\"two\"", "two", "six");
+	append_again(&place, "\"two\"", "two", "six");
+	roger = place_open(&place);
+	assert_int_equal(count(roger, false), 3);
+	assert_non_null(strstr(roger_damage(roger), "messages.jsonl:8 is rewritten"));
+	assert_non_null(strstr(roger_damage(roger), "and 1 more"));
+	roger_close(roger);
+	place_remove(&place);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_is_told),
 		cmocka_unit_test(each_message_is_looked_for),
+		cmocka_unit_test(lines_of_others_break_no_rule),
+		cmocka_unit_test(what_is_rewritten_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

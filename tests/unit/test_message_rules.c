@@ -218,7 +218,6 @@ static void what_lives_is_counted(void **state)
 	assert_int_equal(scene.rules.seen.numbers, 1);
 	assert_int_equal(rg_message_rules_agent(&scene.rules, RG_STR("bob"))->unread, 2);
 	assert_int_equal(rg_message_rules_agent(&scene.rules, RG_STR("ann"))->seq, 3);
-	assert_int_equal(rg_message_rules_seen(&scene.rules, RG_STR("bob"), RG_STR("ann"))->seq, 1);
 	tear_down(&scene);
 }
 
@@ -351,9 +350,8 @@ static bool is_reading(const struct journal *journal, size_t which)
 }
 
 /* The highest number of a pair among lines that were read, or that came in; *pairs counts. */
-static struct rg_message_seen highest(const struct journal *journal, const char *reader,
-				      const char *sender, bool of_edges, int64_t *pairs,
-				      int64_t *numbers)
+static void add_highest(const struct journal *journal, const char *reader, const char *sender,
+			bool of_edges, int64_t *pairs, int64_t *numbers)
 {
 	struct rg_message_seen seen = { 0 };
 	const struct roger_message *message;
@@ -376,30 +374,19 @@ static struct rg_message_seen highest(const struct journal *journal, const char 
 	}
 	*pairs += found;
 	*numbers += seen.seq;
-	return seen;
 }
 
 static void check_pairs(const struct journal *journal, const struct rg_message_rules *rules)
 {
-	int64_t seen_pairs = 0, seen_numbers = 0, edge_pairs = 0, edge_numbers = 0, pairs;
-	const struct rg_message_seen *found;
-	struct rg_message_seen seen;
+	int64_t seen_pairs = 0, seen_numbers = 0, edge_pairs = 0, edge_numbers = 0;
 	size_t reader, sender;
 
 	for (reader = 0; reader < 4; reader++)
 		for (sender = 0; sender < SENDERS; sender++) {
-			pairs = seen_pairs;
-			seen = highest(journal, names[reader], names[sender], false, &seen_pairs,
-				       &seen_numbers);
-			highest(journal, names[reader], names[sender], true, &edge_pairs,
-				&edge_numbers);
-			found = rg_message_rules_seen(rules, rg_str(names[reader]),
-						      rg_str(names[sender]));
-			assert_int_equal(found != NULL, seen_pairs > pairs);
-			if (found) {
-				assert_int_equal(found->epoch, seen.epoch);
-				assert_int_equal(found->seq, seen.seq);
-			}
+			add_highest(journal, names[reader], names[sender], false, &seen_pairs,
+				    &seen_numbers);
+			add_highest(journal, names[reader], names[sender], true, &edge_pairs,
+				    &edge_numbers);
 		}
 	assert_int_equal(rules->seen.pairs.count, seen_pairs);
 	assert_int_equal(rules->seen.numbers, seen_numbers);

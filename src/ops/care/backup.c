@@ -93,7 +93,8 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	int r = files ? ROGER_OK : rg_fail_memory(err);
 
 	if (r == ROGER_OK)
-		r = rg_engine_measure(making->roger->engine, false, making->arena, files, err);
+		r = rg_engine_measure(making->roger->engine, RG_MEASURED_ALL, making->arena, files,
+				      NULL, err);
 	if (r == ROGER_OK)
 		r = rg_engine_digests_of(making->roger->engine, files, making->arena, &digests,
 					 err);

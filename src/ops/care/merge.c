@@ -255,7 +255,8 @@ static int try_merge(struct merge *merge, struct roger_str place, bool *ret_left
 	if (r == ROGER_OK)
 		r = take_messages(merge, err);
 	if (r == ROGER_OK)
-		r = rg_engine_measure(from, false, merge->reply->memory, &files, err);
+		r = rg_engine_measure(from, RG_MEASURED_ALL, merge->reply->memory, &files, NULL,
+				      err);
 	if (r == ROGER_OK)
 		r = keep(merge, err);
 	if (r == ROGER_OK)

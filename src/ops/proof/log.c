@@ -188,5 +188,3 @@ int rg_verb_log(struct roger *roger, const struct roger_log_request *request,
 	reply->activities = (struct roger_activity_list){ entry, 1 };
 	return r;
 }
-
-/* As rg_action_names, with none first: one is required. */

@@ -194,7 +194,8 @@ int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,
 	if (r == ROGER_OK)
 		r = rg_engine_runs(roger->engine, NULL, NULL, reply->memory, &runs, err);
 	if (r == ROGER_OK)
-		r = rg_engine_measure(roger->engine, true, reply->memory, &files, err);
+		r = rg_engine_measure(roger->engine, RG_MEASURED_SEALED, reply->memory, &files,
+				      NULL, err);
 	if (r == ROGER_OK)
 		r = rg_engine_digests_of(roger->engine, &files, reply->memory, &digests, err);
 	return r < 0 ? r : rg_seal_make(roger, &digests, &runs, &key, reply, err);

@@ -8,17 +8,14 @@
 #include "ops/keys/attempt.h"
 #include "facts/watchdog.h"
 
-enum { MARK_DIGITS = 16, FINDINGS_MAX = 1000 };
+enum { MARK_DIGITS = 16 };
 
 struct checking {
 	struct roger *roger;
 	struct rg_arena *arena;
 	struct roger_seal_reply seal;
 	struct roger_verify_reply *reply;
-	struct {
-		struct roger_finding *items;
-		size_t count;
-	} findings;
+	struct rg_findings findings;
 	struct {
 		struct roger_cited *items;
 		size_t count;
@@ -27,43 +24,15 @@ struct checking {
 	struct rg_run_texts runs;
 };
 
-static bool is_damage(enum roger_finding_kind kind)
-{
-	return kind != ROGER_CHANGED && kind != ROGER_PURGED;
-}
-
-/* A file that is gone was perhaps found without the seal, too: then it is said once. */
-static struct roger_finding *find_missing(const struct checking *checking, struct roger_str file,
-					  enum roger_finding_kind kind)
-{
-	size_t i;
-
-	for (i = 0; kind == ROGER_MISSING && i < checking->findings.count; i++)
-		if (checking->findings.items[i].kind == ROGER_MISSING &&
-		    rg_str_equal(checking->findings.items[i].file, file))
-			return &checking->findings.items[i];
-	return NULL;
-}
-
 static int add_finding(struct checking *checking, struct roger_str file,
 		       enum roger_finding_kind kind, int64_t line, int64_t byte, const char *what,
 		       struct roger_err *err)
 {
-	struct roger_finding *finding = find_missing(checking, file, kind);
+	const struct roger_finding finding = {
+		.kind = (int)kind, .file = file, .line = line, .byte = byte, .what = rg_str(what)
+	};
 
-	checking->reply->damaged += is_damage(kind) && !finding;
-	if (checking->findings.count >= FINDINGS_MAX && !finding)
-		return ROGER_OK;
-	if (!finding)
-		finding = rg_arena_push(checking->arena, &checking->findings.items,
-					&checking->findings.count, sizeof *finding);
-	if (!finding || !rg_arena_copy(checking->arena, rg_str(what), &finding->what))
-		return rg_fail_memory(err);
-	finding->kind = (int)kind;
-	finding->file = file;
-	finding->line = line;
-	finding->byte = byte;
-	return ROGER_OK;
+	return rg_findings_add(&checking->findings, &finding, err);
 }
 
 /* ------------------------------------------------------------- the seal -- */
@@ -447,19 +416,13 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 		  struct roger_verify_reply *reply, struct roger_err *err)
 {
 	struct checking checking = { .roger = roger, .arena = reply->memory, .reply = reply };
-	size_t i;
 	int r;
 
-	/* Those of the chains keep their place. */
-	for (i = 0; i < reply->findings.count; i++) {
-		struct roger_finding *place =
-			rg_arena_push(reply->memory, &checking.findings.items,
-				      &checking.findings.count, sizeof *place);
-
-		if (!place)
-			return rg_fail_memory(err);
-		*place = reply->findings.items[i];
-	}
+	/* Behind those of the chains. */
+	checking.findings =
+		(struct rg_findings){ reply->memory,
+				      (struct roger_finding *)(uintptr_t)reply->findings.items,
+				      reply->findings.count, reply->damaged };
 	r = read_seal(&checking, request->seal, err);
 	if (r == ROGER_OK)
 		r = check_key(&checking, request->key, err);
@@ -472,6 +435,7 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	reply->sealed_at_ms = checking.seal.made_at_ms;
 	reply->sealed_files = (int64_t)checking.seal.entries.count;
 	reply->cited = (struct roger_cited_list){ checking.cited.items, checking.cited.count };
+	reply->damaged = checking.findings.damaged;
 	reply->findings =
 		(struct roger_finding_list){ checking.findings.items, checking.findings.count };
 	return rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by)
