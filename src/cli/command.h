@@ -194,8 +194,8 @@ const struct roger_field *cli_find_field(const struct roger_record *record, stru
 
 /*
  * completion.c: names that a person or a model may want to type: what a member has in the list that
- * a verb answers with.  about: a member that says more; "": there is none, and each name is told
- * once.
+ * a verb answers with.  about: the member that describes each name; "": none, and each name is
+ * given once.
  */
 typedef void cli_take_name(void *context, struct roger_str name, struct roger_str about);
 void cli_each_name(struct roger *roger, const char *verb, const void *request, const char *member,
@@ -265,7 +265,7 @@ bool cli_is_one_of(const char *words, struct roger_str word);
 /* Is it one of a command's, so that it is not an option? */
 bool cli_is_verb_word(const struct cli_command *command, struct roger_str word);
 
-/* What an option of a command takes; NULL: it is none, "": nothing. */
+/* The value that an option of a command takes; "": the option takes none; NULL: no such option. */
 const char *cli_takes(const struct cli_command *command, struct roger_str name);
 
 /* Take the first word of a list such as "new|show" off it. */

@@ -71,7 +71,7 @@ struct mcp_tool {
 	struct mcp_session *session;
 	const struct roger_op *op; /* of the last action where there are several */
 	const struct mcp_words *words;
-	const void *reply; /* that is told */
+	const void *reply; /* the one to print */
 };
 
 /* The session of this thread.  NULL: the call was answered. */

@@ -391,8 +391,8 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 }
 
 /*
- * The agent and the issue may come from the environment: who it is, by --as, else ROGER_AGENT, else
- * the terminal.  A person has a name where one is needed: whose mail it is, who sends.
+ * The agent and the issue may come from the environment.  The agent is --as; else, for a person at
+ * a terminal, `human` where a name is needed; else ROGER_AGENT.
  */
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {

@@ -37,7 +37,7 @@ static void print_row(const char *name, struct roger_str value)
 		cli_say("  %S%-12s%. %t\n", CLI_DIM, name, value);
 }
 
-/* An instant of a document, in local time; as it stands, where it is none. */
+/* An instant of a document, in local time; text that is no instant is printed unchanged. */
 static void print_instant_row(const char *name, struct roger_str value, const char *link,
 			      struct roger_str more)
 {

@@ -102,22 +102,31 @@ int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_
 	return r;
 }
 
+/* The journal of a log without owners, with its size; *ret_there false: there is none. */
+static int find_one_log(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+			struct rg_log_file **ret_file, bool *ret_there, struct roger_err *err)
+{
+	struct rg_store *store = engine->store;
+	struct rg_log_files files = { 0 };
+	int r = store->ops->list(store, log, RG_STR(""), arena, &files, err);
+
+	*ret_there = false;
+	*ret_file = files.items;
+	return r < 0 || !files.count ? r : store->ops->stat(store, files.items, ret_there, err);
+}
+
 int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 		       struct roger_str *ret_text, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
-	struct rg_store *store = engine->store;
-	struct rg_log_files files = { 0 };
+	struct rg_log_file *file;
 	struct rg_bytes bytes;
-	bool there = false;
-	int r;
+	bool there;
+	int r = find_one_log(engine, log, arena, &file, &there, err);
 
-	r = store->ops->list(store, log, RG_STR(""), arena, &files, err);
-	if (r == ROGER_OK && files.count)
-		r = store->ops->stat(store, files.items, &there, err);
 	if (r == ROGER_OK && there) {
-		bytes = rg_bytes_of(store, files.items);
-		r = rg_lines_last(&bytes, files.items->size, &text, err);
+		bytes = rg_bytes_of(engine->store, file);
+		r = rg_lines_last(&bytes, file->size, &text, err);
 	}
 	return r < 0 || rg_arena_copy(arena, rg_buf_str(&text), ret_text) ? r : rg_fail_memory(err);
 }
@@ -125,29 +134,28 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
 		      struct rg_arena *arena, struct roger_str *ret_lines, struct roger_err *err)
 {
-	struct rg_store *store = engine->store;
-	struct rg_log_files files = { 0 };
-	char *text = rg_arena_get(arena, bytes), *before;
-	uint64_t from = 0;
-	bool there = false;
-	size_t got = 0;
-	int r = text ? store->ops->list(store, log, RG_STR(""), arena, &files, err)
-		     : rg_fail_memory(err);
+	char *text, *first;
+	struct rg_log_file *file;
+	uint64_t from;
+	bool there;
+	size_t got;
+	int r = find_one_log(engine, log, arena, &file, &there, err);
 
 	*ret_lines = (struct roger_str){ "", 0 };
-	if (r == ROGER_OK && files.count)
-		r = store->ops->stat(store, files.items, &there, err);
 	if (r < 0 || !there)
 		return r;
-	if (files.items->size > bytes)
-		from = files.items->size - bytes;
-	r = store->ops->read(store, files.items, from, text, bytes, &got, err);
-	before = from ? memchr(text, '\n', got) : NULL;
-	if (r == ROGER_OK && before)
-		*ret_lines = (struct roger_str){ before + 1, (size_t)(text + got - before - 1) };
-	else if (r == ROGER_OK && !from)
-		*ret_lines = (struct roger_str){ text, got };
-	return r;
+	text = rg_arena_get(arena, bytes);
+	if (!text)
+		return rg_fail_memory(err);
+	from = file->size > bytes ? file->size - bytes : 0;
+	r = engine->store->ops->read(engine->store, file, from, text, bytes, &got, err);
+	if (r < 0)
+		return r;
+	first = from ? memchr(text, '\n', got) : text;
+	first += first && from;
+	if (first)
+		*ret_lines = (struct roger_str){ first, (size_t)(text + got - first) };
+	return ROGER_OK;
 }
 
 enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
@@ -232,8 +240,8 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 
 static int know_cycles(struct carrying *carrying, struct roger_err *err);
 
-/* The last entry of a message's attempt; where there is none, last stays as it is, and purge has
- * dropped it, or one is still to be made. */
+/* The last entry of a message's attempt.  If it has none, *last is left unchanged, and *ret_purged
+ * says whether purge dropped it; else it is still to be made. */
 static int last_entry(struct carrying *carrying, const struct roger_message *message,
 		      const struct roger_attempt *attempt, struct rg_arena *arena,
 		      struct roger_attempt *last, bool *ret_purged, struct roger_err *err)
@@ -915,7 +923,7 @@ static int list_logs(struct rg_engine *engine, enum rg_log log, struct roger_str
 	r = engine->store->ops->list(engine->store, log, owner, arena, ret_files, err);
 	if (r == ROGER_OK)
 		r = limit_files(engine, ret_files, err);
-	return r < 0 || !ret_files->count ? r : rg_engine_refresh(engine, err);
+	return r < 0 ? r : rg_engine_refresh(engine, err);
 }
 
 /* Does not copy from the journal first. */

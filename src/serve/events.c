@@ -29,7 +29,7 @@ struct cursor {
 	int64_t log;
 	bool begun;    /* from there; else from what is newest */
 	bool deep;     /* what is in the log is wanted, too */
-	uint64_t from; /* that message is before this byte, those behind it are not; 0: not known */
+	uint64_t from; /* messages from this byte on come after that one; 0: not known */
 };
 
 struct serve_stream {

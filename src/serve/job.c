@@ -17,7 +17,7 @@ static const struct {
 	size_t threads, queue;
 } sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { SERVE_CONNECTIONS_MAX, 0 } };
 
-/* Where a commit goes over a network, those that wait for it are the next one. */
+/* Threads of sends where a commit crosses a network: while they wait, others gather. */
 enum { GATHERING = 24 };
 /* So long a thread appends sends for one sync. */
 enum { TURN_MS = 20 };

@@ -777,7 +777,7 @@ static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_a
 	return r < 0 || !worn ? r : file(roger, &giving_up, arena, err);
 }
 
-/* An attempt that was late is over, and its sender is told: no answer told it. */
+/* Settle an attempt whose message was late, and send its sender the notice that is due. */
 static int settle_late(struct roger *roger, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
@@ -798,8 +798,8 @@ static int settle_late(struct roger *roger, const struct roger_message *message,
 	return r;
 }
 
-/* A late attempt that cannot be settled keeps nobody else from their mail; a message that should be
- * a dead letter, and is none, would be found again and again. */
+/* A late attempt that cannot be settled must not keep others from their mail.  A dead letter that
+ * cannot be written is an error: its message would be found again and again. */
 static int settle_one(struct roger *roger, const struct roger_message *message,
 		      struct rg_arena *arena, struct roger_err *err)
 {

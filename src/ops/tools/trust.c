@@ -56,7 +56,7 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 	r = rg_workspace_trust(roger->workspace, &trust, err);
 	if (r == ROGER_OK)
 		r = judge(trust, words, arena, &command, err);
-	/* What stands in .roger/ came with no pull, either. */
+	/* One that runs in .roger/ may use what is there, which must not have come with a pull. */
 	*ret_may =
 		command.trusted && (command.in_root || !*rg_workspace_distrust(roger->workspace));
 	if (r == ROGER_OK && !*ret_may)
