@@ -3,11 +3,12 @@
  *
  * A command takes little memory and ends.  For that musl maps and unmaps pages
  * a dozen times: a send takes 0.72 ms of processor, and 0.57 ms with this (28 system
- * calls and 18 page faults fewer).  So here the
- * first pieces come one after the other from a region of the program.  No byte
- * of it is given out twice: what is freed stays unused, and what was never
- * given out is zero.  What does not fit comes from musl; when that has nothing,
- * small pieces come from a reserve, so that an error can still be reported.
+ * calls and 18 page faults fewer); an inbox of 50 messages far back made 250
+ * calls for memory.  So here the first pieces come one after the other from a
+ * region of the program, of which only what is used takes memory.  What is freed
+ * is used again if it is the last piece, and else stays unused.  What does not
+ * fit comes from musl; when that has nothing, small pieces come from a reserve,
+ * so that an error can still be reported.
  *
  * Linked into build/roger where that is built with musl, with --wrap: the
  * functions below stand for those whose names they wrap, in the parts as well,
@@ -28,7 +29,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *piece, size_t size);
 void __wrap_free(void *piece);
 
-enum { USUAL_BYTES = 1008 << 10, REGION_BYTES = 1024 << 10, SMALL_BYTES = 2048, ALIGNMENT = 16 };
+enum { USUAL_BYTES = 4080 << 10, REGION_BYTES = 4096 << 10, SMALL_BYTES = 2048, ALIGNMENT = 16 };
 
 /* In front of each piece: how many bytes it may hold. */
 struct head {
@@ -111,11 +112,8 @@ void *__wrap_calloc(size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return __real_calloc(count, size);
-	piece = take(bytes, USUAL_BYTES);
-	if (piece)
-		return piece;
-	piece = __real_malloc(bytes);
-	return piece ? memset(piece, 0, bytes) : take_reserve(bytes);
+	piece = __wrap_malloc(bytes);
+	return piece ? memset(piece, 0, bytes) : NULL;
 }
 
 void *__wrap_realloc(void *piece, size_t size)
@@ -134,10 +132,23 @@ void *__wrap_realloc(void *piece, size_t size)
 	return moved;
 }
 
+/* The last piece is given back. */
+static void give_back(void *piece)
+{
+	size_t start = (size_t)((char *)piece - region) - sizeof(struct head);
+	const struct head *head = (const struct head *)(const void *)(region + start);
+	size_t end = start + sizeof *head + head->room;
+
+	atomic_compare_exchange_strong_explicit(&used, &end, start, memory_order_relaxed,
+						memory_order_relaxed);
+}
+
 void __wrap_free(void *piece)
 {
 	if (!is_ours(piece))
 		__real_free(piece);
+	else
+		give_back(piece);
 }
 
 int memcmp(const void *one, const void *other, size_t size)

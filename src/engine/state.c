@@ -443,6 +443,18 @@ static bool is_short(struct rg_engine *engine, size_t most)
 	return !engine->store->ops->figure(engine->store, &key, &bytes) || bytes.count < most;
 }
 
+/* A command writes a longer one only if nobody has within a second. */
+static bool was_just_written(struct rg_engine *engine)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
+	struct rg_figure state;
+
+	if (!engine->store->ops->figure(engine->store, &key, &state))
+		return false;
+	state.at_ms = rg_clock_ms() - state.at_ms;
+	return state.count >= SHORT_BYTES_MAX && state.at_ms >= 0 && state.at_ms < STATE_PAUSE_MS;
+}
+
 /* Load the document, unless it is long and not needed for anything else (*ret_there is NULL).  With
  * the state lock, starts a new session if it was cleared. */
 static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cleared,
@@ -651,7 +663,8 @@ static bool take_state_lock(struct rg_engine *engine, bool wait)
 
 void rg_engine_leave_state(struct rg_engine *engine)
 {
-	if ((engine->index && rg_index_seen(engine->index) > 0) || is_short(engine, SENT_BYTES_MAX))
+	if (!was_just_written(engine) && ((engine->index && rg_index_seen(engine->index) > 0) ||
+					  is_short(engine, SENT_BYTES_MAX)))
 		rg_engine_save_state(engine, true);
 }
 

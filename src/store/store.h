@@ -90,7 +90,8 @@ struct rg_figure {
 	uint64_t count;
 	int64_t epoch, seq;
 	uint64_t chain;
-	bool chained; /* chain is known */
+	bool chained;  /* chain is known */
+	int64_t at_ms; /* RG_FIGURE_STATE: when it was written, since 1970; 0: not known */
 };
 
 /* An agent's name and its figure. */

@@ -41,11 +41,10 @@ void __real_free(void *piece)
 	free(piece);
 }
 
-/* Each test starts with a region that nobody used. */
+/* Each test starts with a region of which nothing is given out. */
 static int setup(void **state)
 {
 	(void)state;
-	memset(region, 0, sizeof region);
 	used = 0;
 	elsewhere = 0;
 	scarce = false;
@@ -80,16 +79,23 @@ static void pieces_stand_apart(void **state)
 	assert_int_equal(elsewhere, 0);
 }
 
-static void what_was_freed_is_not_given_out_again(void **state)
+static void the_last_piece_is_used_again(void **state)
 {
-	unsigned char *piece = __wrap_malloc(100), *next;
+	unsigned char *first = __wrap_malloc(50), *piece = __wrap_malloc(100), *next;
 
 	(void)state;
+	memset(first, 5, 50);
 	memset(piece, 0xa5, 100);
 	__wrap_free(piece);
 	next = __wrap_calloc(10, 10);
-	assert_true(next >= piece + 100);
+	assert_ptr_equal(next, piece);
 	assert_true(holds(next, 100, 0));
+	memset(next, 6, 100);
+	/* One before it stays unused. */
+	__wrap_free(first);
+	piece = __wrap_malloc(10);
+	assert_true(piece >= next + 100);
+	assert_true(holds(next, 100, 6));
 	__wrap_free(NULL);
 }
 
@@ -237,7 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(pieces_stand_apart),
-		TEST(what_was_freed_is_not_given_out_again),
+		TEST(the_last_piece_is_used_again),
 		TEST(the_last_piece_grows_where_it_stands),
 		TEST(another_one_moves),
 		TEST(what_does_not_fit_comes_from_elsewhere),

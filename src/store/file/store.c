@@ -607,14 +607,16 @@ static bool find_agent(struct rg_control *control, struct roger_str name,
 	return found;
 }
 
-static uint64_t state_bytes(struct file_store *store)
+static void look_at_state(struct file_store *store, struct rg_figure *ret_figure)
 {
 	struct rg_file_facts facts = { 0 };
 	bool there;
 
-	return rg_file_look(store->workspace->data, state_name, &there, &facts, NULL) == ROGER_OK
-		       ? (uint64_t)facts.size
-		       : UINT64_MAX;
+	ret_figure->count = UINT64_MAX;
+	if (rg_file_look(store->workspace->data, state_name, &there, &facts, NULL) < 0)
+		return;
+	ret_figure->count = (uint64_t)facts.size;
+	ret_figure->at_ms = facts.written_ns / 1000000;
 }
 
 static bool figure(struct rg_store *base, const struct rg_figure_key *key,
@@ -627,7 +629,7 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		return false;
 	switch (key->kind) {
 	case RG_FIGURE_STATE:
-		ret_figure->count = state_bytes(of(base));
+		look_at_state(of(base), ret_figure);
 		return ret_figure->count > 0;
 	case RG_FIGURE_AGENT:
 	case RG_FIGURE_NAME:
