@@ -10,6 +10,7 @@
 #include "host/session.h"
 #include "data/remote.h"
 #include "ops/keys/attempt.h"
+#include "ops/mail/send.h"
 #include "ops/note.h"
 #include "remote/remote.h"
 
@@ -101,6 +102,7 @@ struct roger *roger_close(struct roger *roger)
 		return NULL;
 	rg_bridge_free(roger->bridge);
 	rg_buf_deinit(&roger->notes);
+	rg_arena_free(roger->sent_memory);
 	remote_close(roger->remote);
 	rg_engine_close(roger->engine);
 	rg_workspace_close(roger->workspace);
@@ -232,6 +234,7 @@ int rg_gathered(struct roger *roger, struct roger_err *err)
 	int r = rg_engine_gathered(roger->engine, err);
 
 	rg_note_gathered(roger, r);
+	rg_send_gathered(roger, r);
 	return r;
 }
 

@@ -50,7 +50,7 @@ RG_CHECKED int rg_find_answer(struct roger *roger, const char *key, struct rg_ar
 RG_CHECKED int rg_put_answer(struct roger *roger, struct roger_str text, struct roger_err *err);
 
 /*
- * From now on sends without a key return before they are on disk and noted; rg_gathered() sees to
+ * From now on sends return before they are on disk and noted; rg_gathered() sees to
  * that for all of them, and ends it.  What it fails with is the answer to each.  Of files alone.
  */
 void rg_gather(struct roger *roger);

@@ -605,10 +605,12 @@ int rg_engine_gathered(struct rg_engine *engine, struct roger_err *err)
 
 	if (engine->store->gathered) {
 		r = engine->store->ops->sync(engine->store, NULL, engine->store->gathered, err);
+		if (r == ROGER_OK && engine->gathered_sends)
+			rg_engine_log_sends(engine, engine->store->gathered);
 		rg_engine_save_state(engine, false);
 	}
 	engine->store->gathered = 0;
-	engine->gathers = false;
+	engine->gathers = engine->gathered_sends = false;
 	return r;
 }
 
@@ -630,15 +632,16 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	if (r == ROGER_OK && end) {
 		rg_engine_want_state(engine, false);
 		rg_engine_note_accepted(engine);
-		gathered = engine->gathers && !rg_engine_has_sends(engine) &&
-			   count_adds(engine) == engine->staged_count;
-		if (gathered)
+		gathered = engine->gathers && count_adds(engine) == engine->staged_count;
+		if (gathered) {
 			engine->store->gathered = end;
-		else if (!engine->left)
+			engine->gathered_sends |= rg_engine_has_sends(engine);
+		} else if (!engine->left) {
 			r = engine->store->ops->sync(engine->store, NULL, end, err);
+		}
 		if (r == ROGER_ETIMEOUT)
 			r = tell_unsure(engine, r, err);
-		if (r == ROGER_OK && rg_engine_has_sends(engine))
+		if (r == ROGER_OK && !gathered && rg_engine_has_sends(engine))
 			rg_engine_log_sends(engine, end);
 		if (!gathered)
 			rg_engine_save_state(engine, false);

@@ -260,9 +260,9 @@ RG_CHECKED int rg_engine_archive(struct rg_engine *engine, const struct roger_me
  * another machine. */
 void rg_engine_leave_sync(struct rg_engine *engine);
 
-/* From now on commits of nothing but new messages without a key do not wait for the disk:
- * _gathered() does, for all of them, and ends that.  What it fails with is true of each.  Of files
- * alone. */
+/* From now on commits of nothing but new messages do not wait for the disk: _gathered() does, for
+ * all of them, writes their entries into the send logs, and ends that.  What it fails with is true
+ * of each.  Of files alone. */
 void rg_engine_gather(struct rg_engine *engine);
 RG_CHECKED int rg_engine_gathered(struct rg_engine *engine, struct roger_err *err);
 RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,

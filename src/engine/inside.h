@@ -42,14 +42,15 @@ struct rg_engine {
 	struct rg_index *index;
 
 	/* The current transaction: */
-	bool exclusive;	    /* holds the change lock */
-	bool has_looked;    /* has read what it will change */
-	uint64_t noted;	    /* entries that were added to damage.jsonl */
-	bool altered;	    /* lines were noted as altered that the tables count */
-	bool leaves_sync;   /* rg_engine_leave_sync() */
-	bool left;	    /* the last commit was left unsynced */
-	bool gathers;	    /* rg_engine_gather() */
-	uint64_t adoptions; /* adoptions of the head before that */
+	bool exclusive;	     /* holds the change lock */
+	bool has_looked;     /* has read what it will change */
+	uint64_t noted;	     /* entries that were added to damage.jsonl */
+	bool altered;	     /* lines were noted as altered that the tables count */
+	bool leaves_sync;    /* rg_engine_leave_sync() */
+	bool left;	     /* the last commit was left unsynced */
+	bool gathers;	     /* rg_engine_gather() */
+	bool gathered_sends; /* and what waits has entries to come in send logs */
+	uint64_t adoptions;  /* adoptions of the head before that */
 	struct rg_staged *staged;
 	size_t staged_count;
 	size_t staged_capacity;

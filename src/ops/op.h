@@ -45,6 +45,9 @@ struct roger {
 	struct rg_bridge *bridge;	     /* what a handle that bridges keeps; NULL before */
 	bool gathers;			     /* rg_gather(); then what is to be noted is in */
 	struct rg_buf notes;
+	struct rg_arena *sent_memory; /* and messages with a key that wait for their sync in */
+	struct roger_message *sent;
+	size_t sent_count;
 	struct rg_caller caller; /* who makes the next calls; ops/caller.h */
 };
 

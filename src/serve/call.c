@@ -171,16 +171,15 @@ static void bound_waits(struct serve_job *job)
 	}
 }
 
-/* The first attempt is waited for; with retry, sweeps begin the next ones.  Where nothing is known
- * of a message but that it is stored, one sync is for many. */
+/* The first attempt is waited for; with retry, sweeps begin the next ones.  Where nothing is to be
+ * known of a message but that it is stored, one sync is for many. */
 static void bound_send(struct serve_job *job)
 {
 	struct roger_send_request *request = job->request;
 
 	if (job->verb != serve_find_verb(RG_STR("send")))
 		return;
-	job->gathers = request->confirm != ROGER_CONFIRM_READ && !request->key.length &&
-		       !request->task.length && !job->serve->keeps_answers;
+	job->gathers = request->confirm != ROGER_CONFIRM_READ && !job->serve->keeps_answers;
 	if (request->confirm != ROGER_CONFIRM_READ)
 		return;
 	job->pool = SERVE_WAITS;

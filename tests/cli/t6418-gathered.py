@@ -11,7 +11,7 @@ import threading
 import lib_serve
 from lib_serve import *
 
-PLACES = {name: Path(FOLDER.name) / name.lower() for name in ("HANG", "FAILS", "SYNCS")}
+PLACES = {name: Path(FOLDER.name) / name.lower() for name in ("HANG", "FAILS", "ONCE", "SYNCS")}
 ENV = {**os.environ, "LD_PRELOAD": str(Path(os.environ["ROGER_BUILD"]).resolve() / "tests/hang.so"), **{name: str(path) for name, path in PLACES.items()}}
 (WORKSPACE / ".roger/config.yaml").write_text("size_limits:\n  max_messages_per_issue_phase: 100\n  max_messages_per_issue: 100000\n")
 
@@ -33,6 +33,11 @@ def stored_ids():
 def notes(status):
     entries = [json.loads(line) for line in (WORKSPACE / ".roger/logs/activity.log.jsonl").read_text().splitlines()]
     return [e for e in entries if e["outcome"]["status"] == status and "send" in json.dumps(e["action"])]
+
+
+def attempts():
+    """What the send logs say of messages with a key."""
+    return [json.loads(line) for path in sorted((WORKSPACE / ".roger/send-log").glob("*.jsonl")) for line in path.read_text().splitlines()]
 
 
 def at_once(bodies):
@@ -65,7 +70,7 @@ plain = [mail("bob", f"plain {i}", issue=f"p{i % 5}") for i in range(120)]
 kinds = {
     "plain": plain[:60], "room for two of six": [mail("narrow", f"box {i}") for i in range(6)], "a slip": [mail("reviewr", "slip")], "a stranger": [mail("somebody", "stranger")],
     "a key again": [(mail("bob", "with a key"), KEY)], "a key of another text": [(mail("bob", "other"), KEY)],
-    "new keys": [(mail("bob", f"key {i}"), {"Idempotency-Key": f"new-{i}"}) for i in range(4)],
+    "new keys": [(mail("bob", f"key {i}", issue=f"k{i % 5}"), {"Idempotency-Key": f"new-{i}"}) for i in range(60)], "the same key twice": [mail("bob", "twice", key="twice")] * 2,
     "nobody": [{"from": "amy", "to": [], "content": "nobody"}], "too long": [mail("bob", "x" * 20000)], "to itself and another": [{"from": "amy", "to": ["bob", "eve"], "content": "two"}],
     "more": plain[60:],
 }
@@ -75,14 +80,17 @@ syncs = len(PLACES["SYNCS"].read_bytes()) - before
 told = {kind: sorted(status for (k, _), (status, _) in zip(asked, answers) if k == kind) for kind in kinds}
 equal("each has its own verdict", told, {
     "plain": [200] * 60, "room for two of six": [200, 200, 403, 403, 403, 403], "a slip": [403], "a stranger": [200], "a key again": [200], "a key of another text": [422],
-    "new keys": [200] * 4, "nobody": [400], "too long": [422], "to itself and another": [200], "more": [200] * 60})
+    "new keys": [200] * 60, "the same key twice": [200, 200], "nobody": [400], "too long": [422], "to itself and another": [200], "more": [200] * 60})
 check("and most share a sync", syncs < 25, syncs)
 named = dict(zip([kind for kind, _ in asked], [answer for _, answer in answers]))
 equal("who sends a key again gets the first message", named["a key again"]["messages"][0]["id"], first)
 equal("who is a stranger is told", named["a stranger"]["never_seen"], ["somebody"])
 ids = [m["id"] for status, answer in answers if status == 200 for m in answer["messages"]]
-equal("each message is another one", len(set(ids) - {first}), len(ids) - 1)
+equal("each message is another one", len(set(ids) - {first}), len(ids) - 2)
 texts = stored()
+equal("one that came twice is there once", texts.get("twice"), 1)
+equal("each with a key is there once", [texts.get(f"key {i}") for i in range(60)], [1] * 60)
+equal("and each key has its entry", sorted((a["idempotent_key"], a["outcome"]) for a in attempts() if a["idempotent_key"].startswith("new-")), sorted((f"new-{i}", "delivered") for i in range(60)))
 equal("each plain one is there once", [texts.get(body["content"]) for body in plain], [1] * 120)
 equal("what was refused is not", [text for text in ("slip", "other", "nobody", "x" * 20000) if text in texts], [])
 equal("and what is to two is there twice", texts["two"], 2)
@@ -134,6 +142,14 @@ PLACES["FAILS"].touch()
 lost = at_once([mail("eve", f"lost {i}") for i in range(16)])
 PLACES["FAILS"].unlink()
 equal("where the sync fails nobody is told that it is stored", {(status, answer.get("exit"), answer.get("retry")) for status, answer in lost}, {(500, 74, "never")})
+PLACES["ONCE"].write_text("1")  # the sync of the first, during which the others come
+keyed = [(mail("eve", f"lost key {i}", new=True), {"Idempotency-Key": f"lost-{i}"}) for i in range(8)]
+answers = at_once([mail("eve", "first"), *keyed])
+told = [status for status, _ in answers[1:]]
+check("a sync that fails is told to those with a key, too", 500 in told and not PLACES["ONCE"].exists(), told)
+equal("the send log says so of each", sorted((a["idempotent_key"], a["outcome"], a.get("cause")) for a in attempts() if a["idempotent_key"].startswith("lost-")),
+      [(f"lost-{i}",) + (("delivered", None) if status == 200 else ("timeout", "not known to be on disk")) for i, status in enumerate(told)])
+equal("the same key sends it again", {status for status, _ in at_once(keyed)}, {200})
 equal("the next one is stored", server.post("/v1/send", mail("eve", "after"))[0], 200)
 equal("none is there twice", [text for text, count in stored().items() if count > 1 and text not in ("two", "theirs")], [])
 equal("it ends", server.end()[0], 0)
@@ -149,7 +165,7 @@ def keep_sending(who):
         text = f"{turn} {who} {i}"
         asked.append(text)
         try:
-            status = server.post("/v1/send", {"from": f"w{who}", "to": [f"r{who}"], "content": text, "issue": f"i{turn}"}, connection=client)[0]
+            status = server.post("/v1/send", {"from": f"w{who}", "to": [f"r{who}"], "content": text, "issue": f"i{turn}"}, connection=client, headers={"Idempotency-Key": text.replace(" ", "-")} if who % 2 else {})[0]
         except (OSError, http.client.HTTPException):
             return
         answered.append(text) if status == 200 else None

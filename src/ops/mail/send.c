@@ -919,6 +919,8 @@ static int store(struct rg_sending *sending, struct roger_err *err)
 		return r;
 	r = commit(sending, err);
 	rg_send_failed(sending, r);
+	if (r == ROGER_OK)
+		rg_send_keep(sending);
 	return r;
 }
 

@@ -124,6 +124,11 @@ void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft);
 /* What was refused, or nobody knows whether it was stored, goes into the send log. */
 void rg_send_failed(struct rg_sending *sending, int code);
 
+/* After rg_gather(): messages with a key are kept until rg_send_gathered(), which says in the send
+ * log what became of them where their sync failed with that code. */
+void rg_send_keep(struct rg_sending *sending);
+void rg_send_gathered(struct roger *roger, int code);
+
 /* Wait until it is read; with retry, attempt by attempt. */
 RG_CHECKED int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft,
 			       struct roger_err *err);

@@ -446,6 +446,15 @@ void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft)
 		note_refused(sending, draft, &use, to.items[i]);
 }
 
+static void note_unsure(struct roger *roger, const struct roger_message *messages, size_t count,
+			int code)
+{
+	if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
+		rg_attempt_failed(roger, messages, count, ROGER_TIMEOUT,
+				  code == ROGER_EIO ? "not known to be on disk"
+						    : "not stored in time");
+}
+
 void rg_send_failed(struct rg_sending *sending, int code)
 {
 	const struct rg_draft *draft;
@@ -460,12 +469,56 @@ void rg_send_failed(struct rg_sending *sending, int code)
 		if (draft->no_room)
 			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
 					  ROGER_ERROR, RG_CAUSE_FULL);
-		else if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
-			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
-					  ROGER_TIMEOUT,
-					  code == ROGER_EIO ? "not known to be on disk"
-							    : "not stored in time");
+		else
+			note_unsure(sending->roger, draft->messages, draft->to.count, code);
 	}
+}
+
+/* What an entry of the send log is made of. */
+static bool keep(struct roger *roger, const struct roger_message *message)
+{
+	struct roger_message kept = { .attempt = message->attempt };
+	struct rg_arena *arena = roger->sent_memory;
+	struct roger_message *place;
+
+	if (!rg_arena_copy(arena, message->id, &kept.id) ||
+	    !rg_arena_copy(arena, message->from, &kept.from) ||
+	    !rg_arena_copy(arena, message->to, &kept.to) ||
+	    !rg_arena_copy(arena, message->key, &kept.key) ||
+	    !rg_arena_copy(arena, message->cycle, &kept.cycle) ||
+	    !rg_arena_copy(arena, message->content, &kept.content))
+		return false;
+	place = rg_arena_push(arena, &roger->sent, &roger->sent_count, sizeof *place);
+	if (place)
+		*place = kept;
+	return place != NULL;
+}
+
+void rg_send_keep(struct rg_sending *sending)
+{
+	struct roger *roger = sending->roger;
+	const struct rg_draft *draft;
+	size_t i, k;
+
+	if (roger->gathers && !roger->sent_memory)
+		roger->sent_memory = rg_arena_new();
+	for (i = 0; roger->gathers && roger->sent_memory && i < sending->count; i++) {
+		draft = &sending->drafts[i];
+		for (k = 0; draft->key.length && !draft->settled && k < draft->to.count; k++)
+			if (!keep(roger, &draft->messages[k]))
+				return;
+	}
+}
+
+void rg_send_gathered(struct roger *roger, int code)
+{
+	size_t i;
+
+	for (i = 0; i < roger->sent_count; i++)
+		note_unsure(roger, &roger->sent[i], 1, code);
+	roger->sent_memory = rg_arena_free(roger->sent_memory);
+	roger->sent = NULL;
+	roger->sent_count = 0;
 }
 
 int rg_send_look_back(struct rg_sending *sending, struct roger_err *err)
