@@ -3,6 +3,7 @@
  *
  *     serve floor SOCKET FILE
  *     serve load SOCKET CLIENTS SECONDS TURNS_MAX    (0: as many as fit the time)
+ *     serve keyed ...                                (the same, each send with a key)
  *     serve event SOCKET TURNS
  *
  * The floor is one thread: of all requests that are there in a turn, the bodies go out in one
@@ -152,14 +153,19 @@ static _Noreturn void run_floor(const char *path, const char *file_path)
 
 /* ------------------------------------------------------------- the clients -- */
 
+static bool keyed;
+
 static void ask(struct end *end, unsigned number, struct bench_text *text)
 {
-	char body[512], request[1024];
+	char body[512], request[1024], key[64] = "";
 	int length;
 
+	if (keyed)
+		snprintf(key, sizeof key, ",\"key\":\"k-%u-%lld\"", number,
+			 (long long)bench_now_ns());
 	length = snprintf(body, sizeof body,
-			  "{\"from\":\"w%u\",\"to\":[\"r%u\"],\"content\":\"%.*s\"}", number,
-			  number, CONTENT_BYTES, bench_text_next(text, CONTENT_BYTES));
+			  "{\"from\":\"w%u\",\"to\":[\"r%u\"],\"content\":\"%.*s\"%s}", number,
+			  number, CONTENT_BYTES, bench_text_next(text, CONTENT_BYTES), key);
 	length = snprintf(request, sizeof request,
 			  "POST /v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
 			  "application/json\r\nContent-Length: %d\r\n\r\n%s",
@@ -260,12 +266,13 @@ int main(int argc, char **argv)
 {
 	if (argc == 4 && strcmp(argv[1], "floor") == 0)
 		run_floor(argv[2], argv[3]);
-	else if (argc == 6 && strcmp(argv[1], "load") == 0)
+	else if (argc == 6 &&
+		 (strcmp(argv[1], "load") == 0 || (keyed = strcmp(argv[1], "keyed") == 0)))
 		run_load(argv[2], (unsigned)bench_number(argv[3]), bench_seconds(argv[4]),
 			 bench_number(argv[5]));
 	else if (argc == 4 && strcmp(argv[1], "event") == 0)
 		run_event(argv[2], bench_number(argv[3]));
 	else
-		bench_die("usage: serve floor|load|event SOCKET ...");
+		bench_die("usage: serve floor|load|keyed|event SOCKET ...");
 	return 0;
 }
