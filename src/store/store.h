@@ -130,8 +130,9 @@ struct rg_shared {
 	_Atomic uint64_t served;   /* messages.db had all before this byte */
 };
 
-/* The state of the messages journal.  Offsets are bytes. */
+/* The state of the messages journal, and of locks.  Offsets are bytes. */
 struct rg_head {
+	unsigned held;		  /* a bit for each lock of this handle: rg_store_holds() */
 	struct rg_shared *shared; /* NULL: read-only, and the fields below are unset */
 	uint64_t end;		  /* end of the known lines */
 	uint64_t lines;		  /* how many these are; 0: not known */
@@ -238,8 +239,6 @@ struct rg_store_ops {
 	 */
 	int (*lock)(struct rg_store *store, const struct rg_lock_wish *wish, struct roger_err *err);
 	void (*unlock)(struct rg_store *store, enum rg_store_lock which, struct roger_str agent);
-	/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
-	bool (*holds)(struct rg_store *store, enum rg_store_lock which);
 
 	/*
 	 * Append lines to messages, all or none, until compose has no more.  Needs RG_LOCK_APPEND.
@@ -447,9 +446,10 @@ static inline bool rg_store_writable(struct rg_store *store)
 	return rg_store_head(store).shared != NULL;
 }
 
+/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
 static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
 {
-	return store->ops->holds(store, which);
+	return rg_store_head(store).held >> which & 1;
 }
 
 RG_CHECKED static inline int rg_store_take(struct rg_store *store, enum rg_store_lock which,

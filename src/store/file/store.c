@@ -38,6 +38,7 @@ struct file_store {
 	struct open_log open[RG_LOGS];
 	struct rg_open_log appending[RG_LOGS]; /* the log of each kind that was appended to last */
 	int wakers;			       /* wake.lock; RG_NO_FILE until needed */
+	unsigned taken;			       /* a bit for each lock that was not given back */
 };
 
 static struct file_store *of(struct rg_store *store)
@@ -271,6 +272,7 @@ static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, stru
 
 static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
 {
+	of(base)->taken &= ~(1U << which);
 	if (which == RG_LOCK_APPEND)
 		rg_journal_unlock(of(base)->journal);
 	else if (which == RG_LOCK_WAKE)
@@ -285,6 +287,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 	if (r < 0)
 		return r;
+	of(base)->taken |= 1U << wish->which;
 	r = check_standing(of(base), err);
 	if (r < 0)
 		unlock(base, wish->which, wish->agent);
@@ -293,16 +296,12 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 /* -------------------------------------------------------------- messages -- */
 
-static bool holds(struct rg_store *base, enum rg_store_lock which)
-{
-	/* Of the control file that is in use now. */
-	return control_of(of(base)) && rg_journal_holds(of(base)->journal, which);
-}
-
 static void head(struct rg_store *base, struct rg_head *ret_head)
 {
-	struct rg_control *control = control_of(of(base));
+	struct file_store *store = of(base);
+	struct rg_control *control = control_of(store);
 	struct rg_control_page *page;
+	enum rg_store_lock which;
 	struct rg_tail tail;
 	uint64_t end, logged;
 
@@ -324,6 +323,10 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 		.lost_to = atomic_load(&page->lost_to),
 		.wake = atomic_load(&page->wake),
 	};
+	/* In the control file that is in use now. */
+	for (which = RG_LOCK_CHANGE; which < RG_LOCK_APPEND && store->taken >> which; which++)
+		if (store->taken >> which & 1 && rg_journal_holds(store->journal, which))
+			ret_head->held |= 1U << which;
 }
 
 static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
@@ -1005,7 +1008,6 @@ static const struct rg_store_ops operations = {
 	.settle = settle,
 	.lock = lock,
 	.unlock = unlock,
-	.holds = holds,
 	.append = append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,

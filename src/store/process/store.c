@@ -924,6 +924,7 @@ static bool keep(struct rg_store *base, enum rg_keep what)
 static void head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_common *common = enter_sound(base);
+	const struct rg_held *held;
 
 	begin_job(of(base));
 	*ret_head = (struct rg_head){ .wake = common->wake };
@@ -934,6 +935,9 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 					      .synced = common->durable,
 					      .logged = atomic_load(&common->shared.logged),
 					      .wake = common->wake };
+	for (held = common->held; held; held = held->next)
+		if (held->owner == base)
+			ret_head->held |= 1U << held->which;
 	leave(common);
 }
 
@@ -996,15 +1000,6 @@ static bool is_held(const struct rg_common *common, const void *owner, enum rg_s
 	while (held && (held->owner != owner || held->which != which))
 		held = held->next;
 	return held != NULL;
-}
-
-static bool holds(struct rg_store *base, enum rg_store_lock which)
-{
-	struct rg_common *common = enter(base);
-	const bool held = is_held(common, base, which);
-
-	leave(common);
-	return held;
 }
 
 /* Needs the mutex: whole lines behind those that are there. */
@@ -1561,7 +1556,6 @@ static const struct rg_store_ops operations = {
 	.settle = settle,
 	.lock = lock,
 	.unlock = unlock,
-	.holds = holds,
 	.append = append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
