@@ -124,10 +124,8 @@ static int64_t count_lines(struct roger_str text)
 	const char *at = text.data, *end = at + text.length;
 	int64_t lines = 0;
 
-	while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
+	for (; (at = memchr(at, '\n', (size_t)(end - at))); at++)
 		lines++;
-		at++;
-	}
 	return lines;
 }
 
@@ -189,13 +187,11 @@ static int find_start(struct move *move, const struct rg_log_file *file,
 	bool same = false;
 	int r = ROGER_OK;
 
-	*ret_from = 0;
 	*ret_lines = 0;
 	if (twin->size && twin->size <= file->size)
 		r = compare(move, file, twin, 0, twin->size, &same, ret_lines, err);
-	if (r == ROGER_OK && same)
-		*ret_from = twin->size;
-	else
+	*ret_from = same ? twin->size : 0;
+	if (!same)
 		*ret_lines = 0;
 	if (r == ROGER_OK && !same && twin->size && file->log == RG_LOG_MESSAGES)
 		r = rg_fail(err, ROGER_EDATA, 0, "'%.*s' holds other messages already",
@@ -233,9 +229,8 @@ static int move_journal(struct move *move, const struct rg_log_file *file, struc
 	bool there = false, same = false;
 	int64_t lines = 0;
 	uint64_t at = 0, from = 0;
-	int r;
+	int r = find_twin(move, file, &twin, &there, err);
 
-	r = find_twin(move, file, &twin, &there, err);
 	if (r == ROGER_OK)
 		r = find_start(move, file, &twin, &from, &lines, err);
 	if (r == ROGER_OK)
@@ -268,7 +263,8 @@ static int move_runs(struct move *move, struct roger_err *err)
 		if (runs.items[i].trouble.length)
 			return rg_fail(err, ROGER_EDATA, 0, "a run: %.*s",
 				       RG_STR_ARGS(runs.items[i].trouble));
-		r = move->to->ops->bring_run(move->to, &runs.items[i], err);
+		r = move->to->ops->put(move->to, RG_DOCUMENT_RUN_FILE, runs.items[i].file, NULL,
+				       runs.items[i].text, true, err);
 	}
 	move->moved->runs = (int64_t)runs.count;
 	return r;
@@ -363,9 +359,8 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 /* Everybody waits from here on.  The locks end with the handle. */
 static int lock(struct rg_engine *from, struct roger_err *err)
 {
-	int r;
+	int r = rg_store_take(from->store, RG_LOCK_BRIDGE, 0, NULL);
 
-	r = rg_store_take(from->store, RG_LOCK_BRIDGE, 0, NULL);
 	if (r < 0)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "a bridge of the workspace is at work: stop it first");
@@ -387,9 +382,7 @@ static int check_source(struct rg_engine *from, struct roger_err *err)
 
 	if (!rg_store_writable(from->store))
 		return rg_fail(err, ROGER_EIO, 0, "the workspace can only be read");
-	if (*damage)
-		return rg_fail(err, ROGER_EDATA, 0, "%.300s", damage);
-	return ROGER_OK;
+	return *damage ? rg_fail(err, ROGER_EDATA, 0, "%.300s", damage) : ROGER_OK;
 }
 
 static int fill(struct move *move, struct rg_engine *from, struct roger_err *err)
@@ -401,13 +394,13 @@ static int fill(struct move *move, struct rg_engine *from, struct roger_err *err
 	if (r == ROGER_OK)
 		r = lock(from, err);
 	if (r == ROGER_OK)
-		r = move->to->ops->stand(move->to, RG_INCOMING, move->wish->here, err);
+		r = rg_store_stand(move->to, RG_INCOMING, move->wish->here, err);
 	if (r == ROGER_OK)
 		r = move_all(move, err);
 	if (r == ROGER_OK)
 		r = rebuild(move, err);
 	if (r == ROGER_OK)
-		r = move->from->ops->stand(move->from, RG_MOVED, move->wish->there, err);
+		r = rg_store_stand(move->from, RG_MOVED, move->wish->there, err);
 	if (r < 0)
 		rg_store_release(move->from, RG_LOCK_APPEND);
 	return r;
@@ -444,7 +437,7 @@ static int finish(struct move *move, struct rg_engine *to, struct roger_err *err
 	if (r == ROGER_OK && !noted)
 		r = move->wish->note(move->wish->note_context, to, move->moved, err);
 	if (r == ROGER_OK && move->to->standing != RG_LIVE)
-		r = move->to->ops->stand(move->to, RG_LIVE, RG_STR(""), err);
+		r = rg_store_stand(move->to, RG_LIVE, RG_STR(""), err);
 	if (r == ROGER_OK)
 		rg_engine_want_state(to, true);
 	return r;
@@ -494,7 +487,7 @@ int rg_engine_leave(struct rg_engine *from, const struct rg_log_files *files,
 	r = list_all(&move, from->store, &move.files, err);
 	*ret_left = r == ROGER_OK && size_of(&move.files) == size_of(files);
 	if (*ret_left)
-		r = from->store->ops->stand(from->store, RG_MOVED, place, err);
+		r = rg_store_stand(from->store, RG_MOVED, place, err);
 	rg_store_release(from->store, RG_LOCK_APPEND);
 	rg_engine_records_end(from);
 	rg_store_release(from->store, RG_LOCK_BRIDGE);

@@ -88,6 +88,38 @@ int rg_store_fail_moved(const struct rg_store *store, struct roger_err *err)
 		       store->place);
 }
 
+const char *const rg_standings[] = { "live", "incoming", "moved" };
+
+enum rg_standing rg_store_read_standing(struct roger_str document, struct roger_str *ret_place)
+{
+	const char *blank = document.length ? memchr(document.data, ' ', document.length) : NULL;
+	const size_t word = blank ? (size_t)(blank - document.data) : 0;
+
+	*ret_place =
+		blank ? (struct roger_str){ blank + 1, document.length - word - 1 } : RG_STR("");
+	if (ret_place->length && ret_place->data[ret_place->length - 1] == '\n')
+		ret_place->length--;
+	document.length = word;
+	return !document.data				     ? RG_LIVE
+	       : rg_str_is(document, rg_standings[RG_MOVED]) ? RG_MOVED
+							     : RG_INCOMING;
+}
+
+int rg_store_stand(struct rg_store *store, enum rg_standing standing, struct roger_str place,
+		   struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_PLACE_BYTES };
+	struct roger_str document = { NULL, 0 };
+
+	if (standing != RG_LIVE) {
+		rg_buf_printf(&text, "%s %.*s\n", rg_standings[standing], RG_STR_ARGS(place));
+		document = rg_buf_str(&text);
+	}
+	if (text.failed)
+		return rg_fail_memory(err);
+	return store->ops->put(store, RG_DOCUMENT_MOVE, RG_STR(""), NULL, document, true, err);
+}
+
 /* An address that a person trusts, or a folder. */
 static int may_look(const struct rg_store *store, struct rg_workspace *workspace, bool *ret_may,
 		    struct roger_err *err)
@@ -138,7 +170,7 @@ int rg_store_follow(struct rg_store *store, const struct rg_workspace *workspace
 	if (store->standing == RG_LIVE || workspace->moving)
 		return ROGER_OK;
 	if (store->standing == RG_INCOMING && has_come(store, workspace, above, &why))
-		return store->ops->stand(store, RG_LIVE, RG_STR(""), err);
+		return rg_store_stand(store, RG_LIVE, RG_STR(""), err);
 	/* Another program has what it takes to look. */
 	if (strcmp(why.member, "store") == 0)
 		return fail_without(err);

@@ -131,8 +131,9 @@ struct rg_shared {
 	_Atomic uint64_t served;   /* messages.db had all before this byte */
 };
 
-/* The state of the messages journal.  Offsets are bytes. */
+/* The state of the messages journal, and of locks.  Offsets are bytes. */
 struct rg_head {
+	unsigned held;		  /* a bit for each lock of this handle: rg_store_holds() */
 	struct rg_shared *shared; /* NULL: read-only, and the fields below are unset */
 	uint64_t end;		  /* end of the known lines */
 	uint64_t lines;		  /* how many these are; 0: not known */
@@ -175,10 +176,12 @@ typedef bool rg_drop_line(void *context, struct roger_str line);
 /* ------------------------------------------------------------- documents -- */
 
 enum rg_document {
-	RG_DOCUMENT_STATE,   /* message-state.json; takes no name */
-	RG_DOCUMENT_RUN,     /* one per run, by run id */
-	RG_DOCUMENT_ANSWER,  /* one per request of a client, by its key; see `request` below */
-	RG_DOCUMENT_CARRIED, /* how far the send logs are, where no file has it; takes no name */
+	RG_DOCUMENT_STATE,    /* message-state.json; takes no name */
+	RG_DOCUMENT_RUN,      /* one per run, by run id */
+	RG_DOCUMENT_ANSWER,   /* one per request of a client, by its key; see `request` below */
+	RG_DOCUMENT_CARRIED,  /* how far the send logs are, where no file has it; takes no name */
+	RG_DOCUMENT_RUN_FILE, /* the same, by its file name, as runs() tells it */
+	RG_DOCUMENT_MOVE,     /* only put; see rg_store_stand(); takes no name */
 };
 
 /* A digest in digits. */
@@ -190,6 +193,10 @@ enum rg_standing {
 	RG_INCOMING, /* being filled from its place; nobody else uses it */
 	RG_MOVED,    /* its journals are at its place now */
 };
+/* Their words. */
+extern const char *const rg_standings[];
+/* What the document of a move says. */
+enum rg_standing rg_store_read_standing(struct roger_str document, struct roger_str *ret_place);
 
 /* Where the documents of runs are, for people, and the document of one. */
 #define RG_RUNS_SHOWN "state/subagent-delivery-watchdog"
@@ -233,8 +240,6 @@ struct rg_store_ops {
 	 */
 	int (*lock)(struct rg_store *store, const struct rg_lock_wish *wish, struct roger_err *err);
 	void (*unlock)(struct rg_store *store, enum rg_store_lock which, struct roger_str agent);
-	/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
-	bool (*holds)(struct rg_store *store, enum rg_store_lock which);
 
 	/*
 	 * Append lines to messages, all or none, until compose has no more.  Needs RG_LOCK_APPEND.
@@ -291,8 +296,8 @@ struct rg_store_ops {
 
 	int (*get)(struct rg_store *store, enum rg_document which, struct roger_str name,
 		   struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err);
-	/* Replace a document.  ROGER_ETIMEOUT: it is not *before any more (NULL data: missing);
-	 * before may be NULL: replace whatever is there. */
+	/* Replace a document.  ROGER_ETIMEOUT: it is not *before any more; before may be NULL:
+	 * replace whatever is there.  NULL data: missing; only that of a move goes. */
 	int (*put)(struct rg_store *store, enum rg_document which, struct roger_str name,
 		   const struct roger_str *before, struct roger_str after, bool durable,
 		   struct roger_err *err);
@@ -309,29 +314,19 @@ struct rg_store_ops {
 	bool (*keep)(struct rg_store *store, enum rg_keep what);
 
 	/*
-	 * For a move, durably: from now on the store is that, and place is the other side.  To
-	 * become RG_MOVED needs RG_LOCK_APPEND, which it may release.
-	 */
-	int (*stand)(struct rg_store *store, enum rg_standing standing, struct roger_str place,
-		     struct roger_err *err);
-
-	/*
 	 * For a move, into a store that is incoming, durably: whole lines into the journal of that
 	 * name, from byte `from`.  That is its end, or, but for messages, 0: then they replace it.
 	 * Figures do not follow: see keep().
 	 */
 	int (*bring)(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
 		     struct roger_str lines, struct roger_err *err);
-	/* The same for the run document of that file name. */
-	int (*bring_run)(struct rg_store *store, const struct rg_run_text *run,
-			 struct roger_err *err);
 };
 
 enum { RG_PLACE_BYTES = 4096 };
 
 struct rg_store {
 	const struct rg_store_ops *ops;
-	enum rg_standing standing;  /* when it was opened, and after stand() */
+	enum rg_standing standing;  /* when it was opened, and after rg_store_stand() */
 	char place[RG_PLACE_BYTES]; /* the other side; "": live */
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
 	char standby[256]; /* of its database, for people */
@@ -386,6 +381,14 @@ RG_CHECKED int rg_store_check(const struct rg_config *config, struct roger_err *
  * steps, and add the workspace. */
 RG_CHECKED int rg_store_prepare(struct rg_workspace *workspace, int *ret_steps,
 				struct roger_err *err);
+
+/*
+ * For a move, durably: from now on the store is that, and place is the other side.  To become
+ * RG_MOVED needs RG_LOCK_APPEND, which it may release.  The document is the standing's word, a
+ * blank, the place and a newline; a store without one is live.
+ */
+RG_CHECKED int rg_store_stand(struct rg_store *store, enum rg_standing standing,
+			      struct roger_str place, struct roger_err *err);
 
 /*
  * A store that is not live is only for its move (workspace->moving): else ROGER_ECONFIG.  One that
@@ -444,9 +447,10 @@ static inline bool rg_store_writable(struct rg_store *store)
 	return rg_store_head(store).shared != NULL;
 }
 
+/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
 static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
 {
-	return store->ops->holds(store, which);
+	return rg_store_head(store).held >> which & 1;
 }
 
 RG_CHECKED static inline int rg_store_take(struct rg_store *store, enum rg_store_lock which,

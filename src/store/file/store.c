@@ -38,6 +38,7 @@ struct file_store {
 	struct open_log open[RG_LOGS];
 	struct rg_open_log appending[RG_LOGS]; /* the log of each kind that was appended to last */
 	int wakers;			       /* wake.lock; RG_NO_FILE until needed */
+	unsigned taken;			       /* a bit for each lock that was not given back */
 };
 
 static struct file_store *of(struct rg_store *store)
@@ -140,28 +141,21 @@ static int place_of(struct file_store *store, enum rg_log log, struct roger_str 
 
 /* ---------------------------------------------------------------- moving -- */
 
-static const char *const standings[] = { "live", "incoming", "moved" };
-
-/* The file `move`: "incoming" or "moved", a blank and the other side; live without. */
 static int read_standing(struct file_store *store, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str document = { NULL, 0 }, place;
 	bool found = false;
-	char *blank;
 	int r;
 
 	r = rg_file_read_all_at(store->workspace->data, move_name, RG_PLACE_BYTES, &text, &found,
 				err);
 	if (r < 0)
 		return r;
-	rg_buf_add_char(&text, '\0');
-	store->base.standing = RG_LIVE;
-	blank = found && !text.failed ? strchr(text.data, ' ') : NULL;
-	snprintf(store->base.place, sizeof store->base.place, "%.*s",
-		 blank ? (int)strcspn(blank + 1, "\n") : 0, blank ? blank + 1 : "");
 	if (found)
-		store->base.standing =
-			strncmp(text.data, "moved ", 6) == 0 ? RG_MOVED : RG_INCOMING;
+		document = rg_buf_str(&text);
+	store->base.standing = rg_store_read_standing(document, &place);
+	snprintf(store->base.place, sizeof store->base.place, "%.*s", RG_STR_ARGS(place));
 	return ROGER_OK;
 }
 
@@ -182,36 +176,26 @@ static int check_standing(struct file_store *store, struct roger_err *err)
 	return r;
 }
 
-/* Under the append lock: whoever waits for it, or uses the control file, looks again. */
-static int mark(struct file_store *store, enum rg_standing standing, struct roger_str place,
-		struct roger_err *err)
+/* Whoever waits for the append lock, or uses the control file, looks again. */
+static int put_move(struct file_store *store, struct roger_str text, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_PLACE_BYTES };
-
-	rg_buf_printf(&text, "%s %.*s\n", standings[standing], RG_STR_ARGS(place));
-	if (text.failed)
-		return rg_fail_memory(err);
-	rg_control_retire(rg_journal_control(store->journal));
-	return rg_file_replace(store->workspace->data, move_name, rg_buf_str(&text), true, err);
-}
-
-static int stand(struct rg_store *base, enum rg_standing standing, struct roger_str place,
-		 struct roger_err *err)
-{
-	struct file_store *store = of(base);
 	const int folder = store->workspace->data;
-	int r = ROGER_OK;
+	struct roger_str place;
+	const enum rg_standing standing = rg_store_read_standing(text, &place);
+	int r = standing == RG_INCOMING ? rg_journal_lock(store->journal, 0, 0, err) : ROGER_OK;
 
-	if (standing == RG_INCOMING)
-		r = rg_journal_lock(store->journal, 0, 0, err);
-	if (r == ROGER_OK && standing == RG_LIVE)
+	if (r < 0)
+		return r;
+	if (standing == RG_LIVE) {
 		r = rg_file_remove(folder, move_name, err);
-	else if (r == ROGER_OK)
-		r = mark(store, standing, place, err);
-	if (standing == RG_INCOMING && r == ROGER_OK)
+		if (r == ROGER_OK)
+			r = rg_file_sync_folder(folder, move_name, err);
+	} else {
+		rg_control_retire(rg_journal_control(store->journal));
+		r = rg_file_replace(folder, move_name, text, true, err);
+	}
+	if (standing == RG_INCOMING)
 		rg_journal_unlock(store->journal);
-	if (r == ROGER_OK && standing == RG_LIVE)
-		r = rg_file_sync_folder(folder, move_name, err);
 	return r == ROGER_OK ? read_standing(store, err) : r;
 }
 
@@ -288,6 +272,7 @@ static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, stru
 
 static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
 {
+	of(base)->taken &= ~(1U << which);
 	if (which == RG_LOCK_APPEND)
 		rg_journal_unlock(of(base)->journal);
 	else if (which == RG_LOCK_WAKE)
@@ -302,6 +287,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 	if (r < 0)
 		return r;
+	of(base)->taken |= 1U << wish->which;
 	r = check_standing(of(base), err);
 	if (r < 0)
 		unlock(base, wish->which, wish->agent);
@@ -310,16 +296,12 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 /* -------------------------------------------------------------- messages -- */
 
-static bool holds(struct rg_store *base, enum rg_store_lock which)
-{
-	/* Of the control file that is in use now. */
-	return control_of(of(base)) && rg_journal_holds(of(base)->journal, which);
-}
-
 static void head(struct rg_store *base, struct rg_head *ret_head)
 {
-	struct rg_control *control = control_of(of(base));
+	struct file_store *store = of(base);
+	struct rg_control *control = control_of(store);
 	struct rg_control_page *page;
+	enum rg_store_lock which;
 	struct rg_tail tail;
 	uint64_t end, logged;
 
@@ -341,6 +323,10 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 		.lost_to = atomic_load(&page->lost_to),
 		.wake = atomic_load(&page->wake),
 	};
+	/* In the control file that is in use now. */
+	for (which = RG_LOCK_CHANGE; which < RG_LOCK_APPEND && store->taken >> which; which++)
+		if (store->taken >> which & 1 && rg_journal_holds(store->journal, which))
+			ret_head->held |= 1U << which;
 }
 
 static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
@@ -421,10 +407,10 @@ static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_st
 		       : rg_fail_memory(err);
 }
 
-static bool is_log_name(struct roger_str name)
+/* Hidden files are neither logs nor documents. */
+static bool ends_with(struct roger_str name, const char *end)
 {
-	static const char end[] = ".jsonl";
-	size_t length = sizeof end - 1;
+	const size_t length = strlen(end);
 
 	return name.length > length && name.data[0] != '.' &&
 	       memcmp(name.data + name.length - length, end, length) == 0;
@@ -460,7 +446,8 @@ static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
 		return r;
 	r = rg_file_list_folder(folder, rg_kinds[log].folder, arena, &names, err);
 	for (i = 0; r == ROGER_OK && i < names.count; i++)
-		if (is_log_name(names.items[i]) && may_be_read(store, folder, names.items[i]))
+		if (ends_with(names.items[i], ".jsonl") &&
+		    may_be_read(store, folder, names.items[i]))
 			r = add_file(files, log, names.items[i], arena, err);
 	return r;
 }
@@ -869,13 +856,13 @@ static int document_of(struct file_store *store, enum rg_document which, struct 
 		       bool make, int *ret_folder, char to[RG_FILE_NAME_BYTES],
 		       struct roger_err *err)
 {
-	if (which == RG_DOCUMENT_STATE) {
-		snprintf(to, RG_FILE_NAME_BYTES, "%s", state_name);
-		*ret_folder = store->workspace->data;
-		return ROGER_OK;
-	}
-	rg_workspace_file_name(name, suffix, to);
-	return open_runs(store, make, ret_folder, err);
+	if (which == RG_DOCUMENT_RUN)
+		rg_workspace_file_name(name, suffix, to);
+	else
+		snprintf(to, RG_FILE_NAME_BYTES, "%s",
+			 which == RG_DOCUMENT_STATE ? state_name : name.data);
+	*ret_folder = store->workspace->data;
+	return which == RG_DOCUMENT_STATE ? ROGER_OK : open_runs(store, make, ret_folder, err);
 }
 
 static int get(struct rg_store *base, enum rg_document which, struct roger_str name,
@@ -890,7 +877,7 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	r = read_document(folder, file_name,
 			  which == RG_DOCUMENT_STATE ? STATE_BYTES_MAX : RG_RUN_BYTES_MAX, arena,
 			  ret_text, err);
-	if (which == RG_DOCUMENT_RUN)
+	if (which != RG_DOCUMENT_STATE)
 		rg_file_close(folder);
 	return r;
 }
@@ -920,6 +907,8 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 	char file_name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
+	if (which == RG_DOCUMENT_MOVE)
+		return put_move(of(base), after, err);
 	r = document_of(of(base), which, name, true, &folder, file_name, err);
 	if (r < 0)
 		return r;
@@ -927,28 +916,9 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 		r = check_before(folder, file_name, name, before, err);
 	if (r == ROGER_OK)
 		r = rg_file_replace(folder, file_name, after, durable, err);
-	if (which == RG_DOCUMENT_RUN)
+	if (which != RG_DOCUMENT_STATE)
 		rg_file_close(folder);
 	return r;
-}
-
-static int bring_run(struct rg_store *base, const struct rg_run_text *run, struct roger_err *err)
-{
-	int folder, r;
-
-	r = open_runs(of(base), true, &folder, err);
-	if (r == ROGER_OK)
-		r = rg_file_replace(folder, run->file.data, run->text, true, err);
-	rg_file_close(folder);
-	return r;
-}
-
-static bool is_document(struct roger_str name)
-{
-	const size_t length = sizeof suffix - 1;
-
-	return name.length > length && name.data[0] != '.' &&
-	       memcmp(name.data + name.length - length, suffix, length) == 0;
 }
 
 /* A file whose times can still be those of the next change has no stamp. */
@@ -1007,7 +977,7 @@ static int list_runs(struct rg_store *base, rg_run_wanted *wanted, void *context
 	if (!items)
 		return rg_fail_memory(err);
 	for (i = 0; i < names.count && r == ROGER_OK; i++) {
-		if (!is_document(names.items[i]))
+		if (!ends_with(names.items[i], suffix))
 			continue;
 		r = add_run(folder, names.items[i], wanted, context, arena, &items[count], err);
 		count += items[count].file.length > 0;
@@ -1040,7 +1010,6 @@ static const struct rg_store_ops operations = {
 	.settle = settle,
 	.lock = lock,
 	.unlock = unlock,
-	.holds = holds,
 	.append = append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
@@ -1056,9 +1025,7 @@ static const struct rg_store_ops operations = {
 	.put = put,
 	.runs = list_runs,
 	.keep = keep,
-	.stand = stand,
 	.bring = bring,
-	.bring_run = bring_run,
 };
 
 static int open_journal(struct file_store *store, struct roger_err *err)

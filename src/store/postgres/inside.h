@@ -80,6 +80,4 @@ void *rg_pg_write(void *postgres);
 int rg_postgres_version(void);
 char *rg_postgres_cut_name(char *address);
 
-extern const char *const rg_pg_standings[];
-
 #endif

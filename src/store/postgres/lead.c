@@ -73,7 +73,7 @@ static int look(struct rg_postgres *postgres, struct row *row, struct roger_err 
 	text = rg_column_bytes(result, 0, 7);
 	snprintf(row->leader, sizeof row->leader, "%.*s", RG_STR_ARGS(text));
 	for (i = RG_LIVE; i <= RG_MOVED; i++)
-		if (rg_str_is(rg_column_bytes(result, 0, 8), rg_pg_standings[i]))
+		if (rg_str_is(rg_column_bytes(result, 0, 8), rg_standings[i]))
 			row->standing = (enum rg_standing)i;
 	text = rg_column_bytes(result, 0, 9);
 	snprintf(row->place, sizeof row->place, "%.*s", RG_STR_ARGS(text));

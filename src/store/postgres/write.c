@@ -45,8 +45,6 @@ struct batch {
 	struct rg_arg closed[ARRAYS];
 };
 
-const char *const rg_pg_standings[] = { "live", "incoming", "moved" };
-
 /* ------------------------------------------------------------ what is written -- */
 
 /* Needs the mutex: what is there, as much as is sent at once. */
@@ -142,7 +140,7 @@ static void add_change(struct batch *batch, const struct rg_change *change)
 		rg_array_add(&batch->arrays[DOCUMENTS], rg_buf_str(&change->bytes));
 		break;
 	case RG_CHANGE_STANDING:
-		batch->standing = rg_pg_standings[change->standing];
+		batch->standing = rg_standings[change->standing];
 		batch->place = rg_buf_str(&change->bytes);
 		break;
 	case RG_CHANGE_ANSWER:

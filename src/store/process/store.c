@@ -924,6 +924,7 @@ static bool keep(struct rg_store *base, enum rg_keep what)
 static void head(struct rg_store *base, struct rg_head *ret_head)
 {
 	struct rg_common *common = enter_sound(base);
+	const struct rg_held *held;
 
 	begin_job(of(base));
 	*ret_head = (struct rg_head){ .wake = common->wake };
@@ -934,6 +935,9 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 					      .synced = common->durable,
 					      .logged = atomic_load(&common->shared.logged),
 					      .wake = common->wake };
+	for (held = common->held; held; held = held->next)
+		if (held->owner == base)
+			ret_head->held |= 1U << held->which;
 	leave(common);
 }
 
@@ -996,15 +1000,6 @@ static bool is_held(const struct rg_common *common, const void *owner, enum rg_s
 	while (held && (held->owner != owner || held->which != which))
 		held = held->next;
 	return held != NULL;
-}
-
-static bool holds(struct rg_store *base, enum rg_store_lock which)
-{
-	struct rg_common *common = enter(base);
-	const bool held = is_held(common, base, which);
-
-	leave(common);
-	return held;
 }
 
 /* Needs the mutex: whole lines behind those that are there. */
@@ -1197,12 +1192,14 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 /* ------------------------------------------------------------- documents -- */
 
-static void document_name(enum rg_document which, struct roger_str name,
-			  char to[RG_FILE_NAME_BYTES])
+/* As what it is kept, and by which name. */
+static enum rg_document kept_as(enum rg_document which, struct roger_str name,
+				char to[RG_FILE_NAME_BYTES])
 {
-	*to = '\0';
+	snprintf(to, RG_FILE_NAME_BYTES, "%.*s", RG_STR_ARGS(name));
 	if (which == RG_DOCUMENT_RUN)
 		rg_workspace_file_name(name, ".json", to);
+	return which == RG_DOCUMENT_RUN_FILE ? RG_DOCUMENT_RUN : which;
 }
 
 struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_document which,
@@ -1236,7 +1233,7 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	*ret_text = (struct roger_str){ NULL, 0 };
 	if (r < 0)
 		return r;
-	document_name(which, name, file);
+	which = kept_as(which, name, file);
 	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
 					       : rg_common_document(common, which, file, false);
 	if (document)
@@ -1268,6 +1265,24 @@ static int put_document(struct rg_handle *handle, enum rg_document which, const 
 	return r;
 }
 
+/* Needs the mutex. */
+static int put_move(struct rg_handle *handle, struct roger_str text, struct roger_err *err)
+{
+	struct rg_change change = { .kind = RG_CHANGE_STANDING };
+	struct rg_common *common = handle->common;
+	struct roger_str place;
+	int r;
+
+	change.standing = rg_store_read_standing(text, &place);
+	r = queue(handle, &change, place, true, err);
+	if (r < 0)
+		return r;
+	common->standing = handle->base.standing = change.standing;
+	snprintf(common->place, sizeof common->place, "%.*s", RG_STR_ARGS(place));
+	memcpy(handle->base.place, common->place, sizeof handle->base.place);
+	return ROGER_OK;
+}
+
 static int put(struct rg_store *base, enum rg_document which, struct roger_str name,
 	       const struct roger_str *before, struct roger_str after, bool durable,
 	       struct roger_err *err)
@@ -1286,7 +1301,7 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 	r = enter_ready(base, &common, err);
 	if (r < 0)
 		return r;
-	document_name(which, name, file);
+	which = kept_as(which, name, file);
 	document = rg_common_document(common, which, file, false);
 	r = check_changes(base, err);
 	if (r == ROGER_OK && before &&
@@ -1296,7 +1311,9 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 			    "the document of run '%.*s' was changed by somebody else; try again",
 			    RG_STR_ARGS(name));
 	if (r == ROGER_OK)
-		r = put_document(of(base), which, file, after, durable, err);
+		r = which == RG_DOCUMENT_MOVE
+			    ? put_move(of(base), after, err)
+			    : put_document(of(base), which, file, after, durable, err);
 	if (r == ROGER_OK && durable)
 		r = wait_covered(of(base), common->changes, 0, err);
 	leave(common);
@@ -1338,25 +1355,6 @@ static int runs(struct rg_store *base, rg_run_wanted *wanted, void *context, str
 
 /* ---------------------------------------------------------------- moving -- */
 
-static int stand(struct rg_store *base, enum rg_standing standing, struct roger_str place,
-		 struct roger_err *err)
-{
-	struct rg_change change = { .kind = RG_CHANGE_STANDING, .standing = standing };
-	struct rg_common *common = enter(base);
-	int r = check_changes(base, err);
-
-	if (r == ROGER_OK)
-		r = queue(of(base), &change, place, true, err);
-	if (r == ROGER_OK) {
-		common->standing = base->standing = standing;
-		snprintf(common->place, sizeof common->place, "%.*s", RG_STR_ARGS(place));
-		snprintf(base->place, sizeof base->place, "%s", common->place);
-		r = wait_covered(of(base), common->changes, 0, err);
-	}
-	leave(common);
-	return r;
-}
-
 static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
 		 struct roger_str lines, struct roger_err *err)
 {
@@ -1390,19 +1388,6 @@ static int bring(struct rg_store *base, const struct rg_log_file *file, uint64_t
 		rg_common_trim(common);
 	leave(common);
 	return r == ROGER_OK && !journal ? rg_fail_memory(err) : r;
-}
-
-static int bring_run(struct rg_store *base, const struct rg_run_text *run, struct roger_err *err)
-{
-	struct rg_common *common = enter(base);
-	int r = check_changes(base, err);
-
-	if (r == ROGER_OK)
-		r = put_document(of(base), RG_DOCUMENT_RUN, run->file.data, run->text, true, err);
-	if (r == ROGER_OK)
-		r = wait_covered(of(base), common->changes, 0, err);
-	leave(common);
-	return r;
 }
 
 /* --------------------------------------------------------- losing, trimming -- */
@@ -1571,7 +1556,6 @@ static const struct rg_store_ops operations = {
 	.settle = settle,
 	.lock = lock,
 	.unlock = unlock,
-	.holds = holds,
 	.append = append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
@@ -1587,9 +1571,7 @@ static const struct rg_store_ops operations = {
 	.put = put,
 	.runs = runs,
 	.keep = keep,
-	.stand = stand,
 	.bring = bring,
-	.bring_run = bring_run,
 };
 
 /* Needs all_mutex. */
