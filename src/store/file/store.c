@@ -152,8 +152,9 @@ static int read_standing(struct file_store *store, struct roger_err *err)
 				err);
 	if (r < 0)
 		return r;
+	/* An empty one is no move's, and nothing is known of it. */
 	if (found)
-		document = rg_buf_str(&text);
+		document = text.length ? rg_buf_str(&text) : RG_STR("");
 	store->base.standing = rg_store_read_standing(document, &place);
 	snprintf(store->base.place, sizeof store->base.place, "%.*s", RG_STR_ARGS(place));
 	return ROGER_OK;
