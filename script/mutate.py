@@ -462,7 +462,7 @@ CHOOSE = """#include <stdlib.h>
 static int mutant_chosen;
 __attribute__((constructor)) static void mutant_choose(void)
 {
-	const char *text = getenv("ROGER_MUTANT");
+	const char *text = getenv("MUTANT_CHOSEN");
 
 	mutant_chosen = text ? atoi(text) : 0;
 }
@@ -471,7 +471,7 @@ __attribute__((constructor)) static void mutant_choose(void)
 
 
 def together(text, changes):
-    """All mutants in one source: a copy of its function for each, chosen by ROGER_MUTANT."""
+    """All mutants in one source: a copy of its function for each, chosen by MUTANT_CHOSEN."""
     out, at = [CHOOSE], 0
     by_function = {}
     for change in changes:
@@ -616,7 +616,7 @@ class Tests:
         folder = Path(tempfile.mkdtemp(dir=self.room))
         environment = dict(
             os.environ, ROGER=str(program), ROGER_BUILD=str(self.folder.path.resolve()), ROGER_SOURCE=os.getcwd(),
-            TMPDIR=str(folder), CMOCKA_MESSAGE_OUTPUT="STDOUT", ROGER_MUTANT=str(number),
+            TMPDIR=str(folder), CMOCKA_MESSAGE_OUTPUT="STDOUT", MUTANT_CHOSEN=str(number),
             ASAN_OPTIONS="detect_leaks=1:hard_rss_limit_mb=2000",
         )  # fmt: skip
         child = subprocess.Popen(

@@ -982,9 +982,9 @@ static bool was_same(struct intake *intake)
 {
 	const struct seen *seen = find_seen(intake);
 
-	return seen && seen->inode == intake->file.inode && seen->inode &&
-	       seen->device == intake->file.device && seen->size == intake->offset &&
-	       intake->size == intake->offset && rg_clock_monotonic_ns() - seen->at_ns < MOMENT_NS;
+	return seen && seen->inode == intake->file.inode && seen->device == intake->file.device &&
+	       seen->size == intake->offset && intake->size == intake->offset &&
+	       rg_clock_monotonic_ns() - seen->at_ns < MOMENT_NS;
 }
 
 static void note_same(struct intake *intake)
@@ -999,7 +999,7 @@ static void note_same(struct intake *intake)
 /* Is the last line that was read unchanged? */
 static bool still_same(struct intake *intake)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX + 1 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
 	size_t length = (size_t)intake->last_length, got;
 	struct rg_store *store = intake->index->store;
 	char *room;
@@ -1007,11 +1007,11 @@ static bool still_same(struct intake *intake)
 	/* The tables were made of the messages that are there. */
 	if (intake->offset == 0 || intake->file.log == RG_LOG_MESSAGES)
 		return true;
-	if (intake->size < intake->offset || intake->last_length > RG_LINE_BYTES_MAX)
+	if (intake->size < intake->offset)
 		return false;
 	if (was_same(intake))
 		return true;
-	room = rg_buf_room(&text, length + 1);
+	room = rg_buf_room(&text, length);
 	if (!room ||
 	    store->ops->read(store, &intake->file, (uint64_t)intake->last_offset, room, length,
 			     &got, NULL) < 0 ||

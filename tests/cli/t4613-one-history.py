@@ -489,6 +489,11 @@ roger("bridge", "--once")
 equal("who only knows files has looked here for no view", ("looked" in steps(lines()[0]["id"]), "read" in steps(lines()[0]["id"]), answer("why", "filer")["words"]), (False, True, "filer has no unread mail"))
 roger("send", "--as", "ann", "filer", "more")
 equal("also when more waits", ([a.get("last_looked_at") for a in answer("agents")["agents"] if a["name"] == "filer"], [c["words"] for c in answer("status")["concerns"] if c["subject"] == "filer"]), ([None], ["filer: 1 unread"]))
+with open(".roger/config.yaml", encoding="utf-8") as config:
+    text = config.read()
+with open(".roger/config.yaml", "w", encoding="utf-8") as config:
+    config.write(text.replace("file_only: [filer]", "file_only: []"))
+check("nor once it knows more than files", "looked" not in steps(lines()[0]["id"]), steps(lines()[0]["id"]))
 os.chdir("..")
 
 begin("claimed")
@@ -780,6 +785,75 @@ said = [e["words"] for e in answer("timeline", "g")["events"] if e["kind"] == "d
 roger("dead", "redeliver", answer("dead")["dead_letters"][0]["id"], "--within", "1ms", "--reason", "once more")
 again = {e["kind"]: e["words"] for e in answer("timeline", "g")["events"]}
 equal("that it was given up is told as before when it was sent once more", [said, again["dead_letter"][:8]], [said, said[0][:8]])
+os.chdir("..")
+
+# ------------------------------------- what an older roger left out
+
+
+def older(*states):
+    """A message, and what each later line has besides, as an older roger wrote it; instants are seconds after it was sent."""
+    roger("send", "--as", "ann", "--new", "bob", "one")
+    sent = lines()[0]["created_at"]
+    said = [{name: sent + 1000 * value if name.endswith(("_at", "_until")) else value for name, value in state.items()} for state in states]
+    subprocess.run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib_forge.py"), JOURNAL,
+                    f"for more in {said!r}: lines.append(lines[0] | more)"], check=True)
+    os.unlink(".roger/logs/activity.log.jsonl")
+
+
+def told():
+    """Of the first message: who did what, and in which second after it was sent."""
+    sent = lines()[0]["created_at"]
+    return [[step["step"], step["who"], *[n for n in range(200) if step.get("at") == instant(sent + 1000 * n)]]
+            for step in answer("trace", lines()[0]["id"])["traces"][0]["steps"]][1:]
+
+
+held = {"claimed_by": "w1", "claimed_until": 60}
+over = {"claimed_by": "w1", "read": True, "read_at": 5}
+other = {"claimed_by": "w2", "claimed_until": 120}
+for title, states, expected in (
+        ("a claim that has no time is no first look where a reading has one; that was under its lease, and the ack of its holder",
+         (held, over), [["claimed", "w1"], ["looked", "bob", 5], ["read", "bob", 5], ["acknowledged", "w1", 5]]),
+        ("of two claims without a time, the first is the look", (held, other), [["looked", "w1"], ["claimed", "w1"], ["claimed", "w2"], ["lease_expired", "bob", 60]]),
+        ("a reading when its lease was just over is no ack", (held, over | {"read_at": 60}), [["claimed", "w1"], ["looked", "bob", 60], ["lease_expired", "bob", 60], ["read", "bob", 60]]),
+        ("nor is one by another agent", (held, over | {"read_by": "heir"}), [["claimed", "w1"], ["looked", "heir", 5], ["read", "heir", 5]]),
+        ("nor one without a claim", ({"read": True, "read_at": 5},), [["looked", "bob", 5], ["read", "bob", 5]]),
+        ("a worker whose claim the reading does not name has acknowledged, too", (held, {"read": True, "read_at": 5}),
+         [["claimed", "w1"], ["looked", "bob", 5], ["read", "bob", 5], ["acknowledged", "w1", 5]])):
+    begin(f"older-{len(title)}")
+    older(*states)
+    equal(title, told(), expected)
+    equal("report counts the same", [answer("report")[name] for name in ("looked", "read", "acknowledged")],
+          [len([step for step in expected if step[0] == name]) for name in ("looked", "read", "acknowledged")])
+    os.chdir("..")
+
+begin("marked-held")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("claim", "--as", "bob", "--worker", "w1", "--lease", "1h")
+by_others(lines()[0], read=True, read_at=lines()[0]["created_at"] + 1000, claimed_by="w1")
+equal("what another program marks as read under a lease is no ack", [step[0] for step in told()], ["looked", "claimed", "read"])
+os.chdir("..")
+
+begin("noted")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("receive", "--as", "bob")
+one = lines()[0]["id"]
+with open(".roger/logs/activity.log.jsonl", "a", encoding="utf-8") as file:
+    file.write(json.dumps({"timestamp": instant(lines()[0]["created_at"] + 100000), "task_id": "general", "outcome": {"status": "SUCCESS"},
+                           "action": {"type": "TOOL_EXEC", "details": {"tool": "roger", "verb": "ack", "agent": "bob", "ids": [one], "count": 1}}}) + "\n")
+
+
+def acked():
+    return [step["file"] for step in answer("trace", one)["traces"][0]["steps"] if step["step"] == "acknowledged"], answer("report")["acknowledged"]
+
+
+found = [acked()]
+for outcome in ("done", "done", "rejected"):
+    roger("ack", one, "--as", "bob", "--outcome", outcome)
+    found.append(acked())
+equal("an ack that only a note tells is told from its line once there is one, and then from each that corrects it, counted once",
+      found, [(["logs/activity.log.jsonl"], 1), ([JOURNAL[7:]], 1), ([JOURNAL[7:]], 1), ([JOURNAL[7:]] * 2, 1)])
+os.unlink(".roger/messages.db-index")
+equal("also where the table is made of both", acked(), found[-1])
 os.chdir("..")
 
 done()

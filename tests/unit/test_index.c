@@ -1073,6 +1073,160 @@ static void what_a_lost_line_said_is_forgotten(void **state)
 	roger_close(roger);
 }
 
+/* ------------------------------------------------- logs written anew -- */
+
+/* One line of the log of dead letters, as another program writes it. */
+static void write_letter(FILE *file, const char *cause, const char *status, const char *message)
+{
+	fprintf(file,
+		"{\"id\":\"dl-%.3s\",\"task_id\":\"t\",\"sender\":\"ann\",\"target\":\"bob\","
+		"\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"idempotent_key\":\"t:v:1\","
+		"\"payload_sha256\":\"%064d\",\"payload_bytes\":2,\"attempt_count\":1,\"status\":"
+		"\"%s\","
+		"\"cycle_id\":\"1\",\"message_id\":\"%s\",\"cause\":\"%.3s\"}\n",
+		cause, 0, status, message, cause);
+}
+
+/* A letter for each cause, of three letters. */
+static void write_letters(const struct place *place, const char *name, const char *causes)
+{
+	char path[200];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/.roger/%s", place->root, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (; *causes; causes += causes[3] ? 4 : 3)
+		write_letter(file, causes, "undelivered", "none");
+	fclose(file);
+}
+
+/* The causes that the timeline of their task tells, which has them from the table. */
+static void check_letters(struct roger *roger, const char *expected)
+{
+	const struct roger_timeline_request request = { .task = RG_STR("t") };
+	struct roger_timeline_reply reply;
+	struct roger_str words;
+	char told[200] = "";
+	size_t i;
+
+	assert_int_equal(roger_timeline(roger, &request, &reply, NULL), ROGER_OK);
+	for (i = 0; i < reply.events.count; i++) {
+		words = reply.events.items[i].words;
+		if (reply.events.items[i].kind == ROGER_EVENT_DEAD_LETTER)
+			snprintf(told + strlen(told), sizeof told - strlen(told), "%s%.3s",
+				 *told ? " " : "", words.data + words.length - 3);
+	}
+	roger_reply_free(&reply);
+	assert_string_equal(told, expected);
+}
+
+/* However soon after it was read, whoever else read it meanwhile, and where only its last line
+ * tells that it is another one. */
+static void a_log_that_was_written_anew_is_read_anew(void **state)
+{
+	struct place *place = *state;
+	struct roger *one = place_open(place), *two = place_open(place);
+	char path[200], other[200];
+
+	snprintf(path, sizeof path, "%s/.roger/dead-letters.jsonl", place->root);
+	snprintf(other, sizeof other, "%s/.roger/other", place->root);
+	place_send(one, "ann", "bob", "i", "text", "t:v:1", NULL);
+
+	write_letters(place, "dead-letters.jsonl", "aaa bbb");
+	check_letters(one, "aaa bbb");
+	check_letters(one, "aaa bbb");
+	write_letters(place, "other", "aaa ccc");
+	assert_int_equal(rename(other, path), 0);
+	check_letters(one, "aaa ccc");
+	check_letters(one, "aaa ccc");
+
+	/* The same file, longer. */
+	write_letters(place, "dead-letters.jsonl", "aaa ddd eee");
+	check_letters(one, "aaa ddd eee");
+	check_letters(one, "aaa ddd eee");
+	/* As long as before, after another one read more of it. */
+	write_letters(place, "dead-letters.jsonl", "aaa ddd eee fff");
+	check_letters(two, "aaa ddd eee fff");
+	write_letters(place, "dead-letters.jsonl", "aaa ddd eee ggg");
+	check_letters(one, "aaa ddd eee ggg");
+	/* Shorter; and only its last newline is gone. */
+	check_letters(one, "aaa ddd eee ggg");
+	write_letters(place, "dead-letters.jsonl", "hhh");
+	check_letters(one, "hhh");
+	write_letters(place, "dead-letters.jsonl", "hhh iii");
+	check_letters(one, "hhh iii");
+	assert_int_equal(truncate(path, bytes_of(path) - 1), 0);
+	check_letters(one, "hhh");
+	write_letters(place, "dead-letters.jsonl", "");
+	check_letters(one, "");
+
+	/* As long as before, and the same file: after a moment. */
+	write_letters(place, "dead-letters.jsonl", "kkk");
+	check_letters(one, "kkk");
+	check_letters(one, "kkk");
+	write_letters(place, "dead-letters.jsonl", "lll");
+	rg_clock_sleep(1001);
+	check_letters(one, "lll");
+	roger_close(two);
+	roger_close(one);
+}
+
+/* The dead letters that are open, which is all that status looks at. */
+static void check_open(struct roger *roger, const struct place *place, const char *expected)
+{
+	struct rg_buf open;
+	sqlite3 *db;
+
+	report_all(roger);
+	rg_buf_init(&open, SIZE_MAX);
+	db = open_db(place, SQLITE_OPEN_READONLY);
+	dump_query(db, "SELECT id FROM event WHERE open = 1 AND log = 2 ORDER BY position", &open);
+	sqlite3_close(db);
+	rg_buf_add_char(&open, '\0');
+	assert_string_equal(open.data, expected);
+	rg_buf_deinit(&open);
+}
+
+/* A reading, a person; and what is sent once more is open again while nobody has read it. */
+static void what_settles_a_dead_letter_closes_it(void **state)
+{
+	static const struct {
+		const char *id, *status;
+		bool read;
+	} letters[] = {
+		{ "aaa", "undelivered", false }, { "bbb", "undelivered", true },
+		{ "ccc", "undelivered", false }, { "ccc", "stale", false },
+		{ "ddd", "undelivered", false }, { "ddd", "stale", false },
+		{ "ddd", "redelivered", false }, { "eee", "undelivered", true },
+		{ "eee", "redelivered", true },	 { "fff", "undelivered", false },
+		{ "fff", "undelivered", false },
+	};
+	const struct roger_inbox_request all = { .agent = RG_STR("b") };
+	struct roger_inbox_reply reply;
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	char path[200], ids[2][64];
+	FILE *file;
+	size_t i;
+
+	assert_int_equal(place_send(roger, "a", "b", "i", "read", "", ids[1]), ROGER_OK);
+	assert_int_equal(roger_receive(roger, &all, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	assert_int_equal(place_send(roger, "a", "b", "i", "unread", "", ids[0]), ROGER_OK);
+	snprintf(path, sizeof path, "%s/.roger/dead-letters.jsonl", place->root);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (i = 0; i < sizeof letters / sizeof *letters; i++)
+		write_letter(file, letters[i].id, letters[i].status, ids[letters[i].read]);
+	fclose(file);
+	check_open(roger, place, "dl-aaa\ndl-ddd\ndl-fff\n");
+	assert_int_equal(roger_receive(roger, &all, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	check_open(roger, place, "");
+	roger_close(roger);
+}
+
 /* ------------------------------------------------------ what it costs -- */
 
 static const char *const message_names[] = {
@@ -1848,6 +2002,8 @@ int main(void)
 		TEST(damage_gives_the_same_rows),
 		TEST(over_the_tables_any_history_gives_the_same_answers),
 		TEST(what_a_lost_line_said_is_forgotten),
+		TEST(a_log_that_was_written_anew_is_read_anew),
+		TEST(what_settles_a_dead_letter_closes_it),
 		TEST(taking_messages_opens_it_once),
 		TEST(only_what_changed_is_written),
 		TEST(stale_or_strange_it_is_made_anew),
