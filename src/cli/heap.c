@@ -38,6 +38,8 @@ struct head {
 
 static _Alignas(ALIGNMENT) char region[REGION_BYTES];
 static _Atomic size_t used;
+/* From here on the region was never given out, and is zero. */
+static _Atomic size_t clean;
 
 static size_t rounded(size_t size)
 {
@@ -107,13 +109,19 @@ void *__wrap_malloc(size_t size)
 /* musl's own calloc() would ask its malloc(), which is wrapped, and look into what it got. */
 void *__wrap_calloc(size_t count, size_t size)
 {
-	size_t bytes;
-	void *piece;
+	size_t bytes, start, dirty;
+	char *piece;
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return __real_calloc(count, size);
 	piece = __wrap_malloc(bytes);
-	return piece ? memset(piece, 0, bytes) : NULL;
+	if (!piece || !is_ours(piece))
+		return piece ? memset(piece, 0, bytes) : NULL;
+	start = (size_t)(piece - region);
+	dirty = atomic_load(&clean);
+	dirty = dirty > start ? dirty - start : 0;
+	memset(piece, 0, dirty < bytes ? dirty : bytes);
+	return piece;
 }
 
 void *__wrap_realloc(void *piece, size_t size)
@@ -138,7 +146,10 @@ static void give_back(void *piece)
 	size_t start = (size_t)((char *)piece - region) - sizeof(struct head);
 	const struct head *head = (const struct head *)(const void *)(region + start);
 	size_t end = start + sizeof *head + head->room;
+	size_t before = atomic_load_explicit(&clean, memory_order_relaxed);
 
+	while (before < end && !atomic_compare_exchange_weak(&clean, &before, end))
+		;
 	atomic_compare_exchange_strong_explicit(&used, &end, start, memory_order_relaxed,
 						memory_order_relaxed);
 }

@@ -443,16 +443,19 @@ static bool is_short(struct rg_engine *engine, size_t most)
 	return !engine->store->ops->figure(engine->store, &key, &bytes) || bytes.count < most;
 }
 
-/* A command writes a longer one only if nobody has within a second. */
-static bool was_just_written(struct rg_engine *engine)
+/* A command that ends writes a short one, and a longer one if nobody has within a second. */
+static bool is_due(struct rg_engine *engine)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
+	const bool has_looked = engine->index && rg_index_seen(engine->index) > 0;
 	struct rg_figure state;
 
 	if (!engine->store->ops->figure(engine->store, &key, &state))
-		return false;
+		return true;
 	state.at_ms = rg_clock_ms() - state.at_ms;
-	return state.count >= SHORT_BYTES_MAX && state.at_ms >= 0 && state.at_ms < STATE_PAUSE_MS;
+	if (state.count >= SHORT_BYTES_MAX && state.at_ms >= 0 && state.at_ms < STATE_PAUSE_MS)
+		return false;
+	return has_looked || state.count < SENT_BYTES_MAX;
 }
 
 /* Load the document, unless it is long and not needed for anything else (*ret_there is NULL).  With
@@ -663,8 +666,12 @@ static bool take_state_lock(struct rg_engine *engine, bool wait)
 
 void rg_engine_leave_state(struct rg_engine *engine)
 {
-	if (!was_just_written(engine) && ((engine->index && rg_index_seen(engine->index) > 0) ||
-					  is_short(engine, SENT_BYTES_MAX)))
+	const struct rg_shared *shared = rg_store_head(engine->store).shared;
+
+	if (shared &&
+	    (atomic_load(&shared->state_wanted) != atomic_load(&shared->state_written) ||
+	     atomic_load(&shared->seen_wanted) != atomic_load(&shared->seen_written)) &&
+	    is_due(engine))
 		rg_engine_save_state(engine, true);
 }
 

@@ -45,6 +45,7 @@ void __real_free(void *piece)
 static int setup(void **state)
 {
 	(void)state;
+	clean = used > clean ? used : clean;
 	used = 0;
 	elsewhere = 0;
 	scarce = false;
