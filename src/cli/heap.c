@@ -38,7 +38,7 @@ struct head {
 
 static _Alignas(ALIGNMENT) char region[REGION_BYTES];
 static _Atomic size_t used;
-/* From here on the region was never given out, and is zero. */
+/* No piece from here on was ever given back: what is given out there is zero. */
 static _Atomic size_t clean;
 
 static size_t rounded(size_t size)

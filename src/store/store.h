@@ -180,7 +180,7 @@ enum rg_document {
 	RG_DOCUMENT_RUN,      /* one per run, by run id */
 	RG_DOCUMENT_ANSWER,   /* one per request of a client, by its key; see `request` below */
 	RG_DOCUMENT_CARRIED,  /* how far the send logs are, where no file has it; takes no name */
-	RG_DOCUMENT_RUN_FILE, /* the same, by its file name, as runs() tells it */
+	RG_DOCUMENT_RUN_FILE, /* one per run, by its file name, as runs() tells it */
 	RG_DOCUMENT_MOVE,     /* only put; see rg_store_stand(); takes no name */
 };
 
