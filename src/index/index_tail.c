@@ -21,9 +21,8 @@
 
 /*
  * Bytes of lines that are kept over the tables.  A process that starts reads all of them, so it
- * prefers to take many in; one that lives has read most of them, and takes few in at a time: at a
- * message a ms, 99 of 100 arrive within 3 ms with 64 KiB, and within 11 with 512.  Above
- * TAIL_BYTES_HELD even those who hold the change lock take them in.
+ * prefers to take many in; one that lives takes few: of mail that comes each ms 99 of 100 then wait
+ * 3 ms at most (11 with 512 KiB).  Above TAIL_BYTES_HELD even holders of the change lock do.
  */
 enum { ALONE_BYTES_MAX = 64 << 10 };
 enum { TAIL_BYTES_FRESH = 32 << 10, TAIL_BYTES = 64 << 10, TAIL_BYTES_HELD = 2 << 20 };
