@@ -51,9 +51,15 @@ static int is_ours(const void *piece)
 	return (uintptr_t)piece - (uintptr_t)region < REGION_BYTES;
 }
 
+/* Where in the region a piece starts. */
+static size_t start_of(const void *piece)
+{
+	return (size_t)((const char *)piece - region);
+}
+
 static struct head *head_of(void *piece)
 {
-	return (struct head *)piece - 1;
+	return (struct head *)(void *)(region + start_of(piece) - sizeof(struct head));
 }
 
 /* From before the end; NULL: there is no room for it. */
@@ -81,7 +87,7 @@ static void *take(size_t size, size_t end)
 static int grow(void *piece, size_t size)
 {
 	struct head *head = head_of(piece);
-	size_t start = (size_t)((char *)piece - region), end = start + head->room;
+	size_t start = start_of(piece), end = start + head->room;
 
 	if (start > USUAL_BYTES || size > USUAL_BYTES - start)
 		return 0;
@@ -117,7 +123,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	piece = __wrap_malloc(bytes);
 	if (!piece || !is_ours(piece))
 		return piece ? memset(piece, 0, bytes) : NULL;
-	start = (size_t)(piece - region);
+	start = start_of(piece);
 	dirty = atomic_load(&clean);
 	dirty = dirty > start ? dirty - start : 0;
 	memset(piece, 0, dirty < bytes ? dirty : bytes);
@@ -143,15 +149,13 @@ void *__wrap_realloc(void *piece, size_t size)
 /* The last piece is given back. */
 static void give_back(void *piece)
 {
-	size_t start = (size_t)((char *)piece - region) - sizeof(struct head);
-	const struct head *head = (const struct head *)(const void *)(region + start);
-	size_t end = start + sizeof *head + head->room;
+	size_t end = start_of(piece) + head_of(piece)->room;
 	size_t before = atomic_load_explicit(&clean, memory_order_relaxed);
 
 	while (before < end && !atomic_compare_exchange_weak(&clean, &before, end))
 		;
-	atomic_compare_exchange_strong_explicit(&used, &end, start, memory_order_relaxed,
-						memory_order_relaxed);
+	atomic_compare_exchange_strong_explicit(&used, &end, start_of(piece) - sizeof(struct head),
+						memory_order_relaxed, memory_order_relaxed);
 }
 
 void __wrap_free(void *piece)

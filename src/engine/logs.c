@@ -102,7 +102,8 @@ int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_
 	return r;
 }
 
-/* The journal of a log without owners, with its size; *ret_there false: there is none. */
+/* Find the only journal of a log that has no owners, and its size.  *ret_there is false when there
+ * is no such journal. */
 static int find_one_log(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 			struct rg_log_file **ret_file, bool *ret_there, struct roger_err *err)
 {

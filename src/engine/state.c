@@ -435,22 +435,27 @@ static bool is_unused(struct rg_engine *engine)
 	return true;
 }
 
-static bool is_short(struct rg_engine *engine, size_t most)
+static bool find_state(struct rg_engine *engine, struct rg_figure *ret_state)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
-	struct rg_figure bytes;
 
-	return !engine->store->ops->figure(engine->store, &key, &bytes) || bytes.count < most;
+	return engine->store->ops->figure(engine->store, &key, ret_state);
+}
+
+static bool is_short(struct rg_engine *engine, size_t most)
+{
+	struct rg_figure state;
+
+	return !find_state(engine, &state) || state.count < most;
 }
 
 /* A command that ends writes a short one, and a longer one if nobody has within a second. */
 static bool is_due(struct rg_engine *engine)
 {
-	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
 	const bool has_looked = engine->index && rg_index_seen(engine->index) > 0;
 	struct rg_figure state;
 
-	if (!engine->store->ops->figure(engine->store, &key, &state))
+	if (!find_state(engine, &state))
 		return true;
 	state.at_ms = rg_clock_ms() - state.at_ms;
 	if (state.count >= SHORT_BYTES_MAX && state.at_ms >= 0 && state.at_ms < STATE_PAUSE_MS)

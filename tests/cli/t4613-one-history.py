@@ -850,7 +850,7 @@ found = [acked()]
 for outcome in ("done", "done", "rejected"):
     roger("ack", one, "--as", "bob", "--outcome", outcome)
     found.append(acked())
-equal("an ack that only a note tells is told from its line once there is one, and then from each that corrects it, counted once",
+equal("an ack known only from a note is shown from its line as soon as that exists, then from each line that corrects it, and counted once",
       found, [(["logs/activity.log.jsonl"], 1), ([JOURNAL[7:]], 1), ([JOURNAL[7:]], 1), ([JOURNAL[7:]] * 2, 1)])
 os.unlink(".roger/messages.db-index")
 equal("also where the table is made of both", acked(), found[-1])

@@ -146,7 +146,7 @@ PLACES["ONCE"].write_text("1")  # the sync of the first, during which the others
 keyed = [(mail("eve", f"lost key {i}", new=True), {"Idempotency-Key": f"lost-{i}"}) for i in range(8)]
 answers = at_once([mail("eve", "first"), *keyed])
 told = [status for status, _ in answers[1:]]
-check("a sync that fails is told to those with a key, too", 500 in told and not PLACES["ONCE"].exists(), told)
+check("senders with a key hear of a failed sync, too", 500 in told and not PLACES["ONCE"].exists(), told)
 equal("the send log says so of each", sorted((a["idempotent_key"], a["outcome"], a.get("cause")) for a in attempts() if a["idempotent_key"].startswith("lost-")),
       [(f"lost-{i}",) + (("delivered", None) if status == 200 else ("timeout", "not known to be on disk")) for i, status in enumerate(told)])
 equal("the same key sends it again", {status for status, _ in at_once(keyed)}, {200})

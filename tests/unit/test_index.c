@@ -1073,7 +1073,7 @@ static void what_a_lost_line_said_is_forgotten(void **state)
 	roger_close(roger);
 }
 
-/* ------------------------------------------------- logs written anew -- */
+/* ------------------------------------------------ logs that are replaced -- */
 
 /* One line of the log of dead letters, as another program writes it. */
 static void write_letter(FILE *file, const char *cause, const char *status, const char *message)
@@ -1121,9 +1121,16 @@ static void check_letters(struct roger *roger, const char *expected)
 	assert_string_equal(told, expected);
 }
 
+/* Write that log again, and check what is told of it. */
+static void replace_letters(const struct place *place, struct roger *roger, const char *causes)
+{
+	write_letters(place, "dead-letters.jsonl", causes);
+	check_letters(roger, causes);
+}
+
 /* However soon after it was read, whoever else read it meanwhile, and where only its last line
  * tells that it is another one. */
-static void a_log_that_was_written_anew_is_read_anew(void **state)
+static void a_replaced_log_is_read_again(void **state)
 {
 	struct place *place = *state;
 	struct roger *one = place_open(place), *two = place_open(place);
@@ -1133,8 +1140,7 @@ static void a_log_that_was_written_anew_is_read_anew(void **state)
 	snprintf(other, sizeof other, "%s/.roger/other", place->root);
 	place_send(one, "ann", "bob", "i", "text", "t:v:1", NULL);
 
-	write_letters(place, "dead-letters.jsonl", "aaa bbb");
-	check_letters(one, "aaa bbb");
+	replace_letters(place, one, "aaa bbb");
 	check_letters(one, "aaa bbb");
 	write_letters(place, "other", "aaa ccc");
 	assert_int_equal(rename(other, path), 0);
@@ -1142,28 +1148,21 @@ static void a_log_that_was_written_anew_is_read_anew(void **state)
 	check_letters(one, "aaa ccc");
 
 	/* The same file, longer. */
-	write_letters(place, "dead-letters.jsonl", "aaa ddd eee");
-	check_letters(one, "aaa ddd eee");
+	replace_letters(place, one, "aaa ddd eee");
 	check_letters(one, "aaa ddd eee");
 	/* As long as before, after another one read more of it. */
-	write_letters(place, "dead-letters.jsonl", "aaa ddd eee fff");
-	check_letters(two, "aaa ddd eee fff");
-	write_letters(place, "dead-letters.jsonl", "aaa ddd eee ggg");
-	check_letters(one, "aaa ddd eee ggg");
+	replace_letters(place, two, "aaa ddd eee fff");
+	replace_letters(place, one, "aaa ddd eee ggg");
 	/* Shorter; and only its last newline is gone. */
 	check_letters(one, "aaa ddd eee ggg");
-	write_letters(place, "dead-letters.jsonl", "hhh");
-	check_letters(one, "hhh");
-	write_letters(place, "dead-letters.jsonl", "hhh iii");
-	check_letters(one, "hhh iii");
+	replace_letters(place, one, "hhh");
+	replace_letters(place, one, "hhh iii");
 	assert_int_equal(truncate(path, bytes_of(path) - 1), 0);
 	check_letters(one, "hhh");
-	write_letters(place, "dead-letters.jsonl", "");
-	check_letters(one, "");
+	replace_letters(place, one, "");
 
 	/* As long as before, and the same file: after a moment. */
-	write_letters(place, "dead-letters.jsonl", "kkk");
-	check_letters(one, "kkk");
+	replace_letters(place, one, "kkk");
 	check_letters(one, "kkk");
 	write_letters(place, "dead-letters.jsonl", "lll");
 	rg_clock_sleep(1001);
@@ -2002,7 +2001,7 @@ int main(void)
 		TEST(damage_gives_the_same_rows),
 		TEST(over_the_tables_any_history_gives_the_same_answers),
 		TEST(what_a_lost_line_said_is_forgotten),
-		TEST(a_log_that_was_written_anew_is_read_anew),
+		TEST(a_replaced_log_is_read_again),
 		TEST(what_settles_a_dead_letter_closes_it),
 		TEST(taking_messages_opens_it_once),
 		TEST(only_what_changed_is_written),
