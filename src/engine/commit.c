@@ -650,7 +650,7 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		*ret_outcome = outcome;
 		stored = outcome.verdict == RG_COMMITTED && engine->staged_count;
 		engine->stored += stored;
-		engine->changed |= stored;
+		engine->changed += stored ? engine->staged_count : 0;
 	}
 	rg_engine_rollback(engine);
 	/* A handle that writes little leaves it to its end, after the answer. */

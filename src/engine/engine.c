@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "facts/sequence.h"
 
-enum { LOOK_MS = 200, REST_MS = 1000 };
+enum { LOOK_MS = 200, REST_MS = 1000, MANY_MESSAGES = 3000 };
 
 uint64_t rg_engine_stored(const struct rg_engine *engine)
 {
@@ -276,15 +276,29 @@ uint32_t rg_engine_wake_count(struct rg_engine *engine)
 	return rg_store_head(engine->store).wake;
 }
 
-/* Other programs read messages.db; a journal in doubt, or in a database, is left alone. */
+/* Other programs read messages.db; a journal in doubt, or in a database, is left alone.  Who
+ * changed many messages leaves no tables to make to the next that looks. */
 static bool serve_others(struct rg_engine *engine, bool changed)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	const struct rg_head head = rg_store_head(engine->store);
+	struct rg_log_files told = { 0 };
+	bool many = engine->changed > MANY_MESSAGES;
 
-	return engine->index && head.shared && !engine->store->elsewhere &&
-	       atomic_load(&head.shared->broken) == RG_BROKEN_NOT &&
-	       (head.end == head.synced || engine->left) &&
-	       rg_index_serve(engine->index, head.synced, changed);
+	if (!engine->index || !head.shared || engine->store->elsewhere ||
+	    atomic_load(&head.shared->broken) != RG_BROKEN_NOT ||
+	    (head.end != head.synced && !engine->left))
+		return false;
+	if (many) {
+		arena = rg_arena_new();
+		many = arena &&
+		       rg_engine_list_told(engine, RG_LOG_MESSAGES, arena, &told, NULL) == ROGER_OK;
+	}
+	if (!rg_index_serve(engine->index, head.synced, changed, many ? &told : NULL))
+		return false;
+	if (many)
+		engine->changed = 1;
+	return true;
 }
 
 void rg_engine_rest(struct rg_engine *engine)
@@ -553,7 +567,7 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 	if (engine->store) {
 		rg_engine_rollback(engine);
 		rg_engine_leave_state(engine);
-		(void)serve_others(engine, engine->changed);
+		(void)serve_others(engine, engine->changed > 0);
 		rg_engine_checkpoint(engine, false);
 	}
 	rg_index_free(engine->index);

@@ -36,7 +36,7 @@ struct rg_archive_seen {
 
 struct rg_engine {
 	uint64_t stored; /* transactions stored */
-	bool changed;	 /* messages were added or changed */
+	size_t changed;	 /* how many messages were added or changed */
 	struct rg_workspace *workspace;
 	struct rg_store *store;
 	struct rg_index *index;

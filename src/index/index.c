@@ -20,8 +20,9 @@ enum { HEAL_TRIES = 2 };
 /* How old, in time, messages.db may become before it is updated. */
 enum { SEED_AFTER_MS = 1000 };
 
-/* More is left to whoever wants an answer from it. */
-enum { SERVED_BYTES_MAX = 1 << 20 };
+/* More is left to whoever wants an answer from it; the second is for a handle that wrote much,
+ * which takes a second of processor. */
+enum { SERVED_BYTES_MAX = 1 << 20, SERVED_MUCH_MAX = 16 << 20 };
 
 /* Above this journal size, building both files at once would take too long. */
 enum { SEED_AT_ONCE = 4 << 20 };
@@ -1000,15 +1001,17 @@ static void note_served(const struct rg_index *index, uint64_t end)
 		atomic_store(&shared->served, end);
 }
 
-bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
+bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
+		    const struct rg_log_files *told)
 {
+	const uint64_t most = told ? SERVED_MUCH_MAX : SERVED_BYTES_MAX;
 	const struct rg_index_progress *progress = &index->progress;
 	/* 0: it is not there. */
 	const int64_t changed_ms = rg_index_file_changed_ms(index, index->seed_name);
 	const int64_t passed = rg_clock_ms() - changed_ms;
 	/* Who needed all tables anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
-	const bool alone = index->tail.alone, is_short = alone && end <= SERVED_BYTES_MAX;
+	const bool alone = index->tail.alone || told, is_short = alone && end <= most;
 	int r;
 
 	if (!now && passed >= 0 && passed < SEED_AFTER_MS)
@@ -1016,11 +1019,14 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed)
 	if (index->in_memory || (!changed && !index->db && !alone) ||
 	    (!now && changed_ms && was_served(index, end)) ||
 	    (now && changed_ms && progress->seed_at && progress->seed_to == progress->lines) ||
-	    (!rg_index_peek(index) && end && !is_short) ||
-	    rg_index_end(index) + SERVED_BYTES_MAX < end)
+	    (!rg_index_peek(index) && end && !is_short) || rg_index_end(index) + most < end)
 		return true;
 	index->serving = true;
+	index->told = told;
 	r = bring_file(index, end, false, 0, NULL);
+	index->told = NULL;
+	if (r == ROGER_OK && told)
+		r = rg_index_refresh_events(index, told, NULL);
 	index->serving = false;
 	if (r == ROGER_OK && progress->seed_to == progress->lines)
 		note_served(index, end);

@@ -1165,7 +1165,7 @@ int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *f
 		return ROGER_OK;
 	if (index->in_memory)
 		return take_files(index, files, err);
-	r = rg_store_take(index->store, RG_LOCK_INDEX, WAIT_MS, err);
+	r = rg_store_take(index->store, RG_LOCK_INDEX, index->serving ? 0 : WAIT_MS, err);
 	if (r < 0)
 		return r;
 	r = rg_index_reopen(index, err);

@@ -1664,6 +1664,66 @@ static void nobody_gets_mail_by_a_wrong_index(void **state)
 	roger_close(roger);
 }
 
+/* So many sends, BATCH at a time, to one agent each. */
+static void send_many(struct roger *roger, int count)
+{
+	enum { BATCH = 500 };
+	static struct roger_send_request items[BATCH];
+	static struct roger_str to[BATCH];
+	static char agents[BATCH][16];
+	const struct roger_send_many_request request = { .from = str("a"),
+							 .items = { items, BATCH } };
+	struct roger_send_many_reply reply;
+	int i;
+
+	for (i = 0; i < BATCH; i++) {
+		snprintf(agents[i], sizeof agents[i], "b%d", i);
+		to[i] = str(agents[i]);
+		items[i] = (struct roger_send_request){ .to = { &to[i], 1 },
+							.issue = str(agents[i]),
+							.content = str("text") };
+	}
+	for (; count > 0; count -= BATCH) {
+		assert_int_equal(roger_send_many(roger, &request, &reply, NULL), ROGER_OK);
+		assert_int_equal(reply.stored, BATCH);
+		roger_reply_free(&reply);
+	}
+}
+
+/* Who changes much brings the tables up as it closes, those of events, too; who changes little
+ * where there are none leaves them to questions. */
+static void who_writes_much_brings_them_up(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger;
+	struct rg_buf counts;
+	struct stat journal;
+	sqlite3 *db;
+	uint64_t end;
+
+	roger = place_open(place);
+	send_many(roger, 2500);
+	roger_close(roger);
+	assert_int_not_equal(access(place->index, F_OK), 0);
+	roger = place_open(place);
+	send_many(roger, 3500);
+	roger_close(roger);
+	db = open_db(place, SQLITE_OPEN_READONLY);
+	rg_buf_init(&counts, SIZE_MAX);
+	dump_query(db, "SELECT lines, (SELECT count(*) FROM event WHERE log = 0) FROM progress",
+		   &counts);
+	rg_buf_add(&counts, "", 1);
+	assert_string_equal(counts.data, "6000|6000\n");
+	rg_buf_deinit(&counts);
+	sqlite3_close(db);
+	roger = place_open(place);
+	end = rg_index_peek(roger->engine->index);
+	assert_int_equal(stat(place->journal, &journal), 0);
+	assert_int_equal(end, journal.st_size);
+	roger_close(roger);
+	assert_int_equal(access(place->database, F_OK), 0);
+}
+
 struct rebuilding {
 	const struct place *place;
 	_Atomic bool over;
@@ -2011,6 +2071,7 @@ int main(void)
 		TEST(damage_never_fails_a_question),
 		TEST(damage_never_fails_a_send),
 		TEST(nobody_gets_mail_by_a_wrong_index),
+		TEST(who_writes_much_brings_them_up),
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(far_behind_it_is_rebuilt),
