@@ -209,6 +209,7 @@ static void offer_records(struct completing *completing, struct roger *roger,
 {
 	const struct roger_list_request newest = { .newest = true, .limit = 1000 };
 	const struct roger_empty_request all = { 0 };
+	const struct roger_agents_request everyone = { 0 };
 	const struct roger_runs_request runs = { 0 };
 	const struct roger_dead_letters_request letters = { 0 };
 	const struct roger_list_request last = { .newest = true, .limit = 100 };
@@ -221,7 +222,7 @@ static void offer_records(struct completing *completing, struct roger *roger,
 
 	if (to || what || strcmp(name, "agent") == 0 || strcmp(name, "from") == 0 ||
 	    strcmp(name, "name") == 0 || strcmp(name, "forward_to") == 0)
-		cli_each_name(roger, "agents", &all, "name", "", offer_about, completing);
+		cli_each_name(roger, "agents", &everyone, "name", "", offer_about, completing);
 	if (to && field->kind == ROGER_TEXTS) {
 		offer(completing, RG_STR("all"));
 		cli_each_name(roger, "config", &all, "key", "", offer_group, completing);

@@ -116,7 +116,7 @@ static void offer(void *call, struct roger_str value, struct roger_str about)
 
 static void complete_agents(struct roger_mcp_call *call, void *session)
 {
-	const struct roger_empty_request all = { 0 };
+	const struct roger_agents_request all = { 0 };
 	struct roger *roger = open_here(session, call);
 
 	if (roger)

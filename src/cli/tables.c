@@ -73,7 +73,16 @@ static int exit_of_cleanup(const struct cli_run *run)
 }
 
 CLI_COMMAND(cleanup, "cleanup", .print = print_cleanup, .exit_of = exit_of_cleanup);
-CLI_COMMAND(agents, "agents", .nothing = true);
+static void print_agents(const struct cli_run *run)
+{
+	const struct roger_agents_reply *reply = run->reply;
+
+	cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
+	if (reply->more && !run->quiet)
+		cli_say("go on with --after %t\n", reply->next);
+}
+
+CLI_COMMAND(agents, "agents", .print = print_agents, .nothing = true);
 
 CLI_COMMAND(retire, "agents retire", .verb = "retire");
 

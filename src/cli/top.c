@@ -266,13 +266,14 @@ static void look(struct top *top)
 						   .newest = true,
 						   .limit = NEWEST_MAX };
 	const struct roger_empty_request none = { 0 };
+	const struct roger_agents_request all = { 0 };
 	const struct roger_runs_request runs = { .status = 0 };
 	struct roger *roger = top->run->roger;
 	struct roger_err err;
 
 	forget(top);
 	heed(top, roger_status(roger, &none, &top->status, &err), &err);
-	heed(top, roger_agents(roger, &none, &top->agents, &err), &err);
+	heed(top, roger_agents(roger, &all, &top->agents, &err), &err);
 	heed(top, roger_runs(roger, &runs, &top->runs, &err), &err);
 	heed(top, roger_list(roger, &newest, &top->newest, &err), &err);
 	if (!cli_page_begin(&top->line))

@@ -106,6 +106,13 @@ int rg_text_check(const char *member, struct roger_str text, int chars_max, stru
 			      "%s: expected at most %d characters of UTF-8", member, chars_max);
 }
 
+int rg_limit_check(int64_t limit, int most, struct roger_err *err)
+{
+	return limit >= 0 && limit <= most
+		       ? ROGER_OK
+		       : rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d", most);
+}
+
 int rg_enum_find(const char *const *names, struct roger_str name)
 {
 	int i;

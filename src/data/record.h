@@ -94,6 +94,9 @@ RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct r
 RG_CHECKED int rg_text_check(const char *member, struct roger_str text, int chars_max,
 			     struct roger_err *err);
 
+/* How many of them are wanted: 1 to most; 0, as usual. */
+RG_CHECKED int rg_limit_check(int64_t limit, int most, struct roger_err *err);
+
 /* The index of a name, or -1; "" is never found. */
 int rg_enum_find(const char *const *names, struct roger_str name);
 

@@ -105,29 +105,40 @@ int rg_engine_agent(struct roger_agent_list *agents, struct roger_str name, stru
 	return ROGER_OK;
 }
 
-int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *arena,
-			struct roger_agent_list *agents, struct roger_err *err)
+/* Who retired may stand on another page than its successor. */
+int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *page,
+			struct rg_arena *arena, struct roger_agent_list *agents,
+			struct roger_err *err)
 {
+	const bool is_all = !page->limit && !page->after.length;
+	struct rg_query unread = { .unread = true };
 	struct roger_retired_list list;
 	struct roger_agent *agent;
 	struct roger_str owner;
-	int64_t unread;
+	int64_t count = 0;
+	bool there;
 	size_t i;
 	int r = rg_engine_retired(engine, arena, &list, err);
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++) {
-		owner = rg_retired_owner(&list, list.items[i].name);
-		if (rg_str_equal(owner, list.items[i].name) ||
-		    !rg_engine_agent_of(agents, list.items[i].name))
+		unread.to = list.items[i].name;
+		owner = rg_retired_owner(&list, unread.to);
+		there = rg_engine_agent_of(agents, unread.to) != NULL;
+		if (rg_str_equal(owner, unread.to) || (!there && is_all))
 			continue;
-		r = rg_engine_agent(agents, list.items[i].name, arena, &agent, err);
-		if (r < 0)
+		if (there) {
+			r = rg_engine_agent(agents, unread.to, arena, &agent, err);
+			count = agent->unread;
+			agent->unread = 0;
+		} else {
+			r = rg_engine_count(engine, &unread, &count, err);
+			there = count || rg_engine_knows(engine, unread.to);
+		}
+		if (r < 0 || !there || !rg_agent_page_has(page, owner))
 			continue;
-		unread = agent->unread;
-		agent->unread = 0;
 		r = rg_engine_agent(agents, owner, arena, &agent, err);
 		if (r == ROGER_OK)
-			agent->unread += unread;
+			agent->unread += count;
 	}
 	return r;
 }

@@ -157,8 +157,8 @@ static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes
 	int r = rg_engine_refresh(engine, err);
 
 	if (r == ROGER_OK)
-		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, &agents,
-				    err);
+		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), RG_STR(""), 0,
+				    arena, &agents, err);
 	for (i = 0; i < agents.count; i++) {
 		if (!rg_tally_find_agent(engine->store, agents.items[i].name, &there) ||
 		    (int64_t)there.count >= agents.items[i].unread)
@@ -325,16 +325,25 @@ void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 		rg_engine_rest(engine);
 }
 
-int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
+bool rg_agent_page_has(const struct rg_agent_page *page, struct roger_str name)
+{
+	return rg_str_order(name, page->after) > 0 &&
+	       (!page->last.length || rg_str_order(name, page->last) <= 0);
+}
+
+int rg_engine_agents(struct rg_engine *engine, struct rg_agent_page *page, struct rg_arena *arena,
 		     struct roger_agent_list *ret_agents, struct roger_err *err)
 {
+	const int64_t wanted = page->limit ? page->limit + 1 : 0;
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, ret_agents,
-				    err);
-	return r < 0 ? r : rg_engine_hand_over(engine, arena, ret_agents, err);
+		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), page->after,
+				    wanted, arena, ret_agents, err);
+	if (r == ROGER_OK && wanted && (int64_t)ret_agents->count == wanted)
+		page->last = ret_agents->items[page->limit].name;
+	return r < 0 ? r : rg_engine_hand_over(engine, page, arena, ret_agents, err);
 }
 
 /* From the figures, without the index. */

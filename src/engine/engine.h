@@ -112,10 +112,20 @@ RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *
 RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent,
 				       bool *ret_may, struct roger_err *err);
 
-/* Everyone who ever sent or received, by name; rg_engine_names() gives neither figures nor an
- * order, and is fast. */
-RG_CHECKED int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
-				struct roger_agent_list *ret_agents, struct roger_err *err);
+/* Some of those agents: limit names after that one; 0: all after it. */
+struct rg_agent_page {
+	struct roger_str after;
+	int64_t limit;
+	struct roger_str last; /* no name behind this one belongs to it; "": it goes to the end */
+};
+
+bool rg_agent_page_has(const struct rg_agent_page *page, struct roger_str name);
+
+/* Everyone who ever sent or received, by name, or who of a page, with one more where there are
+ * more; rg_engine_names() gives neither figures nor an order, and is fast. */
+RG_CHECKED int rg_engine_agents(struct rg_engine *engine, struct rg_agent_page *page,
+				struct rg_arena *arena, struct roger_agent_list *ret_agents,
+				struct roger_err *err);
 RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,
 			       struct roger_strs *ret_names, struct roger_err *err);
 

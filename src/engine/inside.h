@@ -86,8 +86,9 @@ RG_CHECKED int rg_engine_count_got(struct rg_engine *engine, const struct rg_que
 				   int64_t *ret_count, struct roger_err *err);
 
 /* boxes.c: what is unread is counted for whoever gets it, who may be new in the list. */
-RG_CHECKED int rg_engine_hand_over(struct rg_engine *engine, struct rg_arena *arena,
-				   struct roger_agent_list *agents, struct roger_err *err);
+RG_CHECKED int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *page,
+				   struct rg_arena *arena, struct roger_agent_list *agents,
+				   struct roger_err *err);
 
 /* How far an answer must reach now. */
 RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,

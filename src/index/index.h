@@ -156,7 +156,8 @@ RG_CHECKED int rg_index_answer_count(struct rg_index *index, struct rg_index_rea
 /* Prepare for such an answer (query; NULL: any): what takes long is done here, if it can be. */
 void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query *query);
 
-RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
+RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct roger_str after,
+			       int64_t limit, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
 RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);

@@ -682,15 +682,18 @@ static int see_agent(void *context, sqlite3_stmt *row, struct roger_err *err)
 	return ROGER_OK;
 }
 
-int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
-		    struct roger_agent_list *ret_agents, struct roger_err *err)
+int rg_index_agents(struct rg_index *index, int64_t epoch, struct roger_str after, int64_t limit,
+		    struct rg_arena *arena, struct roger_agent_list *ret_agents,
+		    struct roger_err *err)
 {
 	struct agents list = { .arena = arena, .epoch = epoch };
 	struct rg_question question;
 	int r;
 
 	rg_question_init(&question, "SELECT name, sent, received, unread, epoch, seq, last_sent_at"
-				    " FROM agents ORDER BY name");
+				    " FROM agents");
+	rg_question_text(&question, " WHERE name > ?", after);
+	rg_question_number(&question, " ORDER BY name LIMIT ?", limit ? limit : -1);
 	r = rg_index_ask(index, &question, see_agent, &list, err);
 	*ret_agents = (struct roger_agent_list){ list.items, list.count };
 	return r;

@@ -581,7 +581,9 @@ static void ask_history(struct roger *roger)
 
 	switch (rand() % 3) {
 	case 0:
-		assert_int_equal(roger_agents(roger, &empty, &agents, NULL), ROGER_OK);
+		assert_int_equal(
+			roger_agents(roger, &(struct roger_agents_request){ 0 }, &agents, NULL),
+			ROGER_OK);
 		roger_reply_free(&agents);
 		break;
 	case 1:
@@ -1445,7 +1447,7 @@ static void ask(struct roger *roger, int which)
 		rg_buf_deinit(&all);
 		break;
 	case 1:
-		ASK(agents, roger_empty_request, roger_agents_reply, 0);
+		ASK(agents, roger_agents_request, roger_agents_reply, 0);
 		break;
 	case 2:
 		ASK(stats, roger_stats_request, roger_stats_reply, 0);

@@ -43,10 +43,9 @@ int rg_verb_sends(struct roger *roger, const struct roger_sends_request *request
 	struct rg_records found;
 	int r;
 
-	if (request->limit < 0 || request->limit > RG_BATCH_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
-				      RG_BATCH_MAX);
-	r = rg_records_read(roger, &query, reply->memory, &found, err);
+	r = rg_limit_check(request->limit, RG_BATCH_MAX, err);
+	if (r == ROGER_OK)
+		r = rg_records_read(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;
 	reply->more = found.count > limit;

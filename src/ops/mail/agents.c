@@ -186,18 +186,19 @@ static int add_arrived(struct roger *roger, struct rg_names *names, int64_t limi
 	return r;
 }
 
-int rg_agents_all(struct roger *roger, struct rg_arena *arena, struct roger_agent_list *ret_agents,
-		  struct roger_err *err)
+int rg_agents_all(struct roger *roger, struct rg_agent_page *page, struct rg_arena *arena,
+		  struct roger_agent_list *ret_agents, struct roger_err *err)
 {
 	struct rg_names arrived = { .arena = arena };
 	struct roger_agent *agent;
 	size_t i;
-	int r = rg_engine_agents(roger->engine, arena, ret_agents, err);
+	int r = rg_engine_agents(roger->engine, page, arena, ret_agents, err);
 
 	if (r == ROGER_OK)
 		r = add_arrived(roger, &arrived, SESSIONS_MAX, err);
 	for (i = 0; r == ROGER_OK && i < arrived.count; i++)
-		r = rg_engine_agent(ret_agents, arrived.items[i], arena, &agent, err);
+		if (rg_agent_page_has(page, arrived.items[i]))
+			r = rg_engine_agent(ret_agents, arrived.items[i], arena, &agent, err);
 	return r;
 }
 
@@ -278,8 +279,9 @@ int rg_agents_is_ghost(struct roger *roger, struct roger_str name, struct rg_are
 static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
 		    struct roger_err *err)
 {
+	struct rg_agent_page everyone = { 0 };
 	struct roger_agent_list agents;
-	int r = rg_engine_agents(roger->engine, all->arena, &agents, err);
+	int r = rg_engine_agents(roger->engine, &everyone, all->arena, &agents, err);
 
 	if (r == ROGER_OK)
 		r = rg_engine_last_looks(roger->engine,
@@ -354,16 +356,23 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
-int rg_verb_agents(struct roger *roger, const struct roger_empty_request *request,
+int rg_verb_agents(struct roger *roger, const struct roger_agents_request *request,
 		   struct roger_agents_reply *reply, struct roger_err *err)
 {
+	struct rg_agent_page page = { .after = request->after, .limit = request->limit };
 	struct roger_retired_list retired;
 	struct roger_agent *agents;
 	size_t i;
 	int r;
 
-	(void)request;
-	r = rg_agents_all(roger, reply->memory, &reply->agents, err);
+	r = rg_limit_check(page.limit, INT32_MAX, err);
+	if (r == ROGER_OK)
+		r = rg_agents_all(roger, &page, reply->memory, &reply->agents, err);
+	reply->more = page.limit && (int64_t)reply->agents.count > page.limit;
+	if (r == ROGER_OK && reply->more) {
+		reply->agents.count = (size_t)page.limit;
+		reply->next = reply->agents.items[page.limit - 1].name;
+	}
 	if (r == ROGER_OK)
 		r = rg_engine_retired(roger->engine, reply->memory, &retired, err);
 	agents = (struct roger_agent *)(uintptr_t)reply->agents.items;

@@ -7,9 +7,10 @@
 #include "ops/op.h"
 #include "facts/retirement.h"
 
-/* Who ever sent or got mail, or began a session lately. */
-RG_CHECKED int rg_agents_all(struct roger *roger, struct rg_arena *arena,
-			     struct roger_agent_list *ret_agents, struct roger_err *err);
+/* Who ever sent or got mail, or began a session lately; of a page maybe more than it wants. */
+RG_CHECKED int rg_agents_all(struct roger *roger, struct rg_agent_page *page,
+			     struct rg_arena *arena, struct roger_agent_list *ret_agents,
+			     struct roger_err *err);
 
 /* Who is known here: whoever sent or received, and who is named in the configuration. */
 RG_CHECKED int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_err *err);

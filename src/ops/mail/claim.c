@@ -111,9 +111,9 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	char longest[32];
 	int r;
 
-	if (request->limit < 0 || request->limit > RG_PAGE_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
-				      RG_PAGE_MAX);
+	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
+	if (r < 0)
+		return r;
 	rg_clock_print_span(longest_ms, longest);
 	if (request->lease_ms < 0 || request->lease_ms > longest_ms)
 		return rg_fail_member(err, ROGER_EDATA, "lease",

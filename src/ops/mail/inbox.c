@@ -25,13 +25,6 @@ static struct rg_query query_of(const struct roger_inbox_request *request, int64
 	};
 }
 
-static int check_limit(const struct roger_inbox_request *request, struct roger_err *err)
-{
-	if (request->limit >= 0 && request->limit <= RG_PAGE_MAX)
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d", RG_PAGE_MAX);
-}
-
 /* Also sets the quick figure right that may_have_mail goes by. */
 static int count_unread(struct roger *roger, const struct roger_inbox_request *request,
 			int64_t *ret_unread, struct roger_err *err)
@@ -91,7 +84,7 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
 	bool may;
 	int r;
 
-	r = check_limit(request, err);
+	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
 	if (r == ROGER_OK)
 		r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
@@ -159,7 +152,7 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 	struct rg_found found;
 	int r;
 
-	r = check_limit(request, err);
+	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
 	if (r == ROGER_OK && (request->wait_ms < 0 || request->wait_ms > RG_LEASE_MS_MAX))
 		r = rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected at most 7 days");
 	if (r == ROGER_OK)

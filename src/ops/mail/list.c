@@ -62,11 +62,10 @@ static int find_page(struct roger *roger, const struct roger_list_request *reque
 {
 	int64_t limit = request->limit ? request->limit : RG_PAGE_MAX;
 	struct rg_query query = query_of(request);
-	int r = ROGER_OK;
+	int r = rg_limit_check(limit, RG_PAGE_MAX, err);
 
-	if (limit < 0 || limit > RG_PAGE_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
-				      RG_PAGE_MAX);
+	if (r < 0)
+		return r;
 	query.limit = limit + 1;
 	if (request->after.length)
 		r = find_start(roger, request, reply->memory, &query.after, err);

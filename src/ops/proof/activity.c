@@ -28,12 +28,11 @@ static struct rg_log_query query_of(const struct roger_activity_request *request
 
 static int check(const struct roger_activity_request *request, struct roger_err *err)
 {
-	if (request->limit < 0 || request->limit > RG_PAGE_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
-				      RG_PAGE_MAX);
-	if (request->after < 0)
-		return rg_fail_member(err, ROGER_EDATA, "after", "after: expected a position");
-	return ROGER_OK;
+	int r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
+
+	if (r == ROGER_OK && request->after < 0)
+		r = rg_fail_member(err, ROGER_EDATA, "after", "after: expected a position");
+	return r;
 }
 
 /* What the reply consists of, as it grows. */

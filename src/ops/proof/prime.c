@@ -170,11 +170,10 @@ int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request
 	struct priming priming = { .roger = roger, .request = request, .reply = reply };
 	int r;
 
-	if (priming.request->limit < 0 || priming.request->limit > RG_PAGE_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
-				      RG_PAGE_MAX);
+	r = rg_limit_check(priming.request->limit, RG_PAGE_MAX, err);
 	reply->agent = priming.request->agent;
-	r = find_mail(&priming, err);
+	if (r == ROGER_OK)
+		r = find_mail(&priming, err);
 	if (r == ROGER_OK)
 		r = look_at_mail(&priming);
 	if (r == ROGER_OK)

@@ -337,10 +337,9 @@ int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *r
 	struct rg_telling telling;
 	int r;
 
-	if (request->limit < 0 || request->limit > RG_EVENTS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
-				      RG_EVENTS_MAX);
-	r = named_subject(request, &subject, err);
+	r = rg_limit_check(request->limit, RG_EVENTS_MAX, err);
+	if (r == ROGER_OK)
+		r = named_subject(request, &subject, err);
 	if (r == ROGER_OK && !subject.name.length)
 		r = look_up(roger, request->what, reply, &subject, err);
 	if (r == ROGER_OK)
