@@ -136,16 +136,6 @@ static bool has_unread(struct rg_engine *engine, struct roger_str agent)
 	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
 }
 
-static bool is_among(const struct roger_strs *names, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < names->count; i++)
-		if (rg_str_equal(names->items[i], name))
-			return true;
-	return false;
-}
-
 /* A line that was altered where it stands is not counted again: what it marked as read is unread.
  * Where nothing may be written the figure stays too low. */
 static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes,
@@ -164,7 +154,7 @@ static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes
 		    (int64_t)there.count >= agents.items[i].unread)
 			continue;
 		correct_unread(engine, agents.items[i].name, agents.items[i].unread);
-		*ret_may |= is_among(boxes, agents.items[i].name);
+		*ret_may |= rg_str_among(*boxes, agents.items[i].name);
 	}
 	return r;
 }

@@ -79,15 +79,6 @@ static int ask_index(struct waiting *waiting, struct roger_err *err)
 	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
 }
 
-static bool is_of_boxes(const struct waiting *waiting, struct roger_str to)
-{
-	size_t i = 0;
-
-	while (i < waiting->boxes.count && !rg_str_equal(waiting->boxes.items[i], to))
-		i++;
-	return i < waiting->boxes.count;
-}
-
 /* So that most lines need not be read. */
 static bool names_one(const struct waiting *waiting, struct roger_str line)
 {
@@ -117,7 +108,7 @@ static int look_at_line(struct waiting *waiting, struct roger_str line, struct r
 		if (!message.read && !message.archived_at_ms && !message.dead_at_ms &&
 		    !rg_message_claimed(&message, rg_clock_ms(),
 					waiting->engine->workspace->config->lease_ms_max) &&
-		    is_of_boxes(waiting, message.to) &&
+		    rg_str_among(waiting->boxes, message.to) &&
 		    (waiting->from.length == 0 || rg_str_equal(message.from, waiting->from)) &&
 		    (waiting->issue.length == 0 || rg_str_equal(message.issue, waiting->issue)))
 			r = ask_index(waiting, err);

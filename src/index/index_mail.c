@@ -240,16 +240,6 @@ static int find_in_box(struct answer *answer, bool *ret_over, struct roger_err *
 	return r < 0 ? r : add_from(answer, &box->fresh, &box->fresh_read, &i, err);
 }
 
-static bool named_before(const struct rg_query *query, size_t at)
-{
-	size_t i;
-
-	for (i = 0; i < at; i++)
-		if (rg_str_equal(query->ids[i], query->ids[at]))
-			return true;
-	return false;
-}
-
 /* Of what is archived in the tables, they say where it is. */
 static int add_archived(struct answer *answer, struct roger_str id, struct roger_err *err)
 {
@@ -274,7 +264,7 @@ static int find_ids(struct answer *answer, bool *ret_over, struct roger_err *err
 	size_t i;
 
 	for (i = 0; r == ROGER_OK && *ret_over && i < query->id_count; i++) {
-		if (named_before(query, i))
+		if (rg_str_among((struct roger_strs){ query->ids, i }, query->ids[i]))
 			continue;
 		r = rg_index_tail_state(answer->index, query->ids[i], &late, &archived, err);
 		*ret_over = !answer->index->tail.alone || (late && !late->archived);

@@ -90,6 +90,7 @@ static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by)
 	return (int64_t)count;
 }
 
+/* By 0, too: it is known from then on. */
 static void move_unread(struct rg_store *store, struct roger_str name, int by)
 {
 	struct rg_figure agent;
@@ -99,14 +100,6 @@ static void move_unread(struct rg_store *store, struct roger_str name, int by)
 	if (by > 0 ? agent.count < UINT32_MAX : agent.count > 0)
 		agent.count += (uint64_t)(int64_t)by;
 	rg_tally_put_agent(store, name, &agent);
-}
-
-static void know(struct rg_store *store, struct roger_str name)
-{
-	struct rg_figure agent;
-
-	if (!rg_tally_find_agent(store, name, &agent))
-		rg_tally_put_agent(store, name, &(struct rg_figure){ 0 });
 }
 
 /* A foreign line is only data: it cannot start an epoch, and counts only in the current one. */
@@ -144,10 +137,7 @@ struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_m
 	counts.issue = move_count(store, issue_of(message), 1);
 	if (message->key.length)
 		move_count(store, key_of(message), 1);
-	if (message->read)
-		know(store, message->to);
-	else
-		move_unread(store, message->to, 1);
+	move_unread(store, message->to, !message->read);
 	return counts;
 }
 

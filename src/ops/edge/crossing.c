@@ -171,14 +171,7 @@ static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival
 
 static bool is_full(const struct rg_crossing *crossing, struct roger_str to)
 {
-	size_t i;
-
-	if (crossing->full->all)
-		return true;
-	for (i = 0; i < crossing->full->names.count; i++)
-		if (rg_str_equal(crossing->full->names.items[i], to))
-			return true;
-	return false;
+	return crossing->full->all || rg_str_among(crossing->full->names, to);
 }
 
 static void hold_back(struct rg_arrival *arrival)

@@ -14,15 +14,10 @@
 static bool is_asked(const struct roger_dead_letters_request *request,
 		     const struct roger_dead_letter *letter)
 {
-	size_t i;
-
 	if (request->status && rg_dead_letter_counts_as(letter) != request->status)
 		return false;
-	for (i = 0; i < request->ids.count; i++)
-		if (rg_str_equal(request->ids.items[i], letter->id) ||
-		    rg_str_equal(request->ids.items[i], letter->filed_as))
-			return true;
-	return request->ids.count == 0;
+	return !request->ids.count || rg_str_among(request->ids, letter->id) ||
+	       rg_str_among(request->ids, letter->filed_as);
 }
 
 static int count_cycle(struct roger *roger, struct roger_dead_letters_reply *reply,

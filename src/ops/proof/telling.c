@@ -208,16 +208,6 @@ static bool archives(const struct rg_note *note)
 	       rg_str_is(note->verb, rg_op_cleanup.name);
 }
 
-static bool names(const struct rg_note *note, struct roger_str id)
-{
-	size_t i;
-
-	for (i = 0; i < note->ids.count; i++)
-		if (rg_str_equal(note->ids.items[i], id))
-			return true;
-	return false;
-}
-
 /* A note names some of its messages only, or an issue, and which others it is of is not known. */
 static int say_perhaps(struct rg_telling *telling, const struct rg_note *note,
 		       struct rg_event *event, struct roger_err *err)
@@ -271,7 +261,7 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 		if (r < 0 || note.kind != (int)kind || note.failure ||
 		    (kind == RG_NOTE_RECORDED && !archives(&note)))
 			continue;
-		if (!names(&note, event->said.message)) {
+		if (!rg_str_among(note.ids, event->said.message)) {
 			r = say_perhaps(telling, &note, event, err);
 			continue;
 		}

@@ -1074,15 +1074,6 @@ static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures
 	return r;
 }
 
-/* The control file was rebuilt since we wrote.  It does not record a sync that failed meanwhile,
- * but the system reports the failure to every process that has the file open. */
-static int sync_alone(struct rg_journal *journal, struct roger_err *err)
-{
-	int r = rg_file_sync(journal->file, journal->name, err);
-
-	return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
-}
-
 /* On timeout the error names the leader. */
 static int take_lead(struct rg_journal *journal, struct roger_err *err)
 {
@@ -1107,8 +1098,12 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		if (r < 0)
 			return r;
 		page = page_of(journal);
-		if (rg_control_generation(journal->control) != generation)
-			return sync_alone(journal, err);
+		/* It was rebuilt since we wrote, and knows of no sync that failed meanwhile; but
+		 * the system tells every process that has the file open. */
+		if (rg_control_generation(journal->control) != generation) {
+			r = rg_file_sync(journal->file, journal->name, err);
+			return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
+		}
 		wake = atomic_load(&page->wake);
 		switch (judge(journal, end, failures_seen)) {
 		case SYNCED:
