@@ -172,7 +172,9 @@ static void check_control(const struct rg_control_page *page, size_t size)
 		rg_assert(rg_control_open(before.folder, names[CONTROL], journal, NULL, NULL, NULL,
 					  &control, NULL) == ROGER_OK);
 		rg_assert(rg_control_generation(control) == page_before()->generation);
+		rg_control_hold(control, true);
 		rg_assert(rg_control_count_damaged(control) == changed_slots(page));
+		rg_control_hold(control, false);
 		check_ends(control, page->tail_in_force & 1);
 		check_agents(control);
 		check_counts(control);

@@ -58,6 +58,8 @@ static struct rg_control *open_control(const struct fixture *fixture)
 	if (rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, NULL,
 			    &control, &err) < 0)
 		fail_msg("%s", err.message);
+	/* As under the append lock. */
+	rg_control_hold(control, true);
 	return control;
 }
 
@@ -347,9 +349,11 @@ static void a_slot_that_does_not_fit_says_maybe(void **state)
 	assert_int_equal(rg_control_count_damaged(control), 0);
 	for (at = 0; at < size; at++) {
 		slots[at] ^= 0x20;
+		rg_control_hold(control, false);
 		there = rg_control_find_agent(control, RG_STR("a"), &agent);
 		assert_true(there && agent.unread >= 3);
 		assert_true(rg_control_find_count(control, key) >= 1);
+		rg_control_hold(control, true);
 		found += rg_control_count_damaged(control);
 		slots[at] ^= 0x20;
 	}
@@ -358,7 +362,6 @@ static void a_slot_that_does_not_fit_says_maybe(void **state)
 	assert_true(rg_control_sound(control));
 	/* Nobody else is at work on it: then it is damage. */
 	memset(slots, 0, size);
-	rg_control_hold(control, true);
 	assert_int_equal(rg_control_find_count(control, key), RG_FIGURE_MAYBE);
 	assert_false(rg_control_sound(control));
 	rg_control_retire(control);
@@ -746,7 +749,6 @@ static void a_damaged_tail_is_not_mended_by_writing(void **state)
 	rg_control_set_end(control, 11, 77, 1, true);
 	assert_int_equal(page->appends, 1);
 	page->tails[page->tail_in_force].chain++;
-	rg_control_hold(control, true);
 	rg_control_set_end(control, 10, 66, 1, true);
 	assert_int_equal(page->appends, 1);
 	assert_false(rg_control_tail(again, &tail));
@@ -1056,6 +1058,7 @@ static void damage_is_told_by_who_holds_the_lock(void **state)
 				seen++;
 			assert_true(what != 2 || (seen == 23 && at == 32));
 			assert_int_equal(rg_control_sound(control), !held);
+			rg_control_hold(control, true);
 			assert_int_equal(rg_control_count_damaged(control), 1);
 			/* What was found out once stays so. */
 			rg_control_hold(control, false);

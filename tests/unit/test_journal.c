@@ -1635,7 +1635,9 @@ static void a_copied_line_is_no_reason_to_doubt(void **state)
 	put_a_copy_between(*state, journal);
 	assert_true(end_fits(journal));
 	/* Without a tail before this one, the chain that a line states is all there is. */
+	rg_control_hold(rg_journal_control(journal), true);
 	rg_control_set_epoch(rg_journal_control(journal), 1);
+	rg_control_hold(rg_journal_control(journal), false);
 	assert_true(end_fits(journal));
 	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 	alter(*state, 2, "x");
@@ -1928,12 +1930,14 @@ static void room_for_one_line_is_made(void **state)
 	for (i = 0; i < sizeof table / sizeof *table; i++) {
 		journal = open_journal(fixture);
 		control = rg_journal_control(journal);
+		rg_control_hold(control, true);
 		for (k = 0; k < table[i].agents; k++) {
 			snprintf(name, sizeof name, "a%u", k);
 			rg_control_put_agent(control, rg_str(name), &(struct rg_agent){ .seq = 1 });
 		}
 		for (k = 1; k <= table[i].counts; k++)
 			rg_control_put_count(control, k, 1);
+		rg_control_hold(control, false);
 		foreign(fixture, "f1\n");
 		fixture->adopted.refusals = 1;
 		assert_int_equal(settled(journal), 3);
@@ -2163,18 +2167,21 @@ static void what_was_altered_is_noted_before_more_is_taken_in(void **state)
 static void soon_is_not_a_reason_to_grow(void **state)
 {
 	struct rg_journal *journal = open_journal(*state);
+	struct rg_control *control = rg_journal_control(journal);
 	char name[16];
 	int i;
 
+	rg_control_hold(control, true);
 	for (i = 0; i < 24; i++) {
 		snprintf(name, sizeof name, "a%d", i);
-		rg_control_put_agent(rg_journal_control(journal), rg_str(name),
-				     &(struct rg_agent){ .seq = 1 });
+		rg_control_put_agent(control, rg_str(name), &(struct rg_agent){ .seq = 1 });
 	}
 	assert_true(rg_journal_lock_soon(journal, 0));
 	rg_journal_unlock(journal);
+	rg_control_hold(control, true);
 	for (i = 1; i <= 384; i++)
-		rg_control_put_count(rg_journal_control(journal), (uint64_t)i, 1);
+		rg_control_put_count(control, (uint64_t)i, 1);
+	rg_control_hold(control, false);
 	/* Nor does who only reads. */
 	foreign(*state, "foreign\n");
 	(void)settled(journal);

@@ -867,6 +867,7 @@ void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t 
 {
 	struct rg_tail tail;
 
+	rg_assert(control->held);
 	if (!rg_control_tail(control, &tail))
 		return;
 	if (!own)
@@ -882,6 +883,7 @@ void rg_control_set_epoch(struct rg_control *control, int64_t epoch)
 {
 	struct rg_tail tail;
 
+	rg_assert(control->held);
 	if (!rg_control_tail(control, &tail))
 		return;
 	tail.epoch = epoch;
@@ -955,6 +957,7 @@ bool rg_control_has_room(struct rg_control *control, size_t agents, size_t count
 {
 	const struct rg_control_page *page = control->page;
 
+	rg_assert(control->held);
 	return fits(atomic_load(&page->agents_used), agents, control->agent_capacity) &&
 	       fits(atomic_load(&page->counts_used), counts, control->count_capacity);
 }
@@ -1043,6 +1046,7 @@ static int put_larger(struct rg_control *control, const struct image *larger, st
 	size_t counts;
 	int r;
 
+	rg_assert(control->held);
 	sum_slots(control->generation, larger);
 	if (!rg_control_sound(control) || !move_slots(control, larger)) {
 		control->damaged = true;
@@ -1172,6 +1176,7 @@ void rg_control_put_agent(struct rg_control *control, struct roger_str name,
 {
 	bool is_new = false;
 
+	rg_assert(control->held);
 	if (!put_agent(control->generation, control->agents, control->agent_capacity, name, agent,
 		       &is_new))
 		control->damaged = true;
@@ -1256,6 +1261,7 @@ void rg_control_put_count(struct rg_control *control, uint64_t hash, uint64_t co
 {
 	bool is_new = false;
 
+	rg_assert(control->held);
 	if (count > RG_FIGURE_MAYBE)
 		count = RG_FIGURE_MAYBE;
 	if (!put_count(control->generation, control->counts, control->count_capacity, hash,
@@ -1272,6 +1278,7 @@ size_t rg_control_count_damaged(struct rg_control *control)
 	uint64_t hash;
 	uint32_t count;
 
+	rg_assert(control->held);
 	for (i = 0; i < control->agent_capacity; i++)
 		damaged += !look_at_agent(control, i, &agent);
 	for (i = 0; i < control->count_capacity; i++)

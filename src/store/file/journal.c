@@ -896,6 +896,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	enum adopted how;
 	int r;
 
+	rg_assert(journal->appending);
 	if (journal->out.failed)
 		return rg_fail_memory(err);
 	/* The last check before it counts: numbers and keys may come from damaged figures. */

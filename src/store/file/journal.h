@@ -55,7 +55,7 @@ void rg_journal_hurry(struct rg_journal *journal, int64_t wait_ms);
 bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts);
 void rg_journal_unlock(struct rg_journal *journal);
 
-/* The journal's end; needs the append lock. */
+/* The end of the known lines; others may append more, but under the append lock. */
 uint64_t rg_journal_end(const struct rg_journal *journal);
 
 /* The buffer for the next line, without its closing brace. */
