@@ -18,6 +18,7 @@ int rg_engine_begin_change(struct rg_engine *engine, const struct rg_query *quer
 {
 	int r;
 
+	rg_assert(!rg_store_took(engine->store, RG_LOCK_RECORDS));
 	rg_engine_rollback(engine);
 	rg_engine_examine_damage(engine);
 	/* Before others wait for the lock. */
@@ -622,6 +623,7 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	bool stored = false, gathered;
 	int r = ROGER_OK;
 
+	rg_assert(!rg_store_took(engine->store, RG_LOCK_RECORDS));
 	if (engine->staged_count) {
 		r = archive_first(engine, err);
 		if (r == ROGER_OK)

@@ -254,7 +254,7 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 	return NULL;
 }
 
-/* Return the entry that records this damage, or add one.  Needs the record lock. */
+/* Return the entry that records this damage, or add one. */
 static int note(struct rg_engine *engine, struct rg_arena *arena, const struct roger_damage *damage,
 		struct roger_damage *ret_noted, struct roger_err *err)
 {
@@ -263,6 +263,7 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	size_t at;
 	int r;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	*ret_noted = *damage;
 	r = rg_damages_read(engine->store, arena, &damages, err);
 	if (r < 0)
@@ -299,8 +300,8 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
-/* Record the places that damage.jsonl lacks; needs the record lock.  A file that a person knows to
- * be gone was there again. */
+/* Record the places that damage.jsonl lacks.  A file that a person knows to be gone was there
+ * again. */
 static int note_places(struct rg_engine *engine, const struct rg_damages *places,
 		       struct roger_err *err)
 {
@@ -308,6 +309,7 @@ static int note_places(struct rg_engine *engine, const struct rg_damages *places
 	size_t at, i;
 	int r = rg_damages_read(engine->store, places->arena, &damages, err);
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	for (i = 0; r == ROGER_OK && i < places->count; i++) {
 		at = rg_damages_find(damages.items, damages.count, places->items[i].id);
 		if (at == damages.count || (damages.items[at].kind == ROGER_DAMAGE_REMOVED &&

@@ -549,9 +549,11 @@ void rg_engine_keep_closed_runs(struct rg_engine *engine, const struct rg_closed
 int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
 		      struct roger_str after, struct roger_err *err)
 {
-	int r = engine->store->ops->put(engine->store, RG_DOCUMENT_RUN, run_id, &before, after,
-					true, err);
+	int r;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
+	r = engine->store->ops->put(engine->store, RG_DOCUMENT_RUN, run_id, &before, after, true,
+				    err);
 	engine->stored += r == ROGER_OK;
 	return r < 0 || before.data || engine->store->elsewhere ? r
 								: rg_engine_run_made(engine, err);

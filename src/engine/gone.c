@@ -97,6 +97,7 @@ int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_s
 	uint64_t hash;
 	int r = arena ? ROGER_OK : rg_fail_memory(err);
 
+	rg_assert(log == RG_LOG_ARCHIVE || rg_store_took(engine->store, RG_LOCK_RECORDS));
 	if (r == ROGER_OK)
 		r = engine->store->ops->list(engine->store, log, owner, arena, &files, err);
 	if (r < 0 || !files.count)
@@ -112,6 +113,7 @@ int rg_engine_run_made(struct rg_engine *engine, struct roger_err *err)
 {
 	const uint64_t hash = runs_hash();
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	return put_count(engine, hash, rg_tally_count(engine->store, hash) + 1, err);
 }
 

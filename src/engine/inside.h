@@ -173,7 +173,7 @@ RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *e
 bool rg_engine_may_have_retired(struct rg_engine *engine);
 
 /* gone.c: files that were written here and are gone.  After a log was made, or the first document
- * of a run; need the record lock, but for the archive. */
+ * of a run; needs the record lock, but for the archive. */
 RG_CHECKED int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				  struct roger_err *err);
 RG_CHECKED int rg_engine_run_made(struct rg_engine *engine, struct roger_err *err);

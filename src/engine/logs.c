@@ -55,8 +55,10 @@ int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_st
 int rg_engine_log_append(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 			 struct roger_str entries, bool durable, struct roger_err *err)
 {
-	int r = rg_engine_log_add(engine, log, owner, entries, durable, err);
+	int r;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
+	r = rg_engine_log_add(engine, log, owner, entries, durable, err);
 	engine->stored += r == ROGER_OK;
 	return r;
 }
@@ -92,6 +94,7 @@ int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_
 	struct rg_store *store = engine->store;
 	int r;
 
+	rg_assert(rg_store_took(store, RG_LOCK_RECORDS));
 	r = purging.arena
 		    ? store->ops->rewrite(store, log, owner, drop_line, &purging, ret_dropped, err)
 		    : rg_fail_memory(err);
@@ -782,7 +785,7 @@ static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from
 }
 
 /* Copy what the journal has up to byte `to`, all of it on disk; not while it is closed by damage:
- * then the logs are read as they are.  Needs the record lock. */
+ * then the logs are read as they are. */
 static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
 {
 	uint64_t from = carried(engine, plain);
@@ -793,6 +796,7 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 				     .plain = plain };
 	int r = ROGER_OK;
 
+	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	if (!carrying.arena)
 		return rg_fail_memory(err);
 	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)

@@ -111,6 +111,7 @@ int rg_store_stand(struct rg_store *store, enum rg_standing standing, struct rog
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_PLACE_BYTES };
 	struct roger_str document = { NULL, 0 };
 
+	rg_assert(standing != RG_MOVED || rg_store_took(store, RG_LOCK_APPEND));
 	if (standing != RG_LIVE) {
 		rg_buf_printf(&text, "%s %.*s\n", rg_standings[standing], RG_STR_ARGS(place));
 		document = rg_buf_str(&text);

@@ -288,7 +288,8 @@ struct rg_store_ops {
 	/* Look up a figure; false: none.  Needs no lock. */
 	bool (*figure)(struct rg_store *store, const struct rg_figure_key *key,
 		       struct rg_figure *ret_figure);
-	/* Needs RG_LOCK_APPEND, with space reserved if the figure is new. */
+	/* Needs RG_LOCK_APPEND, with space reserved if the figure is new; RG_FIGURE_WITNESS may be
+	 * taken back without it. */
 	void (*put_figure)(struct rg_store *store, const struct rg_figure_key *key,
 			   const struct rg_figure *figure);
 	/* Iterate over agents, in no order: start with *i = 0; false at the end. */
@@ -335,6 +336,7 @@ struct rg_store {
 	bool files;	  /* each log is a file, and made says when add() makes one */
 	bool elsewhere;	  /* its journals are no files of this machine, which others could change */
 	bool begun;	  /* the job that it is used for; unset it for the next one */
+	unsigned taken;	  /* a bit for each lock that was taken and not given back */
 	unsigned turn;	  /* grows where lines that were read may be others now */
 	bool asked;	  /* somebody waits for an answer, who must not be told what is old */
 	int64_t until_ns; /* the request's deadline, by the monotonic clock; 0: none */
@@ -447,7 +449,13 @@ static inline bool rg_store_writable(struct rg_store *store)
 	return rg_store_head(store).shared != NULL;
 }
 
-/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
+/* Was it taken, and not given back?  For assertions.  Not for RG_LOCK_WAKE. */
+static inline bool rg_store_took(const struct rg_store *store, enum rg_store_lock which)
+{
+	return store->taken >> which & 1;
+}
+
+/* Is it this handle's, and was not lost?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
 static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
 {
 	return rg_store_head(store).held >> which & 1;

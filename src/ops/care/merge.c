@@ -170,7 +170,7 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 
 /* ------------------------------------------------------------------- runs -- */
 
-/* What its program printed last; needs the record lock of the target. */
+/* What its program printed last. */
 static int take_output(struct merge *merge, struct roger_str run_id, struct roger_err *err)
 {
 	const struct rg_log_query query = {

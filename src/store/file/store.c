@@ -38,7 +38,6 @@ struct file_store {
 	struct open_log open[RG_LOGS];
 	struct rg_open_log appending[RG_LOGS]; /* the log of each kind that was appended to last */
 	int wakers;			       /* wake.lock; RG_NO_FILE until needed */
-	unsigned taken;			       /* a bit for each lock that was not given back */
 };
 
 static struct file_store *of(struct rg_store *store)
@@ -273,7 +272,7 @@ static int lock_any(struct rg_store *base, const struct rg_lock_wish *wish, stru
 
 static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
 {
-	of(base)->taken &= ~(1U << which);
+	base->taken &= ~(1U << which);
 	if (which == RG_LOCK_APPEND)
 		rg_journal_unlock(of(base)->journal);
 	else if (which == RG_LOCK_WAKE)
@@ -288,7 +287,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 	if (r < 0)
 		return r;
-	of(base)->taken |= 1U << wish->which;
+	base->taken |= 1U << wish->which;
 	r = check_standing(of(base), err);
 	if (r < 0)
 		unlock(base, wish->which, wish->agent);
@@ -325,8 +324,8 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 		.wake = atomic_load(&page->wake),
 	};
 	/* In the control file that is in use now. */
-	for (which = RG_LOCK_CHANGE; which < RG_LOCK_APPEND && store->taken >> which; which++)
-		if (store->taken >> which & 1 && rg_journal_holds(store->journal, which))
+	for (which = RG_LOCK_CHANGE; which < RG_LOCK_APPEND && base->taken >> which; which++)
+		if (base->taken >> which & 1 && rg_journal_holds(store->journal, which))
 			ret_head->held |= 1U << which;
 }
 
@@ -350,6 +349,7 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 	struct rg_journal *journal = of(base)->journal;
 	size_t line;
 
+	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
 	rg_journal_gather(journal, base->gathered);
 	for (line = 0; compose(context, line, rg_journal_line(journal)); line++)
 		rg_journal_end_line(journal);

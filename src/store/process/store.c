@@ -1023,7 +1023,7 @@ static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, si
 	return queue_lines(handle, messages, start, rg_buf_str(lines), true, err);
 }
 
-/* RG_LOCK_APPEND is held, so figures are up to date; if it was lost, nothing is written. */
+/* Under RG_LOCK_APPEND figures are up to date; if it was lost, nothing is written. */
 static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
 		  struct roger_err *err)
 {
@@ -1033,6 +1033,7 @@ static int append(struct rg_store *base, rg_compose *compose, void *context, uin
 	size_t line, start = 0, last = 0;
 	int r = ROGER_OK;
 
+	rg_assert(rg_store_took(base, RG_LOCK_APPEND));
 	*ret_end = 0;
 	if (!is_held(common, base, RG_LOCK_APPEND)) {
 		leave(common);
@@ -1153,6 +1154,7 @@ static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger
 	struct rg_common *common = enter(base);
 	struct rg_held **place = find_held(common, which, agent), *held = *place;
 
+	base->taken &= ~(1U << which);
 	if (held && held->owner == base) {
 		*place = held->next;
 		free(held);
@@ -1179,6 +1181,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 		r = check_changes(base, err);
 	if (r == ROGER_OK)
 		r = take(common, &wanted, of(base), err);
+	base->taken |= r == ROGER_OK ? 1U << wish->which : 0;
 	if (r == ROGER_OK && wish->which == RG_LOCK_APPEND) {
 		make_sound(base);
 		check_end(common);
