@@ -734,12 +734,12 @@ static int make_index(struct rg_index *index, uint64_t end, struct roger_err *er
 	return rg_index_file_end(index, index->name, fresh, r, err);
 }
 
-/* Needs the index lock. */
 static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	uint64_t inode;
 	int r;
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	close_db(index);
 	index->turn = index->store->turn;
 	/* Accept an index of any version. */
@@ -869,14 +869,15 @@ static void tell_lost(struct rg_index *index)
 			 index->name);
 }
 
-/* Needs the index lock.  Uses, updates or rebuilds the file.  The connection stays open while the
- * file is the same: opening it means reading the schema and preparing every statement. */
+/* Uses, updates or rebuilds the file.  The connection stays open while the file is the same:
+ * opening it means reading the schema and preparing every statement. */
 static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	uint64_t inode;
 	bool usable = false;
 	int r;
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	r = rg_index_file_find(index, index->name, &inode, err);
 	if (r < 0)
 		return r;
@@ -1102,7 +1103,10 @@ bool rg_index_is_open(struct rg_index *index)
 
 int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 {
-	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
+	rg_assert(index->in_memory || rg_store_took(index->store, RG_LOCK_INDEX));
+	return index->in_memory || fresh_enough(index, 0)
+		       ? ROGER_OK
+		       : refresh_file(index, rg_index_end(index), err);
 }
 
 /* Deleted or replaced while it was in use? */
@@ -1138,6 +1142,7 @@ static int make_durable(struct rg_index *index, struct roger_err *err)
 	bool usable = false;
 	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	if (r == ROGER_OK)
 		r = look_again(index, &usable, err);
 	/* Never ahead of the journal on disk. */

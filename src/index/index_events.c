@@ -1129,8 +1129,10 @@ int rg_index_take_events(struct rg_index *index, const struct rg_log_files *file
 {
 	bool anew = false;
 	size_t i;
-	int r = rg_index_has_events(index) ? ROGER_OK : rg_index_run(index, tables, err);
+	int r;
 
+	rg_assert(!sqlite3_get_autocommit(index->db));
+	r = rg_index_has_events(index) ? ROGER_OK : rg_index_run(index, tables, err);
 	for (i = 0; i < files->count && r == ROGER_OK; i++) {
 		r = take_file(index, &files->items[i], &anew, err);
 		if (anew)

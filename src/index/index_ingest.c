@@ -193,18 +193,6 @@ static int count_in_issue(struct rg_index *index, struct roger_str issue, int ty
 	return ROGER_OK;
 }
 
-static int count_new(struct rg_index *index, const struct roger_message *message,
-		     struct roger_err *err)
-{
-	return count_in_issue(index, message->issue, (int)message->type, 1, !message->read, err);
-}
-
-static int count_gone(struct rg_index *index, const struct known *known, struct roger_err *err)
-{
-	return count_in_issue(index, known->issue, rg_enum_find(rg_type_names, known->type), -1,
-			      -!known->read, err);
-}
-
 static int flush_delta(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
 {
 	const int64_t *types = delta->types;
@@ -305,7 +293,8 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	if (r == ROGER_OK)
 		r = add_links(index, message, position, err);
 	if (r == ROGER_OK)
-		r = count_new(index, message, err);
+		r = count_in_issue(index, message->issue, (int)message->type, 1, !message->read,
+				   err);
 	if (r == ROGER_OK)
 		r = count_sender(index, message, err);
 	if (r == ROGER_OK)
@@ -386,7 +375,8 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, 0, -!known->read, err);
 	if (r == ROGER_OK)
-		r = count_gone(index, known, err);
+		r = count_in_issue(index, known->issue, rg_enum_find(rg_type_names, known->type),
+				   -1, -!known->read, err);
 	return r == ROGER_OK ? add_archived(index, message, known->first.position,
 					    known->first.hash, line, err)
 			     : r;
@@ -667,6 +657,7 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	struct rg_decoder *decoder;
 	int r;
 
+	rg_assert(!sqlite3_get_autocommit(index->db));
 	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &index->altered, &decoder, err);
 	if (r < 0)
 		return r;

@@ -93,6 +93,7 @@ static int put_runs(struct rg_index *index, const struct rg_closed_runs *runs,
 	size_t i;
 	int r = rg_index_run(index, "BEGIN IMMEDIATE", err);
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	for (i = 0; i < runs->count && r == ROGER_OK; i++)
 		r = runs->items[i].stamp ? put_run(index, &runs->items[i], err)
 					 : rg_index_put(index, RG_SQL_RUN_DROP, err, "i",

@@ -512,6 +512,7 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 	bool valid, touched;
 	int r = look(index, index->progress.offset, true, anew, &valid, &touched, err);
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
 		return r;
 	/* It takes minutes with ten million messages, and the caller only wants its mail. */
@@ -607,6 +608,7 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 	bool valid = false, touched = false;
 	int r = ROGER_OK;
 
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	*making = (struct rg_seed_making){ .index = index, .end = (int64_t)end };
 	if (!anew)
 		r = look(index, (int64_t)end, false, true, &valid, &touched, NULL);
