@@ -112,7 +112,7 @@ enum rg_row_flag {
 	RG_ROW_HANDED = 1 << 2,	  /* read by an agent that knows files only, after the hand-out */
 	RG_ROW_IN_PLACE = 1 << 3, /* acknowledged by a person in place of its recipient */
 	RG_ROW_NOTE = 1 << 4,	  /* of a message, but known from the activity log */
-	RG_ROW_BY_LEASE = 1 << 5, /* acknowledged, as follows from the lease it was read under */
+	RG_ROW_BY_LEASE = 1 << 5, /* due when its lease ends */
 	RG_ROW_REPEAT = 1 << 6,	  /* says again, or corrects, what an earlier line says; was
 				   * taken back */
 	RG_ROW_PLAIN = 1 << 7,	  /* an attempt without a key; stored as one */

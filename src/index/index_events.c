@@ -185,7 +185,7 @@ static int add_to_life(struct life *life, int64_t position, const struct row *ro
 		break;
 	case ROGER_EVENT_ACKNOWLEDGED:
 		life->read |= (row->flags & RG_ROW_IN_PLACE) != 0;
-		life->acked_at_ms = row->flags & RG_ROW_BY_LEASE ? 0 : row->at_ms;
+		life->acked_at_ms = row->at_ms;
 		life->outcome = row->number;
 		life->noted = false;
 		break;
@@ -428,16 +428,14 @@ static int add_outcome(struct intake *intake, struct life *life, const struct li
 			   .number = after->ack_outcome };
 	int r;
 
-	if (after->acked_at_ms ? before->acked_at_ms && again : !by_worker)
+	if (after->acked_at_ms ? again : !by_worker)
 		return ROGER_OK;
-	row.flags = (foreign ? RG_ROW_FOREIGN : 0) | (after->acked_at_ms ? 0 : RG_ROW_BY_LEASE) |
+	row.flags = (foreign ? RG_ROW_FOREIGN : 0) |
 		    (rg_message_in_place(after) ? RG_ROW_IN_PLACE : 0) |
 		    (before->acked && !before->noted ? RG_ROW_REPEAT : 0);
-	row.texts[RG_COLUMN_OWNER] = after->acked_at_ms && after->claimed_by.length
-					     ? after->claimed_by
-				     : by_worker	     ? before->worker
-				     : after->read_by.length ? after->read_by
-							     : after->to;
+	row.texts[RG_COLUMN_OWNER] = after->claimed_by.length ? after->claimed_by
+				     : by_worker	      ? before->worker
+							      : after->to;
 	if (!print_outcome(before, after, foreign, intake->arena, &row.detail))
 		return rg_fail_memory(err);
 	/* What only a note said is said by the line now. */
