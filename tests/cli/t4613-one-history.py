@@ -67,6 +67,12 @@ found = steps(two["id"])
 check("so is an ack", "another program" in found["acknowledged"]["words"], found)
 check("beside which nobody says that it was never looked at", "never looked" not in answer("trace", two["id"])["traces"][0]["summary"])
 equal("report counts the mark as read, and no look", [answer("report")[name] for name in ("looked", "read", "acknowledged")], [0, 1, 1])
+by_others(two, acked_at=two["created_at"] + 9, ack_outcome="done")
+roger("ack", two["id"], "--as", "bob", "--outcome", "rejected")
+said = [(step["step"], ", run by" in step["words"]) for step in answer("trace", two["id"])["traces"][0]["steps"]]
+equal("each of another time is another ack, and only roger's says who ran it", said,
+      [("stored", False), ("acknowledged", False), ("acknowledged", False), ("looked", True), ("read", True), ("acknowledged", True)])
+equal("one that was not read is read with roger's", [answer("report")[name] for name in ("looked", "read", "acknowledged")], [1, 2, 1])
 roger("send", "--as", "ann", "bob", "three", "--key", "t:a:1", "--confirm", "read", "--within", "1ms")
 by_others(lines()[-1], read=True, read_at=int(time.time() * 1000))
 equal("a send that waited has its reader then", [(a["outcome"], a["message"] == lines()[-1]["id"]) for a in answer("log", "sends", "--key", "t:a:1")["attempts"]], [("delivered", True)])
@@ -803,7 +809,7 @@ def older(*states):
 def told():
     """Of the first message: who did what, and in which second after it was sent."""
     sent = lines()[0]["created_at"]
-    return [[step["step"], step["who"], *[n for n in range(200) if step.get("at") == instant(sent + 1000 * n)]]
+    return [[step["step"], step.get("who"), *[n for n in range(200) if step.get("at") == instant(sent + 1000 * n)]]
             for step in answer("trace", lines()[0]["id"])["traces"][0]["steps"]][1:]
 
 
@@ -818,7 +824,9 @@ for title, states, expected in (
         ("nor is one by another agent", (held, over | {"read_by": "heir"}), [["claimed", "w1"], ["looked", "heir", 5], ["read", "heir", 5]]),
         ("nor one without a claim", ({"read": True, "read_at": 5},), [["looked", "bob", 5], ["read", "bob", 5]]),
         ("a worker whose claim the reading does not name has acknowledged, too", (held, {"read": True, "read_at": 5}),
-         [["claimed", "w1"], ["looked", "bob", 5], ["read", "bob", 5], ["acknowledged", "w1", 5]])):
+         [["claimed", "w1"], ["looked", "bob", 5], ["read", "bob", 5], ["acknowledged", "w1", 5]]),
+        ("a later line of what was read under a lease is no other ack", (held, over, over | {"archived_at": 9, "archive_reason": "over"}),
+         [["claimed", "w1"], ["looked", "bob", 5], ["read", "bob", 5], ["acknowledged", "w1", 5], ["archived", None, 9]])):
     begin(f"older-{len(title)}")
     older(*states)
     equal(title, told(), expected)
@@ -831,6 +839,15 @@ roger("send", "--as", "ann", "--new", "bob", "one")
 roger("claim", "--as", "bob", "--worker", "w1", "--lease", "1h")
 by_others(lines()[0], read=True, read_at=lines()[0]["created_at"] + 1000, claimed_by="w1")
 equal("what another program marks as read under a lease is no ack", [step[0] for step in told()], ["looked", "claimed", "read"])
+os.chdir("..")
+
+begin("in-place")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("ack", lines()[0]["id"], "--as", "bob", "--worker", "human")
+found = [told(), [answer("report")[name] for name in ("looked", "read", "acknowledged")]]
+equal("what a person ended in place of its recipient was read by nobody", ([step[:2] for step in found[0]], found[1]), ([["acknowledged", "human"]], [0, 0, 1]))
+by_others(lines()[-1])
+equal("also once another program has written it again", [told(), [answer("report")[name] for name in ("looked", "read", "acknowledged")]], found)
 os.chdir("..")
 
 begin("noted")
