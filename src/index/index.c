@@ -90,7 +90,7 @@ static const char other_tables[] =
 	" offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
 	"NOT NULL,"
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
-	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
+	" last_hash INTEGER NOT NULL, search_to INTEGER NOT NULL,"
 	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL,"
 	" rewrites INTEGER NOT NULL, altered INTEGER NOT NULL);\n";
 
@@ -106,12 +106,11 @@ static const char other_tables[] =
 static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_PROGRESS_GET] =
 		"SELECT offset, lines, strays, archived, last_offset, last_length, last_hash,"
-		" epoch, search_to, seed_to, seed_at, key, rewrites, version, altered FROM "
-		"progress",
+		" search_to, seed_to, seed_at, key, rewrites, version, altered FROM progress",
 	[RG_SQL_PROGRESS_SET] =
 		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
-		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9,"
-		" rewrites = ?10, altered = ?11",
+		" last_offset = ?5, last_length = ?6, last_hash = ?7, search_to = ?8,"
+		" rewrites = ?9, altered = ?10",
 	[RG_SQL_MESSAGE_ADD] =
 		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
 		" message_type, hash, read, created_at, read_at, seq, epoch)"
@@ -536,7 +535,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf(
-		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, 0, 0)",
+		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %lld, 0, 0)",
 		RG_INDEX_VERSION, (long long)progress->key);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
@@ -645,15 +644,14 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.last_offset = sqlite3_column_int64(get, 4),
 			.last_length = sqlite3_column_int64(get, 5),
 			.last_hash = sqlite3_column_int64(get, 6),
-			.epoch = sqlite3_column_int64(get, 7),
-			.search_to = sqlite3_column_int64(get, 8),
-			.seed_to = sqlite3_column_int64(get, 9),
-			.seed_at = sqlite3_column_int64(get, 10),
-			.key = sqlite3_column_int64(get, 11),
-			.rewrites = sqlite3_column_int64(get, 12),
-			.altered = sqlite3_column_int64(get, 14),
+			.search_to = sqlite3_column_int64(get, 7),
+			.seed_to = sqlite3_column_int64(get, 8),
+			.seed_at = sqlite3_column_int64(get, 9),
+			.key = sqlite3_column_int64(get, 10),
+			.rewrites = sqlite3_column_int64(get, 11),
+			.altered = sqlite3_column_int64(get, 13),
 		};
-		*ret_valid = sqlite3_column_int(get, 13) == RG_INDEX_VERSION;
+		*ret_valid = sqlite3_column_int(get, 12) == RG_INDEX_VERSION;
 	}
 	sqlite3_reset(get);
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK

@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 21
+#define RG_INDEX_VERSION 22
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -84,7 +84,6 @@ struct rg_index_progress {
 	int64_t last_offset; /* last line read, to recognize the journal */
 	int64_t last_length;
 	int64_t last_hash;
-	int64_t epoch;	   /* highest epoch seen */
 	int64_t search_to; /* positions up to here are in the full-text table */
 	int64_t seed_to;   /* lines up to here are in messages.db */
 	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */

@@ -560,8 +560,6 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 		r = add_row(index, message, position, ret_added, err);
 	if (r < 0 || !*ret_added)
 		return r;
-	if (message->epoch > index->progress.epoch)
-		index->progress.epoch = message->epoch;
 	return message->archived_at_ms ? archive_new(index, message, position,
 						     rg_index_hash(index, message), line, err)
 				       : add_new(index, message, position, err);
@@ -643,11 +641,10 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 	const struct rg_index_progress *progress = &index->progress;
 
 	index->vfs.pages.next_reach = (uint64_t)progress->offset;
-	return rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiiii", progress->offset,
+	return rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset,
 			    progress->lines, progress->strays, progress->archived,
 			    progress->last_offset, progress->last_length, progress->last_hash,
-			    progress->epoch, progress->search_to, progress->rewrites,
-			    progress->altered);
+			    progress->search_to, progress->rewrites, progress->altered);
 }
 
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
