@@ -834,6 +834,20 @@ for title, states, expected in (
           [len([step for step in expected if step[0] == name]) for name in ("looked", "read", "acknowledged")])
     os.chdir("..")
 
+begin("back")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+sent = lines()[0]["created_at"]
+more = [{"read": True, "read_at": sent + 50000}, {"read": True, "read_at": sent + 5000}]
+later = [{"id": "later", "epoch": 2, "seq": 1, "created_at": sent + 9000}, {"id": "older", "epoch": 1, "seq": 9, "created_at": sent + 3000}]
+subprocess.run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib_forge.py"), JOURNAL,
+                f"lines += [lines[n] | more for n, more in enumerate({more!r})] + [lines[0] | more for more in {later!r}]"], check=True)
+os.unlink(".roger/logs/activity.log.jsonl")
+ann, bob = answer("agents")["agents"]
+equal("where clocks went back, the last reading and the last send are the latest ones, and the last number is of the newest session",
+      (bob["last_looked_at"], ann["last_sent_at"], ann["seq"]), (instant(sent + 50000), instant(sent + 9000), 1))
+os.chdir("..")
+
 begin("marked-held")
 roger("send", "--as", "ann", "--new", "bob", "one")
 roger("claim", "--as", "bob", "--worker", "w1", "--lease", "1h")

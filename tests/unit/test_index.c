@@ -540,16 +540,17 @@ static void write_foreign(const struct place *place, struct roger *roger, int n)
 			id.data, rand() % 2, a_name(), a_name(), n, n,
 			rand() % 2 ? "true" : "false", n);
 		break;
-	case 4: /* with numbers, links and a lease */
+	case 4: /* with numbers, links and a lease, perhaps read */
 		length = snprintf(line, sizeof line,
 				  "{\"id\":\"new-%d\",\"issue_id\":\"j\",\"from_phase\":\"%s\","
 				  "\"to_phase\":\"%s\","
 				  "\"run_counter\":1,\"message_type\":\"context\",\"content\":"
-				  "\"x\",\"read\":false,"
+				  "\"x\",\"read\":%s,"
 				  "\"created_at\":%d,\"seq\":%d,\"epoch\":1,\"idempotent_key\":\"t:"
 				  "v:%d\",\"reply_to\":\"%s\","
 				  "\"claimed_by\":\"w\",\"claimed_until\":9}\n",
-				  n, a_name(), a_name(), n, 1 + rand() % 50, rand() % 5, id.data);
+				  n, a_name(), a_name(), rand() % 3 ? "false" : "true", n,
+				  1 + rand() % 50, rand() % 5, id.data);
 		break;
 	case 5: /* the same line twice */
 		length = snprintf(line, sizeof line,
