@@ -864,6 +864,22 @@ by_others(lines()[-1])
 equal("also once another program has written it again", [told(), [answer("report")[name] for name in ("looked", "read", "acknowledged")]], found)
 os.chdir("..")
 
+begin("born")
+roger("send", "--as", "ann", "--new", "bob", "one")
+roger("receive", "--as", "bob")
+one = lines()[0]
+by_others(one, id="held", claimed_by="w", claimed_until=int(time.time() * 1000) + 600000)
+by_others(one, id="acked", read=True, read_at=one["created_at"] + 5, acked_at=one["created_at"] + 5, ack_outcome="rejected")
+by_others(one, id="acked", read=True, read_at=one["created_at"] + 5)
+for made in ("in the lines", "in the tables", "rebuilt"):
+    if made == "in the tables":
+        roger("list", "--text", "one")
+    if made == "rebuilt":
+        roger("doctor", "rebuild")
+    equal(f"what another program wrote as claimed is free for nobody else, and an ack is not forgotten for a later line, {made}",
+          (answer("claim", "--as", "bob", "--worker", "w2").get("messages", []), answer("show", "acked")["messages"][0].get("ack_outcome")), ([], "rejected"))
+os.chdir("..")
+
 begin("noted")
 roger("send", "--as", "ann", "--new", "bob", "one")
 roger("receive", "--as", "bob")
