@@ -1145,7 +1145,7 @@ static int make_durable(struct rg_index *index, struct roger_err *err)
 		r = look_again(index, &usable, err);
 	/* Never ahead of the journal on disk. */
 	if (r == ROGER_OK && usable && rg_index_end(index) <= synced &&
-	    rg_index_vfs_checkpoint(&index->vfs) != SQLITE_OK)
+	    rg_index_pages_checkpoint(&index->vfs.pages) != SQLITE_OK)
 		r = rg_index_fail(index, "make durable", err);
 	rg_index_rollback(index);
 	return r;

@@ -10,8 +10,9 @@
  *     root | checksums of 512 pages | 512 pages | checksums of 512 pages | ...
  *
  * What changed since the last checkpoint is in a second file of the same layout, most
- * of it holes.  The checksums tell which of the two has a page.  So after a restart the
- * first file is as the checkpoint left it, whatever became of the second.
+ * of it holes.  The root of one of the two is in force, and its checksums tell which of
+ * them has a page.  So after a restart the first file is as the checkpoint left it,
+ * whatever became of the second.
  */
 #ifndef RG_INDEX_PAGES_H
 #define RG_INDEX_PAGES_H
@@ -30,36 +31,48 @@ enum {
 
 #define RG_PAGES_MAGIC "roger index 7\n\0" /* 16 bytes with the last NUL */
 
+/* As in the file, in this machine's byte order. */
+struct rg_pages_root {
+	char magic[16];
+	uint64_t sum;	  /* of all that follows; 0: there is no whole root */
+	uint64_t count;	  /* number of pages */
+	uint64_t changes; /* since the index was built */
+	uint64_t reach;	  /* bytes of the journal read */
+	uint64_t era;	  /* the boot outside which it is not believed; 0: any */
+	uint64_t base;	  /* in recent: sum of the root in file that it goes with; there random */
+	uint64_t sealed;  /* in recent, 1: all of it was synced, so any boot believes it */
+	uint64_t groups[RG_PAGES_GROUPS_MAX]; /* sums of the blocks */
+};
+
 struct rg_page_group {
 	bool loaded, changed;
-	bool recent[RG_PAGE_GROUP];   /* where the page was found last, or put */
+	bool place[RG_PAGE_GROUP];    /* the file where the page was found last, or put */
 	uint64_t sums[RG_PAGE_GROUP]; /* 0: page never written, all zeros */
 };
 
+enum { RG_PAGES_FILE, RG_PAGES_RECENT, RG_PAGES_FILES };
+
 struct rg_index_pages {
-	sqlite3_file *file;
-	const sqlite3_io_methods *methods; /* of the file below */
-	sqlite3_file *recent; /* what changed since the checkpoint; NULL: changes go to file */
-	uint64_t era;	      /* this boot; 0: any */
-	uint64_t base;	      /* checksum of the root in file that recent goes with */
-	bool in_recent;	      /* the root in force is there */
-	bool durable;	      /* nothing changed since the checkpoint */
-	bool sealed;	      /* the root in force is sealed: its copy into file is not finished */
-	uint64_t sum;	      /* checksum of the root, and so of everything; 0: not read yet */
-	uint64_t seen;	      /* last valid root checksum */
-	uint64_t changes;     /* number of changes, from the root */
-	uint64_t reach;	      /* bytes of the journal read */
-	uint64_t next_reach;  /* the same after this change */
-	uint64_t count;	      /* pages now */
-	uint64_t stored;      /* pages according to the root */
-	uint64_t *roots;      /* checksums of the groups, from the root */
-	struct rg_page_group **groups;
-	size_t room; /* allocated, of both arrays */
+	const sqlite3_io_methods *methods; /* of the files */
+	/* Changes go to the second; it is the first while the index is built, without checkpoints.
+	 */
+	sqlite3_file *files[RG_PAGES_FILES];
+	uint64_t era;		    /* this boot; 0: any */
+	struct rg_pages_root *root; /* in force, of roots */
+	bool known;		    /* it is what was read last, or written */
+	uint64_t seen, changes;	    /* of the last root in force, its sum and number of changes */
+	uint64_t reach, next_reach; /* its reach, and what that is after this change */
+	uint64_t count;		    /* pages now */
+	size_t groups_end;	    /* no group from here on is in memory */
+	bool writing;		    /* else what is written is put back for another process */
 	bool changed;
+	bool renewed; /* another one changed the root: what was kept of pages is out of date */
 	bool damaged; /* a checksum was wrong */
+	/* All above is zero between close and open. */
+	struct rg_pages_root roots[RG_PAGES_FILES];
+	struct rg_page_group *groups[RG_PAGES_GROUPS_MAX];
 };
 
-void rg_index_pages_init(struct rg_index_pages *pages);
 void rg_index_pages_deinit(struct rg_index_pages *pages);
 
 /* All return SQLite codes; SQLITE_CORRUPT: a checksum was wrong. */
@@ -67,12 +80,13 @@ void rg_index_pages_deinit(struct rg_index_pages *pages);
 /* Read the root; needs a lock that keeps others from writing. */
 int rg_index_pages_begin(struct rg_index_pages *pages);
 
+/* From now on write; needs the lock for it. Ends a checkpoint that another process began. */
+int rg_index_pages_begin_writing(struct rg_index_pages *pages);
+
 int rg_index_pages_read(struct rg_index_pages *pages, uint64_t number, void *to);
+
+/* Without begin_writing() only what the checksums say is put back. */
 int rg_index_pages_write(struct rg_index_pages *pages, uint64_t number, const void *page);
-
-/* Write a page back; its old checksum must match. */
-int rg_index_pages_restore(struct rg_index_pages *pages, uint64_t number, const void *page);
-
 int rg_index_pages_cut(struct rg_index_pages *pages, uint64_t count);
 
 /* Write the checksums of the written pages. */
@@ -84,8 +98,5 @@ int rg_index_pages_checkpoint(struct rg_index_pages *pages);
 
 /* Discard changes that were not ended: read everything again. */
 void rg_index_pages_forget(struct rg_index_pages *pages);
-
-/* Checksum of length bytes, a multiple of 32. */
-uint64_t rg_index_sum_of(uint64_t key, const void *data, size_t length);
 
 #endif

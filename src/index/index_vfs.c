@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --------------------------------------------------------- the database -- */
@@ -21,61 +20,46 @@ enum { VERSION_AT = 24, VERSION_BYTES = 16 };
 static int write_database(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
-	uint64_t number = (uint64_t)at / RG_PAGE_BYTES;
 
 	if (length != RG_PAGE_BYTES || at % RG_PAGE_BYTES)
 		return SQLITE_IOERR_WRITE;
 	if (at == 0)
 		memcpy(vfs->version, (const char *)data + VERSION_AT, VERSION_BYTES);
-	return vfs->restoring ? rg_index_pages_restore(&vfs->pages, number, data)
-			      : rg_index_pages_write(&vfs->pages, number, data);
+	return rg_index_pages_write(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, data);
 }
 
-/* SQLite compares these bytes with its cache's.  Two files may agree in them and differ in the
- * rest; then it reads a value that never matches. */
-static int read_version(const struct rg_index_vfs *vfs, unsigned char *to)
-{
-	int i;
-
-	for (i = 0; i < VERSION_BYTES; i++)
-		to[i] = vfs->cached == vfs->pages.sum ? vfs->version[i] : ~vfs->version[i];
-	return SQLITE_OK;
-}
-
-/* Part of a page: read the whole page. */
-static int read_part(struct rg_index_vfs *vfs, void *to, int length, sqlite3_int64 at)
-{
-	unsigned char page[RG_PAGE_BYTES];
-	sqlite3_int64 skip = at % RG_PAGE_BYTES;
-	int r;
-
-	if (skip + length > RG_PAGE_BYTES)
-		return SQLITE_IOERR_READ;
-	r = rg_index_pages_read(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, page);
-	if (r == SQLITE_OK)
-		memcpy(to, page + skip, (size_t)length);
-	return r;
-}
-
+/* Of part of a page the whole page is read.  The version is what SQLite compares with its cache's.
+ * Two files may agree in it and differ in the rest; then it reads a value that never matches. */
 static int read_database(sqlite3_file *file, void *to, int length, sqlite3_int64 at)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
+	const uint64_t number = (uint64_t)at / RG_PAGE_BYTES;
+	const sqlite3_int64 skip = at % RG_PAGE_BYTES;
+	unsigned char page[RG_PAGE_BYTES];
 	int r;
 
-	if ((uint64_t)at / RG_PAGE_BYTES >= vfs->pages.count) {
+	if (number >= vfs->pages.count) {
 		memset(to, 0, (size_t)length);
 		return SQLITE_IOERR_SHORT_READ;
 	}
-	if (at == VERSION_AT && length == VERSION_BYTES)
-		return read_version(vfs, to);
-	if (length != RG_PAGE_BYTES || at % RG_PAGE_BYTES)
-		return read_part(vfs, to, length, at);
-	r = rg_index_pages_read(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, to);
-	if (r == SQLITE_OK && at == 0) {
-		memcpy(vfs->version, (const char *)to + VERSION_AT, VERSION_BYTES);
-		vfs->cached = vfs->pages.sum;
+	if (at == VERSION_AT && length == VERSION_BYTES) {
+		memcpy(to, vfs->version, VERSION_BYTES);
+		if (vfs->pages.renewed)
+			*(unsigned char *)to ^= 0xff;
+		return SQLITE_OK;
 	}
-	return r;
+	if (skip + length > RG_PAGE_BYTES)
+		return SQLITE_IOERR_READ;
+	r = rg_index_pages_read(&vfs->pages, number, length == RG_PAGE_BYTES ? to : page);
+	if (r != SQLITE_OK)
+		return r;
+	if (length != RG_PAGE_BYTES) {
+		memcpy(to, page + skip, (size_t)length);
+	} else if (at == 0) {
+		memcpy(vfs->version, (const char *)to + VERSION_AT, VERSION_BYTES);
+		vfs->pages.renewed = false;
+	}
+	return SQLITE_OK;
 }
 
 static int size_database(sqlite3_file *file, sqlite3_int64 *ret_size)
@@ -86,15 +70,11 @@ static int size_database(sqlite3_file *file, sqlite3_int64 *ret_size)
 
 static int truncate_database(sqlite3_file *file, sqlite3_int64 size)
 {
-	struct rg_index_vfs *vfs = vfs_of_database(file);
-	uint64_t count = (uint64_t)size / RG_PAGE_BYTES;
-
-	if (!vfs->restoring)
-		return rg_index_pages_cut(&vfs->pages, count);
-	return count == vfs->pages.count ? SQLITE_OK : SQLITE_CORRUPT;
+	return rg_index_pages_cut(&vfs_of_database(file)->pages, (uint64_t)size / RG_PAGE_BYTES);
 }
 
-/* Reads under the lock use the root as it is now. */
+/* Reads under the lock use the root as it is now.  Only a rollback for another process takes the
+ * exclusive lock without the reserved one. */
 static int lock_database(sqlite3_file *file, int level)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
@@ -102,14 +82,13 @@ static int lock_database(sqlite3_file *file, int level)
 
 	if (r != SQLITE_OK)
 		return r;
-	if (level == SQLITE_LOCK_SHARED) {
-		r = rg_index_pages_begin(&vfs->pages);
-		if (r != SQLITE_OK)
-			(void)vfs->usual_database->xUnlock(file, SQLITE_LOCK_NONE);
-	}
-	/* Only a rollback for another process takes the exclusive lock without the reserved one. */
-	vfs->reserved |= level == SQLITE_LOCK_RESERVED;
-	vfs->restoring = level == SQLITE_LOCK_EXCLUSIVE && !vfs->reserved;
+	if (level == SQLITE_LOCK_RESERVED)
+		return rg_index_pages_begin_writing(&vfs->pages);
+	if (level != SQLITE_LOCK_SHARED)
+		return SQLITE_OK;
+	r = rg_index_pages_begin(&vfs->pages);
+	if (r != SQLITE_OK)
+		(void)vfs->usual_database->xUnlock(file, SQLITE_LOCK_NONE);
 	return r;
 }
 
@@ -117,7 +96,7 @@ static int unlock_database(sqlite3_file *file, int level)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
 
-	vfs->reserved = vfs->restoring = false;
+	vfs->pages.writing = false;
 	if (vfs->pages.changed)
 		rg_index_pages_forget(&vfs->pages);
 	return vfs->usual_database->xUnlock(file, level);
@@ -127,46 +106,26 @@ static int unlock_database(sqlite3_file *file, int level)
 static int control_database(sqlite3_file *file, int what, void *value)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
-	int r;
 
-	if (what == SQLITE_FCNTL_SIZE_HINT)
-		return SQLITE_OK;
-	if (what != SQLITE_FCNTL_SYNC)
-		return vfs->usual_database->xFileControl(file, what, value);
-	r = rg_index_pages_end(&vfs->pages);
-	if (r == SQLITE_OK)
-		vfs->cached = vfs->pages.sum;
-	return r;
+	if (what == SQLITE_FCNTL_SYNC)
+		return rg_index_pages_end(&vfs->pages);
+	return what == SQLITE_FCNTL_SIZE_HINT
+		       ? SQLITE_OK
+		       : vfs->usual_database->xFileControl(file, what, value);
 }
 
 static int close_database(sqlite3_file *file)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
+	sqlite3_file *recent = vfs->pages.files[RG_PAGES_RECENT];
 
-	if (vfs->pages.recent)
-		(void)vfs->usual_database->xClose(vfs->pages.recent);
-	free(vfs->pages.recent);
+	if (recent != file)
+		(void)recent->pMethods->xClose(recent);
 	rg_index_pages_deinit(&vfs->pages);
 	return vfs->usual_database->xClose(file);
 }
 
-static int open_recent(struct rg_index_vfs *vfs)
-{
-	sqlite3_file *file = calloc(1, (size_t)vfs->usual->szOsFile);
-	int r;
-
-	if (!file)
-		return SQLITE_NOMEM;
-	r = vfs->usual->xOpen(vfs->usual, vfs->recent, file,
-			      SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READWRITE, NULL);
-	if (r == SQLITE_OK)
-		vfs->pages.recent = file;
-	else
-		free(file);
-	return r;
-}
-
-static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file)
+static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file, sqlite3_file *recent)
 {
 	vfs->usual_database = file->pMethods;
 	vfs->database = *file->pMethods;
@@ -180,104 +139,53 @@ static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file)
 	vfs->database.xFileControl = control_database;
 	vfs->database.xClose = close_database;
 	file->pMethods = &vfs->database;
-	rg_index_pages_init(&vfs->pages);
-	vfs->pages.file = file;
 	vfs->pages.methods = vfs->usual_database;
+	vfs->pages.files[RG_PAGES_FILE] = file;
+	vfs->pages.files[RG_PAGES_RECENT] = recent;
+	vfs->pages.root = vfs->pages.roots;
 	vfs->pages.era = vfs->era;
 }
 
 /* ------------------------------------------------------------ the whole -- */
 
-static struct rg_index_vfs *vfs_of(sqlite3_vfs *base)
-{
-	return (struct rg_index_vfs *)((uintptr_t)base - offsetof(struct rg_index_vfs, base));
-}
-
 static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags,
 		     int *ret_flags)
 {
-	struct rg_index_vfs *vfs = vfs_of(base);
-	int r = vfs->usual->xOpen(vfs->usual, name, file, flags, ret_flags);
+	struct rg_index_vfs *vfs = (struct rg_index_vfs *)base;
+	sqlite3_file *recent = file;
+	int r = vfs->usual->xOpen(base, name, file, flags, ret_flags);
 
 	if (r != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB))
 		return r;
-	hook_database(vfs, file);
-	r = vfs->recent ? open_recent(vfs) : SQLITE_OK;
-	if (r != SQLITE_OK) {
-		(void)file->pMethods->xClose(file);
-		file->pMethods = NULL;
+	/* Behind file there is room for it. */
+	if (vfs->recent) {
+		recent = (void *)((char *)file + vfs->usual->szOsFile);
+		r = vfs->usual->xOpen(base, vfs->recent, recent,
+				      SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READWRITE, NULL);
 	}
+	if (r == SQLITE_OK) {
+		hook_database(vfs, file, recent);
+		return SQLITE_OK;
+	}
+	(void)file->pMethods->xClose(file);
+	file->pMethods = NULL;
 	return r;
 }
 
-/* The default VFS may belong to the host program: it must be passed itself. */
-static int delete_file(sqlite3_vfs *base, const char *name, int sync_folder)
-{
-	sqlite3_vfs *usual = vfs_of(base)->usual;
-
-	return usual->xDelete(usual, name, sync_folder);
-}
-
+/* There is no write-ahead log, whatever has that name; and no rollback journal for what is as a
+ * checkpoint left it, or leaves it now. */
 static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
 {
-	const struct rg_index_pages *pages = &vfs_of(base)->pages;
-	sqlite3_vfs *usual = vfs_of(base)->usual;
-	size_t length = strlen(name);
+	struct rg_index_vfs *vfs = (struct rg_index_vfs *)base;
+	const struct rg_index_pages *pages = &vfs->pages;
+	const size_t length = strlen(name);
 
-	/* There is no write-ahead log, whatever has that name; and no rollback journal for what is
-	 * as a checkpoint left it, or leaves it now. */
 	*ret = 0;
 	if (length > 4 && strcmp(name + length - 4, "-wal") == 0)
 		return SQLITE_OK;
-	if (pages->recent && (!pages->in_recent || pages->sealed))
+	if (vfs->recent && (pages->root != &pages->roots[RG_PAGES_RECENT] || pages->root->sealed))
 		return SQLITE_OK;
-	return usual->xAccess(usual, name, flags, ret);
-}
-
-static int full_path(sqlite3_vfs *base, const char *name, int bytes, char *to)
-{
-	sqlite3_vfs *usual = vfs_of(base)->usual;
-
-	return usual->xFullPathname(usual, name, bytes, to);
-}
-
-static int randomness(sqlite3_vfs *base, int bytes, char *to)
-{
-	sqlite3_vfs *usual = vfs_of(base)->usual;
-
-	return usual->xRandomness(usual, bytes, to);
-}
-
-static int sleep_us(sqlite3_vfs *base, int us)
-{
-	sqlite3_vfs *usual = vfs_of(base)->usual;
-
-	return usual->xSleep(usual, us);
-}
-
-static int current_time(sqlite3_vfs *base, double *ret_days)
-{
-	sqlite3_vfs *usual = vfs_of(base)->usual;
-
-	return usual->xCurrentTime(usual, ret_days);
-}
-
-static int last_error(sqlite3_vfs *base, int bytes, char *to)
-{
-	sqlite3_vfs *usual = vfs_of(base)->usual;
-
-	return usual->xGetLastError(usual, bytes, to);
-}
-
-/* SQLite's cache stays right: only the root changes. */
-int rg_index_vfs_checkpoint(struct rg_index_vfs *vfs)
-{
-	bool right = vfs->cached == vfs->pages.sum;
-	int r = rg_index_pages_checkpoint(&vfs->pages);
-
-	if (right)
-		vfs->cached = vfs->pages.sum;
-	return r;
+	return vfs->usual->xAccess(base, name, flags, ret);
 }
 
 /* Registered only during the open: the list of VFSs belongs to the whole program. */
@@ -285,24 +193,15 @@ int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sql
 {
 	int r;
 
-	vfs->usual = sqlite3_vfs_find(NULL);
+	vfs->usual = sqlite3_vfs_find("unix");
 	if (!vfs->usual)
 		return SQLITE_ERROR;
 	snprintf(vfs->name, sizeof vfs->name, "roger-%p", (void *)vfs);
-	vfs->cached = 0;
-	vfs->reserved = vfs->restoring = false;
-	vfs->base = (sqlite3_vfs){ .iVersion = 1,
-				   .szOsFile = vfs->usual->szOsFile,
-				   .mxPathname = vfs->usual->mxPathname,
-				   .zName = vfs->name,
-				   .xOpen = open_file,
-				   .xDelete = delete_file,
-				   .xAccess = access_file,
-				   .xFullPathname = full_path,
-				   .xRandomness = randomness,
-				   .xSleep = sleep_us,
-				   .xCurrentTime = current_time,
-				   .xGetLastError = last_error };
+	vfs->base = *vfs->usual;
+	vfs->base.szOsFile *= 2;
+	vfs->base.zName = vfs->name;
+	vfs->base.xOpen = open_file;
+	vfs->base.xAccess = access_file;
 	r = sqlite3_vfs_register(&vfs->base, 0);
 	if (r == SQLITE_OK)
 		r = sqlite3_open_v2(path, ret_db, flags, vfs->name);

@@ -8,9 +8,10 @@
  * that finds one left behind rolls back, but only to pages that match their checksums.
  * If a writer is killed while it writes checksums, the file is damaged and rebuilt.
  *
- * Only checkpoints sync (synchronous=OFF); everything else is left to SQLite's default
- * VFS.  One connection at a time and one database: no ATTACH, no VACUUM, no
- * write-ahead log.
+ * Only checkpoints sync (synchronous=OFF); everything else is left to SQLite's VFS for
+ * files on disk, and not to its default one, which the host program may have replaced
+ * with one for files of its own.  One connection at a time and one database: no
+ * ATTACH, no VACUUM, no write-ahead log.
  */
 #ifndef RG_INDEX_VFS_H
 #define RG_INDEX_VFS_H
@@ -20,24 +21,17 @@
 #include "index/index_pages.h"
 
 struct rg_index_vfs {
-	sqlite3_vfs base;
-	sqlite3_vfs *usual; /* SQLite's default VFS, which does the work */
+	sqlite3_vfs base;	  /* a copy of usual with the changed functions */
+	const sqlite3_vfs *usual; /* SQLite's, which does the work */
 	char name[32];
 	const sqlite3_io_methods *usual_database;
 	sqlite3_io_methods database; /* a copy with the changed functions */
-	struct rg_index_pages pages;
 	const char *recent; /* path of the file of recent pages, which is there, with two NULs as
 			     * SQLite wants it; NULL: none */
 	uint64_t era;	    /* of the boot; 0: any */
-	uint64_t cached;    /* checksum of the root that SQLite's cache belongs to */
 	unsigned char version[16]; /* bytes of the first page that identify it to SQLite */
-	bool reserved;		   /* this connection writes */
-	bool restoring;		   /* or rolls back for another process */
+	struct rg_index_pages pages;
 };
-
-/* Make what was committed durable.  Needs a transaction, and a lock that keeps others from writing.
- */
-int rg_index_vfs_checkpoint(struct rg_index_vfs *vfs);
 
 /* Like sqlite3_open_v2(); vfs, which begins as zeros, must live until the connection is closed. */
 int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db);

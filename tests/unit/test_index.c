@@ -265,10 +265,10 @@ static int watch_open(sqlite3_vfs *own, const char *name, sqlite3_file *file, in
 
 static void watch_sqlite(void)
 {
-	sqlite3_vfs *original = sqlite3_vfs_find(NULL);
+	sqlite3_vfs *original = sqlite3_vfs_find("unix");
 
 	watching = *original;
-	watching.zName = "watching";
+	watching.zName = "unix";
 	watching.pAppData = original;
 	watching.xOpen = watch_open;
 	sqlite3_vfs_register(&watching, 1);
