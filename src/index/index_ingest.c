@@ -581,17 +581,15 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	return r;
 }
 
-/* Nothing is derived from an altered line, but that there is a message: nobody must miss that. */
+/* Nothing is derived from an altered line, but that there is a message, unless that is known:
+ * nobody must miss it. */
 static int take_altered(struct rg_index *index, const struct roger_message *message,
 			const struct rg_line *line, struct roger_err *err)
 {
-	struct rg_entry first = { 0 };
 	bool known;
 	int r = rg_index_is_archived(index, message->id, &known, NULL, err);
 
-	if (r == ROGER_OK && !known)
-		r = rg_index_first_line(index, message->id, &first, err);
-	return r < 0 || known || first.position ? r : take_new(index, message, line, &known, err);
+	return r < 0 || known ? r : take_new(index, message, line, &known, err);
 }
 
 static int take_line(struct rg_index *index, const struct rg_decoded *decoded,

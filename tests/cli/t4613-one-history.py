@@ -748,6 +748,19 @@ for accepted in (False, True):
           [c["kind"] for c in answer("status")["concerns"] if c["kind"] in ("damage", "strays")], [] if accepted else ["damage"])
 os.chdir("..")
 
+begin("altered-archiving")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+roger("archive", lines()[0]["id"], "--unread")
+alter(3, '"content":"one"', '"content":"ONE"')
+roger("verify")
+for made in ("as it is", "rebuilt"):
+    equal(f"mail whose archiving was altered is where it was, {made}",
+          (answer("inbox", "--as", "bob")["unread"], [m["content"] for m in answer("list", "--text", "one")["messages"]], answer("report")["unread"],
+           [(a["name"], a["received"], a["unread"]) for a in answer("agents")["agents"]][1]), (2, ["one"], 2, ("bob", 2, 2)))
+    roger("doctor", "rebuild")
+os.chdir("..")
+
 begin("not-written")
 with open(".roger/config.yaml", "a", encoding="utf-8") as config:
     config.write("claims:\n  max_attempts: 1\n")
