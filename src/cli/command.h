@@ -260,6 +260,9 @@ void cli_print_usage(FILE *to, const struct cli_command *command);
 RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
 				    struct roger_err *err);
 
+/* runs.c: how the status of a run looks. */
+enum cli_style cli_run_style(int status);
+
 /* parse.c: is it one of "new|show"?  words may be NULL. */
 bool cli_is_one_of(const char *words, struct roger_str word);
 /* Is it one of a command's, so that it is not an option? */

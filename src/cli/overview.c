@@ -118,10 +118,6 @@ void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 /* Below what is wrong; returns how many lines that takes. */
 static size_t say_figures(struct cli_page *page, const struct roger_status_reply *reply)
 {
-	struct roger_str line;
-	const char *end;
-	size_t lines = 0;
-
 	if (!cli_page_begin(page))
 		return 0;
 	say_chores(page->to, &reply->chores);
@@ -132,11 +128,8 @@ static size_t say_figures(struct cli_page *page, const struct roger_status_reply
 	cli_say_place(page->to, reply->store, reply->served_by, reply->standby);
 	if (!cli_page_end(page))
 		return 0;
-	for (line.data = page->text; (end = strchr(line.data, '\n')); line.data = end + 1) {
-		line.length = (size_t)(end - line.data);
-		lines += cli_screen_lines(line, screen_columns());
-	}
-	return lines;
+	return cli_screen_lines((struct roger_str){ page->text, page->length }, screen_columns()) -
+	       1;
 }
 
 /* Nothing there: a good sign. */

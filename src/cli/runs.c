@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- looks -- */
 
-static enum cli_style status_style(int status)
+enum cli_style cli_run_style(int status)
 {
 	switch ((enum roger_run_status)status) {
 	case ROGER_RUN_ACTIVE:
@@ -27,7 +27,7 @@ static enum cli_style status_style(int status)
 /* "build-7  failed: exit 3", and what else there is to say of that. */
 static void print_line(const struct roger_run *run)
 {
-	cli_say("%S%t%.  %S%t%.\n%(  %t\n%)", CLI_BOLD, run->run, status_style(run->status),
+	cli_say("%S%t%.  %S%t%.\n%(  %t\n%)", CLI_BOLD, run->run, cli_run_style(run->status),
 		run->words, run->why);
 }
 
@@ -131,7 +131,7 @@ static void print_table(const struct cli_run *run, const struct roger_run_list *
 	for (i = 0; i < runs->count; i++) {
 		one = &runs->items[i];
 		cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%t", one->run);
-		cli_grid_say(&grid, status_style(one->status), CLI_WHOLE, "%t", one->words);
+		cli_grid_say(&grid, cli_run_style(one->status), CLI_WHOLE, "%t", one->words);
 		cli_grid_say(&grid, CLI_PLAIN, 0, one->owner.length ? "%t" : "-", one->owner);
 		if (rg_clock_read_rfc3339(one->expected_by, &ms))
 			cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%w", ms);

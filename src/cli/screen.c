@@ -323,7 +323,7 @@ static void add_piece(struct rg_buf *out, struct roger_str piece, size_t column)
 	}
 }
 
-void cli_screen_fold(struct rg_buf *out, struct roger_str line, size_t width)
+static void fold_line(struct rg_buf *out, struct roger_str line, size_t width)
 {
 	size_t hang = hang_of(line), column = 0, bytes, blanks;
 
@@ -337,6 +337,18 @@ void cli_screen_fold(struct rg_buf *out, struct roger_str line, size_t width)
 		rg_buf_printf(out, "\n%*s", (int)hang, "");
 		column = hang;
 	} while (true);
+}
+
+void cli_screen_fold(struct rg_buf *out, struct roger_str text, size_t width)
+{
+	const char *end;
+
+	while ((end = rg_str_newline(text))) {
+		fold_line(out, (struct roger_str){ text.data, (size_t)(end - text.data) }, width);
+		rg_buf_add_char(out, '\n');
+		text = from(text, (size_t)(end + 1 - text.data));
+	}
+	fold_line(out, text, width);
 }
 
 /* A line, and what it ends with. */
@@ -462,13 +474,18 @@ void cli_screen_enter(void)
 		signal(ends[i], leave_by_signal);
 	full.entered = 1;
 	set_terminal(true);
-	cli_screen_measure();
+	rg_buf_clear(&full.shown);
 }
 
-void cli_screen_measure(void)
+bool cli_screen_measure(void)
 {
+	const int width = screen.width, height = screen.height;
+
 	ask_size_of(STDOUT_FILENO, &screen.width, &screen.height);
+	if (width == screen.width && height == screen.height)
+		return false;
 	rg_buf_clear(&full.shown);
+	return true;
 }
 
 size_t cli_screen_height(void)
@@ -476,12 +493,12 @@ size_t cli_screen_height(void)
 	return (size_t)screen.height;
 }
 
-size_t cli_screen_lines(struct roger_str line, size_t width)
+size_t cli_screen_lines(struct roger_str text, size_t width)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	size_t count = 1, i;
 
-	cli_screen_fold(&out, line, width);
+	cli_screen_fold(&out, text, width);
 	for (i = 0; i < out.length; i++)
 		count += out.data[i] == '\n';
 	return count;

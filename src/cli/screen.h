@@ -47,15 +47,15 @@ bool cli_screen_end(void);
 void cli_screen_enter(void);
 void cli_screen_leave(void);
 
-/* Ask the terminal for its size again; then draw all. */
-void cli_screen_measure(void);
+/* Ask the terminal for its size again; true: it is another one, and all is drawn. */
+bool cli_screen_measure(void);
 size_t cli_screen_height(void);
 
-/* How many lines of that width it takes, folded. */
-size_t cli_screen_lines(struct roger_str line, size_t width);
+/* How many lines of that width the text takes, folded, with what follows its last line end. */
+size_t cli_screen_lines(struct roger_str text, size_t width);
 
-/* Add a line, folded to that width. */
-void cli_screen_fold(struct rg_buf *out, struct roger_str line, size_t width);
+/* Add lines, each folded to that width. */
+void cli_screen_fold(struct rg_buf *out, struct roger_str text, size_t width);
 
 /* Show these lines, each with its end, harmless, and as many and as long as fit; cursor: its
  * column in the last one, 0: none. */
