@@ -18,7 +18,7 @@ static struct rg_event of_run(const struct telling_run *of, enum roger_event_kin
 
 	return (struct rg_event){ .said = { .kind = (int)kind,
 					    .at_ms = at_ms,
-					    .actor = at_ms < document->former_until_ms
+					    .actor = at_ms <= document->former_until_ms
 							     ? document->former
 							     : of->run->owner,
 					    .run = of->run->run,

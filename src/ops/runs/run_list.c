@@ -323,7 +323,9 @@ static int note_mailbox(struct roger *roger, const struct roger_retired_list *re
 
 	if (!former.length || !message || !rg_str_equal(message->to, former) ||
 	    run->status != ROGER_RUN_NOT_FORWARDED ||
-	    (message->read ? message->read_at_ms >= document->former_until_ms
+	    /* Of what was read in the same millisecond a successor would be named. */
+	    (message->read ? message->read_at_ms + (message->read_by.length > 0) >
+				     document->former_until_ms
 			   : !rg_str_equal(rg_retired_owner(retired, former), former)))
 		return ROGER_OK;
 	run->owner = former;
