@@ -1841,6 +1841,36 @@ static int count_late(const struct place *place)
 	return late;
 }
 
+/* A kill may leave them beside an index that was just built anew, in the same boot. */
+static void recent_pages_of_another_one_do_not_count(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger;
+	struct rg_buf expected;
+	struct stat facts;
+	char recent[160], kept[160];
+	ino_t index;
+
+	snprintf(recent, sizeof recent, "%s-recent", place->index);
+	snprintf(kept, sizeof kept, "%s-kept", place->index);
+	rebuild(place);
+	roger = place_open(place);
+	rg_buf_init(&expected, SIZE_MAX);
+	assert_int_equal(place_send(roger, "a", "b", "i", "one", "", NULL), ROGER_OK);
+	list_all(roger, &expected);
+	roger_close(roger);
+	assert_int_equal(stat(recent, &facts), 0);
+	assert_int_not_equal(facts.st_size, 0);
+	assert_int_equal(rename(recent, kept), 0);
+	rebuild(place);
+	(void)unlink(recent);
+	assert_int_equal(rename(kept, recent), 0);
+	index = inode_of(place->index);
+	check_list(place, &expected, "with recent pages of another index");
+	assert_int_equal(inode_of(place->index), index);
+	rg_buf_deinit(&expected);
+}
+
 /* A handle that lives on brings it up while it waits, never with an answer. */
 static void no_answer_waits_for_messages_db(void **state)
 {
@@ -2077,6 +2107,7 @@ int main(void)
 		TEST(who_writes_much_brings_them_up),
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
+		TEST(recent_pages_of_another_one_do_not_count),
 		TEST(far_behind_it_is_rebuilt),
 		TEST(no_answer_waits_for_messages_db),
 		TEST(a_large_messages_db_is_left_to_rebuild),
