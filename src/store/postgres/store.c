@@ -139,9 +139,11 @@ static int read_lines(struct rg_handle *handle, uint64_t journal, uint64_t from,
 	int r = ROGER_OK;
 
 	*ret_got = 0;
-	if (pthread_mutex_clocklock(&postgres->read_mutex, CLOCK_MONOTONIC, &until) != 0)
+	if (pthread_mutex_clocklock(&postgres->read_mutex, CLOCK_MONOTONIC, &until) != 0) {
+		handle->base.works = false;
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "PostgreSQL does not answer whoever reads; try again");
+	}
 	/* Whoever reads from the first byte on wants to see what is there now. */
 	cache = from ? find_cache(postgres, journal, from) : NULL;
 	if (!cache) {

@@ -1135,8 +1135,10 @@ static int take(struct rg_common *common, const struct rg_lock_wish *wish, struc
 	       (wish->which == RG_LOCK_APPEND && common->waiting_bytes > QUEUE_BYTES_MAX)) {
 		/* Whoever has the lock may wait for what we hold. */
 		let_go(owner);
-		if (!rg_common_wait(common, &common->freed, until_ns))
-			return rg_fail(err, ROGER_ETIMEOUT, 0, "another handle holds the lock");
+		if (rg_common_wait(common, &common->freed, until_ns))
+			continue;
+		owner->base.works &= wish->wait_ms < RG_LOCK_WAIT_MS;
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "another handle holds the lock");
 	}
 	held = calloc(1, sizeof *held);
 	if (!held)
