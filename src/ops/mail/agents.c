@@ -359,19 +359,20 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 int rg_verb_agents(struct roger *roger, const struct roger_agents_request *request,
 		   struct roger_agents_reply *reply, struct roger_err *err)
 {
-	struct rg_agent_page page = { .after = request->after, .limit = request->limit };
+	const int64_t limit = request->limit == -1 ? 0 : request->limit;
+	struct rg_agent_page page = { request->after, limit, { NULL, 0 } };
 	struct roger_retired_list retired;
 	struct roger_agent *agents;
 	size_t i;
 	int r;
 
-	r = rg_limit_check(page.limit, INT32_MAX, err);
+	r = rg_limit_check(limit, INT32_MAX, err);
 	if (r == ROGER_OK)
 		r = rg_agents_all(roger, &page, reply->memory, &reply->agents, err);
-	reply->more = page.limit && (int64_t)reply->agents.count > page.limit;
-	if (r == ROGER_OK && reply->more) {
-		reply->agents.count = (size_t)page.limit;
-		reply->next = reply->agents.items[page.limit - 1].name;
+	reply->more = r == ROGER_OK && limit && (int64_t)reply->agents.count > limit;
+	if (reply->more) {
+		reply->agents.count = (size_t)limit;
+		reply->next = reply->agents.items[limit - 1].name;
 	}
 	if (r == ROGER_OK)
 		r = rg_engine_retired(roger->engine, reply->memory, &retired, err);

@@ -5,9 +5,8 @@ int rg_verb_session(struct roger *roger, const struct roger_session_request *req
 		    struct roger_session_reply *reply, struct roger_err *err)
 {
 	struct rg_agent_page everyone = { 0 };
-	int r;
+	int r = rg_engine_session(roger->engine, request->new_, &reply->epoch, err);
 
-	r = rg_engine_session(roger->engine, request->new_, &reply->epoch, err);
 	return r < 0 ? r
 		     : rg_engine_agents(roger->engine, &everyone, reply->memory, &reply->agents,
 					err);
