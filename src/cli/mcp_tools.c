@@ -532,6 +532,7 @@ static const struct mcp_argument thread_arguments[] = {
 	{ "id", "of any message in it" },
 	{ 0 },
 };
+static const struct mcp_argument agents_arguments[] = { { "limit", "" }, { 0 } };
 static const struct mcp_argument run_arguments[] = {
 	{ "run", "dispatch and complete need one" },
 	{ "within", "dispatch: such as 10m" },
@@ -573,7 +574,10 @@ static const struct mcp_words own[] = {
 	  .arguments = thread_arguments,
 	  .meta = HINT("conversation"),
 	  .tell = tell_thread },
-	{ .name = "agents", .meta = HINT("list agents"), .tell = tell_agents },
+	{ .name = "agents",
+	  .arguments = agents_arguments,
+	  .meta = HINT("list agents"),
+	  .tell = tell_agents },
 	{ .name = "dead_letters", .meta = HINT("undelivered mail") },
 	{ .name = "run",
 	  .actions = run_actions,

@@ -78,7 +78,7 @@ static void print_agents(const struct cli_run *run)
 	const struct roger_agents_reply *reply = run->reply;
 
 	cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
-	if (reply->more && !run->quiet)
+	if (reply->next.length && !run->quiet)
 		cli_say("go on with --after %t\n", reply->next);
 }
 

@@ -85,7 +85,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	unlike "but not with NO_COLOR" "$(NO_COLOR=1 in_terminal "'$ROGER' agents")" "$escape"
 	# Work of more than a second: it is stopped for one after its beginning was stored.
 	mkdir slowly && (cd slowly && roger init -q)
-	awk 'BEGIN { for (i = 0; i < 20000; i++) printf "{\"to\":[\"bob%d\"],\"issue\":\"i%d\",\"content\":\"x\"}\n", i, i / 200 }' >slowly/batch
+	awk 'BEGIN { for (i = 0; i < 50000; i++) printf "{\"to\":[\"bob%d\"],\"issue\":\"i%d\",\"content\":\"x\"}\n", i, i / 200 }' >slowly/batch
 	cat >slowly/work <<-END
 		cd slowly
 		'$ROGER' send --batch --as amy \$1 <batch &

@@ -369,8 +369,7 @@ int rg_verb_agents(struct roger *roger, const struct roger_agents_request *reque
 	r = rg_limit_check(limit, INT32_MAX, err);
 	if (r == ROGER_OK)
 		r = rg_agents_all(roger, &page, reply->memory, &reply->agents, err);
-	reply->more = r == ROGER_OK && limit && (int64_t)reply->agents.count > limit;
-	if (reply->more) {
+	if (r == ROGER_OK && limit && (int64_t)reply->agents.count > limit) {
 		reply->agents.count = (size_t)limit;
 		reply->next = reply->agents.items[limit - 1].name;
 	}
