@@ -18,14 +18,14 @@ enum { WANTED = 3 }; /* the last checkpoint, the one being made, the one before 
 /* Under the sanitizers each round takes fifty times as long. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-enum { ROUNDS = 1 };
+enum { ROUNDS = 1, SEEDS = 2, STEPS = 4 };
 #define FEWER_ROUNDS
 #endif
 #endif
 #ifndef FEWER_ROUNDS
-enum { ROUNDS = 10 };
+enum { ROUNDS = 10, SEEDS = 2, STEPS = 6 };
 #endif
-enum { SECTOR = 512, STEPS = 6, IMAGES_EACH = 2 };
+enum { SECTOR = 512, IMAGES_EACH = 2 };
 
 /* A write, or where data is NULL the new length. */
 struct change {
@@ -500,7 +500,7 @@ static void a_power_cut_leaves_a_checkpoint(void **state)
 	int round, which;
 
 	(void)state;
-	for (seed = 1; seed <= 2; seed++) {
+	for (seed = 1; seed <= SEEDS; seed++) {
 		folder_make(&power.folder);
 		power.seed = seed;
 		power.era = 1;
