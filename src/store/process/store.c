@@ -1241,7 +1241,8 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	which = kept_as(which, name, file);
 	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
 					       : rg_common_document(common, which, file, false);
-	if (document)
+	/* message-state.json is read as a handle is opened, and says nothing that lines do not. */
+	if (document && which != RG_DOCUMENT_STATE)
 		r = wait_shown(of(base), document->change, err);
 	if (document && r == ROGER_OK &&
 	    !rg_arena_copy(arena, rg_buf_str(&document->text), ret_text))
