@@ -110,7 +110,6 @@ int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *pa
 			struct rg_arena *arena, struct roger_agent_list *agents,
 			struct roger_err *err)
 {
-	const bool is_all = !page->limit && !page->after.length;
 	struct rg_query unread = { .unread = true };
 	struct roger_retired_list list;
 	struct roger_agent *agent;
@@ -124,7 +123,7 @@ int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *pa
 		unread.to = list.items[i].name;
 		owner = rg_retired_owner(&list, unread.to);
 		there = rg_engine_agent_of(agents, unread.to) != NULL;
-		if (rg_str_equal(owner, unread.to) || (!there && is_all))
+		if (rg_str_equal(owner, unread.to) || (!there && !page))
 			continue;
 		if (there) {
 			r = rg_engine_agent(agents, unread.to, arena, &agent, err);

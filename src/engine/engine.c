@@ -317,20 +317,21 @@ void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 
 bool rg_agent_page_has(const struct rg_agent_page *page, struct roger_str name)
 {
-	return rg_str_order(name, page->after) > 0 &&
-	       (!page->last.length || rg_str_order(name, page->last) <= 0);
+	return !page || (rg_str_order(name, page->after) > 0 &&
+			 (!page->last.length || rg_str_order(name, page->last) <= 0));
 }
 
 int rg_engine_agents(struct rg_engine *engine, struct rg_agent_page *page, struct rg_arena *arena,
 		     struct roger_agent_list *ret_agents, struct roger_err *err)
 {
-	const int64_t wanted = page->limit ? page->limit + 1 : 0;
+	const int64_t wanted = page && page->limit ? page->limit + 1 : 0;
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), page->after,
-				    wanted, arena, ret_agents, err);
+		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store),
+				    page ? page->after : RG_STR(""), wanted, arena, ret_agents,
+				    err);
 	if (r == ROGER_OK && wanted && (int64_t)ret_agents->count == wanted)
 		page->last = ret_agents->items[page->limit].name;
 	return r < 0 ? r : rg_engine_hand_over(engine, page, arena, ret_agents, err);

@@ -116,13 +116,14 @@ RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_st
 struct rg_agent_page {
 	struct roger_str after;
 	int64_t limit;
-	struct roger_str last; /* no name behind this one belongs to it; "": it goes to the end */
+	struct roger_str
+		last; /* set: names after this one are not on the page; "": it is the last */
 };
 
 bool rg_agent_page_has(const struct rg_agent_page *page, struct roger_str name);
 
-/* Everyone who ever sent or received, by name, or who of a page, with one more where there are
- * more; rg_engine_names() gives neither figures nor an order, and is fast. */
+/* Everyone who ever sent or received, by name (page NULL), or a page of them and one more, if any.
+ * rg_engine_names() gives neither figures nor an order, and is fast. */
 RG_CHECKED int rg_engine_agents(struct rg_engine *engine, struct rg_agent_page *page,
 				struct rg_arena *arena, struct roger_agent_list *ret_agents,
 				struct roger_err *err);

@@ -208,7 +208,7 @@ exits 0 "purge again" roger log purge
 rm -rf .roger/messages.control .roger/messages.db
 is "after a restart purged entries do not come back" "$(roger log sends --cycle 1 --json | json 'len(d["attempts"])')" 0
 
-# By time, whatever was read first or built anew; in one millisecond the senders are in the order of their names.
+# Sends are ordered by time, also after a rebuild; those of the same millisecond by the name of the sender.
 cd "$here" && mkdir order && cd order && roger init -q
 for i in 1 2 3; do
 	roger send --as "p$((4 - i))" --new bob "plain $i" -q 2>/dev/null

@@ -1841,7 +1841,7 @@ static int count_late(const struct place *place)
 	return late;
 }
 
-/* A kill may leave them beside an index that was just built anew, in the same boot. */
+/* A process killed after a rebuild may leave the recent pages of the old index behind. */
 static void recent_pages_of_another_one_do_not_count(void **state)
 {
 	struct place *place = *state;

@@ -48,8 +48,7 @@ static struct {
 	const sqlite3_file *files[FILES];
 	struct disk disks[FILES];
 	bool looks;	   /* at each change */
-	unsigned fails_in; /* so many writes, cuts and syncs, the last of which fails; 0: none does
-			    */
+	unsigned fails_in; /* which write, cut or sync from now on fails; 0: none */
 	struct folder folder;
 	unsigned images;
 	char *wanted[WANTED]; /* the states that are right */
@@ -362,7 +361,7 @@ static void act(sqlite3 *db)
 		fail_msg("act: %s", sqlite3_errmsg(db));
 }
 
-/* Some fail before one succeeds, and after some another process goes on. */
+/* Several attempts fail before one succeeds; after some, another process continues. */
 static void checkpoint(struct rg_index_vfs *vfs, sqlite3 **db, char recent[400])
 {
 	int r = SQLITE_IOERR;

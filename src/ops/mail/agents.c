@@ -279,9 +279,8 @@ int rg_agents_is_ghost(struct roger *roger, struct roger_str name, struct rg_are
 static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
 		    struct roger_err *err)
 {
-	struct rg_agent_page everyone = { 0 };
 	struct roger_agent_list agents;
-	int r = rg_engine_agents(roger->engine, &everyone, all->arena, &agents, err);
+	int r = rg_engine_agents(roger->engine, NULL, all->arena, &agents, err);
 
 	if (r == ROGER_OK)
 		r = rg_engine_last_looks(roger->engine,
@@ -368,7 +367,8 @@ int rg_verb_agents(struct roger *roger, const struct roger_agents_request *reque
 
 	r = rg_limit_check(limit, INT32_MAX, err);
 	if (r == ROGER_OK)
-		r = rg_agents_all(roger, &page, reply->memory, &reply->agents, err);
+		r = rg_agents_all(roger, limit || page.after.length ? &page : NULL, reply->memory,
+				  &reply->agents, err);
 	if (r == ROGER_OK && limit && (int64_t)reply->agents.count > limit) {
 		reply->agents.count = (size_t)limit;
 		reply->next = reply->agents.items[limit - 1].name;

@@ -4,10 +4,8 @@
 int rg_verb_session(struct roger *roger, const struct roger_session_request *request,
 		    struct roger_session_reply *reply, struct roger_err *err)
 {
-	struct rg_agent_page everyone = { 0 };
 	int r = rg_engine_session(roger->engine, request->new_, &reply->epoch, err);
 
 	return r < 0 ? r
-		     : rg_engine_agents(roger->engine, &everyone, reply->memory, &reply->agents,
-					err);
+		     : rg_engine_agents(roger->engine, NULL, reply->memory, &reply->agents, err);
 }

@@ -865,10 +865,9 @@ int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 				    struct roger_err *) = { look_at_letters, look_at_waiting,
 							    look_at_breakers, look_at_refused,
 							    look_at_sessions };
-	struct rg_agent_page everyone = { 0 };
 	struct roger_agent_list agents;
 	size_t i;
-	int r = rg_agents_all(causes->roger, &everyone, causes->arena, &agents, err);
+	int r = rg_agents_all(causes->roger, NULL, causes->arena, &agents, err);
 
 	causes->reply->agents = (int64_t)agents.count;
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
@@ -889,9 +888,8 @@ int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
 {
 	struct rg_agent_mail *box = rg_causes_box(causes, name);
 	const struct roger_agent *agent;
-	struct rg_agent_page everyone = { 0 };
 	struct roger_agent_list agents;
-	int r = rg_agents_all(causes->roger, &everyone, causes->arena, &agents, err);
+	int r = rg_agents_all(causes->roger, NULL, causes->arena, &agents, err);
 
 	agent = r == ROGER_OK ? rg_engine_agent_of(&agents, name) : NULL;
 	if (agent && agent->unread > 0 && !(box && box->parts[RG_PART_UNREAD])) {

@@ -15,20 +15,17 @@ static struct rg_event of_run(const struct telling_run *of, enum roger_event_kin
 			      int64_t at_ms)
 {
 	const struct rg_run_document *document = of->document;
+	const bool by_former = document->former.length && at_ms <= document->former_until_ms;
 
-	return (struct rg_event){
-		.said = { .kind = (int)kind,
-			  .at_ms = at_ms,
-			  .actor = document->former.length && at_ms <= document->former_until_ms
-					   ? document->former
-					   : of->run->owner,
-			  .run = of->run->run,
-			  .task = of->run->task,
-			  .issue = of->run->issue,
-			  .file = of->file },
-		.log = RG_LOGS,
-		.since_ms = document->receipts.dispatched_ms
-	};
+	return (struct rg_event){ .said = { .kind = (int)kind,
+					    .at_ms = at_ms,
+					    .actor = by_former ? document->former : of->run->owner,
+					    .run = of->run->run,
+					    .task = of->run->task,
+					    .issue = of->run->issue,
+					    .file = of->file },
+				  .log = RG_LOGS,
+				  .since_ms = document->receipts.dispatched_ms };
 }
 
 static int keep(const struct telling_run *of, struct rg_event event, struct roger_err *err)

@@ -111,7 +111,6 @@ static int know_agent(struct asking *asking, struct roger_str name, bool *ret_kn
 		      struct roger_err *err)
 {
 	struct rg_causes *causes = &asking->causes;
-	struct rg_agent_page everyone = { 0 };
 	struct roger_agent_list agents;
 	int r = ROGER_OK;
 
@@ -122,7 +121,7 @@ static int know_agent(struct asking *asking, struct roger_str name, bool *ret_kn
 		     rg_retired_find(&causes->retired, name) || rg_config_is_person(name);
 	if (*ret_known)
 		return ROGER_OK;
-	r = rg_agents_all(causes->roger, &everyone, causes->arena, &agents, err);
+	r = rg_agents_all(causes->roger, NULL, causes->arena, &agents, err);
 	*ret_known = r == ROGER_OK && rg_engine_agent_of(&agents, name);
 	return r;
 }

@@ -309,6 +309,13 @@ static int note_contradiction(struct roger *roger, struct rg_run_document *docum
 	return ROGER_OK;
 }
 
+/* In the millisecond of the retirement too, unless a successor is named. */
+static bool was_read_before(const struct roger_message *message, int64_t retired_ms)
+{
+	return message->read_at_ms < retired_ms ||
+	       (message->read_at_ms == retired_ms && !message->read_by.length);
+}
+
 /*
  * A result that its owner read before it retired stays its owner's; so does one that waits in that
  * mailbox where nobody took over.
@@ -323,9 +330,7 @@ static int note_mailbox(struct roger *roger, const struct roger_retired_list *re
 
 	if (!former.length || !message || !rg_str_equal(message->to, former) ||
 	    run->status != ROGER_RUN_NOT_FORWARDED ||
-	    /* Of what was read in the same millisecond a successor would be named. */
-	    (message->read ? message->read_at_ms + (message->read_by.length > 0) >
-				     document->former_until_ms
+	    (message->read ? !was_read_before(message, document->former_until_ms)
 			   : !rg_str_equal(rg_retired_owner(retired, former), former)))
 		return ROGER_OK;
 	run->owner = former;
