@@ -1098,10 +1098,19 @@ static int take_file(struct rg_index *index, const struct rg_log_file *file, boo
 	return r;
 }
 
-bool rg_index_has_events(struct rg_index *index)
+static bool knows_events(struct rg_index *index)
 {
 	return sqlite3_table_column_metadata(index->db, NULL, "event", NULL, NULL, NULL, NULL, NULL,
 					     NULL) == SQLITE_OK;
+}
+
+/* SQLite looks whether another handle changed the schema only when a statement runs. */
+bool rg_index_has_events(struct rg_index *index)
+{
+	return knows_events(index) ||
+	       (sqlite3_exec(index->db, "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL) ==
+			SQLITE_OK &&
+		knows_events(index));
 }
 
 /* Is there nothing to read?  Needs no lock. */

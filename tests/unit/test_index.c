@@ -1827,6 +1827,50 @@ static void far_behind_it_is_rebuilt(void **state)
 	rg_buf_deinit(&expected);
 }
 
+struct asking {
+	struct roger *roger;
+	pthread_barrier_t *all;
+};
+
+static void *ask_for_events(void *context)
+{
+	struct asking *asking = context;
+
+	pthread_barrier_wait(asking->all);
+	report_all(asking->roger);
+	return NULL;
+}
+
+/* The tables of events come with the first question for them: here all ask at once. */
+static void tables_that_another_handle_made_are_no_damage(void **state)
+{
+	enum { HANDLES = 4 };
+	struct place *place = *state;
+	struct asking asking[HANDLES];
+	pthread_t threads[HANDLES];
+	pthread_barrier_t all;
+	int64_t key;
+	int i;
+
+	pthread_barrier_init(&all, NULL, HANDLES);
+	for (i = 0; i < HANDLES; i++) {
+		asking[i] = (struct asking){ place_open(place), &all };
+		if (i == 0)
+			send_many(asking[0].roger, 2000);
+		ask(asking[i].roger, 0);
+	}
+	key = number_of(place, "SELECT key FROM progress");
+	for (i = 0; i < HANDLES; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_for_events, &asking[i]), 0);
+	for (i = 0; i < HANDLES; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		roger_close(asking[i].roger);
+	}
+	pthread_barrier_destroy(&all);
+	/* One that is made anew has another. */
+	assert_int_equal(number_of(place, "SELECT key FROM progress"), key);
+}
+
 static int count_late(const struct place *place)
 {
 	sqlite3 *db = open_seed(place);
@@ -2109,6 +2153,7 @@ int main(void)
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(recent_pages_of_another_one_do_not_count),
 		TEST(far_behind_it_is_rebuilt),
+		TEST(tables_that_another_handle_made_are_no_damage),
 		TEST(no_answer_waits_for_messages_db),
 		TEST(a_large_messages_db_is_left_to_rebuild),
 		TEST(a_failed_checkpoint_is_not_taken_for_one),
