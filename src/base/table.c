@@ -2,41 +2,77 @@
 
 #include <stdlib.h>
 
-enum { CAPACITY_FIRST = 64 };
+/* A slot is 0, or the number of an entry, from 1 on, and above it some bits of its hash, so that
+ * few others are looked at. */
+enum { ENTRIES_FIRST = 64, NUMBER_BITS = 28, NUMBERS = (1 << NUMBER_BITS) - 1 };
 
 void rg_table_init(struct rg_table *table, size_t entry_size)
 {
-	rg_assert(entry_size % sizeof *table->slots == 0);
+	rg_assert(entry_size % sizeof(uint64_t) == 0);
 	*table = (struct rg_table){ .entry_size = entry_size };
 }
 
 void rg_table_deinit(struct rg_table *table)
 {
+	size_t i;
+
+	for (i = 0; i < RG_TABLE_CHUNKS; i++) {
+		free(table->chunks[i]);
+		table->chunks[i] = NULL;
+	}
 	free(table->slots);
 	table->slots = NULL;
 	table->capacity = table->count = 0;
 }
 
-static uint64_t *slot_at(const struct rg_table *table, size_t at)
+/* The second chunk is as large as the first, each later one as all before it. */
+static size_t chunk_of(size_t i, size_t *ret_first)
 {
-	return table->slots + at * (table->entry_size / sizeof *table->slots);
+	size_t chunk = 0;
+
+	for (*ret_first = 0; i >= (size_t)ENTRIES_FIRST << chunk; chunk++)
+		*ret_first = (size_t)ENTRIES_FIRST << chunk;
+	return chunk;
 }
 
-/* The slot that holds the hash, or the free one where it belongs. */
-static uint64_t *place_of(const struct rg_table *table, uint64_t hash)
+static uint64_t *entry_at(const struct rg_table *table, size_t i)
 {
-	size_t at = (size_t)hash & (table->capacity - 1);
+	size_t first, chunk = chunk_of(i, &first);
 
-	while (*slot_at(table, at) && *slot_at(table, at) != hash)
+	return table->chunks[chunk] + (i - first) * (table->entry_size / sizeof(uint64_t));
+}
+
+static uint32_t tag_of(uint64_t hash)
+{
+	return (uint32_t)(hash >> NUMBER_BITS) & ~(uint32_t)NUMBERS;
+}
+
+/* The slot that names the entry of a hash, or the free one where it belongs. */
+static uint32_t *slot_of(const struct rg_table *table, uint64_t hash, uint64_t **ret_entry)
+{
+	const uint32_t tag = tag_of(hash);
+	size_t at = (size_t)hash & (table->capacity - 1);
+	uint32_t slot;
+
+	while ((slot = table->slots[at])) {
+		*ret_entry = (slot & ~(uint32_t)NUMBERS) == tag
+				     ? entry_at(table, (slot & NUMBERS) - 1)
+				     : NULL;
+		if (*ret_entry && **ret_entry == hash)
+			return &table->slots[at];
 		at = (at + 1) & (table->capacity - 1);
-	return slot_at(table, at);
+	}
+	*ret_entry = NULL;
+	return &table->slots[at];
 }
 
 void *rg_table_find(const struct rg_table *table, uint64_t hash)
 {
-	uint64_t *slot = table->capacity ? place_of(table, hash ? hash : 1) : NULL;
+	uint64_t *entry = NULL;
 
-	return slot && *slot ? slot : NULL;
+	if (table->capacity)
+		(void)slot_of(table, hash ? hash : 1, &entry);
+	return entry;
 }
 
 static bool is_full(size_t count, size_t capacity)
@@ -46,52 +82,59 @@ static bool is_full(size_t count, size_t capacity)
 
 bool rg_table_reserve(struct rg_table *table, size_t count)
 {
-	struct rg_table grown = *table;
-	uint64_t *slot;
-	size_t i;
+	size_t capacity = table->capacity ? table->capacity : ENTRIES_FIRST, i;
+	uint64_t hash, *entry;
+	uint32_t *slots;
 
-	if (!grown.capacity)
-		grown.capacity = CAPACITY_FIRST;
-	while (is_full(count, grown.capacity))
-		grown.capacity *= 2;
-	if (grown.capacity == table->capacity)
+	while (is_full(count, capacity))
+		capacity *= 2;
+	if (capacity == table->capacity)
 		return true;
-	grown.slots = calloc(grown.capacity, grown.entry_size);
-	if (!grown.slots)
+	slots = calloc(capacity, sizeof *slots);
+	if (!slots)
 		return false;
-	for (i = 0; i < table->capacity; i++) {
-		slot = slot_at(table, i);
-		if (*slot)
-			memcpy(place_of(&grown, *slot), slot, grown.entry_size);
-	}
 	free(table->slots);
-	*table = grown;
+	table->slots = slots;
+	table->capacity = capacity;
+	for (i = 0; i < table->count; i++) {
+		hash = *entry_at(table, i);
+		*slot_of(table, hash, &entry) = (uint32_t)(i + 1) | tag_of(hash);
+	}
 	return true;
+}
+
+static uint64_t *add(struct rg_table *table)
+{
+	size_t first, chunk = chunk_of(table->count, &first);
+
+	if (table->count == NUMBERS)
+		return NULL;
+	if (!table->chunks[chunk])
+		table->chunks[chunk] = calloc(first ? first : ENTRIES_FIRST, table->entry_size);
+	return table->chunks[chunk] ? entry_at(table, table->count++) : NULL;
 }
 
 void *rg_table_put(struct rg_table *table, uint64_t hash, bool *ret_new)
 {
-	uint64_t *slot;
+	uint64_t *entry;
+	uint32_t *slot;
 
 	if (is_full(table->count, table->capacity) && !rg_table_reserve(table, table->count))
 		return NULL;
-	slot = place_of(table, hash ? hash : 1);
-	*ret_new = *slot == 0;
-	if (*ret_new) {
-		*slot = hash ? hash : 1;
-		table->count++;
-	}
-	return slot;
+	hash = hash ? hash : 1;
+	slot = slot_of(table, hash, &entry);
+	*ret_new = !entry;
+	if (entry)
+		return entry;
+	entry = add(table);
+	if (!entry)
+		return NULL;
+	*entry = hash;
+	*slot = (uint32_t)table->count | tag_of(hash);
+	return entry;
 }
 
 void *rg_table_next(const struct rg_table *table, size_t *i)
 {
-	uint64_t *slot;
-
-	while (*i < table->capacity) {
-		slot = slot_at(table, (*i)++);
-		if (*slot)
-			return slot;
-	}
-	return NULL;
+	return *i < table->count ? entry_at(table, (*i)++) : NULL;
 }

@@ -249,15 +249,14 @@ struct rg_visitor {
 
 struct rg_judge;
 
-/* A message, as the lines so far have it. */
+/* A message, as the lines so far have it: small, as there is one of each. */
 struct rg_walk_message {
-	uint64_t id;	 /* hash of its id */
-	uint64_t hash;	 /* of what its first line says, which is here: */
-	uint64_t offset; /* of that line */
-	uint64_t line : 40, length : 24;
-	uint64_t last : 40, read : 1, archived : 1,
-		foreign : 1; /* its state, and which line says so */
-	int64_t row;	     /* rg_message_row(), where the visitor keeps it */
+	uint64_t id;				      /* hash of its id */
+	uint64_t offset : 38, length : 23;	      /* of its first line, which is one longer; */
+	uint64_t read : 1, archived : 1, foreign : 1; /* its state, */
+	uint32_t line, last; /* numbers of its first line, and of the one that says its state; */
+	uint32_t hash;	     /* of what the first one says; */
+	uint32_t row;	     /* of rg_message_row(), where the visitor keeps it */
 };
 
 /* All messages, while a journal is read: what later lines are compared with. */

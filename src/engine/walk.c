@@ -9,6 +9,10 @@
 /* BYTES_EACH: a guess of what a message takes, so that the table of messages seldom grows. */
 enum { TELL_LINES = 8192, BYTES_EACH = 400 };
 
+/* What struct rg_walk_message has room for. */
+#define BYTES_MAX (UINT64_C(1) << 38)
+_Static_assert(RG_LINE_BYTES_MAX == 1 << 23, "its length less one fits");
+
 /* -------------------------------------------------------------- journals -- */
 
 int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
@@ -153,7 +157,7 @@ static int follow_first(struct rg_walk *walk, const struct rg_walk_message *firs
 	int r;
 
 	r = rg_later_read(walk->engine->store, walk->messages.key,
-			  (struct rg_place){ first->offset, first->length },
+			  (struct rg_place){ first->offset, first->length + 1 },
 			  (struct rg_place){ walk->line.offset, walk->line.length }, walk->scratch,
 			  &walk->followed, &rewrites, err);
 	if (r < 0)
@@ -168,7 +172,7 @@ static void keep_state(struct rg_walk *walk, struct rg_walk_message *known)
 {
 	if (known->archived)
 		return;
-	known->last = (uint64_t)walk->number;
+	known->last = (uint32_t)walk->number;
 	known->read = walk->message->read;
 	known->archived = walk->message->archived_at_ms > 0;
 	known->foreign = !walk->own;
@@ -177,12 +181,17 @@ static void keep_state(struct rg_walk *walk, struct rg_walk_message *known)
 static int keep_message(struct rg_walk *walk, struct roger_err *err)
 {
 	const struct roger_message *message = walk->message;
-	const uint64_t hash = rg_message_hash(walk->messages.key, message);
+	const uint32_t hash = (uint32_t)rg_message_hash(walk->messages.key, message);
 	const bool answered = message->reply_to.length && rg_walk_find(walk, message->reply_to);
 	struct rg_walk_message *known;
 	bool fresh;
 	int r = ROGER_OK;
 
+	if (walk->line.offset >= BYTES_MAX || walk->number > UINT32_MAX)
+		return rg_fail(
+			err, ROGER_EDATA, 0,
+			"'%.*s' has more than 256 GiB or 2^32 lines, which is too much for %s",
+			RG_STR_ARGS(walk->file->shown), walk->visitor->name);
 	known = rg_table_put(&walk->messages.table, hash_of(walk, message->id), &fresh);
 	if (!known)
 		return rg_fail_memory(err);
@@ -194,9 +203,9 @@ static int keep_message(struct rg_walk *walk, struct roger_err *err)
 						   .answered = answered };
 	if (fresh) {
 		known->hash = hash;
-		known->line = (uint64_t)walk->number;
-		known->offset = walk->line.offset;
-		known->length = walk->line.length;
+		known->line = (uint32_t)walk->number;
+		known->offset = walk->line.offset & (BYTES_MAX - 1);
+		known->length = (walk->line.length - 1) & (RG_LINE_BYTES_MAX - 1);
 	} else if (walk->altered) {
 		walk->message = NULL;
 		return ROGER_OK;

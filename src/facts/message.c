@@ -474,9 +474,9 @@ uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *mes
 	return rg_hash(1, scratch->data, scratch->failed ? 0 : scratch->length);
 }
 
-int64_t rg_message_row(uint64_t text, const struct roger_message *message)
+uint32_t rg_message_row(uint64_t text, const struct roger_message *message)
 {
 	const int64_t state[] = { message->read, message->read_at_ms };
 
-	return (int64_t)rg_hash(text, state, sizeof state);
+	return (uint32_t)rg_hash(text, state, sizeof state);
 }

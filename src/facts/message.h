@@ -62,7 +62,7 @@ RG_CHECKED int rg_message_read_later(uint64_t key, struct roger_str first_line,
 
 /* Hash what the table of seed 004 holds of a message and never changes; and a row of it. */
 uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message);
-int64_t rg_message_row(uint64_t text, const struct roger_message *message);
+uint32_t rg_message_row(uint64_t text, const struct roger_message *message);
 
 /* Check what the field table cannot: the bounds of ids and numbers. */
 RG_CHECKED int rg_message_check(const struct roger_message *message, struct roger_err *err);

@@ -206,7 +206,7 @@ enum rg_index_rule {
 	RG_RULE_ISSUES,
 	RG_RULE_UNREAD,
 	RG_RULE_TABLE,	    /* of messages.db: how many rows it has, */
-	RG_RULE_TABLE_ROWS, /* and what they say, added up; may overflow */
+	RG_RULE_TABLE_ROWS, /* and what they say, added up in 32 bits */
 	RG_RULES
 };
 struct rg_index_sums {

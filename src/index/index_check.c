@@ -10,17 +10,11 @@
 #include "base/id.h"
 #include "base/thread.h"
 
-/* How many rows one of the two has and the other one lacks. */
-#define DIFFERENT(these, those)                                                                    \
-	"WITH a AS MATERIALIZED (" these "), b AS MATERIALIZED (" those ")"                        \
-	" SELECT (SELECT count(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b))"                  \
-	" + (SELECT count(*) FROM (SELECT * FROM b EXCEPT SELECT * FROM a))"
-
-/* A sentence, and what the journal gives, too; of four that is 0.  sum() fails on overflow; numbers
- * stay far below that. */
+/* A sentence, and a figure that the journal gives, too: a sum, which stays far below overflow, or
+ * hashes of names, added and taken away as often as a row says, so that 0 is left. */
 static const struct {
 	const char *what, *select;
-	bool hashed; /* the figure is a sum of hashes */
+	bool hashed; /* (how often, number beside it, name) */
 } rules[RG_RULES] = {
 	{ "lines read", "SELECT lines FROM progress" },
 	{ "lines that are no messages", "SELECT strays FROM progress" },
@@ -31,28 +25,27 @@ static const struct {
 	{ "rows and numbers of edges", "SELECT coalesce(sum(seq + 1), 0) FROM edges" },
 	/* Added up by read_states(). */
 	{ "a message has another line or state than in the journal", NULL, true },
-	{ "mailboxes that lack unread messages, or have others",
-	  DIFFERENT(
-		  "SELECT agent, count(*), sum(position) FROM mailbox GROUP BY agent",
-		  "SELECT to_phase, sum(n), sum(p) FROM (SELECT to_phase, count(*) n, "
-		  "sum(position) p"
-		  " FROM messages WHERE read = 0 GROUP BY issue_id, to_phase) GROUP BY to_phase") },
-	{ "agents whose messages are counted otherwise",
-	  DIFFERENT("SELECT name, sent, received, unread FROM agents",
-		    "SELECT name, sum(s), sum(r), sum(u) FROM (SELECT from_phase name, count(*) s,"
-		    " 0 r, 0 u FROM messages GROUP BY from_phase"
-		    " UNION ALL SELECT to_phase, 0, count(*), 0 FROM messages GROUP BY to_phase"
-		    " UNION ALL SELECT from_phase, count(*), 0, 0 FROM archived GROUP BY from_phase"
-		    " UNION ALL SELECT to_phase, 0, count(*), 0 FROM archived GROUP BY to_phase"
-		    " UNION ALL SELECT agent, 0, 0, count(*) FROM mailbox GROUP BY agent)"
-		    " GROUP BY name") },
-	{ "issues whose messages are counted otherwise",
-	  DIFFERENT(
-		  "SELECT issue_id, context + result + decision + data n FROM issues WHERE n <> 0",
-		  "SELECT issue_id, count(*) FROM messages GROUP BY issue_id") },
-	{ "issues whose unread messages are counted otherwise",
-	  DIFFERENT("SELECT issue_id, unread FROM issues WHERE unread <> 0",
-		    "SELECT issue_id, count(*) FROM mailbox GROUP BY issue_id") },
+	{ "mailboxes lack unread messages, or have others",
+	  "SELECT 1, position, to_phase FROM messages WHERE read = 0"
+	  " UNION ALL SELECT -1, position, agent FROM mailbox",
+	  true },
+	{ "messages of agents are counted otherwise",
+	  "SELECT count(*), 1, from_phase FROM messages GROUP BY from_phase"
+	  " UNION ALL SELECT count(*), 2, to_phase FROM messages GROUP BY to_phase"
+	  " UNION ALL SELECT 1, 1, from_phase FROM archived"
+	  " UNION ALL SELECT 1, 2, to_phase FROM archived"
+	  " UNION ALL SELECT count(*), 3, agent FROM mailbox GROUP BY agent"
+	  " UNION ALL SELECT -sent, 1, name FROM agents"
+	  " UNION ALL SELECT -received, 2, name FROM agents"
+	  " UNION ALL SELECT -unread, 3, name FROM agents",
+	  true },
+	{ "messages of issues are counted otherwise",
+	  "SELECT count(*), 0, issue_id FROM messages GROUP BY issue_id"
+	  " UNION ALL SELECT -context - result - decision - data, 0, issue_id FROM issues",
+	  true },
+	{ "unread messages of issues are counted otherwise",
+	  "SELECT 1, 0, issue_id FROM mailbox UNION ALL SELECT -unread, 0, issue_id FROM issues",
+	  true },
 	/* Added up by rg_index_seed_check(). */
 	[RG_RULE_TABLE] = { "rows of messages", NULL },
 	[RG_RULE_TABLE_ROWS] = { "a row of messages differs from the journal", NULL, true },
@@ -117,23 +110,35 @@ static int read_states(struct rg_index_checking *checking)
 	return step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
 }
 
+static uint64_t figure(const struct rg_index_checking *checking, sqlite3_stmt *get, bool hashed)
+{
+	const struct roger_str name = rg_index_column(get, 2);
+	const uint64_t key = checking->key + (uint64_t)sqlite3_column_int64(get, 1);
+	const uint64_t number = (uint64_t)sqlite3_column_int64(get, 0);
+
+	return hashed ? number * rg_hash(key, name.data, name.length) : number;
+}
+
 static int read_rules(struct rg_index_checking *checking)
 {
 	sqlite3_stmt *get;
-	int i, step, r = ROGER_OK;
+	uint64_t sum;
+	int i, step, r;
 
-	for (i = 0; i < RG_RULES && r == ROGER_OK; i++) {
+	for (i = 0; i < RG_RULES; i++) {
 		if (!rules[i].select)
 			continue;
 		r = prepare(checking->db, rules[i].select, &get);
 		if (r < 0)
 			return r;
-		step = sqlite3_step(get);
-		checking->sums.all[i] = sqlite3_column_int64(get, 0);
+		for (sum = 0; (step = sqlite3_step(get)) == SQLITE_ROW;)
+			sum += figure(checking, get, rules[i].hashed);
 		sqlite3_finalize(get);
-		r = step == SQLITE_ROW ? ROGER_OK : ROGER_EIO;
+		checking->sums.all[i] = (int64_t)sum;
+		if (step != SQLITE_DONE)
+			return ROGER_EIO;
 	}
-	return r == ROGER_OK ? read_states(checking) : r;
+	return read_states(checking);
 }
 
 /* Ends the transaction, too, so that writers wait no longer than needed. */

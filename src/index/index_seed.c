@@ -547,7 +547,7 @@ static int add_up_rows(const struct table *table, struct rg_index_sums *sums, st
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf scratch = { .maximum = SIZE_MAX };
 	struct roger_message message;
-	uint64_t rows = 0;
+	uint32_t rows = 0;
 	sqlite3_stmt *get;
 	int step, r;
 
@@ -560,12 +560,12 @@ static int add_up_rows(const struct table *table, struct rg_index_sums *sums, st
 	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
 		read_row(get, &message);
 		sums->all[RG_RULE_TABLE]++;
-		rows += (uint64_t)rg_message_row(rg_message_text(&scratch, &message), &message);
+		rows += rg_message_row(rg_message_text(&scratch, &message), &message);
 	}
 	if (step != SQLITE_DONE)
 		r = fail(table, "read", err);
 	sqlite3_finalize(get);
-	sums->all[RG_RULE_TABLE_ROWS] = (int64_t)rows;
+	sums->all[RG_RULE_TABLE_ROWS] = rows;
 	return scratch.failed ? rg_fail_memory(err) : r;
 }
 

@@ -213,14 +213,15 @@ static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 	const struct rg_message_rules *rules = &doctor->messages;
 	int64_t *sums = doctor->at_index.all;
 	const struct rg_walk_message *known;
-	uint64_t states = 0, rows = 0;
+	uint64_t states = 0;
+	uint32_t rows = 0;
 	int64_t archived = 0;
 	size_t i = 0;
 
 	while ((known = rg_table_next(&walk->messages.table, &i))) {
 		states += rg_index_state(known->id, known->line, known->archived ? 0 : known->last,
 					 known->read);
-		rows += known->archived ? 0 : (uint64_t)known->row;
+		rows += known->archived ? 0 : known->row;
 		archived += known->archived;
 	}
 	doctor->at_index.offset = doctor->index_end;
@@ -233,7 +234,7 @@ static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 	sums[RG_RULE_EDGES] = (int64_t)rules->edges.pairs.count + rules->edges.numbers;
 	sums[RG_RULE_STATES] = (int64_t)states;
 	sums[RG_RULE_TABLE] = sums[RG_RULE_MESSAGES];
-	sums[RG_RULE_TABLE_ROWS] = (int64_t)rows;
+	sums[RG_RULE_TABLE_ROWS] = rows;
 }
 
 /* What documents of runs refer to. */

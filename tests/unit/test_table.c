@@ -56,6 +56,21 @@ static void what_was_put_is_found(void **state)
 	rg_table_deinit(&table);
 }
 
+/* Others point to entries while the table grows. */
+static void no_entry_moves(void **state)
+{
+	struct rg_table table;
+	struct entry *first;
+	bool fresh;
+
+	(void)state;
+	rg_table_init(&table, sizeof *first);
+	first = rg_table_put(&table, 7, &fresh);
+	fill(&table, 5000);
+	assert_ptr_equal(rg_table_find(&table, 7), first);
+	rg_table_deinit(&table);
+}
+
 static void all_come_once(void **state)
 {
 	struct rg_table table;
@@ -92,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_put_is_found),
+		cmocka_unit_test(no_entry_moves),
 		cmocka_unit_test(all_come_once),
 		cmocka_unit_test(zero_is_a_hash_like_others),
 	};
