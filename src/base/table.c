@@ -4,7 +4,7 @@
 
 /* A slot is 0, or the number of an entry, from 1 on, and above it some bits of its hash, so that
  * few others are looked at. */
-enum { ENTRIES_FIRST = 64, NUMBER_BITS = 28, NUMBERS = (1 << NUMBER_BITS) - 1 };
+enum { ENTRIES_FIRST = 16, NUMBER_BITS = 28, NUMBERS = (1 << NUMBER_BITS) - 1 };
 
 void rg_table_init(struct rg_table *table, size_t entry_size)
 {
@@ -16,7 +16,7 @@ void rg_table_deinit(struct rg_table *table)
 {
 	size_t i;
 
-	for (i = 0; i < RG_TABLE_CHUNKS; i++) {
+	for (i = 0; i < RG_TABLE_CHUNKS && table->chunks[i]; i++) {
 		free(table->chunks[i]);
 		table->chunks[i] = NULL;
 	}
@@ -28,10 +28,10 @@ void rg_table_deinit(struct rg_table *table)
 /* The second chunk is as large as the first, each later one as all before it. */
 static size_t chunk_of(size_t i, size_t *ret_first)
 {
-	size_t chunk = 0;
+	const size_t chunk =
+		i < ENTRIES_FIRST ? 0 : 64 - (size_t)__builtin_clzll(i / ENTRIES_FIRST);
 
-	for (*ret_first = 0; i >= (size_t)ENTRIES_FIRST << chunk; chunk++)
-		*ret_first = (size_t)ENTRIES_FIRST << chunk;
+	*ret_first = chunk ? (size_t)ENTRIES_FIRST << (chunk - 1) : 0;
 	return chunk;
 }
 

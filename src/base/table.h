@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-enum { RG_TABLE_CHUNKS = 24 };
+enum { RG_TABLE_CHUNKS = 26 };
 
 struct rg_table {
 	uint32_t *slots;
