@@ -355,7 +355,7 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 
 /* Why not WAL: decision 18 of docs/ARCHITECTURE.md.  A file being built needs no rollback. */
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
-				     "PRAGMA cache_size = -8000";
+				     "PRAGMA cache_size = -2000";
 static const char bulk_settings[] = "PRAGMA journal_mode = OFF;"
 				    "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000";
 

@@ -414,31 +414,64 @@ static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, u
 	return ROGER_OK;
 }
 
-int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
-		  struct roger_err *err)
+/* Where the last line before `at` ends that states a chain; 0: none does.  A line whose beginning
+ * is not in the piece comes again, at the end of the next one: a longer one where it is all there
+ * was, until it is too long to have a chain. */
+static int find_stated(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
+		       uint64_t *ret_end, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = SIZE_MAX };
-	struct roger_str text;
-	size_t got, end = 0;
-	uint64_t size = 4096; /* that are searched at first */
+	const uint64_t most = RG_LINE_BYTES_MAX + 2;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = (size_t)most };
+	uint64_t from, size = 4096; /* that are searched at first */
+	const char *newline;
+	size_t got, first, end;
 	char *room;
 	int r;
 
-	*ret_chain = 0;
-	for (;; size *= 8) {
+	*ret_chain = *ret_end = 0;
+	do {
 		size = size < at ? size : at;
+		from = at - size;
 		rg_buf_clear(&piece);
-		room = rg_buf_room(&piece, (size_t)size + 1);
-		r = room ? bytes->read(bytes, at - size, room, (size_t)size, &got, err)
+		room = rg_buf_room(&piece, (size_t)size);
+		r = room ? bytes->read(bytes, from, room, (size_t)size, &got, err)
 			 : rg_fail_memory(err);
 		if (r < 0)
 			return r;
-		text = (struct roger_str){ room, got };
-		if (rg_chain_find_last(text, ret_chain, &end) || size == at)
-			break;
-	}
-	rg_chain_follow((struct roger_str){ text.data + end, text.length - end }, ret_chain);
+		newline = from ? memchr(room, '\n', got) : NULL;
+		first = newline ? (size_t)(newline + 1 - room) : from ? got : 0;
+		if (rg_chain_find_last((struct roger_str){ room + first, got - first }, ret_chain,
+				       &end)) {
+			*ret_end = from + first + end;
+			return ROGER_OK;
+		}
+		if (first == got && size < most) {
+			size = size * 8 < most ? size * 8 : most;
+			continue;
+		}
+		at = first == got ? from : from + first;
+		size = RG_CHAIN_PIECE;
+	} while (from);
 	return ROGER_OK;
+}
+
+int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
+		  struct roger_err *err)
+{
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true;
+	uint64_t end;
+	int r = find_stated(bytes, at, ret_chain, &end, err);
+
+	if (r < 0 || end == at)
+		return r;
+	rg_lines_init(&lines, bytes, end, at);
+	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
+	       found)
+		r = over_line(bytes, &line, ret_chain, err);
+	rg_lines_deinit(&lines);
+	return r;
 }
 
 int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, struct rg_chain *chain,
