@@ -30,6 +30,8 @@ void *__wrap_realloc(void *piece, size_t size);
 void __wrap_free(void *piece);
 
 enum { USUAL_BYTES = 4080 << 10, REGION_BYTES = 4096 << 10, SMALL_BYTES = 2048, ALIGNMENT = 16 };
+/* musl maps a piece of that size for itself, so all of it is zero, and takes memory once used. */
+enum { MAPPED_BYTES = 256 << 10 };
 
 /* In front of each piece: how many bytes it may hold. */
 struct head {
@@ -122,7 +124,7 @@ void *__wrap_calloc(size_t count, size_t size)
 		return __real_calloc(count, size);
 	piece = __wrap_malloc(bytes);
 	if (!piece || !is_ours(piece))
-		return piece ? memset(piece, 0, bytes) : NULL;
+		return piece && bytes < MAPPED_BYTES ? memset(piece, 0, bytes) : piece;
 	start = start_of(piece);
 	dirty = atomic_load(&clean);
 	dirty = dirty > start ? dirty - start : 0;
