@@ -400,15 +400,17 @@ static bool print_outcome(const struct life *before, const struct roger_message 
 {
 	const char *outcome =
 		after->ack_outcome ? rg_ack_outcome_names[after->ack_outcome] : "by ack";
+	const char *by = foreign ? ", written by another program" : "";
 
 	if (rg_message_in_place(after))
 		return rg_arena_print(arena, ret, "%s, in place of %.*s, who did not read it",
 				      outcome, RG_STR_ARGS(after->to));
-	if (before->outcome && after->ack_outcome)
-		return rg_arena_print(arena, ret, "%s, corrects %s", outcome,
-				      rg_ack_outcome_names[before->outcome]);
-	return rg_arena_print(arena, ret, "%s%s", outcome,
-			      foreign ? ", written by another program" : "");
+	if (!before->outcome || !after->ack_outcome)
+		return rg_arena_print(arena, ret, "%s%s", outcome, by);
+	if (before->outcome == after->ack_outcome)
+		return rg_arena_print(arena, ret, "%s, again%s", outcome, by);
+	return rg_arena_print(arena, ret, "%s, corrects %s%s", outcome,
+			      rg_ack_outcome_names[before->outcome], by);
 }
 
 /*
