@@ -656,8 +656,7 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &index->altered, &decoder, err);
 	if (r < 0)
 		return r;
-	if (!before.lines)
-		index->progress.altered = (int64_t)index->altered.mark;
+	index->progress.altered = (int64_t)index->altered.mark;
 	r = rg_index_lines_begin(index, err);
 	if (r == ROGER_OK)
 		r = take_lines(index, decoder, end, err);
