@@ -521,12 +521,11 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 static int find_message(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
 			struct roger_err *err)
 {
-	bool archived = false;
-	int r = rg_index_first_line(index, id, ret_first, err);
+	int r = rg_index_first_line(index, id, false, ret_first, err);
 
-	if (r == ROGER_OK && !ret_first->position)
-		r = rg_index_is_archived(index, id, &archived, ret_first, err);
-	return r;
+	return r == ROGER_OK && !ret_first->position
+		       ? rg_index_first_line(index, id, true, ret_first, err)
+		       : r;
 }
 
 /* A message whose lines were read, so that nothing is looked up for the next one. */

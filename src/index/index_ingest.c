@@ -130,11 +130,8 @@ static int count_sender(struct rg_index *index, const struct roger_message *mess
 static int count_recipient(struct rg_index *index, struct roger_str name, int received, int unread,
 			   struct roger_err *err)
 {
-	struct rg_delta *to;
+	struct rg_delta *to = delta_of(&index->deltas, name, RG_STR(""), RG_DELTA_AGENT);
 
-	if (received == 0 && unread == 0)
-		return ROGER_OK;
-	to = delta_of(&index->deltas, name, RG_STR(""), RG_DELTA_AGENT);
 	if (!to)
 		return rg_fail_memory(err);
 	to->received += received;
@@ -402,30 +399,16 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 }
 
 /* Archived is final: later lines with this id are history. */
-int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
-			 struct rg_entry *ret_first, struct roger_err *err)
+int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archived,
+			struct rg_entry *ret_first, struct roger_err *err)
 {
 	int64_t found[2] = { 0 };
-	int r;
+	bool there = false;
+	int r = ROGER_OK;
 
-	*ret_archived = false;
-	if (index->progress.archived == 0)
-		return ROGER_OK;
-	r = rg_index_look_up(index, RG_SQL_ARCHIVED_HAS, found, 2, ret_archived, err, "t", id);
-	if (*ret_archived && ret_first)
-		*ret_first = (struct rg_entry){ .position = found[0],
-						.hashed = true,
-						.hash = (uint64_t)found[1] };
-	return r;
-}
-
-int rg_index_first_line(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
-			struct roger_err *err)
-{
-	int64_t found[2] = { 0 };
-	bool there;
-	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 2, &there, err, "t", id);
-
+	if (!archived || index->progress.archived)
+		r = rg_index_look_up(index, archived ? RG_SQL_ARCHIVED_HAS : RG_SQL_MESSAGE_GET,
+				     found, 2, &there, err, "t", id);
 	*ret_first = (struct rg_entry){ .position = found[0],
 					.hashed = there,
 					.hash = (uint64_t)found[1] };
@@ -483,9 +466,10 @@ static int use_archived(struct rg_index *index, const struct roger_message *mess
 {
 	struct rg_entry first;
 	struct later later;
-	int r = rg_index_is_archived(index, message->id, ret_archived, &first, err);
+	int r = rg_index_first_line(index, message->id, true, &first, err);
 
-	if (r < 0 || !*ret_archived)
+	*ret_archived = first.position > 0;
+	if (r < 0 || !first.position)
 		return r;
 	r = follow_first(index, &first, message, line, &later, err);
 	rg_arena_free(later.arena);
@@ -586,10 +570,11 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 static int take_altered(struct rg_index *index, const struct roger_message *message,
 			const struct rg_line *line, struct roger_err *err)
 {
-	bool known;
-	int r = rg_index_is_archived(index, message->id, &known, NULL, err);
+	struct rg_entry archived;
+	bool added;
+	int r = rg_index_first_line(index, message->id, true, &archived, err);
 
-	return r < 0 || known ? r : take_new(index, message, line, &known, err);
+	return r < 0 || archived.position ? r : take_new(index, message, line, &added, err);
 }
 
 static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
