@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 22
+#define RG_INDEX_VERSION 23
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -310,8 +310,7 @@ void rg_index_leave(struct rg_index *index);
 /* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
-/* The same with values: i a number, n one of which 0 is NULL, t a text, m the columns of a message.
- */
+/* The same with values: i a number, t a text, m the columns of a message. */
 int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
 		 const char *kinds, ...);
 

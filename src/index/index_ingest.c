@@ -12,7 +12,6 @@
 struct known {
 	struct rg_entry first;
 	bool read;
-	int64_t read_at_ms;
 	struct roger_str to, issue, type;
 };
 
@@ -23,8 +22,6 @@ static void bind_values(sqlite3_stmt *statement, const char *kinds, va_list *val
 	for (place = 1; *kinds; kinds++, place++) {
 		if (*kinds == 'i') {
 			sqlite3_bind_int64(statement, place, va_arg(*values, int64_t));
-		} else if (*kinds == 'n') {
-			rg_index_bind_number(statement, place, va_arg(*values, int64_t));
 		} else if (*kinds == 'm') {
 			rg_index_bind_message(statement, place,
 					      va_arg(*values, const struct roger_message *));
@@ -303,25 +300,19 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	return r;
 }
 
-static int change_row(struct rg_index *index, const struct known *known,
-		      const struct roger_message *message, struct roger_err *err)
-{
-	if (known->read == message->read && known->read_at_ms == message->read_at_ms)
-		return ROGER_OK;
-	return rg_index_put(index, RG_SQL_READ_SET, err, "iin", known->first.position,
-			    (int64_t)message->read, message->read_at_ms);
-}
-
-/* Update the mailbox and the counters of its agent. */
-static int change_mailbox(struct rg_index *index, const struct known *known,
-			  const struct roger_message *message, struct roger_err *err)
+/* Update the row, the mailbox, and the counters of its agent. */
+static int change_read(struct rg_index *index, const struct known *known,
+		       const struct roger_message *message, struct roger_err *err)
 {
 	int r;
 
 	if (known->read == message->read)
 		return ROGER_OK;
-	r = message->read ? leave_mailbox(index, known, err)
-			  : enter_mailbox(index, message, known->first.position, err);
+	r = rg_index_put(index, RG_SQL_READ_SET, err, "ii", known->first.position,
+			 (int64_t)message->read);
+	if (r == ROGER_OK)
+		r = message->read ? leave_mailbox(index, known, err)
+				  : enter_mailbox(index, message, known->first.position, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, message->to, 0, message->read ? -1 : 1, err);
 	if (r == ROGER_OK)
@@ -335,12 +326,10 @@ static int change_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	r = change_row(index, known, message, err);
+	r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
+			 index->progress.lines);
 	if (r == ROGER_OK)
-		r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
-				 index->progress.lines);
-	if (r == ROGER_OK)
-		r = change_mailbox(index, known, message, err);
+		r = change_read(index, known, message, err);
 	if (r == ROGER_OK)
 		r = note_ack(index, message, known->first.position, err);
 	return r == ROGER_OK ? set_lease(index, message, known->first.position, err) : r;
@@ -351,9 +340,9 @@ static int add_archived(struct rg_index *index, const struct roger_message *mess
 			struct roger_err *err)
 {
 	index->progress.archived++;
-	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiiii", position, message,
-			    (int64_t)message->read, message->created_at_ms, message->read_at_ms,
-			    (int64_t)line->offset, (int64_t)line->length, (int64_t)hash);
+	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiii", position, message,
+			    (int64_t)message->read, message->created_at_ms, (int64_t)line->offset,
+			    (int64_t)line->length, (int64_t)hash);
 }
 
 static int archive_known(struct rg_index *index, const struct known *known,
@@ -479,10 +468,9 @@ static int use_archived(struct rg_index *index, const struct roger_message *mess
 static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
 		   bool *ret_added, struct roger_err *err)
 {
-	int r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiinii", position, message,
+	int r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiii", position, message,
 			     (int64_t)rg_index_hash(index, message), (int64_t)message->read,
-			     message->created_at_ms, message->read_at_ms, message->seq,
-			     message->epoch);
+			     message->created_at_ms, message->seq, message->epoch);
 
 	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
 	return r;
@@ -509,10 +497,9 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 		.first = { .position = sqlite3_column_int64(get, 0),
 			   .hash = (uint64_t)sqlite3_column_int64(get, 1) },
 		.read = sqlite3_column_int(get, 2),
-		.read_at_ms = sqlite3_column_int64(get, 3),
-		.to = rg_index_column(get, 4),
-		.issue = rg_index_column(get, 5),
-		.type = rg_index_column(get, 6),
+		.to = rg_index_column(get, 3),
+		.issue = rg_index_column(get, 4),
+		.type = rg_index_column(get, 5),
 	};
 	*ret_known = true;
 	r = follow_first(index, &known.first, message, line, &later, err);

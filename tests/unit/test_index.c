@@ -1303,7 +1303,7 @@ static void only_what_changed_is_written(void **state)
 	assert_false(was_written(place, "agents"));
 	assert_int_equal(message_writes(place), 0);
 
-	/* Read sets two columns, of which one is in one index. */
+	/* Read sets a column, which is in one index. */
 	settle.ids = (struct roger_strs){ &claimed.messages.items[0].id, 1 };
 	memset(&seen, 0, sizeof seen);
 	assert_int_equal(roger_ack(roger, &settle, &settled, NULL), ROGER_OK);
