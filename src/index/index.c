@@ -32,8 +32,8 @@ static const char message_table[] =
 	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
 	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
 	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, hash INTEGER NOT NULL,"
-	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, read_at INTEGER,"
-	" seq INTEGER NOT NULL, epoch INTEGER NOT NULL);\n";
+	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL,"
+	" epoch INTEGER NOT NULL);\n";
 
 static const char message_indexes[] =
 	"CREATE INDEX messages_issue ON messages(issue_id);\n"
@@ -63,8 +63,7 @@ static const char other_tables[] =
 	"TEXT NOT NULL,"
 	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
 	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
-	" read_at INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,"
-	" hash INTEGER NOT NULL);\n"
+	" offset INTEGER NOT NULL, length INTEGER NOT NULL, hash INTEGER NOT NULL);\n"
 	"CREATE TABLE rewrites(line INTEGER NOT NULL, member TEXT NOT NULL, offset INTEGER NOT "
 	"NULL,"
 	" position INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY(position, member, value))"
@@ -113,13 +112,13 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" rewrites = ?9, altered = ?10",
 	[RG_SQL_MESSAGE_ADD] =
 		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, hash, read, created_at, read_at, seq, epoch)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+		" message_type, hash, read, created_at, seq, epoch)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
 		" ON CONFLICT(id) DO NOTHING",
 	[RG_SQL_MESSAGE_GET] =
-		"SELECT rowid, hash, read, coalesce(read_at, 0), to_phase, issue_id, message_type"
-		" FROM messages WHERE id = ?1",
-	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?2, read_at = ?3 WHERE rowid = ?1",
+		"SELECT rowid, hash, read, to_phase, issue_id, message_type FROM messages"
+		" WHERE id = ?1",
+	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?2 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
 	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
 	[RG_SQL_LINES_SET] =
@@ -140,8 +139,8 @@ static const char *const statements[RG_SQL_COUNT] = {
 		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
 	[RG_SQL_ARCHIVED_ADD] =
 		"INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, read, created_at, read_at, offset, length, hash)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+		" message_type, read, created_at, offset, length, hash)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 	[RG_SQL_ARCHIVED_HAS] = "SELECT position, hash FROM archived WHERE id = ?1",
 	[RG_SQL_REWRITE_ADD] =
 		"INSERT OR IGNORE INTO rewrites(position, member, value, line, offset)"

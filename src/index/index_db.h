@@ -15,7 +15,7 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 22
+#define RG_INDEX_VERSION 23
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -252,11 +252,6 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 			 struct rg_seed_making *making);
 int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err);
 
-/* Was the message with this id archived?  Then *ret_first (may be NULL) is its position, and the
- * hash of its first line. */
-int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
-			 struct rg_entry *ret_first, struct roger_err *err);
-
 /* Hash what a line says of a message that never changes. */
 uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message);
 
@@ -315,8 +310,7 @@ void rg_index_leave(struct rg_index *index);
 /* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
-/* The same with values: i a number, n one of which 0 is NULL, t a text, m the columns of a message.
- */
+/* The same with values: i a number, t a text, m the columns of a message. */
 int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
 		 const char *kinds, ...);
 
@@ -356,9 +350,10 @@ int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
 		       struct roger_err *err);
 int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
 
-/* The position, and the hash of the first line, of a living message; position 0: none. */
-int rg_index_first_line(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
-			struct roger_err *err);
+/* The position, and the hash of the first line, of a message that was archived, or of a living one;
+ * position 0: none. */
+int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archived,
+			struct rg_entry *ret_first, struct roger_err *err);
 
 /* The message of a later line, as the first one of its id lets it be: entry says what is known of
  * that.  See rg_message_compare(). */

@@ -400,15 +400,17 @@ static bool print_outcome(const struct life *before, const struct roger_message 
 {
 	const char *outcome =
 		after->ack_outcome ? rg_ack_outcome_names[after->ack_outcome] : "by ack";
+	const char *by = foreign ? ", written by another program" : "";
 
 	if (rg_message_in_place(after))
 		return rg_arena_print(arena, ret, "%s, in place of %.*s, who did not read it",
 				      outcome, RG_STR_ARGS(after->to));
-	if (before->outcome && after->ack_outcome)
-		return rg_arena_print(arena, ret, "%s, corrects %s", outcome,
-				      rg_ack_outcome_names[before->outcome]);
-	return rg_arena_print(arena, ret, "%s%s", outcome,
-			      foreign ? ", written by another program" : "");
+	if (!before->outcome || !after->ack_outcome)
+		return rg_arena_print(arena, ret, "%s%s", outcome, by);
+	if (before->outcome == after->ack_outcome)
+		return rg_arena_print(arena, ret, "%s, again%s", outcome, by);
+	return rg_arena_print(arena, ret, "%s, corrects %s%s", outcome,
+			      rg_ack_outcome_names[before->outcome], by);
 }
 
 /*
@@ -519,12 +521,11 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 static int find_message(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
 			struct roger_err *err)
 {
-	bool archived = false;
-	int r = rg_index_first_line(index, id, ret_first, err);
+	int r = rg_index_first_line(index, id, false, ret_first, err);
 
-	if (r == ROGER_OK && !ret_first->position)
-		r = rg_index_is_archived(index, id, &archived, ret_first, err);
-	return r;
+	return r == ROGER_OK && !ret_first->position
+		       ? rg_index_first_line(index, id, true, ret_first, err)
+		       : r;
 }
 
 /* A message whose lines were read, so that nothing is looked up for the next one. */

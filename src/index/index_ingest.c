@@ -12,7 +12,6 @@
 struct known {
 	struct rg_entry first;
 	bool read;
-	int64_t read_at_ms;
 	struct roger_str to, issue, type;
 };
 
@@ -23,8 +22,6 @@ static void bind_values(sqlite3_stmt *statement, const char *kinds, va_list *val
 	for (place = 1; *kinds; kinds++, place++) {
 		if (*kinds == 'i') {
 			sqlite3_bind_int64(statement, place, va_arg(*values, int64_t));
-		} else if (*kinds == 'n') {
-			rg_index_bind_number(statement, place, va_arg(*values, int64_t));
 		} else if (*kinds == 'm') {
 			rg_index_bind_message(statement, place,
 					      va_arg(*values, const struct roger_message *));
@@ -130,11 +127,8 @@ static int count_sender(struct rg_index *index, const struct roger_message *mess
 static int count_recipient(struct rg_index *index, struct roger_str name, int received, int unread,
 			   struct roger_err *err)
 {
-	struct rg_delta *to;
+	struct rg_delta *to = delta_of(&index->deltas, name, RG_STR(""), RG_DELTA_AGENT);
 
-	if (received == 0 && unread == 0)
-		return ROGER_OK;
-	to = delta_of(&index->deltas, name, RG_STR(""), RG_DELTA_AGENT);
 	if (!to)
 		return rg_fail_memory(err);
 	to->received += received;
@@ -306,25 +300,19 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	return r;
 }
 
-static int change_row(struct rg_index *index, const struct known *known,
-		      const struct roger_message *message, struct roger_err *err)
-{
-	if (known->read == message->read && known->read_at_ms == message->read_at_ms)
-		return ROGER_OK;
-	return rg_index_put(index, RG_SQL_READ_SET, err, "iin", known->first.position,
-			    (int64_t)message->read, message->read_at_ms);
-}
-
-/* Update the mailbox and the counters of its agent. */
-static int change_mailbox(struct rg_index *index, const struct known *known,
-			  const struct roger_message *message, struct roger_err *err)
+/* Update the row, the mailbox, and the counters of its agent. */
+static int change_read(struct rg_index *index, const struct known *known,
+		       const struct roger_message *message, struct roger_err *err)
 {
 	int r;
 
 	if (known->read == message->read)
 		return ROGER_OK;
-	r = message->read ? leave_mailbox(index, known, err)
-			  : enter_mailbox(index, message, known->first.position, err);
+	r = rg_index_put(index, RG_SQL_READ_SET, err, "ii", known->first.position,
+			 (int64_t)message->read);
+	if (r == ROGER_OK)
+		r = message->read ? leave_mailbox(index, known, err)
+				  : enter_mailbox(index, message, known->first.position, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, message->to, 0, message->read ? -1 : 1, err);
 	if (r == ROGER_OK)
@@ -338,12 +326,10 @@ static int change_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	r = change_row(index, known, message, err);
+	r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
+			 index->progress.lines);
 	if (r == ROGER_OK)
-		r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
-				 index->progress.lines);
-	if (r == ROGER_OK)
-		r = change_mailbox(index, known, message, err);
+		r = change_read(index, known, message, err);
 	if (r == ROGER_OK)
 		r = note_ack(index, message, known->first.position, err);
 	return r == ROGER_OK ? set_lease(index, message, known->first.position, err) : r;
@@ -354,9 +340,9 @@ static int add_archived(struct rg_index *index, const struct roger_message *mess
 			struct roger_err *err)
 {
 	index->progress.archived++;
-	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiiii", position, message,
-			    (int64_t)message->read, message->created_at_ms, message->read_at_ms,
-			    (int64_t)line->offset, (int64_t)line->length, (int64_t)hash);
+	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiii", position, message,
+			    (int64_t)message->read, message->created_at_ms, (int64_t)line->offset,
+			    (int64_t)line->length, (int64_t)hash);
 }
 
 static int archive_known(struct rg_index *index, const struct known *known,
@@ -402,30 +388,16 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 }
 
 /* Archived is final: later lines with this id are history. */
-int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
-			 struct rg_entry *ret_first, struct roger_err *err)
+int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archived,
+			struct rg_entry *ret_first, struct roger_err *err)
 {
 	int64_t found[2] = { 0 };
-	int r;
+	bool there = false;
+	int r = ROGER_OK;
 
-	*ret_archived = false;
-	if (index->progress.archived == 0)
-		return ROGER_OK;
-	r = rg_index_look_up(index, RG_SQL_ARCHIVED_HAS, found, 2, ret_archived, err, "t", id);
-	if (*ret_archived && ret_first)
-		*ret_first = (struct rg_entry){ .position = found[0],
-						.hashed = true,
-						.hash = (uint64_t)found[1] };
-	return r;
-}
-
-int rg_index_first_line(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
-			struct roger_err *err)
-{
-	int64_t found[2] = { 0 };
-	bool there;
-	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 2, &there, err, "t", id);
-
+	if (!archived || index->progress.archived)
+		r = rg_index_look_up(index, archived ? RG_SQL_ARCHIVED_HAS : RG_SQL_MESSAGE_GET,
+				     found, 2, &there, err, "t", id);
 	*ret_first = (struct rg_entry){ .position = found[0],
 					.hashed = there,
 					.hash = (uint64_t)found[1] };
@@ -483,9 +455,10 @@ static int use_archived(struct rg_index *index, const struct roger_message *mess
 {
 	struct rg_entry first;
 	struct later later;
-	int r = rg_index_is_archived(index, message->id, ret_archived, &first, err);
+	int r = rg_index_first_line(index, message->id, true, &first, err);
 
-	if (r < 0 || !*ret_archived)
+	*ret_archived = first.position > 0;
+	if (r < 0 || !first.position)
 		return r;
 	r = follow_first(index, &first, message, line, &later, err);
 	rg_arena_free(later.arena);
@@ -495,10 +468,9 @@ static int use_archived(struct rg_index *index, const struct roger_message *mess
 static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
 		   bool *ret_added, struct roger_err *err)
 {
-	int r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiinii", position, message,
+	int r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiii", position, message,
 			     (int64_t)rg_index_hash(index, message), (int64_t)message->read,
-			     message->created_at_ms, message->read_at_ms, message->seq,
-			     message->epoch);
+			     message->created_at_ms, message->seq, message->epoch);
 
 	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
 	return r;
@@ -525,10 +497,9 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 		.first = { .position = sqlite3_column_int64(get, 0),
 			   .hash = (uint64_t)sqlite3_column_int64(get, 1) },
 		.read = sqlite3_column_int(get, 2),
-		.read_at_ms = sqlite3_column_int64(get, 3),
-		.to = rg_index_column(get, 4),
-		.issue = rg_index_column(get, 5),
-		.type = rg_index_column(get, 6),
+		.to = rg_index_column(get, 3),
+		.issue = rg_index_column(get, 4),
+		.type = rg_index_column(get, 5),
 	};
 	*ret_known = true;
 	r = follow_first(index, &known.first, message, line, &later, err);
@@ -586,10 +557,11 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 static int take_altered(struct rg_index *index, const struct roger_message *message,
 			const struct rg_line *line, struct roger_err *err)
 {
-	bool known;
-	int r = rg_index_is_archived(index, message->id, &known, NULL, err);
+	struct rg_entry archived;
+	bool added;
+	int r = rg_index_first_line(index, message->id, true, &archived, err);
 
-	return r < 0 || known ? r : take_new(index, message, line, &known, err);
+	return r < 0 || archived.position ? r : take_new(index, message, line, &added, err);
 }
 
 static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
@@ -656,8 +628,7 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &index->altered, &decoder, err);
 	if (r < 0)
 		return r;
-	if (!before.lines)
-		index->progress.altered = (int64_t)index->altered.mark;
+	index->progress.altered = (int64_t)index->altered.mark;
 	r = rg_index_lines_begin(index, err);
 	if (r == ROGER_OK)
 		r = take_lines(index, decoder, end, err);

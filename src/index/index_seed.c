@@ -262,10 +262,15 @@ static int is_archived(struct table *table, const struct roger_message *message,
 		       struct roger_err *err)
 {
 	uint64_t hash = rg_hash(0, message->id.data, message->id.length);
+	struct rg_entry first;
 	bool fresh;
+	int r;
 
-	if (!table->anew)
-		return rg_index_is_archived(table->index, message->id, ret_archived, NULL, err);
+	if (!table->anew) {
+		r = rg_index_first_line(table->index, message->id, true, &first, err);
+		*ret_archived = first.position > 0;
+		return r;
+	}
 	*ret_archived = message->archived_at_ms || rg_table_find(&table->archived, hash);
 	if (message->archived_at_ms && !rg_table_put(&table->archived, hash, &fresh))
 		return rg_fail_memory(err);
@@ -284,7 +289,7 @@ static int put_later(const struct table *table, const struct roger_message *mess
 	int r = ROGER_OK;
 
 	if (!table->anew)
-		r = rg_index_first_line(table->index, message->id, &first, err);
+		r = rg_index_first_line(table->index, message->id, false, &first, err);
 	if (r == ROGER_OK && !table->anew && first.position &&
 	    first.hash != rg_index_hash(table->index, message)) {
 		arena = rg_arena_new();

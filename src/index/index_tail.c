@@ -182,6 +182,7 @@ static int look_up(struct rg_index *index, struct roger_str id, struct rg_late *
 int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
 			bool *ret_archived, struct roger_err *err)
 {
+	struct rg_entry archived = { 0 };
 	int r;
 
 	*ret_archived = false;
@@ -190,7 +191,8 @@ int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_l
 		return ROGER_OK;
 	r = rg_index_tail_look(index, err);
 	if (r == ROGER_OK)
-		r = rg_index_is_archived(index, id, ret_archived, NULL, err);
+		r = rg_index_first_line(index, id, true, &archived, err);
+	*ret_archived = archived.position > 0;
 	return r < 0 || *ret_archived ? r : look_up(index, id, ret_late, err);
 }
 

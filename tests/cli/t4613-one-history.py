@@ -72,6 +72,9 @@ roger("ack", two["id"], "--as", "bob", "--outcome", "rejected")
 said = [(step["step"], ", run by" in step["words"]) for step in answer("trace", two["id"])["traces"][0]["steps"]]
 equal("each of another time is another ack, and only roger's says who ran it", said,
       [("stored", False), ("acknowledged", False), ("acknowledged", False), ("looked", True), ("read", True), ("acknowledged", True)])
+equal("one that says the same once more is told as that, another one by what it corrects",
+      [[e["words"].split(", run by")[0] for e in told if e["step" if "step" in e else "kind"].startswith("acknowledged")] for told in (answer("trace", two["id"])["traces"][0]["steps"], answer("timeline", "general")["events"])],
+      [["done, written by another program", "done, again, written by another program", "rejected, corrects done"]] * 2)
 equal("one that was not read is read with roger's", [answer("report")[name] for name in ("looked", "read", "acknowledged")], [1, 2, 1])
 roger("send", "--as", "ann", "bob", "three", "--key", "t:a:1", "--confirm", "read", "--within", "1ms")
 by_others(lines()[-1], read=True, read_at=int(time.time() * 1000))
@@ -759,6 +762,33 @@ for made in ("as it is", "rebuilt"):
           (answer("inbox", "--as", "bob")["unread"], [m["content"] for m in answer("list", "--text", "one")["messages"]], answer("report")["unread"],
            [(a["name"], a["received"], a["unread"]) for a in answer("agents")["agents"]][1]), (2, ["one"], 2, ("bob", 2, 2)))
     roger("doctor", "rebuild")
+os.chdir("..")
+
+begin("altered-after")
+for word in ("one", "two"):
+    roger("send", "--as", "ann", "--new", "bob", word)
+sent = lines()[0]["created_at"]
+more = [{"archived_at": sent + 5, "archive_reason": "over"}, {"read": True, "read_at": sent + 9}]
+subprocess.run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib_forge.py"), JOURNAL, f"lines += [lines[0] | more for more in {more!r}]"], check=True)
+alter(4, '"content":"one"', '"content":"ONE"')
+roger("verify")
+for made in ("as it is", "rebuilt"):
+    equal(f"a line that was altered brings no archived mail back, {made}",
+          (answer("inbox", "--as", "bob")["unread"], [m["content"] for m in answer("list")["messages"]], [m["content"] for m in answer("list", "--archived")["messages"]]), (1, ["two"], ["one"]))
+    roger("doctor", "rebuild")
+os.chdir("..")
+
+begin("archived-only")
+roger("send", "--as", "ann", "--new", "bob", "one")
+with open(JOURNAL, encoding="utf-8") as file:
+    line = json.loads(file.read())
+by_others(line, id="theirs", issue_id="far", read=True, read_at=line["created_at"], archived_at=line["created_at"] + 5, archive_reason="theirs")
+os.mkdir(".roger/messages_archive")
+shutil.copy(JOURNAL, ".roger/messages_archive/far.jsonl")
+roger("verify")
+os.unlink(".roger/messages_archive/far.jsonl")
+equal("an issue of which nothing but archived mail was ever seen has no mail, and its archive is missed",
+      ([answer("report", "stats")[name] for name in ("messages", "issues", "archived", "context")], [f["file"] for f in answer("verify")["findings"]]), ([1, 1, 1, 1], ["messages_archive/far.jsonl"]))
 os.chdir("..")
 
 begin("not-written")

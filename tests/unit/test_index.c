@@ -1303,7 +1303,7 @@ static void only_what_changed_is_written(void **state)
 	assert_false(was_written(place, "agents"));
 	assert_int_equal(message_writes(place), 0);
 
-	/* Read sets two columns, of which one is in one index. */
+	/* Read sets a column, which is in one index. */
 	settle.ids = (struct roger_strs){ &claimed.messages.items[0].id, 1 };
 	memset(&seen, 0, sizeof seen);
 	assert_int_equal(roger_ack(roger, &settle, &settled, NULL), ROGER_OK);
@@ -1314,6 +1314,273 @@ static void only_what_changed_is_written(void **state)
 	assert_int_equal(message_writes(place), 2);
 	roger_reply_free(&settled);
 	roger_reply_free(&claimed);
+	rg_buf_deinit(&list);
+	roger_close(roger);
+}
+
+/* ------------------------------------------------------ lines of others -- */
+
+static ino_t inode_of(const char *path)
+{
+	struct stat facts = { 0 };
+
+	return stat(path, &facts) == 0 ? facts.st_ino : 0;
+}
+
+static void check_stats(struct roger *roger, const char *when, int64_t lines, int64_t strays)
+{
+	const struct roger_stats_request request = { 0 };
+	struct roger_stats_reply reply;
+
+	assert_int_equal(roger_stats(roger, &request, &reply, NULL), ROGER_OK);
+	if (reply.journal_lines != lines || reply.strays != strays)
+		fail_msg("'%s': %lld lines, %lld strays", when, (long long)reply.journal_lines,
+			 (long long)reply.strays);
+	roger_reply_free(&reply);
+}
+
+/* Also one that comes in pieces, or says a thing on two lines; but not what roger marked as
+ * unfinished. */
+static void what_is_no_message_is_counted_once(void **state)
+{
+	static const struct {
+		const char *bytes;
+		int lines, strays;
+	} steps[] = {
+		{ "no message\n", 1, 1 },   { "one\ntwo\n", 3, 3 },  { "{\"id\":\n\"x\"}\n", 5, 5 },
+		{ "{\"id\":\"half", 5, 5 }, { " of it\"}\n", 6, 6 }, { "\n\n", 8, 8 },
+		{ "a part torn\n", 9, 8 },  { "the rest", 9, 8 },
+	};
+	struct place *place = *state;
+	struct roger *one = place_open(place), *other;
+	size_t i;
+
+	for (i = 0; i < sizeof steps / sizeof *steps; i++) {
+		place_append(place, steps[i].bytes, strlen(steps[i].bytes));
+		check_stats(one, steps[i].bytes, steps[i].lines, steps[i].strays);
+		check_stats(one, steps[i].bytes, steps[i].lines, steps[i].strays);
+	}
+	send(one, "a", "b", "text");
+	check_stats(one, "one handle", 11, 9);
+	rebuild(place);
+	check_stats(one, "rebuilt", 11, 9);
+	other = place_open(place);
+	check_stats(other, "another handle", 11, 9);
+	roger_close(other);
+	roger_close(one);
+}
+
+/* A line of a message from ann, with what differs at its beginning and at its end. */
+static int print_line(char line[512], const char *id, const char *more)
+{
+	return snprintf(
+		line, 512,
+		"{\"id\":\"%s\",\"issue_id\":\"i\",\"from_phase\":\"ann\",\"run_counter\":1,"
+		"\"message_type\":\"data\",\"read\":false,\"created_at\":5,%s}\n",
+		id, more);
+}
+
+static void write_line(const struct place *place, const char *id, const char *more)
+{
+	char line[512];
+
+	place_append(place, line, (size_t)print_line(line, id, more));
+}
+
+static void check_rows(const struct place *place, const char *sql, const char *expected)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
+	struct rg_buf rows;
+
+	rg_buf_init(&rows, SIZE_MAX);
+	dump_query(db, sql, &rows);
+	rg_buf_add(&rows, "", 1);
+	assert_string_equal(rows.data, expected);
+	rg_buf_deinit(&rows);
+	sqlite3_close(db);
+}
+
+/* The last line that was read is another one, which differs where it begins, or where it ends; then
+ * one more.  Under an open handle, between two, and where another file is there; asked for what
+ * reads no message, which would tell. */
+static void with_another_last_line_it_is_another_journal(void **state)
+{
+	static const char to_bob[] = "\"content\":\"x\",\"to_phase\":\"bob\"";
+	static const char to_eve[] = "\"content\":\"x\",\"to_phase\":\"eve\"";
+	int i;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		const bool ends = i % 2;
+		struct place place;
+		struct roger *roger;
+		char old[160];
+
+		place_make(&place);
+		snprintf(old, sizeof old, "%s.old", place.journal);
+		roger = place_open(&place);
+		write_line(&place, "m1", to_bob);
+		write_line(&place, "m2", to_bob);
+		check_stats(roger, "two lines", 2, 0);
+		if (i >= 2)
+			roger_close(roger);
+		if (i >= 4)
+			assert_int_equal(rename(place.journal, old), 0);
+		else
+			assert_int_equal(truncate(place.journal, 0), 0);
+		write_line(&place, "m1", to_bob);
+		write_line(&place, ends ? "m2" : "m3", ends ? to_eve : to_bob);
+		write_line(&place, "m4", to_bob);
+		if (i >= 2)
+			roger = place_open(&place);
+		check_stats(roger, "three lines", 3, 0);
+		check_rows(&place, "SELECT id, to_phase FROM messages ORDER BY id",
+			   ends ? "m1|bob\nm2|eve\nm4|bob\n" : "m1|bob\nm3|bob\nm4|bob\n");
+		roger_close(roger);
+		place_remove(&place);
+	}
+}
+
+static void verify(struct roger *roger)
+{
+	const struct roger_verify_request request = { 0 };
+	struct roger_verify_reply reply;
+
+	assert_int_equal(roger_verify(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+}
+
+static int64_t count_unread(struct roger *roger, const char *agent)
+{
+	const struct roger_list_request request = { .unread = true, .to = str(agent) };
+	struct roger_count_reply reply;
+	int64_t count;
+
+	assert_int_equal(roger_count(roger, &request, &reply, NULL), ROGER_OK);
+	count = reply.count;
+	roger_reply_free(&reply);
+	return count;
+}
+
+/* The text, or as many letters of another one, in the line of this number. */
+static void write_over(const struct place *place, int number, const char *was, const char *is)
+{
+	char text[16384] = "", *at = text;
+	FILE *journal = fopen(place->journal, "r+");
+
+	assert_non_null(journal);
+	assert_true(fread(text, 1, sizeof text - 1, journal) > 0);
+	while (--number)
+		at = strchr(at, '\n') + 1;
+	at = strstr(at, was);
+	assert_non_null(at);
+	assert_int_equal(fseek(journal, at - text, SEEK_SET), 0);
+	assert_true(fputs(is, journal) >= 0);
+	fclose(journal);
+}
+
+/* Under a handle that has it open, once for each time that others are known to be altered; what
+ * the lines before them say counts. */
+static void with_other_altered_lines_it_is_made_anew(void **state)
+{
+	static const struct {
+		int line;
+		const char *was, *is;
+		int unread;
+	} steps[] = {
+		{ 5, "\"acked_at\"", "\"acked_aT\"", 0 }, { 3, "\"one\"", "\"eno\"", 1 },
+		{ 4, "\"two\"", "\"owt\"", 2 },		  { 3, "\"eno\"", "\"one\"", 1 },
+		{ 4, "\"owt\"", "\"two\"", 0 },		  { 5, "\"acked_aT\"", "\"acked_at\"", 0 },
+	};
+	const struct roger_inbox_request take = { .agent = RG_STR("bob"), .limit = 1 };
+	struct roger_str one = { 0 };
+	const struct roger_ack_request ack = { .agent = take.agent, .ids = { &one, 1 } };
+	struct place *place = *state;
+	struct roger *roger = place_open(place), *other = place_open(place);
+	struct roger_inbox_reply taken;
+	struct roger_messages_reply acked;
+	char id[64] = "";
+	struct rg_buf list;
+	ino_t index;
+	size_t i;
+
+	rg_buf_init(&list, SIZE_MAX);
+	send(roger, "ann", "bob", "one");
+	send(roger, "ann", "bob", "two");
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(roger_receive(roger, &take, &taken, NULL), ROGER_OK);
+		if (i == 0)
+			snprintf(id, sizeof id, "%s", taken.messages.items[0].id.data);
+		roger_reply_free(&taken);
+	}
+	one = str(id);
+	assert_int_equal(roger_ack(roger, &ack, &acked, NULL), ROGER_OK);
+	roger_reply_free(&acked);
+	for (i = 0; i < sizeof steps / sizeof *steps; i++) {
+		list_all(roger, &list);
+		index = inode_of(place->index);
+		write_over(place, steps[i].line, steps[i].was, steps[i].is);
+		verify(other);
+		send(other, "ann", "eve", "more");
+		list_all(roger, &list);
+		assert_int_equal(count_unread(roger, "bob"), steps[i].unread);
+		assert_int_not_equal(inode_of(place->index), index);
+		index = inode_of(place->index);
+		send(other, "ann", "eve", "more");
+		list_all(roger, &list);
+		check_list(place, &list, "another handle");
+		assert_int_equal(inode_of(place->index), index);
+	}
+	rg_buf_deinit(&list);
+	roger_close(other);
+	roger_close(roger);
+}
+
+/* Each member that a line says otherwise than the first one, and each way in which it does, once;
+ * with the line that said so first. */
+static void what_is_rewritten_is_noted_once(void **state)
+{
+	static const struct {
+		const char *id, *more;
+	} lines[] = {
+		{ "m1", "\"content\":\"one\",\"to_phase\":\"bob\"" },
+		{ "m1", "\"content\":\"won\",\"to_phase\":\"eve\"" },
+		{ "m1", "\"content\":\"won\",\"to_phase\":\"bob\"" },
+		{ "m2", "\"content\":\"two\",\"to_phase\":\"bob\"" },
+		{ "m1", "\"content\":\"won\",\"to_phase\":\"kim\"" },
+		{ "m2", "\"content\":\"won\",\"to_phase\":\"bob\"" },
+		{ "m1", "\"content\":\"one\",\"to_phase\":\"bob\",\"archived_at\":9" },
+		{ "m1", "\"content\":\"six\",\"to_phase\":\"bob\"" },
+	};
+	static const char rows[] = "SELECT line, member, position FROM rewrites ORDER BY 1, 2";
+	static const char noted[] = "2|content|1\n2|to_phase|1\n5|to_phase|1\n6|content|4\n"
+				    "8|content|1\n";
+	const struct roger_verify_request request = { 0 };
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct roger_verify_reply found;
+	struct rg_buf list, places;
+	size_t i;
+
+	rg_buf_init(&list, SIZE_MAX);
+	rg_buf_init(&places, SIZE_MAX);
+	for (i = 0; i < sizeof lines / sizeof *lines; i++) {
+		write_line(place, lines[i].id, lines[i].more);
+		list_all(roger, &list);
+	}
+	for (i = 0; i < 2; i++) {
+		check_rows(place, rows, noted);
+		check_rows(place, "SELECT rewrites FROM progress", "5\n");
+		rebuild(place);
+	}
+	assert_int_equal(roger_verify(roger, &request, &found, NULL), ROGER_OK);
+	for (i = 0; i < found.findings.count; i++)
+		rg_buf_printf(&places, "%lld|%lld\n", (long long)found.findings.items[i].line,
+			      (long long)found.findings.items[i].byte);
+	rg_buf_add(&places, "", 1);
+	check_rows(place, "SELECT DISTINCT line, offset FROM rewrites ORDER BY 1", places.data);
+	roger_reply_free(&found);
+	rg_buf_deinit(&places);
 	rg_buf_deinit(&list);
 	roger_close(roger);
 }
@@ -1793,13 +2060,6 @@ static void add_stray(const struct place *place, size_t mib)
 	free(line);
 }
 
-static ino_t inode_of(const char *path)
-{
-	struct stat facts = { 0 };
-
-	return stat(path, &facts) == 0 ? facts.st_ino : 0;
-}
-
 static const char seed_is_due[] = "UPDATE progress SET seed_at = 0";
 
 static void far_behind_it_is_rebuilt(void **state)
@@ -1821,8 +2081,11 @@ static void far_behind_it_is_rebuilt(void **state)
 	add_stray(place, 9);
 	check_list(place, &expected, "much more");
 	assert_int_not_equal(inode_of(place->index), index);
+	index = inode_of(place->index);
 	run_sql(place, seed_is_due);
 	check_list(place, &expected, "and a second later");
+	/* A last line that is too long to be read is the same one, too. */
+	assert_int_equal(inode_of(place->index), index);
 	assert_int_not_equal(inode_of(place->database), seed);
 	rg_buf_deinit(&expected);
 }
@@ -2142,6 +2405,10 @@ int main(void)
 		TEST(what_settles_a_dead_letter_closes_it),
 		TEST(taking_messages_opens_it_once),
 		TEST(only_what_changed_is_written),
+		TEST(what_is_no_message_is_counted_once),
+		TEST(with_another_last_line_it_is_another_journal),
+		TEST(with_other_altered_lines_it_is_made_anew),
+		TEST(what_is_rewritten_is_noted_once),
 		TEST(stale_or_strange_it_is_made_anew),
 		TEST(changed_under_an_open_handle_it_is_made_anew),
 		TEST(one_of_another_journal_is_not_believed),
