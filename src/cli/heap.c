@@ -30,8 +30,6 @@ void *__wrap_realloc(void *piece, size_t size);
 void __wrap_free(void *piece);
 
 enum { USUAL_BYTES = 4080 << 10, REGION_BYTES = 4096 << 10, SMALL_BYTES = 2048, ALIGNMENT = 16 };
-/* musl maps a piece of that size for itself, so all of it is zero, and takes memory once used. */
-enum { MAPPED_BYTES = 256 << 10 };
 
 /* In front of each piece: how many bytes it may hold. */
 struct head {
@@ -114,17 +112,18 @@ void *__wrap_malloc(size_t size)
 	return piece ? piece : take_reserve(size);
 }
 
-/* musl's own calloc() would ask its malloc(), which is wrapped, and look into what it got. */
+/* musl's own calloc() asks its malloc(), which is wrapped, and looks into what it got: so it is for
+ * what is never from the region.  Of that it takes memory only once it is used. */
 void *__wrap_calloc(size_t count, size_t size)
 {
 	size_t bytes, start, dirty;
 	char *piece;
 
-	if (__builtin_mul_overflow(count, size, &bytes))
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > REGION_BYTES)
 		return __real_calloc(count, size);
 	piece = __wrap_malloc(bytes);
 	if (!piece || !is_ours(piece))
-		return piece && bytes < MAPPED_BYTES ? memset(piece, 0, bytes) : piece;
+		return piece ? memset(piece, 0, bytes) : NULL;
 	start = start_of(piece);
 	dirty = atomic_load(&clean);
 	dirty = dirty > start ? dirty - start : 0;
