@@ -37,6 +37,7 @@ struct hook {
 	struct rg_hook_request request;
 	struct cli_hook_event event;
 	enum cli_hook_host host;
+	bool first;   /* its session begins, and nothing was said at its start */
 	bool beside;  /* another session lives under the same name */
 	bool unnamed; /* nobody said who the agent is: it has its tool's name */
 	char own_name[RG_OWN_NAME_BYTES];
@@ -180,6 +181,7 @@ static void note_arrival(struct hook *hook)
 
 	if (hook->host == CLI_HOOK_OWN && rg_name_valid(hook->event.session) &&
 	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK) {
+		hook->first = hook->event.tool == CLI_HOOK_COPILOT && reply.first;
 		hook->beside = reply.back;
 		roger_reply_free(&reply);
 	}
@@ -427,7 +429,7 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	(void)err;
 	*ret_exit = CLI_DONE;
 	run->quiet = true;
-	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
+	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent && !hook.event.by_prompt &&
 	    open_workspace(run, &hook)) {
 		/* Each turn: of two sessions under one name both are seen. */
 		if (is_for_person(&hook))
@@ -436,7 +438,8 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			*ret_exit = wait_and_say(&hook);
 		else if (!hold(&hook, "say", 0, hook.request.agent))
 			; /* tools run hooks in parallel: only the first shows the mail */
-		else if (hook.request.event == CLI_HOOK_SESSION_START && !hook.event.resumed)
+		else if (hook.first ||
+			 (hook.request.event == CLI_HOOK_SESSION_START && !hook.event.resumed))
 			say_prime(&hook);
 		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
 			say_mail(&hook);

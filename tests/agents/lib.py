@@ -538,7 +538,7 @@ def test_mail(tool_class):
         turn = tool.turn("go on", more=True)
         ok(turn.is_well, "the next turn ends well", turn.story)
         # These forget what hooks said, so a session that goes on is told again of what is unread.
-        forgets = tool.name in ("gemini", "copilot", "qwen")
+        forgets = tool.name in ("gemini", "qwen")
         again = "the message is shown again" if forgets else "the message is not shown again"
         ok(set(turn.counts(MARK % "first")) == {1}, again, turn.counts(MARK % "first"))
 

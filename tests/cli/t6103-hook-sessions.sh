@@ -41,9 +41,24 @@ roger wake --test codex --within 1ms >/dev/null 2>&1
 is "who wakes the agent is told the last one" "$(cat told)" thread-3
 roger wake --test nobody --within 1ms >/dev/null 2>&1
 is "and nothing where none is known" "$(cat told)" none
-is "arrive, by hand" "$(roger arrive thread-9 --as codex --tool codex) $(roger arrive thread-9 --as codex)" "noted  yes noted  no"
+is "arrive, by hand" "$(roger arrive thread-9 --as codex --tool codex) $(roger arrive thread-9 --as codex)" "noted  yes
+first  yes noted  no"
 exits 65 "a session is a name" roger arrive 'a b' --as codex
 sed -i '/^wake:/,$d' .roger/config.yaml
+
+# Copilot runs both hooks at the same time, and forgets what the one of the start said.
+say copilot --as bob 'PLANTED sixth'
+copilot() { # EVENT SESSION
+	hook copilot "$1" "{\"sessionId\":\"$2\",\"timestamp\":1,\"cwd\":\"/w\"}"
+}
+is "Copilot is told nothing when a session starts" "$(copilot session-start one)" ""
+is "but at its first prompt, as at a start" "$(copilot prompt one | grep -c 'You are copilot in roger.*PLANTED sixth')" 1
+is "and not again when the session goes on" "$(copilot session-start one)$(copilot prompt one)" ""
+say copilot --as bob 'PLANTED seventh'
+is "then only what is new" "$(copilot session-start one)$(copilot prompt one | grep -c 'PLANTED sixth\|You are copilot in') " "0 "
+is "another session is told of all" "$(copilot session-start two)$(copilot prompt two | grep -o PLANTED | wc -l)" 2
+is "and the first one not again" "$(copilot session-start one)$(copilot prompt one | grep -c PLANTED)" 0
+is "a start without a name of the session is told at once" "$(hook copilot session-start '{"sessionId":"","timestamp":1,"cwd":"/w"}' | seen PLANTED)" 1
 
 # ------------------------------------------------------------ waiting
 say claude --as bob 'PLANTED fourth'

@@ -45,6 +45,10 @@ def kill(folder):
     KILLED.append(segment)
 
 
+def last_of_log(folder):
+    return "".join(Path(folder, "log").read_text(errors="replace").splitlines(True)[-40:])
+
+
 class Cluster:
     """The server of script/postgres, and two beside it."""
 
@@ -73,7 +77,12 @@ class Cluster:
             folder = self.dead.pop()
             add_standby(self.primary, folder)
             self.standbys.append(folder)
-        until("streaming", lambda: self.states().count("\n") == len(self.standbys))
+        try:
+            until("streaming", lambda: self.states().count("\n") == len(self.standbys))
+        except AssertionError:
+            for folder in (self.primary, *self.standbys):
+                print(f"== {folder}\n{last_of_log(folder)}")
+            raise
 
     def kill_standbys(self):
         while self.standbys:
@@ -85,7 +94,8 @@ class Cluster:
         self.dead.append(self.primary)
         self.primary = max(self.standbys, key=lambda one: int(sql("SELECT pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')", one).stdout))
         self.standbys.remove(self.primary)
-        assert sql("SELECT pg_promote()", self.primary).stdout == "t\n"
+        done = sql("SELECT pg_promote()", self.primary)
+        assert done.stdout == "t\n", f"{done.stdout}{done.stderr}{last_of_log(self.primary)}"
         for one in self.standbys:
             set_up(one, "primary_conninfo", f"'host={self.primary} user=roger'")
 

@@ -1467,6 +1467,13 @@ static int open_while_stopped(void *context)
 	return strcmp(err.message, attempt->expected) == 0 ? 0 : 2;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	const pid_t *one = a, *other = b;
+
+	return (*one > *other) - (*one < *other);
+}
+
 /* A second append lock would number messages twice: defects T8. */
 static void one_that_another_build_works_with_is_left(void **state)
 {
@@ -1482,12 +1489,13 @@ static void one_that_another_build_works_with_is_left(void **state)
 
 	for (round = 0; round < 3; round++) {
 		start_other(&other, children, counts[round]);
+		/* As /proc tells them: after the highest number of all comes the lowest. */
+		qsort(children, (size_t)counts[round], sizeof *children, compare_numbers);
 		before = folder_read(&fixture->folder, NAME);
 		at = (size_t)snprintf(expected, sizeof expected,
 				      "another version of roger is at work in this workspace "
 				      "(process%s",
 				      round ? "es" : "");
-		/* /proc tells them in this order. */
 		for (i = 0; i < counts[round] && i < NAMED; i++)
 			at += (size_t)snprintf(expected + at, sizeof expected - at, "%s %d",
 					       i ? "," : "", (int)children[i]);

@@ -50,6 +50,14 @@ static void tear_down(struct scene *scene)
 	rg_arena_free(scene->arena);
 }
 
+/* Member by member: what lies between them is anything. */
+static bool is_place(const struct rg_sends_place *place, const struct rg_sends_place *expected)
+{
+	return place->log == expected->log && place->line == expected->line &&
+	       place->byte == expected->byte && place->length == expected->length &&
+	       place->own == expected->own;
+}
+
 static int see(void *context, enum rg_sends_rule rule, const struct rg_sends_place *place,
 	       struct roger_err *err)
 {
@@ -64,7 +72,7 @@ static int see(void *context, enum rg_sends_rule rule, const struct rg_sends_pla
 		scene->given_up_count++;
 	} else if (place->line == scene->last.line) {
 		scene->faults |= 1U << rule;
-		assert_memory_equal(place, &scene->last, sizeof *place);
+		assert_true(is_place(place, &scene->last));
 	}
 	return ROGER_OK;
 }

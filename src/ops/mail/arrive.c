@@ -32,26 +32,29 @@ int rg_arrive_last(struct roger *roger, struct roger_str agent, struct rg_arena 
 	return r;
 }
 
-/* Was this session here before the last one, and is back for the first time?  Then both live. */
-static int is_back(struct roger *roger, const struct roger_arrive_request *request,
-		   struct rg_arena *arena, bool *ret_back, struct roger_err *err)
+/* Was this session ever here?  Once, of late, before the last one: then both live. */
+static int look_back(struct roger *roger, const struct roger_arrive_request *request,
+		     struct roger_arrive_reply *reply, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = request->agent,
 					    .step = rg_note_step_name(RG_STEP_SESSION),
-					    .since_ms = rg_clock_ms() - BESIDE_MS,
 					    .newest = true,
 					    .limit = NOTES_MAX };
 	struct rg_log_entries found;
 	struct rg_note note;
-	size_t count = 0, i;
-	int r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
+	size_t ever = 0, lately = 0, i;
+	int r = rg_engine_log_find(roger->engine, &query, reply->memory, &found, err);
 
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
-		r = rg_note_read(found.items[i].text, arena, &note, err);
-		count += r == ROGER_OK && rg_str_equal(note.session, request->session);
+		r = rg_note_read(found.items[i].text, reply->memory, &note, err);
+		if (r < 0 || !rg_str_equal(note.session, request->session))
+			continue;
+		ever++;
+		lately += found.items[i].at_ms >= rg_clock_ms() - BESIDE_MS;
 	}
-	*ret_back = count == 1;
+	reply->first = ever == 0;
+	reply->back = lately == 1;
 	return r;
 }
 
@@ -94,7 +97,7 @@ int rg_verb_arrive(struct roger *roger, const struct roger_arrive_request *reque
 	r = rg_arrive_last(roger, request->agent, reply->memory, &last, err);
 	if (r < 0 || rg_str_equal(last, request->session))
 		return r;
-	r = last.length ? is_back(roger, request, reply->memory, &reply->back, err) : ROGER_OK;
+	r = look_back(roger, request, reply, err);
 	if (r < 0)
 		return r;
 	r = rg_note_write(roger, &note, false, err);
