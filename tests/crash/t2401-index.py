@@ -158,7 +158,7 @@ def texts_of(store):
 SQL = [
     "delete from keys", "delete from keys where key like 'k5:%'", "delete from mailbox", "delete from mailbox where agent = 'bob'",
     "delete from messages", "delete from messages where to_phase = 'bob'", "delete from leases", "update leases set until = 1",
-    "update messages set read = 0, read_at = null", "update messages set read = 1", "update messages set rowid = rowid + 1000",
+    "update messages set read = 0", "update messages set read = 1", "update messages set rowid = rowid + 1000",
     "update messages set to_phase = 'eve' where to_phase = 'bob'", "update messages set content = 'forged'",
     "update messages set issue_id = 'i1'", "delete from archived", "delete from lines", "delete from changed",
     "update changed set line = position", "update agents set unread = 0", "update agents set seq = 1", "delete from last_seen",
