@@ -22,8 +22,10 @@ static uint64_t uncarried(struct rg_engine *engine)
 	const struct rg_head head = rg_store_head(engine->store);
 	uint64_t from = head.logged;
 
+	/* Files have their checkpoint, and by the next look at the head another control file. */
 	if (!from && head.shared) {
-		find_mark(engine);
+		if (engine->store->elsewhere)
+			find_mark(engine);
 		from = atomic_load(&head.shared->carried);
 	}
 	return head.shared && from < head.end ? head.end - from : 0;
@@ -727,7 +729,7 @@ static void find_mark(struct rg_engine *engine)
 	struct roger_str text;
 	uint64_t chain;
 
-	if (arena && engine->store->elsewhere && !atomic_load(&head.shared->carried) &&
+	if (arena && !atomic_load(&head.shared->carried) &&
 	    engine->store->ops->get(engine->store, RG_DOCUMENT_CARRIED, RG_STR(""), arena, &text,
 				    NULL) == ROGER_OK &&
 	    text.length && sscanf(text.data, "%llu %llx", &to, &stated) == 2 && to <= head.end &&
