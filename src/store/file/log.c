@@ -60,7 +60,7 @@ static int append(struct rg_open_log *log, uint64_t size, bool chained, struct r
 		  struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of_file(log->file);
-	/* Or somebody else appended since this handle did. */
+	/* Nobody appended since this handle did. */
 	const bool knows = size && size == log->end;
 	uint64_t chain = log->chain;
 	struct rg_buf out;
