@@ -181,7 +181,7 @@ static void note_arrival(struct hook *hook)
 
 	if (hook->host == CLI_HOOK_OWN && rg_name_valid(hook->event.session) &&
 	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK) {
-		hook->first = hook->event.tool == CLI_HOOK_COPILOT && reply.first;
+		hook->first = hook->event.by_prompt && reply.first;
 		hook->beside = reply.back;
 		roger_reply_free(&reply);
 	}
@@ -429,7 +429,8 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	(void)err;
 	*ret_exit = CLI_DONE;
 	run->quiet = true;
-	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent && !hook.event.by_prompt &&
+	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
+	    !(hook.event.by_prompt && hook.request.event == CLI_HOOK_SESSION_START) &&
 	    open_workspace(run, &hook)) {
 		/* Each turn: of two sessions under one name both are seen. */
 		if (is_for_person(&hook))

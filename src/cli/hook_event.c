@@ -49,9 +49,9 @@ struct rg_json *cli_hook_read(struct cli_hook_event *event, struct roger_str inp
 	event->resumed = event->tool != CLI_HOOK_GEMINI && event->tool != CLI_HOOK_COPILOT &&
 			 event->tool != CLI_HOOK_QWEN &&
 			 rg_str_is(read_text(root, "source"), "resume");
-	/* It runs the hook of the first prompt at the same time, and keeps what that one says. */
-	event->by_prompt = event->tool == CLI_HOOK_COPILOT && event->session.length &&
-			   event->kind == CLI_HOOK_SESSION_START;
+	/* It runs the hooks of the start and of the first prompt together, and keeps what the
+	 * second one says. */
+	event->by_prompt = event->tool == CLI_HOOK_COPILOT && event->session.length;
 	event->in_subagent = read_text(root, "agent_id").length > 0;
 	event->stopped_before =
 		rg_json_kind(rg_json_member(root, "stop_hook_active")) == RG_JSON_TRUE ||

@@ -116,8 +116,7 @@ RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_st
 struct rg_agent_page {
 	struct roger_str after;
 	int64_t limit;
-	struct roger_str
-		last; /* set: names after this one are not on the page; "": it is the last */
+	struct roger_str last; /* the last name that is on it; "": it goes to the end */
 };
 
 bool rg_agent_page_has(const struct rg_agent_page *page, struct roger_str name);

@@ -353,10 +353,9 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 /* ------------------------------------------------------ opening, closing -- */
 
 /* Why not WAL: decision 18 of docs/ARCHITECTURE.md.  A file being built needs no rollback. */
-static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
-				     "PRAGMA cache_size = -2000";
-static const char bulk_settings[] = "PRAGMA journal_mode = OFF;"
-				    "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000";
+#define SETTINGS "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000"
+static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; " SETTINGS;
+static const char bulk_settings[] = "PRAGMA journal_mode = OFF; " SETTINGS;
 
 static void close_db(struct rg_index *index)
 {

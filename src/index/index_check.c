@@ -112,11 +112,14 @@ static int read_states(struct rg_index_checking *checking)
 
 static uint64_t figure(const struct rg_index_checking *checking, sqlite3_stmt *get, bool hashed)
 {
-	const struct roger_str name = rg_index_column(get, 2);
-	const uint64_t key = checking->key + (uint64_t)sqlite3_column_int64(get, 1);
 	const uint64_t number = (uint64_t)sqlite3_column_int64(get, 0);
+	struct roger_str name;
 
-	return hashed ? number * rg_hash(key, name.data, name.length) : number;
+	if (!hashed)
+		return number;
+	name = rg_index_column(get, 2);
+	return number * rg_hash(checking->key + (uint64_t)sqlite3_column_int64(get, 1), name.data,
+				name.length);
 }
 
 static int read_rules(struct rg_index_checking *checking)

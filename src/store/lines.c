@@ -458,20 +458,10 @@ static int find_stated(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_
 int rg_chain_find(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
 		  struct roger_err *err)
 {
-	struct rg_lines lines;
-	struct rg_line line;
-	bool found = true;
 	uint64_t end;
 	int r = find_stated(bytes, at, ret_chain, &end, err);
 
-	if (r < 0 || end == at)
-		return r;
-	rg_lines_init(&lines, bytes, end, at);
-	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
-	       found)
-		r = over_line(bytes, &line, ret_chain, err);
-	rg_lines_deinit(&lines);
-	return r;
+	return r < 0 || end == at ? r : rg_chain_over_lines(bytes, end, at, ret_chain, err);
 }
 
 int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, struct rg_chain *chain,
@@ -495,6 +485,24 @@ int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, stru
 		r = over_line(bytes, line, &chain->other, err);
 	if (carries)
 		*chain = (struct rg_chain){ chain->value, true, stated };
+	return r;
+}
+
+int rg_chain_over_lines(const struct rg_bytes *bytes, uint64_t from, uint64_t to, uint64_t *chain,
+			struct roger_err *err)
+{
+	struct rg_chain behind = { .value = *chain };
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true, own;
+	int r = ROGER_OK;
+
+	rg_lines_init(&lines, bytes, from, to);
+	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
+	       found)
+		r = rg_chain_step(bytes, &line, &behind, &own, err);
+	rg_lines_deinit(&lines);
+	*chain = behind.value;
 	return r;
 }
 

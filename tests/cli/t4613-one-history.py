@@ -72,7 +72,7 @@ roger("ack", two["id"], "--as", "bob", "--outcome", "rejected")
 said = [(step["step"], ", run by" in step["words"]) for step in answer("trace", two["id"])["traces"][0]["steps"]]
 equal("each of another time is another ack, and only roger's says who ran it", said,
       [("stored", False), ("acknowledged", False), ("acknowledged", False), ("looked", True), ("read", True), ("acknowledged", True)])
-equal("one that says the same once more is told as that, another one by what it corrects",
+equal("an acknowledgement that is repeated is shown as such, and a correction with what it corrects",
       [[e["words"].split(", run by")[0] for e in told if e["step" if "step" in e else "kind"].startswith("acknowledged")] for told in (answer("trace", two["id"])["traces"][0]["steps"], answer("timeline", "general")["events"])],
       [["done, written by another program", "done, again, written by another program", "rejected, corrects done"]] * 2)
 equal("one that was not read is read with roger's", [answer("report")[name] for name in ("looked", "read", "acknowledged")], [1, 2, 1])

@@ -51,14 +51,14 @@ say copilot --as bob 'PLANTED sixth'
 copilot() { # EVENT SESSION
 	hook copilot "$1" "{\"sessionId\":\"$2\",\"timestamp\":1,\"cwd\":\"/w\"}"
 }
-is "Copilot is told nothing when a session starts" "$(copilot session-start one)" ""
+is "Copilot gets nothing when a session starts" "$(copilot session-start one)" ""
 is "but at its first prompt, as at a start" "$(copilot prompt one | grep -c 'You are copilot in roger.*PLANTED sixth')" 1
-is "and not again when the session goes on" "$(copilot session-start one)$(copilot prompt one)" ""
+is "and not again when the session is resumed" "$(copilot session-start one)$(copilot prompt one)" ""
 say copilot --as bob 'PLANTED seventh'
 is "then only what is new" "$(copilot session-start one)$(copilot prompt one | grep -c 'PLANTED sixth\|You are copilot in') " "0 "
-is "another session is told of all" "$(copilot session-start two)$(copilot prompt two | grep -o PLANTED | wc -l)" 2
+is "another session gets both messages" "$(copilot session-start two)$(copilot prompt two | grep -o PLANTED | wc -l)" 2
 is "and the first one not again" "$(copilot session-start one)$(copilot prompt one | grep -c PLANTED)" 0
-is "a start without a name of the session is told at once" "$(hook copilot session-start '{"sessionId":"","timestamp":1,"cwd":"/w"}' | seen PLANTED)" 1
+is "a start without a session id gets the mail at once" "$(hook copilot session-start '{"sessionId":"","timestamp":1,"cwd":"/w"}' | seen PLANTED)" 1
 
 # ------------------------------------------------------------ waiting
 say claude --as bob 'PLANTED fourth'

@@ -120,7 +120,7 @@ def in_pieces(parts):
     return re.findall(rb"HTTP/1\.[0-9] ([0-9]{3}) ", converse(server.raw, parts))
 
 
-# The server keeps a refused connection open for a second, so many are tried at once.
+# Many are tried at once, since the server keeps each refused connection open for a second.
 cases = [(what, tcp, raw + LAST) for tcp in (False, True) for what, raw in (*hostile(b"/v1/send", BODY), *odd(b"/v1/send", BODY), *MORE)]
 with concurrent.futures.ThreadPoolExecutor(16) as pool:
     answers = list(pool.map(lambda case: server.statuses(case[2], case[1]), cases))

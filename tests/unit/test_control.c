@@ -1489,7 +1489,7 @@ static void one_that_another_build_works_with_is_left(void **state)
 
 	for (round = 0; round < 3; round++) {
 		start_other(&other, children, counts[round]);
-		/* As /proc tells them: after the highest number of all comes the lowest. */
+		/* /proc lists them by number, and numbers start again after the highest. */
 		qsort(children, (size_t)counts[round], sizeof *children, compare_numbers);
 		before = folder_read(&fixture->folder, NAME);
 		at = (size_t)snprintf(expected, sizeof expected,

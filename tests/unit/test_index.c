@@ -2130,7 +2130,7 @@ static void tables_that_another_handle_made_are_no_damage(void **state)
 		roger_close(asking[i].roger);
 	}
 	pthread_barrier_destroy(&all);
-	/* One that is made anew has another. */
+	/* A rebuilt index would have another key. */
 	assert_int_equal(number_of(place, "SELECT key FROM progress"), key);
 }
 

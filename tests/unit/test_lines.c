@@ -224,41 +224,39 @@ static void add_foreign(struct rg_buf *text, size_t bytes)
 		rg_buf_add_char(text, bytes && bytes % 1000 ? 'x' : '\n');
 }
 
-/* However much another program wrote behind the last line of roger's: pieces of 4 and 64 KiB are
- * looked at, from the end. */
+/* Also from a file, where pieces of 4 and 64 KiB are looked at, from the end. */
+static void check_found(const struct rg_buf *text)
+{
+	const int file = file_of(text->data, text->length);
+	const struct rg_bytes bytes = rg_bytes_of_file(file);
+	uint64_t found, whole = 0;
+
+	rg_chain_follow(rg_buf_str(text), &whole);
+	assert_int_equal(rg_chain_find(&bytes, text->length, &found, NULL), ROGER_OK);
+	assert_true(found == whole);
+	close(file);
+}
+
+/* However much another program wrote behind the last line of roger's. */
 static void chain_is_found_behind_lines_of_others(void **state)
 {
 	const size_t edges[] = { 4096, 4096 + (64 << 10), 4096 + 3 * (64 << 10) };
 	struct rg_buf text = { .maximum = SIZE_MAX };
-	struct rg_bytes bytes;
-	uint64_t chain, whole;
-	size_t i, more;
-	int file;
+	uint64_t chain;
+	size_t i;
 
 	(void)state;
 	for (i = 0; i < 3 * 160; i++) {
 		rg_buf_clear(&text);
-		chain = whole = 0;
+		chain = 0;
 		rg_chain_add_entries(RG_STR("{\"a\":1}\n{\"b\":2}\n"), &chain, &text);
-		more = edges[i / 160] + 10 - i % 160;
-		add_foreign(&text, more);
-		rg_chain_follow(rg_buf_str(&text), &whole);
-		file = file_of(text.data, text.length);
-		bytes = rg_bytes_of_file(file);
-		assert_int_equal(rg_chain_find(&bytes, text.length, &chain, NULL), ROGER_OK);
-		assert_true(chain == whole);
-		close(file);
+		add_foreign(&text, edges[i / 160] + 10 - i % 160);
+		check_found(&text);
 	}
 	/* None of them is roger's. */
 	rg_buf_clear(&text);
 	add_foreign(&text, edges[1]);
-	whole = 0;
-	rg_chain_follow(rg_buf_str(&text), &whole);
-	file = file_of(text.data, text.length);
-	bytes = rg_bytes_of_file(file);
-	assert_int_equal(rg_chain_find(&bytes, text.length, &chain, NULL), ROGER_OK);
-	assert_true(chain == whole);
-	close(file);
+	check_found(&text);
 	rg_buf_deinit(&text);
 }
 

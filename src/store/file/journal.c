@@ -277,23 +277,10 @@ uint64_t rg_journal_end(const struct rg_journal *journal)
 static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, uint64_t end,
 		    uint64_t *ret_chain, struct roger_err *err)
 {
-	struct rg_chain behind = { .value = chain };
 	const struct rg_bytes bytes = rg_bytes_of_file(journal->file);
-	struct rg_lines lines;
-	struct rg_line line;
-	bool found, own;
-	int r;
 
-	rg_lines_init(&lines, &bytes, from, end);
-	do {
-		r = rg_lines_next(&lines, &line, &found, err);
-		if (r < 0 || !found)
-			break;
-		r = rg_chain_step(&bytes, &line, &behind, &own, err);
-	} while (r == ROGER_OK);
-	rg_lines_deinit(&lines);
-	*ret_chain = behind.value;
-	return r;
+	*ret_chain = chain;
+	return rg_chain_over_lines(&bytes, from, end, ret_chain, err);
 }
 
 /* Continue the chain over the whole lines in bytes. */

@@ -4,7 +4,7 @@
 
 #include "host/file.h"
 
-/* A line that was not finished is closed off before anything is behind it. */
+/* Give an unfinished line its newline before anything is appended. */
 static int end_line(struct rg_open_log *log, uint64_t *size, struct roger_err *err)
 {
 	char last = '\n';
