@@ -20,9 +20,9 @@ enum { HEAL_TRIES = 2 };
 /* How old, in time, messages.db may become before it is updated. */
 enum { SEED_AFTER_MS = 1000 };
 
-/* More is left to whoever wants an answer from it; the second is for a handle that wrote much,
- * which takes a second of processor. */
-enum { SERVED_BYTES_MAX = 1 << 20, SERVED_MUCH_MAX = 16 << 20 };
+/* More is left to whoever wants an answer from it; the second is for a handle that wrote much: some
+ * seconds of processor. */
+enum { SERVED_BYTES_MAX = 1 << 20, SERVED_MUCH_MAX = 64 << 20 };
 
 /* Above this journal size, building both files at once would take too long. */
 enum { SEED_AT_ONCE = 4 << 20 };
@@ -1009,6 +1009,7 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	/* Who needed all tables anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
 	const bool alone = index->tail.alone || told, is_short = alone && end <= most;
+	uint64_t reach = end;
 	int r;
 
 	if (!now && passed >= 0 && passed < SEED_AFTER_MS)
@@ -1016,16 +1017,20 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	if (index->in_memory || (!changed && !index->db && !alone) ||
 	    (!now && changed_ms && was_served(index, end)) ||
 	    (now && changed_ms && progress->seed_at && progress->seed_to == progress->lines) ||
-	    (!rg_index_peek(index) && end && !is_short) || rg_index_end(index) + most < end)
+	    (!rg_index_peek(index) && end && !is_short))
+		return true;
+	if (rg_index_end(index) + most < end)
+		reach = rg_index_end(index) + most;
+	if (reach < end && !told)
 		return true;
 	index->serving = true;
-	index->told = told;
-	r = bring_file(index, end, false, 0, NULL);
-	index->told = NULL;
-	if (r == ROGER_OK && told)
+	index->told = reach < end ? NULL : told;
+	r = bring_file(index, reach, false, 0, NULL);
+	if (r == ROGER_OK && index->told)
 		r = rg_index_refresh_events(index, told, NULL);
+	index->told = NULL;
 	index->serving = false;
-	if (r == ROGER_OK && progress->seed_to == progress->lines)
+	if (r == ROGER_OK && reach == end && progress->seed_to == progress->lines)
 		note_served(index, end);
 	return r == ROGER_OK;
 }

@@ -1934,8 +1934,8 @@ static void nobody_gets_mail_by_a_wrong_index(void **state)
 	roger_close(roger);
 }
 
-/* So many sends, BATCH at a time, to one agent each. */
-static void send_many(struct roger *roger, int count)
+/* So many sends of a text, BATCH at a time, to one agent each. */
+static void send_many(struct roger *roger, int count, struct roger_str text)
 {
 	enum { BATCH = 500 };
 	static struct roger_send_request items[BATCH];
@@ -1951,13 +1951,22 @@ static void send_many(struct roger *roger, int count)
 		to[i] = str(agents[i]);
 		items[i] = (struct roger_send_request){ .to = { &to[i], 1 },
 							.issue = str(agents[i]),
-							.content = str("text") };
+							.content = text };
 	}
 	for (; count > 0; count -= BATCH) {
 		assert_int_equal(roger_send_many(roger, &request, &reply, NULL), ROGER_OK);
 		assert_int_equal(reply.stored, BATCH);
 		roger_reply_free(&reply);
 	}
+}
+
+static uint64_t end_of_index(struct place *place)
+{
+	struct roger *roger = place_open(place);
+	const uint64_t end = rg_index_peek(roger->engine->index);
+
+	roger_close(roger);
+	return end;
 }
 
 /* Who changes much brings the tables up as it closes, those of events, too; who changes little
@@ -1969,14 +1978,13 @@ static void who_writes_much_brings_them_up(void **state)
 	struct rg_buf counts;
 	struct stat journal;
 	sqlite3 *db;
-	uint64_t end;
 
 	roger = place_open(place);
-	send_many(roger, 2500);
+	send_many(roger, 2500, str("text"));
 	roger_close(roger);
 	assert_int_not_equal(access(place->index, F_OK), 0);
 	roger = place_open(place);
-	send_many(roger, 3500);
+	send_many(roger, 3500, str("text"));
 	roger_close(roger);
 	db = open_db(place, SQLITE_OPEN_READONLY);
 	rg_buf_init(&counts, SIZE_MAX);
@@ -1986,12 +1994,32 @@ static void who_writes_much_brings_them_up(void **state)
 	assert_string_equal(counts.data, "6000|6000\n");
 	rg_buf_deinit(&counts);
 	sqlite3_close(db);
-	roger = place_open(place);
-	end = rg_index_peek(roger->engine->index);
 	assert_int_equal(stat(place->journal, &journal), 0);
-	assert_int_equal(end, journal.st_size);
-	roger_close(roger);
+	assert_int_equal(end_of_index(place), journal.st_size);
 	assert_int_equal(access(place->database, F_OK), 0);
+}
+
+/* Of very much a handle takes in a part, and the next that writes much goes on from there. */
+static void of_very_much_a_part_is_brought_up(void **state)
+{
+	enum { CHARS = 10000, PART = 64 << 20 };
+	static char text[CHARS];
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct stat journal;
+
+	memset(text, 't', sizeof text);
+	send_many(roger, 1, str("text"));
+	report_all(roger);
+	send_many(roger, 7000, (struct roger_str){ text, sizeof text });
+	roger_close(roger);
+	assert_int_equal(stat(place->journal, &journal), 0);
+	assert_in_range(end_of_index(place), PART, journal.st_size - 1);
+	roger = place_open(place);
+	send_many(roger, 3500, str("text"));
+	roger_close(roger);
+	assert_int_equal(stat(place->journal, &journal), 0);
+	assert_int_equal(end_of_index(place), journal.st_size);
 }
 
 struct rebuilding {
@@ -2119,7 +2147,7 @@ static void tables_that_another_handle_made_are_no_damage(void **state)
 	for (i = 0; i < HANDLES; i++) {
 		asking[i] = (struct asking){ place_open(place), &all };
 		if (i == 0)
-			send_many(asking[0].roger, 2000);
+			send_many(asking[0].roger, 2000, str("text"));
 		ask(asking[i].roger, 0);
 	}
 	key = number_of(place, "SELECT key FROM progress");
@@ -2416,6 +2444,7 @@ int main(void)
 		TEST(damage_never_fails_a_send),
 		TEST(nobody_gets_mail_by_a_wrong_index),
 		TEST(who_writes_much_brings_them_up),
+		TEST(of_very_much_a_part_is_brought_up),
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(recent_pages_of_another_one_do_not_count),
