@@ -1,3 +1,4 @@
+/* config: the settings of a file, of the environment and by default. */
 #include "host/config_read.h"
 
 #include <stdio.h>
@@ -56,6 +57,17 @@ static const struct roger_str default_origin = { "default", 7 };
 /* Of the program that seed 004 comes from: its settings, and where its files are by default. */
 static const char origin_file[] = ".agent-shepherd/config/phase-messenger.yaml",
 		  origin_folder[] = ".agent-shepherd";
+
+/* What a value is; of a NUMBER or a SPAN its bounds say that. */
+static const char *const kind_words[] = {
+	[PATH] = "a path",
+	[FILE_NAME] = "a file name",
+	[ADDRESS] = "an address",
+	[RECIPIENTS] = "near, open or strict",
+	[SWITCH] = "true or false",
+	[WORDS] = "a list, a program and its arguments",
+	[NAMES] = "a list of agents",
+};
 
 /* In the order of enum rg_recipients; older files say warn for open. */
 static const char *const recipients_names[] = { "near", "open", "strict", NULL };
@@ -127,37 +139,24 @@ int rg_config_wrong_node(const struct rg_config_source *source, const struct rg_
 
 /* --------------------------------------------------------------- values -- */
 
-/* Digits alone; "010" means ten to some and eight to YAML, so neither. */
-static int set_number(const struct setting *setting, struct roger_str text, void *at,
-		      struct roger_setting *shown, struct roger_err *err)
+enum { RANGE_BYTES = 96 };
+
+/* A NUMBER or a SPAN: NULL, or what was expected, in range.  A number is digits alone; "010" means
+ * ten to some and eight to YAML, so neither. */
+static const char *read_amount(const struct setting *setting, struct roger_str text, int64_t *at,
+			       char *range)
 {
-	char expected[80];
-	int64_t number;
+	const bool is_span = setting->kind == SPAN;
 
-	if (rg_str_number(text, &number) && (text.data[0] != '0' || text.length == 1) &&
-	    number >= setting->least && number <= setting->most) {
-		*(int64_t *)at = number;
-		return ROGER_OK;
-	}
-	snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
-		 (long long)setting->least, (long long)setting->most);
-	return rg_config_wrong(shown->origin, shown->key, expected, err);
-}
-
-static int set_span(const struct setting *setting, struct roger_str text, void *at,
-		    struct roger_setting *shown, struct roger_err *err)
-{
-	char expected[96];
-	int64_t span_ms;
-
-	if (rg_clock_read_span(text, &span_ms) && span_ms >= setting->least &&
-	    span_ms <= setting->most) {
-		*(int64_t *)at = span_ms;
-		return ROGER_OK;
-	}
-	snprintf(expected, sizeof expected, "a span such as 30s, 5m or 2h, from %lldms to %llds",
-		 (long long)setting->least, (long long)setting->most / 1000);
-	return rg_config_wrong(shown->origin, shown->key, expected, err);
+	if ((is_span ? rg_clock_read_span(text, at)
+		     : rg_str_number(text, at) && (text.data[0] != '0' || text.length == 1)) &&
+	    *at >= setting->least && *at <= setting->most)
+		return NULL;
+	snprintf(range, RANGE_BYTES,
+		 is_span ? "a span such as 30s, 5m or 2h, from %lldms to %llds"
+			 : "a whole number from %lld to %lld",
+		 (long long)setting->least, (long long)setting->most / (is_span ? 1000 : 1));
+	return range;
 }
 
 static bool is_path(struct roger_str text)
@@ -168,15 +167,6 @@ static bool is_path(struct roger_str text)
 		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
 			return false;
 	return text.length > 0;
-}
-
-static int set_path(struct roger_str text, void *at, struct roger_setting *shown,
-		    struct roger_err *err)
-{
-	if (!is_path(text))
-		return rg_config_wrong(shown->origin, shown->key, "a path", err);
-	*(struct roger_str *)at = text;
-	return ROGER_OK;
 }
 
 bool rg_config_uses(struct roger_str name)
@@ -202,18 +192,14 @@ bool rg_config_uses(struct roger_str name)
 	return false;
 }
 
-static int set_file_name(struct roger_str text, void *at, struct roger_setting *shown,
-			 struct roger_err *err)
+static const char *judge_file_name(struct roger_str text)
 {
 	if (!is_path(text) || memchr(text.data, '/', text.length) || rg_str_is(text, ".") ||
 	    rg_str_is(text, ".."))
-		return rg_config_wrong(shown->origin, shown->key,
-				       "the name of a file below data_dir, without '/'", err);
+		return "the name of a file below data_dir, without '/'";
 	if (rg_config_uses(text) || rg_str_is(text, "config.yaml") || rg_str_is(text, ".gitignore"))
-		return rg_config_wrong(shown->origin, shown->key,
-				       "a name that roger does not use for a file of its own", err);
-	*(struct roger_str *)at = text;
-	return ROGER_OK;
+		return "a name that roger does not use for a file of its own";
+	return NULL;
 }
 
 /* The password within an address; its data is NULL if there is none. */
@@ -233,55 +219,31 @@ static struct roger_str find_password(struct roger_str text)
 }
 
 /* A file may be in a repository, so no password is in it; none is ever shown. */
-static int set_address(struct rg_config *config, struct roger_str text, void *at,
-		       struct roger_setting *shown, struct roger_err *err)
+static int judge_address(struct rg_config *config, struct roger_str text,
+			 struct roger_setting *shown, struct roger_err *err)
 {
 	const bool from_file = memchr(shown->origin.data, ':', shown->origin.length) != NULL;
 	struct roger_str password;
 
-	*(struct roger_str *)at = text;
 	if (!text.length)
 		return ROGER_OK;
-	shown->value = RG_STR("");
 	if (strncmp(text.data, "postgres://", 11) != 0 &&
 	    strncmp(text.data, "postgresql://", 13) != 0)
 		return rg_config_wrong(shown->origin, shown->key,
 				       "postgres://ROLE@HOST/DATABASE#WORKSPACE", err);
 	password = find_password(text);
-	if (password.data && from_file)
+	if (!password.data)
+		return ROGER_OK;
+	if (from_file)
 		return rg_config_wrong(shown->origin, shown->key,
 				       "no password in it: PostgreSQL's own file has it "
 				       "(~/.pgpass), or ROGER_STORE",
 				       err);
-	if (!password.data)
-		shown->value = text;
-	else if (!rg_arena_print(config->memory, &shown->value, "%.*s***%s",
-				 (int)(password.data - text.data), text.data,
-				 password.data + password.length))
-		return rg_fail_memory(err);
-	return ROGER_OK;
-}
-
-static int set_recipients(struct roger_str text, void *at, struct roger_setting *shown,
-			  struct roger_err *err)
-{
-	int index =
-		rg_str_is(text, "warn") ? RG_RECIPIENTS_OPEN : rg_enum_find(recipients_names, text);
-
-	if (index < 0)
-		return rg_config_wrong(shown->origin, shown->key, "near, open or strict", err);
-	*(enum rg_recipients *)at = (enum rg_recipients)index;
-	shown->value = rg_str(recipients_names[index]);
-	return ROGER_OK;
-}
-
-static int set_switch(struct roger_str text, void *at, struct roger_setting *shown,
-		      struct roger_err *err)
-{
-	if (!rg_str_is(text, "true") && !rg_str_is(text, "false"))
-		return rg_config_wrong(shown->origin, shown->key, "true or false", err);
-	*(bool *)at = rg_str_is(text, "true");
-	return ROGER_OK;
+	return rg_arena_print(config->memory, &shown->value, "%.*s***%s",
+			      (int)(password.data - text.data), text.data,
+			      password.data + password.length)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* text is a copy that lives as long as config. */
@@ -289,29 +251,47 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 		     struct roger_err *err)
 {
 	struct roger_setting *shown = rg_config_setting_at(config, i);
+	const enum kind kind = table[i].kind;
 	void *at = (char *)config + table[i].offset;
+	const char *expected = NULL;
+	char range[RANGE_BYTES];
+	int index;
 
 	shown->value = text;
-	switch (table[i].kind) {
+	if (kind == PATH || kind == FILE_NAME || kind == ADDRESS)
+		*(struct roger_str *)at = text;
+	switch (kind) {
 	case NUMBER:
-		return set_number(&table[i], text, at, shown, err);
 	case SPAN:
-		return set_span(&table[i], text, at, shown, err);
+		expected = read_amount(&table[i], text, at, range);
+		break;
 	case PATH:
-		return set_path(text, at, shown, err);
+		expected = is_path(text) ? NULL : kind_words[kind];
+		break;
 	case FILE_NAME:
-		return set_file_name(text, at, shown, err);
+		expected = judge_file_name(text);
+		break;
 	case ADDRESS:
-		return set_address(config, text, at, shown, err);
+		return judge_address(config, text, shown, err);
 	case RECIPIENTS:
-		return set_recipients(text, at, shown, err);
+		index = rg_str_is(text, "warn") ? RG_RECIPIENTS_OPEN
+						: rg_enum_find(recipients_names, text);
+		if (index < 0) {
+			expected = kind_words[kind];
+			break;
+		}
+		*(enum rg_recipients *)at = (enum rg_recipients)index;
+		shown->value = rg_str(recipients_names[index]);
+		break;
 	case SWITCH:
-		return set_switch(text, at, shown, err);
+		*(bool *)at = rg_str_is(text, "true");
+		expected = *(bool *)at || rg_str_is(text, "false") ? NULL : kind_words[kind];
+		break;
 	case WORDS:
 	case NAMES:
 		break;
 	}
-	return ROGER_OK;
+	return expected ? rg_config_wrong(shown->origin, shown->key, expected, err) : ROGER_OK;
 }
 
 static int change(const struct rg_config_source *source, size_t i, struct roger_str text,
@@ -400,27 +380,23 @@ static size_t find_setting(const char *section, struct roger_str name)
 	return i;
 }
 
+/* What two settings of a section must be together.  Guilty is the first, where a person set it. */
+static int misfits(const struct rg_config *config, const char *section, const char *first,
+		   const char *second, const char *expected, struct roger_err *err)
+{
+	const struct roger_setting *guilty =
+		rg_config_setting_at(config, find_setting(section, rg_str(first)));
+
+	if (rg_str_equal(guilty->origin, default_origin))
+		guilty = rg_config_setting_at(config, find_setting(section, rg_str(second)));
+	return rg_config_wrong(guilty->origin, guilty->key, expected, err);
+}
+
 /* Would SQLite take the journal for its own, as FILE-journal or FILE-wal? */
 static bool is_beside(struct roger_str file, struct roger_str database)
 {
 	return file.length > database.length && file.data[database.length] == '-' &&
 	       !memcmp(file.data, database.data, database.length);
-}
-
-static int check_storage(const struct rg_config *config, struct roger_err *err)
-{
-	const struct roger_setting *jsonl =
-		rg_config_setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
-	const struct roger_setting *database =
-		rg_config_setting_at(config, find_setting("storage", RG_STR("database_file")));
-	const struct roger_setting *guilty =
-		rg_str_equal(jsonl->origin, default_origin) ? database : jsonl;
-
-	if (!rg_str_equal(config->jsonl_file, config->database_file) &&
-	    !is_beside(config->jsonl_file, config->database_file))
-		return ROGER_OK;
-	return rg_config_wrong(guilty->origin, guilty->key,
-			       "database_file and jsonl_file to name files of their own", err);
 }
 
 static int check_groups(const struct rg_config *config, struct roger_err *err)
@@ -442,51 +418,47 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 	return r;
 }
 
-/* Later attempts would otherwise come sooner than the second one. */
-static int check_wake(const struct rg_config *config, struct roger_err *err)
+static int check(const struct rg_config *config, struct roger_err *err)
 {
-	const struct roger_setting *most =
-		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff_most")));
-	const struct roger_setting *first =
-		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff")));
-	const struct roger_setting *guilty =
-		rg_str_equal(most->origin, default_origin) ? first : most;
-
-	if (config->wake_backoff_most_ms >= config->wake_backoff_ms)
-		return ROGER_OK;
-	return rg_config_wrong(guilty->origin, guilty->key, "backoff_most to be at least backoff",
-			       err);
+	if (rg_str_equal(config->jsonl_file, config->database_file) ||
+	    is_beside(config->jsonl_file, config->database_file))
+		return misfits(config, "storage", "jsonl_file", "database_file",
+			       "database_file and jsonl_file to name files of their own", err);
+	/* Later attempts would otherwise come sooner than the second one. */
+	if (config->wake_backoff_most_ms < config->wake_backoff_ms)
+		return misfits(config, "wake", "backoff_most", "backoff",
+			       "backoff_most to be at least backoff", err);
+	return check_groups(config, err);
 }
 
 /* --------------------------------------------------------------- a file -- */
 
-/* Members of a mapping, each read by itself. */
-static int read_each(const struct rg_config_source *source, const struct rg_yaml *node,
-		     struct roger_str key, const char *expected, rg_config_read_entry *read,
+/* Members of the mapping of that name, each read by itself. */
+static int read_each(const struct rg_config_source *source, const char *name,
+		     const struct rg_yaml *node, const char *expected, rg_config_read_entry *read,
 		     struct roger_err *err)
 {
 	const struct rg_yaml *member;
-	int r;
+	int r = ROGER_OK;
 
 	if (rg_yaml_is_null(node))
 		return ROGER_OK;
 	if (node->kind != RG_YAML_MAPPING)
-		return rg_config_wrong_node(source, node, key, expected, err);
-	for (member = node->first; member; member = member->next) {
-		r = read(source, member, err);
-		if (r < 0)
-			return r;
-	}
-	return ROGER_OK;
+		return rg_config_wrong_node(source, node, rg_str(name), expected, err);
+	for (member = node->first; member && r == ROGER_OK; member = member->next)
+		r = read(source, name, member, err);
+	return r;
 }
 
 static int read_setting(const struct rg_config_source *source, const char *section,
 			const struct rg_yaml *node, struct roger_err *err)
 {
-	size_t i = find_setting(section, node->key);
+	const size_t i = find_setting(section, node->key);
+	struct roger_setting *shown;
+	void *at;
 
 	if (!source->foreign && !strcmp(section, "wake") && rg_str_is(node->key, "agents"))
-		return read_each(source, node, RG_STR("wake.agents"),
+		return read_each(source, "wake.agents", node,
 				 "names, each with a program and its arguments",
 				 rg_config_read_wake_agent, err);
 	/* Another program has settings of its own; what looks like one of ours is mistyped. */
@@ -494,62 +466,40 @@ static int read_setting(const struct rg_config_source *source, const char *secti
 		return ROGER_OK;
 	if (i == SETTING_COUNT)
 		return unknown(source, section, node, err);
+	shown = rg_config_setting_at(source->config, i);
+	at = (char *)source->config + table[i].offset;
 	if (table[i].kind == NAMES)
-		return rg_config_read_names(source, node, rg_config_setting_at(source->config, i),
-					    (void *)((char *)source->config + table[i].offset),
-					    err);
+		return rg_config_read_names(source, node, shown, at, err);
 	if (table[i].kind == WORDS)
-		return rg_config_read_words(source, node, rg_config_setting_at(source->config, i),
-					    (void *)((char *)source->config + table[i].offset),
-					    err);
+		return rg_config_read_words(source, node, shown, at, err);
 	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
-		return rg_config_wrong_node(
-			source, node, rg_config_setting_at(source->config, i)->key, "a value", err);
+		return rg_config_wrong_node(source, node, shown->key, "a value", err);
 	if (table[i].kind == NUMBER && node->quoted)
-		return rg_config_wrong_node(source, node,
-					    rg_config_setting_at(source->config, i)->key,
+		return rg_config_wrong_node(source, node, shown->key,
 					    "a whole number without quotes", err);
 	return change(source, i, node->value, node->line, err);
 }
 
-static int read_section(const struct rg_config_source *source, const char *section,
-			const struct rg_yaml *node, struct roger_err *err)
-{
-	const struct rg_yaml *member;
-	int r;
-
-	if (rg_yaml_is_null(node))
-		return ROGER_OK;
-	if (node->kind != RG_YAML_MAPPING)
-		return rg_config_wrong_node(source, node, node->key, "settings below it", err);
-	for (member = node->first; member; member = member->next) {
-		r = read_setting(source, section, member, err);
-		if (r < 0)
-			return r;
-	}
-	return ROGER_OK;
-}
-
-static int read_member(const struct rg_config_source *source, const struct rg_yaml *node,
-		       struct roger_err *err)
+static int read_member(const struct rg_config_source *source, const char *root,
+		       const struct rg_yaml *node, struct roger_err *err)
 {
 	size_t i;
 
 	if (rg_str_is(node->key, "groups"))
 		return source->foreign ? ROGER_OK
-				       : read_each(source, node, node->key,
+				       : read_each(source, "groups", node,
 						   "names, each with a list of agents",
 						   rg_config_read_group, err);
 	for (i = 0; i < SETTING_COUNT; i++)
 		if (*table[i].section && rg_str_is(node->key, table[i].section))
-			return read_section(source, table[i].section, node, err);
-	return read_setting(source, "", node, err);
+			return read_each(source, table[i].section, node, "settings below it",
+					 read_setting, err);
+	return read_setting(source, root, node, err);
 }
 
 static int read_root(const struct rg_config_source *source, const struct rg_yaml *root,
 		     struct roger_err *err)
 {
-	const struct rg_yaml *member;
 	int r;
 
 	if (!root || rg_yaml_is_null(root))
@@ -557,20 +507,16 @@ static int read_root(const struct rg_config_source *source, const struct rg_yaml
 	if (root->kind != RG_YAML_MAPPING)
 		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: expected settings", source->name,
 			       root->line);
-	for (member = root->first; member; member = member->next) {
-		r = read_member(source, member, err);
-		if (r < 0)
-			return r;
-	}
-	r = check_storage(source->config, err);
-	if (r == ROGER_OK)
-		r = check_wake(source->config, err);
-	return r < 0 ? r : check_groups(source->config, err);
+	r = read_each(source, "", root, "settings", read_member, err);
+	return r < 0 ? r : check(source->config, err);
 }
 
 /* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */
-static int blame_config(int r, struct roger_err *err)
+static int read_yaml(const struct rg_config_source *source, struct roger_str text,
+		     const struct rg_yaml **ret_root, struct roger_err *err)
 {
+	int r = rg_yaml_read(text, source->name, source->config->memory, ret_root, err);
+
 	if (r == ROGER_OK || r == ROGER_ENOMEM)
 		return r;
 	if (err)
@@ -634,10 +580,8 @@ int rg_config_read(struct rg_config *config, struct roger_str text, const char *
 
 	if (says_nothing(text))
 		return ROGER_OK;
-	r = rg_yaml_read(cut_comments(text, &cut), file, config->memory, &root, err);
-	if (r < 0)
-		return blame_config(r, err);
-	return read_root(&source, root, err);
+	r = read_yaml(&source, cut_comments(text, &cut), &root, err);
+	return r < 0 ? r : read_root(&source, root, err);
 }
 
 bool rg_config_next_command(const struct rg_config *config, size_t *i,
@@ -681,19 +625,11 @@ static void add_span(struct rg_buf *out, int64_t ms)
 
 void rg_config_about(size_t i, struct rg_buf *out)
 {
-	static const char *const values[] = {
-		[PATH] = "a path",
-		[FILE_NAME] = "a file name",
-		[ADDRESS] = "an address",
-		[RECIPIENTS] = "near, open or strict",
-		[SWITCH] = "true or false",
-		[WORDS] = "a list, a program and its arguments",
-		[NAMES] = "a list of agents",
-	};
-	const struct setting *setting = i < SETTING_COUNT ? &table[i] : NULL;
+	const struct setting *setting;
 
-	if (!setting)
+	if (i >= SETTING_COUNT)
 		return;
+	setting = &table[i];
 	if (setting->kind == NUMBER) {
 		rg_buf_printf(out, "%lld to %lld", (long long)setting->least,
 			      (long long)setting->most);
@@ -702,7 +638,7 @@ void rg_config_about(size_t i, struct rg_buf *out)
 		rg_buf_add_text(out, " to ");
 		add_span(out, setting->most);
 	} else {
-		rg_buf_add_text(out, values[setting->kind]);
+		rg_buf_add_text(out, kind_words[setting->kind]);
 	}
 	rg_buf_printf(out, ": %s", setting->about);
 }
@@ -741,22 +677,11 @@ static void config_freep(struct rg_config **config)
 	*config = rg_config_free(*config);
 }
 
-/* Every command does this: nothing is printed or copied. */
-static int set_default(struct rg_config *config, size_t i, struct roger_err *err)
-{
-	struct roger_setting *setting = add_setting(config);
-
-	if (!setting)
-		return rg_fail_memory(err);
-	setting->key = rg_str(table[i].key);
-	setting->origin = default_origin;
-	return set_value(config, i, rg_str(table[i].text), err);
-}
-
 int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 {
 	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
 	struct rg_arena *memory = rg_arena_new();
+	struct roger_setting *setting;
 	size_t i;
 	int r;
 
@@ -768,8 +693,14 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 	config->memory = memory;
 	config->group_names.arena = config->group_names_low.arena = config->keys_low.arena = memory;
 
+	/* Every command does this: nothing is printed or copied. */
 	for (i = 0; i < SETTING_COUNT; i++) {
-		r = set_default(config, i, err);
+		setting = add_setting(config);
+		if (!setting)
+			return rg_fail_memory(err);
+		setting->key = rg_str(table[i].key);
+		setting->origin = default_origin;
+		r = set_value(config, i, rg_str(table[i].text), err);
 		if (r < 0)
 			return r;
 	}
@@ -924,12 +855,10 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 	config->groups_path = NULL;
 	r = read_file(path, config_file, &text, &found, err);
 	if (r == ROGER_OK && found)
-		r = blame_config(
-			rg_yaml_read(rg_buf_str(&text), config_file, config->memory, &root, err),
-			err);
+		r = read_yaml(&source, rg_buf_str(&text), &root, err);
 	member = groups_of(root);
 	if (r == ROGER_OK && member)
-		r = read_member(&source, member, err);
+		r = read_member(&source, "", member, err);
 	if (r == ROGER_OK)
 		r = check_groups(config, err);
 	if (r < 0)

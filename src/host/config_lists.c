@@ -73,15 +73,17 @@ bool rg_config_is_person(struct roger_str name)
 
 bool rg_config_is_file_only(const struct rg_config *config, struct roger_str name)
 {
-	size_t i;
-
-	for (i = 0; i < config->file_only.count; i++)
-		if (rg_str_equal(config->file_only.items[i], name))
-			return true;
-	return false;
+	return rg_str_among(config->file_only, name);
 }
 
-static int add_group(struct rg_config *config, struct roger_str name, struct roger_err *err)
+/* May an agent have the name, as far as the configuration knows by now? */
+static bool is_name(struct roger_str name)
+{
+	return rg_name_valid(name) && !rg_str_is(name, "all");
+}
+
+static int add_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
+		     struct roger_err *err)
 {
 	char low[RG_CONFIG_NAME_BYTES];
 	struct roger_str copy;
@@ -94,89 +96,73 @@ static int add_group(struct rg_config *config, struct roger_str name, struct rog
 		return r;
 	group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
 	if (!group || !rg_arena_copy(config->memory, name, &group->name) ||
-	    !rg_arena_copy(config->memory, rg_config_in_lower_case(name, low), &copy))
+	    !rg_arena_copy(config->memory, rg_config_in_lower_case(name, low), &copy) ||
+	    !rg_names_add(&config->group_names, group->name) ||
+	    !rg_names_add(&config->group_names_low, copy))
 		return rg_fail_memory(err);
 	group->shown = shown;
-	return rg_names_add(&config->group_names, group->name) &&
-			       rg_names_add(&config->group_names_low, copy)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
-}
-
-/* The group of that name, emptied, and its place in the settings list. */
-static int open_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
-		      struct roger_setting **ret_shown, struct roger_err *err)
-{
-	int r = rg_config_group(config, name) ? ROGER_OK : add_group(config, name, err);
-	struct rg_group *group;
-
-	if (r < 0)
-		return r;
-	group = (struct rg_group *)(uintptr_t)rg_config_group(config, name);
-	group->members = (struct rg_names){ .arena = config->memory };
 	*ret_group = group;
-	*ret_shown = rg_config_setting_at(config, group->shown);
 	return ROGER_OK;
 }
 
-static int add_member(const struct rg_config_source *source, const struct rg_yaml *item,
-		      struct rg_names *members, struct roger_str key, struct roger_err *err)
-{
-	struct roger_str name;
-
-	if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !rg_name_valid(item->value) ||
-	    rg_str_is(item->value, "all"))
-		return rg_config_wrong_node(source, item, key, "the name of an agent", err);
-	if (rg_names_have(members, item->value))
-		return rg_config_wrong_node(source, item, key, "each agent once", err);
-	return rg_arena_copy(source->config->memory, item->value, &name) &&
-			       rg_names_add(members, name)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
-}
-
 /* "lead, reviewer" */
-static int show_names(struct rg_config *config, const struct rg_names *names,
-		      struct roger_str *ret_value, struct roger_err *err)
+static int show(struct rg_config *config, struct roger_strs texts, const char *between,
+		struct roger_setting *shown, struct roger_err *err)
 {
-	struct rg_buf text;
+	struct rg_buf text = { .maximum = SIZE_MAX };
 	size_t i;
 
-	rg_buf_init(&text, SIZE_MAX);
-	for (i = 0; i < names->count; i++) {
-		if (i)
-			rg_buf_add_text(&text, ", ");
-		rg_buf_add_str(&text, names->items[i]);
-	}
-	return rg_arena_keep(config->memory, &text, ret_value) ? ROGER_OK : rg_fail_memory(err);
+	for (i = 0; i < texts.count; i++)
+		rg_buf_printf(&text, "%s%.*s", i ? between : "", RG_STR_ARGS(texts.items[i]));
+	return rg_arena_keep(config->memory, &text, &shown->value) ? ROGER_OK : rg_fail_memory(err);
 }
 
-int rg_config_read_group(const struct rg_config_source *source, const struct rg_yaml *node,
-			 struct roger_err *err)
+/* Agents, each once. */
+static int read_agents(const struct rg_config_source *source, const struct rg_yaml *node,
+		       struct roger_setting *shown, struct rg_names *names, struct roger_err *err)
 {
 	const struct rg_yaml *item;
-	struct roger_setting *shown = NULL;
-	struct rg_group *group = NULL;
-	int r;
+	struct roger_str name;
 
-	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
-		return rg_config_wrong_node(source, node, RG_STR("groups"),
+	for (item = node->first; item; item = item->next) {
+		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !is_name(item->value))
+			return rg_config_wrong_node(source, item, shown->key,
+						    "the name of an agent", err);
+		if (rg_names_have(names, item->value))
+			return rg_config_wrong_node(source, item, shown->key, "each agent once",
+						    err);
+		if (!rg_arena_copy(source->config->memory, item->value, &name) ||
+		    !rg_names_add(names, name))
+			return rg_fail_memory(err);
+	}
+	return show(source->config, rg_names_list(names), ", ", shown, err);
+}
+
+/* What is configured twice counts as it is there last. */
+int rg_config_read_group(const struct rg_config_source *source, const char *groups,
+			 const struct rg_yaml *node, struct roger_err *err)
+{
+	struct rg_config *config = source->config;
+	struct roger_setting *shown;
+	struct rg_group *group;
+	int r = ROGER_OK;
+
+	if (!is_name(node->key))
+		return rg_config_wrong_node(source, node, rg_str(groups),
 					    "a name other than all for a group", err);
-	r = open_group(source->config, node->key, &group, &shown, err);
+	group = (struct rg_group *)(uintptr_t)rg_config_group(config, node->key);
+	if (!group)
+		r = add_group(config, node->key, &group, err);
 	if (r < 0)
 		return r;
+	group->members = (struct rg_names){ .arena = config->memory };
+	shown = rg_config_setting_at(config, group->shown);
 	r = rg_config_origin(source, node->line, &shown->origin, err);
 	if (r < 0)
 		return r;
 	if (node->kind != RG_YAML_LIST || !node->first)
 		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
-
-	for (item = node->first; item; item = item->next) {
-		r = add_member(source, item, &group->members, shown->key, err);
-		if (r < 0)
-			return r;
-	}
-	return show_names(source->config, &group->members, &shown->value, err);
+	return read_agents(source, node, shown, &group->members, err);
 }
 
 int rg_config_expect_agents(const struct rg_config *config, size_t shown, struct roger_strs names,
@@ -203,8 +189,6 @@ int rg_config_read_words(const struct rg_config_source *source, const struct rg_
 {
 	struct roger_strs words = { 0 };
 	const struct rg_yaml *item;
-	struct roger_str *place;
-	struct rg_buf text;
 	int r;
 
 	r = rg_config_origin(source, node->line, &shown->origin, err);
@@ -213,36 +197,23 @@ int rg_config_read_words(const struct rg_config_source *source, const struct rg_
 	if (node->kind != RG_YAML_LIST)
 		return rg_config_wrong(shown->origin, shown->key,
 				       "a list: a program and its arguments", err);
-	rg_buf_init(&text, SIZE_MAX);
-	for (item = node->first; item && r == ROGER_OK; item = item->next) {
+	for (item = node->first; item; item = item->next) {
 		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) ||
 		    (item == node->first && !item->value.length))
-			r = rg_config_wrong_node(source, item, shown->key,
-						 "a program and its arguments", err);
-		place = rg_arena_push(source->config->memory, &words.items, &words.count,
-				      sizeof *place);
-		if (r == ROGER_OK &&
-		    (!place || !rg_arena_copy(source->config->memory, item->value, place)))
-			r = rg_fail_memory(err);
-		rg_buf_printf(&text, "%s%.*s", words.count > 1 ? " " : "",
-			      RG_STR_ARGS(item->value));
+			return rg_config_wrong_node(source, item, shown->key,
+						    "a program and its arguments", err);
+		if (!rg_arena_add(source->config->memory, &words, item->value))
+			return rg_fail_memory(err);
 	}
 	*ret_words = words;
-	if (r == ROGER_OK)
-		return rg_arena_keep(source->config->memory, &text, &shown->value)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
-	rg_buf_deinit(&text);
-	return r;
+	return show(source->config, words, " ", shown, err);
 }
 
-/* Agents, each once. */
 int rg_config_read_names(const struct rg_config_source *source, const struct rg_yaml *node,
 			 struct roger_setting *shown, struct roger_strs *ret_names,
 			 struct roger_err *err)
 {
 	struct rg_names names = { .arena = source->config->memory };
-	const struct rg_yaml *item;
 	int r;
 
 	r = rg_config_origin(source, node->line, &shown->origin, err);
@@ -250,13 +221,9 @@ int rg_config_read_names(const struct rg_config_source *source, const struct rg_
 		return r;
 	if (node->kind != RG_YAML_LIST)
 		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
-	for (item = node->first; item; item = item->next) {
-		r = add_member(source, item, &names, shown->key, err);
-		if (r < 0)
-			return r;
-	}
+	r = read_agents(source, node, shown, &names, err);
 	*ret_names = rg_names_list(&names);
-	return show_names(source->config, &names, &shown->value, err);
+	return r;
 }
 
 /* ----------------------------------------------------------------- wake -- */
@@ -287,18 +254,18 @@ static int name_agent(struct rg_config *config, struct rg_wake_agent *agent, str
 	return ROGER_OK;
 }
 
-int rg_config_read_wake_agent(const struct rg_config_source *source, const struct rg_yaml *node,
-			      struct roger_err *err)
+int rg_config_read_wake_agent(const struct rg_config_source *source, const char *agents,
+			      const struct rg_yaml *node, struct roger_err *err)
 {
 	struct rg_config *config = source->config;
 	struct rg_wake_agent *agent;
 	size_t shown = 0;
 	int r;
 
-	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
-		return rg_config_wrong_node(source, node, RG_STR("wake.agents"),
-					    "the name of an agent", err);
-	r = rg_config_add_setting(config, "wake.agents", node->key, &shown, err);
+	if (!is_name(node->key))
+		return rg_config_wrong_node(source, node, rg_str(agents), "the name of an agent",
+					    err);
+	r = rg_config_add_setting(config, agents, node->key, &shown, err);
 	if (r < 0)
 		return r;
 	agent = rg_arena_push(config->memory, &config->wake_agents, &config->wake_agent_count,
@@ -308,8 +275,10 @@ int rg_config_read_wake_agent(const struct rg_config_source *source, const struc
 	agent->shown = shown;
 	r = rg_config_read_words(source, node, rg_config_setting_at(config, shown), &agent->words,
 				 err);
-	if (r == ROGER_OK && !agent->words.count)
+	if (r < 0)
+		return r;
+	if (!agent->words.count)
 		return rg_config_wrong_node(source, node, rg_config_setting_at(config, shown)->key,
 					    "a list: a program and its arguments", err);
-	return r == ROGER_OK ? name_agent(config, agent, err) : r;
+	return name_agent(config, agent, err);
 }

@@ -40,9 +40,9 @@ RG_CHECKED int rg_config_wrong_node(const struct rg_config_source *source,
 enum { RG_CONFIG_NAME_BYTES = 4 * RG_NAME_CHARS_MAX };
 struct roger_str rg_config_in_lower_case(struct roger_str name, char *low);
 
-/* config_lists.c: a member of groups, or of wake.agents. */
-typedef int rg_config_read_entry(const struct rg_config_source *source, const struct rg_yaml *node,
-				 struct roger_err *err);
+/* A member of the mapping of that name; in config_lists.c one of groups, or of wake.agents. */
+typedef int rg_config_read_entry(const struct rg_config_source *source, const char *name,
+				 const struct rg_yaml *node, struct roger_err *err);
 RG_CHECKED rg_config_read_entry rg_config_read_group;
 RG_CHECKED rg_config_read_entry rg_config_read_wake_agent;
 
