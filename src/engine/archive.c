@@ -34,10 +34,9 @@ static void forget_seen(struct rg_archive_seen *seen, const struct rg_log_file *
 /* Note the lines at the end of the archive. */
 static int look_back(struct rg_engine *engine, struct rg_log_file *archive, struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(engine->store, archive);
 	struct rg_archive_seen *seen = &engine->archive_seen;
 	struct seen_line *place;
-	struct rg_lines lines;
+	RG_CLEANUP(rg_lines_deinit) struct rg_lines lines = { 0 };
 	struct rg_line line;
 	uint64_t hash;
 	bool found;
@@ -50,20 +49,17 @@ static int look_back(struct rg_engine *engine, struct rg_log_file *archive, stru
 	    seen->device != archive->device || archive->size < seen->to ||
 	    seen->lines.count > SEEN_MAX)
 		forget_seen(seen, archive);
-	rg_lines_init(&lines, &bytes, seen->to, archive->size);
+	lines = rg_lines_of(engine->store, archive, seen->to, archive->size);
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
 		if (!rg_archive_head(line.text, &hash))
 			continue;
 		place = rg_table_put(&seen->lines, hash, &found);
-		if (!place) {
-			r = rg_fail_memory(err);
-			break;
-		}
+		if (!place)
+			return rg_fail_memory(err);
 		place->offset = line.offset;
 	}
 	if (r == ROGER_OK)
 		seen->to = lines.at;
-	rg_lines_deinit(&lines);
 	return r;
 }
 
@@ -73,10 +69,9 @@ static int look_at(struct rg_engine *engine, const struct rg_log_file *archive, 
 		   bool *ret_there, struct roger_err *err)
 {
 	const struct seen_line *seen = rg_table_find(&engine->archive_seen.lines, hash);
-	const struct rg_bytes bytes = rg_bytes_of(engine->store, archive);
-	struct rg_arena *arena = NULL;
+	RG_CLEANUP(rg_lines_deinit) struct rg_lines lines = { 0 };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	union rg_log_record record;
-	struct rg_lines lines;
 	struct rg_line line;
 	uint64_t there;
 	int r;
@@ -84,17 +79,14 @@ static int look_at(struct rg_engine *engine, const struct rg_log_file *archive, 
 	*ret_there = false;
 	if (!seen)
 		return ROGER_OK;
-	rg_lines_init(&lines, &bytes, seen->offset, archive->size);
+	lines = rg_lines_of(engine->store, archive, seen->offset, archive->size);
 	r = rg_lines_next(&lines, &line, ret_there, err);
-	if (r == ROGER_OK && *ret_there) {
-		arena = rg_arena_new();
-		*ret_there =
-			arena && rg_archive_head(line.text, &there) && there == hash &&
-			rg_kind_read(RG_LOG_ARCHIVE, line.text, arena, &record, NULL) == ROGER_OK;
-	}
-	rg_arena_free(arena);
-	rg_lines_deinit(&lines);
-	return r;
+	if (r < 0 || !*ret_there)
+		return r;
+	arena = rg_arena_new();
+	*ret_there = arena && rg_archive_head(line.text, &there) && there == hash &&
+		     rg_kind_read(RG_LOG_ARCHIVE, line.text, arena, &record, NULL) == ROGER_OK;
+	return ROGER_OK;
 }
 
 static bool is_of(const struct rg_staged *staged, struct roger_str issue)
@@ -152,7 +144,7 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged, size_t count,
 			  struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	int r = arena ? ROGER_OK : rg_fail_memory(err);
 	size_t i, k;
 
@@ -162,7 +154,6 @@ int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *stag
 		if (staged[i].after.archived_at_ms && k == i)
 			r = put_issue(engine, staged + i, count - i, arena, err);
 	}
-	rg_arena_free(arena);
 	return r;
 }
 
@@ -170,28 +161,25 @@ int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena
 		      struct roger_str *ret_text, struct roger_message *ret_message,
 		      struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
-	struct rg_lines lines;
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(engine->store, &rg_store_messages, offset, UINT64_MAX);
 	struct rg_line line;
 	bool found;
-	int r;
+	int r = rg_lines_next(&lines, &line, &found, err);
 
-	rg_lines_init(&lines, &bytes, offset, UINT64_MAX);
-	r = rg_lines_next(&lines, &line, &found, err);
-	if (r == ROGER_OK && !found)
-		r = rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
-	if (r == ROGER_OK && !rg_arena_copy(arena, line.text, ret_text))
-		r = rg_fail_memory(err);
-	if (r == ROGER_OK)
-		r = rg_message_read_within(*ret_text, arena, ret_message, err);
-	rg_lines_deinit(&lines);
-	return r;
+	if (r < 0)
+		return r;
+	if (!found)
+		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+	if (!rg_arena_copy(arena, line.text, ret_text))
+		return rg_fail_memory(err);
+	return rg_message_read_within(*ret_text, arena, ret_message, err);
 }
 
 int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf again = { .maximum = SIZE_MAX };
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_message message;
 	struct roger_str line, body;
 	uint64_t chain;
@@ -199,15 +187,13 @@ int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct ro
 
 	r = arena ? rg_engine_line_at(engine, offset, arena, &line, &message, err)
 		  : rg_fail_memory(err);
-	if (r == ROGER_OK && !rg_chain_split(line, &chain, &body))
-		r = rg_fail(err, ROGER_EIO, 0, "the journal changed while it was read");
-	if (r == ROGER_OK) {
-		rg_buf_add_str(&again, body);
-		rg_buf_add_text(&again, "}\n");
-		r = again.failed ? rg_fail_memory(err)
-				 : rg_engine_log_add(engine, RG_LOG_ARCHIVE, message.issue,
-						     rg_buf_str(&again), true, err);
-	}
-	rg_arena_free(arena);
-	return r;
+	if (r < 0)
+		return r;
+	if (!rg_chain_split(line, &chain, &body))
+		return rg_fail(err, ROGER_EIO, 0, "the journal changed while it was read");
+	rg_buf_add_str(&again, body);
+	rg_buf_add_text(&again, "}\n");
+	return again.failed ? rg_fail_memory(err)
+			    : rg_engine_log_add(engine, RG_LOG_ARCHIVE, message.issue,
+						rg_buf_str(&again), true, err);
 }

@@ -245,7 +245,7 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 			struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_query of_box = *query;
 	struct roger_strs boxes = { 0 };
 	int64_t count, all = 0;
@@ -259,7 +259,6 @@ int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query, 
 		r = rg_engine_count(engine, &of_box, &count, err);
 		all += r == ROGER_OK ? count : 0;
 	}
-	rg_arena_free(arena);
 	*ret_count = all;
 	return r;
 }

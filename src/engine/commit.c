@@ -389,26 +389,24 @@ static int append_again(struct rg_engine *engine, const struct rg_entry *entry, 
 			struct roger_err *err)
 {
 	struct rg_store *store = engine->store;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
 	struct roger_str body;
-	struct rg_buf line;
 	uint64_t unused;
 	int r;
 
-	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
 	r = rg_store_read_line(store, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_store_begin(store, 0, 0, err);
-	if (r == ROGER_OK) {
-		if (!rg_chain_split(rg_buf_str(&line), &unused, &body))
-			body = (struct roger_str){ line.data, line.length ? line.length - 1 : 0 };
-		announce_as_later(engine, rg_store_head(store).end + line.length);
-		r = store->ops->append(store, compose_one, &body, ret_end, err);
-		rg_store_release(store, RG_LOCK_APPEND);
-		if (r == ROGER_OK && !*ret_end)
-			r = rg_fail(err, ROGER_ETIMEOUT, 0,
-				    "the control file was rebuilt meanwhile; try again");
-	}
-	rg_buf_deinit(&line);
+	if (r < 0)
+		return r;
+	if (!rg_chain_split(rg_buf_str(&line), &unused, &body))
+		body = (struct roger_str){ line.data, line.length ? line.length - 1 : 0 };
+	announce_as_later(engine, rg_store_head(store).end + line.length);
+	r = store->ops->append(store, compose_one, &body, ret_end, err);
+	rg_store_release(store, RG_LOCK_APPEND);
+	if (r == ROGER_OK && !*ret_end)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "the control file was rebuilt meanwhile; try again");
 	return r;
 }
 
@@ -417,7 +415,7 @@ static int append_again(struct rg_engine *engine, const struct rg_entry *entry, 
 static int secure_first_result(struct rg_engine *engine, const struct rg_query *key,
 			       struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	const struct rg_head head = rg_store_head(engine->store);
 	struct rg_entries entries;
 	uint64_t end = 0;
@@ -432,7 +430,6 @@ static int secure_first_result(struct rg_engine *engine, const struct rg_query *
 			r = append_again(engine, &entries.items[i], &end, err);
 	if (r == ROGER_OK && end)
 		r = engine->store->ops->sync(engine->store, NULL, end, err);
-	rg_arena_free(arena);
 	return r;
 }
 
@@ -440,7 +437,7 @@ static int secure_first_result(struct rg_engine *engine, const struct rg_query *
 static int find_key(struct rg_engine *engine, const struct rg_query *query, bool *ret_known,
 		    struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_message_list found = { 0 };
 	int r;
 
@@ -448,7 +445,6 @@ static int find_key(struct rg_engine *engine, const struct rg_query *query, bool
 		return rg_fail_memory(err);
 	r = rg_index_messages(engine->index, query, arena, &found, NULL, err);
 	*ret_known = found.count > 0;
-	rg_arena_free(arena);
 	return r;
 }
 

@@ -14,10 +14,7 @@
 #include "base/sign.h"
 #include "facts/damage.h"
 
-enum {
-	CHAIN_DIGITS = 16,
-	PLACES_MAX = 100, /* that are recorded at a time */
-};
+enum { PLACES_MAX = 100 }; /* that are recorded at a time */
 
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
@@ -41,31 +38,24 @@ static struct roger_str journal_name(const struct rg_engine *engine)
 
 /* -------------------------------------------------------------- the log -- */
 
-static size_t count_open(const struct roger_damage_list *damages)
-{
-	size_t count = 0, i;
-
-	for (i = 0; i < damages->count; i++)
-		count += !damages->items[i].accepted_at_ms;
-	return count;
-}
-
 /* Is any damage recorded, accepted or not?  Stores the number of unaccepted entries in the control
  * file.  An unreadable log counts as damage. */
 bool rg_engine_count_damages(struct rg_engine *engine)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct rg_shared *shared = shared_of(engine);
 	struct roger_damage_list damages = { 0 };
 	bool readable = arena && rg_damages_read(engine->store, arena, &damages, NULL) == ROGER_OK;
-	bool any = damages.count || !readable;
-	struct rg_shared *shared = shared_of(engine);
+	uint32_t open = !readable;
+	size_t i;
 
+	for (i = 0; readable && i < damages.count; i++)
+		open += !damages.items[i].accepted_at_ms;
 	if (shared) {
-		atomic_store(&shared->damages, readable ? (uint32_t)count_open(&damages) : 1);
-		atomic_store(&shared->damaged, any);
+		atomic_store(&shared->damages, open);
+		atomic_store(&shared->damaged, damages.count || !readable);
 	}
-	rg_arena_free(arena);
-	return any;
+	return damages.count || !readable;
 }
 
 static int append(struct rg_engine *engine, const struct roger_damage *damage,
@@ -109,21 +99,39 @@ static int fill_line(struct roger_damage *damage, struct rg_store *store,
 		     const struct rg_log_file *journal, struct rg_arena *arena,
 		     struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(store, journal);
-	struct rg_lines lines;
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(store, journal, (uint64_t)damage->byte, journal->end);
 	struct rg_line line;
 	bool found;
-	int r;
+	int r = rg_lines_next(&lines, &line, &found, err);
 
-	rg_lines_init(&lines, &bytes, (uint64_t)damage->byte, journal->end);
-	r = rg_lines_next(&lines, &line, &found, err);
-	if (r == ROGER_OK && found)
+	if (r < 0)
+		return r;
+	if (found)
 		damage->bytes = (int64_t)line.length;
-	rg_lines_deinit(&lines);
-	return r == ROGER_OK ? fill(damage, &bytes, arena, err) : r;
+	return fill(damage, &lines.bytes, arena, err);
 }
 
 /* ------------------------------------------------------------- what happened -- */
+
+/* Damage that shows in the journal being another one than was recorded as being on disk. */
+static int from_witness(struct rg_engine *engine, enum roger_damage_kind kind,
+			struct rg_arena *arena, struct roger_damage *ret_damage,
+			struct roger_err *err)
+{
+	const struct rg_figure witness = witness_of(engine);
+
+	*ret_damage = (struct roger_damage){ .file = journal_name(engine),
+					     .kind = (int)kind,
+					     .expected_bytes = (int64_t)witness.count,
+					     .noticed_at_ms = rg_clock_ms() };
+	if (!witness.chained)
+		return ROGER_OK;
+	return rg_arena_print(arena, &ret_damage->expected_chain, "%016llx",
+			      (unsigned long long)witness.chain)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
 
 /* Find the lines before the witness that look like roger's but are damaged; damage is the last. */
 struct search {
@@ -133,24 +141,17 @@ struct search {
 	struct rg_damages *places; /* all of them */
 };
 
-static int add_place(struct search *search, struct rg_engine *engine, struct roger_err *err)
-{
-	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
-	struct roger_damage place = { .file = journal_name(engine),
-				      .kind = ROGER_DAMAGE_ALTERED,
-				      .line = search->damage->line,
-				      .byte = search->damage->byte,
-				      .bytes = search->damage->bytes,
-				      .noticed_at_ms = rg_clock_ms() };
-	int r = fill(&place, &bytes, search->places->arena, err);
-
-	return r == ROGER_OK ? rg_damages_put(search->places, &place, err) : r;
-}
-
 static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *err)
 {
+	struct roger_damage place = { .file = journal_name(walk->engine),
+				      .kind = ROGER_DAMAGE_ALTERED,
+				      .line = walk->number,
+				      .byte = (int64_t)walk->line.offset,
+				      .bytes = (int64_t)walk->line.length,
+				      .noticed_at_ms = rg_clock_ms() };
 	struct search *search = context;
 	struct roger_str unused;
+	int r;
 
 	if (walk->line.offset >= search->end)
 		return ROGER_OK;
@@ -158,10 +159,13 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
 		(void)!rg_chain_split(walk->line.text, &search->stated, &unused);
 	if (walk->own || walk->line.too_long || !rg_line_looks_own(walk->line.text))
 		return ROGER_OK;
-	search->damage->line = walk->number;
-	search->damage->byte = (int64_t)walk->line.offset;
-	search->damage->bytes = (int64_t)walk->line.length;
-	return search->places->count < PLACES_MAX ? add_place(search, walk->engine, err) : ROGER_OK;
+	search->damage->line = place.line;
+	search->damage->byte = place.byte;
+	search->damage->bytes = place.bytes;
+	if (search->places->count == PLACES_MAX)
+		return ROGER_OK;
+	r = fill(&place, &walk->lines.bytes, search->places->arena, err);
+	return r < 0 ? r : rg_damages_put(search->places, &place, err);
 }
 
 /* After an altered line the chain must still reach the witness; otherwise it is another file that
@@ -203,34 +207,27 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 		    struct rg_damages *places, struct roger_err *err)
 {
 	struct roger_damage last = { 0 };
-	struct rg_figure witness = witness_of(engine);
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
 	struct rg_log_file file = rg_store_messages;
-	char chain[CHAIN_DIGITS + 1];
-	uint64_t size;
+	uint64_t expected;
 	bool there;
 	int r;
 
-	*damage = (struct roger_damage){ .file = journal_name(engine),
-					 .kind = ROGER_DAMAGE_ALTERED,
-					 .expected_bytes = (int64_t)witness.count,
-					 .noticed_at_ms = rg_clock_ms() };
-	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
-	if (witness.chained && !rg_arena_copy(arena, rg_str(chain), &damage->expected_chain))
-		return rg_fail_memory(err);
-	r = engine->store->ops->stat(engine->store, &file, &there, err);
-	size = file.size;
-	if (r == ROGER_OK && size >= witness.count)
-		r = find_line(engine, witness.count, damage, places, err);
-	else if (r == ROGER_OK && size)
-		r = find_line(engine, size, &last, places, err);
+	r = from_witness(engine, ROGER_DAMAGE_ALTERED, arena, damage, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->stat(engine->store, &file, &there, err);
+	expected = (uint64_t)damage->expected_bytes;
+	if (r == ROGER_OK && file.size >= expected)
+		r = find_line(engine, expected, damage, places, err);
+	else if (r == ROGER_OK && file.size)
+		r = find_line(engine, file.size, &last, places, err);
 	if (r < 0)
 		return r;
 	if (!damage->line) {
-		damage->kind = size == 0	      ? ROGER_DAMAGE_GONE
-			       : size < witness.count ? ROGER_DAMAGE_SHORTER
+		damage->kind = file.size == 0	      ? ROGER_DAMAGE_GONE
+			       : file.size < expected ? ROGER_DAMAGE_SHORTER
 						      : ROGER_DAMAGE_OTHER;
-		damage->bytes = (int64_t)size;
+		damage->bytes = (int64_t)file.size;
 	}
 	return fill(damage, &bytes, arena, err);
 }
@@ -260,23 +257,17 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 {
 	const struct roger_damage *known;
 	struct roger_damage_list damages;
-	size_t at;
 	int r;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
-	*ret_noted = *damage;
 	r = rg_damages_read(engine->store, arena, &damages, err);
 	if (r < 0)
 		return r;
-	at = rg_damages_find(damages.items, damages.count, damage->id);
-	known = at < damages.count ? &damages.items[at] : NULL;
+	known = rg_damages_find(damages.items, damages.count, damage->id);
 	if (!known && rg_damage_closes(damage))
 		known = noted_line(engine, &damages, damage);
-	if (known) {
-		*ret_noted = *known;
-		return ROGER_OK;
-	}
-	return append(engine, damage, err);
+	*ret_noted = known ? *known : *damage;
+	return known ? ROGER_OK : append(engine, damage, err);
 }
 
 /* Nothing is derived from lines that were just noted.  If this fails, the next process that opens
@@ -305,15 +296,15 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 static int note_places(struct rg_engine *engine, const struct rg_damages *places,
 		       struct roger_err *err)
 {
+	const struct roger_damage *known;
 	struct roger_damage_list damages;
-	size_t at, i;
+	size_t i;
 	int r = rg_damages_read(engine->store, places->arena, &damages, err);
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
 	for (i = 0; r == ROGER_OK && i < places->count; i++) {
-		at = rg_damages_find(damages.items, damages.count, places->items[i].id);
-		if (at == damages.count || (damages.items[at].kind == ROGER_DAMAGE_REMOVED &&
-					    damages.items[at].accepted_at_ms))
+		known = rg_damages_find(damages.items, damages.count, places->items[i].id);
+		if (!known || (known->kind == ROGER_DAMAGE_REMOVED && known->accepted_at_ms))
 			r = append(engine, &places->items[i], err);
 	}
 	return r;
@@ -382,33 +373,24 @@ static int reopen(struct rg_engine *engine, struct roger_err *err)
 /* Did a person accept the damage, and the process die before it reopened the journal? */
 static bool was_accepted(struct rg_engine *engine)
 {
-	struct rg_figure witness = witness_of(engine);
-	struct rg_arena *arena = rg_arena_new();
-	char chain[CHAIN_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
-	struct roger_damage_list damages = { 0 };
-	struct roger_damage closed = { .file = journal_name(engine),
-				       .kind = ROGER_DAMAGE_SHORTER,
-				       .expected_bytes = (int64_t)witness.count };
-	bool accepted = false;
-	size_t at;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	const struct roger_damage *known;
+	struct roger_damage_list damages;
+	struct roger_damage closed;
 
-	if (witness.chained)
-		snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
-	closed.expected_chain = rg_str(chain);
-	if (arena && rg_damage_id(&closed, id) &&
-	    rg_damages_read(engine->store, arena, &damages, NULL) == ROGER_OK) {
-		at = rg_damages_find(damages.items, damages.count, rg_str(id));
-		accepted = at < damages.count && damages.items[at].accepted_at_ms;
-	}
-	rg_arena_free(arena);
-	return accepted;
+	if (!arena || from_witness(engine, ROGER_DAMAGE_SHORTER, arena, &closed, NULL) < 0 ||
+	    fill(&closed, NULL, arena, NULL) < 0 ||
+	    rg_damages_read(engine->store, arena, &damages, NULL) < 0)
+		return false;
+	known = rg_damages_find(damages.items, damages.count, closed.id);
+	return known && known->accepted_at_ms;
 }
 
 bool rg_engine_examine_damage(struct rg_engine *engine)
 {
 	struct rg_shared *shared = shared_of(engine);
 	struct roger_err err = { 0 };
-	struct rg_arena *arena;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
 	bool looked;
 
@@ -423,7 +405,6 @@ bool rg_engine_examine_damage(struct rg_engine *engine)
 		snprintf(engine->trouble, sizeof engine->trouble,
 			 "%.*s is damaged, and that could not be recorded: %.250s",
 			 RG_STR_ARGS(journal_name(engine)), err.message);
-	rg_arena_free(arena);
 	return looked;
 }
 
@@ -442,10 +423,10 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 {
 	const struct roger_damage *first = NULL;
 	char line[32] = "", more[40] = "";
-	size_t count = count_open(damages), i;
+	size_t count = 0, i;
 
-	for (i = 0; i < damages->count && !first; i++)
-		if (!damages->items[i].accepted_at_ms)
+	for (i = 0; i < damages->count; i++)
+		if (!damages->items[i].accepted_at_ms && !count++)
 			first = &damages->items[i];
 	if (!first)
 		return;
@@ -460,18 +441,15 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 /* For a read-only process: were bytes changed that were once on disk?  Reads them all. */
 static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
 {
-	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(engine->store, &rg_store_messages, 0, witness->count);
 	struct rg_chain chain = { 0 };
-	struct rg_lines lines;
 	struct rg_line line;
-	bool found = true, own, differs;
+	bool found = true, own;
 
-	rg_lines_init(&lines, &bytes, 0, witness->count);
 	while (found && rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
-		found = rg_chain_step(&bytes, &line, &chain, &own, NULL) == ROGER_OK;
-	differs = lines.at == witness->count && chain.value != witness->chain;
-	rg_lines_deinit(&lines);
-	return differs;
+		found = rg_chain_step(&lines.bytes, &line, &chain, &own, NULL) == ROGER_OK;
+	return lines.at == witness->count && chain.value != witness->chain;
 }
 
 /* Is damage found but not recorded, because the disk is full or the process may only read? */
@@ -519,7 +497,7 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 	bool readable = true, counted = shared && atomic_load(&shared->prepared),
 	     any = shared && atomic_load(&shared->damages);
 	struct roger_damage_list damages = { 0 };
-	struct rg_arena *arena = NULL;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 
 	*to = '\0';
 	/* A rebuilt control file has a count only after a process has prepared it. */
@@ -533,7 +511,6 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 		     is_known_damaged(engine, &damages)))
 		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
 			 RG_STR_ARGS(journal_name(engine)));
-	rg_arena_free(arena);
 }
 
 int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
@@ -624,6 +601,13 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	return judge->told ? ROGER_OK : rg_fail_memory(err);
 }
 
+/* Is it of the journal that is walked through, whose line is as it was found? */
+static bool stands(const struct rg_walk *walk, const struct roger_damage *damage)
+{
+	return rg_str_equal(damage->file, walk->file->shown) &&
+	       rg_damage_stands(walk->engine->store, walk->file, damage);
+}
+
 /* Did a person accept this line, as it is now?  Else the kind is that. */
 static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
 					    int64_t line, enum roger_finding_kind kind)
@@ -633,8 +617,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
-		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
-		    !rg_damage_stands(walk->engine->store, walk->file, damage) ||
+		if (damage->line != line || !stands(walk, damage) ||
 		    /* That it is no entry does not tell of damage. */
 		    (kind == ROGER_STRAY && damage->kind != ROGER_DAMAGE_STRAY))
 			continue;
@@ -675,9 +658,7 @@ static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, i
 
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
-		if (damage->line >= from && damage->line < line &&
-		    rg_str_equal(damage->file, walk->file->shown) &&
-		    rg_damage_stands(walk->engine->store, walk->file, damage))
+		if (damage->line >= from && damage->line < line && stands(walk, damage))
 			return true;
 	}
 	return false;
@@ -727,7 +708,7 @@ int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct ro
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
-	r = append(walk->engine, &gap, err);
+	r = append(engine, &gap, err);
 	rg_engine_records_end(engine);
 	return r;
 }
@@ -782,17 +763,14 @@ const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list
 						  const struct rg_log_files *there, size_t *i)
 {
 	const struct roger_damage *damage;
-	size_t k;
+	const struct rg_log_file *file;
 
 	while (*i < damages->count) {
 		damage = &damages->items[(*i)++];
 		if (damage->kind != ROGER_DAMAGE_REMOVED || damage->accepted_at_ms)
 			continue;
-		for (k = 0; k < there->count; k++)
-			if (there->items[k].inode &&
-			    rg_str_equal(there->items[k].shown, damage->file))
-				break;
-		if (k == there->count)
+		file = rg_log_files_find(there, damage->file);
+		if (!file || !file->inode)
 			return damage;
 	}
 	return NULL;
@@ -810,8 +788,9 @@ static int of_finding(struct rg_engine *engine, const struct rg_log_files *journ
 		      const struct roger_finding *finding, struct rg_arena *arena,
 		      struct roger_damage *ret_damage, struct roger_err *err)
 {
+	struct rg_log_file *journal =
+		finding->line ? rg_log_files_find(journals, finding->file) : NULL;
 	bool there = false;
-	size_t i;
 	int r = ROGER_OK;
 
 	*ret_damage = (struct roger_damage){
@@ -824,14 +803,11 @@ static int of_finding(struct rg_engine *engine, const struct rg_log_files *journ
 		.byte = finding->byte,
 		.noticed_at_ms = rg_clock_ms()
 	};
-	for (i = 0; finding->line && i < journals->count; i++)
-		if (rg_str_equal(journals->items[i].shown, finding->file))
-			break;
-	if (finding->line && i < journals->count)
-		r = rg_engine_stat(engine, &journals->items[i], &there, err);
+	if (journal)
+		r = rg_engine_stat(engine, journal, &there, err);
 	if (r < 0)
 		return r;
-	return there ? fill_line(ret_damage, engine->store, &journals->items[i], arena, err)
+	return there ? fill_line(ret_damage, engine->store, journal, arena, err)
 		     : fill(ret_damage, NULL, arena, err);
 }
 

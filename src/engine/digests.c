@@ -45,12 +45,21 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		halve_marks(digesting);
 }
 
-static int add_bytes(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t from,
-		     uint64_t to, struct roger_err *err)
+/* The line's text and, of what follows it, so much: its newline. */
+static int add_text(struct rg_sha256 *sha, const struct rg_walk *walk, size_t newline,
+		    struct roger_err *err)
 {
-	int r = rg_digest_add(sha, bytes, &from, to, err);
+	const struct rg_line *line = &walk->line;
+	uint64_t at = line->offset, end = at + line->length + newline;
+	int r;
 
-	if (r == ROGER_OK && from < to)
+	/* In the reader's buffer the newline follows the text. */
+	if (!line->too_long) {
+		rg_sha256_add(sha, line->text.data, line->text.length + newline);
+		return ROGER_OK;
+	}
+	r = rg_digest_add(sha, &walk->lines.bytes, &at, end, err);
+	if (r == ROGER_OK && at < end)
 		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
 	return r;
 }
@@ -61,24 +70,20 @@ static int add_leaf(struct digesting *digesting, struct rg_walk *walk, struct ro
 	const struct rg_digest_wish *wish = digesting->wish;
 	const bool cited = wish && digesting->cited < wish->cited_count &&
 			   wish->cited[digesting->cited] == walk->number;
-	const struct rg_line *line = &walk->line;
+	struct roger_str text = walk->line.text;
 	struct rg_sha256 sha;
-	int r = ROGER_OK;
 	size_t chars;
+	int r;
 
 	rg_tree_begin(&sha);
-	if (line->too_long)
-		r = add_bytes(&sha, &walk->lines.bytes, line->offset, line->offset + line->length,
-			      err);
-	else
-		rg_sha256_add(&sha, line->text.data, line->text.length);
+	r = add_text(&sha, walk, 0, err);
 	rg_tree_add(&digesting->tree, &sha, cited);
 	if (r < 0 || !cited)
 		return r;
 	digesting->cited++;
-	return rg_arena_add(digesting->arena, &digesting->digest->cited,
-			    line->too_long || !rg_utf8_count(line->text, &chars) ? RG_STR("")
-										 : line->text)
+	if (walk->line.too_long || !rg_utf8_count(text, &chars))
+		text = RG_STR("");
+	return rg_arena_add(digesting->arena, &digesting->digest->cited, text)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
@@ -91,15 +96,8 @@ static bool wants_tree(const struct digesting *digesting)
 static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct digesting *digesting = context;
-	const struct rg_line *line = &walk->line;
-	int r = ROGER_OK;
+	int r = add_text(&digesting->sha, walk, 1, err);
 
-	/* In the reader's buffer the newline follows the text. */
-	if (line->too_long)
-		r = add_bytes(&digesting->sha, &walk->lines.bytes, line->offset,
-			      line->offset + line->length + 1, err);
-	else
-		rg_sha256_add(&digesting->sha, line->text.data, line->text.length + 1);
 	add_mark(digesting, walk->number);
 	return r < 0 || !wants_tree(digesting) ? r : add_leaf(digesting, walk, err);
 }
@@ -174,16 +172,6 @@ static int digest_one(struct rg_engine *engine, struct rg_log_file *journal,
 	return r;
 }
 
-static struct rg_log_file *find_journal(const struct rg_log_files *journals, struct roger_str file)
-{
-	size_t i;
-
-	for (i = 0; i < journals->count; i++)
-		if (rg_str_equal(journals->items[i].shown, file))
-			return &journals->items[i];
-	return NULL;
-}
-
 static bool is_measured(enum rg_measured which, enum rg_log log)
 {
 	return which == RG_MEASURED_ALL || rg_kinds[log].chained ||
@@ -248,7 +236,7 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 	r = rg_engine_journals(engine, arena, &files, err);
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		digests[i].file = wishes[i].file;
-		journal = find_journal(&files, wishes[i].file);
+		journal = rg_log_files_find(&files, wishes[i].file);
 		if (journal)
 			r = digest_one(engine, journal, &wishes[i], arena, &digests[i], err);
 		/* Something else with the journal's name counts as missing. */

@@ -163,7 +163,7 @@ static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes
 static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	const struct rg_shared *shared;
 	struct roger_strs boxes = { 0 };
 	size_t i;
@@ -175,7 +175,6 @@ static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *
 		r = raise_unread(engine, &boxes, arena, ret_may, err);
 	for (i = 0; r == ROGER_OK && i < boxes.count && !*ret_may; i++)
 		*ret_may = has_unread(engine, boxes.items[i]);
-	rg_arena_free(arena);
 	return r;
 }
 

@@ -391,7 +391,6 @@ RG_CHECKED int rg_engine_find_removed(struct rg_engine *engine, struct roger_err
 /* The same where there are fewer documents of runs than were made. */
 void rg_engine_look_for_runs(struct rg_engine *engine, size_t count);
 
-/* Record the damaged lines that verify found, so that every verb and status know of them. */
 /* Record the lines that rewrite messages, as the index found them.  always: whoever found them. */
 void rg_engine_note_rewrites(struct rg_engine *engine, bool always);
 

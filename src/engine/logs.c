@@ -177,6 +177,15 @@ struct batch {
 	struct rg_buf text;
 };
 
+/* As what a text is known. */
+enum known {
+	BEGUN,	/* id of an attempt with new entries */
+	KEYED,	/* id of a line with a key that was read */
+	CYCLE,	/* not purged */
+	LOGGED, /* from the start: id in the logs, */
+	OPEN,	/* where it may have been read since */
+};
+
 struct carrying {
 	struct rg_engine *engine;
 	struct rg_arena *arena; /* of batches */
@@ -184,10 +193,8 @@ struct carrying {
 		struct batch *items;
 		size_t count;
 	} batches;
-	struct rg_table begun; /* of struct known: attempts with new entries */
 	size_t bytes;	       /* in the batches */
 	uint64_t from, stated; /* the mark: how far the logs are known to be, and what it says */
-	struct rg_table keyed; /* of struct known: ids of the lines with a key that were read */
 	bool all;	       /* every line is read */
 	bool failed;	       /* a log lacks some */
 	bool plain;	       /* copy messages without a key instead of those with one */
@@ -197,13 +204,9 @@ struct carrying {
 		struct roger_cycle *items; /* the cycles that purge keeps, newest first */
 		size_t count;
 	} kept;
-	bool from_start;	     /* after a start of the machine; then: */
-	struct rg_table known, open; /* of struct known: ids in the logs; open: may be read since */
-	struct rg_table cycles;	     /* of struct known: cycles not purged */
-};
-
-struct known {
-	uint64_t hash;
+	bool knows_cycles;     /* those that were not purged */
+	bool from_start;       /* after a start of the machine */
+	struct rg_table known; /* hashes of texts, each by what it is known as */
 };
 
 static struct batch *batch_of(struct carrying *carrying, struct roger_str sender)
@@ -222,16 +225,19 @@ static struct batch *batch_of(struct carrying *carrying, struct roger_str sender
 	return batch;
 }
 
-static uint64_t hash_of(struct roger_str text)
-{
-	return rg_hash(0, text.data, text.length);
-}
-
-static int know(struct rg_table *table, struct roger_str text, struct roger_err *err)
+static int know(struct carrying *carrying, enum known as, struct roger_str text,
+		struct roger_err *err)
 {
 	bool fresh;
 
-	return rg_table_put(table, hash_of(text), &fresh) ? ROGER_OK : rg_fail_memory(err);
+	return rg_table_put(&carrying->known, rg_hash(as, text.data, text.length), &fresh)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool knows(const struct carrying *carrying, enum known as, struct roger_str text)
+{
+	return rg_table_find(&carrying->known, rg_hash(as, text.data, text.length));
 }
 
 /* Is it in the log already, or was it before a purge?  What is there, none has dropped yet. */
@@ -239,9 +245,8 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 		     struct roger_str id)
 {
 	return carrying->from_start &&
-	       (rg_table_find(&carrying->known, hash_of(id)) ||
-		(!rg_table_find(&carrying->cycles, hash_of(message->cycle)) &&
-		 !rg_table_find(&carrying->open, hash_of(id))));
+	       (knows(carrying, LOGGED, id) ||
+		(!knows(carrying, CYCLE, message->cycle) && !knows(carrying, OPEN, id)));
 }
 
 static int know_cycles(struct carrying *carrying, struct roger_err *err);
@@ -262,11 +267,11 @@ static int last_entry(struct carrying *carrying, const struct roger_message *mes
 	int r;
 
 	r = rg_engine_read_log(carrying->engine, &query, arena, &found, err);
-	if (r == ROGER_OK && !found.count && !carrying->cycles.count)
+	if (r == ROGER_OK && !found.count && !carrying->knows_cycles)
 		r = know_cycles(carrying, err);
 	if (r < 0)
 		return r;
-	*ret_purged = !found.count && !rg_table_find(&carrying->cycles, hash_of(message->cycle));
+	*ret_purged = !found.count && !knows(carrying, CYCLE, message->cycle);
 	if (!found.count)
 		return r;
 	r = rg_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &record, err);
@@ -288,7 +293,7 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	rg_record_encode(&rg_attempt_record, &entry, &batch->text);
 	rg_buf_add_char(&batch->text, '\n');
 	carrying->bytes += batch->text.length;
-	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
+	return batch->text.failed ? rg_fail_memory(err) : know(carrying, BEGUN, attempt->id, err);
 }
 
 /* Recorded before anybody waits for it; a line that changes something else is not an attempt. */
@@ -307,8 +312,7 @@ static int carry_begun(struct carrying *carrying, const struct roger_message *me
 			     : now_ms < by_ms	   ? now_ms
 						   : by_ms,
 			     arena, &attempt, err);
-	if (r < 0 || is_known(carrying, message, attempt.id) ||
-	    rg_table_find(&carrying->begun, hash_of(attempt.id)))
+	if (r < 0 || is_known(carrying, message, attempt.id) || knows(carrying, BEGUN, attempt.id))
 		return r;
 	r = last_entry(carrying, message, &attempt, arena, &last, &purged, err);
 	attempt.pending = true;
@@ -383,7 +387,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	if (r == ROGER_OK && !purged)
 		r = carry_entry(carrying, &attempt, err);
 	/* A message may have several lines. */
-	return r == ROGER_OK && carrying->from_start ? know(&carrying->known, attempt.id, err) : r;
+	return r == ROGER_OK && carrying->from_start ? know(carrying, LOGGED, attempt.id, err) : r;
 }
 
 /* The cycle in force at that time; "": purge has dropped the entry, or would. */
@@ -416,8 +420,7 @@ static int carry_plain(struct carrying *carrying, const struct roger_message *me
 	if (r == ROGER_OK)
 		r = rg_sendlog_entry(&plain, 1, ROGER_DELIVERED, plain.created_at_ms, arena,
 				     &attempt, err);
-	return r < 0 || is_known(carrying, &plain, attempt.id) ||
-			       rg_table_find(&carrying->begun, hash_of(attempt.id))
+	return r < 0 || is_known(carrying, &plain, attempt.id) || knows(carrying, BEGUN, attempt.id)
 		       ? r
 		       : carry_entry(carrying, &attempt, err);
 }
@@ -449,6 +452,15 @@ static bool lacks_some(const struct roger_message *message, const struct roger_m
 	       (!message->cycle.length && last->cycle.length) || message->seq != last->seq;
 }
 
+/* Only the tables know of lines, and of many messages. */
+static int refresh(struct carrying *carrying, struct roger_err *err)
+{
+	int r = carrying->refreshed ? ROGER_OK : rg_engine_refresh(carrying->engine, err);
+
+	carrying->refreshed = r == ROGER_OK;
+	return r;
+}
+
 /* The first line is as it stands.  A later one follows that, and not the last one, which may be of
  * another attempt.  Of a message without a key only the first one counts. */
 static int follow_first(struct carrying *carrying, const struct rg_line *line, int64_t position,
@@ -459,12 +471,8 @@ static int follow_first(struct carrying *carrying, const struct rg_line *line, i
 	struct roger_message begun;
 	struct roger_str unused;
 	struct rg_entry first;
-	int r = ROGER_OK;
+	int r = refresh(carrying, err);
 
-	/* Only the tables know of lines. */
-	if (!carrying->refreshed)
-		r = rg_engine_refresh(engine, err);
-	carrying->refreshed = r == ROGER_OK;
 	if (r == ROGER_OK)
 		r = rg_index_line(engine->index, position, &first, err);
 	*ret_sure = r == ROGER_OK && first.offset == line->offset;
@@ -491,24 +499,22 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 	struct rg_engine *engine = carrying->engine;
 	struct roger_message_list found;
 	struct roger_str body;
-	const bool many = carrying->plain || carrying->from_start;
+	const bool many = carrying->plain || carrying->from_start,
+		   staged = is_staged(engine, message->id),
+		   ends = message->read || message->archived_at_ms;
 	uint64_t chain;
-	const bool ends = message->read || message->archived_at_ms;
 	int r = ROGER_OK;
 
-	carrying->derived = many && !is_staged(engine, message->id);
-	*ret_sure = is_staged(engine, message->id) ||
-		    (own && !many && !rg_store_head(engine->store).adoptions);
+	carrying->derived = many && !staged;
+	*ret_sure = staged || (own && !many && !rg_store_head(engine->store).adoptions);
 	if (*ret_sure)
 		return ROGER_OK;
 	if (!own && (!ends || rg_chain_split(line->text, &chain, &body))) {
 		engine->store->saw_altered |= !ends && rg_line_looks_own(line->text);
 		return ROGER_OK;
 	}
-	/* Many lines are asked of the tables. */
-	if (many && !carrying->refreshed)
-		r = rg_engine_refresh(engine, err);
-	carrying->refreshed |= many && r == ROGER_OK;
+	if (many)
+		r = refresh(carrying, err);
 	if (r == ROGER_OK)
 		r = rg_engine_find(engine, &query, arena, &found, err);
 	if (r < 0 || !found.count)
@@ -524,8 +530,8 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 static int carry_line(struct carrying *carrying, const struct rg_line *line, bool own,
 		      struct roger_err *err)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	struct roger_message message;
-	struct rg_arena *arena;
 	bool sure = false;
 	int r;
 
@@ -537,18 +543,16 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	arena = rg_arena_new();
 	r = arena ? rg_message_read_within(line->text, arena, &message, err) : rg_fail_memory(err);
 	if (r == ROGER_OK && carrying->all && message.key.length)
-		r = know(&carrying->keyed, message.id, err);
+		r = know(carrying, KEYED, message.id, err);
 	/* Only the first line of a message says its key. */
-	if (r == ROGER_OK &&
-	    (!carrying->all || rg_table_find(&carrying->keyed, hash_of(message.id))))
+	if (r == ROGER_OK && (!carrying->all || knows(carrying, KEYED, message.id)))
 		r = settle_message(carrying, line, own, arena, &message, &sure, err);
 	else if (r != ROGER_ENOMEM)
 		r = ROGER_OK;
-	if (r == ROGER_OK && sure && (message.key.length > 0) != carrying->plain)
-		r = carrying->plain ? carry_plain(carrying, &message, arena, err)
-				    : carry_message(carrying, &message, arena, err);
-	rg_arena_free(arena);
-	return r;
+	if (r < 0 || !sure || (message.key.length > 0) == carrying->plain)
+		return r;
+	return carrying->plain ? carry_plain(carrying, &message, arena, err)
+			       : carry_message(carrying, &message, arena, err);
 }
 
 /* How far the logs hold messages with a key, or (plain) without one.  The store must be writable.
@@ -597,29 +601,28 @@ static void write_batches(struct carrying *carrying, uint64_t to)
 
 static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, struct roger_err *err)
 {
+	struct rg_store *store = carrying->engine->store;
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(store, &rg_store_messages, from, to);
+	const struct rg_head head = rg_store_head(store);
 	struct rg_chain chain = { 0 };
-	const struct rg_bytes bytes = rg_bytes_of(carrying->engine->store, &rg_store_messages);
-	const struct rg_head head = rg_store_head(carrying->engine->store);
-	struct rg_lines lines;
 	struct rg_line line;
-	bool found = true, own;
+	bool found, own;
 	int r;
 
-	r = rg_chain_find(&bytes, from, &chain.value, err);
+	r = rg_chain_find(&lines.bytes, from, &chain.value, err);
 	if (r < 0)
 		return r;
-	rg_lines_init(&lines, &bytes, from, to);
-	do {
-		r = rg_lines_next(&lines, &line, &found, err);
-		if (r == ROGER_OK && found)
-			r = rg_chain_step(&bytes, &line, &chain, &own, err);
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
+		r = rg_chain_step(&lines.bytes, &line, &chain, &own, err);
 		/* Skip what a failed sync should have covered: a retry appends it again. */
-		if (r == ROGER_OK && found && !line.too_long && !rg_head_lost(&head, line.offset))
+		if (r == ROGER_OK && !line.too_long && !rg_head_lost(&head, line.offset))
 			r = carry_line(carrying, &line, own, err);
-		if (r == ROGER_OK && found && carrying->bytes > BATCHES_BYTES)
+		if (r < 0)
+			return r;
+		if (carrying->bytes > BATCHES_BYTES)
 			write_batches(carrying, line.offset + line.length + 1);
-	} while (r == ROGER_OK && found);
-	rg_lines_deinit(&lines);
+	}
 	return r;
 }
 
@@ -640,20 +643,20 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	int r;
 
 	r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
+	carrying->knows_cycles = r == ROGER_OK;
 	if (r == ROGER_OK && (int64_t)entries.count < query.limit)
-		r = know(&carrying->cycles, RG_STR(RG_FIRST_CYCLE), err);
+		r = know(carrying, CYCLE, RG_STR(RG_FIRST_CYCLE), err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
 		r = rg_kind_read(RG_LOG_CYCLES, entries.items[i].text, carrying->arena, &record,
 				 err);
-		if (r == ROGER_OK)
-			r = know(&carrying->cycles, record.cycle.id, err);
-		cycle = r < 0 ? NULL
-			      : rg_arena_push(carrying->arena, &carrying->kept.items,
-					      &carrying->kept.count, sizeof *cycle);
-		if (r == ROGER_OK && !cycle)
-			r = rg_fail_memory(err);
-		if (r == ROGER_OK)
-			*cycle = record.cycle;
+		if (r < 0)
+			return r;
+		cycle = rg_arena_push(carrying->arena, &carrying->kept.items, &carrying->kept.count,
+				      sizeof *cycle);
+		if (!cycle)
+			return rg_fail_memory(err);
+		*cycle = record.cycle;
+		r = know(carrying, CYCLE, cycle->id, err);
 	}
 	return r;
 }
@@ -663,7 +666,7 @@ static int know_attempt(struct carrying *carrying, const struct roger_attempt *a
 			struct roger_err *err)
 {
 	const bool ended = attempt->outcome == ROGER_DELIVERED;
-	int r = know(ended ? &carrying->known : &carrying->open, attempt->id, err);
+	int r = know(carrying, ended ? LOGGED : OPEN, attempt->id, err);
 
 	return r < 0 || ended
 		       ? r
@@ -674,7 +677,7 @@ static int know_attempt(struct carrying *carrying, const struct roger_attempt *a
 static int know_all(struct carrying *carrying, struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_SENDS, .limit = ENTRIES };
-	struct rg_arena *scratch = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 	struct rg_log_entries entries = { .count = ENTRIES };
 	union rg_log_record record;
 	size_t i;
@@ -695,7 +698,6 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 				r = know_attempt(carrying, &record.attempt, err);
 		}
 	}
-	rg_arena_free(scratch);
 	return r;
 }
 
@@ -745,11 +747,7 @@ static void free_carrying(struct carrying *carrying)
 
 	for (i = 0; i < carrying->batches.count; i++)
 		rg_buf_deinit(&carrying->batches.items[i].text);
-	rg_table_deinit(&carrying->keyed);
-	rg_table_deinit(&carrying->begun);
 	rg_table_deinit(&carrying->known);
-	rg_table_deinit(&carrying->open);
-	rg_table_deinit(&carrying->cycles);
 	rg_arena_free(carrying->arena);
 }
 
@@ -796,6 +794,7 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 				     .from = from,
 				     .stated = atomic_load(mark_of(engine, plain)),
 				     .plain = plain };
+	uint64_t start;
 	int r = ROGER_OK;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
@@ -803,18 +802,15 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 		return rg_fail_memory(err);
 	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
 		from = carrying.from = to;
-	carrying.all = !plain && from == 0 && !skip_carried(engine, plain, from, to);
-	rg_table_init(&carrying.keyed, sizeof(struct known));
-	rg_table_init(&carrying.begun, sizeof(struct known));
-	rg_table_init(&carrying.known, sizeof(struct known));
-	rg_table_init(&carrying.open, sizeof(struct known));
-	rg_table_init(&carrying.cycles, sizeof(struct known));
+	start = skip_carried(engine, plain, from, to);
+	carrying.all = !plain && start == 0;
+	rg_table_init(&carrying.known, sizeof(uint64_t));
 	if (plain && from < to)
 		r = know_cycles(&carrying, err);
 	if (r == ROGER_OK && from == 0 && to > 0)
 		r = know_all(&carrying, err);
 	if (r == ROGER_OK && from < to)
-		r = read_span(&carrying, skip_carried(engine, plain, from, to), to, err);
+		r = read_span(&carrying, start, to, err);
 	if (r == ROGER_OK)
 		write_batches(&carrying, to);
 	/* Entries are missing: the next copy starts again and skips what is there. */
@@ -1038,28 +1034,28 @@ static int is_lost(struct rg_engine *engine, struct roger_str owner,
 		   const struct rg_log_files *files, struct rg_arena *arena, bool *ret_lost,
 		   struct roger_err *err)
 {
-	const struct rg_store_ops *ops = engine->store->ops;
-	struct rg_log_files own = { 0 };
 	struct roger_str from = owner;
-	size_t i = 0;
+	struct rg_log_files own = { 0 };
+	size_t i;
 	int r;
 
-	*ret_lost = false;
 	do {
 		r = rg_index_next_keyed(engine->index, from, arena, &from, err);
 		if (r < 0 || !from.length || (owner.length && !rg_str_equal(from, owner)))
 			return r;
 		own.count = 0;
-		r = ops->list(engine->store, RG_LOG_SENDS, from, arena, &own, err);
-		for (i = 0; r == ROGER_OK && i < files->count; i++)
+		r = engine->store->ops->list(engine->store, RG_LOG_SENDS, from, arena, &own, err);
+		if (r < 0)
+			return r;
+		for (i = 0; i < files->count; i++)
 			if (rg_str_equal(files->items[i].name, own.items[0].name))
 				break;
+		*ret_lost = i == files->count;
 		/* No name begins with another one and this letter. */
-		if (r == ROGER_OK && !rg_arena_print(arena, &from, "%.*s\x01", RG_STR_ARGS(from)))
-			r = rg_fail_memory(err);
-	} while (r == ROGER_OK && i < files->count && !owner.length);
-	*ret_lost = r == ROGER_OK && i == files->count;
-	return r;
+		if (!rg_arena_print(arena, &from, "%.*s\x01", RG_STR_ARGS(from)))
+			return rg_fail_memory(err);
+	} while (!*ret_lost && !owner.length);
+	return ROGER_OK;
 }
 
 /* The logs to be read, those that are there. */
@@ -1084,7 +1080,7 @@ static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *qu
 			 struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_log_files files = { 0 };
-	bool lost;
+	bool lost = false;
 	int r;
 
 	if (!rg_store_writable(engine->store) || !rg_store_head(engine->store).end)

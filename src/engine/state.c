@@ -398,22 +398,18 @@ static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool dura
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
 	struct rg_store *store = engine->store;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = STATE_BYTES_MAX };
 	struct rg_figure witness;
-	struct rg_buf text;
-	int r;
 
 	/* While others append, the earlier witness still holds. */
 	if (store->ops->figure(store, &key, &witness) && witness.chained) {
 		sequence->journal_bytes = witness.count;
 		sequence->journal_chain = witness.chain;
 	}
-	rg_buf_init(&text, STATE_BYTES_MAX);
 	rg_sequence_print(sequence, &text);
-	r = text.failed ? rg_fail_memory(err)
-			: store->ops->put(store, RG_DOCUMENT_STATE, RG_STR(""), NULL,
-					  rg_buf_str(&text), durable, err);
-	rg_buf_deinit(&text);
-	return r;
+	return text.failed ? rg_fail_memory(err)
+			   : store->ops->put(store, RG_DOCUMENT_STATE, RG_STR(""), NULL,
+					     rg_buf_str(&text), durable, err);
 }
 
 static int open_session(struct rg_engine *engine, struct roger_err *err);

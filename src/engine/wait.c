@@ -94,8 +94,8 @@ static bool names_one(const struct waiting *waiting, struct roger_str line)
 /* What the line says of its message only the index knows: it may not be the first one of its id. */
 static int look_at_line(struct waiting *waiting, struct roger_str line, struct roger_err *err)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	struct roger_message message;
-	struct rg_arena *arena;
 	struct rg_json *json;
 	int r = ROGER_OK;
 
@@ -114,28 +114,25 @@ static int look_at_line(struct waiting *waiting, struct roger_str line, struct r
 			r = ask_index(waiting, err);
 		rg_json_free(json);
 	}
-	rg_arena_free(arena);
 	return r;
 }
 
 /* Read the lines from *at to end. */
 static int look_at_lines(struct waiting *waiting, uint64_t *at, uint64_t end, struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(waiting->engine->store, &rg_store_messages);
-	struct rg_lines lines;
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(waiting->engine->store, &rg_store_messages, *at, end);
 	struct rg_line line;
 	bool found;
 	int r;
 
-	rg_lines_init(&lines, &bytes, *at, end);
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found &&
 	       !waiting->found->found) {
 		r = look_at_line(waiting, line.text, err);
 		if (r < 0)
-			break;
+			return r;
 		*at = lines.at;
 	}
-	rg_lines_deinit(&lines);
 	return r;
 }
 
@@ -205,9 +202,11 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	return r;
 }
 
-static int read_new(struct rg_lines *lines, struct rg_arena *arena, struct roger_message_list *list,
-		    bool *ret_known, struct roger_err *err)
+static int read_new(struct rg_store *store, uint64_t from, uint64_t end, struct rg_arena *arena,
+		    struct roger_message_list *list, bool *ret_known, struct roger_err *err)
 {
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(store, &rg_store_messages, from, end);
 	struct {
 		struct roger_message *items;
 		size_t count;
@@ -218,7 +217,7 @@ static int read_new(struct rg_lines *lines, struct rg_arena *arena, struct roger
 	bool found;
 	int r;
 
-	while ((r = rg_lines_next(lines, &line, &found, err)) == ROGER_OK && found) {
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
 		if (!rg_arena_copy(arena, line.text, &text))
 			return rg_fail_memory(err);
 		*ret_known = rg_message_read_within(text, arena, &message, NULL) == ROGER_OK;
@@ -239,20 +238,15 @@ int rg_engine_read_new(struct rg_engine *engine, uint64_t *from, struct rg_arena
 		       struct roger_message_list *ret_messages, bool *ret_known,
 		       struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
 	const uint64_t start = *from;
 	struct rg_shared *shared;
-	struct rg_lines lines;
 	int r = rg_engine_settle(engine, from, err);
 
 	shared = rg_store_head(engine->store).shared;
 	*ret_messages = (struct roger_message_list){ 0 };
 	*ret_known = r == ROGER_OK && start && start <= *from && *from - start <= NEW_BYTES_MAX &&
 		     shared && atomic_load(&shared->own_from) <= start;
-	if (!*ret_known)
-		return r;
-	rg_lines_init(&lines, &bytes, start, *from);
-	r = read_new(&lines, arena, ret_messages, ret_known, err);
-	rg_lines_deinit(&lines);
-	return r;
+	return *ret_known
+		       ? read_new(engine->store, start, *from, arena, ret_messages, ret_known, err)
+		       : r;
 }

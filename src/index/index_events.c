@@ -907,16 +907,16 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 
 static int take_entries(struct intake *intake, struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(intake->index->store, &intake->file);
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(intake->index->store, &intake->file,
+					    (uint64_t)intake->offset, (uint64_t)intake->size);
 	const uint64_t number = rg_altered_file(&intake->file);
-	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true, altered;
-	int r = intake->offset
-			? rg_chain_find(&bytes, (uint64_t)intake->offset, &intake->chain.value, err)
-			: ROGER_OK;
+	int r = intake->offset ? rg_chain_find(&lines.bytes, (uint64_t)intake->offset,
+					       &intake->chain.value, err)
+			       : ROGER_OK;
 
-	rg_lines_init(&lines, &bytes, (uint64_t)intake->offset, (uint64_t)intake->size);
 	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
 	       found) {
 		rg_arena_reset(intake->arena);
@@ -926,12 +926,11 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 		intake->last_length = (int64_t)line.length;
 		intake->last_hash = (int64_t)rg_hash(0, line.text.data, line.text.length);
 		altered = rg_altered_has(&intake->index->altered, number, line.offset);
-		r = check_chain(intake, &bytes, &line, altered, err);
+		r = check_chain(intake, &lines.bytes, &line, altered, err);
 		if (r == ROGER_OK && !altered)
 			r = take_entry(intake, &line, err);
 	}
 	intake->offset = (int64_t)lines.at;
-	rg_lines_deinit(&lines);
 	return r;
 }
 

@@ -375,13 +375,13 @@ static int take_last(struct rg_index *index, struct rg_lines *lines, bool *ret_s
 
 static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
-	struct rg_lines lines;
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines = rg_lines_of(index->store, &rg_store_messages,
+					    (uint64_t)index->tail.last_offset, end);
 	struct rg_line line;
 	bool found;
 	int r;
 
-	rg_lines_init(&lines, &bytes, (uint64_t)index->tail.last_offset, end);
 	r = take_last(index, &lines, ret_same, err);
 	found = *ret_same;
 	while (r == ROGER_OK && found && !index->tail.strange) {
@@ -391,7 +391,6 @@ static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, stru
 		if (r == ROGER_OK && found && lines.at >= end)
 			index->tail.last_hash = hash_of(&line);
 	}
-	rg_lines_deinit(&lines);
 	/* Not all of it was read. */
 	if (r < 0 || index->tail.to < end)
 		index->tail.strange = *ret_same;

@@ -6,23 +6,25 @@
 #include "facts/kinds.h"
 #include "store/lines.h"
 
-size_t rg_damages_find(const struct roger_damage *items, size_t count, struct roger_str id)
+const struct roger_damage *rg_damages_find(const struct roger_damage *items, size_t count,
+					   struct roger_str id)
 {
 	size_t i;
 
-	for (i = 0; i < count && !rg_str_equal(items[i].id, id); i++)
-		continue;
-	return i;
+	for (i = 0; i < count; i++)
+		if (rg_str_equal(items[i].id, id))
+			return &items[i];
+	return NULL;
 }
 
 int rg_damages_put(struct rg_damages *damages, const struct roger_damage *damage,
 		   struct roger_err *err)
 {
-	size_t at = rg_damages_find(damages->items, damages->count, damage->id);
-	struct roger_damage *place = at < damages->count
-					     ? &damages->items[at]
-					     : rg_arena_push(damages->arena, &damages->items,
-							     &damages->count, sizeof *place);
+	const struct roger_damage *known =
+		rg_damages_find(damages->items, damages->count, damage->id);
+	struct roger_damage *place = known ? &damages->items[known - damages->items]
+					   : rg_arena_push(damages->arena, &damages->items,
+							   &damages->count, sizeof *place);
 
 	if (!place)
 		return rg_fail_memory(err);
@@ -45,21 +47,17 @@ static int take_line(struct rg_damages *damages, const struct rg_line *line, str
 static int take_file(struct rg_damages *damages, struct rg_store *store, struct rg_log_file *file,
 		     struct roger_err *err)
 {
-	const struct rg_bytes bytes = rg_bytes_of(store, file);
-	struct rg_lines lines;
+	RG_CLEANUP(rg_lines_deinit) struct rg_lines lines = { 0 };
 	struct rg_line line;
 	bool found;
 	int r = store->ops->stat(store, file, &found, err);
 
 	if (r < 0 || !found)
 		return r;
-	rg_lines_init(&lines, &bytes, 0, file->size);
-	do {
-		r = rg_lines_next(&lines, &line, &found, err);
-		if (r == ROGER_OK && found)
-			r = take_line(damages, &line, err);
-	} while (r == ROGER_OK && found);
-	rg_lines_deinit(&lines);
+	lines = rg_lines_of(store, file, 0, file->size);
+	while (r == ROGER_OK && (r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK &&
+	       found)
+		r = take_line(damages, &line, err);
 	return r;
 }
 
@@ -124,22 +122,17 @@ static int add_altered(struct rg_store *store, const struct roger_damage *damage
 		       const struct rg_log_files *journals, struct rg_arena *arena,
 		       struct rg_altered *altered, struct roger_err *err)
 {
+	struct rg_log_file *journal = rg_log_files_find(journals, damage->file);
 	struct rg_altered_line *line;
 	bool there = false;
-	size_t i;
 
-	for (i = 0; i < journals->count; i++)
-		if (rg_str_equal(damage->file, journals->items[i].shown))
-			break;
-	if (i == journals->count ||
-	    store->ops->stat(store, &journals->items[i], &there, NULL) < 0 || !there ||
-	    !rg_damage_stands(store, &journals->items[i], damage))
+	if (!journal || store->ops->stat(store, journal, &there, NULL) < 0 || !there ||
+	    !rg_damage_stands(store, journal, damage))
 		return ROGER_OK;
 	line = rg_arena_push(arena, &altered->lines, &altered->count, sizeof *line);
 	if (!line)
 		return rg_fail_memory(err);
-	*line = (struct rg_altered_line){ rg_altered_file(&journals->items[i]),
-					  (uint64_t)damage->byte };
+	*line = (struct rg_altered_line){ rg_altered_file(journal), (uint64_t)damage->byte };
 	return ROGER_OK;
 }
 

@@ -12,8 +12,9 @@ struct rg_damages {
 	struct rg_arena *arena;
 };
 
-/* Its place in the list; count: not found. */
-size_t rg_damages_find(const struct roger_damage *items, size_t count, struct roger_str id);
+/* The entry of that id; NULL: none. */
+const struct roger_damage *rg_damages_find(const struct roger_damage *items, size_t count,
+					   struct roger_str id);
 
 /* Add an entry, or replace that of its id. */
 RG_CHECKED int rg_damages_put(struct rg_damages *damages, const struct roger_damage *damage,

@@ -38,6 +38,16 @@ void rg_lines_init(struct rg_lines *lines, const struct rg_bytes *bytes, uint64_
 	rg_buf_init(&lines->buffer, RG_LINE_BYTES_MAX + 2 * READ_BYTES);
 }
 
+struct rg_lines rg_lines_of(struct rg_store *store, const struct rg_log_file *journal,
+			    uint64_t from, uint64_t end)
+{
+	const struct rg_bytes bytes = rg_bytes_of(store, journal);
+	struct rg_lines lines;
+
+	rg_lines_init(&lines, &bytes, from, end);
+	return lines;
+}
+
 void rg_lines_deinit(struct rg_lines *lines)
 {
 	rg_buf_deinit(&lines->buffer);

@@ -38,6 +38,9 @@ struct rg_lines {
 
 void rg_lines_init(struct rg_lines *lines, const struct rg_bytes *bytes, uint64_t from,
 		   uint64_t end);
+/* Of a store's journal. */
+struct rg_lines rg_lines_of(struct rg_store *store, const struct rg_log_file *journal,
+			    uint64_t from, uint64_t end);
 void rg_lines_deinit(struct rg_lines *lines);
 
 /* The next whole line; *ret_found false at the end or before an unfinished line. */

@@ -178,6 +178,16 @@ int rg_store_follow(struct rg_store *store, const struct rg_workspace *workspace
 	return rg_store_fail_moved(store, err);
 }
 
+struct rg_log_file *rg_log_files_find(const struct rg_log_files *files, struct roger_str shown)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (rg_str_equal(files->items[i].shown, shown))
+			return &files->items[i];
+	return NULL;
+}
+
 const struct rg_log_file rg_store_messages = { .log = RG_LOG_MESSAGES };
 
 uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second)

@@ -167,6 +167,9 @@ struct rg_log_files {
 	size_t count;
 };
 
+/* The journal that is shown so; NULL: none of them. */
+struct rg_log_file *rg_log_files_find(const struct rg_log_files *files, struct roger_str shown);
+
 /* Writes a line without its closing brace and chain into out; false: no line of that number. */
 typedef bool rg_compose(void *context, size_t line, struct rg_buf *out);
 

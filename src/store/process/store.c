@@ -740,29 +740,28 @@ static void compare(struct rg_common *common, uint64_t end, uint64_t chain)
 static int adopt(struct rg_handle *handle, uint64_t from, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
-	struct rg_bytes bytes = rg_bytes_of(&handle->base, &rg_store_messages);
+	RG_CLEANUP(rg_lines_deinit)
+	struct rg_lines lines =
+		rg_lines_of(&handle->base, &rg_store_messages, from, rg_kept_end(common->messages));
 	struct rg_chain chain = { from ? common->messages->chain : 0, from && common->doubt,
 				  common->other };
-	struct rg_lines lines;
 	struct rg_line line;
 	bool found, own;
 	int r;
 
 	common->lines = from ? common->lines : 0;
 	atomic_store(&common->shared.own_from, rg_kept_end(common->messages));
-	rg_lines_init(&lines, &bytes, from, rg_kept_end(common->messages));
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
 		common->last = line.offset;
 		common->before_last = chain.value;
 		common->lines++;
-		r = rg_chain_step(&bytes, &line, &chain, &own, err);
+		r = rg_chain_step(&lines.bytes, &line, &chain, &own, err);
 		if (r == ROGER_OK && !handle->above->adopt(&handle->base, line.text, own))
 			r = rg_fail_memory(err);
 		if (r < 0)
 			break;
 		compare(common, lines.at, chain.value);
 	}
-	rg_lines_deinit(&lines);
 	common->messages->chain = chain.value;
 	common->doubt = chain.doubt;
 	common->other = chain.other;
