@@ -89,34 +89,25 @@ static int begin_one(struct roger *roger, const struct roger_message *message, i
 	return rg_engine_change(roger->engine, message, &after, err);
 }
 
-static int begin_attempts(struct roger *roger, const struct roger_message_list *messages,
-			  const struct roger_str *ids, const int64_t *ended, size_t count,
-			  struct roger_str cycle, int64_t within_ms, struct roger_err *err)
-{
-	struct rg_outcome outcome;
-	size_t i, k;
-	int r = ROGER_OK;
-
-	for (i = 0; i < messages->count; i++)
-		for (k = 0; k < count && r == ROGER_OK; k++)
-			if (rg_str_equal(messages->items[i].id, ids[k]))
-				r = begin_one(roger, &messages->items[i], ended[k], cycle,
-					      within_ms, err);
-	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
-}
-
 int rg_attempt_begin(struct roger *roger, const struct roger_str *ids, const int64_t *ended,
 		     size_t count, struct roger_str cycle, int64_t within_ms,
 		     struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_message_list messages;
+	struct roger_message_list messages = { 0 };
+	struct rg_outcome outcome;
+	size_t i, k;
 	int r;
 
 	r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
 		r = find_ids(roger, ids, count, arena, &messages, err);
+	for (i = 0; i < messages.count; i++)
+		for (k = 0; k < count && r == ROGER_OK; k++)
+			if (rg_str_equal(messages.items[i].id, ids[k]))
+				r = begin_one(roger, &messages.items[i], ended[k], cycle, within_ms,
+					      err);
 	if (r == ROGER_OK)
-		r = begin_attempts(roger, &messages, ids, ended, count, cycle, within_ms, err);
+		r = rg_engine_commit(roger->engine, &outcome, err);
 	rg_engine_rollback(roger->engine);
 	return r;
 }
@@ -260,7 +251,7 @@ static bool is_task_name(struct roger_str text)
 
 static struct roger_str first_line(struct roger_str text)
 {
-	const char *newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+	const char *newline = rg_str_newline(text);
 
 	if (newline)
 		text.length = (size_t)(newline - text.data);
@@ -318,23 +309,14 @@ struct giving_up {
 	bool written;	  /* somebody who waited as well has written it down, or begun the next */
 };
 
-/* Is its beginning in the log?  Not so after a purge. */
-static bool has_line(const struct roger_attempt *lines, size_t count, struct roger_str id)
+/* The last line of the attempt, or of these the last that says what came of it; NULL: none, as of
+ * any after a purge. */
+static const struct roger_attempt *last_line(const struct roger_attempt *lines, size_t count,
+					     struct roger_str id, bool settled)
 {
-	while (count > 0 && !rg_str_equal(lines[count - 1].id, id))
-		count--;
-	return count > 0;
-}
-
-/* The last line that says what came of the attempt; NULL: none does. */
-static const struct roger_attempt *settled_line(const struct roger_attempt *lines, size_t count,
-						struct roger_str id)
-{
-	size_t i;
-
-	for (i = count; i > 0; i--)
-		if (!lines[i - 1].pending && rg_str_equal(lines[i - 1].id, id))
-			return &lines[i - 1];
+	while (count-- > 0)
+		if (rg_str_equal(lines[count].id, id) && !(settled && lines[count].pending))
+			return &lines[count];
 	return NULL;
 }
 
@@ -356,7 +338,7 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	r = rg_records_read(roger, &query, arena, &known, err);
 	if (r < 0)
 		return r;
-	settled = settled_line(known.attempts, known.count, attempt->id);
+	settled = last_line(known.attempts, known.count, attempt->id, true);
 	giving_up->written = settled != NULL;
 	if (settled)
 		giving_up->attempt = *settled;
@@ -382,17 +364,12 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	return r;
 }
 
-/* Written when the clock was ahead: what it says of instants says nothing now. */
-static bool is_of_another_clock(const struct roger_message *message)
-{
-	return message->created_at_ms > rg_clock_ms();
-}
-
-/* Can it still be read in time? */
+/* Can it still be read in time?  What says so and was written when the clock was ahead says nothing
+ * now. */
 static bool is_under_way(const struct roger_message *message)
 {
 	return !message->archived_at_ms && message->confirm_by_ms > rg_clock_ms() &&
-	       !is_of_another_clock(message);
+	       message->created_at_ms <= rg_clock_ms();
 }
 
 /* What time made true has been so since then, whoever finds it; by a clock that was set back, now.
@@ -402,26 +379,6 @@ static int64_t since_when(int64_t at_ms)
 	const int64_t now_ms = rg_clock_ms();
 
 	return at_ms && at_ms < now_ms ? at_ms : now_ms;
-}
-
-/* The entry of a message that was not read in time; the dead letter when it was the last time.
- * One that was archived unread before that can never be read: that is an error. */
-static int judge_timeout(struct roger *roger, const struct roger_message *message,
-			 struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
-{
-	const int64_t by_ms = message->confirm_by_ms, archived_ms = message->archived_at_ms;
-	const bool archived = archived_ms && archived_ms <= by_ms;
-	int r;
-
-	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max,
-			     archived ? ROGER_ERROR : ROGER_TIMEOUT,
-			     since_when(archived ? archived_ms : by_ms), arena, &giving_up->attempt,
-			     err);
-	if (r < 0)
-		return r;
-	giving_up->attempt.cause = rg_str(archived ? RG_CAUSE_ARCHIVED : RG_CAUSE_LATE);
-	giving_up->written = is_under_way(message);
-	return giving_up->written ? ROGER_OK : judge_attempt(roger, giving_up, arena, err);
 }
 
 /* The dead letter is on disk before the entry that names it. */
@@ -439,6 +396,37 @@ static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 					  &giving_up->attempt, 1, err);
 }
 
+/* The entry of an attempt, with its dead letter where it was the last.  Whoever sends with the same
+ * key may have written it down, or it is under way: that holds. */
+static int write_entry(struct roger *roger, const struct roger_message *message,
+		       enum roger_attempt_outcome outcome, int64_t at_ms, const char *cause,
+		       struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
+{
+	int r = rg_sendlog_entry(message, roger->workspace->config->attempts_max, outcome, at_ms,
+				 arena, &giving_up->attempt, err);
+
+	if (r < 0)
+		return r;
+	giving_up->attempt.cause = rg_str(cause);
+	if (!giving_up->written)
+		r = judge_attempt(roger, giving_up, arena, err);
+	return r < 0 || giving_up->written ? r : write_timeout(roger, giving_up, err);
+}
+
+/* A message that was not read in time.  One that was archived unread before that can never be read:
+ * that is an error. */
+static int write_unread(struct roger *roger, const struct roger_message *message,
+			struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
+{
+	const int64_t by_ms = message->confirm_by_ms, archived_ms = message->archived_at_ms;
+	const bool archived = archived_ms && archived_ms <= by_ms;
+
+	giving_up->written = is_under_way(message);
+	return write_entry(roger, message, archived ? ROGER_ERROR : ROGER_TIMEOUT,
+			   since_when(archived ? archived_ms : by_ms),
+			   archived ? RG_CAUSE_ARCHIVED : RG_CAUSE_LATE, giving_up, arena, err);
+}
+
 /* Under the lock of records, so that two who gave up at once file one letter. */
 static int give_up_one(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
 		       struct giving_up *giving_up, bool *ret_late, struct roger_err *err)
@@ -451,12 +439,9 @@ static int give_up_one(struct roger *roger, const struct roger_str *id, struct r
 	if (r < 0)
 		return r;
 	r = find_ids(roger, id, 1, arena, &found, err);
-	if (r == ROGER_OK && found.count && is_waited_for(&found.items[0])) {
-		*ret_late = true;
-		r = judge_timeout(roger, &found.items[0], giving_up, arena, err);
-		if (r == ROGER_OK && !giving_up->written)
-			r = write_timeout(roger, giving_up, err);
-	}
+	*ret_late = r == ROGER_OK && found.count && is_waited_for(&found.items[0]);
+	if (*ret_late)
+		r = write_unread(roger, &found.items[0], giving_up, arena, err);
 	rg_engine_records_end(roger->engine);
 	return r;
 }
@@ -604,7 +589,8 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 	if (!is_waited_for(message) || is_under_way(message))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
-	if (r < 0 || !has_line(lines, count, begun.id) || settled_line(lines, count, begun.id))
+	if (r < 0 || !last_line(lines, count, begun.id, false) ||
+	    last_line(lines, count, begun.id, true))
 		return r;
 	r = give_up(roger, &message->id, arena, &late, ret_dead, err);
 	*ret_settled = r == ROGER_OK || (is_told(r) && late);
@@ -818,17 +804,19 @@ static int settle_one(struct roger *roger, const struct roger_message *message,
 int rg_attempt_settle_due(struct roger *roger, struct rg_due *due, bool best_effort,
 			  struct roger_err *err)
 {
-	struct rg_arena *arena = due->ids.count ? rg_arena_new() : NULL;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	struct roger_message_list found = { 0 };
 	size_t i;
-	int r = due->ids.count && !arena ? rg_fail_memory(err) : ROGER_OK;
+	int r;
 
-	if (r == ROGER_OK && due->ids.count)
-		r = find_ids(roger, due->ids.items, due->ids.count, arena, &found, err);
+	if (!due->ids.count)
+		return ROGER_OK;
+	arena = rg_arena_new();
+	r = arena ? find_ids(roger, due->ids.items, due->ids.count, arena, &found, err)
+		  : rg_fail_memory(err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
 		r = settle_one(roger, &found.items[i], arena, best_effort ? NULL : err);
-	rg_arena_free(arena);
-	due->settled |= due->ids.count > 0;
+	due->settled = true;
 	return best_effort ? ROGER_OK : r;
 }
 
@@ -923,23 +911,6 @@ int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last, in
 
 /* ------------------------------------------------------------- failures -- */
 
-/* Whoever sends with the same key may have written down the attempt: that holds. */
-static int note_failure(struct roger *roger, const struct roger_message *message,
-			enum roger_attempt_outcome outcome, const char *cause,
-			struct giving_up *giving_up, struct rg_arena *arena)
-{
-	int r;
-
-	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max, outcome,
-			     rg_clock_ms(), arena, &giving_up->attempt, NULL);
-	giving_up->attempt.cause = rg_str(cause);
-	if (r == ROGER_OK)
-		r = judge_attempt(roger, giving_up, arena, NULL);
-	if (r == ROGER_OK && !giving_up->written)
-		r = write_timeout(roger, giving_up, NULL);
-	return r;
-}
-
 static int note_failures(struct roger *roger, const struct roger_message *messages, size_t count,
 			 enum roger_attempt_outcome outcome, const char *cause,
 			 struct rg_arena *arena)
@@ -956,7 +927,8 @@ static int note_failures(struct roger *roger, const struct roger_message *messag
 	if (r < 0)
 		return r;
 	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = note_failure(roger, &messages[i], outcome, cause, &giving_up[i], arena);
+		r = write_entry(roger, &messages[i], outcome, rg_clock_ms(), cause, &giving_up[i],
+				arena, NULL);
 	rg_engine_records_end(roger->engine);
 	for (i = 0; i < count && r == ROGER_OK; i++)
 		r = file(roger, &giving_up[i], arena, NULL);
