@@ -30,10 +30,8 @@ void rg_chore_done(const struct rg_workspace *workspace, const char *verb)
 	const int64_t now_ms = rg_clock_ms();
 	struct rg_chore last = { 0 };
 	char text[TEXT_BYTES];
-	bool made;
 
-	if (rg_file_make_folder(workspace->data, RG_CHORES_FOLDER, &made, NULL) < 0 ||
-	    rg_file_open_folder(workspace->data, RG_CHORES_FOLDER, &folder, NULL) < 0)
+	if (rg_file_open_made_folder(workspace->data, RG_CHORES_FOLDER, &folder, NULL) < 0)
 		return;
 	if (!read_chore(folder, verb, text, &last) || last.pid != getpid() ||
 	    last.last_ms < now_ms - PAUSE_MS)

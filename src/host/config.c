@@ -339,13 +339,7 @@ static struct suggestion suggest(struct roger_str typed)
 	return best;
 }
 
-static bool is_mistyped(const char *section, const struct rg_yaml *node)
-{
-	struct suggestion meant = suggest(node->key);
-
-	return meant.name.word.data && !strcmp(meant.section, section);
-}
-
+/* Another program has settings of its own; what looks like one of ours is mistyped. */
 static int unknown(const struct rg_config_source *source, const char *section,
 		   const struct rg_yaml *node, struct roger_err *err)
 {
@@ -353,6 +347,8 @@ static int unknown(const struct rg_config_source *source, const char *section,
 	struct roger_str origin, key;
 	int r;
 
+	if (source->foreign && (!meant.name.word.data || strcmp(meant.section, section) != 0))
+		return ROGER_OK;
 	r = rg_config_origin(source, node->line, &origin, err);
 	if (r < 0)
 		return r;
@@ -461,8 +457,7 @@ static int read_setting(const struct rg_config_source *source, const char *secti
 		return read_each(source, "wake.agents", node,
 				 "names, each with a program and its arguments",
 				 rg_config_read_wake_agent, err);
-	/* Another program has settings of its own; what looks like one of ours is mistyped. */
-	if (source->foreign && (!*section || (i == SETTING_COUNT && !is_mistyped(section, node))))
+	if (source->foreign && !*section)
 		return ROGER_OK;
 	if (i == SETTING_COUNT)
 		return unknown(source, section, node, err);
@@ -765,7 +760,7 @@ static void take_line(struct cut_file *cut, struct roger_str line)
 }
 
 /* Piece by piece: most of it is thrown away.  Out of reach are longer lines. */
-static int cut_pieces(int file, struct cut_file *cut, struct roger_err *err)
+static int cut_pieces(int file, struct cut_file *cut)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = 2 * PIECE_BYTES };
 	char *room = rg_buf_room(&piece, PIECE_BYTES);
@@ -773,13 +768,13 @@ static int cut_pieces(int file, struct cut_file *cut, struct roger_err *err)
 	const char *newline;
 	size_t got = 1;
 	int64_t at = 0;
-	int r = room ? ROGER_OK : rg_fail_memory(err);
+	int r = room ? ROGER_OK : ROGER_ENOMEM;
 
 	while (r == ROGER_OK && got && piece.length < PIECE_BYTES) {
 		r = rg_file_read_at(file, piece.data + piece.length, PIECE_BYTES - piece.length, at,
-				    &got, err);
+				    &got, NULL);
 		if (r < 0)
-			break;
+			return r;
 		at += (int64_t)got;
 		piece.length += got;
 		for (left = rg_buf_str(&piece); (newline = rg_str_newline(left)); left = line) {
@@ -822,7 +817,7 @@ static int load_cut(struct rg_config *config, const char *path, bool *ret_cut,
 
 	r = rg_file_open(-1, path, RG_FILE_READ, &file, NULL);
 	if (r == ROGER_OK && file != RG_NO_FILE)
-		r = cut_pieces(file, &cut, NULL);
+		r = cut_pieces(file, &cut);
 	*ret_cut = r == ROGER_OK && cut.bytes > GROUPS_BYTES && !cut.rest.failed &&
 		   cut.bytes + cut.rest.length <= RG_CONFIG_BYTES_MAX &&
 		   rg_yaml_read(rg_buf_str(&cut.rest), source.name, config->memory, &root, NULL) ==

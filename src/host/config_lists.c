@@ -117,13 +117,19 @@ static int show(struct rg_config *config, struct roger_strs texts, const char *b
 	return rg_arena_keep(config->memory, &text, &shown->value) ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* Agents, each once. */
-static int read_agents(const struct rg_config_source *source, const struct rg_yaml *node,
+/* Agents, each once; some: at least one. */
+static int read_agents(const struct rg_config_source *source, const struct rg_yaml *node, bool some,
 		       struct roger_setting *shown, struct rg_names *names, struct roger_err *err)
 {
 	const struct rg_yaml *item;
 	struct roger_str name;
+	int r;
 
+	r = rg_config_origin(source, node->line, &shown->origin, err);
+	if (r < 0)
+		return r;
+	if (node->kind != RG_YAML_LIST || (some && !node->first))
+		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
 	for (item = node->first; item; item = item->next) {
 		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !is_name(item->value))
 			return rg_config_wrong_node(source, item, shown->key,
@@ -143,7 +149,6 @@ int rg_config_read_group(const struct rg_config_source *source, const char *grou
 			 const struct rg_yaml *node, struct roger_err *err)
 {
 	struct rg_config *config = source->config;
-	struct roger_setting *shown;
 	struct rg_group *group;
 	int r = ROGER_OK;
 
@@ -156,13 +161,8 @@ int rg_config_read_group(const struct rg_config_source *source, const char *grou
 	if (r < 0)
 		return r;
 	group->members = (struct rg_names){ .arena = config->memory };
-	shown = rg_config_setting_at(config, group->shown);
-	r = rg_config_origin(source, node->line, &shown->origin, err);
-	if (r < 0)
-		return r;
-	if (node->kind != RG_YAML_LIST || !node->first)
-		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
-	return read_agents(source, node, shown, &group->members, err);
+	return read_agents(source, node, true, rg_config_setting_at(config, group->shown),
+			   &group->members, err);
 }
 
 int rg_config_expect_agents(const struct rg_config *config, size_t shown, struct roger_strs names,
@@ -214,14 +214,8 @@ int rg_config_read_names(const struct rg_config_source *source, const struct rg_
 			 struct roger_err *err)
 {
 	struct rg_names names = { .arena = source->config->memory };
-	int r;
+	int r = read_agents(source, node, false, shown, &names, err);
 
-	r = rg_config_origin(source, node->line, &shown->origin, err);
-	if (r < 0)
-		return r;
-	if (node->kind != RG_YAML_LIST)
-		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
-	r = read_agents(source, node, shown, &names, err);
 	*ret_names = rg_names_list(&names);
 	return r;
 }

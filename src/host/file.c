@@ -180,6 +180,21 @@ int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct rog
 	return ROGER_OK;
 }
 
+int rg_file_open_made_folder(int folder, const char *name, int *ret_folder, struct roger_err *err)
+{
+	bool made;
+	int r = rg_file_open_folder(folder, name, ret_folder, err);
+
+	if (r < 0 || *ret_folder != RG_NO_FILE)
+		return r;
+	r = rg_file_make_folder(folder, name, &made, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_folder(folder, name, ret_folder, err);
+	if (r == ROGER_OK && *ret_folder == RG_NO_FILE)
+		r = rg_fail(err, ROGER_ECREATE, 0, "the folder '%s' went away", name);
+	return r;
+}
+
 int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 		  struct roger_err *err)
 {

@@ -49,6 +49,10 @@ RG_CHECKED int rg_file_open_folder(int folder, const char *path, int *ret_folder
 RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
 				   struct roger_err *err);
 
+/* Open a folder, which is made where it is missing. */
+RG_CHECKED int rg_file_open_made_folder(int folder, const char *name, int *ret_folder,
+					struct roger_err *err);
+
 RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 			     struct roger_err *err);
 

@@ -233,14 +233,14 @@ static enum rg_git_state read_index(struct looking *looking, const char *path, s
 	static const size_t hashes[] = { SHA1_BYTES, SHA256_BYTES };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct reading *reading = malloc(sizeof *reading);
-	char *piece = malloc(PIECE_BYTES), *real = realpath(path, NULL);
+	char *piece = malloc(PIECE_BYTES), real[PATH_BYTES];
 	size_t before = looking->tracked.count, i;
 	struct rg_file_facts facts = { 0 };
 	bool whole = false;
 	int r = ROGER_OK;
 
 	shared[0] = '\0';
-	if (real)
+	if (realpath(path, real))
 		r = rg_file_open_facts(AT_FDCWD, real, RG_FILE_READ, &file, &facts, NULL);
 	*ret_size = (size_t)facts.size;
 	for (i = 0; reading && piece && file != RG_NO_FILE && !whole && i < 2; i++) {
@@ -253,7 +253,6 @@ static enum rg_git_state read_index(struct looking *looking, const char *path, s
 	whole |= r == ROGER_OK && file == RG_NO_FILE;
 	free(reading);
 	free(piece);
-	free(real);
 	return !whole ? RG_GIT_UNKNOWN : looking->tracked.count ? RG_GIT_TRACKS : RG_GIT_CLEAR;
 }
 

@@ -282,21 +282,16 @@ bool rg_outside_git_own(const char *base, char to[4096])
 
 bool rg_outside_git_folder(const char *folder, char to[4096])
 {
-	char base[PATH_MAX], own[PATH_MAX], pointer[PATH_MAX + 16], shared[PATH_MAX], *real;
+	char base[PATH_MAX], own[PATH_MAX], pointer[PATH_MAX + 16], shared[PATH_MAX];
 	struct stat facts;
-	bool found;
 
 	snprintf(base, sizeof base, "%s", folder);
 	if (!rg_outside_climb(base, ".git") || !rg_outside_git_own(base, own))
 		return false;
 	/* Working trees share one repository. */
 	snprintf(pointer, sizeof pointer, "%s/commondir", own);
-	real = realpath(rg_outside_pointer(pointer, "", own, shared) ? shared : own, NULL);
-	found = real && stat(real, &facts) == 0 && S_ISDIR(facts.st_mode);
-	if (found)
-		snprintf(to, PATH_MAX, "%s", real);
-	free(real);
-	return found;
+	return realpath(rg_outside_pointer(pointer, "", own, shared) ? shared : own, to) &&
+	       stat(to, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
 bool rg_outside_git_may_show(const char *path)

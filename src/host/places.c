@@ -205,7 +205,7 @@ static int check_folder(const struct checking *checking, const struct place *pla
 			struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_strs names = { 0 };
 	size_t i;
 	int r;
@@ -217,7 +217,6 @@ static int check_folder(const struct checking *checking, const struct place *pla
 		r = rg_file_list_folder(folder, place->name, arena, &names, err);
 	for (i = 0; i < names.count && r == ROGER_OK; i++)
 		r = check_inside(checking, folder, place, names.items[i], err);
-	rg_arena_free(arena);
 	return r;
 }
 

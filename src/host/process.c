@@ -79,43 +79,37 @@ void rg_process_find(int64_t id, struct rg_process *ret_process)
 	rg_boot_id(ret_process->boot_id);
 }
 
-static void read_name(int64_t id, char to[RG_PROCESS_NAME_BYTES])
+/* What /proc/<pid>/ has under this name, as far as there is room for it; 0: it cannot be read. */
+static size_t read_proc(int64_t id, const char *what, char *to, size_t size)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	char path[40], text[RG_PROCESS_NAME_BYTES];
+	char path[40];
 	size_t got = 0;
 
-	snprintf(path, sizeof path, "/proc/%lld/comm", (long long)id);
+	snprintf(path, sizeof path, "/proc/%lld/%s", (long long)id, what);
 	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
-	    rg_file_read_at(file, text, sizeof text, 0, &got, NULL) < 0)
-		got = 0;
-	copy_name((struct roger_str){ text, got }, to);
+	    rg_file_read_at(file, to, size, 0, &got, NULL) < 0)
+		return 0;
+	return got;
 }
 
 bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
 			int64_t *ret_parent)
 {
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	char path[40], text[COMMAND_BYTES];
+	char text[COMMAND_BYTES];
 	struct rg_process_look look;
-	struct roger_str word;
-	size_t got = 0, at;
+	size_t got, at;
 
 	if (!rg_process_look(id, &look))
 		return false;
 	*ret_parent = look.parent;
-	snprintf(path, sizeof path, "/proc/%lld/cmdline", (long long)id);
-	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
-	    rg_file_read_at(file, text, sizeof text - 1, 0, &got, NULL) < 0)
-		got = 0;
+	got = read_proc(id, "cmdline", text, sizeof text - 1);
 	text[got] = '\0';
 	*ret_words = (struct roger_strs){ 0 };
-	if (!rg_arena_copy(arena, rg_str(look.name), &word) ||
-	    !rg_arena_add(arena, ret_words, word))
+	if (!rg_arena_add(arena, ret_words, rg_str(look.name)))
 		return false;
 	for (at = 0; at < got; at += strlen(text + at) + 1)
-		if (!rg_arena_copy(arena, rg_str(text + at), &word) ||
-		    !rg_arena_add(arena, ret_words, word))
+		if (!rg_arena_add(arena, ret_words, rg_str(text + at)))
 			return false;
 	return true;
 }
@@ -144,29 +138,25 @@ static bool find_variable(const char *text, size_t length, const char *name, cha
 bool rg_process_variable(int64_t id, const char *name, char *to, size_t size)
 {
 	enum { BYTES_MAX = 128 << 10 };
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	char path[40], *text = malloc(BYTES_MAX);
-	size_t got = 0;
-	bool found;
+	char *text = malloc(BYTES_MAX);
+	const bool found = text && find_variable(text, read_proc(id, "environ", text, BYTES_MAX),
+						 name, to, size);
 
-	snprintf(path, sizeof path, "/proc/%lld/environ", (long long)id);
-	found = text && rg_file_open(-1, path, RG_FILE_READ, &file, NULL) == ROGER_OK &&
-		file != RG_NO_FILE &&
-		rg_file_read_at(file, text, BYTES_MAX, 0, &got, NULL) == ROGER_OK &&
-		find_variable(text, got, name, to, size);
 	free(text);
 	return found;
 }
 
 void rg_process_ran(struct rg_ran *ret_ran)
 {
+	char name[RG_PROCESS_NAME_BYTES];
 	int from;
 
 	*ret_ran = (struct rg_ran){ .uid = (int64_t)getuid() };
 	for (from = 0; from <= STDERR_FILENO && !ret_ran->terminal[0]; from++)
 		if (ttyname_r(from, ret_ran->terminal, sizeof ret_ran->terminal) != 0)
 			ret_ran->terminal[0] = '\0';
-	read_name(getppid(), ret_ran->parent);
+	copy_name((struct roger_str){ name, read_proc(getppid(), "comm", name, sizeof name) },
+		  ret_ran->parent);
 }
 
 void rg_process_self(struct rg_process *ret_process)

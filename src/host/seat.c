@@ -15,13 +15,11 @@ static const char suffix[] = ".seat", holder[] = ".holder";
 /* make: it is to be written to. */
 static int open_folder(const struct rg_workspace *workspace, bool make)
 {
-	int folder = RG_NO_FILE;
-	bool made;
+	int folder = RG_NO_FILE,
+	    r = make ? rg_file_open_made_folder(workspace->data, RG_SEATS_FOLDER, &folder, NULL)
+		     : rg_file_open_folder(workspace->data, RG_SEATS_FOLDER, &folder, NULL);
 
-	if (make && rg_file_make_folder(workspace->data, RG_SEATS_FOLDER, &made, NULL) < 0)
-		return RG_NO_FILE;
-	return rg_file_open_folder(workspace->data, RG_SEATS_FOLDER, &folder, NULL) < 0 ? RG_NO_FILE
-											: folder;
+	return r < 0 ? RG_NO_FILE : folder;
 }
 
 /* What a file says; false: it is missing, or says nothing. */

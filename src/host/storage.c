@@ -27,17 +27,30 @@ static bool is_usual(const char *inside)
 
 enum { RG_STORAGE_PATH_BYTES = 4800 };
 
-/* The setting of that name, where a file names it. */
-static const struct roger_setting *configured(const struct rg_config *config, const char *key)
-{
-	size_t i;
+/* What moves a mailbox, in this order; the names of files stand behind their folder. */
+enum place { DATA, JOURNAL, DATABASE, SEND_LOGS, ACTIVITY, TRIGGERS, STORE, PLACES };
+static const char *const place_keys[] = {
+	[DATA] = "storage.data_dir",
+	[JOURNAL] = "storage.jsonl_file",
+	[DATABASE] = "storage.database_file",
+	[SEND_LOGS] = "storage.send_log_dir",
+	[ACTIVITY] = "storage.activity_file",
+	[TRIGGERS] = "storage.trigger_dir",
+	[STORE] = "store",
+};
 
-	for (i = 0; i < config->settings.count; i++)
-		if (rg_str_is(config->settings.items[i].key, key))
-			return rg_str_is(config->settings.items[i].origin, "default")
-				       ? NULL
-				       : &config->settings.items[i];
-	return NULL;
+static const struct roger_setting *setting_of(const struct rg_config *config, enum place at)
+{
+	const struct roger_setting *setting = config->settings.items;
+
+	while (!rg_str_is(setting->key, place_keys[at]))
+		setting++;
+	return setting;
+}
+
+static bool is_usual_setting(const struct roger_setting *setting)
+{
+	return rg_str_is(setting->origin, "default");
 }
 
 struct finding {
@@ -68,102 +81,72 @@ static int resolve(const struct finding *finding, const struct roger_setting *se
 	return ROGER_OK;
 }
 
-/* A folder of that setting; file: the setting names a file in it. */
-static int look_at(struct finding *finding, const char *key, bool file, struct roger_err *err)
+static int add_found(struct finding *finding, const struct roger_setting *setting,
+		     struct roger_str path, bool outside, struct roger_err *err)
 {
-	const struct roger_setting *setting = configured(finding->config, key);
-	struct rg_storage_place *place;
+	struct rg_storage_place *place =
+		rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
+
+	if (!place || !rg_arena_copy(finding->arena, path, &place->path))
+		return rg_fail_memory(err);
+	place->setting = setting->key;
+	place->origin = setting->origin;
+	place->outside = outside;
+	return ROGER_OK;
+}
+
+/* The folder of a place that a file names. */
+static int look_at(struct finding *finding, enum place at, struct roger_err *err)
+{
+	const struct roger_setting *setting = setting_of(finding->config, at);
 	struct rg_file_look look;
 	char real[RG_STORAGE_PATH_BYTES];
 	const char *inside;
 	int r;
 
-	if (!setting)
+	if (is_usual_setting(setting))
 		return ROGER_OK;
-	r = resolve(finding, setting, file, real, err);
+	/* A server: it may have come with a repository, and would get all mail. */
+	if (at == STORE)
+		return !setting->value.length || rg_str_is(setting->origin, "ROGER_STORE")
+			       ? ROGER_OK
+			       : add_found(finding, setting, setting->value, true, err);
+	r = resolve(finding, setting, at == ACTIVITY, real, err);
 	if (r < 0)
 		return r;
 	inside = rg_workspace_below(finding->root, real);
 	if (inside && is_usual(inside))
 		return ROGER_OK;
 	/* An existing file is checked before the first append. */
-	if (inside && file && rg_file_examine(-1, real, &look, NULL) == ROGER_OK &&
+	if (inside && at == ACTIVITY && rg_file_examine(-1, real, &look, NULL) == ROGER_OK &&
 	    look.kind == RG_FILE_REGULAR)
 		return ROGER_OK;
-	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
-	if (!place || !rg_arena_copy(finding->arena, rg_str(real), &place->path))
-		return rg_fail_memory(err);
-	place->setting = setting->key;
-	place->origin = setting->origin;
-	place->outside = !inside;
-	return ROGER_OK;
-}
-
-/* A server that a file names: it may have come with a repository, and would get all mail. */
-static int add_store(struct finding *finding, struct roger_err *err)
-{
-	const struct roger_setting *setting = configured(finding->config, "store");
-	struct rg_storage_place *place;
-
-	if (!setting || !setting->value.length || rg_str_is(setting->origin, "ROGER_STORE"))
-		return ROGER_OK;
-	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = (struct rg_storage_place){ setting->key, setting->origin, setting->value, true };
-	return ROGER_OK;
+	return add_found(finding, setting, rg_str(real), !inside, err);
 }
 
 int rg_storage_find(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		    struct rg_storage_places *ret_places, struct roger_err *err)
 {
 	struct finding finding = { .config = config, .root = root, .arena = arena };
-	int r;
+	int r = ROGER_OK;
 
-	r = look_at(&finding, "storage.data_dir", false, err);
-	if (r == ROGER_OK)
-		r = look_at(&finding, "storage.send_log_dir", false, err);
-	if (r == ROGER_OK)
-		r = look_at(&finding, "storage.activity_file", true, err);
-	if (r == ROGER_OK)
-		r = look_at(&finding, "storage.trigger_dir", false, err);
-	if (r == ROGER_OK)
-		r = add_store(&finding, err);
+	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++)
+		if (at != JOURNAL && at != DATABASE)
+			r = look_at(&finding, at, err);
 	*ret_places = (struct rg_storage_places){ finding.items, finding.count };
 	return r;
 }
 
 /* ------------------------------------------------------------ all of them -- */
 
-/* What moves a mailbox, in this order; the names of files stand behind their folder. */
-enum place { DATA, JOURNAL, DATABASE, SEND_LOGS, ACTIVITY, TRIGGERS, STORE, PLACES };
-static const char *const place_keys[] = {
-	[DATA] = "storage.data_dir",
-	[JOURNAL] = "storage.jsonl_file",
-	[DATABASE] = "storage.database_file",
-	[SEND_LOGS] = "storage.send_log_dir",
-	[ACTIVITY] = "storage.activity_file",
-	[TRIGGERS] = "storage.trigger_dir",
-	[STORE] = "store",
-};
-
-static const struct roger_setting *setting_of(const struct rg_config *config, const char *key)
-{
-	const struct roger_setting *setting = config->settings.items;
-
-	while (!rg_str_is(setting->key, key))
-		setting++;
-	return setting;
-}
-
 static int add_place(struct finding *finding, enum place at, struct rg_trusted_place *items,
 		     struct roger_err *err)
 {
-	const struct roger_setting *setting = setting_of(finding->config, place_keys[at]);
+	const struct roger_setting *setting = setting_of(finding->config, at);
 	char path[RG_STORAGE_PATH_BYTES];
 	int r = ROGER_OK;
 
-	items[at] = (struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
+	items[at] = (struct rg_trusted_place){ .usual = is_usual_setting(setting) };
 	if (at == STORE)
 		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(setting->value));
 	else if (at == JOURNAL || at == DATABASE)
@@ -304,7 +287,7 @@ static bool is_start(struct roger_str text, enum rg_log log)
 /* The first line without its newline; false: no line ends in the text. */
 static bool first_line(struct roger_str text, struct roger_str *ret_line)
 {
-	const char *newline = memchr(text.data, '\n', text.length);
+	const char *newline = rg_str_newline(text);
 
 	if (newline)
 		*ret_line = (struct roger_str){ text.data, (size_t)(newline - text.data) };

@@ -18,22 +18,6 @@ enum {
 
 /* ------------------------------------------------------------- folders -- */
 
-static int open_or_make(int folder, const char *name, int *ret_folder, struct roger_err *err)
-{
-	bool made;
-	int r;
-
-	r = rg_file_open_folder(folder, name, ret_folder, err);
-	if (r < 0 || *ret_folder != RG_NO_FILE)
-		return r;
-	r = rg_file_make_folder(folder, name, &made, err);
-	if (r == ROGER_OK)
-		r = rg_file_open_folder(folder, name, ret_folder, err);
-	if (r == ROGER_OK && *ret_folder == RG_NO_FILE)
-		r = rg_fail(err, ROGER_ECREATE, 0, "the folder '%s' went away", name);
-	return r;
-}
-
 int rg_triggers_open(const struct rg_workspace *workspace, struct rg_triggers *ret_triggers,
 		     struct roger_err *err)
 {
@@ -42,13 +26,13 @@ int rg_triggers_open(const struct rg_workspace *workspace, struct rg_triggers *r
 	int r;
 
 	rg_workspace_path(workspace, workspace->config->trigger_dir, path, sizeof path);
-	r = open_or_make(workspace->data, path, &triggers.folder, err);
+	r = rg_file_open_made_folder(workspace->data, path, &triggers.folder, err);
 	if (r == ROGER_OK)
-		r = open_or_make(triggers.folder, ".taken", &triggers.taken, err);
+		r = rg_file_open_made_folder(triggers.folder, ".taken", &triggers.taken, err);
 	if (r == ROGER_OK)
-		r = open_or_make(triggers.folder, ".skipped", &triggers.skipped, err);
+		r = rg_file_open_made_folder(triggers.folder, ".skipped", &triggers.skipped, err);
 	if (r == ROGER_OK)
-		r = open_or_make(triggers.folder, ".handing", &triggers.handing, err);
+		r = rg_file_open_made_folder(triggers.folder, ".handing", &triggers.handing, err);
 	if (r == ROGER_OK)
 		*ret_triggers = triggers;
 	else

@@ -177,11 +177,9 @@ static int write_document(const char *root, const struct rg_trusted *document,
 /* Is it the workspace's folder, with links resolved? */
 static bool is_root(const struct rg_trust *trust, const char *path)
 {
-	char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
-	bool same = real && rg_str_is(trust->root, real);
+	char real[PATH_BYTES];
 
-	free(real);
-	return same;
+	return path[0] == '/' && realpath(path, real) && rg_str_is(trust->root, real);
 }
 
 /* "mailbox PATH", "commands PATH" or "path PATH". */
@@ -357,8 +355,9 @@ static bool is_regular(const char *path)
  */
 static int add_file(struct digesting *digesting, const char *path, struct roger_err *err)
 {
-	char *real = realpath(path, NULL), sha256[RG_DIGEST_DIGITS + 1];
-	const char *name = real ? rg_workspace_below(digesting->root, real) : NULL;
+	char to[PATH_BYTES], sha256[RG_DIGEST_DIGITS + 1];
+	const char *real = realpath(path, to),
+		   *name = real ? rg_workspace_below(digesting->root, real) : NULL;
 	int r = ROGER_OK;
 
 	if (!name && !strstr(path, "/../") && rg_workspace_below(digesting->root, path))
@@ -372,7 +371,6 @@ static int add_file(struct digesting *digesting, const char *path, struct roger_
 			add_part(&digesting->sha, "sha256", rg_str(sha256));
 		}
 	}
-	free(real);
 	return r;
 }
 
@@ -431,9 +429,8 @@ static bool names_folder(const char *root, struct roger_str word)
 static int add_program(struct digesting *digesting, struct roger_str name, struct roger_err *err)
 {
 	const char *folder = getenv("PATH");
-	char path[2 * PATH_BYTES], *real;
+	char path[2 * PATH_BYTES], real[PATH_BYTES];
 	size_t length;
-	bool found;
 
 	if (!folder || memchr(name.data, '/', name.length) || name.length > WORD_BYTES_MAX)
 		return ROGER_OK;
@@ -443,10 +440,7 @@ static int add_program(struct digesting *digesting, struct roger_str name, struc
 			snprintf(path, sizeof path, "%s%s%.*s/%.*s",
 				 *folder == '/' ? "" : digesting->root, *folder == '/' ? "" : "/",
 				 (int)length, folder, RG_STR_ARGS(name));
-			real = realpath(path, NULL);
-			found = real && access(path, X_OK) == 0 && is_regular(real);
-			free(real);
-			if (found)
+			if (realpath(path, real) && access(path, X_OK) == 0 && is_regular(real))
 				return add_file(digesting, path, err);
 		}
 		if (!folder[length])

@@ -41,15 +41,13 @@ struct limit {
 static void find_limit(const char *from, struct limit *limit)
 {
 	const char *home = getenv("HOME");
-	char *real = home && home[0] == '/' ? realpath(home, NULL) : NULL;
-	size_t length = real ? strlen(real) : 0;
+	size_t length =
+		home && home[0] == '/' && realpath(home, limit->home) ? strlen(limit->home) : 0;
 
-	limit->home[0] = '\0';
 	/* With '/' as its home a process has none. */
-	if (length > 1 && length < sizeof limit->home && strncmp(from, real, length) == 0 &&
-	    (!from[length] || from[length] == '/'))
-		memcpy(limit->home, real, length + 1);
-	free(real);
+	if (length <= 1 || strncmp(from, limit->home, length) != 0 ||
+	    (from[length] && from[length] != '/'))
+		limit->home[0] = '\0';
 	if (!limit->home[0] && !rg_file_owner(from, &limit->owner))
 		limit->owner = -1;
 }
@@ -229,25 +227,20 @@ void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str pa
 
 bool rg_workspace_resolve(const char *path, char to[4096])
 {
-	char part[4096], *slash, *real;
+	char part[4096], real[4096], *slash;
 	const char *rest;
 
 	if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
 		return false;
-	while (!(real = realpath(part, NULL))) {
+	while (!realpath(part, real)) {
 		slash = strrchr(part, '/');
 		if (!slash)
 			return false;
 		part[slash == part ? 1 : slash - part] = '\0';
 	}
 	rest = path + strlen(part);
-	if (strstr(rest, "..") ||
-	    snprintf(to, 4096, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) >= 4096) {
-		free(real);
-		return false;
-	}
-	free(real);
-	return true;
+	return !strstr(rest, "..") &&
+	       snprintf(to, 4096, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) < 4096;
 }
 
 const char *rg_workspace_below(const char *root, const char *path)
@@ -382,8 +375,8 @@ static int check_places(struct rg_workspace *workspace, const struct rg_storage_
  * taken for. */
 static int check_storage(struct rg_workspace *workspace, struct roger_err *err)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	struct rg_storage_places places;
-	struct rg_arena *arena;
 	int r;
 
 	if (!workspace->config->places_configured)
@@ -392,10 +385,7 @@ static int check_storage(struct rg_workspace *workspace, struct roger_err *err)
 	if (!arena)
 		return rg_fail_memory(err);
 	r = rg_storage_find(workspace->config, workspace->root, arena, &places, err);
-	if (r == ROGER_OK)
-		r = check_places(workspace, &places, err);
-	rg_arena_free(arena);
-	return r;
+	return r < 0 ? r : check_places(workspace, &places, err);
 }
 
 static int check_journal(const struct rg_workspace *workspace, struct roger_err *err)
@@ -436,23 +426,12 @@ static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 static int open_data(struct rg_workspace *workspace, struct roger_err *err)
 {
 	struct roger_str dir = workspace->config->data_dir;
-	bool made;
-	int r;
 
 	if (dir.length > 200)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "storage.data_dir: expected a path of at most 200 bytes");
 	rg_workspace_path(workspace, dir, workspace->data_path, sizeof workspace->data_path);
-	r = rg_file_open_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
-	if (r < 0 || workspace->data != RG_NO_FILE)
-		return r;
-	r = rg_file_make_folder(AT_FDCWD, workspace->data_path, &made, err);
-	if (r < 0)
-		return r;
-	r = rg_file_open_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
-	if (r == ROGER_OK && workspace->data == RG_NO_FILE)
-		return rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", workspace->data_path);
-	return r;
+	return rg_file_open_made_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
 }
 
 /* Working trees that do not share one: of two workspaces one is not used, or there is only this

@@ -34,16 +34,11 @@ static char *cut(char *path)
 /* Where a pointer leads to, links resolved; false: nowhere. */
 static bool follow(const char *folder, const char *file, const char *word, char to[PATH_BYTES])
 {
-	char path[PATH_BYTES + NAME_BYTES], named[PATH_BYTES], *real;
-	bool found;
+	char path[PATH_BYTES + NAME_BYTES], named[PATH_BYTES];
 
 	snprintf(path, sizeof path, "%s/%s", folder, file);
-	if (!rg_outside_pointer(path, word, folder, named))
-		return false;
-	real = realpath(named, NULL);
-	found = real && snprintf(to, PATH_BYTES, "%s", real) < PATH_BYTES - NAME_BYTES;
-	free(real);
-	return found;
+	return rg_outside_pointer(path, word, folder, named) && realpath(named, to) &&
+	       strlen(to) < PATH_BYTES - NAME_BYTES;
 }
 
 /* The repository's own folder, common, as it is known from the tree's folder in it, own. */
@@ -126,13 +121,11 @@ void rg_worktree_map(const struct rg_worktree *tree, const char *folder, char to
 	bool fits = snprintf(to, PATH_BYTES, "%s%s%s", tree->main, below && *below ? "/" : "",
 			     below ? below : "") < PATH_BYTES;
 	bool same = false;
-	char *real;
+	char real[PATH_BYTES];
 
 	/* A link there may lead anywhere, so such a folder is none. */
 	while (fits && !same && strlen(to) > strlen(tree->main)) {
-		real = realpath(to, NULL);
-		same = real && strcmp(real, to) == 0 && is_our_folder(to);
-		free(real);
+		same = realpath(to, real) && strcmp(real, to) == 0 && is_our_folder(to);
 		if (!same)
 			cut(to);
 	}

@@ -59,20 +59,10 @@ static struct rg_control *control_of(struct file_store *store)
 static int open_folder(struct file_store *store, const char *name, bool make, int *folder,
 		       struct roger_err *err)
 {
-	bool made;
-	int r;
-
 	if (*folder != RG_NO_FILE)
 		return ROGER_OK;
-	r = rg_file_open_folder(store->workspace->data, name, folder, err);
-	if (r < 0 || *folder != RG_NO_FILE || !make)
-		return r;
-	r = rg_file_make_folder(store->workspace->data, name, &made, err);
-	if (r == ROGER_OK)
-		r = rg_file_open_folder(store->workspace->data, name, folder, err);
-	if (r == ROGER_OK && *folder == RG_NO_FILE)
-		return rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", name);
-	return r;
+	return make ? rg_file_open_made_folder(store->workspace->data, name, folder, err)
+		    : rg_file_open_folder(store->workspace->data, name, folder, err);
 }
 
 /* The last part of a configured path, which is NUL-terminated. */
@@ -815,17 +805,12 @@ static int open_runs(struct file_store *store, bool make, int *ret_folder, struc
 {
 	static const char *const path[] = { "state", "subagent-delivery-watchdog" };
 	int outer = store->workspace->data, inner = RG_NO_FILE, r = ROGER_OK;
-	bool made;
 	size_t i;
 
 	/* One step at a time, so that no step is a symbolic link. */
 	for (i = 0; i < sizeof path / sizeof *path && r == ROGER_OK; i++) {
-		if (make)
-			r = rg_file_make_folder(outer, path[i], &made, err);
-		if (r == ROGER_OK)
-			r = rg_file_open_folder(outer, path[i], &inner, err);
-		if (r == ROGER_OK && make && inner == RG_NO_FILE)
-			r = rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", path[i]);
+		r = make ? rg_file_open_made_folder(outer, path[i], &inner, err)
+			 : rg_file_open_folder(outer, path[i], &inner, err);
 		if (outer != store->workspace->data)
 			rg_file_close(outer);
 		outer = r == ROGER_OK ? inner : RG_NO_FILE;
