@@ -5,7 +5,7 @@
 
 #include "facts/message.h"
 
-enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100, CHECKPOINT_EACH = 16 };
+enum { TRIES_MAX = 100, CHECKPOINT_EACH = 16 };
 
 int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
 {
@@ -25,7 +25,7 @@ int rg_engine_begin_change(struct rg_engine *engine, const struct rg_query *quer
 	if (rg_store_writable(engine->store))
 		rg_index_follow(engine->index, rg_store_head(engine->store).end,
 				rg_engine_may_have_retired(engine) ? NULL : query);
-	r = rg_store_take(engine->store, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
+	r = rg_store_take(engine->store, RG_LOCK_CHANGE, RG_LOCK_WAIT_MS, err);
 	engine->exclusive = r == ROGER_OK;
 	engine->has_looked = false;
 	return r;
@@ -226,7 +226,7 @@ static bool compose(void *context, size_t line, struct rg_buf *out)
 	staged = &engine->staged[line];
 	cut = staged->number_at == SIZE_MAX ? staged->to : staged->number_at;
 	rg_buf_add(out, engine->text.data + staged->from, cut - staged->from);
-	if (cut != staged->to || staged->number_at != SIZE_MAX) {
+	if (staged->number_at != SIZE_MAX) {
 		if (staged->added->seq)
 			rg_message_print_number(staged->added->seq, staged->added->epoch, out);
 		rg_buf_add(out, engine->text.data + cut, staged->to - cut);
@@ -286,16 +286,6 @@ static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err 
 
 /* ------------------------------------------------------ when figures say maybe -- */
 
-static int exact_count(struct rg_engine *engine, const struct roger_message *message,
-		       bool whole_issue, int64_t *ret_count, struct roger_err *err)
-{
-	struct rg_query query = { .issue = message->issue };
-
-	if (!whole_issue)
-		query.to = message->to;
-	return rg_index_count(engine->index, &query, ret_count, err);
-}
-
 /* How many messages, up to and with `which`, this transaction adds to the same mailbox or issue. */
 static int64_t added_alike(const struct rg_engine *engine, size_t which, bool whole_issue)
 {
@@ -348,6 +338,8 @@ static int resolve_limit(struct rg_engine *engine, size_t which, bool whole_issu
 {
 	const struct rg_config *config = engine->workspace->config;
 	const struct roger_message *message = engine->staged[which].added;
+	const struct rg_query query = { .issue = message->issue,
+					.to = whole_issue ? RG_STR("") : message->to };
 	int64_t limit =
 		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
 	int64_t exact;
@@ -355,7 +347,7 @@ static int resolve_limit(struct rg_engine *engine, size_t which, bool whole_issu
 
 	r = refresh_to_end(engine, err);
 	if (r == ROGER_OK)
-		r = exact_count(engine, message, whole_issue, &exact, err);
+		r = rg_index_count(engine->index, &query, &exact, err);
 	if (r < 0)
 		return r;
 	if (exact + added_alike(engine, which, whole_issue) > limit) {
@@ -413,38 +405,19 @@ static int append_again(struct rg_engine *engine, const struct rg_entry *entry, 
 /* The first result of a key will be returned again.  If its sync failed, append its lines again
  * and sync them. */
 static int secure_first_result(struct rg_engine *engine, const struct rg_query *key,
-			       struct roger_err *err)
+			       struct rg_arena *arena, struct roger_err *err)
 {
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	const struct rg_head head = rg_store_head(engine->store);
 	struct rg_entries entries;
 	uint64_t end = 0;
 	size_t i;
-	int r;
+	int r = rg_index_find(engine->index, key, arena, &entries, err);
 
-	if (!arena)
-		return rg_fail_memory(err);
-	r = rg_index_find(engine->index, key, arena, &entries, err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++)
 		if (rg_head_lost(&head, entries.items[i].offset))
 			r = append_again(engine, &entries.items[i], &end, err);
 	if (r == ROGER_OK && end)
 		r = engine->store->ops->sync(engine->store, NULL, end, err);
-	return r;
-}
-
-/* Was the key used in the cycle of the message? */
-static int find_key(struct rg_engine *engine, const struct rg_query *query, bool *ret_known,
-		    struct roger_err *err)
-{
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct roger_message_list found = { 0 };
-	int r;
-
-	if (!arena)
-		return rg_fail_memory(err);
-	r = rg_index_messages(engine->index, query, arena, &found, NULL, err);
-	*ret_known = found.count > 0;
 	return r;
 }
 
@@ -460,27 +433,27 @@ static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome
 					.to = message->attempt > 1 ? message->to
 								   : (struct roger_str){ "", 0 },
 					.anywhere = true };
-	bool known = false;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_message_list found;
 	uint64_t settled;
-	int r;
+	int r = arena ? refresh_to_end(engine, err) : rg_fail_memory(err);
 
-	r = refresh_to_end(engine, err);
 	if (r == ROGER_OK)
-		r = find_key(engine, &query, &known, err);
+		r = rg_index_messages(engine->index, &query, arena, &found, NULL, err);
 	if (r < 0)
 		return r;
 	if (*ret_end != rg_index_end(engine->index))
 		forget_keys(engine);
 	*ret_end = rg_index_end(engine->index);
 	engine->staged[which].key_is_new = true;
-	if (!known)
+	if (!found.count)
 		return ROGER_OK;
 	/* The journal counts only while the file has its name: other processes open that one. */
 	r = rg_engine_settle(engine, &settled, err);
 	if (r < 0)
 		return r;
 	*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
-	return secure_first_result(engine, &query, err);
+	return secure_first_result(engine, &query, arena, err);
 }
 
 static size_t count_adds(const struct rg_engine *engine)
