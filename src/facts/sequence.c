@@ -130,12 +130,19 @@ static int check_number(int64_t number, struct roger_err *err)
 			      "seq: expected a whole number from 0 to %lld", (long long)RG_SEQ_MAX);
 }
 
-static int insert_counter(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
-			  struct roger_err *err)
+int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
+		      struct roger_err *err)
 {
-	struct rg_agent_counter counter = { agent, number };
+	struct rg_agent_counter *there = find_counter(sequence, agent), counter = { agent, number };
 	size_t place = counter_place(sequence, &counter), behind = sequence->counter_count - place;
+	int r = check_number(number, err);
 
+	if (r < 0 || number <= (there ? there->seq : 0))
+		return r;
+	if (there) {
+		there->seq = number;
+		return ROGER_OK;
+	}
 	if (!rg_arena_copy(sequence->memory, agent, &counter.agent) ||
 	    !rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count,
 			   sizeof counter))
@@ -146,50 +153,26 @@ static int insert_counter(struct rg_sequence *sequence, struct roger_str agent, 
 	return ROGER_OK;
 }
 
-static int insert_seen(struct rg_sequence *sequence, struct roger_str reader,
-		       struct roger_str sender, int64_t number, struct roger_err *err)
+int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struct roger_str sender,
+		    int64_t number, struct roger_err *err)
 {
-	struct rg_seen seen = { reader, sender, number };
+	struct rg_seen *there = find_seen(sequence, reader, sender),
+		       seen = { reader, sender, number };
 	size_t place = seen_place(sequence, &seen), behind = sequence->seen_count - place;
+	int r = check_number(number, err);
 
+	if (r < 0 || number <= (there ? there->seq : 0))
+		return r;
+	if (there) {
+		there->seq = number;
+		return ROGER_OK;
+	}
 	if (!rg_arena_copy(sequence->memory, reader, &seen.reader) ||
 	    !rg_arena_copy(sequence->memory, sender, &seen.sender) ||
 	    !rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count, sizeof seen))
 		return rg_fail_memory(err);
 	memmove(&sequence->seen[place + 1], &sequence->seen[place], behind * sizeof seen);
 	sequence->seen[place] = seen;
-	return ROGER_OK;
-}
-
-int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
-		      struct roger_err *err)
-{
-	struct rg_agent_counter *counter;
-	int r;
-
-	r = check_number(number, err);
-	if (r < 0 || number <= rg_sequence_counted(sequence, agent))
-		return r;
-	counter = find_counter(sequence, agent);
-	if (!counter)
-		return insert_counter(sequence, agent, number, err);
-	counter->seq = number;
-	return ROGER_OK;
-}
-
-int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struct roger_str sender,
-		    int64_t number, struct roger_err *err)
-{
-	struct rg_seen *seen;
-	int r;
-
-	r = check_number(number, err);
-	if (r < 0 || number <= rg_sequence_seen(sequence, reader, sender))
-		return r;
-	seen = find_seen(sequence, reader, sender);
-	if (!seen)
-		return insert_seen(sequence, reader, sender, number, err);
-	seen->seq = number;
 	return ROGER_OK;
 }
 
@@ -279,53 +262,48 @@ static int expected_object(const char *member, struct roger_err *err)
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
 }
 
-static int read_counters(struct rg_sequence *sequence, const struct rg_value *object,
-			 struct roger_err *err)
+/* One more, in the order of the document; reader NULL: a counter. */
+static bool push_number(struct rg_sequence *sequence, const struct roger_str *reader,
+			struct roger_str name, int64_t number)
 {
-	const struct rg_value *value = NULL;
 	struct rg_agent_counter *counter;
-	struct roger_str name;
-	int64_t number = 0;
-	size_t i = 0;
-	int r;
-
-	if (rg_json_kind(object) != RG_JSON_OBJECT)
-		return expected_object("counters", err);
-	while (rg_json_next(object, &i, &name, &value)) {
-		r = check_pair("counters", name, value, &number, err);
-		if (r < 0)
-			return r;
-		counter = rg_arena_push(sequence->memory, &sequence->counters,
-					&sequence->counter_count, sizeof *counter);
-		if (!counter || !rg_arena_copy(sequence->memory, name, &counter->agent))
-			return rg_fail_memory(err);
-		counter->seq = number;
-	}
-	return ROGER_OK;
-}
-
-static int read_reader(struct rg_sequence *sequence, struct roger_str reader,
-		       const struct rg_value *object, struct roger_err *err)
-{
-	const struct rg_value *value = NULL;
-	struct roger_str name;
 	struct rg_seen *seen;
-	int64_t number = 0;
-	size_t i = 0;
-	int r;
 
-	if (rg_json_kind(object) != RG_JSON_OBJECT)
-		return expected_object("lastSeen", err);
-	while (rg_json_next(object, &i, &name, &value)) {
-		r = check_pair("lastSeen", name, value, &number, err);
-		if (r < 0)
-			return r;
+	if (!rg_arena_copy(sequence->memory, name, &name))
+		return false;
+	if (reader) {
 		seen = rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count,
 				     sizeof *seen);
-		if (!seen || !rg_arena_copy(sequence->memory, name, &seen->sender))
+		if (seen)
+			*seen = (struct rg_seen){ *reader, name, number };
+		return seen;
+	}
+	counter = rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count,
+				sizeof *counter);
+	if (counter)
+		*counter = (struct rg_agent_counter){ name, number };
+	return counter;
+}
+
+/* What a reader has seen; NULL: the counters. */
+static int read_numbers(struct rg_sequence *sequence, const struct roger_str *reader,
+			const struct rg_value *object, struct roger_err *err)
+{
+	const char *const member = reader ? "lastSeen" : "counters";
+	const struct rg_value *value = NULL;
+	struct roger_str name;
+	int64_t number = 0;
+	size_t i = 0;
+	int r;
+
+	if (rg_json_kind(object) != RG_JSON_OBJECT)
+		return expected_object(member, err);
+	while (rg_json_next(object, &i, &name, &value)) {
+		r = check_pair(member, name, value, &number, err);
+		if (r < 0)
+			return r;
+		if (!push_number(sequence, reader, name, number))
 			return rg_fail_memory(err);
-		seen->reader = reader;
-		seen->seq = number;
 	}
 	return ROGER_OK;
 }
@@ -346,7 +324,7 @@ static int read_seen(struct rg_sequence *sequence, const struct rg_value *object
 			return r;
 		if (!rg_arena_copy(sequence->memory, name, &reader))
 			return rg_fail_memory(err);
-		r = read_reader(sequence, reader, value, err);
+		r = read_numbers(sequence, &reader, value, err);
 		if (r < 0)
 			return r;
 	}
@@ -387,7 +365,7 @@ static int read_member(struct rg_sequence *sequence, struct roger_str key,
 		       const struct rg_value *value, struct rg_buf *unknown, struct roger_err *err)
 {
 	if (rg_str_is(key, "counters"))
-		return read_counters(sequence, value, err);
+		return read_numbers(sequence, NULL, value, err);
 	if (rg_str_is(key, "lastSeen"))
 		return read_seen(sequence, value, err);
 	if (rg_str_is(key, "epoch"))
