@@ -6,12 +6,9 @@ enum { IDS_A_PAGE = 500 };
 
 static int compare_told(const void *a, const void *b)
 {
-	const struct roger_str *x = &((const struct cli_told *)a)->id,
-			       *y = &((const struct cli_told *)b)->id;
-	size_t shorter = x->length < y->length ? x->length : y->length;
-	int order = memcmp(x->data, y->data, shorter);
+	const struct cli_told *x = a, *y = b;
 
-	return order ? order : (x->length > y->length) - (x->length < y->length);
+	return rg_str_order(x->id, y->id);
 }
 
 struct cli_told *cli_told_find(const struct cli_told_list *list, struct roger_str id)

@@ -144,16 +144,9 @@ int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *pa
 
 /* ------------------------------------------------------------- merging -- */
 
-static int compare_positions(const void *a, const void *b)
-{
-	const struct roger_message *x = a, *y = b;
-
-	return (x->position > y->position) - (x->position < y->position);
-}
-
 static int compare_newest(const void *a, const void *b)
 {
-	return compare_positions(b, a);
+	return rg_message_place_order(b, a);
 }
 
 struct got {
@@ -231,7 +224,7 @@ int rg_engine_find_got(struct rg_engine *engine, const struct rg_query *query,
 	if (boxes.count != 1) {
 		if (got.count > 1)
 			qsort(got.items, got.count, sizeof *got.items,
-			      query->newest ? compare_newest : compare_positions);
+			      query->newest ? compare_newest : rg_message_place_order);
 		if (query->limit && got.count > (size_t)query->limit)
 			got.count = (size_t)query->limit;
 		found = (struct roger_message_list){ got.items, got.count };

@@ -76,6 +76,15 @@ int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struc
 	return rg_engine_find_page(engine, query, arena, ret_messages, NULL, err);
 }
 
+int rg_engine_find_ids(struct rg_engine *engine, const struct roger_str *ids, size_t count,
+		       struct rg_arena *arena, struct roger_message_list *ret_messages,
+		       struct roger_err *err)
+{
+	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
+
+	return rg_engine_find(engine, &query, arena, ret_messages, err);
+}
+
 /* The figure is not what the index says.  If nothing was appended since the index was asked,
  * correct it. */
 static void correct_unread(struct rg_engine *engine, struct roger_str agent, int64_t unread)

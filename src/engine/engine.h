@@ -100,6 +100,11 @@ RG_CHECKED int rg_engine_find(struct rg_engine *engine, const struct rg_query *q
 			      struct rg_arena *arena, struct roger_message_list *ret_messages,
 			      struct roger_err *err);
 
+/* Those of these ids, wherever they are. */
+RG_CHECKED int rg_engine_find_ids(struct rg_engine *engine, const struct roger_str *ids,
+				  size_t count, struct rg_arena *arena,
+				  struct roger_message_list *ret_messages, struct roger_err *err);
+
 /* Like rg_engine_find(), with the number of matches at that moment, regardless of limit and
  * leases; not for a text search, and only for the first page. */
 RG_CHECKED int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,

@@ -495,7 +495,6 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 			  struct rg_arena *arena, struct roger_message *message, bool *ret_sure,
 			  struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &message->id, .id_count = 1, .anywhere = true };
 	struct rg_engine *engine = carrying->engine;
 	struct roger_message_list found;
 	struct roger_str body;
@@ -516,7 +515,7 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 	if (many)
 		r = refresh(carrying, err);
 	if (r == ROGER_OK)
-		r = rg_engine_find(engine, &query, arena, &found, err);
+		r = rg_engine_find_ids(engine, &message->id, 1, arena, &found, err);
 	if (r < 0 || !found.count)
 		return r;
 	if (carrying->plain ? own : lacks_some(message, &found.items[0]))

@@ -34,17 +34,6 @@ struct placed {
 	size_t place;
 };
 
-static int compare_ids(const struct roger_event *x, const struct roger_event *y)
-{
-	size_t shorter =
-		x->message.length < y->message.length ? x->message.length : y->message.length;
-	int order = shorter ? memcmp(x->message.data, y->message.data, shorter) : 0;
-
-	return order ? order
-		     : (x->message.length > y->message.length) -
-			       (x->message.length < y->message.length);
-}
-
 /* Events of one message at one instant stay together, lines of the journal first. */
 static int compare_messages(const void *a, const void *b)
 {
@@ -53,7 +42,7 @@ static int compare_messages(const void *a, const void *b)
 
 	if (x->event->said.at_ms != y->event->said.at_ms)
 		return x->event->said.at_ms < y->event->said.at_ms ? -1 : 1;
-	order = compare_ids(&x->event->said, &y->event->said);
+	order = rg_str_order(x->event->said.message, y->event->said.message);
 	if (order)
 		return order;
 	if (x->line != y->line)
@@ -108,7 +97,8 @@ static void place_all(struct placed *placed, size_t count)
 	for (from = 0; from < count; from = to) {
 		for (to = from + 1; to < count; to++)
 			if (placed[to].event->said.at_ms != placed[from].event->said.at_ms ||
-			    compare_ids(&placed[to].event->said, &placed[from].event->said) != 0)
+			    !rg_str_equal(placed[to].event->said.message,
+					  placed[from].event->said.message))
 				break;
 		if (placed[from].event->said.message.length)
 			place_together(placed + from, to - from);
@@ -258,14 +248,10 @@ int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name)
 static int compare_figures(const void *a, const void *b)
 {
 	const struct roger_figure *x = a, *y = b;
-	size_t shorter = x->name.length < y->name.length ? x->name.length : y->name.length;
-	int order;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	order = memcmp(x->name.data, y->name.data, shorter);
-	return order ? order
-		     : (x->name.length > y->name.length) - (x->name.length < y->name.length);
+	return rg_str_order(x->name, y->name);
 }
 
 int rg_counter_figures(const struct rg_counter *counter, struct roger_figure_list *ret_figures,

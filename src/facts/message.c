@@ -440,6 +440,24 @@ static int rank(int type)
 	return ranks[type];
 }
 
+const struct roger_message *rg_messages_find(const struct roger_message_list *messages,
+					     struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < messages->count; i++)
+		if (rg_str_equal(messages->items[i].id, id))
+			return &messages->items[i];
+	return NULL;
+}
+
+int rg_message_place_order(const void *a, const void *b)
+{
+	const struct roger_message *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
 int rg_message_archive_order(const void *a, const void *b)
 {
 	const struct roger_message *x = a, *y = b;

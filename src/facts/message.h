@@ -82,9 +82,16 @@ RG_CHECKED int rg_message_check_metadata(struct roger_str metadata, int64_t char
 /* Is it a valid idempotency key? */
 RG_CHECKED int rg_message_check_key(struct roger_str key, struct roger_err *err);
 
+/* The message of that id; NULL: none of them. */
+const struct roger_message *rg_messages_find(const struct roger_message_list *messages,
+					     struct roger_str id);
+
 /* qsort() order of read struct roger_message for archiving (seed 004, "Size Limits"): oldest
  * first; of the same age data, result, decision, context.  Unread messages are never archived. */
 int rg_message_archive_order(const void *a, const void *b);
+
+/* The same of their places in the journal. */
+int rg_message_place_order(const void *a, const void *b);
 
 /* Is the message's lease still held at now_ms? */
 static inline bool rg_message_claimed(const struct roger_message *message, int64_t now_ms,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "facts/message.h"
 #include "facts/watchdog.h"
 #include "ops/records.h"
 
@@ -124,13 +125,6 @@ static int refuse_messages(const struct seeking *seeking, const struct roger_mes
 	return refuse(seeking, candidates, messages->count, err);
 }
 
-static int compare_positions(const void *a, const void *b)
-{
-	const struct roger_message *x = a, *y = b;
-
-	return (x->position > y->position) - (x->position < y->position);
-}
-
 /* Which of those that fit (all: and there are no more) are meant; to_caller: those of them that
  * are for the caller. */
 static int choose(struct seeking *seeking, const struct roger_message_list *fit, bool all,
@@ -144,7 +138,7 @@ static int choose(struct seeking *seeking, const struct roger_message_list *fit,
 
 	if (fit->count > 1)
 		qsort((void *)(uintptr_t)fit->items, fit->count, sizeof *fit->items,
-		      compare_positions);
+		      rg_message_place_order);
 	if (chosen->count > 1 && !copies)
 		return refuse_messages(seeking, fit, err);
 	for (i = 0; r == ROGER_OK && i < chosen->count; i++)

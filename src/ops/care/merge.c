@@ -1,6 +1,7 @@
 #include "ops/care/merge.h"
 
 #include "engine/move.h"
+#include "facts/message.h"
 #include "ops/records.h"
 #include "ops/runs/run_list.h"
 
@@ -30,27 +31,16 @@ static bool is_one_send(const struct roger_message *a, const struct roger_messag
 	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
 }
 
-static const struct roger_message *find(const struct roger_message_list *list, struct roger_str id)
-{
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
-		if (rg_str_equal(list->items[i].id, id))
-			return &list->items[i];
-	return NULL;
-}
-
 /* Those of a batch that the target has. */
 static int look(struct merge *merge, const struct roger_message *batch, size_t count,
 		struct rg_arena *arena, struct roger_message_list *ret_there, struct roger_err *err)
 {
 	struct roger_str *ids = rg_arena_get(arena, count * sizeof *ids);
-	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
 	size_t i;
 
 	for (i = 0; ids && i < count; i++)
 		ids[i] = batch[i].id;
-	return ids ? rg_engine_find(merge->to->engine, &query, arena, ret_there, err)
+	return ids ? rg_engine_find_ids(merge->to->engine, ids, count, arena, ret_there, err)
 		   : rg_fail_memory(err);
 }
 
@@ -90,7 +80,7 @@ static int add(struct merge *merge, const struct roger_message *batch, size_t co
 	int r = copies ? look(merge, batch, count, arena, &there, err) : rg_fail_memory(err);
 
 	for (i = 0; r == ROGER_OK && i < count; i++)
-		if (!find(&there, batch[i].id)) {
+		if (!rg_messages_find(&there, batch[i].id)) {
 			copies[added] = copy_of(&batch[i]);
 			/* For a moment: is it of one send with the one before? */
 			copies[added].line = added && is_one_send(&batch[i], &batch[i - 1]);
@@ -132,7 +122,8 @@ static int archive(struct merge *merge, const struct roger_message *batch, size_
 	if (r == ROGER_OK)
 		r = look(merge, batch, count, arena, &there, err);
 	for (i = 0; r == ROGER_OK && i < there.count; i++) {
-		was = find(&(struct roger_message_list){ batch, count }, there.items[i].id);
+		was = rg_messages_find(&(struct roger_message_list){ batch, count },
+				       there.items[i].id);
 		if (!was->archived_at_ms || there.items[i].archived_at_ms)
 			continue;
 		after = there.items[i];

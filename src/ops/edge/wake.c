@@ -436,10 +436,7 @@ static int has_looked(struct round *round, const struct roger_wake_attempt *atte
 					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
-	const struct rg_query query = { .ids = attempt->ids.items,
-					.id_count = 1,
-					.anywhere = true };
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_log_entries entries = { 0 };
 	struct roger_message_list found = { 0 };
 	int r;
@@ -451,10 +448,10 @@ static int has_looked(struct round *round, const struct roger_wake_attempt *atte
 	if (r == ROGER_OK && entries.count && entries.items[0].at_ms >= attempt->started_at_ms)
 		*ret_at_ms = entries.items[0].at_ms;
 	if (r == ROGER_OK && !*ret_at_ms && attempt->ids.count)
-		r = rg_engine_find(round->roger->engine, &query, arena, &found, err);
+		r = rg_engine_find_ids(round->roger->engine, attempt->ids.items, 1, arena, &found,
+				       err);
 	if (found.count && found.items[0].read)
 		*ret_at_ms = found.items[0].read_at_ms;
-	rg_arena_free(arena);
 	return r;
 }
 

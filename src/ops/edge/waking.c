@@ -42,13 +42,12 @@ static int read_step(const struct rg_log_entry *entry, struct rg_arena *arena, s
 static int place_step(struct roger *roger, struct step *step, struct rg_arena *arena,
 		      struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &step->last_id, .id_count = 1, .anywhere = true };
 	struct roger_message_list found = { 0 };
 	int r = ROGER_OK;
 
 	if (step->position || !step->last_id.length)
 		return ROGER_OK;
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	r = rg_engine_find_ids(roger->engine, &step->last_id, 1, arena, &found, err);
 	if (r == ROGER_OK && found.count)
 		step->position = found.items[0].position;
 	return r;

@@ -65,15 +65,6 @@ int rg_key_judge(struct roger *roger, const struct rg_key_use *use, struct roger
 
 /* ----------------------------------------------------------- confirming -- */
 
-static int find_ids(struct roger *roger, const struct roger_str *ids, size_t count,
-		    struct rg_arena *arena, struct roger_message_list *ret_messages,
-		    struct roger_err *err)
-{
-	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
-
-	return rg_engine_find(roger->engine, &query, arena, ret_messages, err);
-}
-
 static int begin_one(struct roger *roger, const struct roger_message *message, int64_t ended,
 		     struct roger_str cycle, int64_t within_ms, struct roger_err *err)
 {
@@ -100,7 +91,7 @@ int rg_attempt_begin(struct roger *roger, const struct roger_str *ids, const int
 
 	r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
-		r = find_ids(roger, ids, count, arena, &messages, err);
+		r = rg_engine_find_ids(roger->engine, ids, count, arena, &messages, err);
 	for (i = 0; i < messages.count; i++)
 		for (k = 0; k < count && r == ROGER_OK; k++)
 			if (rg_str_equal(messages.items[i].id, ids[k]))
@@ -167,7 +158,7 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 		if (!arena)
 			return rg_fail_memory(err);
 		mark = rg_engine_wake_count(roger->engine);
-		r = find_ids(roger, ids, count, arena, &messages, err);
+		r = rg_engine_find_ids(roger->engine, ids, count, arena, &messages, err);
 		*ret_read = r == ROGER_OK && !any_waiting(&messages, &until_ms);
 		if (*ret_read)
 			r = refuse_in_place(&messages, err);
@@ -206,7 +197,7 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 	r = rg_records_read(roger, query, arena, ret_letters, err);
 	for (i = 0; r == ROGER_OK && i < ret_letters->count; i++) {
 		letter = &ret_letters->letters[i];
-		r = find_ids(roger, &letter->message, 1, arena, &messages, err);
+		r = rg_engine_find_ids(roger->engine, &letter->message, 1, arena, &messages, err);
 		if (r < 0 || !messages.count)
 			continue;
 		if (rg_message_was_read(&messages.items[0]))
@@ -438,7 +429,7 @@ static int give_up_one(struct roger *roger, const struct roger_str *id, struct r
 	r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)
 		return r;
-	r = find_ids(roger, id, 1, arena, &found, err);
+	r = rg_engine_find_ids(roger->engine, id, 1, arena, &found, err);
 	*ret_late = r == ROGER_OK && found.count && is_waited_for(&found.items[0]);
 	if (*ret_late)
 		r = write_unread(roger, &found.items[0], giving_up, arena, err);
@@ -501,16 +492,18 @@ static int file(struct roger *roger, struct giving_up *giving_up, struct rg_aren
 	return r == ROGER_OK && name.length ? note_filed(roger, giving_up, name, arena, err) : r;
 }
 
-static int alarm_of(struct roger *roger, struct roger_str cycle, struct rg_arena *arena,
-		    int64_t *ret_letters, struct roger_err *err)
+int rg_dead_letters_of_cycle(struct roger *roger, struct roger_str cycle, struct rg_arena *arena,
+			     int64_t *ret_count, bool *ret_alarm, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
 					    .cycle = cycle,
 					    .states = true };
+	const int64_t limit = roger->workspace->config->dead_letter_alarm;
 	struct rg_records letters;
 	int r = rg_records_read(roger, &query, arena, &letters, err);
 
-	*ret_letters = (int64_t)letters.count;
+	*ret_count = (int64_t)letters.count;
+	*ret_alarm = limit && *ret_count > limit;
 	return r;
 }
 
@@ -519,8 +512,9 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 {
 	const struct roger_attempt *attempt = &giving_up->attempt;
 	const int64_t number = giving_up->timeouts ? giving_up->timeouts : attempt->attempt;
-	int64_t limit = roger->workspace->config->dead_letter_alarm, letters = 0;
+	int64_t letters = 0;
 	char alarm[80] = "";
+	bool many;
 	int r;
 
 	if (attempt->outcome == ROGER_ERROR)
@@ -542,10 +536,10 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 			       "safe to send again with the same key",
 			       RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message),
 			       (long long)number, (long long)attempt->max_attempts);
-	r = alarm_of(roger, attempt->cycle, arena, &letters, err);
+	r = rg_dead_letters_of_cycle(roger, attempt->cycle, arena, &letters, &many, err);
 	if (r < 0)
 		return r;
-	if (limit && letters > limit)
+	if (many)
 		snprintf(alarm, sizeof alarm, "; alarm: %lld dead letters in this cycle",
 			 (long long)letters);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
@@ -709,7 +703,7 @@ static int change_line(struct roger *roger, const struct roger_str *id, enum cha
 
 	r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
-		r = find_ids(roger, id, 1, arena, &found, err);
+		r = rg_engine_find_ids(roger->engine, id, 1, arena, &found, err);
 	if (r == ROGER_OK && found.count) {
 		after = *found.items;
 		if (change(roger, what, &after)) {
@@ -733,8 +727,8 @@ static void send_due(struct roger *roger, const struct roger_str *id, struct rg_
 {
 	struct roger_message_list found;
 
-	if (find_ids(roger, id, 1, arena, &found, NULL) == ROGER_OK && found.count &&
-	    found.items->notice_due)
+	if (rg_engine_find_ids(roger->engine, id, 1, arena, &found, NULL) == ROGER_OK &&
+	    found.count && found.items->notice_due)
 		(void)!rg_notice_send(roger, found.items, NULL);
 }
 
@@ -751,7 +745,7 @@ static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_a
 	r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)
 		return r;
-	r = find_ids(roger, id, 1, arena, &found, err);
+	r = rg_engine_find_ids(roger->engine, id, 1, arena, &found, err);
 	worn = r == ROGER_OK && found.count && is_worn(roger, found.items);
 	if (worn)
 		r = write_worn(roger, found.items, &giving_up, arena, err);
@@ -812,7 +806,8 @@ int rg_attempt_settle_due(struct roger *roger, struct rg_due *due, bool best_eff
 	if (!due->ids.count)
 		return ROGER_OK;
 	arena = rg_arena_new();
-	r = arena ? find_ids(roger, due->ids.items, due->ids.count, arena, &found, err)
+	r = arena ? rg_engine_find_ids(roger->engine, due->ids.items, due->ids.count, arena, &found,
+				       err)
 		  : rg_fail_memory(err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
 		r = settle_one(roger, &found.items[i], arena, best_effort ? NULL : err);

@@ -147,6 +147,11 @@ RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_que
 				    struct rg_arena *arena, struct rg_records *ret_letters,
 				    struct roger_err *err);
 
+/* How many there are of a cycle, and whether these raise the alarm. */
+RG_CHECKED int rg_dead_letters_of_cycle(struct roger *roger, struct roger_str cycle,
+					struct rg_arena *arena, int64_t *ret_count, bool *ret_alarm,
+					struct roger_err *err);
+
 /* The cycle in force, for a verb that writes: opens the next where cycles.every says that it is
  * over. */
 RG_CHECKED int rg_cycle_begin(struct roger *roger, struct rg_arena *arena,

@@ -4,16 +4,6 @@
 
 #include <stdio.h>
 
-static bool is_used(const struct roger_cycle_list *cycles, struct roger_str id)
-{
-	size_t i;
-
-	for (i = 0; i < cycles->count; i++)
-		if (rg_str_equal(cycles->items[i].id, id))
-			return true;
-	return false;
-}
-
 static int open_next(struct roger *roger, const struct roger_cycle_request *request,
 		     const struct roger_cycle_list *all, struct rg_arena *arena,
 		     struct roger_err *err)
@@ -31,7 +21,7 @@ static int open_next(struct roger *roger, const struct roger_cycle_request *requ
 		if (!rg_arena_copy(arena, rg_str(number), &cycle.id))
 			return rg_fail_memory(err);
 	}
-	if (is_used(all, cycle.id))
+	if (rg_cycle_number(all, cycle.id))
 		return rg_fail_member(err, ROGER_EREFUSED, "id",
 				      "id: there was a cycle '%.*s' already",
 				      RG_STR_ARGS(cycle.id));
@@ -81,7 +71,7 @@ static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roge
 	do {
 		snprintf(id, sizeof id, "%lld", (long long)++number);
 		request.id = rg_str(id);
-	} while (is_used(&all, request.id));
+	} while (rg_cycle_number(&all, request.id));
 	r = open_next(roger, &request, &all, arena, err);
 	return r < 0 ? r : rg_cycle_current(roger, arena, cycle, err);
 }

@@ -23,20 +23,14 @@ static bool is_asked(const struct roger_dead_letters_request *request,
 static int count_cycle(struct roger *roger, struct roger_dead_letters_reply *reply,
 		       struct roger_err *err)
 {
-	const int64_t limit = roger->workspace->config->dead_letter_alarm;
 	struct roger_cycle current;
-	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
-	struct rg_records letters;
-	int r;
+	int r = rg_cycle_current(roger, reply->memory, &current, err);
 
-	r = rg_cycle_current(roger, reply->memory, &current, err);
 	if (r < 0)
 		return r;
-	query.cycle = reply->cycle = current.id;
-	r = rg_records_read(roger, &query, reply->memory, &letters, err);
-	reply->in_cycle = (int64_t)letters.count;
-	reply->alarm = limit && reply->in_cycle > limit;
-	return r;
+	reply->cycle = current.id;
+	return rg_dead_letters_of_cycle(roger, current.id, reply->memory, &reply->in_cycle,
+					&reply->alarm, err);
 }
 
 int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_request *request,
@@ -201,13 +195,12 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 			     struct rg_arena *arena, int64_t *ret_ended, bool *ret_worn,
 			     struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &letter->message, .id_count = 1, .anywhere = true };
 	struct roger_message_list found;
 	int r;
 
 	if (letter->delivered_at_ms)
 		return refuse_read(letter, err);
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	r = rg_engine_find_ids(roger->engine, &letter->message, 1, arena, &found, err);
 	if (r == ROGER_OK && (found.count == 0 || found.items[0].archived_at_ms))
 		return rg_fail_member(err, ROGER_EREFUSED, "id",
 				      "message '%.*s' is no longer in the mailbox; send it again",

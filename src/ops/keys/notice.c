@@ -123,14 +123,8 @@ static int tell(struct roger *roger, const struct roger_message *message, struct
 
 int rg_notice_send(struct roger *roger, const struct roger_message *message, struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
-	int r;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	int r = arena ? tell(roger, message, arena, err) : rg_fail_memory(err);
 
-	if (!arena)
-		return rg_fail_memory(err);
-	r = tell(roger, message, arena, err);
-	if (r == ROGER_OK)
-		r = rg_attempt_told(roger, &message->id, arena, err);
-	rg_arena_free(arena);
-	return r;
+	return r < 0 ? r : rg_attempt_told(roger, &message->id, arena, err);
 }

@@ -38,12 +38,8 @@ static bool is_old(const struct purging *purging, struct roger_str cycle)
 static int compare(const void *a, const void *b)
 {
 	const struct roger_attempt *x = a, *y = b;
-	size_t shorter = x->key.length < y->key.length ? x->key.length : y->key.length;
-	int order = shorter ? memcmp(x->key.data, y->key.data, shorter) : 0;
 
-	if (order)
-		return order;
-	return (x->key.length > y->key.length) - (x->key.length < y->key.length);
+	return rg_str_order(x->key, y->key);
 }
 
 static bool is_later(const struct roger_attempt *attempt, const struct roger_attempt *than)
@@ -205,29 +201,13 @@ static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count
 	return lines;
 }
 
-/* Digests of cycles that are long past. */
-struct forgetting {
-	const struct roger_cycle_list *cycles;
-	int64_t oldest_kept;
-};
-
+/* One of a cycle that is long past. */
 static bool drop_digest(void *context, const union rg_log_record *record)
 {
-	const struct forgetting *forgetting = context;
+	const struct purging *purging = context;
 
-	return number_of(forgetting->cycles, record->digest.cycle) < forgetting->oldest_kept;
-}
-
-static int forget_digests(struct purging *purging, struct roger_err *err)
-{
-	const struct rg_config *config = purging->roger->workspace->config;
-	struct forgetting forgetting = { &purging->cycles,
-					 purging->oldest_kept - config->digests_kept };
-	int64_t dropped;
-
-	return rg_engine_log_purge(purging->roger->engine, RG_LOG_DIGESTS,
-				   (struct roger_str){ "", 0 }, drop_digest, &forgetting, &dropped,
-				   err);
+	return number_of(&purging->cycles, record->digest.cycle) <
+	       purging->oldest_kept - purging->roger->workspace->config->digests_kept;
 }
 
 static int purge(struct purging *purging, struct roger_purge_reply *reply, struct roger_err *err)
@@ -235,6 +215,7 @@ static int purge(struct purging *purging, struct roger_purge_reply *reply, struc
 	const struct rg_log_query query = { .log = RG_LOG_SENDS, .plain = true };
 	struct roger_attempt *lines;
 	struct rg_records all;
+	int64_t unused;
 	int r;
 
 	r = rg_cycle_all(purging->roger, purging->arena, &purging->cycles, err);
@@ -251,7 +232,8 @@ static int purge(struct purging *purging, struct roger_purge_reply *reply, struc
 	       (purging->lines = take_sender(all.attempts, all.count, lines, &purging->count)))
 		r = purge_sender(purging, purging->lines[0].from, reply, err);
 	if (r == ROGER_OK && !purging->dry_run)
-		r = forget_digests(purging, err);
+		r = rg_engine_log_purge(purging->roger->engine, RG_LOG_DIGESTS, RG_STR(""),
+					drop_digest, purging, &unused, err);
 	return r;
 }
 

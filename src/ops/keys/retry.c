@@ -35,7 +35,6 @@ static bool is_to_be_tried(const struct roger *roger, const struct roger_message
 
 static int try_all(struct roger *roger, struct rg_arena *arena)
 {
-	struct rg_query query = { .anywhere = true };
 	struct roger_message_list late;
 	struct roger_strs ids;
 	size_t i;
@@ -44,9 +43,7 @@ static int try_all(struct roger *roger, struct rg_arena *arena)
 	r = rg_engine_overdue(roger->engine, rg_clock_ms(), false, DUE_MAX, arena, &ids, NULL);
 	if (r < 0 || !ids.count)
 		return r;
-	query.ids = ids.items;
-	query.id_count = ids.count;
-	r = rg_engine_find(roger->engine, &query, arena, &late, NULL);
+	r = rg_engine_find_ids(roger->engine, ids.items, ids.count, arena, &late, NULL);
 	for (i = 0; r == ROGER_OK && i < late.count; i++)
 		if (is_to_be_tried(roger, &late.items[i]))
 			r = try_again(roger, &late.items[i], arena);
@@ -55,10 +52,9 @@ static int try_all(struct roger *roger, struct rg_arena *arena)
 
 void rg_attempt_retry_due(struct roger *roger)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 
 	/* What cannot be written now is as due at the next sweep. */
 	if (arena)
 		(void)!try_all(roger, arena);
-	rg_arena_free(arena);
 }

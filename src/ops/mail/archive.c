@@ -5,6 +5,7 @@
  * unread ones, and says so in the reason.
  */
 #include "base/nearest.h"
+#include "facts/message.h"
 #include "ops/mail/agents.h"
 #include "ops/mail/metrics.h"
 
@@ -25,17 +26,16 @@ static int check(const struct roger_archive_request *request, struct roger_err *
 static int check_found(const struct roger_archive_request *request,
 		       const struct roger_message_list *found, struct roger_err *err)
 {
-	size_t i, k;
+	const struct roger_message *message;
+	size_t i;
 
 	for (i = 0; i < request->ids.count; i++) {
-		for (k = 0; k < found->count; k++)
-			if (rg_str_equal(found->items[k].id, request->ids.items[i]))
-				break;
-		if (k == found->count)
+		message = rg_messages_find(found, request->ids.items[i]);
+		if (!message)
 			return rg_fail_member(err, ROGER_ENOENT, "ids",
 					      "no message '%.*s' outside the archive",
 					      RG_STR_ARGS(request->ids.items[i]));
-		if (!found->items[k].read && !request->unread)
+		if (!message->read && !request->unread)
 			return rg_fail_member(err, ROGER_EREFUSED, "ids",
 					      "message '%.*s' is unread; archive it with --unread",
 					      RG_STR_ARGS(request->ids.items[i]));

@@ -136,17 +136,6 @@ int rg_verb_claim(struct roger *roger, const struct roger_claim_request *request
 
 /* ------------------------------------------------------------- ack, nack -- */
 
-static const struct roger_message *message_of(const struct roger_message_list *found,
-					      struct roger_str id)
-{
-	size_t i;
-
-	for (i = 0; i < found->count; i++)
-		if (rg_str_equal(found->items[i].id, id))
-			return &found->items[i];
-	return NULL;
-}
-
 /* For the agent, or for one that it took over from? */
 static int check_recipient(struct roger *roger, const struct roger_ack_request *request,
 			   const struct roger_message *message, struct rg_arena *arena,
@@ -174,7 +163,7 @@ static int check_ids(struct roger *roger, const struct roger_ack_request *reques
 	int r;
 
 	for (i = 0; i < request->ids.count; i++) {
-		message = message_of(found, request->ids.items[i]);
+		message = rg_messages_find(found, request->ids.items[i]);
 		if (!message)
 			return rg_fail_member(err, ROGER_ENOENT, "ids", "no message '%.*s'",
 					      RG_STR_ARGS(request->ids.items[i]));

@@ -27,11 +27,9 @@ static struct rg_query query_of(const struct roger_list_request *request)
 static int find_start(struct roger *roger, const struct roger_list_request *request,
 		      struct rg_arena *arena, int64_t *ret_after, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &request->after, .id_count = 1, .anywhere = true };
 	struct roger_message_list found;
-	int r;
+	int r = rg_engine_find_ids(roger->engine, &request->after, 1, arena, &found, err);
 
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r < 0)
 		return r;
 	if (found.count == 0)

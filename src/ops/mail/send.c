@@ -584,15 +584,13 @@ static int address_reply(struct rg_sending *sending, struct rg_draft *draft,
 /* What it answers must be there. */
 static int check_reply_to(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &draft->request->reply_to,
-					.id_count = 1,
-					.anywhere = true };
 	struct roger_message_list found;
 	int r;
 
 	if (!draft->request->reply_to.length)
 		return ROGER_OK;
-	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
+	r = rg_engine_find_ids(sending->roger->engine, &draft->request->reply_to, 1, sending->arena,
+			       &found, err);
 	if (r < 0)
 		return r;
 	if (found.count)

@@ -235,16 +235,14 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 		       const struct again *again, struct roger_err *err)
 {
 	const bool confirm = draft->request->confirm == ROGER_CONFIRM_READ;
-	const struct rg_query query = { .ids = again->ids,
-					.id_count = again->count,
-					.anywhere = true };
 	struct roger_message_list first;
 	int r;
 
 	r = rg_attempt_begin(sending->roger, again->ids, again->ended, again->count, draft->cycle,
 			     confirm ? rg_send_within(sending, draft) : 0, sending->arena, err);
 	if (r == ROGER_OK)
-		r = rg_engine_find(sending->roger->engine, &query, sending->arena, &first, err);
+		r = rg_engine_find_ids(sending->roger->engine, again->ids, again->count,
+				       sending->arena, &first, err);
 	if (r == ROGER_OK)
 		r = check_there(&first, err);
 	if (r < 0)
@@ -265,12 +263,12 @@ static bool is_of(const struct roger_message *message, const struct rg_draft *dr
 static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 		      const struct roger_attempt *last, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &last->message, .id_count = 1, .anywhere = true };
 	struct roger_message_list found;
 	int r;
 
 	/* It may have been stored since the messages were looked up. */
-	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
+	r = rg_engine_find_ids(sending->roger->engine, &last->message, 1, sending->arena, &found,
+			       err);
 	if (r < 0 || (found.count && is_of(&found.items[0], draft, last)))
 		return r;
 	return rg_fail_member(err, ROGER_EREFUSED, "key",

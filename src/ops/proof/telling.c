@@ -380,15 +380,13 @@ static int keep_end(struct rg_telling *telling, const struct rg_event *claim, st
 /* Reasons stand in the journal only. */
 static int find_reason(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &event->said.message,
-					.id_count = 1,
-					.anywhere = true };
 	struct roger_message_list found;
 	int r;
 
 	if (event->said.kind != ROGER_EVENT_ARCHIVED)
 		return ROGER_OK;
-	r = rg_engine_find(telling->roger->engine, &query, telling->arena, &found, err);
+	r = rg_engine_find_ids(telling->roger->engine, &event->said.message, 1, telling->arena,
+			       &found, err);
 	if (r == ROGER_OK && found.count)
 		event->text = found.items[0].archive_reason;
 	return r;

@@ -352,14 +352,13 @@ static int find_send(struct finding *finding, const struct roger_message *messag
 static int find_what(struct finding *finding, struct roger_str what, struct roger_str from,
 		     struct roger_err *err)
 {
-	const struct rg_query by_id = { .ids = &what, .id_count = 1, .anywhere = true };
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
 	struct rg_engine *engine = finding->roger->engine;
 	struct roger_message_list found;
 	size_t i;
 	int r;
 
-	r = rg_engine_find(engine, &by_id, finding->arena, &found, err);
+	r = rg_engine_find_ids(engine, &what, 1, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
 		r = rg_engine_find(engine, &by_key, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
@@ -370,13 +369,6 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
 		r = find_send(finding, &found.items[i], err);
 	return r;
-}
-
-static int compare_messages(const void *a, const void *b)
-{
-	const struct roger_message *x = a, *y = b;
-
-	return (x->position > y->position) - (x->position < y->position);
 }
 
 /* What happened to them, and to the agents that they were for: that these were woken. */
@@ -416,7 +408,7 @@ static int trace_all(struct finding *finding, struct rg_telling *telling,
 	int r;
 
 	if (count)
-		qsort(messages, count, sizeof *messages, compare_messages);
+		qsort(messages, count, sizeof *messages, rg_message_place_order);
 	reply->more = count > TRACES_MAX;
 	if (count > TRACES_MAX)
 		count = TRACES_MAX;

@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "base/nearest.h"
 #include "base/table.h"
+#include "facts/message.h"
 #include "facts/person.h"
 #include "ops/runs/run_process.h"
 
@@ -230,17 +231,6 @@ static bool waits_for_reader(const struct rg_run_document *document)
 	       (word_of(&document->run).length && rg_run_wants_settling(&document->run));
 }
 
-static const struct roger_message *find_word(const struct roger_message_list *messages,
-					     const struct roger_run *run)
-{
-	size_t i;
-
-	for (i = 0; i < messages->count; i++)
-		if (rg_str_equal(messages->items[i].id, word_of(run)))
-			return &messages->items[i];
-	return NULL;
-}
-
 /* Nobody can read the result where it is: say why, and what helps. */
 static int note_stranded(struct rg_run_document *document, const struct roger_message *message,
 			 const char *why, struct rg_arena *arena, struct roger_err *err)
@@ -375,17 +365,16 @@ static int note_words(struct roger *roger, const struct roger_retired_list *reti
 		      struct roger_err *err)
 {
 	struct roger_str ids[PIECE];
-	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
 	struct roger_message_list found;
 	size_t i;
 	int r;
 
 	for (i = 0; i < count; i++)
 		ids[i] = word_of(&waiting[i]->run);
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	r = rg_engine_find_ids(roger->engine, ids, count, arena, &found, err);
 	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = note_word(roger, retired, waiting[i], find_word(&found, &waiting[i]->run),
-			      arena, err);
+		r = note_word(roger, retired, waiting[i], rg_messages_find(&found, ids[i]), arena,
+			      err);
 	return r;
 }
 

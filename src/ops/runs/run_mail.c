@@ -247,11 +247,9 @@ int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger
 int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
 		   const struct roger_message **ret_message, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &id, .id_count = 1, .anywhere = true };
 	struct roger_message_list found;
-	int r;
+	int r = rg_engine_find_ids(roger->engine, &id, 1, arena, &found, err);
 
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r < 0)
 		return r;
 	*ret_message = found.count ? &found.items[0] : NULL;
