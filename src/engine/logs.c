@@ -189,6 +189,7 @@ enum known {
 struct carrying {
 	struct rg_engine *engine;
 	struct rg_arena *arena; /* of batches */
+	struct rg_arena *line;	/* of the line that is looked at */
 	struct {
 		struct batch *items;
 		size_t count;
@@ -463,7 +464,7 @@ static int refresh(struct carrying *carrying, struct roger_err *err)
 
 /* The first line is as it stands.  A later one follows that, and not the last one, which may be of
  * another attempt.  Of a message without a key only the first one counts. */
-static int follow_first(struct carrying *carrying, const struct rg_line *line, int64_t position,
+static int follow_first(struct carrying *carrying, const struct rg_line *line,
 			struct rg_arena *arena, struct roger_message *message, bool *ret_sure,
 			struct roger_err *err)
 {
@@ -474,9 +475,9 @@ static int follow_first(struct carrying *carrying, const struct rg_line *line, i
 	int r = refresh(carrying, err);
 
 	if (r == ROGER_OK)
-		r = rg_index_line(engine->index, position, &first, err);
-	*ret_sure = r == ROGER_OK && first.offset == line->offset;
-	if (r < 0 || *ret_sure || carrying->plain)
+		r = rg_index_find_first(engine->index, message->id, &first, err);
+	*ret_sure = r == ROGER_OK && first.position && first.offset == line->offset;
+	if (r < 0 || *ret_sure || carrying->plain || !first.position)
 		return r;
 	r = rg_engine_line_at(engine, first.offset, arena, &unused, &begun, err);
 	*ret_sure = r == ROGER_OK;
@@ -512,24 +513,25 @@ static int settle_message(struct carrying *carrying, const struct rg_line *line,
 		engine->store->saw_altered |= !ends && rg_line_looks_own(line->text);
 		return ROGER_OK;
 	}
+	if (carrying->plain)
+		return own ? follow_first(carrying, line, arena, message, ret_sure, err) : ROGER_OK;
 	if (many)
 		r = refresh(carrying, err);
 	if (r == ROGER_OK)
 		r = rg_engine_find_ids(engine, &message->id, 1, arena, &found, err);
 	if (r < 0 || !found.count)
 		return r;
-	if (carrying->plain ? own : lacks_some(message, &found.items[0]))
-		return follow_first(carrying, line, found.items[0].position, arena, message,
-				    ret_sure, err);
+	if (lacks_some(message, &found.items[0]))
+		return follow_first(carrying, line, arena, message, ret_sure, err);
 	rg_message_follow(&found.items[0], message);
-	*ret_sure = !carrying->plain;
+	*ret_sure = true;
 	return ROGER_OK;
 }
 
 static int carry_line(struct carrying *carrying, const struct rg_line *line, bool own,
 		      struct roger_err *err)
 {
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
+	struct rg_arena *const arena = carrying->line;
 	struct roger_message message;
 	bool sure = false;
 	int r;
@@ -539,8 +541,8 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 	/* No message that roger sent without a key. */
 	if (carrying->plain && !own && !rg_line_looks_own(line->text))
 		return ROGER_OK;
-	arena = rg_arena_new();
-	r = arena ? rg_message_read_within(line->text, arena, &message, err) : rg_fail_memory(err);
+	rg_arena_reset(arena);
+	r = rg_message_read_within(line->text, arena, &message, err);
 	if (r == ROGER_OK && carrying->all && message.key.length)
 		r = know(carrying, KEYED, message.id, err);
 	/* Only the first line of a message says its key. */
@@ -748,6 +750,7 @@ static void free_carrying(struct carrying *carrying)
 		rg_buf_deinit(&carrying->batches.items[i].text);
 	rg_table_deinit(&carrying->known);
 	rg_arena_free(carrying->arena);
+	rg_arena_free(carrying->line);
 }
 
 /* The same; 0 where it is not known. */
@@ -790,6 +793,7 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 	uint64_t from = carried(engine, plain);
 	struct carrying carrying = { .engine = engine,
 				     .arena = rg_arena_new(),
+				     .line = rg_arena_new(),
 				     .from = from,
 				     .stated = atomic_load(mark_of(engine, plain)),
 				     .plain = plain };
@@ -797,14 +801,14 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 	int r = ROGER_OK;
 
 	rg_assert(rg_store_took(engine->store, RG_LOCK_RECORDS));
-	if (!carrying.arena)
-		return rg_fail_memory(err);
+	if (!carrying.arena || !carrying.line)
+		r = rg_fail_memory(err);
 	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
 		from = carrying.from = to;
 	start = skip_carried(engine, plain, from, to);
 	carrying.all = !plain && start == 0;
 	rg_table_init(&carrying.known, sizeof(uint64_t));
-	if (plain && from < to)
+	if (r == ROGER_OK && plain && from < to)
 		r = know_cycles(&carrying, err);
 	if (r == ROGER_OK && from == 0 && to > 0)
 		r = know_all(&carrying, err);

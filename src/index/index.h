@@ -35,10 +35,10 @@ struct rg_entry {
 	struct rg_place first; /* that line; length 0: where position says */
 };
 
-/* Find a line of the journal by its number (from 1), if it was read. */
+/* Find the first line of a message, living or archived; position 0: none was read. */
 struct rg_index;
-RG_CHECKED int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
-			     struct roger_err *err);
+RG_CHECKED int rg_index_find_first(struct rg_index *index, struct roger_str id,
+				   struct rg_entry *ret_first, struct roger_err *err);
 
 struct rg_entries {
 	const struct rg_entry *items;

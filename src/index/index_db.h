@@ -355,6 +355,10 @@ int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
 int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archived,
 			struct rg_entry *ret_first, struct roger_err *err);
 
+/* The same, living or else archived. */
+int rg_index_first_of_all(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+			  struct roger_err *err);
+
 /* The message of a later line, as the first one of its id lets it be: entry says what is known of
  * that.  See rg_message_compare(). */
 int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,

@@ -517,17 +517,6 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 	return r < 0 ? r : add_archived(intake, life, after, err);
 }
 
-/* The message of that id, living or archived; position 0: there is none. */
-static int find_message(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
-			struct roger_err *err)
-{
-	int r = rg_index_first_line(index, id, false, ret_first, err);
-
-	return r == ROGER_OK && !ret_first->position
-		       ? rg_index_first_line(index, id, true, ret_first, err)
-		       : r;
-}
-
 /* A message whose lines were read, so that nothing is looked up for the next one. */
 struct known {
 	uint64_t id, hash; /* of its id, and of its first line */
@@ -559,7 +548,7 @@ static int know_message(struct intake *intake, struct roger_str id, struct known
 			     intake->lines);
 	first.hash = (uint64_t)first_hash;
 	if (r == ROGER_OK && !is_first)
-		r = find_message(intake->index, id, &first, err);
+		r = rg_index_first_of_all(intake->index, id, &first, err);
 	if (r < 0 || !first.position || first.position > intake->lines)
 		return r;
 	known = rg_table_put(&intake->lives, hash, &fresh);
@@ -670,7 +659,7 @@ static int take_noted(struct intake *intake, const struct rg_note *note, struct 
 	int r = ROGER_OK;
 
 	for (i = 0; i < note->ids.count && r == ROGER_OK; i++) {
-		r = find_message(intake->index, note->ids.items[i], &first, err);
+		r = rg_index_first_of_all(intake->index, note->ids.items[i], &first, err);
 		if (r < 0 || !first.position)
 			continue;
 		life = (struct life){ .of = first.position, .worker = { "", 0 } };

@@ -404,6 +404,16 @@ int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archiv
 	return r;
 }
 
+int rg_index_first_of_all(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+			  struct roger_err *err)
+{
+	int r = rg_index_first_line(index, id, false, ret_first, err);
+
+	return r == ROGER_OK && !ret_first->position
+		       ? rg_index_first_line(index, id, true, ret_first, err)
+		       : r;
+}
+
 /* ---------------------------------------------------------- later lines -- */
 
 /* What a line says that is later than the first one of its id. */

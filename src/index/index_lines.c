@@ -174,13 +174,27 @@ int rg_index_lines_place(struct rg_index *index, int64_t line, struct rg_entry *
 		err);
 }
 
-int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
-		  struct roger_err *err)
+static int find_first(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+		      struct roger_err *err)
+{
+	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+
+	if (r == ROGER_OK)
+		r = rg_index_first_of_all(index, id, ret_first, err);
+	if (r == ROGER_OK && ret_first->position)
+		r = find_line(index, ret_first->position, ret_first, err);
+	if (!sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	return r;
+}
+
+int rg_index_find_first(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+			struct roger_err *err)
 {
 	int tries = 0, r;
 
 	do
-		r = find_line(index, line, ret_entry, err);
+		r = find_first(index, id, ret_first, err);
 	while (rg_index_heals(index, &tries, &r, err));
 	return r;
 }
