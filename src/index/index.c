@@ -591,15 +591,21 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
 		      struct roger_err *err)
 {
+	int r;
+
 	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory",
 		 why->message);
 	index->in_memory = true;
 	index->turn = index->store->turn;
-	if (open_db(index, ":memory:", usual_settings, err) < 0)
-		return ROGER_EIO;
-	if (rg_altered_load(index->store, &index->altered, err) < 0)
-		return ROGER_ENOMEM;
-	return fill(index, end, err);
+	r = open_db(index, ":memory:", usual_settings, err);
+	if (r == ROGER_OK)
+		r = rg_altered_load(index->store, &index->altered, err);
+	if (r == ROGER_OK)
+		r = fill(index, end, err);
+	/* Half filled it must not answer. */
+	if (r < 0)
+		close_db(index);
+	return r;
 }
 
 void rg_index_distrust(sqlite3 *db)
@@ -1076,7 +1082,7 @@ int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err
 
 	if (fresh_enough(index, end))
 		return ROGER_OK;
-	return index->in_memory && index->turn == index->store->turn
+	return index->db && index->in_memory && index->turn == index->store->turn
 		       ? take_in(index, end, &usable, err)
 		       : bring(index, end, false, INDEX_WAIT_MS, err);
 }

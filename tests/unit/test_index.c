@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/inside.h"
+#include "harsh.h"
 #include "host/config.h"
 #include "host/workspace.h"
 #include "index/index_vfs.h"
@@ -2418,6 +2419,67 @@ static void in_memory_it_follows(void **state)
 	roger_close(two);
 }
 
+/* -------------------------------------------------------------- memory -- */
+
+/* Of SQLite, whose memory is the system's where it is a library of its own. */
+static sqlite3_mem_methods memory;
+
+static void *scarce_get(int size)
+{
+	return scarce_is_out((size_t)size) ? NULL : memory.xMalloc(size);
+}
+
+static void *scarce_change(void *piece, int size)
+{
+	return scarce_is_out((size_t)size) ? NULL : memory.xRealloc(piece, size);
+}
+
+static void let_memory_run_out(void)
+{
+	sqlite3_mem_methods scarce;
+
+	assert_int_equal(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory), SQLITE_OK);
+	scarce = memory;
+	scarce.xMalloc = scarce_get;
+	scarce.xRealloc = scarce_change;
+	assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &scarce), SQLITE_OK);
+}
+
+/* What found no memory while it was filled is filled anew, and answers. */
+static void memory_that_runs_out_leaves_no_half_index(void **state)
+{
+	const struct rg_query query = { .unread = true, .to = RG_STR("b") };
+	struct place *place = *state;
+	struct roger *roger;
+	struct rg_index *index;
+	struct roger_err err;
+	uint64_t end = 0;
+	int64_t count;
+	int n, r;
+
+	assert_int_equal(mkdir(place->index, 0700), 0);
+	roger = place_open(place);
+	send(roger, "a", "b", "one");
+	send(roger, "a", "b", "two");
+	assert_int_equal(rg_engine_settle(roger->engine, &end, NULL), ROGER_OK);
+	scarce_refused = true;
+	for (n = 0; scarce_refused; n += 11) {
+		index = new_index(roger, "messages.db");
+		scarce_refused = false;
+		scarce_once = true;
+		scarce_left = n;
+		r = rg_index_refresh(index, end, &err);
+		scarce_left = -1;
+		assert_true(r == ROGER_OK || scarce_refused);
+		if (rg_index_refresh(index, end, &err) < 0 ||
+		    rg_index_count(index, &query, &count, &err) < 0)
+			fail_msg("after piece %d: %s", n, err.message);
+		assert_int_equal(count, 2);
+		rg_index_free(index);
+	}
+	roger_close(roger);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -2458,9 +2520,11 @@ int main(void)
 		TEST(what_is_no_file_is_left_alone),
 		TEST(an_empty_one_answers),
 		TEST(in_memory_it_follows),
+		TEST(memory_that_runs_out_leaves_no_half_index),
 	};
 	int failed;
 
+	let_memory_run_out();
 	watch_sqlite();
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	return failed;
