@@ -115,9 +115,7 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" message_type, hash, read, created_at, seq, epoch)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
 		" ON CONFLICT(id) DO NOTHING",
-	[RG_SQL_MESSAGE_GET] =
-		"SELECT rowid, hash, read, to_phase, issue_id, message_type FROM messages"
-		" WHERE id = ?1",
+	[RG_SQL_MESSAGE_GET] = "SELECT rowid, hash, read FROM messages WHERE id = ?1",
 	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?2 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
 	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",

@@ -126,6 +126,8 @@ struct rg_delta {
 struct rg_deltas {
 	struct rg_arena *memory;
 	struct rg_table table;
+	bool failed;	      /* out of memory */
+	struct rg_delta lost; /* takes what is counted then */
 };
 
 /* A query asked before: its SQL and its prepared statement. */

@@ -12,7 +12,6 @@
 struct known {
 	struct rg_entry first;
 	bool read;
-	struct roger_str to, issue, type;
 };
 
 static void bind_values(sqlite3_stmt *statement, const char *kinds, va_list *values)
@@ -70,12 +69,12 @@ int rg_index_look_up(struct rg_index *index, enum rg_statement which, int64_t *r
 
 /* -------------------------------------------------------------- deltas -- */
 
-/* NULL: out of memory. */
+/* Out of memory: one that counts for nothing; flush_deltas() fails. */
 static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
 				 struct roger_str second, enum rg_delta_kind kind)
 {
-	uint64_t hash =
-		rg_hash(rg_hash(1 + kind, first.data, first.length), second.data, second.length);
+	const uint64_t hash =
+		rg_hash(rg_hash(kind, first.data, first.length), second.data, second.length);
 	struct rg_delta *delta;
 	bool fresh;
 
@@ -84,19 +83,18 @@ static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str firs
 		rg_table_init(&deltas->table, sizeof *delta);
 	}
 	delta = deltas->memory ? rg_table_put(&deltas->table, hash, &fresh) : NULL;
-	if (!delta || !fresh)
-		return delta;
+	if (!delta || (fresh && (!rg_arena_copy(deltas->memory, first, &delta->first) ||
+				 !rg_arena_copy(deltas->memory, second, &delta->second)))) {
+		deltas->failed = true;
+		return &deltas->lost;
+	}
 	delta->kind = kind;
-	return rg_arena_copy(deltas->memory, first, &delta->first) &&
-			       rg_arena_copy(deltas->memory, second, &delta->second)
-		       ? delta
-		       : NULL;
+	return delta;
 }
 
 static void clear_deltas(struct rg_deltas *deltas)
 {
-	if (deltas->memory)
-		rg_table_deinit(&deltas->table);
+	rg_table_deinit(&deltas->table);
 	rg_arena_free(deltas->memory);
 	*deltas = (struct rg_deltas){ 0 };
 }
@@ -110,100 +108,75 @@ static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
 	}
 }
 
-static int count_sender(struct rg_index *index, const struct roger_message *message,
-			struct roger_err *err)
+static void count_sender(struct rg_index *index, const struct roger_message *message)
 {
 	struct rg_delta *from = delta_of(&index->deltas, message->from, RG_STR(""), RG_DELTA_AGENT);
 
-	if (!from)
-		return rg_fail_memory(err);
 	from->sent++;
 	raise(from, message->epoch, message->seq);
 	if (message->created_at_ms > from->last_sent_at_ms)
 		from->last_sent_at_ms = message->created_at_ms;
-	return ROGER_OK;
 }
 
-static int count_recipient(struct rg_index *index, struct roger_str name, int received, int unread,
-			   struct roger_err *err)
+static void count_recipient(struct rg_index *index, struct roger_str name, int received, int unread)
 {
 	struct rg_delta *to = delta_of(&index->deltas, name, RG_STR(""), RG_DELTA_AGENT);
 
-	if (!to)
-		return rg_fail_memory(err);
 	to->received += received;
 	to->unread += unread;
-	return ROGER_OK;
 }
 
 /* Raise the number that the recipient accepted from the sender, or that came in over an edge. */
-static int raise_mark(struct rg_index *index, const struct roger_message *message,
-		      enum rg_delta_kind kind, struct roger_err *err)
+static void raise_mark(struct rg_index *index, const struct roger_message *message,
+		       enum rg_delta_kind kind)
 {
-	struct rg_delta *seen;
-
-	if (message->seq == 0)
-		return ROGER_OK;
-	seen = delta_of(&index->deltas, message->to, message->from, kind);
-	if (!seen)
-		return rg_fail_memory(err);
-	raise(seen, message->epoch, message->seq);
-	return ROGER_OK;
+	if (message->seq)
+		raise(delta_of(&index->deltas, message->to, message->from, kind), message->epoch,
+		      message->seq);
 }
 
-static int note_seen(struct rg_index *index, const struct roger_message *message,
-		     struct roger_err *err)
+static void note_seen(struct rg_index *index, const struct roger_message *message)
 {
 	struct rg_delta *reader;
 
 	if (!rg_message_read_itself(message))
-		return ROGER_OK;
+		return;
+	raise_mark(index, message, RG_DELTA_SEEN);
 	/* What another program marked is no look. */
-	reader = message->chain.length
-			 ? delta_of(&index->deltas, message->to, RG_STR(""), RG_DELTA_AGENT)
-			 : NULL;
-	if (message->chain.length && !reader)
-		return rg_fail_memory(err);
-	if (reader && message->read_at_ms > reader->last_read_at_ms)
+	if (!message->chain.length)
+		return;
+	reader = delta_of(&index->deltas, message->to, RG_STR(""), RG_DELTA_AGENT);
+	if (message->read_at_ms > reader->last_read_at_ms)
 		reader->last_read_at_ms = message->read_at_ms;
-	return raise_mark(index, message, RG_DELTA_SEEN, err);
 }
 
-static int note_edge(struct rg_index *index, const struct roger_message *message,
-		     struct roger_err *err)
+static void note_edge(struct rg_index *index, const struct roger_message *message)
 {
-	return message->via.length ? raise_mark(index, message, RG_DELTA_EDGE, err) : ROGER_OK;
+	if (message->via.length)
+		raise_mark(index, message, RG_DELTA_EDGE);
 }
 
-static int count_in_issue(struct rg_index *index, struct roger_str issue, int type, int by,
-			  int unread, struct roger_err *err)
+static void count_in_issue(struct rg_index *index, struct roger_str issue, int type, int by,
+			   int unread)
 {
 	struct rg_delta *in = delta_of(&index->deltas, issue, RG_STR(""), RG_DELTA_ISSUE);
 
-	if (!in)
-		return rg_fail_memory(err);
 	in->types[type] += by;
 	in->unread += unread;
-	return ROGER_OK;
 }
 
 static int flush_delta(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
 {
 	const int64_t *types = delta->types;
 
-	switch (delta->kind) {
-	case RG_DELTA_AGENT:
+	if (delta->kind == RG_DELTA_AGENT)
 		return rg_index_put(index, RG_SQL_AGENT_ADD, err, "tiiiiiii", delta->first,
 				    delta->sent, delta->received, delta->unread, delta->epoch,
 				    delta->seq, delta->last_sent_at_ms, delta->last_read_at_ms);
-	case RG_DELTA_ISSUE:
+	if (delta->kind == RG_DELTA_ISSUE)
 		return rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiii", delta->first,
 				    types[ROGER_CONTEXT], types[ROGER_RESULT],
 				    types[ROGER_DECISION], types[ROGER_DATA], delta->unread);
-	case RG_DELTA_SEEN:
-	case RG_DELTA_EDGE:
-		break;
-	}
 	return rg_index_put(index, delta->kind == RG_DELTA_EDGE ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD,
 			    err, "ttii", delta->first, delta->second, delta->epoch, delta->seq);
 }
@@ -212,10 +185,9 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_delta *delta;
 	size_t i = 0;
-	int r = ROGER_OK;
+	int r = index->deltas.failed ? rg_fail_memory(err) : ROGER_OK;
 
-	while (r == ROGER_OK && index->deltas.memory &&
-	       (delta = rg_table_next(&index->deltas.table, &i)))
+	while (r == ROGER_OK && (delta = rg_table_next(&index->deltas.table, &i)))
 		r = flush_delta(index, delta, err);
 	return r;
 }
@@ -231,21 +203,28 @@ static int enter_mailbox(struct rg_index *index, const struct roger_message *mes
 			    position);
 }
 
-static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
+static int leave_mailbox(struct rg_index *index, const struct known *known,
+			 const struct roger_message *message, struct roger_err *err)
 {
 	if (index->bulk || known->read)
 		return ROGER_OK;
-	return rg_index_put(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to,
+	return rg_index_put(index, RG_SQL_MAILBOX_DROP, err, "ti", message->to,
 			    known->first.position);
+}
+
+/* Is it unread and leased, or to be read in time, or is something still to be told of it? */
+static bool is_pending(const struct roger_message *message)
+{
+	return message->notice_due ||
+	       (!message->read &&
+		(message->claimed_by.length || message->confirm_by_ms || message->dead_at_ms));
 }
 
 /* Record until when an unread message is leased, and until when it must be read. */
 static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     struct roger_err *err)
 {
-	if (((!message->claimed_by.length && !message->confirm_by_ms && !message->dead_at_ms) ||
-	     message->read) &&
-	    !message->notice_due)
+	if (!is_pending(message))
 		return rg_index_put(index, RG_SQL_LEASE_DROP, err, "i", position);
 	return rg_index_put(index, RG_SQL_LEASE_SET, err, "itiii", position, message->claimed_by,
 			    rg_index_leased_until(message), message->confirm_by_ms,
@@ -272,8 +251,7 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 	if (r == ROGER_OK && message->reply_to.length)
 		r = rg_index_put(index, RG_SQL_REPLY_ADD, err, "tti", message->reply_to,
 				 message->id, position);
-	if (r == ROGER_OK &&
-	    (message->claimed_by.length || message->confirm_by_ms || message->dead_at_ms))
+	if (r == ROGER_OK && is_pending(message))
 		r = set_lease(index, message, position, err);
 	return r == ROGER_OK ? note_ack(index, message, position, err) : r;
 }
@@ -283,21 +261,13 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 {
 	int r;
 
+	count_in_issue(index, message->issue, (int)message->type, 1, !message->read);
+	count_sender(index, message);
+	count_recipient(index, message->to, 1, !message->read);
+	note_edge(index, message);
+	note_seen(index, message);
 	r = enter_mailbox(index, message, position, err);
-	if (r == ROGER_OK)
-		r = add_links(index, message, position, err);
-	if (r == ROGER_OK)
-		r = count_in_issue(index, message->issue, (int)message->type, 1, !message->read,
-				   err);
-	if (r == ROGER_OK)
-		r = count_sender(index, message, err);
-	if (r == ROGER_OK)
-		r = count_recipient(index, message->to, 1, !message->read, err);
-	if (r == ROGER_OK)
-		r = note_edge(index, message, err);
-	if (r == ROGER_OK && message->read)
-		r = note_seen(index, message, err);
-	return r;
+	return r == ROGER_OK ? add_links(index, message, position, err) : r;
 }
 
 /* Update the row, the mailbox, and the counters of its agent. */
@@ -308,17 +278,15 @@ static int change_read(struct rg_index *index, const struct known *known,
 
 	if (known->read == message->read)
 		return ROGER_OK;
+	count_recipient(index, message->to, 0, message->read ? -1 : 1);
+	count_in_issue(index, message->issue, (int)message->type, 0, message->read ? -1 : 1);
+	note_seen(index, message);
 	r = rg_index_put(index, RG_SQL_READ_SET, err, "ii", known->first.position,
 			 (int64_t)message->read);
-	if (r == ROGER_OK)
-		r = message->read ? leave_mailbox(index, known, err)
-				  : enter_mailbox(index, message, known->first.position, err);
-	if (r == ROGER_OK)
-		r = count_recipient(index, message->to, 0, message->read ? -1 : 1, err);
-	if (r == ROGER_OK)
-		r = count_in_issue(index, message->issue, (int)message->type, 0,
-				   message->read ? -1 : 1, err);
-	return r == ROGER_OK && message->read ? note_seen(index, message, err) : r;
+	if (r < 0)
+		return r;
+	return message->read ? leave_mailbox(index, known, message, err)
+			     : enter_mailbox(index, message, known->first.position, err);
 }
 
 static int change_known(struct rg_index *index, const struct known *known,
@@ -349,20 +317,16 @@ static int archive_known(struct rg_index *index, const struct known *known,
 			 const struct roger_message *message, const struct rg_line *line,
 			 struct roger_err *err)
 {
+	static const enum rg_statement drops[] = { RG_SQL_MESSAGE_DROP, RG_SQL_CHANGED_DROP,
+						   RG_SQL_LEASE_DROP };
+	size_t i;
 	int r;
 
-	r = rg_index_put(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
-	if (r == ROGER_OK)
-		r = rg_index_put(index, RG_SQL_CHANGED_DROP, err, "i", known->first.position);
-	if (r == ROGER_OK)
-		r = leave_mailbox(index, known, err);
-	if (r == ROGER_OK)
-		r = set_lease(index, message, known->first.position, err);
-	if (r == ROGER_OK)
-		r = count_recipient(index, known->to, 0, -!known->read, err);
-	if (r == ROGER_OK)
-		r = count_in_issue(index, known->issue, rg_enum_find(rg_type_names, known->type),
-				   -1, -!known->read, err);
+	count_recipient(index, message->to, 0, -!known->read);
+	count_in_issue(index, message->issue, (int)message->type, -1, -!known->read);
+	r = leave_mailbox(index, known, message, err);
+	for (i = 0; i < sizeof drops / sizeof *drops && r == ROGER_OK; i++)
+		r = rg_index_put(index, drops[i], err, "i", known->first.position);
 	return r == ROGER_OK ? add_archived(index, message, known->first.position,
 					    known->first.hash, line, err)
 			     : r;
@@ -375,16 +339,12 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 {
 	int r;
 
+	count_in_issue(index, message->issue, (int)message->type, 0, 0);
+	count_sender(index, message);
+	note_edge(index, message);
+	count_recipient(index, message->to, 1, 0);
 	r = add_archived(index, message, position, hash, line, err);
-	if (r == ROGER_OK)
-		r = add_links(index, message, position, err);
-	if (r == ROGER_OK)
-		r = count_in_issue(index, message->issue, (int)message->type, 0, 0, err);
-	if (r == ROGER_OK)
-		r = count_sender(index, message, err);
-	if (r == ROGER_OK)
-		r = note_edge(index, message, err);
-	return r == ROGER_OK ? count_recipient(index, message->to, 1, 0, err) : r;
+	return r == ROGER_OK ? add_links(index, message, position, err) : r;
 }
 
 /* Archived is final: later lines with this id are history. */
@@ -392,15 +352,13 @@ int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archiv
 			struct rg_entry *ret_first, struct roger_err *err)
 {
 	int64_t found[2] = { 0 };
-	bool there = false;
+	bool there;
 	int r = ROGER_OK;
 
 	if (!archived || index->progress.archived)
 		r = rg_index_look_up(index, archived ? RG_SQL_ARCHIVED_HAS : RG_SQL_MESSAGE_GET,
 				     found, 2, &there, err, "t", id);
-	*ret_first = (struct rg_entry){ .position = found[0],
-					.hashed = there,
-					.hash = (uint64_t)found[1] };
+	*ret_first = (struct rg_entry){ .position = found[0], .hash = (uint64_t)found[1] };
 	return r;
 }
 
@@ -435,8 +393,7 @@ static int note_rewrites(struct rg_index *index, int64_t position,
 				 rg_str(rewrites->items[i].member),
 				 (int64_t)rewrites->items[i].value, index->progress.lines,
 				 (int64_t)line->offset);
-		if (r == ROGER_OK)
-			index->progress.rewrites += sqlite3_changes(index->db);
+		index->progress.rewrites += sqlite3_changes(index->db);
 	}
 	return r;
 }
@@ -468,7 +425,7 @@ static int use_archived(struct rg_index *index, const struct roger_message *mess
 	int r = rg_index_first_line(index, message->id, true, &first, err);
 
 	*ret_archived = first.position > 0;
-	if (r < 0 || !first.position)
+	if (!first.position)
 		return r;
 	r = follow_first(index, &first, message, line, &later, err);
 	rg_arena_free(later.arena);
@@ -489,35 +446,21 @@ static int add_row(struct rg_index *index, const struct roger_message *message, 
 static int use_known(struct rg_index *index, const struct roger_message *message,
 		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
 {
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MESSAGE_GET, err);
+	int64_t found[3];
 	struct later later;
 	struct known known;
-	int r;
+	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 3, ret_known, err, "t",
+				 message->id);
 
-	*ret_known = false;
-	if (!get)
-		return ROGER_EIO;
-	rg_index_bind(get, 1, message->id);
-	r = sqlite3_step(get);
-	if (r != SQLITE_ROW) {
-		sqlite3_reset(get);
-		return r == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "look up a message", err);
-	}
-	known = (struct known){
-		.first = { .position = sqlite3_column_int64(get, 0),
-			   .hash = (uint64_t)sqlite3_column_int64(get, 1) },
-		.read = sqlite3_column_int(get, 2),
-		.to = rg_index_column(get, 3),
-		.issue = rg_index_column(get, 4),
-		.type = rg_index_column(get, 5),
-	};
-	*ret_known = true;
+	if (!*ret_known)
+		return r;
+	known = (struct known){ .first = { .position = found[0], .hash = (uint64_t)found[1] },
+				.read = found[2] };
 	r = follow_first(index, &known.first, message, line, &later, err);
 	if (r == ROGER_OK)
 		r = later.message.archived_at_ms
 			    ? archive_known(index, &known, &later.message, line, err)
 			    : change_known(index, &known, &later.message, err);
-	sqlite3_reset(get);
 	rg_arena_free(later.arena);
 	return r;
 }
@@ -539,7 +482,7 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 	*ret_added = true;
 	if (!message->archived_at_ms)
 		r = add_row(index, message, position, ret_added, err);
-	if (r < 0 || !*ret_added)
+	if (!*ret_added)
 		return r;
 	return message->archived_at_ms ? archive_new(index, message, position,
 						     rg_index_hash(index, message), line, err)
@@ -549,7 +492,7 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 static int take_message(struct rg_index *index, const struct roger_message *message,
 			const struct rg_line *line, struct roger_err *err)
 {
-	bool taken = false;
+	bool taken;
 	int r;
 
 	r = use_archived(index, message, line, &taken, err);
@@ -630,12 +573,11 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
-	struct rg_index_progress before = index->progress;
 	struct rg_decoder *decoder;
 	int r;
 
 	rg_assert(!sqlite3_get_autocommit(index->db));
-	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &index->altered, &decoder, err);
+	r = rg_decoder_open(&bytes, rg_index_end(index), end, &index->altered, &decoder, err);
 	if (r < 0)
 		return r;
 	index->progress.altered = (int64_t)index->altered.mark;
@@ -653,7 +595,5 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 		r = save_progress(index, err);
 	clear_deltas(&index->deltas);
 	index->lines.length_bytes = 0;
-	if (r < 0)
-		index->progress = before;
 	return r;
 }

@@ -158,7 +158,7 @@ static void dump(const struct place *place, struct rg_buf *out)
 	rg_buf_add_text(out, "-- progress\n");
 	dump_query(db,
 		   "SELECT version, offset, lines, strays, archived, last_offset, "
-		   "last_length, last_hash"
+		   "last_length, last_hash, rewrites, altered"
 		   " FROM progress",
 		   out);
 	rg_buf_add_text(out, "-- schema\n");
@@ -1490,7 +1490,8 @@ static void with_other_altered_lines_it_is_made_anew(void **state)
 		int unread;
 	} steps[] = {
 		{ 5, "\"acked_at\"", "\"acked_aT\"", 0 }, { 3, "\"one\"", "\"eno\"", 1 },
-		{ 4, "\"two\"", "\"owt\"", 2 },		  { 3, "\"eno\"", "\"one\"", 1 },
+		{ 4, "\"two\"", "\"owt\"", 2 },		  { 1, "\"one\"", "\"eno\"", 2 },
+		{ 1, "\"eno\"", "\"one\"", 2 },		  { 3, "\"eno\"", "\"one\"", 1 },
 		{ 4, "\"owt\"", "\"two\"", 0 },		  { 5, "\"acked_aT\"", "\"acked_at\"", 0 },
 	};
 	const struct roger_inbox_request take = { .agent = RG_STR("bob"), .limit = 1 };
@@ -1558,16 +1559,21 @@ static void what_is_rewritten_is_noted_once(void **state)
 				    "8|content|1\n";
 	const struct roger_verify_request request = { 0 };
 	struct place *place = *state;
-	struct roger *roger = place_open(place);
+	struct roger *roger = place_open(place), *other = place_open(place);
 	struct roger_verify_reply found;
 	struct rg_buf list, places;
+	ino_t index = 0;
 	size_t i;
 
 	rg_buf_init(&list, SIZE_MAX);
 	rg_buf_init(&places, SIZE_MAX);
 	for (i = 0; i < sizeof lines / sizeof *lines; i++) {
 		write_line(place, lines[i].id, lines[i].more);
-		list_all(roger, &list);
+		/* Taken in by one, and looked at by both: neither makes the index anew. */
+		list_all(i / 3 == 1 ? other : roger, &list);
+		index = index ? index : inode_of(place->index);
+		list_all(i / 3 == 1 ? roger : other, &list);
+		assert_int_equal(inode_of(place->index), index);
 	}
 	for (i = 0; i < 2; i++) {
 		check_rows(place, rows, noted);
@@ -1583,6 +1589,80 @@ static void what_is_rewritten_is_noted_once(void **state)
 	roger_reply_free(&found);
 	rg_buf_deinit(&places);
 	rg_buf_deinit(&list);
+	roger_close(other);
+	roger_close(roger);
+}
+
+/* A message from ann to one whose name is that of the issue; its id is m and the number. */
+static void tell(const struct place *place, int number, const char *issue, const char *content,
+		 const char *more)
+{
+	char line[512];
+	const int length = snprintf(
+		line, sizeof line,
+		"{\"id\":\"m%d\",\"issue_id\":\"%s\",\"from_phase\":\"ann\",\"to_phase\":\"%s\","
+		"\"run_counter\":1,\"message_type\":\"data\",\"content\":\"%s\",\"created_at\":5,"
+		"\"read\":%s}\n",
+		number, issue, issue, content, more);
+
+	place_append(place, line, (size_t)length);
+}
+
+#define CHAIN ",\"chain\":\"0123456789abcdef\""
+
+/* Taken in one after the other, and in a rebuild. */
+static void what_lines_say_stands_in_the_tables(void **state)
+{
+	static const struct {
+		int number;
+		const char *issue, *more;
+	} lines[] = {
+		{ 1, "i", "false" },
+		{ 2, "i", "true,\"read_at\":9" CHAIN },
+		{ 3, "i", "true,\"read_at\":7,\"seq\":2,\"epoch\":1" CHAIN },
+		{ 4, "i", "false,\"claimed_by\":\"w\",\"claimed_until\":8" },
+		{ 4, "i", "false" },
+		{ 5, "i", "false,\"dead_at\":3" },
+		{ 6, "i", "false,\"confirm_by\":4,\"acked_at\":2" },
+		{ 7, "i", "true,\"notice_due\":true" },
+		{ 8, "j", "false,\"archived_at\":6,\"via\":\"e\",\"seq\":3,\"epoch\":1" },
+		{ 9, "i", "false" },
+		{ 9, "i", "false,\"claimed_by\":\"w\",\"claimed_until\":8" },
+		{ 9, "i", "false,\"claimed_by\":\"w\",\"claimed_until\":8,\"archived_at\":6" },
+		{ 9, "i", "true,\"claimed_by\":\"w\"" },
+		{ 10, "k", "true,\"claimed_by\":\"w\",\"via\":\"e\"" },
+	};
+	static const char *const tables[][2] = {
+		{ "SELECT name, sent, received, unread, epoch, seq, last_sent_at, last_read_at"
+		  " FROM agents ORDER BY 1",
+		  "ann|10|0|0|1|3|5|0\ni|0|8|4|0|0|0|9\nj|0|1|0|0|0|0|0\nk|0|1|0|0|0|0|0\n" },
+		{ "SELECT issue_id, data, unread FROM issues ORDER BY 1", "i|7|4\nj|0|0\nk|1|0\n" },
+		{ "SELECT * FROM last_seen", "i|ann|1|2\n" },
+		{ "SELECT * FROM edges", "j|ann|1|3\n" },
+		{ "SELECT position, claimed_by, until, confirm_by, due FROM leases",
+		  "6||9223372036854775807|0|0\n7||0|4|0\n8||0|0|1\n" },
+		{ "SELECT * FROM acks", "7|7\n" },
+		{ "SELECT * FROM changed", "4|5\n" },
+		{ "SELECT position, id FROM archived ORDER BY 1", "9|m8\n10|m9\n" },
+	};
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct rg_index *index = new_index(roger, "messages.db");
+	uint64_t end = 0;
+	size_t i;
+	int anew;
+
+	assert_int_equal(rg_index_refresh(index, 0, NULL), ROGER_OK);
+	for (i = 0; i < sizeof lines / sizeof *lines; i++)
+		tell(place, lines[i].number, lines[i].issue, "c", lines[i].more);
+	assert_int_equal(rg_engine_settle(roger->engine, &end, NULL), ROGER_OK);
+	assert_int_equal(rg_index_refresh(index, end, NULL), ROGER_OK);
+	for (anew = 0; anew < 2; anew++) {
+		for (i = 0; i < sizeof tables / sizeof *tables; i++)
+			check_rows(place, tables[i][0], tables[i][1]);
+		assert_int_equal(rg_index_rebuild(index, end, false, NULL, NULL), ROGER_OK);
+	}
+	rg_index_free(index);
 	roger_close(roger);
 }
 
@@ -2445,7 +2525,92 @@ static void let_memory_run_out(void)
 	assert_int_equal(sqlite3_config(SQLITE_CONFIG_MALLOC, &scarce), SQLITE_OK);
 }
 
-/* What found no memory while it was filled is filled anew, and answers. */
+#define LINKS                                                                                      \
+	",\"seq\":9,\"epoch\":1,\"via\":\"e\",\"idempotent_key\":\"k\",\"reply_to\":\"r\","        \
+	"\"claimed_by\":\"w\",\"acked_at\":9"
+#define ARCHIVED ",\"archived_at\":9"
+
+/* A message, and what is said of it later; without `was`, its only line. */
+static const struct {
+	const char *was, *is, *content;
+} said[] = {
+	{ NULL, "false" LINKS, "c" },	      { NULL, "true" LINKS, "c" },
+	{ NULL, "true" LINKS ARCHIVED, "c" }, { "false", "true" LINKS, "c" },
+	{ "true", "false" LINKS, "c" },	      { "false" LINKS, "false" LINKS ARCHIVED, "c" },
+	{ "false", "true", "other" },	      { "true" ARCHIVED, "true", "other" },
+};
+
+/* Is memory refused at place n while the line is taken in?  Then nothing of it was; it is the next
+ * time. */
+static bool runs_out(const struct place *place, struct roger *roger, int which, int n)
+{
+	struct rg_index *index = new_index(roger, "messages.db");
+	uint64_t before = 0, end = 0;
+	struct roger_err err;
+	int r;
+
+	if (said[which].was) {
+		tell(place, n, "i", "c", said[which].was);
+		assert_int_equal(rg_engine_settle(roger->engine, &before, NULL), ROGER_OK);
+		assert_int_equal(rg_index_refresh(roger->engine->index, before, NULL), ROGER_OK);
+	}
+	/* It has no statement yet. */
+	assert_int_equal(rg_index_refresh(index, before, NULL), ROGER_OK);
+	before = rg_index_end(index);
+	/* What is changed last is not always the message. */
+	if (!said[which].was)
+		tell(place, n + 5000, "j", "c", "true" ARCHIVED);
+	tell(place, n, "i", said[which].content, said[which].is);
+	assert_int_equal(rg_engine_settle(roger->engine, &end, NULL), ROGER_OK);
+	scarce_refused = false;
+	scarce_once = true;
+	scarce_left = n;
+	r = rg_index_refresh(index, end, &err);
+	scarce_left = -1;
+	if (r < 0) {
+		assert_int_equal(r, ROGER_ENOMEM);
+		assert_int_equal(rg_index_end(index), before);
+	}
+	assert_int_equal(rg_index_refresh(index, end, NULL), ROGER_OK);
+	rg_index_free(index);
+	return scarce_refused;
+}
+
+static void memory_that_runs_out_leaves_nothing_half_taken(void **state)
+{
+	struct rg_buf grown, anew;
+	struct place place;
+	struct roger *roger;
+	ino_t index;
+	int which, n;
+
+	(void)state;
+	rg_buf_init(&grown, SIZE_MAX);
+	rg_buf_init(&anew, SIZE_MAX);
+	for (which = 0; which < (int)(sizeof said / sizeof *said); which++) {
+		place_make(&place);
+		rebuild(&place);
+		index = inode_of(place.index);
+		roger = place_open(&place);
+		for (n = which; runs_out(&place, roger, which, n); n += 8)
+			assert_true(n < 5000);
+		report_all(roger);
+		/* One that was made anew would show nothing. */
+		assert_int_equal(inode_of(place.index), index);
+		dump(&place, &grown);
+		rebuild(&place);
+		report_all(roger);
+		roger_close(roger);
+		dump(&place, &anew);
+		if (strcmp(grown.data, anew.data) != 0)
+			fail_apart(&grown, &anew, which);
+		place_remove(&place);
+	}
+	rg_buf_deinit(&grown);
+	rg_buf_deinit(&anew);
+}
+
+/* The same in memory, where nothing is there before. */
 static void memory_that_runs_out_leaves_no_half_index(void **state)
 {
 	const struct rg_query query = { .unread = true, .to = RG_STR("b") };
@@ -2499,6 +2664,7 @@ int main(void)
 		TEST(with_another_last_line_it_is_another_journal),
 		TEST(with_other_altered_lines_it_is_made_anew),
 		TEST(what_is_rewritten_is_noted_once),
+		TEST(what_lines_say_stands_in_the_tables),
 		TEST(stale_or_strange_it_is_made_anew),
 		TEST(changed_under_an_open_handle_it_is_made_anew),
 		TEST(one_of_another_journal_is_not_believed),
@@ -2520,6 +2686,7 @@ int main(void)
 		TEST(what_is_no_file_is_left_alone),
 		TEST(an_empty_one_answers),
 		TEST(in_memory_it_follows),
+		TEST(memory_that_runs_out_leaves_nothing_half_taken),
 		TEST(memory_that_runs_out_leaves_no_half_index),
 	};
 	int failed;

@@ -25,13 +25,13 @@ static bool tell(void *context, const char *what, int64_t done, int64_t total)
 	return false;
 }
 
-static int64_t list(struct roger *roger, int *ret)
+static int64_t list(struct roger *roger, int *ret, struct roger_err *err)
 {
 	const struct roger_list_request request = { .anywhere = true };
 	struct roger_messages_reply reply;
 	int64_t count;
 
-	*ret = roger_list(roger, &request, &reply, NULL);
+	*ret = roger_list(roger, &request, &reply, err);
 	if (*ret < 0)
 		return -1;
 	count = (int64_t)reply.messages.count;
@@ -68,6 +68,7 @@ static void reading_the_journal_can_be_stopped(void **state)
 	struct told told = { .stop = "index" };
 	struct place place;
 	struct roger *roger;
+	struct roger_err err;
 	int r;
 
 	(void)state;
@@ -75,14 +76,15 @@ static void reading_the_journal_can_be_stopped(void **state)
 	(void)unlink(place.index);
 	roger = place_open(&place);
 	roger_on_progress(roger, tell, &told);
-	list(roger, &r);
+	list(roger, &r, &err);
 	assert_int_equal(r, ROGER_EREFUSED);
+	assert_string_equal(err.message, "stopped");
 	assert_true(told.times > 0);
 	assert_int_equal(told.first_done, 0);
 	assert_true(told.last > 0);
 	assert_int_equal(access(place.index, F_OK), -1);
 	told.stop = NULL;
-	assert_int_equal(list(roger, &r), MESSAGES);
+	assert_int_equal(list(roger, &r, NULL), MESSAGES);
 	roger_close(roger);
 	place_remove(&place);
 }
@@ -97,7 +99,7 @@ static void making_the_events_can_be_stopped(void **state)
 	(void)state;
 	fill(&place);
 	roger = place_open(&place);
-	assert_int_equal(list(roger, &r), MESSAGES);
+	assert_int_equal(list(roger, &r, NULL), MESSAGES);
 	roger_on_progress(roger, tell, &told);
 	assert_int_equal(ask_status(roger), ROGER_EREFUSED);
 	assert_true(told.times > 0);
@@ -105,7 +107,7 @@ static void making_the_events_can_be_stopped(void **state)
 	assert_true(told.last > 0);
 	told.stop = NULL;
 	assert_int_equal(ask_status(roger), ROGER_OK);
-	assert_int_equal(list(roger, &r), MESSAGES);
+	assert_int_equal(list(roger, &r, NULL), MESSAGES);
 	roger_close(roger);
 	place_remove(&place);
 }
