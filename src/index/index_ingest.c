@@ -477,16 +477,14 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
 {
 	int64_t position = index->progress.lines;
-	int r = ROGER_OK;
+	int r;
 
 	*ret_added = true;
-	if (!message->archived_at_ms)
-		r = add_row(index, message, position, ret_added, err);
-	if (!*ret_added)
-		return r;
-	return message->archived_at_ms ? archive_new(index, message, position,
-						     rg_index_hash(index, message), line, err)
-				       : add_new(index, message, position, err);
+	if (message->archived_at_ms)
+		return archive_new(index, message, position, rg_index_hash(index, message), line,
+				   err);
+	r = add_row(index, message, position, ret_added, err);
+	return *ret_added ? add_new(index, message, position, err) : r;
 }
 
 static int take_message(struct rg_index *index, const struct roger_message *message,
