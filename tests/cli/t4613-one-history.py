@@ -158,6 +158,10 @@ roger("ack", message["id"], "--as", "heir")
 equal("and then for no view", (answer("report")["lost_runs"], [c for c in answer("status")["concerns"] if c["subject"] == "r3"]), (0, []))
 roger("dispatch", "r4", "--as", "heir", "--child", "kid", "--within", "1s")
 time.sleep(1.2)
+told = [(e["at"], e["kind"]) for e in answer("timeline", "--run", "r4")["events"]]
+time.sleep(0.01)
+equal("that a run is overdue is told once, of the instant when it was due", ([(e["at"], e["kind"]) for e in answer("timeline", "--run", "r4")["events"]], told[1:]),
+      (told, [(answer("runs", "r4")["runs"][0]["expected_by"], "due")]))
 swept = roger("runs", "sweep").stdout
 check("a sweep that finds one overdue says nothing of no trouble", "suspect" in swept and "no troubles" not in swept, swept)
 os.chdir("..")
@@ -421,7 +425,9 @@ equal("a result whose owner retired, with no successor, waits in its mailbox, an
       ([["lead", "lead is retired: 1 result, 1 unread", "roger agents retire lead --to NAME"]], "run r2 of lead: finished", "roger agents retire lead --to NAME"))
 check("where it is, too", "`roger list --unread --to lead` shows it" in answer("why", "r2")["words"], answer("why", "r2")["words"])
 equal("what it has read stays its own", [run["owner"] for run in answer("runs")["runs"]], ["lead", "lead"])
-equal("and nobody is said to have noted what roger judges", {e["actor"] for e in answer("timeline", "--run", "r1")["events"] if e["kind"] == "run_note"}, {"lead", "roger"})
+events = answer("timeline", "--run", "r1")["events"]
+equal("and nobody is said to have noted what roger judges", {e["actor"] for e in events if e["kind"] == "run_note"}, {"lead"})
+equal("that its result was read is told, at that instant", [e["at"] for e in events if e["kind"] == "forwarded"], [answer("list", "--to", "lead")["messages"][0]["read_at"]])
 roger("agents", "retire", "lead", "--to", "human", "--new")
 equal("who takes over has it", [[c["subject"], c["words"], c["next"]] for c in answer("status")["concerns"]], [["human", "human has mail: 1 result, 1 unread", "roger inbox --as human"]])
 roger("receive", "--as", "human")

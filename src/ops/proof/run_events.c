@@ -1,4 +1,5 @@
-/* What the documents of runs say happened, and what is judged of them now. */
+/* What the documents of runs say happened.  What is judged of them now is no event: what it is
+ * judged by has its own. */
 #include "ops/proof/telling.h"
 
 #include "facts/sentence.h"
@@ -152,21 +153,6 @@ static int keep_failure(const struct telling_run *of, struct roger_err *err)
 	return keep(of, event, err);
 }
 
-/* What its evidence says by now, where nobody has written that down yet. */
-static int keep_judgement(const struct telling_run *of, struct roger_err *err)
-{
-	struct rg_event event = of_run(of, ROGER_EVENT_RUN_NOTE, of->telling->now_ms);
-
-	if ((int)of->document->stored == of->run->status || of->run->status == ROGER_RUN_BLOCKED)
-		return ROGER_OK;
-	event.said.actor = RG_STR("roger");
-	if (!rg_arena_print(of->telling->arena, &event.text, "now %s: %.*s",
-			    rg_run_status_names[of->run->status],
-			    RG_STR_ARGS(of->run->status_reason)))
-		return rg_fail_memory(err);
-	return keep(of, event, err);
-}
-
 int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *document,
 		struct roger_err *err)
 {
@@ -182,9 +168,7 @@ int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *docume
 		r = keep_notes(&of, err);
 	if (r == ROGER_OK)
 		r = keep_forward(&of, err);
-	if (r == ROGER_OK)
-		r = keep_failure(&of, err);
-	return r < 0 ? r : keep_judgement(&of, err);
+	return r < 0 ? r : keep_failure(&of, err);
 }
 
 /* Whoever took over from its owner did not dispatch it. */
