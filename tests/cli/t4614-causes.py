@@ -192,6 +192,11 @@ def breaker(p):
         p.send("amy", "bob", "hi", "--key", f"t{n}:ask:1", "--confirm", "read", "--within", "1ms")
 
 
+def breaker_retired(p):
+    breaker(p)
+    p.run("agents", "retire", "bob", "--to", "carl", "--new")
+
+
 def mail_in_a_file(p):
     p.send("amy", "filer", "hi")
     p.run("bridge", "--once")
@@ -348,12 +353,13 @@ TROUBLES = {
     "a document with errors": (bad_document, ("run_documents", "state/subagent-delivery-watchdog/bad.json"), "1 run document with errors", "", ""),
     "a question for a person": (question, ("mail", "human"), "human has mail", ONE, "human bob"),
     "a skipped text": (skipped, ("skipped", "1-0123456789abcdef-0.bob.txt"), "was skipped", "", "bob"),
+    "a sender that pauses, for somebody retired": (breaker_retired, ("breaker", "bob"), "^bob is retired: 1 refused, 1 sender pauses$", ONE + "breaker: {failures: 2, open_for: 1s}\n", "pause carl again carl"),
     "a sender that pauses": (breaker, ("breaker", "bob"), "2 late, 1 refused", ONE + "breaker: {failures: 2, open_for: 1s}\n", "pause again bob"),
 }
 
 
 def follow(p):
-    """Each command that status and why advise, until there is no new one; returns whether each came back at once."""
+    """Each command that status and why advise, until there is no new one; returns whether each came back at once, and a list is of something."""
     followed = set()
     for _ in range(40):
         lines = [c["next"] for c in p.status()] + [p.json("why", c["subject"]).get("next") for c in p.status() if c["kind"] in ("mail", "blocked", "failed", "suspect_delivery_failure") and c.get("subject")]
@@ -363,8 +369,10 @@ def follow(p):
         followed.add(new[0])
         began = time.monotonic()
         try:
-            subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen").replace("NAME", "carl"), count=1)], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL,
+            done = subprocess.run(["sh", "-c", re.sub(r"\broger\b", '"$ROGER"', new[0].replace("TEXT", "seen").replace("NAME", "carl"), count=1)], cwd=p.root, env=ENV, stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=8)
+            if done.returncode and new[0].startswith("roger list"):
+                return f"{new[0]}: nothing there"
         except subprocess.TimeoutExpired:
             return f"{new[0]}: {time.monotonic() - began:.0f} s"
     return f"without an end: {followed}"

@@ -1008,7 +1008,11 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 	if (rg_config_reserves(config, box->name) && box->parts[RG_PART_UNREAD])
 		return rg_causes_print(causes, "roger archive --unread --to %.*s",
 				       RG_STR_ARGS(name));
-	if (has_only(box, RG_PART_REFUSED))
+	/* Nothing waits there: the send logs have what did not come. */
+	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_BREAKER])
+		return rg_causes_print(causes, "roger log sends --to %.*s --newest",
+				       RG_STR_ARGS(name));
+	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_REFUSED])
 		return rg_causes_print(causes, "roger log sends --to %.*s --outcome error --newest",
 				       RG_STR_ARGS(name));
 	if (has_only(box, RG_PART_SESSIONS))
