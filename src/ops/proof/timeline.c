@@ -314,13 +314,25 @@ static int fail_unknown(const struct rg_telling *telling, const struct roger_tim
 		       RG_MEANT_ARGS(near));
 }
 
+static bool is_empty(const struct rg_telling *telling)
+{
+	return !telling->history.count && !telling->runs.count;
+}
+
 static int tell(struct rg_telling *telling, const struct roger_timeline_request *request,
 		const struct subject *subject, struct roger_timeline_reply *reply,
 		struct roger_err *err)
 {
 	int r = tell_subject(telling, subject, err);
 
-	if (r == ROGER_OK && !telling->history.count && !telling->runs.count)
+	/* What came later shows that the name is known; it is left out again below. */
+	if (r == ROGER_OK && request->until_ms && is_empty(telling)) {
+		telling->until_ms = 0;
+		r = tell_subject(telling, subject, err);
+		telling->until_ms = request->until_ms;
+		telling->more = false;
+	}
+	if (r == ROGER_OK && is_empty(telling))
 		return fail_unknown(telling, reply, err);
 	if (r == ROGER_OK)
 		r = rg_tell_rest(telling, request->since_ms, err);
