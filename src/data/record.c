@@ -712,7 +712,10 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		/* 0 is how a request says "not given". */
 		if (!rg_str_number(text, &number) ||
 		    (number == 0 && !(field->flags & ROGER_OR_OFF)))
-			return expected(field, "a whole number from 1 up", err);
+			return expected(field,
+					field->flags & ROGER_OR_OFF ? "a whole number from 0 up"
+								    : "a whole number from 1 up",
+					err);
 		*(int64_t *)at = number ? number : -1;
 		return ROGER_OK;
 	case ROGER_TIME:

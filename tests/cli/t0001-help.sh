@@ -76,6 +76,17 @@ done
 for short in -v -V; do
 	is "a short option for the version: $short" "$(roger $short)" "$(roger --version)"
 done
+is "no time at all is not said to be the usual time" "$(roger help --all --json | json '[c["name"] for c in d["commands"] for o in c["options"] if o["kind"] == "span" and "0: as configured" in o["help"]]')" "[]"
+roger help --all --json | json '"\n".join(c["name"] + " --" + o["name"] for c in d["commands"] for o in c["options"] if "; 0: " in o["help"])' >zero
+check "help says of some options what 0 does" [ -s zero ]
+while read -r line; do
+	# shellcheck disable=SC2086
+	run roger $line 0
+	unlike "and takes it: $line" "$err" ": expected"
+	# shellcheck disable=SC2086
+	run roger $line -1
+	unlike "and leaves it out of no error" "$err" "from 1 up"
+done <zero
 exits 64 "whose mail as a word" roger inbox bob
 like "and the option for it is suggested" "$err" "did you mean '--as bob'"
 run roger --vresion
