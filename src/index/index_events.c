@@ -421,8 +421,9 @@ static int add_outcome(struct intake *intake, struct life *life, const struct li
 		       const struct roger_message *after, bool held, bool foreign,
 		       struct roger_err *err)
 {
+	/* What was handed to a file is read by what its agent says, whoever claimed it besides. */
 	const bool by_worker = held && !foreign && after->read && !after->read_by.length &&
-			       before->until_ms > after->read_at_ms,
+			       !after->handed_at_ms && before->until_ms > after->read_at_ms,
 		   again = before->acked_at_ms == after->acked_at_ms &&
 			   before->outcome == after->ack_outcome;
 	struct row row = { .kind = ROGER_EVENT_ACKNOWLEDGED,

@@ -247,6 +247,8 @@ static int hear(const struct handout *handout, const struct roger_message_list *
 		after.read = true;
 		after.read_at_ms = said_at_ms;
 		after.read_by = rg_message_reader(&after, handout->agent);
+		/* The worker whose lease expired stays named, as by receive. */
+		after.claimed_until_ms = 0;
 		r = rg_engine_change(handout->roger->engine, &handed->items[i], &after, err);
 	}
 	return r;
