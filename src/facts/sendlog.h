@@ -30,6 +30,9 @@
 #define RG_CAUSE_TOO_LONG "text too long"
 #define RG_CAUSE_RETIRED "retired"
 #define RG_CAUSE_BREAKER "breaker open"
+/* Why nobody knows whether it was stored. */
+#define RG_CAUSE_NO_SYNC "not known to be on disk"
+#define RG_CAUSE_NO_TIME "not stored in time"
 /* Why a message is a dead letter though it was delivered. */
 #define RG_CAUSE_LEASES "leases expired"
 

@@ -20,7 +20,7 @@ static const char tables[] =
 	" cycle INT, offset INT, delivers INT, demanded INT);"
 	"CREATE TABLE begun(target INT, attempt INT, PRIMARY KEY(target, attempt)) WITHOUT ROWID;"
 	"CREATE TABLE letter(seq INTEGER PRIMARY KEY, " PLACE ", id INT, filed_as INT,"
-	" message INT, payload INT, cycle INT);"
+	" message INT, payload INT, cycle INT, stored INT);"
 	"CREATE TABLE entry(seq INTEGER PRIMARY KEY, " PLACE ", right INT, id INT, target INT,"
 	" attempt INT, outcome INT, pending INT, max_attempts INT, message INT, facts INT,"
 	" cycle INT, named INT);"
@@ -71,7 +71,7 @@ static const struct {
 	[RG_SENDS_NO_MESSAGE] = { "the journal holds no such attempt of a message",
 				  "SELECT " PLACE " FROM entry JOIN differing USING(seq)"
 				  " WHERE differs IS NULL UNION ALL SELECT " PLACE " FROM letter"
-				  " WHERE message NOT IN (SELECT message FROM sent)" },
+				  " WHERE stored AND message NOT IN (SELECT message FROM sent)" },
 	[RG_SENDS_NOT_READ] = { "delivered, but the journal has no evidence of that",
 				"SELECT " PLACE
 				" FROM entry JOIN differing USING(seq) WHERE unread" },
@@ -127,7 +127,8 @@ static const char *const adds[ADDS] = {
 		     " delivers = delivers | excluded.delivers,"
 		     " demanded = demanded | excluded.demanded",
 	[ADD_BEGUN] = "INSERT OR IGNORE INTO begun VALUES(?1, ?2)",
-	[ADD_LETTER] = "INSERT INTO letter VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+	[ADD_LETTER] = "INSERT INTO letter VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+		       " ?11)",
 	[ADD_ENTRY] = ("INSERT INTO entry VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
 		       " ?11, ?12, ?13, ?14, ?15, ?16)"),
 };
@@ -300,7 +301,9 @@ int rg_sends_check_letter(struct rg_sends_check *check, const struct roger_dead_
 				   hash_of(letter->filed_as),
 				   hash_of(letter->message),
 				   payload_of(letter->payload_sha256, letter->payload_bytes),
-				   hash_of(letter->cycle) };
+				   hash_of(letter->cycle),
+				   !rg_str_is(letter->cause, RG_CAUSE_NO_SYNC) &&
+					   !rg_str_is(letter->cause, RG_CAUSE_NO_TIME) };
 
 	return ADD(check, ADD_LETTER, values, err);
 }

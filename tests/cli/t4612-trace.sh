@@ -20,7 +20,7 @@ reached() { roger trace --json "$@" | json '[t["reached"] for t in d["traces"]]'
 row() { roger trace "$1" | grep -E "^  $2 "; }
 
 exits 66 "no such message" roger trace msg-1-x
-like "says how to find one" "$err" "no message and no key 'msg-1-x'"
+like "says how to find one" "$err" "no message 'msg-1-x', and none with that key; .*also of what was not stored"
 exits 64 "nothing" roger trace
 exits 65 "too much" roger trace 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21
 

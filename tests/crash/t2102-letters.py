@@ -160,6 +160,26 @@ def slow_one(top, kind):
     return faults
 
 
+def nobody_knows(top):
+    """The write of a last allowed attempt fails: its letter is no damage, and the key delivers it after all."""
+    store, faults, words = f"{top}/unsure", [], ["send", "--as", "ann", "--key", "t:escalation:1", "bob", "x"]
+    lib.must(lib.call(store, ["init"]))
+    configure(store, ["true"])
+    lib.must(lib.call(store, ["send", "--as", "ann", "--new", "bob", "hi"]))
+    done = lib.call(store, words, before=lib.injected("write", "error=EIO", 1))
+    if done.returncode != 74 or [(letter["cause"], letter["status"]) for letter in lib.letters_of(store)] != [("not known to be on disk", "undelivered")]:
+        faults.append(f"exit {done.returncode}: {lib.letters_of(store)}")
+    for when in ("", ", delivered after all"):
+        found = lib.call(store, ["doctor"])
+        if found.returncode:
+            faults.append(f"doctor{when}: {found.stdout}")
+        if lib.call(store, words).returncode not in (0, 77):
+            faults.append(f"the next send with the key{when}")
+    if [attempt["outcome"] for attempt in lib.asked(store, "log", "sends", "--key", "t:escalation:1")["attempts"]] != ["timeout", "delivered"]:
+        faults.append(f"attempts: {lib.asked(store, 'log', 'sends')}")
+    return faults
+
+
 def every_verb(top):
     """The markers through everything that writes: found in messages, their index and their archive only."""
     store = f"{top}/verbs"
@@ -185,6 +205,7 @@ def every_verb(top):
 
 
 def main():
+    lib.need_strace()
     tap = lib.Tap()
     with lib.workplace() as top:
         for index, (name, command, filed, killed) in enumerate(COMMANDS):
@@ -195,6 +216,7 @@ def main():
         tap.result(what_it_gets(top), "what it gets")
         for kind in ("read", "stale", "redeliver"):
             tap.result(slow_one(top, kind), f"a slow command, meanwhile {kind}")
+        tap.result(nobody_knows(top), "a last attempt of which nobody knows whether it was stored")
         tap.result(every_verb(top), "no content in any other file")
     tap.done()
 

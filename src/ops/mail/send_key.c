@@ -449,8 +449,7 @@ static void note_unsure(struct roger *roger, const struct roger_message *message
 {
 	if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
 		rg_attempt_failed(roger, messages, count, ROGER_TIMEOUT,
-				  code == ROGER_EIO ? "not known to be on disk"
-						    : "not stored in time");
+				  code == ROGER_EIO ? RG_CAUSE_NO_SYNC : RG_CAUSE_NO_TIME);
 }
 
 void rg_send_failed(struct rg_sending *sending, int code)

@@ -362,10 +362,11 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 	if (r == ROGER_OK && !found.count)
 		r = rg_engine_find(engine, &by_key, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
-		return rg_fail_member(err, ROGER_ENOENT, "ids",
-				      "no message and no key '%.*s'; `roger list` shows ids, "
-				      "`roger log sends` keys",
-				      RG_STR_ARGS(what));
+		return rg_fail_member(
+			err, ROGER_ENOENT, "ids",
+			"no message '%.*s', and none with that key; `roger list` shows "
+			"ids, `roger log sends` keys, also of what was not stored",
+			RG_STR_ARGS(what));
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
 		r = find_send(finding, &found.items[i], err);
 	return r;

@@ -154,9 +154,11 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	if (r == ROGER_OK && traces.traces.count)
 		r = about_message(&asking, &traces.traces.items[0], err);
 	if (r == ROGER_ENOENT)
-		return rg_fail_member(err, ROGER_ENOENT, "what",
-				      "what: no message, key, run or agent '%.*s'; `roger list`, "
-				      "`roger runs` and `roger agents` show them",
-				      RG_STR_ARGS(what));
+		return rg_fail_member(
+			err, ROGER_ENOENT, "what",
+			"what: no run, agent or message '%.*s', and no message with that "
+			"key; `roger list`, "
+			"`roger runs` and `roger agents` show them",
+			RG_STR_ARGS(what));
 	return r < 0 || !asking.causes.failed ? r : rg_fail_memory(err);
 }
