@@ -361,7 +361,16 @@ int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct rog
 
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 {
-	return rg_tally_knows_agent(engine->store, name);
+	const struct rg_query queries[] = { { .to = name }, { .from = name } };
+	int64_t count = 0;
+	size_t i;
+
+	if (rg_tally_knows_agent(engine->store, name))
+		return true;
+	/* Where nothing can be written there may be no tally. */
+	for (i = 0; i < 2 && !count && !rg_store_writable(engine->store); i++)
+		(void)!rg_engine_count(engine, &queries[i], &count, NULL);
+	return count > 0;
 }
 
 int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,

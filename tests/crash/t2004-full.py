@@ -175,11 +175,11 @@ def without_permission(top):
         os.chmod(folder, 0o755)
         for name in files:
             os.chmod(f"{folder}/{name}", 0o644)
-    for words in (["list"], ["inbox", "--as", "bob"], ["verify"], ["report", "stats"]):
+    for words in (["list"], ["inbox", "--as", "bob"], ["verify"], ["report", "stats"], ["timeline", "bob"]):
         done = by_stranger(store, words)
         if done.returncode:
             faults.append(f"{words} by a reader: exit {done.returncode} {done.stderr.strip()}")
-    for words in (["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["doctor", "rebuild"]):
+    for words in (["send", "--as", "a", "b", "x"], ["receive", "--as", "bob"], ["doctor", "rebuild"], ["archive", "--to", "bob", "--unread"]):
         done = by_stranger(store, words)
         if done.returncode not in (73, 74, 77) or not done.stderr.strip():
             faults.append(f"{words} by a reader: exit {done.returncode} {done.stderr.strip()}")
