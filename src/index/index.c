@@ -256,6 +256,7 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 	/* Later calls overwrite the code, so remember the damage. */
 	if (rg_index_means_damage(code) || index->vfs.pages.damaged)
 		index->damaged = true;
+	index->full |= (code & 0xff) == SQLITE_FULL;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return rg_fail_memory(err);
 	return rg_fail(err, (code & 0xff) == SQLITE_BUSY ? ROGER_ETIMEOUT : ROGER_EIO, 0,
@@ -594,6 +595,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory",
 		 why->message);
 	index->in_memory = true;
+	index->full = false;
 	index->turn = index->store->turn;
 	r = open_db(index, ":memory:", usual_settings, err);
 	if (r == ROGER_OK)
@@ -1126,11 +1128,15 @@ bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err
 {
 	struct roger_err why = { 0 };
 
-	if (*r >= 0 || (*tries)++ > HEAL_TRIES || !(index->damaged || was_taken_away(index)))
+	if (*r >= 0 || (*tries)++ > HEAL_TRIES ||
+	    !(index->damaged || index->full || was_taken_away(index)))
 		return false;
 	if (index->db)
 		rg_index_rollback(index);
-	if (*tries <= HEAL_TRIES) {
+	if (index->full) {
+		(void)rg_fail(&why, ROGER_EIO, 0, "index '%s': the disk is full", index->name);
+		*r = use_memory(index, rg_index_end(index), &why, err);
+	} else if (*tries <= HEAL_TRIES) {
 		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), INDEX_WAIT_MS, err);
 	} else {
 		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' keeps getting damaged",

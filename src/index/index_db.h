@@ -180,6 +180,7 @@ struct rg_index {
 	const struct rg_log_files
 		*told;	       /* NULL: a rebuild leaves the table of events to questions */
 	bool damaged;	       /* in a way that SQLite does not detect */
+	bool full;	       /* its disk is: an index in memory answers instead */
 	bool lost;	       /* what was read last is not in the store: see same_journal() */
 	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */
 	char trouble[200];

@@ -95,6 +95,13 @@ class Traffic:
         except lib.Fault as fault:
             self.faults.append(f"{when}: {fault}")
 
+    def ask(self, when):
+        """What asks for events has an answer, whether their rows can be written or not."""
+        for words in (["report"], ["agents"], ["log"], ["why", "bob"], ["timeline", "--agent", "bob"], ["status"]):
+            done = lib.call(self.store, words)
+            if done.returncode:
+                self.faults.append(f"{when}: {words} exits {done.returncode}: {done.stderr.strip()}")
+
     def end(self):
         """With room again: everything just works, with no repair by hand."""
         for _ in range(3):
@@ -110,6 +117,13 @@ class Traffic:
 
 
 def fill_up(disk, traffic):
+    # The index has the messages, and nothing asked for events yet.
+    for _ in range(5):
+        traffic.one()
+    traffic.look("before")
+    disk.fill(0)
+    traffic.ask("full at once")
+    disk.give(32 << 10)
     for turn in range(60 if lib.SLOW else 20):
         disk.fill(traffic.random.randrange(0, 24 << 10))
         failures = tries = 0
