@@ -166,6 +166,18 @@ bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list, struct roger_
 	return place && rg_arena_copy(arena, text, place);
 }
 
+bool rg_arena_note(struct rg_arena *arena, struct roger_strs *list, const char *format, ...)
+{
+	struct roger_str *place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+	va_list arguments;
+	bool printed;
+
+	va_start(arguments, format);
+	printed = place && rg_arena_vprint(arena, place, format, arguments);
+	va_end(arguments);
+	return printed;
+}
+
 /* Room doubles at every power of two, so a list of n costs at most 2n. */
 void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
 		    size_t item_size)

@@ -43,7 +43,7 @@ RG_CHECKED bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct
 
 /* Like rg_arena_copy() of what printf() would print. */
 RG_CHECKED bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format,
-			       ...) __attribute__((format(printf, 3, 4)));
+			       ...) RG_PRINTF(3, 4);
 RG_CHECKED bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *format,
 				va_list arguments) RG_PRINTF(3, 0);
 
@@ -54,5 +54,9 @@ void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *c
 /* Add a copy of a text to a list; false: out of memory. */
 RG_CHECKED bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list,
 			     struct roger_str text);
+
+/* Like rg_arena_add() of what printf() would print. */
+RG_CHECKED bool rg_arena_note(struct rg_arena *arena, struct roger_strs *list, const char *format,
+			      ...) RG_PRINTF(3, 4);
 
 #endif

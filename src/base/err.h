@@ -26,6 +26,12 @@ int rg_fail_member(struct roger_err *err, enum roger_code code, const char *memb
 
 int rg_fail_memory(struct roger_err *err);
 
+/* What a step says that only memory can fail: was there enough? */
+RG_CHECKED static inline int rg_kept(bool kept, struct roger_err *err)
+{
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
 /* The code that fits a failed open or create. */
 enum roger_code rg_code_of_create(int system_errno);
 

@@ -34,7 +34,7 @@ static bool is_piece(struct roger_str word, struct roger_str id)
 
 static int take(struct seeking *seeking, struct roger_str id, struct roger_err *err)
 {
-	return rg_arena_add(seeking->keep, &seeking->found, id) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_add(seeking->keep, &seeking->found, id), err);
 }
 
 /* Several fit: say which, as far as there is room. */

@@ -282,13 +282,12 @@ int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_
 	if (roger->caller.how == RG_BY_FILES)
 		return ROGER_OK;
 	gethostname(host, sizeof host - 1);
-	return rg_arena_copy(arena, rg_store_place(roger->workspace), ret_store) &&
+	return rg_kept(rg_arena_copy(arena, rg_store_place(roger->workspace), ret_store) &&
 			       rg_arena_copy(arena, rg_str(rg_engine_standby(roger->engine)),
 					     ret_standby) &&
 			       rg_arena_print(arena, ret_served_by, "process %lld on %s",
-					      (long long)getpid(), host)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+					      (long long)getpid(), host),
+		       err);
 }
 
 int rg_op_path(struct roger_str path, const char *member, char to[4096], struct roger_err *err)

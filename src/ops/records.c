@@ -42,7 +42,7 @@ static int decode_all(enum rg_log log, const struct rg_log_entries *entries, boo
 	struct rg_arena *scratch = rg_arena_new();
 	union rg_log_record record;
 	size_t i, at;
-	int r = scratch ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(scratch, err);
 
 	for (i = 0; i < entries->count && r == ROGER_OK; i++) {
 		rg_arena_reset(scratch);

@@ -286,14 +286,14 @@ static int add_outbox(const struct call *call, struct roger_err *err)
 					   .since_ms = outbox.since_ms,
 					   .next = RG_STR("roger status") };
 	reply->quiet = false;
-	return rg_arena_print(call->arena, &concern->words,
-			      "on this machine %lld message%s wait%s to be sent, and %lld %s "
-			      "refused: %s",
-			      (long long)outbox.waiting, rg_plural(outbox.waiting),
-			      outbox.waiting == 1 ? "s" : "", (long long)outbox.refused,
-			      outbox.refused == 1 ? "was" : "were", outbox.path)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(
+		rg_arena_print(call->arena, &concern->words,
+			       "on this machine %lld message%s wait%s to be sent, and %lld %s "
+			       "refused: %s",
+			       (long long)outbox.waiting, rg_plural(outbox.waiting),
+			       outbox.waiting == 1 ? "s" : "", (long long)outbox.refused,
+			       outbox.refused == 1 ? "was" : "were", outbox.path),
+		err);
 }
 
 /* ------------------------------------------------------------------ calling -- */
@@ -464,7 +464,7 @@ int remote_call(struct remote *remote, const struct roger_op *op, const void *re
 		void *ret_reply, struct roger_err *err)
 {
 	struct rg_arena *memory = rg_arena_new();
-	int r = memory ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(memory, err);
 
 	memset(ret_reply, 0, op->reply->size);
 	memcpy(ret_reply, &memory, sizeof memory);

@@ -219,8 +219,7 @@ static int send_waiting(struct remote *remote, int folder, struct item *item,
 	if (r == ROGER_OK)
 		return rg_file_remove(folder, item->name.data, err);
 	if (is_of_another(r, &why))
-		return rg_arena_add(arena, passed, item->said.from) ? ROGER_OK
-								    : rg_fail_memory(err);
+		return rg_kept(rg_arena_add(arena, passed, item->said.from), err);
 	return is_final(r) ? put_aside(remote, folder, item, &why, err) : r;
 }
 

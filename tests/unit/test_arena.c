@@ -29,6 +29,21 @@ static void texts_are_kept(void **state)
 	rg_arena_free(arena);
 }
 
+static void texts_are_listed(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_strs list = { 0 };
+
+	(void)state;
+	assert_true(rg_arena_add(arena, &list, RG_STR("one")));
+	assert_true(rg_arena_note(arena, &list, "%s %d", "number", 2));
+	assert_int_equal(list.count, 2);
+	assert_string_equal(list.items[0].data, "one");
+	assert_string_equal(list.items[1].data, "number 2");
+	assert_int_equal(list.items[1].length, 8);
+	rg_arena_free(arena);
+}
+
 /* A buffer that could not take everything is not half kept. */
 static void what_is_not_whole_is_not_kept(void **state)
 {
@@ -87,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_kept),
+		cmocka_unit_test(texts_are_listed),
 		cmocka_unit_test(what_is_not_whole_is_not_kept),
 		cmocka_unit_test(lists_grow),
 		cmocka_unit_test(a_reset_keeps_memory),

@@ -90,7 +90,7 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	struct rg_digests digests;
 	struct roger_str kept;
 	size_t i;
-	int r = files ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(files, err);
 
 	if (r == ROGER_OK)
 		r = rg_engine_measure(making->roger->engine, RG_MEASURED_ALL, making->arena, files,
@@ -158,9 +158,7 @@ static int sign(struct making *making, const struct rg_seal_key *key, struct rog
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_assert(rg_sign(rg_buf_str(&text), key->secret, signature));
-	return rg_arena_copy(making->arena, rg_str(signature), &backup->signature)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(making->arena, rg_str(signature), &backup->signature), err);
 }
 
 /* Its bytes must be those of the manifest. */
@@ -199,7 +197,7 @@ static int write_all(struct making *making, struct rg_tar *tar, struct roger_err
 	char name[RG_TAR_NAME_BYTES], *room = malloc(PIECE_BYTES);
 	struct roger_str kept = { "", 0 };
 	size_t i;
-	int r = room ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(room, err);
 
 	print_manifest(&making->backup, true, &text);
 	if (r == ROGER_OK && !rg_arena_keep(making->arena, &text, &kept))

@@ -12,10 +12,6 @@ struct examining {
 	struct rg_arena *arena;
 	struct rg_run_list list;
 	struct rg_wanted *wanted; /* result and evidence of each document, in turn */
-	struct {
-		struct roger_breach *items;
-		size_t count;
-	} breaches;
 	bool fix;
 	bool lost; /* somebody has accepted that messages are gone */
 };
@@ -45,16 +41,15 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 }
 
 static int tell_run(struct examining *examining, struct roger_str file,
-		    enum roger_severity severity, bool fixed, struct roger_str what,
-		    struct roger_err *err)
+		    enum roger_severity severity, struct roger_str what, struct roger_err *err)
 {
+	struct roger_doctor_reply *reply = examining->reply;
 	struct roger_breach *breach;
 
-	examining->reply->damaged += severity == ROGER_DAMAGE;
-	examining->reply->notes += severity == ROGER_NOTE;
-	examining->reply->fixed += fixed;
-	breach = rg_arena_push(examining->arena, &examining->breaches.items,
-			       &examining->breaches.count, sizeof *breach);
+	reply->damaged += severity == ROGER_DAMAGE;
+	reply->notes += severity == ROGER_NOTE;
+	breach = rg_arena_push(examining->arena, &reply->breaches.items, &reply->breaches.count,
+			       sizeof *breach);
 	if (!breach ||
 	    !rg_arena_print(examining->arena, &breach->file,
 			    "state/subagent-delivery-watchdog/%.*s", RG_STR_ARGS(file)) ||
@@ -62,7 +57,6 @@ static int tell_run(struct examining *examining, struct roger_str file,
 		return rg_fail_memory(err);
 	breach->kind = ROGER_BREACH_RUN;
 	breach->severity = (int)severity;
-	breach->fixed = fixed;
 	return ROGER_OK;
 }
 
@@ -70,7 +64,9 @@ static int tell_run(struct examining *examining, struct roger_str file,
 static int tell_stale(struct examining *examining, const struct rg_run_document *document,
 		      struct roger_err *err)
 {
+	struct roger_doctor_reply *reply = examining->reply;
 	struct rg_run_document after;
+	struct roger_breach *breach;
 	char what[120];
 	bool changed = false;
 	int r = ROGER_OK;
@@ -87,10 +83,15 @@ static int tell_stale(struct examining *examining, const struct rg_run_document 
 		return r;
 	snprintf(what, sizeof what, "it says %s, and its evidence by now %s",
 		 rg_run_status_names[document->stored], rg_run_status_names[document->run.status]);
-	r = tell_run(examining, document->file, ROGER_NOTE, changed, rg_str(what), err);
-	if (r == ROGER_OK)
-		examining->breaches.items[examining->breaches.count - 1].fixable = true;
-	return r;
+	r = tell_run(examining, document->file, ROGER_NOTE, rg_str(what), err);
+	if (r < 0)
+		return r;
+	breach =
+		(struct roger_breach *)(uintptr_t)&reply->breaches.items[reply->breaches.count - 1];
+	breach->fixable = true;
+	breach->fixed = changed;
+	reply->fixed += changed;
+	return ROGER_OK;
 }
 
 static int tell_evidence(struct examining *examining, const struct rg_run_document *document,
@@ -103,19 +104,19 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 	int r = ROGER_OK;
 
 	if (result->id.length && !result->found)
-		r = tell_run(examining, document->file, severity, false,
+		r = tell_run(examining, document->file, severity,
 			     RG_STR("resultMessageId names no message"), err);
 	if (r == ROGER_OK && evidence->id.length && !evidence->found)
-		r = tell_run(examining, document->file, severity, false,
+		r = tell_run(examining, document->file, severity,
 			     RG_STR("forwardEvidence names no message"), err);
 	else if (r == ROGER_OK && evidence->id.length && !evidence->read)
 		r = rg_run_answered_by(examining->roger, run, evidence->id, examining->arena,
 				       &answers, err);
 	if (r == ROGER_OK && evidence->found && !evidence->read && !answers)
-		r = tell_run(examining, document->file, severity, false,
+		r = tell_run(examining, document->file, severity,
 			     RG_STR("forwardEvidence names a message that nobody read"), err);
 	if (r == ROGER_OK && run->forwarded && !evidence->id.length)
-		r = tell_run(examining, document->file, ROGER_NOTE, false,
+		r = tell_run(examining, document->file, ROGER_NOTE,
 			     RG_STR("forwarded, by its word alone: it names no evidence"), err);
 	return r;
 }
@@ -129,7 +130,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 				    err);
 
 	for (i = 0; r == ROGER_OK && i < differ.count; i++)
-		r = tell_run(examining, differ.items[i], ROGER_DAMAGE, false,
+		r = tell_run(examining, differ.items[i], ROGER_DAMAGE,
 			     RG_STR("the index says otherwise; `roger doctor rebuild` makes it "
 				    "again"),
 			     err);
@@ -141,7 +142,7 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 	}
 	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++) {
 		trouble = &examining->list.troubles.items[i];
-		r = tell_run(examining, trouble->file, ROGER_DAMAGE, false, trouble->what, err);
+		r = tell_run(examining, trouble->file, ROGER_DAMAGE, trouble->what, err);
 	}
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
 	return r;
@@ -165,31 +166,18 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->what.data, y->what.data);
 }
 
-static int reply_breaches(struct examining *examining, struct roger_err *err)
+static void order_breaches(struct roger_doctor_reply *reply)
 {
-	struct roger_doctor_reply *reply = examining->reply;
-	const struct roger_breach_list *from = &reply->breaches;
-	struct roger_breach *place;
 	size_t i;
 
-	for (i = 0; i < from->count; i++) {
-		place = rg_arena_push(examining->arena, &examining->breaches.items,
-				      &examining->breaches.count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = from->items[i];
-	}
-	if (examining->breaches.count)
-		qsort(examining->breaches.items, examining->breaches.count,
-		      sizeof *examining->breaches.items, compare);
-	reply->breaches =
-		(struct roger_breach_list){ examining->breaches.items, examining->breaches.count };
+	if (reply->breaches.count)
+		qsort((void *)(uintptr_t)reply->breaches.items, reply->breaches.count,
+		      sizeof *reply->breaches.items, compare);
 	reply->left = reply->repairable - reply->fixed;
 	for (i = 0; i < reply->breaches.count; i++)
 		reply->left += reply->breaches.items[i].fixed &&
 			       reply->breaches.items[i].severity == ROGER_NOTE;
 	reply->left = reply->damaged + (reply->left > 0 ? reply->left : 0);
-	return ROGER_OK;
 }
 
 static int look_for_lost(struct examining *examining, struct roger_err *err)
@@ -237,10 +225,10 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 		r = look_for_lost(&examining, err);
 	if (r == ROGER_OK)
 		r = judge_runs(&examining, err);
-	if (r == ROGER_OK)
-		r = reply_breaches(&examining, err);
-	if (r == ROGER_OK)
-		r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by,
-				&reply->standby, err);
+	if (r < 0)
+		return r;
+	order_breaches(reply);
+	r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by, &reply->standby,
+			err);
 	return r < 0 ? r : try_links(roger, reply, err);
 }

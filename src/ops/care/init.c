@@ -1,8 +1,6 @@
 /* init: make a workspace. */
 #include "ops/op.h"
 
-#include <stdio.h>
-
 #include "host/storage.h"
 
 /* What is wrong with the configuration is for whoever uses it. */
@@ -30,9 +28,7 @@ static int prepare_store(const char *root, const struct roger_init_request *requ
 	if (r < 0)
 		return r;
 	reply->steps = steps;
-	r = rg_arena_copy(reply->memory, rg_store_place(workspace), &reply->store)
-		    ? ROGER_OK
-		    : rg_fail_memory(err);
+	r = rg_kept(rg_arena_copy(reply->memory, rg_store_place(workspace), &reply->store), err);
 	rg_workspace_close(workspace);
 	return r;
 }

@@ -15,13 +15,9 @@ struct merge {
 
 static int tell(struct merge *merge, int64_t count, const char *what, struct roger_err *err)
 {
-	struct roger_str note;
-
-	return !count || (rg_arena_print(merge->reply->memory, &note, "%lld %s", (long long)count,
-					 what) &&
-			  rg_arena_add(merge->reply->memory, &merge->reply->notes, note))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(!count || rg_arena_note(merge->reply->memory, &merge->reply->notes,
+					       "%lld %s", (long long)count, what),
+		       err);
 }
 
 /* --------------------------------------------------------------- messages -- */

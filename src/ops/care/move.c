@@ -1,7 +1,6 @@
 /* move: all of a workspace into another store: PostgreSQL, or files. */
 #include "engine/move.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ops/care/merge.h"

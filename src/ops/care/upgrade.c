@@ -1,8 +1,6 @@
 /* upgrade: bring a store up to this program; files need nothing. */
 #include "ops/op.h"
 
-#include <stdio.h>
-
 int rg_verb_upgrade(struct roger *roger, const struct roger_upgrade_request *request,
 		    struct roger_upgrade_reply *reply, struct roger_err *err)
 {

@@ -56,10 +56,10 @@ static int tell_trouble(struct look *look, struct roger_str file, const struct r
 static int kept_name(struct look *look, const struct rg_taken *taken, struct roger_str *ret,
 		     struct roger_err *err)
 {
-	return rg_arena_print(look->bridge->scratch, ret, "%.*s/.skipped/%s",
-			      RG_STR_ARGS(look->roger->workspace->config->trigger_dir), taken->name)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(look->bridge->scratch, ret, "%.*s/.skipped/%s",
+				      RG_STR_ARGS(look->roger->workspace->config->trigger_dir),
+				      taken->name),
+		       err);
 }
 
 static bool is_skipped(const struct rg_arrival *arrival)

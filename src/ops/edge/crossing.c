@@ -36,8 +36,7 @@ static int refuse(struct rg_crossing *crossing, struct rg_arrival *arrival, cons
 {
 	arrival->kind = ROGER_CROSSING_REFUSED;
 	arrival->settled = true;
-	return rg_arena_copy(crossing->arena, rg_str(why), &arrival->why) ? ROGER_OK
-									  : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(crossing->arena, rg_str(why), &arrival->why), err);
 }
 
 int rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_target *target,
@@ -134,11 +133,10 @@ static int make_key(struct rg_crossing *crossing, struct rg_arrival *arrival, st
 {
 	if (!crossing->id.length)
 		return ROGER_OK;
-	return rg_arena_print(crossing->arena, &arrival->message.key, "%s:%.*s.%lld:%.*s",
-			      crossing->via, RG_STR_ARGS(crossing->id), (long long)arrival->place,
-			      RG_STR_ARGS(arrival->to))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(crossing->arena, &arrival->message.key, "%s:%.*s.%lld:%.*s",
+				      crossing->via, RG_STR_ARGS(crossing->id),
+				      (long long)arrival->place, RG_STR_ARGS(arrival->to)),
+		       err);
 }
 
 static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival, int64_t now_ms,
@@ -163,10 +161,9 @@ static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival
 		r = rg_id_new(&crossing->roger->ids, now_ms, id, &length, err);
 	if (r < 0)
 		return r;
-	return rg_arena_copy(crossing->arena, (struct roger_str){ id, length },
-			     &arrival->message.id)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(crossing->arena, (struct roger_str){ id, length },
+				     &arrival->message.id),
+		       err);
 }
 
 static bool is_full(const struct rg_crossing *crossing, struct roger_str to)
@@ -217,8 +214,7 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 		 "not above #%lld, the last one there: a copy, or the sender began anew (then "
 		 "`roger agents session new`); `roger bridge ingest --unnumbered` lets it in",
 		 (long long)rg_sequence_seen(marks, arrival->to, arrival->from));
-	return rg_arena_copy(crossing->arena, rg_str(why), &arrival->why) ? ROGER_OK
-									  : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(crossing->arena, rg_str(why), &arrival->why), err);
 }
 
 /* Judge all that is open, and put what is to be stored. */
@@ -275,15 +271,12 @@ static int note_full(struct rg_crossing *crossing, const struct rg_outcome *outc
 		     struct roger_err *err)
 {
 	struct rg_crossing_full *full = crossing->full;
-	struct roger_str *place;
 
 	if (outcome->verdict == RG_OVER_ISSUE) {
 		full->all = true;
 		return ROGER_OK;
 	}
-	place = rg_arena_push(full->arena, &full->names.items, &full->names.count, sizeof *place);
-	return place && rg_arena_copy(full->arena, outcome->which->to, place) ? ROGER_OK
-									      : rg_fail_memory(err);
+	return rg_kept(rg_arena_add(full->arena, &full->names, outcome->which->to), err);
 }
 
 static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,

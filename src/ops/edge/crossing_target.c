@@ -114,38 +114,28 @@ static int decode(struct roger_str stem, struct rg_arena *arena, struct roger_st
 	stem = (struct roger_str){ name, length };
 	if (!rg_name_valid(stem))
 		return ROGER_OK;
-	return rg_arena_copy(arena, stem, ret_name) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, stem, ret_name), err);
 }
 
 /* ------------------------------------------------------------- targets -- */
-
-static int say(struct rg_arena *arena, struct roger_str *ret, struct roger_str name,
-	       const char *more, struct roger_str near, struct roger_err *err)
-{
-	struct rg_buf text;
-
-	rg_buf_init(&text, 1024);
-	rg_buf_printf(&text, "'%.*s' has never been seen here%s", RG_STR_ARGS(name), more);
-	if (near.length)
-		rg_buf_printf(&text, "; did you mean '%.*s'?", RG_STR_ARGS(near));
-	return rg_arena_keep(arena, &text, ret) ? ROGER_OK : rg_fail_memory(err);
-}
 
 /* A name never seen: noted, or refused where names are strict. */
 static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
 			struct rg_crossing_target *target, struct roger_err *err)
 {
 	struct roger_bridge_reply *reply = crossing->reply;
-	struct roger_str near = rg_nearest_of(rg_names_list(&crossing->known), name), *place;
+	const struct roger_str near = rg_nearest_of(rg_names_list(&crossing->known), name);
 
 	if (crossing->roger->workspace->config->recipients == RG_RECIPIENTS_STRICT)
-		return say(crossing->arena, &target->refused, name, " (recipients: strict)", near,
-			   err);
-	place = rg_arena_push(reply->memory, &reply->notes.items, &reply->notes.count,
-			      sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	return say(reply->memory, place, name, "", near, err);
+		return rg_kept(rg_arena_print(crossing->arena, &target->refused,
+					      "'%.*s' has never been seen here (recipients: "
+					      "strict)" RG_MEANT,
+					      RG_STR_ARGS(name), RG_MEANT_ARGS(near)),
+			       err);
+	return rg_kept(rg_arena_note(reply->memory, &reply->notes,
+				     "'%.*s' has never been seen here" RG_MEANT, RG_STR_ARGS(name),
+				     RG_MEANT_ARGS(near)),
+		       err);
 }
 
 /* Where it has retired, whoever took over; ret_name stays "" where nobody did. */
@@ -162,11 +152,10 @@ static int find_heir(struct rg_crossing *crossing, struct roger_str name,
 	*ret_name = rg_retired_heir(&list, name);
 	if (ret_name->length)
 		return ROGER_OK;
-	return rg_agents_why_retired(rg_retired_find(&list, name), crossing->arena, &why) &&
+	return rg_kept(rg_agents_why_retired(rg_retired_find(&list, name), crossing->arena, &why) &&
 			       rg_arena_print(crossing->arena, &target->refused, "'%.*s' %.*s",
-					      RG_STR_ARGS(name), RG_STR_ARGS(why))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+					      RG_STR_ARGS(name), RG_STR_ARGS(why)),
+		       err);
 }
 
 static int one_agent(struct rg_crossing *crossing, struct roger_str name,

@@ -9,7 +9,6 @@
  * Written is not read: a message is heard when its agent says something with a
  * number of its own after that, or when somebody acks it.
  */
-#include <stdio.h>
 
 #include "ops/edge/bridge.h"
 #include "facts/message.h"
@@ -432,30 +431,24 @@ static int find_mail(const struct handout *handout, struct roger_message_list *r
 				  .gets = true,
 				  .free_at_ms = rg_clock_ms(),
 				  .limit = MESSAGES_MAX };
-	struct {
-		struct roger_message *items;
-		size_t count;
-	} lists[2] = { 0 };
+	struct roger_message_list page, *list;
 	struct roger_message *place;
-	struct roger_message_list page;
-	bool handed;
 	size_t i;
 	int r;
 
+	*ret_fresh = *ret_handed = (struct roger_message_list){ 0 };
 	do {
 		r = find(handout, &query, &page, err);
 		for (i = 0; r == ROGER_OK && i < page.count; i++) {
-			handed = page.items[i].handed_at_ms > 0;
-			place = rg_arena_push(handout->arena, &lists[handed].items,
-					      &lists[handed].count, sizeof *place);
+			list = page.items[i].handed_at_ms > 0 ? ret_handed : ret_fresh;
+			place = rg_arena_push(handout->arena, &list->items, &list->count,
+					      sizeof *place);
 			if (!place)
 				return rg_fail_memory(err);
 			*place = page.items[i];
 			query.after = page.items[i].position;
 		}
-	} while (r == ROGER_OK && page.count == MESSAGES_MAX && lists[0].count < MESSAGES_MAX);
-	*ret_fresh = (struct roger_message_list){ lists[0].items, lists[0].count };
-	*ret_handed = (struct roger_message_list){ lists[1].items, lists[1].count };
+	} while (r == ROGER_OK && page.count == MESSAGES_MAX && ret_fresh->count < MESSAGES_MAX);
 	return r;
 }
 

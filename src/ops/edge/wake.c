@@ -32,14 +32,6 @@ struct round {
 	bool test;
 	bool stopped;
 	int64_t looked_before_ms; /* of a test, through a server */
-	struct {
-		struct roger_wake_attempt *items;
-		size_t count;
-	} attempts;
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} notes;
 };
 
 /* Whoever called us may want us to end. */
@@ -54,12 +46,7 @@ static bool may_go_on(struct round *round)
 
 static int note(struct round *round, const char *text, struct roger_err *err)
 {
-	struct roger_str *place = rg_arena_push(round->reply->memory, &round->notes.items,
-						&round->notes.count, sizeof *place);
-
-	return place && rg_arena_copy(round->reply->memory, rg_str(text), place)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_add(round->reply->memory, &round->reply->notes, rg_str(text)), err);
 }
 
 /* ----------------------------------------------------------------- turns -- */
@@ -89,6 +76,7 @@ static void end_turn(struct round *round, struct roger_str agent)
 /* Those that have ended, or are to, are written down and leave the others. */
 static int collect(struct round *round, bool enough, struct roger_err *err)
 {
+	struct roger_wake_reply *reply = round->reply;
 	struct roger_wake_attempt *attempt;
 	size_t i = 0;
 	bool over;
@@ -98,7 +86,7 @@ static int collect(struct round *round, bool enough, struct roger_err *err)
 		struct roger_wake_attempt ended;
 
 		r = rg_waking_over(round->roger, &round->waking[i], enough, round->test,
-				   round->reply->memory, &over, &ended, err);
+				   reply->memory, &over, &ended, err);
 		if (over) {
 			end_turn(round, round->waking[i].agent->name);
 			round->waking[i] = round->waking[--round->count];
@@ -109,8 +97,8 @@ static int collect(struct round *round, bool enough, struct roger_err *err)
 			return r;
 		if (!over)
 			continue;
-		attempt = rg_arena_push(round->reply->memory, &round->attempts.items,
-					&round->attempts.count, sizeof *attempt);
+		attempt = rg_arena_push(reply->memory, &reply->attempts.items,
+					&reply->attempts.count, sizeof *attempt);
 		if (!attempt)
 			return rg_fail_memory(err);
 		*attempt = ended;
@@ -212,7 +200,8 @@ static int leave_out(struct round *round, const struct rg_wake_agent *agent, boo
 static int check_trust(struct round *round, struct roger_err *err)
 {
 	const struct rg_config *config = round->roger->workspace->config;
-	struct round unheard = { .roger = round->roger, .reply = round->reply };
+	struct roger_wake_reply unread = { .memory = round->reply->memory };
+	struct round unheard = { .roger = round->roger, .reply = &unread };
 	bool left = true;
 	size_t i;
 	int r = ROGER_OK;
@@ -398,7 +387,7 @@ static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *e
 		start_ns = rg_clock_monotonic_ns();
 		mark = count_stored(round);
 		r = look_after_all(round, err);
-		if (r < 0 || round->attempts.count || round->stopped || !timeout_ms ||
+		if (r < 0 || round->reply->attempts.count || round->stopped || !timeout_ms ||
 		    rg_clock_monotonic_ns() >= until_ns)
 			break;
 		r = rest(round, mark, rg_clock_monotonic_ns() - start_ns, until_ns, err);
@@ -507,6 +496,7 @@ static int test(struct round *round, const struct roger_wake_request *request,
 {
 	const struct rg_wake_agent *agent =
 		rg_config_wake(round->roger->workspace->config, request->agent);
+	const struct roger_wake_attempt_list *attempts = &round->reply->attempts;
 	int64_t within_ms = request->within_ms ? request->within_ms : WITHIN_MS;
 	bool left;
 	int r;
@@ -524,16 +514,17 @@ static int test(struct round *round, const struct roger_wake_request *request,
 			RG_STR_ARGS(agent->name));
 	if (r == ROGER_OK)
 		r = start_test(round, agent, err);
-	if (r < 0 || !round->attempts.count)
+	if (r < 0 || !attempts->count)
 		return r;
-	if (!round->attempts.items[0].count)
+	if (!attempts->items[0].count)
 		return note(round,
 			    "it has no unread mail: send it some to see how long it takes to look",
 			    err);
 	/* A command that failed has woken nobody: that is not waited for. */
-	if (!round->attempts.items[0].ok)
+	if (!attempts->items[0].ok)
 		within_ms = 0;
-	return await_look(round, &round->attempts.items[0], within_ms, err);
+	return await_look(round, (struct roger_wake_attempt *)(uintptr_t)attempts->items, within_ms,
+			  err);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -591,10 +582,5 @@ int rg_verb_wake(struct roger *roger, const struct roger_wake_request *request,
 		r = request->test ? test(&round, request, err)
 				  : look_for(&round, request->timeout_ms, err);
 	give_up(&round);
-	if (r < 0)
-		return r;
-	reply->attempts =
-		(struct roger_wake_attempt_list){ round.attempts.items, round.attempts.count };
-	reply->notes = (struct roger_strs){ round.notes.items, round.notes.count };
-	return ROGER_OK;
+	return r;
 }

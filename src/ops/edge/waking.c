@@ -1,7 +1,5 @@
 #include "ops/edge/waking.h"
 
-#include <stdio.h>
-
 #include "ops/note.h"
 #include "ops/tools/trust.h"
 #include "facts/wake.h"
@@ -264,7 +262,7 @@ static int fill_words(const struct rg_wake_agent *agent, const struct rg_wake_va
 		kept = rg_arena_keep(arena, &word, &words[i]);
 	}
 	*ret_words = (struct roger_strs){ words, agent->words.count };
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(kept, err);
 }
 
 static bool set(struct rg_arena *arena, struct roger_str *place, const char *name,

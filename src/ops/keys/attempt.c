@@ -1,7 +1,6 @@
 #include "ops/keys/attempt.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "ops/keys/breaker.h"
 #include "ops/tools/trust.h"

@@ -74,7 +74,7 @@ static int print_note(const struct roger *roger, struct roger_str reason, struct
 	rg_caller_print(roger, &note);
 	if (note.length && *note.data == ' ')
 		memmove(note.data, note.data + 1, note.length--);
-	return rg_arena_keep(arena, &note, ret) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &note, ret), err);
 }
 
 static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *arena,

@@ -161,7 +161,7 @@ int rg_verb_retire(struct roger *roger, const struct roger_retire_request *reque
 
 static int add(struct rg_names *names, struct roger_str name, struct roger_err *err)
 {
-	return rg_names_add(names, name) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_names_add(names, name), err);
 }
 
 /* Whose tool began one of the newest sessions here. */
@@ -289,17 +289,11 @@ static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *
 	return r < 0 ? r : add_seen(roger, &agents, all, ghosts, err);
 }
 
-struct skipped {
-	struct rg_arena *arena;
-	struct roger_left_out *items;
-	size_t count;
-};
-
-static int skip(struct skipped *skipped, struct roger_str name, struct roger_str why,
-		struct roger_err *err)
+static int skip(struct roger_left_out_list *skipped, struct roger_str name, struct roger_str why,
+		struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_left_out *place =
-		rg_arena_push(skipped->arena, &skipped->items, &skipped->count, sizeof *place);
+		rg_arena_push(arena, &skipped->items, &skipped->count, sizeof *place);
 
 	if (!place)
 		return rg_fail_memory(err);
@@ -308,7 +302,7 @@ static int skip(struct skipped *skipped, struct roger_str name, struct roger_str
 }
 
 static int leave_out_retired(struct roger *roger, const struct rg_names *names,
-			     struct rg_names *staying, struct skipped *skipped,
+			     struct rg_names *staying, struct roger_left_out_list *skipped,
 			     struct roger_err *err)
 {
 	struct roger_retired_list retired;
@@ -326,7 +320,7 @@ static int leave_out_retired(struct roger *roger, const struct rg_names *names,
 		else if (!rg_agents_why_retired(found, names->arena, &why))
 			r = rg_fail_memory(err);
 		else
-			r = skip(skipped, names->items[i], why, err);
+			r = skip(skipped, names->items[i], why, names->arena, err);
 	}
 	return r;
 }
@@ -336,7 +330,7 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 {
 	const struct rg_group *group = rg_config_group(roger->workspace->config, name);
 	struct rg_names names = { .arena = arena }, ghosts = names, staying = names;
-	struct skipped skipped = { .arena = arena };
+	struct roger_left_out_list skipped = { 0 };
 	size_t i;
 	int r = ROGER_OK;
 
@@ -347,9 +341,10 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 	if (r == ROGER_OK)
 		r = leave_out_retired(roger, &names, &staying, &skipped, err);
 	for (i = 0; r == ROGER_OK && i < ghosts.count; i++)
-		r = skip(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"), err);
+		r = skip(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"), arena,
+			 err);
 	ret_everyone->names = rg_names_list(&staying);
-	ret_everyone->skipped = (struct roger_left_out_list){ skipped.items, skipped.count };
+	ret_everyone->skipped = skipped;
 	return r;
 }
 

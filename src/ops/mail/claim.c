@@ -98,9 +98,7 @@ static int claim(struct roger *roger, const void *request_, void *reply_, struct
 /* Texts in the reply are the request's, which may not live as long. */
 static int own_texts(struct roger_messages_reply *reply, struct roger_err *err)
 {
-	return rg_record_keep(&rg_messages_reply_record, reply, reply->memory)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_record_keep(&rg_messages_reply_record, reply, reply->memory), err);
 }
 
 static int take(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)

@@ -61,7 +61,7 @@ static int find_fresh(struct roger *roger, const struct rg_query *wanted,
 	struct roger_message *fresh = rg_arena_get(reply->memory, most * sizeof *fresh);
 	struct rg_query query = *wanted;
 	struct roger_message_list page;
-	int r = fresh ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(fresh, err);
 
 	query.limit = RG_PAGE_MAX;
 	while (r == ROGER_OK && count < most) {

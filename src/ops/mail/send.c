@@ -7,8 +7,6 @@
  */
 #include "ops/mail/send.h"
 
-#include <stdio.h>
-
 #include "base/terminal.h"
 #include "ops/caller.h"
 #include "ops/mail/arrive.h"
@@ -44,18 +42,12 @@ static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, str
 static int leave_out(struct rg_sending *sending, struct roger_left_out_list *list,
 		     struct roger_str to, struct roger_str why, struct roger_err *err)
 {
-	struct {
-		struct roger_left_out *items;
-		size_t count;
-	} grown = { (struct roger_left_out *)(uintptr_t)list->items, list->count };
 	struct roger_left_out *place =
-		rg_arena_push(sending->arena, &grown.items, &grown.count, sizeof *place);
+		rg_arena_push(sending->arena, &list->items, &list->count, sizeof *place);
 
-	if (!place || !rg_arena_copy(sending->arena, to, &place->to) ||
-	    !rg_arena_copy(sending->arena, why, &place->why))
-		return rg_fail_memory(err);
-	*list = (struct roger_left_out_list){ grown.items, grown.count };
-	return ROGER_OK;
+	return rg_kept(place && rg_arena_copy(sending->arena, to, &place->to) &&
+			       rg_arena_copy(sending->arena, why, &place->why),
+		       err);
 }
 
 /* Everyone of a list but the sender.  Another program may have written to a reserved name. */
@@ -74,17 +66,6 @@ static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct
 			return r;
 	}
 	return ROGER_OK;
-}
-
-int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char *text,
-		 struct roger_err *err)
-{
-	struct roger_str *note;
-
-	note = rg_arena_push(sending->arena, &draft->notes.items, &draft->notes.count,
-			     sizeof *note);
-	return note && rg_arena_copy(sending->arena, rg_str(text), note) ? ROGER_OK
-									 : rg_fail_memory(err);
 }
 
 /* Agents, groups and all: what a new name may be a slip for. */
@@ -225,18 +206,11 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg
 	return refuse_unknown(name, ret_unknown->near, strict, member, err);
 }
 
-static bool print_unknown(struct rg_arena *arena, struct roger_str name, struct roger_str near,
-			  struct roger_str *ret)
-{
-	return rg_arena_print(arena, ret, "'%.*s' has never been seen here" RG_MEANT,
-			      RG_STR_ARGS(name), RG_MEANT_ARGS(near));
-}
-
 int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
 			  struct roger_strs *notes, struct roger_err *err)
 {
-	struct roger_str *note, near;
 	struct rg_known known = { 0 };
+	struct roger_str near;
 	int r;
 
 	if (rg_engine_knows(roger->engine, name))
@@ -247,19 +221,17 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 	r = find_nearest(roger, arena, &known, name, &near, err);
 	if (r < 0)
 		return r;
-	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	return note && rg_arena_print(arena, note,
-				      "'%.*s' has neither sent nor got anything here" RG_MEANT,
-				      RG_STR_ARGS(name), RG_MEANT_ARGS(near))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_note(arena, notes,
+				     "'%.*s' has neither sent nor got anything here" RG_MEANT,
+				     RG_STR_ARGS(name), RG_MEANT_ARGS(near)),
+		       err);
 }
 
 int rg_send_note_reader(struct roger *roger, struct rg_arena *arena, struct roger_str name,
 			struct roger_strs *notes, struct roger_err *err)
 {
 	struct roger_retired_list retired;
-	struct roger_str *note, owner;
+	struct roger_str owner;
 	int r = rg_engine_retired(roger->engine, arena, &retired, err);
 
 	if (r < 0)
@@ -267,25 +239,19 @@ int rg_send_note_reader(struct roger *roger, struct rg_arena *arena, struct roge
 	owner = rg_retired_owner(&retired, name);
 	if (rg_str_equal(owner, name))
 		return rg_send_note_stranger(roger, arena, name, notes, err);
-	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	return note && rg_arena_print(arena, note, "'%.*s' is retired: '%.*s' gets its mail",
-				      RG_STR_ARGS(name), RG_STR_ARGS(owner))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_note(arena, notes, "'%.*s' is retired: '%.*s' gets its mail",
+				     RG_STR_ARGS(name), RG_STR_ARGS(owner)),
+		       err);
 }
 
 static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 			struct roger_str near, struct roger_err *err)
 {
-	struct roger_strs *never_seen = &draft->reply->never_seen;
-	struct roger_str *place, text;
-
-	place = rg_arena_push(sending->arena, &never_seen->items, &never_seen->count,
-			      sizeof *place);
-	if (!place || !rg_arena_copy(sending->arena, name, place) ||
-	    !print_unknown(sending->arena, name, near, &text))
-		return rg_fail_memory(err);
-	return rg_send_note(sending, draft, text.data, err);
+	return rg_kept(rg_arena_add(sending->arena, &draft->reply->never_seen, name) &&
+			       rg_arena_note(sending->arena, &draft->reply->notes,
+					     "'%.*s' has never been seen here" RG_MEANT,
+					     RG_STR_ARGS(name), RG_MEANT_ARGS(near)),
+		       err);
 }
 
 static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
@@ -317,8 +283,9 @@ static int note_skipped(struct rg_sending *sending, struct rg_draft *draft, stru
 			      RG_STR_ARGS(skipped->items[i].why));
 	if (!skipped->count)
 		return ROGER_OK;
-	rg_buf_add_char(&text, '\0');
-	return text.failed ? rg_fail_memory(err) : rg_send_note(sending, draft, text.data, err);
+	return rg_kept(!text.failed && rg_arena_add(sending->arena, &draft->reply->notes,
+						    rg_buf_str(&text)),
+		       err);
 }
 
 /* A group, or all. */
@@ -342,7 +309,7 @@ static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct 
 		     struct roger_err *err)
 {
 	const struct roger_retired *retired = rg_retired_find(&sending->retired, *name);
-	struct roger_str heir, why, note;
+	struct roger_str heir, why;
 
 	if (!retired)
 		return ROGER_OK;
@@ -355,17 +322,16 @@ static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct 
 		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' %.*s",
 				      RG_STR_ARGS(*name), RG_STR_ARGS(why));
 	}
-	if (!rg_arena_print(sending->arena, &note, "'%.*s' %.*s; it goes to '%.*s'",
-			    RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+	if (!rg_arena_note(sending->arena, &draft->reply->notes, "'%.*s' %.*s; it goes to '%.*s'",
+			   RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
 		return rg_fail_memory(err);
 	*name = heir;
-	return rg_send_note(sending, draft, note.data, err);
+	return ROGER_OK;
 }
 
 static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		     struct roger_err *err)
 {
-	const struct roger_strs so_far = { draft->to.items, draft->to.count };
 	int r;
 
 	if (is_reserved(sending, name))
@@ -379,7 +345,7 @@ static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct 
 		return rg_fail_member(err, ROGER_EREFUSED, "to",
 				      "to: '%.*s' is roger itself and reads no mail",
 				      RG_STR_ARGS(name));
-	if (!rg_str_among(so_far, name) && !rg_engine_knows(sending->roger->engine, name)) {
+	if (!rg_str_among(draft->to, name) && !rg_engine_knows(sending->roger->engine, name)) {
 		r = add_unknown(sending, draft, name, err);
 		if (r < 0)
 			return r;
@@ -406,8 +372,9 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 		return r;
 	if (draft->to.count == 0 && draft->reply->skipped.count) {
 		draft->cause = RG_CAUSE_RETIRED;
-		return rg_fail_member(err, ROGER_ENOENT, "to", "to: no recipient left: %s",
-				      draft->notes.items[draft->notes.count - 1].data);
+		return rg_fail_member(
+			err, ROGER_ENOENT, "to", "to: no recipient left: %s",
+			draft->reply->notes.items[draft->reply->notes.count - 1].data);
 	}
 	if (draft->to.count == 0)
 		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody but the sender is here");
@@ -516,9 +483,7 @@ static int new_id(struct rg_sending *sending, struct roger_str *ret, struct roge
 	r = rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, err);
 	if (r < 0)
 		return r;
-	return rg_arena_copy(sending->arena, (struct roger_str){ id, length }, ret)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(sending->arena, (struct roger_str){ id, length }, ret), err);
 }
 
 static int make_messages(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
@@ -576,9 +541,8 @@ static int address_reply(struct rg_sending *sending, struct rg_draft *draft,
 	draft->request = request;
 	if (!request->issue.length)
 		request->issue = message->issue;
-	return rg_arena_add(sending->arena, &request->to, own ? message->to : message->from)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(
+		rg_arena_add(sending->arena, &request->to, own ? message->to : message->from), err);
 }
 
 /* What it answers must be there. */
@@ -635,10 +599,7 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 	reply->key = draft->key;
 	reply->cycle = draft->cycle;
 	reply->attempt = !draft->key.length ? 0 : messages[0].attempt ? messages[0].attempt : 1;
-	reply->notes = (struct roger_strs){ draft->notes.items, draft->notes.count };
-	return rg_arena_copy(sending->arena, messages[0].issue, &reply->issue)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(sending->arena, messages[0].issue, &reply->issue), err);
 }
 
 static bool went_to(const struct roger_message_list *first, struct roger_str name)
@@ -725,8 +686,7 @@ static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 		return r;
 	items = (struct roger_message *)(uintptr_t)ret_first->items;
 	for (i = 0; i < ret_first->count; i++)
-		if (rg_str_among((struct roger_strs){ draft->to.items, draft->to.count },
-				 items[i].to))
+		if (rg_str_among(draft->to, items[i].to))
 			items[count++] = items[i];
 	ret_first->count = count ? count : ret_first->count;
 	return ROGER_OK;
@@ -834,12 +794,12 @@ static bool is_named(const struct rg_sending *sending, const struct rg_draft *dr
 
 void rg_send_drop(struct rg_draft *draft, size_t which)
 {
+	struct roger_str *to = (struct roger_str *)(uintptr_t)draft->to.items;
 	size_t after = --draft->to.count - which;
 
 	memmove(draft->messages + which, draft->messages + which + 1,
 		after * sizeof *draft->messages);
-	memmove(draft->to.items + which, draft->to.items + which + 1,
-		after * sizeof *draft->to.items);
+	memmove(to + which, to + which + 1, after * sizeof *to);
 }
 
 /* A full mailbox refuses its own copy of what goes to a group or all; the last one all. */
@@ -848,7 +808,7 @@ static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
 {
 	size_t which = (size_t)(message - draft->messages);
 	struct roger_message *refused;
-	struct roger_str why, note;
+	struct roger_str why;
 	int r;
 
 	if (is_named(sending, draft, message->to))
@@ -862,13 +822,13 @@ static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
 	if (!refused ||
 	    !rg_arena_print(sending->arena, &why, "its mailbox is full in issue '%.*s'",
 			    RG_STR_ARGS(message->issue)) ||
-	    !rg_arena_print(sending->arena, &note, "'%.*s' did not get it: %.*s",
-			    RG_STR_ARGS(message->to), RG_STR_ARGS(why)))
+	    !rg_arena_note(sending->arena, &draft->reply->notes, "'%.*s' did not get it: %.*s",
+			   RG_STR_ARGS(message->to), RG_STR_ARGS(why)))
 		return rg_fail_memory(err);
 	*refused = *message;
 	r = leave_out(sending, &draft->reply->refused, message->to, why, err);
 	rg_send_drop(draft, which);
-	return r < 0 ? r : rg_send_note(sending, draft, note.data, err);
+	return r;
 }
 
 static int commit(struct rg_sending *sending, struct roger_err *err)

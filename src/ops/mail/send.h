@@ -17,14 +17,7 @@ struct rg_draft {
 	struct roger_str from;
 	struct roger_str key; /* as given, or made of its parts */
 	struct roger_str cycle;
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} to;
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} notes;
+	struct roger_strs to;
 	struct roger_message *messages; /* one per recipient */
 	struct roger_message *refused;	/* those of a group or all that had no room */
 	size_t refused_count;
@@ -58,8 +51,6 @@ struct rg_sending {
 enum { RG_CONFIRM_MAX = 20 }; /* recipients of one send that is to be confirmed */
 
 /* send.c */
-RG_CHECKED int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char *text,
-			    struct roger_err *err);
 RG_CHECKED int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 				  const struct roger_message *messages, size_t count,
 				  struct roger_err *err);

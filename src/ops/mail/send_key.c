@@ -19,29 +19,29 @@ static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct r
 	    memchr(request->verb.data, ':', request->verb.length))
 		return rg_fail_member(err, ROGER_EDATA, "task",
 				      "task and verb: expected no ':', it separates the two");
-	return rg_arena_print(sending->arena, &draft->key, "%.*s:%.*s:%.*s",
-			      RG_STR_ARGS(request->task), RG_STR_ARGS(request->verb),
-			      RG_STR_ARGS(draft->cycle))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(sending->arena, &draft->key, "%.*s:%.*s:%.*s",
+				      RG_STR_ARGS(request->task), RG_STR_ARGS(request->verb),
+				      RG_STR_ARGS(draft->cycle)),
+		       err);
 }
 
 static int note_form(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
+	struct roger_strs *notes = &draft->reply->notes;
 	struct rg_key parts;
-	char text[200];
 
 	if (!rg_key_split(draft->key, &parts))
-		return rg_send_note(sending, draft,
-				    "the key is not of the form task:verb:cycle; used as given",
-				    err);
+		return rg_kept(rg_arena_note(sending->arena, notes,
+					     "the key is not of the form task:verb:cycle; used as "
+					     "given"),
+			       err);
 	if (rg_key_verb_stable(parts.verb))
 		return ROGER_OK;
-	snprintf(text, sizeof text,
-		 "the verb '%.*s' of the key is none of status-update, blocker-update, escalation, "
-		 "finding-report and dead-letter",
-		 RG_STR_ARGS(rg_str_first(parts.verb, 60)));
-	return rg_send_note(sending, draft, text, err);
+	return rg_kept(rg_arena_note(sending->arena, notes,
+				     "the verb '%.*s' of the key is none of status-update, "
+				     "blocker-update, escalation, finding-report and dead-letter",
+				     RG_STR_ARGS(rg_str_first(parts.verb, 60))),
+		       err);
 }
 
 int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)

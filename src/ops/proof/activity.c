@@ -35,47 +35,35 @@ static int check(const struct roger_activity_request *request, struct roger_err 
 	return r;
 }
 
-/* What the reply consists of, as it grows. */
-struct answer {
-	struct rg_arena *arena;
-	struct {
-		struct roger_activity *items;
-		size_t count;
-	} activities;
-	struct {
-		struct roger_bad_line *items;
-		size_t count;
-	} bad;
-};
-
-static int add_bad(struct answer *answer, struct roger_str file, int64_t line, struct roger_str why,
-		   struct roger_err *err)
+static int add_bad(struct roger_activity_reply *reply, struct roger_str file, int64_t line,
+		   struct roger_str why, struct roger_err *err)
 {
 	struct roger_bad_line *bad;
 
-	if (answer->bad.count == BAD_LINES_MAX)
+	if (reply->lines.count == BAD_LINES_MAX)
 		return ROGER_OK;
-	bad = rg_arena_push(answer->arena, &answer->bad.items, &answer->bad.count, sizeof *bad);
-	if (!bad || !rg_arena_copy(answer->arena, why, &bad->what))
+	bad = rg_arena_push(reply->memory, &reply->lines.items, &reply->lines.count, sizeof *bad);
+	if (!bad || !rg_arena_copy(reply->memory, why, &bad->what))
 		return rg_fail_memory(err);
 	bad->file = file;
 	bad->line = line;
 	return ROGER_OK;
 }
 
-static int add_entry(struct answer *answer, const struct rg_log_entry *entry, struct roger_err *err)
+static int add_entry(struct roger_activity_reply *reply, const struct rg_log_entry *entry,
+		     struct roger_err *err)
 {
 	union rg_log_record record;
 	struct roger_activity *place;
 	struct roger_err why;
 	int r;
 
-	r = rg_kind_read(RG_LOG_ACTIVITY, entry->text, answer->arena, &record, &why);
+	r = rg_kind_read(RG_LOG_ACTIVITY, entry->text, reply->memory, &record, &why);
 	if (r == ROGER_EDATA)
-		return add_bad(answer, entry->file, entry->line, rg_str(why.message), err);
+		return add_bad(reply, entry->file, entry->line, rg_str(why.message), err);
 	place = r < 0 ? NULL
-		      : rg_arena_push(answer->arena, &answer->activities.items,
-				      &answer->activities.count, sizeof *place);
+		      : rg_arena_push(reply->memory, &reply->activities.items,
+				      &reply->activities.count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
 	*place = record.activity;
@@ -88,7 +76,6 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 		     struct roger_activity_reply *reply, struct roger_err *err)
 {
 	int64_t limit = request->limit ? request->limit : RG_PAGE_MAX;
-	struct answer answer = { .arena = reply->memory };
 	struct rg_log_query query;
 	struct rg_log_entries found;
 	size_t i;
@@ -108,12 +95,9 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 		reply->next = found.items[limit - 1].position;
 	}
 	for (i = 0; i < found.stray_count && r == ROGER_OK; i++)
-		r = add_bad(&answer, found.strays[i].file, found.strays[i].line,
-			    found.strays[i].text, err);
+		r = add_bad(reply, found.strays[i].file, found.strays[i].line, found.strays[i].text,
+			    err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
-		r = add_entry(&answer, &found.items[i], err);
-	reply->activities =
-		(struct roger_activity_list){ answer.activities.items, answer.activities.count };
-	reply->lines = (struct roger_bad_line_list){ answer.bad.items, answer.bad.count };
+		r = add_entry(reply, &found.items[i], err);
 	return r;
 }

@@ -7,7 +7,6 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "facts/damage.h"
 #include "facts/history.h"
@@ -217,7 +216,7 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	}
 	if (run.why.length)
 		rg_buf_printf(&out, "; %.*s", RG_STR_ARGS(run.why));
-	return rg_arena_keep(causes->arena, &out, ret_end) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(causes->arena, &out, ret_end), err);
 }
 
 static struct roger_str print_run_next(struct rg_causes *causes, const struct run_group *group)
@@ -468,7 +467,7 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 	struct rg_chore chore;
 	size_t count = 0, i;
 	bool found;
-	int r = items ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(items, err);
 
 	for (i = 0; r == ROGER_OK && i < sizeof chores / sizeof *chores; i++) {
 		chore = (struct rg_chore){ .last_ms = 0 };

@@ -7,7 +7,6 @@
  */
 #include "ops/proof/causes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/nearest.h"
@@ -115,10 +114,9 @@ static int see_open(void *context, const struct rg_event *row, struct roger_err 
 		return ROGER_OK;
 	}
 	place = rg_arena_push(open->arena, &open->items, &open->count, sizeof *place);
-	return place && rg_arena_copy(open->arena, row->id, &place->id) &&
-			       rg_arena_copy(open->arena, row->said.actor, &place->owner)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(place && rg_arena_copy(open->arena, row->id, &place->id) &&
+			       rg_arena_copy(open->arena, row->said.actor, &place->owner),
+		       err);
 }
 
 static int see_of_cycle(void *context, const struct rg_event *row, struct roger_err *err)
@@ -641,10 +639,7 @@ static int find_slips(struct rg_causes *causes, const struct roger_agent_list *a
 static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *agents,
 		       struct roger_err *err)
 {
-	struct {
-		struct roger_agent *items;
-		size_t count;
-	} judged = { 0 };
+	struct roger_agent_list judged = { 0 };
 	struct rg_names ghosts = { 0 };
 	struct roger_agent *place;
 	struct rg_agent_mail *box;
@@ -662,15 +657,14 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 			return rg_fail_memory(err);
 		*place = *agent;
 	}
-	r = rg_engine_last_looks(causes->roger->engine, judged.items, judged.count, err);
+	r = rg_engine_last_looks(causes->roger->engine,
+				 (struct roger_agent *)(uintptr_t)judged.items, judged.count, err);
 	for (i = 0; r == ROGER_OK && i < judged.count; i++) {
 		box = rg_causes_box(causes, judged.items[i].name);
 		box->looked_ms = judged.items[i].last_looked_at_ms;
 	}
 	if (r == ROGER_OK)
-		r = rg_agents_ghosts(causes->roger,
-				     &(struct roger_agent_list){ judged.items, judged.count },
-				     causes->arena, &ghosts, err);
+		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
 	for (i = 0; r == ROGER_OK && i < causes->boxes.count; i++)
 		causes->boxes.items[i].ghost = rg_names_have(&ghosts, causes->boxes.items[i].name);
 	for (i = 0; r == ROGER_OK && i < causes->seats.count; i++) {

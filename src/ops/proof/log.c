@@ -58,7 +58,7 @@ static int make_details(const struct roger_log_request *request, struct rg_arena
 	if (r < 0 || !request->agent.length || rg_json_member(rg_json_root(json), "agent"))
 		return r;
 	add_agent(*ret, request->agent, &text);
-	return rg_arena_keep(arena, &text, ret) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &text, ret), err);
 }
 
 static int refuse_actor(const struct roger *roger, const char *member, struct roger_err *err)
@@ -121,10 +121,9 @@ static int claim_entry(const struct roger *roger, struct rg_arena *arena,
 		rg_buf_add_str(&details, entry->details);
 	else
 		add_agent(entry->details, roger->caller.name, &details);
-	return rg_arena_copy(arena, rg_str(now), &entry->timestamp) &&
-			       rg_arena_keep(arena, &details, &entry->details)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_str(now), &entry->timestamp) &&
+			       rg_arena_keep(arena, &details, &entry->details),
+		       err);
 }
 
 static int compose(const struct roger_log_request *request, struct rg_arena *arena,

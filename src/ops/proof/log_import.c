@@ -16,27 +16,22 @@ struct import {
 	const struct roger_log_import_request *request;
 	struct roger_log_import_reply *reply;
 	struct rg_buf *lines; /* as the log will hold them */
-	struct {
-		struct roger_bad_line *items;
-		size_t count;
-	} bad;
 };
 
 static int note_bad(struct import *import, int64_t line, const struct roger_err *why,
 		    struct roger_err *err)
 {
+	struct roger_log_import_reply *reply = import->reply;
 	struct roger_bad_line *bad;
 
-	import->reply->bad++;
-	if (import->bad.count == BAD_LINES_MAX)
+	reply->bad++;
+	if (reply->lines.count == BAD_LINES_MAX)
 		return ROGER_OK;
-	bad = rg_arena_push(import->reply->memory, &import->bad.items, &import->bad.count,
-			    sizeof *bad);
-	if (!bad || !rg_arena_copy(import->reply->memory, rg_str(why->message), &bad->what))
+	bad = rg_arena_push(reply->memory, &reply->lines.items, &reply->lines.count, sizeof *bad);
+	if (!bad || !rg_arena_copy(reply->memory, rg_str(why->message), &bad->what))
 		return rg_fail_memory(err);
 	bad->line = line;
 	bad->file = RG_STR("");
-	import->reply->lines = (struct roger_bad_line_list){ import->bad.items, import->bad.count };
 	return ROGER_OK;
 }
 

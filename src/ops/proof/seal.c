@@ -46,9 +46,7 @@ static int hash_parts(const struct roger_run *run, const struct roger_seal_entry
 	for (i = 0; i < run->notes.count && (int64_t)i < sealed->lines; i++)
 		rg_json_add_string(&text, run->notes.items[i]);
 	rg_sha256_hex(rg_buf_str(&text), sha256);
-	return !text.failed && rg_arena_copy(arena, rg_str(sha256), ret_fixed)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(!text.failed && rg_arena_copy(arena, rg_str(sha256), ret_fixed), err);
 }
 
 /* A seal of an older roger has the message of a result that was not forwarded, too. */
@@ -158,9 +156,7 @@ static int sign(struct roger_seal_reply *seal, struct roger_str secret, struct r
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_assert(rg_sign(rg_buf_str(&text), secret, signature));
-	return rg_arena_copy(seal->memory, rg_str(signature), &seal->signature)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(seal->memory, rg_str(signature), &seal->signature), err);
 }
 
 int rg_seal_make(struct roger *roger, const struct rg_digests *digests,

@@ -16,10 +16,6 @@ struct checking {
 	struct roger_seal_reply seal;
 	struct roger_verify_reply *reply;
 	struct rg_findings findings;
-	struct {
-		struct roger_cited *items;
-		size_t count;
-	} cited;
 	struct rg_digests digests; /* of the journals, in the order of the seal */
 	struct rg_run_texts runs;
 };
@@ -290,13 +286,13 @@ static int add_cited(struct checking *checking, const struct rg_digest_wish *wis
 		     const struct rg_digest *digest, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = SIZE_MAX };
+	struct roger_cited_list *list = &checking->reply->cited;
 	struct roger_cited *cited;
 	size_t i;
 
 	if (!digest->cited.count)
 		return ROGER_OK;
-	cited = rg_arena_push(checking->arena, &checking->cited.items, &checking->cited.count,
-			      sizeof *cited);
+	cited = rg_arena_push(checking->arena, &list->items, &list->count, sizeof *cited);
 	if (!cited)
 		return rg_fail_memory(err);
 	for (i = 0; i < digest->cited.count; i++)
@@ -305,8 +301,7 @@ static int add_cited(struct checking *checking, const struct rg_digest_wish *wis
 				       .count = digest->lines,
 				       .lines = digest->cited,
 				       .proof = digest->proof };
-	return rg_arena_keep(checking->arena, &numbers, &cited->numbers) ? ROGER_OK
-									 : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(checking->arena, &numbers, &cited->numbers), err);
 }
 
 /* Journals come first in a seal. */
@@ -434,11 +429,9 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 		return r;
 	reply->sealed_at_ms = checking.seal.made_at_ms;
 	reply->sealed_files = (int64_t)checking.seal.entries.count;
-	reply->cited = (struct roger_cited_list){ checking.cited.items, checking.cited.count };
 	reply->damaged = checking.findings.damaged;
 	reply->findings =
 		(struct roger_finding_list){ checking.findings.items, checking.findings.count };
-	return rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by),
+		       err);
 }

@@ -46,11 +46,10 @@ int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event, st
 	*place = *event;
 	if (!place->position)
 		place->position = (int64_t)history->count;
-	return rg_record_keep(&rg_event_record, &place->said, telling->arena) &&
+	return rg_kept(rg_record_keep(&rg_event_record, &place->said, telling->arena) &&
 			       rg_arena_copy(telling->arena, event->to, &place->to) &&
-			       rg_arena_copy(telling->arena, event->text, &place->text)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+			       rg_arena_copy(telling->arena, event->text, &place->text),
+		       err);
 }
 
 /* What one line says of one message is one event of a kind. */
@@ -194,12 +193,12 @@ static int print_ran(struct rg_telling *telling, const struct rg_note *note,
 	*ret_ran = note->login;
 	if (!uid)
 		return ROGER_OK;
-	return rg_arena_print(telling->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
-			      strtoll(uid + sizeof member - 1, NULL, 10),
-			      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
-			      note->terminal.length ? ", " : "", RG_STR_ARGS(note->terminal))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(telling->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
+				      strtoll(uid + sizeof member - 1, NULL, 10),
+				      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
+				      note->terminal.length ? ", " : "",
+				      RG_STR_ARGS(note->terminal)),
+		       err);
 }
 
 static bool archives(const struct rg_note *note)
@@ -400,8 +399,7 @@ static int say(struct rg_telling *telling, struct rg_event *event, struct roger_
 	if (r < 0)
 		return r;
 	rg_say_message(event, &words);
-	return rg_arena_keep(telling->arena, &words, &event->said.words) ? ROGER_OK
-									 : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(telling->arena, &words, &event->said.words), err);
 }
 
 /* ------------------------------------------------------------------- order -- */

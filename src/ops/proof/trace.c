@@ -217,7 +217,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 		r = add_waiting(roger, message, trace, arena, &out, err);
 	if (r < 0)
 		return r;
-	return rg_arena_keep(arena, &out, &trace->summary) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &out, &trace->summary), err);
 }
 
 /* Is a dead letter of it open? */

@@ -4,8 +4,6 @@
 #include "ops/mail/agents.h"
 #include "ops/proof/causes.h"
 
-#include <stdio.h>
-
 struct asking {
 	struct roger_why_reply *reply;
 	struct rg_causes causes;

@@ -9,8 +9,6 @@
 #include "ops/caller.h"
 #include "ops/note.h"
 
-#include <stdio.h>
-
 /* -------------------------------------------------------------- complete -- */
 
 struct completion {
@@ -62,11 +60,10 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 		completion->child_exit = RG_STR("failed");
 	completion->failed |=
 		completion->child_exit.length && !rg_str_is(completion->child_exit, "0") && !result;
-	return rg_arena_print(arena, &completion->ended, "%s%.*s",
-			      request->exit.length ? "exit " : "",
-			      RG_STR_ARGS(completion->child_exit))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(arena, &completion->ended, "%s%.*s",
+				      request->exit.length ? "exit " : "",
+				      RG_STR_ARGS(completion->child_exit)),
+		       err);
 }
 
 /* A completion whose result could not be delivered may get it later. */
@@ -279,15 +276,11 @@ static int deliver(struct roger *roger, const struct rg_run_document *document,
 static int tell_untold(const struct completion *completion, struct rg_arena *arena,
 		       struct roger_strs *notes, struct roger_err *err)
 {
-	struct roger_str *note;
-
-	if (!completion->untold.length)
-		return ROGER_OK;
-	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	return note && rg_arena_print(arena, note, "could not be reported to its owner: %.*s",
-				      RG_STR_ARGS(completion->untold))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(!completion->untold.length ||
+			       rg_arena_note(arena, notes,
+					     "could not be reported to its owner: %.*s",
+					     RG_STR_ARGS(completion->untold)),
+		       err);
 }
 
 /* A result that its owner cannot read where it is may be sent again, from what is there of it. */

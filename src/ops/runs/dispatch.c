@@ -1,8 +1,6 @@
 /* dispatch: the receipt that a run was given to a sub-agent. */
 #include "ops/runs/run_document.h"
 
-#include <stdio.h>
-
 #include "ops/caller.h"
 #include "ops/mail/send.h"
 #include "facts/watchdog.h"
@@ -17,8 +15,6 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 	const struct rg_config *config = roger->workspace->config;
 	struct rg_known known = { 0 };
 	struct rg_unknown unknown;
-	struct roger_str *note;
-	char text[300];
 	int r;
 
 	if (rg_config_reserves(config, owner))
@@ -34,9 +30,9 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 	r = rg_send_judge_unknown(roger, arena, &known, owner, false, "forward_to", &unknown, err);
 	if (r < 0 || unknown.expected)
 		return r;
-	snprintf(text, sizeof text, "'%.*s' has never been seen here", RG_STR_ARGS(owner));
-	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	return note && rg_arena_copy(arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(
+		rg_arena_note(arena, notes, "'%.*s' has never been seen here", RG_STR_ARGS(owner)),
+		err);
 }
 
 /* Who took over from a retired agent gets the result; where nobody did it would reach nobody. */
@@ -45,7 +41,7 @@ static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena
 {
 	const struct roger_retired *owner;
 	struct roger_retired_list retired;
-	struct roger_str heir, why, *note;
+	struct roger_str heir, why;
 	int r;
 
 	r = rg_engine_retired(roger->engine, arena, &retired, err);
@@ -59,9 +55,8 @@ static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena
 		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
 				      "forward_to: '%.*s' %.*s; name who is to get the result",
 				      RG_STR_ARGS(run->owner), RG_STR_ARGS(why));
-	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	if (!note || !rg_arena_print(arena, note, "'%.*s' %.*s; the result goes to '%.*s'",
-				     RG_STR_ARGS(run->owner), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+	if (!rg_arena_note(arena, notes, "'%.*s' %.*s; the result goes to '%.*s'",
+			   RG_STR_ARGS(run->owner), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
 		return rg_fail_memory(err);
 	run->owner = heir;
 	return ROGER_OK;
@@ -73,7 +68,7 @@ static int print_instant(int64_t ms, struct rg_arena *arena, struct roger_str *r
 	char text[32];
 
 	rg_clock_print_utc(ms, text);
-	return rg_arena_copy(arena, rg_str(text), ret) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_str(text), ret), err);
 }
 
 static int set_expected_by(struct roger *roger, const struct roger_dispatch_request *request,
@@ -129,10 +124,9 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 	if (r < 0)
 		return r;
 	rg_watchdog_explain(run, &receipts, &rules, ROGER_RUN_ACTIVE, &reason);
-	return rg_arena_keep(arena, &reason, &run->status_reason) &&
-			       rg_record_keep(&rg_run_record, run, arena)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &reason, &run->status_reason) &&
+			       rg_record_keep(&rg_run_record, run, arena),
+		       err);
 }
 
 int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,

@@ -7,8 +7,6 @@
  */
 #include "ops/runs/run_document.h"
 
-#include <stdio.h>
-
 #include "ops/tools/trust.h"
 #include "host/program.h"
 #include "facts/message.h"

@@ -33,7 +33,6 @@ struct watch {
 	struct rg_child *child;		      /* NULL: there is none any more */
 	struct rg_last_output output, errors; /* of each stream, where it passes through us */
 	struct roger_str command;	      /* "": another started it */
-	int64_t duration_ms;
 	enum rg_ending ending;
 	int status; /* exit status or signal */
 	int64_t began_ns;
@@ -43,21 +42,15 @@ struct watch {
 
 static const char tell_who[] = "no program: give it after --, as in `roger run -- make check`";
 
-static int tell(struct watch *watch, struct roger_str note, struct roger_err *err)
-{
-	return rg_arena_add(watch->arena, &watch->reply->notes, note) ? ROGER_OK
-								      : rg_fail_memory(err);
-}
-
 static int pass_on_notes(struct watch *watch, const struct roger_run_reply *told,
 			 struct roger_err *err)
 {
+	bool kept = true;
 	size_t i;
-	int r = ROGER_OK;
 
-	for (i = 0; i < told->notes.count && r == ROGER_OK; i++)
-		r = tell(watch, told->notes.items[i], err);
-	return r;
+	for (i = 0; i < told->notes.count && kept; i++)
+		kept = rg_arena_add(watch->arena, &watch->reply->notes, told->notes.items[i]);
+	return rg_kept(kept, err);
 }
 
 /* Where the run is: of the engine, or of the server. */
@@ -173,7 +166,6 @@ static void watch_to_its_end(struct watch *watch)
 		do_what_is_due(watch, &clocks);
 	watch->ending = endings[rg_child_finish(watch->child, watch->reply->limit_reached, see,
 						watch, &watch->status)];
-	watch->duration_ms = (rg_clock_monotonic_ns() - watch->began_ns) / 1000000;
 }
 
 /* -------------------------------------------------------------- its words -- */
@@ -212,13 +204,12 @@ static int read_file(const struct watch *watch, struct roger_run_step_request *s
 	else if (facts.changed_ms < watch->dispatched_ms - SLACK_MS)
 		trouble = "it is older than the run";
 	if (trouble)
-		return rg_arena_print(watch->arena, &step->wordless, "no result file: %.400s",
-				      trouble)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
+		return rg_kept(rg_arena_print(watch->arena, &step->wordless,
+					      "no result file: %.400s", trouble),
+			       err);
 	rg_text_words(rg_buf_str(&text), chars, &words, &step->cut);
 	step->bytes = facts.size;
-	return rg_arena_keep(watch->arena, &words, &step->words) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(watch->arena, &words, &step->words), err);
 }
 
 static int find_words(const struct watch *watch, struct roger_run_step_request *step,
@@ -233,7 +224,7 @@ static int find_words(const struct watch *watch, struct roger_run_step_request *
 	rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars_for(watch, RG_TAIL_CHARS_MAX),
 			     &words, &step->cut);
 	step->bytes = (int64_t)watch->output.bytes;
-	return rg_arena_keep(watch->arena, &words, &step->words) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(watch->arena, &words, &step->words), err);
 }
 
 /* What is told beside what it left: half of the room, so that both are heard. */
@@ -247,10 +238,9 @@ static int find_last_words(const struct watch *watch, struct roger_run_step_requ
 	if (!step->words.length)
 		rg_last_output_words(&watch->output, RG_TAIL_LINES_MAX, chars, &output, &step->cut);
 	rg_last_output_words(&watch->errors, RG_TAIL_LINES_MAX, chars, &errors, &cut);
-	return rg_arena_keep(watch->arena, &output, &step->output) &&
-			       rg_arena_keep(watch->arena, &errors, &step->errors)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(watch->arena, &output, &step->output) &&
+			       rg_arena_keep(watch->arena, &errors, &step->errors),
+		       err);
 }
 
 /* Its last lines, as they are kept. */
@@ -260,15 +250,14 @@ static int find_lines(const struct watch *watch, struct roger_run_step_request *
 	const bool passes[] = { rg_child_captures(watch->child, STDOUT_FILENO),
 				rg_child_captures(watch->child, STDERR_FILENO) };
 
-	return rg_last_output_lines(&watch->output, watch->arena, &step->stdout_lines) &&
-			       rg_last_output_lines(&watch->errors, watch->arena,
-						    &step->stderr_lines) &&
-			       (passes[0] ||
-				rg_arena_add(watch->arena, &step->not_kept, RG_STR("stdout"))) &&
-			       (passes[1] ||
-				rg_arena_add(watch->arena, &step->not_kept, RG_STR("stderr")))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(
+		rg_last_output_lines(&watch->output, watch->arena, &step->stdout_lines) &&
+			rg_last_output_lines(&watch->errors, watch->arena, &step->stderr_lines) &&
+			(passes[0] ||
+			 rg_arena_add(watch->arena, &step->not_kept, RG_STR("stdout"))) &&
+			(passes[1] ||
+			 rg_arena_add(watch->arena, &step->not_kept, RG_STR("stderr"))),
+		err);
 }
 
 /* ------------------------------------------------------------- beginning -- */
@@ -287,9 +276,8 @@ static int make_run_id(struct watch *watch, struct roger_err *err)
 		return r;
 	/* As the id of a message, but for its first word. */
 	memcpy(id, "run", 3);
-	return rg_arena_copy(watch->arena, (struct roger_str){ id, length }, &watch->run_id)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(
+		rg_arena_copy(watch->arena, (struct roger_str){ id, length }, &watch->run_id), err);
 }
 
 static int start_child(struct watch *watch, struct roger_err *err)
@@ -382,7 +370,6 @@ static int dispatch(struct watch *watch, struct roger_err *err)
 static int let_it_go(struct watch *watch, struct roger_err *err)
 {
 	int error = rg_child_go(watch->child);
-	char note[200];
 
 	if (!error) {
 		watch_to_its_end(watch);
@@ -390,9 +377,9 @@ static int let_it_go(struct watch *watch, struct roger_err *err)
 	}
 	rg_child_finish(watch->child, false, see, watch, &watch->status);
 	watch->ending = RG_ENDED_UNBEGUN;
-	snprintf(note, sizeof note, "'%.100s': %s", watch->request->command.items[0].data,
-		 strerror(error));
-	return tell(watch, rg_str(note), err);
+	return rg_kept(rg_arena_note(watch->arena, &watch->reply->notes, "'%.100s': %s",
+				     watch->request->command.items[0].data, strerror(error)),
+		       err);
 }
 
 static int begin(struct watch *watch, struct roger_err *err)
@@ -455,8 +442,9 @@ static int take_over(struct watch *watch, const struct roger_run *run, struct ro
 	watch->ending = RG_ENDED_UNSEEN;
 	watch->late = rg_process_fate(&child) != RG_PROCESS_LIVES;
 	if (watch->late)
-		return tell(watch, RG_STR("its child is gone; this is what is known of its end"),
-			    err);
+		return rg_kept(rg_arena_note(watch->arena, &watch->reply->notes,
+					     "its child is gone; this is what is known of its end"),
+			       err);
 	r = rg_child_adopt(&child, watch->request->streams, &watch->child, err);
 	if (r < 0)
 		return r;
@@ -483,15 +471,15 @@ static int check_request(const struct roger *roger, const struct roger_run_reque
 /* What a reader has not taken yet, now that nothing depends on it any more. */
 static int pass_on_the_rest(struct watch *watch, struct roger_err *err)
 {
-	char note[120];
 	int error = watch->child ? rg_child_flush(watch->child) : 0;
 
 	if (!error)
 		return ROGER_OK;
 	watch->reply->output_lost = true;
-	snprintf(note, sizeof note, "not all of its output could be passed on: %.60s",
-		 strerror(error));
-	return tell(watch, rg_str(note), err);
+	return rg_kept(rg_arena_note(watch->arena, &watch->reply->notes,
+				     "not all of its output could be passed on: %.60s",
+				     strerror(error)),
+		       err);
 }
 
 /* Nothing says how it ended but we: whoever waits for its exit status is to know. */

@@ -28,8 +28,7 @@ int rg_run_judge(const struct roger *roger, struct rg_run_document *document, in
 			    (enum roger_run_status)document->run.status, &reason);
 	if (rg_str_equal(rg_buf_str(&reason), document->run.status_reason))
 		return ROGER_OK;
-	return rg_arena_keep(arena, &reason, &document->run.status_reason) ? ROGER_OK
-									   : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &reason, &document->run.status_reason), err);
 }
 
 /* Evidence that stands in no document: whether anybody still works on it. */
@@ -217,8 +216,7 @@ static int put(struct roger *roger, struct rg_run_document *document, struct rg_
 			      err);
 	if (r < 0)
 		return r;
-	return rg_arena_copy(arena, rg_buf_str(&text), &document->text) ? ROGER_OK
-									: rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_buf_str(&text), &document->text), err);
 }
 
 int rg_run_may_change(const struct roger *roger, const struct roger_run *run, struct roger_err *err)
@@ -355,10 +353,9 @@ int rg_run_add_words(struct roger_run *run, struct rg_arena *arena, struct roger
 
 	rg_run_print_words(run, rg_clock_ms(), &words);
 	rg_run_print_why(run, &why);
-	return rg_arena_keep(arena, &words, &run->words) &&
-			       (run->why.length || rg_arena_keep(arena, &why, &run->why))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &words, &run->words) &&
+			       (run->why.length || rg_arena_keep(arena, &why, &run->why)),
+		       err);
 }
 
 int rg_run_add_output(struct roger *roger, struct roger_run *run, struct rg_arena *arena,

@@ -1,8 +1,6 @@
 /* The end of a `roger run`: what its owner is told, and what is written down. */
 #include "ops/runs/run_step.h"
 
-#include <stdio.h>
-
 #include "ops/note.h"
 #include "ops/records.h"
 
@@ -26,22 +24,6 @@ struct telling {
 		undelivered; /* why it could not be sent; "": it was, or nothing was to be */
 	struct roger_str child_exit, ended;
 };
-
-static int tell(const struct telling *telling, struct roger_err *err, const char *format, ...)
-	RG_PRINTF(3, 4);
-static int tell(const struct telling *telling, struct roger_err *err, const char *format, ...)
-{
-	struct roger_strs *notes = &telling->reply->notes;
-	struct roger_str *place =
-		rg_arena_push(telling->arena, &notes->items, &notes->count, sizeof *place);
-	va_list arguments;
-	bool kept;
-
-	va_start(arguments, format);
-	kept = place && rg_arena_vprint(telling->arena, place, format, arguments);
-	va_end(arguments);
-	return kept ? ROGER_OK : rg_fail_memory(err);
-}
 
 /* ------------------------------------------------------------- judgement -- */
 
@@ -84,7 +66,9 @@ static int judge(struct telling *telling, struct roger_err *err)
 
 	r = find_message(telling, err);
 	if (r == ROGER_OK && !telling->ended_so.message && telling->request->wordless.length)
-		r = tell(telling, err, "%.*s", RG_STR_ARGS(telling->request->wordless));
+		r = rg_kept(rg_arena_add(telling->arena, &telling->reply->notes,
+					 telling->request->wordless),
+			    err);
 	if (r < 0)
 		return r;
 	telling->verdict = rg_ended_judge(&telling->ended_so);
@@ -92,8 +76,7 @@ static int judge(struct telling *telling, struct roger_err *err)
 	if (!rg_arena_keep(telling->arena, &child_exit, &telling->child_exit))
 		return rg_fail_memory(err);
 	rg_ended_describe(&telling->ended_so, &ended);
-	return rg_arena_keep(telling->arena, &ended, &telling->ended) ? ROGER_OK
-								      : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(telling->arena, &ended, &telling->ended), err);
 }
 
 /* --------------------------------------------------------------- telling -- */
@@ -113,9 +96,9 @@ static int send(struct telling *telling, struct roger_str content, struct roger_
 	r = rg_run_deliver(telling->roger, run, content, RG_STR(""), telling->arena,
 			   &telling->message_id, &telling->undelivered, &inner);
 	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
-		return rg_arena_copy(telling->arena, rg_str(inner.message), &telling->undelivered)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
+		return rg_kept(
+			rg_arena_copy(telling->arena, rg_str(inner.message), &telling->undelivered),
+			err);
 	if (r < 0 && err)
 		*err = inner;
 	return r;
@@ -135,8 +118,7 @@ static int deliver(struct telling *telling, struct roger_err *err)
 					     .bytes = request->bytes,
 					     .command = request->command,
 					     .duration_ms = request->duration_ms };
-	char note[700];
-	bool cut;
+	bool cut, kept;
 	int r;
 
 	if (telling->verdict == RG_END_MESSAGE || !telling->document.run.owner.length)
@@ -151,15 +133,17 @@ static int deliver(struct telling *telling, struct roger_err *err)
 	if (r < 0 || !telling->undelivered.length)
 		return r;
 	telling->reply->untold = true;
-	snprintf(note, sizeof note, "could not be reported to its owner: %.400s%s%.*s%s",
-		 telling->undelivered.data,
-		 telling->verdict == RG_END_FAILED ? "" : "; later: `roger complete ",
-		 telling->verdict == RG_END_FAILED ? 0 : (int)telling->request->run.length,
-		 telling->request->run.data,
-		 telling->verdict == RG_END_FAILED ? ""
-		 : telling->message_id.length	   ? "`"
-						   : " --result TEXT`");
-	return tell(telling, err, "%s", note);
+	if (telling->verdict == RG_END_FAILED)
+		kept = rg_arena_note(telling->arena, &telling->reply->notes,
+				     "could not be reported to its owner: %.400s",
+				     telling->undelivered.data);
+	else
+		kept = rg_arena_note(telling->arena, &telling->reply->notes,
+				     "could not be reported to its owner: %.400s; later: `roger "
+				     "complete %.*s%s`",
+				     telling->undelivered.data, RG_STR_ARGS(request->run),
+				     telling->message_id.length ? "" : " --result TEXT");
+	return rg_kept(kept, err);
 }
 
 /* ------------------------------------------------------------- documents -- */
@@ -193,7 +177,9 @@ static int keep_output(struct telling *telling, int64_t now_ms, struct roger_err
 	r = rg_records_write(telling->roger, RG_LOG_OUTPUTS, RG_STR(""), &line, 1, &inner);
 	if (r == ROGER_OK)
 		return r;
-	return tell(telling, err, "its last lines could not be kept: %.400s", inner.message);
+	return rg_kept(rg_arena_note(telling->arena, &telling->reply->notes,
+				     "its last lines could not be kept: %.400s", inner.message),
+		       err);
 }
 
 static int change_end(void *context, struct rg_run_document *document, int64_t now_ms,

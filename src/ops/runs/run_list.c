@@ -14,21 +14,16 @@
 /* So many messages are asked for at once. */
 enum { PIECE = 20 };
 
-/* One more trouble; what may be NULL when memory is short. */
-static int add_trouble(struct rg_run_list *list, struct rg_arena *arena,
-		       const struct rg_run_text *text, struct roger_str run_id, const char *what,
-		       struct roger_err *err)
+int rg_run_add_trouble(struct roger_run_trouble_list *list, const struct roger_run_trouble *trouble,
+		       struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_run_trouble *trouble;
+	struct roger_run_trouble *place =
+		rg_arena_push(arena, &list->items, &list->count, sizeof *place);
 
-	trouble =
-		rg_arena_push(arena, &list->troubles.items, &list->troubles.count, sizeof *trouble);
-	if (!trouble || !rg_arena_copy(arena, rg_str(what), &trouble->what))
+	if (!place)
 		return rg_fail_memory(err);
-	trouble->file = text->file;
-	trouble->run = run_id;
-	trouble->invalid = true;
-	return ROGER_OK;
+	*place = *trouble;
+	return rg_kept(rg_arena_copy(arena, trouble->what, &place->what), err);
 }
 
 /* A document under another name than roger gives it would not be found by its run. */
@@ -56,24 +51,30 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 			const struct rg_run_text *text, int64_t now_ms, struct rg_arena *arena,
 			struct roger_err *err)
 {
-	const struct roger_str nobody = { "", 0 };
 	char expected[RG_FILE_NAME_BYTES], what[RG_FILE_NAME_BYTES + 80];
 	struct rg_run_document *document = &list->documents[list->count];
+	struct roger_run_trouble trouble = {
+		.file = text->file, .run = RG_STR(""), .what = text->trouble, .invalid = true
+	};
 	struct roger_err inner = { 0 };
 	int r;
 
 	if (text->trouble.length)
-		return add_trouble(list, arena, text, nobody, text->trouble.data, err);
+		return rg_run_add_trouble(&list->troubles, &trouble, arena, err);
 	r = rg_run_decode(roger, text->text, now_ms, arena, document, &inner);
 	if (r == ROGER_OK && document->receipts.child_lost)
 		r = look_again(roger, now_ms, arena, document, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	if (r < 0)
-		return add_trouble(list, arena, text, nobody, inner.message, err);
+	if (r < 0) {
+		trouble.what = rg_str(inner.message);
+		return rg_run_add_trouble(&list->troubles, &trouble, arena, err);
+	}
 	if (stands_elsewhere(text, &document->run, expected)) {
 		snprintf(what, sizeof what, "runId: a run of that name is in %s", expected);
-		return add_trouble(list, arena, text, document->run.run, what, err);
+		trouble.run = document->run.run;
+		trouble.what = rg_str(what);
+		return rg_run_add_trouble(&list->troubles, &trouble, arena, err);
 	}
 	document->file = text->file;
 	document->stamp = text->stamp;
@@ -208,7 +209,7 @@ static int keep_rows(struct listing *listing, const struct rg_run_list *list, st
 		kept = place->there || new_row(listing, place->file);
 	if (kept && listing->news.count)
 		rg_engine_keep_closed_runs(listing->roger->engine, &listing->news);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(kept, err);
 }
 
 /* -------------------------------------------------------------- forwards -- */
@@ -243,16 +244,15 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 		return rg_fail_memory(err);
 	if (!why)
 		return ROGER_OK;
-	return rg_arena_print(arena, &run->why, "its result %s", why) &&
-			       rg_arena_print(
-				       arena, &run->status_reason,
+	return rg_kept(
+		rg_arena_print(arena, &run->why, "its result %s", why) &&
+			rg_arena_print(arena, &run->status_reason,
 				       "Finished (%.*s); %.*s has not read the result: message "
 				       "%.*s %s. `roger complete %.*s%s` sends it again.",
 				       RG_STR_ARGS(run->source), RG_STR_ARGS(run->owner),
 				       RG_STR_ARGS(run->result_message), why, RG_STR_ARGS(run->run),
-				       message ? "" : " --result TEXT")
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+				       message ? "" : " --result TEXT"),
+		err);
 }
 
 /* An owner that acknowledged a failure as done has dealt with it; so has a person in its place,
@@ -271,9 +271,7 @@ static int note_settled(struct rg_run_document *document, const struct roger_mes
 	document->run.settled_by = in_place ? RG_STR(RG_PERSON) : message->to;
 	document->receipts.settled = true;
 	document->settled_by_word = !in_place;
-	return rg_arena_copy(arena, rg_str(instant), &document->run.settled_at)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_str(instant), &document->run.settled_at), err);
 }
 
 /* The mailbox knows better than a document what was read. */
@@ -327,12 +325,12 @@ static int note_mailbox(struct roger *roger, const struct roger_retired_list *re
 	r = rg_run_judge(roger, document, rg_clock_ms(), arena, err);
 	if (r < 0 || message->read)
 		return r;
-	return rg_arena_print(arena, &run->why,
-			      "%.*s retired without having read it; `roger list --unread --to "
-			      "%.*s` shows it",
-			      RG_STR_ARGS(former), RG_STR_ARGS(former))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(
+		rg_arena_print(arena, &run->why,
+			       "%.*s retired without having read it; `roger list --unread --to "
+			       "%.*s` shows it",
+			       RG_STR_ARGS(former), RG_STR_ARGS(former)),
+		err);
 }
 
 /* What became of the message that its owner is to read; NULL: there is none. */
@@ -537,22 +535,19 @@ static bool is_wanted(const struct roger_runs_request *request, const struct rog
 }
 
 /* Of another container's run nobody here knows whether it goes on. */
-static int note_unseen(struct rg_run_list *list, const struct rg_run_document *document,
-		       struct roger_runs_reply *reply, struct roger_err *err)
+static int note_unseen(struct roger_run_trouble_list *list, const struct rg_run_document *document,
+		       struct rg_arena *arena, struct roger_err *err)
 {
-	const struct rg_run_text text = { .file = document->file };
-	int r = ROGER_OK;
+	const struct roger_run_trouble trouble = {
+		.file = document->file,
+		.run = document->run.run,
+		.what = RG_STR("its processes cannot be seen from here (another container?)"),
+	};
 
-	if (!document->receipts.completed_ms && !document->run.exit.length &&
-	    rg_run_hands(&document->run) == RG_HANDS_UNKNOWN) {
-		r = add_trouble(list, reply->memory, &text, document->run.run,
-				"its processes cannot be seen from here (another container?)", err);
-		if (r == ROGER_OK)
-			list->troubles.items[list->troubles.count - 1].invalid = false;
-	}
-	reply->troubles =
-		(struct roger_run_trouble_list){ list->troubles.items, list->troubles.count };
-	return r;
+	if (document->receipts.completed_ms || document->run.exit.length ||
+	    rg_run_hands(&document->run) != RG_HANDS_UNKNOWN)
+		return ROGER_OK;
+	return rg_run_add_trouble(list, &trouble, arena, err);
 }
 
 static int list_all(struct roger *roger, const struct roger_runs_request *request,
@@ -577,10 +572,9 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 		runs[reply->runs.count] = list.documents[i].run;
 		r = rg_run_add_words(&runs[reply->runs.count++], reply->memory, err);
 		if (r == ROGER_OK)
-			r = note_unseen(&list, &list.documents[i], reply, err);
+			r = note_unseen(&list.troubles, &list.documents[i], reply->memory, err);
 	}
-	reply->troubles =
-		(struct roger_run_trouble_list){ list.troubles.items, list.troubles.count };
+	reply->troubles = list.troubles;
 	return r;
 }
 
@@ -588,14 +582,13 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 		    struct roger_runs_reply *reply, struct roger_err *err)
 {
 	struct rg_run_document document;
-	struct rg_run_list list = { 0 };
 	int r;
 
 	r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r == ROGER_OK)
-		r = note_unseen(&list, &document, reply, err);
+		r = note_unseen(&reply->troubles, &document, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_run_add_output(roger, &document.run, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);

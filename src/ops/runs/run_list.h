@@ -20,10 +20,7 @@ struct rg_run_wish {
 struct rg_run_list {
 	struct rg_run_document *documents; /* valid ones, oldest dispatch first */
 	size_t count;
-	struct {
-		struct roger_run_trouble *items;
-		size_t count;
-	} troubles;
+	struct roger_run_trouble_list troubles;
 };
 
 RG_CHECKED int rg_run_list_load(struct roger *roger, struct rg_run_wish wish,
@@ -34,6 +31,11 @@ RG_CHECKED int rg_run_list_load(struct roger *roger, struct rg_run_wish wish,
 RG_CHECKED int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list,
 				   struct rg_arena *arena, struct roger_strs *ret_files,
 				   struct roger_err *err);
+
+/* Add it, with a copy of what is wrong. */
+RG_CHECKED int rg_run_add_trouble(struct roger_run_trouble_list *list,
+				  const struct roger_run_trouble *trouble, struct rg_arena *arena,
+				  struct roger_err *err);
 
 /* Where the document of a trouble stands, as status and accept name it, and a sum of what is wrong
  * with it; false: out of memory. */

@@ -2,8 +2,6 @@
 #include "ops/runs/run_document.h"
 #include "ops/caller.h"
 
-#include <stdio.h>
-
 #include "facts/message.h"
 #include "facts/person.h"
 
@@ -182,12 +180,11 @@ static int keep(struct roger *roger, const struct roger_run *run, struct roger_s
 	}
 	if (r < 0)
 		*ret_id = (struct roger_str){ "", 0 };
-	return rg_arena_print(arena, untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
-			      r < 0 ? "it is kept nowhere"
-				    : "it is kept for '" RG_PERSON "' in message ",
-			      RG_STR_ARGS(*ret_id))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(arena, untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
+				      r < 0 ? "it is kept nowhere"
+					    : "it is kept for '" RG_PERSON "' in message ",
+				      RG_STR_ARGS(*ret_id)),
+		       err);
 }
 
 /* Under the key of the run; where a text that never arrived took that, under one of this text. */
@@ -236,9 +233,7 @@ int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger
 	*ret_id = *ret_untold = (struct roger_str){ "", 0 };
 	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, &inner);
 	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
-		return rg_arena_copy(arena, rg_str(inner.message), ret_untold)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
+		return rg_kept(rg_arena_copy(arena, rg_str(inner.message), ret_untold), err);
 	if (r < 0 && err)
 		*err = inner;
 	return r;

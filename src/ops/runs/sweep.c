@@ -9,8 +9,6 @@
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
 
-#include <stdio.h>
-
 #include "host/chore.h"
 
 struct sweep {
@@ -18,10 +16,6 @@ struct sweep {
 	struct rg_arena *arena;
 	struct roger_sweep_reply *reply;
 	struct rg_run_list list;
-	struct {
-		struct roger_run_change *items;
-		size_t count;
-	} changes;
 	bool dry_run;
 };
 
@@ -29,12 +23,12 @@ struct sweep {
 static int note_change(struct sweep *sweep, const struct rg_run_document *before,
 		       const struct rg_run_document *after, struct roger_err *err)
 {
+	struct roger_run_change_list *changes = &sweep->reply->changes;
 	struct roger_run_change *change;
 
 	if ((int)before->stored == after->run.status)
 		return ROGER_OK;
-	change = rg_arena_push(sweep->arena, &sweep->changes.items, &sweep->changes.count,
-			       sizeof *change);
+	change = rg_arena_push(sweep->arena, &changes->items, &changes->count, sizeof *change);
 	if (!change)
 		return rg_fail_memory(err);
 	*change = (struct roger_run_change){ before->run.run, (int)before->stored,
@@ -46,20 +40,16 @@ static int note_change(struct sweep *sweep, const struct rg_run_document *before
 static int set_aside(struct sweep *sweep, const struct rg_run_document *document, int r,
 		     const struct roger_err *inner, struct roger_err *err)
 {
-	struct roger_run_trouble *trouble;
+	const struct roger_run_trouble trouble = { .file = document->file,
+						   .run = document->run.run,
+						   .what = rg_str(inner->message) };
 
 	if (r != ROGER_EREFUSED && r != ROGER_EDATA && r != ROGER_ENOENT) {
 		if (err)
 			*err = *inner;
 		return r;
 	}
-	trouble = rg_arena_push(sweep->arena, &sweep->list.troubles.items,
-				&sweep->list.troubles.count, sizeof *trouble);
-	if (!trouble || !rg_arena_copy(sweep->arena, rg_str(inner->message), &trouble->what))
-		return rg_fail_memory(err);
-	trouble->file = document->file;
-	trouble->run = document->run.run;
-	return ROGER_OK;
+	return rg_run_add_trouble(&sweep->list.troubles, &trouble, sweep->arena, err);
 }
 
 /* --------------------------------------------------------------- forwards -- */
@@ -192,8 +182,6 @@ int rg_verb_sweep(struct roger *roger, const struct roger_sweep_request *request
 	if (r < 0)
 		return r;
 	count_statuses(&sweep);
-	reply->changes = (struct roger_run_change_list){ sweep.changes.items, sweep.changes.count };
-	reply->troubles = (struct roger_run_trouble_list){ sweep.list.troubles.items,
-							   sweep.list.troubles.count };
+	reply->troubles = sweep.list.troubles;
 	return rg_trust_tell(roger, reply->memory, &reply->notes, err);
 }

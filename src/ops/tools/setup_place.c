@@ -34,13 +34,12 @@ static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
 	    ((rg_outside_along_path("roger", own) && own[0] == '/') || rg_outside_own_program(own)))
 		roger = rg_str(own);
 	rg_buf_add_shell_word(&shell, roger);
-	return rg_arena_keep(plan->arena, &shell, &word) &&
-			       keep_inside_quotes(plan->arena, roger,
-						  &plan->fillings[RG_SETUP_FILL_ROGER]) &&
-			       keep_inside_quotes(plan->arena, word,
-						  &plan->fillings[RG_SETUP_FILL_SHELL])
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(
+		rg_arena_keep(plan->arena, &shell, &word) &&
+			keep_inside_quotes(plan->arena, roger,
+					   &plan->fillings[RG_SETUP_FILL_ROGER]) &&
+			keep_inside_quotes(plan->arena, word, &plan->fillings[RG_SETUP_FILL_SHELL]),
+		err);
 }
 
 int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
@@ -74,7 +73,7 @@ int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *t
 			rg_buf_add_char(&out, *template ++);
 		}
 	}
-	return rg_arena_keep(plan->arena, &out, ret_text) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(plan->arena, &out, ret_text), err);
 }
 
 /* ---------------------------------------------------------------- putting -- */

@@ -129,15 +129,14 @@ int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *ta
 		return rg_fail_memory(err);
 	*made = (struct rg_setup_edit){ rg_str(tool), (int64_t)edit->offset, before, edit->text };
 	rg_json_edit_apply(target->text, edit, &text);
-	return rg_arena_keep(plan->arena, &text, &target->text) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(plan->arena, &text, &target->text), err);
 }
 
 int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
 			  const char *why, struct roger_err *err)
 {
 	target->trouble = (struct roger_str){ 0 };
-	return rg_arena_copy(plan->arena, rg_str(why), &target->trouble) ? ROGER_OK
-									 : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(plan->arena, rg_str(why), &target->trouble), err);
 }
 
 bool rg_setup_target_changes(const struct rg_setup_target *target)

@@ -47,7 +47,7 @@ static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
 	struct rg_setup_edit *kept = rg_arena_get(plan->arena, (made->count + 1) * sizeof *kept);
 	size_t i, offset = 0, count = 0;
 	struct rg_json_edit edit;
-	int r = kept ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(kept, err);
 
 	target->undone = made->count > 0;
 	for (i = made->count; i-- > 0 && r == ROGER_OK;) {
@@ -100,7 +100,7 @@ static int read_record(struct rg_setup_plan *plan, struct rg_setup_record *ret_r
 	r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
-	r = rg_arena_keep(plan->arena, &text, &kept) ? ROGER_OK : rg_fail_memory(err);
+	r = rg_kept(rg_arena_keep(plan->arena, &text, &kept), err);
 	if (r == ROGER_OK)
 		r = rg_json_read_within(kept, plan->arena, &json, err);
 	if (r == ROGER_OK)

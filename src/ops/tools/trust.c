@@ -77,7 +77,7 @@ int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
 	struct rg_trust_named known = { 0 }, named = { 0 };
 	struct roger_strs changed = { words, 0 };
 	size_t i;
-	int r = words ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(words, err);
 
 	for (i = 0; r == ROGER_OK && i < filled->count; i++)
 		if (!rg_str_equal(filled->items[i], trusted.items[i]))
@@ -228,8 +228,7 @@ static int show_git(struct roger_trust_reply *reply, struct rg_trust *trust,
 	reply->tracked_trusted = state == RG_GIT_CLEAR;
 	reply->mailbox = !why[0];
 	reply->trusted &= reply->mailbox && reply->tracked_trusted;
-	return rg_arena_copy(reply->memory, rg_str(why), &reply->why) ? ROGER_OK
-								      : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(reply->memory, rg_str(why), &reply->why), err);
 }
 
 /* The key in it: another one than it was sealed with may have come with a pull. */
@@ -278,8 +277,7 @@ static int sum_up(struct roger_trust_reply *reply, struct rg_trust *trust, struc
 		add(&sha, "tracked", reply->tracked.items[i]);
 	add(&sha, "seal key", reply->seal_key);
 	rg_sha256_peek(&sha, sha256);
-	return rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256) ? ROGER_OK
-									    : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256), err);
 }
 
 /* wish: all of it, as it would be trusted. */
