@@ -177,6 +177,27 @@ static int fail_late(struct remote *remote, const struct remote_request *request
 	return fail_unreached(remote, request, request->body.data, err);
 }
 
+enum remote_outcome remote_try(struct remote *remote, const struct remote_request *request,
+			       struct remote_answer *answer, struct roger_err *err)
+{
+	enum remote_outcome outcome = REMOTE_NEVER;
+
+	rg_buf_deinit(&answer->body);
+	*answer = (struct remote_answer){ 0 };
+	rg_buf_init(&answer->body, REMOTE_ANSWER_BYTES_MAX);
+	if (!remote->connection)
+		remote->connection = remote->wire->open(remote);
+	if (remote->connection)
+		outcome = remote->wire->ask(remote, request, answer, err);
+	else
+		rg_fail_memory(err);
+	if (!answer->too_long)
+		return outcome;
+	rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less",
+		remote->place->name);
+	return REMOTE_NEVER;
+}
+
 static int64_t ms_since(int64_t start_ns)
 {
 	return (rg_clock_monotonic_ns() - start_ns) / 1000000;
@@ -204,7 +225,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 	if (remote->hurried && request->within_ms > HURRY_MS)
 		request->within_ms = HURRY_MS;
 	for (;;) {
-		outcome = remote->wire->ask(remote, request, answer, err);
+		outcome = remote_try(remote, request, answer, err);
 		again = outcome != REMOTE_NEVER;
 		r = outcome == REMOTE_NEVER ? (int)err->code : ROGER_ETIMEOUT;
 		if (outcome == REMOTE_ANSWERED) {

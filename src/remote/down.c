@@ -4,10 +4,7 @@
  * While the file is there a command first asks whether anybody is alive, for a second, and
  * else ends: of many commands one waits for a server that is gone.  Its time is since when.
  */
-#include <stdio.h>
-
 #include "base/clock.h"
-#include "base/id.h"
 #include "host/file.h"
 #include "remote/remote.h"
 
@@ -15,9 +12,7 @@ enum { PROBE_MS = 1000 };
 
 static bool open_place(const struct remote *remote, bool make, int *ret_folder, char to[40])
 {
-	const char *name = remote->places->name;
-
-	snprintf(to, 40, "down-%016llx", (unsigned long long)rg_hash(1, name, strlen(name)));
+	remote_print_own(remote, "down", to);
 	return remote_own_folder(make, ret_folder, NULL) == ROGER_OK && *ret_folder != RG_NO_FILE;
 }
 
@@ -68,7 +63,7 @@ bool remote_is_there(struct remote *remote, struct roger_err *err)
 	size_t i;
 
 	for (i = 0; i < remote->place_count && !there; i++) {
-		there = remote->wire->ask(remote, &request, &answer, err) == REMOTE_ANSWERED &&
+		there = remote_try(remote, &request, &answer, err) == REMOTE_ANSWERED &&
 			!remote_is_of_proxy(answer.status);
 		if (remote_is_of_proxy(answer.status))
 			(void)!remote_fail_proxy(remote, answer.status, err);

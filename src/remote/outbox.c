@@ -47,6 +47,13 @@ static int step_down(int *folder, const char *name, bool make, struct roger_err 
 	return r;
 }
 
+void remote_print_own(const struct remote *remote, const char *what, char to[40])
+{
+	const char *name = remote->places->name;
+
+	snprintf(to, 40, "%s-%016llx", what, (unsigned long long)rg_hash(1, name, strlen(name)));
+}
+
 int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 {
 	static const char *const below_home[] = { ".local", "state", "roger" };
@@ -79,20 +86,13 @@ int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 	return r;
 }
 
-static void print_folder_name(const struct remote *remote, char to[40])
-{
-	const char *name = remote->places->name;
-
-	snprintf(to, 40, "outbox-%016llx", (unsigned long long)rg_hash(1, name, strlen(name)));
-}
-
 static int open_outbox(const struct remote *remote, bool make, int *ret_folder,
 		       struct roger_err *err)
 {
 	char name[40];
 	int r = remote_own_folder(make, ret_folder, err);
 
-	print_folder_name(remote, name);
+	remote_print_own(remote, "outbox", name);
 	if (r < 0 || *ret_folder == RG_NO_FILE)
 		return r;
 	return step_down(ret_folder, name, make, err);
@@ -301,13 +301,6 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 
 /* ------------------------------------------------------------------- storing -- */
 
-static int print_item(const struct roger_op *op, const struct roger_send_request *request,
-		      struct rg_buf *out, struct roger_err *err)
-{
-	remote_print_request(op->request, request, out);
-	return out->failed ? rg_fail_memory(err) : ROGER_OK;
-}
-
 static int store(int folder, struct roger_str text, struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_strs names = { 0 };
@@ -344,8 +337,9 @@ int remote_queue(struct remote *remote, const struct roger_op *op,
 		r = remote_new_key(remote->key, err);
 	if (!kept.key.length && !kept.task.length)
 		kept.key = rg_str(remote->key);
+	remote_print_request(op->request, &kept, &text);
 	if (r == ROGER_OK)
-		r = arena ? print_item(op, &kept, &text, err) : rg_fail_memory(err);
+		r = rg_kept(arena && !text.failed, err);
 	if (r == ROGER_OK)
 		r = open_outbox(remote, true, &folder, err);
 	if (r == ROGER_OK)
@@ -377,12 +371,10 @@ void remote_outbox_look(const struct remote *remote, struct remote_outbox *ret)
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	struct roger_strs names = { 0 };
-	char name[40];
 	size_t i;
 
 	*ret = (struct remote_outbox){ 0 };
-	print_folder_name(remote, name);
-	snprintf(ret->path, sizeof ret->path, "%s", name);
+	remote_print_own(remote, "outbox", ret->path);
 	if (!arena || open_outbox(remote, false, &folder, NULL) < 0 || folder == RG_NO_FILE ||
 	    rg_file_list_folder(folder, "outbox", arena, &names, NULL) < 0)
 		return;

@@ -57,6 +57,7 @@ struct remote_wire {
 	/* A connection that answers in turn; NULL: out of memory. */
 	void *(*open)(const struct remote *remote);
 	void (*close)(void *connection);
+	/* One request over remote->connection, into an answer that is empty. */
 	enum remote_outcome (*ask)(struct remote *remote, const struct remote_request *request,
 				   struct remote_answer *answer, struct roger_err *err);
 	/* A stream of its own for /v1/events; last: "Last-Event-ID: ID" or "". */
@@ -145,6 +146,10 @@ struct remote_answer {
 RG_CHECKED int remote_ask(struct remote *remote, struct remote_request *request,
 			  struct remote_answer *answer, struct roger_err *err);
 
+/* One try, whatever comes of it. */
+enum remote_outcome remote_try(struct remote *remote, const struct remote_request *request,
+			       struct remote_answer *answer, struct roger_err *err);
+
 /* Random, for the tries of one request. */
 RG_CHECKED int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err);
 
@@ -168,11 +173,13 @@ int remote_fail_proxy(const struct remote *remote, long status, struct roger_err
 
 /* This user's folder of roger; RG_NO_FILE where it is not there, and not to be made. */
 RG_CHECKED int remote_own_folder(bool make, int *ret_folder, struct roger_err *err);
+/* A name in it that is of this server: "outbox-0123456789abcdef". */
+void remote_print_own(const struct remote *remote, const char *what, char to[40]);
 
 struct remote_outbox {
 	int64_t waiting, refused;
 	int64_t since_ms; /* the oldest of those that wait */
-	char path[REMOTE_URL_BYTES];
+	char path[40];	  /* below this user's folder */
 };
 
 /* Send what waits there, in order; wait: also when another process is doing it right now. */

@@ -323,18 +323,11 @@ static enum remote_outcome fail_broken(const struct remote *remote,
 				       const struct remote_answer *answer, int64_t until_ms,
 				       struct roger_err *err)
 {
-	const char *name = remote->place->name;
-
-	if (answer->too_long) {
-		rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less",
-			name);
-		return REMOTE_NEVER;
-	}
 	rg_fail(err, ROGER_ETIMEOUT, 0,
 		now_ms() >= until_ms ? "%.200s: no answer in time; check the server"
 		: answer->status     ? "%.200s: its answer broke off"
 				     : "%.200s: it closed the connection without an answer",
-		name);
+		remote->place->name);
 	return REMOTE_BROKEN;
 }
 
@@ -343,17 +336,10 @@ static enum remote_outcome ask(struct remote *remote, const struct remote_reques
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	const int64_t until_ms = now_ms() + request->within_ms;
-	struct line_in *line;
+	struct line_in *line = remote->connection;
 	char byte;
 
-	if (!remote->connection)
-		remote->connection = open_line(remote);
-	line = remote->connection;
-
-	rg_buf_deinit(&answer->body);
-	*answer = (struct remote_answer){ 0 };
-	rg_buf_init(&answer->body, REMOTE_ANSWER_BYTES_MAX);
-	if (!line || !print_head(remote, request, &out)) {
+	if (!print_head(remote, request, &out)) {
 		rg_fail_memory(err);
 		return REMOTE_NEVER;
 	}

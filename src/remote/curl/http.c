@@ -250,11 +250,6 @@ static enum remote_outcome judge(struct remote *remote, CURLcode code, struct re
 
 	curl_easy_getinfo(own->curl, CURLINFO_REQUEST_SIZE, &sent);
 	curl_easy_getinfo(own->curl, CURLINFO_RESPONSE_CODE, &answer->status);
-	if (answer->too_long) {
-		rg_fail(err, ROGER_EENGINE, 0, "%.200s: its answer is too long; ask for less",
-			remote->place->name);
-		return REMOTE_NEVER;
-	}
 	if (code == CURLE_OK && (answer->sized || answer->chunked))
 		return REMOTE_ANSWERED;
 	if (code == CURLE_OK) {
@@ -304,21 +299,13 @@ static enum remote_outcome ask(struct remote *remote, const struct remote_reques
 	struct exchange exchange = { remote, answer };
 	struct curl_slist *headers = NULL;
 	enum remote_outcome outcome = REMOTE_NEVER;
-	struct remote_curl *own;
+	struct remote_curl *own = remote->connection;
 
-	if (!remote->connection)
-		remote->connection = open_line(remote);
-	own = remote->connection;
-	rg_buf_deinit(&answer->body);
-	*answer = (struct remote_answer){ 0 };
-	rg_buf_init(&answer->body, REMOTE_ANSWER_BYTES_MAX);
-	if (!own || !make_headers(request, &headers) ||
-	    !set_request(remote, request, &exchange, headers))
+	if (!make_headers(request, &headers) || !set_request(remote, request, &exchange, headers))
 		rg_fail_memory(err);
 	else
 		outcome = judge(remote, curl_easy_perform(own->curl), answer, err);
-	if (own)
-		curl_easy_setopt(own->curl, CURLOPT_HTTPHEADER, NULL);
+	curl_easy_setopt(own->curl, CURLOPT_HTTPHEADER, NULL);
 	curl_slist_free_all(headers);
 	return outcome;
 }
