@@ -40,16 +40,27 @@ struct look {
 	int64_t now_taken; /* nothing of files whose names were drawn from here on was stored */
 };
 
-static int tell_trouble(struct look *look, struct roger_str file, const struct roger_err *why,
+int rg_bridge_set_aside(struct rg_bridge *bridge, struct roger_bridge_reply *reply, int code,
+			const struct roger_err *why, struct roger_str file, struct roger_str to,
 			struct roger_err *err)
 {
-	const struct roger_crossing item = { .kind = ROGER_CROSSING_TROUBLE,
-					     .file = file,
-					     .why = rg_str(why->message) };
+	struct roger_crossing item = { .kind = ROGER_CROSSING_TROUBLE, .file = file, .to = to };
 
-	if (!rg_bridge_tell_once(look->bridge, "trouble", file, RG_STR(""), 0))
+	if (code < 0 && code != ROGER_EREFUSED && err)
+		*err = *why;
+	if (code != ROGER_EREFUSED)
+		return code;
+	if (!rg_bridge_tell_once(bridge, "trouble", file, to, 0))
 		return ROGER_OK;
-	return rg_crossing_put(look->reply, &item, err);
+	item.why = rg_str(why->message);
+	return rg_crossing_put(reply, &item, err);
+}
+
+/* A file that is refused holds up no other. */
+static int set_aside(struct look *look, int code, const struct roger_err *why,
+		     struct roger_str file, struct roger_err *err)
+{
+	return rg_bridge_set_aside(look->bridge, look->reply, code, why, file, RG_STR(""), err);
 }
 
 /* Where the text of a taken file that is skipped is kept, for people. */
@@ -451,19 +462,8 @@ static int check_trust(struct look *look, bool *ret_may, struct roger_err *err)
 	if (!workspace->git_busy)
 		return fail_untrusted(workspace, err);
 	look->bridge->busy = true;
-	(void)!rg_fail(&busy, ROGER_EREFUSED, 0, "%s", why);
-	return tell_trouble(look, RG_STR(".git"), &busy, err);
-}
-
-static bool is_file_only(const struct roger *roger, struct roger_str stem)
-{
-	const struct roger_strs *names = &roger->workspace->config->file_only;
-	size_t i;
-
-	for (i = 0; i < names->count; i++)
-		if (rg_crossing_is_file_of(names->items[i], stem))
-			return true;
-	return false;
+	return set_aside(look, rg_fail(&busy, ROGER_EREFUSED, 0, "%s", why), &busy, RG_STR(".git"),
+			 err);
 }
 
 /* Take what stands there; what has another form is told. */
@@ -481,14 +481,10 @@ static int take_standing(struct look *look, bool *ret_any, struct roger_err *err
 	if (r == ROGER_OK && names.count)
 		r = check_trust(look, &may, err);
 	for (i = 0; may && i < names.count && r == ROGER_OK; i++) {
-		if (is_file_only(look->roger, rg_trigger_stem(names.items[i])))
+		if (rg_crossing_is_handed(look->roger->workspace->config, names.items[i]))
 			continue;
 		r = rg_triggers_take(triggers, names.items[i], &look->roger->ids, &taken, &why);
-		r = rg_triggers_refused(r, &why);
-		if (r == ROGER_EREFUSED)
-			r = tell_trouble(look, names.items[i], &why, err);
-		else if (r < 0 && err)
-			*err = why;
+		r = set_aside(look, rg_triggers_refused(r, &why), &why, names.items[i], err);
 		*ret_any |= r == ROGER_OK && taken;
 	}
 	return r == ROGER_OK && *ret_any ? rg_triggers_settle(triggers, err) : r;
@@ -526,11 +522,8 @@ static int take_taken(struct look *look, struct roger_err *err)
 			bridge->busy = true;
 			continue;
 		}
-		r = take_file(look, &list.items[i], &why);
-		if (r == ROGER_EREFUSED)
-			r = tell_trouble(look, list.items[i].file, &why, err);
-		else if (r < 0 && err)
-			*err = why;
+		r = set_aside(look, take_file(look, &list.items[i], &why), &why, list.items[i].file,
+			      err);
 	}
 	return r;
 }
@@ -550,7 +543,7 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	look->is_full = full;
 	if (full) {
 		rg_chore_done(look->roger->workspace, "bridge");
-		bridge->still.count = 0;
+		rg_table_deinit(&bridge->still);
 		r = rg_bridge_reopen_lost(look->roger, bridge, err);
 	}
 	/* Names that are drawn now come behind those that are there. */
@@ -657,7 +650,7 @@ int rg_verb_bridge(struct roger *roger, const struct roger_bridge_request *reque
 		look.bridge->recovered = false;
 	}
 	if (!request->timeout_ms)
-		look.bridge->told.count = 0;
+		rg_table_deinit(&look.bridge->told);
 	r = look_until(&look, request->timeout_ms, err);
 	if (!request->timeout_ms) {
 		rg_engine_bridge_end(roger->engine);

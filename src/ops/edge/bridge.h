@@ -5,16 +5,11 @@
 #define RG_BRIDGE_H
 
 #include "ops/edge/crossing.h"
+#include "base/table.h"
 #include "host/triggers.h"
 #include "host/watch.h"
 
 struct rg_file_facts;
-
-/* What was told of what still stands there, as hashes: it is not told at every look. */
-struct rg_bridge_told {
-	uint64_t *items;
-	size_t count, capacity;
-};
 
 /* What stood before the offset of a file that its writer still has, as hashes. */
 struct rg_bridge_before {
@@ -32,8 +27,9 @@ struct rg_bridge {
 	bool recovered; /* nothing is left in .handing/ */
 	bool busy;	/* somebody writes to a taken file */
 	bool waits;	/* a taken file waits for room */
-	struct rg_bridge_told told, telling;
-	struct rg_bridge_told still; /* files that were read and have not changed since */
+	/* Hashes alone: what was told of what still stands there, which is not told at every look;
+	 * and files that were read and have not changed since. */
+	struct rg_table told, telling, still;
 	struct {
 		struct rg_bridge_before *items;
 		size_t count, capacity;
@@ -71,6 +67,14 @@ bool rg_bridge_is_rewritten(const struct rg_bridge *bridge, const struct rg_take
 /* Was it not told before?  It counts as told from now on, as long as it is told at every look. */
 bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roger_str what,
 			 struct roger_str to, int64_t number);
+
+/*
+ * What came of one file: that it is refused is told once, and is no failure; any other code is
+ * passed on, with why.
+ */
+RG_CHECKED int rg_bridge_set_aside(struct rg_bridge *bridge, struct roger_bridge_reply *reply,
+				   int code, const struct roger_err *why, struct roger_str file,
+				   struct roger_str to, struct roger_err *err);
 
 /*
  * handout.c: unread mail of agents that only know files goes into theirs, and

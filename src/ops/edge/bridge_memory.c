@@ -20,9 +20,9 @@ struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge)
 	rg_triggers_close(&bridge->triggers);
 	rg_watch_free(bridge->watch);
 	rg_arena_free(bridge->scratch);
-	free(bridge->told.items);
-	free(bridge->telling.items);
-	free(bridge->still.items);
+	rg_table_deinit(&bridge->told);
+	rg_table_deinit(&bridge->telling);
+	rg_table_deinit(&bridge->still);
 	free(bridge->before.items);
 	free(bridge);
 	return NULL;
@@ -49,6 +49,8 @@ int rg_bridge_open(struct roger *roger, struct roger_err *err)
 		return rg_fail_memory(err);
 	bridge->triggers =
 		(struct rg_triggers){ RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, 0 };
+	rg_table_init(&bridge->told, sizeof(uint64_t));
+	bridge->still = bridge->telling = bridge->told;
 	bridge->engine = roger->engine;
 	bridge->scratch = rg_arena_new();
 	r = bridge->scratch ? rg_triggers_open(roger->workspace, &bridge->triggers, err)
@@ -94,71 +96,36 @@ void rg_bridge_watch_journal(struct roger *roger, struct rg_bridge *bridge)
 
 /* ------------------------------------------------------------- telling -- */
 
-static bool is_told(const struct rg_bridge_told *told, uint64_t hash)
-{
-	size_t i;
-
-	for (i = 0; i < told->count; i++)
-		if (told->items[i] == hash)
-			return true;
-	return false;
-}
-
-/* Out of memory it is told once more, which does no harm. */
-static void add_told(struct rg_bridge_told *told, uint64_t hash)
-{
-	size_t capacity = told->capacity ? told->capacity * 2 : 64;
-	uint64_t *grown;
-
-	if (told->count == told->capacity) {
-		grown = realloc(told->items, capacity * sizeof *grown);
-		if (!grown)
-			return;
-		told->items = grown;
-		told->capacity = capacity;
-	}
-	told->items[told->count++] = hash;
-}
-
 bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roger_str what,
 			 struct roger_str to, int64_t number)
 {
 	uint64_t hash = rg_hash((uint64_t)number, kind, strlen(kind));
+	bool fresh = true;
 
 	hash = rg_hash(rg_hash(hash, what.data, what.length), to.data, to.length);
-	if (is_told(&bridge->telling, hash))
-		return false;
-	add_told(&bridge->telling, hash);
-	return !is_told(&bridge->told, hash);
+	/* Out of memory it is told once more, which does no harm. */
+	(void)rg_table_put(&bridge->telling, hash, &fresh);
+	return fresh && !rg_table_find(&bridge->told, hash);
 }
 
 void rg_bridge_swap_told(struct rg_bridge *bridge)
 {
-	struct rg_bridge_told told = bridge->told;
-
+	rg_table_deinit(&bridge->told);
 	bridge->told = bridge->telling;
-	bridge->telling = told;
-	bridge->telling.count = 0;
+	rg_table_init(&bridge->telling, sizeof(uint64_t));
 }
 
 /* ----------------------------------------------------- files held open -- */
 
-static uint64_t hash_of_look(const struct rg_taken *taken, const struct rg_file_facts *facts)
-{
-	uint64_t hash = rg_hash((uint64_t)facts->size, taken->name, strlen(taken->name));
-
-	return rg_hash(hash, &facts->changed_ms, sizeof facts->changed_ms);
-}
-
 bool rg_bridge_is_still(struct rg_bridge *bridge, const struct rg_taken *taken,
 			const struct rg_file_facts *facts)
 {
-	uint64_t hash = hash_of_look(taken, facts);
+	uint64_t hash = rg_hash((uint64_t)facts->size, taken->name, strlen(taken->name));
+	bool fresh = true;
 
-	if (is_told(&bridge->still, hash))
-		return true;
-	add_told(&bridge->still, hash);
-	return false;
+	hash = rg_hash(hash, &facts->changed_ms, sizeof facts->changed_ms);
+	(void)rg_table_put(&bridge->still, hash, &fresh);
+	return !fresh;
 }
 
 static struct rg_bridge_before *find_before(const struct rg_bridge *bridge,

@@ -310,12 +310,6 @@ static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, stru
 	return r == ROGER_EREFUSED ? ROGER_OK : r;
 }
 
-static void settle(struct rg_arrival *from, struct rg_arrival *to)
-{
-	for (; from < to; from++)
-		from->settled = true;
-}
-
 /* One try; *ret_done: all from from to to is settled. */
 static int try_store(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
 		     bool *ret_done, struct roger_err *err)
@@ -338,7 +332,8 @@ static int try_store(struct rg_crossing *crossing, struct rg_arrival *from, stru
 		return r;
 	switch (outcome.verdict) {
 	case RG_COMMITTED:
-		settle(from, to);
+		for (; from < to; from++)
+			from->settled = true;
 		*ret_done = true;
 		break;
 	case RG_KEY_KNOWN:
@@ -455,6 +450,13 @@ static bool keep_valid(struct rg_arena *arena, struct roger_str *text)
 int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossing *item,
 		    struct roger_err *err)
 {
+	int64_t *const counts[] = { [ROGER_CROSSING_TAKEN] = &reply->taken,
+				    [ROGER_CROSSING_KNOWN] = &reply->known,
+				    [ROGER_CROSSING_STALE] = &reply->skipped,
+				    [ROGER_CROSSING_REFUSED] = &reply->skipped,
+				    [ROGER_CROSSING_WAITING] = &reply->waiting,
+				    [ROGER_CROSSING_WRITTEN] = &reply->written,
+				    [ROGER_CROSSING_TROUBLE] = &reply->trouble };
 	struct roger_crossing *place = rg_arena_push(reply->memory, &reply->crossings.items,
 						     &reply->crossings.count, sizeof *place);
 
@@ -465,27 +467,7 @@ int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossin
 	    !keep_valid(reply->memory, &place->why) || !keep_valid(reply->memory, &place->kept) ||
 	    !rg_record_keep(&rg_crossing_record, place, reply->memory))
 		return rg_fail_memory(err);
-	switch ((enum roger_crossing_kind)item->kind) {
-	case ROGER_CROSSING_TAKEN:
-		reply->taken++;
-		break;
-	case ROGER_CROSSING_KNOWN:
-		reply->known++;
-		break;
-	case ROGER_CROSSING_STALE:
-	case ROGER_CROSSING_REFUSED:
-		reply->skipped++;
-		break;
-	case ROGER_CROSSING_WAITING:
-		reply->waiting++;
-		break;
-	case ROGER_CROSSING_WRITTEN:
-		reply->written++;
-		break;
-	case ROGER_CROSSING_TROUBLE:
-		reply->trouble++;
-		break;
-	}
+	(*counts[item->kind])++;
 	return ROGER_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/nearest.h"
+#include "host/triggers.h"
 #include "ops/mail/agents.h"
 
 /* --------------------------------------------------------------- roles -- */
@@ -62,6 +63,16 @@ bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str n
 }
 
 /* ------------------------------------------------------- names of files -- */
+
+bool rg_crossing_is_handed(const struct rg_config *config, struct roger_str file)
+{
+	size_t i;
+
+	for (i = 0; i < config->file_only.count; i++)
+		if (rg_crossing_is_file_of(config->file_only.items[i], rg_trigger_stem(file)))
+			return true;
+	return false;
+}
 
 bool rg_crossing_is_file_of(struct roger_str name, struct roger_str stem)
 {

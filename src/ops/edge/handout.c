@@ -502,20 +502,6 @@ static int hand_to(const struct handout *handout, struct roger_err *err)
 	}
 }
 
-/* Report a path that is not a regular file; the mail stays unread. */
-static int tell_trouble(const struct handout *handout, const struct roger_err *why,
-			struct roger_err *err)
-{
-	const struct roger_crossing item = { .kind = ROGER_CROSSING_TROUBLE,
-					     .file = rg_str(handout->file_name),
-					     .to = handout->agent,
-					     .why = rg_str(why->message) };
-
-	if (!rg_bridge_tell_once(handout->bridge, "trouble", item.file, item.to, 0))
-		return ROGER_OK;
-	return rg_crossing_put(handout->reply, &item, err);
-}
-
 int rg_handout(struct roger *roger, struct rg_bridge *bridge, struct roger_bridge_reply *reply,
 	       struct roger_err *err)
 {
@@ -532,10 +518,9 @@ int rg_handout(struct roger *roger, struct rg_bridge *bridge, struct roger_bridg
 		handout.arena = rg_arena_new();
 		r = handout.arena ? hand_to(&handout, &why) : rg_fail_memory(&why);
 		rg_arena_free(handout.arena);
-		if (r == ROGER_EREFUSED)
-			r = tell_trouble(&handout, &why, err);
-		else if (r < 0 && err)
-			*err = why;
+		/* Where its file is no regular one, the mail stays unread. */
+		r = rg_bridge_set_aside(bridge, reply, r, &why, rg_str(handout.file_name),
+					handout.agent, err);
 	}
 	bridge->recovered = r == ROGER_OK;
 	return r;

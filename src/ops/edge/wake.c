@@ -169,13 +169,12 @@ static int try_start(struct round *round, const struct rg_wake_agent *agent, boo
 
 static int note_busy(struct round *round, struct roger_str agent, struct roger_err *err)
 {
-	char text[200];
+	struct roger_wake_reply *reply = round->reply;
 
-	if (round->reply->busy++)
-		return ROGER_OK;
-	snprintf(text, sizeof text, "another process is waking '%.*s' right now",
-		 RG_STR_ARGS(agent));
-	return note(round, text, err);
+	return rg_kept(reply->busy++ || rg_arena_note(reply->memory, &reply->notes,
+						      "another process is waking '%.*s' right now",
+						      RG_STR_ARGS(agent)),
+		       err);
 }
 
 /* Its command may not run: that is told, and holds up no other agent. */
@@ -344,7 +343,7 @@ static int is_stranger(struct round *round, struct roger_str agent, bool *ret_st
 static int note_strangers(struct round *round, struct roger_err *err)
 {
 	const struct rg_config *config = round->roger->workspace->config;
-	char text[300];
+	struct roger_wake_reply *reply = round->reply;
 	size_t strangers = 0, i;
 	bool strange;
 	int r = ROGER_OK;
@@ -353,16 +352,18 @@ static int note_strangers(struct round *round, struct roger_err *err)
 		r = is_stranger(round, config->wake_agents[i].name, &strange, err);
 		if (r < 0 || !strange || strangers++ >= STRANGERS_MAX)
 			continue;
-		snprintf(text, sizeof text,
-			 "wake.agents.%.*s: nobody of that name has sent or received anything",
-			 RG_STR_ARGS(config->wake_agents[i].name));
-		r = note(round, text, err);
+		r = rg_kept(rg_arena_note(reply->memory, &reply->notes,
+					  "wake.agents.%.*s: nobody of that name has sent or "
+					  "received anything",
+					  RG_STR_ARGS(config->wake_agents[i].name)),
+			    err);
 	}
-	if (r == ROGER_OK && strangers > STRANGERS_MAX) {
-		snprintf(text, sizeof text, "and %zu more agent%s that nobody knows",
-			 strangers - STRANGERS_MAX, rg_plural((int64_t)strangers - STRANGERS_MAX));
-		r = note(round, text, err);
-	}
+	if (r == ROGER_OK && strangers > STRANGERS_MAX)
+		r = rg_kept(rg_arena_note(reply->memory, &reply->notes,
+					  "and %zu more agent%s that nobody knows",
+					  strangers - STRANGERS_MAX,
+					  rg_plural((int64_t)strangers - STRANGERS_MAX)),
+			    err);
 	if (r == ROGER_OK && !config->wake_agent_count)
 		r = note(round, "nobody is configured to be woken; see wake.agents in config.yaml",
 			 err);

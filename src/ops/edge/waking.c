@@ -265,29 +265,18 @@ static int fill_words(const struct rg_wake_agent *agent, const struct rg_wake_va
 	return rg_kept(kept, err);
 }
 
-static bool set(struct rg_arena *arena, struct roger_str *place, const char *name,
-		struct roger_str value)
-{
-	return rg_arena_print(arena, place, "%s=%.*s", name, RG_STR_ARGS(value));
-}
-
 static int fill_environment(struct roger *roger, const struct rg_wake_values *values,
-			    struct rg_arena *arena, struct roger_strs *ret_more,
-			    struct roger_err *err)
+			    struct rg_arena *arena, struct roger_strs *more, struct roger_err *err)
 {
-	enum { COUNT = 5, ROOM = 8 /* as rg_arena_add() counts on it */ };
-	struct roger_str *more = rg_arena_get(arena, ROOM * sizeof *more);
-	char digits[20];
-
-	*ret_more = (struct roger_strs){ more, COUNT };
-	if (more && set(arena, &more[0], "ROGER_AGENT", values->agent) &&
-	    set(arena, &more[1], "ROGER_WORKSPACE", rg_str(roger->workspace->root)) &&
-	    set(arena, &more[2], "ROGER_WAKE_COUNT",
-		(struct roger_str){ digits, rg_print_int(digits, values->count) }) &&
-	    set(arena, &more[3], "ROGER_WAKE_ISSUE", values->issue) &&
-	    set(arena, &more[4], "ROGER_WAKE_ID", values->id))
-		return ROGER_OK;
-	return rg_fail_memory(err);
+	return rg_kept(
+		rg_arena_note(arena, more, "ROGER_AGENT=%.*s", RG_STR_ARGS(values->agent)) &&
+			rg_arena_note(arena, more, "ROGER_WORKSPACE=%s", roger->workspace->root) &&
+			rg_arena_note(arena, more, "ROGER_WAKE_COUNT=%lld",
+				      (long long)values->count) &&
+			rg_arena_note(arena, more, "ROGER_WAKE_ISSUE=%.*s",
+				      RG_STR_ARGS(values->issue)) &&
+			rg_arena_note(arena, more, "ROGER_WAKE_ID=%.*s", RG_STR_ARGS(values->id)),
+		err);
 }
 
 static bool wants_session(const struct rg_wake_agent *agent)

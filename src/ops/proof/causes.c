@@ -399,17 +399,6 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 		err);
 }
 
-/* What roger writes for agents that only know files is theirs. */
-static bool is_handed(const struct rg_config *config, struct roger_str file)
-{
-	size_t i;
-
-	for (i = 0; i < config->file_only.count; i++)
-		if (rg_crossing_is_file_of(config->file_only.items[i], rg_trigger_stem(file)))
-			return true;
-	return false;
-}
-
 static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_workspace *workspace = causes->roger->workspace;
@@ -421,7 +410,7 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++) {
 		if (list.items[i].ms > causes->now_ms - TEXT_MS ||
-		    is_handed(workspace->config, list.items[i].file))
+		    rg_crossing_is_handed(workspace->config, list.items[i].file))
 			continue;
 		if (!concern.count++ || list.items[i].ms < concern.since_ms) {
 			concern.since_ms = list.items[i].ms;
