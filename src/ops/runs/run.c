@@ -299,7 +299,6 @@ static int start_child(struct watch *watch, struct roger_err *err)
 		     { "ROGER_WORKSPACE", workspace ? rg_str(workspace->root) : RG_STR("") },
 		     { "ROGER_ISSUE", request->issue } };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf command = { .maximum = SIZE_MAX };
-	struct roger_str text;
 	size_t i;
 
 	rg_command_print(request->command, &command);
@@ -307,9 +306,8 @@ static int start_child(struct watch *watch, struct roger_err *err)
 		return rg_fail_memory(err);
 	for (i = 0; i < sizeof more / sizeof *more; i++)
 		if (more[i].value.length &&
-		    (!rg_arena_print(watch->arena, &text, "%s=%.*s", more[i].name,
-				     RG_STR_ARGS(more[i].value)) ||
-		     !rg_arena_add(watch->arena, &wish.more, text)))
+		    !rg_arena_note(watch->arena, &wish.more, "%s=%.*s", more[i].name,
+				   RG_STR_ARGS(more[i].value)))
 			return rg_fail_memory(err);
 	return rg_child_start(&wish, &watch->child, err);
 }

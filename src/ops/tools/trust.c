@@ -99,17 +99,8 @@ int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
 int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
 		  struct roger_err *err)
 {
-	struct roger_str *items, text;
-
-	if (!roger->untold[0])
-		return ROGER_OK;
-	items = rg_arena_get(arena, (notes->count + 1) * sizeof *items);
-	if (!items || !rg_arena_copy(arena, rg_str(roger->untold), &text))
+	if (roger->untold[0] && !rg_arena_add(arena, notes, rg_str(roger->untold)))
 		return rg_fail_memory(err);
-	if (notes->count)
-		memcpy(items, notes->items, notes->count * sizeof *items);
-	items[notes->count] = text;
-	*notes = (struct roger_strs){ items, notes->count + 1 };
 	roger->untold[0] = '\0';
 	return ROGER_OK;
 }
