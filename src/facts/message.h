@@ -116,6 +116,13 @@ static inline bool rg_message_is_as_sent(const struct roger_message *message)
 	       !message->claimed_by.length;
 }
 
+/* Do both come of one send, to several recipients? */
+static inline bool rg_message_same_send(const struct roger_message *a,
+					const struct roger_message *b)
+{
+	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
+}
+
 /* Was it taken this often without an outcome, and is none of these leases in force? */
 static inline bool rg_message_worn(const struct roger_message *message, int64_t now_ms,
 				   int64_t lease_ms_max, int64_t leases_max)

@@ -407,13 +407,12 @@ void rg_run_print(const struct roger_run *run, struct rg_buf *out)
 
 /* -------------------------------------------------------------- changes -- */
 
-static int keep_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
-			struct roger_err *err)
+int rg_run_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret, struct roger_err *err)
 {
 	char text[INSTANT_BYTES];
 
 	rg_clock_print_utc(ms, text);
-	return rg_arena_copy(arena, rg_str(text), ret) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_str(text), ret), err);
 }
 
 int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct roger_str source,
@@ -435,7 +434,7 @@ int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct 
 				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at),
 				      RG_STR_ARGS(run->source));
 	now_ms = run_now(receipts, now_ms);
-	r = keep_instant(now_ms, arena, &run->completed_at, err);
+	r = rg_run_instant(now_ms, arena, &run->completed_at, err);
 	if (r == ROGER_OK && !rg_arena_copy(arena, source, &run->source))
 		r = rg_fail_memory(err);
 	if (r < 0)
@@ -458,13 +457,13 @@ void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts)
 int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
 		struct rg_arena *arena, struct roger_err *err)
 {
-	return keep_instant(run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
+	return rg_run_instant(run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
 }
 
 int rg_run_ended(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
 		 struct rg_arena *arena, struct roger_err *err)
 {
-	return keep_instant(run_now(receipts, now_ms), arena, &run->ended_at, err);
+	return rg_run_instant(run_now(receipts, now_ms), arena, &run->ended_at, err);
 }
 
 int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
@@ -544,7 +543,7 @@ int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 	if (from_ms > RG_TIME_MS_MAX - by_ms)
 		return rg_fail_member(err, ROGER_EDATA, "by",
 				      "by: expected a time before the year 10000");
-	r = keep_instant(from_ms + by_ms, arena, &run->expected_by, err);
+	r = rg_run_instant(from_ms + by_ms, arena, &run->expected_by, err);
 	if (r < 0)
 		return r;
 	receipts->expected_by_ms = from_ms + by_ms;
@@ -572,7 +571,7 @@ int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
 			       "run '%.*s' is %s and %s: there is nothing to dismiss",
 			       RG_STR_ARGS(run->run), rg_run_status_names[judged.status],
 			       judged.outcome ? rg_run_outcome_names[judged.outcome] : "open");
-	r = keep_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
+	r = rg_run_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
 	if (r < 0)
 		return r;
 	run->settled_by = by;
@@ -625,7 +624,7 @@ int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
 	if (r < 0)
 		return r;
 	now_ms = run_now(receipts, now_ms);
-	r = keep_instant(now_ms, arena, &run->last_recovery_at, err);
+	r = rg_run_instant(now_ms, arena, &run->last_recovery_at, err);
 	if (r < 0)
 		return r;
 	receipts->last_recovery_ms = now_ms;
@@ -676,7 +675,7 @@ int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
 	run->outcome = (int)rg_run_outcome(run, receipts);
 	if (status == before && rg_str_equal(rg_buf_str(&reason), run->status_reason))
 		return ROGER_OK;
-	r = keep_instant(run_now(receipts, now_ms), arena, &run->status_updated_at, err);
+	r = rg_run_instant(run_now(receipts, now_ms), arena, &run->status_updated_at, err);
 	if (r == ROGER_OK && !rg_arena_keep(arena, &reason, &run->status_reason))
 		r = rg_fail_memory(err);
 	if (r < 0)

@@ -154,6 +154,10 @@ RG_CHECKED int rg_run_recover(struct roger_run *run, struct rg_receipts *receipt
 RG_CHECKED int rg_run_note(struct roger_run *run, int64_t now_ms, struct roger_str text,
 			   struct rg_arena *arena, struct roger_err *err);
 
+/* An instant as a document has it. */
+RG_CHECKED int rg_run_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
+			      struct roger_err *err);
+
 /* Judge the run; if its status changes, record status, reason, time and a note. */
 RG_CHECKED int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
 			      const struct rg_watchdog_rules *rules, int64_t now_ms,

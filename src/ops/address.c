@@ -85,17 +85,12 @@ static int find(struct seeking *seeking, struct rg_query query, struct roger_mes
 	return rg_engine_find(seeking->roger->engine, &query, seeking->scratch, ret, err);
 }
 
-static bool same_send(const struct roger_message *a, const struct roger_message *b)
-{
-	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
-}
-
 static bool is_one_send(const struct roger_message_list *messages)
 {
 	size_t i;
 
 	for (i = 1; i < messages->count; i++)
-		if (!same_send(&messages->items[0], &messages->items[i]))
+		if (!rg_message_same_send(&messages->items[0], &messages->items[i]))
 			return false;
 	return true;
 }
@@ -194,7 +189,7 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 	size_t i;
 
 	for (i = 0; i < among->count; i++) {
-		if (!same_send(wanted, &among->items[i]) || holds(fit, &among->items[i]))
+		if (!rg_message_same_send(wanted, &among->items[i]) || holds(fit, &among->items[i]))
 			continue;
 		place = rg_arena_push(seeking->scratch, &items, &fit->count, sizeof *place);
 		fit->items = items;

@@ -39,7 +39,7 @@ static int decode_all(enum rg_log log, const struct rg_log_entries *entries, boo
 		      struct rg_arena *arena, struct rg_records *records, struct roger_err *err)
 {
 	const struct roger_record *type = rg_kinds[log].record;
-	struct rg_arena *scratch = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 	union rg_log_record record;
 	size_t i, at;
 	int r = rg_kept(scratch, err);
@@ -52,14 +52,13 @@ static int decode_all(enum rg_log log, const struct rg_log_entries *entries, boo
 			r = rg_fail_memory(err);
 		memcpy((char *)records->items + i * type->size, &record, type->size);
 	}
-	rg_arena_free(scratch);
 	return r;
 }
 
 int rg_records_read(struct roger *roger, const struct rg_log_query *query, struct rg_arena *arena,
 		    struct rg_records *ret_records, struct roger_err *err)
 {
-	struct rg_arena *texts = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *texts = rg_arena_new();
 	struct rg_log_entries entries = { 0 };
 	int r;
 
@@ -72,7 +71,6 @@ int rg_records_read(struct roger *roger, const struct rg_log_query *query, struc
 	if (r == ROGER_OK)
 		r = decode_all(query->log, &entries, query->newest && query->states, arena,
 			       ret_records, err);
-	rg_arena_free(texts);
 	return r == ROGER_OK && query->states ? rg_records_states(query->log, ret_records, err) : r;
 }
 
@@ -80,20 +78,16 @@ int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owne
 		     const void *items, size_t count, struct roger_err *err)
 {
 	const struct roger_record *type = rg_kinds[log].record;
-	struct rg_buf text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	size_t i;
-	int r;
 
-	rg_buf_init(&text, SIZE_MAX);
 	for (i = 0; i < count; i++) {
 		rg_record_encode(type, (const char *)items + i * type->size, &text);
 		rg_buf_add_char(&text, '\n');
 	}
-	r = text.failed
-		    ? rg_fail_memory(err)
-		    : rg_engine_log_append(roger->engine, log, owner, rg_buf_str(&text), true, err);
-	rg_buf_deinit(&text);
-	return r;
+	return text.failed ? rg_fail_memory(err)
+			   : rg_engine_log_append(roger->engine, log, owner, rg_buf_str(&text),
+						  true, err);
 }
 
 /* ---------------------------------------------------------------- cycles -- */

@@ -51,8 +51,8 @@ static int tell_run(struct examining *examining, struct roger_str file,
 	breach = rg_arena_push(examining->arena, &reply->breaches.items, &reply->breaches.count,
 			       sizeof *breach);
 	if (!breach ||
-	    !rg_arena_print(examining->arena, &breach->file,
-			    "state/subagent-delivery-watchdog/%.*s", RG_STR_ARGS(file)) ||
+	    !rg_arena_print(examining->arena, &breach->file, RG_RUNS_SHOWN "/%.*s",
+			    RG_STR_ARGS(file)) ||
 	    !rg_arena_copy(examining->arena, what, &breach->what))
 		return rg_fail_memory(err);
 	breach->kind = ROGER_BREACH_RUN;

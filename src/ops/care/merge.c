@@ -22,11 +22,6 @@ static int tell(struct merge *merge, int64_t count, const char *what, struct rog
 
 /* --------------------------------------------------------------- messages -- */
 
-static bool is_one_send(const struct roger_message *a, const struct roger_message *b)
-{
-	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
-}
-
 /* Those of a batch that the target has. */
 static int look(struct merge *merge, const struct roger_message *batch, size_t count,
 		struct rg_arena *arena, struct roger_message_list *ret_there, struct roger_err *err)
@@ -79,7 +74,8 @@ static int add(struct merge *merge, const struct roger_message *batch, size_t co
 		if (!rg_messages_find(&there, batch[i].id)) {
 			copies[added] = copy_of(&batch[i]);
 			/* For a moment: is it of one send with the one before? */
-			copies[added].line = added && is_one_send(&batch[i], &batch[i - 1]);
+			copies[added].line =
+				added && rg_message_same_send(&batch[i], &batch[i - 1]);
 			added++;
 		}
 	while (r == ROGER_OK && added && outcome.verdict == RG_KEY_KNOWN) {
@@ -146,7 +142,7 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 		count = list.count - at < BATCH ? list.count - at : BATCH;
 		/* What was sent at once has one number. */
 		while (at + count < list.count &&
-		       is_one_send(&list.items[at + count - 1], &list.items[at + count]))
+		       rg_message_same_send(&list.items[at + count - 1], &list.items[at + count]))
 			count++;
 		r = add(merge, list.items + at, count, arena, err);
 		if (r == ROGER_OK)

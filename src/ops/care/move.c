@@ -92,24 +92,6 @@ static const struct side *find_setting(const struct side *from, const struct sid
 	return address ? from : to;
 }
 
-/* The address was named by a person here, which is what trust asks for. */
-static int configure(const struct side *from, const struct side *to, struct roger_err *err)
-{
-	struct roger_str address;
-	const char *root = find_setting(from, to, &address)->workspace->root;
-	int r = rg_trust_set_store(root, address, err);
-
-	return r == ROGER_OK ? rg_config_set_store(root, address, false, err) : r;
-}
-
-static int check_setting(const struct side *from, const struct side *to, struct roger_err *err)
-{
-	struct roger_str address;
-	const char *root = find_setting(from, to, &address)->workspace->root;
-
-	return rg_config_set_store(root, address, true, err);
-}
-
 /* ------------------------------------------------------------------- verb -- */
 
 /* A folder takes in what another one has. */
@@ -138,7 +120,9 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_
 		.note = sides[1].workspace->config->store.length ? NULL : note,
 		.note_context = sides,
 	};
-	int r = check_setting(&sides[0], &sides[1], err);
+	struct roger_str address;
+	const char *root = find_setting(&sides[0], &sides[1], &address)->workspace->root;
+	int r = rg_config_set_store(root, address, true, err);
 
 	/* What cannot be opened by this program is found before anything is done. */
 	if (r == ROGER_OK)
@@ -150,7 +134,10 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_
 	if (moved->occupied && !sides[0].workspace->config->store.length &&
 	    !sides[1].workspace->config->store.length)
 		r = take_in(sides, reply, err);
-	return r == ROGER_OK ? configure(&sides[0], &sides[1], err) : r;
+	/* The address was named by a person here, which is what trust asks for. */
+	if (r == ROGER_OK)
+		r = rg_trust_set_store(root, address, err);
+	return r == ROGER_OK ? rg_config_set_store(root, address, false, err) : r;
 }
 
 /* From here to here: is it really there? */

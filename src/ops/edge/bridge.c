@@ -149,18 +149,16 @@ static int finish(struct look *look, struct rg_crossing *crossing, struct rg_tak
 {
 	const struct rg_triggers *triggers = &look->bridge->triggers;
 	struct roger_str kept = { "", 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	bool waits = any_waits(crossing);
-	struct rg_buf text;
 	int r;
 
 	check_known(crossing);
-	rg_buf_init(&text, SIZE_MAX);
 	r = gather_skipped(crossing, mark, &text, err);
 	if (r == ROGER_OK && text.length)
 		r = kept_name(look, taken, &kept, err);
 	if (r == ROGER_OK && (text.length || crossing->again))
 		r = rg_triggers_keep(triggers, taken, rg_buf_str(&text), err);
-	rg_buf_deinit(&text);
 	if (r == ROGER_OK)
 		r = tell_arrivals(look, crossing, taken, kept, waits, err);
 	if (r < 0)
@@ -402,7 +400,7 @@ static int take_batch(struct look *look, struct rg_taken *taken, bool *more, str
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	int64_t offset = taken->offset;
-	struct rg_arena *arena;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	bool final = false, still = false, ended;
 	int r;
 
@@ -424,7 +422,6 @@ static int take_batch(struct look *look, struct rg_taken *taken, bool *more, str
 	r = take_text(look, taken, file, arena, &final, err);
 	look->bridge->busy |= !ended;
 	*more = r == ROGER_OK && !final && taken->offset > offset;
-	rg_arena_free(arena);
 	return r;
 }
 

@@ -186,7 +186,6 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 			struct rg_sequence *marks, struct roger_err *err)
 {
 	int64_t mark = 0;
-	char why[256];
 	int r;
 
 	arrival->kind = ROGER_CROSSING_TAKEN;
@@ -210,11 +209,13 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 		break;
 	}
 	arrival->kind = ROGER_CROSSING_STALE;
-	snprintf(why, sizeof why,
-		 "not above #%lld, the last one there: a copy, or the sender began anew (then "
-		 "`roger agents session new`); `roger bridge ingest --unnumbered` lets it in",
-		 (long long)rg_sequence_seen(marks, arrival->to, arrival->from));
-	return rg_kept(rg_arena_copy(crossing->arena, rg_str(why), &arrival->why), err);
+	return rg_kept(
+		rg_arena_print(crossing->arena, &arrival->why,
+			       "not above #%lld, the last one there: a copy, or the sender "
+			       "began anew (then `roger agents session new`); `roger bridge "
+			       "ingest --unnumbered` lets it in",
+			       (long long)rg_sequence_seen(marks, arrival->to, arrival->from)),
+		err);
 }
 
 /* Judge all that is open, and put what is to be stored. */

@@ -261,7 +261,7 @@ static int put_note(const struct handout *handout, const struct roger_message_li
 	struct roger_str *ids = rg_arena_get(handout->arena, messages->count * sizeof *ids);
 	struct rg_handing handing = { .agent = handout->agent };
 	struct rg_file_facts facts;
-	struct rg_buf text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
 	int file = RG_NO_FILE, r;
 	size_t i;
 
@@ -276,14 +276,11 @@ static int put_note(const struct handout *handout, const struct roger_message_li
 		return r;
 	handing.inode = (int64_t)facts.inode;
 	handing.size = facts.size;
-	rg_buf_init(&text, RG_LINE_BYTES_MAX);
 	rg_record_encode(&rg_handing_record, &handing, &text);
 	rg_buf_add_char(&text, '\n');
-	r = text.failed ? rg_fail_memory(err)
-			: rg_file_replace(handout->bridge->triggers.handing, handout->note_name,
-					  rg_buf_str(&text), true, err);
-	rg_buf_deinit(&text);
-	return r;
+	return text.failed ? rg_fail_memory(err)
+			   : rg_file_replace(handout->bridge->triggers.handing, handout->note_name,
+					     rg_buf_str(&text), true, err);
 }
 
 static int drop_note(const struct handout *handout, struct roger_err *err)
@@ -295,17 +292,15 @@ static int drop_note(const struct handout *handout, struct roger_err *err)
 static int read_note(const struct handout *handout, struct rg_handing *handing, bool *ret_found,
 		     struct roger_err *err)
 {
-	struct rg_buf text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX + 8192 };
 	const struct rg_json *json = NULL;
 	struct roger_str copy;
 	int r;
 
-	rg_buf_init(&text, RG_LINE_BYTES_MAX + 8192);
 	r = rg_file_read_all_at(handout->bridge->triggers.handing, handout->note_name,
 				RG_LINE_BYTES_MAX, &text, ret_found, err);
 	if (r == ROGER_OK && *ret_found && !rg_arena_copy(handout->arena, rg_buf_str(&text), &copy))
 		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
 	if (r < 0 || !*ret_found)
 		return r;
 	r = rg_json_read_within(copy, handout->arena, &json, err);

@@ -217,7 +217,7 @@ static int check_trust(struct round *round, struct roger_err *err)
 static int look_after(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
 	struct roger_wake_reply *reply = round->reply;
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_wake_step_reply mail;
 	bool busy = false, left = false;
 	int r;
@@ -225,7 +225,6 @@ static int look_after(struct round *round, const struct rg_wake_agent *agent, st
 	if (!arena)
 		return rg_fail_memory(err);
 	r = rg_mail_look(round->roger, agent->name, false, arena, &mail, err);
-	rg_arena_free(arena);
 	if (r == ROGER_OK && mail.there && !mail.wait_ms)
 		r = leave_out(round, agent, &left, err);
 	if (r < 0 || !mail.there || left)
@@ -402,7 +401,7 @@ static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *e
 static int ask_whether_looked(struct round *round, const struct roger_wake_attempt *attempt,
 			      int64_t *ret_at_ms, struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_wake_step_reply mail;
 	int r = arena ? rg_mail_look(round->roger, attempt->agent, true, arena, &mail, err)
 		      : rg_fail_memory(err);
@@ -413,7 +412,6 @@ static int ask_whether_looked(struct round *round, const struct roger_wake_attem
 	     (attempt->ids.count &&
 	      (!mail.ids.count || !rg_str_equal(mail.ids.items[0], attempt->ids.items[0])))))
 		*ret_at_ms = rg_clock_ms();
-	rg_arena_free(arena);
 	return r;
 }
 

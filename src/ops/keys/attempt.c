@@ -261,7 +261,8 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 				      .timeout_ms = config->dead_letter_timeout_ms,
 				      .output_bytes_most = 4096 };
 	struct rg_program_result result;
-	struct rg_buf input, output;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf input = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = SIZE_MAX };
 	struct roger_str name;
 	bool may = false;
 	int r = ROGER_OK;
@@ -272,8 +273,6 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 				     &may, err);
 	if (r < 0 || !may)
 		return r;
-	rg_buf_init(&input, SIZE_MAX);
-	rg_buf_init(&output, SIZE_MAX);
 	rg_record_encode(&rg_dead_letter_record, letter, &input);
 	rg_buf_add_char(&input, '\n');
 	program.input = rg_buf_str(&input);
@@ -283,8 +282,6 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 		if (is_task_name(name) && !rg_arena_copy(arena, name, ret_name))
 			r = ROGER_ENOMEM;
 	}
-	rg_buf_deinit(&input);
-	rg_buf_deinit(&output);
 	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
 }
 
@@ -961,13 +958,12 @@ static int note_plain(struct roger *roger, const struct roger_message *messages,
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
 		       enum roger_attempt_outcome outcome, const char *cause)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 
 	if (arena && count && !messages[0].key.length && outcome == ROGER_ERROR)
 		(void)!note_plain(roger, messages, count, cause, arena);
 	else if (arena && count && messages[0].key.length)
 		(void)!note_failures(roger, messages, count, outcome, cause, arena);
-	rg_arena_free(arena);
 }
 
 int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,

@@ -60,10 +60,6 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 					    .by_time = true,
 					    .limit = LOOK_AT };
 	struct rg_counter pairs = { .arena = arena };
-	struct {
-		struct rg_breaker *items;
-		size_t count;
-	} list = { 0 };
 	const struct roger_attempt *timeout;
 	struct rg_records timeouts;
 	struct rg_breaker *place;
@@ -86,11 +82,11 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 				    err);
 		if (r < 0 || !open)
 			continue;
-		place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
+		place = rg_arena_push(arena, &ret_breakers->items, &ret_breakers->count,
+				      sizeof *place);
 		if (!place)
 			return rg_fail_memory(err);
 		*place = (struct rg_breaker){ timeout->from, timeout->to, until_ms };
 	}
-	*ret_breakers = (struct rg_breakers){ list.items, list.count };
 	return r;
 }

@@ -14,13 +14,9 @@ static int open_next(struct roger *roger, const struct roger_cycle_request *requ
 		.opened_at_ms = rg_clock_ms(),
 		.opened_by = request->by,
 	};
-	char number[24];
 
-	if (!cycle.id.length) {
-		snprintf(number, sizeof number, "%lld", (long long)cycle.number);
-		if (!rg_arena_copy(arena, rg_str(number), &cycle.id))
-			return rg_fail_memory(err);
-	}
+	if (!cycle.id.length && !rg_arena_print(arena, &cycle.id, "%lld", (long long)cycle.number))
+		return rg_fail_memory(err);
 	if (rg_cycle_number(all, cycle.id))
 		return rg_fail_member(err, ROGER_EREFUSED, "id",
 				      "id: there was a cycle '%.*s' already",

@@ -118,15 +118,16 @@ static int note(struct look *look, const struct roger_message_list *messages,
 void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
 		  const struct roger_message_list *messages)
 {
-	struct look look = { .roger = roger, .agent = agent, .by_person = by_person };
-	struct rg_arena *arena;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
+	struct look look = {
+		.roger = roger, .agent = agent, .by_person = by_person, .lines.maximum = SIZE_MAX
+	};
 	struct roger_err err;
 	int r = ROGER_ENOMEM;
 
 	if (!roger->workspace->config->note_own || !messages->count)
 		return;
 	arena = rg_arena_new();
-	rg_buf_init(&look.lines, SIZE_MAX);
 	if (arena)
 		r = note(&look, messages, arena, &err);
 	else
@@ -137,5 +138,4 @@ void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
 		snprintf(roger->untold, sizeof roger->untold,
 			 "the look is not noted in the activity log: %.400s", err.message);
 	rg_buf_deinit(&look.lines);
-	rg_arena_free(arena);
 }

@@ -17,7 +17,7 @@ static int measure(struct rg_metrics *metrics, struct roger_str issue, int64_t *
 		   struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue };
-	struct rg_arena *scratch = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 	struct roger_message_list found = { 0 };
 	int r;
 
@@ -25,7 +25,6 @@ static int measure(struct rg_metrics *metrics, struct roger_str issue, int64_t *
 		return rg_fail_memory(err);
 	r = rg_engine_find(metrics->roger->engine, &query, scratch, &found, err);
 	*ret_bytes = rg_metrics_bytes(&found);
-	rg_arena_free(scratch);
 	return r;
 }
 

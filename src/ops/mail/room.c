@@ -139,7 +139,7 @@ static int make_room(struct roger *roger, const struct rg_outcome *outcome, int6
 int rg_room_make(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
 		 int64_t *archived, struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	int r;
 
 	if (!arena)
@@ -148,21 +148,17 @@ int rg_room_make(struct roger *roger, const struct rg_outcome *outcome, int64_t 
 	if (r == ROGER_OK)
 		r = make_room(roger, outcome, adding, arena, archived, err);
 	rg_engine_rollback(roger->engine);
-	rg_arena_free(arena);
 	return r;
 }
 
 int rg_room_check(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
 		  struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_message_list found = { 0 };
 	int64_t surplus = 0;
-	int r;
 
 	if (!arena)
 		return rg_fail_memory(err);
-	r = find_surplus(roger, outcome, adding, arena, &found, &surplus, err);
-	rg_arena_free(arena);
-	return r;
+	return find_surplus(roger, outcome, adding, arena, &found, &surplus, err);
 }

@@ -114,7 +114,6 @@ static int fill_each(struct roger *roger, struct roger_stats_reply *reply, struc
 {
 	struct roger_issue_figures *items;
 	struct roger_message_list living;
-	struct rg_arena *scratch;
 	struct roger_strs issues;
 	size_t i;
 	int r = rg_engine_issues(roger->engine, 0, reply->memory, &issues, err);
@@ -123,10 +122,10 @@ static int fill_each(struct roger *roger, struct roger_stats_reply *reply, struc
 	if (r == ROGER_OK && !items)
 		r = rg_fail_memory(err);
 	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
-		scratch = rg_arena_new();
+		RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
+
 		r = scratch ? measure(roger, issues.items[i], scratch, &items[i], &living, err)
 			    : rg_fail_memory(err);
-		rg_arena_free(scratch);
 	}
 	if (r == ROGER_OK)
 		reply->by_issue = (struct roger_issue_figures_list){ items, issues.count };

@@ -11,8 +11,6 @@ struct priming {
 	struct roger *roger;
 	const struct roger_prime_request *request;
 	struct roger_prime_reply *reply;
-	struct roger_concern *duties;
-	size_t duty_count;
 };
 
 /* One more duty; a word for programs, what it is about, and what to do. */
@@ -20,16 +18,17 @@ RG_PRINTF(6, 7)
 static int add(struct priming *priming, const char *kind, struct roger_str subject,
 	       int64_t since_ms, const char *next, const char *format, ...)
 {
-	struct rg_arena *arena = priming->reply->memory;
+	struct roger_prime_reply *reply = priming->reply;
 	struct roger_concern *duty;
 	char words[400];
 	va_list arguments;
 
-	if (priming->duty_count == DUTIES_MAX) {
-		priming->reply->more_duties++;
+	if (reply->duties.count == DUTIES_MAX) {
+		reply->more_duties++;
 		return ROGER_OK;
 	}
-	duty = rg_arena_push(arena, &priming->duties, &priming->duty_count, sizeof *duty);
+	duty = rg_arena_push(reply->memory, &reply->duties.items, &reply->duties.count,
+			     sizeof *duty);
 	va_start(arguments, format);
 	vsnprintf(words, sizeof words, format, arguments);
 	va_end(arguments);
@@ -40,8 +39,8 @@ static int add(struct priming *priming, const char *kind, struct roger_str subje
 					.subject = subject,
 					.count = 1,
 					.since_ms = since_ms };
-	return rg_arena_copy(arena, rg_str(words), &duty->words) &&
-			       rg_arena_copy(arena, rg_str(next), &duty->next)
+	return rg_arena_copy(reply->memory, rg_str(words), &duty->words) &&
+			       rg_arena_copy(reply->memory, rg_str(next), &duty->next)
 		       ? ROGER_OK
 		       : ROGER_ENOMEM;
 }
@@ -183,6 +182,5 @@ int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request
 	if (r == ROGER_ENOMEM ||
 	    !rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
 		return rg_fail_memory(err);
-	reply->duties = (struct roger_concern_list){ priming.duties, priming.duty_count };
 	return r;
 }

@@ -573,10 +573,10 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 
 static int see_all(struct counting *counting, struct roger_err *err)
 {
-	int r;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
+	int r = scratch ? see_notes(counting, err) : rg_fail_memory(err);
 
-	counting->scratch = rg_arena_new();
-	r = counting->scratch ? see_notes(counting, err) : rg_fail_memory(err);
+	counting->scratch = scratch;
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
 	if (r == ROGER_OK)
 		r = find_plain(counting, err);
@@ -589,7 +589,6 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = see_runs(counting, err);
 	rg_table_deinit(&counting->attempted);
-	rg_arena_free(counting->scratch);
 	return r < 0 ? r : figure_out(counting, err);
 }
 

@@ -6,8 +6,6 @@
 #include "base/sign.h"
 #include "facts/watchdog.h"
 
-static const char run_folder[] = "state/subagent-delivery-watchdog/";
-
 void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out)
 {
 	struct roger_seal_reply unsigned_one = *seal;
@@ -96,7 +94,7 @@ int rg_seal_document(const struct rg_run_text *text, const struct roger_seal_ent
 	*ret_entry = (struct roger_seal_entry){ .kind = ROGER_SEALED_DOCUMENT,
 						.bytes = (int64_t)text->text.length };
 	rg_sha256_hex(text->text, sha256);
-	if (!rg_arena_print(arena, &ret_entry->file, "%s%.*s", run_folder,
+	if (!rg_arena_print(arena, &ret_entry->file, RG_RUNS_SHOWN "/%.*s",
 			    RG_STR_ARGS(text->file)) ||
 	    !rg_arena_copy(arena, rg_str(sha256), &ret_entry->sha256))
 		return rg_fail_memory(err);

@@ -35,14 +35,10 @@ static int add_finding(struct checking *checking, struct roger_str file,
 
 static bool is_signed(const struct roger_seal_reply *seal)
 {
-	struct rg_buf text;
-	bool good;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
-	rg_buf_init(&text, SIZE_MAX);
 	rg_seal_text(seal, &text);
-	good = !text.failed && rg_sign_check(rg_buf_str(&text), seal->signature, seal->public_key);
-	rg_buf_deinit(&text);
-	return good;
+	return !text.failed && rg_sign_check(rg_buf_str(&text), seal->signature, seal->public_key);
 }
 
 static int check_entry(const struct roger_seal_entry *entry, struct roger_err *err)

@@ -15,17 +15,12 @@ enum {
 	NOTES_MAX = 64,
 };
 
-/* An event that is there. */
-struct known {
-	uint64_t id;
-};
-
 void rg_telling_init(struct rg_telling *telling, struct roger *roger, struct rg_arena *arena)
 {
 	*telling = (struct rg_telling){
 		.roger = roger, .arena = arena, .now_ms = rg_clock_ms(), .history.arena = arena
 	};
-	rg_table_init(&telling->known, sizeof(struct known));
+	rg_table_init(&telling->known, sizeof(uint64_t));
 }
 
 void rg_telling_deinit(struct rg_telling *telling)

@@ -286,10 +286,6 @@ struct finding {
 	size_t count;
 };
 
-struct known {
-	uint64_t id;
-};
-
 static int add_message(struct finding *finding, const struct roger_message *message,
 		       struct roger_err *err)
 {
@@ -308,11 +304,6 @@ static int add_message(struct finding *finding, const struct roger_message *mess
 	return ROGER_OK;
 }
 
-static bool same_send(const struct roger_message *a, const struct roger_message *b)
-{
-	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
-}
-
 /* Neighbours to one side, living or archived, as far as they are of the same send. */
 static int find_side(struct finding *finding, const struct roger_message *message, bool newest,
 		     bool archived, struct roger_err *err)
@@ -328,7 +319,7 @@ static int find_side(struct finding *finding, const struct roger_message *messag
 	do {
 		r = rg_engine_find(finding->roger->engine, &query, finding->arena, &found, err);
 		for (count = 0; r == ROGER_OK && count < found.count; count++) {
-			if (!same_send(message, &found.items[count]))
+			if (!rg_message_same_send(message, &found.items[count]))
 				break;
 			r = add_message(finding, &found.items[count], err);
 			query.after = found.items[count].position;
@@ -440,7 +431,7 @@ int rg_verb_trace(struct roger *roger, const struct roger_trace_request *request
 	if (request->ids.count > WHATS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      WHATS_MAX);
-	rg_table_init(&finding.known, sizeof(struct known));
+	rg_table_init(&finding.known, sizeof(uint64_t));
 	rg_telling_init(&telling, roger, reply->memory);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
 		r = find_what(&finding, request->ids.items[i], request->from, err);

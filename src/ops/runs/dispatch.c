@@ -62,15 +62,6 @@ static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena
 	return ROGER_OK;
 }
 
-static int print_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
-			 struct roger_err *err)
-{
-	char text[32];
-
-	rg_clock_print_utc(ms, text);
-	return rg_kept(rg_arena_copy(arena, rg_str(text), ret), err);
-}
-
 static int set_expected_by(struct roger *roger, const struct roger_dispatch_request *request,
 			   int64_t now_ms, struct rg_arena *arena, struct roger_run *run,
 			   struct roger_err *err)
@@ -86,7 +77,7 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 	if (within_ms < 0 || within_ms > RG_RUN_WITHIN_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 30d");
 	if (!request->expected_by.length)
-		return print_instant(now_ms + within_ms, arena, &run->expected_by, err);
+		return rg_run_instant(now_ms + within_ms, arena, &run->expected_by, err);
 	/* The offset that it is given with stays in the document. */
 	run->expected_by = request->expected_by;
 	if (rg_clock_read_rfc3339(request->expected_by, &by_ms))
@@ -95,7 +86,7 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 	if (wrong)
 		return rg_fail_member(err, ROGER_EDATA, "expected_by", "expected_by: expected %s",
 				      wrong);
-	return print_instant(by_ms, arena, &run->expected_by, err);
+	return rg_run_instant(by_ms, arena, &run->expected_by, err);
 }
 
 static int make_run(struct roger *roger, const struct roger_dispatch_request *request,
@@ -115,7 +106,7 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 		.task = request->task,
 		.status = ROGER_RUN_ACTIVE,
 	};
-	r = print_instant(now_ms, arena, &run->dispatched_at, err);
+	r = rg_run_instant(now_ms, arena, &run->dispatched_at, err);
 	if (r == ROGER_OK)
 		r = set_expected_by(roger, request, now_ms, arena, run, err);
 	run->status_updated_at = run->dispatched_at;

@@ -76,13 +76,11 @@ static void see(void *context, int stream, const void *data, size_t length)
 static void beat(struct watch *watch)
 {
 	struct roger_run_step_request step = { .step = RG_RUN_LIVES };
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_run_reply told;
 
-	if (!arena)
-		return;
-	(void)!ask(watch, &step, arena, &told, NULL);
-	rg_arena_free(arena);
+	if (arena)
+		(void)!ask(watch, &step, arena, &told, NULL);
 }
 
 /* What is to be done at which instant; INT64_MAX: never. */

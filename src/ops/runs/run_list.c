@@ -261,17 +261,15 @@ static int note_settled(struct rg_run_document *document, const struct roger_mes
 			struct rg_arena *arena, struct roger_err *err)
 {
 	const bool in_place = rg_message_in_place(message);
-	char instant[32];
 
 	if (message->ack_outcome != ROGER_ACK_DONE || document->run.settled_at.length ||
 	    !(rg_run_wants_settling(&document->run) ||
 	      (in_place && document->run.status == ROGER_RUN_NOT_FORWARDED)))
 		return ROGER_OK;
-	rg_clock_print_utc(message->acked_at_ms, instant);
 	document->run.settled_by = in_place ? RG_STR(RG_PERSON) : message->to;
 	document->receipts.settled = true;
 	document->settled_by_word = !in_place;
-	return rg_kept(rg_arena_copy(arena, rg_str(instant), &document->run.settled_at), err);
+	return rg_run_instant(message->acked_at_ms, arena, &document->run.settled_at, err);
 }
 
 /* The mailbox knows better than a document what was read. */

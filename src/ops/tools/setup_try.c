@@ -30,8 +30,7 @@ struct trying {
 	const char *root;
 	/* What may be run: "roger", this program, and what that name is along PATH. */
 	char programs[3][RG_SETUP_PATH_BYTES];
-	struct roger_link *links;
-	size_t count;
+	struct roger_link_list links;
 
 	/* What is tried now: in which tool's file. */
 	const struct rg_setup_place *place;
@@ -42,8 +41,8 @@ struct trying {
 static int report(struct trying *trying, const char *what, const char *trouble,
 		  struct roger_err *err)
 {
-	struct roger_link *link =
-		rg_arena_push(trying->arena, &trying->links, &trying->count, sizeof *link);
+	struct roger_link *link = rg_arena_push(trying->arena, &trying->links.items,
+						&trying->links.count, sizeof *link);
 
 	if (!link || !rg_arena_copy(trying->arena, rg_str(what), &link->what) ||
 	    !rg_arena_copy(trying->arena, rg_str(trouble), &link->trouble))
@@ -404,6 +403,6 @@ int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_link_lis
 		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
 			if (place->tools == 1u << i)
 				r = look_at(&trying, place, rg_setup_tools[i], err);
-	*ret_links = (struct roger_link_list){ trying.links, trying.count };
+	*ret_links = trying.links;
 	return r;
 }
