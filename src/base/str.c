@@ -40,6 +40,13 @@ struct roger_str rg_str_first(struct roger_str text, size_t bytes)
 	return text;
 }
 
+struct roger_str rg_str_without_end(struct roger_str text, const char *characters)
+{
+	while (text.length && memchr(characters, text.data[text.length - 1], strlen(characters)))
+		text.length--;
+	return text;
+}
+
 bool rg_str_blank(struct roger_str text)
 {
 	size_t i;

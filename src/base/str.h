@@ -48,6 +48,9 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text);
 /* The longest beginning of at most so many bytes that ends with a whole character of UTF-8. */
 struct roger_str rg_str_first(struct roger_str text, size_t bytes);
 
+/* Without those of these characters that it ends in. */
+struct roger_str rg_str_without_end(struct roger_str text, const char *characters);
+
 /* Nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 

@@ -290,6 +290,17 @@ int rg_op_place(const struct roger *roger, struct rg_arena *arena, struct roger_
 		       err);
 }
 
+int rg_op_new_id(struct roger *roger, int64_t now_ms, struct rg_arena *arena,
+		 struct roger_str *ret_id, struct roger_err *err)
+{
+	char id[RG_MESSAGE_ID_BYTES_MAX];
+	size_t length;
+	int r = rg_id_new(&roger->ids, now_ms, id, &length, err);
+
+	return r < 0 ? r
+		     : rg_kept(rg_arena_copy(arena, (struct roger_str){ id, length }, ret_id), err);
+}
+
 int rg_op_path(struct roger_str path, const char *member, char to[4096], struct roger_err *err)
 {
 	if (path.length >= 4096)

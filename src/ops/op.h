@@ -86,6 +86,10 @@ RG_CHECKED int rg_op_place(const struct roger *roger, struct rg_arena *arena,
 			   struct roger_str *ret_store, struct roger_str *ret_served_by,
 			   struct roger_str *ret_standby, struct roger_err *err);
 
+/* A new id of a message. */
+RG_CHECKED int rg_op_new_id(struct roger *roger, int64_t now_ms, struct rg_arena *arena,
+			    struct roger_str *ret_id, struct roger_err *err);
+
 /* A path that a member of a request is, as a C string. */
 RG_CHECKED int rg_op_path(struct roger_str path, const char *member, char to[4096],
 			  struct roger_err *err);

@@ -269,10 +269,21 @@ static void cuts_whole_characters(void **state)
 	assert_int_equal(rg_str_first(RG_STR(""), 4).length, 0);
 }
 
+static void leaves_out_an_end(void **state)
+{
+	(void)state;
+	assert_int_equal(rg_str_without_end(RG_STR(" a b \r\n"), " \r\n").length, 4);
+	assert_int_equal(rg_str_without_end(RG_STR("a \n"), "\n").length, 2);
+	assert_int_equal(rg_str_without_end(RG_STR("\n\n"), "\n").length, 0);
+	assert_int_equal(rg_str_without_end(RG_STR("a\0\n"), "\n").length, 2);
+	assert_int_equal(rg_str_without_end(RG_STR("a\0"), " \n").length, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_characters),
+		cmocka_unit_test(leaves_out_an_end),
 		cmocka_unit_test(refuses_what_is_no_utf8),
 		cmocka_unit_test(finds_a_bad_byte_anywhere),
 		cmocka_unit_test(reads_every_code_point),

@@ -142,8 +142,6 @@ static int make_key(struct rg_crossing *crossing, struct rg_arrival *arrival, st
 static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival, int64_t now_ms,
 			struct roger_err *err)
 {
-	char id[RG_MESSAGE_ID_BYTES_MAX];
-	size_t length;
 	int r;
 
 	arrival->message = (struct roger_message){
@@ -157,13 +155,9 @@ static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival
 		.via = rg_str(crossing->via),
 	};
 	r = make_key(crossing, arrival, err);
-	if (r == ROGER_OK)
-		r = rg_id_new(&crossing->roger->ids, now_ms, id, &length, err);
-	if (r < 0)
-		return r;
-	return rg_kept(rg_arena_copy(crossing->arena, (struct roger_str){ id, length },
-				     &arrival->message.id),
-		       err);
+	return r < 0 ? r
+		     : rg_op_new_id(crossing->roger, now_ms, crossing->arena, &arrival->message.id,
+				    err);
 }
 
 static bool is_full(const struct rg_crossing *crossing, struct roger_str to)

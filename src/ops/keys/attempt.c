@@ -245,11 +245,7 @@ static struct roger_str first_line(struct roger_str text)
 
 	if (newline)
 		text.length = (size_t)(newline - text.data);
-	while (text.length &&
-	       (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\r' ||
-		text.data[text.length - 1] == '\t'))
-		text.length--;
-	return text;
+	return rg_str_without_end(text, " \r\t");
 }
 
 /* The configured command gets the letter and says what it called it; "" when it does not. */

@@ -216,17 +216,6 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 	return *ret_worn ? ROGER_OK : settle(roger, &found.items[0], arena, ret_ended, err);
 }
 
-/* It is in the mailbox again before the letter says so. */
-static int put_back(struct roger *roger, const struct roger_redeliver_request *request,
-		    const struct roger_dead_letter *letter, struct roger_dead_letters_reply *reply,
-		    struct roger_err *err)
-{
-	int r = rg_attempt_put_back(roger, &letter->message, reply->memory, err);
-
-	return r < 0 ? r
-		     : change(roger, request->id, ROGER_REDELIVERED, request->reason, reply, err);
-}
-
 /* The attempt is begun before the letter says so: a kill in between leaves one attempt more. */
 int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request *request,
 		      struct roger_dead_letters_reply *reply, struct roger_err *err)
@@ -246,8 +235,13 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 		r = find_own(roger, request->id, reply->memory, &letter, err);
 	if (r == ROGER_OK)
 		r = check_deliverable(roger, &letter, reply->memory, &ended, &worn, err);
-	if (r == ROGER_OK && worn)
-		return put_back(roger, request, &letter, reply, err);
+	/* It is in the mailbox again before the letter says so. */
+	if (r == ROGER_OK && worn) {
+		r = rg_attempt_put_back(roger, &letter.message, reply->memory, err);
+		return r < 0 ? r
+			     : change(roger, request->id, ROGER_REDELIVERED, request->reason, reply,
+				      err);
+	}
 	if (r == ROGER_OK)
 		r = rg_cycle_begin(roger, reply->memory, &cycle, err);
 	if (r == ROGER_OK)

@@ -474,18 +474,6 @@ static int tidy_metadata(struct rg_sending *sending, struct roger_str text, stru
 	return text.length ? rg_record_set(&field, text, 0, ret, sending->arena, err) : ROGER_OK;
 }
 
-static int new_id(struct rg_sending *sending, struct roger_str *ret, struct roger_err *err)
-{
-	char id[RG_MESSAGE_ID_BYTES_MAX];
-	size_t length;
-	int r;
-
-	r = rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, err);
-	if (r < 0)
-		return r;
-	return rg_kept(rg_arena_copy(sending->arena, (struct roger_str){ id, length }, ret), err);
-}
-
 static int make_messages(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
@@ -520,7 +508,8 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 	for (i = 0; i < draft->to.count && r == ROGER_OK; i++) {
 		draft->messages[i] = message;
 		draft->messages[i].to = draft->to.items[i];
-		r = new_id(sending, &draft->messages[i].id, err);
+		r = rg_op_new_id(sending->roger, sending->now_ms, sending->arena,
+				 &draft->messages[i].id, err);
 	}
 	return r;
 }

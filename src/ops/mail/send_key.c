@@ -398,14 +398,11 @@ static void note_plain_refused(struct rg_sending *sending, const struct rg_draft
 							  ? draft->request->issue
 							  : RG_STR("general"),
 					 .content = draft->request->content };
-	char id[RG_MESSAGE_ID_BYTES_MAX];
-	size_t length;
 
 	if (!rg_name_valid(target) || !rg_name_valid(message.issue) ||
 	    rg_config_reserves(sending->roger->workspace->config, target) ||
-	    rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, NULL) < 0)
+	    rg_op_new_id(sending->roger, sending->now_ms, sending->arena, &message.id, NULL) < 0)
 		return;
-	message.id = (struct roger_str){ id, length };
 	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
 }
 

@@ -782,8 +782,6 @@ int rg_causes_find(struct rg_causes *causes, struct roger *roger, struct roger_s
 	if (r == ROGER_OK)
 		r = rg_engine_retired(roger->engine, causes->arena, &causes->retired, err);
 	if (r == ROGER_OK)
-		r = rg_engine_damages(roger->engine, causes->arena, &causes->damages, err);
-	if (r == ROGER_OK)
 		r = rg_seat_list(roger->workspace, causes->arena, &causes->seats, err);
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
 		r = looks[i](causes, err);

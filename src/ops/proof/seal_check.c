@@ -84,21 +84,12 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 	return r;
 }
 
-static struct roger_str trimmed(struct roger_str text)
-{
-	while (text.length &&
-	       (text.data[text.length - 1] == '\n' || text.data[text.length - 1] == '\r' ||
-		text.data[text.length - 1] == ' '))
-		text.length--;
-	return text;
-}
-
 static int check_key(struct checking *checking, struct roger_str given, struct roger_err *err)
 {
 	struct rg_seal_key own;
 	int r;
 
-	given = trimmed(given);
+	given = rg_str_without_end(given, " \r\n");
 	if (given.length)
 		return rg_str_equal(given, checking->seal.public_key)
 			       ? ROGER_OK
@@ -133,23 +124,17 @@ static void find_difference(const struct roger_seal_entry *entry, const struct r
 
 static bool was_changed(const struct checking *checking, const char *file)
 {
-	const struct roger_seal_entry *entry;
+	const struct roger_journal_list *journals = &checking->reply->journals;
+	int64_t sealed = -1; /* bytes; it was not there then */
 	size_t i;
 
-	for (i = 0; i < checking->digests.count; i++) {
-		entry = &checking->seal.entries.items[i];
-		if (!rg_str_is(entry->file, file))
-			continue;
-		for (i = 0; i < checking->reply->journals.count; i++)
-			if (rg_str_is(checking->reply->journals.items[i].file, file))
-				return checking->reply->journals.items[i].bytes != entry->bytes;
-		return true;
-	}
-	/* It was not there then. */
-	for (i = 0; i < checking->reply->journals.count; i++)
-		if (rg_str_is(checking->reply->journals.items[i].file, file))
-			return true;
-	return false;
+	for (i = 0; i < checking->digests.count && sealed < 0; i++)
+		if (rg_str_is(checking->seal.entries.items[i].file, file))
+			sealed = checking->seal.entries.items[i].bytes;
+	for (i = 0; i < journals->count; i++)
+		if (rg_str_is(journals->items[i].file, file))
+			return journals->items[i].bytes != sealed;
+	return sealed >= 0;
 }
 
 /*

@@ -110,27 +110,18 @@ static void add_time(struct rg_buf *out, const char *before, int64_t at_ms, int6
 	rg_buf_printf(out, "%s%s", before, text);
 }
 
-/* When the step last happened; 0: it did not, or nobody knows when. */
-static int64_t last_time(const struct roger_trace *trace, enum roger_step step)
+/* When the step last happened, by that one ("": by anybody); 0: it did not, or nobody knows when.
+ */
+static int64_t last_time(const struct roger_trace *trace, enum roger_step step,
+			 struct roger_str who)
 {
+	const struct roger_trace_step *steps = trace->steps.items;
 	size_t i;
 
 	for (i = trace->steps.count; i > 0; i--)
-		if (trace->steps.items[i - 1].step == (int)step)
-			return trace->steps.items[i - 1].at_ms;
-	return 0;
-}
-
-/* When it was last looked at; of one that was taken over: by who gets it now. */
-static int64_t last_look(const struct roger_trace *trace, struct roger_str owner)
-{
-	const bool taken_over = !rg_str_equal(owner, trace->to);
-	size_t i;
-
-	for (i = trace->steps.count; i > 0; i--)
-		if (trace->steps.items[i - 1].step == ROGER_STEP_LOOKED &&
-		    (!taken_over || rg_str_equal(trace->steps.items[i - 1].who, owner)))
-			return trace->steps.items[i - 1].at_ms;
+		if (steps[i - 1].step == (int)step &&
+		    (!who.length || rg_str_equal(steps[i - 1].who, who)))
+			return steps[i - 1].at_ms;
 	return 0;
 }
 
@@ -152,7 +143,9 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 	agent.name = rg_retired_owner(&retired, message->to);
 	before.to = agent.name;
 	before.gets = !rg_retired_find(&retired, agent.name);
-	looked_ms = last_look(trace, agent.name);
+	/* Of one that was taken over: by who gets it now. */
+	looked_ms = last_time(trace, ROGER_STEP_LOOKED,
+			      rg_str_equal(agent.name, trace->to) ? RG_STR("") : agent.name);
 	r = rg_engine_last_looks(roger->engine, &agent, 1, err);
 	if (r == ROGER_OK)
 		r = rg_engine_count(roger->engine, &before, &unread, err);
@@ -195,7 +188,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 
 	add_time(&out, "stored ", message->created_at_ms, now_ms);
 	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
-		at_ms = last_time(trace, ends[i].step);
+		at_ms = last_time(trace, ends[i].step, RG_STR(""));
 		if (at_ms && (ends[i].step != ROGER_STEP_READ || message->read))
 			add_time(&out,
 				 ends[i].step == ROGER_STEP_ACKNOWLEDGED &&

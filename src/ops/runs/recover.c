@@ -46,13 +46,6 @@ static int look_in_mailbox(struct attempt *attempt, const struct rg_run_document
 	return ROGER_OK;
 }
 
-static struct roger_str without_newline(struct roger_str text)
-{
-	while (text.length && text.data[text.length - 1] == '\n')
-		text.length--;
-	return text;
-}
-
 /* What the command printed, as the result; a text that cannot be sent is none. */
 static int deliver_output(struct attempt *attempt, const struct rg_run_document *document,
 			  struct roger_str text, struct roger_err *err)
@@ -61,7 +54,7 @@ static int deliver_output(struct attempt *attempt, const struct rg_run_document 
 	struct roger_str untold;
 	int r;
 
-	text = without_newline(text);
+	text = rg_str_without_end(text, "\n");
 	if (rg_message_check_content(text, config->content_chars_max, NULL) < 0) {
 		rg_buf_add_text(&attempt->note, ", but what it printed cannot be a message");
 		return ROGER_OK;

@@ -262,20 +262,16 @@ static int find_lines(const struct watch *watch, struct roger_run_step_request *
 
 static int make_run_id(struct watch *watch, struct roger_err *err)
 {
-	char id[RG_MESSAGE_ID_BYTES_MAX];
-	size_t length;
 	int r;
 
 	watch->run_id = watch->request->run;
 	if (watch->run_id.length)
 		return ROGER_OK;
-	r = rg_id_new(&watch->roger->ids, rg_clock_ms(), id, &length, err);
-	if (r < 0)
-		return r;
+	r = rg_op_new_id(watch->roger, rg_clock_ms(), watch->arena, &watch->run_id, err);
 	/* As the id of a message, but for its first word. */
-	memcpy(id, "run", 3);
-	return rg_kept(
-		rg_arena_copy(watch->arena, (struct roger_str){ id, length }, &watch->run_id), err);
+	if (r == ROGER_OK)
+		memcpy((char *)(uintptr_t)watch->run_id.data, "run", 3);
+	return r;
 }
 
 static int start_child(struct watch *watch, struct roger_err *err)
