@@ -173,15 +173,16 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 
 /* ---------------------------------------------------------- dead letters -- */
 
-bool rg_dead_letter_open(const struct roger_dead_letter *letter,
-			 const struct roger_message *message, int64_t now_ms)
+/* Is it still to be delivered?  Nobody let it be, it was not read after all, and an attempt that
+ * was made once more is over. */
+static bool is_open(const struct roger_dead_letter *letter, const struct roger_message *message)
 {
-	if (letter->status == ROGER_STALE || (message && message->read))
+	if (letter->status == ROGER_STALE || message->read)
 		return false;
-	if (letter->status == ROGER_UNDELIVERED || !message || message->archived_at_ms)
+	if (letter->status == ROGER_UNDELIVERED || message->archived_at_ms)
 		return letter->status == ROGER_UNDELIVERED;
 	return rg_str_is(letter->cause, RG_CAUSE_LEASES) ? message->dead_at_ms > 0
-							 : message->confirm_by_ms <= now_ms;
+							 : message->confirm_by_ms <= rg_clock_ms();
 }
 
 int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
@@ -201,7 +202,7 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 			continue;
 		if (rg_message_was_read(&messages.items[0]))
 			letter->delivered_at_ms = messages.items[0].read_at_ms;
-		else if (rg_dead_letter_open(letter, &messages.items[0], rg_clock_ms()))
+		else if (is_open(letter, &messages.items[0]))
 			letter->status = ROGER_UNDELIVERED;
 		/* A person has dealt with it in place of the recipient. */
 		else if (messages.items[0].read)

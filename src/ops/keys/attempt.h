@@ -129,13 +129,6 @@ void rg_attempt_failed(struct roger *roger, const struct roger_message *messages
 RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,
 					struct rg_arena *arena, struct roger_err *err);
 
-/*
- * Is it still to be delivered?  Nobody let it be, it was not read after all, and an attempt that
- * was made once more is over.  message: NULL where it is not known.
- */
-bool rg_dead_letter_open(const struct roger_dead_letter *letter,
-			 const struct roger_message *message, int64_t now_ms);
-
 /* What it counts as: its status; 0: it was read after all, and its sender had not let it be. */
 static inline int rg_dead_letter_counts_as(const struct roger_dead_letter *letter)
 {

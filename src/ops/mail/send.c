@@ -390,21 +390,21 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 
 /* ------------------------------------------------------------- messages -- */
 
-int rg_send_check_sender(const struct roger *roger, struct roger_str name, const char *member,
-			 struct roger_err *err)
+/* May a message be sent under that name, by whoever runs this? */
+static int check_sender(const struct roger *roger, struct roger_str name, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 
 	if (rg_config_reserves_sender(config, name))
-		return rg_fail_member(err, ROGER_EREFUSED, member,
-				      "%s: '%.*s' is reserved; send under a name of your own",
-				      member, RG_STR_ARGS(name));
+		return rg_fail_member(err, ROGER_EREFUSED, "from",
+				      "from: '%.*s' is reserved; send under a name of your own",
+				      RG_STR_ARGS(name));
 	if (rg_config_is_person(name) && !rg_caller_proves(roger, name) &&
 	    (roger->caller.how != RG_BY_FILES || !rg_terminal_has_person()))
-		return rg_fail_member(err, ROGER_EREFUSED, member,
-				      "%s: '%.*s' is a person: only from a terminal, without "
+		return rg_fail_member(err, ROGER_EREFUSED, "from",
+				      "from: '%.*s' is a person: only from a terminal, without "
 				      "ROGER_AGENT, and not under an agent's tool",
-				      member, RG_STR_ARGS(name));
+				      RG_STR_ARGS(name));
 	return ROGER_OK;
 }
 
@@ -438,7 +438,7 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 				      "who are you? give --as NAME or set ROGER_AGENT");
 	r = rg_name_check("from", draft->from, err);
 	if (r == ROGER_OK && !sending->roger->own_mail)
-		r = rg_send_check_sender(sending->roger, draft->from, "from", err);
+		r = check_sender(sending->roger, draft->from, err);
 	if (r == ROGER_OK && !sending->roger->own_mail)
 		r = check_new_sender(sending, draft, err);
 	if (r == ROGER_OK && request->issue.length)

@@ -96,10 +96,6 @@ RG_CHECKED int rg_send_note_reader(struct roger *roger, struct rg_arena *arena,
 				   struct roger_str name, struct roger_strs *notes,
 				   struct roger_err *err);
 
-/* May a message be sent under that name, by whoever runs this? */
-RG_CHECKED int rg_send_check_sender(const struct roger *roger, struct roger_str name,
-				    const char *member, struct roger_err *err);
-
 /* How long its recipients have to read it, ms. */
 int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *draft);
 

@@ -2,8 +2,6 @@
 #include "ops/keys/attempt.h"
 #include "ops/proof/telling.h"
 
-#include <stdio.h>
-
 #include "base/nearest.h"
 #include "ops/runs/run_list.h"
 
@@ -60,10 +58,9 @@ static int look_up(struct roger *roger, struct roger_str what, struct roger_time
 		   struct subject *ret_subject, struct roger_err *err)
 {
 	bool is[ROGER_SUBJECT_AGENT + 1] = { false };
-	struct roger_str text = { NULL, 0 }, *notes;
-	char note[200];
+	struct roger_str text = { NULL, 0 };
 	bool name = rg_name_valid(what);
-	int kind, r = ROGER_OK;
+	int r = ROGER_OK;
 	static const enum roger_subject order[] = { ROGER_SUBJECT_RUN, ROGER_SUBJECT_AGENT,
 						    ROGER_SUBJECT_ISSUE, ROGER_SUBJECT_TASK };
 	size_t i, first = 3;
@@ -80,19 +77,12 @@ static int look_up(struct roger *roger, struct roger_str what, struct roger_time
 		if (is[order[i - 1]])
 			first = i - 1;
 	*ret_subject = (struct subject){ order[first], what };
-	notes = rg_arena_get(reply->memory, 4 * sizeof *notes);
-	if (!notes)
-		return rg_fail_memory(err);
-	for (i = first + 1; i < 3; i++) {
-		kind = (int)order[i];
-		if (!is[kind])
-			continue;
-		snprintf(note, sizeof note, "'%.*s' is an %s, too: --%s shows that",
-			 RG_STR_ARGS(what), rg_subject_names[kind], rg_subject_names[kind]);
-		if (!rg_arena_copy(reply->memory, rg_str(note), &notes[reply->notes.count++]))
+	for (i = first + 1; i < 3; i++)
+		if (is[order[i]] &&
+		    !rg_arena_note(reply->memory, &reply->notes,
+				   "'%.*s' is an %s, too: --%s shows that", RG_STR_ARGS(what),
+				   rg_subject_names[order[i]], rg_subject_names[order[i]]))
 			return rg_fail_memory(err);
-	}
-	reply->notes.items = notes;
 	return ROGER_OK;
 }
 

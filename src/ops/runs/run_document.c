@@ -183,16 +183,6 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	return r < 0 ? r : inherit(roger, ret_document, rg_clock_ms(), arena, err);
 }
 
-int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
-			struct rg_arena *arena, struct roger_err *err)
-{
-	int r;
-
-	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message,
-			   &document->forward_seen, err);
-	return r < 0 ? r : rg_run_judge(roger, document, now_ms, arena, err);
-}
-
 /* Put the changed run back in place of what was read. */
 static int put(struct roger *roger, struct rg_run_document *document, struct rg_arena *arena,
 	       struct roger_err *err)

@@ -61,10 +61,6 @@ RG_CHECKED int rg_run_inherit(const struct roger *roger, const struct roger_reti
 bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
 			 struct roger_str to);
 
-/* Its result was read: judge it so; nothing is written. */
-RG_CHECKED int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document,
-				   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
-
 /* What changes a run; *ret_changed false: nothing is to be written. */
 typedef int rg_run_change(void *context, struct rg_run_document *document, int64_t now_ms,
 			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err);

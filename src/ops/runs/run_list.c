@@ -331,6 +331,17 @@ static int note_mailbox(struct roger *roger, const struct roger_retired_list *re
 		err);
 }
 
+/* Its result was read: judge it so; nothing is written. */
+static int note_forward(const struct roger *roger, struct rg_run_document *document,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	int r;
+
+	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message,
+			   &document->forward_seen, err);
+	return r < 0 ? r : rg_run_judge(roger, document, rg_clock_ms(), arena, err);
+}
+
 /* What became of the message that its owner is to read; NULL: there is none. */
 static int note_word(struct roger *roger, const struct roger_retired_list *retired,
 		     struct rg_run_document *document, const struct roger_message *message,
@@ -351,9 +362,8 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 		    : ROGER_OK;
 	if (r == ROGER_OK && done && (why || !sent))
 		return note_stranded(document, message, sent ? why : NULL, arena, err);
-	return r == ROGER_OK && done && message->read
-		       ? rg_run_note_forward(roger, document, rg_clock_ms(), arena, err)
-		       : r;
+	return r == ROGER_OK && done && message->read ? note_forward(roger, document, arena, err)
+						      : r;
 }
 
 static int note_words(struct roger *roger, const struct roger_retired_list *retired,
