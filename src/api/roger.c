@@ -26,13 +26,6 @@ static int open_here(struct roger *roger, struct roger_err *err)
 	return r == ROGER_OK ? remote_open_here(path, &roger->remote, err) : r;
 }
 
-static int open_lines(struct roger *roger, struct roger_err *err)
-{
-	if (rg_store_check(roger->workspace->config, NULL) < 0)
-		return open_here(roger, err);
-	return rg_engine_open(roger->workspace, &roger->engine, err);
-}
-
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
 {
 	struct roger *roger;
@@ -46,7 +39,9 @@ int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err
 	roger->settle = rg_attempt_settle_overdue;
 	r = rg_workspace_open(path, &roger->workspace, err);
 	if (r == ROGER_OK)
-		r = open_lines(roger, err);
+		r = rg_store_check(roger->workspace->config, NULL) < 0
+			    ? open_here(roger, err)
+			    : rg_engine_open(roger->workspace, &roger->engine, err);
 	if (r < 0) {
 		roger_close(roger);
 		return r;

@@ -252,15 +252,6 @@ static bool print_waiting(const struct remote *remote, char to[120])
 	return outbox.waiting > 0;
 }
 
-/* Said after every command, until none waits. */
-static void note_waiting(struct remote *remote)
-{
-	char words[120];
-
-	if (print_waiting(remote, words) && !*remote->notice)
-		snprintf(remote->notice, sizeof remote->notice, "%s", words);
-}
-
 void remote_outbox_tell(const struct remote *remote, struct roger_err *err)
 {
 	struct roger_err before = *err;
@@ -281,6 +272,7 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
 	struct roger_strs names;
+	char words[120];
 	int r;
 
 	if (remote->flushed && !wait)
@@ -295,7 +287,9 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 	r = lock_outbox(folder, wait ? RG_LOCK_WAIT_MS : 0, &lock, err);
 	if (r == ROGER_OK)
 		r = send_all(remote, folder, arena, err);
-	note_waiting(remote);
+	/* Said after every command, until none waits. */
+	if (print_waiting(remote, words) && !*remote->notice)
+		snprintf(remote->notice, sizeof remote->notice, "%s", words);
 	return wait ? r : ROGER_OK;
 }
 

@@ -140,13 +140,6 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_
 	return r == ROGER_OK ? rg_config_set_store(root, address, false, err) : r;
 }
 
-/* From here to here: is it really there? */
-static int stay(struct side *side, struct roger_err *err)
-{
-	side->workspace->moving = false;
-	return rg_engine_open(side->workspace, &side->engine, err);
-}
-
 int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 		 struct roger_move_reply *reply, struct roger_err *err)
 {
@@ -157,8 +150,13 @@ int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 	(void)roger;
 	r = open_sides(&sides[0], &sides[1], request, err);
 	reply->already = r == ROGER_OK && rg_str_equal(sides[0].place, sides[1].place);
-	if (r == ROGER_OK)
-		r = reply->already ? stay(&sides[0], err) : move(sides, &moved, reply, err);
+	if (reply->already) {
+		/* From here to here: is it really there? */
+		sides[0].workspace->moving = false;
+		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
+	} else if (r == ROGER_OK) {
+		r = move(sides, &moved, reply, err);
+	}
 	reply->journals = moved.journals;
 	reply->lines = moved.lines;
 	reply->bytes = moved.bytes;

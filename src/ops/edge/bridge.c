@@ -565,13 +565,6 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	return r;
 }
 
-static int64_t pause_of(const struct rg_bridge *bridge, int64_t left_ms)
-{
-	int64_t pause_ms = bridge->busy ? BUSY_MS : LOOK_MS;
-
-	return left_ms < pause_ms ? left_ms : pause_ms;
-}
-
 /* Once something was told, a failure is told beside it: what came in, and what did not, is not
  * lost. */
 static int tell_failure(struct look *look, int code, const struct roger_err *why,
@@ -598,7 +591,7 @@ static bool is_stopped(const struct roger *roger)
 static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 {
 	struct roger_err why;
-	int64_t start_ns = rg_clock_monotonic_ns(), full_ns = start_ns, now_ns, left_ms;
+	int64_t start_ns = rg_clock_monotonic_ns(), full_ns = start_ns, now_ns, left_ms, pause_ms;
 	enum rg_watch_end end;
 	bool full = true;
 	int r;
@@ -614,7 +607,8 @@ static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 		left_ms = wait_ms - (now_ns - start_ns) / 1000000;
 		if (look->reply->crossings.count || left_ms <= 0)
 			return r;
-		end = rg_watch_wait(look->bridge->watch, pause_of(look->bridge, left_ms));
+		pause_ms = look->bridge->busy ? BUSY_MS : LOOK_MS;
+		end = rg_watch_wait(look->bridge->watch, left_ms < pause_ms ? left_ms : pause_ms);
 		if (end == RG_WATCH_SIGNAL || is_stopped(look->roger))
 			return r;
 		now_ns = rg_clock_monotonic_ns();

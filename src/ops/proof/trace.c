@@ -208,9 +208,7 @@ static int summarize(struct roger *roger, const struct roger_message *message,
 		rg_buf_printf(&out, ", %s", rg_altered_names[message->altered]);
 	if (!message->read && !message->acked_at_ms && !message->archived_at_ms)
 		r = add_waiting(roger, message, trace, arena, &out, err);
-	if (r < 0)
-		return r;
-	return rg_kept(rg_arena_keep(arena, &out, &trace->summary), err);
+	return r < 0 ? r : rg_kept(rg_arena_keep(arena, &out, &trace->summary), err);
 }
 
 /* Is a dead letter of it open? */

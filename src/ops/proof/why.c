@@ -56,14 +56,6 @@ static int about_agent(struct asking *asking, struct roger_str name, struct roge
 	return r;
 }
 
-static int about_run(struct asking *asking, struct roger_str run, struct roger_err *err)
-{
-	struct roger_why_reply *reply = asking->reply;
-
-	reply->subject = ROGER_WHY_RUN;
-	return rg_causes_run(&asking->causes, run, &reply->words, &reply->next, err);
-}
-
 /* What trace says of it, and what its recipient's mail says is to be done. */
 static int about_message(struct asking *asking, const struct roger_trace *trace,
 			 struct roger_err *err)
@@ -143,12 +135,14 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	r = know_agent(&asking, what, &known, err);
 	if (r < 0)
 		return r;
-	if (text.data)
-		r = about_run(&asking, what, err);
-	else if (known)
+	if (text.data) {
+		reply->subject = ROGER_WHY_RUN;
+		r = rg_causes_run(&asking.causes, what, &reply->words, &reply->next, err);
+	} else if (known) {
 		r = about_agent(&asking, what, err);
-	else
+	} else {
 		r = find_message(roger, request, &traces, err);
+	}
 	if (r == ROGER_OK && traces.traces.count)
 		r = about_message(&asking, &traces.traces.items[0], err);
 	if (r == ROGER_ENOENT)

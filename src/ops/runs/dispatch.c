@@ -167,27 +167,24 @@ int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_a
 	return r;
 }
 
-/* Who dispatches waits for the result, or is to bring it: nobody makes a run of two others. */
-static int check_part(const struct roger *roger, const struct roger_run *run, struct roger_err *err)
-{
-	return rg_caller_may_change(roger, run->owner.length ? "forward_to" : "agent", "run",
-				    run->run, run->owner, run->child, err);
-}
-
 int rg_verb_dispatch(struct roger *roger, const struct roger_dispatch_request *request,
 		     struct roger_runs_reply *reply, struct roger_err *err)
 {
 	struct rg_run_document document = { 0 };
+	const struct roger_run *run = &document.run;
 	int r;
 
 	r = rg_run_make(roger, request, reply->memory, &document.run, &reply->notes, err);
+	/* Who dispatches waits for the result, or is to bring it: nobody makes a run of two
+	 * others. */
 	if (r == ROGER_OK)
-		r = check_part(roger, &document.run, err);
+		r = rg_caller_may_change(roger, run->owner.length ? "forward_to" : "agent", "run",
+					 run->run, run->owner, run->child, err);
 	if (r == ROGER_OK)
 		r = rg_run_note_caller(roger, &document.run, "dispatched", rg_clock_ms(),
 				       reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_run_put_new(roger, &document.run, reply->memory, err);
+		r = rg_run_put_new(roger, run, reply->memory, err);
 	reply->changed = true;
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }

@@ -536,26 +536,22 @@ static int ask_end(struct watch *watch, struct roger_err *err)
 	return pass_on_notes(watch, &told, err);
 }
 
-/* What it printed is its reader's, whatever becomes of our records. */
-static int end_run(struct watch *watch, struct roger_err *err)
-{
-	int r = ask_end(watch, err);
-	int passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
-
-	return r < 0 ? r : passed;
-}
-
 static int watch_run(struct watch *watch, struct roger_err *err)
 {
 	const struct roger_run *there = NULL;
-	int r;
+	int r, passed;
 
 	r = make_run_id(watch, err);
 	if (r == ROGER_OK)
 		r = find_run(watch, &there, err);
 	if (r == ROGER_OK)
 		r = there ? take_over(watch, there, err) : begin(watch, err);
-	return r == ROGER_OK ? end_run(watch, err) : r;
+	if (r < 0)
+		return r;
+	r = ask_end(watch, err);
+	/* What it printed is its reader's, whatever becomes of our records. */
+	passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
+	return r < 0 ? r : passed;
 }
 
 int rg_verb_run(struct roger *roger, const struct roger_run_request *request,

@@ -204,9 +204,7 @@ static int put(struct roger *roger, struct rg_run_document *document, struct rg_
 			       RG_STR_ARGS(document->run.run), RG_RUN_BYTES_MAX);
 	r = rg_engine_run_put(roger->engine, document->run.run, document->text, rg_buf_str(&text),
 			      err);
-	if (r < 0)
-		return r;
-	return rg_kept(rg_arena_copy(arena, rg_buf_str(&text), &document->text), err);
+	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_buf_str(&text), &document->text), err);
 }
 
 int rg_run_may_change(const struct roger *roger, const struct roger_run *run, struct roger_err *err)

@@ -75,18 +75,6 @@ static int confirm(struct sweep *sweep, struct rg_run_document *document, struct
 	return r;
 }
 
-/* Those whose result was read, as the list found out. */
-static int confirm_forwards(struct sweep *sweep, struct roger_err *err)
-{
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < sweep->list.count && r == ROGER_OK; i++)
-		if (sweep->list.documents[i].forward_seen)
-			r = confirm(sweep, &sweep->list.documents[i], err);
-	return r;
-}
-
 /* ------------------------------------------------------------- recoveries -- */
 
 static bool recovery_is_due(const struct sweep *sweep, const struct rg_run_document *document)
@@ -176,7 +164,10 @@ int rg_verb_sweep(struct roger *roger, const struct roger_sweep_request *request
 			     &sweep.list, err);
 	if (r < 0)
 		return r;
-	r = confirm_forwards(&sweep, err);
+	/* Those whose result was read, as the list found out. */
+	for (i = 0; i < sweep.list.count && r == ROGER_OK; i++)
+		if (sweep.list.documents[i].forward_seen)
+			r = confirm(&sweep, &sweep.list.documents[i], err);
 	for (i = 0; i < sweep.list.count && r == ROGER_OK; i++)
 		r = attend(&sweep, &sweep.list.documents[i], err);
 	if (r < 0)
