@@ -156,18 +156,13 @@ static int take_messages(struct merge *merge, struct roger_err *err)
 /* What its program printed last. */
 static int take_output(struct merge *merge, struct roger_str run_id, struct roger_err *err)
 {
-	const struct rg_log_query query = {
-		.log = RG_LOG_OUTPUTS, .id = run_id, .newest = true, .limit = 1
-	};
-	struct rg_log_entries found;
 	union rg_log_record record;
-	int r = rg_engine_log_find(merge->from->engine, &query, merge->reply->memory, &found, err);
+	bool found;
+	int r = rg_run_find_output(merge->from, run_id, merge->reply->memory, &record, &found, err);
 
-	if (r < 0 || !found.count ||
-	    rg_kind_read(RG_LOG_OUTPUTS, found.items[0].text, merge->reply->memory, &record, NULL) <
-		    0)
-		return r;
-	return rg_records_write(merge->to, RG_LOG_OUTPUTS, RG_STR(""), &record.output, 1, err);
+	return found ? rg_records_write(merge->to, RG_LOG_OUTPUTS, RG_STR(""), &record.output, 1,
+					err)
+		     : r;
 }
 
 static int take_run(struct merge *merge, const struct rg_run_document *document,

@@ -41,16 +41,6 @@ static int add_targets(struct rg_crossing *crossing, const struct roger_ingest_r
 	return r;
 }
 
-static int tell(struct rg_crossing *crossing, struct roger_err *err)
-{
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < crossing->count && r == ROGER_OK; i++)
-		r = rg_crossing_tell(crossing, &crossing->items[i], RG_STR(""), err);
-	return r;
-}
-
 int rg_verb_ingest(struct roger *roger, const struct roger_ingest_request *request,
 		   struct roger_bridge_reply *reply, struct roger_err *err)
 {
@@ -66,6 +56,7 @@ int rg_verb_ingest(struct roger *roger, const struct roger_ingest_request *reque
 					.unnumbered = request->unnumbered,
 					.several = request->to.count > 1 };
 	struct rg_rolepieces pieces;
+	size_t i;
 	int r;
 
 	if (request->text.length > RG_TRIGGER_BYTES_MAX)
@@ -78,8 +69,8 @@ int rg_verb_ingest(struct roger *roger, const struct roger_ingest_request *reque
 		r = add_targets(&crossing, request, &pieces, err);
 	if (r == ROGER_OK)
 		r = rg_crossing_store(&crossing, err);
-	if (r == ROGER_OK)
-		r = tell(&crossing, err);
+	for (i = 0; i < crossing.count && r == ROGER_OK; i++)
+		r = rg_crossing_tell(&crossing, &crossing.items[i], RG_STR(""), err);
 	if (r == ROGER_OK)
 		rg_crossing_note(roger, &rg_op_ingest, crossing.reply);
 	return r;

@@ -254,16 +254,6 @@ static int look_after_all(struct round *round, struct roger_err *err)
 	return r < 0 ? r : await(round, 0, err);
 }
 
-/* Any agent's name makes the engine take in what other programs appended. */
-static int take_in(struct round *round, struct roger_err *err)
-{
-	bool may;
-
-	return rg_engine_may_have_mail(round->roger->engine,
-				       round->roger->workspace->config->wake_agents[0].name, &may,
-				       err);
-}
-
 /* How much was stored so far. */
 static uint32_t count_stored(struct round *round)
 {
@@ -281,6 +271,7 @@ static int sleep_for(struct round *round, uint32_t mark, int64_t left_ms, bool *
 		     struct roger_err *err)
 {
 	struct roger *roger = round->roger;
+	bool may;
 	int r;
 
 	if (roger->remote) {
@@ -289,7 +280,9 @@ static int sleep_for(struct round *round, uint32_t mark, int64_t left_ms, bool *
 		return ROGER_OK;
 	}
 	rg_engine_sleep(roger->engine, mark, left_ms);
-	r = take_in(round, err);
+	/* Any agent's name makes the engine take in what other programs appended. */
+	r = rg_engine_may_have_mail(roger->engine, roger->workspace->config->wake_agents[0].name,
+				    &may, err);
 	*ret_stored = rg_engine_wake_count(roger->engine) != mark;
 	return r;
 }

@@ -26,15 +26,6 @@ static struct rg_log_query query_of(const struct roger_activity_request *request
 	return query;
 }
 
-static int check(const struct roger_activity_request *request, struct roger_err *err)
-{
-	int r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
-
-	if (r == ROGER_OK && request->after < 0)
-		r = rg_fail_member(err, ROGER_EDATA, "after", "after: expected a position");
-	return r;
-}
-
 static int add_bad(struct roger_activity_reply *reply, struct roger_str file, int64_t line,
 		   struct roger_str why, struct roger_err *err)
 {
@@ -81,7 +72,9 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 	size_t i;
 	int r;
 
-	r = check(request, err);
+	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
+	if (r == ROGER_OK && request->after < 0)
+		r = rg_fail_member(err, ROGER_EDATA, "after", "after: expected a position");
 	if (r < 0)
 		return r;
 	query = query_of(request);

@@ -346,18 +346,29 @@ int rg_run_add_words(struct roger_run *run, struct rg_arena *arena, struct roger
 		       err);
 }
 
-int rg_run_add_output(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
-		      struct roger_err *err)
+int rg_run_find_output(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+		       union rg_log_record *ret_record, bool *ret_found, struct roger_err *err)
 {
 	const struct rg_log_query query = {
-		.log = RG_LOG_OUTPUTS, .id = run->run, .newest = true, .limit = 1
+		.log = RG_LOG_OUTPUTS, .id = run_id, .newest = true, .limit = 1
 	};
-	union rg_log_record record;
 	struct rg_log_entries found;
 	int r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
 
-	if (r < 0 || !found.count ||
-	    rg_kind_read(RG_LOG_OUTPUTS, found.items[0].text, arena, &record, NULL) < 0)
+	*ret_found = r == ROGER_OK && found.count &&
+		     rg_kind_read(RG_LOG_OUTPUTS, found.items[0].text, arena, ret_record, NULL) ==
+			     ROGER_OK;
+	return r;
+}
+
+int rg_run_add_output(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	union rg_log_record record;
+	bool found;
+	int r = rg_run_find_output(roger, run->run, arena, &record, &found, err);
+
+	if (!found)
 		return r;
 	run->command = record.output.command;
 	run->duration_ms = record.output.duration_ms;

@@ -84,7 +84,11 @@ RG_CHECKED int rg_run_update_soon(struct roger *roger, struct roger_str run_id,
 RG_CHECKED int rg_run_add_words(struct roger_run *run, struct rg_arena *arena,
 				struct roger_err *err);
 
-/* Add what its program printed last, where that is known. */
+/* What its program printed last: the record of the log; *ret_found false: that is not known. */
+RG_CHECKED int rg_run_find_output(struct roger *roger, struct roger_str run_id,
+				  struct rg_arena *arena, union rg_log_record *ret_record,
+				  bool *ret_found, struct roger_err *err);
+/* Add that to the run. */
 RG_CHECKED int rg_run_add_output(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
 				 struct roger_err *err);
 
