@@ -8,23 +8,14 @@
 
 /* -------------------------------------------------------------- an entry -- */
 
-static enum cli_style style_of(int status)
-{
-	switch ((enum roger_status)status) {
-	case ROGER_SUCCESS:
-		return CLI_GREEN;
-	case ROGER_FAILURE:
-		return CLI_RED;
-	case ROGER_IN_PROGRESS:
-		break;
-	}
-	return CLI_YELLOW;
-}
+static const enum cli_style styles[] = {
+	[ROGER_SUCCESS] = CLI_GREEN, [ROGER_FAILURE] = CLI_RED, [ROGER_IN_PROGRESS] = CLI_YELLOW
+};
 
 static void print_entry(const struct roger_activity *activity)
 {
 	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
-		style_of(activity->status), rg_status_names[activity->status],
+		styles[activity->status], rg_status_names[activity->status],
 		rg_action_names[activity->type], CLI_BOLD, activity->task);
 	cli_say("%(%t  %)%S%t%(  evidence: %t%)%.\n", activity->message, CLI_DIM,
 		rg_str_is(activity->details, "{}") ? RG_STR("") : activity->details,
@@ -85,7 +76,7 @@ static void add_entry(struct cli_grid *grid, const struct roger_activity *activi
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t",
 		     doing.verb.length ? doing.verb : rg_str(rg_action_names[activity->type]));
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t", activity->task);
-	cli_grid_say(grid, style_of(activity->status), CLI_WHOLE, "%s",
+	cli_grid_say(grid, styles[activity->status], CLI_WHOLE, "%s",
 		     rg_status_names[activity->status]);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t%s%t%(  evidence: %t%)", activity->message,
 		     activity->message.length && doing.rest.length ? "; " : "", doing.rest,

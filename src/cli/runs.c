@@ -9,19 +9,13 @@
 
 enum cli_style cli_run_style(int status)
 {
-	switch ((enum roger_run_status)status) {
-	case ROGER_RUN_ACTIVE:
-		return CLI_CYAN;
-	case ROGER_RUN_SUSPECT:
-	case ROGER_RUN_NOT_FORWARDED:
-		return CLI_YELLOW;
-	case ROGER_RUN_COMPLETED:
-	case ROGER_RUN_RECOVERED:
-		return CLI_GREEN;
-	case ROGER_RUN_BLOCKED:
-		return CLI_RED;
-	}
-	return CLI_PLAIN;
+	static const enum cli_style styles[] = {
+		[ROGER_RUN_ACTIVE] = CLI_CYAN,		[ROGER_RUN_SUSPECT] = CLI_YELLOW,
+		[ROGER_RUN_NOT_FORWARDED] = CLI_YELLOW, [ROGER_RUN_COMPLETED] = CLI_GREEN,
+		[ROGER_RUN_RECOVERED] = CLI_GREEN,	[ROGER_RUN_BLOCKED] = CLI_RED,
+	};
+
+	return styles[status];
 }
 
 /* "build-7  failed: exit 3", and what else there is to say of that. */

@@ -11,40 +11,22 @@ enum {
 
 enum { NAME_COLUMNS = 14, TIME_COLUMNS = 19 };
 
-static enum cli_style style_of(int step)
-{
-	switch ((enum roger_step)step) {
-	case ROGER_STEP_READ:
-	case ROGER_STEP_ACKNOWLEDGED:
-	case ROGER_STEP_DELIVERED:
-		return CLI_GREEN;
-	case ROGER_STEP_TIMEOUT:
-	case ROGER_STEP_REFUSED:
-	case ROGER_STEP_DEAD:
-		return CLI_RED;
-	case ROGER_STEP_CLAIMED:
-	case ROGER_STEP_RETURNED:
-	case ROGER_STEP_LEASE_EXPIRED:
-	case ROGER_STEP_REDELIVERED:
-		return CLI_YELLOW;
-	case ROGER_STEP_STORED:
-	case ROGER_STEP_WAKE:
-	case ROGER_STEP_LOOKED:
-	case ROGER_STEP_STALE:
-	case ROGER_STEP_ARCHIVED:
-	case ROGER_STEP_HANDED:
-		break;
-	}
-	return CLI_CYAN;
-}
+/* What is not in it is cyan. */
+static const enum cli_style styles[ROGER_STEP_ARCHIVED + 1] = {
+	[ROGER_STEP_READ] = CLI_GREEN,		 [ROGER_STEP_ACKNOWLEDGED] = CLI_GREEN,
+	[ROGER_STEP_DELIVERED] = CLI_GREEN,	 [ROGER_STEP_TIMEOUT] = CLI_RED,
+	[ROGER_STEP_REFUSED] = CLI_RED,		 [ROGER_STEP_DEAD] = CLI_RED,
+	[ROGER_STEP_CLAIMED] = CLI_YELLOW,	 [ROGER_STEP_RETURNED] = CLI_YELLOW,
+	[ROGER_STEP_LEASE_EXPIRED] = CLI_YELLOW, [ROGER_STEP_REDELIVERED] = CLI_YELLOW,
+};
 
 static void print_step(const char *name, const struct roger_trace_step *step)
 {
 	char when[CLI_TIME_BYTES], ms[8];
 
 	snprintf(ms, sizeof ms, ".%03d", (int)(step->at_ms % 1000));
-	cli_say("  %S%*s%.  %*s%s", style_of(step->step), NAME_COLUMNS, name,
-		step->at_ms ? 0 : TIME_COLUMNS + 4,
+	cli_say("  %S%*s%.  %*s%s", styles[step->step] ? styles[step->step] : CLI_CYAN,
+		NAME_COLUMNS, name, step->at_ms ? 0 : TIME_COLUMNS + 4,
 		step->at_ms ? cli_time(step->at_ms, when) : "time not known",
 		step->at_ms ? ms : "");
 	cli_say("%(  %t%)%(  %t%)%(  %S%t:%d%.%)\n", step->who, step->words, CLI_DIM, step->file,
