@@ -14,6 +14,10 @@ void rg_clock_follow(int64_t now_ms);
 
 /* Nanoseconds of a clock that only goes forward; for spans. */
 int64_t rg_clock_monotonic_ns(void);
+static inline int64_t rg_clock_monotonic_ms(void)
+{
+	return rg_clock_monotonic_ns() / 1000000;
+}
 
 /* Hundredths of a second since the machine started, the unit of process start times in /proc. */
 uint32_t rg_clock_boot_ticks(void);

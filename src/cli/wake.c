@@ -70,12 +70,12 @@ static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roge
 static int call_until_stopped(struct cli_run *run, struct roger_wake_request *request,
 			      struct roger_err *err)
 {
-	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + request->timeout_ms, left_ms;
+	int64_t until_ms = rg_clock_monotonic_ms() + request->timeout_ms, left_ms;
 	bool for_ever = request->timeout_ms == 0, first = true, told = false;
 	int status, r;
 
 	do {
-		left_ms = until_ms - rg_clock_monotonic_ns() / 1000000;
+		left_ms = until_ms - rg_clock_monotonic_ms();
 		request->timeout_ms = for_ever || left_ms > SPAN_MS ? SPAN_MS : left_ms;
 		if (request->timeout_ms <= 0)
 			break;

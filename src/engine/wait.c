@@ -182,8 +182,7 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	uint64_t at;
 	int r;
 
-	if (timeout_ms > 0 &&
-	    timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ns() / 1000000 - 1)
+	if (timeout_ms > 0 && timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ms() - 1)
 		until_ns = rg_clock_monotonic_ns() + timeout_ms * 1000000;
 	r = rg_engine_settle(engine, &at, err);
 	while (r == ROGER_OK) {

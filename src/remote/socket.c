@@ -29,11 +29,6 @@ struct line_in {
 	size_t chunk; /* bytes of it that are still to come */
 };
 
-static int64_t now_ms(void)
-{
-	return rg_clock_monotonic_ns() / 1000000;
-}
-
 /* -------------------------------------------------------------- connecting -- */
 
 static int connect_to(const struct sockaddr *address, socklen_t length)
@@ -125,7 +120,7 @@ static bool wait_for(const struct remote *remote, int fd, short what, int64_t un
 	int64_t left_ms;
 
 	for (;;) {
-		left_ms = until_ms - now_ms();
+		left_ms = until_ms - rg_clock_monotonic_ms();
 		if (left_ms <= 0 || remote_is_interrupted())
 			return false;
 		if (poll(&ready, 1, (int)(left_ms < TELL_MS ? left_ms : TELL_MS)) > 0)
@@ -324,9 +319,9 @@ static enum remote_outcome fail_broken(const struct remote *remote,
 				       struct roger_err *err)
 {
 	rg_fail(err, ROGER_ETIMEOUT, 0,
-		now_ms() >= until_ms ? "%.200s: no answer in time; check the server"
-		: answer->status     ? "%.200s: its answer broke off"
-				     : "%.200s: it closed the connection without an answer",
+		rg_clock_monotonic_ms() >= until_ms ? "%.200s: no answer in time; check the server"
+		: answer->status		    ? "%.200s: its answer broke off"
+				 : "%.200s: it closed the connection without an answer",
 		remote->place->name);
 	return REMOTE_BROKEN;
 }
@@ -335,7 +330,7 @@ static enum remote_outcome ask(struct remote *remote, const struct remote_reques
 			       struct remote_answer *answer, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	const int64_t until_ms = now_ms() + request->within_ms;
+	const int64_t until_ms = rg_clock_monotonic_ms() + request->within_ms;
 	struct line_in *line = remote->connection;
 	char byte;
 
@@ -376,7 +371,7 @@ static void *begin_stream(struct remote *remote, const char *last)
 	}
 	line->fd = connect_place(remote->place);
 	if (line->fd >= 0 && !out.failed &&
-	    send_all(remote, line->fd, rg_buf_str(&out), now_ms() + CONNECT_MS))
+	    send_all(remote, line->fd, rg_buf_str(&out), rg_clock_monotonic_ms() + CONNECT_MS))
 		return line;
 	close_line(line);
 	return NULL;

@@ -13,11 +13,6 @@
 
 #include "base/clock.h"
 
-static int64_t now_ms(void)
-{
-	return rg_clock_monotonic_ns() / 1000000;
-}
-
 /* evhttp frees its buffers with the connection, and takes its functions off them. */
 static bool is_over(const struct serve_connection *connection)
 {
@@ -77,7 +72,7 @@ static void scan(struct serve_connection *connection, struct evbuffer *input, si
 static void throw_away(struct serve_connection *connection, struct evbuffer *input)
 {
 	forget_bytes(connection);
-	connection->seen_ms = now_ms();
+	connection->seen_ms = rg_clock_monotonic_ms();
 	connection->thrown += evbuffer_get_length(input);
 	evbuffer_drain(input, evbuffer_get_length(input));
 	if (connection->thrown > SERVE_BODY_BYTES_MAX_TCP)
@@ -97,7 +92,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 		return;
 	}
 	scan(connection, input, evbuffer_get_length(input) - info->n_added);
-	connection->seen_ms = now_ms();
+	connection->seen_ms = rg_clock_monotonic_ms();
 	if (!connection->began_ms)
 		connection->began_ms = connection->seen_ms;
 	connection->bytes += info->n_added;
@@ -162,7 +157,7 @@ struct bufferevent *serve_connection_new(struct event_base *base, void *door_)
 						 .door = door,
 						 .serve = serve,
 						 .buffer = buffer,
-						 .seen_ms = now_ms() };
+						 .seen_ms = rg_clock_monotonic_ms() };
 	rg_buf_init(&connection->head, SERVE_HEAD_KEPT_MAX);
 	bufferevent_incref(buffer);
 	evbuffer_add_cb(bufferevent_get_input(buffer), on_input, connection);
@@ -216,7 +211,7 @@ static void on_answered(struct evhttp_request *request, void *connection_)
 	scan(connection, input, 0);
 	forget_bytes(connection);
 	connection->busy = false;
-	connection->seen_ms = now_ms();
+	connection->seen_ms = rg_clock_monotonic_ms();
 	connection->began_ms = 0;
 	if (evbuffer_get_length(input))
 		connection->began_ms = connection->seen_ms;
@@ -231,7 +226,7 @@ void serve_connection_begin(struct serve_connection *connection, struct evhttp_r
 void serve_connections_tick(struct serve *serve)
 {
 	struct serve_connection *connection;
-	int64_t now = now_ms();
+	int64_t now = rg_clock_monotonic_ms();
 
 	reap(serve);
 	for (connection = serve->connections; connection; connection = connection->next) {

@@ -336,7 +336,7 @@ static void say(struct serve_stream *stream, const char *data, size_t length)
 		evhttp_send_reply_chunk(stream->http, chunk);
 	if (chunk)
 		evbuffer_free(chunk);
-	stream->said_ms = rg_clock_monotonic_ns() / 1000000;
+	stream->said_ms = rg_clock_monotonic_ms();
 }
 
 static void look(struct serve_stream *stream);
@@ -388,7 +388,7 @@ static void look(struct serve_stream *stream)
 	}
 	stream->reading = true;
 	stream->again = stream->deep = false;
-	stream->read_ms = rg_clock_monotonic_ns() / 1000000;
+	stream->read_ms = rg_clock_monotonic_ms();
 }
 
 static void end_stream(struct serve_stream *stream)
@@ -423,7 +423,7 @@ void serve_streams_look(struct serve *serve, bool deep)
 void serve_streams_tick(struct serve *serve)
 {
 	struct serve_stream *stream, *next;
-	int64_t now = rg_clock_monotonic_ns() / 1000000;
+	int64_t now = rg_clock_monotonic_ms();
 
 	for (stream = serve->streams; stream; stream = next) {
 		next = stream->next;
@@ -492,7 +492,7 @@ static void *watch(void *serve_)
 		}
 		changed = roger_watch(roger, &mark, WATCH_MS);
 		notes |= changed;
-		now = rg_clock_monotonic_ns() / 1000000;
+		now = rg_clock_monotonic_ms();
 		deep = now - looked_ms >= (notes ? WATCH_MS : LOOK_MS);
 		if (deep) {
 			looked_ms = now;
@@ -541,7 +541,7 @@ void serve_on_events(struct serve *serve, struct evhttp_request *request,
 	stream->deep = true;
 	stream->http = request;
 	snprintf(stream->own, sizeof stream->own, "%s", caller->own ? caller->name : "");
-	stream->said_ms = rg_clock_monotonic_ns() / 1000000;
+	stream->said_ms = rg_clock_monotonic_ms();
 	stream->next = serve->streams;
 	serve->streams = stream;
 	serve->stream_count++;

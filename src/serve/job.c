@@ -99,7 +99,7 @@ static struct serve_job *take(struct serve_pool *pool)
 	int64_t until_ms;
 
 	while (!(place = next(pool)) && (pool->first || !serve->ending)) {
-		until_ms = rg_clock_monotonic_ns() / 1000000 + TURN_MS;
+		until_ms = rg_clock_monotonic_ms() + TURN_MS;
 		until = (struct timespec){ until_ms / 1000, until_ms % 1000 * 1000000 };
 		pool->idle++;
 		if (pool->first)

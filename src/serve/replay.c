@@ -41,11 +41,6 @@ struct serve_replays {
 	int64_t known_ms; /* what was asked before this may have been forgotten */
 };
 
-static int64_t now_ms(void)
-{
-	return rg_clock_monotonic_ns() / 1000000;
-}
-
 /* -------------------------------------------------------------------- keeping -- */
 
 static struct serve_replay **bucket_of(struct serve_replays *replays, const char *key)
@@ -77,7 +72,7 @@ static void drop(struct serve_replays *replays, struct serve_replay *replay)
 static void make_room(struct serve_replays *replays)
 {
 	struct serve_replay *replay, *later;
-	const int64_t now = now_ms();
+	const int64_t now = rg_clock_monotonic_ms();
 
 	for (replay = replays->oldest; replay; replay = later) {
 		later = replay->later;
@@ -101,7 +96,7 @@ static struct serve_replay *add(struct serve_replays *replays, const char *key, 
 	make_room(replays);
 	memcpy(replay->key, key, sizeof replay->key);
 	memcpy(replay->body, body, sizeof replay->body);
-	replay->at_ms = now_ms();
+	replay->at_ms = rg_clock_monotonic_ms();
 	rg_buf_init(&replay->text, SIZE_MAX);
 	bucket = bucket_of(replays, key);
 	replay->next = *bucket;
@@ -152,7 +147,7 @@ static bool may_be_forgotten(const struct serve_replays *replays, const struct r
 			     int64_t tried_ms)
 {
 	return (verb->flags & ROGER_WRITES) && tried_ms &&
-	       now_ms() - tried_ms < replays->known_ms + MARGIN_MS &&
+	       rg_clock_monotonic_ms() - tried_ms < replays->known_ms + MARGIN_MS &&
 	       !(verb->flags & ROGER_AGAIN) && !has_keys(verb->request);
 }
 
@@ -220,7 +215,7 @@ void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 	/* What was not begun can be tried as if for the first time. */
 	if (!answer || replay->text.failed) {
 		if (answer)
-			replays->known_ms = now_ms();
+			replays->known_ms = rg_clock_monotonic_ms();
 		replay->text.length = 0;
 		drop(replays, replay);
 		return;

@@ -234,7 +234,7 @@ static int prepare_host(struct serve *host, struct roger_err *err)
 static void say_goodbye(struct serve *serve)
 {
 	struct serve_door *door;
-	int64_t until_ns;
+	int64_t until_ms;
 
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_disable(door->listener);
@@ -242,8 +242,8 @@ static void say_goodbye(struct serve *serve)
 	serve_mcp_end(serve);
 	serve_pools_end(serve);
 	send_done(serve);
-	until_ns = rg_clock_monotonic_ns() + GOODBYE_TICKS * (int64_t)1000000000;
-	while (serve->connections && rg_clock_monotonic_ns() < until_ns) {
+	until_ms = rg_clock_monotonic_ms() + GOODBYE_TICKS * SERVE_TICK_MS;
+	while (serve->connections && rg_clock_monotonic_ms() < until_ms) {
 		event_base_loop(serve->base, EVLOOP_NONBLOCK);
 		serve_connections_goodbye(serve);
 		rg_clock_sleep(2);
@@ -390,7 +390,7 @@ int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 	keep_small();
 	serve.options = options;
 	serve.ui = ui;
-	serve.began_ms = rg_clock_monotonic_ns() / 1000000;
+	serve.began_ms = rg_clock_monotonic_ms();
 	serve.workspace = config.workspace.data;
 	serve.keeps_answers = rg_keeps_answers(run->roger);
 	r = serve_workspace(&serve, run, &config, err);

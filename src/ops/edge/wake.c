@@ -439,14 +439,13 @@ static int has_looked(struct round *round, const struct roger_wake_attempt *atte
 static int await_look(struct round *round, struct roger_wake_attempt *attempt, int64_t within_ms,
 		      struct roger_err *err)
 {
-	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + within_ms, at_ms = 0;
+	int64_t until_ms = rg_clock_monotonic_ms() + within_ms, at_ms = 0;
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK) {
 		r = round->roger->remote ? ask_whether_looked(round, attempt, &at_ms, err)
 					 : has_looked(round, attempt, &at_ms, err);
-		if (r < 0 || at_ms || rg_clock_monotonic_ns() / 1000000 >= until_ms ||
-		    !may_go_on(round))
+		if (r < 0 || at_ms || rg_clock_monotonic_ms() >= until_ms || !may_go_on(round))
 			break;
 		rg_clock_sleep(round->roger->remote ? FAR_POLL_MS : POLL_MS);
 	}
