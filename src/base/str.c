@@ -74,6 +74,27 @@ const char *rg_str_newline(struct roger_str text)
 	return text.length ? memchr(text.data, '\n', text.length) : NULL;
 }
 
+struct roger_str rg_str_first_line(struct roger_str text)
+{
+	const char *newline = rg_str_newline(text);
+
+	if (newline)
+		text.length = (size_t)(newline - text.data);
+	return text;
+}
+
+bool rg_str_next_line(struct roger_str *rest, struct roger_str *ret_line)
+{
+	const size_t length = rest->length;
+
+	if (!length)
+		return false;
+	*ret_line = rg_str_first_line(*rest);
+	rest->length -= ret_line->length + (ret_line->length < length);
+	rest->data += length - rest->length;
+	return true;
+}
+
 int64_t rg_str_line(struct roger_str text, size_t at)
 {
 	int64_t line = 1;

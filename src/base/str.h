@@ -57,6 +57,12 @@ bool rg_str_blank(struct roger_str text);
 /* The first newline, or NULL. */
 const char *rg_str_newline(struct roger_str text);
 
+/* Up to its first newline, or all of it. */
+struct roger_str rg_str_first_line(struct roger_str text);
+
+/* Take the first line, which may lack its newline, off a text; false: nothing is left. */
+bool rg_str_next_line(struct roger_str *rest, struct roger_str *ret_line);
+
 /* The number of the line that holds the byte at this offset, from 1. */
 int64_t rg_str_line(struct roger_str text, size_t at);
 

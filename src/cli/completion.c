@@ -88,10 +88,9 @@ struct completing {
 /* In one line, as much as fits beside what it is about. */
 static void print_about(struct roger_str about)
 {
-	struct roger_str line = { about.data, about.length < 200 ? about.length : 200 };
-	const char *end = line.length ? memchr(line.data, '\n', line.length) : NULL;
+	struct roger_str line = rg_str_first_line(
+		(struct roger_str){ about.data, about.length < 200 ? about.length : 200 });
 
-	line.length = end ? (size_t)(end - line.data) : line.length;
 	while (line.length && ((unsigned char)line.data[line.length - 1] & 0x80))
 		line.length--;
 	fputc('\t', cli_out);

@@ -9,18 +9,6 @@ const char *cli_summary(const struct cli_command *command)
 	return command->summary ? command->summary : cli_op(command)->summary;
 }
 
-static void print_examples(FILE *to, const char *examples)
-{
-	const char *newline;
-
-	while (*examples) {
-		newline = strchr(examples, '\n');
-		fprintf(to, "  %.*s\n", newline ? (int)(newline - examples) : (int)strlen(examples),
-			examples);
-		examples = newline ? newline + 1 : "";
-	}
-}
-
 enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26, WORD_COLUMN = 14, TWO_WORDS_COLUMN = 18 };
 
 /* Words up to the end of the line, from the column where it is, and in the lines below, too. */
@@ -200,15 +188,12 @@ static void print_options(FILE *to, const struct cli_command *command)
 /* What the verb fails with, beside what any verb may. */
 static void print_errors(FILE *to, const struct roger_op *op)
 {
-	const char *line, *end;
+	struct roger_str rest = rg_str(op->errors), line;
 
-	if (!op->errors)
-		return;
-	fputs("\nexit status\n", to);
-	for (line = op->errors; *line; line = end + 1) {
-		end = strchrnul(line, '\n');
-		fprintf(to, "  %.2s  ", line);
-		print_wrapped(to, 6, line + 3);
+	fputs(op->errors ? "\nexit status\n" : "", to);
+	while (rg_str_next_line(&rest, &line)) {
+		fprintf(to, "  %.2s  ", line.data);
+		print_wrapped(to, 6, line.data + 3);
 	}
 }
 
@@ -231,11 +216,13 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 {
 	const struct cli_command *other = command->else_is;
 	const struct roger_op *op = cli_op(command);
+	struct roger_str rest = rg_str(command->examples ? command->examples : op->examples), line;
 
 	fprintf(to, "roger %s - ", command->name);
 	print_wrapped(to, strlen(command->name) + 9, cli_summary(command));
 	fputc('\n', to);
-	print_examples(to, command->examples ? command->examples : op->examples);
+	while (rg_str_next_line(&rest, &line))
+		fprintf(to, "  %.*s\n", RG_STR_ARGS(line));
 	fputc('\n', to);
 	fputs("usage: ", to);
 	cli_print_usage(to, command);

@@ -117,29 +117,16 @@ static void print_message(const struct roger_message_list *messages, size_t whic
 	cli_say("%.");
 }
 
-/* The first line; is there more? */
-static struct roger_str head_of(struct roger_str content, bool *ret_cut)
-{
-	const char *newline = rg_str_newline(content);
-
-	*ret_cut = newline;
-	if (newline)
-		content.length = (size_t)(newline - content.data);
-	return content;
-}
-
 void cli_print_summary(const struct roger_message *message)
 {
-	struct roger_str head;
-	bool cut;
+	const struct roger_str head = rg_str_first_line(message->content);
 
 	cli_say("%S%w  %t%. %s ", CLI_DIM, message->created_at_ms, message->id,
 		message->read || message->archived_at_ms ? " " : "*");
 	print_route(message, 0, RG_STR(""));
-	head = head_of(message->content, &cut);
 	cli_say("  %S%s  %t%.%(  %S%s%.%)  %t%s\n", CLI_CYAN, rg_type_names[message->type],
 		message->issue, CLI_RED, rg_altered_names[message->altered], head,
-		cut ? "..." : "");
+		head.length < message->content.length ? "..." : "");
 }
 
 /* ------------------------------------------------------- on a terminal -- */
@@ -191,8 +178,7 @@ static void add_row(struct cli_grid *grid, const struct roger_message_list *mess
 		    int64_t epoch, bool one_issue, struct roger_str reader)
 {
 	const struct roger_message *message = &messages->items[which];
-	struct roger_str head;
-	bool cut;
+	const struct roger_str head = rg_str_first_line(message->content);
 
 	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s",
 		     message->read || message->archived_at_ms ? "" : "*");
@@ -200,9 +186,8 @@ static void add_row(struct cli_grid *grid, const struct roger_message_list *mess
 		add_wide(grid, messages, which, epoch, one_issue);
 	else
 		add_narrow(grid, messages, which, epoch, reader);
-	head = head_of(message->content, &cut);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%(%s: %)%t%s", rg_altered_names[message->altered], head,
-		     cut ? " …" : "");
+		     head.length < message->content.length ? " …" : "");
 }
 
 void cli_print_summaries(const struct roger_message_list *messages, int64_t epoch,

@@ -61,19 +61,14 @@ static void print_lines(const struct roger_run *run, const char *stream, struct 
 /* What was run, for how long, and what it printed last; a script has lines of its own. */
 static void print_output(const struct roger_run *run)
 {
-	const char *name = "command", *end;
-	struct roger_str rest = run->command;
+	struct roger_str rest = run->command, line;
+	const char *name = "command";
 	char took[32];
 
 	if (!rest.length)
 		return;
-	for (; rest.length; name = "") {
-		end = rg_str_newline(rest);
-		print_row(name, (struct roger_str){ rest.data, end ? (size_t)(end - rest.data)
-								   : rest.length });
-		rest.length -= end ? (size_t)(end + 1 - rest.data) : rest.length;
-		rest.data = end ? end + 1 : rest.data;
-	}
+	for (; rg_str_next_line(&rest, &line); name = "")
+		print_row(name, line);
 	rg_clock_print_span(run->duration_ms, took);
 	print_row("took", rg_str(took));
 	print_lines(run, "stdout", run->stdout_lines);

@@ -19,12 +19,11 @@ static void print_lines(struct roger_str text, bool diff)
 	static const enum cli_style styles[128] = {
 		['+'] = CLI_GREEN, ['-'] = CLI_RED, ['@'] = CLI_CYAN
 	};
-	const char *line = text.data, *end = text.data + text.length, *stop;
+	struct roger_str line;
 
-	for (; line < end; line = stop + 1) {
-		stop = memchr(line, '\n', (size_t)(end - line));
-		cli_say("%s%S", diff ? "  " : "", diff ? styles[*line & 0x7f] : CLI_PLAIN);
-		cli_print_text(cli_out, (struct roger_str){ line, (size_t)(stop - line) }, true);
+	while (rg_str_next_line(&text, &line)) {
+		cli_say("%s%S", diff ? "  " : "", diff ? styles[*line.data & 0x7f] : CLI_PLAIN);
+		cli_print_text(cli_out, line, true);
 		cli_say("%.\n");
 	}
 }

@@ -79,18 +79,12 @@ static bool add_text(const struct roger_event *event, const struct cli_told_list
 {
 	const struct cli_told *told =
 		event->kind == ROGER_EVENT_SENT ? cli_told_find(list, event->message) : NULL;
-	struct roger_str text;
-	const char *end;
 
 	if (!told || !told->message)
 		return false;
-	text = told->message->content;
-	end = rg_str_newline(text);
-	if (end)
-		text.length = (size_t)(end - text.data);
 	if (told->message->type != ROGER_CONTEXT)
 		rg_buf_printf(out, "%s: ", rg_type_names[told->message->type]);
-	rg_buf_add_str(out, text);
+	rg_buf_add_str(out, rg_str_first_line(told->message->content));
 	return true;
 }
 

@@ -65,23 +65,10 @@ static int add_line(struct serve_tokens *tokens, struct roger_str line, struct r
 					tokens->arena, err);
 }
 
-static int read_lines(struct serve_tokens *tokens, struct roger_str text, struct roger_err *err)
-{
-	const char *end;
-	int r = ROGER_OK;
-
-	while (r == ROGER_OK && (end = rg_str_newline(text))) {
-		r = add_line(tokens, (struct roger_str){ text.data, (size_t)(end - text.data) },
-			     err);
-		text.length -= (size_t)(end + 1 - text.data);
-		text.data = end + 1;
-	}
-	return r;
-}
-
 /* A file that others may read or write is not believed. */
 static int read_file(const char *path, struct serve_tokens *tokens, struct roger_err *err)
 {
+	struct roger_str rest, line;
 	char *text;
 	ssize_t got = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r;
@@ -104,7 +91,10 @@ static int read_file(const char *path, struct serve_tokens *tokens, struct roger
 		return rg_fail_memory(err);
 	if (got != tokens->file.st_size)
 		return rg_fail(err, ROGER_EIO, errno, "read '%s'", path);
-	return read_lines(tokens, (struct roger_str){ text, (size_t)got }, err);
+	rest = (struct roger_str){ text, (size_t)got };
+	for (r = ROGER_OK; r == ROGER_OK && rg_str_next_line(&rest, &line);)
+		r = add_line(tokens, line, err);
+	return r;
 }
 
 static void forget(struct serve_tokens *tokens)

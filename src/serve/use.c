@@ -70,21 +70,17 @@ static void read_file(struct serve_uses *uses, int fd)
 {
 	char *text = rg_arena_get(uses->arena, BYTES_MAX);
 	ssize_t got = text ? read(fd, text, BYTES_MAX) : 0;
-	struct roger_str rest = { text, got > 0 ? (size_t)got : 0 };
+	struct roger_str rest = { text, got > 0 ? (size_t)got : 0 }, line;
 	const struct rg_json *json;
 	struct rg_use said, *use;
-	const char *end;
 
-	while ((end = rg_str_newline(rest))) {
+	while (rg_str_next_line(&rest, &line)) {
 		said = (struct rg_use){ 0 };
-		if (rg_json_read_within((struct roger_str){ rest.data, (size_t)(end - rest.data) },
-					uses->arena, &json, NULL) == ROGER_OK &&
+		if (rg_json_read_within(line, uses->arena, &json, NULL) == ROGER_OK &&
 		    rg_record_decode(&rg_use_record, rg_json_root(json), &said, uses->arena,
 				     NULL) == ROGER_OK &&
 		    (use = put(uses, said.login)))
 			use->at_ms = said.at_ms, use->from = said.from;
-		rest.length -= (size_t)(end + 1 - rest.data);
-		rest.data = end + 1;
 	}
 }
 

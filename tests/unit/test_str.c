@@ -279,6 +279,24 @@ static void leaves_out_an_end(void **state)
 	assert_int_equal(rg_str_without_end(RG_STR("a\0"), " \n").length, 2);
 }
 
+static void takes_lines_off_a_text(void **state)
+{
+	struct roger_str rest = RG_STR("one\n\nlast"), line;
+
+	(void)state;
+	assert_true(rg_str_is(rg_str_first_line(rest), "one"));
+	assert_true(rg_str_is(rg_str_first_line(RG_STR("one")), "one"));
+	assert_true(rg_str_next_line(&rest, &line) && rg_str_is(line, "one"));
+	assert_true(rg_str_next_line(&rest, &line) && rg_str_is(line, ""));
+	assert_true(rg_str_next_line(&rest, &line) && rg_str_is(line, "last"));
+	assert_false(rg_str_next_line(&rest, &line));
+	rest = rg_str(NULL);
+	assert_false(rg_str_next_line(&rest, &line));
+	rest = RG_STR("ended\n");
+	assert_true(rg_str_next_line(&rest, &line) && rg_str_is(line, "ended"));
+	assert_false(rg_str_next_line(&rest, &line));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +313,7 @@ int main(void)
 		cmocka_unit_test(buffer_without_room_holds_nothing),
 		cmocka_unit_test(error_is_one_line_of_characters),
 		cmocka_unit_test(cuts_whole_characters),
+		cmocka_unit_test(takes_lines_off_a_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,11 +242,7 @@ static bool is_task_name(struct roger_str text)
 
 static struct roger_str first_line(struct roger_str text)
 {
-	const char *newline = rg_str_newline(text);
-
-	if (newline)
-		text.length = (size_t)(newline - text.data);
-	return rg_str_without_end(text, " \r\t");
+	return rg_str_without_end(rg_str_first_line(text), " 	");
 }
 
 /* The configured command gets the letter and says what it called it; "" when it does not. */
