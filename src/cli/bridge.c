@@ -161,18 +161,14 @@ CLI_COMMAND(bridge, "bridge", .options = bridge_options, .run = run_bridge);
 static int prepare_ingest(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_ingest_request *request = run->request;
-	char path[4096];
-	struct roger_str file = cli_value(run, "file");
+	const struct roger_str file = cli_value(run, "file");
 
 	if (request->text.length && file.data)
 		return rg_fail(err, ROGER_EUSAGE, 0, "give --text or --file, not both");
 	if (request->text.length)
 		return ROGER_OK;
-	if (file.length >= sizeof path)
-		return rg_fail_member(err, ROGER_EUSAGE, "file", "file: the path is too long");
-	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(file));
-	return cli_read_text(file.length ? path : NULL, "text", RG_TRIGGER_BYTES_MAX, run->arena,
-			     &request->text, err);
+	return cli_read_text(file.length ? file.data : NULL, "text", RG_TRIGGER_BYTES_MAX,
+			     run->arena, &request->text, err);
 }
 
 static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)

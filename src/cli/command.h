@@ -194,8 +194,8 @@ const struct roger_field *cli_find_field(const struct roger_record *record, stru
 
 /*
  * completion.c: names that a person or a model may want to type: what a member has in the list that
- * a verb answers with.  about: the member that describes each name; "": none, and each name is
- * given once.
+ * a verb answers with.  request NULL: one of zeros.  about: the member that describes each name;
+ * "": none, and each name is given once.
  */
 typedef void cli_take_name(void *context, struct roger_str name, struct roger_str about);
 void cli_each_name(struct roger *roger, const char *verb, const void *request, const char *member,
@@ -260,13 +260,18 @@ void cli_print_usage(FILE *to, const struct cli_command *command);
 RG_CHECKED int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
 				    struct roger_err *err);
 
+/* verify.c: the command line names files of a seal and a key; the verb wants their texts. */
+RG_CHECKED int cli_read_seal(struct cli_run *run, struct roger_verify_request *request,
+			     struct roger_err *err);
+
 /* runs.c: how the status of a run looks. */
 enum cli_style cli_run_style(int status);
 
 /* parse.c: is it one of "new|show"?  words may be NULL. */
 bool cli_is_one_of(const char *words, struct roger_str word);
-/* Is it one of a command's, so that it is not an option? */
-bool cli_is_verb_word(const struct cli_command *command, struct roger_str word);
+/* Is a field of the request said by an option or a word: neither a list of records, nor what says
+ * that a person asks, nor one of the command's words? */
+bool cli_is_said(const struct cli_command *command, const struct roger_field *field);
 
 /* The value that an option of a command takes; "": the option takes none; NULL: no such option. */
 const char *cli_takes(const struct cli_command *command, struct roger_str name);

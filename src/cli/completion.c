@@ -146,8 +146,7 @@ static void offer_options(struct completing *completing, const struct cli_comman
 	for (field = command ? cli_op(command)->request->fields : NULL; field && field->name;
 	     field++) {
 		cli_option_name(field, name);
-		if (!(field->flags & (ROGER_SELF | ROGER_PERSON)) && field->kind != ROGER_RECORDS &&
-		    !cli_is_verb_word(command, rg_str(field->name)))
+		if (cli_is_said(command, field) && !(field->flags & ROGER_SELF))
 			offer_dashed(completing, name, field->help);
 	}
 	for (; option && option->name; option++)
@@ -161,11 +160,12 @@ void cli_each_name(struct roger *roger, const char *verb, const void *request, c
 	const struct roger_op *op = cli_op_named(verb);
 	const struct roger_field *list = op->reply->fields, *name, *more;
 	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
+	const void *all = arena ? rg_arena_get(arena, op->request->size + 1) : NULL;
 	const struct cli_list *items;
 	const char *item, *other;
 	size_t i;
 
-	if (!reply || roger_call(roger, op, request, reply, NULL) < 0)
+	if (!reply || !all || roger_call(roger, op, request ? request : all, reply, NULL) < 0)
 		return;
 	while (list->kind != ROGER_RECORDS)
 		list++;
@@ -207,10 +207,6 @@ static void offer_records(struct completing *completing, struct roger *roger,
 			  const struct roger_field *field)
 {
 	const struct roger_list_request newest = { .newest = true, .limit = 1000 };
-	const struct roger_empty_request all = { 0 };
-	const struct roger_agents_request everyone = { 0 };
-	const struct roger_runs_request runs = { 0 };
-	const struct roger_dead_letters_request letters = { 0 };
 	const struct roger_list_request last = { .newest = true, .limit = 100 };
 	struct roger_inbox_request own = { .agent = completing->as, .limit = 100, .unnoted = true };
 	const char *command = completing->command ? completing->command->name : "";
@@ -221,18 +217,17 @@ static void offer_records(struct completing *completing, struct roger *roger,
 
 	if (to || what || strcmp(name, "agent") == 0 || strcmp(name, "from") == 0 ||
 	    strcmp(name, "name") == 0 || strcmp(name, "forward_to") == 0)
-		cli_each_name(roger, "agents", &everyone, "name", "", offer_about, completing);
+		cli_each_name(roger, "agents", NULL, "name", "", offer_about, completing);
 	if (to && field->kind == ROGER_TEXTS) {
 		offer(completing, RG_STR("all"));
-		cli_each_name(roger, "config", &all, "key", "", offer_group, completing);
+		cli_each_name(roger, "config", NULL, "key", "", offer_group, completing);
 	}
 	if (what || flags & ROGER_ISSUE)
 		cli_each_name(roger, "list", &newest, "issue", "", offer_about, completing);
 	if (what || (flags & ROGER_RUN && flags & (ROGER_SOUGHT | ROGER_LETTER)))
-		cli_each_name(roger, "runs", &runs, "run", "words", offer_about, completing);
+		cli_each_name(roger, "runs", NULL, "run", "words", offer_about, completing);
 	if (flags & ROGER_LETTER)
-		cli_each_name(roger, "dead_letters", &letters, "id", "key", offer_about,
-			      completing);
+		cli_each_name(roger, "dead_letters", NULL, "id", "key", offer_about, completing);
 	if (flags & ROGER_LETTER || !(flags & ROGER_SOUGHT) || flags & ROGER_RUN)
 		return;
 	/* The caller's own mail: no other can be acknowledged or given back. */

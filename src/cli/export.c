@@ -12,7 +12,7 @@
 #include "data/json.h"
 #include "data/record.h"
 
-enum { EVENTS = 2000, SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
+enum { EVENTS = 2000 };
 
 /* The page, up to its data and from there on; script/join made them. */
 extern const char cli_page_before[], cli_page_after[];
@@ -30,21 +30,19 @@ struct page {
 static int read_seal(struct page *page, struct roger_err *err)
 {
 	const struct roger_record *record = cli_op_named("seal")->reply;
-	struct roger_str text = cli_value(page->run, "seal"), key = cli_value(page->run, "key");
-	struct roger_verify_request request = { .seal = { "", 0 } };
+	struct roger_verify_request request = { .seal = cli_value(page->run, "seal"),
+						.key = cli_value(page->run, "key") };
 	struct rg_arena *arena = page->run->arena;
 	const struct rg_json *json;
 	struct roger_str citation;
 	size_t i;
 	int r;
 
-	if (!text.length && key.length)
+	if (!request.seal.length && request.key.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "key", "--key needs --seal");
-	if (!text.length)
+	if (!request.seal.length)
 		return ROGER_OK;
-	r = cli_read_text(text.data, "seal", SEAL_BYTES_MAX, arena, &request.seal, err);
-	if (r == ROGER_OK && key.length)
-		r = cli_read_text(key.data, "key", KEY_BYTES_MAX, arena, &request.key, err);
+	r = cli_read_seal(page->run, &request, err);
 	if (r < 0)
 		return r;
 	for (i = 0; i < page->timeline->events.count; i++) {

@@ -174,8 +174,7 @@ static void print_options(FILE *to, const struct cli_command *command)
 	char name[64], value[64];
 
 	for (field = cli_op(command)->request->fields; field->name; field++) {
-		if (field->kind == ROGER_RECORDS || field->flags & (ROGER_PLACE | ROGER_PERSON) ||
-		    cli_is_verb_word(command, rg_str(field->name)))
+		if (!cli_is_said(command, field) || field->flags & ROGER_PLACE)
 			continue;
 		cli_option_name(field, name);
 		cli_value_word(field, value);

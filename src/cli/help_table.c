@@ -107,8 +107,7 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 		rg_arena_copy(table->memory, (struct roger_str){ page.text, page.length },
 			      &entry->usage);
 	for (field = cli_op(command)->request->fields; field->name && added; field++)
-		if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
-		    !cli_is_verb_word(command, rg_str(field->name)))
+		if (cli_is_said(command, field))
 			added = add_field(table, &entry->options, field);
 	return added &&
 	       add_parts(table->memory, &entry->examples, examples ? examples : "", '\n') &&

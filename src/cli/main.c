@@ -147,11 +147,10 @@ static int flush_output(const struct cli_run *run, int status)
 /* For people, where the command has no words of its own. */
 void cli_say_dry(const struct cli_run *run)
 {
-	const struct roger_field *field = cli_op(run->command)->request->fields;
+	const struct roger_field *field =
+		cli_member(cli_op(run->command)->request, RG_STR("dry_run"));
 
-	while (field->name && strcmp(field->name, "dry_run") != 0)
-		field++;
-	if (field->name && !rg_field_unset(field, run->request))
+	if (field && !rg_field_unset(field, run->request))
 		fputs("dry run: nothing is changed\n", cli_out);
 }
 

@@ -114,31 +114,30 @@ static void offer(void *call, struct roger_str value, struct roger_str about)
 	roger_mcp_add_completion(call, name);
 }
 
-static void complete_agents(struct roger_mcp_call *call, void *session)
+static void complete_names(struct roger_mcp_call *call, void *session, const char *verb,
+			   const void *request, const char *member, const char *about)
 {
-	const struct roger_agents_request all = { 0 };
 	struct roger *roger = open_here(session, call);
 
 	if (roger)
-		cli_each_name(roger, "agents", &all, "name", "", offer, call);
+		cli_each_name(roger, verb, request, member, about, offer, call);
+}
+
+static void complete_agents(struct roger_mcp_call *call, void *session)
+{
+	complete_names(call, session, "agents", NULL, "name", "");
 }
 
 static void complete_issues(struct roger_mcp_call *call, void *session)
 {
 	const struct roger_list_request newest = { .newest = true, .limit = 1000 };
-	struct roger *roger = open_here(session, call);
 
-	if (roger)
-		cli_each_name(roger, "list", &newest, "issue", "", offer, call);
+	complete_names(call, session, "list", &newest, "issue", "");
 }
 
 static void complete_runs(struct roger_mcp_call *call, void *session)
 {
-	const struct roger_runs_request all = { 0 };
-	struct roger *roger = open_here(session, call);
-
-	if (roger)
-		cli_each_name(roger, "runs", &all, "run", "words", offer, call);
+	complete_names(call, session, "runs", NULL, "run", "words");
 }
 
 static void complete_hand_off(struct roger_mcp_call *call, void *session)

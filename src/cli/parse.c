@@ -216,7 +216,7 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 		run->given[option - own] = r == ROGER_OK;
 		return r;
 	}
-	if (!field || cli_is_verb_word(run->command, name))
+	if (!field || cli_is_one_of(run->command->words, name))
 		return unknown_option(parser, name, err);
 	r = take_any(parser, field->kind != ROGER_BOOL, name, equals, &value, err);
 	return r < 0 ? r
@@ -353,9 +353,10 @@ bool cli_is_one_of(const char *words, struct roger_str word)
 	return false;
 }
 
-bool cli_is_verb_word(const struct cli_command *command, struct roger_str word)
+bool cli_is_said(const struct cli_command *command, const struct roger_field *field)
 {
-	return cli_is_one_of(command->words, word);
+	return field->kind != ROGER_RECORDS && !(field->flags & ROGER_PERSON) &&
+	       !cli_is_one_of(command->words, rg_str(field->name));
 }
 
 /*
@@ -369,15 +370,17 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	const struct roger_field *field;
 	struct roger_str word, one;
 	const char *words;
+	bool own;
 
 	if (!command->words || parser->places.count == 0)
 		return ROGER_OK;
 	word = parser->places.items[0];
-	if (!cli_is_verb_word(command, word) && rg_find_flag(parser->record, ROGER_PLACE))
+	own = cli_is_one_of(command->words, word);
+	if (!own && rg_find_flag(parser->record, ROGER_PLACE))
 		return ROGER_OK;
 	parser->places.items++;
 	parser->places.count--;
-	if (!cli_is_verb_word(command, word)) {
+	if (!own) {
 		for (words = command->words; cli_next_word(&words, &one);)
 			rg_nearest_look(&nearest, word, one);
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'" RG_MEANT,

@@ -523,9 +523,8 @@ static int send_lines(struct batch *batch, struct roger_err *err)
 static int send_batch(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_field *fields = cli_op(run->command)->request->fields;
-	struct batch *batch = calloc(1, sizeof *batch);
-	struct rg_batch summary;
-	int64_t hidden;
+	struct batch *batch = rg_arena_get(run->arena, sizeof *batch);
+	const struct rg_batch *done;
 	size_t i;
 	int r;
 
@@ -552,24 +551,22 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	rg_arena_free(batch->arena);
 	rg_buf_deinit(&batch->input);
 	cli_progress_end();
-	summary = batch->done;
-	hidden = batch->notes - NOTES_MAX;
-	free(batch);
-	if (hidden > 0)
-		cli_say_to(stderr, "note: %d more notes not shown\n", hidden);
+	if (batch->notes > NOTES_MAX)
+		cli_say_to(stderr, "note: %d more notes not shown\n", batch->notes - NOTES_MAX);
 	if (r < 0)
 		return r;
-	if (summary.left_out && run->form != CLI_JSON && !run->quiet)
+	done = &batch->done;
+	if (done->left_out && run->form != CLI_JSON && !run->quiet)
 		cli_say_to(
 			stderr,
 			"note: %d message%p of roger itself or of a person left out: nobody sends "
 			"under their names\n",
-			summary.left_out);
+			done->left_out);
 	if (run->form == CLI_JSON)
-		cli_print_reply(run, &rg_batch_record, &summary);
+		cli_print_reply(run, &rg_batch_record, done);
 	else if (run->form == CLI_HUMAN && !run->quiet)
-		cli_say("%d send%p, %d message%p stored, %d known already%s\n", summary.sent,
-			summary.stored, summary.duplicates,
+		cli_say("%d send%p, %d message%p stored, %d known already%s\n", done->sent,
+			done->stored, done->duplicates,
 			request_of(run)->dry_run ? " (dry run: nothing stored)" : "");
 	return ROGER_OK;
 }

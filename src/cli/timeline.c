@@ -191,7 +191,7 @@ static void measure(struct table *table, const struct roger_event_list *events)
 static int print_timeline(struct cli_run *run, const struct roger_timeline_reply *reply,
 			  struct roger_err *err)
 {
-	struct table table = { .who_columns = 0 };
+	struct table table = { .who = { .maximum = SIZE_MAX }, .words = { .maximum = SIZE_MAX } };
 	size_t i;
 	int r;
 
@@ -200,8 +200,6 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 	if (r < 0)
 		return r;
 	cli_print_notes(&reply->notes);
-	rg_buf_init(&table.who, SIZE_MAX);
-	rg_buf_init(&table.words, SIZE_MAX);
 	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD, rg_subject_names[reply->subject], reply->what,
 		(int64_t)reply->events.count);
 	if (reply->more)
@@ -364,7 +362,8 @@ static int follow(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_timeline_request *request = run->request;
 	int64_t wanted = request->limit ? request->limit : CLI_FOLLOW_LAST;
-	struct following following = { .look = 0 };
+	struct following following = { .table = { .who = { .maximum = SIZE_MAX },
+						  .words = { .maximum = SIZE_MAX } } };
 	int r;
 
 	r = cli_follow_begin(&following.follow, run, LOOK_MS, err);
@@ -372,8 +371,6 @@ static int follow(struct cli_run *run, struct roger_err *err)
 		return r;
 	request->limit = EVENTS_MAX;
 	rg_table_init(&following.known, sizeof(struct known_event));
-	rg_buf_init(&following.table.who, SIZE_MAX);
-	rg_buf_init(&following.table.words, SIZE_MAX);
 	(void)is_noted(&following);
 	do {
 		r = print_news(&following, wanted, err);

@@ -86,7 +86,7 @@ static int exit_of_verify(const struct cli_run *run)
 	return ((const struct roger_verify_reply *)run->reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
-/* Read the file that the command line names: the verb wants its text. */
+/* Replace a path by what is in that file, which is not empty; "": there is none. */
 static int read_file(struct cli_run *run, struct roger_str *field, const char *member,
 		     size_t bytes_max, struct roger_err *err)
 {
@@ -102,13 +102,16 @@ static int read_file(struct cli_run *run, struct roger_str *field, const char *m
 	return r;
 }
 
+int cli_read_seal(struct cli_run *run, struct roger_verify_request *request, struct roger_err *err)
+{
+	int r = read_file(run, &request->seal, "seal", SEAL_BYTES_MAX, err);
+
+	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
+}
+
 static int prepare_verify(struct cli_run *run, struct roger_err *err)
 {
-	struct roger_verify_request *request = run->request;
-	int r;
-
-	r = read_file(run, &request->seal, "seal", SEAL_BYTES_MAX, err);
-	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
+	return cli_read_seal(run, run->request, err);
 }
 
 CLI_COMMAND(verify, "verify", .prepare = prepare_verify, .print = print_verify,
