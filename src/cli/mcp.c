@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "cli/frame.h"
 #include "cli/hook_host.h"
 #include "data/record.h"
@@ -81,13 +81,24 @@ static struct roger_str word_in(const char *caller, int blanks)
 	return (struct roger_str){ word, strcspn(word, " ") };
 }
 
+/* What a caller of roger serve may do; else -1. */
+static int right_of(const struct roger_mcp_call *call)
+{
+	return rg_enum_find(rg_right_names, word_in(roger_mcp_caller(call), 0));
+}
+
 void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool quick)
 {
-	const char *said = roger_mcp_caller(call), *login = behind(said, 2);
+	const char *login = behind(roger_mcp_caller(call), 2);
+	const int right = right_of(call);
 	struct rg_caller caller = { .how = *login ? RG_BY_TOKEN : RG_BY_FILES,
-				    .right = RG_LOOK,
+				    .right = right == RG_OWN ? RG_ACT
+					     : right > 0     ? (enum rg_right)right
+							     : RG_LOOK,
 				    .name = word_in(login, 1),
-				    .login = rg_str(login) };
+				    .login = rg_str(login),
+				    .own = right == RG_OWN,
+				    .works = !quick };
 
 	if (strncmp(login, "login ", 6) == 0)
 		caller.how = RG_BY_LOGIN;
@@ -95,12 +106,6 @@ void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool
 		caller.how = RG_BY_SOCKET;
 		caller.name = RG_STR("");
 	}
-	caller.own = strncmp(said, "own ", 4) == 0;
-	if (strncmp(said, "act ", 4) == 0 || caller.own)
-		caller.right = RG_ACT;
-	if (strncmp(said, "administer ", 11) == 0)
-		caller.right = RG_ADMINISTER;
-	caller.works = !quick;
 	if (*login)
 		caller.until_ns = rg_clock_monotonic_ns() + RG_REQUEST_WAIT_MS * INT64_C(1000000);
 	rg_set_caller(roger, &caller);
@@ -108,15 +113,15 @@ void mcp_set_caller(struct roger *roger, const struct roger_mcp_call *call, bool
 
 bool mcp_only_looks(const struct roger_mcp_call *call)
 {
-	return strncmp(roger_mcp_caller(call), "look ", 5) == 0;
+	return right_of(call) == RG_LOOK;
 }
 
 bool mcp_is_foreign(const struct roger_mcp_call *call, struct roger_str agent)
 {
-	const char *caller = roger_mcp_caller(call);
+	const int right = right_of(call);
 
-	return (strncmp(caller, "act ", 4) == 0 || strncmp(caller, "own ", 4) == 0) &&
-	       !rg_str_equal(word_in(caller, 1), agent);
+	return (right == RG_ACT || right == RG_OWN) &&
+	       !rg_str_equal(word_in(roger_mcp_caller(call), 1), agent);
 }
 
 static struct roger_str name_by_client(const struct mcp_session *session, const char *client_name,
@@ -318,16 +323,11 @@ static void *watch(void *watcher_)
 /* Without a workspace, or a thread, there are no notices, and all else works. */
 static void start_watching(struct watcher *watcher)
 {
-	sigset_t all, before;
-
 	if (cli_open(watcher->session->workspace, &watcher->roger, NULL) < 0 ||
 	    pipe2(watcher->wake, O_CLOEXEC | O_NONBLOCK) < 0)
 		return;
 	roger_mcp_on_listening(watcher->session->server, on_listening, watcher);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	watcher->running = pthread_create(&watcher->thread, NULL, watch, watcher) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	watcher->running = rg_thread_start(&watcher->thread, watch, watcher);
 }
 
 static void stop_watching(struct watcher *watcher)

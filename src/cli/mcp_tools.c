@@ -302,18 +302,17 @@ void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page)
 	free(page->text);
 }
 
-static void answer(const struct mcp_tool *tool, const struct roger *roger,
-		   struct roger_mcp_call *call, const struct roger_op *op, void *reply,
-		   struct rg_arena *arena)
+static void answer(struct mcp_tool *tool, const struct roger *roger, struct roger_mcp_call *call,
+		   const struct roger_op *op, void *reply, struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
-	const struct mcp_tool telling = { tool->session, op, tool->words, reply };
 	const char *const *members = tool->words->members;
 	struct cli_page page;
 
+	tool->reply = reply;
 	if (cli_page_begin(&page)) {
 		if (tool->words->tell)
-			tool->words->tell(page.to, &telling);
+			tool->words->tell(page.to, tool);
 		else
 			cli_print_record(page.to, op->reply, reply);
 		cli_print_damage(page.to, roger);
@@ -369,8 +368,8 @@ static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call
 	return roger_call(session->roger, op, request, reply, err);
 }
 
-static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
-		      const struct roger_op *op, struct rg_arena *arena)
+static void call_verb(struct mcp_tool *tool, struct roger_mcp_call *call, const struct roger_op *op,
+		      struct rg_arena *arena)
 {
 	void *request = rg_arena_get(arena, op->request->size);
 	void *reply = rg_arena_get(arena, op->reply->size);
@@ -407,16 +406,15 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 
 static void call_tool(struct roger_mcp_call *call, void *data)
 {
-	const struct mcp_tool *own_tool = data;
-	struct mcp_tool here = *own_tool, *tool = &here;
-	const struct roger_op *op = mcp_verb(tool, roger_mcp_argument_text(call, "action", ""));
+	struct mcp_tool tool = *(const struct mcp_tool *)data;
+	const struct roger_op *op = mcp_verb(&tool, roger_mcp_argument_text(call, "action", ""));
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 
-	here.session = mcp_session_here(here.session, call);
+	tool.session = mcp_session_here(tool.session, call);
 	if (!arena || !op)
 		roger_mcp_fail(call, arena ? "no such action" : "out of memory");
-	else if (here.session)
-		call_verb(tool, call, op, arena);
+	else if (tool.session)
+		call_verb(&tool, call, op, arena);
 }
 
 /* ---------------------------------------------------------------- waiting -- */
@@ -452,15 +450,14 @@ static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
 /* On a thread of its own, so it has a handle of its own. */
 static void call_wait(struct roger_mcp_call *call, void *data)
 {
-	const struct mcp_tool *own_tool = data;
-	struct mcp_tool here = *own_tool, *tool = &here;
+	struct mcp_tool tool = *(const struct mcp_tool *)data;
 	struct roger_wait_request request = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_wait_reply reply = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct mcp_session session = { .workspace = own_tool->session->workspace };
+	struct mcp_session session = { .workspace = tool.session->workspace };
 	struct roger *roger = NULL;
 	char name[MCP_AGENT_BYTES];
-	struct roger_str agent = mcp_agent_of(tool->session, roger_mcp_caller(call),
+	struct roger_str agent = mcp_agent_of(tool.session, roger_mcp_caller(call),
 					      roger_mcp_client_name(call), name);
 	struct roger_err err;
 	int r;
@@ -469,10 +466,10 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 		mcp_fail_nameless(call);
 		return;
 	}
-	here.session = mcp_session_here(here.session, call);
-	if (!here.session)
+	tool.session = mcp_session_here(tool.session, call);
+	if (!tool.session)
 		return;
-	r = arena ? make_request(tool, call, agent, cli_op_named("wait"), &request, arena, &err)
+	r = arena ? make_request(&tool, call, agent, cli_op_named("wait"), &request, arena, &err)
 		  : rg_fail_memory(&err);
 	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
 		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
@@ -487,7 +484,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 	if (r < 0)
 		mcp_fail(call, &err, "");
 	else
-		answer(tool, roger, call, tool->op, &reply, arena);
+		answer(&tool, roger, call, tool.op, &reply, arena);
 	roger_close(roger);
 }
 

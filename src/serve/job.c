@@ -1,7 +1,6 @@
 #include "serve/serve.h"
 
 #include <event2/bufferevent.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "cli/term.h"
 
 /* Threads, and requests that wait for one of them.  Who waits for mail has one, as it has a
@@ -276,19 +276,9 @@ static void *work(void *pool_)
 
 bool serve_start_thread(void *(*start)(void *argument), void *argument)
 {
-	sigset_t every, before;
-	pthread_attr_t detached;
 	pthread_t thread;
-	bool good;
 
-	sigfillset(&every);
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &every, &before);
-	good = pthread_create(&thread, &detached, start, argument) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&detached);
-	return good;
+	return rg_thread_start(&thread, start, argument) && pthread_detach(thread) == 0;
 }
 
 bool serve_job_start(struct serve_job *job)
