@@ -19,6 +19,7 @@
 #include "base/id.h"
 #include "base/sign.h"
 #include "cli/term.h"
+#include "host/file.h"
 #include "serve/serve.h"
 
 enum { SECRET_BYTES = 32, FILE_BYTES_MAX = 1 << 20, PATH_BYTES = 4200 };
@@ -132,13 +133,11 @@ static bool is_over(const struct serve_tokens *tokens, const struct rg_stored_to
 }
 
 /* Under the lock; in one rename, so that a server reads the old ones or the new ones. */
-static int save(const char *path, const struct serve_tokens *tokens, struct roger_err *err)
+static int save(int folder, const char *path, const struct serve_tokens *tokens,
+		struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = FILE_BYTES_MAX };
-	char beside[PATH_BYTES + 8];
-	bool good;
 	size_t i;
-	int fd;
 
 	for (i = 0; i < tokens->count; i++) {
 		rg_record_encode(&rg_stored_token_record, &tokens->items[i], &text);
@@ -146,15 +145,7 @@ static int save(const char *path, const struct serve_tokens *tokens, struct roge
 	}
 	if (text.failed)
 		return rg_fail(err, ROGER_EREFUSED, 0, "there are too many tokens; revoke some");
-	snprintf(beside, sizeof beside, "%s.new", path);
-	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	good = fd >= 0 && write(fd, text.data, text.length) == (ssize_t)text.length &&
-	       fsync(fd) == 0;
-	if (fd >= 0 && close(fd) < 0)
-		good = false;
-	if (good && rename(beside, path) == 0)
-		return ROGER_OK;
-	return rg_fail(err, ROGER_ECREATE, errno, "write '%s'", path);
+	return rg_file_replace(folder, strrchr(path, '/') + 1, rg_buf_str(&text), true, err);
 }
 
 /* ---------------------------------------------------------------- the server -- */
@@ -307,9 +298,7 @@ static int edit_locked(int folder, const char *workspace, const char *path, edit
 		r = how(&tokens, context, err);
 	}
 	if (r == ROGER_OK)
-		r = save(path, &tokens, err);
-	if (r == ROGER_OK && fsync(folder) < 0)
-		r = rg_fail(err, ROGER_EIO, errno, "sync the folder of '%s'", path);
+		r = save(folder, path, &tokens, err);
 	forget(&tokens);
 	return r;
 }

@@ -8,10 +8,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "host/file.h"
 #include "serve/serve.h"
 
 enum { USES_MAX = 256, ADDRESS_BYTES = 64, TICKS = 5, BYTES_MAX = 128 << 10, PATH_BYTES = 4300 };
@@ -66,11 +65,9 @@ static struct rg_use *put(struct serve_uses *uses, struct roger_str login)
 }
 
 /* What is no line of ours is nobody's use. */
-static void read_file(struct serve_uses *uses, int fd)
+static void read_lines(struct serve_uses *uses, struct roger_str rest)
 {
-	char *text = rg_arena_get(uses->arena, BYTES_MAX);
-	ssize_t got = text ? read(fd, text, BYTES_MAX) : 0;
-	struct roger_str rest = { text, got > 0 ? (size_t)got : 0 }, line;
+	struct roger_str line;
 	const struct rg_json *json;
 	struct rg_use said, *use;
 
@@ -95,19 +92,20 @@ struct serve_uses *serve_uses_free(struct serve_uses *uses)
 struct serve_uses *serve_uses_read(const char *workspace)
 {
 	struct serve_uses *uses = calloc(1, sizeof *uses);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str kept;
 	char path[PATH_BYTES];
-	struct stat is;
-	int fd;
+	bool found;
 
 	if (uses)
 		uses->arena = rg_arena_new();
 	if (!uses || !uses->arena)
 		return serve_uses_free(uses);
-	fd = path_of(workspace, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-	if (fd >= 0 && fstat(fd, &is) == 0 && is.st_uid == geteuid() && !(is.st_mode & 077))
-		read_file(uses, fd);
-	if (fd >= 0)
-		close(fd);
+	/* The folder that it is in is this user's alone. */
+	if (path_of(workspace, path) &&
+	    rg_file_read_all(path, BYTES_MAX, &text, &found, NULL) == ROGER_OK &&
+	    rg_arena_keep(uses->arena, &text, &kept))
+		read_lines(uses, kept);
 	return uses;
 }
 
@@ -142,10 +140,9 @@ void serve_use_note(struct serve *serve, struct evhttp_request *request,
 void serve_uses_save(struct serve *serve, bool now)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = BYTES_MAX };
-	char path[PATH_BYTES], beside[PATH_BYTES + 8];
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	char path[PATH_BYTES], *name;
 	size_t i;
-	bool good;
-	int fd;
 
 	if (!serve->uses || !serve->uses->changed || (!now && serve->ticks % TICKS) ||
 	    !path_of(serve->workspace, path))
@@ -155,13 +152,9 @@ void serve_uses_save(struct serve *serve, bool now)
 		rg_buf_add_char(&text, '\n');
 	}
 	serve->uses->changed = false;
-	snprintf(beside, sizeof beside, "%s.new", path);
-	fd = text.failed
-		     ? -1
-		     : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return;
-	good = write(fd, text.data, text.length) == (ssize_t)text.length;
-	if (close(fd) < 0 || !good || rename(beside, path) < 0)
-		unlink(beside);
+	name = strrchr(path, '/') + 1;
+	name[-1] = '\0';
+	folder = text.failed ? RG_NO_FILE : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder != RG_NO_FILE)
+		(void)!rg_file_replace(folder, name, rg_buf_str(&text), false, NULL);
 }
