@@ -182,8 +182,7 @@ void cli_add_damage(const struct roger *roger, struct rg_buf *out)
 
 	if (!*damage)
 		return;
-	rg_json_add_key(out, RG_STR("damage"));
-	rg_json_add_string(out, rg_str(damage));
+	rg_json_add_member(out, "damage", rg_str(damage));
 }
 
 void cli_print_damage(FILE *to, const struct roger *roger)

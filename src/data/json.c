@@ -399,6 +399,12 @@ void rg_json_add_key(struct rg_buf *out, struct roger_str key)
 	rg_buf_add_char(out, ':');
 }
 
+void rg_json_add_member(struct rg_buf *out, const char *key, struct roger_str text)
+{
+	rg_json_add_key(out, rg_str(key));
+	rg_json_add_string(out, text);
+}
+
 static void new_line(struct rg_buf *out, size_t level)
 {
 	rg_buf_add_char(out, '\n');

@@ -71,6 +71,8 @@ void rg_json_print(const struct rg_value *value, struct rg_buf *out);
 void rg_json_add_string(struct rg_buf *out, struct roger_str text);
 void rg_json_add_key(struct rg_buf *out, struct roger_str key); /* with a comma where one is due */
 
+void rg_json_add_member(struct rg_buf *out, const char *key, struct roger_str text);
+
 /* JSON without white space, indented for people: two blanks a level. */
 void rg_json_add_pretty(struct rg_buf *out, struct roger_str json);
 

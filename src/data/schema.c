@@ -85,8 +85,7 @@ static void add_help(const struct roger_field *field, enum rg_schema_use use, co
 	snprintf(text, sizeof text, "%s%s%s", help, *help && *unit ? "; " : "", unit);
 	if (!*text)
 		return;
-	rg_json_add_key(out, RG_STR("description"));
-	rg_json_add_string(out, rg_str(text));
+	rg_json_add_member(out, "description", rg_str(text));
 }
 
 static void add_object(const struct roger_field *first, size_t depth, enum rg_schema_use use,

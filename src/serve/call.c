@@ -240,12 +240,9 @@ void serve_problem(struct serve_answer *answer, int status, int code, const char
 	rg_buf_clear(body);
 	answer->type = "application/problem+json";
 	rg_buf_printf(body, "{\"type\":\"urn:roger:error:%s\",\"status\":%d", kind, status);
-	rg_json_add_key(body, RG_STR("detail"));
-	rg_json_add_string(body, rg_str(err->message));
-	if (*err->member) {
-		rg_json_add_key(body, RG_STR("member"));
-		rg_json_add_string(body, rg_str(err->member));
-	}
+	rg_json_add_member(body, "detail", rg_str(err->message));
+	if (*err->member)
+		rg_json_add_member(body, "member", rg_str(err->member));
 	if (code)
 		rg_buf_printf(body, ",\"exit\":%d", exit_status);
 	rg_buf_printf(body, ",\"retry\":\"%s\"}\n",
@@ -256,13 +253,6 @@ void serve_fail(struct serve_answer *answer, int code, const struct roger_err *e
 {
 	serve_problem(answer, status_of(code, err), code, rg_code_name(code), err);
 	answer->elsewhere = strcmp(err->member, "leader") == 0;
-}
-
-static bool was_replayed(const struct roger_record *record, const void *reply)
-{
-	const struct roger_field *field = rg_find_flag(record, ROGER_DUPLICATE);
-
-	return field && !rg_field_unset(field, reply);
 }
 
 /* As --json prints it. */
@@ -276,11 +266,12 @@ static void print_json(const struct roger *roger, const struct roger_record *rec
 static void print_reply(struct serve_job *job, const struct roger *roger, const void *reply)
 {
 	const struct roger_record *record = job->verb->reply;
+	const struct roger_field *duplicate = rg_find_flag(record, ROGER_DUPLICATE);
 
 	print_json(roger, record, reply, &job->answer.body);
 	job->answer.status = 200;
 	job->answer.type = "application/json";
-	job->answer.replayed = was_replayed(record, reply);
+	job->answer.replayed = duplicate && !rg_field_unset(duplicate, reply);
 }
 
 static void print_tag(const struct rg_buf *body, char to[SERVE_TAG_BYTES])

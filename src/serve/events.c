@@ -92,13 +92,10 @@ static void begin_event(struct reading *reading, const char *kind, struct roger_
 	print_cursor(&reading->cursor, out);
 	rg_buf_printf(out, "\nevent: %s\ndata: {\"specversion\":\"1.0\",\"type\":\"roger.%s\"",
 		      kind, kind);
-	rg_json_add_key(out, RG_STR("source"));
-	rg_json_add_string(out, rg_str(reading->source));
-	rg_json_add_key(out, RG_STR("id"));
-	rg_json_add_string(out, id);
+	rg_json_add_member(out, "source", rg_str(reading->source));
+	rg_json_add_member(out, "id", id);
 	rg_clock_print_utc(at_ms, time);
-	rg_json_add_key(out, RG_STR("time"));
-	rg_json_add_string(out, rg_str(time));
+	rg_json_add_member(out, "time", rg_str(time));
 	rg_json_add_key(out, RG_STR("data"));
 	rg_buf_add_char(out, '{');
 }
@@ -112,8 +109,7 @@ static void add_member(struct reading *reading, const char *name, struct roger_s
 {
 	if (!value.length)
 		return;
-	rg_json_add_key(reading->out, rg_str(name));
-	rg_json_add_string(reading->out, value);
+	rg_json_add_member(reading->out, name, value);
 }
 
 /* Which message it is, never what is in it. */

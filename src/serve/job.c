@@ -332,8 +332,7 @@ static void say_under_way(struct serve_job *job, struct serve_answer *answer)
 		 how_far, with);
 	serve_problem(answer, 409, 0, "under-way", &err);
 	answer->body.length -= strlen("}\n");
-	rg_json_add_key(&answer->body, RG_STR("what"));
-	rg_json_add_string(&answer->body, rg_str(known ? job->what : job->verb->name));
+	rg_json_add_member(&answer->body, "what", rg_str(known ? job->what : job->verb->name));
 	if (*job->given_key)
 		rg_buf_printf(&answer->body, ",\"key\":\"%s\"", job->given_key);
 	rg_buf_printf(&answer->body, ",\"done\":%lld,\"total\":%lld}\n",
@@ -368,9 +367,9 @@ static void say_late(struct serve_job *job, struct serve_answer *answer)
 
 static void answer_early(struct serve_job *job)
 {
-	struct serve_answer answer = { .closes = job->serve->stopping };
+	struct serve_answer answer = { .closes = job->serve->stopping,
+				       .body = { .maximum = SIZE_MAX } };
 
-	rg_buf_init(&answer.body, SIZE_MAX);
 	if (job->pool == SERVE_SLOW && !job->replay)
 		serve_give_key(job);
 	(job->pool == SERVE_SLOW && job->replay ? say_under_way : say_late)(job, &answer);

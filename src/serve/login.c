@@ -166,9 +166,8 @@ static void print_session(const struct serve *serve, const struct serve_caller *
 void serve_on_session(struct serve *serve, struct evhttp_request *request,
 		      const struct serve_caller *caller)
 {
-	struct serve_answer answer = { .closes = false };
+	struct serve_answer answer = { .body = { .maximum = SIZE_MAX } };
 
-	rg_buf_init(&answer.body, SIZE_MAX);
 	print_session(serve, caller, &answer);
 	serve_send(request, &answer);
 	rg_buf_deinit(&answer.body);

@@ -3,14 +3,8 @@
 #include "data/schema.h"
 #include "serve/serve.h"
 
-static void add_text(struct rg_buf *out, const char *key, const char *text)
-{
-	rg_json_add_key(out, rg_str(key));
-	rg_json_add_string(out, rg_str(text));
-}
-
 /* Objects within do not fit into an address. */
-bool serve_is_parameter(const struct roger_field *field)
+static bool is_parameter(const struct roger_field *field)
 {
 	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_MEMBERS &&
 	       field->kind != ROGER_RECORDS && !strchr(field->name, '.');
@@ -25,7 +19,7 @@ static void add_parameters(struct rg_buf *out, const struct roger_record *record
 	rg_json_add_key(out, RG_STR("parameters"));
 	rg_buf_add_char(out, '[');
 	for (field = record->fields; field->name; field++) {
-		if (!serve_is_parameter(field))
+		if (!is_parameter(field))
 			continue;
 		rg_buf_printf(out, "%s{\"name\":\"%s\",\"in\":\"query\",\"required\":%s",
 			      first ? "" : ",", field->name,
@@ -51,7 +45,7 @@ static void add_verb(struct rg_buf *out, const struct roger_op *op)
 	snprintf(path, sizeof path, "/v1/%s", op->name);
 	rg_json_add_key(out, rg_str(path));
 	rg_buf_printf(out, "{\"%s\":{\"operationId\":\"%s\"", writes ? "post" : "get", op->name);
-	add_text(out, "summary", op->summary);
+	rg_json_add_member(out, "summary", rg_str(op->summary));
 	rg_buf_printf(out, ",\"x-right\":\"%s\"", rg_right_names[rg_right_of(op)]);
 	if (writes) {
 		rg_buf_add_text(out, ",\"requestBody\":{\"required\":true,\"content\":"

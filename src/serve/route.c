@@ -96,14 +96,13 @@ void serve_send(struct evhttp_request *request, struct serve_answer *answer)
 void serve_refuse(struct evhttp_request *request, int status, const char *kind, bool closes,
 		  const char *format, ...)
 {
-	struct serve_answer answer = { .closes = closes };
+	struct serve_answer answer = { .closes = closes, .body = { .maximum = SIZE_MAX } };
 	struct roger_err err = { 0 };
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(err.message, sizeof err.message, format, arguments);
 	va_end(arguments);
-	rg_buf_init(&answer.body, SIZE_MAX);
 	serve_problem(&answer, status, 0, kind, &err);
 	serve_send(request, &answer);
 	rg_buf_deinit(&answer.body);
@@ -291,7 +290,7 @@ bool serve_is_known(struct serve *serve, struct evhttp_request *request)
 
 /* ------------------------------------------------------------------- verbs -- */
 
-bool serve_has_type(struct evhttp_request *request, const char *type)
+static bool has_type(struct evhttp_request *request, const char *type)
 {
 	const char *said = serve_header(request, "Content-Type");
 	size_t length = said ? strcspn(said, "; \t") : 0;
@@ -311,7 +310,7 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 		return false;
 	}
 	/* JSON and nothing else: a form of another site cannot send it unasked. */
-	if (!writes || serve_has_type(request, "application/json"))
+	if (!writes || has_type(request, "application/json"))
 		return true;
 	serve_refuse(request, 415, "type", false,
 		     "expected the header 'Content-Type: application/json'");
@@ -424,6 +423,19 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	return false;
 }
 
+/* Or refuse it, where too much waits already. */
+static void begin(struct serve_job *job)
+{
+	struct evhttp_request *request = job->http;
+
+	if (serve_job_start(job))
+		return;
+	if (job->replay)
+		serve_replay_done(job->serve, job->replay, NULL);
+	serve_job_free(job);
+	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
+}
+
 static void answer_now(struct serve_job *job, int code, const struct roger_err *err)
 {
 	serve_fail(&job->answer, code, err);
@@ -459,12 +471,8 @@ static void call(struct serve *serve, const struct roger_op *verb,
 		answer_now(job, r, &err);
 		return;
 	}
-	if (!is_first(job, caller, request) || serve_job_start(job))
-		return;
-	if (job->replay)
-		serve_replay_done(serve, job->replay, NULL);
-	serve_job_free(job);
-	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
+	if (is_first(job, caller, request))
+		begin(job);
 }
 
 static void on_verb(const struct serve_door *door, struct evhttp_request *request,
@@ -523,9 +531,8 @@ static bool on_thing(const struct serve_door *door, struct evhttp_request *reque
 static void answer_text(struct evhttp_request *request, const char *type,
 			void (*print)(struct rg_buf *out))
 {
-	struct serve_answer answer = { .status = 200, .type = type };
+	struct serve_answer answer = { 200, type, .body = { .maximum = SIZE_MAX } };
 
-	rg_buf_init(&answer.body, SIZE_MAX);
 	print(&answer.body);
 	serve_send(request, &answer);
 	rg_buf_deinit(&answer.body);
@@ -543,15 +550,13 @@ static void start(struct serve *serve, struct evhttp_request *request, const cha
 {
 	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(verb)), request);
 
-	if (job) {
-		job->work = work;
-		job->finish = finish;
-	}
-	if (job && serve_job_start(job))
+	if (!job) {
+		serve_refuse(request, 503, "memory", false, "out of memory; try again");
 		return;
-	if (job)
-		serve_job_free(job);
-	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
+	}
+	job->work = work;
+	job->finish = finish;
+	begin(job);
 }
 
 /* The workspace answers. */

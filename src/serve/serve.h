@@ -82,7 +82,7 @@ struct serve_answer {
 	int status;
 	const char *type; /* of the body */
 	struct rg_buf body;
-	char etag[20];		       /* "": none */
+	char etag[SERVE_TAG_BYTES];    /* "": none */
 	bool replayed;		       /* it had been done before, with this key */
 	bool closes;		       /* nothing more is read from this connection */
 	bool elsewhere;		       /* nothing was done: another server leads the workspace */
@@ -97,8 +97,6 @@ void serve_refuse(struct evhttp_request *request, int status, const char *kind, 
 		  const char *format, ...) RG_PRINTF(5, 6);
 void serve_set_header(struct evhttp_request *request, const char *name, const char *value);
 const char *serve_header(struct evhttp_request *request, const char *name);
-/* Is the body of this type? */
-bool serve_has_type(struct evhttp_request *request, const char *type);
 
 /* ------------------------------------------------------------------ calls -- */
 
@@ -299,9 +297,6 @@ void serve_mcp_end(struct serve *serve);
 bool serve_on_page(struct serve *serve, struct evhttp_request *request, const char *path);
 
 /* ---------------------------------------------------- what is said of itself -- */
-
-/* Does it fit into an address? */
-bool serve_is_parameter(const struct roger_field *field);
 
 void serve_print_openapi(struct rg_buf *out);
 

@@ -338,14 +338,6 @@ static int take_hosts(struct serve *serve, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int find_workspace(struct cli_run *run, struct roger_config_reply *reply,
-			  struct roger_err *err)
-{
-	const struct roger_empty_request request = { 0 };
-
-	return roger_config(run->roger, &request, reply, err);
-}
-
 static int serve_workspace(struct serve *serve, struct cli_run *run,
 			   const struct roger_config_reply *config, struct roger_err *err)
 {
@@ -381,9 +373,10 @@ int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 	/* Not on the stack: a thread that still waits for somebody may be looking at it. */
 	static struct serve serve = { .host = &serve, .wake = -1 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
+	const struct roger_empty_request none = { 0 };
 	int r;
 
-	r = find_workspace(run, &config, err);
+	r = roger_config(run->roger, &none, &config, err);
 	if (r < 0)
 		return r;
 	raise_limit();

@@ -36,8 +36,7 @@ static int check_parts(const struct roger_log_request *request, struct roger_err
 static void add_agent(struct roger_str details, struct roger_str agent, struct rg_buf *out)
 {
 	rg_buf_add(out, details.data, details.length - 1);
-	rg_json_add_key(out, RG_STR("agent"));
-	rg_json_add_string(out, agent);
+	rg_json_add_member(out, "agent", agent);
 	rg_buf_add_char(out, '}');
 }
 

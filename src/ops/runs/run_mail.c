@@ -50,8 +50,7 @@ static void make_key(const struct roger_run *run, const char *verb, int64_t numb
 static void make_metadata(const struct roger_run *run, struct rg_buf *out)
 {
 	rg_buf_add_char(out, '{');
-	rg_json_add_key(out, RG_STR("run"));
-	rg_json_add_string(out, run->run);
+	rg_json_add_member(out, "run", run->run);
 	rg_buf_add_char(out, '}');
 }
 
