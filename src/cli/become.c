@@ -26,18 +26,16 @@ bool cli_is_elsewhere(const struct cli_run *run)
 
 int cli_need_workspace(const struct cli_run *run, const char *what, struct roger_err *err)
 {
-	if (rg_is_remote(run->roger) && !cli_is_elsewhere(run))
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "%s cannot be done through a server, and this workspace is in "
-			       "PostgreSQL",
-			       what);
-	if (!cli_is_elsewhere(run))
+	const bool elsewhere = cli_is_elsewhere(run);
+
+	if (!elsewhere && !rg_is_remote(run->roger))
 		return ROGER_OK;
-	return rg_fail(
-		err, ROGER_EUSAGE, 0,
-		"%s is for the machine that has the workspace: run it there, or here without "
-		"ROGER_SERVER",
-		what);
+	return rg_fail(err, ROGER_EUSAGE, 0,
+		       elsewhere ? "%s is for the machine that has the workspace: run it there, or "
+				   "here without ROGER_SERVER"
+				 : "%s cannot be done through a server, and this workspace is in "
+				   "PostgreSQL",
+		       what);
 }
 
 int cli_become(const char *program, char *const *words, const char *lacks, struct roger_err *err)

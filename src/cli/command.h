@@ -93,7 +93,8 @@ struct cli_group {
 	const char *plumbing; /* and those of `roger help --all` */
 };
 extern const struct cli_group cli_groups[]; /* ends with a nameless one */
-bool cli_is_in_group(const struct cli_command *command);
+/* NULL: none has it. */
+const struct cli_group *cli_group_of(const struct cli_command *command);
 
 /* The command at the start of some words, and how many of them are its name; else NULL. */
 const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count);

@@ -128,13 +128,13 @@ const struct cli_group cli_groups[] = {
 	{ 0 },
 };
 
-bool cli_is_in_group(const struct cli_command *command)
+const struct cli_group *cli_group_of(const struct cli_command *command)
 {
 	const struct cli_group *group;
 
 	for (group = cli_groups; group->name; group++)
 		if (cli_is_one_of(group->commands, rg_str(command->name)) ||
 		    cli_is_one_of(group->plumbing, rg_str(command->name)))
-			return true;
-	return false;
+			return group;
+	return NULL;
 }

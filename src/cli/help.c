@@ -65,7 +65,7 @@ static void print_plumbing(FILE *to)
 		print_commands(to, group->plumbing, TWO_WORDS_COLUMN);
 	}
 	for (; (command = cli_next_command(&i));) {
-		if (cli_is_in_group(command))
+		if (cli_group_of(command))
 			continue;
 		fputs(any ? "" : "\nothers\n", to);
 		print_entry(to, command->name, TWO_WORDS_COLUMN, cli_summary(command));

@@ -70,36 +70,27 @@ static bool add_field(struct rg_help_reply *table, struct rg_option_list *option
 	       add_option(table, options, option);
 }
 
-static void set_group(struct rg_command *entry, struct roger_str name)
-{
-	const struct cli_group *group;
-
-	entry->group = RG_STR("others");
-	for (group = cli_groups; group->name; group++) {
-		entry->front |= cli_is_one_of(group->commands, name);
-		if (cli_is_one_of(group->commands, name) || cli_is_one_of(group->plumbing, name))
-			entry->group = rg_str(group->name);
-	}
-}
-
 static bool add_entry(struct rg_help_reply *table, const struct cli_command *command)
 {
 	const struct roger_op *op = cli_op(command);
 	const char *examples = command->examples ? command->examples : op->examples;
 	struct rg_command *entry = rg_arena_push(table->memory, &table->commands.items,
 						 &table->commands.count, sizeof *entry);
-
+	const struct cli_group *group = cli_group_of(command);
 	const struct roger_field *field;
 	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	bool added;
 
 	if (!entry)
 		return false;
-	*entry = (struct rg_command){ .name = rg_str(command->name),
-				      .summary = rg_str(cli_summary(command)) };
+	*entry = (struct rg_command){
+		.name = rg_str(command->name),
+		.summary = rg_str(cli_summary(command)),
+		.group = group ? rg_str(group->name) : RG_STR("others"),
+		.front = group && cli_is_one_of(group->commands, rg_str(command->name)),
+	};
 	if (command->else_is)
 		entry->otherwise = rg_str(command->else_is->name);
-	set_group(entry, entry->name);
 	if (!cli_page_begin(&page))
 		return false;
 	cli_print_usage(page.to, command);

@@ -35,6 +35,8 @@ enum {
 struct hook {
 	struct roger *roger;
 	struct rg_hook_request request;
+	struct rg_buf input;  /* what the tool wrote, */
+	struct rg_json *said; /* which texts of the event point into */
 	struct cli_hook_event event;
 	enum cli_hook_host host;
 	bool first;   /* its session begins, and nothing was said at its start */
@@ -377,56 +379,58 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 	return r == ROGER_OK && !*why;
 }
 
-/* What is asked for, what the tool wrote, and which tool it is.  Returns what texts point into. */
-static struct rg_json *begin(const struct cli_run *run, struct hook *hook, struct rg_buf *input)
+/* What is asked for, what the tool wrote, and which tool it is. */
+static void begin(const struct cli_run *run, struct hook *hook)
 {
 	struct cli_hook_clues clues = { .program = cli_tool_above, .variable = find_variable };
 	struct sigaction action = { .sa_handler = give_up };
-	struct rg_json *said;
 	int tool;
 
-	*hook = (struct hook){ .request = *(const struct rg_hook_request *)run->request };
+	*hook = (struct hook){ .request = *(const struct rg_hook_request *)run->request,
+			       .input = { .maximum = INPUT_BYTES_MAX } };
 	hook->unnamed = !hook->request.agent.length;
 	if (hook->unnamed)
 		hook->request.agent = hook->request.tool;
 	sigaction(SIGALRM, &action, NULL);
 	alarm(hook->request.event == CLI_HOOK_IDLE ? IDLE_S : BUDGET_S);
-	rg_buf_init(input, INPUT_BYTES_MAX);
-	read_input(input);
+	read_input(&hook->input);
 	tool = rg_enum_find(rg_hook_tool_names, hook->request.tool);
 	hook->event = (struct cli_hook_event){ .tool = tool > 0 ? tool : CLI_HOOK_OTHER,
 					       .kind = hook->request.event };
-	said = cli_hook_read(&hook->event, rg_buf_str(input));
-	clues.input = said ? rg_json_root(said) : NULL;
+	hook->said = cli_hook_read(&hook->event, rg_buf_str(&hook->input));
+	clues.input = hook->said ? rg_json_root(hook->said) : NULL;
 	/* Tools run the hooks of others, too.  Of another one nothing is known; a person has a
 	 * terminal. */
 	hook->host = hook->event.tool != CLI_HOOK_OTHER ? cli_hook_host(hook->event.tool, &clues)
 		     : isatty(STDIN_FILENO)		? CLI_HOOK_BY_HAND
 							: CLI_HOOK_OWN;
-	return said;
+}
+
+static void end(struct hook *hook)
+{
+	roger_close(hook->roger);
+	rg_json_free(hook->said);
+	rg_buf_deinit(&hook->input);
 }
 
 void cli_hook_fail(const struct cli_run *run, const char *why)
 {
 	struct hook hook;
-	struct rg_buf input;
-	struct rg_json *said = begin(run, &hook, &input);
 
+	begin(run, &hook);
 	if (hook.host == CLI_HOOK_FOREIGN)
 		_exit(CLI_DONE);
 	say_trouble(&hook, why);
 	cli_term_flush();
-	rg_json_free(said);
-	rg_buf_deinit(&input);
+	end(&hook);
 }
 
 static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct hook hook;
-	struct rg_buf input;
-	struct rg_json *said = begin(run, &hook, &input);
 
 	(void)err;
+	begin(run, &hook);
 	*ret_exit = CLI_DONE;
 	run->quiet = true;
 	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
@@ -445,9 +449,7 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
 			say_mail(&hook);
 	}
-	roger_close(hook.roger);
-	rg_json_free(said);
-	rg_buf_deinit(&input);
+	end(&hook);
 	/* That nobody read the answer is not an error for the agent. */
 	if (cli_term_flush())
 		_exit(*ret_exit);

@@ -12,11 +12,10 @@ enum { STATUS_LINES = 12, COLUMNS = 80, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3
 
 /* ---------------------------------------------------------------- status -- */
 
-/* Do the words and what to type fit beside each other? */
-static bool is_beside(const struct roger_concern *concern, size_t screen)
+/* How wide the words are with what to type beside them. */
+static size_t width_of(const struct roger_concern *concern)
 {
-	return MARK_COLUMNS + cli_columns(concern->words) + 2 + cli_columns(concern->next) <=
-	       screen;
+	return MARK_COLUMNS + cli_columns(concern->words) + 2 + cli_columns(concern->next);
 }
 
 /* How many lines it takes. */
@@ -24,7 +23,7 @@ static size_t lines_of(const struct roger_concern *concern, size_t screen)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf next = { .maximum = SIZE_MAX };
 
-	if (!concern->next.length || is_beside(concern, screen))
+	if (!concern->next.length || width_of(concern) <= screen)
 		return 1;
 	rg_buf_printf(&next, "%*s%.*s", MARK_COLUMNS + 2, "", RG_STR_ARGS(concern->next));
 	return 1 + cli_screen_lines(rg_buf_str(&next), screen);
@@ -40,9 +39,8 @@ static void print_concern(const struct roger_concern *concern, size_t width, siz
 	} marks[] = { [ROGER_URGENT] = { "!!", CLI_RED },
 		      [ROGER_SOON] = { "! ", CLI_YELLOW },
 		      [ROGER_NOTICE] = { "- ", CLI_DIM } };
-	const size_t words = cli_columns(concern->words),
-		     both = MARK_COLUMNS + words + 2 + cli_columns(concern->next);
-	const bool beside = is_beside(concern, screen);
+	const size_t words = cli_columns(concern->words), both = width_of(concern);
+	const bool beside = both <= screen;
 	size_t blanks = beside && width > words ? width - words : 0;
 
 	if (beside && blanks > screen - both)

@@ -148,7 +148,7 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 void cli_print_record(FILE *to, const struct roger_record *record, const void *item)
 {
 	const struct roger_field *field;
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	size_t width = 0, length;
 	struct roger_str value;
 	char words[64];
@@ -165,7 +165,6 @@ void cli_print_record(FILE *to, const struct roger_record *record, const void *i
 				cli_print_text(to, value, false);
 			fputc('\n', to);
 		}
-	rg_arena_free(arena);
 	cli_print_lists(to, record, item);
 }
 

@@ -291,15 +291,6 @@ static void say(struct saying *saying, const char *format)
 	fputs(format, saying->to);
 }
 
-void cli_say(const char *format, ...)
-{
-	struct saying saying = { .to = cli_out };
-
-	va_start(saying.arguments, format);
-	say(&saying, format);
-	va_end(saying.arguments);
-}
-
 void cli_say_to(FILE *to, const char *format, ...)
 {
 	struct saying saying = { .to = to };

@@ -69,7 +69,7 @@ void cli_print_notes(const struct roger_strs *texts);
  * int before it): padded to that many columns, %t and %s on the right.  What is between %( and %)
  * is left out where its first thing, styles apart, is unset; there is no * in it.
  */
-void cli_say(const char *format, ...);
+#define cli_say(...) cli_say_to(cli_out, __VA_ARGS__)
 void cli_say_to(FILE *to, const char *format, ...);
 
 /* The same with %t as it is. */

@@ -41,7 +41,7 @@ struct serve_stream {
 	char own[RG_NAME_CHARS_MAX + 1]; /* it is shown what is from or for this name; "": all */
 	bool reading, again;		 /* a thread looks for it; and is to look once more */
 	bool deep;			 /* and at the log, too */
-	int64_t said_ms, read_ms;
+	int64_t said_ms;
 };
 
 /* ------------------------------------------------------------------ cursors -- */
@@ -384,7 +384,6 @@ static void look(struct serve_stream *stream)
 	}
 	stream->reading = true;
 	stream->again = stream->deep = false;
-	stream->read_ms = rg_clock_monotonic_ms();
 }
 
 static void end_stream(struct serve_stream *stream)
