@@ -357,13 +357,12 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 {
 	struct roger_activity_request *request = run->request;
 	int64_t wanted = request->limit, left;
-	struct listing listing = { .run = run };
+	struct listing listing = { .run = run, .lines = { .maximum = SIZE_MAX } };
 	int r;
 
 	*ret_exit = CLI_DONE;
 	if (cli_given(run, "follow"))
 		return follow(run, err);
-	rg_buf_init(&listing.lines, SIZE_MAX);
 	do {
 		left = wanted - listing.printed;
 		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;

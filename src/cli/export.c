@@ -29,7 +29,6 @@ struct page {
 
 static int read_seal(struct page *page, struct roger_err *err)
 {
-	const struct roger_record *record = cli_op_named("seal")->reply;
 	struct roger_verify_request request = { .seal = cli_value(page->run, "seal"),
 						.key = cli_value(page->run, "key") };
 	struct rg_arena *arena = page->run->arena;
@@ -61,7 +60,9 @@ static int read_seal(struct page *page, struct roger_err *err)
 		return r;
 	/* It was read before, so it can be read. */
 	r = rg_json_read_within(request.seal, arena, &json, err);
-	return r < 0 ? r : rg_record_decode(record, rg_json_root(json), &page->seal, arena, err);
+	return r < 0 ? r
+		     : rg_record_decode(cli_op_named("seal")->reply, rg_json_root(json),
+					&page->seal, arena, err);
 }
 
 /* ------------------------------------------------------------------ page -- */

@@ -252,27 +252,37 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);
 }
 
+/* Or print its help. */
+static int parse_and_run(struct cli_run *run, int argc, char **argv, int *ret_exit,
+			 struct roger_err *err)
+{
+	const char *colour;
+	bool help = false;
+	int r = prepare_run(run, err);
+
+	if (r == ROGER_OK)
+		r = cli_parse(run, argc, argv, &colour, &help, err);
+	if (r < 0)
+		return r;
+	if (help || run->form == CLI_HUMAN)
+		cli_screen_begin((help || run->command->paged) && !run->no_pager);
+	if (help && run->command == &bare)
+		cli_print_help(cli_out, false);
+	else if (help)
+		cli_print_command_help(cli_out, run->command);
+	if (help)
+		return ROGER_OK;
+	cli_term_init(colour, run->quiet);
+	r = open_and_run(run, ret_exit, err);
+	cli_print_zone();
+	return r;
+}
+
 static int run_command(struct cli_run *run, int argc, char **argv)
 {
 	struct roger_err err = { 0 };
-	const char *colour;
-	bool help = false;
-	int status = CLI_DONE, r;
+	int status = CLI_DONE, r = parse_and_run(run, argc, argv, &status, &err);
 
-	r = prepare_run(run, &err);
-	if (r == ROGER_OK)
-		r = cli_parse(run, argc, argv, &colour, &help, &err);
-	if (r == ROGER_OK && (help || run->form == CLI_HUMAN))
-		cli_screen_begin((help || run->command->paged) && !run->no_pager);
-	if (r == ROGER_OK && help && run->command == &bare) {
-		cli_print_help(cli_out, false);
-	} else if (r == ROGER_OK && help) {
-		cli_print_command_help(cli_out, run->command);
-	} else if (r == ROGER_OK) {
-		cli_term_init(colour, run->quiet);
-		r = open_and_run(run, &status, &err);
-		cli_print_zone();
-	}
 	/* What is said beside the answer comes after it. */
 	if (cli_screen_folds())
 		cli_term_flush();

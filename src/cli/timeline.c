@@ -273,17 +273,16 @@ static int print_new(struct following *following, const struct roger_event *even
 		     struct roger_err *err)
 {
 	struct table *table = &following->table;
-	struct rg_arena *arena = rg_arena_new();
-	int r = arena ? ROGER_OK : rg_fail_memory(err);
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	int r = arena ? cli_told_load(following->follow.run->roger, event, 1, arena, &table->told,
+				      err)
+		      : rg_fail_memory(err);
 
-	if (r == ROGER_OK)
-		r = cli_told_load(following->follow.run->roger, event, 1, arena, &table->told, err);
 	if (r == ROGER_OK) {
 		print_event(table, event);
 		cli_told_free(&table->told);
 	}
 	table->told = (struct cli_told_list){ 0 };
-	rg_arena_free(arena);
 	return r;
 }
 

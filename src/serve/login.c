@@ -179,19 +179,6 @@ struct login {
 	char given[SERVE_SECRET_BYTES], secret[SERVE_SECRET_BYTES];
 };
 
-static int read_json(struct roger_str text, struct serve_job *job, struct roger_str *ret,
-		     struct roger_err *err)
-{
-	const struct rg_json *json;
-	int r = rg_json_read_within(text, job->arena, &json, err);
-
-	if (r == ROGER_OK && rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
-		r = rg_fail(err, ROGER_EDATA, 0, "expected the key as a JSON object");
-	return r < 0 ? r
-		     : rg_words_decode(&rg_login_key_record, rg_json_root(json), ret, job->arena,
-				       err);
-}
-
 /* The key of the request, which any other may be behind. */
 static int read_key(struct evhttp_request *request, struct serve_job *job, struct login *login,
 		    struct roger_err *err)
@@ -200,11 +187,17 @@ static int read_key(struct evhttp_request *request, struct serve_job *job, struc
 	size_t length = evbuffer_get_length(body);
 	struct roger_str text = { (const char *)evbuffer_pullup(body, -1), length }, key = { 0 };
 	struct serve_caller caller;
+	const struct rg_json *json;
 	int r;
 
 	if (length > SERVE_LOGIN_BYTES_MAX || !rg_arena_copy(job->arena, text, &text))
 		return rg_fail(err, ROGER_EDATA, 0, "expected a key and nothing else");
-	r = read_json(text, job, &key, err);
+	r = rg_json_read_within(text, job->arena, &json, err);
+	if (r == ROGER_OK && rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
+		r = rg_fail(err, ROGER_EDATA, 0, "expected the key as a JSON object");
+	if (r == ROGER_OK)
+		r = rg_words_decode(&rg_login_key_record, rg_json_root(json), &key, job->arena,
+				    err);
 	if (r < 0)
 		return r;
 	snprintf(login->given, sizeof login->given, "%.*s", RG_STR_CUT(key));
