@@ -176,22 +176,20 @@ static int check_words(struct cli_run *run, struct roger_err *err)
 
 /* ------------------------------------------------------------ one send -- */
 
-/* Notes of one reply that no earlier reply has; how many, of which at most so many are printed. */
-static int64_t print_notes(const struct cli_run *run, const struct roger_send_reply *replies,
-			   size_t which, int64_t most)
+/* Notes of one reply that no earlier reply has. */
+static void print_notes(const struct cli_run *run, const struct roger_send_reply *replies,
+			size_t which)
 {
 	const struct roger_strs *notes = &replies[which].notes;
-	int64_t count = 0;
 	size_t i, before;
 
 	for (i = 0; i < notes->count && !run->quiet; i++) {
 		for (before = 0; before < which; before++)
 			if (rg_str_among(replies[before].notes, notes->items[i]))
 				break;
-		if (before == which && count++ < most)
+		if (before == which)
 			cli_print_note(notes->items[i]);
 	}
-	return count;
 }
 
 static void print_sent(const struct cli_run *run)
@@ -201,7 +199,7 @@ static void print_sent(const struct cli_run *run)
 	const struct roger_str from = cli_screen_folds() ? request_of(run)->from : RG_STR("");
 	size_t i;
 
-	print_notes(run, reply, 0, INT64_MAX);
+	print_notes(run, reply, 0);
 	for (i = 0; i < reply->messages.count; i++)
 		cli_say("%t  %t#%d -> %t%s\n", reply->messages.items[i].id, from, reply->seq,
 			reply->messages.items[i].to,
@@ -240,7 +238,7 @@ static int queue(const struct cli_run *run, struct roger_err *err)
 
 /* -------------------------------------------------------------- a batch -- */
 
-enum { FIELDS_MAX = 24, NOTES_MAX = 20 };
+enum { FIELDS_MAX = 24 };
 
 struct batch {
 	struct cli_run *run;
@@ -258,7 +256,6 @@ struct batch {
 	size_t input_at;
 	int64_t line;	      /* last one read */
 	struct rg_batch done; /* so far */
-	int64_t notes;
 	int64_t bytes;
 	int64_t total_bytes; /* of standard input, where it is a file */
 };
@@ -347,8 +344,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 			cli_print_reply(batch->run, cli_op(batch->run->command)->reply,
 					&reply.items.items[i]);
 		else if (batch->run->form == CLI_HUMAN)
-			batch->notes += print_notes(batch->run, reply.items.items, i,
-						    NOTES_MAX - batch->notes);
+			print_notes(batch->run, reply.items.items, i);
 	}
 	batch->done.sent += (int64_t)reply.items.count;
 	batch->done.stored += reply.stored;
@@ -551,8 +547,6 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	rg_arena_free(batch->arena);
 	rg_buf_deinit(&batch->input);
 	cli_progress_end();
-	if (batch->notes > NOTES_MAX)
-		cli_say_to(stderr, "note: %d more notes not shown\n", batch->notes - NOTES_MAX);
 	if (r < 0)
 		return r;
 	done = &batch->done;

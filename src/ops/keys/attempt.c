@@ -242,7 +242,7 @@ static bool is_task_name(struct roger_str text)
 
 static struct roger_str first_line(struct roger_str text)
 {
-	return rg_str_without_end(rg_str_first_line(text), " 	");
+	return rg_str_without_end(rg_str_first_line(text), " \r\t");
 }
 
 /* The configured command gets the letter and says what it called it; "" when it does not. */
