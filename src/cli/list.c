@@ -47,8 +47,7 @@ static int print_page(struct cli_run *run, int64_t epoch, struct printed *printe
 	if (run->form == CLI_HUMAN && !run->quiet)
 		cli_print_notes(&reply.notes);
 	printed->count += (int64_t)reply.messages.count;
-	return rg_arena_copy(run->arena, reply.next, &printed->next) ? ROGER_OK
-								     : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(run->arena, reply.next, &printed->next), err);
 }
 
 static void print_end(const struct cli_run *run, const struct printed *printed)

@@ -249,7 +249,7 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 	run->request = rg_arena_get(run->arena, op->request->size + 1);
 	run->values = rg_arena_get(run->arena, (count + 1) * sizeof *run->values);
 	run->given = rg_arena_get(run->arena, (count + 1) * sizeof *run->given);
-	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(run->request && run->values && run->given, err);
 }
 
 /* Or print its help. */
@@ -340,8 +340,7 @@ static int no_such_command(struct cli_run *run, int word, int argc, char **argv)
 	if (r == ROGER_OK)
 		r = cli_parse(run, word - 1, argv + 1, &colour, &help, &err);
 	for (; r == ROGER_OK && word < argc; word++)
-		r = rg_arena_add(run->arena, &typed, rg_str(argv[word])) ? ROGER_OK
-									 : rg_fail_memory(&err);
+		r = rg_kept(rg_arena_add(run->arena, &typed, rg_str(argv[word])), &err);
 	if (r == ROGER_OK)
 		r = cli_no_such_command(typed, &err);
 	print_error(run, r, &err);

@@ -245,9 +245,7 @@ static int take_word(struct parser *parser, struct roger_err *err)
 			       "unknown option '%.64s'; long ones start with '--', see "
 			       "`roger --help`",
 			       word);
-	return rg_arena_add(parser->run->arena, &parser->places, rg_str(word))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_add(parser->run->arena, &parser->places, rg_str(word)), err);
 }
 
 /* ------------------------------------------------------------- places -- */

@@ -350,7 +350,7 @@ int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struc
 		return ROGER_OK;
 	rg_json_edit_apply(into, &edit, &whole);
 	*ret_edit = (struct rg_json_edit){ .length = text.length };
-	return rg_arena_keep(arena, &whole, &ret_edit->text) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &whole, &ret_edit->text), err);
 }
 
 int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struct roger_str mark,

@@ -212,7 +212,7 @@ static int keep_raw(const struct roger_field *field, const struct rg_value *valu
 		return expected(field, "an object", err);
 	rg_buf_init(&text, SIZE_MAX);
 	rg_json_print(value, &text);
-	return rg_arena_keep(arena, &text, at) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &text, at), err);
 }
 
 static int decode_text(const struct roger_field *field, enum form form,
@@ -224,8 +224,7 @@ static int decode_text(const struct roger_field *field, enum form form,
 	int r;
 
 	if (field->flags & ROGER_NUMBER && rg_json_int(value, &number))
-		return rg_arena_print(arena, at, "%lld", (long long)number) ? ROGER_OK
-									    : rg_fail_memory(err);
+		return rg_kept(rg_arena_print(arena, at, "%lld", (long long)number), err);
 	if (rg_json_kind(value) != RG_JSON_STRING)
 		return expected(field, "a string", err);
 	text = rg_json_str(value);
@@ -705,7 +704,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 			return r;
 		kept = field->kind == ROGER_TEXTS ? rg_arena_add(arena, at, text)
 						  : rg_arena_copy(arena, text, at);
-		return kept ? ROGER_OK : rg_fail_memory(err);
+		return rg_kept(kept, err);
 	case ROGER_OBJECT:
 		return set_object(field, text, at, arena, err);
 	case ROGER_INT:

@@ -101,7 +101,7 @@ static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct 
 
 	if (!rg_utf8_count(text, &chars))
 		return refuse(reader, line_of(event), "expected UTF-8 without NUL", err);
-	return rg_arena_copy(reader->arena, text, ret) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(reader->arena, text, ret), err);
 }
 
 /* ----------------------------------------------------------------- tree -- */
@@ -135,7 +135,7 @@ static int read_key(struct reader *reader, const yaml_event_t *event, struct rg_
 	if (rg_names_have(keys, *ret_key))
 		return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: '%.*s' comes twice", reader->file,
 			       line_of(event), RG_STR_CUT(*ret_key));
-	return rg_names_add(keys, *ret_key) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_names_add(keys, *ret_key), err);
 }
 
 /* The node that starts with this event, which becomes its last one.  The depth bounds recursion. */

@@ -145,7 +145,7 @@ int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *stag
 			  struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	int r = arena ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(arena, err);
 	size_t i, k;
 
 	for (i = 0; i < count && r == ROGER_OK; i++) {

@@ -127,10 +127,9 @@ static int from_witness(struct rg_engine *engine, enum roger_damage_kind kind,
 					     .noticed_at_ms = rg_clock_ms() };
 	if (!witness.chained)
 		return ROGER_OK;
-	return rg_arena_print(arena, &ret_damage->expected_chain, "%016llx",
-			      (unsigned long long)witness.chain)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(arena, &ret_damage->expected_chain, "%016llx",
+				      (unsigned long long)witness.chain),
+		       err);
 }
 
 /* Find the lines before the witness that look like roger's but are damaged; damage is the last. */
@@ -598,7 +597,7 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	if (r < 0)
 		return r;
 	judge->told = rg_arena_get(arena, judge->damages.count + 1);
-	return judge->told ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(judge->told, err);
 }
 
 /* Is it of the journal that is walked through, whose line is as it was found? */

@@ -83,9 +83,7 @@ static int add_leaf(struct digesting *digesting, struct rg_walk *walk, struct ro
 	digesting->cited++;
 	if (walk->line.too_long || !rg_utf8_count(text, &chars))
 		text = RG_STR("");
-	return rg_arena_add(digesting->arena, &digesting->digest->cited, text)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_add(digesting->arena, &digesting->digest->cited, text), err);
 }
 
 static bool wants_tree(const struct digesting *digesting)
@@ -112,9 +110,7 @@ static int keep_tree(struct digesting *digesting, struct roger_err *err)
 		return rg_fail_memory(err);
 	if (!digesting->wish)
 		return ROGER_OK;
-	return rg_arena_keep(digesting->arena, &proof, &digesting->digest->proof)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(digesting->arena, &proof, &digesting->digest->proof), err);
 }
 
 /* Keep whole lines; or, if a number of bytes was wished for, exactly these. */
@@ -211,7 +207,7 @@ int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_files *files,
 			 struct roger_err *err)
 {
 	struct rg_digest *digests = rg_arena_get(arena, (files->count + 1) * sizeof *digests);
-	int r = digests ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(digests, err);
 	size_t i;
 
 	for (i = 0; i < files->count && r == ROGER_OK; i++) {

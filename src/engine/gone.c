@@ -95,7 +95,7 @@ int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_s
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_log_files files = { 0 };
 	uint64_t hash;
-	int r = arena ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(arena, err);
 
 	rg_assert(log == RG_LOG_ARCHIVE || rg_store_took(engine->store, RG_LOCK_RECORDS));
 	if (r == ROGER_OK)
@@ -168,8 +168,7 @@ static int find_there(struct search *search, struct roger_err *err)
 
 static int add_removed(struct search *search, struct roger_str shown, struct roger_err *err)
 {
-	return rg_arena_add(search->arena, &search->removed, shown) ? ROGER_OK
-								    : rg_fail_memory(err);
+	return rg_kept(rg_arena_add(search->arena, &search->removed, shown), err);
 }
 
 /* The log of an owner, whether it is there or not. */
@@ -338,7 +337,7 @@ int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_run_texts runs;
 	uint64_t hash = runs_hash();
-	int log, r = arena ? ROGER_OK : rg_fail_memory(err);
+	int log, r = rg_kept(arena, err);
 
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++) {
 		const uint64_t of_log = hash_of(engine, (enum rg_log)log, shown);

@@ -231,9 +231,8 @@ static int know(struct carrying *carrying, enum known as, struct roger_str text,
 {
 	bool fresh;
 
-	return rg_table_put(&carrying->known, rg_hash(as, text.data, text.length), &fresh)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_table_put(&carrying->known, rg_hash(as, text.data, text.length), &fresh),
+		       err);
 }
 
 static bool knows(const struct carrying *carrying, enum known as, struct roger_str text)

@@ -99,7 +99,7 @@ static int read_piece(struct rg_store *store, const struct rg_log_file *file, ui
 {
 	char *room = rg_buf_room(to, want);
 	size_t got = 0;
-	int r = room ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(room, err);
 
 	while (r == ROGER_OK && want) {
 		r = store->ops->read(store, file, from, room, want, &got, err);
@@ -343,7 +343,7 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 	struct rg_store *store = from->store;
 	bool there;
 	size_t i;
-	int r = arena ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(arena, err);
 
 	for (i = 0; r == ROGER_OK && i < sizeof logs / sizeof *logs; i++)
 		r = store->ops->list(store, logs[i], RG_STR(""), arena, &files, err);
@@ -452,7 +452,7 @@ int rg_engine_move(struct rg_engine *from, struct rg_engine *to, const struct rg
 			     .arena = arena,
 			     .wish = wish,
 			     .moved = ret_moved };
-	int r = arena ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(arena, err);
 
 	*ret_moved = (struct rg_moved){ 0 };
 	if (r == ROGER_OK && move.from->standing == RG_LIVE)

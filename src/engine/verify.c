@@ -33,8 +33,7 @@ int rg_findings_add(struct rg_findings *findings, const struct roger_finding *fi
 	if (!place)
 		return rg_fail_memory(err);
 	*place = *finding;
-	return rg_arena_copy(findings->arena, finding->what, &place->what) ? ROGER_OK
-									   : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(findings->arena, finding->what, &place->what), err);
 }
 
 static int add_finding(struct check *check, struct roger_str file, const struct rg_misfit *found,

@@ -327,7 +327,7 @@ static int walk_through(struct rg_engine *engine, const struct rg_log_file *file
 				.context = context,
 				.scratch = rg_arena_new() };
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, file);
-	int r = walk.scratch ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(walk.scratch, err);
 
 	rg_lines_init(&walk.lines, &bytes, 0, file->end);
 	rg_chain_check_init(&walk.chain, &bytes);

@@ -274,7 +274,7 @@ static int join_unknown(uint64_t key, struct roger_str first, struct roger_str *
 				    rg_hash(rg_json_hash(key, value), name.data, name.length));
 		}
 	}
-	return rg_arena_keep(arena, &joined, later) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &joined, later), err);
 }
 
 /* As values: another program may have written the numbers in other digits. */

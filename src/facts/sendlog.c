@@ -146,7 +146,7 @@ int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts, struct
 		.filed_as =
 			rg_str_is(last->dead_letter_task, id) ? RG_STR("") : last->dead_letter_task,
 	};
-	return rg_arena_copy(arena, rg_str(id), &ret_letter->id) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_str(id), &ret_letter->id), err);
 }
 
 bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms)
@@ -184,10 +184,9 @@ int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle
 {
 	*ret_plain = *message;
 	ret_plain->cycle = cycle;
-	return rg_arena_print(arena, &ret_plain->key, "%.*s:send:%.*s", RG_STR_ARGS(message->issue),
-			      RG_STR_ARGS(message->id))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(arena, &ret_plain->key, "%.*s:send:%.*s",
+				      RG_STR_ARGS(message->issue), RG_STR_ARGS(message->id)),
+		       err);
 }
 
 bool rg_sendlog_is_plain(const struct roger_attempt *attempt)

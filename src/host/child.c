@@ -218,7 +218,7 @@ static int prepare(struct rg_child *child, const struct rg_child_wish *wish, str
 	child->words = copy_words(wish->words);
 	child->more = copy_words(wish->more);
 	child->environment = child->more ? join_environment(child->more) : NULL;
-	return child->words && child->environment ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(child->words && child->environment, err);
 }
 
 static int new_child(const struct roger_run_streams *streams, struct rg_child **ret_child,

@@ -87,17 +87,16 @@ int rg_config_origin(const struct rg_config_source *source, size_t line, struct 
 					  line + left_out)
 			 : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
 
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(kept, err);
 }
 
 /* "section.name" */
 static int key_of(struct rg_config *config, const char *section, struct roger_str name,
 		  struct roger_str *ret, struct roger_err *err)
 {
-	return rg_arena_print(config->memory, ret, "%s%s%.*s", section, *section ? "." : "",
-			      RG_STR_ARGS(name))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(config->memory, ret, "%s%s%.*s", section, *section ? "." : "",
+				      RG_STR_ARGS(name)),
+		       err);
 }
 
 /* NULL: out of memory. */
@@ -239,11 +238,10 @@ static int judge_address(struct rg_config *config, struct roger_str text,
 				       "no password in it: PostgreSQL's own file has it "
 				       "(~/.pgpass), or ROGER_STORE",
 				       err);
-	return rg_arena_print(config->memory, &shown->value, "%.*s***%s",
-			      (int)(password.data - text.data), text.data,
-			      password.data + password.length)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(config->memory, &shown->value, "%.*s***%s",
+				      (int)(password.data - text.data), text.data,
+				      password.data + password.length),
+		       err);
 }
 
 /* text is a copy that lives as long as config. */
@@ -828,7 +826,7 @@ static int load_cut(struct rg_config *config, const char *path, bool *ret_cut,
 		return ROGER_OK;
 	source.cut_line = cut.first;
 	source.cut_lines = cut.count;
-	r = rg_arena_copy(config->memory, rg_str(path), &kept) ? ROGER_OK : rg_fail_memory(err);
+	r = rg_kept(rg_arena_copy(config->memory, rg_str(path), &kept), err);
 	if (r == ROGER_OK)
 		r = read_root(&source, root, err);
 	if (r == ROGER_OK)

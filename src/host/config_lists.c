@@ -114,7 +114,7 @@ static int show(struct rg_config *config, struct roger_strs texts, const char *b
 
 	for (i = 0; i < texts.count; i++)
 		rg_buf_printf(&text, "%s%.*s", i ? between : "", RG_STR_ARGS(texts.items[i]));
-	return rg_arena_keep(config->memory, &text, &shown->value) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(config->memory, &text, &shown->value), err);
 }
 
 /* Agents, each once; some: at least one. */

@@ -26,7 +26,7 @@ static int read_key(int folder, const char *name, struct rg_arena *arena, struct
 	key = rg_buf_str(&text);
 	while (key.length && key.data[key.length - 1] == '\n')
 		key.length--;
-	return rg_arena_copy(arena, key, ret_key) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, key, ret_key), err);
 }
 
 static int put_key(struct rg_workspace *workspace, const char *name, const char *key,
@@ -173,8 +173,7 @@ int rg_seal_key_there(const char *folder, struct rg_arena *arena, struct roger_s
 		return ROGER_OK;
 	r = read_key(data, key_name, arena, &secret, err);
 	if (r == ROGER_OK && secret.length && rg_key_public(secret, public))
-		return rg_arena_copy(arena, rg_str(public), ret_public) ? ROGER_OK
-									: rg_fail_memory(err);
+		return rg_kept(rg_arena_copy(arena, rg_str(public), ret_public), err);
 	return r == ROGER_EREFUSED ? ROGER_OK : r;
 }
 
@@ -189,9 +188,8 @@ int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena *arena,
 	if (r < 0)
 		return r;
 	if (trust->known.seal_key.length)
-		return rg_arena_copy(arena, trust->known.seal_key, &ret_key->public_key)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
+		return rg_kept(rg_arena_copy(arena, trust->known.seal_key, &ret_key->public_key),
+			       err);
 	/* Of an older roger: nobody else put it there, as far as we know. */
 	if (*rg_workspace_distrust(workspace))
 		return ROGER_OK;

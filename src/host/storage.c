@@ -158,11 +158,10 @@ static int add_place(struct finding *finding, enum place at, struct rg_trusted_p
 		r = resolve(finding, setting, at == ACTIVITY, path, err);
 	if (r < 0)
 		return r;
-	return rg_arena_copy(finding->arena, rg_str(path), &items[at].path) &&
+	return rg_kept(rg_arena_copy(finding->arena, rg_str(path), &items[at].path) &&
 			       rg_arena_copy(finding->arena, setting->key, &items[at].setting) &&
-			       rg_arena_copy(finding->arena, setting->origin, &items[at].origin)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+			       rg_arena_copy(finding->arena, setting->origin, &items[at].origin),
+		       err);
 }
 
 /* A file may say what is so anyway. */
@@ -247,7 +246,7 @@ static int sum_names(struct roger_strs names, struct rg_arena *arena, struct rog
 		rg_sha256_add(&sha, names.items[i].data, names.items[i].length + 1);
 	if (names.count)
 		rg_sha256_peek(&sha, digits);
-	return rg_arena_copy(arena, rg_str(digits), ret_sha256) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_str(digits), ret_sha256), err);
 }
 
 int rg_storage_tracked(const struct rg_config *config, const char *root,
@@ -384,9 +383,9 @@ int rg_storage_unused(const struct rg_config *config, const char *root, struct r
 				 "%s%s", *settings ? ", " : "", last = origin->setting);
 	}
 	*ret_text = RG_STR("");
-	return !*files || rg_arena_print(arena, ret_text,
-					 "%s; `storage: {%s}` in .roger/config.yaml uses %s", files,
-					 settings, strchr(files, ',') ? "them" : "it")
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(!*files ||
+			       rg_arena_print(arena, ret_text,
+					      "%s; `storage: {%s}` in .roger/config.yaml uses %s",
+					      files, settings, strchr(files, ',') ? "them" : "it"),
+		       err);
 }

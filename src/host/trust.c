@@ -50,10 +50,9 @@ static int read_id(struct rg_trust *trust, struct roger_err *err)
 	    strspn(text.data, "0123456789abcdef") != 2 * ID_BYTES ||
 	    text.data[2 * ID_BYTES] != '\n')
 		return ROGER_OK;
-	return rg_arena_copy(trust->memory, (struct roger_str){ text.data, 2 * ID_BYTES },
-			     &trust->id)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(trust->memory, (struct roger_str){ text.data, 2 * ID_BYTES },
+				     &trust->id),
+		       err);
 }
 
 static int make_id(struct rg_trust *trust, struct roger_err *err)
@@ -472,7 +471,7 @@ int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *
 		return r;
 	rg_sha256_peek(&digesting.sha, sha256);
 	*ret_named = digesting.named;
-	return rg_arena_copy(arena, rg_str(sha256), ret_sha256) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_str(sha256), ret_sha256), err);
 }
 
 /* --------------------------------------------------------------- answers -- */

@@ -653,7 +653,7 @@ int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena 
 	r = rg_file_read_all(path, 4 << 20, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
-	return rg_arena_keep(arena, &text, ret_text) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_keep(arena, &text, ret_text), err);
 }
 
 bool rg_workspace_above(const char *root, char to[4096])

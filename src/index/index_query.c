@@ -705,9 +705,8 @@ static int see_text(void *context, sqlite3_stmt *row, struct roger_err *err)
 
 	if (!row)
 		texts->list.count = 0;
-	return !row || rg_arena_add(texts->arena, &texts->list, rg_index_column(row, 0))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(!row || rg_arena_add(texts->arena, &texts->list, rg_index_column(row, 0)),
+		       err);
 }
 
 int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,

@@ -61,7 +61,7 @@ static int begin(struct rg_index *index, struct roger_err *err)
 	tail->last_offset = progress->last_offset;
 	tail->last_length = progress->last_length;
 	tail->last_hash = progress->last_hash;
-	return tail->scratch ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(tail->scratch, err);
 }
 
 uint64_t rg_index_seen(const struct rg_index *index)

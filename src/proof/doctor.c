@@ -31,10 +31,9 @@ int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach
 		return rg_fail_memory(err);
 	*place = *breach;
 	place->fixable |= breach->severity == ROGER_REPAIRABLE;
-	return rg_arena_copy(doctor->arena, rg_str(what), &place->what) &&
-			       rg_arena_copy(doctor->arena, breach->file, &place->file)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(doctor->arena, rg_str(what), &place->what) &&
+			       rg_arena_copy(doctor->arena, breach->file, &place->file),
+		       err);
 }
 
 void rg_doctor_fixed(struct rg_doctor *doctor)

@@ -428,7 +428,7 @@ void serve_call(struct serve_job *job, struct roger *roger)
 	void *reply = rg_arena_get(job->arena, job->verb->reply->size);
 	struct roger_err err = { 0 };
 	bool changed = false, done = false;
-	int r = reply ? ROGER_OK : rg_fail_memory(&err);
+	int r = rg_kept(reply, &err);
 
 	if (r == ROGER_OK && *job->key)
 		r = find_answer(job, roger, &done, &err);

@@ -425,11 +425,10 @@ static int show(const struct serve_tokens *tokens, const struct rg_stored_token 
 				    .foreign = is_foreign(tokens, token),
 				    .created_at_ms = token->created_at_ms,
 				    .expires_at_ms = token->expires_at_ms };
-	return rg_arena_copy(reply->memory, token->name, &place->name) &&
+	return rg_kept(rg_arena_copy(reply->memory, token->name, &place->name) &&
 			       rg_arena_copy(reply->memory, token->sha256, &place->sha256) &&
-			       rg_arena_copy(reply->memory, rg_str(secret), &place->secret)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+			       rg_arena_copy(reply->memory, rg_str(secret), &place->secret),
+		       err);
 }
 
 /* Those of a name; "": all. */
@@ -509,7 +508,7 @@ static int show_uses(const char *workspace, struct rg_token_reply *reply, struct
 		kept = rg_arena_copy(reply->memory, use->from, &token->used_from);
 	}
 	serve_uses_free(uses);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(kept, err);
 }
 
 static int list(const char *workspace, struct rg_token_reply *reply, struct roger_err *err)

@@ -117,7 +117,7 @@ static int open_doubt(struct rg_chain_check *check, const struct rg_line *line,
 static int note_stated(struct rg_chain_check *check, uint64_t stated, bool *ret_fresh,
 		       struct roger_err *err)
 {
-	return rg_table_put(&check->seen, stated, ret_fresh) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_table_put(&check->seen, stated, ret_fresh), err);
 }
 
 /* Most journals have no line in doubt, so chains are collected only from the first one on. */

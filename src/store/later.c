@@ -9,7 +9,7 @@ static int read_place(struct rg_store *store, struct rg_place place, struct rg_a
 	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
 	r = rg_store_read_line(store, place.offset, place.length, &line, err);
 	if (r == ROGER_OK)
-		return rg_arena_keep(arena, &line, ret_line) ? ROGER_OK : rg_fail_memory(err);
+		return rg_kept(rg_arena_keep(arena, &line, ret_line), err);
 	rg_buf_deinit(&line);
 	return r;
 }

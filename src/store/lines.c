@@ -276,7 +276,7 @@ int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to
 {
 	char *piece = malloc(RG_CHAIN_PIECE);
 	size_t want, got;
-	int r = piece ? ROGER_OK : rg_fail_memory(err);
+	int r = rg_kept(piece, err);
 
 	while (r == ROGER_OK && from < to) {
 		want = to - from < RG_CHAIN_PIECE ? (size_t)(to - from) : RG_CHAIN_PIECE;

@@ -392,10 +392,10 @@ static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_st
 	if (!rg_arena_copy(arena, name, &file->name))
 		return rg_fail_memory(err);
 	file->shown = file->name;
-	return !*rg_kinds[log].folder || rg_arena_print(arena, &file->shown, "%s%.*s",
-							rg_kinds[log].folder, RG_STR_ARGS(name))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(!*rg_kinds[log].folder ||
+			       rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
+					      RG_STR_ARGS(name)),
+		       err);
 }
 
 /* Hidden files are neither logs nor documents. */
@@ -834,7 +834,7 @@ static int read_document(int folder, const char *name, size_t bytes_max, struct 
 		r = rg_file_read_all_at(folder, name, bytes_max, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
-	return rg_arena_copy(arena, rg_buf_str(&text), ret) ? ROGER_OK : rg_fail_memory(err);
+	return rg_kept(rg_arena_copy(arena, rg_buf_str(&text), ret), err);
 }
 
 /* Where a document is read or written; RG_NO_FILE: the folder is missing. */

@@ -428,11 +428,10 @@ static int add_file(const struct rg_handle *handle, enum rg_log log, const char 
 	if (!file)
 		return rg_fail_memory(err);
 	*file = (struct rg_log_file){ .log = log };
-	return rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
-			      RG_STR_ARGS(shown)) &&
-			       rg_arena_copy(arena, rg_str(name), &file->name)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_kept(rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
+				      RG_STR_ARGS(shown)) &&
+			       rg_arena_copy(arena, rg_str(name), &file->name),
+		       err);
 }
 
 static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
