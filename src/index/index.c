@@ -1038,7 +1038,7 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	index->serving = false;
 	if (r == ROGER_OK && reach == end && progress->seed_to == progress->lines)
 		note_served(index, end);
-	return r == ROGER_OK;
+	return r == ROGER_OK && reach == end;
 }
 
 /* Is the open file the one of that name, and is it up to date? */

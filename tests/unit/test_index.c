@@ -2083,11 +2083,12 @@ static void who_writes_much_brings_them_up(void **state)
 /* Of very much a handle takes in a part, and the next that writes much goes on from there. */
 static void of_very_much_a_part_is_brought_up(void **state)
 {
-	enum { CHARS = 10000, PART = 64 << 20 };
+	enum { CHARS = 10000, PART = 64 << 20, TRIES = 100 };
 	static char text[CHARS];
 	struct place *place = *state;
 	struct roger *roger = place_open(place);
 	struct stat journal;
+	int i;
 
 	memset(text, 't', sizeof text);
 	send_many(roger, 1, str("text"));
@@ -2101,6 +2102,16 @@ static void of_very_much_a_part_is_brought_up(void **state)
 	roger_close(roger);
 	assert_int_equal(stat(place->journal, &journal), 0);
 	assert_int_equal(end_of_index(place), journal.st_size);
+	/* One that lives goes on itself, as often as it rests. */
+	roger = place_open(place);
+	send_many(roger, 7000, (struct roger_str){ text, sizeof text });
+	assert_int_equal(stat(place->journal, &journal), 0);
+	for (i = 0; i < TRIES && end_of_index(place) < (uint64_t)journal.st_size; i++) {
+		rg_clock_sleep(200);
+		rg_engine_rest(roger->engine);
+	}
+	assert_int_equal(end_of_index(place), journal.st_size);
+	roger_close(roger);
 }
 
 struct rebuilding {
