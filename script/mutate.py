@@ -515,8 +515,8 @@ class Folder:
 
     def __init__(self, path, options):
         self.path = path
-        if not (path / "build.ninja").exists():
-            run_or_exit(["meson", "setup", str(path), "-Dstatic_parts=false", *options])
+        again = ["--reconfigure"] if (path / "build.ninja").exists() else []
+        run_or_exit(["meson", "setup", *again, str(path), "-Dstatic_parts=false", *options])
         self.commands, self.links = {}, {}
         for entry in json.loads((path / "compile_commands.json").read_text()):
             if entry["output"].startswith("src/libinside.a.p/"):
