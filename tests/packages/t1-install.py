@@ -40,8 +40,8 @@ def of_debs(release):
     if first_message(system, ".deb roger", f"dpkg -i /tmp/{deb('roger')}"):
         told = system.run("cd ~/project && roger ui")
         check(f"{release}: without roger-serve `roger ui` says which package has it", told.returncode == 69 and "install the package roger-serve " in told.stderr, told.stderr)
-        told = system.run("cd ~/project && echo 'store: postgres://roger@127.0.0.1:1/x' >.roger/config.yaml; roger trust --accept $(roger trust --show | grep -o '[0-9a-f]\\{64\\}' | head -n 1) >/dev/null; roger status; rm .roger/config.yaml")
-        check(f"{release}: without PostgreSQL it says which package has it", "this program has no PostgreSQL; install the package roger-serve-postgres" in told.stderr, told.stderr)
+        told = system.run("cd ~/project && echo 'store: postgres://roger@127.0.0.1:1/x' >.roger/config.yaml; roger trust --accept $(roger trust --show | grep -o '[0-9a-f]\\{64\\}' | head -n 1) >/dev/null; roger move .; rm .roger/config.yaml")
+        check(f"{release}: without PostgreSQL `roger move` says which package has it", "this program has no PostgreSQL; install the package roger-serve-postgres" in told.stderr, told.stderr)
         told = system.run("printf q | script -qec 'roger top' /dev/null", env={"TERM": "vt100"}, folder="/root/project")
         check(f"{release}: `roger top` needs nothing beside it", told.returncode == 0 and "LAST MESSAGES" in told.stdout, (told.stdout, told.stderr))
         system.run("rm -rf ~/project")
@@ -63,8 +63,8 @@ def of_postgres(release):
     packages = set(system.run("dpkg-query -W -f '${Package}\\n'").stdout.split())
     if first_message(system, ".debs roger and roger-serve-postgres, by apt", f"apt-get -qq install -y --no-install-recommends /tmp/{deb('roger')} /tmp/{deb('roger-serve-postgres')}"):
         page(system, ".deb roger-serve-postgres")
-        told = system.run("mkdir ~/pg && cd ~/pg && roger init --quiet && echo 'store: postgres://roger@127.0.0.1:1/x' >.roger/config.yaml; roger trust --accept $(roger trust --show | grep -o '[0-9a-f]\\{64\\}' | head -n 1) >/dev/null; roger status; rm -rf ~/pg")
-        check(f"{release}: it asks PostgreSQL", "PostgreSQL cannot be reached" in told.stderr, told.stderr)
+        told = system.run("mkdir ~/pg && cd ~/pg && roger init --quiet && echo 'store: postgres://roger@127.0.0.1:1/x' >.roger/config.yaml; roger trust --accept $(roger trust --show | grep -o '[0-9a-f]\\{64\\}' | head -n 1) >/dev/null; timeout 20 roger serve; rm -rf ~/pg")
+        check(f"{release}: `roger serve` asks PostgreSQL", "PostgreSQL cannot be reached" in told.stderr, told.stderr)
     told = system.run(f"apt-get -qq install -y --no-install-recommends /tmp/{deb('roger-serve')} && dpkg -s roger-serve-postgres | grep Status")
     check(f"{release}: one takes the place of the other", "deinstall" in told.stdout or "not-installed" in told.stdout or "not installed" in told.stderr, (told.stdout, told.stderr))
     more = sorted(set(system.run("dpkg-query -W -f '${Package}\\n'").stdout.split()) - packages)
