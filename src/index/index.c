@@ -1018,7 +1018,7 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	uint64_t reach = end;
 	int r;
 
-	if (!now && passed >= 0 && passed < SEED_AFTER_MS)
+	if (!now && !told && passed >= 0 && passed < SEED_AFTER_MS)
 		return false;
 	if (index->in_memory || (!changed && !index->db && !alone) ||
 	    (!now && changed_ms && was_served(index, end)) ||

@@ -81,7 +81,8 @@ void rg_index_keep_closed_runs(struct rg_index *index, const struct rg_closed_ru
 RG_CHECKED int rg_index_all_issues(struct rg_index *index, struct rg_arena *arena,
 				   struct roger_strs *ret_issues, struct roger_err *err);
 /* Once the answer is out: messages.db, for other programs, gets what the journal has up to end.
- * At once where the answer needed the tables and changed nothing, else at most once a second.
+ * At once where the answer needed the tables and changed nothing, or many messages were changed;
+ * else at most once a second.
  * False: not now, or not all.  told, of a handle that changed many messages: the table of events,
  * too, from these journals, and more at once. */
 bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,

@@ -2078,6 +2078,12 @@ static void who_writes_much_brings_them_up(void **state)
 	assert_int_equal(stat(place->journal, &journal), 0);
 	assert_int_equal(end_of_index(place), journal.st_size);
 	assert_int_equal(access(place->database, F_OK), 0);
+	/* However soon after that. */
+	roger = place_open(place);
+	send_many(roger, 3500, str("text"));
+	roger_close(roger);
+	assert_int_equal(stat(place->journal, &journal), 0);
+	assert_int_equal(end_of_index(place), journal.st_size);
 }
 
 /* Of very much a handle takes in a part, and the next that writes much goes on from there. */
