@@ -23,7 +23,7 @@ struct cli_hook_event {
 	struct roger_str session; /* the tool's name for it, or nothing */
 	bool stopped_before;	  /* a hook has already kept the tool from stopping */
 	bool resumed;		  /* the session knows what was shown before */
-	bool by_prompt;		  /* it is told at its first prompt what others are at the start */
+	bool by_prompt;		  /* its briefing comes with the first prompt, not at the start */
 	bool in_subagent;	  /* it runs in a sub-agent, not in the agent itself */
 };
 

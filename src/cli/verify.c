@@ -86,7 +86,7 @@ static int exit_of_verify(const struct cli_run *run)
 	return ((const struct roger_verify_reply *)run->reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
-/* Replace a path by what is in that file, which is not empty; "": there is none. */
+/* Replace a path by the text of that file, which must not be empty; "": no file was named. */
 static int read_file(struct cli_run *run, struct roger_str *field, const char *member,
 		     size_t bytes_max, struct roger_err *err)
 {

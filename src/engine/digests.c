@@ -45,7 +45,7 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		halve_marks(digesting);
 }
 
-/* The line's text and, of what follows it, so much: its newline. */
+/* Add the line's text; with newline 1, its newline as well. */
 static int add_text(struct rg_sha256 *sha, const struct rg_walk *walk, size_t newline,
 		    struct roger_err *err)
 {

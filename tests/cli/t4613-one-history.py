@@ -160,7 +160,7 @@ roger("dispatch", "r4", "--as", "heir", "--child", "kid", "--within", "1s")
 time.sleep(1.2)
 told = [(e["at"], e["kind"]) for e in answer("timeline", "--run", "r4")["events"]]
 time.sleep(0.01)
-equal("that a run is overdue is told once, of the instant when it was due", ([(e["at"], e["kind"]) for e in answer("timeline", "--run", "r4")["events"]], told[1:]),
+equal("an overdue run has one event for that, dated when it was due", ([(e["at"], e["kind"]) for e in answer("timeline", "--run", "r4")["events"]], told[1:]),
       (told, [(answer("runs", "r4")["runs"][0]["expected_by"], "due")]))
 swept = roger("runs", "sweep").stdout
 check("a sweep that finds one overdue says nothing of no trouble", "suspect" in swept and "no troubles" not in swept, swept)

@@ -27,8 +27,8 @@ struct rg_bridge {
 	bool recovered; /* nothing is left in .handing/ */
 	bool busy;	/* somebody writes to a taken file */
 	bool waits;	/* a taken file waits for room */
-	/* Hashes alone: what was told of what still stands there, which is not told at every look;
-	 * and files that were read and have not changed since. */
+	/* Hashes: of reports about what is still there, so that each is made once; and of files
+	 * that were read and have not changed since. */
 	struct rg_table told, telling, still;
 	struct {
 		struct rg_bridge_before *items;
@@ -69,8 +69,8 @@ bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roge
 			 struct roger_str to, int64_t number);
 
 /*
- * What came of one file: that it is refused is told once, and is no failure; any other code is
- * passed on, with why.
+ * Report the outcome of one file: a refusal is reported once and is not a failure; any other
+ * code is returned, with why in err.
  */
 RG_CHECKED int rg_bridge_set_aside(struct rg_bridge *bridge, struct roger_bridge_reply *reply,
 				   int code, const struct roger_err *why, struct roger_str file,

@@ -103,7 +103,7 @@ bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roge
 	bool fresh = true;
 
 	hash = rg_hash(rg_hash(hash, what.data, what.length), to.data, to.length);
-	/* Out of memory it is told once more, which does no harm. */
+	/* When memory is short it is reported again, which does no harm. */
 	(void)rg_table_put(&bridge->telling, hash, &fresh);
 	return fresh && !rg_table_find(&bridge->told, hash);
 }

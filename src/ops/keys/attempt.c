@@ -376,8 +376,8 @@ static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 					  &giving_up->attempt, 1, err);
 }
 
-/* The entry of an attempt, with its dead letter where it was the last.  Whoever sends with the same
- * key may have written it down, or it is under way: that holds. */
+/* Write the entry of an attempt, and its dead letter if it was the last one; nothing, if whoever
+ * sends with the same key has recorded it already or is about to. */
 static int write_entry(struct roger *roger, const struct roger_message *message,
 		       enum roger_attempt_outcome outcome, int64_t at_ms, const char *cause,
 		       struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
