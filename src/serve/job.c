@@ -17,15 +17,13 @@ static const struct {
 	size_t threads, queue;
 } sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { SERVE_CONNECTIONS_MAX, 0 } };
 
-/* Threads of sends where a commit crosses a network: while they wait, others gather. */
-enum { GATHERING = 24 };
 /* So long a thread appends sends for one sync. */
 enum { TURN_MS = 20 };
 enum { LATE_MS = 500 };
 
 static size_t threads_of(const struct serve_pool *pool)
 {
-	return pool->serve->keeps_answers && pool->kind == SERVE_QUICK ? GATHERING
+	return pool->serve->keeps_answers && pool->kind == SERVE_QUICK ? SERVE_GATHERING
 								       : sizes[pool->kind].threads;
 }
 
@@ -265,10 +263,6 @@ static void *work(void *pool_)
 	pthread_cond_broadcast(&pool->come);
 	pthread_mutex_unlock(&serve->lock);
 	roger_close(roger);
-	pthread_mutex_lock(&serve->lock);
-	pool->threads--;
-	eventfd_write(serve->wake, 1);
-	pthread_mutex_unlock(&serve->lock);
 	return NULL;
 }
 
@@ -281,6 +275,14 @@ bool serve_start_thread(void *(*start)(void *argument), void *argument)
 	return rg_thread_start(&thread, start, argument) && pthread_detach(thread) == 0;
 }
 
+/* Who waits for somebody else, such as for a message to be read, is not waited for at the end. */
+static bool start_worker(struct serve_pool *pool)
+{
+	return pool->kind == SERVE_WAITS
+		       ? serve_start_thread(work, pool)
+		       : rg_thread_start(&pool->workers[pool->threads], work, pool);
+}
+
 bool serve_job_start(struct serve_job *job)
 {
 	struct serve *serve = job->serve;
@@ -290,7 +292,7 @@ bool serve_job_start(struct serve_job *job)
 	pthread_mutex_lock(&serve->lock);
 	waits = job->gathers && is_gathering(pool);
 	if (pool->queued >= pool->idle && pool->threads < threads_of(pool))
-		pool->threads += serve_start_thread(work, pool);
+		pool->threads += start_worker(pool);
 	good = pool->threads &&
 	       pool->queued + pool->running < sizes[pool->kind].queue + threads_of(pool);
 	if (good) {
@@ -436,30 +438,22 @@ bool serve_pools_open(struct serve *serve)
 	return true;
 }
 
-static bool is_busy(struct serve *serve)
-{
-	bool busy;
-
-	pthread_mutex_lock(&serve->lock);
-	busy = serve->pools[SERVE_QUICK].threads || serve->pools[SERVE_SLOW].threads ||
-	       serve->pools[SERVE_CHORES].threads;
-	pthread_mutex_unlock(&serve->lock);
-	return busy;
-}
-
-/* Who waits for somebody else, such as for a message to be read, is not waited for. */
 void serve_pools_end(struct serve *serve)
 {
-	int i;
+	struct serve_pool *pool;
+	size_t i;
 
 	pthread_mutex_lock(&serve->lock);
 	serve->ending = true;
 	pthread_cond_broadcast(&serve->watch);
-	for (i = 0; i < SERVE_POOLS; i++)
-		pthread_cond_broadcast(&serve->pools[i].come);
+	for (pool = serve->pools; pool < serve->pools + SERVE_POOLS; pool++)
+		pthread_cond_broadcast(&pool->come);
 	pthread_mutex_unlock(&serve->lock);
-	while (is_busy(serve))
-		rg_clock_sleep(2);
+	for (pool = serve->pools; pool < serve->pools + SERVE_POOLS; pool++) {
+		for (i = 0; pool->kind != SERVE_WAITS && i < pool->threads; i++)
+			pthread_join(pool->workers[i], NULL);
+		pool->threads = 0;
+	}
 }
 
 bool serve_job_is_over(const struct serve_job *job)

@@ -241,13 +241,17 @@ RG_CHECKED int serve_open_page(const struct serve *serve, const struct cli_run *
 
 /* ------------------------------------------------------------------- jobs -- */
 
+/* Threads of sends where a commit crosses a network: while they wait, others gather. */
+enum { SERVE_GATHERING = 24 };
+
 struct serve_pool {
 	struct serve *serve;
 	enum serve_pool_kind kind;
 	pthread_cond_t come;
 	struct serve_job *first, **last;
 	size_t queued, running, threads, idle;
-	int64_t gathers_ns; /* since when a thread has sends; 0: none has */
+	pthread_t workers[SERVE_GATHERING]; /* but of those that wait for somebody else */
+	int64_t gathers_ns;		    /* since when a thread has sends; 0: none has */
 };
 
 struct serve_job *serve_job_new(struct serve *serve, const struct roger_op *verb,
