@@ -23,6 +23,7 @@ enum {
 	STAT_BYTES = 40, /* of an entry, before the hash of its text */
 	SHA1_BYTES = 20,
 	SHA256_BYTES = 32,
+	WATCHES_MAX = 8,
 	BASES_MAX = 64,	     /* folders with a .git */
 	BUSY_WAIT_MS = 1000, /* for git to end what it does */
 	BUSY_PAUSE_MS = 20,
@@ -35,24 +36,27 @@ struct reading {
 	int64_t offset; /* of what follows the piece */
 	char *piece;
 	size_t at, length; /* read so far of the piece; all of it */
+	bool over;	   /* the file ends with it */
 	char name[NAME_BYTES_MAX];
+	size_t named;			   /* its bytes */
 	char shared[2 * SHA256_BYTES + 1]; /* the hash of the other half of a split index */
 };
 
 /* At least so many bytes, or up to the end of the file; how many there are. */
 static size_t fill(struct reading *reading, size_t want)
 {
-	size_t got = 1;
+	size_t got;
 
-	if (reading->length - reading->at >= want)
+	if (reading->over || reading->length - reading->at >= want)
 		return reading->length - reading->at;
 	memmove(reading->piece, reading->piece + reading->at, reading->length - reading->at);
 	reading->length -= reading->at;
 	reading->at = 0;
-	while (got && reading->length < want) {
+	while (!reading->over && reading->length < want) {
 		if (rg_file_read_at(reading->file, reading->piece + reading->length,
 				    PIECE_BYTES - reading->length, reading->offset, &got, NULL) < 0)
 			got = 0;
+		reading->over = !got;
 		reading->offset += (int64_t)got;
 		reading->length += got;
 	}
@@ -103,7 +107,7 @@ static bool read_name(struct reading *reading, uint32_t version, size_t before_f
 		head += 2;
 	}
 	if (version == 4) {
-		kept = strlen(reading->name);
+		kept = reading->named;
 		if (!take_cut(reading, &cut) || cut > kept)
 			return false;
 		kept -= cut;
@@ -114,9 +118,10 @@ static bool read_name(struct reading *reading, uint32_t version, size_t before_f
 	if (kept + length >= NAME_BYTES_MAX)
 		return false;
 	memcpy(reading->name + kept, take(reading, length + 1), length + 1);
+	reading->named = kept + length;
 	/* Each entry is padded to a multiple of eight, and its name ends with a NUL at least. */
 	padding = version == 4 ? 0 : 7 - (head + length) % 8;
-	return take(reading, padding) && stated == (kept + length < 4095 ? kept + length : 4095);
+	return take(reading, padding) && stated == (reading->named < 4095 ? reading->named : 4095);
 }
 
 /* Of the extensions only "link" counts, which names the other half. */
@@ -155,7 +160,8 @@ struct looking {
 	size_t count;
 	const void *context;
 	struct rg_arena *arena;
-	const char *base; /* of the repository: its working tree */
+	const char *base;		      /* of the repository: its working tree */
+	struct roger_str inside[WATCHES_MAX]; /* it: each watched path; data NULL: elsewhere */
 	struct roger_strs tracked;
 };
 
@@ -174,31 +180,32 @@ static bool is_used(const struct looking *looking, rg_git_uses *uses, const char
 }
 
 /* Is what is watched this path, below it, or above it? */
-static bool concerns(const struct looking *looking, const struct rg_git_watch *watch,
-		     const char *name)
+static bool concerns(const struct looking *looking, size_t watch, const char *name, size_t named)
 {
-	const char *inside = rg_workspace_below(looking->base, watch->path);
-	size_t length = inside ? strlen(inside) : 0, named = strlen(name);
-	const char *rest = name + length + (length > 0);
+	const struct roger_str inside = looking->inside[watch];
+	rg_git_uses *uses = looking->watches[watch].uses;
+	const char *rest = name + inside.length + (inside.length > 0);
 
-	if (!inside || strncasecmp(name, inside, length < named ? length : named) != 0)
+	/* Most names differ in their first byte, whatever its case. */
+	if (!inside.data || (inside.length && (*name ^ *inside.data) & ~('a' - 'A')) ||
+	    strncasecmp(name, inside.data, inside.length < named ? inside.length : named) != 0)
 		return false;
-	if (named <= length)
+	if (named <= inside.length)
 		/* A link or a submodule: but the workspace itself may be in one. */
-		return (named == length || inside[named] == '/') &&
+		return (named == inside.length || inside.data[named] == '/') &&
 		       strlen(looking->base) + 1 + named > strlen(looking->root);
-	return (!length || name[length] == '/') && *rest &&
-	       (!watch->uses || is_used(looking, watch->uses, rest));
+	return (!inside.length || name[inside.length] == '/') && *rest &&
+	       (!uses || is_used(looking, uses, rest));
 }
 
 /* false: out of memory. */
-static bool see_name(struct looking *looking, const char *name)
+static bool see_name(struct looking *looking, const char *name, size_t length)
 {
 	struct roger_str path;
 	size_t i;
 
 	for (i = 0; i < looking->count; i++)
-		if (concerns(looking, &looking->watches[i], name))
+		if (concerns(looking, i, name, length))
 			return rg_arena_print(looking->arena, &path, "%s/%s", looking->base,
 					      name) &&
 			       (rg_str_among(looking->tracked, path) ||
@@ -220,7 +227,7 @@ static bool read_entries(struct reading *reading, size_t hash, struct looking *l
 		if (version < 2 || version > 4 || !take(reading, STAT_BYTES + hash) ||
 		    !read_name(reading, version, STAT_BYTES + hash))
 			return false;
-		if (!see_name(looking, reading->name))
+		if (!see_name(looking, reading->name, reading->named))
 			return false;
 	}
 	return read_extensions(reading, hash);
@@ -349,8 +356,9 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 	struct roger_strs folders = { 0 };
 	enum rg_git_state state;
 	char git[PATH_BYTES];
-	size_t i, bases = 0;
+	size_t i, watch, bases = 0;
 
+	rg_assert(count <= WATCHES_MAX);
 	*ret_state = RG_GIT_CLEAR;
 	for (i = 0; i < count; i++)
 		if (add_folders(&looking, watches[i].path, &folders) < 0)
@@ -360,6 +368,9 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 		if (!is_repository(looking.base, git))
 			continue;
 		bases++;
+		for (watch = 0; watch < count; watch++)
+			looking.inside[watch] =
+				rg_str(rg_workspace_below(looking.base, watches[watch].path));
 		state = wait_and_read(&looking, git);
 		if (state > *ret_state)
 			*ret_state = state;
