@@ -396,25 +396,30 @@ int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, boo
 	return rg_file_read_all_at(AT_FDCWD, path, bytes_max, out, ret_found, err);
 }
 
+int rg_file_read_some(int file, void *to, size_t length, int64_t offset, size_t *ret_length,
+		      struct roger_err *err)
+{
+	ssize_t got;
+
+	do
+		got = pread(file, to, length, offset);
+	while (got < 0 && errno == EINTR);
+	*ret_length = got > 0 ? (size_t)got : 0;
+	return got >= 0 ? ROGER_OK
+			: rg_fail(err, ROGER_EIO, errno, "read at byte %lld", (long long)offset);
+}
+
 int rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *ret_length,
 		    struct roger_err *err)
 {
-	size_t done = 0;
-	ssize_t got;
+	size_t done = 0, got = 1;
+	int r = ROGER_OK;
 
-	while (done < length) {
-		got = pread(file, (char *)to + done, length - done, offset + (int64_t)done);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return rg_fail(err, ROGER_EIO, errno, "read at byte %lld",
-				       (long long)(offset + (int64_t)done));
-		if (got == 0)
-			break;
-		done += (size_t)got;
-	}
+	for (; got && done < length && r == ROGER_OK; done += got)
+		r = rg_file_read_some(file, (char *)to + done, length - done,
+				      offset + (int64_t)done, &got, err);
 	*ret_length = done;
-	return ROGER_OK;
+	return r;
 }
 
 int rg_file_write(int file, const void *data, size_t length, const char *name,

@@ -107,6 +107,10 @@ RG_CHECKED int rg_file_read_first(const char *path, size_t bytes_max, struct rg_
 				  struct rg_file_facts *ret_facts, bool *ret_found,
 				  struct roger_err *err);
 
+/* One system call: fewer bytes than length nearly always mean the end of the file. */
+RG_CHECKED int rg_file_read_some(int file, void *to, size_t length, int64_t offset,
+				 size_t *ret_length, struct roger_err *err);
+
 /* Up to length bytes from offset; fewer only at the end of the file. */
 RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset,
 			       size_t *ret_length, struct roger_err *err);

@@ -136,19 +136,24 @@ FAULTY(lock, (int file, const char *name, int64_t wait_ms, struct roger_err *err
 /* Instead of an error: a byte less than there is. */
 enum { FAULTY_SHORT = -1 };
 
-int __real_rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *got,
-			   struct roger_err *err);
-int __wrap_rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *got,
-			   struct roger_err *err);
-int __wrap_rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *got,
-			   struct roger_err *err)
-{
-	if (!faulty_is("read_at"))
-		return __real_rg_file_read_at(file, to, length, offset, got, err);
-	if (faulty.error == FAULTY_SHORT)
-		return __real_rg_file_read_at(file, to, length - 1, offset, got, err);
-	return rg_fail(err, ROGER_EIO, faulty.error, "faulty");
-}
+/* Both are "read_at". */
+#define FAULTY_READ(name)                                                                          \
+	int __real_rg_file_##name(int file, void *to, size_t length, int64_t offset, size_t *got,  \
+				  struct roger_err *err);                                          \
+	int __wrap_rg_file_##name(int file, void *to, size_t length, int64_t offset, size_t *got,  \
+				  struct roger_err *err);                                          \
+	int __wrap_rg_file_##name(int file, void *to, size_t length, int64_t offset, size_t *got,  \
+				  struct roger_err *err)                                           \
+	{                                                                                          \
+		const bool is = faulty_is("read_at"), is_short = faulty.error == FAULTY_SHORT;     \
+                                                                                                   \
+		return is && !is_short                                                             \
+			       ? rg_fail(err, ROGER_EIO, faulty.error, "faulty")                   \
+			       : __real_rg_file_##name(file, to, length - is, offset, got, err);   \
+	}
+
+FAULTY_READ(read_at)
+FAULTY_READ(read_some)
 
 int __real_rg_file_map(int file, size_t size, const char *name, void **map, struct roger_err *err);
 int __wrap_rg_file_map(int file, size_t size, const char *name, void **map, struct roger_err *err);

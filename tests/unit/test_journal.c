@@ -1070,13 +1070,24 @@ static void nothing_new_needs_no_sync(void **state)
 	faulty_count("lock");
 	assert_int_equal(settled(journal), rg_journal_end(journal));
 	assert_int_equal(faulty_counted(), 0);
-	/* Who appends looks at the last byte only. */
+	/* Who appends looks at the last line, and so that it is the last. */
 	faulty_count("read_at");
 	lock(journal);
 	assert_int_equal(faulty_counted(), 1);
 	rg_journal_unlock(journal);
+	faulty_count("size");
+	lock(journal);
+	assert_int_equal(faulty_counted(), 0);
+	rg_journal_unlock(journal);
 	assert_int_equal(rg_journal_wake_count(journal), wake);
 	assert_int_equal(rg_journal_check_name(journal, NULL), ROGER_OK);
+	/* A byte behind it is seen. */
+	foreign(*state, "x");
+	faulty_count("size");
+	lock(journal);
+	assert_in_range(faulty_counted(), 1, 2);
+	rg_journal_unlock(journal);
+	expect_lines(*state, "({\"a\":1)|x|");
 	rg_journal_close(journal);
 }
 
@@ -2206,7 +2217,8 @@ static void what_is_damaged_under_the_lock_is_made_anew(void **state)
 	size_t i;
 	int r;
 
-	append(journal, "{\"a\":1");
+	/* Longer than the quick look reads. */
+	append_long(journal, 5000);
 	for (i = 0; i < 3; i++) {
 		faulty_meanwhile("size", 0, damage_it, journal);
 		faulty.times = times[i];
@@ -2221,7 +2233,7 @@ static void what_is_damaged_under_the_lock_is_made_anew(void **state)
 		else
 			assert_string_equal(err.message, all_the_time);
 		assert_true(system_lock_is_free(*state));
-		append(journal, "{\"a\":2");
+		append_long(journal, 5000);
 	}
 	rg_journal_close(journal);
 }

@@ -10,7 +10,8 @@
  * everyone who waited gets ROGER_EIO, and what it should have covered is remembered.
  *
  * The length is asked for by lseek(): once somebody asked for a file's times, the next write
- * makes its inode dirty.  Whether the file has its name is asked by whoever leads a sync.
+ * makes its inode dirty.  Where the last line is read before an append, one byte more is asked for
+ * instead.  Whether the file has its name is asked by whoever leads a sync.
  */
 #include "store/file/journal.h"
 
@@ -355,44 +356,39 @@ static void suspect(struct rg_journal *journal)
 	atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
-/* Is the last line byte for byte as this handle wrote it? */
-static int is_as_written(struct rg_journal *journal, bool *ret_is, struct roger_err *err)
-{
-	const char *line = journal->out.data + journal->last_start;
-	const size_t length = journal->out.length - journal->last_start;
-	char bytes[LAST_BYTES];
-	size_t got;
-	int r;
-
-	r = rg_file_read_at(journal->file, bytes, length, (int64_t)(journal->out_end - length),
-			    &got, err);
-	*ret_is = r == ROGER_OK && got == length && memcmp(bytes, line, length) == 0;
-	return r;
-}
-
-/* Does the chain go on from the tail before this one?  One short read after most appends; false:
- * look further back. */
-static int goes_on(struct rg_journal *journal, const struct rg_tail *tail, bool *ret_goes_on,
+/* Is the last line as this handle wrote it, or does the chain go on from the tail before it?  One
+ * short read, of a byte more than the line: *ret_ends: the file seems to end there.
+ * *ret_goes_on false: look further back. */
+static int goes_on(struct rg_journal *journal, bool *ret_goes_on, bool *ret_ends,
 		   struct roger_err *err)
 {
-	struct rg_tail before;
-	char bytes[LAST_BYTES];
-	size_t length, got;
+	size_t length = journal->out.length - journal->last_start, got;
+	struct rg_tail tail = { 0 }, before;
+	char bytes[LAST_BYTES + 1];
+	bool own;
 	int r;
 
-	*ret_goes_on = false;
-	if (journal->out_end == tail->appended && journal->chain == tail->chain &&
-	    journal->out.length - journal->last_start <= LAST_BYTES)
-		return is_as_written(journal, ret_goes_on, err);
-	if (!rg_control_previous_tail(journal->control, &before) ||
-	    before.appended >= tail->appended || tail->appended - before.appended > LAST_BYTES)
+	*ret_goes_on = *ret_ends = false;
+	(void)!rg_control_tail(journal->control, &tail);
+	own = tail.appended && journal->out_end == tail.appended && journal->chain == tail.chain &&
+	      length <= LAST_BYTES;
+	before.appended = tail.appended - length;
+	if (!own &&
+	    (!rg_control_previous_tail(journal->control, &before) ||
+	     before.appended >= tail.appended || tail.appended - before.appended > LAST_BYTES))
 		return ROGER_OK;
-	length = (size_t)(tail->appended - before.appended);
-	r = rg_file_read_at(journal->file, bytes, length, (int64_t)before.appended, &got, err);
-	if (r < 0 || got < length || bytes[got - 1] != '\n')
+	length = (size_t)(tail.appended - before.appended);
+	r = rg_file_read_some(journal->file, bytes, length + 1, (int64_t)before.appended, &got,
+			      err);
+	if (r < 0 || got < length || bytes[length - 1] != '\n')
 		return r;
-	r = chain_over(journal, (struct roger_str){ bytes, got }, &before.chain, err);
-	*ret_goes_on = r == ROGER_OK && before.chain == tail->chain;
+	*ret_ends = got == length;
+	if (!own)
+		r = chain_over(journal, (struct roger_str){ bytes, length }, &before.chain, err);
+	*ret_goes_on = own ? !memcmp(bytes, journal->out.data + journal->last_start, length)
+			   : r == ROGER_OK && before.chain == tail.chain;
+	if (*ret_goes_on)
+		journal->checked_ns = rg_clock_monotonic_ns();
 	return r;
 }
 
@@ -400,13 +396,14 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 {
 	struct rg_tail tail;
 	uint64_t chain;
+	bool ends;
 	int r;
 
 	*ret_fits = true;
 	journal->checked_ns = rg_clock_monotonic_ns();
 	if (!rg_control_tail(journal->control, &tail) || !tail.appended)
 		return ROGER_OK;
-	r = goes_on(journal, &tail, ret_fits, err);
+	r = goes_on(journal, ret_fits, &ends, err);
 	if (r < 0 || *ret_fits)
 		return r;
 	*ret_fits = true;
@@ -708,15 +705,20 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		   bool *ret_again, struct roger_err *err)
 {
 	enum adopted how;
-	bool fits = true;
-	uint64_t size;
+	bool fits = true, whole = false, ends = false;
+	uint64_t size = rg_journal_end(journal);
 	int r = ROGER_OK;
 
 	*ret_again = false;
 	/* After a failed sync, write only if the file still has the journal's name. */
 	if (fencing && atomic_load(&page_of(journal)->failures))
 		r = rg_journal_check_name(journal, err);
-	if (r == ROGER_OK)
+	/* The next line's chain covers the line before it: this is the last chance to check that
+	 * one.  The first of a group looks for all of it. */
+	if (r == ROGER_OK && fencing && !is_in_group(journal, size))
+		r = goes_on(journal, &whole, &ends, err);
+	whole &= ends;
+	if (r == ROGER_OK && !whole)
 		r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
@@ -738,11 +740,8 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		if (how == ADOPTED_SOME)
 			return ROGER_OK;
 	}
-	/* The next line's chain covers the line before it: this is the last chance to check that
-	 * one.  The first of a group looks for all of it. */
-	if (fencing && size == rg_journal_end(journal) && !is_in_group(journal, size)) {
+	if (fencing && !whole && size == rg_journal_end(journal) && !is_in_group(journal, size))
 		r = rg_journal_check_end(journal, &fits, err);
-	}
 	/* What was put back may be whole again. */
 	if (r == ROGER_OK && !fits && size == rg_journal_end(journal))
 		r = is_line_end(journal, size, &fits, err);
