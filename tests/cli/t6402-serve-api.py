@@ -263,6 +263,52 @@ while done_receives() == before and time.monotonic() < ends:
 check("who hangs up waits no more", time.monotonic() < ends)
 server.post("/v1/send", {"from": "writer", "to": "gone", "content": "later", "new": True})
 equal("and takes no mail that comes later", [m["content"] for m in server.post("/v1/receive", {"agent": "gone"})[2]["messages"]], ["later"])
+
+# --------------------------------------------- events, of an index that was made anew
+
+
+def told(stream, task):
+    """Where the stream is when it has told of that task of the activity log, and the tasks up to there."""
+    tasks, ends, place, asked = [], time.monotonic() + 10, None, 0
+    while task not in tasks and time.monotonic() < ends:
+        asked += 1
+        sent = server.post("/v1/send", {"from": "writer", "to": "sentinel", "content": "x", "issue": f"after-{task}-{asked // 50}"})[2]["messages"][0]["id"]
+        kind = data = None
+        while (kind, data and data["id"]) != ("message", sent) and task not in tasks:
+            place, kind, data = stream.event()
+            if kind == "activity" and not data["data"]["task"].startswith("after-"):
+                tasks.append(data["data"]["task"])
+    stream.close()
+    return place, tasks
+
+
+stream = Stream()
+stream.event()
+roger("log", "before", "FILE_WRITE")
+place, tasks = told(stream, "before")
+equal("an entry of the activity log is told", tasks, ["before"])
+for round_ in ("all-at-once", "log-alone"):
+    server.end()
+    for file in (WORKSPACE / ".roger").glob("messages.db-index*"):
+        file.unlink()
+    if round_ == "all-at-once":
+        roger("doctor", "rebuild")
+    server = Server()
+    roger("log", round_, "FILE_WRITE")
+    place, tasks = told(Stream(place), round_)
+    equal(f"and none is missed or told twice by an index that was made anew, {round_}", tasks, ["general", round_] if round_ == "all-at-once" else [round_])
+stream = Stream(place)
+roger("log", "while-it-is-open", "FILE_WRITE")
+roger("doctor", "rebuild")
+place, tasks = told(stream, "general")
+equal("nor to who listens meanwhile", tasks, ["while-it-is-open", "general"])
+for what, gone in (("a place in a log that was longer is gone", place.replace("-", "-9", 1)), ("so is one of an older server", re.sub("-[0-9]*", "", place, count=1))):
+    stream = Stream(gone)
+    while (kind := stream.event()[1]) == "message":
+        pass
+    equal(what, kind, "reset")
+    stream.close()
+
 idle = [Stream() for _ in range(4)]
 equal("it ends well with streams open", server.end(), (0, ""))
 check("which end, too", all(one.answer.read() is not None for one in idle))
