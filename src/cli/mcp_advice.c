@@ -3,6 +3,7 @@
  * told the tool, or its argument, that does the same.  What only a person does (`roger trust`)
  * stays as it is.
  */
+#include "base/escape.h"
 #include "cli/mcp.h"
 
 static const struct {
@@ -15,6 +16,8 @@ static const struct {
 	{ "`roger runs`", "run with action status" },
 	/* Without its end: the name of a run follows. */
 	{ "`roger runs ", "run with action status" },
+	/* At the end of its sentence. */
+	{ "; - reads it from standard input", "" },
 };
 
 static void add_advice(struct roger_str text, struct rg_buf *out)
@@ -41,10 +44,12 @@ static void add_advice(struct roger_str text, struct rg_buf *out)
 
 void mcp_fail(struct roger_mcp_call *call, const struct roger_err *err, const char *more)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
-	add_advice(rg_str(err->message), &out);
-	if (out.failed)
+	add_advice(rg_str(err->message), &words);
+	rg_buf_add_escaped(&out, RG_IN_LINE, rg_buf_str(&words));
+	if (words.failed || out.failed)
 		roger_mcp_fail(call, "out of memory");
 	else
 		roger_mcp_fail(call, "%.*s%s", (int)out.length, out.data, more);

@@ -215,6 +215,7 @@ for name, arguments, words in (
         ("send", {"to": "a", "content": "x", "agent": "mallory"}, "agent"), ("send", {"to": "a", "content": "x", "type": "gossip"}, "type"),
         ("send", {"to": "a", "content": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
         ("send", {"to": "a", "content": "x", "key": "\u202eevil"}, "key"), ("send", {"to": "a", "content": "x", "key": "a\u200db"}, "key"),
+        ("send", {"to": "\u202eevil", "content": "x"}, "'<U+202E>evil' is not a name"), ("ack", {"ids": ["\u2028"]}, "'<U+2028>'"),
         ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "action"),
         ("run", {"action": "dispatch"}, "run"), ("run", {"action": "dispatch", "run": "../x y"}, "run"),
         ("run", {"action": "status", "result": "x"}, "result"), ("thread", {"id": "msg-none"}, "msg-none"), ("inbox", {"limit": -1}, "limit"),
@@ -231,7 +232,7 @@ for name, arguments, words in (
         ("run", {"action": "dispatch", "run": "r1"}, "see run with action status")):
     result = client.call(name, **arguments)
     check(f"{name} {json.dumps(arguments)[:60]}: a sentence that names {words}", result.get("isError") is True and words in text_of(result), result)
-    check("and no command of a shell", "`" not in text_of(result), result)
+    check("and no command of a shell", "`" not in text_of(result) and "standard input" not in text_of(result), result)
 check("which does it", client.call("send", to="blice", content="x", new=True)["structuredContent"]["messages"][0]["to"] == "blice")
 equal("an unknown tool is an error of the protocol", client.ask("tools/call", name="fly", arguments={})["error"]["code"], -32602)
 equal("nobody became another", roger("list", "--count", "--from", "mallory").stdout.strip(), "0")
