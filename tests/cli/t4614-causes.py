@@ -63,6 +63,13 @@ def waiting_text(p):
     os.utime(folder / "bob.txt", (time.time() - 60,) * 2)
 
 
+def waker_to_come(p):
+    """Somebody woke agents when the clock was a day ahead."""
+    (p.data / "chores").mkdir(exist_ok=True)
+    then = int(time.time() + 86400) * 1000
+    (p.data / "chores/wake").write_text(f"{then}\n{then}\n1\nroger-serve\n")
+
+
 def failing_wakes(p):
     p.send("amy", "bob", "hi")
     p.run("wake", "--once")
@@ -315,6 +322,7 @@ ONE = "retries: {max_attempts: 1}\n"
 TROUBLES = {
     "a text that nobody takes in": (waiting_text, ("triggers", "bob.txt"), "1 text waits", "", "bob"),
     "nobody wakes": (lambda p: None, ("chores", "wake"), "nobody wakes agents", WAKE, ""),
+    "nobody wakes since the clock went back": (waker_to_come, ("chores", "wake"), "nobody wakes agents", WAKE, ""),
     "wakes that fail": (failing_wakes, ("failed_wakes", "bob"), r"its wake command fails \(.*7", WAKE, "bob"),
     "two sessions": (two_sessions, ("sessions", "bob"), "2 sessions at once", "", "-"),
     "rejected work": (refused_work("rejected"), ("notices", "amy"), "1 came back", "", "amy"),
