@@ -37,9 +37,9 @@ static int read_seal(struct page *page, struct roger_err *err)
 	size_t i;
 	int r;
 
-	if (!request.seal.length && request.key.length)
+	if (!request.seal.data && request.key.data)
 		return rg_fail_member(err, ROGER_EUSAGE, "key", "--key needs --seal");
-	if (!request.seal.length)
+	if (!request.seal.data)
 		return ROGER_OK;
 	r = cli_read_seal(page->run, &request, err);
 	if (r < 0)
@@ -130,7 +130,7 @@ static int write_page(struct page *page, struct roger_err *err)
 	add_page(&out, rg_buf_str(&json));
 	if (json.failed || out.failed)
 		return rg_fail_memory(err);
-	if (file.length)
+	if (file.data)
 		return cli_write_output(file.data, rg_buf_str(&out), err);
 	cli_screen_raw();
 	fwrite(out.data, 1, out.length, cli_out);

@@ -86,14 +86,14 @@ static int exit_of_verify(const struct cli_run *run)
 	return ((const struct roger_verify_reply *)run->reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
-/* Replace a path by the text of that file, which must not be empty; "": no file was named. */
+/* Replace a path by the text of that file, which must not be empty; without data none was named. */
 static int read_file(struct cli_run *run, struct roger_str *field, const char *member,
 		     size_t bytes_max, struct roger_err *err)
 {
 	const char *path = field->data;
 	int r;
 
-	if (!field->length)
+	if (!field->data)
 		return ROGER_OK;
 	r = cli_read_text(rg_str_is(*field, "-") ? NULL : path, member, bytes_max, run->arena,
 			  field, err);

@@ -41,6 +41,10 @@ is "a mode for one reader" "$(stat -c %a kept.seal)" 600
 
 exits 0 "nothing has changed" roger verify --seal kept.seal --json
 is "and it says since when" "$(printf '%s' "$out" | json '[d["damaged"], d["findings"], d["sealed_by"], d["sealed_files"] > 4, "sealed_at" in d]')" "[0, [], \"$(cat .roger/seal.pub)\", true, true]"
+exits 66 "a name that is empty is no file" roger verify --seal ""
+exits 66 "nor is one of a key" roger verify --seal kept.seal --key ""
+exits 66 "nor for a page" roger export general --html --seal "" --out page.html
+exits 73 "nor to write it to" roger export general --html --out ""
 exits 0 "from standard input" sh -c '"$ROGER" verify --seal - <kept.seal'
 like "in words" "$out" "sealed at .* with key $(cat .roger/seal.pub): [0-9]+ files"
 
