@@ -354,7 +354,7 @@ static int find_word(int argc, char **argv)
 
 	for (i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--workspace") == 0 || strcmp(argv[i], "--as") == 0 ||
-		    strcmp(argv[i], "--color") == 0)
+		    strcmp(argv[i], "--color") == 0 || strcmp(argv[i], "--print") == 0)
 			i++;
 		else if (argv[i][0] != '-' || !argv[i][1])
 			return i;

@@ -151,6 +151,11 @@ static int take_common(struct parser *parser, const struct cli_option *option,
 	struct roger_str value;
 	int r = take_any(parser, option->value, name, equals, &value, err);
 
+	/* An empty word, such as a variable that is not set, is no folder and no member. */
+	if (r == ROGER_OK && !value.length &&
+	    (rg_str_is(name, "workspace") || rg_str_is(name, "print")))
+		r = rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value",
+			    RG_STR_ARGS(name));
 	if (r < 0)
 		return r;
 	if (rg_str_is(name, "workspace"))

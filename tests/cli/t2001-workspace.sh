@@ -23,6 +23,8 @@ roger init -q other
 exits 0 "--workspace names another" roger --workspace other send --as a b one
 exits 0 "as does the environment" env ROGER_WORKSPACE=other "$ROGER" inbox --as b
 exits 0 "an option comes before it" env ROGER_WORKSPACE=/nowhere "$ROGER" --workspace other inbox --as b
+exits 64 "an empty word is none" roger --workspace "" inbox --as b
+like "and says so" "$err" "option .--workspace. needs a value"
 exits 66 "one that is not there" roger --workspace /nowhere inbox --as b
 (cd project/deep && roger init -q er && cd er && roger send -q --as a b inner)
 is "the nearest one counts" "$(cd project/deep/er && roger list --count)" 1

@@ -139,6 +139,8 @@ is "of each item" "$(roger send a,b --as sender hi --new --print to)" 'a
 b'
 exits 64 "a member that there is not" roger send a --as sender hi --print nothing
 like "is named before anything is done" "$err $(roger list --to a --print id | grep -c .)" "^roger: option '--print': the answer of send has no member 'nothing'.* 1$"
+exits 64 "nor is an empty one" roger list --print ""
+is "it may stand before the command" "$(roger --print to list --to a)" a
 exits 66 "an error is in words" roger show nothing --print id
 like "as for people" "$err" "^roger: no message"
 # What takes or lists ends with 1 when there is nothing, and what says how things are with 0.
