@@ -216,8 +216,45 @@ static int tell_run(struct rg_telling *telling, struct roger_str run_id, struct 
 	return r < 0 ? r : rg_tell_attempts(telling, rg_str(task), err);
 }
 
+/* Of the mail of those that it took over from: what waits for it, and what it read. */
+static int tell_taken_over(struct rg_telling *telling, struct roger_str agent,
+			   struct roger_err *err)
+{
+	const struct rg_query query = { .to = agent,
+					.gets = true,
+					.anywhere = true,
+					.until_ms = telling->until_ms,
+					.newest = true,
+					.limit = telling->limit };
+	struct rg_engine *engine = telling->roger->engine;
+	struct roger_message_list found = { 0 };
+	const struct roger_message *message;
+	struct roger_strs boxes, ids = { 0 };
+	size_t i;
+	int r;
+
+	r = rg_engine_boxes(engine, agent, telling->arena, &boxes, err);
+	if (r == ROGER_OK && boxes.count > 1)
+		r = rg_engine_find(engine, &query, telling->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		message = &found.items[i];
+		if (rg_str_equal(message->to, agent) ||
+		    (message->read && !rg_str_equal(message->read_by, agent)))
+			continue;
+		r = rg_kept(rg_arena_add(telling->arena, &ids, message->id), err);
+	}
+	return r < 0 ? r : rg_tell_ids(telling, ids.items, ids.count, err);
+}
+
+static bool is_empty(const struct rg_telling *telling)
+{
+	return !telling->history.count && !telling->runs.count;
+}
+
 static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct roger_err *err)
 {
+	const struct rg_log_query notes = { .log = RG_LOG_ACTIVITY, .owner = agent };
+	const bool own = telling->own;
 	const struct rg_query messages[] = { { .from = agent }, { .to = agent } };
 	const struct rg_log_query entries[] = {
 		{ .log = RG_LOG_SENDS, .owner = agent },
@@ -233,7 +270,17 @@ static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct
 		r = rg_tell_messages(telling, messages[i], err);
 	for (i = 0; i < sizeof entries / sizeof *entries && r == ROGER_OK; i++)
 		r = rg_tell_entries(telling, entries[i], err);
-	return r < 0 ? r : rg_tell_runs(telling, agent, is_of_agent, err);
+	if (r == ROGER_OK)
+		r = tell_taken_over(telling, agent, err);
+	if (r == ROGER_OK)
+		r = rg_tell_runs(telling, agent, is_of_agent, err);
+	/* Where all that it did is told of mail that another one gets by now. */
+	if (r == ROGER_OK && is_empty(telling)) {
+		telling->own = true;
+		r = rg_tell_entries(telling, notes, err);
+		telling->own = own;
+	}
+	return r;
 }
 
 static int tell_subject(struct rg_telling *telling, const struct subject *subject,
@@ -304,21 +351,32 @@ static int fail_unknown(const struct rg_telling *telling, const struct roger_tim
 		       RG_MEANT_ARGS(near));
 }
 
-static bool is_empty(const struct rg_telling *telling)
+/* A name that is of nothing else may be a task, or an agent that never sent or got anything. */
+static int tell_any(struct rg_telling *telling, bool guessed, struct roger_timeline_reply *reply,
+		    struct roger_err *err)
 {
-	return !telling->history.count && !telling->runs.count;
+	struct subject subject = { (enum roger_subject)reply->subject, reply->what };
+	int r = tell_subject(telling, &subject, err);
+
+	if (r < 0 || !guessed || subject.kind != ROGER_SUBJECT_TASK || !is_empty(telling) ||
+	    !rg_name_valid(subject.name))
+		return r;
+	subject.kind = ROGER_SUBJECT_AGENT;
+	r = tell_subject(telling, &subject, err);
+	if (r == ROGER_OK && !is_empty(telling))
+		reply->subject = ROGER_SUBJECT_AGENT;
+	return r;
 }
 
 static int tell(struct rg_telling *telling, const struct roger_timeline_request *request,
-		const struct subject *subject, struct roger_timeline_reply *reply,
-		struct roger_err *err)
+		bool guessed, struct roger_timeline_reply *reply, struct roger_err *err)
 {
-	int r = tell_subject(telling, subject, err);
+	int r = tell_any(telling, guessed, reply, err);
 
 	/* What came later shows that the name is known; it is left out again below. */
 	if (r == ROGER_OK && request->until_ms && is_empty(telling)) {
 		telling->until_ms = 0;
-		r = tell_subject(telling, subject, err);
+		r = tell_any(telling, guessed, reply, err);
 		telling->until_ms = request->until_ms;
 		telling->more = false;
 	}
@@ -337,12 +395,14 @@ int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *r
 {
 	struct subject subject = { ROGER_SUBJECT_TASK, { "", 0 } };
 	struct rg_telling telling;
+	bool guessed;
 	int r;
 
 	r = rg_limit_check(request->limit, RG_EVENTS_MAX, err);
 	if (r == ROGER_OK)
 		r = named_subject(request, &subject, err);
-	if (r == ROGER_OK && !subject.name.length)
+	guessed = !subject.name.length;
+	if (r == ROGER_OK && guessed)
 		r = look_up(roger, request->what, reply, &subject, err);
 	if (r == ROGER_OK)
 		r = rg_engine_bring_sends_up(roger->engine, false, err);
@@ -354,7 +414,7 @@ int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *r
 	telling.own = request->own;
 	reply->what = subject.name;
 	reply->subject = (int)subject.kind;
-	r = tell(&telling, request, &subject, reply, err);
+	r = tell(&telling, request, guessed, reply, err);
 	rg_telling_deinit(&telling);
 	return r;
 }
