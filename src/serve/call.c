@@ -81,6 +81,19 @@ static int set_member(struct serve_job *job, const struct roger_field *field, st
 	return ROGER_OK;
 }
 
+/* As in the JSON of a verb that writes, a member has one value, but for a list. */
+static int check_once(const struct evkeyvalq *pairs, const struct evkeyval *pair,
+		      struct roger_err *err)
+{
+	const struct evkeyval *before = TAILQ_FIRST(pairs);
+
+	while (before != pair && strcmp(before->key, pair->key) != 0)
+		before = TAILQ_NEXT(before, next);
+	return before == pair ? ROGER_OK
+			      : rg_fail_member(err, ROGER_EUSAGE, pair->key,
+					       "member '%.64s' comes twice", pair->key);
+}
+
 int serve_read_query(struct serve_job *job, const char *query, struct roger_err *err)
 {
 	const struct roger_field *field;
@@ -97,6 +110,8 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 	{
 		field = find_member(job->verb->request, pair->key, err);
 		r = field ? set_member(job, field, rg_str(pair->value), err) : ROGER_EUSAGE;
+		if (r == ROGER_OK && field->kind != ROGER_TEXTS)
+			r = check_once(&pairs, pair, err);
 		if (r < 0)
 			break;
 	}

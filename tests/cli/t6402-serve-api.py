@@ -68,6 +68,8 @@ check("all of them", called > 40, called)
 ours, theirs = server.get("/v1/list?issue=app")[2], json.loads(roger("list", "--issue", "app", "--json").stdout)
 equal("a reply is that of --json", ours, theirs)
 equal("a member may be repeated", len(server.get(f"/v1/show?ids={ID}&ids={ID}")[2]["messages"]) >= 1, True)
+status, _, reply = server.get("/v1/list?to=al&limit=1&to=bob")
+equal("but not one that is no list", (status, reply["member"], reply["detail"]), (400, "to", "member 'to' comes twice"))
 equal("an error has its exit status", server.get("/v1/show?ids=nothing-of-that-name")[2]["exit"], 66)
 page = server.get("/v1/list?limit=1")[2]
 following = server.get(f"/v1/list?limit=1&after={page['next']}")[2]
