@@ -185,8 +185,9 @@ RG_CHECKED int rg_index_next_keyed(struct rg_index *index, struct roger_str from
 				   struct rg_arena *arena, struct roger_str *ret_sender,
 				   struct roger_err *err);
 
-/* Ids of unread messages whose lease, or time to be read, ended before now; untold: but for those
- * of which the rows, as they are, tell that they were not read in time. */
+/* Ids of unread messages whose lease, or time to be read, ended before now, or whose lease no clock
+ * of today can have given; untold: but for those of which the rows, as they are, tell that they
+ * were not read in time. */
 RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_t limit,
 				struct rg_arena *arena, struct roger_strs *ret_ids,
 				struct roger_err *err);

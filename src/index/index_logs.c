@@ -604,12 +604,14 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_
 		     struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
 	const bool events = untold && rg_index_has_events(index);
+	const bool bounded = index->lease_ms_max && now_ms < INT64_MAX - index->lease_ms_max;
 	struct rg_question question;
 
 	rg_question_init(&question,
 			 "SELECT m.id FROM leases l CROSS JOIN messages m ON m.rowid = l.position");
 	rg_question_number(&question,
 			   " WHERE l.due OR (m.read = 0 AND ((l.until > 0 AND l.until <= ?1)"
+			   " OR (l.until > ?4 AND l.until < ?5)"
 			   " OR (l.confirm_by > 0 AND l.confirm_by <= ?1",
 			   now_ms);
 	rg_question_number(&question,
@@ -620,6 +622,9 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_
 	rg_question_number(&question,
 			   "))) ORDER BY l.confirm_by = 0 AND NOT l.due, l.position LIMIT ?3",
 			   limit);
+	/* No clock of today gave these. */
+	rg_question_number(&question, "", bounded ? now_ms + index->lease_ms_max : INT64_MAX);
+	rg_question_number(&question, "", INT64_MAX);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);
 }
 

@@ -108,6 +108,14 @@ exits 0 "a wait sees the mail" timeout 30 "$ROGER" wait --as eve --timeout 20s
 exits 0 "which is free" roger claim --as eve --worker w2 --json
 is "as it was" "$(printf '%s' "$out" | ids)" "[\"$id\"]"
 exits 0 "w2 may ack it" roger ack "$id" --as eve --worker w2
+printf 'claims: {max_attempts: 1}\n' >.roger/config.yaml
+roger send eve 'this kills' --as ann -q
+id=$(roger claim --as eve --worker w1 --json | json 'd["messages"][0]["id"]' | tr -d '"')
+again "$id" "message['claimed_until'] = now + 365 * day"
+like "a lease of a year that was the last one is found by status" "$(roger status)" "eve .*1 given up"
+is "as a dead letter" "$(roger dead --json | json '[(one["message"], one["cause"]) for one in d["dead_letters"] if one["to"] == "eve"]')" "[[\"$id\", \"leases expired\"]]"
+roger ack "$id" --as eve -q
+: >.roger/config.yaml
 exits 65 "no lease is longer than a day" roger claim --as eve --lease 25h
 like "for which there is a setting" "$err" "at most 24h 0m .claims.max_lease."
 printf 'claims: {max_lease: 2s}\n' >.roger/config.yaml
