@@ -248,80 +248,53 @@ static void print_end(struct listing *listing)
 
 enum { LOOK_MS = 500 };
 
-/* How far the log was read, and printed. */
-struct place {
-	int64_t position, line; /* of the last entry that was read */
-	int64_t printed;	/* its line */
-};
-
-/* The entry before the last ones that are shown first. */
-static int find_start(const struct cli_run *run, struct place *place, struct roger_err *err)
+/* The line of the entry before the last ones that are shown first. */
+static int find_start(const struct cli_run *run, int64_t *ret_line, struct roger_err *err)
 {
 	struct roger_activity_request request = *(struct roger_activity_request *)run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
 	int64_t wanted = request.limit ? request.limit : CLI_FOLLOW_LAST;
-	const struct roger_activity *before;
 	int r;
 
+	*ret_line = 0;
 	if (wanted < 0 || wanted >= RG_PAGE_MAX)
 		return rg_fail_member(err, ROGER_EUSAGE, "limit", "limit: expected 1 to %d",
 				      RG_PAGE_MAX - 1);
 	request.newest = true;
 	request.limit = wanted + 1;
 	r = roger_activity(run->roger, &request, &reply, err);
-	if (r == ROGER_OK && (int64_t)reply.activities.count > wanted) {
-		before = &reply.activities.items[wanted];
-		*place = (struct place){ before->position, before->line, before->line };
-	}
+	if (r == ROGER_OK && (int64_t)reply.activities.count > wanted)
+		*ret_line = reply.activities.items[wanted].line;
 	return r;
 }
 
-static void print_after(struct listing *listing, struct place *place,
-			const struct roger_activity_list *activities)
-{
-	const struct roger_activity *entry = activities->items;
-	size_t i;
-
-	for (i = 0; i < activities->count; i++, entry++) {
-		if (entry->line > place->printed)
-			print_one(listing, entry);
-		if (entry->line > place->printed)
-			place->printed = entry->line;
-		place->position = entry->position;
-		place->line = entry->line;
-	}
-}
-
-/*
- * Each page begins with the entry that was read last.  A rebuilt index gives out other positions,
- * so where it begins with something else, the place is found again by its line; and where there is
- * no such line any more, the log was replaced and is shown from its start.
- */
-static int print_news(struct listing *listing, struct place *place, bool *ret_more,
-		      struct roger_err *err)
+/* Each page begins with the entry that was printed last; where there is no such line any more, the
+ * log was replaced and is shown from its start. */
+static int print_news(struct listing *listing, int64_t *line, bool *ret_more, struct roger_err *err)
 {
 	struct roger_activity_request request =
 		*(struct roger_activity_request *)listing->run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
-	bool moved;
+	const struct roger_activity *entry;
 	int r;
 
-	request.after = place->position ? place->position - 1 : 0;
+	request.after = *line ? *line - 1 : 0;
 	request.limit = RG_PAGE_MAX;
 	r = roger_activity(listing->run->roger, &request, &reply, err);
 	if (r < 0)
 		return r;
-	moved = place->position &&
-		(!reply.activities.count || reply.activities.items[0].line != place->line);
-	if (!moved)
-		print_after(listing, place, &reply.activities);
-	else
-		place->position = place->line = 0;
-	*ret_more = moved || reply.more;
-	if (!*ret_more && place->line < place->printed) {
-		*place = (struct place){ 0 };
+	entry = reply.activities.items;
+	*ret_more = reply.more;
+	if (*line && (!reply.activities.count || entry->line != *line)) {
+		*line = 0;
 		*ret_more = true;
+		return ROGER_OK;
 	}
+	for (; entry < reply.activities.items + reply.activities.count; entry++)
+		if (entry->line > *line) {
+			print_one(listing, entry);
+			*line = entry->line;
+		}
 	return ROGER_OK;
 }
 
@@ -330,7 +303,7 @@ static int follow(struct cli_run *run, struct roger_err *err)
 	const struct roger_activity_request *request = run->request;
 	struct listing listing = { .run = run };
 	struct cli_follow follow;
-	struct place place = { 0 };
+	int64_t line;
 	bool more, stored;
 	int r;
 
@@ -341,9 +314,9 @@ static int follow(struct cli_run *run, struct roger_err *err)
 	r = cli_follow_begin(&follow, run, LOOK_MS, err);
 	if (r < 0)
 		return r;
-	r = find_start(run, &place, err);
+	r = find_start(run, &line, err);
 	while (r == ROGER_OK) {
-		r = print_news(&listing, &place, &more, err);
+		r = print_news(&listing, &line, &more, err);
 		if (r == ROGER_OK && !more && !cli_follow_wait(&follow, &stored))
 			break;
 	}

@@ -159,14 +159,15 @@ struct rg_log_query {
 	};
 	const struct roger_str *messages; /* any of these, at most 1000 */
 	size_t message_count;
-	int64_t since_ms; /* at or after */
-	int64_t until_ms; /* before */
-	bool newest;	  /* newest first */
-	bool by_time;	  /* and that by their times, whichever was read first */
-	bool last;	  /* sends: of each attempt only the last line of that time */
-	int outcome;	  /* sends: enum roger_sends_outcome; 0: any */
-	bool states;	  /* for rg_records_read() */
-	bool plain;	  /* send logs: first copy the messages without a key into them */
+	int64_t since_ms;   /* at or after */
+	int64_t until_ms;   /* before */
+	bool newest;	    /* newest first */
+	bool by_time;	    /* and that by their times, whichever was read first */
+	bool last;	    /* sends: of each attempt only the last line of that time */
+	int outcome;	    /* sends: enum roger_sends_outcome; 0: any */
+	bool states;	    /* for rg_records_read() */
+	bool plain;	    /* send logs: first copy the messages without a key into them */
+	int64_t after_line; /* activity: the same by its line, which a rebuild does not change */
 	int64_t after; /* position to continue after, in the requested order; 0: from the start */
 	int64_t limit; /* 0: no limit */
 	bool strays;   /* also report lines that are not entries */

@@ -193,6 +193,8 @@ static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_LAST_LOOK] = "SELECT (SELECT at FROM event WHERE step = ?2 AND actor = ?1"
 			     " ORDER BY position DESC LIMIT 1),"
 			     " (SELECT max(last_read_at) FROM agents WHERE name = ?1)",
+	[RG_SQL_LOG_NEXT] = "SELECT position, line FROM event WHERE log = ?1 AND log <> 0"
+			    " AND position > ?2 ORDER BY position LIMIT 1",
 	[RG_SQL_EVENT_DROP] = "DELETE FROM event WHERE position = ?1",
 	/* The flag of a first look. */
 	[RG_SQL_EVENT_UNLOOK] = "UPDATE event SET flags = flags & ~256 WHERE position = ?1",

@@ -251,6 +251,27 @@ static int open_sources(struct finding *finding, const struct rg_log_query *quer
 	return ROGER_OK;
 }
 
+/* The last entry before that line: its position; 0: there is none.  Positions rise with lines. */
+static int find_before(struct rg_index *index, enum rg_log log, int64_t line, int64_t *ret_position,
+		       struct roger_err *err)
+{
+	int64_t low = 0, high = INT64_MAX, middle, found[2];
+	int r = ROGER_OK;
+	bool there;
+
+	while (low < high && r == ROGER_OK) {
+		middle = low + (high - low) / 2;
+		r = rg_index_look_up(index, RG_SQL_LOG_NEXT, found, 2, &there, err, "ii",
+				     (int64_t)log, middle);
+		if (r == ROGER_OK && there && found[1] < line)
+			low = found[0];
+		else
+			high = middle;
+	}
+	*ret_position = low;
+	return r;
+}
+
 /* Once: *ret_moved tells that a file was written anew meanwhile. */
 static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		     const struct rg_log_files *files, struct rg_arena *arena,
@@ -258,11 +279,17 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 {
 	const struct rg_log_query strays = { .log = query->log, .limit = STRAYS_MAX };
 	struct finding finding = { .index = index, .arena = arena };
+	struct rg_log_query entries = *query;
 	size_t i;
 	int r = open_sources(&finding, query, files, err);
 
+	if (r == ROGER_OK && query->after_line) {
+		r = find_before(index, query->log, query->after_line + !query->newest,
+				&entries.after, err);
+		entries.after += query->newest;
+	}
 	if (r == ROGER_OK)
-		r = ask(&finding, query, false, err);
+		r = ask(&finding, &entries, false, err);
 	if (r == ROGER_OK && query->strays)
 		r = ask(&finding, &strays, true, err);
 	if (r == ROGER_OK && finding.moved)

@@ -26,8 +26,7 @@ enum {
 /* Where a stream is: after this message, and this entry of the activity log. */
 struct cursor {
 	char message[300];
-	int64_t log;   /* the entry's position in the index, which a rebuild changes */
-	int64_t line;  /* and its line, which stays */
+	int64_t line;
 	bool begun;    /* from there; else from what is newest */
 	bool deep;     /* what is in the log is wanted, too */
 	uint64_t from; /* messages from this byte on come after that one; 0: not known */
@@ -47,31 +46,11 @@ struct serve_stream {
 
 /* ------------------------------------------------------------------ cursors -- */
 
-/* "45-12.msg-1": no line end and no blank is in it, whatever is in the id. */
+/* "45.msg-1": no line end and no blank is in it, whatever is in the id. */
 static void print_cursor(const struct cursor *cursor, struct rg_buf *out)
 {
-	rg_buf_printf(out, "%lld", (long long)cursor->log);
-	if (cursor->log)
-		rg_buf_printf(out, "-%lld", (long long)cursor->line);
-	rg_buf_add_char(out, '.');
+	rg_buf_printf(out, "%lld.", (long long)cursor->line);
 	rg_buf_add_escaped(out, RG_IN_ADDRESS, rg_str(cursor->message));
-}
-
-/* The position alone, as an older server printed it, is a place that is gone. */
-static bool read_places(struct roger_str text, struct cursor *ret)
-{
-	const char *hyphen = memchr(text.data, '-', text.length);
-	struct roger_str line = { 0 };
-
-	if (hyphen) {
-		line = (struct roger_str){ hyphen + 1, text.length - 1 };
-		line.length -= (size_t)(hyphen - text.data);
-		text.length = (size_t)(hyphen - text.data);
-	}
-	if (!rg_str_number(text, &ret->log))
-		return false;
-	ret->line = ret->log ? INT64_MAX : 0;
-	return !hyphen || rg_str_number(line, &ret->line);
 }
 
 static bool read_cursor(const char *text, struct cursor *ret)
@@ -79,7 +58,7 @@ static bool read_cursor(const char *text, struct cursor *ret)
 	const char *dot = strchr(text, '.');
 	char *message;
 
-	if (!dot || !read_places((struct roger_str){ text, (size_t)(dot - text) }, ret))
+	if (!dot || !rg_str_number((struct roger_str){ text, (size_t)(dot - text) }, &ret->line))
 		return false;
 	message = evhttp_uridecode(dot + 1, 0, NULL);
 	if (!message || strlen(message) >= sizeof ret->message) {
@@ -152,18 +131,12 @@ static void add_message(struct reading *reading, const struct roger_message *mes
 	end_event(reading);
 }
 
-static void move_cursor(struct cursor *cursor, const struct roger_activity *activity)
-{
-	cursor->log = activity->position;
-	cursor->line = activity->line;
-}
-
 static void add_activity(struct reading *reading, const struct roger_activity *activity)
 {
 	const struct roger_record *record = cli_item_record("activity");
 	char id[32];
 
-	move_cursor(&reading->cursor, activity);
+	reading->cursor.line = activity->line;
 	if (reading->own.length)
 		return;
 	snprintf(id, sizeof id, "%lld", (long long)activity->line);
@@ -230,81 +203,23 @@ static int find_newest(struct reading *reading, struct roger *roger, struct roge
 	return r;
 }
 
-/* One entry of the log; ENOENT: there is none. */
-static int read_entry(struct roger *roger, const struct roger_activity_request *which,
-		      struct cursor *ret_at, struct roger_err *err)
-{
-	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
-	int r;
-
-	r = roger_activity(roger, which, &reply, err);
-	if (r < 0 || !reply.activities.count)
-		return r < 0 ? r : ROGER_ENOENT;
-	move_cursor(ret_at, &reply.activities.items[0]);
-	return ROGER_OK;
-}
-
-/*
- * An index that was made anew gives out other positions, in the order of the lines as before: find
- * the last one that is no later than the cursor's line.  ENOENT: the log has no such line any more.
- */
-static int find_again(struct roger *roger, struct cursor *cursor, struct roger_err *err)
-{
-	struct roger_activity_request which = { .newest = true, .limit = 1 };
-	struct cursor at = { 0 };
-	int64_t low = 0, high;
-	int r;
-
-	r = read_entry(roger, &which, &at, err);
-	if (r == ROGER_OK && at.line < cursor->line)
-		r = ROGER_ENOENT;
-	high = at.log;
-	which.newest = false;
-	while (r == ROGER_OK && low < high) {
-		which.after = low + (high - low) / 2;
-		r = read_entry(roger, &which, &at, err);
-		if (r == ROGER_ENOENT || at.line > cursor->line)
-			high = which.after;
-		else
-			low = at.log;
-		r = r == ROGER_ENOENT ? ROGER_OK : r;
-	}
-	cursor->log = low;
-	return r;
-}
-
-/* A page that begins with the entry at the cursor, unless that is not there any more. */
-static int read_page(struct roger *roger, struct cursor *cursor, struct roger_activity_reply *reply,
-		     struct roger_err *err)
-{
-	struct roger_activity_request which = { .after = cursor->log ? cursor->log - 1 : 0,
-						.limit = PAGE };
-	int r;
-
-	r = roger_activity(roger, &which, reply, err);
-	if (r < 0 || !cursor->log ||
-	    (reply->activities.count && reply->activities.items[0].line == cursor->line))
-		return r;
-	roger_reply_free(reply);
-	r = find_again(roger, cursor, err);
-	if (r < 0)
-		return r;
-	which.after = cursor->log;
-	return roger_activity(roger, &which, reply, err);
-}
-
+/* A page begins with the entry at the cursor; where that is not there any more: ENOENT. */
 static int read_activity(struct reading *reading, struct roger *roger, struct roger_err *err)
 {
+	const int64_t line = reading->cursor.line;
+	const struct roger_activity_request request = { .after = line ? line - 1 : 0,
+							.limit = PAGE };
 	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
 	size_t i;
 	int r;
 
-	r = read_page(roger, &reading->cursor, &reply, err);
+	r = roger_activity(roger, &request, &reply, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < reply.activities.count; i++)
-		if (reply.activities.items[i].line > reading->cursor.line)
-			add_activity(reading, &reply.activities.items[i]);
+	if (line && (!reply.activities.count || reply.activities.items[0].line != line))
+		return ROGER_ENOENT;
+	for (i = line != 0; i < reply.activities.count; i++)
+		add_activity(reading, &reply.activities.items[i]);
 	reading->more |= reply.more;
 	return ROGER_OK;
 }
@@ -314,14 +229,15 @@ static int begin_stream(struct reading *reading, struct roger *roger, const char
 			struct roger_err *err)
 {
 	const struct roger_activity_request newest = { .newest = true, .limit = 1 };
+	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
 	int r;
 
 	reading->cursor = (struct cursor){ .deep = true };
 	r = find_newest(reading, roger, err);
 	if (r == ROGER_OK)
-		r = read_entry(roger, &newest, &reading->cursor, err);
-	if (r == ROGER_ENOENT)
-		r = ROGER_OK;
+		r = roger_activity(roger, &newest, &reply, err);
+	if (r == ROGER_OK && reply.activities.count)
+		reading->cursor.line = reply.activities.items[0].line;
 	reading->cursor.begun = true;
 	rg_buf_add_text(reading->out, "retry: 1000\nid: ");
 	print_cursor(&reading->cursor, reading->out);

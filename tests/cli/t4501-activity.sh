@@ -31,7 +31,7 @@ is "names the member" "$(printf '%s' "$err" | json 'd["error"]["member"]')" outc
 more='{"timestamp":"2025-10-05T14:40:07Z","task_id":"more","action":{"type":"TOOL_EXEC","details":{},"tool":1},"outcome":{"status":"SUCCESS"}}'
 exits 0 "a member of nobody is kept" roger log --entry "$more" -q
 # Where it stands in the log is said, too.
-words=$(printf '%s' "$more" | sed 's/timestamp/at/; s/task_id/task/; s/}$/,"line":4,"position":4}/')
+words=$(printf '%s' "$more" | sed 's/timestamp/at/; s/task_id/task/; s/}$/,"line":4}/')
 is "as it came, in roger's words" "$(roger log --task more --jsonl)" "$words"
 printf '%s\n' "$words" >words.jsonl
 like "which may come in again" "$(roger log --import words.jsonl --dry-run --json)" '"imported":1,'
@@ -117,6 +117,21 @@ while [ $i -lt 100 ] && roger log away TOOL_EXEC -q 2>err && roger log --limit 3
 kill $deleter
 is "the log is read while its index is deleted" "$i" 100 || cat err
 entries=$(roger log --jsonl | wc -l)
+# A page goes on after a line: an index that is made anew gives out other positions.
+roger init pages --quiet
+cd pages
+for i in 1 2 3 4; do roger --as lead send bob "$i" --new -q; done 2>/dev/null
+next=$(roger log --limit 2 --json | json 'd["next"]')
+is "where a page ends" "$next" 2
+after=$(roger log --after 2 --jsonl)
+before=$(roger log --newest --after 3 --jsonl)
+is "is its line" "$(printf '%s\n' "$after" | python3 -c 'import json, sys; print(*(json.loads(line)["line"] for line in sys.stdin))')" "3 4"
+is "backward, too" "$(printf '%s\n' "$before" | python3 -c 'import json, sys; print(*(json.loads(line)["line"] for line in sys.stdin))')" "2 1"
+roger doctor rebuild --quiet
+is "the next page after a rebuild" "$(roger log --after 2 --jsonl | head -n 2)" "$after"
+is "and backward" "$(roger log --newest --after 3 --jsonl)" "$before"
+is "none is beyond" "$(roger log --after 99 --jsonl)$(roger log --newest --after 1 --jsonl)" ""
+cd ..
 exits 64 "what only an entry has is of an entry" roger log --message 'what for?'
 exits 0 "a task writes one" roger log app-77 TOOL_EXEC
 is "and no other line did" "$(roger log --jsonl | wc -l)" $((entries + 1))

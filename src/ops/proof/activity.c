@@ -14,7 +14,7 @@ static struct rg_log_query query_of(const struct roger_activity_request *request
 		.since_ms = request->since_ms,
 		.until_ms = request->until_ms,
 		.newest = request->newest,
-		.after = request->after,
+		.after_line = request->after,
 		/* Bad lines are told once, not on every page. */
 		.strays = request->after == 0,
 	};
@@ -59,7 +59,6 @@ static int add_entry(struct roger_activity_reply *reply, const struct rg_log_ent
 		return rg_fail_memory(err);
 	*place = record.activity;
 	place->line = entry->line;
-	place->position = entry->position;
 	return ROGER_OK;
 }
 
@@ -74,7 +73,7 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 
 	r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
 	if (r == ROGER_OK && request->after < 0)
-		r = rg_fail_member(err, ROGER_EDATA, "after", "after: expected a position");
+		r = rg_fail_member(err, ROGER_EDATA, "after", "after: expected a line of the log");
 	if (r < 0)
 		return r;
 	query = query_of(request);
@@ -85,7 +84,7 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 	reply->more = (int64_t)found.count > limit;
 	if (reply->more) {
 		found.count = (size_t)limit;
-		reply->next = found.items[limit - 1].position;
+		reply->next = found.items[limit - 1].line;
 	}
 	for (i = 0; i < found.stray_count && r == ROGER_OK; i++)
 		r = add_bad(reply, found.strays[i].file, found.strays[i].line, found.strays[i].text,
