@@ -1,5 +1,6 @@
 #include "ops/address.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "facts/message.h"
@@ -38,14 +39,14 @@ static int take(struct seeking *seeking, struct roger_str id, struct roger_err *
 }
 
 /* Several fit: say which, as far as there is room. */
-static int refuse(const struct seeking *seeking, const struct roger_str *candidates, size_t count,
+static int refuse(const struct seeking *seeking, const struct roger_strs *candidates,
 		  struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 8192 };
 	size_t i, length = 0;
 
-	for (i = 0; i < count && i < CANDIDATES_MAX; i++) {
-		rg_buf_printf(&out, "%s%.*s", i ? ", " : "", RG_STR_ARGS(candidates[i]));
+	for (i = 0; i < candidates->count && i < CANDIDATES_MAX; i++) {
+		rg_buf_printf(&out, "%s%.*s", i ? ", " : "", RG_STR_ARGS(candidates->items[i]));
 		if (out.length > CANDIDATES_BYTES)
 			break;
 		length = out.length;
@@ -53,7 +54,7 @@ static int refuse(const struct seeking *seeking, const struct roger_str *candida
 	return rg_fail_member(err, ROGER_EUSAGE, seeking->field->name,
 			      "%s: '%.*s' fits several: %.*s%s", seeking->field->name,
 			      RG_STR_CUT(seeking->word), (int)length, rg_buf_str(&out).data,
-			      i < count ? ", and more" : "");
+			      i < candidates->count ? ", and more" : "");
 }
 
 /* -------------------------------------------------------------- messages -- */
@@ -98,46 +99,48 @@ static bool is_one_send(const struct roger_message_list *messages)
 static int refuse_messages(const struct seeking *seeking, const struct roger_message_list *messages,
 			   struct roger_err *err)
 {
-	struct roger_str *candidates =
-		rg_arena_get(seeking->scratch, messages->count * sizeof *candidates);
+	struct roger_strs candidates = { 0 };
 	const struct roger_message *message;
+	char number[24] = "";
 	size_t i;
 
-	if (!candidates)
-		return rg_fail_memory(err);
-	for (i = 0; i < messages->count; i++) {
-		RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
-
-		message = &messages->items[messages->count - 1 - i];
-		rg_buf_add_str(&out, message->from);
-		if (message->seq)
-			rg_buf_printf(&out, "#%lld", (long long)message->seq);
-		rg_buf_printf(&out, " to %.*s: %.*s", RG_STR_ARGS(message->to),
-			      RG_STR_ARGS(message->id));
-		if (!rg_arena_keep(seeking->scratch, &out, &candidates[i]))
+	for (i = messages->count; i-- > 0;) {
+		message = &messages->items[i];
+		snprintf(number, sizeof number, message->seq ? "#%lld" : "",
+			 (long long)message->seq);
+		if (!rg_arena_note(seeking->scratch, &candidates, "%.*s%s to %.*s: %.*s",
+				   RG_STR_ARGS(message->from), number, RG_STR_ARGS(message->to),
+				   RG_STR_ARGS(message->id)))
 			return rg_fail_memory(err);
 	}
-	return refuse(seeking, candidates, messages->count, err);
+	return refuse(seeking, &candidates, err);
 }
 
-/* Which of those that fit (all: and there are no more) are meant; to_caller: those of them that
- * are for the caller. */
+/* Which of those that fit (all: and there are no more) are meant; to_caller: the only one that is
+ * for the caller, where there is one. */
 static int choose(struct seeking *seeking, const struct roger_message_list *fit, bool all,
-		  const struct roger_message_list *to_caller, struct roger_err *err)
+		  bool to_caller, struct roger_err *err)
 {
 	const bool copies = seeking->field->kind == ROGER_TEXTS && all &&
 			    !(seeking->op->flags & ROGER_WRITES) && is_one_send(fit);
-	const struct roger_message_list *chosen = to_caller->count == 1 ? to_caller : fit;
-	size_t i;
+	const struct roger_message *mine = NULL;
+	size_t i, mine_count = 0;
 	int r = ROGER_OK;
 
 	if (fit->count > 1)
 		qsort((void *)(uintptr_t)fit->items, fit->count, sizeof *fit->items,
 		      rg_message_place_order);
-	if (chosen->count > 1 && !copies)
+	for (i = 0; i < fit->count && to_caller && seeking->caller.length; i++)
+		if (rg_str_equal(fit->items[i].to, seeking->caller)) {
+			mine = &fit->items[i];
+			mine_count++;
+		}
+	if (mine_count == 1)
+		return take(seeking, mine->id, err);
+	if (fit->count > 1 && !copies)
 		return refuse_messages(seeking, fit, err);
-	for (i = 0; r == ROGER_OK && i < chosen->count; i++)
-		r = take(seeking, chosen->items[i].id, err);
+	for (i = 0; r == ROGER_OK && i < fit->count; i++)
+		r = take(seeking, fit->items[i].id, err);
 	return r;
 }
 
@@ -185,14 +188,13 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 			 const struct roger_message_list *among, struct roger_message_list *fit,
 			 struct roger_err *err)
 {
-	struct roger_message *items = (struct roger_message *)(uintptr_t)fit->items, *place;
+	struct roger_message *place;
 	size_t i;
 
 	for (i = 0; i < among->count; i++) {
 		if (!rg_message_same_send(wanted, &among->items[i]) || holds(fit, &among->items[i]))
 			continue;
-		place = rg_arena_push(seeking->scratch, &items, &fit->count, sizeof *place);
-		fit->items = items;
+		place = rg_arena_push(seeking->scratch, &fit->items, &fit->count, sizeof *place);
 		if (!place)
 			return rg_fail_memory(err);
 		*place = among->items[i];
@@ -253,35 +255,16 @@ static bool read_number(struct roger_str word, struct roger_message *ret_wanted)
 	return read && ret_wanted->from.length && ret_wanted->seq && (!at || ret_wanted->epoch);
 }
 
-static int pick_to_caller(struct seeking *seeking, const struct roger_message_list *fit,
-			  struct roger_message_list *ret, struct roger_err *err)
-{
-	struct roger_message *mine;
-	size_t i;
-
-	*ret = (struct roger_message_list){ 0 };
-	mine = rg_arena_get(seeking->scratch, (fit->count + 1) * sizeof *mine);
-	if (!mine)
-		return rg_fail_memory(err);
-	for (i = 0; i < fit->count && seeking->caller.length; i++)
-		if (rg_str_equal(fit->items[i].to, seeking->caller))
-			mine[ret->count++] = fit->items[i];
-	ret->items = mine;
-	return ROGER_OK;
-}
-
 static int seek_number(struct seeking *seeking, struct roger_message *wanted, struct roger_err *err)
 {
-	struct roger_message_list fit = { 0 }, mine;
+	struct roger_message_list fit = { 0 };
 	int r = ROGER_OK;
 
 	if (!wanted->epoch)
 		r = rg_engine_session(seeking->roger->engine, false, &wanted->epoch, err);
 	if (r == ROGER_OK)
 		r = find_numbered(seeking, wanted, &fit, err);
-	if (r == ROGER_OK)
-		r = pick_to_caller(seeking, &fit, &mine, err);
-	return r < 0 ? r : choose(seeking, &fit, true, &mine, err);
+	return r < 0 ? r : choose(seeking, &fit, true, true, err);
 }
 
 static int seek_last(struct seeking *seeking, struct roger_err *err)
@@ -307,7 +290,6 @@ static int seek_piece(struct seeking *seeking, struct roger_err *err)
 	struct rg_query query = { .piece = seeking->word,
 				  .newest = true,
 				  .limit = CANDIDATES_MAX + 1 };
-	const struct roger_message_list none = { 0 };
 	struct roger_message_list fit;
 	int r;
 
@@ -315,7 +297,7 @@ static int seek_piece(struct seeking *seeking, struct roger_err *err)
 		return ROGER_OK;
 	r = find(seeking, query, &fit, err);
 	/* The beginning that all ids share must not mean the one that is for the caller. */
-	return r < 0 ? r : choose(seeking, &fit, fit.count <= CANDIDATES_MAX, &none, err);
+	return r < 0 ? r : choose(seeking, &fit, fit.count <= CANDIDATES_MAX, false, err);
 }
 
 static int seek_message(struct seeking *seeking, struct roger_err *err)
@@ -353,7 +335,7 @@ static int seek_name(struct seeking *seeking, const struct roger_strs *names, st
 		    !rg_arena_add(seeking->scratch, &fit, names->items[i]))
 			return rg_fail_memory(err);
 	if (fit.count > 1)
-		return refuse(seeking, fit.items, fit.count, err);
+		return refuse(seeking, &fit, err);
 	return fit.count ? take(seeking, fit.items[0], err) : ROGER_OK;
 }
 
@@ -377,9 +359,7 @@ static int seek_run(struct seeking *seeking, struct roger_err *err)
 		    rg_run_read(runs.items[i].text, &json, seeking->scratch, &run, &receipts,
 				NULL) < 0)
 			continue;
-		if (!rg_arena_copy(seeking->scratch, run.run, &text) ||
-		    !rg_arena_add(seeking->scratch, &names, text))
-			r = rg_fail_memory(err);
+		r = rg_kept(rg_arena_add(seeking->scratch, &names, run.run), err);
 		rg_json_free(json);
 	}
 	return r < 0 ? r : seek_name(seeking, &names, err);
@@ -471,21 +451,11 @@ static int resolve_field(struct seeking *seeking, char *request, struct roger_er
 	return r;
 }
 
-static struct roger_str caller_of(const struct roger_op *op, const void *request)
-{
-	const struct roger_field *field;
-
-	for (field = op->request->fields; field->name; field++)
-		if (field->flags & ROGER_SELF)
-			return *(const struct roger_str *)rg_field_at(field, request);
-	return RG_STR("");
-}
-
 int rg_address_resolve(struct roger *roger, const struct roger_op *op, const void *request,
 		       struct rg_arena *arena, const void **ret_request, struct roger_err *err)
 {
 	struct seeking seeking = { .roger = roger, .op = op, .keep = arena };
-	const struct roger_field *field;
+	const struct roger_field *field = rg_find_flag(op->request, ROGER_SELF);
 	char *copy;
 	int r = ROGER_OK;
 
@@ -499,7 +469,8 @@ int rg_address_resolve(struct roger *roger, const struct roger_op *op, const voi
 		return rg_fail_memory(err);
 	}
 	memcpy(copy, request, op->request->size);
-	seeking.caller = caller_of(op, request);
+	if (field)
+		seeking.caller = *(const struct roger_str *)rg_field_at(field, request);
 	for (field = op->request->fields; field->name && r == ROGER_OK; field++) {
 		seeking.field = field;
 		if (field->flags & ROGER_SOUGHT)

@@ -153,17 +153,27 @@ static const struct roger_op *const own_ops[] = {
 	&rg_op_complete, &rg_op_run_step,  &rg_op_wake_step,
 };
 
-static int check_own(const struct roger *roger, const struct roger_op *op, struct roger_err *err)
+/* A list is of what one sent or got: so its pages, and its total, are one's own. */
+static int check_own(const struct roger *roger, const struct roger_op *op, const void *request,
+		     struct roger_err *err)
 {
-	size_t i;
+	const struct roger_list_request *list = request;
+	size_t i = 0;
 
-	for (i = 0; i < sizeof own_ops / sizeof *own_ops; i++)
-		if (op == own_ops[i])
-			return ROGER_OK;
-	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "this token sees the mail of '%.*s' alone; '%s' needs one that may look at "
-		       "all",
-		       RG_STR_ARGS(roger->caller.name), op->name);
+	while (i < sizeof own_ops / sizeof *own_ops && op != own_ops[i])
+		i++;
+	if (i == sizeof own_ops / sizeof *own_ops)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "this token sees the mail of '%.*s' alone; '%s' needs one that may "
+			       "look at all",
+			       RG_STR_ARGS(roger->caller.name), op->name);
+	if (op != &rg_op_list || (list->from.length && rg_caller_is(roger, list->from)) ||
+	    (list->to.length && rg_caller_is(roger, list->to)))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EREFUSED, "to",
+			      "to: this token sees the mail of '%.*s' alone; give that as to, or "
+			      "as from",
+			      RG_STR_ARGS(roger->caller.name));
 }
 
 bool rg_name_has_part(struct roger_str pattern, const struct roger_message *message)
@@ -189,21 +199,6 @@ int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *r
 				      RG_STR_ARGS(roger->caller.name));
 	found->messages.count = left;
 	return ROGER_OK;
-}
-
-/* A list is of what one sent or got: so its pages, and its total, are one's own. */
-static int check_list(const struct roger *roger, const struct roger_op *op, const void *request,
-		      struct roger_err *err)
-{
-	const struct roger_list_request *list = request;
-
-	if (op != &rg_op_list || (list->from.length && rg_caller_is(roger, list->from)) ||
-	    (list->to.length && rg_caller_is(roger, list->to)))
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EREFUSED, "to",
-			      "to: this token sees the mail of '%.*s' alone; give that as to, or "
-			      "as from",
-			      RG_STR_ARGS(roger->caller.name));
 }
 
 /* Where it names nobody, who calls is put in; a look at another's mail is a person's. */
@@ -254,9 +249,7 @@ int rg_caller_check(struct roger *roger, const struct roger_op *op, const void *
 	if (r == ROGER_OK && roger->caller.right != RG_LOOK)
 		r = check_said(roger, op, request, err);
 	if (r == ROGER_OK && roger->caller.own)
-		r = check_own(roger, op, err);
-	if (r == ROGER_OK && roger->caller.own)
-		r = check_list(roger, op, request, err);
+		r = check_own(roger, op, request, err);
 	if (r < 0)
 		return r;
 	copy = rg_arena_get(arena, op->request->size + 1);

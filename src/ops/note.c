@@ -34,23 +34,19 @@ static struct roger_str only_name(const struct mention *mention)
 	return mention->several ? RG_STR("") : mention->name;
 }
 
-static void add_id(struct gathered *gathered, struct roger_str id)
-{
-	if (!rg_name_valid(id))
-		return;
-	if (gathered->id_count < RG_NOTED_IDS_MAX)
-		gathered->ids[gathered->id_count] = id;
-	gathered->id_count++;
-}
-
 static void gather_ids(struct gathered *gathered, const struct roger_field *field, const void *at)
 {
 	const struct roger_strs one = { at, 1 };
 	const struct roger_strs *ids = field->kind == ROGER_TEXTS ? at : &one;
 	size_t i;
 
-	for (i = 0; i < ids->count; i++)
-		add_id(gathered, ids->items[i]);
+	for (i = 0; i < ids->count; i++) {
+		if (!rg_name_valid(ids->items[i]))
+			continue;
+		if (gathered->id_count < RG_NOTED_IDS_MAX)
+			gathered->ids[gathered->id_count] = ids->items[i];
+		gathered->id_count++;
+	}
 }
 
 static void gather_field(struct gathered *gathered, const struct roger_field *field, const void *at)
