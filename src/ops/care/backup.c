@@ -59,11 +59,10 @@ static int add_text(struct making *making, const char *name, struct roger_str te
 	if (!text.data)
 		return ROGER_OK;
 	rg_sha256_hex(text, sha256);
-	return rg_arena_copy(making->arena, rg_str(sha256), &digits) &&
-			       rg_arena_copy(making->arena, rg_str(name), &kept)
-		       ? add(making, kept, (int64_t)text.length, digits,
-			     (struct part){ .text = text }, err)
-		       : rg_fail_memory(err);
+	if (!rg_arena_copy(making->arena, rg_str(sha256), &digits) ||
+	    !rg_arena_copy(making->arena, rg_str(name), &kept))
+		return rg_fail_memory(err);
+	return add(making, kept, (int64_t)text.length, digits, (struct part){ .text = text }, err);
 }
 
 /* By its usual name, whatever the configuration calls it. */
@@ -106,8 +105,8 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	if (r < 0)
 		return r;
 	rg_record_encode(&rg_seal_reply_record, &seal, &text);
-	return rg_arena_keep(making->arena, &text, &kept) ? add_text(making, "seal.json", kept, err)
-							  : rg_fail_memory(err);
+	r = rg_kept(rg_arena_keep(making->arena, &text, &kept), err);
+	return r < 0 ? r : add_text(making, "seal.json", kept, err);
 }
 
 static int add_documents(struct making *making, struct roger_str state,
@@ -133,14 +132,11 @@ static int add_documents(struct making *making, struct roger_str state,
 	return r;
 }
 
-/* Without its signature: what is signed. */
-static void print_manifest(const struct rg_backup *backup, bool whole, struct rg_buf *out)
+/* Without its signature. */
+static void print_signed(struct rg_backup backup, struct rg_buf *out)
 {
-	struct rg_backup copy = *backup;
-
-	if (!whole)
-		copy.signature = (struct roger_str){ "", 0 };
-	rg_record_encode(&rg_backup_record, &copy, out);
+	backup.signature = RG_STR("");
+	rg_record_encode(&rg_backup_record, &backup, out);
 }
 
 static int sign(struct making *making, const struct rg_seal_key *key, struct roger_err *err)
@@ -154,7 +150,7 @@ static int sign(struct making *making, const struct rg_seal_key *key, struct rog
 	backup->workspace = rg_str(making->roger->workspace->root);
 	backup->files = (struct rg_backup_file_list){ making->files, making->count };
 	backup->public_key = key->public_key;
-	print_manifest(backup, false, &text);
+	print_signed(*backup, &text);
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_assert(rg_sign(rg_buf_str(&text), key->secret, signature));
@@ -195,18 +191,16 @@ static int write_all(struct making *making, struct rg_tar *tar, struct roger_err
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char name[RG_TAR_NAME_BYTES], *room = malloc(PIECE_BYTES);
-	struct roger_str kept = { "", 0 };
 	size_t i;
-	int r = rg_kept(room, err);
+	int r;
 
-	print_manifest(&making->backup, true, &text);
-	if (r == ROGER_OK && !rg_arena_keep(making->arena, &text, &kept))
-		r = rg_fail_memory(err);
+	rg_record_encode(&rg_backup_record, &making->backup, &text);
+	r = rg_kept(room && !text.failed, err);
 	snprintf(name, sizeof name, "%s%s", inside, manifest_name);
 	if (r == ROGER_OK)
-		r = rg_tar_add(tar, name, kept.length, err);
+		r = rg_tar_add(tar, name, text.length, err);
 	if (r == ROGER_OK)
-		r = rg_tar_write(tar, kept, err);
+		r = rg_tar_write(tar, rg_buf_str(&text), err);
 	for (i = 0; i < making->count && r == ROGER_OK; i++) {
 		const struct rg_backup_file *file = &making->files[i];
 
@@ -267,9 +261,7 @@ int rg_verb_backup(struct roger *roger, const struct roger_backup_request *reque
 		reply->bytes += making.files[i].bytes;
 	reply->files = (int64_t)making.count;
 	reply->public_key = making.backup.public_key;
-	return r < 0 || rg_arena_copy(reply->memory, request->file, &reply->file)
-		       ? r
-		       : rg_fail_memory(err);
+	return r < 0 ? r : rg_kept(rg_arena_copy(reply->memory, request->file, &reply->file), err);
 }
 
 /* --------------------------------------------------------------- restore -- */
@@ -321,7 +313,7 @@ static int read_manifest(struct rg_tar *tar, struct roger_str key, struct rg_are
 		return rg_fail_member(err, ROGER_EDATA, "file",
 				      "file: a backup of version %lld; this program knows %d",
 				      (long long)ret_backup->version, VERSION);
-	print_manifest(ret_backup, false, &text);
+	print_signed(*ret_backup, &text);
 	if (text.failed)
 		return rg_fail_memory(err);
 	if (!rg_sign_check(rg_buf_str(&text), ret_backup->signature, ret_backup->public_key))

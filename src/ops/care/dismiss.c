@@ -42,65 +42,38 @@ static int find_letter(struct roger *roger, struct roger_str what, struct rg_are
 	return r;
 }
 
-static int dismiss_run(struct roger *roger, const struct roger_dismiss_request *request,
-		       struct roger_str run, struct roger_dismiss_reply *reply,
-		       struct roger_err *err)
+/* Each of the three is recorded as ever: in the run, as a state of the letter, in damage.jsonl. */
+static int dismiss(struct roger *roger, const struct roger_dismiss_request *request,
+		   struct roger_dismiss_reply *reply, struct roger_err *err)
 {
-	const struct roger_settle_request settle = { .run = run,
-						     .agent = request->agent,
-						     .reason = request->reason };
-	struct roger_runs_reply settled = { .memory = reply->memory };
-	int r = rg_op_perform(&rg_op_settle, roger, &settle, &settled, err);
-
-	reply->runs = settled.runs;
-	return r;
-}
-
-static int dismiss_letter(struct roger *roger, const struct roger_dismiss_request *request,
-			  struct roger_str id, struct roger_dismiss_reply *reply,
-			  struct roger_err *err)
-{
-	const struct roger_stale_request stale = { .id = id, .reason = request->reason };
-	struct roger_dead_letters_reply marked = { .memory = reply->memory };
-	int r = rg_op_perform(&rg_op_stale, roger, &stale, &marked, err);
-
-	reply->dead_letters = marked.dead_letters;
-	return r;
-}
-
-static int dismiss_damage(struct roger *roger, const struct roger_dismiss_request *request,
-			  struct roger_dismiss_reply *reply, struct roger_err *err)
-{
+	struct roger_settle_request settle = { .agent = request->agent, .reason = request->reason };
+	struct roger_stale_request stale = { .reason = request->reason };
 	const struct roger_accept_request accept = { .place = request->what,
 						     .reason = request->reason };
+	struct roger_runs_reply settled = { .memory = reply->memory };
+	struct roger_dead_letters_reply marked = { .memory = reply->memory };
 	struct roger_accept_reply accepted = { .memory = reply->memory };
-	int r = rg_op_perform(&rg_op_accept, roger, &accept, &accepted, err);
+	int r = find_run(roger, request->what, reply->memory, &settle.run, err);
 
+	if (r == ROGER_OK && !settle.run.length)
+		r = find_letter(roger, request->what, reply->memory, &stale.id, err);
+	if (r < 0)
+		return r;
+	if (settle.run.length)
+		r = rg_op_perform(&rg_op_settle, roger, &settle, &settled, err);
+	else if (stale.id.length)
+		r = rg_op_perform(&rg_op_stale, roger, &stale, &marked, err);
+	else
+		r = rg_op_perform(&rg_op_accept, roger, &accept, &accepted, err);
+	reply->runs = settled.runs;
+	reply->dead_letters = marked.dead_letters;
 	reply->damages = accepted.damages;
-	if (r != ROGER_ENOENT)
+	if (r != ROGER_ENOENT || settle.run.length || stale.id.length)
 		return r;
 	return rg_fail_member(err, r, "what",
 			      "what: no run, dead letter or damage '%.*s'; `roger status` shows "
 			      "what needs attention",
 			      RG_STR_ARGS(request->what));
-}
-
-/* Each of the three is recorded as ever: in the run, as a state of the letter, in damage.jsonl. */
-static int dismiss(struct roger *roger, const struct roger_dismiss_request *request,
-		   struct roger_dismiss_reply *reply, struct roger_err *err)
-{
-	struct roger_str run, letter;
-	int r = find_run(roger, request->what, reply->memory, &run, err);
-
-	if (r < 0)
-		return r;
-	if (run.length)
-		return dismiss_run(roger, request, run, reply, err);
-	r = find_letter(roger, request->what, reply->memory, &letter, err);
-	if (r < 0)
-		return r;
-	return letter.length ? dismiss_letter(roger, request, letter, reply, err)
-			     : dismiss_damage(roger, request, reply, err);
 }
 
 int rg_verb_dismiss(struct roger *roger, const struct roger_dismiss_request *request,

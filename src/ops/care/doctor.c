@@ -123,7 +123,7 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 
 static int judge_runs(struct examining *examining, struct roger_err *err)
 {
-	const struct roger_run_trouble *trouble;
+	const struct roger_run_trouble *troubles = examining->list.troubles.items;
 	struct roger_strs differ;
 	size_t i;
 	int r = rg_run_list_compare(examining->roger, &examining->list, examining->arena, &differ,
@@ -140,10 +140,8 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 		if (r == ROGER_OK)
 			r = tell_stale(examining, &examining->list.documents[i], err);
 	}
-	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++) {
-		trouble = &examining->list.troubles.items[i];
-		r = tell_run(examining, trouble->file, ROGER_DAMAGE, trouble->what, err);
-	}
+	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++)
+		r = tell_run(examining, troubles[i].file, ROGER_DAMAGE, troubles[i].what, err);
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
 	return r;
 }
@@ -180,17 +178,6 @@ static void order_breaches(struct roger_doctor_reply *reply)
 	reply->left = reply->damaged + (reply->left > 0 ? reply->left : 0);
 }
 
-static int look_for_lost(struct examining *examining, struct roger_err *err)
-{
-	const struct rg_config *config = examining->roger->workspace->config;
-	struct roger_damage_list damages;
-	int r;
-
-	r = rg_engine_damages(examining->roger->engine, examining->arena, &damages, err);
-	examining->lost = rg_damages_accepted(&damages, config->jsonl_file);
-	return r;
-}
-
 /* Last, when everything that they look at is in order. */
 static int try_links(struct roger *roger, struct roger_doctor_reply *reply, struct roger_err *err)
 {
@@ -212,6 +199,7 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 		.roger = roger, .reply = reply, .arena = reply->memory, .fix = request->fix
 	};
 	struct rg_doctor_wish wish = { .fix = request->fix };
+	struct roger_damage_list damages = { 0 };
 	int r;
 
 	/* Documents before the journal: what they speak of is in it by then. */
@@ -222,7 +210,8 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	wish.wanted_count = 2 * examining.list.count;
 	r = rg_engine_doctor(roger->engine, &wish, reply->memory, reply, err);
 	if (r == ROGER_OK)
-		r = look_for_lost(&examining, err);
+		r = rg_engine_damages(roger->engine, reply->memory, &damages, err);
+	examining.lost = rg_damages_accepted(&damages, roger->workspace->config->jsonl_file);
 	if (r == ROGER_OK)
 		r = judge_runs(&examining, err);
 	if (r < 0)

@@ -80,18 +80,6 @@ static int note(void *context, struct rg_engine *to, const struct rg_moved *move
 	return rg_note_write(&there, &entry, true, err);
 }
 
-/* ------------------------------------------------------------ the setting -- */
-
-/* What the workspace of a folder is to say: the address, or "" where the folder has the files. */
-static const struct side *find_setting(const struct side *from, const struct side *to,
-				       struct roger_str *ret_address)
-{
-	const bool address = to->workspace->config->store.length > 0;
-
-	*ret_address = address ? to->place : RG_STR("");
-	return address ? from : to;
-}
-
 /* ------------------------------------------------------------------- verb -- */
 
 /* A folder takes in what another one has. */
@@ -112,16 +100,18 @@ static int take_in(struct side sides[2], struct roger_move_reply *reply, struct 
 static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_reply *reply,
 		struct roger_err *err)
 {
+	const bool to_store = sides[1].workspace->config->store.length > 0;
 	const struct rg_move_wish wish = {
 		.here = sides[0].place,
 		.there = sides[1].place,
 		.tell = rg_alone.tell,
 		.context = rg_alone.context,
-		.note = sides[1].workspace->config->store.length ? NULL : note,
+		.note = to_store ? NULL : note,
 		.note_context = sides,
 	};
-	struct roger_str address;
-	const char *root = find_setting(&sides[0], &sides[1], &address)->workspace->root;
+	/* What the workspace of a folder is to say: the address, or "" where it has the files. */
+	const char *root = sides[to_store ? 0 : 1].workspace->root;
+	const struct roger_str address = to_store ? sides[1].place : RG_STR("");
 	int r = rg_config_set_store(root, address, true, err);
 
 	/* What cannot be opened by this program is found before anything is done. */
@@ -131,8 +121,7 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	if (r == ROGER_OK)
 		r = rg_engine_move(sides[0].engine, sides[1].engine, &wish, moved, err);
-	if (moved->occupied && !sides[0].workspace->config->store.length &&
-	    !sides[1].workspace->config->store.length)
+	if (moved->occupied && !sides[0].workspace->config->store.length && !to_store)
 		r = take_in(sides, reply, err);
 	/* The address was named by a person here, which is what trust asks for. */
 	if (r == ROGER_OK)

@@ -18,9 +18,9 @@ int rg_verb_upgrade(struct roger *roger, const struct roger_upgrade_request *req
 		r = rg_store_prepare(workspace, &applied, err);
 	reply->steps = applied;
 	reply->files = r == ROGER_OK && !workspace->config->store.length;
-	if (r == ROGER_OK &&
-	    !rg_arena_copy(reply->memory, rg_store_place(workspace), &reply->store))
-		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_kept(rg_arena_copy(reply->memory, rg_store_place(workspace), &reply->store),
+			    err);
 	rg_workspace_close(workspace);
 	return r;
 }

@@ -21,23 +21,19 @@ static bool is_to_go(const struct rg_setup_plan *plan, const struct rg_setup_tar
 
 static int write_targets(const struct rg_setup_plan *plan, struct roger_err *err)
 {
-	char path[RG_SETUP_PATH_BYTES];
 	size_t i;
-	int r;
+	int r = ROGER_OK;
 
-	for (i = 0; i < plan->target_count; i++) {
+	for (i = 0; r == ROGER_OK && i < plan->target_count; i++) {
 		const struct rg_setup_target *target = &plan->targets[i];
+		const char *path = target->changed.file.data;
 
-		if (!rg_setup_target_changes(target))
-			continue;
-		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(target->changed.file));
-		r = is_to_go(plan, target)
-			    ? rg_outside_remove(path, target->changed.folders, err)
-			    : rg_outside_put(path, &target->before, target->text, err);
-		if (r < 0)
-			return r;
+		if (is_to_go(plan, target) && rg_setup_target_changes(target))
+			r = rg_outside_remove(path, target->changed.folders, err);
+		else if (rg_setup_target_changes(target))
+			r = rg_outside_put(path, &target->before, target->text, err);
 	}
-	return ROGER_OK;
+	return r;
 }
 
 /*

@@ -204,18 +204,15 @@ static int check_environment(struct trying *trying, const struct rg_value *env,
 /* The lines of a table of TOML, "NAME = ..." each. */
 static int check_table(struct trying *trying, const char *head, struct roger_err *err)
 {
-	const char *end = trying->text.data + trying->text.length, *newline;
+	const char *end = trying->text.data + trying->text.length;
 	const char *at = memmem(trying->text.data, trying->text.length, head, strlen(head));
+	struct roger_str rest = { at, at ? (size_t)(end - at) : 0 }, line;
 	int r = ROGER_OK;
 
-	if (!rg_workspace_below(trying->root, trying->file.data))
+	if (!rg_workspace_below(trying->root, trying->file.data) || !rg_str_next_line(&rest, &line))
 		return ROGER_OK;
-	for (at = at ? at + strlen(head) : end; r == ROGER_OK && at < end && *at != '[';
-	     at = newline + 1) {
-		newline = memchr(at, '\n', (size_t)(end - at));
-		newline = newline ? newline : end;
-		for (; at < newline && strchr(" \t\"'", *at); at++)
-			;
+	while (r == ROGER_OK && rg_str_next_line(&rest, &line) && line.data[0] != '[') {
+		at = line.data + strspn(line.data, " \t\"'");
 		r = check_variable(trying, (struct roger_str){ at, strcspn(at, " \t\"'=\n") }, err);
 	}
 	return r;

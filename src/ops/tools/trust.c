@@ -331,14 +331,27 @@ static int load_exactly(const char *root, struct rg_trust **ret_trust, struct ro
 	return r < 0 ? r : rg_trust_load(found, owner, ret_trust, err);
 }
 
+/* A list of trusted texts gets one more, and the document keeps its own. */
+static int add_text(struct rg_arena *arena, struct roger_strs *texts, struct roger_str text,
+		    struct roger_err *err)
+{
+	struct roger_str *items = rg_arena_get(arena, (texts->count + 1) * sizeof *items);
+
+	if (!items)
+		return rg_fail_memory(err);
+	if (texts->count)
+		memcpy(items, texts->items, texts->count * sizeof *items);
+	items[texts->count] = text;
+	*texts = (struct roger_strs){ items, texts->count + 1 };
+	return ROGER_OK;
+}
+
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
 			 bool *ret_trusted, struct roger_err *err)
 {
 	struct roger_trust_command command = { 0 };
 	struct rg_trust *trust = NULL;
-	struct roger_strs commands = { 0 };
 	struct rg_trusted wish;
-	size_t i;
 	int r;
 
 	r = load_exactly(root, &trust, err);
@@ -346,13 +359,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 		r = judge(trust, words, arena, &command, err);
 	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
 		wish = trust->known;
-		for (i = 0; i <= trust->known.commands.count && r == ROGER_OK; i++)
-			if (!rg_arena_add(arena, &commands,
-					  i < trust->known.commands.count
-						  ? trust->known.commands.items[i]
-						  : command.sha256))
-				r = rg_fail_memory(err);
-		wish.commands = commands;
+		r = add_text(arena, &wish.commands, command.sha256, err);
 		if (r == ROGER_OK)
 			r = rg_trust_accept(trust, &wish, err);
 		command.trusted = r == ROGER_OK;
@@ -367,31 +374,22 @@ int rg_trust_set_store(const char *root, struct roger_str address, struct roger_
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_trusted wish = { 0 };
 	struct rg_trust *trust = NULL;
-	struct rg_trusted_place_list places = { 0 };
-	struct rg_trusted_place *place;
-	struct roger_strs paths = { 0 };
+	struct rg_trusted_place *places;
 	size_t i;
 	int r = arena ? load_exactly(root, &trust, err) : rg_fail_memory(err);
 
 	if (r == ROGER_OK && trust->known.id.length) {
 		wish = trust->known;
-		for (i = 0; i < wish.paths.count && r == ROGER_OK; i++)
-			if (!rg_arena_add(arena, &paths, wish.paths.items[i]))
-				r = rg_fail_memory(err);
-		if (address.length && !rg_str_among(paths, address) &&
-		    !rg_arena_add(arena, &paths, address))
-			r = rg_fail_memory(err);
-		wish.paths = paths;
+		places = rg_arena_get(arena, (wish.places.count + 1) * sizeof *places);
+		r = rg_kept(places, err);
+		if (r == ROGER_OK && address.length && !rg_str_among(wish.paths, address))
+			r = add_text(arena, &wish.paths, address, err);
 		for (i = 0; i < wish.places.count && r == ROGER_OK; i++) {
-			place = rg_arena_push(arena, &places.items, &places.count, sizeof *place);
-			if (!place)
-				r = rg_fail_memory(err);
-			else
-				*place = wish.places.items[i];
-			if (place && rg_str_is(place->setting, "store"))
-				place->path = address;
+			places[i] = wish.places.items[i];
+			if (rg_str_is(places[i].setting, "store"))
+				places[i].path = address;
 		}
-		wish.places = places;
+		wish.places.items = places;
 		if (r == ROGER_OK)
 			r = rg_trust_accept(trust, &wish, err);
 	}
@@ -468,21 +466,18 @@ int rg_verb_trust(struct roger *roger, const struct roger_trust_request *request
 	if ((request->accept.length > 0) + request->revoke + request->list > 1)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --accept, --revoke and --list");
-	if (request->path.length >= sizeof path)
-		return rg_fail_member(err, ROGER_EDATA, "path",
-				      "path: expected at most 4095 bytes");
-	if (request->list)
-		return list(reply, err);
-	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
+	r = rg_op_path(request->path, "path", path, err);
+	if (r < 0 || request->list)
+		return r < 0 ? r : list(reply, err);
 	r = rg_workspace_find(path[0] ? path : NULL, root, &owner, err);
 	if (r < 0)
 		return r;
 	if (request->revoke) {
 		r = rg_trust_revoke(root, &reply->changed, err);
-		return r == ROGER_OK && !rg_arena_copy(reply->memory, rg_str(root),
-						       &reply->workspace)
-			       ? rg_fail_memory(err)
-			       : r;
+		return r < 0 ? r
+			     : rg_kept(rg_arena_copy(reply->memory, rg_str(root),
+						     &reply->workspace),
+				       err);
 	}
 	r = rg_trust_load(root, owner, &trust, err);
 	if (r == ROGER_OK)
