@@ -90,6 +90,23 @@ int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owne
 						  true, err);
 }
 
+int rg_records_add_bad(struct rg_arena *arena, struct roger_bad_line_list *lines,
+		       struct roger_str file, int64_t line, struct roger_str what,
+		       struct roger_err *err)
+{
+	enum { BAD_LINES_MAX = 1000 };
+	struct roger_bad_line *bad;
+
+	if (lines->count == BAD_LINES_MAX)
+		return ROGER_OK;
+	bad = rg_arena_push(arena, &lines->items, &lines->count, sizeof *bad);
+	if (!bad)
+		return rg_fail_memory(err);
+	bad->file = file;
+	bad->line = line;
+	return rg_kept(rg_arena_copy(arena, what, &bad->what), err);
+}
+
 /* ---------------------------------------------------------------- cycles -- */
 
 int rg_cycle_all(struct roger *roger, struct rg_arena *arena, struct roger_cycle_list *ret_cycles,

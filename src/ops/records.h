@@ -36,6 +36,11 @@ RG_CHECKED int rg_records_states(enum rg_log log, struct rg_records *records,
 RG_CHECKED int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owner,
 				const void *items, size_t count, struct roger_err *err);
 
+/* One more line that is no entry, and why; of many, the first are enough. */
+RG_CHECKED int rg_records_add_bad(struct rg_arena *arena, struct roger_bad_line_list *lines,
+				  struct roger_str file, int64_t line, struct roger_str what,
+				  struct roger_err *err);
+
 /* ---------------------------------------------------------------- cycles -- */
 
 /* The cycle in force; RG_FIRST_CYCLE, 1, as long as none was opened. */

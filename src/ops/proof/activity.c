@@ -1,9 +1,5 @@
 /* activity: entries of the activity log, by task, type, status, time and citation. */
-#include "ops/op.h"
-
-#include "facts/activity.h"
-
-enum { BAD_LINES_MAX = 1000 };
+#include "ops/records.h"
 
 static struct rg_log_query query_of(const struct roger_activity_request *request)
 {
@@ -26,21 +22,6 @@ static struct rg_log_query query_of(const struct roger_activity_request *request
 	return query;
 }
 
-static int add_bad(struct roger_activity_reply *reply, struct roger_str file, int64_t line,
-		   struct roger_str why, struct roger_err *err)
-{
-	struct roger_bad_line *bad;
-
-	if (reply->lines.count == BAD_LINES_MAX)
-		return ROGER_OK;
-	bad = rg_arena_push(reply->memory, &reply->lines.items, &reply->lines.count, sizeof *bad);
-	if (!bad || !rg_arena_copy(reply->memory, why, &bad->what))
-		return rg_fail_memory(err);
-	bad->file = file;
-	bad->line = line;
-	return ROGER_OK;
-}
-
 static int add_entry(struct roger_activity_reply *reply, const struct rg_log_entry *entry,
 		     struct roger_err *err)
 {
@@ -51,7 +32,8 @@ static int add_entry(struct roger_activity_reply *reply, const struct rg_log_ent
 
 	r = rg_kind_read(RG_LOG_ACTIVITY, entry->text, reply->memory, &record, &why);
 	if (r == ROGER_EDATA)
-		return add_bad(reply, entry->file, entry->line, rg_str(why.message), err);
+		return rg_records_add_bad(reply->memory, &reply->lines, entry->file, entry->line,
+					  rg_str(why.message), err);
 	place = r < 0 ? NULL
 		      : rg_arena_push(reply->memory, &reply->activities.items,
 				      &reply->activities.count, sizeof *place);
@@ -87,8 +69,8 @@ int rg_verb_activity(struct roger *roger, const struct roger_activity_request *r
 		reply->next = found.items[limit - 1].line;
 	}
 	for (i = 0; i < found.stray_count && r == ROGER_OK; i++)
-		r = add_bad(reply, found.strays[i].file, found.strays[i].line, found.strays[i].text,
-			    err);
+		r = rg_records_add_bad(reply->memory, &reply->lines, found.strays[i].file,
+				       found.strays[i].line, found.strays[i].text, err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
 		r = add_entry(reply, &found.items[i], err);
 	return r;

@@ -60,6 +60,13 @@ struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, .
 	return text;
 }
 
+struct roger_str rg_causes_command(struct rg_causes *causes, const char *command,
+				   struct roger_str word, const char *more)
+{
+	return rg_causes_print(causes, "roger %s %.*s%s", command,
+			       RG_STR_ARGS(rg_causes_quote(causes, word)), more);
+}
+
 /* ------------------------------------------------------------------ runs -- */
 
 enum run_kind { RUN_FINE, RUN_BLOCKED, RUN_FAILED, RUN_OVERDUE, RUN_UNREAD };
@@ -219,17 +226,6 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 	return rg_kept(rg_arena_keep(causes->arena, &out, ret_end), err);
 }
 
-static struct roger_str print_run_next(struct rg_causes *causes, const struct run_group *group)
-{
-	const struct roger_str run = rg_causes_quote(causes, group->newest->run.run);
-
-	if (group->newest->way_out.length)
-		return group->newest->way_out;
-	return rg_causes_print(
-		causes, group->kind == RUN_UNREAD ? "roger runs forward %.*s" : "roger runs %.*s",
-		RG_STR_ARGS(run));
-}
-
 static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 		    const struct run_group *group, struct roger_err *err)
 {
@@ -245,16 +241,18 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 	struct roger_concern concern = { .subject = group->newest->run.run,
 					 .count = group->count,
 					 .since_ms = group->since_ms,
-					 .next = print_run_next(causes, group) };
-
+					 .next = group->newest->way_out };
 	int r = all ? print_end(causes, group, &end, err) : rg_fail_memory(err);
 
 	if (r < 0)
 		return r;
+	if (!concern.next.length)
+		concern.next = rg_causes_command(
+			causes, group->kind == RUN_UNREAD ? "runs forward" : "runs",
+			concern.subject, "");
 	if (group->count == 1)
-		concern.words =
-			rg_causes_print(causes, "run %.*s: %.*s",
-					RG_STR_ARGS(group->newest->run.run), RG_STR_ARGS(end));
+		concern.words = rg_causes_print(causes, "run %.*s: %.*s",
+						RG_STR_ARGS(concern.subject), RG_STR_ARGS(end));
 	else
 		concern.words = rg_causes_print(causes, "%lld of %lld runs %.*s*: %.*s",
 						(long long)group->count, (long long)*all,
@@ -298,8 +296,7 @@ static int say_documents(struct rg_causes *causes, const struct rg_run_list *lis
 	concern.words =
 		rg_causes_print(causes, "%lld run document%s with errors; `roger runs` says which",
 				(long long)concern.count, rg_plural(concern.count));
-	concern.next = rg_causes_print(causes, "roger dismiss %.*s --reason TEXT",
-				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
+	concern.next = rg_causes_command(causes, "dismiss", concern.subject, " --reason TEXT");
 	return rg_causes_add(causes, ROGER_SOON, "run_documents", concern, err);
 }
 
@@ -330,7 +327,7 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 	struct run_group group = { .count = 1 };
 	const struct rg_agent_mail *box;
 	struct rg_run_document document;
-	struct roger_str quoted, end = { "", 0 };
+	struct roger_str end = { "", 0 };
 	int r = rg_run_load(causes->roger, run, causes->arena, &document, err);
 
 	if (r == ROGER_OK)
@@ -341,7 +338,6 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 		r = print_end(causes, &group, &end, err);
 	if (r < 0)
 		return r;
-	quoted = rg_causes_quote(causes, run);
 	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s", RG_STR_ARGS(run),
 				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
 	*ret_next = (struct roger_str){ "", 0 };
@@ -355,10 +351,10 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 	} else if (document.way_out.length)
 		*ret_next = document.way_out;
 	else if (group.kind)
-		*ret_next = rg_causes_print(
-			causes, "roger %s %.*s%s", ends[group.kind], RG_STR_ARGS(quoted),
-			group.kind == RUN_BLOCKED || group.kind == RUN_FAILED ? " --reason TEXT"
-									      : "");
+		*ret_next = rg_causes_command(causes, ends[group.kind], run,
+					      group.kind == RUN_BLOCKED || group.kind == RUN_FAILED
+						      ? " --reason TEXT"
+						      : "");
 	return ROGER_OK;
 }
 
@@ -552,9 +548,8 @@ static int say_conflict(struct rg_causes *causes, const struct conflict *conflic
 						 "%.*s used a key again and was refused%s: "
 						 "its first result stands",
 						 RG_STR_ARGS(conflict->sender), times),
-			.next = rg_causes_print(
-				causes, "roger log sends --from %.*s --newest",
-				RG_STR_ARGS(rg_causes_quote(causes, conflict->sender))) },
+			.next = rg_causes_command(causes, "log sends --from", conflict->sender,
+						  " --newest") },
 		err);
 }
 
@@ -594,9 +589,7 @@ static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
 						"the clock went back, or %.*s's is %s ahead: times "
 						"are wrong until then",
 						RG_STR_ARGS(found.items[0].from), span),
-			.next = rg_causes_print(
-				causes, "roger trace %.*s",
-				RG_STR_ARGS(rg_causes_quote(causes, found.items[0].id))) },
+			.next = rg_causes_command(causes, "trace", found.items[0].id, "") },
 		err);
 }
 
@@ -718,8 +711,7 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 	concern.words = rg_causes_print(causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
 					concern.count > 1 ? "damaged" : rg_damage_words(first),
 					more, rg_damage_closes(first) ? "; sends are refused" : "");
-	concern.next = rg_causes_print(causes, "roger dismiss %.*s --reason TEXT",
-				       RG_STR_ARGS(rg_causes_quote(causes, concern.subject)));
+	concern.next = rg_causes_command(causes, "dismiss", concern.subject, " --reason TEXT");
 	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err);
 }
 

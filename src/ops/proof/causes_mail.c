@@ -143,8 +143,7 @@ static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct 
 	int r;
 
 	r = rg_dead_letters_find(causes->roger, &query, causes->arena, &found, err);
-	if (r < 0 || !found.count || found.letters->delivered_at_ms ||
-	    found.letters->status != ROGER_UNDELIVERED)
+	if (r < 0 || !found.count || rg_dead_letter_counts_as(found.letters) != ROGER_UNDELIVERED)
 		return r;
 	letter = found.letters;
 	by_id.ids = &letter->message;
@@ -182,8 +181,7 @@ static int look_at_alarm(struct rg_causes *causes, const struct open_rows *open,
 				causes,
 				"alarm: %lld dead letters in cycle %.*s, and not all are settled",
 				(long long)open->in_cycle, RG_STR_ARGS(cycle)),
-			.next = rg_causes_print(causes, "roger dead --cycle %.*s",
-						RG_STR_ARGS(rg_causes_quote(causes, cycle))) },
+			.next = rg_causes_command(causes, "dead --cycle", cycle, "") },
 		err);
 }
 
@@ -377,8 +375,7 @@ static int say_refused(struct rg_causes *causes, const struct since *since, stru
 			(long long)since->count, RG_STR_ARGS(from), RG_STR_ARGS(to),
 			RG_STR_ARGS(why));
 	concern.next =
-		rg_causes_print(causes, "roger log sends --from %.*s --outcome error --newest",
-				RG_STR_ARGS(rg_causes_quote(causes, from)));
+		rg_causes_command(causes, "log sends --from", from, " --outcome error --newest");
 	return rg_causes_add(causes, ROGER_SOON, "refused", concern, err);
 }
 
@@ -480,17 +477,6 @@ static int judge_leases(struct rg_causes *causes, const struct roger_message *me
 	return r;
 }
 
-static int judge_deadline(struct rg_causes *causes, const struct roger_message *message,
-			  struct roger_err *err)
-{
-	if (!message->confirm_by_ms)
-		return ROGER_OK;
-	return rg_causes_mail(causes, rg_retired_owner(&causes->retired, message->to),
-			      message->confirm_by_ms <= causes->now_ms ? RG_PART_OVERDUE
-								       : RG_PART_WAITING,
-			      1, message->created_at_ms, NULL, err);
-}
-
 static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
 {
 	struct rg_query query = { .limit = WAITING_MAX };
@@ -511,7 +497,12 @@ static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		if (items[i].read || items[i].archived_at_ms)
 			continue;
-		r = judge_deadline(causes, &items[i], err);
+		if (items[i].confirm_by_ms)
+			r = rg_causes_mail(causes, rg_retired_owner(&causes->retired, items[i].to),
+					   items[i].confirm_by_ms <= causes->now_ms
+						   ? RG_PART_OVERDUE
+						   : RG_PART_WAITING,
+					   1, items[i].created_at_ms, NULL, err);
 		if (items[i].claimed_until_ms)
 			items[count++] = items[i];
 	}
@@ -708,23 +699,6 @@ static int look_at_unread(struct rg_causes *causes, const struct roger_agent_lis
 
 /* ------------------------------------------------------------------ room -- */
 
-static int say_full_issue(struct rg_causes *causes, struct roger_str issue, int64_t unread,
-			  struct roger_err *err)
-{
-	return rg_causes_add(
-		causes, ROGER_SOON, "full",
-		(struct roger_concern){
-			.subject = issue,
-			.count = unread,
-			.words = rg_causes_print(causes,
-						 "issue %.*s is full: %lld unread, and what is "
-						 "sent in it is refused",
-						 RG_STR_ARGS(issue), (long long)unread),
-			.next = rg_causes_print(causes, "roger list --unread --issue %.*s",
-						RG_STR_ARGS(rg_causes_quote(causes, issue))) },
-		err);
-}
-
 /* What is unread leaves no room: the next message is refused.  to "": in the whole issue. */
 static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, struct roger_str to,
 			   int64_t limit, struct roger_err *err)
@@ -732,6 +706,7 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 	const struct rg_query query = { .issue = issue, .to = to, .unread = true };
 	struct rg_engine *engine = causes->roger->engine;
 	struct roger_message_list found = { 0 };
+	struct roger_concern concern = { .subject = issue };
 	struct rg_agent_mail *box;
 	int64_t unread;
 	int r;
@@ -746,12 +721,18 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 		unread -= found.items[--found.count].handed_at_ms != 0;
 	if (r < 0 || unread < limit)
 		return r;
-	if (!to.length)
-		return say_full_issue(causes, issue, unread, err);
-	r = rg_causes_mail(causes, to, RG_PART_FULL, 1, 0, &box, err);
-	if (r == ROGER_OK)
-		box->issue = issue;
-	return r;
+	if (to.length) {
+		r = rg_causes_mail(causes, to, RG_PART_FULL, 1, 0, &box, err);
+		if (r == ROGER_OK)
+			box->issue = issue;
+		return r;
+	}
+	concern.count = unread;
+	concern.words = rg_causes_print(
+		causes, "issue %.*s is full: %lld unread, and what is sent in it is refused",
+		RG_STR_ARGS(issue), (long long)unread);
+	concern.next = rg_causes_command(causes, "list --unread --issue", issue, "");
+	return rg_causes_add(causes, ROGER_SOON, "full", concern, err);
 }
 
 /* Only where enough is unread in it is an issue looked at; who retired gets nothing anyway. */
@@ -989,43 +970,39 @@ static bool has_only(const struct rg_agent_mail *box, enum rg_part part)
 struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_agent_mail *box)
 {
 	const struct rg_config *config = causes->roger->workspace->config;
-	const struct roger_str name = rg_causes_quote(causes, box->name);
+	const struct roger_str name = box->name;
 
 	if (box->gone.length)
 		return rg_causes_print(causes, "roger dismiss %.*s", RG_STR_ARGS(box->gone));
 	if (box->spent.length)
 		return rg_causes_print(causes, "roger dead redeliver %.*s",
 				       RG_STR_ARGS(box->spent));
-	if (rg_config_is_person(box->name))
+	if (rg_config_is_person(name))
 		return RG_STR("roger inbox --as " RG_PERSON);
 	/* It has no mailbox: another program wrote that line. */
-	if (rg_config_reserves(config, box->name) && box->parts[RG_PART_UNREAD])
-		return rg_causes_print(causes, "roger archive --unread --to %.*s",
-				       RG_STR_ARGS(name));
+	if (rg_config_reserves(config, name) && box->parts[RG_PART_UNREAD])
+		return rg_causes_command(causes, "archive --unread --to", name, "");
 	/* Nothing waits there: the send logs have what did not come. */
 	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_BREAKER])
-		return rg_causes_print(causes, "roger log sends --to %.*s --newest",
-				       RG_STR_ARGS(name));
+		return rg_causes_command(causes, "log sends --to", name, " --newest");
 	if (!box->parts[RG_PART_UNREAD] && box->parts[RG_PART_REFUSED])
-		return rg_causes_print(causes, "roger log sends --to %.*s --outcome error --newest",
-				       RG_STR_ARGS(name));
+		return rg_causes_command(causes, "log sends --to", name,
+					 " --outcome error --newest");
 	if (has_only(box, RG_PART_SESSIONS))
-		return rg_causes_print(causes, "roger timeline --agent %.*s", RG_STR_ARGS(name));
+		return rg_causes_command(causes, "timeline --agent", name, "");
 	/* A name with its worktree's in it is nobody's any more. */
-	if (box->parts[RG_PART_RETIRED] ||
-	    (box->seat && memchr(box->name.data, '@', box->name.length)))
-		return rg_causes_print(causes, "roger agents retire %.*s --to NAME",
-				       RG_STR_ARGS(name));
+	if (box->parts[RG_PART_RETIRED] || (box->seat && memchr(name.data, '@', name.length)))
+		return rg_causes_command(causes, "agents retire", name, " --to NAME");
 	if (box->parts[RG_PART_WAKES])
-		return rg_causes_print(causes, "roger wake --test %.*s", RG_STR_ARGS(name));
+		return rg_causes_command(causes, "wake --test", name, "");
 	if (box->parts[RG_PART_FULL] == 1)
 		return rg_causes_print(causes, "roger list --unread --issue %.*s --to %.*s",
 				       RG_STR_ARGS(rg_causes_quote(causes, box->issue)),
-				       RG_STR_ARGS(name));
-	if (rg_config_is_file_only(config, box->name) &&
+				       RG_STR_ARGS(rg_causes_quote(causes, name)));
+	if (rg_config_is_file_only(config, name) &&
 	    box->parts[RG_PART_HANDED] < box->parts[RG_PART_UNREAD])
 		return RG_STR("roger bridge --once");
-	return rg_causes_print(causes, "roger list --unread --to %.*s", RG_STR_ARGS(name));
+	return rg_causes_command(causes, "list --unread --to", name, "");
 }
 
 /* -------------------------------------------------------------- concerns -- */

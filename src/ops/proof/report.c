@@ -131,17 +131,6 @@ static int set_cycles(struct counting *counting, struct roger_str text, struct r
 	return ROGER_OK;
 }
 
-static int set_range(struct counting *counting, const struct roger_report_request *request,
-		     struct roger_err *err)
-{
-	if (request->cycle.length && (request->since_ms || request->until_ms))
-		return rg_fail_member(err, ROGER_EUSAGE, "cycle",
-				      "cycle: expected cycles or a time, not both");
-	counting->reply->since_ms = request->since_ms;
-	counting->reply->until_ms = request->until_ms;
-	return request->cycle.length ? set_cycles(counting, request->cycle, err) : ROGER_OK;
-}
-
 static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
 {
 	return at_ms >= reply->since_ms && (!reply->until_ms || at_ms < reply->until_ms);
@@ -312,17 +301,6 @@ static int add_one(struct rg_counter *counter, struct roger_str name, struct rog
 	return ROGER_OK;
 }
 
-static int count_timeout(struct counting *counting, const struct rg_event *row,
-			 struct roger_err *err)
-{
-	struct roger_agent_figures *figures = figures_of(counting, row->said.actor);
-
-	if (!figures)
-		return rg_fail_memory(err);
-	figures->timeouts += (row->outcome == ROGER_TIMEOUT) - (row->before == ROGER_TIMEOUT);
-	return ROGER_OK;
-}
-
 /* The figures of attempts, and only these. */
 static void count_attempts_afresh(struct counting *counting)
 {
@@ -342,6 +320,7 @@ static void count_attempts_afresh(struct counting *counting)
 static int see_attempt(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct counting *counting = context;
+	struct roger_agent_figures *figures;
 	int r;
 
 	if (!row) {
@@ -354,8 +333,13 @@ static int see_attempt(void *context, const struct rg_event *row, struct roger_e
 	counting->plain_entries += row->outcome == ROGER_DELIVERED && row->flags & RG_ROW_PLAIN;
 	r = count_attempt(counting, row, err);
 	if (r == ROGER_OK &&
-	    (row->said.kind == ROGER_EVENT_TIMEOUT || row->said.kind == ROGER_EVENT_LATE))
-		r = count_timeout(counting, row, err);
+	    (row->said.kind == ROGER_EVENT_TIMEOUT || row->said.kind == ROGER_EVENT_LATE)) {
+		figures = figures_of(counting, row->said.actor);
+		if (!figures)
+			return rg_fail_memory(err);
+		figures->timeouts +=
+			(row->outcome == ROGER_TIMEOUT) - (row->before == ROGER_TIMEOUT);
+	}
 	if (r == ROGER_OK && row->said.kind == ROGER_EVENT_REFUSED)
 		r = add_one(&counting->refusals, row->text, err);
 	return r;
@@ -617,7 +601,12 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 	struct rg_causes causes;
 	int r;
 
-	r = set_range(&counting, request, err);
+	if (request->cycle.length && (request->since_ms || request->until_ms))
+		return rg_fail_member(err, ROGER_EUSAGE, "cycle",
+				      "cycle: expected cycles or a time, not both");
+	reply->since_ms = request->since_ms;
+	reply->until_ms = request->until_ms;
+	r = request->cycle.length ? set_cycles(&counting, request->cycle, err) : ROGER_OK;
 	if (r == ROGER_OK)
 		r = see_all(&counting, err);
 	if (r == ROGER_OK)

@@ -17,14 +17,17 @@ void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out)
 /* Of what is hashed; a result that its owner cannot read may be sent again, in another message. */
 enum { DISPATCH_PARTS = 6, COMPLETION_PARTS = 8, ALL_PARTS };
 
+bool rg_seal_is_final(struct roger_str status)
+{
+	return rg_str_is(status, rg_run_status_names[ROGER_RUN_COMPLETED]) ||
+	       rg_str_is(status, rg_run_status_names[ROGER_RUN_RECOVERED]);
+}
+
 static size_t count_parts(struct roger_str status)
 {
 	if (rg_str_is(status, rg_run_status_names[ROGER_RUN_NOT_FORWARDED]))
 		return COMPLETION_PARTS;
-	return rg_str_is(status, rg_run_status_names[ROGER_RUN_COMPLETED]) ||
-			       rg_str_is(status, rg_run_status_names[ROGER_RUN_RECOVERED])
-		       ? ALL_PARTS
-		       : DISPATCH_PARTS;
+	return rg_seal_is_final(status) ? ALL_PARTS : DISPATCH_PARTS;
 }
 
 /* Of its dispatch, of its completion where that had come, and of the first notes. */

@@ -9,6 +9,9 @@
 
 enum { RG_SEAL_VERSION = 2 };
 
+/* Had the run ended well?  Then it has nothing more to say. */
+bool rg_seal_is_final(struct roger_str status);
+
 /* What is signed: the seal as one JSON object without white space and without its signature. */
 void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out);
 

@@ -318,13 +318,6 @@ static int check_journals(struct checking *checking, const struct roger_strs *ci
 
 /* ------------------------------------------------------------- documents -- */
 
-/* A run that had ended well has nothing more to say. */
-static bool is_final(struct roger_str status)
-{
-	return rg_str_is(status, rg_run_status_names[ROGER_RUN_COMPLETED]) ||
-	       rg_str_is(status, rg_run_status_names[ROGER_RUN_RECOVERED]);
-}
-
 static int find_document(struct checking *checking, const struct roger_seal_entry *sealed,
 			 struct roger_seal_entry *ret_entry, bool *ret_found, struct roger_err *err)
 {
@@ -361,7 +354,7 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 				   "the document is gone", err);
 	if (rg_str_equal(now.sha256, entry->sha256))
 		return ROGER_OK;
-	if (is_final(entry->status))
+	if (rg_seal_is_final(entry->status))
 		return add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
 				   "the run had ended when it was sealed, and its document changed",
 				   err);

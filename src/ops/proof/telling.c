@@ -371,28 +371,20 @@ static int keep_end(struct rg_telling *telling, const struct rg_event *claim, st
 	return rg_telling_keep(telling, &end, err);
 }
 
-/* Reasons stand in the journal only. */
-static int find_reason(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
-{
-	struct roger_message_list found;
-	int r;
-
-	if (event->said.kind != ROGER_EVENT_ARCHIVED)
-		return ROGER_OK;
-	r = rg_engine_find_ids(telling->roger->engine, &event->said.message, 1, telling->arena,
-			       &found, err);
-	if (r == ROGER_OK && found.count)
-		event->text = found.items[0].archive_reason;
-	return r;
-}
-
 static int say(struct rg_telling *telling, struct rg_event *event, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 65536 };
-	int r = find_reason(telling, event, err);
+	struct roger_message_list found = { 0 };
+	int r = ROGER_OK;
 
+	/* Reasons stand in the journal only. */
+	if (event->said.kind == ROGER_EVENT_ARCHIVED)
+		r = rg_engine_find_ids(telling->roger->engine, &event->said.message, 1,
+				       telling->arena, &found, err);
 	if (r < 0)
 		return r;
+	if (found.count)
+		event->text = found.items[0].archive_reason;
 	rg_say_message(event, &words);
 	return rg_kept(rg_arena_keep(telling->arena, &words, &event->said.words), err);
 }

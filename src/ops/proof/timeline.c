@@ -38,26 +38,13 @@ static int named_subject(const struct roger_timeline_request *request, struct su
 			      "what: expected one issue, task, run or agent");
 }
 
-static int has_messages(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
-			bool *ret_has, struct roger_err *err)
-{
-	struct rg_query query = { .issue = issue, .limit = 1 };
-	struct roger_message_list found;
-	int r;
-
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	query.archived = true;
-	if (r == ROGER_OK && !found.count)
-		r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	*ret_has = r == ROGER_OK && found.count;
-	return r;
-}
-
 /* Which of the four a name is; more than one is told. */
 static int look_up(struct roger *roger, struct roger_str what, struct roger_timeline_reply *reply,
 		   struct subject *ret_subject, struct roger_err *err)
 {
 	bool is[ROGER_SUBJECT_AGENT + 1] = { false };
+	const struct rg_query of_issue = { .issue = what, .anywhere = true, .limit = 1 };
+	struct roger_message_list found = { 0 };
 	struct roger_str text = { NULL, 0 };
 	bool name = rg_name_valid(what);
 	int r = ROGER_OK;
@@ -68,9 +55,10 @@ static int look_up(struct roger *roger, struct roger_str what, struct roger_time
 	if (name)
 		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
 	if (r == ROGER_OK && name)
-		r = has_messages(roger, what, reply->memory, &is[ROGER_SUBJECT_ISSUE], err);
+		r = rg_engine_find(roger->engine, &of_issue, reply->memory, &found, err);
 	if (r < 0)
 		return r;
+	is[ROGER_SUBJECT_ISSUE] = found.count > 0;
 	is[ROGER_SUBJECT_RUN] = text.data != NULL;
 	is[ROGER_SUBJECT_AGENT] = name && rg_engine_knows(roger->engine, what);
 	for (i = 3; i > 0; i--)

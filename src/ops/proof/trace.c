@@ -224,8 +224,7 @@ static int is_dead(struct roger *roger, const struct roger_message *message, str
 
 	*ret_dead = false;
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		*ret_dead |= found.letters[i].status == ROGER_UNDELIVERED &&
-			     !found.letters[i].delivered_at_ms;
+		*ret_dead |= rg_dead_letter_counts_as(&found.letters[i]) == ROGER_UNDELIVERED;
 	return r;
 }
 
