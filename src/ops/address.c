@@ -27,12 +27,6 @@ struct seeking {
 	struct roger_strs found; /* in keep */
 };
 
-static bool is_piece(struct roger_str word, struct roger_str id)
-{
-	return word.length >= PIECE_CHARS_LEAST &&
-	       memmem(id.data, id.length, word.data, word.length);
-}
-
 static int take(struct seeking *seeking, struct roger_str id, struct roger_err *err)
 {
 	return rg_kept(rg_arena_add(seeking->keep, &seeking->found, id), err);
@@ -331,7 +325,9 @@ static int seek_name(struct seeking *seeking, const struct roger_strs *names, st
 	if (rg_str_among(*names, seeking->word))
 		return ROGER_OK;
 	for (i = 0; i < names->count; i++)
-		if (is_piece(seeking->word, names->items[i]) &&
+		if (seeking->word.length >= PIECE_CHARS_LEAST &&
+		    memmem(names->items[i].data, names->items[i].length, seeking->word.data,
+			   seeking->word.length) &&
 		    !rg_arena_add(seeking->scratch, &fit, names->items[i]))
 			return rg_fail_memory(err);
 	if (fit.count > 1)

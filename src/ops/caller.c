@@ -87,18 +87,11 @@ static bool is_look_of_person(const struct roger *roger, const struct roger_op *
 }
 
 /* Mail is acknowledged in the name of whom it is for, and by a person. */
-static bool may_name(const struct roger *roger, const struct roger_op *op,
-		     const struct roger_field *field, struct roger_str name)
-{
-	return rg_caller_is(roger, name) || is_look_of_person(roger, op) ||
-	       ((field->flags & ROGER_SELF) && op == &rg_op_ack &&
-		rg_caller_stands_in(roger, name));
-}
-
 static int check_name(const struct roger *roger, const struct roger_op *op,
 		      const struct roger_field *field, struct roger_str name, struct roger_err *err)
 {
-	if (!name.length || may_name(roger, op, field, name))
+	if (!name.length || rg_caller_is(roger, name) || is_look_of_person(roger, op) ||
+	    ((field->flags & ROGER_SELF) && op == &rg_op_ack && rg_caller_stands_in(roger, name)))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, field->name,
 			      "%s: this %s is for '%.*s'; leave the member out", field->name,

@@ -165,15 +165,6 @@ int rg_op_ask(struct roger *roger, const struct roger_op *op, const void *reques
 			     : op->run(roger, request, reply, err);
 }
 
-/* What is this machine's of a verb, beside a server. */
-static int perform_here(const struct roger_op *op, struct roger *roger, const void *request,
-			void *reply, struct roger_err *err)
-{
-	int r = rg_request_check(op->request, request, err);
-
-	return r < 0 ? r : op->run(roger, request, reply, err);
-}
-
 /* Does it show a message whose leases expired too often, and which no line calls dead yet? */
 static bool shows_worn(const struct roger_op *op, const struct roger *roger, const void *reply)
 {
@@ -242,6 +233,7 @@ int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *re
 int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
 	       struct roger_err *err)
 {
+	const bool far = roger && roger->remote;
 	struct rg_arena *memory;
 	struct roger_err local;
 	int r;
@@ -260,10 +252,13 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 		return rg_fail_memory(err);
 	memcpy(ret_reply, &memory, sizeof memory);
 
-	r = roger && roger->remote ? perform_here(op, roger, request, ret_reply, err)
-				   : rg_op_perform(op, roger, request, ret_reply, err);
+	/* Beside a server only what is this machine's of a verb. */
+	r = far ? rg_request_check(op->request, request, err)
+		: rg_op_perform(op, roger, request, ret_reply, err);
+	if (r == ROGER_OK && far)
+		r = op->run(roger, request, ret_reply, err);
 	/* What was taken is answered all the same. */
-	if (r == ROGER_OK && (!roger || !roger->remote))
+	if (r == ROGER_OK && !far)
 		(void)!mark_altered(op, roger, ret_reply, memory, NULL);
 	if (r < 0) {
 		rg_arena_free(memory);

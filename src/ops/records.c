@@ -35,42 +35,31 @@ int rg_records_states(enum rg_log log, struct rg_records *records, struct roger_
 	return ROGER_OK;
 }
 
-static int decode_all(enum rg_log log, const struct rg_log_entries *entries, bool reverse,
-		      struct rg_arena *arena, struct rg_records *records, struct roger_err *err)
-{
-	const struct roger_record *type = rg_kinds[log].record;
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
-	union rg_log_record record;
-	size_t i, at;
-	int r = rg_kept(scratch, err);
-
-	for (i = 0; i < entries->count && r == ROGER_OK; i++) {
-		rg_arena_reset(scratch);
-		at = reverse ? entries->count - 1 - i : i;
-		r = rg_kind_read(log, entries->items[at].text, scratch, &record, err);
-		if (r == ROGER_OK && !rg_record_keep(type, &record, arena))
-			r = rg_fail_memory(err);
-		memcpy((char *)records->items + i * type->size, &record, type->size);
-	}
-	return r;
-}
-
 int rg_records_read(struct roger *roger, const struct rg_log_query *query, struct rg_arena *arena,
 		    struct rg_records *ret_records, struct roger_err *err)
 {
+	const struct roger_record *type = rg_kinds[query->log].record;
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *texts = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
+	const bool reverse = query->newest && query->states;
 	struct rg_log_entries entries = { 0 };
-	int r;
+	union rg_log_record record;
+	size_t i, at;
+	int r = texts && scratch ? rg_engine_log_find(roger->engine, query, texts, &entries, err)
+				 : rg_fail_memory(err);
 
-	r = texts ? rg_engine_log_find(roger->engine, query, texts, &entries, err)
-		  : rg_fail_memory(err);
 	*ret_records = (struct rg_records){ .count = entries.count, .lines = entries.count };
-	ret_records->items = rg_arena_get(arena, entries.count * rg_kinds[query->log].record->size);
-	if (r == ROGER_OK && !ret_records->items)
-		r = rg_fail_memory(err);
+	ret_records->items = rg_arena_get(arena, entries.count * type->size);
 	if (r == ROGER_OK)
-		r = decode_all(query->log, &entries, query->newest && query->states, arena,
-			       ret_records, err);
+		r = rg_kept(ret_records->items, err);
+	for (i = 0; i < entries.count && r == ROGER_OK; i++) {
+		rg_arena_reset(scratch);
+		at = reverse ? entries.count - 1 - i : i;
+		r = rg_kind_read(query->log, entries.items[at].text, scratch, &record, err);
+		if (r == ROGER_OK)
+			r = rg_kept(rg_record_keep(type, &record, arena), err);
+		memcpy((char *)ret_records->items + i * type->size, &record, type->size);
+	}
 	return r == ROGER_OK && query->states ? rg_records_states(query->log, ret_records, err) : r;
 }
 
