@@ -65,20 +65,6 @@ static int add_text(struct making *making, const char *name, struct roger_str te
 	return add(making, kept, (int64_t)text.length, digits, (struct part){ .text = text }, err);
 }
 
-/* By its usual name, whatever the configuration calls it. */
-static int add_journal(struct making *making, const struct rg_log_file *journal,
-		       const struct rg_digest *digest, struct roger_err *err)
-{
-	const struct rg_kind *kind = &rg_kinds[journal->log];
-	struct roger_str name;
-
-	if (!rg_arena_print(making->arena, &name, "%s%s", kind->folder,
-			    kind->file ? kind->file : journal->name.data))
-		return rg_fail_memory(err);
-	return add(making, name, digest->bytes, digest->sha256, (struct part){ .journal = journal },
-		   err);
-}
-
 /* All journals at one moment, and a seal of those that a seal is of. */
 static int add_journals(struct making *making, const struct rg_run_texts *runs,
 			const struct rg_seal_key *key, struct roger_err *err)
@@ -86,6 +72,7 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_log_files *files = rg_arena_get(making->arena, sizeof *files);
 	struct roger_seal_reply seal = { .memory = making->arena };
+	const struct rg_kind *kind;
 	struct rg_digests digests;
 	struct roger_str kept;
 	size_t i;
@@ -97,9 +84,18 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 	if (r == ROGER_OK)
 		r = rg_engine_digests_of(making->roger->engine, files, making->arena, &digests,
 					 err);
-	for (i = 0; r == ROGER_OK && i < digests.count; i++)
-		if (digests.items[i].there)
-			r = add_journal(making, &files->items[i], &digests.items[i], err);
+	for (i = 0; r == ROGER_OK && i < digests.count; i++) {
+		if (!digests.items[i].there)
+			continue;
+		/* By its usual name, whatever the configuration calls it. */
+		kind = &rg_kinds[files->items[i].log];
+		r = rg_kept(rg_arena_print(making->arena, &kept, "%s%s", kind->folder,
+					   kind->file ? kind->file : files->items[i].name.data),
+			    err);
+		if (r == ROGER_OK)
+			r = add(making, kept, digests.items[i].bytes, digests.items[i].sha256,
+				(struct part){ .journal = &files->items[i] }, err);
+	}
 	if (r == ROGER_OK)
 		r = rg_seal_make(making->roger, &digests, runs, key, &seal, err);
 	if (r < 0)

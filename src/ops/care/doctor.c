@@ -178,20 +178,6 @@ static void order_breaches(struct roger_doctor_reply *reply)
 	reply->left = reply->damaged + (reply->left > 0 ? reply->left : 0);
 }
 
-/* Last, when everything that they look at is in order. */
-static int try_links(struct roger *roger, struct roger_doctor_reply *reply, struct roger_err *err)
-{
-	size_t i;
-	/* What the tool in this working tree reads. */
-	const struct rg_workspace *workspace = roger->workspace;
-	int r = rg_setup_try(workspace->tree.base[0] ? workspace->tree.base : workspace->root,
-			     reply->memory, &reply->links, err);
-
-	for (i = 0; r == ROGER_OK && i < reply->links.count; i++)
-		reply->broken_links += !reply->links.items[i].works;
-	return r;
-}
-
 int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *request,
 		   struct roger_doctor_reply *reply, struct roger_err *err)
 {
@@ -200,6 +186,10 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	};
 	struct rg_doctor_wish wish = { .fix = request->fix };
 	struct roger_damage_list damages = { 0 };
+	/* What the tool in this working tree reads. */
+	const struct rg_workspace *workspace = roger->workspace;
+	const char *tree = workspace->tree.base[0] ? workspace->tree.base : workspace->root;
+	size_t i;
 	int r;
 
 	/* Documents before the journal: what they speak of is in it by then. */
@@ -211,7 +201,7 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	r = rg_engine_doctor(roger->engine, &wish, reply->memory, reply, err);
 	if (r == ROGER_OK)
 		r = rg_engine_damages(roger->engine, reply->memory, &damages, err);
-	examining.lost = rg_damages_accepted(&damages, roger->workspace->config->jsonl_file);
+	examining.lost = rg_damages_accepted(&damages, workspace->config->jsonl_file);
 	if (r == ROGER_OK)
 		r = judge_runs(&examining, err);
 	if (r < 0)
@@ -219,5 +209,10 @@ int rg_verb_doctor(struct roger *roger, const struct roger_doctor_request *reque
 	order_breaches(reply);
 	r = rg_op_place(roger, reply->memory, &reply->store, &reply->served_by, &reply->standby,
 			err);
-	return r < 0 ? r : try_links(roger, reply, err);
+	/* Last, when everything that they look at is in order. */
+	if (r == ROGER_OK)
+		r = rg_setup_try(tree, reply->memory, &reply->links, err);
+	for (i = 0; r == ROGER_OK && i < reply->links.count; i++)
+		reply->broken_links += !reply->links.items[i].works;
+	return r;
 }

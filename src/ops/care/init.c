@@ -3,19 +3,6 @@
 
 #include "host/storage.h"
 
-/* What is wrong with the configuration is for whoever uses it. */
-static int find_unused(const char *root, struct roger_init_reply *reply, struct roger_err *err)
-{
-	struct rg_config *config;
-	int r;
-
-	if (rg_config_load(root, &config, NULL) < 0)
-		return ROGER_OK;
-	r = rg_storage_unused(config, root, reply->memory, &reply->unused, err);
-	rg_config_free(config);
-	return r;
-}
-
 /* Make the tables and the name in a database, and report what was made. */
 static int prepare_store(const char *root, const struct roger_init_request *request,
 			 struct roger_init_reply *reply, struct roger_err *err)
@@ -38,6 +25,7 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 {
 	char path[4096], root[4096], above[4096], why[RG_WHY_BYTES];
 	struct rg_worktree tree = { 0 };
+	struct rg_config *config;
 	bool elsewhere, there;
 	int r;
 
@@ -59,5 +47,10 @@ int rg_verb_init(struct roger *roger, const struct roger_init_request *request,
 	    (reply->created && rg_workspace_above(root, above) &&
 	     !rg_arena_copy(reply->memory, rg_str(above), &reply->above)))
 		return rg_fail_memory(err);
-	return find_unused(root, reply, err);
+	/* What is wrong with the configuration is for whoever uses it. */
+	if (rg_config_load(root, &config, NULL) < 0)
+		return ROGER_OK;
+	r = rg_storage_unused(config, root, reply->memory, &reply->unused, err);
+	rg_config_free(config);
+	return r;
 }

@@ -34,24 +34,11 @@ static int open_workspace(struct side *side, const char *path, const char *place
 	return r;
 }
 
-/* A folder becomes a workspace, if it is none. */
-static int open_target(struct side *to, const struct side *from, const char *place,
-		       struct roger_err *err)
-{
-	char root[RG_PLACE_BYTES], why[RG_WHY_BYTES];
-	bool made;
-	int r;
-
-	if (rg_store_is_address(place))
-		return open_workspace(to, from->workspace->root, place, err);
-	r = rg_workspace_make(place, &made, root, why, err);
-	return r == ROGER_OK ? open_workspace(to, root, "", err) : r;
-}
-
 static int open_sides(struct side *from, struct side *to, const struct roger_move_request *request,
 		      struct roger_err *err)
 {
-	char path[RG_PLACE_BYTES], place[RG_PLACE_BYTES];
+	char path[RG_PLACE_BYTES], place[RG_PLACE_BYTES], root[RG_PLACE_BYTES], why[RG_WHY_BYTES];
+	bool made;
 	int r;
 
 	r = rg_op_path(request->from, "from", path, err);
@@ -59,7 +46,11 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 		r = rg_op_path(request->to, "to", place, err);
 	if (r == ROGER_OK)
 		r = open_workspace(from, path[0] ? path : NULL, NULL, err);
-	return r == ROGER_OK ? open_target(to, from, place, err) : r;
+	if (r < 0 || rg_store_is_address(place))
+		return r < 0 ? r : open_workspace(to, from->workspace->root, place, err);
+	/* A folder becomes a workspace, if it is none. */
+	r = rg_workspace_make(place, &made, root, why, err);
+	return r < 0 ? r : open_workspace(to, root, "", err);
 }
 
 /* ------------------------------------------------------------------- note -- */

@@ -24,27 +24,12 @@ static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, st
  * the one along PATH, which stays when another version takes its place.  By "roger" where other
  * people share the settings.
  */
-static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
-{
-	struct rg_buf shell = { .maximum = SIZE_MAX };
-	struct roger_str roger = RG_STR("roger"), word;
-	char own[RG_SETUP_PATH_BYTES];
-
-	if (plan->request->scope != ROGER_SETUP_PROJECT &&
-	    ((rg_outside_along_path("roger", own) && own[0] == '/') || rg_outside_own_program(own)))
-		roger = rg_str(own);
-	rg_buf_add_shell_word(&shell, roger);
-	return rg_kept(
-		rg_arena_keep(plan->arena, &shell, &word) &&
-			keep_inside_quotes(plan->arena, roger,
-					   &plan->fillings[RG_SETUP_FILL_ROGER]) &&
-			keep_inside_quotes(plan->arena, word, &plan->fillings[RG_SETUP_FILL_SHELL]),
-		err);
-}
-
 int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	struct roger_str name = plan->request->name, *fillings = plan->fillings;
+	struct roger_str roger = RG_STR("roger"), word;
+	struct rg_buf shell = { .maximum = SIZE_MAX };
+	char own[RG_SETUP_PATH_BYTES];
 
 	fillings[RG_SETUP_FILL_CODEX] = name.length ? name : rg_str(rg_setup_tools[1]);
 	if (name.length && (!rg_arena_print(plan->arena, &fillings[RG_SETUP_FILL_AS], " --as %.*s",
@@ -52,7 +37,15 @@ int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
 			    !rg_arena_print(plan->arena, &fillings[RG_SETUP_FILL_AS_WORDS],
 					    ", \"--as\", \"%.*s\"", RG_STR_ARGS(name))))
 		return rg_fail_memory(err);
-	return find_program(plan, err);
+	if (plan->request->scope != ROGER_SETUP_PROJECT &&
+	    ((rg_outside_along_path("roger", own) && own[0] == '/') || rg_outside_own_program(own)))
+		roger = rg_str(own);
+	rg_buf_add_shell_word(&shell, roger);
+	return rg_kept(
+		rg_arena_keep(plan->arena, &shell, &word) &&
+			keep_inside_quotes(plan->arena, roger, &fillings[RG_SETUP_FILL_ROGER]) &&
+			keep_inside_quotes(plan->arena, word, &fillings[RG_SETUP_FILL_SHELL]),
+		err);
 }
 
 int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,

@@ -416,13 +416,6 @@ static bool is_there(const struct rg_trusted *known)
 	return there;
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-	const struct roger_trust_workspace *x = a, *y = b;
-
-	return strcmp(x->workspace.data, y->workspace.data);
-}
-
 static int list(struct roger_trust_reply *reply, struct roger_err *err)
 {
 	struct roger_trust_workspace *items;
@@ -446,7 +439,8 @@ static int list(struct roger_trust_reply *reply, struct roger_err *err)
 		if (!rg_arena_copy(reply->memory, known.items[i].path, &items[i].workspace))
 			return rg_fail_memory(err);
 	}
-	qsort(items, known.count, sizeof *items, compare_paths);
+	/* Each begins with its path. */
+	qsort(items, known.count, sizeof *items, rg_str_compare);
 	reply->workspaces = (struct roger_trust_workspace_list){ items, known.count };
 	return ROGER_OK;
 }
