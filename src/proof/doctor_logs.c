@@ -111,18 +111,6 @@ static int count_one(struct rg_doctor *doctor, const struct rg_walk *walk, uint6
 	return ROGER_OK;
 }
 
-static int count_message(struct rg_doctor *doctor, const struct rg_walk *walk, int by,
-			 struct roger_err *err)
-{
-	const struct roger_message *message = walk->message;
-	int r;
-
-	r = count_one(doctor, walk, rg_tally_box(message->issue, RG_STR("")), by, err);
-	if (r < 0)
-		return r;
-	return count_one(doctor, walk, rg_tally_box(message->issue, message->to), by, err);
-}
-
 static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct rg_config *config = doctor->engine->workspace->config;
@@ -186,7 +174,9 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	const struct roger_message *message = walk->message;
 	const struct rg_message_before *before = &walk->before;
 	const uint64_t text = rg_message_text(&doctor->text, message);
+	const int by = before->known ? -1 : 1;
 	unsigned faults;
+	bool counts;
 	int r;
 
 	doctor->reply->messages++;
@@ -198,8 +188,11 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	if (r == ROGER_OK && faults)
 		r = report_faults(doctor, walk, message->id, faults, err);
 	/* It is there now, or no longer. */
-	if (r == ROGER_OK && !before->known != (message->archived_at_ms > 0) && !before->archived)
-		r = count_message(doctor, walk, before->known ? -1 : 1, err);
+	counts = !before->known != (message->archived_at_ms > 0) && !before->archived;
+	if (r == ROGER_OK && counts)
+		r = count_one(doctor, walk, rg_tally_box(message->issue, RG_STR("")), by, err);
+	if (r == ROGER_OK && counts)
+		r = count_one(doctor, walk, rg_tally_box(message->issue, message->to), by, err);
 	if (r == ROGER_OK && !before->known)
 		r = check_sizes(doctor, walk, err);
 	if (r == ROGER_OK && message->archived_at_ms)
@@ -235,21 +228,6 @@ static void add_up(struct rg_doctor *doctor, const struct rg_walk *walk)
 	sums[RG_RULE_STATES] = (int64_t)states;
 	sums[RG_RULE_TABLE] = sums[RG_RULE_MESSAGES];
 	sums[RG_RULE_TABLE_ROWS] = rows;
-}
-
-/* What documents of runs refer to. */
-static void look_up_wanted(struct rg_doctor *doctor, const struct rg_walk *walk)
-{
-	const struct rg_walk_message *known;
-	struct rg_wanted *wanted;
-	size_t i;
-
-	for (i = 0; i < doctor->wish->wanted_count; i++) {
-		wanted = &doctor->wish->wanted[i];
-		known = rg_walk_find(walk, wanted->id);
-		wanted->found = known != NULL;
-		wanted->read = known && known->read;
-	}
 }
 
 /* ------------------------------------------------------------------ logs -- */
@@ -331,11 +309,17 @@ static int take_line(void *context, struct rg_walk *walk, struct roger_err *err)
 int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct rg_doctor *doctor = context;
+	const struct rg_walk_message *known;
+	size_t i;
 
 	(void)err;
 	doctor->reply->bytes += (int64_t)walk->lines.at;
-	if (walk->file->log == RG_LOG_MESSAGES)
-		look_up_wanted(doctor, walk);
+	/* What documents of runs refer to. */
+	for (i = 0; i < doctor->wish->wanted_count && walk->file->log == RG_LOG_MESSAGES; i++) {
+		known = rg_walk_find(walk, doctor->wish->wanted[i].id);
+		doctor->wish->wanted[i].found = known != NULL;
+		doctor->wish->wanted[i].read = known && known->read;
+	}
 	return ROGER_OK;
 }
 

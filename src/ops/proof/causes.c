@@ -26,11 +26,15 @@ static const int64_t day_ms = INT64_C(86400) * 1000;
 /* ------------------------------------------------------------- concerns -- */
 
 int rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
-		  struct roger_concern concern, struct roger_err *err)
+		  struct roger_concern concern, struct roger_err *err, const char *format, ...)
 {
 	struct roger_concern *place = rg_arena_push(causes->arena, &causes->concerns.items,
 						    &causes->concerns.count, sizeof *place);
+	va_list arguments;
 
+	va_start(arguments, format);
+	causes->failed |= !rg_arena_vprint(causes->arena, &concern.words, format, arguments);
+	va_end(arguments);
 	if (!place || causes->failed)
 		return rg_fail_memory(err);
 	concern.urgency = (int)urgency;
@@ -229,13 +233,11 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 		    const struct run_group *group, struct roger_err *err)
 {
-	static const struct {
-		const char *kind;
-		enum roger_urgency urgency;
-	} kinds[] = { [RUN_BLOCKED] = { "blocked", ROGER_URGENT },
-		      [RUN_FAILED] = { "failed", ROGER_SOON },
-		      [RUN_OVERDUE] = { "suspect_delivery_failure", ROGER_SOON },
-		      [RUN_UNREAD] = { "done_but_not_forwarded", ROGER_SOON } };
+	static const char *const kinds[] = { [RUN_BLOCKED] = "blocked",
+					     [RUN_FAILED] = "failed",
+					     [RUN_OVERDUE] = "suspect_delivery_failure",
+					     [RUN_UNREAD] = "done_but_not_forwarded" };
+	const enum roger_urgency urgency = group->kind == RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON;
 	const int64_t *all = rg_counter_of(&groups->stems, group->stem);
 	struct roger_str end;
 	struct roger_concern concern = { .subject = group->newest->run.run,
@@ -251,14 +253,12 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 			causes, group->kind == RUN_UNREAD ? "runs forward" : "runs",
 			concern.subject, "");
 	if (group->count == 1)
-		concern.words = rg_causes_print(causes, "run %.*s: %.*s",
-						RG_STR_ARGS(concern.subject), RG_STR_ARGS(end));
-	else
-		concern.words = rg_causes_print(causes, "%lld of %lld runs %.*s*: %.*s",
-						(long long)group->count, (long long)*all,
-						RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
-	return rg_causes_add(causes, kinds[group->kind].urgency, kinds[group->kind].kind, concern,
-			     err);
+		return rg_causes_add(causes, urgency, kinds[group->kind], concern, err,
+				     "run %.*s: %.*s", RG_STR_ARGS(concern.subject),
+				     RG_STR_ARGS(end));
+	return rg_causes_add(causes, urgency, kinds[group->kind], concern, err,
+			     "%lld of %lld runs %.*s*: %.*s", (long long)group->count,
+			     (long long)*all, RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
 }
 
 /* Has a person seen it, and is it still the same?  sha256 "": whatever it is. */
@@ -293,11 +293,10 @@ static int say_documents(struct rg_causes *causes, const struct rg_run_list *lis
 	}
 	if (!concern.count)
 		return ROGER_OK;
-	concern.words =
-		rg_causes_print(causes, "%lld run document%s with errors; `roger runs` says which",
-				(long long)concern.count, rg_plural(concern.count));
 	concern.next = rg_causes_command(causes, "dismiss", concern.subject, " --reason TEXT");
-	return rg_causes_add(causes, ROGER_SOON, "run_documents", concern, err);
+	return rg_causes_add(causes, ROGER_SOON, "run_documents", concern, err,
+			     "%lld run document%s with errors; `roger runs` says which",
+			     (long long)concern.count, rg_plural(concern.count));
 }
 
 static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
@@ -365,6 +364,7 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_workspace *workspace = causes->roger->workspace;
 	struct roger_str to = RG_STR("NAME"), file;
+	struct roger_concern concern = { 0 };
 	struct roger_strs names;
 	const char *dot;
 	int r = rg_triggers_skipped(workspace, causes->arena, &names, err);
@@ -379,26 +379,23 @@ static int look_at_skipped(struct rg_causes *causes, struct roger_err *err)
 	if (dot && rg_trigger_is_name(rg_str(dot + 1)) &&
 	    rg_name_valid(rg_trigger_stem(rg_str(dot + 1))))
 		to = rg_trigger_stem(rg_str(dot + 1));
-	return rg_causes_add(
-		causes, ROGER_SOON, "skipped",
-		(struct roger_concern){
-			.subject = names.items[0],
-			.count = (int64_t)names.count,
-			.words = rg_causes_print(
-				causes, "%zu trigger text%s skipped: let %s in, or remove the file",
-				names.count, names.count == 1 ? " was" : "s were",
-				names.count == 1 ? "it" : "them"),
-			.next = rg_causes_print(
-				causes,
-				"roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
-				RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file)) },
-		err);
+	concern.subject = names.items[0];
+	concern.count = (int64_t)names.count;
+	concern.next = rg_causes_print(
+		causes, "roger bridge ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
+		RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file));
+	return rg_causes_add(causes, ROGER_SOON, "skipped", concern, err,
+			     "%zu trigger text%s skipped: let %s in, or remove the file",
+			     names.count, names.count == 1 ? " was" : "s were",
+			     names.count == 1 ? "it" : "them");
 }
 
 static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_workspace *workspace = causes->roger->workspace;
 	struct roger_concern concern = { .next = RG_STR("roger bridge --once") };
+	const struct roger_str folder = workspace->config->trigger_dir;
+	struct roger_concern odd = { .count = 1, .next = concern.next };
 	struct rg_taken_list list;
 	char span[32];
 	size_t i;
@@ -413,26 +410,17 @@ static int look_at_triggers(struct rg_causes *causes, struct roger_err *err)
 			concern.subject = list.items[i].file;
 		}
 	}
-	if (r == ROGER_OK && list.odd.length)
-		r = rg_causes_add(
-			causes, ROGER_SOON, "triggers",
-			(struct roger_concern){
-				.subject = list.odd,
-				.count = 1,
-				.words = rg_causes_print(
-					causes, "%.*s in %.*s/ is not a regular file: move it away",
-					RG_STR_ARGS(list.odd),
-					RG_STR_ARGS(workspace->config->trigger_dir)),
-				.next = concern.next },
-			err);
+	odd.subject = r == ROGER_OK ? list.odd : RG_STR("");
+	if (odd.subject.length)
+		r = rg_causes_add(causes, ROGER_SOON, "triggers", odd, err,
+				  "%.*s in %.*s/ is not a regular file: move it away",
+				  RG_STR_ARGS(list.odd), RG_STR_ARGS(folder));
 	if (r < 0 || !concern.count)
 		return r;
 	rg_clock_print_span(causes->now_ms - concern.since_ms, span);
-	concern.words =
-		rg_causes_print(causes, "%lld text%s in %.*s/ for %s, not taken in",
-				(long long)concern.count, concern.count == 1 ? " waits" : "s wait",
-				RG_STR_ARGS(workspace->config->trigger_dir), span);
-	return rg_causes_add(causes, ROGER_SOON, "triggers", concern, err);
+	return rg_causes_add(causes, ROGER_SOON, "triggers", concern, err,
+			     "%lld text%s in %.*s/ for %s, not taken in", (long long)concern.count,
+			     concern.count == 1 ? " waits" : "s wait", RG_STR_ARGS(folder), span);
 }
 
 /* Who does what is configured to be done, and is anybody there? */
@@ -449,12 +437,14 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 			 config->file_only.count > 0 },
 		       { "sweep", NULL, false } };
 	struct roger_chore *items = rg_arena_get(causes->arena, 3 * sizeof *items);
+	struct roger_concern concern;
 	struct rg_chore chore;
 	size_t count = 0, i;
 	bool found;
 	int r = rg_kept(items, err);
 
 	for (i = 0; r == ROGER_OK && i < sizeof chores / sizeof *chores; i++) {
+		concern = (struct roger_concern){ .subject = rg_str(chores[i].verb), .count = 1 };
 		chore = (struct rg_chore){ .last_ms = 0 };
 		found = rg_chore_find(causes->roger->workspace, chores[i].verb, causes->arena,
 				      &chore);
@@ -462,21 +452,16 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 		if (chore.last_ms > causes->now_ms + CHORE_MS)
 			chore.last_ms = 0;
 		if (found && chore.last_ms > causes->now_ms - CHORE_MS)
-			items[count++] = (struct roger_chore){ .verb = rg_str(chores[i].verb),
+			items[count++] = (struct roger_chore){ .verb = concern.subject,
 							       .by = chore.by,
 							       .pid = chore.pid,
 							       .since_ms = chore.since_ms,
 							       .last_ms = chore.last_ms };
-		else if (chores[i].wanted)
-			r = rg_causes_add(causes, ROGER_NOTICE, "chores",
-					  (struct roger_concern){
-						  .subject = rg_str(chores[i].verb),
-						  .count = 1,
-						  .since_ms = chore.last_ms,
-						  .words = rg_str(chores[i].what),
-						  .next = rg_causes_print(causes, "roger %s --once",
-									  chores[i].verb) },
-					  err);
+		concern.since_ms = chore.last_ms;
+		concern.next = rg_causes_print(causes, "roger %s --once", chores[i].verb);
+		if (chores[i].wanted && !(found && chore.last_ms > causes->now_ms - CHORE_MS))
+			r = rg_causes_add(causes, ROGER_NOTICE, "chores", concern, err, "%s",
+					  chores[i].what);
 	}
 	causes->reply->chores = (struct roger_chore_list){ items, count };
 	return r;
@@ -530,6 +515,9 @@ static int say_conflict(struct rg_causes *causes, const struct conflict *conflic
 					.since_ms = conflict->last_ms + 1,
 					.anywhere = true,
 					.limit = 1 };
+	struct roger_concern concern = { .subject = conflict->sender,
+					 .count = conflict->count,
+					 .since_ms = conflict->since_ms };
 	struct roger_message_list found;
 	char times[40] = "";
 	int r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
@@ -538,19 +526,10 @@ static int say_conflict(struct rg_causes *causes, const struct conflict *conflic
 		return r;
 	if (conflict->count > 1)
 		snprintf(times, sizeof times, ", %lld times", (long long)conflict->count);
-	return rg_causes_add(
-		causes, ROGER_NOTICE, "keys",
-		(struct roger_concern){
-			.subject = conflict->sender,
-			.count = conflict->count,
-			.since_ms = conflict->since_ms,
-			.words = rg_causes_print(causes,
-						 "%.*s used a key again and was refused%s: "
-						 "its first result stands",
-						 RG_STR_ARGS(conflict->sender), times),
-			.next = rg_causes_command(causes, "log sends --from", conflict->sender,
-						  " --newest") },
-		err);
+	concern.next = rg_causes_command(causes, "log sends --from", conflict->sender, " --newest");
+	return rg_causes_add(causes, ROGER_NOTICE, "keys", concern, err,
+			     "%.*s used a key again and was refused%s: its first result stands",
+			     RG_STR_ARGS(conflict->sender), times);
 }
 
 static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
@@ -571,6 +550,7 @@ static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
 static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
 {
 	const struct rg_query newest = { .newest = true, .limit = 1 };
+	struct roger_concern concern = { .count = 1, .since_ms = causes->now_ms };
 	struct roger_message_list found;
 	char span[32];
 	int r = rg_engine_find(causes->roger->engine, &newest, causes->arena, &found, err);
@@ -578,19 +558,12 @@ static int look_at_clock(struct rg_causes *causes, struct roger_err *err)
 	if (r < 0 || !found.count || found.items[0].created_at_ms <= causes->now_ms + CLOCK_MS)
 		return r;
 	rg_clock_print_span(found.items[0].created_at_ms - causes->now_ms, span);
-	return rg_causes_add(
-		causes, ROGER_SOON, "clock",
-		(struct roger_concern){
-			.subject = found.items[0].id,
-			.count = 1,
-			.since_ms = causes->now_ms,
-			.words =
-				rg_causes_print(causes,
-						"the clock went back, or %.*s's is %s ahead: times "
-						"are wrong until then",
-						RG_STR_ARGS(found.items[0].from), span),
-			.next = rg_causes_command(causes, "trace", found.items[0].id, "") },
-		err);
+	concern.subject = found.items[0].id;
+	concern.next = rg_causes_command(causes, "trace", concern.subject, "");
+	return rg_causes_add(causes, ROGER_SOON, "clock", concern, err,
+			     "the clock went back, or %.*s's is %s ahead: times are wrong until "
+			     "then",
+			     RG_STR_ARGS(found.items[0].from), span);
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -605,13 +578,12 @@ static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, stru
 
 	if (line)
 		snprintf(first, sizeof first, ", first line %lld", (long long)line);
-	concern.words = rg_causes_print(causes, "%lld stray line%s in %.*s%s", (long long)count,
-					rg_plural(count), RG_STR_ARGS(file), first);
 	if (line)
 		concern.next = rg_causes_print(causes, "roger dismiss %.*s:%lld --reason TEXT",
 					       RG_STR_ARGS(rg_causes_quote(causes, file)),
 					       (long long)line);
-	return rg_causes_add(causes, urgency, "strays", concern, err);
+	return rg_causes_add(causes, urgency, "strays", concern, err, "%lld stray line%s in %.*s%s",
+			     (long long)count, rg_plural(count), RG_STR_ARGS(file), first);
 }
 
 /* Those of one log that nobody has seen; the first is named. */
@@ -663,18 +635,16 @@ static int look_at_trust(struct rg_causes *causes, struct roger_err *err)
 	struct roger_concern concern = { .count = 1, .next = RG_STR("roger trust") };
 	int r;
 
-	concern.words = rg_str(why);
 	if (*why && !causes->roger->workspace->git_busy)
-		return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err);
+		return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err, "%s", why);
 	r = rg_trust_count_commands(causes->roger, causes->arena, &concern.count, &concern.subject,
 				    err);
 	if (r < 0 || !concern.count)
 		return r;
-	concern.words = rg_causes_print(
-		causes, "%lld configured command%s not trusted, and left out: %.*s%s",
-		(long long)concern.count, concern.count == 1 ? " is" : "s are",
-		RG_STR_ARGS(concern.subject), concern.count == 1 ? "" : ", ...");
-	return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err);
+	return rg_causes_add(causes, ROGER_SOON, "untrusted", concern, err,
+			     "%lld configured command%s not trusted, and left out: %.*s%s",
+			     (long long)concern.count, concern.count == 1 ? " is" : "s are",
+			     RG_STR_ARGS(concern.subject), concern.count == 1 ? "" : ", ...");
 }
 
 /* All that is damaged and that nobody has accepted; the first place is named. */
@@ -708,24 +678,20 @@ static int look_at_damage(struct rg_causes *causes, struct roger_err *err)
 	if (concern.count > 1)
 		snprintf(more, sizeof more, ", and %lld more place%s", (long long)concern.count - 1,
 			 rg_plural(concern.count - 1));
-	concern.words = rg_causes_print(causes, "%.*s is %s%s%s", RG_STR_ARGS(concern.subject),
-					concern.count > 1 ? "damaged" : rg_damage_words(first),
-					more, rg_damage_closes(first) ? "; sends are refused" : "");
 	concern.next = rg_causes_command(causes, "dismiss", concern.subject, " --reason TEXT");
-	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err);
+	return rg_causes_add(causes, ROGER_URGENT, "damage", concern, err, "%.*s is %s%s%s",
+			     RG_STR_ARGS(concern.subject),
+			     concern.count > 1 ? "damaged" : rg_damage_words(first), more,
+			     rg_damage_closes(first) ? "; sends are refused" : "");
 }
 
 static int look_at_engine(struct rg_causes *causes, struct roger_err *err)
 {
+	const struct roger_concern concern = { .count = 1, .next = RG_STR("roger doctor rebuild") };
 	const char *trouble = rg_engine_trouble(causes->roger->engine);
 
-	if (!*trouble)
-		return ROGER_OK;
-	return rg_causes_add(causes, ROGER_NOTICE, "engine",
-			     (struct roger_concern){ .count = 1,
-						     .words = rg_str(trouble),
-						     .next = RG_STR("roger doctor rebuild") },
-			     err);
+	return *trouble ? rg_causes_add(causes, ROGER_NOTICE, "engine", concern, err, "%s", trouble)
+			: ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ all -- */

@@ -86,9 +86,11 @@ RG_CHECKED int rg_causes_run(struct rg_causes *causes, struct roger_str run,
 
 /* ----------------------------------------- between causes.c and causes_mail.c -- */
 
-/* One more concern; its words and its command are printed by the two below. */
+/* One more concern, and the words for it; its command is printed by those below. */
+RG_PRINTF(6, 7)
 RG_CHECKED int rg_causes_add(struct rg_causes *causes, enum roger_urgency urgency, const char *kind,
-			     struct roger_concern concern, struct roger_err *err);
+			     struct roger_concern concern, struct roger_err *err,
+			     const char *format, ...);
 RG_PRINTF(2, 3)
 struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...);
 /* A word of a command, as a shell takes it: much of what is named here, others wrote. */

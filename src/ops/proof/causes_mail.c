@@ -159,35 +159,11 @@ static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct 
 	return r;
 }
 
-static int look_at_alarm(struct rg_causes *causes, const struct open_rows *open,
-			 struct roger_err *err)
-{
-	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
-	const struct roger_str cycle = causes->reply->cycle;
-	size_t i = 0;
-
-	while (i < causes->boxes.count && !causes->boxes.items[i].parts[RG_PART_DEAD])
-		i++;
-	/* It ends with the last of them. */
-	if (!limit || open->in_cycle <= limit || i == causes->boxes.count)
-		return ROGER_OK;
-	return rg_causes_add(
-		causes, ROGER_URGENT, "alarm",
-		(struct roger_concern){
-			.subject = cycle,
-			.count = open->in_cycle,
-			.since_ms = open->since_ms,
-			.words = rg_causes_print(
-				causes,
-				"alarm: %lld dead letters in cycle %.*s, and not all are settled",
-				(long long)open->in_cycle, RG_STR_ARGS(cycle)),
-			.next = rg_causes_command(causes, "dead --cycle", cycle, "") },
-		err);
-}
-
 static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
 {
 	struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS, .open = ROGER_EVENT_DEAD_LETTER };
+	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
+	struct roger_concern concern = { .subject = causes->reply->cycle };
 	struct open_rows open = { .arena = causes->arena };
 	size_t i;
 	int r;
@@ -200,7 +176,17 @@ static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
 	rows.cycle = causes->reply->cycle;
 	if (r == ROGER_OK)
 		r = rg_engine_rows(causes->roger->engine, &rows, see_of_cycle, &open, err);
-	return r < 0 ? r : look_at_alarm(causes, &open, err);
+	for (i = 0; i < causes->boxes.count && !causes->boxes.items[i].parts[RG_PART_DEAD];)
+		i++;
+	/* An alarm ends with the last of them. */
+	if (r < 0 || !limit || open.in_cycle <= limit || i == causes->boxes.count)
+		return r;
+	concern.count = open.in_cycle;
+	concern.since_ms = open.since_ms;
+	concern.next = rg_causes_command(causes, "dead --cycle", concern.subject, "");
+	return rg_causes_add(causes, ROGER_URGENT, "alarm", concern, err,
+			     "alarm: %lld dead letters in cycle %.*s, and not all are settled",
+			     (long long)open.in_cycle, RG_STR_ARGS(concern.subject));
 }
 
 /* -------------------------------------------------------------- refusals -- */
@@ -364,19 +350,16 @@ static int say_refused(struct rg_causes *causes, const struct since *since, stru
 					 .count = since->count,
 					 .since_ms = since->since_ms };
 
-	if (since->count == 1)
-		concern.words = rg_causes_print(
-			causes, "%.*s could not send to %.*s (%.*s), and has not repeated it",
-			RG_STR_ARGS(from), RG_STR_ARGS(to), RG_STR_ARGS(why));
-	else
-		concern.words = rg_causes_print(
-			causes,
-			"%lld refused sends of %.*s were not repeated, the last to %.*s: %.*s",
-			(long long)since->count, RG_STR_ARGS(from), RG_STR_ARGS(to),
-			RG_STR_ARGS(why));
 	concern.next =
 		rg_causes_command(causes, "log sends --from", from, " --outcome error --newest");
-	return rg_causes_add(causes, ROGER_SOON, "refused", concern, err);
+	if (since->count == 1)
+		return rg_causes_add(causes, ROGER_SOON, "refused", concern, err,
+				     "%.*s could not send to %.*s (%.*s), and has not repeated it",
+				     RG_STR_ARGS(from), RG_STR_ARGS(to), RG_STR_ARGS(why));
+	return rg_causes_add(causes, ROGER_SOON, "refused", concern, err,
+			     "%lld refused sends of %.*s were not repeated, the last to %.*s: %.*s",
+			     (long long)since->count, RG_STR_ARGS(from), RG_STR_ARGS(to),
+			     RG_STR_ARGS(why));
 }
 
 /* Refusals of a day, of this cycle. */
@@ -671,6 +654,7 @@ static int look_at_unread(struct rg_causes *causes, const struct roger_agent_lis
 {
 	const struct roger_agent **full =
 		rg_arena_get(causes->arena, (agents->count + 1) * sizeof *full);
+	struct roger_concern concern = { .next = RG_STR("roger agents") };
 	size_t count = 0, i;
 	int r = ROGER_OK;
 
@@ -687,14 +671,10 @@ static int look_at_unread(struct rg_causes *causes, const struct roger_agent_lis
 		r = add_unread(causes, agents, full[i], err);
 	if (r < 0 || count <= MAILBOXES_MAX)
 		return r;
-	count -= MAILBOXES_MAX;
-	return rg_causes_add(causes, ROGER_NOTICE, "mail",
-			     (struct roger_concern){ .count = (int64_t)count,
-						     .words = rg_causes_print(
-							     causes, "%zu more agent%s unread mail",
-							     count, count == 1 ? " has" : "s have"),
-						     .next = RG_STR("roger agents") },
-			     err);
+	concern.count = (int64_t)count - MAILBOXES_MAX;
+	return rg_causes_add(causes, ROGER_NOTICE, "mail", concern, err,
+			     "%lld more agent%s unread mail", (long long)concern.count,
+			     concern.count == 1 ? " has" : "s have");
 }
 
 /* ------------------------------------------------------------------ room -- */
@@ -728,11 +708,10 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 		return r;
 	}
 	concern.count = unread;
-	concern.words = rg_causes_print(
-		causes, "issue %.*s is full: %lld unread, and what is sent in it is refused",
-		RG_STR_ARGS(issue), (long long)unread);
 	concern.next = rg_causes_command(causes, "list --unread --issue", issue, "");
-	return rg_causes_add(causes, ROGER_SOON, "full", concern, err);
+	return rg_causes_add(causes, ROGER_SOON, "full", concern, err,
+			     "issue %.*s is full: %lld unread, and what is sent in it is refused",
+			     RG_STR_ARGS(issue), (long long)unread);
 }
 
 /* Only where enough is unread in it is an issue looked at; who retired gets nothing anyway. */
@@ -1043,14 +1022,16 @@ static int say_box(struct rg_causes *causes, const struct rg_agent_mail *box, st
 	struct roger_concern concern = { .subject = box->name,
 					 .count = box->parts[RG_PART_UNREAD],
 					 .since_ms = box->since_ms,
-					 .words = rg_agent_mail_words(causes, box),
 					 .next = rg_agent_mail_next(causes, box) };
+	const struct roger_str words = rg_agent_mail_words(causes, box);
 	size_t i;
 	int r = list_parts(causes, box, &concern.parts, err);
 
 	for (i = 0; i < RG_PARTS && !concern.count; i++)
 		concern.count = box->parts[i];
-	return r < 0 ? r : rg_causes_add(causes, urgency_of(causes, box), "mail", concern, err);
+	return r < 0 ? r
+		     : rg_causes_add(causes, urgency_of(causes, box), "mail", concern, err, "%.*s",
+				     RG_STR_ARGS(words));
 }
 
 /* Probable slips of names are one concern. */
@@ -1079,16 +1060,18 @@ static int say_slips(struct rg_causes *causes, struct roger_err *err)
 	if (!first)
 		return ROGER_OK;
 	concern.subject = first->name;
-	concern.words = rg_causes_print(
-		causes, "%lld name%s like %s: %.*s%s", (long long)concern.count,
-		concern.count == 1 ? " looks" : "s look", concern.count == 1 ? "a slip" : "slips",
-		RG_STR_ARGS(rg_buf_str(&names)), concern.count > SLIPS_MAX ? ", ..." : "");
 	concern.next = rg_causes_print(causes, "roger agents retire %.*s --to %.*s",
 				       RG_STR_ARGS(rg_causes_quote(causes, first->name)),
 				       RG_STR_ARGS(rg_causes_quote(causes, first->near)));
 	causes->failed |= names.failed;
 	r = list_parts(causes, &all, &concern.parts, err);
-	return r < 0 ? r : rg_causes_add(causes, ROGER_SOON, "slips", concern, err);
+	if (r < 0)
+		return r;
+	return rg_causes_add(
+		causes, ROGER_SOON, "slips", concern, err, "%lld name%s like %s: %.*s%s",
+		(long long)concern.count, concern.count == 1 ? " looks" : "s look",
+		concern.count == 1 ? "a slip" : "slips", RG_STR_ARGS(rg_buf_str(&names)),
+		concern.count > SLIPS_MAX ? ", ..." : "");
 }
 
 static int compare_boxes(const void *a, const void *b)

@@ -81,33 +81,26 @@ static int check_actor(const struct roger *roger, const struct rg_value *object,
 							     : ROGER_OK;
 }
 
-static int check_unknown(const struct roger *roger, struct roger_str members,
-			 struct rg_arena *arena, struct roger_err *err)
-{
-	const struct rg_json *json;
-	struct roger_str object;
-	int r;
-
-	if (!rg_arena_print(arena, &object, "{%.*s}", RG_STR_ARGS(members)))
-		return rg_fail_memory(err);
-	r = rg_json_read_within(object, arena, &json, err);
-	return r < 0 ? r : check_actor(roger, rg_json_root(json), err);
-}
-
 /* Who may speak under one name only writes what that one did, now. */
 static int claim_entry(const struct roger *roger, struct rg_arena *arena,
 		       struct roger_activity *entry, struct roger_err *err)
 {
+	const struct roger_str unknown[] = { entry->unknown, entry->action_unknown,
+					     entry->outcome_unknown };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf details = { .maximum = SIZE_MAX };
 	const struct rg_json *json;
+	struct roger_str object;
 	char now[32];
-	int r;
+	size_t i;
+	int r = ROGER_OK;
 
-	r = check_unknown(roger, entry->unknown, arena, err);
-	if (r == ROGER_OK)
-		r = check_unknown(roger, entry->action_unknown, arena, err);
-	if (r == ROGER_OK)
-		r = check_unknown(roger, entry->outcome_unknown, arena, err);
+	for (i = 0; i < sizeof unknown / sizeof *unknown && r == ROGER_OK; i++) {
+		r = rg_kept(rg_arena_print(arena, &object, "{%.*s}", RG_STR_ARGS(unknown[i])), err);
+		if (r == ROGER_OK)
+			r = rg_json_read_within(object, arena, &json, err);
+		if (r == ROGER_OK)
+			r = check_actor(roger, rg_json_root(json), err);
+	}
 	if (r == ROGER_OK)
 		r = rg_json_read_within(entry->details, arena, &json, err);
 	if (r == ROGER_OK)

@@ -131,11 +131,6 @@ static int set_cycles(struct counting *counting, struct roger_str text, struct r
 	return ROGER_OK;
 }
 
-static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
-{
-	return at_ms >= reply->since_ms && (!reply->until_ms || at_ms < reply->until_ms);
-}
-
 /* -------------------------------------------------------------- messages -- */
 
 /* From when it was stored, where its time is known, and no clock was set back in between. */
@@ -184,52 +179,43 @@ static struct roger_str mailbox_of(const struct rg_event *row)
 	return row->said.peer.length ? row->said.peer : row->said.actor;
 }
 
-static int count_read(struct counting *counting, const struct rg_event *row, struct roger_err *err)
-{
-	struct roger_agent_figures *figures = figures_of(counting, mailbox_of(row));
-
-	if (!figures)
-		return rg_fail_memory(err);
-	counting->reply->read++;
-	figures->read++;
-	return add_span(&counting->latencies, row, err);
-}
-
-/* Nothing else is counted yet when messages are. */
-static void count_afresh(struct counting *counting)
-{
-	struct roger_report_reply *reply = counting->reply;
-
-	counting->plain = reply->messages = reply->read = reply->looked = reply->acknowledged = 0;
-	counting->latencies.count = counting->looks.count = counting->agents.count = 0;
-	counting->places = (struct rg_counter){ .arena = counting->arena };
-}
-
 /* A message is looked at when it is, also after the time that it was sent in; all else is counted
  * within that. */
 static int see_message(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct counting *counting = context;
+	struct roger_report_reply *reply = counting->reply;
+	struct roger_agent_figures *figures;
 	int r = ROGER_OK;
 
 	if (!row) {
-		count_afresh(counting);
+		/* Nothing else is counted yet. */
+		counting->plain = 0;
+		reply->messages = reply->read = reply->looked = reply->acknowledged = 0;
+		counting->latencies.count = counting->looks.count = counting->agents.count = 0;
+		counting->places = (struct rg_counter){ .arena = counting->arena };
 		return ROGER_OK;
 	}
 	if (row->said.kind == ROGER_EVENT_LOOKED ||
 	    rg_flags_look(counting->roger, row->flags, mailbox_of(row))) {
-		counting->reply->looked++;
+		reply->looked++;
 		r = add_span(&counting->looks, row, err);
 	}
 	if (r < 0)
 		return r;
 	if (row->said.kind == ROGER_EVENT_SENT)
 		return count_stored(counting, row, err);
-	if (row->said.kind == ROGER_EVENT_READ && !(row->flags & RG_ROW_REPEAT))
-		return count_read(counting, row, err);
-	counting->reply->acknowledged +=
-		row->said.kind == ROGER_EVENT_ACKNOWLEDGED && !(row->flags & RG_ROW_REPEAT);
-	return ROGER_OK;
+	if (row->flags & RG_ROW_REPEAT)
+		return ROGER_OK;
+	reply->acknowledged += row->said.kind == ROGER_EVENT_ACKNOWLEDGED;
+	if (row->said.kind != ROGER_EVENT_READ)
+		return ROGER_OK;
+	figures = figures_of(counting, mailbox_of(row));
+	if (!figures)
+		return rg_fail_memory(err);
+	reply->read++;
+	figures->read++;
+	return add_span(&counting->latencies, row, err);
 }
 
 static void summarize(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95, int64_t *ret_max)
@@ -486,16 +472,6 @@ static int see_note(void *context, const struct rg_event *row, struct roger_err 
 	return ROGER_OK;
 }
 
-static int see_notes(struct counting *counting, struct roger_err *err)
-{
-	const struct rg_row_query query = { .log = RG_LOG_ACTIVITY,
-					    .counted = true,
-					    .since_ms = counting->reply->since_ms,
-					    .until_ms = counting->reply->until_ms };
-
-	return rg_engine_rows(counting->roger->engine, &query, see_note, counting, err);
-}
-
 /* ------------------------------------------------------------------ runs -- */
 
 static void count_run(struct roger_report_reply *reply, const struct rg_run_document *document)
@@ -525,15 +501,19 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 
 static int see_runs(struct counting *counting, struct roger_err *err)
 {
+	struct roger_report_reply *reply = counting->reply;
 	struct rg_run_list list;
+	int64_t at_ms;
 	size_t i;
 	int r;
 
 	r = rg_run_list_load(counting->roger, (struct rg_run_wish){ .readers = true },
 			     counting->scratch, &list, err);
-	for (i = 0; r == ROGER_OK && i < list.count; i++)
-		if (is_within(counting->reply, list.documents[i].receipts.dispatched_ms))
-			count_run(counting->reply, &list.documents[i]);
+	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+		at_ms = list.documents[i].receipts.dispatched_ms;
+		if (at_ms >= reply->since_ms && (!reply->until_ms || at_ms < reply->until_ms))
+			count_run(reply, &list.documents[i]);
+	}
 	return r;
 }
 
@@ -558,32 +538,26 @@ static int see_letters(struct counting *counting, struct roger_err *err)
 static int see_all(struct counting *counting, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
-	int r = scratch ? see_notes(counting, err) : rg_fail_memory(err);
+	const struct rg_row_query notes = { .log = RG_LOG_ACTIVITY,
+					    .counted = true,
+					    .since_ms = counting->reply->since_ms,
+					    .until_ms = counting->reply->until_ms };
+	static int (*const sights[])(struct counting *, struct roger_err *) = {
+		find_plain, see_messages, see_attempts, see_letters, see_runs,
+	};
+	size_t i;
+	int r = scratch ? rg_engine_rows(counting->roger->engine, &notes, see_note, counting, err)
+			: rg_fail_memory(err);
 
 	counting->scratch = scratch;
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
-	if (r == ROGER_OK)
-		r = find_plain(counting, err);
-	if (r == ROGER_OK)
-		r = see_messages(counting, err);
-	if (r == ROGER_OK)
-		r = see_attempts(counting, err);
-	if (r == ROGER_OK)
-		r = see_letters(counting, err);
-	if (r == ROGER_OK)
-		r = see_runs(counting, err);
+	for (i = 0; r == ROGER_OK && i < sizeof sights / sizeof *sights; i++)
+		r = sights[i](counting, err);
 	rg_table_deinit(&counting->attempted);
 	return r < 0 ? r : figure_out(counting, err);
 }
 
 /* ------------------------------------------------------------------ verb -- */
-
-static int compare_agents(const void *a, const void *b)
-{
-	const struct roger_agent_figures *x = a, *y = b;
-
-	return strcmp(x->name.data, y->name.data);
-}
 
 int rg_verb_report(struct roger *roger, const struct roger_report_request *request,
 		   struct roger_report_reply *reply, struct roger_err *err)
@@ -617,9 +591,10 @@ int rg_verb_report(struct roger *roger, const struct roger_report_request *reque
 		return r;
 	reply->concerns = now.concerns;
 	reply->breakers = (int64_t)breakers.count;
+	/* Each begins with its name. */
 	if (counting.agents.count)
 		qsort(counting.agents.items, counting.agents.count, sizeof *counting.agents.items,
-		      compare_agents);
+		      rg_str_compare);
 	reply->agents =
 		(struct roger_agent_figures_list){ counting.agents.items, counting.agents.count };
 	return ROGER_OK;

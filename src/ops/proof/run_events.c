@@ -91,39 +91,36 @@ static int keep_forward(const struct telling_run *of, struct roger_err *err)
 
 /* "2026-04-24T02:50:00.000Z recovery attempt 1: ..."; a note without an instant has none of its
  * own. */
-static int keep_note(const struct telling_run *of, struct roger_str note, bool *ret_recovery,
-		     struct roger_err *err)
-{
-	static const char recovery[] = "recovery attempt ";
-	const char *blank = note.length ? memchr(note.data, ' ', note.length) : NULL;
-	const struct roger_str instant = { note.data, blank ? (size_t)(blank - note.data) : 0 };
-	struct rg_event event =
-		of_run(of, ROGER_EVENT_RUN_NOTE, of->document->receipts.dispatched_ms);
-
-	if (instant.length && rg_clock_read_rfc3339(instant, &event.said.at_ms)) {
-		note.data += instant.length + 1;
-		note.length -= instant.length + 1;
-	}
-	if (note.length > sizeof recovery - 1 &&
-	    memcmp(note.data, recovery, sizeof recovery - 1) == 0) {
-		event.said.kind = ROGER_EVENT_RECOVERY;
-		*ret_recovery = true;
-	}
-	event.text = note;
-	return keep(of, event, err);
-}
-
 static int keep_notes(const struct telling_run *of, struct roger_err *err)
 {
-	const struct rg_event recovery =
-		of_run(of, ROGER_EVENT_RECOVERY, of->document->receipts.last_recovery_ms);
+	static const char recovery[] = "recovery attempt ";
+	const struct rg_receipts *receipts = &of->document->receipts;
+	struct roger_str note, instant;
+	struct rg_event event;
+	const char *blank;
 	bool told = false;
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < of->run->notes.count && r == ROGER_OK; i++)
-		r = keep_note(of, of->run->notes.items[i], &told, err);
-	return r < 0 || told || !recovery.said.at_ms ? r : keep(of, recovery, err);
+	for (i = 0; i < of->run->notes.count && r == ROGER_OK; i++) {
+		note = of->run->notes.items[i];
+		blank = note.length ? memchr(note.data, ' ', note.length) : NULL;
+		instant = (struct roger_str){ note.data, blank ? (size_t)(blank - note.data) : 0 };
+		event = of_run(of, ROGER_EVENT_RUN_NOTE, receipts->dispatched_ms);
+		if (instant.length && rg_clock_read_rfc3339(instant, &event.said.at_ms)) {
+			note.data += instant.length + 1;
+			note.length -= instant.length + 1;
+		}
+		if (note.length > sizeof recovery - 1 &&
+		    memcmp(note.data, recovery, sizeof recovery - 1) == 0) {
+			event.said.kind = ROGER_EVENT_RECOVERY;
+			told = true;
+		}
+		event.text = note;
+		r = keep(of, event, err);
+	}
+	event = of_run(of, ROGER_EVENT_RECOVERY, receipts->last_recovery_ms);
+	return r < 0 || told || !event.said.at_ms ? r : keep(of, event, err);
 }
 
 /* How the child ended, where it did not end well, until somebody has dealt with it. */
@@ -171,28 +168,23 @@ int rg_tell_run(struct rg_telling *telling, const struct rg_run_document *docume
 	return r < 0 ? r : keep_failure(&of, err);
 }
 
-/* Whoever took over from its owner did not dispatch it. */
-static bool fits_as_written(const struct rg_run_document *document, struct roger_str name,
-			    rg_run_fits *fits)
-{
-	struct roger_run run = document->run;
-
-	run.owner = document->former.length ? document->former : run.owner;
-	return fits(&run, name);
-}
-
 int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
 		 struct roger_err *err)
 {
 	const struct rg_run_wish wish = { .readers = true, .fits = fits, .name = name };
 	struct rg_run_document *place;
 	struct rg_run_list list;
+	struct roger_run run;
 	size_t i;
 	/* What is not valid is told by `runs`, and by `doctor`. */
 	int r = rg_run_list_load(telling->roger, wish, telling->arena, &list, err);
 
 	for (i = 0; r == ROGER_OK && i < list.count; i++) {
-		if (list.documents[i].brief || !fits_as_written(&list.documents[i], name, fits))
+		/* Whoever took over from its owner did not dispatch it. */
+		run = list.documents[i].run;
+		if (list.documents[i].former.length)
+			run.owner = list.documents[i].former;
+		if (list.documents[i].brief || !fits(&run, name))
 			continue;
 		place = rg_arena_push(telling->arena, &telling->runs.items, &telling->runs.count,
 				      sizeof *place);

@@ -68,31 +68,15 @@ static int find_fixed(const struct roger_run *run, const struct roger_seal_entry
 	return r;
 }
 
-/* What it says of itself; nothing where it is no document of a run. */
-static int read_document(struct roger_str text, const struct roger_seal_entry *sealed,
-			 struct rg_arena *arena, struct roger_seal_entry *entry,
-			 struct roger_err *err)
-{
-	struct rg_receipts receipts;
-	struct rg_json *json = NULL;
-	struct roger_run run = { 0 };
-	int r;
-
-	r = rg_run_read(text, &json, arena, &run, &receipts, NULL);
-	if (r == ROGER_OK) {
-		entry->status = rg_str(rg_run_status_names[run.status]);
-		entry->lines = (int64_t)run.notes.count;
-		r = find_fixed(&run, sealed ? sealed : entry, arena, &entry->fixed, err);
-	}
-	rg_json_free(json);
-	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
-}
-
 int rg_seal_document(const struct rg_run_text *text, const struct roger_seal_entry *sealed,
 		     struct rg_arena *arena, struct roger_seal_entry *ret_entry,
 		     struct roger_err *err)
 {
 	char sha256[RG_DIGEST_DIGITS + 1];
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct rg_receipts receipts;
+	struct roger_run run = { 0 };
+	int r;
 
 	*ret_entry = (struct roger_seal_entry){ .kind = ROGER_SEALED_DOCUMENT,
 						.bytes = (int64_t)text->text.length };
@@ -101,7 +85,14 @@ int rg_seal_document(const struct rg_run_text *text, const struct roger_seal_ent
 			    RG_STR_ARGS(text->file)) ||
 	    !rg_arena_copy(arena, rg_str(sha256), &ret_entry->sha256))
 		return rg_fail_memory(err);
-	return read_document(text->text, sealed, arena, ret_entry, err);
+	/* What it says of itself; nothing where it is no document of a run. */
+	r = rg_run_read(text->text, &json, arena, &run, &receipts, NULL);
+	if (r == ROGER_OK) {
+		ret_entry->status = rg_str(rg_run_status_names[run.status]);
+		ret_entry->lines = (int64_t)run.notes.count;
+		r = find_fixed(&run, sealed ? sealed : ret_entry, arena, &ret_entry->fixed, err);
+	}
+	return rg_kept(r != ROGER_ENOMEM, err);
 }
 
 static int compare_files(const void *a, const void *b)
@@ -109,19 +100,6 @@ static int compare_files(const void *a, const void *b)
 	const struct roger_seal_entry *x = a, *y = b;
 
 	return strcmp(x->file.data, y->file.data);
-}
-
-static struct roger_seal_entry entry_of(const struct rg_digest *digest)
-{
-	return (struct roger_seal_entry){ .kind = ROGER_SEALED_JOURNAL,
-					  .file = digest->file,
-					  .bytes = digest->bytes,
-					  .lines = digest->lines,
-					  .chain = digest->chain,
-					  .sha256 = digest->sha256,
-					  .every = digest->every,
-					  .marks = digest->marks,
-					  .root = digest->root };
 }
 
 static int find_entries(const struct rg_digests *digests, const struct rg_run_texts *runs,
@@ -135,9 +113,20 @@ static int find_entries(const struct rg_digests *digests, const struct rg_run_te
 	entries = rg_arena_get(arena, (runs->count + digests->count) * sizeof *entries + 1);
 	if (!entries)
 		return rg_fail_memory(err);
-	for (i = 0; i < digests->count; i++)
-		if (digests->items[i].there && digests->items[i].sealed)
-			entries[count++] = entry_of(&digests->items[i]);
+	for (i = 0; i < digests->count; i++) {
+		const struct rg_digest *digest = &digests->items[i];
+
+		if (digest->there && digest->sealed)
+			entries[count++] = (struct roger_seal_entry){ .kind = ROGER_SEALED_JOURNAL,
+								      .file = digest->file,
+								      .bytes = digest->bytes,
+								      .lines = digest->lines,
+								      .chain = digest->chain,
+								      .sha256 = digest->sha256,
+								      .every = digest->every,
+								      .marks = digest->marks,
+								      .root = digest->root };
+	}
 	journals = count;
 	for (i = 0; i < runs->count && r == ROGER_OK; i++)
 		if (!runs->items[i].trouble.length)

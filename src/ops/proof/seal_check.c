@@ -33,14 +33,6 @@ static int add_finding(struct checking *checking, struct roger_str file,
 
 /* ------------------------------------------------------------- the seal -- */
 
-static bool is_signed(const struct roger_seal_reply *seal)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-
-	rg_seal_text(seal, &text);
-	return !text.failed && rg_sign_check(rg_buf_str(&text), seal->signature, seal->public_key);
-}
-
 static int check_entry(const struct roger_seal_entry *entry, struct roger_err *err)
 {
 	bool journal = entry->kind == ROGER_SEALED_JOURNAL;
@@ -56,6 +48,7 @@ static int check_entry(const struct roger_seal_entry *entry, struct roger_err *e
 
 static int read_seal(struct checking *checking, struct roger_str text, struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf signed_text = { .maximum = SIZE_MAX };
 	struct roger_seal_reply *seal = &checking->seal;
 	const struct rg_json *json;
 	struct roger_err why = { 0 };
@@ -75,7 +68,9 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 		return rg_fail_member(err, ROGER_EDATA, "seal",
 				      "seal: version %lld; this program knows versions 1 to %d",
 				      (long long)seal->version, RG_SEAL_VERSION);
-	if (!is_signed(seal))
+	rg_seal_text(seal, &signed_text);
+	if (signed_text.failed ||
+	    !rg_sign_check(rg_buf_str(&signed_text), seal->signature, seal->public_key))
 		return rg_fail_member(err, ROGER_EDATA, "seal",
 				      "seal: its signature does not fit what it says, so it proves "
 				      "nothing");
@@ -318,40 +313,29 @@ static int check_journals(struct checking *checking, const struct roger_strs *ci
 
 /* ------------------------------------------------------------- documents -- */
 
-static int find_document(struct checking *checking, const struct roger_seal_entry *sealed,
-			 struct roger_seal_entry *ret_entry, bool *ret_found, struct roger_err *err)
-{
-	struct roger_str name = sealed->file;
-	size_t i;
-
-	for (i = name.length; i > 0 && name.data[i - 1] != '/'; i--)
-		continue;
-	name.data += i;
-	name.length -= i;
-	*ret_found = false;
-	for (i = 0; i < checking->runs.count; i++)
-		if (!checking->runs.items[i].trouble.length &&
-		    rg_str_equal(checking->runs.items[i].file, name)) {
-			*ret_found = true;
-			return rg_seal_document(&checking->runs.items[i], sealed, checking->arena,
-						ret_entry, err);
-		}
-	return ROGER_OK;
-}
-
 static int check_document(struct checking *checking, const struct roger_seal_entry *entry,
 			  struct roger_err *err)
 {
+	const char *slash = memrchr(entry->file.data, '/', entry->file.length);
+	const struct rg_run_texts *runs = &checking->runs;
+	struct roger_str name = entry->file;
 	struct roger_seal_entry now;
-	bool found;
+	size_t i = 0;
 	int r;
 
-	r = find_document(checking, entry, &now, &found, err);
-	if (r < 0)
-		return r;
-	if (!found)
+	if (slash) {
+		name.data = slash + 1;
+		name.length -= (size_t)(name.data - entry->file.data);
+	}
+	while (i < runs->count &&
+	       (runs->items[i].trouble.length || !rg_str_equal(runs->items[i].file, name)))
+		i++;
+	if (i == runs->count)
 		return add_finding(checking, entry->file, ROGER_MISSING, 1, 0,
 				   "the document is gone", err);
+	r = rg_seal_document(&runs->items[i], entry, checking->arena, &now, err);
+	if (r < 0)
+		return r;
 	if (rg_str_equal(now.sha256, entry->sha256))
 		return ROGER_OK;
 	if (rg_seal_is_final(entry->status))
@@ -367,24 +351,12 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 			   "changed since, as the document of a run that was not over may", err);
 }
 
-static int check_documents(struct checking *checking, struct roger_err *err)
-{
-	const struct roger_seal_entry_list *entries = &checking->seal.entries;
-	size_t i;
-	int r;
-
-	r = rg_engine_runs(checking->roger->engine, NULL, NULL, checking->arena, &checking->runs,
-			   err);
-	for (i = 0; i < entries->count && r == ROGER_OK; i++)
-		if (entries->items[i].kind == ROGER_SEALED_DOCUMENT)
-			r = check_document(checking, &entries->items[i], err);
-	return r;
-}
-
 int rg_seal_check(struct roger *roger, const struct roger_verify_request *request,
 		  struct roger_verify_reply *reply, struct roger_err *err)
 {
 	struct checking checking = { .roger = roger, .arena = reply->memory, .reply = reply };
+	const struct roger_seal_entry_list *entries = &checking.seal.entries;
+	size_t i;
 	int r;
 
 	/* Behind those of the chains. */
@@ -398,11 +370,14 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	if (r == ROGER_OK)
 		r = check_journals(&checking, &request->cite, err);
 	if (r == ROGER_OK)
-		r = check_documents(&checking, err);
+		r = rg_engine_runs(roger->engine, NULL, NULL, reply->memory, &checking.runs, err);
+	for (i = 0; i < entries->count && r == ROGER_OK; i++)
+		if (entries->items[i].kind == ROGER_SEALED_DOCUMENT)
+			r = check_document(&checking, &entries->items[i], err);
 	if (r < 0)
 		return r;
 	reply->sealed_at_ms = checking.seal.made_at_ms;
-	reply->sealed_files = (int64_t)checking.seal.entries.count;
+	reply->sealed_files = (int64_t)entries->count;
 	reply->damaged = checking.findings.damaged;
 	reply->findings =
 		(struct roger_finding_list){ checking.findings.items, checking.findings.count };

@@ -47,20 +47,12 @@ int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event, st
 		       err);
 }
 
-/* What one line says of one message is one event of a kind. */
-static uint64_t identity_of(const struct rg_event *event)
-{
-	const struct roger_event *said = &event->said;
-	const int64_t place[] = { event->of, said->line, event->before, event->log, said->kind };
-
-	return rg_hash(rg_hash(0, said->file.data, said->file.length), place, sizeof place);
-}
-
 /* After the index was mended all come again, and those that are there are known. */
 static int take_event(void *context, const struct rg_event *event, struct roger_err *err)
 {
 	struct rg_telling *telling = context;
 	struct rg_event told;
+	uint64_t hash;
 	bool fresh;
 
 	if (!event ||
@@ -69,7 +61,11 @@ static int take_event(void *context, const struct rg_event *event, struct roger_
 	told = *event;
 	if (!told.said.file.length)
 		told.said.file = telling->roger->workspace->config->jsonl_file;
-	if (!rg_table_put(&telling->known, identity_of(&told), &fresh))
+	/* What one line says of one message is one event of a kind. */
+	const int64_t place[] = { told.of, told.said.line, told.before, told.log, told.said.kind };
+
+	hash = rg_hash(0, told.said.file.data, told.said.file.length);
+	if (!rg_table_put(&telling->known, rg_hash(hash, place, sizeof place), &fresh))
 		return rg_fail_memory(err);
 	return fresh ? rg_telling_keep(telling, &told, err) : ROGER_OK;
 }
@@ -196,12 +192,6 @@ static int print_ran(struct rg_telling *telling, const struct rg_note *note,
 		       err);
 }
 
-static bool archives(const struct rg_note *note)
-{
-	return rg_str_is(note->verb, rg_op_archive.name) ||
-	       rg_str_is(note->verb, rg_op_cleanup.name);
-}
-
 /* A note names some of its messages only, or an issue, and which others it is of is not known. */
 static int say_perhaps(struct rg_telling *telling, const struct rg_note *note,
 		       struct rg_event *event, struct roger_err *err)
@@ -253,7 +243,8 @@ static int look_in_notes(struct rg_telling *telling, enum rg_note_kind kind, str
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = rg_note_read(found.items[i].text, telling->arena, &note, err);
 		if (r < 0 || note.kind != (int)kind || note.failure ||
-		    (kind == RG_NOTE_RECORDED && !archives(&note)))
+		    (kind == RG_NOTE_RECORDED && !rg_str_is(note.verb, rg_op_archive.name) &&
+		     !rg_str_is(note.verb, rg_op_cleanup.name)))
 			continue;
 		if (!rg_str_among(note.ids, event->said.message)) {
 			r = say_perhaps(telling, &note, event, err);
@@ -319,33 +310,29 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to)
 	return flags & RG_ROW_LOOK && !rg_config_is_file_only(roger->workspace->config, to);
 }
 
-/* Does the line of this reading also acknowledge the message? */
-static bool was_acked(const struct rg_telling *telling, const struct rg_event *reading)
-{
-	const struct rg_history *history = &telling->history;
-	size_t i;
-
-	for (i = 0; i < history->count; i++)
-		if (history->items[i].said.kind == ROGER_EVENT_ACKNOWLEDGED &&
-		    history->items[i].of == reading->of &&
-		    history->items[i].said.line == reading->said.line &&
-		    rg_str_equal(history->items[i].said.file, reading->said.file))
-			return true;
-	return false;
-}
-
 /* The first look, which a claim or a reading was. */
 static int keep_look(struct rg_telling *telling, const struct rg_event *taking,
 		     struct roger_err *err)
 {
+	const struct rg_history *history = &telling->history;
+	const struct rg_event *ack;
 	struct rg_event look = *taking;
+	size_t i;
 
 	if (!telling->steps || !rg_flags_look(telling->roger, taking->flags, taking->to))
 		return ROGER_OK;
 	look.said.kind = ROGER_EVENT_LOOKED;
-	look.text = taking->said.kind == ROGER_EVENT_CLAIMED ? RG_STR("by claim")
-		    : was_acked(telling, taking)	     ? RG_STR("by ack")
-							     : RG_STR("by receive");
+	look.text = RG_STR("by receive");
+	/* Does its line also acknowledge the message? */
+	for (i = 0; i < history->count; i++) {
+		ack = &history->items[i];
+		if (ack->said.kind == ROGER_EVENT_ACKNOWLEDGED && ack->of == taking->of &&
+		    ack->said.line == taking->said.line &&
+		    rg_str_equal(ack->said.file, taking->said.file))
+			look.text = RG_STR("by ack");
+	}
+	if (taking->said.kind == ROGER_EVENT_CLAIMED)
+		look.text = RG_STR("by claim");
 	return rg_telling_keep(telling, &look, err);
 }
 

@@ -96,15 +96,20 @@ static bool is_itself(const struct roger_run *run, struct roger_str name)
 	return rg_str_equal(run->run, name);
 }
 
-/* What names a task in the send log, the dead letters and the activity log. */
-static int tell_task(struct rg_telling *telling, struct roger_str task, struct roger_err *err)
+/* What names a task in the send log, the dead letters and the activity log: in the first of them.
+ */
+enum { LOGS_OF_MAIL = 2, LOGS_OF_TASKS };
+
+static int tell_task(struct rg_telling *telling, struct roger_str task, size_t logs_count,
+		     struct roger_err *err)
 {
-	static const enum rg_log logs[] = { RG_LOG_SENDS, RG_LOG_DEAD_LETTERS, RG_LOG_ACTIVITY };
+	static const enum rg_log logs[LOGS_OF_TASKS] = { RG_LOG_SENDS, RG_LOG_DEAD_LETTERS,
+							 RG_LOG_ACTIVITY };
 	struct rg_log_query query = { .task = task };
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < sizeof logs / sizeof *logs && r == ROGER_OK; i++) {
+	for (i = 0; i < logs_count && r == ROGER_OK; i++) {
 		query.log = logs[i];
 		r = rg_tell_entries(telling, query, err);
 	}
@@ -143,19 +148,13 @@ static int tell_results(struct rg_telling *telling, struct roger_err *err)
 /* What was sent, or could not be, about the runs gathered so far. */
 static int tell_mail_of_runs(struct rg_telling *telling, struct roger_err *err)
 {
-	struct rg_log_query query = { .log = RG_LOG_SENDS };
 	char task[RG_FILE_NAME_BYTES];
 	size_t i;
 	int r = ROGER_OK;
 
 	for (i = 0; i < telling->runs.count && r == ROGER_OK; i++) {
 		rg_workspace_file_name(telling->runs.items[i].run.run, "", task);
-		query.task = rg_str(task);
-		query.log = RG_LOG_SENDS;
-		r = rg_tell_entries(telling, query, err);
-		query.log = RG_LOG_DEAD_LETTERS;
-		if (r == ROGER_OK)
-			r = rg_tell_entries(telling, query, err);
+		r = tell_task(telling, rg_str(task), LOGS_OF_MAIL, err);
 	}
 	return r;
 }
@@ -169,7 +168,7 @@ static int tell_issue(struct rg_telling *telling, struct roger_str issue, struct
 	if (r == ROGER_OK)
 		r = rg_tell_attempts(telling, issue, err);
 	if (r == ROGER_OK)
-		r = tell_task(telling, issue, err);
+		r = tell_task(telling, issue, LOGS_OF_TASKS, err);
 	if (r == ROGER_OK)
 		r = rg_tell_runs(telling, issue, is_of_work, err);
 	return r < 0 ? r : tell_mail_of_runs(telling, err);
@@ -179,7 +178,7 @@ static int tell_of_task(struct rg_telling *telling, struct roger_str task, struc
 {
 	int r;
 
-	r = tell_task(telling, task, err);
+	r = tell_task(telling, task, LOGS_OF_TASKS, err);
 	if (r == ROGER_OK)
 		r = tell_keyed(telling, task, err);
 	return r < 0 ? r : rg_tell_runs(telling, task, is_of_task, err);
@@ -194,9 +193,9 @@ static int tell_run(struct rg_telling *telling, struct roger_str run_id, struct 
 	rg_workspace_file_name(run_id, "", task);
 	r = rg_tell_runs(telling, run_id, is_itself, err);
 	if (r == ROGER_OK)
-		r = tell_task(telling, rg_str(task), err);
+		r = tell_task(telling, rg_str(task), LOGS_OF_TASKS, err);
 	if (r == ROGER_OK && !rg_str_is(run_id, task))
-		r = tell_task(telling, run_id, err);
+		r = tell_task(telling, run_id, LOGS_OF_TASKS, err);
 	if (r == ROGER_OK)
 		r = tell_keyed(telling, rg_str(task), err);
 	if (r == ROGER_OK)
@@ -328,17 +327,6 @@ static struct roger_str find_near(struct roger *roger, enum roger_subject subjec
 	return nearest.word;
 }
 
-static int fail_unknown(const struct rg_telling *telling, const struct roger_timeline_reply *reply,
-			struct roger_err *err)
-{
-	struct roger_str near = find_near(telling->roger, (enum roger_subject)reply->subject,
-					  reply->what, telling->arena);
-
-	return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'" RG_MEANT,
-		       rg_subject_names[reply->subject], RG_STR_ARGS(reply->what),
-		       RG_MEANT_ARGS(near));
-}
-
 /* A name that is of nothing else may be a task, or an agent that never sent or got anything. */
 static int tell_any(struct rg_telling *telling, bool guessed, struct roger_timeline_reply *reply,
 		    struct roger_err *err)
@@ -360,6 +348,7 @@ static int tell(struct rg_telling *telling, const struct roger_timeline_request 
 		bool guessed, struct roger_timeline_reply *reply, struct roger_err *err)
 {
 	int r = tell_any(telling, guessed, reply, err);
+	struct roger_str near;
 
 	/* What came later shows that the name is known; it is left out again below. */
 	if (r == ROGER_OK && request->until_ms && is_empty(telling)) {
@@ -368,8 +357,13 @@ static int tell(struct rg_telling *telling, const struct roger_timeline_request 
 		telling->until_ms = request->until_ms;
 		telling->more = false;
 	}
-	if (r == ROGER_OK && is_empty(telling))
-		return fail_unknown(telling, reply, err);
+	if (r == ROGER_OK && is_empty(telling)) {
+		near = find_near(telling->roger, (enum roger_subject)reply->subject, reply->what,
+				 telling->arena);
+		return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'" RG_MEANT,
+			       rg_subject_names[reply->subject], RG_STR_ARGS(reply->what),
+			       RG_MEANT_ARGS(near));
+	}
 	if (r == ROGER_OK)
 		r = rg_tell_rest(telling, request->since_ms, err);
 	if (r == ROGER_OK)

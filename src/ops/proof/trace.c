@@ -78,20 +78,6 @@ static enum roger_step reached_by(unsigned steps, bool dead)
 	return ROGER_STEP_STORED;
 }
 
-static struct roger_trace_step made_of(const struct rg_event *event, enum roger_step step)
-{
-	return (struct roger_trace_step){ .step = (int)step,
-					  .at_ms = event->flags & RG_ROW_UNDATED
-							   ? 0
-							   : event->said.at_ms,
-					  .who = event->said.actor,
-					  .words = event->said.words,
-					  .attempt = event->said.attempt,
-					  .file = event->said.file,
-					  .line = event->said.line,
-					  .byte = event->byte };
-}
-
 /* ----------------------------------------------------------- in a sentence -- */
 
 /* In local time, with the day where it is not today. */
@@ -233,6 +219,7 @@ static int trace_one(struct roger *roger, const struct roger_message *message,
 		     struct roger_trace *trace, struct roger_err *err)
 {
 	struct roger_trace_step *steps = NULL, *place;
+	const struct rg_event *event;
 	enum roger_step step;
 	unsigned seen = 0;
 	bool dead = false;
@@ -240,12 +227,22 @@ static int trace_one(struct roger *roger, const struct roger_message *message,
 	int r;
 
 	for (i = 0; i < history->count; i++) {
-		if (!step_of(&history->items[i], message, &step))
+		event = &history->items[i];
+		if (!step_of(event, message, &step))
 			continue;
 		place = rg_arena_push(arena, &steps, &count, sizeof *place);
 		if (!place)
 			return rg_fail_memory(err);
-		*place = made_of(&history->items[i], step);
+		*place = (struct roger_trace_step){ .step = (int)step,
+						    .at_ms = event->flags & RG_ROW_UNDATED
+								     ? 0
+								     : event->said.at_ms,
+						    .who = event->said.actor,
+						    .words = event->said.words,
+						    .attempt = event->said.attempt,
+						    .file = event->said.file,
+						    .line = event->said.line,
+						    .byte = event->byte };
 		/* Another program may have taken a reading back. */
 		if (step != ROGER_STEP_READ || message->read)
 			seen |= 1U << step;
@@ -318,17 +315,6 @@ static int find_side(struct finding *finding, const struct roger_message *messag
 	return r;
 }
 
-/* Several recipients have their messages in lines side by side. */
-static int find_send(struct finding *finding, const struct roger_message *message,
-		     struct roger_err *err)
-{
-	int side, r = add_message(finding, message, err);
-
-	for (side = 0; side < 4 && message->seq && r == ROGER_OK; side++)
-		r = find_side(finding, message, side & 1, side & 2, err);
-	return r;
-}
-
 /* An id; else a key. */
 static int find_what(struct finding *finding, struct roger_str what, struct roger_str from,
 		     struct roger_err *err)
@@ -336,8 +322,8 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
 	struct rg_engine *engine = finding->roger->engine;
 	struct roger_message_list found;
+	int side, r;
 	size_t i;
-	int r;
 
 	r = rg_engine_find_ids(engine, &what, 1, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
@@ -348,8 +334,12 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 			"no message '%.*s', and none with that key; `roger list` shows "
 			"ids, `roger log sends` keys, also of what was not stored",
 			RG_STR_ARGS(what));
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		r = find_send(finding, &found.items[i], err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		r = add_message(finding, &found.items[i], err);
+		/* Several recipients have their messages in lines side by side. */
+		for (side = 0; side < 4 && found.items[i].seq && r == ROGER_OK; side++)
+			r = find_side(finding, &found.items[i], side & 1, side & 2, err);
+	}
 	return r;
 }
 
