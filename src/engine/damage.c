@@ -479,7 +479,7 @@ static bool is_known_damaged(struct rg_engine *engine, const struct roger_damage
 static bool has_unnoted(struct rg_engine *engine, const struct roger_damage_list *damages)
 {
 	struct rg_shared *shared = shared_of(engine);
-	const uint64_t count = (uint64_t)rg_index_rewrite_count(engine->index);
+	const uint64_t count = (uint64_t)rg_index_progress(engine->index)->rewrites;
 	size_t i;
 
 	if (shared)
@@ -874,7 +874,7 @@ int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 {
 	struct rg_shared *shared = shared_of(engine);
-	const uint64_t count = (uint64_t)rg_index_rewrite_count(engine->index);
+	const uint64_t count = (uint64_t)rg_index_progress(engine->index)->rewrites;
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	struct roger_finding_list rewrites;
 

@@ -416,7 +416,7 @@ int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger
 
 	if (r < 0)
 		return r;
-	*ret_strays = rg_index_stray_count(engine->index);
+	*ret_strays = rg_index_progress(engine->index)->strays;
 	/* An altered line is reported as damage, even if it no longer reads as a message. */
 	if (*ret_strays)
 		r = rg_engine_altered(engine, arena, &altered, err);
@@ -451,9 +451,9 @@ int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_
 		r = rg_index_count(engine->index, &all, &messages, err);
 	if (r < 0)
 		return r;
-	ret_reply->lines = rg_index_line_count(engine->index);
+	ret_reply->lines = rg_index_progress(engine->index)->lines;
 	ret_reply->messages = messages;
-	ret_reply->strays = rg_index_stray_count(engine->index);
+	ret_reply->strays = rg_index_progress(engine->index)->strays;
 	if (rg_store_writable(engine->store))
 		rg_engine_want_state(engine, true);
 	rg_engine_checkpoint(engine, true);
@@ -604,7 +604,6 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 static int open_parts(struct rg_engine *engine, struct roger_err *err)
 {
 	static const struct rg_store_above above = { rg_tally_adopt, rg_engine_recall };
-	const struct rg_config *config = engine->workspace->config;
 	int r;
 
 	r = rg_store_open(engine->workspace, &above, &engine->store, err);
@@ -612,10 +611,8 @@ static int open_parts(struct rg_engine *engine, struct roger_err *err)
 		r = rg_store_follow(engine->store, engine->workspace, &above, err);
 	if (r == ROGER_OK)
 		r = rg_index_new(engine->store, engine->workspace, &engine->index, err);
-	if (r < 0)
-		return r;
-	rg_index_bound_leases(engine->index, config->lease_ms_max);
-	r = rg_engine_prepare_epoch(engine, err);
+	if (r == ROGER_OK)
+		r = rg_engine_prepare_epoch(engine, err);
 	return r < 0 ? r : rg_engine_follow_clearing(engine, err);
 }
 

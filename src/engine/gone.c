@@ -203,7 +203,7 @@ static int judge_logs(struct search *search, struct roger_err *err)
 		r = judge_owner(search, RG_LOG_SENDS,
 				(struct roger_str){ agent.name, agent.length }, err);
 	if (r == ROGER_OK)
-		r = rg_index_all_issues(engine->index, search->arena, &issues, err);
+		r = rg_index_issues(engine->index, -1, search->arena, &issues, err);
 	for (i = 0; r == ROGER_OK && i < issues.count; i++)
 		r = judge_owner(search, RG_LOG_ARCHIVE, issues.items[i], err);
 	return r;

@@ -27,23 +27,14 @@ enum { SERVED_BYTES_MAX = 1 << 20, SERVED_MUCH_MAX = 64 << 20 };
 /* Above this journal size, building both files at once would take too long. */
 enum { SEED_AT_ONCE = 4 << 20 };
 
-/* Live messages, without their texts: those are read from the journal. */
-static const char message_table[] =
+/* Live messages come without their texts: those are read from the journal.  A position is the
+ * rowid in messages and archived. */
+static const char tables[] =
 	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
 	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
 	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, hash INTEGER NOT NULL,"
 	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL,"
-	" epoch INTEGER NOT NULL);\n";
-
-static const char message_indexes[] =
-	"CREATE INDEX messages_issue ON messages(issue_id);\n"
-	"CREATE INDEX messages_to ON messages(to_phase);\n"
-	"CREATE INDEX messages_from ON messages(from_phase);\n"
-	"CREATE INDEX messages_unread ON messages(issue_id, to_phase, read);\n"
-	"CREATE INDEX messages_created ON messages(created_at);\n";
-
-/* A position is the rowid in messages and archived. */
-static const char other_tables[] =
+	" epoch INTEGER NOT NULL);\n"
 	"CREATE TABLE lines(block INTEGER PRIMARY KEY, offset INTEGER NOT NULL, lengths BLOB NOT "
 	"NULL);\n"
 	"CREATE TABLE changed(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
@@ -93,6 +84,17 @@ static const char other_tables[] =
 	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL,"
 	" rewrites INTEGER NOT NULL, altered INTEGER NOT NULL);\n";
 
+/* For the end of a rebuild.  It names the index that has all columns; SQLite would read every row
+ * instead of sorting. */
+static const char bulk_end[] =
+	"CREATE INDEX messages_issue ON messages(issue_id);\n"
+	"CREATE INDEX messages_to ON messages(to_phase);\n"
+	"CREATE INDEX messages_from ON messages(from_phase);\n"
+	"CREATE INDEX messages_unread ON messages(issue_id, to_phase, read);\n"
+	"CREATE INDEX messages_created ON messages(created_at);\n"
+	"INSERT INTO mailbox(agent, position, issue_id) SELECT to_phase, rowid, issue_id"
+	" FROM messages INDEXED BY messages_unread WHERE read = 0 ORDER BY to_phase, rowid";
+
 /* A message's state and where it is (index_tail.c). */
 #define STATE                                                                                      \
 	"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths, m.id, m.issue_id,"  \
@@ -102,130 +104,17 @@ static const char other_tables[] =
 	" ON l.block = (coalesce(c.line, m.position) - 1) / 64"                                    \
 	" LEFT JOIN leases s ON s.position = m.position"
 
+/* Of last_seen and edges. */
+#define RAISED                                                                                     \
+	"(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"                                     \
+	" ON CONFLICT(reader, sender) DO UPDATE SET"                                               \
+	" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"           \
+	" epoch = max(epoch, ?3)"
+
 static const char *const statements[RG_SQL_COUNT] = {
-	[RG_SQL_PROGRESS_GET] =
-		"SELECT offset, lines, strays, archived, last_offset, last_length, last_hash,"
-		" search_to, seed_to, seed_at, key, rewrites, version, altered FROM progress",
-	[RG_SQL_PROGRESS_SET] =
-		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
-		" last_offset = ?5, last_length = ?6, last_hash = ?7, search_to = ?8,"
-		" rewrites = ?9, altered = ?10",
-	[RG_SQL_MESSAGE_ADD] =
-		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, hash, read, created_at, seq, epoch)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
-		" ON CONFLICT(id) DO NOTHING",
-	[RG_SQL_MESSAGE_GET] = "SELECT rowid, hash, read FROM messages WHERE id = ?1",
-	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?2 WHERE rowid = ?1",
-	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
-	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
-	[RG_SQL_LINES_SET] =
-		"INSERT OR REPLACE INTO lines(block, offset, lengths) VALUES (?1, ?2, ?3)",
-	[RG_SQL_CHANGED_SET] = "INSERT OR REPLACE INTO changed(position, line) VALUES (?1, ?2)",
-	[RG_SQL_CHANGED_DROP] = "DELETE FROM changed WHERE position = ?1",
-	[RG_SQL_MAILBOX_ADD] =
-		"INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)",
-	[RG_SQL_MAILBOX_DROP] = "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2",
-	[RG_SQL_LEASE_SET] =
-		"INSERT OR REPLACE INTO leases(position, claimed_by, until, confirm_by, due)"
-		" VALUES (?1, ?2, ?3, ?4, ?5)",
-	[RG_SQL_LEASE_DROP] = "DELETE FROM leases WHERE position = ?1",
-	[RG_SQL_ACK_ADD] = "INSERT OR REPLACE INTO acks(position, line) VALUES (?1, ?2)",
-	[RG_SQL_ACK_GET] = "SELECT line FROM acks WHERE position = ?1",
-	[RG_SQL_KEY_ADD] = "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)",
-	[RG_SQL_REPLY_ADD] =
-		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
-	[RG_SQL_ARCHIVED_ADD] =
-		"INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, read, created_at, offset, length, hash)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-	[RG_SQL_ARCHIVED_HAS] = "SELECT position, hash FROM archived WHERE id = ?1",
-	[RG_SQL_REWRITE_ADD] =
-		"INSERT OR IGNORE INTO rewrites(position, member, value, line, offset)"
-		" VALUES (?1, ?2, ?3, ?4, ?5)",
-	[RG_SQL_AGENT_ADD] =
-		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at,"
-		" last_read_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(name) DO "
-		"UPDATE SET"
-		" sent = sent + ?2, received = received + ?3, unread = unread + ?4,"
-		" seq = CASE WHEN ?5 > epoch OR (?5 = epoch AND ?6 > seq) THEN ?6 ELSE seq END,"
-		" epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7),"
-		" last_read_at = max(last_read_at, ?8)",
-	[RG_SQL_SEEN_ADD] =
-		"INSERT INTO last_seen(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
-		" ON CONFLICT(reader, sender) DO UPDATE SET"
-		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
-		" epoch = max(epoch, ?3)",
-	[RG_SQL_EDGE_ADD] =
-		"INSERT INTO edges(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
-		" ON CONFLICT(reader, sender) DO UPDATE SET"
-		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
-		" epoch = max(epoch, ?3)",
-	[RG_SQL_ISSUE_ADD] =
-		"INSERT INTO issues(issue_id, context, result, decision, data, unread)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(issue_id) DO UPDATE SET"
-		" context = context + ?2, result = result + ?3, decision = decision + ?4,"
-		" data = data + ?5, unread = unread + ?6",
-	[RG_SQL_BEGIN] = "BEGIN",
-	[RG_SQL_END] = "COMMIT",
-	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
-	[RG_SQL_SEED_SET] = "UPDATE progress SET seed_to = ?1, seed_at = ?2",
-	[RG_SQL_STATE_GET] = STATE " FROM messages m" STATE_PLACE " WHERE m.id = ?1",
-	[RG_SQL_BOX_GET] =
-		STATE " FROM mailbox b CROSS JOIN messages m ON m.position = b.position" STATE_PLACE
-		      " WHERE b.agent = ?1 AND b.position > ?2 ORDER BY b.position LIMIT ?3",
-	[RG_SQL_UNREAD_GET] = "SELECT unread FROM agents WHERE name = ?1",
-	[RG_SQL_EVENT_ADD] =
-		"INSERT INTO event(log, kind, at, line, byte, flags, number, open, detail, file,"
-		" since, outcome, before, bytes, of, actor, peer, key) VALUES (0, ?1, ?2, ?3, ?4,"
-		" ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-	[RG_SQL_ENTRY_ADD] =
-		"INSERT INTO event(kind, at, line, byte, flags, number, open, detail, file, since,"
-		" outcome, before, bytes, log, words, length, sum, id, actor, task, key, peer,"
-		" message, cycle, state, type, evidence, step) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-		" ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
-		" ?24, ?25, ?26, ?27, ?28)",
-	[RG_SQL_EVENT_OF] = "SELECT position, kind, at, number, flags, actor FROM event"
-			    " WHERE of = ?1 ORDER BY position",
-	[RG_SQL_EVENT_BEFORE] = "SELECT coalesce(outcome, 0), at FROM event WHERE id = ?1"
-				" AND +log = ?2 ORDER BY position DESC LIMIT 1",
-	[RG_SQL_EVENT_LAST] = "SELECT 1 FROM event LIMIT 1",
-	[RG_SQL_LAST_LOOK] = "SELECT (SELECT at FROM event WHERE step = ?2 AND actor = ?1"
-			     " ORDER BY position DESC LIMIT 1),"
-			     " (SELECT max(last_read_at) FROM agents WHERE name = ?1)",
-	[RG_SQL_LOG_NEXT] = "SELECT position, line FROM event WHERE log = ?1 AND log <> 0"
-			    " AND position > ?2 ORDER BY position LIMIT 1",
-	[RG_SQL_EVENT_DROP] = "DELETE FROM event WHERE position = ?1",
-	/* The flag of a first look. */
-	[RG_SQL_EVENT_UNLOOK] = "UPDATE event SET flags = flags & ~256 WHERE position = ?1",
-	[RG_SQL_EVENT_UNREAD] = "UPDATE event SET flags = flags | 64 WHERE of = ?1 AND kind = ?2",
-	[RG_SQL_EVENT_CLOSE] = "UPDATE event SET open = NULL WHERE position = ?1",
-	/* Of logs: 2 is that of dead letters. */
-	[RG_SQL_EVENT_CLOSE_LETTER] = "UPDATE event SET open = NULL WHERE message = ?1"
-				      " AND +log = 2 AND open = 1",
-	[RG_SQL_EVENT_CLOSE_DEAD] = "UPDATE event SET open = NULL WHERE id = ?1 AND +log = 2"
-				    " AND open = 1",
-	/* The first line of a letter. */
-	[RG_SQL_EVENT_REOPEN] = "UPDATE event SET open = 1 WHERE id = ?1 AND +log = 2"
-				" AND kind = ?2 AND NOT flags & 64",
-	/* What its last line says of it. */
-	[RG_SQL_EVENT_SAY] = "UPDATE event SET words = ?3 WHERE id = ?1 AND +log = 2"
-			     " AND kind = ?2 AND NOT flags & 64",
-	[RG_SQL_EVENT_FORGET] = "DELETE FROM event WHERE id = ?1 AND +log = ?2",
-	/* Known from a note only. */
-	[RG_SQL_EVENT_UNTRUE] = "DELETE FROM event WHERE of = ?1 AND flags & 16"
-				" AND kind = ?2",
-	[RG_SQL_MESSAGE_AT] = "SELECT hash FROM messages WHERE position = ?1"
-			      " UNION ALL SELECT hash FROM archived WHERE position = ?1",
-	[RG_SQL_MESSAGE_STATE] = "SELECT read, created_at FROM messages WHERE id = ?1"
-				 " UNION ALL SELECT read, created_at FROM archived WHERE id = ?1",
-	[RG_SQL_EVENT_FILE_GET] = "SELECT offset, lines, last_offset, last_length, last_hash"
-				  " FROM event_files WHERE file = ?1",
-	[RG_SQL_EVENT_FILE_SET] =
-		"INSERT OR REPLACE INTO event_files VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-	[RG_SQL_RUN_ADD] = "INSERT OR REPLACE INTO runs VALUES"
-			   " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-	[RG_SQL_RUN_DROP] = "DELETE FROM runs WHERE file = ?1",
+#define RG_STATEMENT(name, sql) [RG_SQL_##name] = (sql),
+#include "index/index_statements.h"
+#undef RG_STATEMENT
 };
 
 /* ----------------------------------------------------------- statements -- */
@@ -358,7 +247,7 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; " SETTINGS;
 static const char bulk_settings[] = "PRAGMA journal_mode = OFF; " SETTINGS;
 
-static void close_db(struct rg_index *index)
+void rg_index_leave(struct rg_index *index)
 {
 	size_t i;
 
@@ -402,7 +291,7 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
-	close_db(index);
+	rg_index_leave(index);
 	rg_index_file_settings(index, &index->vfs, settings == bulk_settings);
 	if (index->in_memory)
 		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
@@ -442,6 +331,7 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	index->store = store;
 	index->placed = workspace->config->places_configured;
 	index->folder = workspace->data;
+	index->lease_ms_max = workspace->config->lease_ms_max;
 	rg_index_forget_seen(index);
 	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
 	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
@@ -460,7 +350,7 @@ struct rg_index *rg_index_free(struct rg_index *index)
 {
 	if (!index)
 		return NULL;
-	close_db(index);
+	rg_index_leave(index);
 	rg_table_deinit(&index->seen);
 	rg_altered_deinit(&index->altered);
 	rg_arena_free(index->memory);
@@ -474,20 +364,10 @@ void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *co
 	index->tell_context = context;
 }
 
-void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max)
-{
-	index->lease_ms_max = lease_ms_max;
-}
-
 bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done, int64_t total)
 {
 	index->stopped = index->tell && !index->tell(index->tell_context, what, done, total);
 	return !index->stopped;
-}
-
-int64_t rg_index_rewrite_count(const struct rg_index *index)
-{
-	return index->progress.rewrites;
 }
 
 uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message)
@@ -495,19 +375,14 @@ uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message 
 	return rg_message_hash((uint64_t)index->progress.key, message);
 }
 
+const struct rg_index_progress *rg_index_progress(const struct rg_index *index)
+{
+	return &index->progress;
+}
+
 uint64_t rg_index_end(const struct rg_index *index)
 {
 	return (uint64_t)index->progress.offset;
-}
-
-int64_t rg_index_line_count(const struct rg_index *index)
-{
-	return index->progress.lines;
-}
-
-int64_t rg_index_stray_count(const struct rg_index *index)
-{
-	return index->progress.strays;
 }
 
 const char *rg_index_name(const struct rg_index *index)
@@ -528,9 +403,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 
 	r = rg_random(&progress->key, sizeof progress->key, err);
 	if (r == ROGER_OK)
-		r = rg_index_run(index, message_table, err);
-	if (r == ROGER_OK)
-		r = rg_index_run(index, other_tables, err);
+		r = rg_index_run(index, tables, err);
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf(
@@ -539,22 +412,6 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	return r;
-}
-
-static int finish_bulk(struct rg_index *index, struct roger_err *err)
-{
-	int r;
-
-	r = rg_index_run(index, message_indexes, err);
-	if (r < 0)
-		return r;
-	index->bulk = false;
-	/* Names the index that has all columns; SQLite would read every row instead of sorting. */
-	return rg_index_run(index,
-			    "INSERT INTO mailbox(agent, position, issue_id)"
-			    " SELECT to_phase, rowid, issue_id FROM messages INDEXED BY "
-			    "messages_unread WHERE read = 0 ORDER BY to_phase, rowid",
-			    err);
 }
 
 /* How many lines messages.db holds, and when it was updated. */
@@ -575,14 +432,14 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK)
-		r = finish_bulk(index, err);
+		r = rg_index_run(index, bulk_end, err);
+	index->bulk = false;
 	if (r == ROGER_OK && end > SEED_AT_ONCE)
 		r = note_seed(index, 0, rg_clock_ms(), err);
 	if (r == ROGER_OK && index->told)
 		r = rg_index_take_events(index, index->told, err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, "COMMIT", err);
-	index->bulk = false;
 	return r;
 }
 
@@ -606,7 +463,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 		r = fill(index, end, err);
 	/* Half filled it must not answer. */
 	if (r < 0)
-		close_db(index);
+		rg_index_leave(index);
 	return r;
 }
 
@@ -679,16 +536,14 @@ int rg_index_load(struct rg_index *index, struct roger_err *err)
 int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
 		       struct roger_err *err)
 {
-	struct rg_buf text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
 	int r;
 
 	if (length < 0 || offset < 0 || length > RG_LINE_BYTES_MAX)
 		return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
-	rg_buf_init(&text, RG_LINE_BYTES_MAX);
 	r = rg_store_read_line(index->store, (uint64_t)offset, (size_t)length, &text, err);
 	if (r == ROGER_OK)
 		*ret_hash = (int64_t)rg_hash(0, text.data, text.length);
-	rg_buf_deinit(&text);
 	return r;
 }
 
@@ -715,41 +570,28 @@ static bool same_journal(struct rg_index *index)
 	return (uint64_t)index->progress.offset <= messages.size;
 }
 
-/* Are the lines that counted for nothing still those that are known to be altered? */
-static bool same_damage(struct rg_index *index)
-{
-	return rg_altered_load(index->store, &index->altered, NULL) == ROGER_OK &&
-	       index->altered.mark == (uint64_t)index->progress.altered;
-}
-
 /* Build a new file, then rename it over the old one. */
-static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
-{
-	char fresh[RG_INDEX_FRESH_BYTES], path[RG_INDEX_PATH_BYTES];
-	int r;
-
-	snprintf(path, sizeof path, "%s.new", index->path);
-	r = rg_index_file_begin(index, index->name, fresh, err);
-	if (r == ROGER_OK)
-		r = open_db(index, path, bulk_settings, err);
-	if (r == ROGER_OK)
-		r = fill(index, end, err);
-	close_db(index);
-	return rg_index_file_end(index, index->name, fresh, r, err);
-}
-
 static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
+	char fresh[RG_INDEX_FRESH_BYTES], path[RG_INDEX_PATH_BYTES];
 	uint64_t inode;
 	int r;
 
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
-	close_db(index);
+	rg_index_leave(index);
 	index->turn = index->store->turn;
 	/* Accept an index of any version. */
 	r = rg_index_file_check(index, index->path, "roger index ", index->name, err);
 	if (r == ROGER_OK)
-		r = make_index(index, end, err);
+		r = rg_index_file_begin(index, index->name, fresh, err);
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof path, "%s.new", index->path);
+	r = open_db(index, path, bulk_settings, err);
+	if (r == ROGER_OK)
+		r = fill(index, end, err);
+	rg_index_leave(index);
+	r = rg_index_file_end(index, index->name, fresh, r, err);
 	if (r == ROGER_OK)
 		r = rg_index_file_find(index, index->name, &inode, err);
 	if (r == ROGER_OK)
@@ -782,8 +624,11 @@ static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err
 {
 	int r = load_progress(index, ret_usable, err);
 
+	/* The lines that counted for nothing must still be those that are known to be altered. */
 	if (r == ROGER_OK && *ret_usable)
-		*ret_usable = same_journal(index) && same_damage(index);
+		*ret_usable = same_journal(index) &&
+			      rg_altered_load(index->store, &index->altered, NULL) == ROGER_OK &&
+			      index->altered.mark == (uint64_t)index->progress.altered;
 	if (r == ROGER_OK && *ret_usable)
 		index->turn = index->store->turn;
 	return r;
@@ -798,13 +643,8 @@ static int open_file(struct rg_index *index, uint64_t inode, bool *ret_usable,
 	if (r == ROGER_OK)
 		r = look_again(index, ret_usable, err);
 	if (r == ROGER_OK && !*ret_usable)
-		close_db(index);
+		rg_index_leave(index);
 	return r;
-}
-
-void rg_index_leave(struct rg_index *index)
-{
-	close_db(index);
 }
 
 void rg_index_doubt(struct rg_index *index)
@@ -998,14 +838,6 @@ static bool was_served(const struct rg_index *index, uint64_t end)
 	return shared && atomic_load(&shared->served) == end;
 }
 
-static void note_served(const struct rg_index *index, uint64_t end)
-{
-	struct rg_shared *shared = rg_store_head(index->store).shared;
-
-	if (shared)
-		atomic_store(&shared->served, end);
-}
-
 bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 		    const struct rg_log_files *told)
 {
@@ -1017,6 +849,7 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	/* Who needed all tables anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
 	const bool alone = index->tail.alone || told, is_short = alone && end <= most;
+	struct rg_shared *shared = NULL;
 	uint64_t reach = end;
 	int r;
 
@@ -1039,7 +872,9 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	index->told = NULL;
 	index->serving = false;
 	if (r == ROGER_OK && reach == end && progress->seed_to == progress->lines)
-		note_served(index, end);
+		shared = rg_store_head(index->store).shared;
+	if (shared)
+		atomic_store(&shared->served, end);
 	return r == ROGER_OK && reach == end;
 }
 
@@ -1118,30 +953,25 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 		       : refresh_file(index, rg_index_end(index), err);
 }
 
-/* Deleted or replaced while it was in use? */
-static bool was_taken_away(struct rg_index *index)
-{
-	return !index->in_memory && (!index->inode || rg_index_file_inode(index) != index->inode);
-}
-
 /* Another process may have rebuilt it meanwhile, or taken it away.  If that goes on, an index in
  * memory is out of reach. */
 bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 
+	/* Deleted or replaced while it was in use: that heals, too. */
 	if (*r >= 0 || (*tries)++ > HEAL_TRIES ||
-	    !(index->damaged || index->full || was_taken_away(index)))
+	    (!index->damaged && !index->full &&
+	     (index->in_memory || (index->inode && rg_index_file_inode(index) == index->inode))))
 		return false;
 	if (index->db)
 		rg_index_rollback(index);
-	if (index->full) {
-		(void)rg_fail(&why, ROGER_EIO, 0, "index '%s': the disk is full", index->name);
-		*r = use_memory(index, rg_index_end(index), &why, err);
-	} else if (*tries <= HEAL_TRIES) {
+	if (!index->full && *tries <= HEAL_TRIES) {
 		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), INDEX_WAIT_MS, err);
 	} else {
-		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' keeps getting damaged",
+		(void)rg_fail(&why, ROGER_EIO, 0,
+			      index->full ? "index '%s': the disk is full"
+					  : "index '%s' keeps getting damaged",
 			      index->name);
 		*r = use_memory(index, rg_index_end(index), &why, err);
 	}

@@ -48,15 +48,12 @@ struct rg_entries {
 struct rg_workspace;
 
 /* Create an index of a store's journals in the workspace's data folder.  Opens nothing before the
- * first query. */
+ * first query.  Leases that end later than the configuration lets them are ignored. */
 RG_CHECKED int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 			    struct rg_index **ret_index, struct roger_err *err);
 struct rg_index *rg_index_free(struct rg_index *index);
 
 void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context);
-
-/* Ignore leases that end later than this from now. */
-void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max);
 
 /* Read the journal up to byte end. */
 RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
@@ -77,9 +74,6 @@ RG_CHECKED int rg_index_closed_runs(struct rg_index *index, struct rg_arena *are
  */
 void rg_index_keep_closed_runs(struct rg_index *index, const struct rg_closed_runs *runs);
 
-/* All issues that there ever were a message of. */
-RG_CHECKED int rg_index_all_issues(struct rg_index *index, struct rg_arena *arena,
-				   struct roger_strs *ret_issues, struct roger_err *err);
 /* Once the answer is out: messages.db, for other programs, gets what the journal has up to end.
  * At once where the answer needed the tables and changed nothing, or many messages were changed;
  * else at most once a second.
@@ -95,9 +89,7 @@ uint64_t rg_index_peek(struct rg_index *index);
 bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
 			      int64_t total);
 
-/* How many members of messages later lines rewrite, and these lines of the journal, each where that
- * was first said. */
-int64_t rg_index_rewrite_count(const struct rg_index *index);
+/* The lines of the journal that rewrite members of messages, each where that was first said. */
 RG_CHECKED int rg_index_rewrites(struct rg_index *index, struct roger_str journal,
 				 struct rg_arena *arena, struct roger_finding_list *ret_rewrites,
 				 struct roger_err *err);
@@ -105,10 +97,26 @@ RG_CHECKED int rg_index_rewrites(struct rg_index *index, struct roger_str journa
 /* How far its last answer reached, in bytes. */
 uint64_t rg_index_seen(const struct rg_index *index);
 
-/* How far it has read: in bytes, in lines, and the lines that are not messages. */
+/* How far the journal was read: the only row of table progress. */
+struct rg_index_progress {
+	int64_t offset;
+	int64_t lines;
+	int64_t strays; /* lines that are not messages */
+	int64_t archived;
+	int64_t last_offset; /* last line read, to recognize the journal */
+	int64_t last_length;
+	int64_t last_hash;
+	int64_t search_to; /* positions up to here are in the full-text table */
+	int64_t seed_to;   /* lines up to here are in messages.db */
+	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
+	int64_t key;	   /* random: of the hashes of first lines */
+	int64_t rewrites;  /* members that later lines rewrite */
+	int64_t altered;   /* which lines counted for nothing: rg_altered.mark */
+};
+const struct rg_index_progress *rg_index_progress(const struct rg_index *index);
+
+/* How far it has read, in bytes. */
 uint64_t rg_index_end(const struct rg_index *index);
-int64_t rg_index_line_count(const struct rg_index *index);
-int64_t rg_index_stray_count(const struct rg_index *index);
 
 /* The file's name. */
 const char *rg_index_name(const struct rg_index *index);
@@ -160,6 +168,8 @@ void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct roger_str after,
 			       int64_t limit, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
+/* Issues with messages, and with at least so many unread ones, by name; unread -1: all that there
+ * ever were a message of. */
 RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
 RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures,

@@ -70,21 +70,6 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK ? ROGER_OK : ROGER_EIO;
 }
 
-static int read_progress(struct rg_index_checking *checking)
-{
-	sqlite3_stmt *get;
-	int step, r;
-
-	r = prepare(checking->db, "SELECT offset, version FROM progress", &get);
-	if (r < 0)
-		return r;
-	step = sqlite3_step(get);
-	checking->valid = step == SQLITE_ROW && sqlite3_column_int(get, 1) == RG_INDEX_VERSION;
-	checking->sums.offset = sqlite3_column_int64(get, 0);
-	sqlite3_finalize(get);
-	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
-}
-
 static int read_states(struct rg_index_checking *checking)
 {
 	uint64_t sum = 0;
@@ -160,6 +145,9 @@ static void *check(void *context)
 
 static int begin(struct rg_index_checking *checking, const struct rg_index *index)
 {
+	sqlite3_stmt *get;
+	int step;
+
 	checking->vfs = (struct rg_index_vfs){ 0 };
 	rg_index_file_settings(index, &checking->vfs, false);
 	if (rg_index_vfs_open(&checking->vfs, index->path,
@@ -170,9 +158,14 @@ static int begin(struct rg_index_checking *checking, const struct rg_index *inde
 	rg_index_distrust(checking->db);
 	if (sqlite3_exec(checking->db,
 			 "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; BEGIN", NULL, NULL,
-			 NULL) != SQLITE_OK)
+			 NULL) != SQLITE_OK ||
+	    prepare(checking->db, "SELECT offset, version FROM progress", &get) < 0)
 		return ROGER_EIO;
-	return read_progress(checking);
+	step = sqlite3_step(get);
+	checking->valid = step == SQLITE_ROW && sqlite3_column_int(get, 1) == RG_INDEX_VERSION;
+	checking->sums.offset = sqlite3_column_int64(get, 0);
+	sqlite3_finalize(get);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
 }
 
 int rg_index_check(struct rg_index *index, uint64_t key, struct rg_index_checking **ret_checking,

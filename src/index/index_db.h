@@ -18,79 +18,10 @@
 #define RG_INDEX_VERSION 23
 
 enum rg_statement {
-	RG_SQL_PROGRESS_GET,
-	RG_SQL_PROGRESS_SET,
-	RG_SQL_MESSAGE_ADD,
-	RG_SQL_MESSAGE_GET,
-	RG_SQL_READ_SET,
-	RG_SQL_MESSAGE_DROP,
-	RG_SQL_LINES_GET,
-	RG_SQL_LINES_SET,
-	RG_SQL_CHANGED_SET,
-	RG_SQL_CHANGED_DROP,
-	RG_SQL_MAILBOX_ADD,
-	RG_SQL_MAILBOX_DROP,
-	RG_SQL_LEASE_SET,
-	RG_SQL_LEASE_DROP,
-	RG_SQL_ACK_ADD,
-	RG_SQL_ACK_GET,
-	RG_SQL_KEY_ADD,
-	RG_SQL_REPLY_ADD,
-	RG_SQL_ARCHIVED_ADD,
-	RG_SQL_ARCHIVED_HAS,
-	RG_SQL_AGENT_ADD,
-	RG_SQL_SEEN_ADD,
-	RG_SQL_EDGE_ADD,
-	RG_SQL_ISSUE_ADD,
-	RG_SQL_REWRITE_ADD,
-	RG_SQL_BEGIN,
-	RG_SQL_END,
-	RG_SQL_BEGIN_WRITE,
-	RG_SQL_SEED_SET,
-	RG_SQL_STATE_GET,
-	RG_SQL_BOX_GET,
-	RG_SQL_UNREAD_GET,
-	RG_SQL_EVENT_ADD,
-	RG_SQL_ENTRY_ADD,
-	RG_SQL_EVENT_OF,
-	RG_SQL_EVENT_BEFORE,
-	RG_SQL_EVENT_LAST,
-	RG_SQL_LAST_LOOK,
-	RG_SQL_LOG_NEXT,
-	RG_SQL_EVENT_DROP,
-	RG_SQL_EVENT_UNLOOK,
-	RG_SQL_EVENT_UNREAD,
-	RG_SQL_EVENT_CLOSE,
-	RG_SQL_EVENT_CLOSE_LETTER,
-	RG_SQL_EVENT_CLOSE_DEAD,
-	RG_SQL_EVENT_REOPEN,
-	RG_SQL_EVENT_SAY,
-	RG_SQL_EVENT_FORGET,
-	RG_SQL_EVENT_UNTRUE,
-	RG_SQL_MESSAGE_AT,
-	RG_SQL_MESSAGE_STATE,
-	RG_SQL_EVENT_FILE_GET,
-	RG_SQL_EVENT_FILE_SET,
-	RG_SQL_RUN_ADD,
-	RG_SQL_RUN_DROP,
+#define RG_STATEMENT(name, sql) RG_SQL_##name,
+#include "index/index_statements.h"
+#undef RG_STATEMENT
 	RG_SQL_COUNT,
-};
-
-/* How far the journal was read: the only row of table progress. */
-struct rg_index_progress {
-	int64_t offset;
-	int64_t lines;
-	int64_t strays;
-	int64_t archived;
-	int64_t last_offset; /* last line read, to recognize the journal */
-	int64_t last_length;
-	int64_t last_hash;
-	int64_t search_to; /* positions up to here are in the full-text table */
-	int64_t seed_to;   /* lines up to here are in messages.db */
-	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
-	int64_t key;	   /* random: of the hashes of first lines */
-	int64_t rewrites;  /* members that later lines rewrite */
-	int64_t altered;   /* which lines counted for nothing: rg_altered.mark */
 };
 
 /*
@@ -280,6 +211,12 @@ static inline int64_t rg_index_leased_until(const struct roger_message *message)
 	return message->dead_at_ms ? INT64_MAX : message->claimed_until_ms;
 }
 
+/* Is it what is wanted, if anything is? */
+static inline bool rg_index_is_or_any(struct roger_str wanted, struct roger_str is)
+{
+	return !wanted.length || rg_str_equal(wanted, is);
+}
+
 /* A query under construction: its SQL, and the values of its placeholders in order. */
 struct rg_question {
 	struct rg_buf sql;
@@ -314,7 +251,8 @@ void rg_index_leave(struct rg_index *index);
 /* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
-/* The same with values: i a number, t a text, m the columns of a message. */
+/* The same with values: i a number, t a text, n and s the same where 0 and "" become NULL, m the
+ * columns of a message. */
 int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
 		 const char *kinds, ...);
 

@@ -82,39 +82,25 @@ struct row {
 /* Rows of messages have fewer columns; only what a note says names its file. */
 static int add_row(struct intake *intake, const struct row *row, struct roger_err *err)
 {
-	sqlite3_stmt *add = rg_index_statement(intake->index,
-					       row->of ? RG_SQL_EVENT_ADD : RG_SQL_ENTRY_ADD, err);
-	int i;
+	const int64_t file = row->of && !(row->flags & RG_ROW_NOTE) ? 0 : intake->number;
+	const struct roger_str *texts = row->texts;
 
-	if (!add)
-		return ROGER_EIO;
-	sqlite3_bind_int(add, 1, row->kind);
-	sqlite3_bind_int64(add, 2, row->at_ms);
-	sqlite3_bind_int64(add, 3, intake->lines);
-	sqlite3_bind_int64(add, 4, intake->byte);
-	sqlite3_bind_int(add, 5, row->flags);
-	rg_index_bind_number(add, 6, row->number);
-	rg_index_bind_number(add, 7, row->open);
-	rg_index_bind_text(add, 8, row->detail);
-	rg_index_bind_number(add, 9, row->of && !(row->flags & RG_ROW_NOTE) ? 0 : intake->number);
-	rg_index_bind_number(add, 10, row->since_ms);
-	rg_index_bind_number(add, 11, row->outcome);
-	rg_index_bind_number(add, 12, row->before);
-	rg_index_bind_number(add, 13, row->bytes);
-	if (row->of) {
-		sqlite3_bind_int64(add, 14, row->of);
-		rg_index_bind_text(add, 15, row->texts[RG_COLUMN_OWNER]);
-		rg_index_bind_text(add, 16, row->texts[RG_COLUMN_TARGET]);
-		rg_index_bind_text(add, 17, row->texts[RG_COLUMN_KEY]);
-		return rg_index_step(intake->index, add, err);
-	}
-	sqlite3_bind_int(add, 14, row->log);
-	rg_index_bind_text(add, 15, row->words);
-	rg_index_bind_number(add, 16, row->text ? (int64_t)row->text->length : 0);
-	rg_index_bind_number(add, 17, row->text ? rg_index_text_sum(row->text->text) : 0);
-	for (i = 0; i < RG_COLUMNS; i++)
-		rg_index_bind_text(add, 18 + i, row->texts[i]);
-	return rg_index_step(intake->index, add, err);
+	_Static_assert(RG_COLUMNS == 11, "as many are put");
+	if (row->of)
+		return rg_index_put(intake->index, RG_SQL_EVENT_ADD, err, "iiiiinnsnnnnnisss",
+				    (int64_t)row->kind, row->at_ms, intake->lines, intake->byte,
+				    (int64_t)row->flags, row->number, (int64_t)row->open,
+				    row->detail, file, row->since_ms, row->outcome, row->before,
+				    row->bytes, row->of, texts[RG_COLUMN_OWNER],
+				    texts[RG_COLUMN_TARGET], texts[RG_COLUMN_KEY]);
+	return rg_index_put(intake->index, RG_SQL_ENTRY_ADD, err, "iiiiinnsnnnnnisnnsssssssssss",
+			    (int64_t)row->kind, row->at_ms, intake->lines, intake->byte,
+			    (int64_t)row->flags, row->number, (int64_t)row->open, row->detail, file,
+			    row->since_ms, row->outcome, row->before, row->bytes, (int64_t)row->log,
+			    row->words, row->text ? (int64_t)row->text->length : INT64_C(0),
+			    row->text ? rg_index_text_sum(row->text->text) : INT64_C(0), texts[0],
+			    texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7],
+			    texts[8], texts[9], texts[10]);
 }
 
 /* -------------------------------------------------- the life of a message -- */
@@ -134,20 +120,16 @@ struct life {
 	int64_t due, due_ms, due_attempt; /* the row of when it is to be read by; 0: none */
 };
 
-static void set_look(struct life *life, int64_t position, int64_t at_ms, int flags)
-{
-	life->look = position;
-	life->look_ms = at_ms;
-	life->look_undated = flags & RG_ROW_UNDATED;
-	life->look_noted = flags & RG_ROW_NOTE;
-}
-
 /* One more row of it. */
 static int add_to_life(struct life *life, int64_t position, const struct row *row,
 		       struct rg_arena *memory)
 {
-	if (row->kind == ROGER_EVENT_LOOKED || row->flags & RG_ROW_LOOK)
-		set_look(life, position, row->at_ms, row->flags);
+	if (row->kind == ROGER_EVENT_LOOKED || row->flags & RG_ROW_LOOK) {
+		life->look = position;
+		life->look_ms = row->at_ms;
+		life->look_undated = row->flags & RG_ROW_UNDATED;
+		life->look_noted = row->flags & RG_ROW_NOTE;
+	}
 	life->acked |= row->kind == ROGER_EVENT_ACKNOWLEDGED;
 	life->noted |= row->kind == ROGER_EVENT_ACKNOWLEDGED && row->flags & RG_ROW_NOTE;
 	if (row->kind == ROGER_EVENT_DUE) {
@@ -368,14 +350,6 @@ static int add_lease(struct intake *intake, struct life *life, const struct roge
 	return add_taking(intake, life, &row, err);
 }
 
-static int add_handed(struct intake *intake, struct life *life, const struct roger_message *after,
-		      struct roger_err *err)
-{
-	struct row row = { .kind = ROGER_EVENT_HANDED, .at_ms = after->handed_at_ms };
-
-	return !after->handed_at_ms || life->handed ? ROGER_OK : add_dated(intake, life, &row, err);
-}
-
 static int add_reading(struct intake *intake, struct life *life, const struct roger_message *after,
 		       bool foreign, struct roger_err *err)
 {
@@ -448,14 +422,6 @@ static int add_outcome(struct intake *intake, struct life *life, const struct li
 	return r < 0 ? r : add_dated(intake, life, &row, err);
 }
 
-static int add_archived(struct intake *intake, struct life *life, const struct roger_message *after,
-			struct roger_err *err)
-{
-	struct row row = { .kind = ROGER_EVENT_ARCHIVED, .at_ms = after->archived_at_ms };
-
-	return !after->archived_at_ms ? ROGER_OK : add_dated(intake, life, &row, err);
-}
-
 /* By when it is to be read: while nobody has, and for the attempt that was made last. */
 static int add_due(struct intake *intake, struct life *life, const struct roger_message *after,
 		   struct roger_err *err)
@@ -474,16 +440,6 @@ static int add_due(struct intake *intake, struct life *life, const struct roger_
 	return r < 0 || !waits ? r : add_dated(intake, life, &row, err);
 }
 
-/* A message that is read has no dead letter to be delivered. */
-static int close_letter(struct intake *intake, const struct life *life,
-			const struct roger_message *after, struct roger_err *err)
-{
-	return !after->read || (life->read && !after->archived_at_ms)
-		       ? ROGER_OK
-		       : rg_index_put(intake->index, RG_SQL_EVENT_CLOSE_LETTER, err, "t",
-				      after->id);
-}
-
 static int add_state(struct intake *intake, struct life *life, const struct roger_message *after,
 		     struct roger_err *err)
 {
@@ -500,22 +456,31 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 		r = rg_index_put(intake->index, RG_SQL_EVENT_UNREAD, err, "ii", life->of,
 				 (int64_t)ROGER_EVENT_READ);
 	}
-	if (r == ROGER_OK)
-		r = close_letter(intake, life, after, err);
+	/* A message that is read has no dead letter to be delivered. */
+	if (r == ROGER_OK && after->read && (!life->read || after->archived_at_ms))
+		r = rg_index_put(intake->index, RG_SQL_EVENT_CLOSE_LETTER, err, "t", after->id);
 	if (r == ROGER_OK)
 		r = add_stored(intake, life, after, err);
 	before = *life;
 	if (r == ROGER_OK)
 		r = add_lease(intake, life, after, foreign, err);
-	if (r == ROGER_OK)
-		r = add_handed(intake, life, after, err);
+	if (r == ROGER_OK && after->handed_at_ms && !life->handed)
+		r = add_dated(
+			intake, life,
+			&(struct row){ .kind = ROGER_EVENT_HANDED, .at_ms = after->handed_at_ms },
+			err);
 	if (r == ROGER_OK)
 		r = add_reading(intake, life, after, foreign, err);
 	if (r == ROGER_OK)
 		r = add_outcome(intake, life, &before, after, held, foreign, err);
 	if (r == ROGER_OK)
 		r = add_due(intake, life, after, err);
-	return r < 0 ? r : add_archived(intake, life, after, err);
+	if (r == ROGER_OK && after->archived_at_ms)
+		r = add_dated(intake, life,
+			      &(struct row){ .kind = ROGER_EVENT_ARCHIVED,
+					     .at_ms = after->archived_at_ms },
+			      err);
+	return r;
 }
 
 /* A message whose lines were read, so that nothing is looked up for the next one. */
@@ -632,19 +597,6 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 
 /* ------------------------------------------------------------------ logs -- */
 
-/* What the tables say of a message now; all 0: it is not there. */
-static int find_state(struct rg_index *index, struct roger_str id, bool *ret_read,
-		      int64_t *ret_created_ms, struct roger_err *err)
-{
-	int64_t found[2] = { 0 };
-	bool there;
-	int r = rg_index_look_up(index, RG_SQL_MESSAGE_STATE, found, 2, &there, err, "t", id);
-
-	*ret_read = found[0];
-	*ret_created_ms = found[1];
-	return r;
-}
-
 /* What a note tells of each of its messages: that it was shown, or acknowledged. */
 static int take_noted(struct intake *intake, const struct rg_note *note, struct roger_err *err)
 {
@@ -653,9 +605,10 @@ static int take_noted(struct intake *intake, const struct rg_note *note, struct 
 			   .at_ms = note->entry.at_ms,
 			   .flags = RG_ROW_NOTE,
 			   .texts = { [RG_COLUMN_OWNER] = note->agent } };
+	int64_t state[2]; /* read, stored */
 	struct rg_entry first;
 	struct life life;
-	bool read, wanted;
+	bool there, wanted;
 	size_t i;
 	int r = ROGER_OK;
 
@@ -667,8 +620,9 @@ static int take_noted(struct intake *intake, const struct rg_note *note, struct 
 		r = load_life(intake, &life, err);
 		row.of = first.position;
 		if (r == ROGER_OK)
-			r = find_state(intake->index, note->ids.items[i], &read, &row.since_ms,
-				       err);
+			r = rg_index_look_up(intake->index, RG_SQL_MESSAGE_STATE, state, 2, &there,
+					     err, "t", note->ids.items[i]);
+		row.since_ms = r == ROGER_OK ? state[1] : 0;
 		wanted = !life.acked;
 		if (r == ROGER_OK && looked)
 			r = take_look(intake, &life, row.at_ms, row.flags, &wanted, err);
@@ -727,19 +681,6 @@ static int take_note(struct intake *intake, const struct roger_activity *entry, 
 	return take_noted(intake, &note, err);
 }
 
-/* The outcome and the time of the line of this id before. */
-static int find_before(struct intake *intake, const struct row *row, int64_t *ret_outcome,
-		       int64_t *ret_at_ms, bool *ret_there, struct roger_err *err)
-{
-	int64_t found[2] = { 0 };
-	int r = rg_index_look_up(intake->index, RG_SQL_EVENT_BEFORE, found, 2, ret_there, err, "ti",
-				 row->texts[RG_COLUMN_ID], (int64_t)row->log);
-
-	*ret_outcome = found[0];
-	*ret_at_ms = found[1];
-	return r;
-}
-
 /* What a line makes of an attempt, after one that settled it. */
 static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt, bool again)
 {
@@ -753,9 +694,13 @@ static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt
 static int take_attempt(struct intake *intake, const struct roger_attempt *attempt, struct row *row,
 			struct rg_buf *words, struct roger_err *err)
 {
+	int64_t before[2] = { 0 }; /* of the line of this id before: outcome and time */
 	bool there;
-	int r = find_before(intake, row, &row->before, &row->since_ms, &there, err);
+	int r = rg_index_look_up(intake->index, RG_SQL_EVENT_BEFORE, before, 2, &there, err, "ti",
+				 row->texts[RG_COLUMN_ID], (int64_t)row->log);
 
+	row->before = before[0];
+	row->since_ms = before[1];
 	row->outcome = attempt->pending ? RG_ATTEMPT_PENDING : attempt->outcome;
 	row->kind = kind_of_attempt(attempt, row->before && row->before <= ROGER_ERROR);
 	row->number = attempt->attempt;
@@ -818,9 +763,10 @@ static int take_letter(struct intake *intake, const struct roger_dead_letter *le
 				     [ROGER_REDELIVERED] = ROGER_EVENT_REDELIVERED,
 				     [ROGER_STALE] = ROGER_EVENT_STALE };
 	struct rg_index *index = intake->index;
-	int64_t unused;
-	bool there, read = false;
-	int r = find_before(intake, row, &unused, &unused, &there, err);
+	int64_t read = 0;
+	bool there, known;
+	int r = rg_index_look_up(index, RG_SQL_EVENT_BEFORE, NULL, 0, &there, err, "ti",
+				 row->texts[RG_COLUMN_ID], (int64_t)row->log);
 
 	row->kind = kinds[letter->status];
 	row->bytes = letter->payload_bytes;
@@ -829,7 +775,8 @@ static int take_letter(struct intake *intake, const struct roger_dead_letter *le
 	if (r == ROGER_OK && there)
 		r = say_given_up(intake, letter, err);
 	if (r == ROGER_OK)
-		r = find_state(index, letter->message, &read, &unused, err);
+		r = rg_index_look_up(index, RG_SQL_MESSAGE_STATE, &read, 1, &known, err, "t",
+				     letter->message);
 	if (r < 0)
 		return r;
 	if (letter->status == ROGER_STALE)
@@ -881,13 +828,12 @@ static int take_entry(struct intake *intake, const struct rg_line *line, struct 
 		row.kind = ROGER_EVENT_CYCLE;
 		row.texts[RG_COLUMN_OWNER] = record.cycle.opened_by;
 		rg_buf_printf(words, "cycle %.*s", RG_STR_ARGS(record.cycle.id));
-		r = ROGER_OK;
 		break;
 	case RG_LOG_DAMAGE:
 		r = take_damage(intake, &record.damage, &row, words, err);
 		break;
 	default:
-		r = ROGER_OK;
+		break;
 	}
 	row.words = rg_buf_str(words);
 	if (words->failed)
@@ -926,24 +872,6 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 
 /* ----------------------------------------------------------------- files -- */
 
-static int load_file(struct intake *intake, struct roger_err *err)
-{
-	const struct roger_str name = intake->file.shown;
-	int64_t found[5] = { 0 };
-	bool there;
-	int r;
-
-	intake->number = (int64_t)rg_hash(0, name.data, name.length);
-	r = rg_index_look_up(intake->index, RG_SQL_EVENT_FILE_GET, found, 5, &there, err, "i",
-			     intake->number);
-	intake->offset = found[0];
-	intake->lines = found[1];
-	intake->last_offset = found[2];
-	intake->last_length = found[3];
-	intake->last_hash = found[4];
-	return r;
-}
-
 /* A file that was found unchanged a moment ago, and is still the same one. */
 struct seen {
 	uint64_t id; /* its number */
@@ -959,45 +887,25 @@ void rg_index_forget_seen(struct rg_index *index)
 	rg_table_init(&index->seen, sizeof(struct seen));
 }
 
-static struct seen *find_seen(struct intake *intake)
-{
-	bool fresh;
-
-	return rg_table_put(&intake->index->seen, (uint64_t)intake->number, &fresh);
-}
-
-static bool was_same(struct intake *intake)
-{
-	const struct seen *seen = find_seen(intake);
-
-	return seen && seen->inode == intake->file.inode && seen->device == intake->file.device &&
-	       seen->size == intake->offset && intake->size == intake->offset &&
-	       rg_clock_monotonic_ns() - seen->at_ns < MOMENT_NS;
-}
-
-static void note_same(struct intake *intake)
-{
-	struct seen *seen = find_seen(intake);
-
-	if (seen)
-		*seen = (struct seen){ seen->id, intake->file.device, intake->file.inode,
-				       intake->size, rg_clock_monotonic_ns() };
-}
-
 /* Is the last line that was read unchanged? */
 static bool still_same(struct intake *intake)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
 	size_t length = (size_t)intake->last_length, got;
 	struct rg_store *store = intake->index->store;
+	struct seen *seen;
 	char *room;
+	bool fresh;
 
 	/* The tables were made of the messages that are there. */
 	if (intake->offset == 0 || intake->file.log == RG_LOG_MESSAGES)
 		return true;
 	if (intake->size < intake->offset)
 		return false;
-	if (was_same(intake))
+	seen = rg_table_put(&intake->index->seen, (uint64_t)intake->number, &fresh);
+	if (seen && seen->inode == intake->file.inode && seen->device == intake->file.device &&
+	    seen->size == intake->offset && intake->size == intake->offset &&
+	    rg_clock_monotonic_ns() - seen->at_ns < MOMENT_NS)
 		return true;
 	room = rg_buf_room(&text, length);
 	if (!room ||
@@ -1005,14 +913,18 @@ static bool still_same(struct intake *intake)
 			     &got, NULL) < 0 ||
 	    (int64_t)rg_hash(0, room, got) != intake->last_hash)
 		return false;
-	note_same(intake);
+	if (seen)
+		*seen = (struct seen){ seen->id, intake->file.device, intake->file.inode,
+				       intake->size, rg_clock_monotonic_ns() };
 	return true;
 }
 
 /* Does the file have more than the table? */
 static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 {
+	const struct roger_str name = intake->file.shown;
 	struct rg_store *store = intake->index->store;
+	int64_t found[5] = { 0 };
 	bool there;
 	int r = ROGER_OK;
 
@@ -1020,8 +932,15 @@ static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 		r = store->ops->stat(store, &intake->file, &there, err);
 	else
 		intake->file.size = rg_index_end(intake->index);
+	intake->number = (int64_t)rg_hash(0, name.data, name.length);
 	if (r == ROGER_OK)
-		r = load_file(intake, err);
+		r = rg_index_look_up(intake->index, RG_SQL_EVENT_FILE_GET, found, 5, &there, err,
+				     "i", intake->number);
+	intake->offset = found[0];
+	intake->lines = found[1];
+	intake->last_offset = found[2];
+	intake->last_length = found[3];
+	intake->last_hash = found[4];
 	intake->size = (int64_t)intake->file.size;
 	if (intake->file.limited && intake->size > (int64_t)intake->file.most)
 		intake->size = intake->offset > (int64_t)intake->file.most

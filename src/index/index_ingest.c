@@ -25,6 +25,10 @@ static void bind_values(sqlite3_stmt *statement, const char *kinds, va_list *val
 			rg_index_bind_message(statement, place,
 					      va_arg(*values, const struct roger_message *));
 			place += RG_MESSAGE_PLACES - 1;
+		} else if (*kinds == 'n') {
+			rg_index_bind_number(statement, place, va_arg(*values, int64_t));
+		} else if (*kinds == 's') {
+			rg_index_bind_text(statement, place, va_arg(*values, struct roger_str));
 		} else {
 			rg_index_bind(statement, place, va_arg(*values, struct roger_str));
 		}
@@ -90,13 +94,6 @@ static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str firs
 	}
 	delta->kind = kind;
 	return delta;
-}
-
-static void clear_deltas(struct rg_deltas *deltas)
-{
-	rg_table_deinit(&deltas->table);
-	rg_arena_free(deltas->memory);
-	*deltas = (struct rg_deltas){ 0 };
 }
 
 /* Take the higher number of the later epoch. */
@@ -165,30 +162,30 @@ static void count_in_issue(struct rg_index *index, struct roger_str issue, int t
 	in->unread += unread;
 }
 
-static int flush_delta(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
-{
-	const int64_t *types = delta->types;
-
-	if (delta->kind == RG_DELTA_AGENT)
-		return rg_index_put(index, RG_SQL_AGENT_ADD, err, "tiiiiiii", delta->first,
-				    delta->sent, delta->received, delta->unread, delta->epoch,
-				    delta->seq, delta->last_sent_at_ms, delta->last_read_at_ms);
-	if (delta->kind == RG_DELTA_ISSUE)
-		return rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiii", delta->first,
-				    types[ROGER_CONTEXT], types[ROGER_RESULT],
-				    types[ROGER_DECISION], types[ROGER_DATA], delta->unread);
-	return rg_index_put(index, delta->kind == RG_DELTA_EDGE ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD,
-			    err, "ttii", delta->first, delta->second, delta->epoch, delta->seq);
-}
-
 static int flush_deltas(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_delta *delta;
+	const int64_t *types;
 	size_t i = 0;
-	int r = index->deltas.failed ? rg_fail_memory(err) : ROGER_OK;
+	int r = rg_kept(!index->deltas.failed, err);
 
-	while (r == ROGER_OK && (delta = rg_table_next(&index->deltas.table, &i)))
-		r = flush_delta(index, delta, err);
+	while (r == ROGER_OK && (delta = rg_table_next(&index->deltas.table, &i))) {
+		types = delta->types;
+		if (delta->kind == RG_DELTA_AGENT)
+			r = rg_index_put(index, RG_SQL_AGENT_ADD, err, "tiiiiiii", delta->first,
+					 delta->sent, delta->received, delta->unread, delta->epoch,
+					 delta->seq, delta->last_sent_at_ms,
+					 delta->last_read_at_ms);
+		else if (delta->kind == RG_DELTA_ISSUE)
+			r = rg_index_put(index, RG_SQL_ISSUE_ADD, err, "tiiiii", delta->first,
+					 types[ROGER_CONTEXT], types[ROGER_RESULT],
+					 types[ROGER_DECISION], types[ROGER_DATA], delta->unread);
+		else
+			r = rg_index_put(
+				index,
+				delta->kind == RG_DELTA_EDGE ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD,
+				err, "ttii", delta->first, delta->second, delta->epoch, delta->seq);
+	}
 	return r;
 }
 
@@ -256,51 +253,27 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 	return r == ROGER_OK ? note_ack(index, message, position, err) : r;
 }
 
-static int add_new(struct rg_index *index, const struct roger_message *message, int64_t position,
-		   struct roger_err *err)
-{
-	int r;
-
-	count_in_issue(index, message->issue, (int)message->type, 1, !message->read);
-	count_sender(index, message);
-	count_recipient(index, message->to, 1, !message->read);
-	note_edge(index, message);
-	note_seen(index, message);
-	r = enter_mailbox(index, message, position, err);
-	return r == ROGER_OK ? add_links(index, message, position, err) : r;
-}
-
-/* Update the row, the mailbox, and the counters of its agent. */
-static int change_read(struct rg_index *index, const struct known *known,
-		       const struct roger_message *message, struct roger_err *err)
-{
-	int r;
-
-	if (known->read == message->read)
-		return ROGER_OK;
-	count_recipient(index, message->to, 0, message->read ? -1 : 1);
-	count_in_issue(index, message->issue, (int)message->type, 0, message->read ? -1 : 1);
-	note_seen(index, message);
-	r = rg_index_put(index, RG_SQL_READ_SET, err, "ii", known->first.position,
-			 (int64_t)message->read);
-	if (r < 0)
-		return r;
-	return message->read ? leave_mailbox(index, known, message, err)
-			     : enter_mailbox(index, message, known->first.position, err);
-}
-
 static int change_known(struct rg_index *index, const struct known *known,
 			const struct roger_message *message, struct roger_err *err)
 {
-	int r;
+	const int64_t position = known->first.position;
+	const bool turned = known->read != message->read;
+	int r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", position, index->progress.lines);
 
-	r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", known->first.position,
-			 index->progress.lines);
+	if (r == ROGER_OK && turned) {
+		count_recipient(index, message->to, 0, message->read ? -1 : 1);
+		count_in_issue(index, message->issue, (int)message->type, 0,
+			       message->read ? -1 : 1);
+		note_seen(index, message);
+		r = rg_index_put(index, RG_SQL_READ_SET, err, "ii", position,
+				 (int64_t)message->read);
+	}
+	if (r == ROGER_OK && turned)
+		r = message->read ? leave_mailbox(index, known, message, err)
+				  : enter_mailbox(index, message, position, err);
 	if (r == ROGER_OK)
-		r = change_read(index, known, message, err);
-	if (r == ROGER_OK)
-		r = note_ack(index, message, known->first.position, err);
-	return r == ROGER_OK ? set_lease(index, message, known->first.position, err) : r;
+		r = note_ack(index, message, position, err);
+	return r == ROGER_OK ? set_lease(index, message, position, err) : r;
 }
 
 static int add_archived(struct rg_index *index, const struct roger_message *message,
@@ -330,21 +303,6 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	return r == ROGER_OK ? add_archived(index, message, known->first.position,
 					    known->first.hash, line, err)
 			     : r;
-}
-
-/* An archived message that was never seen live: it counts as sent and received. */
-static int archive_new(struct rg_index *index, const struct roger_message *message,
-		       int64_t position, uint64_t hash, const struct rg_line *line,
-		       struct roger_err *err)
-{
-	int r;
-
-	count_in_issue(index, message->issue, (int)message->type, 0, 0);
-	count_sender(index, message);
-	note_edge(index, message);
-	count_recipient(index, message->to, 1, 0);
-	r = add_archived(index, message, position, hash, line, err);
-	return r == ROGER_OK ? add_links(index, message, position, err) : r;
 }
 
 /* Archived is final: later lines with this id are history. */
@@ -381,28 +339,13 @@ struct later {
 	struct rg_rewrites rewrites;
 };
 
-static int note_rewrites(struct rg_index *index, int64_t position,
-			 const struct rg_rewrites *rewrites, const struct rg_line *line,
-			 struct roger_err *err)
-{
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < rewrites->count && r == ROGER_OK; i++) {
-		r = rg_index_put(index, RG_SQL_REWRITE_ADD, err, "itiii", position,
-				 rg_str(rewrites->items[i].member),
-				 (int64_t)rewrites->items[i].value, index->progress.lines,
-				 (int64_t)line->offset);
-		index->progress.rewrites += sqlite3_changes(index->db);
-	}
-	return r;
-}
-
 /* The line's message, as its first line lets it be. */
 static int follow_first(struct rg_index *index, const struct rg_entry *first,
 			const struct roger_message *message, const struct rg_line *line,
 			struct later *later, struct roger_err *err)
 {
+	const struct rg_rewrites *rewrites = &later->rewrites;
+	size_t i;
 	int r;
 
 	*later = (struct later){ .message = *message };
@@ -413,33 +356,13 @@ static int follow_first(struct rg_index *index, const struct rg_entry *first,
 		return rg_fail_memory(err);
 	r = rg_index_follow_first(index, first, (struct rg_place){ line->offset, line->length },
 				  later->arena, &later->message, &later->rewrites, err);
-	return r == ROGER_OK ? note_rewrites(index, first->position, &later->rewrites, line, err)
-			     : r;
-}
-
-static int use_archived(struct rg_index *index, const struct roger_message *message,
-			const struct rg_line *line, bool *ret_archived, struct roger_err *err)
-{
-	struct rg_entry first;
-	struct later later;
-	int r = rg_index_first_line(index, message->id, true, &first, err);
-
-	*ret_archived = first.position > 0;
-	if (!first.position)
-		return r;
-	r = follow_first(index, &first, message, line, &later, err);
-	rg_arena_free(later.arena);
-	return r;
-}
-
-static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
-		   bool *ret_added, struct roger_err *err)
-{
-	int r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiii", position, message,
-			     (int64_t)rg_index_hash(index, message), (int64_t)message->read,
-			     message->created_at_ms, message->seq, message->epoch);
-
-	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
+	for (i = 0; r == ROGER_OK && i < rewrites->count; i++) {
+		r = rg_index_put(index, RG_SQL_REWRITE_ADD, err, "itiii", first->position,
+				 rg_str(rewrites->items[i].member),
+				 (int64_t)rewrites->items[i].value, index->progress.lines,
+				 (int64_t)line->offset);
+		index->progress.rewrites += sqlite3_changes(index->db);
+	}
 	return r;
 }
 
@@ -473,28 +396,49 @@ static bool is_later_state(const struct rg_index *index, const struct roger_mess
 	       (!index->bulk && (message->read || message->claimed_by.length));
 }
 
+/* One that was archived and never seen live counts as sent and received, too. */
 static int take_new(struct rg_index *index, const struct roger_message *message,
 		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
 {
-	int64_t position = index->progress.lines;
+	const int64_t position = index->progress.lines;
+	const uint64_t hash = rg_index_hash(index, message);
+	const bool lives = !message->archived_at_ms, unread = lives && !message->read;
 	int r;
 
-	*ret_added = true;
-	if (message->archived_at_ms)
-		return archive_new(index, message, position, rg_index_hash(index, message), line,
-				   err);
-	r = add_row(index, message, position, ret_added, err);
-	return *ret_added ? add_new(index, message, position, err) : r;
+	if (!lives)
+		r = add_archived(index, message, position, hash, line, err);
+	else
+		r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiii", position, message,
+				 (int64_t)hash, (int64_t)message->read, message->created_at_ms,
+				 message->seq, message->epoch);
+	*ret_added = !lives || (r == ROGER_OK && sqlite3_changes(index->db) > 0);
+	if (r < 0 || !*ret_added)
+		return r;
+	count_in_issue(index, message->issue, (int)message->type, lives, unread);
+	count_sender(index, message);
+	count_recipient(index, message->to, 1, unread);
+	note_edge(index, message);
+	if (lives) {
+		note_seen(index, message);
+		r = enter_mailbox(index, message, position, err);
+	}
+	return r == ROGER_OK ? add_links(index, message, position, err) : r;
 }
 
 static int take_message(struct rg_index *index, const struct roger_message *message,
 			const struct rg_line *line, struct roger_err *err)
 {
-	bool taken;
-	int r;
+	struct rg_entry archived;
+	struct later later;
+	bool taken = false;
+	int r = rg_index_first_line(index, message->id, true, &archived, err);
 
-	r = use_archived(index, message, line, &taken, err);
-	if (r == ROGER_OK && !taken && is_later_state(index, message))
+	if (archived.position) {
+		r = follow_first(index, &archived, message, line, &later, err);
+		rg_arena_free(later.arena);
+		return r;
+	}
+	if (r == ROGER_OK && is_later_state(index, message))
 		r = use_known(index, message, line, &taken, err);
 	if (r == ROGER_OK && !taken)
 		r = take_new(index, message, line, &taken, err);
@@ -557,20 +501,10 @@ static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64
 	return r;
 }
 
-static int save_progress(struct rg_index *index, struct roger_err *err)
-{
-	const struct rg_index_progress *progress = &index->progress;
-
-	index->vfs.pages.next_reach = (uint64_t)progress->offset;
-	return rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset,
-			    progress->lines, progress->strays, progress->archived,
-			    progress->last_offset, progress->last_length, progress->last_hash,
-			    progress->search_to, progress->rewrites, progress->altered);
-}
-
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
+	struct rg_index_progress *progress = &index->progress;
 	struct rg_decoder *decoder;
 	int r;
 
@@ -578,7 +512,7 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	r = rg_decoder_open(&bytes, rg_index_end(index), end, &index->altered, &decoder, err);
 	if (r < 0)
 		return r;
-	index->progress.altered = (int64_t)index->altered.mark;
+	progress->altered = (int64_t)index->altered.mark;
 	r = rg_index_lines_begin(index, err);
 	if (r == ROGER_OK)
 		r = take_lines(index, decoder, end, err);
@@ -588,10 +522,17 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = flush_deltas(index, err);
 	if (r == ROGER_OK)
-		r = rg_index_last_hash(index, &index->progress.last_hash, err);
-	if (r == ROGER_OK)
-		r = save_progress(index, err);
-	clear_deltas(&index->deltas);
+		r = rg_index_last_hash(index, &progress->last_hash, err);
+	if (r == ROGER_OK) {
+		index->vfs.pages.next_reach = (uint64_t)progress->offset;
+		r = rg_index_put(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiiii", progress->offset,
+				 progress->lines, progress->strays, progress->archived,
+				 progress->last_offset, progress->last_length, progress->last_hash,
+				 progress->search_to, progress->rewrites, progress->altered);
+	}
+	rg_table_deinit(&index->deltas.table);
+	rg_arena_free(index->deltas.memory);
+	index->deltas = (struct rg_deltas){ 0 };
 	index->lines.length_bytes = 0;
 	return r;
 }

@@ -63,28 +63,6 @@ static int find_block(struct rg_index *index, int64_t block, sqlite3_stmt **ret_
 	return r;
 }
 
-/* Load the row of a block that already has count lines. */
-static int load(struct rg_index *index, int64_t block, int64_t count, struct roger_err *err)
-{
-	struct rg_index_lines *lines = &index->lines;
-	struct roger_str lengths;
-	sqlite3_stmt *row;
-	int r = find_block(index, block, &row, err);
-
-	if (r < 0)
-		return r;
-	lengths = rg_index_bytes(row, 1);
-	if (holds(lengths, count)) {
-		*lines = (struct rg_index_lines){ block, sqlite3_column_int64(row, 0),
-						  .length_bytes = lengths.length };
-		memcpy(lines->lengths, lengths.data, lengths.length);
-	} else {
-		r = damaged(index, err);
-	}
-	sqlite3_reset(row);
-	return r;
-}
-
 static int save(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_index_lines *lines = &index->lines;
@@ -100,11 +78,25 @@ static int save(struct rg_index *index, struct roger_err *err)
 
 int rg_index_lines_begin(struct rg_index *index, struct roger_err *err)
 {
-	int64_t known = index->progress.lines;
+	const int64_t block = index->progress.lines / RG_INDEX_LINES,
+		      count = index->progress.lines % RG_INDEX_LINES;
+	struct rg_index_lines *lines = &index->lines;
+	struct roger_str lengths;
+	sqlite3_stmt *row;
+	int r = count ? find_block(index, block, &row, err) : ROGER_OK;
 
-	if (known % RG_INDEX_LINES == 0)
-		return ROGER_OK;
-	return load(index, known / RG_INDEX_LINES, known % RG_INDEX_LINES, err);
+	if (r < 0 || !count)
+		return r;
+	lengths = rg_index_bytes(row, 1);
+	if (holds(lengths, count)) {
+		*lines = (struct rg_index_lines){ block, sqlite3_column_int64(row, 0),
+						  .length_bytes = lengths.length };
+		memcpy(lines->lengths, lengths.data, lengths.length);
+	} else {
+		r = damaged(index, err);
+	}
+	sqlite3_reset(row);
+	return r;
 }
 
 int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
@@ -174,27 +166,19 @@ int rg_index_lines_place(struct rg_index *index, int64_t line, struct rg_entry *
 		err);
 }
 
-static int find_first(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
-		      struct roger_err *err)
-{
-	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
-
-	if (r == ROGER_OK)
-		r = rg_index_first_of_all(index, id, ret_first, err);
-	if (r == ROGER_OK && ret_first->position)
-		r = find_line(index, ret_first->position, ret_first, err);
-	if (!sqlite3_get_autocommit(index->db))
-		(void)rg_index_run_one(index, RG_SQL_END, NULL);
-	return r;
-}
-
 int rg_index_find_first(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
 			struct roger_err *err)
 {
 	int tries = 0, r;
 
-	do
-		r = find_first(index, id, ret_first, err);
-	while (rg_index_heals(index, &tries, &r, err));
+	do {
+		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+		if (r == ROGER_OK)
+			r = rg_index_first_of_all(index, id, ret_first, err);
+		if (r == ROGER_OK && ret_first->position)
+			r = find_line(index, ret_first->position, ret_first, err);
+		if (!sqlite3_get_autocommit(index->db))
+			(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	} while (rg_index_heals(index, &tries, &r, err));
 	return r;
 }

@@ -82,7 +82,7 @@ struct finding {
 	struct source *sources;
 	size_t source_count;
 	const struct source *moved; /* its file says something else by now; NULL: none */
-	struct {
+	struct entries {
 		struct rg_log_entry *items;
 		size_t count;
 	} entries, strays;
@@ -172,23 +172,12 @@ static struct source *source_of(struct finding *finding, int64_t number)
 	return NULL;
 }
 
-/* Its file is read again from the start.  Not while rows are read: SQLite would not wait then. */
-static int doubt_file(struct finding *finding, struct roger_err *err)
-{
-	char sql[120];
-
-	rg_index_forget_seen(finding->index);
-	snprintf(sql, sizeof sql,
-		 "UPDATE event_files SET last_hash = last_hash - 1 WHERE file = %lld",
-		 (long long)finding->moved->number);
-	return rg_index_run(finding->index, sql, err);
-}
-
 static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	struct finding *finding = context;
 	struct source *source = source_of(finding, sqlite3_column_int64(row, 0));
 	const bool stray = sqlite3_column_type(row, 2) == SQLITE_NULL;
+	struct entries *list = stray ? &finding->strays : &finding->entries;
 	struct rg_log_entry *entry;
 	struct roger_str text = rg_index_column(row, 7);
 	int r = ROGER_OK;
@@ -203,10 +192,7 @@ static int keep_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 		if (r < 0 || finding->moved)
 			return r;
 	}
-	entry = stray ? rg_arena_push(finding->arena, &finding->strays.items,
-				      &finding->strays.count, sizeof *entry)
-		      : rg_arena_push(finding->arena, &finding->entries.items,
-				      &finding->entries.count, sizeof *entry);
+	entry = rg_arena_push(finding->arena, &list->items, &list->count, sizeof *entry);
 	if (!entry || !rg_arena_copy(finding->arena, text, &entry->text))
 		return rg_fail_memory(err);
 	entry->file = source->texts.file.shown;
@@ -280,6 +266,7 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 	const struct rg_log_query strays = { .log = query->log, .limit = STRAYS_MAX };
 	struct finding finding = { .index = index, .arena = arena };
 	struct rg_log_query entries = *query;
+	char sql[120];
 	size_t i;
 	int r = open_sources(&finding, query, files, err);
 
@@ -292,8 +279,15 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		r = ask(&finding, &entries, false, err);
 	if (r == ROGER_OK && query->strays)
 		r = ask(&finding, &strays, true, err);
-	if (r == ROGER_OK && finding.moved)
-		r = doubt_file(&finding, err);
+	/* Its file is read again from the start.  Not while rows are read: SQLite would not wait.
+	 */
+	if (r == ROGER_OK && finding.moved) {
+		rg_index_forget_seen(index);
+		snprintf(sql, sizeof sql,
+			 "UPDATE event_files SET last_hash = last_hash - 1 WHERE file = %lld",
+			 (long long)finding.moved->number);
+		r = rg_index_run(index, sql, err);
+	}
 	for (i = 0; i < finding.source_count; i++)
 		rg_buf_deinit(&finding.sources[i].texts.piece);
 	*ret_moved = finding.moved != NULL;
@@ -524,38 +518,25 @@ static int tell_messages(struct rg_index *index, const struct rg_query *query,
 	return r;
 }
 
-/* The rows of messages that were created in that time, in no order. */
-static int ask_created(struct rg_index *index, const char *sql, const struct rg_row_query *query,
-		       struct seeing *seeing, struct roger_err *err)
-{
-	struct rg_question question;
-
-	rg_question_init(&question, sql);
-	rg_question_number(&question, " WHERE m.created_at >= ?", query->since_ms);
-	rg_question_number(&question, " AND m.created_at < ?",
-			   query->until_ms ? query->until_ms : INT64_MAX);
-	return ask_events(index, &question, seeing, err);
-}
-
+/* The rows of messages, or of those that were created in that time, in no order. */
 static int ask_messages(struct rg_index *index, const struct rg_row_query *query,
 			struct seeing *seeing, struct roger_err *err)
 {
+	const bool all = !query->since_ms && !query->until_ms;
 	struct rg_question question;
-	int r;
 
-	if (!query->since_ms && !query->until_ms) {
-		rg_question_init(&question, FEW_COLUMNS " FROM event e WHERE e.log = 0");
-		return ask_events(index, &question, seeing, err);
+	rg_question_init(&question, all ? FEW_COLUMNS " FROM event e WHERE e.log = 0"
+					: FEW_COLUMNS " FROM messages m INDEXED BY messages_created"
+						      " CROSS JOIN event e ON e.of = m.position");
+	if (!all) {
+		rg_question_number(&question, " WHERE m.created_at >= ?1", query->since_ms);
+		rg_question_number(&question,
+				   " AND m.created_at < ?2 UNION ALL " FEW_COLUMNS
+				   " FROM archived m CROSS JOIN event e ON e.of = m.position"
+				   " WHERE m.created_at >= ?1 AND m.created_at < ?2",
+				   query->until_ms ? query->until_ms : INT64_MAX);
 	}
-	r = ask_created(index,
-			FEW_COLUMNS " FROM messages m INDEXED BY messages_created"
-				    " CROSS JOIN event e ON e.of = m.position",
-			query, seeing, err);
-	return r < 0 ? r
-		     : ask_created(index,
-				   FEW_COLUMNS
-				   " FROM archived m CROSS JOIN event e ON e.of = m.position",
-				   query, seeing, err);
+	return ask_events(index, &question, seeing, err);
 }
 
 static int tell_rows(struct rg_index *index, const struct rg_row_query *query,
@@ -653,15 +634,6 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_
 	rg_question_number(&question, "", bounded ? now_ms + index->lease_ms_max : INT64_MAX);
 	rg_question_number(&question, "", INT64_MAX);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);
-}
-
-int rg_index_all_issues(struct rg_index *index, struct rg_arena *arena,
-			struct roger_strs *ret_issues, struct roger_err *err)
-{
-	struct rg_question question;
-
-	rg_question_init(&question, "SELECT issue_id FROM issues");
-	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 
 int rg_index_next_keyed(struct rg_index *index, struct roger_str from, struct rg_arena *arena,

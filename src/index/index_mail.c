@@ -38,15 +38,11 @@ struct rg_box *rg_index_box(const struct rg_index *index, struct roger_str agent
 	return NULL;
 }
 
-static bool is_or_any(struct roger_str wanted, struct roger_str is)
-{
-	return !wanted.length || rg_str_equal(wanted, is);
-}
-
 static bool is_asked(const struct rg_query *query, const struct rg_late *late)
 {
-	return is_or_any(query->to, late->to) && is_or_any(query->issue, late->issue) &&
-	       is_or_any(query->from, late->from);
+	return rg_index_is_or_any(query->to, late->to) &&
+	       rg_index_is_or_any(query->issue, late->issue) &&
+	       rg_index_is_or_any(query->from, late->from);
 }
 
 /* How many more unread messages of this kind there are than in the tables. */
@@ -149,11 +145,6 @@ static int load_more(struct rg_index *index, struct rg_box *box, struct roger_er
 static bool is_plain(const struct rg_query *query)
 {
 	return rg_query_by(query) < RG_BY_AFTER && !query->newest;
-}
-
-static bool is_mailbox(const struct rg_query *query)
-{
-	return is_plain(query) && query->unread && query->to.length && !query->id_count;
 }
 
 static bool is_leased(const struct rg_index *index, const struct rg_late *late, int64_t at_ms)
@@ -333,28 +324,23 @@ static int count_unread(struct rg_index *index, const struct rg_query *query, in
 	return ROGER_OK;
 }
 
-static int find(struct answer *answer, int64_t *ret_total, bool *ret_over, struct roger_err *err)
+/* arena NULL: only count. */
+static int ask(struct answer *answer, int64_t *ret_number, bool *ret_over, struct roger_err *err)
 {
 	const struct rg_query *query = answer->query;
 	int r;
 
+	if (!answer->arena)
+		return count_unread(answer->index, query, ret_number, ret_over, err);
 	answer->entries.items = NULL;
 	answer->entries.count = 0;
 	r = query->id_count ? find_ids(answer, ret_over, err) : find_in_box(answer, ret_over, err);
-	if (r < 0 || !*ret_over || !ret_total)
+	if (r < 0 || !*ret_over || !ret_number)
 		return r;
-	*ret_total = (int64_t)answer->entries.count;
+	*ret_number = (int64_t)answer->entries.count;
 	return query->free_at_ms || is_full(answer)
-		       ? count_unread(answer->index, query, ret_total, ret_over, err)
+		       ? count_unread(answer->index, query, ret_number, ret_over, err)
 		       : ROGER_OK;
-}
-
-/* arena NULL: only count. */
-static int ask(struct answer *answer, int64_t *ret_number, bool *ret_over, struct roger_err *err)
-{
-	return answer->arena
-		       ? find(answer, ret_number, ret_over, err)
-		       : count_unread(answer->index, answer->query, ret_number, ret_over, err);
 }
 
 /* Without tables, reading further back until that is enough. */
@@ -392,8 +378,11 @@ static int answer_over(struct answer *answer, struct rg_index_reach reach, int64
 /* Can lines say it?  Of a mailbox that is a page, or the number of all. */
 static bool can_answer(const struct rg_query *query, bool counts, bool totals)
 {
-	return is_mailbox(query) ? counts ? !query->free_at_ms : query->limit != 0
-				 : !counts && is_plain(query) && query->id_count && !totals;
+	if (!is_plain(query))
+		return false;
+	if (query->unread && query->to.length && !query->id_count)
+		return counts ? !query->free_at_ms : query->limit != 0;
+	return !counts && query->id_count && !totals;
 }
 
 int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,

@@ -81,11 +81,10 @@ static int read_message(struct rg_index *index, const struct rg_entry *entry,
 			struct roger_err *err)
 {
 	struct rg_rewrites rewrites = { .count = 0 };
-	struct rg_json *json = NULL;
-	struct rg_buf line;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	int r;
 
-	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
 	r = rg_store_read_line(index->store, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_message_read(rg_buf_str(&line), &json, arena, ret_message, err);
@@ -107,14 +106,7 @@ static int read_message(struct rg_index *index, const struct rg_entry *entry,
 	ret_message->position = entry->position;
 	ret_message->line = entry->line;
 	ret_message->byte = (int64_t)entry->offset;
-	rg_json_free(json);
-	rg_buf_deinit(&line);
 	return r;
-}
-
-static bool is_or_any(struct roger_str wanted, struct roger_str is)
-{
-	return !wanted.length || rg_str_equal(wanted, is);
 }
 
 /* Does the line match the query?  SQLite does not detect all damage, and a wrong index must not
@@ -123,9 +115,10 @@ static bool answers(const struct rg_query *query, const struct roger_message *me
 {
 	/* Checked only for a single id, to save comparing each line with all. */
 	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
-	       is_or_any(query->to, message->to) && is_or_any(query->from, message->from) &&
-	       is_or_any(query->issue, message->issue) && !(query->unread && message->read) &&
-	       !(query->read && !message->read);
+	       rg_index_is_or_any(query->to, message->to) &&
+	       rg_index_is_or_any(query->from, message->from) &&
+	       rg_index_is_or_any(query->issue, message->issue) &&
+	       !(query->unread && message->read) && !(query->read && !message->read);
 }
 
 /* Read the messages; of one cycle if the query names it. */
@@ -145,7 +138,7 @@ static int read_messages(struct rg_index *index, const struct rg_entries *entrie
 			return r;
 		if (!answers(query, &items[count]))
 			return rg_index_wrong(index, items[count].id, err);
-		if (is_or_any(query->cycle, items[count].cycle))
+		if (rg_index_is_or_any(query->cycle, items[count].cycle))
 			count++;
 	}
 	*ret_messages = (struct roger_message_list){ items, count };

@@ -76,35 +76,39 @@ static bool is_mailbox_enough(const struct rg_query *query, bool archived)
 	return !archived && (rg_query_by(query) & ~within) == (RG_BY_UNREAD | RG_BY_TO);
 }
 
-/* The tables to read, narrowest first; SQLite has no statistics to choose by. */
-static void add_tables(struct rg_question *question, const struct rg_query *query, bool archived)
+/* The tables to read, narrowest first; SQLite has no statistics to choose by.  The first one's
+ * column of positions, so that nothing needs sorting; and who gets it. */
+struct source {
+	const char *tables, *position, *to;
+};
+
+static struct source source_of(const struct rg_query *query, bool archived)
 {
-	struct rg_buf *sql = &question->sql;
+	struct source source = { " FROM messages m", "m.rowid", " AND m.to_phase = ?" };
 
 	if (archived) {
-		rg_buf_add_text(
-			sql,
+		source.tables =
 			query->key.length
 				? " FROM keys k CROSS JOIN archived m ON m.position = k.position"
-				: " FROM archived m");
-	} else {
-		if (query->text.length)
-			rg_buf_add_text(
-				sql, " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid");
-		else if (query->key.length)
-			rg_buf_add_text(
-				sql, " FROM keys k CROSS JOIN messages m ON m.rowid = k.position");
-		else if (query->unread && query->to.length && query->issue.length)
-			rg_buf_add_text(sql, " FROM messages m INDEXED BY messages_unread");
-		else if (is_mailbox_enough(query, archived))
-			rg_buf_add_text(sql, " FROM mailbox b");
-		else if (query->unread && query->to.length)
-			rg_buf_add_text(
-				sql,
-				" FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position");
-		else
-			rg_buf_add_text(sql, " FROM messages m");
+				: " FROM archived m";
+		source.position = "m.position";
+	} else if (query->text.length) {
+		source.tables = " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid";
+		source.position = "s.rowid";
+	} else if (query->key.length) {
+		source.tables = " FROM keys k CROSS JOIN messages m ON m.rowid = k.position";
+		source.position = "k.position";
+	} else if (query->unread && query->to.length && query->issue.length) {
+		source.tables = " FROM messages m INDEXED BY messages_unread";
+	} else if (query->unread && query->to.length) {
+		source.tables =
+			is_mailbox_enough(query, archived)
+				? " FROM mailbox b"
+				: " FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position";
+		source.position = "b.position";
+		source.to = " AND b.agent = ?";
 	}
+	return source;
 }
 
 static void add_ids(struct rg_question *question, const struct rg_query *query, bool archived)
@@ -115,13 +119,11 @@ static void add_ids(struct rg_question *question, const struct rg_query *query, 
 		rg_question_text(question, i ? ", ?" : " AND m.id IN (?", query->ids[i]);
 	if (query->id_count)
 		rg_buf_add_char(&question->sql, ')');
-	if (query->piece.length)
-		rg_question_text(question,
-				 archived ? " AND m.position IN (SELECT position FROM archived "
-					    "WHERE instr(id, ?))"
-					  : " AND m.position IN (SELECT position FROM messages "
-					    "WHERE instr(id, ?))",
-				 query->piece);
+	if (query->piece.length) {
+		rg_buf_printf(&question->sql, " AND m.position IN (SELECT position FROM %s",
+			      archived ? "archived" : "messages");
+		rg_question_text(question, " WHERE instr(id, ?))", query->piece);
+	}
 	if (query->thread.length)
 		rg_question_text(
 			question,
@@ -133,24 +135,10 @@ static void add_ids(struct rg_question *question, const struct rg_query *query, 
 			query->thread);
 }
 
-/* The position column of the first table, so that nothing needs sorting. */
-static const char *position_of(const struct rg_query *query, bool archived)
-{
-	if (archived)
-		return "m.position";
-	if (query->text.length)
-		return "s.rowid";
-	if (query->key.length)
-		return "k.position";
-	if (query->unread && query->to.length && !query->issue.length)
-		return "b.position";
-	return "m.rowid";
-}
-
 static void add_conditions(struct rg_question *question, const struct rg_index *index,
 			   const struct rg_query *query, const struct rg_buf *match, bool archived)
 {
-	const char *position = position_of(query, archived);
+	const struct source source = source_of(query, archived);
 
 	rg_buf_add_text(&question->sql, " WHERE 1");
 	add_ids(question, query, archived);
@@ -165,11 +153,8 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	}
 	if (query->key.length && query->from.length)
 		rg_question_text(question, " AND k.sender = ?", query->from);
-	if (query->unread && query->to.length && !query->issue.length && !query->text.length &&
-	    !query->key.length && !archived)
-		rg_question_text(question, " AND b.agent = ?", query->to);
-	else if (query->to.length)
-		rg_question_text(question, " AND m.to_phase = ?", query->to);
+	if (query->to.length)
+		rg_question_text(question, source.to, query->to);
 	if (query->issue.length)
 		rg_question_text(question, " AND m.issue_id = ?", query->issue);
 	if (query->from.length)
@@ -188,7 +173,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	if (query->free_at_ms && !archived) {
 		rg_buf_printf(&question->sql,
 			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",
-			      position);
+			      source.position);
 		rg_question_number(question, " AND l.until > ?", query->free_at_ms);
 		rg_question_number(question, " AND (l.until <= ?",
 				   index->lease_ms_max ? query->free_at_ms + index->lease_ms_max
@@ -196,7 +181,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 		rg_question_number(question, " OR l.until = ?))", INT64_MAX);
 	}
 	if (query->after) {
-		rg_buf_printf(&question->sql, " AND %s", position);
+		rg_buf_printf(&question->sql, " AND %s", source.position);
 		rg_question_number(question, query->newest ? " < ?" : " > ?", query->after);
 	}
 }
@@ -287,7 +272,7 @@ static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg
 		      struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_message message;
 	int r;
 
@@ -304,7 +289,6 @@ static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg
 		rg_index_bind(add, 3, message.metadata);
 		r = rg_index_step(index, add, err);
 	}
-	rg_arena_free(arena);
 	return r;
 }
 
@@ -424,15 +408,6 @@ struct finding {
 	size_t count, count_before;
 };
 
-/* Add the line of a live message's state, and the row of table lines that covers it. */
-static void add_places(struct rg_question *question, const char *position)
-{
-	rg_buf_printf(&question->sql,
-		      " LEFT JOIN changed c ON c.position = %s"
-		      " LEFT JOIN lines l ON l.block = (coalesce(c.line, %s) - 1) / %d",
-		      position, position, RG_INDEX_LINES);
-}
-
 static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
 		      struct rg_entry *ret_entry, struct roger_err *err)
 {
@@ -467,7 +442,8 @@ static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 static int find_in(struct finding *finding, const struct rg_query *query,
 		   const struct rg_buf *match, bool archived, struct roger_err *err)
 {
-	const char *position = position_of(query, archived);
+	const struct source source = source_of(query, archived);
+	const char *position = source.position;
 	struct rg_question question;
 
 	rg_question_init(&question,
@@ -476,9 +452,13 @@ static int find_in(struct finding *finding, const struct rg_query *query,
 		rg_buf_printf(&question.sql,
 			      "SELECT %s, coalesce(c.line, %s), l.offset, l.lengths, %s", position,
 			      position, is_mailbox_enough(query, archived) ? "NULL" : "m.hash");
-	add_tables(&question, query, archived);
+	rg_buf_add_text(&question.sql, source.tables);
+	/* The line of a live message's state, and the row of table lines that covers it. */
 	if (!archived)
-		add_places(&question, position);
+		rg_buf_printf(&question.sql,
+			      " LEFT JOIN changed c ON c.position = %s"
+			      " LEFT JOIN lines l ON l.block = (coalesce(c.line, %s) - 1) / %d",
+			      position, position, RG_INDEX_LINES);
 	add_conditions(&question, finding->index, query, match, archived);
 	rg_buf_printf(&question.sql, " ORDER BY %s", position);
 	if (query->newest)
@@ -620,7 +600,7 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 		ask_kept(&question, query);
 	} else {
 		rg_question_init(&question, "SELECT count(*)");
-		add_tables(&question, query, query->archived);
+		rg_buf_add_text(&question.sql, source_of(query, query->archived).tables);
 		add_conditions(&question, index, query, &match, query->archived);
 	}
 	*ret_count = 0;
@@ -724,10 +704,11 @@ int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *are
 {
 	struct rg_question question;
 
-	rg_question_init(&question, "SELECT issue_id FROM issues"
-				    " WHERE context + result + decision + data > 0");
-	rg_question_number(&question, " AND unread >= ?", unread);
-	rg_buf_add_text(&question.sql, " ORDER BY issue_id");
+	rg_question_init(&question, "SELECT issue_id FROM issues");
+	rg_question_number(&question,
+			   " WHERE ?1 < 0 OR (context + result + decision + data > 0"
+			   " AND unread >= ?1) ORDER BY issue_id",
+			   unread);
 	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 

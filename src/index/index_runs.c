@@ -5,17 +5,6 @@
  */
 #include "index/index_db.h"
 
-/* The members of a run that are texts, in the order of their columns. */
-enum { TEXTS = 6, NUMBERS = 9 };
-
-static struct roger_str *text_of(struct roger_run *run, int i)
-{
-	struct roger_str *const texts[TEXTS] = { &run->run,   &run->owner, &run->child,
-						 &run->issue, &run->task,  &run->settled_at };
-
-	return texts[i];
-}
-
 struct reading {
 	struct rg_arena *arena;
 	struct rg_closed_runs runs;
@@ -25,7 +14,7 @@ static int see_run(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	struct reading *reading = context;
 	struct rg_closed_run *run;
-	int i;
+	struct roger_run *said;
 
 	if (!row) {
 		reading->runs.count = 0;
@@ -43,15 +32,19 @@ static int see_run(void *context, sqlite3_stmt *row, struct roger_err *err)
 		.completed_ms = sqlite3_column_int64(row, 4),
 		.recoveries = sqlite3_column_int64(row, 5),
 		.forwarded = sqlite3_column_int(row, 6),
-		.settled = sqlite3_column_bytes(row, NUMBERS + TEXTS - 1) > 0,
+		.settled = sqlite3_column_bytes(row, 14) > 0,
 	};
-	run->run.status = sqlite3_column_int(row, 7);
-	run->run.outcome = sqlite3_column_int(row, 8);
-	for (i = 0; i < TEXTS; i++)
-		if (!rg_arena_copy(reading->arena, rg_index_column(row, NUMBERS + i),
-				   text_of(&run->run, i)))
-			return rg_fail_memory(err);
-	return ROGER_OK;
+	said = &run->run;
+	said->status = sqlite3_column_int(row, 7);
+	said->outcome = sqlite3_column_int(row, 8);
+	return rg_kept(
+		rg_arena_copy(reading->arena, rg_index_column(row, 9), &said->run) &&
+			rg_arena_copy(reading->arena, rg_index_column(row, 10), &said->owner) &&
+			rg_arena_copy(reading->arena, rg_index_column(row, 11), &said->child) &&
+			rg_arena_copy(reading->arena, rg_index_column(row, 12), &said->issue) &&
+			rg_arena_copy(reading->arena, rg_index_column(row, 13), &said->task) &&
+			rg_arena_copy(reading->arena, rg_index_column(row, 14), &said->settled_at),
+		err);
 }
 
 int rg_index_closed_runs(struct rg_index *index, struct rg_arena *arena,
@@ -67,24 +60,19 @@ int rg_index_closed_runs(struct rg_index *index, struct rg_arena *arena,
 	return r;
 }
 
-static int put_run(struct rg_index *index, struct rg_closed_run *run, struct roger_err *err)
+static int put_run(struct rg_index *index, const struct rg_closed_run *run, struct roger_err *err)
 {
 	const struct rg_receipts *receipts = &run->receipts;
-	const int64_t numbers[NUMBERS] = { (int64_t)run->file,	    (int64_t)run->stamp,
-					   receipts->dispatched_ms, receipts->expected_by_ms,
-					   receipts->completed_ms,  receipts->recoveries,
-					   receipts->forwarded,	    run->run.status,
-					   run->run.outcome };
-	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_RUN_ADD, err);
-	int i;
+	const struct roger_run *said = &run->run;
 
-	if (!add)
-		return ROGER_EIO;
-	for (i = 0; i < NUMBERS; i++)
-		sqlite3_bind_int64(add, 1 + i, numbers[i]);
-	for (i = 0; i < TEXTS; i++)
-		rg_index_bind(add, 1 + NUMBERS + i, *text_of(&run->run, i));
-	return rg_index_step(index, add, err);
+	if (!run->stamp)
+		return rg_index_put(index, RG_SQL_RUN_DROP, err, "i", (int64_t)run->file);
+	return rg_index_put(index, RG_SQL_RUN_ADD, err, "iiiiiiiiitttttt", (int64_t)run->file,
+			    (int64_t)run->stamp, receipts->dispatched_ms, receipts->expected_by_ms,
+			    receipts->completed_ms, receipts->recoveries,
+			    (int64_t)receipts->forwarded, (int64_t)said->status,
+			    (int64_t)said->outcome, said->run, said->owner, said->child,
+			    said->issue, said->task, said->settled_at);
 }
 
 static int put_runs(struct rg_index *index, const struct rg_closed_runs *runs,
@@ -95,9 +83,7 @@ static int put_runs(struct rg_index *index, const struct rg_closed_runs *runs,
 
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	for (i = 0; i < runs->count && r == ROGER_OK; i++)
-		r = runs->items[i].stamp ? put_run(index, &runs->items[i], err)
-					 : rg_index_put(index, RG_SQL_RUN_DROP, err, "i",
-							(int64_t)runs->items[i].file);
+		r = put_run(index, &runs->items[i], err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, "COMMIT", err);
 	if (r < 0 && index->db)

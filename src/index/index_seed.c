@@ -25,20 +25,26 @@ enum { BUSY_MS = 20 };
 /* Of a longer journal it is kept durable, since to rebuild it after a restart takes long. */
 enum { DURABLE_BYTES = 4 << 20 };
 
-/* As in seed 004. */
-static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
-				 "  id TEXT PRIMARY KEY,\n"
-				 "  issue_id TEXT NOT NULL,\n"
-				 "  from_phase TEXT NOT NULL,\n"
-				 "  to_phase TEXT NOT NULL,\n"
-				 "  run_counter INTEGER NOT NULL DEFAULT 1,\n"
-				 "  message_type TEXT NOT NULL,\n"
-				 "  content TEXT NOT NULL,\n"
-				 "  metadata TEXT,\n"
-				 "  read BOOLEAN NOT NULL DEFAULT 0,\n"
-				 "  created_at INTEGER NOT NULL,\n"
-				 "  read_at INTEGER\n"
-				 ");\n";
+/* The first as in seed 004; the second says how far it was read. */
+static const char begin_tables[] =
+	"BEGIN;\n"
+	"CREATE TABLE IF NOT EXISTS messages (\n"
+	"  id TEXT PRIMARY KEY,\n"
+	"  issue_id TEXT NOT NULL,\n"
+	"  from_phase TEXT NOT NULL,\n"
+	"  to_phase TEXT NOT NULL,\n"
+	"  run_counter INTEGER NOT NULL DEFAULT 1,\n"
+	"  message_type TEXT NOT NULL,\n"
+	"  content TEXT NOT NULL,\n"
+	"  metadata TEXT,\n"
+	"  read BOOLEAN NOT NULL DEFAULT 0,\n"
+	"  created_at INTEGER NOT NULL,\n"
+	"  read_at INTEGER\n"
+	");\n"
+	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
+	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
+	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
+	" touched INTEGER NOT NULL);\n";
 
 static const char *const seed_indexes[] = {
 	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id)",
@@ -52,27 +58,17 @@ static const char *const seed_indexes[] = {
 	NULL,
 };
 
-/* How far it was read. */
-static const char progress_table[] =
-	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
-	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
-	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
-	" touched INTEGER NOT NULL);\n";
-
+#define PUT                                                                                        \
+	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"      \
+	" content, metadata, read, created_at, read_at)"                                           \
+	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
 /* Nothing else was written to a table that is built anew: what the first line said stays. */
-static const char put_new_row[] =
-	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
-	" content, metadata, read, created_at, read_at)"
-	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
-	" read = ?9, read_at = ?11";
+static const char put_new_row[] = PUT " read = ?9, read_at = ?11";
 static const char put_row[] =
-	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
-	" content, metadata, read, created_at, read_at)"
-	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
-	" issue_id = ?2, from_phase = ?3, to_phase = ?4, run_counter = ?5, message_type = ?6,"
-	" content = ?7, metadata = ?8, read = ?9, created_at = ?10, read_at = ?11"
-	" WHERE (issue_id, from_phase, to_phase, run_counter, message_type, content, metadata,"
-	" read, created_at, read_at) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+	PUT " issue_id = ?2, from_phase = ?3, to_phase = ?4, run_counter = ?5, message_type = ?6,"
+	    " content = ?7, metadata = ?8, read = ?9, created_at = ?10, read_at = ?11"
+	    " WHERE (issue_id, from_phase, to_phase, run_counter, message_type, content, metadata,"
+	    " read, created_at, read_at) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 struct table {
 	struct rg_index *index;
@@ -284,7 +280,7 @@ static int put_later(const struct table *table, const struct roger_message *mess
 	const struct rg_place place = { line->offset, line->length };
 	struct roger_message later = *message;
 	struct rg_rewrites unused;
-	struct rg_arena *arena = NULL;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
 	struct rg_entry first;
 	int r = ROGER_OK;
 
@@ -297,10 +293,7 @@ static int put_later(const struct table *table, const struct roger_message *mess
 						  &unused, err)
 			  : rg_fail_memory(err);
 	}
-	if (r == ROGER_OK)
-		r = put_message(table, &later, err);
-	rg_arena_free(arena);
-	return r;
+	return r < 0 ? r : put_message(table, &later, err);
 }
 
 static int take_message(struct table *table, const struct roger_message *message,
@@ -420,11 +413,7 @@ static int fill(struct table *table, struct roger_err *err)
 	char *sql;
 	int r;
 
-	r = run(table, "BEGIN", err);
-	if (r == ROGER_OK)
-		r = run(table, seed_table, err);
-	if (r == ROGER_OK)
-		r = run(table, progress_table, err);
+	r = run(table, begin_tables, err);
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0)",
@@ -531,23 +520,6 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 
 /* -------------------------------------------------------------- comparing -- */
 
-static void read_row(sqlite3_stmt *get, struct roger_message *message)
-{
-	*message = (struct roger_message){
-		.id = rg_index_column(get, 0),
-		.issue = rg_index_column(get, 1),
-		.from = rg_index_column(get, 2),
-		.to = rg_index_column(get, 3),
-		.pass = sqlite3_column_int64(get, 4),
-		.type = rg_enum_find(rg_type_names, rg_index_column(get, 5)),
-		.content = rg_index_column(get, 6),
-		.metadata = rg_index_column(get, 7),
-		.read = sqlite3_column_int(get, 8),
-		.created_at_ms = sqlite3_column_int64(get, 9),
-		.read_at_ms = sqlite3_column_int64(get, 10),
-	};
-}
-
 static int add_up_rows(const struct table *table, struct rg_index_sums *sums, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf scratch = { .maximum = SIZE_MAX };
@@ -563,7 +535,19 @@ static int add_up_rows(const struct table *table, struct rg_index_sums *sums, st
 	if (r < 0)
 		return r;
 	while ((step = sqlite3_step(get)) == SQLITE_ROW) {
-		read_row(get, &message);
+		message = (struct roger_message){
+			.id = rg_index_column(get, 0),
+			.issue = rg_index_column(get, 1),
+			.from = rg_index_column(get, 2),
+			.to = rg_index_column(get, 3),
+			.pass = sqlite3_column_int64(get, 4),
+			.type = rg_enum_find(rg_type_names, rg_index_column(get, 5)),
+			.content = rg_index_column(get, 6),
+			.metadata = rg_index_column(get, 7),
+			.read = sqlite3_column_int(get, 8),
+			.created_at_ms = sqlite3_column_int64(get, 9),
+			.read_at_ms = sqlite3_column_int64(get, 10),
+		};
 		sums->all[RG_RULE_TABLE]++;
 		rows += rg_message_row(rg_message_text(&scratch, &message), &message);
 	}
@@ -624,28 +608,23 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 
 enum { TELL_MS = 200 };
 
-/* It cannot be stopped from here, so what the callback says does not matter. */
-static void join(struct rg_seed_making *making)
+int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err)
 {
 	struct timespec until;
 	int64_t until_ms;
 
-	do {
+	if (!making->threaded && making->wanted)
+		make_beside(making);
+	/* It cannot be stopped from here, so what the callback says does not matter. */
+	while (making->threaded) {
 		(void)rg_index_report_progress(
 			making->index, "messages.db",
 			atomic_load_explicit(&making->index->seed_done, memory_order_relaxed),
 			making->end);
 		until_ms = rg_clock_ms() + TELL_MS;
 		until = (struct timespec){ until_ms / 1000, until_ms % 1000 * 1000000 };
-	} while (pthread_timedjoin_np(making->thread, NULL, &until) == ETIMEDOUT);
-}
-
-int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err)
-{
-	if (making->threaded)
-		join(making);
-	else if (making->wanted)
-		make_beside(making);
+		making->threaded = pthread_timedjoin_np(making->thread, NULL, &until) == ETIMEDOUT;
+	}
 	if (making->result < 0)
 		*err = making->err;
 	return making->result;

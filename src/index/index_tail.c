@@ -161,12 +161,24 @@ int rg_index_tail_add(struct rg_index *index, sqlite3_stmt *row, struct rg_late 
 	return r < 0 ? r : add_late(index, &late, ret_late, err);
 }
 
-static int look_up(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
-		   struct roger_err *err)
+int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
+			bool *ret_archived, struct roger_err *err)
 {
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_STATE_GET, err);
-	int step, r = ROGER_OK;
+	struct rg_entry archived = { 0 };
+	sqlite3_stmt *get;
+	int step, r;
 
+	*ret_archived = false;
+	*ret_late = late_of(index, id);
+	if (*ret_late || index->tail.alone)
+		return ROGER_OK;
+	r = rg_index_tail_look(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_first_line(index, id, true, &archived, err);
+	*ret_archived = archived.position > 0;
+	if (r < 0 || *ret_archived)
+		return r;
+	get = rg_index_statement(index, RG_SQL_STATE_GET, err);
 	if (!get)
 		return ROGER_EIO;
 	rg_index_bind(get, 1, id);
@@ -177,23 +189,6 @@ static int look_up(struct rg_index *index, struct roger_str id, struct rg_late *
 		r = rg_index_fail(index, "look up an id", err);
 	sqlite3_reset(get);
 	return r;
-}
-
-int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
-			bool *ret_archived, struct roger_err *err)
-{
-	struct rg_entry archived = { 0 };
-	int r;
-
-	*ret_archived = false;
-	*ret_late = late_of(index, id);
-	if (*ret_late || index->tail.alone)
-		return ROGER_OK;
-	r = rg_index_tail_look(index, err);
-	if (r == ROGER_OK)
-		r = rg_index_first_line(index, id, true, &archived, err);
-	*ret_archived = archived.position > 0;
-	return r < 0 || *ret_archived ? r : look_up(index, id, ret_late, err);
 }
 
 /* ----------------------------------------------------------------- lines -- */
@@ -325,13 +320,6 @@ static int read_line(struct rg_index *index, struct roger_str line,
 	return rg_message_read_within(line, index->tail.scratch, ret_message, NULL);
 }
 
-static void keep_last(struct rg_index_tail *tail, const struct rg_line *line)
-{
-	tail->to = line->offset + line->length + 1;
-	tail->last_offset = (int64_t)line->offset;
-	tail->last_length = line->too_long ? 0 : (int64_t)line->length;
-}
-
 static int take_line(struct rg_index *index, const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_index_tail *tail = &index->tail;
@@ -340,7 +328,9 @@ static int take_line(struct rg_index *index, const struct rg_line *line, struct 
 	int read;
 
 	tail->lines++;
-	keep_last(tail, line);
+	tail->to = line->offset + line->length + 1;
+	tail->last_offset = (int64_t)line->offset;
+	tail->last_length = line->too_long ? 0 : (int64_t)line->length;
 	/* As roger writes a name, which alone reads no other program's lines. */
 	if (tail->only.length &&
 	    !memmem(line->text.data, line->text.length, tail->only.data, tail->only.length))

@@ -873,7 +873,6 @@ static struct rg_index *new_index(struct roger *roger, const char *name)
 	config.database_file = str(name);
 	workspace.config = &config;
 	assert_int_equal(rg_index_new(roger->engine->store, &workspace, &index, NULL), ROGER_OK);
-	rg_index_bound_leases(index, config.lease_ms_max);
 	return index;
 }
 
