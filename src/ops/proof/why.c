@@ -10,49 +10,44 @@ struct asking {
 	struct roger_status_reply now;
 };
 
+static void print_ago(const struct rg_causes *causes, int64_t at_ms, char span[32])
+{
+	rg_clock_print_span(causes->now_ms > at_ms ? causes->now_ms - at_ms : 0, span);
+}
+
 static int about_agent(struct asking *asking, struct roger_str name, struct roger_err *err)
 {
 	struct rg_causes *causes = &asking->causes;
 	struct roger_why_reply *reply = asking->reply;
 	const struct roger_retired *retired = rg_retired_find(&causes->retired, name);
-	const struct rg_agent_mail *box;
-	struct roger_agent agent = { .name = name, .received = 1 };
 	const struct roger_str heir =
 		retired ? rg_retired_heir(&causes->retired, name) : (struct roger_str){ "", 0 };
-	struct roger_str why = { "", 0 };
+	struct roger_agent agent = { .name = name, .received = 1 };
+	const struct rg_agent_mail *box;
 	char span[32];
 	int r = rg_causes_find_box(causes, name, &box, err);
 
 	if (r < 0)
 		return r;
 	reply->subject = ROGER_WHY_AGENT;
-	if (retired) {
-		rg_clock_print_span(
-			causes->now_ms > retired->at_ms ? causes->now_ms - retired->at_ms : 0,
-			span);
-		why = rg_causes_print(causes, "it retired %s ago%s%.*s", span,
-				      retired->reason.length ? ": " : "",
-				      RG_STR_ARGS(retired->reason));
-	}
 	if (box) {
 		reply->words = rg_agent_mail_words(causes, box);
 		reply->next = rg_agent_mail_next(causes, box);
 	} else {
 		r = rg_engine_last_looks(causes->roger->engine, &agent, 1, err);
-		rg_clock_print_span(causes->now_ms > agent.last_looked_at_ms
-					    ? causes->now_ms - agent.last_looked_at_ms
-					    : 0,
-				    span);
+		print_ago(causes, agent.last_looked_at_ms, span);
 		reply->words = rg_causes_print(
 			causes, "%.*s has no unread mail%s%s%s", RG_STR_ARGS(name),
 			agent.last_looked_at_ms ? "; it looked " : "",
 			agent.last_looked_at_ms ? span : "", agent.last_looked_at_ms ? " ago" : "");
 	}
-	if (why.length)
-		reply->words =
-			rg_causes_print(causes, "%.*s; %.*s%s%.*s%s", RG_STR_ARGS(reply->words),
-					RG_STR_ARGS(why), heir.length ? "; " : "",
-					RG_STR_ARGS(heir), heir.length ? " gets its mail" : "");
+	if (!retired)
+		return r;
+	print_ago(causes, retired->at_ms, span);
+	reply->words = rg_causes_print(
+		causes, "%.*s; it retired %s ago%s%.*s%s%.*s%s", RG_STR_ARGS(reply->words), span,
+		retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason),
+		heir.length ? "; " : "", RG_STR_ARGS(heir), heir.length ? " gets its mail" : "");
 	return r;
 }
 
