@@ -22,7 +22,8 @@ struct move {
 	struct rg_log_files files;
 	uint64_t done, total;
 	const struct rg_move_wish *wish;
-	struct rg_moved *moved;
+	struct roger_move_reply *moved;
+	bool occupied;
 };
 
 static int tell(struct move *move, uint64_t bytes, struct roger_err *err)
@@ -83,7 +84,7 @@ static int check_empty(struct move *move, struct roger_err *err)
 
 	for (i = 0; i < files.count && r == ROGER_OK; i++)
 		if (files.items[i].size) {
-			move->moved->occupied = true;
+			move->occupied = true;
 			r = rg_fail(err, ROGER_EREFUSED, 0,
 				    "there is a workspace with entries at '%.*s' already: nothing "
 				    "is moved over it",
@@ -444,22 +445,20 @@ static int finish(struct move *move, struct rg_engine *to, struct roger_err *err
 }
 
 int rg_engine_move(struct rg_engine *from, struct rg_engine *to, const struct rg_move_wish *wish,
-		   struct rg_moved *ret_moved, struct roger_err *err)
+		   struct roger_move_reply *reply, bool *ret_occupied, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct move move = { .from = from->store,
-			     .to = to->store,
-			     .arena = arena,
-			     .wish = wish,
-			     .moved = ret_moved };
+	struct move move = {
+		.from = from->store, .to = to->store, .arena = arena, .wish = wish, .moved = reply
+	};
 	int r = rg_kept(arena, err);
 
-	*ret_moved = (struct rg_moved){ 0 };
 	if (r == ROGER_OK && move.from->standing == RG_LIVE)
 		r = fill(&move, from, err);
 	else if (r == ROGER_OK &&
 		 (move.from->standing != RG_MOVED || !rg_str_is(wish->there, move.from->place)))
 		r = rg_store_fail_moved(move.from, err);
+	*ret_occupied = move.occupied;
 	return r == ROGER_OK ? finish(&move, to, err) : r;
 }
 

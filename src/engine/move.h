@@ -4,18 +4,13 @@
 
 #include "engine/engine.h"
 
-struct rg_moved {
-	int64_t journals, lines, bytes, runs;
-	bool occupied; /* the target has entries: nothing was done */
-};
-
 struct rg_move_wish {
 	struct roger_str here, there; /* rg_store_place() of the source and of the target */
 	roger_progress *tell;	      /* or NULL */
 	void *context;
 
 	/* Add the one line that the target gets beyond the source's; NULL: none. */
-	int (*note)(void *context, struct rg_engine *to, const struct rg_moved *moved,
+	int (*note)(void *context, struct rg_engine *to, const struct roger_move_reply *moved,
 		    struct roger_err *err);
 	void *note_context;
 };
@@ -23,11 +18,12 @@ struct rg_move_wish {
 /*
  * Both engines are of workspaces with `moving` set.  Every journal and run of `from` gets into
  * `to`, byte for byte; then `from` is moved, then `to` is live.  Killed anywhere, the same call
- * goes on. ROGER_EREFUSED: the target holds something else.
+ * goes on, and reply says how much it was. ROGER_EREFUSED: the target holds something else;
+ * *ret_occupied: it has entries, and nothing was done.
  */
 RG_CHECKED int rg_engine_move(struct rg_engine *from, struct rg_engine *to,
-			      const struct rg_move_wish *wish, struct rg_moved *ret_moved,
-			      struct roger_err *err);
+			      const struct rg_move_wish *wish, struct roger_move_reply *reply,
+			      bool *ret_occupied, struct roger_err *err);
 
 /*
  * For a source whose messages were taken out one by one, in its exclusive transaction: it is moved

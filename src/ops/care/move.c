@@ -56,7 +56,7 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 /* ------------------------------------------------------------------- note -- */
 
 /* The chain of this line covers all that was brought. */
-static int note(void *context, struct rg_engine *to, const struct rg_moved *moved,
+static int note(void *context, struct rg_engine *to, const struct roger_move_reply *moved,
 		struct roger_err *err)
 {
 	const struct side *sides = context;
@@ -88,8 +88,7 @@ static int take_in(struct side sides[2], struct roger_move_reply *reply, struct 
 	return r == ROGER_OK ? rg_note_write(&to, &entry, true, err) : r;
 }
 
-static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_reply *reply,
-		struct roger_err *err)
+static int move(struct side sides[2], struct roger_move_reply *reply, struct roger_err *err)
 {
 	const bool to_store = sides[1].workspace->config->store.length > 0;
 	const struct rg_move_wish wish = {
@@ -103,6 +102,7 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_
 	/* What the workspace of a folder is to say: the address, or "" where it has the files. */
 	const char *root = sides[to_store ? 0 : 1].workspace->root;
 	const struct roger_str address = to_store ? sides[1].place : RG_STR("");
+	bool occupied = false;
 	int r = rg_config_set_store(root, address, true, err);
 
 	/* What cannot be opened by this program is found before anything is done. */
@@ -111,8 +111,8 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_
 	if (r == ROGER_OK)
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	if (r == ROGER_OK)
-		r = rg_engine_move(sides[0].engine, sides[1].engine, &wish, moved, err);
-	if (moved->occupied && !sides[0].workspace->config->store.length && !to_store)
+		r = rg_engine_move(sides[0].engine, sides[1].engine, &wish, reply, &occupied, err);
+	if (occupied && !sides[0].workspace->config->store.length && !to_store)
 		r = take_in(sides, reply, err);
 	/* The address was named by a person here, which is what trust asks for. */
 	if (r == ROGER_OK)
@@ -123,7 +123,6 @@ static int move(struct side sides[2], struct rg_moved *moved, struct roger_move_
 int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 		 struct roger_move_reply *reply, struct roger_err *err)
 {
-	struct rg_moved moved = { 0 };
 	struct side sides[2] = { { 0 } };
 	int r;
 
@@ -135,12 +134,8 @@ int rg_verb_move(struct roger *roger, const struct roger_move_request *request,
 		sides[0].workspace->moving = false;
 		r = rg_engine_open(sides[0].workspace, &sides[0].engine, err);
 	} else if (r == ROGER_OK) {
-		r = move(sides, &moved, reply, err);
+		r = move(sides, reply, err);
 	}
-	reply->journals = moved.journals;
-	reply->lines = moved.lines;
-	reply->bytes = moved.bytes;
-	reply->runs += moved.runs;
 	if (r == ROGER_OK && (!rg_arena_copy(reply->memory, sides[0].place, &reply->from) ||
 			      !rg_arena_copy(reply->memory, sides[1].place, &reply->to)))
 		r = rg_fail_memory(err);
