@@ -106,7 +106,7 @@ static int keep_tree(struct digesting *digesting, struct roger_err *err)
 	char root[RG_DIGEST_DIGITS + 1];
 
 	rg_tree_end(&digesting->tree, root, &proof);
-	if (!rg_arena_copy(digesting->arena, rg_str(root), &digesting->digest->root))
+	if (!rg_arena_copy(digesting->arena, rg_str(root), &digesting->digest->entry.root))
 		return rg_fail_memory(err);
 	if (!digesting->wish)
 		return ROGER_OK;
@@ -122,8 +122,8 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 	uint64_t end = walk->lines.at;
 	int r = ROGER_OK;
 
-	digest->lines = walk->number;
-	digest->every = digesting->every;
+	digest->entry.lines = walk->number;
+	digest->entry.every = digesting->every;
 	if (digesting->wish) {
 		/* A database's owner can take lines away and leave the journal's length. */
 		r = rg_digest_add(&digesting->sha, &walk->lines.bytes, &end, walk->file->end, err);
@@ -132,14 +132,14 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 		r = walk->engine->store->ops->sync(walk->engine->store, walk->file, walk->file->end,
 						   err);
 	}
-	digest->bytes = (int64_t)end;
+	digest->entry.bytes = (int64_t)end;
 	rg_sha256_peek(&digesting->sha, sha256);
 	if (r == ROGER_OK &&
 	    (digesting->marks.failed ||
-	     !rg_arena_copy(digesting->arena, rg_str(sha256), &digest->sha256) ||
-	     !rg_arena_print(digesting->arena, &digest->chain, "%016llx",
+	     !rg_arena_copy(digesting->arena, rg_str(sha256), &digest->entry.sha256) ||
+	     !rg_arena_print(digesting->arena, &digest->entry.chain, "%016llx",
 			     (unsigned long long)walk->chain.chain) ||
-	     !rg_arena_copy(digesting->arena, rg_buf_str(&digesting->marks), &digest->marks)))
+	     !rg_arena_copy(digesting->arena, rg_buf_str(&digesting->marks), &digest->entry.marks)))
 		r = rg_fail_memory(err);
 	return r < 0 || !wants_tree(digesting) ? r : keep_tree(digesting, err);
 }
@@ -156,7 +156,8 @@ static int digest_one(struct rg_engine *engine, struct rg_log_file *journal,
 	};
 	int r;
 
-	digest->file = journal->shown;
+	digest->entry.kind = ROGER_SEALED_JOURNAL;
+	digest->entry.file = journal->shown;
 	journal->limited = wish != NULL;
 	journal->most = wish ? (uint64_t)wish->bytes : 0;
 	rg_sha256_init(&digesting.sha);
@@ -231,7 +232,7 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 		return rg_fail_memory(err);
 	r = rg_engine_journals(engine, arena, &files, err);
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		digests[i].file = wishes[i].file;
+		digests[i].entry.file = wishes[i].file;
 		journal = rg_log_files_find(&files, wishes[i].file);
 		if (journal)
 			r = digest_one(engine, journal, &wishes[i], arena, &digests[i], err);

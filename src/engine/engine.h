@@ -57,15 +57,11 @@ struct rg_doctor_wish {
 
 /* Digest of a journal, or of its first bytes, as in a seal. */
 struct rg_digest {
-	struct roger_str file;
+	struct roger_seal_entry entry; /* fewer bytes than wished: the journal is shorter */
 	bool there;
-	bool sealed;   /* a seal is of it, too */
-	int64_t bytes; /* bytes covered; fewer than wished: the journal is shorter */
-	int64_t lines;
-	int64_t every;
-	struct roger_str chain, sha256, marks, root; /* as struct roger_seal_entry has them */
-	struct roger_str proof;			     /* as struct roger_cited has it */
-	struct roger_strs cited;		     /* the lines that were wished for */
+	bool sealed;		 /* a seal is of it, too */
+	struct roger_str proof;	 /* as struct roger_cited has it */
+	struct roger_strs cited; /* the lines that were wished for */
 };
 struct rg_digests {
 	const struct rg_digest *items;

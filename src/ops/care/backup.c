@@ -93,7 +93,8 @@ static int add_journals(struct making *making, const struct rg_run_texts *runs,
 					   kind->file ? kind->file : files->items[i].name.data),
 			    err);
 		if (r == ROGER_OK)
-			r = add(making, kept, digests.items[i].bytes, digests.items[i].sha256,
+			r = add(making, kept, digests.items[i].entry.bytes,
+				digests.items[i].entry.sha256,
 				(struct part){ .journal = &files->items[i] }, err);
 	}
 	if (r == ROGER_OK)

@@ -113,20 +113,9 @@ static int find_entries(const struct rg_digests *digests, const struct rg_run_te
 	entries = rg_arena_get(arena, (runs->count + digests->count) * sizeof *entries + 1);
 	if (!entries)
 		return rg_fail_memory(err);
-	for (i = 0; i < digests->count; i++) {
-		const struct rg_digest *digest = &digests->items[i];
-
-		if (digest->there && digest->sealed)
-			entries[count++] = (struct roger_seal_entry){ .kind = ROGER_SEALED_JOURNAL,
-								      .file = digest->file,
-								      .bytes = digest->bytes,
-								      .lines = digest->lines,
-								      .chain = digest->chain,
-								      .sha256 = digest->sha256,
-								      .every = digest->every,
-								      .marks = digest->marks,
-								      .root = digest->root };
-	}
+	for (i = 0; i < digests->count; i++)
+		if (digests->items[i].there && digests->items[i].sealed)
+			entries[count++] = digests->items[i].entry;
 	journals = count;
 	for (i = 0; i < runs->count && r == ROGER_OK; i++)
 		if (!runs->items[i].trouble.length)
@@ -137,22 +126,12 @@ static int find_entries(const struct rg_digests *digests, const struct rg_run_te
 	return r;
 }
 
-static int sign(struct roger_seal_reply *seal, struct roger_str secret, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	char signature[RG_SIGNATURE_DIGITS + 1];
-
-	rg_seal_text(seal, &text);
-	if (text.failed)
-		return rg_fail_memory(err);
-	rg_assert(rg_sign(rg_buf_str(&text), secret, signature));
-	return rg_kept(rg_arena_copy(seal->memory, rg_str(signature), &seal->signature), err);
-}
-
 int rg_seal_make(struct roger *roger, const struct rg_digests *digests,
 		 const struct rg_run_texts *runs, const struct rg_seal_key *key,
 		 struct roger_seal_reply *reply, struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char signature[RG_SIGNATURE_DIGITS + 1];
 	int r = find_entries(digests, runs, reply->memory, &reply->entries, err);
 
 	if (r < 0)
@@ -162,7 +141,11 @@ int rg_seal_make(struct roger *roger, const struct rg_digests *digests,
 	reply->public_key = key->public_key;
 	if (!rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
 		return rg_fail_memory(err);
-	return sign(reply, key->secret, err);
+	rg_seal_text(reply, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	rg_assert(rg_sign(rg_buf_str(&text), key->secret, signature));
+	return rg_kept(rg_arena_copy(reply->memory, rg_str(signature), &reply->signature), err);
 }
 
 int rg_verb_seal(struct roger *roger, const struct roger_empty_request *request,

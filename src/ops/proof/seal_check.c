@@ -105,11 +105,11 @@ static void find_difference(const struct roger_seal_entry *entry, const struct r
 			    int64_t *ret_first, int64_t *ret_last)
 {
 	size_t marks = entry->marks.length / MARK_DIGITS,
-	       there = digest->marks.length / MARK_DIGITS, i;
+	       there = digest->entry.marks.length / MARK_DIGITS, i;
 
 	for (i = 0; i < marks && i < there; i++)
 		if (memcmp(entry->marks.data + i * MARK_DIGITS,
-			   digest->marks.data + i * MARK_DIGITS, MARK_DIGITS) != 0)
+			   digest->entry.marks.data + i * MARK_DIGITS, MARK_DIGITS) != 0)
 			break;
 	*ret_first = (int64_t)i * entry->every + 1;
 	*ret_last = entry->lines;
@@ -169,13 +169,13 @@ static int tell_altered(struct checking *checking, const struct roger_seal_entry
 	char what[160];
 
 	find_difference(entry, digest, &first, &last);
-	if (first > digest->lines && digest->bytes < entry->bytes) {
+	if (first > digest->entry.lines && digest->entry.bytes < entry->bytes) {
 		snprintf(what, sizeof what,
 			 "truncated: %lld lines of %lld bytes were sealed, %lld bytes are there",
 			 (long long)entry->lines, (long long)entry->bytes,
-			 (long long)digest->bytes);
-		return add_finding(checking, entry->file, ROGER_TRUNCATED, digest->lines + 1,
-				   digest->bytes, what, err);
+			 (long long)digest->entry.bytes);
+		return add_finding(checking, entry->file, ROGER_TRUNCATED, digest->entry.lines + 1,
+				   digest->entry.bytes, what, err);
 	}
 	if (first == last)
 		snprintf(what, sizeof what, "not the line that was sealed");
@@ -193,8 +193,8 @@ static int check_journal(struct checking *checking, const struct roger_seal_entr
 	bool purged;
 	int r;
 
-	if (digest->there && digest->bytes == entry->bytes &&
-	    rg_str_equal(digest->sha256, entry->sha256))
+	if (digest->there && digest->entry.bytes == entry->bytes &&
+	    rg_str_equal(digest->entry.sha256, entry->sha256))
 		return ROGER_OK;
 	if (!digest->there)
 		return entry->bytes == 0 ? ROGER_OK
@@ -274,7 +274,7 @@ static int add_cited(struct checking *checking, const struct rg_digest_wish *wis
 	for (i = 0; i < digest->cited.count; i++)
 		rg_buf_printf(&numbers, i ? " %lld" : "%lld", (long long)wish->cited[i]);
 	*cited = (struct roger_cited){ .file = wish->file,
-				       .count = digest->lines,
+				       .count = digest->entry.lines,
 				       .lines = digest->cited,
 				       .proof = digest->proof };
 	return rg_kept(rg_arena_keep(checking->arena, &numbers, &cited->numbers), err);
