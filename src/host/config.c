@@ -50,7 +50,7 @@ struct setting {
 static const struct setting table[] = { RG_SETTINGS(ROW) };
 #undef ROW
 
-enum { SETTING_COUNT = sizeof table / sizeof *table };
+enum { SETTING_COUNT = sizeof table / sizeof *table, PATH_BYTES = 4400 };
 
 static const struct roger_str default_origin = { "default", 7 };
 
@@ -521,13 +521,12 @@ static int read_yaml(const struct rg_config_source *source, struct roger_str tex
  * that. */
 static bool says_nothing(struct roger_str text)
 {
-	const char *at = text.data, *end = text.data + text.length;
+	struct roger_str line;
 
-	while (at < end && (*at == '#' || *at == '\n')) {
-		at = memchr(at, '\n', (size_t)(end - at));
-		at = at ? at + 1 : end;
-	}
-	return at == end;
+	while (rg_str_next_line(&text, &line))
+		if (line.length && line.data[0] != '#')
+			return false;
+	return true;
 }
 
 static bool is_comment(struct roger_str line)
@@ -544,14 +543,10 @@ static bool is_comment(struct roger_str line)
  * numbers of the others.  Not where one may be part of a value: with quotes or a block of text. */
 static struct roger_str cut_comments(struct roger_str text, struct rg_buf *cut)
 {
-	const char *at = text.data, *end = text.data + text.length, *newline;
-	struct roger_str line;
+	struct roger_str rest = text, line;
 	size_t i;
 
-	for (; at < end; at = newline + 1) {
-		newline = memchr(at, '\n', (size_t)(end - at));
-		newline = newline ? newline : end;
-		line = (struct roger_str){ at, (size_t)(newline - at) };
+	while (rg_str_next_line(&rest, &line)) {
 		if (is_comment(line))
 			line.length = 1;
 		for (i = 0; i < line.length; i++)
@@ -948,18 +943,14 @@ static int load_environment(struct rg_config *config, struct roger_err *err)
 }
 
 /* Does a folder of the project hold a journal with anything in it? */
-static int has_journal(const struct rg_config *config, const char *root, const char *folder,
-		       bool *ret_has, struct roger_err *err)
+static bool has_journal(const struct rg_config *config, const char *root, const char *folder)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
 	struct rg_file_facts facts = { 0 };
+	char path[PATH_BYTES];
 	bool there;
 
-	rg_buf_printf(&path, "%s/%s/%.*s", root, folder, RG_STR_ARGS(config->jsonl_file));
-	if (path.failed)
-		return rg_fail_memory(err);
-	*ret_has = rg_file_look(-1, path.data, &there, &facts, NULL) == ROGER_OK && facts.size > 0;
-	return ROGER_OK;
+	snprintf(path, sizeof path, "%s/%s/%s", root, folder, config->jsonl_file.data);
+	return rg_file_look(-1, path, &there, &facts, NULL) == ROGER_OK && facts.size > 0;
 }
 
 /*
@@ -971,15 +962,13 @@ static int use_origin_folder(struct rg_config *config, const char *root, struct 
 	size_t i = find_setting("storage", RG_STR("data_dir"));
 	struct roger_setting *setting = rg_config_setting_at(config, i);
 	bool ours, theirs;
-	int r;
 
 	if (!rg_str_equal(setting->origin, default_origin))
 		return ROGER_OK;
-	r = has_journal(config, root, ".roger", &ours, err);
-	if (r == ROGER_OK)
-		r = has_journal(config, root, origin_folder, &theirs, err);
-	if (r < 0 || (ours && !theirs))
-		return r;
+	ours = has_journal(config, root, ".roger");
+	theirs = has_journal(config, root, origin_folder);
+	if (ours && !theirs)
+		return ROGER_OK;
 	if (ours)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       ".roger/%.*s and %s/%.*s both hold messages; say which counts with "
@@ -993,29 +982,23 @@ static int use_origin_folder(struct rg_config *config, const char *root, struct 
 
 int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
 	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	char path[PATH_BYTES];
 	bool has_origin = false;
-	size_t own;
 	int r;
 
 	r = rg_config_new(&config, err);
 	if (r < 0)
 		return r;
-	rg_buf_printf(&path, "%s/%s", root, origin_file);
-	rg_buf_add_char(&path, '\0');
-	own = path.length;
-	rg_buf_printf(&path, "%s/%s", root, config_file);
-	if (path.failed)
-		return rg_fail_memory(err);
-	r = load_file(config, path.data, origin_file, true, &has_origin, err);
+	snprintf(path, sizeof path, "%s/%s", root, origin_file);
+	r = load_file(config, path, origin_file, true, &has_origin, err);
+	snprintf(path, sizeof path, "%s/%s", root, config_file);
 	if (r == ROGER_OK)
-		r = load_own(config, path.data + own, err);
+		r = load_own(config, path, err);
 	if (r == ROGER_OK && has_origin)
 		r = use_origin_folder(config, root, err);
-	if (r < 0)
-		return r;
-	r = load_environment(config, err);
+	if (r == ROGER_OK)
+		r = load_environment(config, err);
 	if (r < 0)
 		return r;
 	*ret_config = config;

@@ -1,5 +1,6 @@
 /* The one setting that roger itself writes: where the journals are, after a move. */
 #include <fcntl.h>
+#include <stdio.h>
 
 #include "base/limits.h"
 #include "host/config.h"
@@ -12,12 +13,9 @@ static const char name[] = "config.yaml", key[] = "store:";
 static void compose(struct roger_str text, struct roger_str address, struct rg_buf *out)
 {
 	struct roger_str line;
-	const char *newline;
 
-	for (; text.length; text.data += line.length, text.length -= line.length) {
-		newline = memchr(text.data, '\n', text.length);
-		line = (struct roger_str){ text.data, newline ? (size_t)(newline + 1 - text.data)
-							      : text.length };
+	while (rg_str_next_line(&text, &line)) {
+		line.length = (size_t)(text.data - line.data); /* with its newline */
 		if (line.length < sizeof key - 1 || memcmp(line.data, key, sizeof key - 1) != 0)
 			rg_buf_add_str(out, line);
 	}
@@ -48,17 +46,15 @@ static int check(struct roger_str text, struct roger_str address, struct roger_e
 int rg_config_set_store(const char *root, struct roger_str address, bool only_check,
 			struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = 8192 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf changed = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	char path[4200];
 	bool found;
 	int r;
 
-	rg_buf_printf(&path, "%s/" RG_WORKSPACE_FOLDER, root);
-	rg_buf_add_char(&path, '\0');
-	r = path.failed ? rg_fail_memory(err)
-			: rg_file_open_folder(AT_FDCWD, path.data, &folder, err);
+	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER, root);
+	r = rg_file_open_folder(AT_FDCWD, path, &folder, err);
 	if (r == ROGER_OK)
 		r = rg_file_read_all_at(folder, name, RG_CONFIG_BYTES_MAX, &text, &found, err);
 	if (r < 0)

@@ -11,16 +11,24 @@
 
 enum { COMMAND_BYTES = 4096 }; /* of the words that started a process */
 
-void rg_boot_id(char to[RG_BOOT_ID_BYTES])
+/* What a file of the system begins with, as far as there is room; 0: it cannot be read. */
+static size_t read_start(const char *path, char *to, size_t size)
 {
-	enum { DIGITS = 36 };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	size_t got = 0;
 
+	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
+	    rg_file_read_at(file, to, size, 0, &got, NULL) < 0)
+		return 0;
+	return got;
+}
+
+void rg_boot_id(char to[RG_BOOT_ID_BYTES])
+{
+	enum { DIGITS = 36 };
+
 	memset(to, 0, RG_BOOT_ID_BYTES);
-	if (rg_file_open(-1, "/proc/sys/kernel/random/boot_id", RG_FILE_READ, &file, NULL) < 0 ||
-	    file == RG_NO_FILE || rg_file_read_at(file, to, DIGITS, 0, &got, NULL) < 0 ||
-	    got < DIGITS)
+	if (read_start("/proc/sys/kernel/random/boot_id", to, DIGITS) < DIGITS)
 		memset(to, 0, RG_BOOT_ID_BYTES);
 }
 
@@ -79,18 +87,13 @@ void rg_process_find(int64_t id, struct rg_process *ret_process)
 	rg_boot_id(ret_process->boot_id);
 }
 
-/* What /proc/<pid>/ has under this name, as far as there is room for it; 0: it cannot be read. */
+/* The same of /proc/<pid>/. */
 static size_t read_proc(int64_t id, const char *what, char *to, size_t size)
 {
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	char path[40];
-	size_t got = 0;
 
 	snprintf(path, sizeof path, "/proc/%lld/%s", (long long)id, what);
-	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
-	    rg_file_read_at(file, to, size, 0, &got, NULL) < 0)
-		return 0;
-	return got;
+	return read_start(path, to, size);
 }
 
 bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
@@ -118,19 +121,14 @@ bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *r
 static bool find_variable(const char *text, size_t length, const char *name, char *to, size_t size)
 {
 	const char *line = text, *end;
-	size_t named = strlen(name), value;
+	size_t named = strlen(name);
 
 	for (; line < text + length; line = end + 1) {
 		end = memchr(line, 0, (size_t)(text + length - line));
 		if (!end)
 			return false;
-		if (strncmp(line, name, named) != 0 || line[named] != '=')
-			continue;
-		value = (size_t)(end - line) - named - 1;
-		if (value >= size)
-			return false;
-		memcpy(to, line + named + 1, value + 1);
-		return true;
+		if (strncmp(line, name, named) == 0 && line[named] == '=')
+			return snprintf(to, size, "%s", line + named + 1) < (int)size;
 	}
 	return false;
 }
@@ -191,35 +189,31 @@ enum rg_process_fate rg_process_fate(const struct rg_process *process)
 }
 
 /* A line of /proc/<pid>/maps: addresses, rights, offset, device, inode, path. */
-static bool is_mapping(const char *line, uint64_t inode, const char *name)
+static bool is_mapping(struct roger_str line, uint64_t inode, const char *name)
 {
-	uint64_t mapped;
-	const char *path;
-
-	if (sscanf(line, "%*s %*s %*s %*s %" SCNu64, &mapped) != 1 || mapped != inode)
-		return false;
 	/* The path of a replaced file ends in " (deleted)". */
-	path = strstr(line, name);
-	return path && path[-1] == '/';
+	const char *path = memmem(line.data, line.length, name, strlen(name));
+	uint64_t mapped;
+
+	return path && path[-1] == '/' &&
+	       sscanf(line.data, "%*s %*s %*s %*s %" SCNu64, &mapped) == 1 && mapped == inode;
 }
 
 static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	char path[40], *line, *end;
+	struct roger_str rest, line;
+	char path[40];
 	bool found = false;
 
 	snprintf(path, sizeof path, "/proc/%lld/maps", (long long)id);
 	if (rg_file_read_all(path, 4 << 20, &text, &found, NULL) < 0 || !found)
 		return false;
-	rg_buf_add_char(&text, '\0');
-	for (line = text.failed ? NULL : text.data; line; line = end) {
-		end = strchr(line, '\n');
-		if (end)
-			*end++ = '\0';
+	rg_buf_add_char(&text, '\0'); /* where sscanf() stops */
+	rest = rg_buf_str(&text);
+	while (!text.failed && rg_str_next_line(&rest, &line))
 		if (is_mapping(line, inode, name))
 			return true;
-	}
 	return false;
 }
 

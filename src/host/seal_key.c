@@ -15,7 +15,6 @@ static int read_key(int folder, const char *name, struct rg_arena *arena, struct
 		    struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_str key;
 	bool found;
 	int r;
 
@@ -23,10 +22,17 @@ static int read_key(int folder, const char *name, struct rg_arena *arena, struct
 	r = rg_file_read_all_at(folder, name, KEY_FILE_BYTES_MAX, &text, &found, err);
 	if (r < 0 || !found)
 		return r;
-	key = rg_buf_str(&text);
-	while (key.length && key.data[key.length - 1] == '\n')
-		key.length--;
-	return rg_kept(rg_arena_copy(arena, key, ret_key), err);
+	return rg_kept(rg_arena_copy(arena, rg_str_without_end(rg_buf_str(&text), "\n"), ret_key),
+		       err);
+}
+
+static int read_both(int folder, struct rg_arena *arena, struct rg_seal_key *ret_key,
+		     struct roger_err *err)
+{
+	int r = read_key(folder, public_name, arena, &ret_key->public_key, err);
+
+	ret_key->secret = (struct roger_str){ "", 0 };
+	return r < 0 ? r : read_key(folder, key_name, arena, &ret_key->secret, err);
 }
 
 static int put_key(struct rg_workspace *workspace, const char *name, const char *key,
@@ -52,9 +58,7 @@ static int make_secret(struct rg_workspace *workspace, struct rg_arena *arena,
 	r = rg_key_new(secret, err);
 	if (r == ROGER_OK)
 		r = put_key(workspace, key_name, secret, err);
-	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(secret), &key->secret))
-		r = rg_fail_memory(err);
-	return r;
+	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_str(secret), &key->secret), err);
 }
 
 /* The public half may have been lost on the way; one that does not fit was not ours. */
@@ -73,9 +77,7 @@ static int make_public(struct rg_workspace *workspace, struct rg_arena *arena,
 		return rg_fail(err, ROGER_EDATA, 0, "'%s' is not that of '%s'", public_name,
 			       key_name);
 	r = put_key(workspace, public_name, public, err);
-	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(public), &key->public_key))
-		r = rg_fail_memory(err);
-	return r;
+	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_str(public), &key->public_key), err);
 }
 
 static int remember(struct rg_workspace *workspace, struct roger_str public_key,
@@ -118,14 +120,9 @@ static int check_trusted(struct rg_workspace *workspace, const struct rg_seal_ke
 int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 		     struct rg_seal_key *ret_key, struct roger_err *err)
 {
-	bool there;
-	int r;
+	int r = read_both(workspace->data, arena, ret_key, err);
+	const bool there = ret_key->secret.length;
 
-	*ret_key = (struct rg_seal_key){ { "", 0 }, { "", 0 } };
-	r = read_key(workspace->data, public_name, arena, &ret_key->public_key, err);
-	if (r == ROGER_OK)
-		r = read_key(workspace->data, key_name, arena, &ret_key->secret, err);
-	there = ret_key->secret.length;
 	if (r == ROGER_OK && there)
 		r = make_public(workspace, arena, ret_key, err);
 	if (r == ROGER_OK)
@@ -140,23 +137,20 @@ int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
 		      enum rg_seal_state *ret_state, struct roger_err *err)
 {
-	struct roger_str secret, there = { "", 0 };
+	struct rg_seal_key key;
 	char public[RG_KEY_DIGITS + 1];
-	int r;
+	int r = read_both(workspace->data, arena, &key, err);
 
-	r = read_key(workspace->data, key_name, arena, &secret, err);
-	if (r == ROGER_OK)
-		r = read_key(workspace->data, public_name, arena, &there, err);
 	if (r < 0)
 		return r;
-	if (!secret.length)
+	if (!key.secret.length)
 		*ret_state = RG_SEAL_NONE;
-	else if (!rg_key_public(secret, public))
+	else if (!rg_key_public(key.secret, public))
 		*ret_state = RG_SEAL_WRONG;
-	else if (!there.length)
+	else if (!key.public_key.length)
 		*ret_state = RG_SEAL_NO_PUBLIC;
 	else
-		*ret_state = rg_str_is(there, public) ? RG_SEAL_WHOLE : RG_SEAL_WRONG;
+		*ret_state = rg_str_is(key.public_key, public) ? RG_SEAL_WHOLE : RG_SEAL_WRONG;
 	return ROGER_OK;
 }
 

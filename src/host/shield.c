@@ -28,38 +28,25 @@ static bool takes_back(const struct rg_config *config, struct roger_str pattern)
 	       rg_str_equal(pattern, config->database_file) || rg_trigger_is_name(pattern);
 }
 
-/* What follows the last block in the text; *ret_found false: all of it. */
-static const char *skip_block(struct roger_str text, struct roger_str block, bool *ret_found)
-{
-	const char *at = text.data, *end = text.data + text.length, *next;
-
-	for (*ret_found = false; block.length; *ret_found = true) {
-		next = memmem(at, (size_t)(end - at), block.data, block.length);
-		if (!next)
-			break;
-		at = next + block.length;
-	}
-	return at;
-}
-
-/* Is everything ignored, from the beginning of the text to its end? */
+/* Is everything ignored, from the beginning of the text to its end?  What counts follows the last
+ * block in it. */
 static bool hides(const struct rg_config *config, struct roger_str text, struct roger_str block)
 {
-	bool hidden;
-	const char *at = skip_block(text, block, &hidden), *end = text.data + text.length;
-	const char *newline;
+	const char *end = text.data + text.length, *at = NULL;
 	struct roger_str line;
+	bool hidden = false;
 
-	for (; at < end; at = newline + 1) {
-		newline = memchr(at, '\n', (size_t)(end - at));
-		newline = newline ? newline : end;
-		line = (struct roger_str){ at, (size_t)(newline - at) };
+	while (block.length && (at = memmem(text.data, text.length, block.data, block.length))) {
+		text.data = at + block.length;
+		text.length = (size_t)(end - text.data);
+		hidden = true;
+	}
+	while (rg_str_next_line(&text, &line))
 		if (rg_str_is(line, "*"))
 			hidden = true;
 		else if (line.length && line.data[0] == '!' &&
-			 takes_back(config, (struct roger_str){ at + 1, line.length - 1 }))
+			 takes_back(config, (struct roger_str){ line.data + 1, line.length - 1 }))
 			hidden = false;
-	}
 	return hidden;
 }
 
@@ -167,28 +154,27 @@ static int shield_places(struct rg_workspace *workspace, const struct rg_trust *
 	static const char *const triggers = "/*.txt\n/.taken/\n/.skipped/\n/.handing/\n";
 	const struct rg_trusted_place *place = trust->places.items;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf block = { .maximum = SHIELD_BYTES_MAX };
-	bool is_data;
+	bool file;
 	size_t i;
 	int r = ROGER_OK;
 
 	for (i = 0; i < trust->places.count && r == ROGER_OK; i++, place++) {
-		is_data = rg_str_is(place->setting, "storage.data_dir");
+		file = rg_str_is(place->setting, "storage.activity_file");
 		rg_buf_clear(&block);
 		rg_buf_add_text(&block, header);
-		if (is_data)
+		if (rg_str_is(place->setting, "storage.data_dir"))
 			add_data_names(&block, workspace->config);
 		else if (rg_str_is(place->setting, "storage.trigger_dir"))
 			rg_buf_add_text(&block, triggers);
 		else if (rg_str_is(place->setting, "storage.send_log_dir"))
 			rg_buf_add_text(&block, "/*.jsonl*\n");
-		else if (rg_str_is(place->setting, "storage.activity_file"))
+		else if (file)
 			add_name(&block, rg_str(strrchr(place->path.data, '/') + 1), "*");
 		else
 			continue;
 		if (block.failed)
 			return rg_fail_memory(err);
-		r = shield_place(workspace, place,
-				 rg_str_is(place->setting, "storage.activity_file"), &block, err);
+		r = shield_place(workspace, place, file, &block, err);
 	}
 	return r;
 }
