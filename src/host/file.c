@@ -81,19 +81,22 @@ static struct rg_file_facts facts_of(const struct stat *facts)
 						 (uint64_t)facts->st_mtim.tv_nsec),
 				       facts->st_uid,
 				       (int64_t)facts->st_nlink,
-				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0 };
+				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0,
+				       (facts->st_mode & (S_IRWXG | S_IRWXO)) != 0,
+				       S_ISREG(facts->st_mode)	 ? RG_FILE_REGULAR
+				       : S_ISDIR(facts->st_mode) ? RG_FILE_FOLDER
+				       : S_ISLNK(facts->st_mode) ? RG_FILE_LINK
+								 : RG_FILE_OTHER };
 }
 
-/* The facts of a regular file; whatever else it is, is refused. */
-static int check_regular(const struct stat *facts, const char *name,
-			 struct rg_file_facts *ret_facts, struct roger_err *err)
+/* Whatever is no regular file is refused. */
+static int check_regular(const struct rg_file_facts *facts, const char *name, struct roger_err *err)
 {
-	if (S_ISLNK(facts->st_mode))
+	if (facts->kind == RG_FILE_LINK)
 		return fail_open(name, ELOOP, false, err);
-	if (!S_ISREG(facts->st_mode))
+	if (facts->kind != RG_FILE_REGULAR)
 		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
 			       name);
-	*ret_facts = facts_of(facts);
 	return ROGER_OK;
 }
 
@@ -108,7 +111,6 @@ int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *
 		[RG_FILE_CREATE_NEW] = O_RDWR | O_CREAT | O_EXCL,
 	};
 	bool create = flags[way] & O_CREAT;
-	struct stat facts;
 	int file, r;
 
 	/* O_NONBLOCK: opening a FIFO of that name must not block. */
@@ -124,8 +126,9 @@ int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *
 	if (create)
 		give_to_owner(folder, name, file);
 
-	r = fstat(file, &facts) < 0 ? rg_fail(err, ROGER_EIO, errno, "look at '%s'", name)
-				    : check_regular(&facts, name, ret_facts, err);
+	r = rg_file_facts(file, name, ret_facts, err);
+	if (r == ROGER_OK)
+		r = check_regular(ret_facts, name, err);
 	*ret_file = r < 0 ? rg_file_close(file) : file;
 	return r;
 }
@@ -209,29 +212,37 @@ int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_facts *ret_facts,
 		 struct roger_err *err)
 {
-	struct stat facts;
+	struct rg_file_facts facts;
+	int r = rg_file_examine(folder, name, &facts, err);
 
-	*ret_there = fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
-	if (!*ret_there && errno != ENOENT)
-		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	return *ret_there ? check_regular(&facts, name, ret_facts, err) : ROGER_OK;
+	*ret_there = r == ROGER_OK && facts.kind != RG_FILE_NONE;
+	if (!*ret_there)
+		return r;
+	r = check_regular(&facts, name, err);
+	if (r == ROGER_OK)
+		*ret_facts = facts;
+	return r;
 }
 
-int rg_file_examine(int folder, const char *name, struct rg_file_look *ret_look,
+int rg_file_examine(int folder, const char *name, struct rg_file_facts *ret_facts,
 		    struct roger_err *err)
 {
 	struct stat facts;
 
-	*ret_look = (struct rg_file_look){ .kind = RG_FILE_NONE };
-	if (fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? ROGER_OK
-				       : rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	ret_look->kind = S_ISREG(facts.st_mode)	  ? RG_FILE_REGULAR
-			 : S_ISDIR(facts.st_mode) ? RG_FILE_FOLDER
-			 : S_ISLNK(facts.st_mode) ? RG_FILE_LINK
-						  : RG_FILE_OTHER;
-	ret_look->open_to_others = (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+	*ret_facts = (struct rg_file_facts){ .kind = RG_FILE_NONE };
+	if (fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0)
+		*ret_facts = facts_of(&facts);
+	else if (errno != ENOENT)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
 	return ROGER_OK;
+}
+
+enum rg_file_kind rg_file_kind(int folder, const char *name)
+{
+	struct rg_file_facts facts;
+
+	(void)!rg_file_examine(folder, name, &facts, NULL);
+	return facts.kind;
 }
 
 int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
@@ -289,9 +300,7 @@ int rg_file_remove_folder(int folder, const char *name, struct roger_err *err)
 
 bool rg_file_is_there(int folder, const char *name)
 {
-	struct stat facts;
-
-	return fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+	return rg_file_kind(folder, name) != RG_FILE_NONE;
 }
 
 bool rg_file_owner(const char *path, int64_t *ret_owner)
@@ -380,14 +389,10 @@ int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct r
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_file_facts facts = { 0 };
-	int r;
+	int r = rg_file_open_facts(folder, name, RG_FILE_READ, &file, &facts, err);
 
-	r = rg_file_open_facts(folder, name, RG_FILE_READ, &file, &facts, err);
-	if (r < 0)
-		return r;
 	*ret_found = file != RG_NO_FILE;
-	return *ret_found ? read_all(file, name, (size_t)facts.size, bytes_max, out, err)
-			  : ROGER_OK;
+	return *ret_found ? read_all(file, name, (size_t)facts.size, bytes_max, out, err) : r;
 }
 
 int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,

@@ -20,6 +20,8 @@ enum rg_file_way {
 	RG_FILE_CREATE_NEW,    /* read and write, must not be there */
 };
 
+enum rg_file_kind { RG_FILE_NONE, RG_FILE_REGULAR, RG_FILE_FOLDER, RG_FILE_LINK, RG_FILE_OTHER };
+
 struct rg_file_facts {
 	uint64_t device;
 	uint64_t inode;
@@ -30,6 +32,8 @@ struct rg_file_facts {
 	int64_t owner;	      /* user id */
 	int64_t links;	      /* names that lead to it */
 	bool open_to_writers; /* its group or anybody may write it */
+	bool open_to_others;  /* or do something else with it */
+	enum rg_file_kind kind;
 };
 
 /* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
@@ -60,14 +64,11 @@ RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *r
 RG_CHECKED int rg_file_look(int folder, const char *name, bool *ret_there,
 			    struct rg_file_facts *ret_facts, struct roger_err *err);
 
-/* What a name refers to. */
-enum rg_file_kind { RG_FILE_NONE, RG_FILE_REGULAR, RG_FILE_FOLDER, RG_FILE_LINK, RG_FILE_OTHER };
-struct rg_file_look {
-	enum rg_file_kind kind;
-	bool open_to_others; /* its group or anybody may do something with it */
-};
-RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_look *ret_look,
+/* What a name refers to, whatever that is; and no more than that, RG_FILE_NONE where it cannot be
+ * seen. */
+RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_facts *ret_facts,
 			       struct roger_err *err);
+enum rg_file_kind rg_file_kind(int folder, const char *name);
 
 /* Make a file 0600, or a folder 0700; never through a symbolic link. */
 RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roger_err *err);

@@ -68,35 +68,30 @@ static bool is_shared(const struct place *place)
 }
 
 static int check_mode(const struct checking *checking, const struct place *place,
-		      const struct rg_file_look *look, struct roger_err *err)
+		      const struct rg_file_facts *facts, struct roger_err *err)
 {
 	bool fixed;
 
-	if (!look->open_to_others || is_shared(place))
+	if (!facts->open_to_others || is_shared(place))
 		return ROGER_OK;
 	fixed = checking->fix &&
 		rg_file_close_to_others(place->folder, place->name, NULL) == ROGER_OK;
 	return see(checking, at(place, ROGER_BREACH_MODE, ROGER_REPAIRABLE), fixed, err,
 		   "others than its owner may use it; expected mode %s",
-		   look->kind == RG_FILE_FOLDER ? "0700" : "0600");
+		   facts->kind == RG_FILE_FOLDER ? "0700" : "0600");
 }
 
 /* What is added to a file is added under all its names: a backup made of links would change, too.
  */
-static int check_links(const struct checking *checking, const struct place *place,
+static int check_links(const struct checking *checking, const struct place *place, int64_t links,
 		       struct roger_err *err)
 {
-	struct rg_file_facts facts;
-	bool there;
-	int r;
-
-	r = rg_file_look(place->folder, place->name, &there, &facts, err);
-	if (r < 0 || !there || facts.links < 2)
-		return r;
+	if (links < 2)
+		return ROGER_OK;
 	return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
 		   "%lld names lead to it (hard links, as `cp -al` makes them): what roger adds is "
 		   "added to all of them; copy the backup instead",
-		   (long long)facts.links);
+		   (long long)links);
 }
 
 /* NAME.new-SPACE-PID, or NAME.new-PID of earlier versions: the process, if that is what it is. */
@@ -112,33 +107,23 @@ static bool is_leftover(const char *name, int64_t *ret_space, int64_t *ret_proce
 	       rg_str_number(rg_str(pid ? pid + 1 : space), ret_process);
 }
 
-/* Its process is in another container, or was. */
-static int see_unseen(const struct checking *checking, const struct place *place,
-		      struct roger_err *err)
-{
-	enum { TOO_NEW_MS = 60000 };
-	struct rg_file_facts facts;
-	bool there;
-	int r = rg_file_look(place->folder, place->name, &there, &facts, err);
-
-	if (r < 0 || !there || rg_clock_ms() - facts.changed_ms < TOO_NEW_MS)
-		return r;
-	return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
-		   "its process cannot be seen from here (another container?): remove it where "
-		   "that does not run any more");
-}
-
 /* *ret_removed: it is gone, so nothing else is wrong with it. */
 static int check_leftover(const struct checking *checking, const struct place *place,
-			  bool *ret_removed, struct roger_err *err)
+			  int64_t changed_ms, bool *ret_removed, struct roger_err *err)
 {
+	enum { TOO_NEW_MS = 60000 };
 	struct roger_breach breach = at(place, ROGER_BREACH_PLACE, ROGER_NOTE);
 	int64_t space, process;
 
 	if (!is_leftover(place->name, &space, &process))
 		return ROGER_OK;
+	/* Its process is in another container, or was. */
 	if (space != (int64_t)rg_file_own_space())
-		return see_unseen(checking, place, err);
+		return rg_clock_ms() - changed_ms < TOO_NEW_MS
+			       ? ROGER_OK
+			       : see(checking, breach, false, err,
+				     "its process cannot be seen from here (another container?): "
+				     "remove it where that does not run any more");
 	if (rg_process_lives(process))
 		return ROGER_OK;
 	breach.fixable = true;
@@ -153,16 +138,16 @@ static int check_folder(const struct checking *checking, const struct place *pla
 static int check_place(const struct checking *checking, const struct place *place,
 		       struct roger_err *err)
 {
-	struct rg_file_look look;
+	struct rg_file_facts facts;
 	bool removed = false;
 	int r;
 
 	if (is_dropped(place))
 		return ROGER_OK;
-	r = rg_file_examine(place->folder, place->name, &look, err);
+	r = rg_file_examine(place->folder, place->name, &facts, err);
 	if (r < 0)
 		return r;
-	switch (look.kind) {
+	switch (facts.kind) {
 	case RG_FILE_NONE:
 		return ROGER_OK;
 	case RG_FILE_LINK:
@@ -172,33 +157,18 @@ static int check_place(const struct checking *checking, const struct place *plac
 		return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false, err,
 			   "neither a file nor a folder");
 	case RG_FILE_REGULAR:
-		r = check_leftover(checking, place, &removed, err);
+		r = check_leftover(checking, place, facts.changed_ms, &removed, err);
 		if (r == ROGER_OK && !removed)
-			r = check_links(checking, place, err);
+			r = check_links(checking, place, facts.links, err);
 		break;
 	case RG_FILE_FOLDER:
 		break;
 	}
 	if (r == ROGER_OK && !removed)
-		r = check_mode(checking, place, &look, err);
-	if (r == ROGER_OK && look.kind == RG_FILE_FOLDER && place->depth < DEPTH_MAX)
+		r = check_mode(checking, place, &facts, err);
+	if (r == ROGER_OK && facts.kind == RG_FILE_FOLDER && place->depth < DEPTH_MAX)
 		r = check_folder(checking, place, err);
 	return r;
-}
-
-static int check_inside(const struct checking *checking, int folder, const struct place *outer,
-			struct roger_str name, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf shown = { .maximum = SIZE_MAX };
-	struct place place = { folder, name.data, { "", 0 }, outer->depth + 1 };
-
-	if (outer->depth)
-		rg_buf_printf(&shown, "%.*s/", RG_STR_ARGS(outer->shown));
-	rg_buf_add_str(&shown, name);
-	if (shown.failed)
-		return rg_fail_memory(err);
-	place.shown = rg_buf_str(&shown);
-	return check_place(checking, &place, err);
 }
 
 static int check_folder(const struct checking *checking, const struct place *place,
@@ -206,6 +176,7 @@ static int check_folder(const struct checking *checking, const struct place *pla
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct place inner = { .depth = place->depth + 1 };
 	struct roger_strs names = { 0 };
 	size_t i;
 	int r;
@@ -215,8 +186,16 @@ static int check_folder(const struct checking *checking, const struct place *pla
 	r = rg_file_open_folder(place->folder, place->name, &folder, err);
 	if (r == ROGER_OK && folder != RG_NO_FILE)
 		r = rg_file_list_folder(folder, place->name, arena, &names, err);
-	for (i = 0; i < names.count && r == ROGER_OK; i++)
-		r = check_inside(checking, folder, place, names.items[i], err);
+	inner.folder = folder;
+	for (i = 0; i < names.count && r == ROGER_OK; i++) {
+		inner.name = names.items[i].data;
+		r = rg_kept(rg_arena_print(arena, &inner.shown, "%.*s%s%s",
+					   place->depth ? (int)place->shown.length : 0,
+					   place->shown.data, place->depth ? "/" : "", inner.name),
+			    err);
+		if (r == ROGER_OK)
+			r = check_place(checking, &inner, err);
+	}
 	return r;
 }
 

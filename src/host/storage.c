@@ -48,26 +48,13 @@ static const struct roger_setting *setting_of(const struct rg_config *config, en
 	return setting;
 }
 
-static bool is_usual_setting(const struct roger_setting *setting)
-{
-	return rg_str_is(setting->origin, "default");
-}
-
-struct finding {
-	const struct rg_config *config;
-	const char *root;
-	struct rg_arena *arena;
-	struct rg_storage_place *items;
-	size_t count;
-};
-
 /* Where it leads to, links resolved; file: the setting names a file in a folder. */
-static int resolve(const struct finding *finding, const struct roger_setting *setting, bool file,
+static int resolve(const char *root, const struct roger_setting *setting, bool file,
 		   char to[RG_STORAGE_PATH_BYTES], struct roger_err *err)
 {
 	char path[4300], *slash;
 
-	rg_workspace_path_in(finding->root, setting->value, path, sizeof path);
+	rg_workspace_path(root, setting->value, path, sizeof path);
 	slash = strrchr(path, '/');
 	/* The name of a file itself may not be a link: such a file is not opened. */
 	if (file)
@@ -81,86 +68,55 @@ static int resolve(const struct finding *finding, const struct roger_setting *se
 	return ROGER_OK;
 }
 
-static int add_found(struct finding *finding, const struct roger_setting *setting,
-		     struct roger_str path, bool outside, struct roger_err *err)
+static bool is_at(const struct rg_trusted_place *place, enum place at)
 {
-	struct rg_storage_place *place =
-		rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
-
-	if (!place || !rg_arena_copy(finding->arena, path, &place->path))
-		return rg_fail_memory(err);
-	place->setting = setting->key;
-	place->origin = setting->origin;
-	place->outside = outside;
-	return ROGER_OK;
+	return rg_str_is(place->setting, place_keys[at]);
 }
 
-/* The folder of a place that a file names. */
-static int look_at(struct finding *finding, enum place at, struct roger_err *err)
+/* Is it a file in the data folder, which has its own place? */
+static bool is_data_file(const struct rg_trusted_place *place)
 {
-	const struct roger_setting *setting = setting_of(finding->config, at);
-	struct rg_file_look look;
-	char real[RG_STORAGE_PATH_BYTES];
+	return is_at(place, JOURNAL) || is_at(place, DATABASE);
+}
+
+bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *place)
+{
 	const char *inside;
-	int r;
 
-	if (is_usual_setting(setting))
-		return ROGER_OK;
+	if (place->usual || is_data_file(place))
+		return false;
 	/* A server: it may have come with a repository, and would get all mail. */
-	if (at == STORE)
-		return !setting->value.length || rg_str_is(setting->origin, "ROGER_STORE")
-			       ? ROGER_OK
-			       : add_found(finding, setting, setting->value, true, err);
-	r = resolve(finding, setting, at == ACTIVITY, real, err);
-	if (r < 0)
-		return r;
-	inside = rg_workspace_below(finding->root, real);
-	if (inside && is_usual(inside))
-		return ROGER_OK;
+	if (is_at(place, STORE))
+		return place->path.length && !rg_str_is(place->origin, "ROGER_STORE");
+	inside = rg_workspace_below(root, place->path.data);
 	/* An existing file is checked before the first append. */
-	if (inside && at == ACTIVITY && rg_file_examine(-1, real, &look, NULL) == ROGER_OK &&
-	    look.kind == RG_FILE_REGULAR)
-		return ROGER_OK;
-	return add_found(finding, setting, rg_str(real), !inside, err);
+	return !inside ||
+	       (!is_usual(inside) &&
+		!(is_at(place, ACTIVITY) && rg_file_kind(-1, place->path.data) == RG_FILE_REGULAR));
 }
 
-int rg_storage_find(const struct rg_config *config, const char *root, struct rg_arena *arena,
-		    struct rg_storage_places *ret_places, struct roger_err *err)
+static int add_place(const struct rg_config *config, const char *root, enum place at,
+		     struct rg_arena *arena, struct rg_trusted_place *items, struct roger_err *err)
 {
-	struct finding finding = { .config = config, .root = root, .arena = arena };
-	int r = ROGER_OK;
-
-	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++)
-		if (at != JOURNAL && at != DATABASE)
-			r = look_at(&finding, at, err);
-	*ret_places = (struct rg_storage_places){ finding.items, finding.count };
-	return r;
-}
-
-/* ------------------------------------------------------------ all of them -- */
-
-static int add_place(struct finding *finding, enum place at, struct rg_trusted_place *items,
-		     struct roger_err *err)
-{
-	const struct roger_setting *setting = setting_of(finding->config, at);
+	const struct roger_setting *setting = setting_of(config, at);
 	char path[RG_STORAGE_PATH_BYTES];
 	int r = ROGER_OK;
 
-	items[at] = (struct rg_trusted_place){ .usual = is_usual_setting(setting) };
+	items[at] = (struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
 	if (at == STORE)
 		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(setting->value));
 	else if (at == JOURNAL || at == DATABASE)
 		snprintf(path, sizeof path, "%.*s/%.*s", RG_STR_ARGS(items[DATA].path),
 			 RG_STR_ARGS(setting->value));
 	else if (items[at].usual)
-		rg_workspace_path_in(finding->root, setting->value, path, sizeof path);
+		rg_workspace_path(root, setting->value, path, sizeof path);
 	else
-		r = resolve(finding, setting, at == ACTIVITY, path, err);
+		r = resolve(root, setting, at == ACTIVITY, path, err);
 	if (r < 0)
 		return r;
-	return rg_kept(rg_arena_copy(finding->arena, rg_str(path), &items[at].path) &&
-			       rg_arena_copy(finding->arena, setting->key, &items[at].setting) &&
-			       rg_arena_copy(finding->arena, setting->origin, &items[at].origin),
+	return rg_kept(rg_arena_copy(arena, rg_str(path), &items[at].path) &&
+			       rg_arena_copy(arena, setting->key, &items[at].setting) &&
+			       rg_arena_copy(arena, setting->origin, &items[at].origin),
 		       err);
 }
 
@@ -170,10 +126,8 @@ static void compare_usual(struct rg_trusted_place *place, const struct rg_truste
 	const char *name = strrchr(place->path.data, '/'),
 		   *other = strrchr(ordinary->path.data, '/');
 
-	/* Of a file in the data folder only its name is asked about: the folder has its own place.
-	 */
-	if (rg_str_is(place->setting, place_keys[JOURNAL]) ||
-	    rg_str_is(place->setting, place_keys[DATABASE]))
+	/* Of such a file only its name is asked about. */
+	if (is_data_file(place))
 		place->usual = name && other && strcmp(name, other) == 0;
 	else
 		place->usual = rg_str_equal(place->path, ordinary->path);
@@ -182,11 +136,10 @@ static void compare_usual(struct rg_trusted_place *place, const struct rg_truste
 static int find_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		    struct rg_trusted_place *items, struct roger_err *err)
 {
-	struct finding finding = { .config = config, .root = root, .arena = arena };
 	int r = ROGER_OK;
 
 	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++)
-		r = add_place(&finding, i, items, err);
+		r = add_place(config, root, i, arena, items, err);
 	return r;
 }
 
@@ -357,8 +310,7 @@ static bool is_used(const struct rg_config *config, const char *root, const stru
 
 	snprintf(path, sizeof path, "%s/%s%s%s", root, origin->folder, log ? "/" : "",
 		 log ? origin->file : "");
-	rg_workspace_path_in(root, log ? config->activity_file : config->data_dir, used,
-			     sizeof used);
+	rg_workspace_path(root, log ? config->activity_file : config->data_dir, used, sizeof used);
 	return rg_workspace_resolve(path, real[0]) && rg_workspace_resolve(used, real[1]) &&
 	       strcmp(real[0], real[1]) == 0;
 }
@@ -368,13 +320,11 @@ int rg_storage_unused(const struct rg_config *config, const char *root, struct r
 {
 	char files[300] = "", settings[300] = "", path[4300];
 	const char *last = "";
-	struct rg_file_look look;
 	const struct origin *origin;
 
 	for (origin = origins; origin < origins + sizeof origins / sizeof *origins; origin++) {
 		snprintf(path, sizeof path, "%s/%s/%s", root, origin->folder, origin->file);
-		if (is_used(config, root, origin) || rg_file_examine(-1, path, &look, NULL) < 0 ||
-		    look.kind != RG_FILE_REGULAR)
+		if (is_used(config, root, origin) || rg_file_kind(-1, path) != RG_FILE_REGULAR)
 			continue;
 		snprintf(files + strlen(files), sizeof files - strlen(files), "%s%s/%s",
 			 *files ? ", " : "", origin->folder, origin->file);

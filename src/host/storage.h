@@ -15,19 +15,8 @@
 #include "host/git.h"
 #include "host/trust.h"
 
-/* A place that is not allowed by itself. */
-struct rg_storage_place {
-	struct roger_str setting; /* "storage.data_dir" */
-	struct roger_str origin;  /* file and line that say so */
-	struct roger_str path;	  /* absolute, links resolved: what there is to trust */
-	bool outside;		  /* of the workspace */
-};
-ROGER_LIST(rg_storage_places, rg_storage_place);
-
-/* Those of the configuration that need trust.  Nothing is looked at where nothing is configured. */
-RG_CHECKED int rg_storage_find(const struct rg_config *config, const char *root,
-			       struct rg_arena *arena, struct rg_storage_places *ret_places,
-			       struct roger_err *err);
+/* Is the place, one of rg_storage_all(), not allowed by itself? */
+bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *place);
 
 /* Every place of a mailbox, as it is resolved.  What has its default is not looked at. */
 RG_CHECKED int rg_storage_all(const struct rg_config *config, const char *root,

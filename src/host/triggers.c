@@ -25,7 +25,7 @@ int rg_triggers_open(const struct rg_workspace *workspace, struct rg_triggers *r
 	char path[4300];
 	int r;
 
-	rg_workspace_path(workspace, workspace->config->trigger_dir, path, sizeof path);
+	rg_workspace_path(workspace->root, workspace->config->trigger_dir, path, sizeof path);
 	r = rg_file_open_made_folder(workspace->data, path, &triggers.folder, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_made_folder(triggers.folder, ".taken", &triggers.taken, err);
@@ -53,7 +53,7 @@ bool rg_triggers_lost(const struct rg_workspace *workspace, const struct rg_trig
 	struct rg_file_facts facts;
 	char path[4300];
 
-	rg_workspace_path(workspace, workspace->config->trigger_dir, path, sizeof path);
+	rg_workspace_path(workspace->root, workspace->config->trigger_dir, path, sizeof path);
 	return rg_file_facts(triggers->folder, path, &facts, NULL) < 0 ||
 	       !rg_file_is(workspace->data, path, facts.device, facts.inode);
 }
@@ -87,47 +87,35 @@ static int compare_standing(const void *a, const void *b)
 }
 
 /* By age, since a sender's numbers also rise from file to file. */
-static int sort_by_age(const struct rg_triggers *triggers, struct rg_arena *arena,
-		       struct roger_str *names, size_t count, struct roger_err *err)
-{
-	struct standing *all = rg_arena_get(arena, (count + 1) * sizeof *all);
-	struct rg_file_facts facts;
-	bool there;
-	size_t i;
-
-	if (!all)
-		return rg_fail_memory(err);
-	for (i = 0; i < count; i++) {
-		all[i].name = names[i];
-		if (rg_file_look(triggers->folder, names[i].data, &there, &facts, NULL) ==
-			    ROGER_OK &&
-		    there)
-			all[i].written_ns = facts.written_ns;
-	}
-	if (count)
-		qsort(all, count, sizeof *all, compare_standing);
-	for (i = 0; i < count; i++)
-		names[i] = all[i].name;
-	return ROGER_OK;
-}
-
 int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 		     struct roger_strs *ret_names, struct roger_err *err)
 {
-	struct roger_str *items;
-	struct roger_strs all;
+	struct rg_file_facts facts;
+	struct standing *boxes;
+	struct roger_strs names;
 	size_t count = 0, i;
+	bool there;
 	int r;
 
-	r = rg_file_list_folder(triggers->folder, "triggers", arena, &all, err);
+	r = rg_file_list_folder(triggers->folder, "triggers", arena, &names, err);
 	if (r < 0)
 		return r;
-	items = (struct roger_str *)(uintptr_t)all.items;
-	for (i = 0; i < all.count; i++)
-		if (rg_trigger_is_name(items[i]))
-			items[count++] = items[i];
-	*ret_names = (struct roger_strs){ items, count };
-	return sort_by_age(triggers, arena, items, count, err);
+	boxes = rg_arena_get(arena, (names.count + 1) * sizeof *boxes);
+	if (!boxes)
+		return rg_fail_memory(err);
+	for (i = 0; i < names.count; i++) {
+		if (!rg_trigger_is_name(names.items[i]))
+			continue;
+		facts.written_ns = 0;
+		(void)!rg_file_look(triggers->folder, names.items[i].data, &there, &facts, NULL);
+		boxes[count++] = (struct standing){ names.items[i], facts.written_ns };
+	}
+	qsort(boxes, count, sizeof *boxes, compare_standing);
+	*ret_names = (struct roger_strs){ 0 };
+	for (i = 0; i < count; i++)
+		if (!rg_arena_add(arena, ret_names, boxes[i].name))
+			return rg_fail_memory(err);
+	return ROGER_OK;
 }
 
 /* At most digits_max digits from *at on, followed by end. */
@@ -229,17 +217,11 @@ static int compare_taken(const void *a, const void *b)
 	return x->ms != y->ms ? (x->ms > y->ms) - (x->ms < y->ms) : strcmp(x->name, y->name);
 }
 
-/* Its slices point into its name, which sorting has moved. */
-static void point_into(struct rg_taken *taken)
-{
-	taken->file.data = taken->name + (taken->file.data - taken->id.data);
-	taken->id.data = taken->name;
-}
-
 int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 		      struct rg_taken_list *ret_list, struct roger_err *err)
 {
 	struct rg_taken_list list = { 0 };
+	struct rg_taken *taken;
 	struct roger_strs names;
 	size_t i;
 	int r;
@@ -251,16 +233,19 @@ int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 	if (!list.items)
 		return rg_fail_memory(err);
 	for (i = 0; i < names.count; i++) {
-		if (!read_taken(names.items[i], &list.items[list.count]))
+		taken = &list.items[list.count];
+		if (!read_taken(names.items[i], taken))
 			continue;
-		if (list.items[list.count].ms > triggers->last_ms)
-			triggers->last_ms = list.items[list.count].ms;
+		if (taken->ms > triggers->last_ms)
+			triggers->last_ms = taken->ms;
 		list.count++;
 	}
-	if (list.count)
-		qsort(list.items, list.count, sizeof *list.items, compare_taken);
-	for (i = 0; i < list.count; i++)
-		point_into(&list.items[i]);
+	qsort(list.items, list.count, sizeof *list.items, compare_taken);
+	/* Slices point into a name, which sorting has moved. */
+	for (taken = list.items; taken < list.items + list.count; taken++) {
+		taken->file.data = taken->name + (taken->file.data - taken->id.data);
+		taken->id.data = taken->name;
+	}
 	*ret_list = list;
 	return ROGER_OK;
 }
@@ -304,8 +289,7 @@ static int rename_taken(const struct rg_triggers *triggers, struct rg_taken *tak
 {
 	int r = rg_file_rename(triggers->taken, taken->name, name, true, err);
 
-	if (r == ROGER_OK)
-		rg_assert(read_taken(rg_str(name), taken));
+	rg_assert(r < 0 || read_taken(rg_str(name), taken));
 	return r;
 }
 
@@ -363,7 +347,8 @@ static int list_in(const struct rg_workspace *workspace, const char *under, stru
 
 	*ret_names = (struct roger_strs){ NULL, 0 };
 	*ret_folder = RG_NO_FILE;
-	rg_workspace_path(workspace, workspace->config->trigger_dir, triggers, sizeof triggers);
+	rg_workspace_path(workspace->root, workspace->config->trigger_dir, triggers,
+			  sizeof triggers);
 	snprintf(path, sizeof path, "%s%s", triggers, under);
 	r = rg_file_open_folder(workspace->data, path, ret_folder, err);
 	return r < 0 || *ret_folder == RG_NO_FILE

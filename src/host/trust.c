@@ -12,6 +12,7 @@
 #include "data/record.h"
 #include "host/file.h"
 #include "host/outside.h"
+#include "host/session.h"
 #include "host/workspace.h"
 
 enum {
@@ -37,22 +38,17 @@ bool rg_trust_is_ours(int64_t owner)
 /* "" where it is missing or not valid. */
 static int read_id(struct rg_trust *trust, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	char path[PATH_BYTES + 16];
-	bool found;
+	char path[PATH_BYTES + 16], text[2 * ID_BYTES + 2];
+	struct rg_file_facts facts;
+	struct roger_str line;
 
 	trust->id = (struct roger_str){ "", 0 };
 	snprintf(path, sizeof path, "%.4000s/.roger/id", trust->root.data);
-	if (rg_file_read_all(path, 80, &text, &found, NULL) < 0 || !found)
+	if (!rg_file_read_lines(AT_FDCWD, path, text, sizeof text, &line, 1, &facts) ||
+	    facts.size != 2 * ID_BYTES + 1 || line.length != 2 * ID_BYTES ||
+	    strspn(line.data, "0123456789abcdef") != line.length)
 		return ROGER_OK;
-	rg_buf_add_char(&text, '\0');
-	if (text.failed || text.length != 2 * ID_BYTES + 2 ||
-	    strspn(text.data, "0123456789abcdef") != 2 * ID_BYTES ||
-	    text.data[2 * ID_BYTES] != '\n')
-		return ROGER_OK;
-	return rg_kept(rg_arena_copy(trust->memory, (struct roger_str){ text.data, 2 * ID_BYTES },
-				     &trust->id),
-		       err);
+	return rg_kept(rg_arena_copy(trust->memory, line, &trust->id), err);
 }
 
 static int make_id(struct rg_trust *trust, struct roger_err *err)
@@ -95,12 +91,10 @@ int rg_workspace_id(const char *root, char to[RG_WORKSPACE_ID_BYTES], struct rog
 /* The folder of all documents; false: neither HOME nor XDG_STATE_HOME is usable. */
 static bool state_folder(char to[PATH_BYTES])
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char state[PATH_BYTES];
 
-	if (state && state[0] == '/')
-		return snprintf(to, PATH_BYTES, "%s/roger/trust", state) < PATH_BYTES - 80;
-	return home && home[0] == '/' &&
-	       snprintf(to, PATH_BYTES, "%s/.local/state/roger/trust", home) < PATH_BYTES - 80;
+	return rg_session_folder(false, state, NULL) == ROGER_OK &&
+	       snprintf(to, PATH_BYTES, "%s/trust", state) < PATH_BYTES - 90;
 }
 
 static bool document_path(const char *root, char to[PATH_BYTES])
@@ -182,20 +176,22 @@ static bool is_root(const struct rg_trust *trust, const char *path)
 }
 
 /* "mailbox PATH", "commands PATH" or "path PATH". */
-static int read_machine_line(struct rg_trust *trust, char *line, struct roger_err *err)
+static int read_machine_line(struct rg_trust *trust, struct roger_str line, struct roger_err *err)
 {
-	char *blank = strchr(line, ' ');
+	const char *blank = memchr(line.data, ' ', line.length);
+	struct roger_str word = { line.data, blank ? (size_t)(blank - line.data) : 0 }, path;
 
 	if (!blank || blank[1] != '/')
 		return ROGER_OK; /* a comment, or unknown */
-	*blank++ = '\0';
-	if (strcmp(line, "path") == 0 &&
-	    !rg_arena_add(trust->memory, &trust->machine_paths, rg_str(blank)))
+	path = (struct roger_str){ blank + 1, line.length - word.length - 1 };
+	if (!rg_arena_copy(trust->memory, path, &path) ||
+	    (rg_str_is(word, "path") && !rg_arena_add(trust->memory, &trust->machine_paths, path)))
 		return rg_fail_memory(err);
-	if (strcmp(line, "commands") == 0 && is_root(trust, blank))
-		trust->mailbox = trust->named = trust->all_commands = true;
-	if (strcmp(line, "mailbox") == 0 && is_root(trust, blank))
+	if ((rg_str_is(word, "commands") || rg_str_is(word, "mailbox")) &&
+	    is_root(trust, path.data)) {
 		trust->mailbox = trust->named = true;
+		trust->all_commands |= rg_str_is(word, "commands");
+	}
 	return ROGER_OK;
 }
 
@@ -203,22 +199,16 @@ int rg_trust_read_machine(struct rg_trust *trust, const char *path, struct roger
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_file_facts facts;
-	char *line, *newline;
+	struct roger_str rest, line;
 	bool found;
 	int r;
 
 	r = rg_file_read_first(path, DOCUMENT_BYTES_MAX, &text, &facts, &found, NULL);
 	if (r < 0 || !found || facts.owner != 0 || facts.open_to_writers)
 		return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
-	rg_buf_add_char(&text, '\0');
-	if (text.failed)
-		return rg_fail_memory(err);
-	for (r = ROGER_OK, line = text.data; r == ROGER_OK && line; line = newline) {
-		newline = strchr(line, '\n');
-		if (newline)
-			*newline++ = '\0';
+	rest = rg_buf_str(&text);
+	while (r == ROGER_OK && rg_str_next_line(&rest, &line))
 		r = read_machine_line(trust, line, err);
-	}
 	return r;
 }
 
@@ -339,15 +329,6 @@ static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct r
 	return ROGER_OK;
 }
 
-/* path: with links resolved. */
-static bool is_regular(const char *path)
-{
-	struct rg_file_look look;
-
-	return rg_file_examine(AT_FDCWD, path, &look, NULL) == ROGER_OK &&
-	       look.kind == RG_FILE_REGULAR;
-}
-
 /*
  * A file counts when it is named below the workspace or lies there: what it
  * holds, and, of a link, what that leads to.
@@ -361,7 +342,8 @@ static int add_file(struct digesting *digesting, const char *path, struct roger_
 
 	if (!name && !strstr(path, "/../") && rg_workspace_below(digesting->root, path))
 		name = real;
-	if (name && !rg_str_among(digesting->named.files, rg_str(name)) && is_regular(real)) {
+	if (name && !rg_str_among(digesting->named.files, rg_str(name)) &&
+	    rg_file_kind(AT_FDCWD, real) == RG_FILE_REGULAR) {
 		r = rg_arena_add(digesting->arena, &digesting->named.files, rg_str(name))
 			    ? digest_file(real, sha256, err)
 			    : rg_fail_memory(err);
@@ -412,7 +394,6 @@ static bool names_folder(const char *root, struct roger_str word)
 {
 	char path[2 * PATH_BYTES];
 	const char *equals = memchr(word.data, '=', word.length);
-	struct rg_file_look look;
 	size_t skip = 0;
 
 	if (word.length > 2 && word.data[0] == '-')
@@ -420,8 +401,7 @@ static bool names_folder(const char *root, struct roger_str word)
 	if (word.length == skip || word.length > WORD_BYTES_MAX || word.data[skip] == '/')
 		return false;
 	snprintf(path, sizeof path, "%s/%.*s", root, (int)(word.length - skip), word.data + skip);
-	return rg_file_examine(AT_FDCWD, path, &look, NULL) == ROGER_OK &&
-	       look.kind == RG_FILE_FOLDER;
+	return rg_file_kind(AT_FDCWD, path) == RG_FILE_FOLDER;
 }
 
 /* A program named without a '/' is looked for along PATH, which may lead into the workspace. */
@@ -439,7 +419,8 @@ static int add_program(struct digesting *digesting, struct roger_str name, struc
 			snprintf(path, sizeof path, "%s%s%.*s/%.*s",
 				 *folder == '/' ? "" : digesting->root, *folder == '/' ? "" : "/",
 				 (int)length, folder, RG_STR_ARGS(name));
-			if (realpath(path, real) && access(path, X_OK) == 0 && is_regular(real))
+			if (realpath(path, real) && access(path, X_OK) == 0 &&
+			    rg_file_kind(AT_FDCWD, real) == RG_FILE_REGULAR)
 				return add_file(digesting, path, err);
 		}
 		if (!folder[length])

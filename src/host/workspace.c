@@ -203,7 +203,7 @@ int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret
 	return r;
 }
 
-void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size)
+void rg_workspace_path(const char *root, struct roger_str path, char *to, size_t size)
 {
 	if (path.data[0] == '/')
 		snprintf(to, size, "%.*s", RG_STR_ARGS(path));
@@ -217,12 +217,6 @@ int rg_workspace_merged(const struct rg_workspace *workspace, char to[4200], str
 
 	snprintf(to, 4200, "%s/" RG_WORKSPACE_FOLDER "/merged", workspace->root);
 	return rg_file_make_folder(AT_FDCWD, to, &made, err);
-}
-
-void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
-		       size_t size)
-{
-	rg_workspace_path_in(workspace->root, path, to, size);
 }
 
 bool rg_workspace_resolve(const char *path, char to[4096])
@@ -304,12 +298,11 @@ const char *rg_workspace_distrust(struct rg_workspace *workspace)
 /* roger makes its journal for the owner alone; git and other programs leave it to the umask. */
 static bool is_made_by_others(const struct rg_workspace *workspace)
 {
-	struct rg_file_look look;
-	char name[256];
+	struct rg_file_facts facts;
 
-	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(workspace->config->jsonl_file));
-	return rg_file_examine(workspace->data, name, &look, NULL) == ROGER_OK &&
-	       look.kind == RG_FILE_REGULAR && look.open_to_others;
+	return rg_file_examine(workspace->data, workspace->config->jsonl_file.data, &facts, NULL) ==
+		       ROGER_OK &&
+	       facts.kind == RG_FILE_REGULAR && facts.open_to_others;
 }
 
 void rg_workspace_compare(struct rg_workspace *workspace)
@@ -348,54 +341,32 @@ static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
 		       workspace->root);
 }
 
-static int check_places(struct rg_workspace *workspace, const struct rg_storage_places *places,
-			struct roger_err *err)
+/* Files in places of somebody's choice: may they be there? */
+static int check_places(struct rg_workspace *workspace, struct roger_err *err)
 {
-	const struct rg_storage_place *place;
-	const struct rg_trust *trust = NULL;
+	const struct rg_trusted_place *place;
+	const struct rg_trust *trust;
 	size_t i;
-	int r = places->count ? rg_workspace_trust(workspace, &trust, err) : ROGER_OK;
+	int r;
 
-	for (i = 0; i < places->count && r == ROGER_OK; i++) {
-		place = &places->items[i];
-		if (!rg_trust_has_path(trust, place->path))
+	if (!workspace->config->places_configured)
+		return ROGER_OK;
+	r = rg_workspace_trust(workspace, &trust, err);
+	for (i = 0; r == ROGER_OK && i < trust->places.count; i++) {
+		place = &trust->places.items[i];
+		if (rg_storage_needs_trust(workspace->root, place) &&
+		    !rg_trust_has_path(trust, place->path))
 			r = rg_fail(
 				err, ROGER_ECONFIG, 0,
 				"%.*s: %.*s: '%.*s' is %s; roger writes there only after `roger "
 				"trust`",
 				RG_STR_ARGS(place->origin), RG_STR_ARGS(place->setting),
 				RG_STR_ARGS(place->path),
-				place->outside ? "outside the workspace"
-					       : "no folder for messages");
+				rg_workspace_below(workspace->root, place->path.data)
+					? "no folder for messages"
+					: "outside the workspace");
 	}
 	return r;
-}
-
-/* Files in places of somebody's choice: where they may be, and whether they are what they are
- * taken for. */
-static int check_storage(struct rg_workspace *workspace, struct roger_err *err)
-{
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
-	struct rg_storage_places places;
-	int r;
-
-	if (!workspace->config->places_configured)
-		return ROGER_OK;
-	arena = rg_arena_new();
-	if (!arena)
-		return rg_fail_memory(err);
-	r = rg_storage_find(workspace->config, workspace->root, arena, &places, err);
-	return r < 0 ? r : check_places(workspace, &places, err);
-}
-
-static int check_journal(const struct rg_workspace *workspace, struct roger_err *err)
-{
-	char name[256];
-
-	if (!workspace->config->places_configured)
-		return ROGER_OK;
-	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(workspace->config->jsonl_file));
-	return rg_storage_check_file(workspace->data, name, RG_LOG_MESSAGES, err);
 }
 
 /*
@@ -430,7 +401,7 @@ static int open_data(struct rg_workspace *workspace, struct roger_err *err)
 	if (dir.length > 200)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "storage.data_dir: expected a path of at most 200 bytes");
-	rg_workspace_path(workspace, dir, workspace->data_path, sizeof workspace->data_path);
+	rg_workspace_path(workspace->root, dir, workspace->data_path, sizeof workspace->data_path);
 	return rg_file_open_made_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
 }
 
@@ -491,13 +462,15 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 	if (r == ROGER_OK)
 		r = rg_config_load(workspace->root, &workspace->config, err);
 	if (r == ROGER_OK)
-		r = check_storage(workspace, err);
+		r = check_places(workspace, err);
 	if (r == ROGER_OK)
 		r = open_data(workspace, err);
 	if (r == ROGER_OK && !workspace->config->store.length)
 		r = rg_disk_check(workspace->data, workspace->data_path, true, err);
-	if (r == ROGER_OK)
-		r = check_journal(workspace, err);
+	/* Is the file what it is taken for? */
+	if (r == ROGER_OK && workspace->config->places_configured)
+		r = rg_storage_check_file(workspace->data, workspace->config->jsonl_file.data,
+					  RG_LOG_MESSAGES, err);
 	if (r == ROGER_OK)
 		r = rg_shield(workspace, err);
 	if (r == ROGER_OK)

@@ -88,9 +88,7 @@ RG_CHECKED int rg_workspace_merged(const struct rg_workspace *workspace, char to
 				   struct roger_err *err);
 
 /* A path of the configuration, from the root unless it is absolute. */
-void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
-		       size_t size);
-void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size);
+void rg_workspace_path(const char *root, struct roger_str path, char *to, size_t size);
 
 /* What of path stands behind root, "" for root itself; NULL: it does not lie below. */
 const char *rg_workspace_below(const char *root, const char *path);

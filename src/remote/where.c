@@ -183,16 +183,13 @@ static bool config_folder(char to[4096])
 /* A file that others may read has told them its tokens. */
 static int check_file(int folder, const char *path, struct roger_err *err)
 {
-	struct rg_file_facts facts = { 0 };
-	struct rg_file_look look;
-	bool there = false;
-	int r = rg_file_examine(folder, servers_name, &look, err);
+	struct rg_file_facts facts;
+	bool there;
+	int r = rg_file_look(folder, servers_name, &there, &facts, err);
 
-	if (r == ROGER_OK && look.kind != RG_FILE_NONE)
-		r = rg_file_look(folder, servers_name, &there, &facts, err);
 	if (r < 0 || !there)
 		return r;
-	if (look.open_to_others || facts.owner != (int64_t)geteuid())
+	if (facts.open_to_others || facts.owner != (int64_t)geteuid())
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "'%s/%s' is not a file that is yours alone; expected mode 0600",
 			       path, servers_name);

@@ -154,49 +154,34 @@ static int show_commands(struct roger_trust_reply *reply, struct rg_trust *trust
 	return r;
 }
 
-/* Does the place need trust of its own, as a path? */
-static bool is_asked_for(const struct rg_storage_places *asked, struct roger_str setting)
-{
-	size_t i;
-
-	for (i = 0; i < asked->count; i++)
-		if (rg_str_equal(asked->items[i].setting, setting))
-			return true;
-	return false;
-}
-
 static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
 		       const struct rg_config *config, struct rg_trusted *wish,
 		       struct roger_err *err)
 {
 	struct rg_trusted_place_list all = { 0 };
-	struct rg_storage_places asked;
 	struct roger_trust_place *place;
+	bool asked; /* it needs trust of its own, as a path */
 	size_t i;
 	int r;
 
-	r = rg_storage_find(config, trust->root.data, reply->memory, &asked, err);
-	if (r == ROGER_OK)
-		r = rg_storage_all(config, trust->root.data, reply->memory, &all, err);
+	r = rg_storage_all(config, trust->root.data, reply->memory, &all, err);
 	if (r < 0)
 		return r;
 	rg_trust_compare(trust, all);
 	wish->places = all;
-	for (i = 0; i < asked.count; i++)
-		if (!rg_arena_add(reply->memory, &wish->paths, asked.items[i].path))
-			return rg_fail_memory(err);
 	for (i = 0; i < all.count; i++) {
+		asked = rg_storage_needs_trust(trust->root.data, &all.items[i]);
 		place = rg_arena_push(reply->memory, &reply->places.items, &reply->places.count,
 				      sizeof *place);
-		if (!place)
+		if (!place ||
+		    (asked && !rg_arena_add(reply->memory, &wish->paths, all.items[i].path)))
 			return rg_fail_memory(err);
 		*place = (struct roger_trust_place){ .setting = all.items[i].setting,
 						     .path = all.items[i].path,
 						     .origin = all.items[i].origin,
 						     .usual = all.items[i].usual };
 		place->trusted = trust->mailbox && rg_trust_has_place(trust, &all.items[i]) &&
-				 (!is_asked_for(&asked, place->setting) ||
-				  rg_trust_has_path(trust, place->path));
+				 (!asked || rg_trust_has_path(trust, place->path));
 		reply->trusted &= place->trusted;
 	}
 	return ROGER_OK;

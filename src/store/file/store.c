@@ -104,8 +104,8 @@ static int place_folder(struct file_store *store, enum rg_log log, bool make, st
 		snprintf(name, sizeof name, "%.*s", (int)strlen(rg_kinds[log].folder) - 1,
 			 rg_kinds[log].folder);
 	else
-		rg_workspace_path(store->workspace, rg_kinds[log].file ? folder_part(path) : path,
-				  name, sizeof name);
+		rg_workspace_path(store->workspace->root,
+				  rg_kinds[log].file ? folder_part(path) : path, name, sizeof name);
 	return open_folder(store, name, make, &store->folders[log], err);
 }
 
