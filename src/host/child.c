@@ -49,6 +49,7 @@ struct stream {
 enum { STREAMS = 2 };
 
 struct rg_child {
+	struct rg_arena *memory; /* it lives there, too */
 	struct rg_process process;
 	struct roger_run_streams streams;
 	pid_t pid;
@@ -62,9 +63,7 @@ struct rg_child {
 	bool bare;
 	bool lent, stop_passed_on;
 	struct stream printed[STREAMS]; /* standard output, standard error */
-	char **words;
-	char **more;	    /* of its environment */
-	char **environment; /* owns the list only: its texts are in ours or in more */
+	char **words, **environment;
 	const char *folder;
 };
 
@@ -154,25 +153,16 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 
 /* ------------------------------------------------------------- preparing -- */
 
-static char **free_words(char **words)
+static char **copy_words(struct rg_arena *arena, struct roger_strs words)
 {
-	size_t i;
-
-	for (i = 0; words && words[i]; i++)
-		free(words[i]);
-	free(words);
-	return NULL;
-}
-
-static char **copy_words(struct roger_strs words)
-{
-	char **copy = calloc(words.count + 1, sizeof *copy);
+	char **copy = rg_arena_get(arena, (words.count + 1) * sizeof *copy);
+	struct roger_str word;
 	size_t i;
 
 	for (i = 0; copy && i < words.count; i++) {
-		copy[i] = strndup(words.items[i].data, words.items[i].length);
-		if (!copy[i])
-			return free_words(copy);
+		if (!rg_arena_copy(arena, words.items[i], &word))
+			return NULL;
+		copy[i] = (char *)(uintptr_t)word.data;
 	}
 	return copy;
 }
@@ -188,7 +178,7 @@ static bool sets(char *const *settings, const char *variable)
 }
 
 /* Our environment with settings in place of those of their names; the list alone is new. */
-static char **join_environment(char *const *settings)
+static char **join_environment(struct rg_arena *arena, char *const *settings)
 {
 	size_t count = 0, i;
 	char **joined;
@@ -197,7 +187,7 @@ static char **join_environment(char *const *settings)
 		count++;
 	for (i = 0; settings[i]; i++)
 		count++;
-	joined = calloc(count + 1, sizeof *joined);
+	joined = rg_arena_get(arena, (count + 1) * sizeof *joined);
 	if (!joined)
 		return NULL;
 	count = 0;
@@ -211,13 +201,15 @@ static char **join_environment(char *const *settings)
 
 static int prepare(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
 {
+	char **more;
+
 	if (wish->words.count == 0 || wish->words.items[0].length == 0)
 		return rg_fail_member(err, ROGER_EUSAGE, "command", "command: no program is named");
 	child->folder = wish->folder;
 	child->bare = wish->bare;
-	child->words = copy_words(wish->words);
-	child->more = copy_words(wish->more);
-	child->environment = child->more ? join_environment(child->more) : NULL;
+	child->words = copy_words(child->memory, wish->words);
+	more = copy_words(child->memory, wish->more);
+	child->environment = more ? join_environment(child->memory, more) : NULL;
 	return rg_kept(child->words && child->environment, err);
 }
 
@@ -225,11 +217,15 @@ static int new_child(const struct roger_run_streams *streams, struct rg_child **
 		     struct roger_err *err)
 {
 	static const struct roger_run_streams none = { -1, -1, -1, -1, -1, -1 };
-	struct rg_child *child = calloc(1, sizeof *child);
+	struct rg_arena *memory = rg_arena_new();
+	struct rg_child *child = memory ? rg_arena_get(memory, sizeof *child) : NULL;
 	int i;
 
-	if (!child)
+	if (!child) {
+		rg_arena_free(memory);
 		return rg_fail_memory(err);
+	}
+	child->memory = memory;
 	child->streams = streams ? *streams : none;
 	child->gate = child->end = child->guard_line = RG_NO_FILE;
 	child->printed[0].ours = child->streams.output;
@@ -296,17 +292,6 @@ static int make_terminal(struct stream *stream, int ends[2], struct roger_err *e
 	return rg_file_move_up(&ends[1], err);
 }
 
-/*
- * A terminal that poll() calls writable may take less than we write, and then write()
- * blocks until somebody reads.  O_NONBLOCK belongs to the open file, which other
- * processes share, so the output is opened again where that is possible.
- */
-static void open_output(struct stream *stream, const struct stat *facts)
-{
-	if (S_ISFIFO(facts->st_mode) || isatty(stream->ours))
-		stream->to = rg_file_open_unwaiting(stream->ours);
-}
-
 /* What it prints into, unless it has ours itself: *ret_to is closed by the caller once it is the
  * child's. */
 static int make_output(struct stream *stream, enum rg_capture capture, int *ret_to,
@@ -332,7 +317,13 @@ static int make_output(struct stream *stream, enum rg_capture capture, int *ret_
 	/* Files take anything at once. */
 	if (S_ISREG(facts.st_mode))
 		stream->pass_most = PIECE;
-	open_output(stream, &facts);
+	/*
+	 * A terminal that poll() calls writable may take less than we write, and then write()
+	 * blocks until somebody reads.  O_NONBLOCK belongs to the open file, which other
+	 * processes share, so the output is opened again where that is possible.
+	 */
+	if (S_ISFIFO(facts.st_mode) || terminal)
+		stream->to = rg_file_open_unwaiting(stream->ours);
 	return r;
 }
 
@@ -652,19 +643,13 @@ static void look_for_stop(struct rg_child *child)
 
 static void take_signal(struct rg_child *child, int number)
 {
-	switch (number) {
-	case SIGCHLD:
+	if (number == SIGCHLD) {
 		look_for_stop(child);
 		return;
-	case SIGTSTP:
-		child->stop_passed_on = true;
-		break;
-	case SIGWINCH:
-		fit_terminal(&child->printed[0]);
-		break;
-	default:
-		break;
 	}
+	child->stop_passed_on |= number == SIGTSTP;
+	if (number == SIGWINCH)
+		fit_terminal(&child->printed[0]);
 	if (number > 0 && number < NSIG)
 		rg_child_signal(child, number);
 }
@@ -939,9 +924,6 @@ struct rg_child *rg_child_free(struct rg_child *child)
 		rg_file_close(child->printed[i].to);
 		rg_buf_deinit(&child->printed[i].pending);
 	}
-	free_words(child->words);
-	free_words(child->more);
-	free(child->environment);
-	free(child);
+	rg_arena_free(child->memory);
 	return NULL;
 }

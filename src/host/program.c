@@ -8,24 +8,21 @@
 #include "base/clock.h"
 #include "host/file.h"
 
-/* The input is a file in memory: whether and how fast it is read cannot hold us up. */
+/* The input is a file in memory, which the caller closes: whether and how fast it is read cannot
+ * hold us up. */
 static int make_input(struct roger_str text, int *ret_file, struct roger_err *err)
 {
-	int file = memfd_create("roger-input", MFD_CLOEXEC), r;
+	int r;
 
-	if (file < 0)
+	*ret_file = memfd_create("roger-input", MFD_CLOEXEC);
+	if (*ret_file < 0)
 		return rg_fail(err, ROGER_EIO, errno, "make room for a command's input");
-	r = rg_file_move_up(&file, err);
+	r = rg_file_move_up(ret_file, err);
 	if (r == ROGER_OK)
-		r = rg_file_write(file, text.data, text.length, "a command's input", err);
-	if (r == ROGER_OK && lseek(file, 0, SEEK_SET) < 0)
+		r = rg_file_write(*ret_file, text.data, text.length, "a command's input", err);
+	if (r == ROGER_OK && lseek(*ret_file, 0, SEEK_SET) < 0)
 		r = rg_fail(err, ROGER_EIO, errno, "rewind a command's input");
-	if (r < 0) {
-		rg_file_close(file);
-		return r;
-	}
-	*ret_file = file;
-	return ROGER_OK;
+	return r;
 }
 
 /* That it cannot run is seen from its exit status. */
@@ -69,27 +66,20 @@ static void keep(void *keeping_, int stream, const void *data, size_t length)
 }
 
 /* Whatever it started goes with it. */
-static struct rg_program_result end(struct rg_child *child, bool in_time, struct keeping *keeping)
+static struct rg_program_result finish(struct rg_child *child, bool in_time,
+				       struct keeping *keeping)
 {
-	struct rg_program_result result = { .end = RG_PROGRAM_TIMED_OUT };
+	int status;
+	const enum rg_child_end end = rg_child_finish(child, true, keep, keeping, &status);
 
-	switch (rg_child_finish(child, true, keep, keeping, &result.status)) {
-	case RG_CHILD_EXITED:
-		result.end = RG_PROGRAM_EXITED;
-		break;
-	case RG_CHILD_SIGNALLED:
-		result.end = RG_PROGRAM_SIGNALLED;
-		break;
-	case RG_CHILD_UNSEEN:
-		result.end = RG_PROGRAM_EXITED;
-		result.status = RG_PROGRAM_NOT_RUN;
-		break;
-	}
-	if (!in_time)
-		result = (struct rg_program_result){ RG_PROGRAM_TIMED_OUT, SIGKILL, false };
-	result.cut = keeping->cut;
 	rg_child_free(child);
-	return result;
+	if (!in_time)
+		return (struct rg_program_result){ RG_PROGRAM_TIMED_OUT, SIGKILL, keeping->cut };
+	return (struct rg_program_result){
+		.end = end == RG_CHILD_SIGNALLED ? RG_PROGRAM_SIGNALLED : RG_PROGRAM_EXITED,
+		.status = end == RG_CHILD_UNSEEN ? RG_PROGRAM_NOT_RUN : status,
+		.cut = keeping->cut,
+	};
 }
 
 int rg_program_run(const struct rg_program *program, struct rg_buf *output,
@@ -103,7 +93,7 @@ int rg_program_run(const struct rg_program *program, struct rg_buf *output,
 	r = start(program, true, &child, err);
 	if (r < 0)
 		return r;
-	*ret_result = end(child, rg_child_watch(child, until_ns, keep, &keeping), &keeping);
+	*ret_result = finish(child, rg_child_watch(child, until_ns, keep, &keeping), &keeping);
 	return output->failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
@@ -130,7 +120,7 @@ bool rg_program_over(struct rg_launched *launched, bool enough,
 	if (!in_time && !enough && now_ns < launched->until_ns)
 		return false;
 	launched->took_ns = now_ns - launched->started_ns;
-	*ret_result = end(launched->child, in_time, &keeping);
+	*ret_result = finish(launched->child, in_time, &keeping);
 	launched->child = NULL;
 	return true;
 }

@@ -109,7 +109,6 @@ static int enter(struct rg_restore *restore, const char *below, struct roger_err
 {
 	char part[256];
 	int next, r;
-	bool made;
 	size_t length;
 
 	snprintf(restore->below, sizeof restore->below, "%s", below);
@@ -117,9 +116,7 @@ static int enter(struct rg_restore *restore, const char *below, struct roger_err
 	for (; r == ROGER_OK && *below; below += length + (below[length] == '/')) {
 		length = strcspn(below, "/");
 		snprintf(part, sizeof part, "%.*s", (int)length, below);
-		r = rg_file_make_folder(restore->folder, part, &made, err);
-		if (r == ROGER_OK)
-			r = rg_file_open_folder(restore->folder, part, &next, err);
+		r = rg_file_open_made_folder(restore->folder, part, &next, err);
 		if (r < 0)
 			break;
 		rg_file_close(restore->folder);

@@ -20,7 +20,7 @@ struct rg_bridge_before {
 struct rg_bridge {
 	struct rg_engine *engine;
 	struct rg_triggers triggers;
-	struct rg_watch *watch; /* NULL: the system has none; then we look by ourselves */
+	int watch; /* RG_NO_FILE: the system has none; then we look by ourselves */
 	struct rg_arena *scratch;
 	bool is_bridge; /* of the workspace, until the handle is closed */
 	bool watches_journal;

@@ -18,7 +18,7 @@ struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge)
 	if (bridge->is_bridge)
 		rg_engine_bridge_end(bridge->engine);
 	rg_triggers_close(&bridge->triggers);
-	rg_watch_free(bridge->watch);
+	rg_file_close(bridge->watch);
 	rg_arena_free(bridge->scratch);
 	rg_table_deinit(&bridge->told);
 	rg_table_deinit(&bridge->telling);
@@ -31,8 +31,6 @@ struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge)
 /* Without it we only look more slowly. */
 static void watch_folders(struct rg_bridge *bridge)
 {
-	if (!bridge->watch)
-		return;
 	rg_watch_folder(bridge->watch, bridge->triggers.folder);
 	rg_watch_folder(bridge->watch, bridge->triggers.taken);
 }
@@ -49,18 +47,19 @@ int rg_bridge_open(struct roger *roger, struct roger_err *err)
 		return rg_fail_memory(err);
 	bridge->triggers =
 		(struct rg_triggers){ RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, 0 };
+	bridge->watch = RG_NO_FILE;
 	rg_table_init(&bridge->told, sizeof(uint64_t));
 	bridge->still = bridge->telling = bridge->told;
 	bridge->engine = roger->engine;
 	bridge->scratch = rg_arena_new();
 	r = bridge->scratch ? rg_triggers_open(roger->workspace, &bridge->triggers, err)
 			    : rg_fail_memory(err);
-	if (r == ROGER_OK && rg_watch_new(&bridge->watch, NULL) == ROGER_OK)
-		watch_folders(bridge);
 	if (r < 0) {
 		rg_bridge_free(bridge);
 		return r;
 	}
+	bridge->watch = rg_watch_open();
+	watch_folders(bridge);
 	roger->bridge = bridge;
 	return ROGER_OK;
 }
@@ -85,13 +84,10 @@ int rg_bridge_reopen_lost(struct roger *roger, struct rg_bridge *bridge, struct 
 void rg_bridge_watch_journal(struct roger *roger, struct rg_bridge *bridge)
 {
 	const struct rg_config *config = roger->workspace->config;
-	char name[RG_FILE_NAME_BYTES];
 
-	if (bridge->watches_journal || !bridge->watch ||
-	    (!bridge->waits && !config->file_only.count))
-		return;
-	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(config->jsonl_file));
-	bridge->watches_journal = rg_watch_file(bridge->watch, roger->workspace->data, name);
+	if (!bridge->watches_journal && (bridge->waits || config->file_only.count))
+		bridge->watches_journal = rg_watch_file(bridge->watch, roger->workspace->data,
+							config->jsonl_file.data);
 }
 
 /* ------------------------------------------------------------- telling -- */
