@@ -318,17 +318,6 @@ static enum rg_git_state wait_and_read(struct looking *looking, const char *git)
 	}
 }
 
-/* Somebody else's would say what that person wants. */
-static bool is_repository(const char *base, char to[PATH_BYTES])
-{
-	char git[PATH_BYTES + 8];
-	int64_t owner;
-
-	snprintf(git, sizeof git, "%s/.git", base);
-	return rg_file_owner(git, &owner) && rg_trust_is_ours(owner) &&
-	       rg_outside_git_own(base, to);
-}
-
 /* The folders above a path, each once: most paths share them. */
 static int add_folders(struct looking *looking, const char *path, struct roger_strs *folders)
 {
@@ -355,8 +344,9 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 	};
 	struct roger_strs folders = { 0 };
 	enum rg_git_state state;
-	char git[PATH_BYTES];
+	char git[PATH_BYTES + 8];
 	size_t i, watch, bases = 0;
+	int64_t owner;
 
 	rg_assert(count <= WATCHES_MAX);
 	*ret_state = RG_GIT_CLEAR;
@@ -365,7 +355,10 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 			return rg_fail_memory(err);
 	for (i = 0; i < folders.count && bases < BASES_MAX; i++) {
 		looking.base = folders.items[i].data;
-		if (!is_repository(looking.base, git))
+		snprintf(git, sizeof git, "%s/.git", looking.base);
+		/* Somebody else's would say what that person wants. */
+		if (!rg_file_owner(git, &owner) || !rg_trust_is_ours(owner) ||
+		    !rg_outside_git_own(looking.base, git))
 			continue;
 		bases++;
 		for (watch = 0; watch < count; watch++)

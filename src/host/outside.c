@@ -327,14 +327,10 @@ bool rg_outside_is_there(const char *path)
 
 static bool is_script(const char *file)
 {
-	char start[2] = "";
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	bool is =
-		fd >= 0 && read(fd, start, sizeof start) == 2 && start[0] == '#' && start[1] == '!';
+	RG_CLEANUP(rg_file_closep) int fd = open(file, O_RDONLY | O_CLOEXEC);
+	char start[2];
 
-	if (fd >= 0)
-		close(fd);
-	return is;
+	return fd >= 0 && read(fd, start, sizeof start) == 2 && memcmp(start, "#!", 2) == 0;
 }
 
 bool rg_outside_along_path(const char *name, char to[4096])

@@ -50,13 +50,6 @@ static bool is_below(const struct place *place, struct roger_str folder)
 	       !memcmp(place->shown.data, folder.data, folder.length);
 }
 
-/* What other programs drop there is theirs until it is taken. */
-static bool is_dropped(const struct place *place)
-{
-	return is_below(place, RG_STR("triggers/")) &&
-	       place->shown.data[sizeof "triggers/" - 1] != '.';
-}
-
 /*
  * The first two may come out of a repository, as it made them; into the third others
  * write, and what is taken from there keeps their mode, in a folder that is closed.
@@ -79,19 +72,6 @@ static int check_mode(const struct checking *checking, const struct place *place
 	return see(checking, at(place, ROGER_BREACH_MODE, ROGER_REPAIRABLE), fixed, err,
 		   "others than its owner may use it; expected mode %s",
 		   facts->kind == RG_FILE_FOLDER ? "0700" : "0600");
-}
-
-/* What is added to a file is added under all its names: a backup made of links would change, too.
- */
-static int check_links(const struct checking *checking, const struct place *place, int64_t links,
-		       struct roger_err *err)
-{
-	if (links < 2)
-		return ROGER_OK;
-	return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
-		   "%lld names lead to it (hard links, as `cp -al` makes them): what roger adds is "
-		   "added to all of them; copy the backup instead",
-		   (long long)links);
 }
 
 /* NAME.new-SPACE-PID, or NAME.new-PID of earlier versions: the process, if that is what it is. */
@@ -142,7 +122,9 @@ static int check_place(const struct checking *checking, const struct place *plac
 	bool removed = false;
 	int r;
 
-	if (is_dropped(place))
+	/* What other programs drop there is theirs until it is taken. */
+	if (is_below(place, RG_STR("triggers/")) &&
+	    place->shown.data[sizeof "triggers/" - 1] != '.')
 		return ROGER_OK;
 	r = rg_file_examine(place->folder, place->name, &facts, err);
 	if (r < 0)
@@ -158,8 +140,13 @@ static int check_place(const struct checking *checking, const struct place *plac
 			   "neither a file nor a folder");
 	case RG_FILE_REGULAR:
 		r = check_leftover(checking, place, facts.changed_ms, &removed, err);
-		if (r == ROGER_OK && !removed)
-			r = check_links(checking, place, facts.links, err);
+		/* What is added to a file is added under all its names: a backup made of links
+		 * would change, too. */
+		if (r == ROGER_OK && !removed && facts.links > 1)
+			r = see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
+				"%lld names lead to it (hard links, as `cp -al` makes them): what "
+				"roger adds is added to all of them; copy the backup instead",
+				(long long)facts.links);
 		break;
 	case RG_FILE_FOLDER:
 		break;

@@ -188,22 +188,13 @@ enum rg_process_fate rg_process_fate(const struct rg_process *process)
 									   : RG_PROCESS_LIVES;
 }
 
-/* A line of /proc/<pid>/maps: addresses, rights, offset, device, inode, path. */
-static bool is_mapping(struct roger_str line, uint64_t inode, const char *name)
-{
-	/* The path of a replaced file ends in " (deleted)". */
-	const char *path = memmem(line.data, line.length, name, strlen(name));
-	uint64_t mapped;
-
-	return path && path[-1] == '/' &&
-	       sscanf(line.data, "%*s %*s %*s %*s %" SCNu64, &mapped) == 1 && mapped == inode;
-}
-
 static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct roger_str rest, line;
 	char path[40];
+	const char *end;
+	uint64_t mapped;
 	bool found = false;
 
 	snprintf(path, sizeof path, "/proc/%lld/maps", (long long)id);
@@ -211,9 +202,14 @@ static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 		return false;
 	rg_buf_add_char(&text, '\0'); /* where sscanf() stops */
 	rest = rg_buf_str(&text);
-	while (!text.failed && rg_str_next_line(&rest, &line))
-		if (is_mapping(line, inode, name))
+	/* A line: addresses, rights, offset, device, inode, path. */
+	while (!text.failed && rg_str_next_line(&rest, &line)) {
+		/* The path of a replaced file ends in " (deleted)". */
+		end = memmem(line.data, line.length, name, strlen(name));
+		if (end && end[-1] == '/' &&
+		    sscanf(line.data, "%*s %*s %*s %*s %" SCNu64, &mapped) == 1 && mapped == inode)
 			return true;
+	}
 	return false;
 }
 

@@ -4,23 +4,21 @@
 
 #include "base/limits.h"
 #include "base/sign.h"
+#include "data/record.h"
 #include "host/file.h"
 #include "host/triggers.h"
 #include "host/workspace.h"
 
 /* Folders that are made for such files: roger's, and those of the seeds. */
-static const char *const usual[] = { ".roger", ".agent-shepherd", "workspace", "logs", "state" };
+static const char *const usual[] = {
+	".roger", ".agent-shepherd", "workspace", "logs", "state", NULL
+};
 
 /* ----------------------------------------------------------------- paths -- */
 
 static bool is_usual(const char *inside)
 {
-	size_t length = strcspn(inside, "/"), i;
-
-	for (i = 0; i < sizeof usual / sizeof *usual; i++)
-		if (strlen(usual[i]) == length && memcmp(usual[i], inside, length) == 0)
-			return true;
-	return false;
+	return rg_enum_find(usual, (struct roger_str){ inside, strcspn(inside, "/") }) >= 0;
 }
 
 /* ---------------------------------------------------------------- places -- */
@@ -120,19 +118,6 @@ static int add_place(const struct rg_config *config, const char *root, enum plac
 		       err);
 }
 
-/* A file may say what is so anyway. */
-static void compare_usual(struct rg_trusted_place *place, const struct rg_trusted_place *ordinary)
-{
-	const char *name = strrchr(place->path.data, '/'),
-		   *other = strrchr(ordinary->path.data, '/');
-
-	/* Of such a file only its name is asked about. */
-	if (is_data_file(place))
-		place->usual = name && other && strcmp(name, other) == 0;
-	else
-		place->usual = rg_str_equal(place->path, ordinary->path);
-}
-
 static int find_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		    struct rg_trusted_place *items, struct roger_err *err)
 {
@@ -149,6 +134,7 @@ int rg_storage_all(const struct rg_config *config, const char *root, struct rg_a
 	struct rg_trusted_place *items = rg_arena_get(arena, PLACES * sizeof *items);
 	struct rg_trusted_place ordinary[PLACES];
 	struct rg_config *defaults = NULL;
+	const char *path, *other;
 	int r = items ? find_all(config, root, arena, items, err) : rg_fail_memory(err);
 
 	*ret_places = (struct rg_trusted_place_list){ items, PLACES };
@@ -157,8 +143,14 @@ int rg_storage_all(const struct rg_config *config, const char *root, struct rg_a
 	r = rg_config_new(&defaults, err);
 	if (r == ROGER_OK)
 		r = find_all(defaults, root, arena, ordinary, err);
-	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++)
-		compare_usual(&items[i], &ordinary[i]);
+	/* A file may say what is so anyway.  Of one in the data folder only its name counts. */
+	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++) {
+		path = items[i].path.data;
+		other = ordinary[i].path.data;
+		items[i].usual = is_data_file(&items[i])
+					 ? strcmp(strrchr(path, '/'), strrchr(other, '/')) == 0
+					 : strcmp(path, other) == 0;
+	}
 	rg_config_free(defaults);
 	return r;
 }
@@ -187,28 +179,13 @@ static bool uses_trigger(const void *config, struct roger_str name)
 	       (name.data[0] == '.' && !rg_str_is(name, ".gitignore") && !rg_str_is(name, ".git"));
 }
 
-static int sum_names(struct roger_strs names, struct rg_arena *arena, struct roger_str *ret_sha256,
-		     struct roger_err *err)
-{
-	char digits[RG_DIGEST_DIGITS + 1] = "";
-	struct rg_sha256 sha;
-	size_t i;
-
-	rg_sha256_init(&sha);
-	for (i = 0; i < names.count; i++)
-		rg_sha256_add(&sha, names.items[i].data, names.items[i].length + 1);
-	if (names.count)
-		rg_sha256_peek(&sha, digits);
-	return rg_kept(rg_arena_copy(arena, rg_str(digits), ret_sha256), err);
-}
-
 int rg_storage_tracked(const struct rg_config *config, const char *root,
 		       struct rg_trusted_place_list places, struct rg_arena *arena,
 		       enum rg_git_state *ret_state, struct roger_strs *ret_files,
 		       struct roger_str *ret_sha256, struct roger_err *err)
 {
 	const struct rg_trusted_place *at = places.items;
-	char home[4200];
+	char home[4200], digits[RG_DIGEST_DIGITS + 1] = "";
 	const struct rg_git_watch watches[] = {
 		{ home, uses_name },
 		{ at[DATA].path.data, uses_name },
@@ -216,12 +193,21 @@ int rg_storage_tracked(const struct rg_config *config, const char *root,
 		{ at[ACTIVITY].path.data, NULL },
 		{ at[TRIGGERS].path.data, uses_trigger },
 	};
+	struct rg_sha256 sha;
+	size_t i;
 	int r;
 
 	snprintf(home, sizeof home, "%.4000s/%s", root, RG_WORKSPACE_FOLDER);
 	r = rg_git_look(root, watches, sizeof watches / sizeof *watches, config, arena, ret_state,
 			ret_files, err);
-	return r == ROGER_OK ? sum_names(*ret_files, arena, ret_sha256, err) : r;
+	if (r < 0)
+		return r;
+	rg_sha256_init(&sha);
+	for (i = 0; i < ret_files->count; i++)
+		rg_sha256_add(&sha, ret_files->items[i].data, ret_files->items[i].length + 1);
+	if (ret_files->count)
+		rg_sha256_peek(&sha, digits);
+	return rg_kept(rg_arena_copy(arena, rg_str(digits), ret_sha256), err);
 }
 
 /* ----------------------------------------------------------------- files -- */

@@ -212,16 +212,6 @@ int rg_trust_read_machine(struct rg_trust *trust, const char *path, struct roger
 	return r;
 }
 
-static void read_environment(struct rg_trust *trust)
-{
-	const char *root = getenv("ROGER_TRUST"), *commands = getenv("ROGER_TRUST_COMMANDS");
-
-	if (root && is_root(trust, root))
-		trust->mailbox = trust->named = true;
-	if (trust->mailbox && commands && strcmp(commands, "1") == 0)
-		trust->all_commands = true;
-}
-
 /* Is the document about this very mailbox?  Otherwise nothing in it counts. */
 static bool holds(const struct rg_trust *trust, const struct rg_trusted *known)
 {
@@ -252,6 +242,7 @@ static int read_known(struct rg_trust *trust, struct roger_err *err)
 int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 		  struct roger_err *err)
 {
+	const char *named = getenv("ROGER_TRUST"), *commands = getenv("ROGER_TRUST_COMMANDS");
 	struct rg_arena *memory = rg_arena_new();
 	struct rg_trust *trust = memory ? rg_arena_get(memory, sizeof *trust) : NULL;
 	int r;
@@ -271,7 +262,9 @@ int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 		rg_trust_free(trust);
 		return r;
 	}
-	read_environment(trust);
+	if (named && is_root(trust, named))
+		trust->mailbox = trust->named = true;
+	trust->all_commands |= trust->mailbox && commands && strcmp(commands, "1") == 0;
 	*ret_trust = trust;
 	return ROGER_OK;
 }
@@ -304,28 +297,26 @@ static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str t
 
 static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf room = { .maximum = PIECE_BYTES };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_sha256 sha;
 	size_t got = PIECE_BYTES;
 	int64_t offset = 0;
 	char *piece;
-	int r;
 
 	snprintf(to, RG_DIGEST_DIGITS + 1, "cannot be read");
 	if (rg_file_open(AT_FDCWD, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE)
 		return ROGER_OK;
-	piece = malloc(PIECE_BYTES);
+	piece = rg_buf_room(&room, PIECE_BYTES);
 	if (!piece)
 		return rg_fail_memory(err);
 	rg_sha256_init(&sha);
-	for (r = ROGER_OK; r == ROGER_OK && got == PIECE_BYTES; offset += (int64_t)got) {
-		r = rg_file_read_at(file, piece, PIECE_BYTES, offset, &got, NULL);
-		if (r == ROGER_OK)
-			rg_sha256_add(&sha, piece, got);
+	for (; got == PIECE_BYTES; offset += (int64_t)got) {
+		if (rg_file_read_at(file, piece, PIECE_BYTES, offset, &got, NULL) < 0)
+			return ROGER_OK;
+		rg_sha256_add(&sha, piece, got);
 	}
-	if (r == ROGER_OK)
-		rg_sha256_peek(&sha, to);
-	free(piece);
+	rg_sha256_peek(&sha, to);
 	return ROGER_OK;
 }
 
@@ -490,17 +481,6 @@ enum rg_git_state rg_trust_judge_git(const struct rg_trust *trust, enum rg_git_s
 	return trust->named || accepted ? RG_GIT_CLEAR : state;
 }
 
-/* Where it stands, `roger trust` shows, which makes harmless what a file may say. */
-static void say_moved(const struct rg_trusted_place *moved, char to[RG_DISTRUST_BYTES])
-{
-	size_t file = moved->origin.length < 80 ? moved->origin.length : 80;
-
-	snprintf(to, RG_DISTRUST_BYTES,
-		 "this workspace keeps its files in another place than you trusted (%.*s: %.*s), "
-		 "so its mail is not shown; if that is yours, run `roger trust`",
-		 (int)file, moved->origin.data, RG_STR_ARGS(moved->setting));
-}
-
 void rg_trust_say(const struct rg_trust *trust, enum rg_git_state git, char to[RG_DISTRUST_BYTES])
 {
 	static const char *const words[] = {
@@ -519,7 +499,13 @@ void rg_trust_say(const struct rg_trust *trust, enum rg_git_state git, char to[R
 			 "this workspace is not trusted, so its mail is not shown; if it is yours, "
 			 "run `roger trust`");
 	else if (trust->moved)
-		say_moved(trust->moved, to);
+		/* Where it stands, `roger trust` shows, which makes harmless what a file may say.
+		 */
+		snprintf(to, RG_DISTRUST_BYTES,
+			 "this workspace keeps its files in another place than you trusted (%.*s: "
+			 "%.*s), so its mail is not shown; if that is yours, run `roger trust`",
+			 trust->moved->origin.length < 80 ? (int)trust->moved->origin.length : 80,
+			 trust->moved->origin.data, RG_STR_ARGS(trust->moved->setting));
 	else
 		snprintf(to, RG_DISTRUST_BYTES, "%s", words[git]);
 }

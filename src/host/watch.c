@@ -34,24 +34,16 @@ bool rg_watch_file(int watch, int folder, const char *name)
 	return inotify_add_watch(watch, path, IN_MODIFY | IN_DONT_FOLLOW) >= 0;
 }
 
-/* What happened does not matter, and there may be much of it. */
-static void forget_events(int watch)
-{
-	char events[16384];
-	ssize_t got;
-
-	do
-		got = read(watch, events, sizeof events);
-	while (got > 0 || (got < 0 && errno == EINTR));
-}
-
 enum rg_watch_end rg_watch_wait(int watch, int64_t wait_ms)
 {
 	struct pollfd input = { .fd = watch, .events = POLLIN };
-	int timeout = wait_ms > 86400000 ? 86400000 : (int)wait_ms, woken;
+	int timeout = wait_ms > 86400000 ? 86400000 : (int)wait_ms,
+	    woken = poll(&input, 1, timeout);
+	char events[16384];
+	ssize_t got = woken > 0;
 
-	woken = poll(&input, 1, timeout);
-	if (woken > 0)
-		forget_events(watch);
+	/* What happened does not matter, and there may be much of it. */
+	while (got > 0 || (got < 0 && errno == EINTR))
+		got = read(watch, events, sizeof events);
 	return woken > 0 ? RG_WATCH_CHANGE : woken == 0 ? RG_WATCH_TIME : RG_WATCH_SIGNAL;
 }
