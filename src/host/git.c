@@ -289,32 +289,22 @@ static enum rg_git_state read_both(struct looking *looking, const char *git, con
  */
 static enum rg_git_state read_repository(struct looking *looking, const char *git)
 {
+	int64_t until_ns = rg_clock_monotonic_ns() + BUSY_WAIT_MS * INT64_C(1000000);
+	size_t before = looking->tracked.count, size;
+	enum rg_git_state coming, state;
 	char path[2 * PATH_BYTES];
-	enum rg_git_state coming = RG_GIT_CLEAR, state;
-	size_t size = 0;
 
 	snprintf(path, sizeof path, "%s/index.lock", git);
-	if (rg_outside_is_there(path)) {
-		coming = read_both(looking, git, "index.lock", &size);
-		if (coming == RG_GIT_UNKNOWN)
-			return RG_GIT_BUSY;
-	}
-	state = read_both(looking, git, "index", &size);
-	return state == RG_GIT_CLEAR ? coming : state;
-}
-
-static enum rg_git_state wait_and_read(struct looking *looking, const char *git)
-{
-	int64_t until_ns = rg_clock_monotonic_ns() + BUSY_WAIT_MS * INT64_C(1000000);
-	size_t before = looking->tracked.count;
-	enum rg_git_state state;
-
-	for (;;) {
+	for (;; rg_clock_sleep(BUSY_PAUSE_MS)) {
 		looking->tracked.count = before;
-		state = read_repository(looking, git);
-		if (state != RG_GIT_BUSY || rg_clock_monotonic_ns() >= until_ns)
-			return state;
-		rg_clock_sleep(BUSY_PAUSE_MS);
+		coming = rg_outside_is_there(path) ? read_both(looking, git, "index.lock", &size)
+						   : RG_GIT_CLEAR;
+		if (coming == RG_GIT_UNKNOWN && rg_clock_monotonic_ns() >= until_ns)
+			return RG_GIT_BUSY;
+		if (coming == RG_GIT_UNKNOWN)
+			continue;
+		state = read_both(looking, git, "index", &size);
+		return state == RG_GIT_CLEAR ? coming : state;
 	}
 }
 
@@ -364,7 +354,7 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 		for (watch = 0; watch < count; watch++)
 			looking.inside[watch] =
 				rg_str(rg_workspace_below(looking.base, watches[watch].path));
-		state = wait_and_read(&looking, git);
+		state = read_repository(&looking, git);
 		if (state > *ret_state)
 			*ret_state = state;
 	}

@@ -93,38 +93,33 @@ bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *pla
 		!(is_at(place, ACTIVITY) && rg_file_kind(-1, place->path.data) == RG_FILE_REGULAR));
 }
 
-static int add_place(const struct rg_config *config, const char *root, enum place at,
-		     struct rg_arena *arena, struct rg_trusted_place *items, struct roger_err *err)
-{
-	const struct roger_setting *setting = setting_of(config, at);
-	char path[RG_STORAGE_PATH_BYTES];
-	int r = ROGER_OK;
-
-	items[at] = (struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
-	if (at == STORE)
-		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(setting->value));
-	else if (at == JOURNAL || at == DATABASE)
-		snprintf(path, sizeof path, "%.*s/%.*s", RG_STR_ARGS(items[DATA].path),
-			 RG_STR_ARGS(setting->value));
-	else if (items[at].usual)
-		rg_workspace_path(root, setting->value, path, sizeof path);
-	else
-		r = resolve(root, setting, at == ACTIVITY, path, err);
-	if (r < 0)
-		return r;
-	return rg_kept(rg_arena_copy(arena, rg_str(path), &items[at].path) &&
-			       rg_arena_copy(arena, setting->key, &items[at].setting) &&
-			       rg_arena_copy(arena, setting->origin, &items[at].origin),
-		       err);
-}
-
 static int find_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		    struct rg_trusted_place *items, struct roger_err *err)
 {
+	const struct roger_setting *setting;
+	char path[RG_STORAGE_PATH_BYTES];
 	int r = ROGER_OK;
 
-	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++)
-		r = add_place(config, root, i, arena, items, err);
+	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
+		setting = setting_of(config, at);
+		items[at] =
+			(struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
+		if (at == STORE)
+			snprintf(path, sizeof path, "%s", setting->value.data);
+		else if (at == JOURNAL || at == DATABASE)
+			snprintf(path, sizeof path, "%s/%s", items[DATA].path.data,
+				 setting->value.data);
+		else if (items[at].usual)
+			rg_workspace_path(root, setting->value, path, sizeof path);
+		else
+			r = resolve(root, setting, at == ACTIVITY, path, err);
+		if (r == ROGER_OK)
+			r = rg_kept(
+				rg_arena_copy(arena, rg_str(path), &items[at].path) &&
+					rg_arena_copy(arena, setting->key, &items[at].setting) &&
+					rg_arena_copy(arena, setting->origin, &items[at].origin),
+				err);
+	}
 	return r;
 }
 
