@@ -333,7 +333,6 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 	struct listing listing = { .run = run, .lines = { .maximum = SIZE_MAX } };
 	int r;
 
-	*ret_exit = CLI_DONE;
 	if (cli_given(run, "follow"))
 		return follow(run, err);
 	do {

@@ -132,7 +132,6 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	RG_CLEANUP(roger_reply_free) struct roger_bridge_reply reply = { 0 };
 	int r;
 
-	*ret_exit = CLI_DONE;
 	if (cli_given(run, "once") && request->timeout_ms)
 		return rg_fail_member(err, ROGER_EUSAGE, "wait",
 				      "wait: expected without --once, which does not wait; --wait "

@@ -60,7 +60,8 @@ struct cli_command {
 
 	/* Before the verb runs: read what options mean.  NULL: nothing to do. */
 	int (*prepare)(struct cli_run *run, struct roger_err *err);
-	/* In place of one plain call of the verb.  NULL: call and print. */
+	/* In place of one plain call of the verb; *ret_exit is CLI_DONE before.  NULL: call and
+	 * print. */
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run);

@@ -98,18 +98,13 @@ static int grow(void *piece, size_t size)
 	return 1;
 }
 
-static void *take_reserve(size_t size)
-{
-	return size <= SMALL_BYTES ? take(size, REGION_BYTES) : NULL;
-}
-
 void *__wrap_malloc(size_t size)
 {
 	void *piece = take(size, USUAL_BYTES);
 
 	if (!piece)
 		piece = __real_malloc(size);
-	return piece ? piece : take_reserve(size);
+	return piece || size > SMALL_BYTES ? piece : take(size, REGION_BYTES);
 }
 
 /* musl's own calloc() asks its malloc(), which is wrapped, and looks into what it got: so it is for
@@ -148,23 +143,19 @@ void *__wrap_realloc(void *piece, size_t size)
 }
 
 /* The last piece is given back. */
-static void give_back(void *piece)
+void __wrap_free(void *piece)
 {
-	size_t end = start_of(piece) + head_of(piece)->room;
-	size_t before = atomic_load_explicit(&clean, memory_order_relaxed);
+	size_t before = atomic_load_explicit(&clean, memory_order_relaxed), end;
 
+	if (!is_ours(piece)) {
+		__real_free(piece);
+		return;
+	}
+	end = start_of(piece) + head_of(piece)->room;
 	while (before < end && !atomic_compare_exchange_weak(&clean, &before, end))
 		;
 	atomic_compare_exchange_strong_explicit(&used, &end, start_of(piece) - sizeof(struct head),
 						memory_order_relaxed, memory_order_relaxed);
-}
-
-void __wrap_free(void *piece)
-{
-	if (!is_ours(piece))
-		__real_free(piece);
-	else
-		give_back(piece);
 }
 
 int memcmp(const void *one, const void *other, size_t size)

@@ -107,34 +107,28 @@ static bool add_entry(struct rg_help_reply *table, const struct cli_command *com
 	       add_own(table, &entry->options, command->options);
 }
 
-static bool add_exits(struct rg_help_reply *table)
-{
-	const struct rg_exit *row;
-	struct rg_exit_status *place;
-
-	for (row = rg_exits; row->code; row++) {
-		if (!*row->meaning)
-			continue;
-		place = rg_arena_push(table->memory, &table->exits.items, &table->exits.count,
-				      sizeof *place);
-		if (!place)
-			return false;
-		*place = (struct rg_exit_status){ row->status, rg_str(row->meaning) };
-	}
-	return true;
-}
-
 int cli_print_help_table(const struct cli_run *run, const struct cli_command *only,
 			 struct roger_err *err)
 {
 	struct rg_help_reply table = { .memory = run->arena };
 	const struct cli_command *command;
 	bool added = !only || add_entry(&table, only);
+	const struct rg_exit *row;
+	struct rg_exit_status *place;
 	size_t i = 0;
 
 	while (!only && added && (command = cli_next_command(&i)))
 		added = add_entry(&table, command);
-	if (!added || !add_own(&table, &table.options, cli_common_options) || !add_exits(&table))
+	for (row = rg_exits; row->code && added; row++) {
+		if (!*row->meaning)
+			continue;
+		place = rg_arena_push(run->arena, &table.exits.items, &table.exits.count,
+				      sizeof *place);
+		added = place;
+		if (place)
+			*place = (struct rg_exit_status){ row->status, rg_str(row->meaning) };
+	}
+	if (!added || !add_own(&table, &table.options, cli_common_options))
 		return rg_fail_memory(err);
 	cli_print_reply(run, &rg_help_reply_record, &table);
 	return ROGER_OK;

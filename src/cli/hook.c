@@ -127,23 +127,12 @@ static void say_trouble(const struct hook *hook, const char *why)
 	}
 }
 
-/* In the form in which the tool takes it to its model. */
-static void print_answer(const struct hook *hook, struct roger_str text)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-
-	late = "";
-	cli_hook_print(&hook->event, text, &out);
-	if (out.failed)
-		cli_term_lose(ENOMEM);
-	else
-		fwrite(out.data, 1, out.length, cli_out);
-}
-
-/* Print an answer, and note that it shows the first `shown` messages. */
+/* Print an answer, in the form in which the tool takes it to its model, and note that it shows the
+ * first `shown` messages. */
 static void print_shown(const struct hook *hook, struct cli_page *page,
 			const struct roger_message_list *messages, size_t shown)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	/* Asked again: a pull may have come while the mail was read. */
 	const char *why = roger_distrust(hook->roger);
 	bool whole = cli_page_end(page);
@@ -151,7 +140,12 @@ static void print_shown(const struct hook *hook, struct cli_page *page,
 	if (*why) {
 		say_trouble(hook, why);
 	} else if (whole) {
-		print_answer(hook, (struct roger_str){ page->text, page->length });
+		late = "";
+		cli_hook_print(&hook->event, (struct roger_str){ page->text, page->length }, &out);
+		if (out.failed)
+			cli_term_lose(ENOMEM);
+		else
+			fwrite(out.data, 1, out.length, cli_out);
 		/* Once they were written out to a tool that shows them. */
 		if (hook->host == CLI_HOOK_OWN && !cli_term_flush())
 			cli_frame_shown(hook->roger, hook->request.agent, messages, shown);
@@ -431,7 +425,6 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	(void)err;
 	begin(run, &hook);
-	*ret_exit = CLI_DONE;
 	run->quiet = true;
 	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
 	    !(hook.event.by_prompt && hook.request.event == CLI_HOOK_SESSION_START) &&

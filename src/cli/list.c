@@ -102,7 +102,7 @@ static int print_of_all(struct cli_run *run, int64_t shown, struct roger_err *er
 
 /* ------------------------------------------------------------------ list -- */
 
-static int print_count(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int print_count(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_list_request *request = run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_count_reply reply = { 0 };
@@ -119,7 +119,6 @@ static int print_count(struct cli_run *run, int *ret_exit, struct roger_err *err
 		cli_say("%d\n", reply.count);
 	else
 		cli_print_reply(run, cli_op_named("count")->reply, &reply);
-	*ret_exit = CLI_DONE;
 	return ROGER_OK;
 }
 
@@ -211,8 +210,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r = ROGER_OK;
 
 	if (cli_given(run, "count"))
-		return print_count(run, ret_exit, err);
-	*ret_exit = CLI_DONE;
+		return print_count(run, err);
 	if (cli_given(run, "follow"))
 		return follow(run, err);
 	request->newest |= shown;

@@ -120,7 +120,6 @@ static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	const char *why = roger_distrust(run->roger);
 	int64_t tokens;
 
-	*ret_exit = CLI_DONE;
 	if (*why) {
 		fprintf(stderr, "roger: %s\n", why);
 		run->quiet = true; /* it is all there is to say */

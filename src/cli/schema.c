@@ -92,7 +92,6 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return rg_fail_memory(err);
 	rg_buf_add_str(&text, (struct roger_str){ body.data + 1, body.length - 1 });
 	cli_print_json(cli_out, &text);
-	*ret_exit = CLI_DONE;
 	return ROGER_OK;
 }
 

@@ -569,7 +569,6 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	int r;
 
-	*ret_exit = CLI_DONE;
 	if (cli_given(run, "queue") &&
 	    (cli_given(run, "batch") || request_of(run)->confirm == ROGER_CONFIRM_READ))
 		return rg_fail(err, ROGER_EUSAGE, 0,

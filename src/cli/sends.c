@@ -4,31 +4,30 @@
 
 /* ---------------------------------------------------------------- sends -- */
 
-static void add_attempt(struct cli_grid *grid, const struct roger_attempt *attempt)
-{
-	const enum cli_style style = attempt->outcome == ROGER_DELIVERED ? CLI_GREEN
-				     : attempt->outcome == ROGER_TIMEOUT ? CLI_YELLOW
-									 : CLI_RED;
-
-	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%w", attempt->at_ms);
-	cli_grid_say(grid, CLI_PLAIN, 0, "%t -> %t", attempt->from, attempt->to);
-	cli_grid_say(grid, style, CLI_WHOLE, "%s",
-		     attempt->pending ? "pending" : rg_attempt_outcome_names[attempt->outcome]);
-	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%d/%d", attempt->attempt, attempt->max_attempts);
-	cli_grid_say(grid, CLI_PLAIN, 0, "%t", attempt->key);
-	cli_grid_say(grid, CLI_DIM, 0, "%t", attempt->cause);
-	cli_grid_say(grid, CLI_PLAIN, 0, "%(dead letter %t%)", attempt->dead_letter_task);
-}
-
 static void print_sends(const struct cli_run *run)
 {
 	const struct roger_sends_request *asked = run->request;
 	const struct roger_sends_reply *reply = run->reply;
 	struct cli_grid grid = { .arena = run->arena, .columns = 7 };
+	const struct roger_attempt *attempt = reply->attempts.items;
 	size_t i;
 
-	for (i = 0; i < reply->attempts.count; i++)
-		add_attempt(&grid, &reply->attempts.items[i]);
+	for (i = 0; i < reply->attempts.count; i++, attempt++) {
+		cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%w", attempt->at_ms);
+		cli_grid_say(&grid, CLI_PLAIN, 0, "%t -> %t", attempt->from, attempt->to);
+		cli_grid_say(&grid,
+			     attempt->outcome == ROGER_DELIVERED ? CLI_GREEN
+			     : attempt->outcome == ROGER_TIMEOUT ? CLI_YELLOW
+								 : CLI_RED,
+			     CLI_WHOLE, "%s",
+			     attempt->pending ? "pending"
+					      : rg_attempt_outcome_names[attempt->outcome]);
+		cli_grid_say(&grid, CLI_PLAIN, CLI_WHOLE, "%d/%d", attempt->attempt,
+			     attempt->max_attempts);
+		cli_grid_say(&grid, CLI_PLAIN, 0, "%t", attempt->key);
+		cli_grid_say(&grid, CLI_DIM, 0, "%t", attempt->cause);
+		cli_grid_say(&grid, CLI_PLAIN, 0, "%(dead letter %t%)", attempt->dead_letter_task);
+	}
 	cli_grid_print(cli_out, &grid);
 	for (i = 0; i < reply->purged.count; i++)
 		cli_say("purged: %s after %d attempt%p in cycle %t\n",

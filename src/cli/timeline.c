@@ -388,7 +388,6 @@ static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *er
 	struct roger_timeline_reply reply;
 	int r;
 
-	*ret_exit = CLI_DONE;
 	if (cli_given(run, "follow") && cli_given(run, "mermaid"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "a picture cannot follow; leave out --follow");
 	if (cli_given(run, "follow"))

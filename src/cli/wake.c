@@ -107,7 +107,6 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	cli_stop_catch(run);
 	if (cli_given(run, "once") || request->test)
 		return call_once(run, true, ret_exit, err);
-	*ret_exit = CLI_DONE;
 	return call_until_stopped(run, request, err);
 }
 
