@@ -291,11 +291,9 @@ bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode)
 	       plain.st_ino == inode;
 }
 
-int rg_file_remove_folder(int folder, const char *name, struct roger_err *err)
+void rg_file_remove_folder(int folder, const char *name)
 {
-	return unlinkat(folder, name, AT_REMOVEDIR) < 0 && errno != ENOENT
-		       ? rg_fail(err, ROGER_EIO, errno, "remove '%s'", name)
-		       : ROGER_OK;
+	unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 bool rg_file_is_there(int folder, const char *name)

@@ -169,8 +169,8 @@ enum rg_file_writers rg_file_writers(int file);
 /* Remove a file; one that is not there is fine. */
 RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *err);
 
-/* Remove a folder without anything in it. */
-RG_CHECKED int rg_file_remove_folder(int folder, const char *name, struct roger_err *err);
+/* Remove a folder without anything in it; best effort. */
+void rg_file_remove_folder(int folder, const char *name);
 
 /* Every name in a folder but . and .., in no order; memory from arena. */
 RG_CHECKED int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,

@@ -30,7 +30,7 @@ static void empty(int folder, int depth)
 		    inner != RG_NO_FILE)
 			empty(inner, depth + 1);
 		rg_file_close(inner);
-		(void)!rg_file_remove_folder(folder, names.items[i].data, NULL);
+		rg_file_remove_folder(folder, names.items[i].data);
 	}
 }
 
@@ -190,7 +190,7 @@ void rg_restore_close(struct rg_restore *restore)
 	rg_file_close(restore->folder);
 	if (restore->home != RG_NO_FILE) {
 		empty(restore->home, 0);
-		(void)!rg_file_remove_folder(restore->top, spare, NULL);
+		rg_file_remove_folder(restore->top, spare);
 	}
 	rg_file_close(restore->home);
 	rg_file_close(restore->top);

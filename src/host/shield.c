@@ -53,7 +53,7 @@ static bool hides(const struct rg_config *config, struct roger_str text, struct 
 /* ------------------------------------------------------------- writing -- */
 
 /* Names of a folder where others have files, too: a name, as a pattern. */
-static void add_name(struct rg_buf *block, struct roger_str name, const char *end)
+static void add_name(struct rg_buf *block, struct roger_str name)
 {
 	size_t i;
 
@@ -63,7 +63,7 @@ static void add_name(struct rg_buf *block, struct roger_str name, const char *en
 			rg_buf_add_char(block, '\\');
 		rg_buf_add_char(block, name.data[i]);
 	}
-	rg_buf_printf(block, "%s\n", end);
+	rg_buf_add_text(block, "*\n");
 }
 
 /* Beside a file stand NAME.new-PID, and what SQLite makes; the control file has another end. */
@@ -75,8 +75,8 @@ static void add_data_names(struct rg_buf *block, const struct rg_config *config)
 
 	if (dot && dot > stem.data)
 		stem.length = (size_t)(dot - stem.data);
-	add_name(block, stem, "*");
-	add_name(block, config->database_file, "*");
+	add_name(block, stem);
+	add_name(block, config->database_file);
 	for (i = 0; i < RG_LOGS; i++)
 		if (*rg_kinds[i].folder)
 			rg_buf_printf(block, "/%s\n", rg_kinds[i].folder);
@@ -169,7 +169,7 @@ static int shield_places(struct rg_workspace *workspace, const struct rg_trust *
 		else if (rg_str_is(place->setting, "storage.send_log_dir"))
 			rg_buf_add_text(&block, "/*.jsonl*\n");
 		else if (file)
-			add_name(&block, rg_str(strrchr(place->path.data, '/') + 1), "*");
+			add_name(&block, rg_str(strrchr(place->path.data, '/') + 1));
 		else
 			continue;
 		if (block.failed)

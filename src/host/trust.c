@@ -212,13 +212,6 @@ int rg_trust_read_machine(struct rg_trust *trust, const char *path, struct roger
 	return r;
 }
 
-/* Is the document about this very mailbox?  Otherwise nothing in it counts. */
-static bool holds(const struct rg_trust *trust, const struct rg_trusted *known)
-{
-	return trust->id.length && rg_str_equal(known->id, trust->id) &&
-	       rg_str_equal(known->path, trust->root) && known->owner == trust->owner;
-}
-
 static int read_known(struct rg_trust *trust, struct roger_err *err)
 {
 	struct rg_trusted known;
@@ -231,8 +224,9 @@ static int read_known(struct rg_trust *trust, struct roger_err *err)
 	r = read_document(path, trust->memory, &known, &found, err);
 	if (r < 0 || !found)
 		return r;
-	trust->warned = known.id.length == 0;
-	if (holds(trust, &known)) {
+	/* Unless it is about this very mailbox nothing in it counts. */
+	if (trust->id.length && rg_str_equal(known.id, trust->id) &&
+	    rg_str_equal(known.path, trust->root) && known.owner == trust->owner) {
 		trust->known = known;
 		trust->mailbox = true;
 	}
@@ -545,19 +539,18 @@ int rg_trust_accept(struct rg_trust *trust, const struct rg_trusted *wish, struc
 	if (r < 0)
 		return r;
 	trust->known = document;
-	trust->mailbox = trust->warned = true;
+	trust->mailbox = true;
 	rg_trust_compare(trust, trust->places);
 	return ROGER_OK;
 }
 
-bool rg_trust_note_warned(struct rg_trust *trust)
+void rg_trust_note_warned(const struct rg_trust *trust)
 {
 	const struct rg_trusted document = {
 		.version = 1, .path = trust->root, .owner = trust->owner, .id = { "", 0 }
 	};
 
-	trust->warned = write_document(trust->root.data, &document, NULL) == ROGER_OK;
-	return trust->warned;
+	(void)!write_document(trust->root.data, &document, NULL);
 }
 
 int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)

@@ -32,7 +32,6 @@ struct rg_trust {
 	int64_t owner;
 	struct roger_str id; /* of .roger/id; "": it has none */
 	struct rg_trusted known;
-	bool warned;	   /* a person was warned that the workspace is not trusted */
 	bool mailbox;	   /* trusted */
 	bool named;	   /* by the environment or the machine's file */
 	bool all_commands; /* of it are trusted */
@@ -105,8 +104,8 @@ RG_CHECKED int rg_trust_accept(struct rg_trust *trust, const struct rg_trusted *
 /* Is there a document for that path, whatever it says?  Quick. */
 bool rg_trust_has_document(const char *root);
 
-/* Note on disk that a person was warned; false: not possible. */
-bool rg_trust_note_warned(struct rg_trust *trust);
+/* Note on disk, as far as that is possible, that a person was warned: a document without trust. */
+void rg_trust_note_warned(const struct rg_trust *trust);
 
 /* Trust nothing of the workspace in root any more; *ret_was: something was trusted. */
 RG_CHECKED int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err);

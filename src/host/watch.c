@@ -16,14 +16,13 @@ int rg_watch_open(void)
 }
 
 /* By its open descriptor, so that it is the very folder that we work in. */
-bool rg_watch_folder(int watch, int folder)
+void rg_watch_folder(int watch, int folder)
 {
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d/.", folder);
 	/* A hard link is reported as a created file only. */
-	return inotify_add_watch(watch, path,
-				 IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR) >= 0;
+	inotify_add_watch(watch, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
 }
 
 bool rg_watch_file(int watch, int folder, const char *name)

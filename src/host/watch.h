@@ -13,9 +13,8 @@
  */
 int rg_watch_open(void);
 
-/* Wake when a file in the folder was written and closed, or added; false: not possible.
- */
-bool rg_watch_folder(int watch, int folder);
+/* Wake when a file in the folder was written and closed, or added; best effort. */
+void rg_watch_folder(int watch, int folder);
 
 /* Wake whenever the file of that name in the folder is written to. */
 bool rg_watch_file(int watch, int folder, const char *name);

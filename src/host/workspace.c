@@ -383,7 +383,7 @@ static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 	r = rg_workspace_trust(workspace, &trust, err);
 	if (r < 0 || trust->mailbox)
 		return r;
-	(void)!rg_trust_note_warned(workspace->trust);
+	rg_trust_note_warned(workspace->trust);
 	snprintf(
 		workspace->notice, sizeof workspace->notice,
 		"this workspace is not trusted yet: its mail is shown to no agent unasked, and its "
@@ -604,7 +604,7 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	if (r == ROGER_OK && *ret_made) {
 		r = rg_disk_try(home, root, err);
 		if (r < 0)
-			(void)!rg_file_remove_folder(top, RG_WORKSPACE_FOLDER, NULL);
+			rg_file_remove_folder(top, RG_WORKSPACE_FOLDER);
 	}
 	if (r == ROGER_OK)
 		r = make_file(home, ".gitignore", RG_SHIELD_TEXT, err);
