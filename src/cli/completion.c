@@ -119,15 +119,6 @@ static void offer(const struct completing *completing, struct roger_str text)
 	offer_about((void *)(uintptr_t)completing, text, RG_STR(""));
 }
 
-static void offer_commands(struct completing *completing)
-{
-	const struct cli_command *command;
-	size_t i = 0;
-
-	while ((command = cli_next_command(&i)))
-		offer_about(completing, rg_str(command->name), rg_str(cli_summary(command)));
-}
-
 static void offer_dashed(struct completing *completing, const char *name, const char *help)
 {
 	char text[80];
@@ -289,14 +280,6 @@ static const struct roger_field *first_place(const struct completing *completing
 	return rg_find_flag(cli_op(completing->command)->request, ROGER_PLACE);
 }
 
-static bool takes_value(struct completing *completing, struct roger_str option)
-{
-	static const struct cli_command none = { .own = &rg_op_version };
-	const char *value = cli_takes(completing->command ? completing->command : &none, option);
-
-	return value && *value;
-}
-
 /* "--issue" is the option issue; "": the word is not an option. */
 static struct roger_str option_of(struct roger_str word)
 {
@@ -304,18 +287,6 @@ static struct roger_str option_of(struct roger_str word)
 
 	return dashed ? (struct roger_str){ word.data + 2, word.length - 2 }
 		      : (struct roger_str){ "", 0 };
-}
-
-/* "--issue=app" is two words in one. */
-static void split_last(struct completing *completing, struct roger_str last)
-{
-	const char *equals = option_of(last).length ? memchr(last.data, '=', last.length) : NULL;
-	size_t length = equals ? (size_t)(equals + 1 - last.data) : 0;
-
-	completing->prefix = (struct roger_str){ last.data, length };
-	completing->last = (struct roger_str){ last.data + length, last.length - length };
-	if (equals)
-		completing->option = (struct roger_str){ last.data + 2, length - 3 };
 }
 
 /* The command whose name begins at this word; *i is at its last one. */
@@ -345,13 +316,16 @@ static void offer_parts(struct completing *completing)
 
 static void read_words(struct completing *completing)
 {
+	static const struct cli_command none = { .own = &rg_op_version };
 	struct roger_str word, option;
-	size_t i;
+	const char *equals, *value;
+	size_t i, length;
 
 	for (i = 0; i + 1 < completing->words.count; i++) {
 		word = completing->words.items[i];
 		option = option_of(word);
-		if (takes_value(completing, option)) {
+		value = cli_takes(completing->command ? completing->command : &none, option);
+		if (value && *value) {
 			if (i + 2 == completing->words.count)
 				completing->option = option;
 			else if (rg_str_is(option, "workspace"))
@@ -363,12 +337,23 @@ static void read_words(struct completing *completing)
 			completing->command = command_at(completing, &i);
 		}
 	}
-	if (completing->words.count)
-		split_last(completing, completing->words.items[completing->words.count - 1]);
+	if (!completing->words.count)
+		return;
+	/* "--issue=app" is two words in one. */
+	word = completing->words.items[completing->words.count - 1];
+	equals = option_of(word).length ? memchr(word.data, '=', word.length) : NULL;
+	length = equals ? (size_t)(equals + 1 - word.data) : 0;
+	completing->prefix = (struct roger_str){ word.data, length };
+	completing->last = (struct roger_str){ word.data + length, word.length - length };
+	if (equals)
+		completing->option = (struct roger_str){ word.data + 2, length - 3 };
 }
 
 static void answer(struct completing *completing)
 {
+	const struct cli_command *command;
+	size_t i = 0;
+
 	if (completing->option.length) {
 		offer_value_of_option(completing);
 	} else if (completing->last.length && completing->last.data[0] == '-') {
@@ -380,7 +365,9 @@ static void answer(struct completing *completing)
 	} else if (completing->command == &cli_completion) {
 		offer_names(completing, (const char *const[]){ "bash", "zsh", "fish", NULL });
 	} else if (!completing->command || completing->command == &cli_help) {
-		offer_commands(completing);
+		while ((command = cli_next_command(&i)))
+			offer_about(completing, rg_str(command->name),
+				    rg_str(cli_summary(command)));
 	} else if (completing->command->words && !first_place(completing)) {
 		offer_words(completing, completing->command->words);
 	} else {

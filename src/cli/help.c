@@ -184,18 +184,6 @@ static void print_options(FILE *to, const struct cli_command *command)
 		print_option(to, option->name, option->value ? option->value : "", option->help);
 }
 
-/* What the verb fails with, beside what any verb may. */
-static void print_errors(FILE *to, const struct roger_op *op)
-{
-	struct roger_str rest = rg_str(op->errors), line;
-
-	fputs(op->errors ? "\nexit status\n" : "", to);
-	while (rg_str_next_line(&rest, &line)) {
-		fprintf(to, "  %.2s  ", line.data);
-		print_wrapped(to, 6, line.data + 3);
-	}
-}
-
 /* The commands of two words that begin with this one. */
 static void print_parts(FILE *to, const struct cli_command *command)
 {
@@ -227,7 +215,12 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	cli_print_usage(to, command);
 	fputs("\n\n", to);
 	print_options(to, command);
-	print_errors(to, op);
+	/* What the verb fails with, beside what any verb may. */
+	fputs(op->errors ? "\nexit status\n" : "", to);
+	for (rest = rg_str(op->errors); rg_str_next_line(&rest, &line);) {
+		fprintf(to, "  %.2s  ", line.data);
+		print_wrapped(to, 6, line.data + 3);
+	}
 	print_parts(to, command);
 	if (!other)
 		return;

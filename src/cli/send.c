@@ -43,25 +43,20 @@ static int read_text(struct cli_run *run, const char *path, struct roger_err *er
 /* In a batch each line has its own. */
 static int check_batch(const struct roger_send_request *given, struct roger_err *err)
 {
-	const struct {
-		const char *option, *member;
-		bool given;
-	} own[] = {
-		{ "--metadata", "metadata", given->metadata.length },
-		{ "--reply-to", "reply_to", given->reply_to.length },
-		{ "--key", "key", given->key.length },
-		{ "--task", "task", given->task.length },
-		{ "--verb", "verb", given->verb.length },
-	};
+	static const char *const own[] = { "metadata", "reply_to", "key", "task", "verb" };
+	const struct roger_field *field;
+	char option[64];
 	size_t i;
 
-	for (i = 0; i < sizeof own / sizeof *own; i++)
-		if (own[i].given)
-			return rg_fail_member(
-				err, ROGER_EUSAGE, own[i].member,
-				"%s: in a batch each line has its own: put \"%s\" into "
-				"the lines",
-				own[i].option, own[i].member);
+	for (i = 0; i < sizeof own / sizeof *own; i++) {
+		field = cli_member(cli_op_named("send")->request, rg_str(own[i]));
+		cli_option_name(field, option);
+		if (!rg_field_unset(field, given))
+			return rg_fail_member(err, ROGER_EUSAGE, own[i],
+					      "--%s: in a batch each line has its own: put \"%s\" "
+					      "into the lines",
+					      option, own[i]);
+	}
 	if (given->confirm == ROGER_CONFIRM_READ || given->within_ms || given->retry)
 		return rg_fail_member(
 			err, ROGER_EUSAGE, "confirm",
@@ -470,7 +465,7 @@ static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_
 		ahead = rg_buf_str(&batch->input);
 		ahead.data += batch->input_at;
 		ahead.length -= batch->input_at;
-		newline = ahead.length ? memchr(ahead.data, '\n', ahead.length) : NULL;
+		newline = rg_str_newline(ahead);
 		if (newline || !more)
 			break;
 		/* Its writer may be waiting for receipts. */
@@ -484,8 +479,7 @@ static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_
 			return r;
 	}
 	*ret_found = ahead.length > 0;
-	*ret_line = (struct roger_str){ ahead.data,
-					newline ? (size_t)(newline - ahead.data) : ahead.length };
+	*ret_line = rg_str_first_line(ahead);
 	batch->input_at += ret_line->length + (newline != NULL);
 	batch->bytes += (int64_t)ret_line->length + 1;
 	batch->line += *ret_found;

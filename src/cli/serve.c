@@ -42,17 +42,6 @@ CLI_COMMAND(ui, "ui", .own = &rg_op_ui, .run = run_other);
 
 /* -------------------------------------------------------------------- token -- */
 
-static void print_token(const struct rg_token *token)
-{
-	cli_say("%t  %s  %s %w  %t%(  %s%)%(  used %w from %t%)%s\n", token->name,
-		rg_right_names[token->right],
-		token->expires_at_ms > rg_clock_ms() ? "until" : "expired", token->expires_at_ms,
-		(struct roger_str){ token->sha256.data, 8 }, rg_secret_names[token->kind],
-		token->used_at_ms, token->used_from,
-		token->foreign ? "  of another workspace at this path: revoke it, make a new one"
-			       : "");
-}
-
 static void print_tokens(const struct cli_run *run)
 {
 	const struct rg_token_request *request = run->request;
@@ -67,7 +56,14 @@ static void print_tokens(const struct cli_run *run)
 		if (token->secret.length)
 			cli_say("%t\n", token->secret);
 		else
-			print_token(token);
+			cli_say("%t  %s  %s %w  %t%(  %s%)%(  used %w from %t%)%s\n", token->name,
+				rg_right_names[token->right],
+				token->expires_at_ms > rg_clock_ms() ? "until" : "expired",
+				token->expires_at_ms, (struct roger_str){ token->sha256.data, 8 },
+				rg_secret_names[token->kind], token->used_at_ms, token->used_from,
+				token->foreign ? "  of another workspace at this path: revoke it, "
+						 "make a new one"
+					       : "");
 	}
 }
 

@@ -73,32 +73,22 @@ static void add_who(const struct roger_event *event, size_t most, struct rg_buf 
 	add_name(out, event->peer, left);
 }
 
-/* The beginning of what was sent, which no event has. */
-static bool add_text(const struct roger_event *event, const struct cli_told_list *list,
-		     struct rg_buf *out)
-{
-	const struct cli_told *told =
-		event->kind == ROGER_EVENT_SENT ? cli_told_find(list, event->message) : NULL;
-
-	if (!told || !told->message)
-		return false;
-	if (told->message->type != ROGER_CONTEXT)
-		rg_buf_printf(out, "%s: ", rg_type_names[told->message->type]);
-	rg_buf_add_str(out, rg_str_first_line(told->message->content));
-	return true;
-}
-
-/* What it is about, then its words. */
+/* What it is about, then its words, or the beginning of what was sent, which no event has. */
 static void add_words(const struct roger_event *event, const struct cli_told_list *list,
 		      struct rg_buf *out)
 {
+	const struct cli_told *told =
+		event->kind == ROGER_EVENT_SENT ? cli_told_find(list, event->message) : NULL;
+	const struct roger_message *message = told ? told->message : NULL;
+
 	rg_buf_clear(out);
 	if (event->seq)
 		rg_buf_printf(out, "#%lld ", (long long)event->seq);
 	if (event->run.length)
 		rg_buf_printf(out, "%.*s: ", RG_STR_ARGS(event->run));
-	if (!add_text(event, list, out))
-		rg_buf_add_str(out, event->words);
+	if (message && message->type != ROGER_CONTEXT)
+		rg_buf_printf(out, "%s: ", rg_type_names[message->type]);
+	rg_buf_add_str(out, message ? rg_str_first_line(message->content) : event->words);
 	if (event->kind == ROGER_EVENT_SENT && event->key.length)
 		rg_buf_printf(out, ", key %.*s", RG_STR_ARGS(event->key));
 	if (event->dead_letter.length && event->kind != ROGER_EVENT_DELIVERED)
@@ -115,18 +105,6 @@ struct table {
 	struct rg_buf who, words;
 };
 
-static void print_day(struct table *table, int64_t at_ms)
-{
-	char day[CLI_TIME_BYTES];
-
-	cli_time(at_ms, day);
-	day[DAY_CHARS] = '\0';
-	if (strcmp(day, table->day) == 0)
-		return;
-	cli_say("%S%s%.\n", CLI_BOLD, day);
-	memcpy(table->day, day, DAY_CHARS + 1);
-}
-
 static void print_event(struct table *table, const struct roger_event *event)
 {
 	time_t seconds = (time_t)(event->at_ms / 1000);
@@ -136,11 +114,13 @@ static void print_event(struct table *table, const struct roger_event *event)
 	const enum cli_style style = styles[event->kind] ? styles[event->kind] : CLI_DIM;
 	size_t columns, evidence;
 	struct tm tm = { 0 };
-	char clock[24];
+	char clock[24], day[CLI_TIME_BYTES] = "";
 
 	localtime_r(&seconds, &tm);
-	if (event->at_ms > 0)
-		print_day(table, event->at_ms);
+	if (event->at_ms > 0 && strncmp(cli_time(event->at_ms, day), table->day, DAY_CHARS) != 0) {
+		snprintf(table->day, sizeof table->day, "%.*s", DAY_CHARS, day);
+		cli_say("%S%s%.\n", CLI_BOLD, table->day);
+	}
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
 	if (!narrow)
 		snprintf(clock + CLOCK_NARROW, sizeof clock - CLOCK_NARROW, ".%03d",
