@@ -12,17 +12,11 @@
 
 #define RG_CHORES_FOLDER "chores"
 
-struct rg_chore {
-	struct roger_str verb; /* wake, bridge or sweep */
-	struct roger_str by;   /* the program: "roger", "roger-serve" */
-	int64_t pid, since_ms, last_ms;
-};
-
-/* This process has just done it. */
+/* This process has just done it: wake, bridge or sweep. */
 void rg_chore_done(const struct rg_workspace *workspace, const char *verb);
 
 /* False: nobody ever did it here, as far as is known.  Texts in arena. */
 RG_CHECKED bool rg_chore_find(const struct rg_workspace *workspace, const char *verb,
-			      struct rg_arena *arena, struct rg_chore *ret_chore);
+			      struct rg_arena *arena, struct roger_chore *ret_chore);
 
 #endif

@@ -22,25 +22,30 @@ static int open_folder(const struct rg_workspace *workspace, bool make)
 	return r < 0 ? RG_NO_FILE : folder;
 }
 
+struct seat {
+	struct roger_seat seen;
+	int64_t made_ns; /* when git made the tree */
+};
+
 /* What a file says; false: it is missing, or says nothing. */
-static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struct rg_seat *ret_seat)
+static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struct seat *ret_seat)
 {
 	struct rg_file_facts facts;
 	struct roger_str lines[LINES];
 
 	if (!rg_file_read_lines(folder, name, text, TEXT_BYTES, lines, LINES, &facts))
 		return false;
-	*ret_seat = (struct rg_seat){ .agent = lines[0],
-				      .tree = lines[2],
-				      .folder = lines[3],
-				      .seen_ms = facts.written_ns / 1000000 };
+	ret_seat->seen = (struct roger_seat){ .agent = lines[0],
+					      .worktree = lines[2],
+					      .path = lines[3],
+					      .seen_at_ms = facts.written_ns / 1000000 };
 	return rg_name_valid(lines[0]) && rg_str_number(lines[1], &ret_seat->made_ns);
 }
 
-static bool is_here(const struct rg_seat *seat, const struct rg_worktree *tree)
+static bool is_here(const struct seat *seat, const struct rg_worktree *tree)
 {
-	return seat->made_ns == tree->made_ns && rg_str_is(seat->tree, tree->name) &&
-	       rg_str_is(seat->folder, tree->base);
+	return seat->made_ns == tree->made_ns && rg_str_is(seat->seen.worktree, tree->name) &&
+	       rg_str_is(seat->seen.path, tree->base);
 }
 
 static bool print_seat(const struct rg_worktree *tree, struct roger_str agent, struct rg_buf *out)
@@ -57,7 +62,7 @@ void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
 	RG_CLEANUP(rg_file_closep) int folder = open_folder(workspace, tree->base[0]);
 	char name[RG_FILE_NAME_BYTES], text[TEXT_BYTES];
-	struct rg_seat seat;
+	struct seat seat;
 
 	if (folder == RG_NO_FILE || !rg_name_valid(agent))
 		return;
@@ -65,7 +70,7 @@ void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent)
 	if (!tree->base[0])
 		(void)!rg_file_remove(folder, name, NULL);
 	else if ((!read_seat(folder, name, text, &seat) || !is_here(&seat, tree) ||
-		  seat.seen_ms < rg_clock_ms() - FRESH_MS) &&
+		  seat.seen.seen_at_ms < rg_clock_ms() - FRESH_MS) &&
 		 print_seat(tree, agent, &out))
 		(void)!rg_file_replace(folder, name, rg_buf_str(&out), false, NULL);
 }
@@ -76,7 +81,7 @@ static bool claim(int folder, const struct rg_worktree *tree, struct roger_str a
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	char name[RG_FILE_NAME_BYTES], text[TEXT_BYTES];
-	struct rg_seat seat;
+	struct seat seat;
 
 	rg_workspace_file_name(agent, suffix, name);
 	if (!read_seat(folder, name, text, &seat) && print_seat(tree, agent, &out) &&
@@ -159,22 +164,23 @@ struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger
 
 static int compare(const void *a, const void *b)
 {
-	return strcmp(((const struct rg_seat *)a)->agent.data,
-		      ((const struct rg_seat *)b)->agent.data);
+	return strcmp(((const struct roger_seat *)a)->agent.data,
+		      ((const struct roger_seat *)b)->agent.data);
 }
 
 int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
-		 struct rg_seats *ret_seats, struct roger_err *err)
+		 struct roger_seat_list *ret_seats, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int folder = open_folder(workspace, false);
 	struct roger_strs names = { 0 };
 	struct rg_worktree tree;
-	struct rg_seat *items;
+	struct roger_seat *items, *one;
+	struct seat seat;
 	char text[TEXT_BYTES];
 	size_t i, count = 0;
 	int r;
 
-	*ret_seats = (struct rg_seats){ 0 };
+	*ret_seats = (struct roger_seat_list){ 0 };
 	if (folder == RG_NO_FILE)
 		return ROGER_OK;
 	r = rg_file_list_folder(folder, RG_SEATS_FOLDER, arena, &names, err);
@@ -182,24 +188,21 @@ int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
 	if (r < 0 || !items)
 		return r < 0 ? r : rg_fail_memory(err);
 	for (i = 0; i < names.count; i++) {
-		struct rg_seat *seat = &items[count];
-
 		if (!strstr(names.items[i].data, suffix) ||
-		    !read_seat(folder, names.items[i].data, text, seat))
+		    !read_seat(folder, names.items[i].data, text, &seat))
 			continue;
-		seat->standing = rg_worktree_look(seat->folder.data, &tree) != RG_WORKTREE_LINKED ||
-						 !rg_str_is(seat->tree, tree.name)
-					 ? RG_SEAT_GONE
-				 : tree.made_ns != seat->made_ns ? RG_SEAT_RECYCLED
-								 : RG_SEAT_THERE;
-		if (!rg_arena_copy(arena, seat->agent, &seat->agent) ||
-		    !rg_arena_copy(arena, seat->tree, &seat->tree) ||
-		    !rg_arena_copy(arena, seat->folder, &seat->folder))
+		one = &items[count++];
+		*one = seat.seen;
+		one->standing = rg_worktree_look(one->path.data, &tree) != RG_WORKTREE_LINKED ||
+						!rg_str_is(one->worktree, tree.name)
+					? ROGER_SEAT_GONE
+				: tree.made_ns != seat.made_ns ? ROGER_SEAT_RECYCLED
+							       : ROGER_SEAT_THERE;
+		if (!rg_record_keep(&rg_seat_record, one, arena))
 			return rg_fail_memory(err);
-		count++;
 	}
 	qsort(items, count, sizeof *items, compare);
-	*ret_seats = (struct rg_seats){ items, count };
+	*ret_seats = (struct roger_seat_list){ items, count };
 	return ROGER_OK;
 }
 

@@ -13,23 +13,6 @@
 
 #define RG_SEATS_FOLDER "worktrees"
 
-enum rg_seat_standing {
-	RG_SEAT_THERE,
-	RG_SEAT_GONE,	  /* the folder is no working tree of the repository any more */
-	RG_SEAT_RECYCLED, /* another tree is in its place */
-};
-
-struct rg_seat {
-	struct roger_str agent, tree, folder;
-	int64_t made_ns, seen_ms;
-	enum rg_seat_standing standing;
-};
-
-struct rg_seats {
-	const struct rg_seat *items;
-	size_t count;
-};
-
 /* The agent acts here: in the tree that the workspace was opened from, or in none.  Best effort. */
 void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent);
 
@@ -43,9 +26,9 @@ enum { RG_SEAT_NAME_BYTES = 132 };
 struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger_str tool,
 			      int64_t pid, char to[RG_SEAT_NAME_BYTES]);
 
-/* All, by name. */
+/* All, by name, without what is unread. */
 RG_CHECKED int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
-			    struct rg_seats *ret_seats, struct roger_err *err);
+			    struct roger_seat_list *ret_seats, struct roger_err *err);
 
 /* Was this told of the tree before?  It is from now on. */
 bool rg_seat_told(const struct rg_workspace *workspace, bool note);

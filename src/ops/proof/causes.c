@@ -438,25 +438,21 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 		       { "sweep", NULL, false } };
 	struct roger_chore *items = rg_arena_get(causes->arena, 3 * sizeof *items);
 	struct roger_concern concern;
-	struct rg_chore chore;
+	struct roger_chore chore;
 	size_t count = 0, i;
 	bool found;
 	int r = rg_kept(items, err);
 
 	for (i = 0; r == ROGER_OK && i < sizeof chores / sizeof *chores; i++) {
 		concern = (struct roger_concern){ .subject = rg_str(chores[i].verb), .count = 1 };
-		chore = (struct rg_chore){ .last_ms = 0 };
+		chore = (struct roger_chore){ .last_ms = 0 };
 		found = rg_chore_find(causes->roger->workspace, chores[i].verb, causes->arena,
 				      &chore);
 		/* Before the clock went back; whoever still does it says so within seconds. */
 		if (chore.last_ms > causes->now_ms + CHORE_MS)
 			chore.last_ms = 0;
 		if (found && chore.last_ms > causes->now_ms - CHORE_MS)
-			items[count++] = (struct roger_chore){ .verb = concern.subject,
-							       .by = chore.by,
-							       .pid = chore.pid,
-							       .since_ms = chore.since_ms,
-							       .last_ms = chore.last_ms };
+			items[count++] = chore;
 		concern.since_ms = chore.last_ms;
 		concern.next = rg_causes_print(causes, "roger %s --once", chores[i].verb);
 		if (chores[i].wanted && !(found && chore.last_ms > causes->now_ms - CHORE_MS))

@@ -36,16 +36,16 @@ enum rg_part {
 struct rg_agent_mail {
 	struct roger_str name;
 	int64_t parts[RG_PARTS];
-	int64_t since_ms;	    /* the oldest of it */
-	int64_t looked_ms;	    /* 0: it never did, as far as is known */
-	int64_t oldest_ms;	    /* of what is unread; 0: nothing is, or it was not asked for */
-	bool ghost;		    /* it only ever got mail */
-	enum rg_seat_standing seat; /* of the git worktree in which it was */
-	struct roger_str gone;	    /* a dead letter whose message is in no mailbox any more */
-	struct roger_str spent;	    /* one that is received again only after a redelivery */
-	struct roger_str failed;    /* what came of its wake command */
-	struct roger_str issue;	    /* in which it is full */
-	struct roger_str near;	    /* whose name was probably meant */
+	int64_t since_ms;	 /* the oldest of it */
+	int64_t looked_ms;	 /* 0: it never did, as far as is known */
+	int64_t oldest_ms;	 /* of what is unread; 0: nothing is, or it was not asked for */
+	bool ghost;		 /* it only ever got mail */
+	int seat;		 /* enum roger_seat_standing: of its git worktree */
+	struct roger_str gone;	 /* a dead letter whose message is in no mailbox any more */
+	struct roger_str spent;	 /* one that is received again only after a redelivery */
+	struct roger_str failed; /* what came of its wake command */
+	struct roger_str issue;	 /* in which it is full */
+	struct roger_str near;	 /* whose name was probably meant */
 	const struct roger_retired *retired;
 };
 
@@ -56,7 +56,7 @@ struct rg_causes {
 	struct roger_status_reply *reply; /* its figures, and in the end its concerns */
 	struct roger_retired_list retired;
 	struct roger_damage_list damages; /* accepted or not */
-	struct rg_seats seats;
+	struct roger_seat_list seats;
 	bool failed; /* out of memory */
 	struct {
 		struct rg_agent_mail *items;

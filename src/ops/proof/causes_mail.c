@@ -874,9 +874,9 @@ static void print_state(const struct rg_causes *causes, const struct rg_agent_ma
 		rg_buf_add_text(out, " has mail");
 	} else if (rg_config_reserves(config, box->name)) {
 		rg_buf_add_text(out, " is a group, and reads nothing");
-	} else if (box->seat == RG_SEAT_GONE) {
+	} else if (box->seat == ROGER_SEAT_GONE) {
 		rg_buf_add_text(out, "'s worktree is gone");
-	} else if (box->seat == RG_SEAT_RECYCLED) {
+	} else if (box->seat == ROGER_SEAT_RECYCLED) {
 		rg_buf_add_text(out, "'s worktree is gone, and another is in its place");
 	} else if (box->ghost) {
 		rg_buf_add_text(out, " never looked at its mail");
