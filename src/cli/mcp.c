@@ -382,43 +382,38 @@ static const char late_words[] =
 	"is not known whether this was done. Try again, with the same key; what has none, look "
 	"for first";
 
-static int open_shared(struct mcp_shared *shared, struct roger_err *err)
+int mcp_shared_open(const char *workspace, struct mcp_shared **ret, struct roger_err *err)
 {
 	const struct roger_mcp_options options = { .name = "roger",
 						   .version = ROGER_VERSION,
 						   .threads_max = MCP_THREADS,
 						   .late_ms = RG_REQUEST_WAIT_MS + 500,
 						   .late_words = late_words };
-	struct mcp_session *session = &shared->session;
-	struct roger_mcp_err mcp_err = { 0 };
-
-	session->server = roger_mcp_server_new(&options);
-	shared->has_key = pthread_key_create(&shared->here, free_session) == 0;
-	if (!session->server || !shared->has_key)
-		return rg_fail_memory(err);
-	roger_mcp_set_instructions(session->server, instruct, session);
-	if (mcp_add_tools(session, &mcp_err) < 0)
-		return fail(&mcp_err, err);
-	start_watching(&shared->watcher);
-	return ROGER_OK;
-}
-
-int mcp_shared_open(const char *workspace, struct mcp_shared **ret, struct roger_err *err)
-{
 	struct mcp_shared *shared = calloc(1, sizeof *shared);
+	struct roger_mcp_err mcp_err = { 0 };
+	struct mcp_session *session;
 	int r;
 
 	if (!shared)
 		return rg_fail_memory(err);
-	shared->session.workspace = workspace;
-	shared->session.shared = shared;
-	shared->watcher.session = &shared->session;
-	r = open_shared(shared, err);
+	session = &shared->session;
+	session->workspace = workspace;
+	session->shared = shared;
+	shared->watcher.session = session;
+	session->server = roger_mcp_server_new(&options);
+	shared->has_key = pthread_key_create(&shared->here, free_session) == 0;
+	r = rg_kept(session->server && shared->has_key, err);
 	if (r == ROGER_OK)
-		*ret = shared;
-	else
+		roger_mcp_set_instructions(session->server, instruct, session);
+	if (r == ROGER_OK && mcp_add_tools(session, &mcp_err) < 0)
+		r = fail(&mcp_err, err);
+	if (r < 0) {
 		mcp_shared_close(shared);
-	return r;
+		return r;
+	}
+	start_watching(&shared->watcher);
+	*ret = shared;
+	return ROGER_OK;
 }
 
 struct roger_mcp_server *mcp_shared_server(struct mcp_shared *shared)
@@ -466,20 +461,6 @@ static int serve(struct mcp_session *session, struct roger_err *err)
 	return r < 0 ? fail(&mcp_err, err) : ROGER_OK;
 }
 
-/*
- * Tell the person why no tool works.  A client waits for an answer in any state, so that is no
- * error, but where another program has the store.
- */
-static int look_at_workspace(struct mcp_session *session, struct roger_err *err)
-{
-	int r = cli_open(session->workspace, &session->roger, err);
-	const char *why = r == ROGER_OK ? roger_distrust(session->roger) : err->message;
-
-	if (*why)
-		fprintf(stderr, "roger: %s\n", why);
-	return r == ROGER_EENGINE && strcmp(err->member, "store") == 0 ? r : ROGER_OK;
-}
-
 static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct rg_mcp_request *request = run->request;
@@ -487,6 +468,7 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 				       .launched = request->agent,
 				       .tool = request->tool };
 	struct roger_mcp_options options = { .name = "roger", .version = ROGER_VERSION };
+	const char *why;
 	int r;
 
 	*ret_exit = CLI_DONE;
@@ -497,8 +479,13 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	/* Another descriptor could get its number, and then would be read for ever. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return ROGER_OK;
-	r = look_at_workspace(&session, err);
-	if (r < 0)
+	r = cli_open(session.workspace, &session.roger, err);
+	why = r == ROGER_OK ? roger_distrust(session.roger) : err->message;
+	if (*why)
+		fprintf(stderr, "roger: %s\n", why);
+	/* A client waits for an answer in any state, so that no tool works is no error, but where
+	 * another program has the store. */
+	if (r == ROGER_EENGINE && strcmp(err->member, "store") == 0)
 		return r;
 	session.server = roger_mcp_server_new(&options);
 	if (!session.server)

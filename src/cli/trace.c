@@ -36,16 +36,14 @@ static void print_step(const char *name, const struct roger_trace_step *step)
 static void print_row(const struct roger_trace *trace, int row)
 {
 	const char *name = rg_step_labels[row];
-	bool any = false;
 	size_t i;
 
-	for (i = 0; i < trace->steps.count; i++) {
-		if (trace->steps.items[i].step != row)
-			continue;
-		print_step(any ? "" : name, &trace->steps.items[i]);
-		any = true;
-	}
-	if (!any && ALWAYS & 1 << row)
+	for (i = 0; i < trace->steps.count; i++)
+		if (trace->steps.items[i].step == row) {
+			print_step(name, &trace->steps.items[i]);
+			name = "";
+		}
+	if (*name && ALWAYS & 1 << row)
 		cli_say("  %S%*s  -%.\n", CLI_DIM, NAME_COLUMNS, name);
 }
 

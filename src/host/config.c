@@ -310,42 +310,36 @@ static int change(const struct rg_config_source *source, size_t i, struct roger_
 
 /* --------------------------------------------------------- unknown keys -- */
 
-struct suggestion {
-	const char *section;
-	struct rg_nearest name;
-};
-
-static void consider(struct suggestion *best, struct roger_str typed, const char *section,
-		     const char *name)
+/* What a mistyped or misplaced key may have meant, and the section of that; without a length:
+ * nothing. */
+static struct roger_str suggest(struct roger_str typed, const char **ret_section)
 {
-	if (rg_nearest_look(&best->name, typed, rg_str(name)))
-		best->section = section;
-}
-
-/* What a mistyped or misplaced key may have meant; without a name: nothing. */
-static struct suggestion suggest(struct roger_str typed)
-{
-	struct suggestion best = { 0 };
+	struct rg_nearest best = { 0 };
 	size_t i;
 
-	consider(&best, typed, "", "groups");
-	consider(&best, typed, "wake", "agents");
+	*ret_section = "";
+	rg_nearest_look(&best, typed, RG_STR("groups"));
+	if (rg_nearest_look(&best, typed, RG_STR("agents")))
+		*ret_section = "wake";
 	for (i = 0; i < SETTING_COUNT; i++) {
-		consider(&best, typed, table[i].section, table[i].name);
-		consider(&best, typed, "", table[i].section);
+		if (rg_nearest_look(&best, typed, rg_str(table[i].name)))
+			*ret_section = table[i].section;
+		if (rg_nearest_look(&best, typed, rg_str(table[i].section)))
+			*ret_section = "";
 	}
-	return best;
+	return best.word;
 }
 
 /* Another program has settings of its own; what looks like one of ours is mistyped. */
 static int unknown(const struct rg_config_source *source, const char *section,
 		   const struct rg_yaml *node, struct roger_err *err)
 {
-	struct suggestion meant = suggest(node->key);
+	const char *where;
+	const struct roger_str meant = suggest(node->key, &where);
 	struct roger_str origin, key;
 	int r;
 
-	if (source->foreign && (!meant.name.word.data || strcmp(meant.section, section) != 0))
+	if (source->foreign && (!meant.data || strcmp(where, section) != 0))
 		return ROGER_OK;
 	r = rg_config_origin(source, node->line, &origin, err);
 	if (r < 0)
@@ -353,13 +347,12 @@ static int unknown(const struct rg_config_source *source, const char *section,
 	r = key_of(source->config, section, node->key, &key, err);
 	if (r < 0)
 		return r;
-	if (!meant.name.word.data)
+	if (!meant.data)
 		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting",
 			       RG_STR_ARGS(origin), key.length < 96 ? (int)key.length : 96,
 			       key.data);
 	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
-		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section,
-		       *meant.section ? "." : "", meant.name.word.data);
+		       RG_STR_ARGS(origin), RG_STR_ARGS(key), where, *where ? "." : "", meant.data);
 }
 
 /* ----------------------------------------------------- between settings -- */
