@@ -198,6 +198,27 @@ int rg_file_open_made_folder(int folder, const char *name, int *ret_folder, stru
 	return r;
 }
 
+int rg_file_open_below(int folder, const char *path, bool make, int *ret_folder,
+		       struct roger_err *err)
+{
+	int outer = folder, inner = RG_NO_FILE, r;
+	char part[256];
+	size_t length;
+
+	do {
+		length = strcspn(path, "/");
+		snprintf(part, sizeof part, "%.*s", (int)length, path);
+		r = make ? rg_file_open_made_folder(outer, part, &inner, err)
+			 : rg_file_open_folder(outer, part, &inner, err);
+		if (outer != folder)
+			rg_file_close(outer);
+		outer = r == ROGER_OK ? inner : RG_NO_FILE;
+		path += length + (path[length] == '/');
+	} while (*path && outer != RG_NO_FILE);
+	*ret_folder = outer;
+	return r;
+}
+
 int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 		  struct roger_err *err)
 {

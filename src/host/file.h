@@ -57,6 +57,13 @@ RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
 RG_CHECKED int rg_file_open_made_folder(int folder, const char *name, int *ret_folder,
 					struct roger_err *err);
 
+/*
+ * Open a folder some steps below another one, each a step of its own, so that none is a link. make:
+ * what is missing is made; else *ret_folder is RG_NO_FILE.
+ */
+RG_CHECKED int rg_file_open_below(int folder, const char *path, bool make, int *ret_folder,
+				  struct roger_err *err);
+
 RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 			     struct roger_err *err);
 

@@ -104,27 +104,6 @@ static int end_file(struct rg_restore *restore, bool folder_too, struct roger_er
 	return r;
 }
 
-/* From home down, a step at a time, so that none is a link. */
-static int enter(struct rg_restore *restore, const char *below, struct roger_err *err)
-{
-	char part[256];
-	int next, r;
-	size_t length;
-
-	snprintf(restore->below, sizeof restore->below, "%s", below);
-	r = rg_file_open_folder(restore->home, ".", &restore->folder, err);
-	for (; r == ROGER_OK && *below; below += length + (below[length] == '/')) {
-		length = strcspn(below, "/");
-		snprintf(part, sizeof part, "%.*s", (int)length, below);
-		r = rg_file_open_made_folder(restore->folder, part, &next, err);
-		if (r < 0)
-			break;
-		rg_file_close(restore->folder);
-		restore->folder = next;
-	}
-	return r;
-}
-
 /* Journals and documents, and what a person wrote; nothing that roger trusts or believes. */
 static bool may_be(const char *name)
 {
@@ -154,10 +133,12 @@ int rg_restore_file(struct rg_restore *restore, const char *name, struct roger_e
 
 	if (!may_be(name))
 		return rg_fail(err, ROGER_EDATA, 0, "'%.300s' is no file of a backup", name);
-	snprintf(below, sizeof below, "%.*s", slash ? (int)(slash - name) : 0, name);
+	snprintf(below, sizeof below, "%.*s", slash ? (int)(slash - name) : 1, slash ? name : ".");
 	r = end_file(restore, strcmp(below, restore->below) != 0, err);
-	if (r == ROGER_OK && restore->folder == RG_NO_FILE)
-		r = enter(restore, below, err);
+	if (r == ROGER_OK && restore->folder == RG_NO_FILE) {
+		memcpy(restore->below, below, sizeof below);
+		r = rg_file_open_below(restore->home, below, true, &restore->folder, err);
+	}
 	return r == ROGER_OK ? rg_file_open(restore->folder, slash ? slash + 1 : name,
 					    RG_FILE_CREATE_NEW, &restore->file, err)
 			     : r;

@@ -15,11 +15,10 @@ static const char suffix[] = ".seat", holder[] = ".holder";
 /* make: it is to be written to. */
 static int open_folder(const struct rg_workspace *workspace, bool make)
 {
-	int folder = RG_NO_FILE,
-	    r = make ? rg_file_open_made_folder(workspace->data, RG_SEATS_FOLDER, &folder, NULL)
-		     : rg_file_open_folder(workspace->data, RG_SEATS_FOLDER, &folder, NULL);
+	int folder;
 
-	return r < 0 ? RG_NO_FILE : folder;
+	(void)!rg_file_open_below(workspace->data, RG_SEATS_FOLDER, make, &folder, NULL);
+	return folder;
 }
 
 struct seat {

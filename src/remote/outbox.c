@@ -32,21 +32,6 @@ static const char waiting_end[] = ".json", refused_end[] = ".refused", lock_name
 
 /* ------------------------------------------------------------------- folders -- */
 
-/* One below the other, each made if need be. */
-static int step_down(int *folder, const char *name, bool make, struct roger_err *err)
-{
-	int below = RG_NO_FILE, r = ROGER_OK;
-	bool made;
-
-	if (make)
-		r = rg_file_make_folder(*folder, name, &made, err);
-	if (r == ROGER_OK)
-		r = rg_file_open_folder(*folder, name, &below, err);
-	rg_file_close(*folder);
-	*folder = below;
-	return r;
-}
-
 void remote_print_own(const struct remote *remote, const char *what, char to[40])
 {
 	const char *name = remote->places->name;
@@ -56,12 +41,11 @@ void remote_print_own(const struct remote *remote, const char *what, char to[40]
 
 int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 {
-	static const char *const below_home[] = { ".local", "state", "roger" };
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	const bool given = state && state[0] == '/';
-	int r, folder = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int above = RG_NO_FILE;
 	char start[4096];
-	size_t i;
+	int r;
 
 	if (!given && (!home || home[0] != '/'))
 		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is set");
@@ -74,14 +58,12 @@ int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 	}
 	/* What leads there may be a link: it is this user's. */
 	snprintf(start, sizeof start, "%.4000s/.", given ? state : home);
-	r = rg_file_open_folder(AT_FDCWD, start, &folder, err);
-	for (i = given ? 2 : 0; i < 3 && r == ROGER_OK && folder != RG_NO_FILE; i++)
-		r = step_down(&folder, below_home[i], make, err);
-	if (r < 0)
-		rg_file_close(folder);
-	else
-		*ret_folder = folder;
-	if (r == ROGER_OK && make && folder == RG_NO_FILE)
+	r = rg_file_open_folder(AT_FDCWD, start, &above, err);
+	*ret_folder = RG_NO_FILE;
+	if (r == ROGER_OK && above != RG_NO_FILE)
+		r = rg_file_open_below(above, given ? "roger" : ".local/state/roger", make,
+				       ret_folder, err);
+	if (r == ROGER_OK && make && *ret_folder == RG_NO_FILE)
 		r = rg_fail(err, ROGER_ECREATE, 0, "the folder of roger's state is not there");
 	return r;
 }
@@ -89,13 +71,15 @@ int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 static int open_outbox(const struct remote *remote, bool make, int *ret_folder,
 		       struct roger_err *err)
 {
+	RG_CLEANUP(rg_file_closep) int above = RG_NO_FILE;
 	char name[40];
-	int r = remote_own_folder(make, ret_folder, err);
+	int r = remote_own_folder(make, &above, err);
 
+	*ret_folder = RG_NO_FILE;
 	remote_print_own(remote, "outbox", name);
-	if (r < 0 || *ret_folder == RG_NO_FILE)
-		return r;
-	return step_down(ret_folder, name, make, err);
+	return r < 0 || above == RG_NO_FILE
+		       ? r
+		       : rg_file_open_below(above, name, make, ret_folder, err);
 }
 
 /* ------------------------------------------------------------------- the files -- */

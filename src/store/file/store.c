@@ -803,22 +803,8 @@ enum { STATE_BYTES_MAX = 64 << 20 };
 /* Opens the folder of runs.  RG_NO_FILE: it is missing, and make is false. */
 static int open_runs(struct file_store *store, bool make, int *ret_folder, struct roger_err *err)
 {
-	static const char *const path[] = { "state", "subagent-delivery-watchdog" };
-	int outer = store->workspace->data, inner = RG_NO_FILE, r = ROGER_OK;
-	size_t i;
-
-	/* One step at a time, so that no step is a symbolic link. */
-	for (i = 0; i < sizeof path / sizeof *path && r == ROGER_OK; i++) {
-		r = make ? rg_file_open_made_folder(outer, path[i], &inner, err)
-			 : rg_file_open_folder(outer, path[i], &inner, err);
-		if (outer != store->workspace->data)
-			rg_file_close(outer);
-		outer = r == ROGER_OK ? inner : RG_NO_FILE;
-		if (outer == RG_NO_FILE)
-			break;
-	}
-	*ret_folder = outer;
-	return r;
+	return rg_file_open_below(store->workspace->data, "state/subagent-delivery-watchdog", make,
+				  ret_folder, err);
 }
 
 /* The text of a document; data is NULL if it is missing. */
