@@ -379,13 +379,6 @@ static int misfits(const struct rg_config *config, const char *section, const ch
 	return rg_config_wrong(guilty->origin, guilty->key, expected, err);
 }
 
-/* Would SQLite take the journal for its own, as FILE-journal or FILE-wal? */
-static bool is_beside(struct roger_str file, struct roger_str database)
-{
-	return file.length > database.length && file.data[database.length] == '-' &&
-	       !memcmp(file.data, database.data, database.length);
-}
-
 static int check_groups(const struct rg_config *config, struct roger_err *err)
 {
 	const struct rg_wake_agent *agent;
@@ -407,8 +400,11 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 
 static int check(const struct rg_config *config, struct roger_err *err)
 {
-	if (rg_str_equal(config->jsonl_file, config->database_file) ||
-	    is_beside(config->jsonl_file, config->database_file))
+	const char *file = config->jsonl_file.data, *database = config->database_file.data;
+	const size_t length = config->database_file.length;
+
+	/* Nor may SQLite take the journal for its own, as FILE-journal or FILE-wal. */
+	if (strncmp(file, database, length) == 0 && (!file[length] || file[length] == '-'))
 		return misfits(config, "storage", "jsonl_file", "database_file",
 			       "database_file and jsonl_file to name files of their own", err);
 	/* Later attempts would otherwise come sooner than the second one. */

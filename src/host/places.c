@@ -50,22 +50,16 @@ static bool is_below(const struct place *place, struct roger_str folder)
 	       !memcmp(place->shown.data, folder.data, folder.length);
 }
 
-/*
- * The first two may come out of a repository, as it made them; into the third others
- * write, and what is taken from there keeps their mode, in a folder that is closed.
- */
-static bool is_shared(const struct place *place)
-{
-	return rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
-	       rg_str_is(place->shown, "triggers") || is_below(place, RG_STR("triggers/.taken/"));
-}
-
 static int check_mode(const struct checking *checking, const struct place *place,
 		      const struct rg_file_facts *facts, struct roger_err *err)
 {
 	bool fixed;
 
-	if (!facts->open_to_others || is_shared(place))
+	/* The first two may come out of a repository, as it made them; into the third others write,
+	 * and what is taken from there keeps their mode, in a folder that is closed. */
+	if (!facts->open_to_others || rg_str_is(place->shown, "config.yaml") ||
+	    rg_str_is(place->shown, ".gitignore") || rg_str_is(place->shown, "triggers") ||
+	    is_below(place, RG_STR("triggers/.taken/")))
 		return ROGER_OK;
 	fixed = checking->fix &&
 		rg_file_close_to_others(place->folder, place->name, NULL) == ROGER_OK;

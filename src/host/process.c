@@ -23,6 +23,15 @@ static size_t read_start(const char *path, char *to, size_t size)
 	return got;
 }
 
+/* The same of /proc/<pid>/. */
+static size_t read_proc(int64_t id, const char *what, char *to, size_t size)
+{
+	char path[40];
+
+	snprintf(path, sizeof path, "/proc/%lld/%s", (long long)id, what);
+	return read_start(path, to, size);
+}
+
 void rg_boot_id(char to[RG_BOOT_ID_BYTES])
 {
 	enum { DIGITS = 36 };
@@ -42,14 +51,15 @@ static void copy_name(struct roger_str name, char to[RG_PROCESS_NAME_BYTES])
 	to[i] = '\0';
 }
 
-/* From the text of /proc/<pid>/stat: its fields 2, 3, 4, 20 and 22. */
-static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
+/* By fields 2, 3, 4, 20 and 22 of its line in /proc. */
+bool rg_process_look(int64_t id, struct rg_process_look *ret_look)
 {
+	char text[4096];
 	const char *name, *at;
 
-	rg_buf_add_char(text, '\0');
+	text[read_proc(id, "stat", text, sizeof text - 1)] = '\0';
 	/* The name in parentheses may hold anything; field 3 follows the last of them. */
-	name = text->failed ? NULL : strchr(text->data, '(');
+	name = strchr(text, '(');
 	at = name ? strrchr(name, ')') : NULL;
 	if (at)
 		copy_name((struct roger_str){ name + 1, (size_t)(at - name - 1) }, ret_look->name);
@@ -59,17 +69,6 @@ static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
 			    "%ld %*s %" SCNd64,
 			    &ret_look->state, &ret_look->parent, &ret_look->threads,
 			    &ret_look->start) == 4;
-}
-
-bool rg_process_look(int64_t id, struct rg_process_look *ret_look)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 8192 };
-	char path[40];
-	bool found;
-
-	snprintf(path, sizeof path, "/proc/%lld/stat", (long long)id);
-	return rg_file_read_all(path, 4096, &text, &found, NULL) == ROGER_OK && found &&
-	       read_stat(&text, ret_look);
 }
 
 bool rg_process_is_zombie(const struct rg_process_look *look)
@@ -85,15 +84,6 @@ void rg_process_find(int64_t id, struct rg_process *ret_process)
 	if (rg_process_look(id, &look))
 		ret_process->start = look.start;
 	rg_boot_id(ret_process->boot_id);
-}
-
-/* The same of /proc/<pid>/. */
-static size_t read_proc(int64_t id, const char *what, char *to, size_t size)
-{
-	char path[40];
-
-	snprintf(path, sizeof path, "/proc/%lld/%s", (long long)id, what);
-	return read_start(path, to, size);
 }
 
 bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
@@ -117,31 +107,23 @@ bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *r
 	return true;
 }
 
-/* Of "NAME=value" lines that each end with a NUL. */
-static bool find_variable(const char *text, size_t length, const char *name, char *to, size_t size)
+bool rg_process_variable(int64_t id, const char *name, char *to, size_t size)
 {
-	const char *line = text, *end;
-	size_t named = strlen(name);
+	enum { BYTES_MAX = 128 << 10 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = BYTES_MAX };
+	const char *line = rg_buf_room(&text, BYTES_MAX), *end, *next;
+	const size_t named = strlen(name);
 
-	for (; line < text + length; line = end + 1) {
-		end = memchr(line, 0, (size_t)(text + length - line));
-		if (!end)
+	end = line ? line + read_proc(id, "environ", text.data, BYTES_MAX) : NULL;
+	/* "NAME=value" lines that each end with a NUL. */
+	for (; line < end; line = next + 1) {
+		next = memchr(line, 0, (size_t)(end - line));
+		if (!next)
 			return false;
 		if (strncmp(line, name, named) == 0 && line[named] == '=')
 			return snprintf(to, size, "%s", line + named + 1) < (int)size;
 	}
 	return false;
-}
-
-bool rg_process_variable(int64_t id, const char *name, char *to, size_t size)
-{
-	enum { BYTES_MAX = 128 << 10 };
-	char *text = malloc(BYTES_MAX);
-	const bool found = text && find_variable(text, read_proc(id, "environ", text, BYTES_MAX),
-						 name, to, size);
-
-	free(text);
-	return found;
 }
 
 void rg_process_ran(struct rg_ran *ret_ran)

@@ -37,15 +37,6 @@ static const char *const place_keys[] = {
 	[STORE] = "store",
 };
 
-static const struct roger_setting *setting_of(const struct rg_config *config, enum place at)
-{
-	const struct roger_setting *setting = config->settings.items;
-
-	while (!rg_str_is(setting->key, place_keys[at]))
-		setting++;
-	return setting;
-}
-
 /* Where it leads to, links resolved; file: the setting names a file in a folder. */
 static int resolve(const char *root, const struct roger_setting *setting, bool file,
 		   char to[RG_STORAGE_PATH_BYTES], struct roger_err *err)
@@ -101,7 +92,8 @@ static int find_all(const struct rg_config *config, const char *root, struct rg_
 	int r = ROGER_OK;
 
 	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
-		setting = setting_of(config, at);
+		for (setting = config->settings.items; !rg_str_is(setting->key, place_keys[at]);)
+			setting++;
 		items[at] =
 			(struct rg_trusted_place){ .usual = rg_str_is(setting->origin, "default") };
 		if (at == STORE)

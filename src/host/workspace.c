@@ -393,18 +393,6 @@ static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 
 /* --------------------------------------------------------------- opening -- */
 
-/* The data folder; one that is configured elsewhere is made when missing. */
-static int open_data(struct rg_workspace *workspace, struct roger_err *err)
-{
-	struct roger_str dir = workspace->config->data_dir;
-
-	if (dir.length > 200)
-		return rg_fail(err, ROGER_ECONFIG, 0,
-			       "storage.data_dir: expected a path of at most 200 bytes");
-	rg_workspace_path(workspace->root, dir, workspace->data_path, sizeof workspace->data_path);
-	return rg_file_open_made_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
-}
-
 /* Working trees that do not share one: of two workspaces one is not used, or there is only this
  * tree's. */
 static void note_split(struct rg_workspace *workspace, const struct found *found)
@@ -463,8 +451,15 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 		r = rg_config_load(workspace->root, &workspace->config, err);
 	if (r == ROGER_OK)
 		r = check_places(workspace, err);
-	if (r == ROGER_OK)
-		r = open_data(workspace, err);
+	if (r == ROGER_OK && workspace->config->data_dir.length > 200)
+		r = rg_fail(err, ROGER_ECONFIG, 0,
+			    "storage.data_dir: expected a path of at most 200 bytes");
+	/* One that is configured elsewhere is made when missing. */
+	if (r == ROGER_OK) {
+		rg_workspace_path(workspace->root, workspace->config->data_dir,
+				  workspace->data_path, sizeof workspace->data_path);
+		r = rg_file_open_made_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
+	}
 	if (r == ROGER_OK && !workspace->config->store.length)
 		r = rg_disk_check(workspace->data, workspace->data_path, true, err);
 	/* Is the file what it is taken for? */
@@ -518,7 +513,7 @@ static int make_root(const char *path, struct roger_err *err)
 }
 
 /* A file of fixed text, unless one is there. */
-static int make_file(int folder, const char *name, const char *text, struct roger_err *err)
+static int make_file(int folder, const char *name, struct roger_str text, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	int r;
@@ -526,16 +521,7 @@ static int make_file(int folder, const char *name, const char *text, struct roge
 	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
 	if (r < 0 || file != RG_NO_FILE)
 		return r;
-	return rg_file_replace(folder, name, rg_str(text), true, err);
-}
-
-static int make_template(int home, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-
-	rg_config_template(&text);
-	rg_buf_add_char(&text, 0);
-	return text.failed ? rg_fail_memory(err) : make_file(home, "config.yaml", text.data, err);
+	return rg_file_replace(folder, name, text, true, err);
 }
 
 /* The mailbox in its default places: what a configuration names may have been there before. */
@@ -583,6 +569,7 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 {
 	RG_CLEANUP(rg_file_closep) int top = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int home = RG_NO_FILE;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf settings = { .maximum = SIZE_MAX };
 	struct rg_worktree tree;
 	struct roger_err local;
 	bool there;
@@ -607,9 +594,12 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 			rg_file_remove_folder(top, RG_WORKSPACE_FOLDER);
 	}
 	if (r == ROGER_OK)
-		r = make_file(home, ".gitignore", RG_SHIELD_TEXT, err);
+		r = make_file(home, ".gitignore", RG_STR(RG_SHIELD_TEXT), err);
+	rg_config_template(&settings);
 	if (r == ROGER_OK)
-		r = make_template(home, err);
+		r = rg_kept(!settings.failed, err);
+	if (r == ROGER_OK)
+		r = make_file(home, "config.yaml", rg_buf_str(&settings), err);
 	return r == ROGER_OK ? trust_made(root, *ret_made, why, err) : r;
 }
 
