@@ -153,9 +153,8 @@ static enum rg_control_kind judge(const void *bytes, size_t size)
 {
 	char boot_id[RG_BOOT_ID_BYTES];
 	struct rg_file_facts journal;
-	bool there;
 
-	rg_assert(rg_file_look(before.folder, names[JOURNAL], &there, &journal, NULL) == ROGER_OK);
+	rg_assert(rg_file_look(before.folder, names[JOURNAL], &journal, NULL) == ROGER_OK);
 	rg_boot_id(boot_id);
 	return rg_control_judge(bytes, size, &journal, boot_id);
 }

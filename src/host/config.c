@@ -934,12 +934,11 @@ static int load_environment(struct rg_config *config, struct roger_err *err)
 /* Does a folder of the project hold a journal with anything in it? */
 static bool has_journal(const struct rg_config *config, const char *root, const char *folder)
 {
-	struct rg_file_facts facts = { 0 };
+	struct rg_file_facts facts;
 	char path[PATH_BYTES];
-	bool there;
 
 	snprintf(path, sizeof path, "%s/%s/%s", root, folder, config->jsonl_file.data);
-	return rg_file_look(-1, path, &there, &facts, NULL) == ROGER_OK && facts.size > 0;
+	return rg_file_look(-1, path, &facts, NULL) == ROGER_OK && facts.size > 0;
 }
 
 /*

@@ -230,18 +230,15 @@ int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 	return ROGER_OK;
 }
 
-int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_facts *ret_facts,
+int rg_file_look(int folder, const char *name, struct rg_file_facts *ret_facts,
 		 struct roger_err *err)
 {
-	struct rg_file_facts facts;
-	int r = rg_file_examine(folder, name, &facts, err);
+	int r = rg_file_examine(folder, name, ret_facts, err);
 
-	*ret_there = r == ROGER_OK && facts.kind != RG_FILE_NONE;
-	if (!*ret_there)
-		return r;
-	r = check_regular(&facts, name, err);
-	if (r == ROGER_OK)
-		*ret_facts = facts;
+	if (r == ROGER_OK && ret_facts->kind)
+		r = check_regular(ret_facts, name, err);
+	if (r < 0)
+		*ret_facts = (struct rg_file_facts){ 0 };
 	return r;
 }
 

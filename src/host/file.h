@@ -67,9 +67,10 @@ RG_CHECKED int rg_file_open_below(int folder, const char *path, bool make, int *
 RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 			     struct roger_err *err);
 
-/* Like rg_file_facts(), by name; ROGER_EREFUSED when it is not a regular file. */
-RG_CHECKED int rg_file_look(int folder, const char *name, bool *ret_there,
-			    struct rg_file_facts *ret_facts, struct roger_err *err);
+/* Like rg_file_facts(), by name; RG_FILE_NONE: it is not there.  ROGER_EREFUSED when it is not a
+ * regular file. */
+RG_CHECKED int rg_file_look(int folder, const char *name, struct rg_file_facts *ret_facts,
+			    struct roger_err *err);
 
 /* What a name refers to, whatever that is; and no more than that, RG_FILE_NONE where it cannot be
  * seen. */

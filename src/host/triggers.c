@@ -94,7 +94,6 @@ int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 	struct standing *boxes;
 	struct roger_strs names;
 	size_t count = 0, i;
-	bool there;
 	int r;
 
 	r = rg_file_list_folder(triggers->folder, "triggers", arena, &names, err);
@@ -106,8 +105,7 @@ int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 	for (i = 0; i < names.count; i++) {
 		if (!rg_trigger_is_name(names.items[i]))
 			continue;
-		facts.written_ns = 0;
-		(void)!rg_file_look(triggers->folder, names.items[i].data, &there, &facts, NULL);
+		(void)!rg_file_look(triggers->folder, names.items[i].data, &facts, NULL);
 		boxes[count++] = (struct standing){ names.items[i], facts.written_ns };
 	}
 	qsort(boxes, count, sizeof *boxes, compare_standing);
@@ -185,13 +183,12 @@ int rg_triggers_take(struct rg_triggers *triggers, struct roger_str name, struct
 {
 	char taken[RG_TRIGGER_NAME_BYTES];
 	struct rg_file_facts facts;
-	bool there;
 	int r;
 
 	*ret_taken = false;
-	r = rg_file_look(triggers->folder, name.data, &there, &facts, err);
+	r = rg_file_look(triggers->folder, name.data, &facts, err);
 	/* An empty one is about to be written, or was prepared for that. */
-	if (r < 0 || !there || facts.size == 0)
+	if (r < 0 || facts.size == 0)
 		return r;
 	if (name.length + PREFIX_BYTES_MAX >= RG_TRIGGER_NAME_BYTES)
 		return rg_fail(err, ROGER_EREFUSED, 0,
@@ -373,7 +370,6 @@ static int add_waiting(const struct rg_workspace *workspace, const char *under,
 	struct rg_taken taken;
 	struct rg_taken *place;
 	size_t i;
-	bool there;
 	int r = list_in(workspace, under, arena, &folder, &names, err);
 
 	for (i = 0; r == ROGER_OK && i < names.count; i++) {
@@ -381,13 +377,13 @@ static int add_waiting(const struct rg_workspace *workspace, const char *under,
 		if (*under ? !read_taken(names.items[i], &taken)
 			   : !rg_trigger_is_name(names.items[i]))
 			continue;
-		r = rg_file_look(folder, names.items[i].data, &there, &facts, err);
+		r = rg_file_look(folder, names.items[i].data, &facts, err);
 		if (r == ROGER_EREFUSED) {
 			list->odd = names.items[i];
 			r = ROGER_OK;
 			continue;
 		}
-		if (r < 0 || !there || !facts.size)
+		if (r < 0 || !facts.size)
 			continue;
 		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
 		if (!place || !rg_arena_copy(arena, taken.file, &taken.file))

@@ -401,7 +401,7 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 	const char *own = found->own;
 	char home[4200];
 	struct rg_file_facts facts;
-	bool there, moved, mail;
+	bool moved, mail;
 	int folder;
 
 	if (!tree->base[0] || (!own[0] && !rg_workspace_below(tree->base, workspace->root)))
@@ -419,8 +419,7 @@ static void note_split(struct rg_workspace *workspace, const struct found *found
 	snprintf(home, sizeof home, "%s/" RG_WORKSPACE_FOLDER, own);
 	if (rg_file_open_folder(AT_FDCWD, home, &folder, NULL) < 0 || folder == RG_NO_FILE)
 		return;
-	mail = rg_file_look(folder, "messages.jsonl", &there, &facts, NULL) == ROGER_OK && there &&
-	       facts.size;
+	mail = rg_file_look(folder, "messages.jsonl", &facts, NULL) == ROGER_OK && facts.size;
 	moved = rg_file_is_there(folder, "move");
 	rg_file_close(folder);
 	if (moved)

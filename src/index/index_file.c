@@ -10,10 +10,7 @@
 static int look(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
 		struct roger_err *err)
 {
-	bool there;
-
-	*ret_facts = (struct rg_file_facts){ 0 };
-	return rg_file_look(index->folder, name, &there, ret_facts, err);
+	return rg_file_look(index->folder, name, ret_facts, err);
 }
 
 /* A SQLite rollback journal that names another file ends in: length, checksum, and this. */

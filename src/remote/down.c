@@ -20,7 +20,6 @@ void remote_down_find(struct remote *remote)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	struct rg_file_facts facts;
-	bool there = false;
 	char name[40];
 
 	/* At a socket of this machine it is known at once. */
@@ -28,7 +27,7 @@ void remote_down_find(struct remote *remote)
 		return;
 	remote->down_known = true;
 	if (open_place(remote, false, &folder, name) &&
-	    rg_file_look(folder, name, &there, &facts, NULL) == ROGER_OK && there)
+	    rg_file_look(folder, name, &facts, NULL) == ROGER_OK && facts.kind)
 		remote->down_ms = facts.changed_ms;
 }
 

@@ -333,13 +333,12 @@ int remote_queue(struct remote *remote, const struct roger_op *op,
 static void count(struct remote_outbox *outbox, int folder, struct roger_str name)
 {
 	struct rg_file_facts facts;
-	bool there;
 
 	outbox->refused += has_end(name, refused_end);
 	if (!has_end(name, waiting_end))
 		return;
 	outbox->waiting++;
-	if (rg_file_look(folder, name.data, &there, &facts, NULL) == ROGER_OK && there &&
+	if (rg_file_look(folder, name.data, &facts, NULL) == ROGER_OK && facts.kind &&
 	    (!outbox->since_ms || facts.changed_ms < outbox->since_ms))
 		outbox->since_ms = facts.changed_ms;
 }

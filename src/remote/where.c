@@ -184,10 +184,9 @@ static bool config_folder(char to[4096])
 static int check_file(int folder, const char *path, struct roger_err *err)
 {
 	struct rg_file_facts facts;
-	bool there;
-	int r = rg_file_look(folder, servers_name, &there, &facts, err);
+	int r = rg_file_look(folder, servers_name, &facts, err);
 
-	if (r < 0 || !there)
+	if (r < 0 || !facts.kind)
 		return r;
 	if (facts.open_to_others || facts.owner != (int64_t)geteuid())
 		return rg_fail(err, ROGER_EREFUSED, 0,

@@ -115,10 +115,8 @@ FAULTY(open_facts,
        (folder, name, way, file, facts, err))
 FAULTY(facts, (int file, const char *name, struct rg_file_facts *facts, struct roger_err *err),
        (file, name, facts, err))
-FAULTY(look,
-       (int folder, const char *name, bool *there, struct rg_file_facts *facts,
-	struct roger_err *err),
-       (folder, name, there, facts, err))
+FAULTY(look, (int folder, const char *name, struct rg_file_facts *facts, struct roger_err *err),
+       (folder, name, facts, err))
 FAULTY(size, (int file, const char *name, uint64_t *size, struct roger_err *err),
        (file, name, size, err))
 FAULTY(write, (int file, const void *data, size_t length, const char *name, struct roger_err *err),

@@ -96,7 +96,6 @@ static int append_once(const struct handout *handout, int file, struct roger_str
 		       bool *ret_there, struct roger_err *err)
 {
 	struct rg_file_facts facts, named = { 0 };
-	bool there = false;
 	uint64_t end = 0;
 	int r;
 
@@ -107,11 +106,10 @@ static int append_once(const struct handout *handout, int file, struct roger_str
 	if (r == ROGER_OK)
 		r = rg_file_facts(file, handout->file_name, &facts, err);
 	if (r == ROGER_OK)
-		r = rg_file_look(handout->bridge->triggers.folder, handout->file_name, &there,
-				 &named, err);
+		r = rg_file_look(handout->bridge->triggers.folder, handout->file_name, &named, err);
 	if (r < 0)
 		return r;
-	*ret_there = facts.size >= (int64_t)end && there && named.inode == facts.inode &&
+	*ret_there = facts.size >= (int64_t)end && named.inode == facts.inode &&
 		     named.device == facts.device;
 	r = rg_file_sync(file, handout->file_name, err);
 	if (r == ROGER_OK && end == text.length)

@@ -791,11 +791,9 @@ bool rg_control_sound(const struct rg_control *control)
 int rg_control_look(const struct rg_control *control, bool *ret_in_place, struct roger_err *err)
 {
 	struct rg_file_facts facts;
-	bool there = false;
-	int r;
+	int r = rg_file_look(control->folder, control->name, &facts, err);
 
-	r = rg_file_look(control->folder, control->name, &there, &facts, err);
-	*ret_in_place = r == ROGER_OK && there && facts.device == control->device &&
+	*ret_in_place = r == ROGER_OK && facts.kind && facts.device == control->device &&
 			facts.inode == control->inode && (uint64_t)facts.size == control->size;
 	/* The name belongs to something else, so the file is not in place. */
 	return r == ROGER_EREFUSED ? ROGER_OK : r;

@@ -412,9 +412,8 @@ static bool may_be_read(struct file_store *store, int folder, struct roger_str n
 {
 	struct rg_file_facts facts;
 	struct roger_err err;
-	bool there;
 
-	if (rg_file_look(folder, name.data, &there, &facts, &err) != ROGER_EREFUSED)
+	if (rg_file_look(folder, name.data, &facts, &err) != ROGER_EREFUSED)
 		return true;
 	snprintf(store->base.trouble, sizeof store->base.trouble,
 		 "the send log lacks entries of what was sent: %.300s", err.message);
@@ -587,11 +586,10 @@ static bool find_agent(struct rg_control *control, struct roger_str name,
 
 static void look_at_state(struct file_store *store, struct rg_figure *ret_figure)
 {
-	struct rg_file_facts facts = { 0 };
-	bool there;
+	struct rg_file_facts facts;
 
 	ret_figure->count = UINT64_MAX;
-	if (rg_file_look(store->workspace->data, state_name, &there, &facts, NULL) < 0)
+	if (rg_file_look(store->workspace->data, state_name, &facts, NULL) < 0)
 		return;
 	ret_figure->count = (uint64_t)facts.size;
 	ret_figure->at_ms = facts.written_ns / 1000000;
@@ -897,10 +895,9 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 static uint64_t stamp_of(int folder, const char *name)
 {
 	enum { SETTLED_MS = 2000 };
-	struct rg_file_facts facts = { 0 };
-	bool there;
+	struct rg_file_facts facts;
 
-	if (rg_file_look(folder, name, &there, &facts, NULL) < 0 || !there ||
+	if (rg_file_look(folder, name, &facts, NULL) < 0 || !facts.kind ||
 	    facts.changed_ms > rg_clock_ms() - SETTLED_MS)
 		return 0;
 	const int64_t stamp[] = { (int64_t)facts.device, (int64_t)facts.inode, facts.size,
