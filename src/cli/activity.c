@@ -100,7 +100,7 @@ static const struct cli_option log_options[] = {
 	{ 0 },
 };
 
-static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_import(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_log_request *given = run->request;
 	struct roger_log_import_request request = { .dry_run = cli_given(run, "dry-run") };
@@ -119,7 +119,7 @@ static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	cli_progress_end();
 	if (r < 0)
 		return r;
-	*ret_exit = reply.bad ? CLI_DATA : CLI_DONE;
+	run->exit = reply.bad ? CLI_DATA : CLI_DONE;
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op_named("log_import")->reply, &reply);
 	else
@@ -136,24 +136,24 @@ static void print_logged(const struct cli_run *run)
 	print_entry(((const struct roger_activity_reply *)run->reply)->activities.items);
 }
 
-static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_log(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_log_request *request = run->request;
 	int r;
 
 	if (cli_given(run, "import"))
-		return run_import(run, ret_exit, err);
+		return run_import(run, err);
 	if (cli_given(run, "dry-run"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run needs --import");
 	if (!rg_str_is(request->task, "-"))
-		return cli_call(run, ret_exit, err);
+		return cli_call(run, err);
 	/* The entry itself comes on standard input. */
 	r = cli_read_text(NULL, "entry", RG_LINE_BYTES_MAX, run->arena, &request->entry, err);
 	if (r == ROGER_OK && request->entry.length == 0)
 		r = rg_fail_member(err, ROGER_EDATA, "entry",
 				   "entry: expected a JSON object on standard input");
 	request->task.length = 0;
-	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
+	return r == ROGER_OK ? cli_call(run, err) : r;
 }
 
 extern const struct cli_command cli_activity;
@@ -326,7 +326,7 @@ static int follow(struct cli_run *run, struct roger_err *err)
 /* ----------------------------------------------------------------- pages -- */
 
 /* A page is bounded; a larger limit, or none, takes several. */
-static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_activity(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_activity_request *request = run->request;
 	int64_t wanted = request->limit, left;
@@ -344,7 +344,7 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 		 !cli_term_lost());
 	if (r == ROGER_OK)
 		print_end(&listing);
-	*ret_exit = listing.printed ? CLI_DONE : CLI_NOTHING;
+	run->exit = listing.printed ? CLI_DONE : CLI_NOTHING;
 	rg_buf_deinit(&listing.lines);
 	return r;
 }

@@ -126,7 +126,7 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
-static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_bridge(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_bridge_request *request = run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_bridge_reply reply = { 0 };
@@ -143,7 +143,7 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r < 0)
 		return r;
 	show(run, &reply);
-	*ret_exit = reply.trouble ? CLI_REFUSED : reply.crossings.count ? CLI_DONE : CLI_NOTHING;
+	run->exit = reply.trouble ? CLI_REFUSED : reply.crossings.count ? CLI_DONE : CLI_NOTHING;
 	return failure_of(&reply, err);
 }
 
@@ -170,7 +170,7 @@ static int prepare_ingest(struct cli_run *run, struct roger_err *err)
 			     run->arena, &request->text, err);
 }
 
-static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_ingest(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_ingest_request *request = run->request;
 	const struct roger_bridge_reply nothing = { 0 };
@@ -183,18 +183,18 @@ static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			cli_print_reply(run, cli_op(run->command)->reply, &nothing);
 		else if (run->form == CLI_HUMAN && !run->quiet)
 			fputs("nothing came in: no text\n", stderr);
-		*ret_exit = CLI_NOTHING;
+		run->exit = CLI_NOTHING;
 		return ROGER_OK;
 	}
 	r = roger_ingest(run->roger, request, &reply, err);
 	if (r < 0)
 		return r;
 	show(run, &reply);
-	*ret_exit = reply.crossings.count ? CLI_DONE : CLI_NOTHING;
+	run->exit = reply.crossings.count ? CLI_DONE : CLI_NOTHING;
 	/* Duplicates are fine; text that cannot be read is bad data. */
 	for (i = 0; i < reply.crossings.count; i++)
 		if (reply.crossings.items[i].kind == ROGER_CROSSING_REFUSED)
-			*ret_exit = CLI_DATA;
+			run->exit = CLI_DATA;
 	return ROGER_OK;
 }
 

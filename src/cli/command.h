@@ -40,6 +40,7 @@ struct cli_run {
 	struct roger_str member;  /* print this one of an answer, and nothing else; "": all */
 	void *request;		  /* of the verb, as parsed */
 	const void *reply;	  /* that is printed */
+	int exit;		  /* the exit status, unless it fails: CLI_DONE until told */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
@@ -60,9 +61,8 @@ struct cli_command {
 
 	/* Before the verb runs: read what options mean.  NULL: nothing to do. */
 	int (*prepare)(struct cli_run *run, struct roger_err *err);
-	/* In place of one plain call of the verb; *ret_exit is CLI_DONE before.  NULL: call and
-	 * print. */
-	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
+	/* In place of one plain call of the verb.  NULL: call and print. */
+	int (*run)(struct cli_run *run, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run);
 	/* What it is where neither a word nor an option of its own follows; NULL: itself. */
@@ -143,7 +143,7 @@ RG_CHECKED int cli_check_member(struct cli_run *run, struct roger_err *err);
 void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);
 
 /* One plain call of the verb with run->request: what a run does when it has no more to add. */
-RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);
+RG_CHECKED int cli_call(struct cli_run *run, struct roger_err *err);
 
 /* Where the request says that nothing is to be changed. */
 void cli_say_dry(const struct cli_run *run);
@@ -152,7 +152,7 @@ void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 		   struct roger_str standby);
 
 /* Print a reply in the form that is asked for, set the exit status, and free it. */
-void cli_answer(struct cli_run *run, void *reply, int *ret_exit);
+void cli_answer(struct cli_run *run, void *reply);
 
 /* reply.c: for people, and for models, by its fields: NAME VALUE a line, and a table a list. */
 void cli_print_record(FILE *to, const struct roger_record *record, const void *item);

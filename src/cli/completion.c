@@ -12,14 +12,13 @@
 
 /* ----------------------------------------------------------------- help -- */
 
-static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_help(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_command_words_request *request = run->request;
 	const struct cli_old_name *old = cli_old_name(request->words);
 	const struct cli_command *command = old ? cli_find_command(rg_str(old->told)) : NULL;
 	size_t count;
 
-	*ret_exit = CLI_DONE;
 	if (!command)
 		command = cli_command_of(request->words, &count);
 	if (request->words.count && !command)
@@ -43,7 +42,7 @@ CLI_COMMAND(help, "help", .paged = true, .own = &rg_op_help, .options = help_opt
 
 /* ----------------------------------------------------------- completion -- */
 
-static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_completion(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_command_words_request *request = run->request;
 	struct roger_str shell = request->words.count == 1 ? request->words.items[0] : RG_STR("");
@@ -55,7 +54,6 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 							: NULL;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 
-	*ret_exit = CLI_DONE;
 	if (!script)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected `roger completion bash`, `zsh` or `fish`");
@@ -379,13 +377,12 @@ static void answer(struct completing *completing)
 	}
 }
 
-static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_complete(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_command_words_request *request = run->request;
 	struct completing completing = { .words = request->words, .workspace = run->workspace };
 
 	(void)err;
-	*ret_exit = CLI_DONE;
 	read_words(&completing);
 	answer(&completing);
 	return ROGER_OK;

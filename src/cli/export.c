@@ -137,7 +137,7 @@ static int write_page(struct page *page, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int run_export(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_export(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_timeline_request *request = run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_timeline_reply timeline = { 0 };
@@ -150,7 +150,6 @@ static int run_export(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			       "timeline --json`");
 	if (!request->limit)
 		request->limit = EVENTS;
-	*ret_exit = CLI_DONE;
 	r = roger_timeline(run->roger, request, &timeline, err);
 	if (r < 0)
 		return r;

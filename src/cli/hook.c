@@ -419,7 +419,7 @@ void cli_hook_fail(const struct cli_run *run, const char *why)
 	end(&hook);
 }
 
-static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_hook(struct cli_run *run, struct roger_err *err)
 {
 	struct hook hook;
 
@@ -433,7 +433,7 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		if (is_for_person(&hook))
 			note_arrival(&hook);
 		if (hook.request.event == CLI_HOOK_IDLE)
-			*ret_exit = wait_and_say(&hook);
+			run->exit = wait_and_say(&hook);
 		else if (!hold(&hook, "say", 0, hook.request.agent))
 			; /* tools run hooks in parallel: only the first shows the mail */
 		else if (hook.first ||
@@ -445,7 +445,7 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	end(&hook);
 	/* That nobody read the answer is not an error for the agent. */
 	if (cli_term_flush())
-		_exit(*ret_exit);
+		_exit(run->exit);
 	return ROGER_OK;
 }
 

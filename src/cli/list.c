@@ -197,7 +197,7 @@ static int follow(struct cli_run *run, struct roger_err *err)
 
 /* ----------------------------------------------------------------- pages -- */
 
-static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_list(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
 	/* On a terminal the newest are first, unless it goes on after one. */
@@ -235,7 +235,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r < 0)
 		return r;
 	print_end(run, &printed);
-	*ret_exit = printed.count ? CLI_DONE : CLI_NOTHING;
+	run->exit = printed.count ? CLI_DONE : CLI_NOTHING;
 	return ROGER_OK;
 }
 

@@ -264,13 +264,13 @@ static void print_inbox(const struct cli_run *run)
 }
 
 /* On a terminal the inbox may be as long as a list. */
-static int run_inbox(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_inbox(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_inbox_request *request = run->request;
 
 	if (!request->limit && run->form == CLI_HUMAN && cli_screen_folds())
 		request->limit = RG_PAGE_MAX;
-	return cli_call(run, ret_exit, err);
+	return cli_call(run, err);
 }
 
 static void print_received(const struct cli_run *run)
@@ -357,7 +357,7 @@ static void print_show(const struct cli_run *run)
 				rg_str_is(one->proved, "token") ? "proved by " : "", one->proved);
 }
 
-static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_show(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_show_request *request = run->request;
 	struct roger_thread_request thread = { .agent = request->agent };
@@ -365,13 +365,13 @@ static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r;
 
 	if (!cli_given(run, "thread"))
-		return cli_call(run, ret_exit, err);
+		return cli_call(run, err);
 	if (request->ids.count != 1)
 		return rg_fail(err, ROGER_EUSAGE, 0, "--thread takes the id of one message");
 	thread.id = request->ids.items[0];
 	r = roger_thread(run->roger, &thread, &reply, err);
 	if (r == ROGER_OK)
-		cli_answer(run, &reply, ret_exit);
+		cli_answer(run, &reply);
 	return r;
 }
 

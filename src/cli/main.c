@@ -71,7 +71,7 @@ static const struct cli_option bare_options[] = {
 
 extern const struct cli_command cli_version;
 
-static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_version(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_version_reply reply = { .version = RG_STR(ROGER_VERSION) };
 
@@ -81,7 +81,6 @@ static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err
 		fputs("roger " ROGER_VERSION "\n", cli_out);
 	else
 		cli_print_reply(run, &rg_version_reply_record, &reply);
-	*ret_exit = CLI_DONE;
 	return ROGER_OK;
 }
 
@@ -119,8 +118,9 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
  * Output that was lost is an error.  If standard output was closed from the start, only
  * the exit status counts.
  */
-static int flush_output(const struct cli_run *run, int status)
+static int flush_output(const struct cli_run *run)
 {
+	const int status = run->exit;
 	const struct roger_op *op = cli_op(run->command);
 	struct roger_err err;
 	int error = cli_term_flush();
@@ -154,7 +154,7 @@ void cli_say_dry(const struct cli_run *run)
 		fputs("dry run: nothing is changed\n", cli_out);
 }
 
-void cli_answer(struct cli_run *run, void *reply, int *ret_exit)
+void cli_answer(struct cli_run *run, void *reply)
 {
 	const struct cli_command *command = run->command;
 	const struct roger_record *record = cli_op(command)->reply;
@@ -169,13 +169,13 @@ void cli_answer(struct cli_run *run, void *reply, int *ret_exit)
 		cli_print_record(cli_out, record, reply);
 		cli_say_dry(run);
 	}
-	*ret_exit = command->exit_of ? command->exit_of(run)
+	run->exit = command->exit_of ? command->exit_of(run)
 		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
 										: CLI_DONE;
 	roger_reply_free(reply);
 }
 
-int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
+int cli_call(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	void *reply = rg_arena_get(run->arena, op->reply->size);
@@ -186,7 +186,7 @@ int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	r = roger_call(run->roger, op, run->request, reply, err);
 	cli_progress_end();
 	if (r == ROGER_OK)
-		cli_answer(run, reply, ret_exit);
+		cli_answer(run, reply);
 	return r;
 }
 
@@ -216,7 +216,7 @@ static int open_elsewhere(struct cli_run *run, struct roger_err *err)
 	return op->run ? cli_need_workspace(run, op->name, err) : ROGER_OK;
 }
 
-static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int open_and_run(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	int r;
@@ -234,8 +234,7 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 	if (r < 0)
 		return r;
 	roger_on_progress(run->roger, cli_progress, NULL);
-	return run->command->run ? run->command->run(run, ret_exit, err)
-				 : cli_call(run, ret_exit, err);
+	return run->command->run ? run->command->run(run, err) : cli_call(run, err);
 }
 
 static int prepare_run(struct cli_run *run, struct roger_err *err)
@@ -253,8 +252,7 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 }
 
 /* Or print its help. */
-static int parse_and_run(struct cli_run *run, int argc, char **argv, int *ret_exit,
-			 struct roger_err *err)
+static int parse_and_run(struct cli_run *run, int argc, char **argv, struct roger_err *err)
 {
 	const char *colour;
 	bool help = false;
@@ -273,7 +271,7 @@ static int parse_and_run(struct cli_run *run, int argc, char **argv, int *ret_ex
 	if (help)
 		return ROGER_OK;
 	cli_term_init(colour, run->quiet);
-	r = open_and_run(run, ret_exit, err);
+	r = open_and_run(run, err);
 	cli_print_zone();
 	return r;
 }
@@ -281,7 +279,7 @@ static int parse_and_run(struct cli_run *run, int argc, char **argv, int *ret_ex
 static int run_command(struct cli_run *run, int argc, char **argv)
 {
 	struct roger_err err = { 0 };
-	int status = CLI_DONE, r = parse_and_run(run, argc, argv, &status, &err);
+	int r = parse_and_run(run, argc, argv, &err);
 
 	/* What is said beside the answer comes after it. */
 	if (cli_screen_folds())
@@ -305,10 +303,10 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 		cli_hook_fail(run, err.message);
 	if (r < 0) {
 		print_error(run, r, &err);
-		status = run->command->forgiving && !isatty(STDERR_FILENO) ? CLI_DONE
-									   : cli_exit_of(r);
+		run->exit = run->command->forgiving && !isatty(STDERR_FILENO) ? CLI_DONE
+									      : cli_exit_of(r);
 	}
-	return flush_output(run, status);
+	return flush_output(run);
 }
 
 /* The form of answers is known before the first error. */

@@ -461,7 +461,7 @@ static int serve(struct mcp_session *session, struct roger_err *err)
 	return r < 0 ? fail(&mcp_err, err) : ROGER_OK;
 }
 
-static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_mcp(struct cli_run *run, struct roger_err *err)
 {
 	const struct rg_mcp_request *request = run->request;
 	struct mcp_session session = { .workspace = run->workspace,
@@ -471,7 +471,6 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	const char *why;
 	int r;
 
-	*ret_exit = CLI_DONE;
 	if (rg_str_is(request->agent, "all") ||
 	    (!request->agent.length && rg_str_is(request->tool, "all")))
 		return rg_fail_member(err, ROGER_EDATA, "agent",

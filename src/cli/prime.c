@@ -115,7 +115,7 @@ static void print(const struct cli_run *run)
 }
 
 /* No mail is shown in an untrusted workspace; a person sees the reason. */
-static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_prime(struct cli_run *run, struct roger_err *err)
 {
 	const char *why = roger_distrust(run->roger);
 	int64_t tokens;
@@ -129,7 +129,7 @@ static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 					 tokens < TOKENS_LEAST || tokens > TOKENS_MOST))
 		return rg_fail_member(err, ROGER_EUSAGE, "tokens", "tokens: expected %d to %d",
 				      TOKENS_LEAST, TOKENS_MOST);
-	return cli_call(run, ret_exit, err);
+	return cli_call(run, err);
 }
 
 CLI_COMMAND(prime, "prime", .options = options, .run = run_prime, .print = print);

@@ -95,7 +95,7 @@ static void print_end(const struct cli_run *run, const struct roger_run_reply *r
 	cli_say_to(stderr, "\n");
 }
 
-static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_program(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_run_request *request = run->request;
 	struct roger_run_streams streams = {
@@ -126,7 +126,7 @@ static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err
 		cli_print_json(stderr, &line);
 	}
 	/* The program's own, unless all seems well and is not. */
-	*ret_exit = reply.exit		? (int)reply.exit
+	run->exit = reply.exit		? (int)reply.exit
 		    : reply.output_lost ? CLI_IO
 		    : reply.untold	? CLI_REFUSED
 					: CLI_DONE;

@@ -173,7 +173,7 @@ static void print_runs(const struct cli_run *run)
 /* -------------------------------------------------------------- commands -- */
 
 /* A result of - is read from standard input; an empty one is none. */
-static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_complete(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_complete_request *request = run->request;
 	int r = ROGER_OK;
@@ -181,7 +181,7 @@ static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *er
 	if (rg_str_is(request->result, "-"))
 		r = cli_read_text(NULL, "result", RG_LINE_BYTES_MAX, run->arena, &request->result,
 				  err);
-	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
+	return r == ROGER_OK ? cli_call(run, err) : r;
 }
 
 /* A list of documents that are not valid says nothing of runs: where it is empty, it is left out.

@@ -25,7 +25,7 @@ static bool add_item(struct rg_schema_reply *reply, const char *name, const char
 	return item;
 }
 
-static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_list(struct cli_run *run, struct roger_err *err)
 {
 	struct rg_schema_reply reply = { .memory = rg_arena_new() };
 	const struct cli_command *command;
@@ -41,7 +41,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	for (i = 0; i < OTHERS && added; i++)
 		added = add_item(&reply, others[i].name, others[i].about);
 	if (added)
-		return cli_answer(run, &reply, ret_exit), ROGER_OK;
+		return cli_answer(run, &reply), ROGER_OK;
 	rg_arena_free(reply.memory);
 	return rg_fail_memory(err);
 }
@@ -69,7 +69,7 @@ static int find(const struct rg_schema_request *request, const struct roger_reco
 				     RG_STR_CUT(request->verb));
 }
 
-static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_schema(struct cli_run *run, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf body = { .maximum = SIZE_MAX };
@@ -78,7 +78,7 @@ static int run_schema(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r;
 
 	if (!request->verb.length)
-		return run_list(run, ret_exit, err);
+		return run_list(run, err);
 	r = find(request, &record, err);
 	if (r < 0)
 		return r;

@@ -203,13 +203,13 @@ static void print_sent(const struct cli_run *run)
 						 : "");
 }
 
-static int send_one(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int send_one(struct cli_run *run, struct roger_err *err)
 {
 	int r = ROGER_OK;
 
 	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file"))
 		r = read_text(run, NULL, err);
-	return r < 0 ? r : cli_call(run, ret_exit, err);
+	return r < 0 ? r : cli_call(run, err);
 }
 
 /* ------------------------------------------------------------- the outbox -- */
@@ -559,7 +559,7 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_send(struct cli_run *run, struct roger_err *err)
 {
 	int r;
 
@@ -577,7 +577,7 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return r;
 	if (cli_given(run, "batch"))
 		return send_batch(run, err);
-	r = send_one(run, ret_exit, err);
+	r = send_one(run, err);
 	if ((r == ROGER_ETIMEOUT || r == ROGER_EENGINE) && cli_given(run, "queue") &&
 	    !request_of(run)->dry_run && rg_is_remote(run->roger) &&
 	    rg_remote_may_queue(run->roger))

@@ -17,21 +17,20 @@ static int become_server(struct cli_run *run, struct roger_err *err)
 			  err);
 }
 
-static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_serve(struct cli_run *run, struct roger_err *err)
 {
 	if (serve_run && rg_is_remote(run->roger) && !cli_is_elsewhere(run))
 		return rg_fail_member(err, ROGER_EENGINE, "store",
 				      "this roger-serve is linked without PostgreSQL");
-	return serve_run && !cli_is_elsewhere(run) ? serve_run(run, ret_exit, err)
-						   : become_server(run, err);
+	return serve_run && !cli_is_elsewhere(run) ? serve_run(run, err) : become_server(run, err);
 }
 
 /* token and ui; both are in a program that has a server. */
-static int run_other(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_other(struct cli_run *run, struct roger_err *err)
 {
 	if (!serve_run || cli_is_elsewhere(run))
 		return become_server(run, err);
-	return (run->command == &cli_ui ? serve_ui_run : serve_token_run)(run, ret_exit, err);
+	return (run->command == &cli_ui ? serve_ui_run : serve_token_run)(run, err);
 }
 
 CLI_COMMAND(serve, "serve", .own = &rg_op_serve, .run = run_serve);

@@ -8,14 +8,11 @@
 #include "cli/command.h"
 #include "data/caller.h"
 
-RG_CHECKED int serve_token_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
-	__attribute__((weak));
+RG_CHECKED int serve_token_run(struct cli_run *run, struct roger_err *err) __attribute__((weak));
 
 /* In src/serve; NULL in a program without it. */
-RG_CHECKED int serve_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
-	__attribute__((weak));
+RG_CHECKED int serve_run(struct cli_run *run, struct roger_err *err) __attribute__((weak));
 
-RG_CHECKED int serve_ui_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
-	__attribute__((weak));
+RG_CHECKED int serve_ui_run(struct cli_run *run, struct roger_err *err) __attribute__((weak));
 
 #endif

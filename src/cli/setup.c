@@ -106,7 +106,7 @@ static void print_done(const struct cli_run *run)
 		print_next(run->reply);
 }
 
-static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_setup(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_setup_request *request = run->request;
 	struct roger_setup_request dry = *request;
@@ -123,11 +123,11 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return ROGER_OK;
 	}
 	run->reply = &plan;
-	*ret_exit = exit_of(run);
+	run->exit = exit_of(run);
 	if (request->dry_run || !plan.changes) {
 		if (run->form != CLI_HUMAN)
 			cli_print_reply(run, cli_op(run->command)->reply, &plan);
-		else if (request->remove && !plan.changes && *ret_exit == CLI_DONE)
+		else if (request->remove && !plan.changes && run->exit == CLI_DONE)
 			fputs("nothing of roger is there\n", cli_out);
 		else
 			print_files(&plan, false);
@@ -136,9 +136,9 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		r = roger_setup(request, &reply, err);
 		umask(077);
 		if (r == ROGER_OK)
-			cli_answer(run, &reply, ret_exit);
+			cli_answer(run, &reply);
 	} else {
-		*ret_exit = CLI_NOTHING;
+		run->exit = CLI_NOTHING;
 	}
 	return r;
 }

@@ -25,21 +25,21 @@ static void print_init(const struct cli_run *run)
 }
 
 /* A slip in its name would make another, empty one: a person is asked. */
-static int run_init(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_init(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_init_request *request = run->request;
 	const bool asks = !request->second && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 	int r;
 
 	request->second |= !asks;
-	r = cli_call(run, ret_exit, err);
+	r = cli_call(run, err);
 	if (r != ROGER_EREFUSED || !asks || strcmp(err->member, "second") != 0)
 		return r;
 	cli_say_to(stderr, "%t\n", rg_str(err->message));
 	if (!cli_is_agreed("make it there, empty?"))
 		return r;
 	request->second = true;
-	return cli_call(run, ret_exit, err);
+	return cli_call(run, err);
 }
 
 CLI_COMMAND(init, "init", .prepare = cli_take_folder, .run = run_init, .print = print_init);

@@ -363,7 +363,7 @@ static int follow(struct cli_run *run, struct roger_err *err)
 
 /* --------------------------------------------------------------- command -- */
 
-static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_timeline(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_timeline_reply reply;
 	int r;
@@ -379,7 +379,7 @@ static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *er
 	if (r < 0)
 		return r;
 	r = show(run, &reply, err);
-	*ret_exit = reply.events.count ? CLI_DONE : CLI_NOTHING;
+	run->exit = reply.events.count ? CLI_DONE : CLI_NOTHING;
 	roger_reply_free(&reply);
 	return r;
 }

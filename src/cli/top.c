@@ -561,14 +561,13 @@ static void watch(struct top *top)
 	cli_screen_leave();
 }
 
-static int run_top(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_top(struct cli_run *run, struct roger_err *err)
 {
 	static struct top top = { .text = { .maximum = SIZE_MAX } };
 	const struct rg_top_request *request = run->request;
 	const char *term = getenv("TERM");
 	int r;
 
-	*ret_exit = CLI_DONE;
 	if (run->form != CLI_HUMAN || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !term ||
 	    !*term || strcmp(term, "dumb") == 0)
 		return rg_fail(err, ROGER_EUSAGE, 0,

@@ -95,7 +95,7 @@ static void print_workspaces(const struct roger_trust_workspace_list *workspaces
 }
 
 /* What is not trusted yet is asked about, where somebody can answer. */
-static int call(struct cli_run *run, struct roger_trust_request *request, bool ask, int *ret_exit,
+static int call(struct cli_run *run, struct roger_trust_request *request, bool ask,
 		struct roger_err *err)
 {
 	bool may_ask = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && run->form == CLI_HUMAN;
@@ -114,19 +114,19 @@ static int call(struct cli_run *run, struct roger_trust_request *request, bool a
 			reply.workspace);
 	else
 		print_asked(&reply);
-	*ret_exit = request->list && !reply.workspaces.count ? CLI_NOTHING : CLI_DONE;
+	run->exit = request->list && !reply.workspaces.count ? CLI_NOTHING : CLI_DONE;
 	if (ask && !reply.trusted) {
 		if (!may_ask && run->form == CLI_HUMAN)
 			cli_say("to trust all of this: roger trust --accept %t\n", reply.sha256);
-		*ret_exit = cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
+		run->exit = cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
 		request->accept = reply.sha256;
 		if (may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?"))
-			r = call(run, request, false, ret_exit, err);
+			r = call(run, request, false, err);
 	}
 	return r;
 }
 
-static int run_trust(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_trust(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_trust_request *request = run->request;
 	bool changes = request->accept.length || request->revoke || request->list;
@@ -137,7 +137,7 @@ static int run_trust(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (cli_given(run, "show") && changes)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --show, --accept, --revoke and --list");
-	return call(run, request, !changes, ret_exit, err);
+	return call(run, request, !changes, err);
 }
 
 CLI_COMMAND(trust, "trust", .options = options, .run = run_trust);

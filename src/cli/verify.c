@@ -233,13 +233,12 @@ static const struct cli_option seal_options[] = {
 	{ 0 },
 };
 
-static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_seal(struct cli_run *run, struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r;
 
-	*ret_exit = CLI_DONE;
 	r = roger_seal(run->roger, run->request, &seal, err);
 	cli_progress_end();
 	if (r < 0)

@@ -48,7 +48,7 @@ static int exit_of(const struct cli_run *run)
 	return CLI_DONE;
 }
 
-static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roger_err *err)
+static int call_once(struct cli_run *run, bool notes, struct roger_err *err)
 {
 	const struct roger_wake_request *request = run->request;
 	struct roger_wake_reply reply;
@@ -60,7 +60,7 @@ static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roge
 	if (notes && run->form == CLI_HUMAN && !run->quiet)
 		cli_print_notes(&reply.notes);
 	if (reply.attempts.count || !request->timeout_ms)
-		cli_answer(run, &reply, ret_exit);
+		cli_answer(run, &reply);
 	else
 		roger_reply_free(&reply);
 	return ROGER_OK;
@@ -72,14 +72,14 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 {
 	int64_t until_ms = rg_clock_monotonic_ms() + request->timeout_ms, left_ms;
 	bool for_ever = request->timeout_ms == 0, first = true, told = false;
-	int status, r;
+	int r;
 
 	do {
 		left_ms = until_ms - rg_clock_monotonic_ms();
 		request->timeout_ms = for_ever || left_ms > SPAN_MS ? SPAN_MS : left_ms;
 		if (request->timeout_ms <= 0)
 			break;
-		r = call_once(run, first, &status, err);
+		r = call_once(run, first, err);
 		/* A server that is started again, or gives way to another, is waited for. */
 		if (r == ROGER_ETIMEOUT && rg_is_remote(run->roger)) {
 			if (!told)
@@ -94,10 +94,11 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 		first = told = false;
 		cli_term_flush();
 	} while (!cli_stopped() && !cli_term_lost());
+	run->exit = CLI_DONE;
 	return ROGER_OK;
 }
 
-static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int run_wake(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_wake_request *request = run->request;
 
@@ -106,7 +107,7 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 				      "once: expected one of --once, --timeout and --test");
 	cli_stop_catch(run);
 	if (cli_given(run, "once") || request->test)
-		return call_once(run, true, ret_exit, err);
+		return call_once(run, true, err);
 	return call_until_stopped(run, request, err);
 }
 

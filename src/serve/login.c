@@ -394,7 +394,7 @@ int serve_open_page(const struct serve *serve, const struct cli_run *run, struct
 	return ROGER_OK;
 }
 
-int serve_ui_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+int serve_ui_run(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_empty_request none = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
@@ -407,7 +407,6 @@ int serve_ui_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	struct serve serve = { .options = &own, .ui = request };
 	int r;
 
-	*ret_exit = CLI_DONE;
 	if (roger_hold(run->roger, "serve"))
 		return serve_run_held(run, &own, request, err);
 	r = roger_config(run->roger, &none, &config, err);

@@ -391,9 +391,8 @@ int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 	return r;
 }
 
-int serve_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+int serve_run(struct cli_run *run, struct roger_err *err)
 {
-	*ret_exit = CLI_DONE;
 	if (!roger_hold(run->roger, "serve"))
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "this workspace has a server already");
 	return serve_run_held(run, run->request, NULL, err);

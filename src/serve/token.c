@@ -546,7 +546,7 @@ static int ask_workspace(struct roger *roger, const struct rg_token_request *req
 	return r;
 }
 
-int serve_token_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+int serve_token_run(struct cli_run *run, struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
 	struct rg_token_reply reply = { .memory = rg_arena_new() };
@@ -566,7 +566,7 @@ int serve_token_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	/* The text of a new one is shown this once. */
 	run->quiet &= !request->fresh;
 	if (r == ROGER_OK)
-		cli_answer(run, &reply, ret_exit);
+		cli_answer(run, &reply);
 	else
 		rg_arena_free(reply.memory);
 	return r;
