@@ -708,9 +708,7 @@ static int load_file(struct rg_config *config, const char *path, const char *fil
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r = read_file(path, file, &text, ret_found, err);
 
-	if (r < 0 || !*ret_found)
-		return r;
-	return rg_config_read(config, rg_buf_str(&text), file, foreign, err);
+	return r < 0 ? r : rg_config_read(config, rg_buf_str(&text), file, foreign, err);
 }
 
 /* Every command reads the configuration, and few need groups: a longer section of them waits. */
@@ -824,14 +822,13 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 	struct rg_config_source source = { .config = config, .name = config_file };
 	const struct rg_yaml *root = NULL, *member;
 	const char *const path = config->groups_path;
-	bool found = false;
 	int r;
 
 	if (!path)
 		return ROGER_OK;
 	config->groups_path = NULL;
-	r = read_file(path, config_file, &text, &found, err);
-	if (r == ROGER_OK && found)
+	r = read_file(path, config_file, &text, NULL, err);
+	if (r == ROGER_OK)
 		r = read_yaml(&source, rg_buf_str(&text), &root, err);
 	member = groups_of(root);
 	if (r == ROGER_OK && member)
@@ -879,13 +876,12 @@ bool rg_config_may_be_group(struct rg_config *config, struct roger_str name)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char low[RG_CONFIG_NAME_BYTES];
-	bool found;
 	size_t i;
 
 	if (!config->groups_path)
 		return rg_config_group(config, name);
 	if (!config->keys_low.count &&
-	    (read_file(config->groups_path, config_file, &text, &found, NULL) < 0 ||
+	    (read_file(config->groups_path, config_file, &text, NULL, NULL) < 0 ||
 	     !find_keys(config, rg_buf_str(&text)))) {
 		config->keys_low.count = 0;
 		return true;
@@ -900,16 +896,15 @@ bool rg_config_may_be_group(struct rg_config *config, struct roger_str name)
 static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	bool found, cut = false;
+	bool cut = false;
 	int r;
 
-	r = rg_file_read_all(path, GROUPS_BYTES, &text, &found, NULL);
+	r = rg_file_read_all(path, GROUPS_BYTES, &text, NULL, NULL);
 	if (r == ROGER_OK)
-		return found ? rg_config_read(config, rg_buf_str(&text), config_file, false, err)
-			     : ROGER_OK;
+		return rg_config_read(config, rg_buf_str(&text), config_file, false, err);
 	if (r == ROGER_EDATA)
 		r = load_cut(config, path, &cut, err);
-	return cut ? r : load_file(config, path, config_file, false, &found, err);
+	return cut ? r : load_file(config, path, config_file, false, NULL, err);
 }
 
 static int load_environment(struct rg_config *config, struct roger_err *err)

@@ -50,13 +50,12 @@ int rg_config_set_store(const char *root, struct roger_str address, bool only_ch
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf changed = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
 	char path[4200];
-	bool found;
 	int r;
 
 	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER, root);
 	r = rg_file_open_folder(AT_FDCWD, path, &folder, err);
 	if (r == ROGER_OK)
-		r = rg_file_read_all_at(folder, name, RG_CONFIG_BYTES_MAX, &text, &found, err);
+		r = rg_file_read_all_at(folder, name, RG_CONFIG_BYTES_MAX, &text, NULL, err);
 	if (r < 0)
 		return r;
 	compose(rg_buf_str(&text), address, &changed);

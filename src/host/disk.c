@@ -73,12 +73,10 @@ static void find_type(int folder, char to[TYPE_BYTES])
 	char wanted[48];
 	const char *line, *type;
 	struct stat facts;
-	bool found;
 
 	to[0] = '\0';
 	if (fstat(folder, &facts) < 0 ||
-	    rg_file_read_all("/proc/self/mountinfo", MOUNTS_BYTES_MAX, &text, &found, NULL) < 0 ||
-	    !found)
+	    rg_file_read_all("/proc/self/mountinfo", MOUNTS_BYTES_MAX, &text, NULL, NULL) < 0)
 		return;
 	rg_buf_add_char(&text, '\0');
 	snprintf(wanted, sizeof wanted, " %u:%u ", major(facts.st_dev), minor(facts.st_dev));
@@ -100,11 +98,10 @@ static int fail(const char *path, const char *name, const char *why, struct roge
 static int try_once(int folder, const char *path, const char *name, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	bool found = false;
 	int r;
 
-	if (rg_file_read_all_at(folder, tried_name, TYPE_BYTES, &text, &found, NULL) == ROGER_OK &&
-	    found && rg_str_is(rg_buf_str(&text), name))
+	if (rg_file_read_all_at(folder, tried_name, TYPE_BYTES, &text, NULL, NULL) == ROGER_OK &&
+	    rg_str_is(rg_buf_str(&text), name))
 		return ROGER_OK;
 	r = rg_disk_try(folder, path, err);
 	/* Where it cannot be noted it is tried each time. */

@@ -172,25 +172,25 @@ int rg_file_open_folder(int folder, const char *path, int *ret_folder, struct ro
 
 int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct roger_err *err)
 {
-	if (mkdirat(folder, name, 0700) == 0) {
-		give_to_owner(folder, name, RG_NO_FILE);
-		*ret_made = true;
-		return folder == AT_FDCWD ? ROGER_OK : rg_file_sync_folder(folder, name, err);
-	}
-	if (errno != EEXIST)
+	const bool made = mkdirat(folder, name, 0700) == 0;
+
+	if (!made && errno != EEXIST)
 		return rg_fail(err, rg_code_of_create(errno), errno, "make the folder '%s'", name);
-	*ret_made = false;
-	return ROGER_OK;
+	if (ret_made)
+		*ret_made = made;
+	if (!made)
+		return ROGER_OK;
+	give_to_owner(folder, name, RG_NO_FILE);
+	return folder == AT_FDCWD ? ROGER_OK : rg_file_sync_folder(folder, name, err);
 }
 
 int rg_file_open_made_folder(int folder, const char *name, int *ret_folder, struct roger_err *err)
 {
-	bool made;
 	int r = rg_file_open_folder(folder, name, ret_folder, err);
 
 	if (r < 0 || *ret_folder != RG_NO_FILE)
 		return r;
-	r = rg_file_make_folder(folder, name, &made, err);
+	r = rg_file_make_folder(folder, name, NULL, err);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(folder, name, ret_folder, err);
 	if (r == ROGER_OK && *ret_folder == RG_NO_FILE)
@@ -407,8 +407,10 @@ int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct r
 	struct rg_file_facts facts = { 0 };
 	int r = rg_file_open_facts(folder, name, RG_FILE_READ, &file, &facts, err);
 
-	*ret_found = file != RG_NO_FILE;
-	return *ret_found ? read_all(file, name, (size_t)facts.size, bytes_max, out, err) : r;
+	if (ret_found)
+		*ret_found = file != RG_NO_FILE;
+	return file == RG_NO_FILE ? r
+				  : read_all(file, name, (size_t)facts.size, bytes_max, out, err);
 }
 
 int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,

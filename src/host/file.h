@@ -49,7 +49,8 @@ void rg_file_closep(int *file);
 RG_CHECKED int rg_file_open_folder(int folder, const char *path, int *ret_folder,
 				   struct roger_err *err);
 
-/* Make a folder, and sync the one it is in; one that is there is fine (*ret_made false). */
+/* Make a folder, and sync the one it is in; one that is there is fine (*ret_made, or NULL: false).
+ */
 RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
 				   struct roger_err *err);
 
@@ -96,7 +97,7 @@ bool rg_file_owner(const char *path, int64_t *ret_owner);
 /* The inode number of what a path leads to; 0: unknown. */
 uint64_t rg_file_inode(const char *path);
 
-/* A whole file, by path, into out. */
+/* A whole file, by path, into out; ret_found NULL: one that is not there is empty. */
 RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out,
 				bool *ret_found, struct roger_err *err);
 /* Like rg_file_read_all(), in a folder. */

@@ -238,9 +238,8 @@ bool rg_outside_pointer(const char *file, const char *word, const char *base, ch
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = PATH_MAX };
 	size_t start = strlen(word), length;
-	bool found;
 
-	if (rg_file_read_all(file, PATH_MAX - 1, &text, &found, NULL) < 0 || !found)
+	if (rg_file_read_all(file, PATH_MAX - 1, &text, NULL, NULL) < 0)
 		return false;
 	rg_buf_add_char(&text, '\n');
 	if (text.failed || text.length < start || memcmp(text.data, word, start) != 0)

@@ -177,10 +177,9 @@ static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 	char path[40];
 	const char *end;
 	uint64_t mapped;
-	bool found = false;
 
 	snprintf(path, sizeof path, "/proc/%lld/maps", (long long)id);
-	if (rg_file_read_all(path, 4 << 20, &text, &found, NULL) < 0 || !found)
+	if (rg_file_read_all(path, 4 << 20, &text, NULL, NULL) < 0)
 		return false;
 	rg_buf_add_char(&text, '\0'); /* where sscanf() stops */
 	rest = rg_buf_str(&text);

@@ -45,8 +45,7 @@ static int fail_there(const struct rg_restore *restore, struct roger_err *err)
 static int lock(struct rg_restore *restore, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
-	bool made;
-	int r = rg_file_make_folder(restore->top, spare, &made, err);
+	int r = rg_file_make_folder(restore->top, spare, NULL, err);
 
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(restore->top, spare, &restore->home, err);
@@ -70,13 +69,13 @@ int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct ro
 {
 	struct rg_restore *restore = ret_restore;
 	struct rg_worktree tree;
-	bool made, there = false;
+	bool there = false;
 	int r;
 
 	*restore = (struct rg_restore){
 		.top = RG_NO_FILE, .home = RG_NO_FILE, .folder = RG_NO_FILE, .file = RG_NO_FILE
 	};
-	r = rg_file_make_folder(AT_FDCWD, path, &made, err);
+	r = rg_file_make_folder(AT_FDCWD, path, NULL, err);
 	if (r == ROGER_OK)
 		r = rg_workspace_home(path, restore->root, &tree, &there, err);
 	if (r == ROGER_OK)

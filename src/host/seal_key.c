@@ -15,12 +15,10 @@ static int read_key(int folder, const char *name, struct rg_arena *arena, struct
 		    struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	bool found;
-	int r;
+	int r = rg_file_read_all_at(folder, name, KEY_FILE_BYTES_MAX, &text, NULL, err);
 
 	*ret_key = (struct roger_str){ "", 0 };
-	r = rg_file_read_all_at(folder, name, KEY_FILE_BYTES_MAX, &text, &found, err);
-	if (r < 0 || !found)
+	if (r < 0)
 		return r;
 	return rg_kept(rg_arena_copy(arena, rg_str_without_end(rg_buf_str(&text), "\n"), ret_key),
 		       err);

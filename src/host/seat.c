@@ -211,7 +211,6 @@ bool rg_seat_told(const struct rg_workspace *workspace, bool note)
 	const struct rg_worktree *tree = &workspace->tree;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char name[RG_FILE_NAME_BYTES], made[32];
-	bool found;
 
 	if (folder == RG_NO_FILE)
 		return false;
@@ -219,6 +218,6 @@ bool rg_seat_told(const struct rg_workspace *workspace, bool note)
 	snprintf(made, sizeof made, "%lld\n", (long long)tree->made_ns);
 	if (note)
 		return rg_file_replace(folder, name, rg_str(made), false, NULL) == ROGER_OK;
-	return rg_file_read_all_at(folder, name, sizeof made, &text, &found, NULL) == ROGER_OK &&
-	       found && rg_str_is(rg_buf_str(&text), made);
+	return rg_file_read_all_at(folder, name, sizeof made, &text, NULL, NULL) == ROGER_OK &&
+	       rg_str_is(rg_buf_str(&text), made);
 }

@@ -92,15 +92,14 @@ static int shield_folder(struct rg_workspace *workspace, int folder, struct roge
 			 struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 2 * SHIELD_BYTES_MAX };
-	bool found = false;
 	int r;
 
-	r = rg_file_read_all_at(folder, ignore_file, SHIELD_BYTES_MAX, &text, &found, NULL);
+	r = rg_file_read_all_at(folder, ignore_file, SHIELD_BYTES_MAX, &text, NULL, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
 		rg_buf_clear(&text);
-	if (r == ROGER_OK && found && hides(workspace->config, rg_buf_str(&text), block))
+	if (r == ROGER_OK && hides(workspace->config, rg_buf_str(&text), block))
 		return ROGER_OK;
 	if (text.length && text.data[text.length - 1] != '\n')
 		rg_buf_add_char(&text, '\n');

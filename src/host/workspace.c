@@ -213,10 +213,8 @@ void rg_workspace_path(const char *root, struct roger_str path, char *to, size_t
 
 int rg_workspace_merged(const struct rg_workspace *workspace, char to[4200], struct roger_err *err)
 {
-	bool made;
-
 	snprintf(to, 4200, "%s/" RG_WORKSPACE_FOLDER "/merged", workspace->root);
-	return rg_file_make_folder(AT_FDCWD, to, &made, err);
+	return rg_file_make_folder(AT_FDCWD, to, NULL, err);
 }
 
 bool rg_workspace_resolve(const char *path, char to[4096])
@@ -495,10 +493,9 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace)
 static int make_root(const char *path, struct roger_err *err)
 {
 	char parent[4096], *slash;
-	bool made;
 	int r;
 
-	r = rg_file_make_folder(AT_FDCWD, path, &made, err);
+	r = rg_file_make_folder(AT_FDCWD, path, NULL, err);
 	if (r == ROGER_OK || strlen(path) >= sizeof parent)
 		return r;
 	/* Perhaps only folders above it are missing. */
@@ -508,7 +505,7 @@ static int make_root(const char *path, struct roger_err *err)
 		return r;
 	*slash = '\0';
 	r = make_root(parent, err);
-	return r < 0 ? r : rg_file_make_folder(AT_FDCWD, path, &made, err);
+	return r < 0 ? r : rg_file_make_folder(AT_FDCWD, path, NULL, err);
 }
 
 /* A file of fixed text, unless one is there. */

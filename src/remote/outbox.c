@@ -49,13 +49,9 @@ int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 
 	if (!given && (!home || home[0] != '/'))
 		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is set");
-	if (given && make) {
-		bool made;
-
-		r = rg_file_make_folder(AT_FDCWD, state, &made, err);
-		if (r < 0)
-			return r;
-	}
+	r = given && make ? rg_file_make_folder(AT_FDCWD, state, NULL, err) : ROGER_OK;
+	if (r < 0)
+		return r;
 	/* What leads there may be a link: it is this user's. */
 	snprintf(start, sizeof start, "%.4000s/.", given ? state : home);
 	r = rg_file_open_folder(AT_FDCWD, start, &above, err);
