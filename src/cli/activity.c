@@ -22,65 +22,48 @@ static void print_entry(const struct roger_activity *activity)
 		activity->evidence);
 }
 
-/* Who did what, as details name it; "": they do not. */
-struct doing {
-	struct roger_str who, verb, rest;
-};
-
-/* Their texts and numbers, but for who, the verb and what is the same on each line. */
+/* Texts and numbers of details, but for who, the verb and what is the same on each line. */
 static void add_rest(const struct rg_value *details, struct rg_buf *out)
 {
-	static const char *const told[] = { "tool", "verb", "agent", "epoch" };
+	static const char *const told[] = { "tool", "verb", "agent", "epoch", NULL };
 	const struct rg_value *value = NULL;
 	struct roger_str key, text;
-	size_t i = 0, k;
+	size_t i = 0;
 
 	while (rg_json_next(details, &i, &key, &value)) {
-		for (k = 0; k < sizeof told / sizeof *told && !rg_str_is(key, told[k]); k++)
-			continue;
 		text = rg_json_kind(value) == RG_JSON_NUMBER ? rg_json_digits(value)
 							     : rg_json_str(value);
-		if (k == sizeof told / sizeof *told && text.length)
+		if (rg_enum_find(told, key) < 0 && text.length)
 			rg_buf_printf(out, "%s%.*s %.*s", out->length ? ", " : "", RG_STR_ARGS(key),
 				      RG_STR_ARGS(text));
 	}
 }
 
-static void find_doing(const struct roger_activity *activity, struct rg_arena *arena,
-		       struct doing *ret_doing)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = SIZE_MAX };
-	const struct rg_value *details;
-	const struct rg_json *json;
-
-	*ret_doing = (struct doing){ .rest = activity->details };
-	if (rg_json_read_within(activity->details, arena, &json, NULL) < 0)
-		return;
-	details = rg_json_root(json);
-	ret_doing->who = rg_json_str(rg_json_member(details, "agent"));
-	if (!ret_doing->who.length)
-		ret_doing->who = rg_json_str(rg_json_member(details, "tool"));
-	ret_doing->verb = rg_json_str(rg_json_member(details, "verb"));
-	add_rest(details, &rest);
-	(void)!rg_arena_keep(arena, &rest, &ret_doing->rest);
-}
-
 /* The same for a terminal: who did what, to what, and what came of it, in columns. */
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
-	struct doing doing;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str who = { 0 }, verb = { 0 }, rest = activity->details;
+	const struct rg_value *details;
+	const struct rg_json *json;
 
-	find_doing(activity, grid->arena, &doing);
+	if (rg_json_read_within(activity->details, grid->arena, &json, NULL) == ROGER_OK) {
+		details = rg_json_root(json);
+		who = rg_json_str(rg_json_member(details, "agent"));
+		who = who.length ? who : rg_json_str(rg_json_member(details, "tool"));
+		verb = rg_json_str(rg_json_member(details, "verb"));
+		add_rest(details, &text);
+		(void)!rg_arena_keep(grid->arena, &text, &rest);
+	}
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%w", activity->at_ms);
-	cli_grid_say(grid, CLI_BOLD, 0, "%t", doing.who);
+	cli_grid_say(grid, CLI_BOLD, 0, "%t", who);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t",
-		     doing.verb.length ? doing.verb : rg_str(rg_action_names[activity->type]));
+		     verb.length ? verb : rg_str(rg_action_names[activity->type]));
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t", activity->task);
 	cli_grid_say(grid, styles[activity->status], CLI_WHOLE, "%s",
 		     rg_status_names[activity->status]);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t%s%t%(  evidence: %t%)", activity->message,
-		     activity->message.length && doing.rest.length ? "; " : "", doing.rest,
-		     activity->evidence);
+		     activity->message.length && rest.length ? "; " : "", rest, activity->evidence);
 }
 
 static void print_bad_lines(const struct roger_bad_line_list *lines)
