@@ -123,10 +123,7 @@ static void add_cut(struct rg_buf *out, struct roger_str text, size_t columns)
 
 	if (cut) {
 		fits = cli_bytes_within(text, columns - 1);
-		for (fits = fits < 4 * columns ? fits : 4 * columns;
-		     fits && ((unsigned char)text.data[fits] & 0xc0) == 0x80; fits--)
-			;
-		text.length = fits;
+		text = rg_str_first(text, fits < 4 * columns ? fits : 4 * columns);
 	}
 	add_escaped(out, text);
 	if (cut)

@@ -214,13 +214,10 @@ static int let_go(void)
 
 static int put(struct roger_str text)
 {
-	size_t i;
-
 	if (!screen.paged)
 		return write_out(text);
 	rg_buf_add_str(&screen.kept, text);
-	for (i = 0; i < text.length; i++)
-		screen.rows += text.data[i] == '\n';
+	screen.rows += (int)rg_str_line(text, text.length) - 1;
 	if (screen.rows < screen.height)
 		return 0;
 	start_pager(wanted_pager());
@@ -363,21 +360,17 @@ static int fold(struct roger_str line, const char *end)
 
 int cli_screen_write(struct roger_str text)
 {
-	const char *newline;
-	size_t length;
+	struct roger_str line;
 	int error = 0;
 
 	if (!screen.folds)
 		return put(text);
-	while (text.length && !error) {
-		newline = memchr(text.data, '\n', text.length);
-		length = newline ? (size_t)(newline - text.data) : text.length;
-		rg_buf_add(&screen.line, text.data, length);
-		if (newline) {
-			error = screen.line.failed ? ENOMEM : fold(rg_buf_str(&screen.line), "\n");
-			rg_buf_clear(&screen.line);
-		}
-		text = from(text, length + (newline != NULL));
+	while (!error && rg_str_next_line(&text, &line)) {
+		rg_buf_add_str(&screen.line, line);
+		if (text.data == line.data + line.length)
+			break; /* it is not finished */
+		error = screen.line.failed ? ENOMEM : fold(rg_buf_str(&screen.line), "\n");
+		rg_buf_clear(&screen.line);
 	}
 	return error;
 }
@@ -496,12 +489,9 @@ size_t cli_screen_height(void)
 size_t cli_screen_lines(struct roger_str text, size_t width)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	size_t count = 1, i;
 
 	cli_screen_fold(&out, text, width);
-	for (i = 0; i < out.length; i++)
-		count += out.data[i] == '\n';
-	return count;
+	return (size_t)rg_str_line(rg_buf_str(&out), out.length);
 }
 
 /* A whole frame at once, and only where it is another one than before. */

@@ -369,7 +369,7 @@ static void put_page(struct top *top, FILE *to, int64_t room)
 	const struct row *row = find(top);
 	RG_CLEANUP(cli_page_free) struct cli_page page = { 0 };
 	FILE *out = cli_out;
-	int64_t line = 0;
+	int64_t line;
 	size_t i;
 	char c;
 
@@ -385,8 +385,7 @@ static void put_page(struct top *top, FILE *to, int64_t room)
 			cli_screen_fold(&top->text, (struct roger_str){ page.text, page.length },
 					cli_screen_width());
 	}
-	for (i = 0; i < top->text.length; i++)
-		line += top->text.data[i] == '\n';
+	line = rg_str_line(rg_buf_str(&top->text), top->text.length) - 1;
 	top->scroll = top->scroll > line - room ? line - room : top->scroll;
 	top->scroll = top->scroll < 0 ? 0 : top->scroll;
 	for (i = 0, line = -top->scroll; line < room; line += c == '\n') {

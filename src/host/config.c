@@ -173,15 +173,12 @@ bool rg_config_uses(struct roger_str name)
 	static const char *const ours[] = { "message-state.json", "state",    "wake.lock",
 					    "triggers",		  "id",	      "setup.json",
 					    "seal.key",		  "seal.pub", "move",
-					    "worktrees",	  "tried" };
+					    "worktrees",	  "tried",    NULL };
 	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
 	size_t i, length;
 
-	if (rg_kinds_use(name))
+	if (rg_kinds_use(name) || rg_enum_find(ours, name) >= 0)
 		return true;
-	for (i = 0; i < sizeof ours / sizeof *ours; i++)
-		if (rg_str_is(name, ours[i]))
-			return true;
 	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
 		length = strlen(ends[i]);
 		if (name.length >= length &&

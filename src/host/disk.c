@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "data/record.h"
 #include "host/file.h"
 
 enum { MAP_BYTES = 4096, TYPE_BYTES = 64, MOUNTS_BYTES_MAX = 4 << 20 };
@@ -55,9 +56,8 @@ enum rg_disk rg_disk_judge(uint64_t magic, const char *type, const char **ret_na
 	size_t i;
 
 	*ret_name = type[0] ? type : "a file system that roger does not know";
-	for (i = 0; magic == fuse && far[i]; i++)
-		if (strcmp(type, far[i]) == 0)
-			return RG_DISK_REFUSED;
+	if (magic == fuse && rg_enum_find(far, rg_str(type)) >= 0)
+		return RG_DISK_REFUSED;
 	for (i = 0; i < sizeof disks / sizeof *disks; i++)
 		if (disks[i].magic == magic) {
 			*ret_name = disks[i].name;
