@@ -241,7 +241,7 @@ static bool read_pax(const char *text, char name[RG_TAR_NAME_BYTES], uint64_t *r
 }
 
 int rg_tar_next(struct rg_tar *tar, char name[RG_TAR_NAME_BYTES], uint64_t *ret_size,
-		bool *ret_there, struct roger_err *err)
+		struct roger_err *err)
 {
 	char block[BLOCK], text[PAX_BYTES_MAX + 1];
 	uint64_t size = 0, said = 0;
@@ -259,9 +259,10 @@ int rg_tar_next(struct rg_tar *tar, char name[RG_TAR_NAME_BYTES], uint64_t *ret_
 		if (r == ROGER_OK)
 			r = read_header(tar, block, &size, err);
 	}
-	*ret_there = r == ROGER_OK && block[0];
-	if (!*ret_there)
+	if (r < 0 || !block[0]) {
+		name[0] = '\0';
 		return r;
+	}
 	if (block[TYPE] != '0' && block[TYPE])
 		return fail_format(tar, err);
 	if (!name[0])

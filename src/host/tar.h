@@ -28,9 +28,9 @@ RG_CHECKED int rg_tar_write(struct rg_tar *tar, struct roger_str piece, struct r
 RG_CHECKED int rg_tar_finish(struct rg_tar *tar, struct roger_err *err);
 
 RG_CHECKED int rg_tar_open(const char *path, struct rg_tar *ret_tar, struct roger_err *err);
-/* The next file; *ret_there false: there are no more.  ROGER_EDATA: it is no such archive. */
+/* The next file; name "": there are no more.  ROGER_EDATA: it is no such archive. */
 RG_CHECKED int rg_tar_next(struct rg_tar *tar, char name[RG_TAR_NAME_BYTES], uint64_t *ret_size,
-			   bool *ret_there, struct roger_err *err);
+			   struct roger_err *err);
 RG_CHECKED int rg_tar_read(struct rg_tar *tar, char *room, size_t want, size_t *ret_got,
 			   struct roger_err *err);
 

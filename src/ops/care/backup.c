@@ -274,11 +274,10 @@ static int next_is(struct rg_tar *tar, struct roger_str wanted, uint64_t *ret_si
 		   struct roger_err *err)
 {
 	char name[RG_TAR_NAME_BYTES], expected[RG_TAR_NAME_BYTES];
-	bool there;
-	int r = rg_tar_next(tar, name, ret_size, &there, err);
+	int r = rg_tar_next(tar, name, ret_size, err);
 
 	snprintf(expected, sizeof expected, "%s%.*s", inside, RG_STR_ARGS(wanted));
-	return r < 0 || (there && strcmp(name, expected) == 0) ? r : fail_changed(err);
+	return r < 0 || strcmp(name, expected) == 0 ? r : fail_changed(err);
 }
 
 static int read_manifest(struct rg_tar *tar, struct roger_str key, struct rg_arena *arena,
@@ -353,7 +352,6 @@ static int restore_all(struct rg_tar *tar, const struct rg_backup *backup, const
 	char name[RG_TAR_NAME_BYTES], *room = malloc(PIECE_BYTES);
 	struct rg_restore restore;
 	uint64_t size;
-	bool more = false;
 	size_t i;
 	int r = rg_restore_begin(to, &restore, err);
 
@@ -364,8 +362,8 @@ static int restore_all(struct rg_tar *tar, const struct rg_backup *backup, const
 		reply->bytes += backup->files.items[i].bytes;
 	}
 	if (r == ROGER_OK)
-		r = rg_tar_next(tar, name, &size, &more, err);
-	if (r == ROGER_OK && more)
+		r = rg_tar_next(tar, name, &size, err);
+	if (r == ROGER_OK && name[0])
 		r = fail_changed(err);
 	if (r == ROGER_OK)
 		r = rg_restore_finish(&restore, err);
