@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/names.h"
 #include "cli/mail.h"
 #include "cli/screen.h"
 
@@ -83,32 +84,27 @@ struct completing {
 	const struct cli_command *command; /* NULL: not typed yet */
 };
 
-/* In one line, as much as fits beside what it is about. */
-static void print_about(struct roger_str about)
-{
-	struct roger_str line = rg_str_first_line(
-		(struct roger_str){ about.data, about.length < 200 ? about.length : 200 });
-
-	while (line.length && ((unsigned char)line.data[line.length - 1] & 0x80))
-		line.length--;
-	fputc('\t', cli_out);
-	cli_print_text(cli_out, line, false);
-}
-
 /* Names of agents and issues need no quoting; whatever does is not offered.  Of a command of two
  * words one is typed at a time. */
 static void offer_about(void *completing_, struct roger_str text, struct roger_str about)
 {
 	const struct completing *completing = completing_;
 	const struct roger_str last = completing->last;
+	struct roger_str line = rg_str_first_line(
+		(struct roger_str){ about.data, about.length < 200 ? about.length : 200 });
 
 	if (text.length < last.length || !text.length || memchr(text.data, ' ', text.length) ||
 	    (last.length && memcmp(text.data, last.data, last.length) != 0) ||
 	    !(rg_name_valid(text) || text.data[0] == '-'))
 		return;
 	fprintf(cli_out, "%.*s%.*s", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
-	if (about.length)
-		print_about(about);
+	/* In one line, as much as fits beside what it is about. */
+	while (line.length && ((unsigned char)line.data[line.length - 1] & 0x80))
+		line.length--;
+	if (about.length) {
+		fputc('\t', cli_out);
+		cli_print_text(cli_out, line, false);
+	}
 	fputc('\n', cli_out);
 }
 
@@ -150,8 +146,10 @@ void cli_each_name(struct roger *roger, const char *verb, const void *request, c
 	const struct roger_field *list = op->reply->fields, *name, *more;
 	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
 	const void *all = arena ? rg_arena_get(arena, op->request->size + 1) : NULL;
+	struct rg_names told = { .arena = arena };
 	const struct cli_list *items;
-	const char *item, *other;
+	struct roger_str text;
+	const char *item;
 	size_t i;
 
 	if (!reply || !all || roger_call(roger, op, request ? request : all, reply, NULL) < 0)
@@ -162,13 +160,10 @@ void cli_each_name(struct roger *roger, const char *verb, const void *request, c
 	more = cli_member(list->record, rg_str(about));
 	items = rg_field_at(list, reply);
 	for (i = 0, item = items->items; i < items->count; i++, item += list->record->size) {
+		text = *(struct roger_str *)rg_field_at(name, item);
 		/* Many messages are of one issue. */
-		for (other = items->items; !*about && other < item; other += list->record->size)
-			if (rg_str_equal(*(struct roger_str *)rg_field_at(name, other),
-					 *(struct roger_str *)rg_field_at(name, item)))
-				break;
-		if (*about || other == item)
-			take(context, *(struct roger_str *)rg_field_at(name, item),
+		if (*about || (!rg_names_have(&told, text) && rg_names_add(&told, text)))
+			take(context, text,
 			     more ? *(struct roger_str *)rg_field_at(more, item) : RG_STR(""));
 	}
 	roger_reply_free(reply);
