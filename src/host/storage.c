@@ -14,16 +14,9 @@ static const char *const usual[] = {
 	".roger", ".agent-shepherd", "workspace", "logs", "state", NULL
 };
 
-/* ----------------------------------------------------------------- paths -- */
-
-static bool is_usual(const char *inside)
-{
-	return rg_enum_find(usual, (struct roger_str){ inside, strcspn(inside, "/") }) >= 0;
-}
-
 /* ---------------------------------------------------------------- places -- */
 
-enum { RG_STORAGE_PATH_BYTES = 4800 };
+enum { PATH_BYTES = 4800 };
 
 /* What moves a mailbox, in this order; the names of files stand behind their folder. */
 enum place { DATA, JOURNAL, DATABASE, SEND_LOGS, ACTIVITY, TRIGGERS, STORE, PLACES };
@@ -39,7 +32,7 @@ static const char *const place_keys[] = {
 
 /* Where it leads to, links resolved; file: the setting names a file in a folder. */
 static int resolve(const char *root, const struct roger_setting *setting, bool file,
-		   char to[RG_STORAGE_PATH_BYTES], struct roger_err *err)
+		   char to[PATH_BYTES], struct roger_err *err)
 {
 	char path[4300], *slash;
 
@@ -53,7 +46,7 @@ static int resolve(const char *root, const struct roger_setting *setting, bool f
 			       "%.*s: %.*s: expected a shorter path, or one without '..'",
 			       RG_STR_ARGS(setting->origin), RG_STR_ARGS(setting->key));
 	if (file)
-		snprintf(to + strlen(to), RG_STORAGE_PATH_BYTES - strlen(to), "/%.600s", slash + 1);
+		snprintf(to + strlen(to), PATH_BYTES - strlen(to), "/%.600s", slash + 1);
 	return ROGER_OK;
 }
 
@@ -78,17 +71,17 @@ bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *pla
 	if (is_at(place, STORE))
 		return place->path.length && !rg_str_is(place->origin, "ROGER_STORE");
 	inside = rg_workspace_below(root, place->path.data);
+	if (!inside || rg_enum_find(usual, (struct roger_str){ inside, strcspn(inside, "/") }) >= 0)
+		return !inside;
 	/* An existing file is checked before the first append. */
-	return !inside ||
-	       (!is_usual(inside) &&
-		!(is_at(place, ACTIVITY) && rg_file_kind(-1, place->path.data) == RG_FILE_REGULAR));
+	return !is_at(place, ACTIVITY) || rg_file_kind(-1, place->path.data) != RG_FILE_REGULAR;
 }
 
 static int find_all(const struct rg_config *config, const char *root, struct rg_arena *arena,
 		    struct rg_trusted_place *items, struct roger_err *err)
 {
 	const struct roger_setting *setting;
-	char path[RG_STORAGE_PATH_BYTES];
+	char path[PATH_BYTES];
 	int r = ROGER_OK;
 
 	for (enum place at = 0; at < PLACES && r == ROGER_OK; at++) {
