@@ -150,8 +150,6 @@ static int check_same(const char *path, struct roger_str before, struct roger_er
 	int r;
 
 	r = rg_outside_read(path, before.length + 1, &now, &found, err);
-	if (r == ROGER_OK && now.failed)
-		return rg_fail_memory(err);
 	if (r == ROGER_OK && rg_str_equal(rg_buf_str(&now), before))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EREFUSED, 0,
