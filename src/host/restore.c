@@ -135,7 +135,7 @@ int rg_restore_file(struct rg_restore *restore, const char *name, struct roger_e
 	snprintf(below, sizeof below, "%.*s", slash ? (int)(slash - name) : 1, slash ? name : ".");
 	r = end_file(restore, strcmp(below, restore->below) != 0, err);
 	if (r == ROGER_OK && restore->folder == RG_NO_FILE) {
-		memcpy(restore->below, below, sizeof below);
+		snprintf(restore->below, sizeof restore->below, "%s", below);
 		r = rg_file_open_below(restore->home, below, true, &restore->folder, err);
 	}
 	return r == ROGER_OK ? rg_file_open(restore->folder, slash ? slash + 1 : name,
