@@ -42,6 +42,18 @@ static inline bool rg_str_is(struct roger_str a, const char *text)
 int rg_str_order(struct roger_str a, struct roger_str b);
 int rg_str_compare(const void *a, const void *b);
 
+/* Does it begin, or end, with that? */
+static inline bool rg_str_begins(struct roger_str text, const char *start)
+{
+	return text.length >= strlen(start) && memcmp(text.data, start, strlen(start)) == 0;
+}
+
+static inline bool rg_str_ends(struct roger_str text, const char *end)
+{
+	return text.length >= strlen(end) &&
+	       memcmp(text.data + text.length - strlen(end), end, strlen(end)) == 0;
+}
+
 /* Is it one of them? */
 bool rg_str_among(struct roger_strs texts, struct roger_str text);
 

@@ -175,7 +175,7 @@ static void offer_group(void *completing, struct roger_str key, struct roger_str
 	const size_t length = sizeof "groups." - 1;
 
 	(void)value;
-	if (key.length > length && memcmp(key.data, "groups.", length) == 0)
+	if (rg_str_begins(key, "groups."))
 		offer(completing, (struct roger_str){ key.data + length, key.length - length });
 }
 

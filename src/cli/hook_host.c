@@ -103,26 +103,15 @@ static unsigned match_shapes(const struct rg_value *input, unsigned *ret_not)
 static struct roger_str base_name(struct roger_str path)
 {
 	static const char *const endings[] = { ".exe", ".js", ".mjs", ".cjs" };
-	size_t i, length;
+	size_t i;
 
 	for (i = path.length; i > 0 && path.data[i - 1] != '/'; i--)
 		;
 	path = (struct roger_str){ path.data + i, path.length - i };
-	for (i = 0; i < sizeof endings / sizeof *endings; i++) {
-		length = strlen(endings[i]);
-		if (path.length > length &&
-		    memcmp(path.data + path.length - length, endings[i], length) == 0)
-			path.length -= length;
-	}
+	for (i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (rg_str_ends(path, endings[i]) && path.length > strlen(endings[i]))
+			path.length -= strlen(endings[i]);
 	return path;
-}
-
-/* Does a name begin with these words? */
-static bool begins(struct roger_str name, const char *words)
-{
-	size_t length = strlen(words);
-
-	return name.length >= length && memcmp(name.data, words, length) == 0;
 }
 
 /* Is it that program, also as one for a machine: codex-x86_64-unknown-linux-musl? */
@@ -130,11 +119,11 @@ static bool is_called(struct roger_str name, const char *program)
 {
 	struct roger_str rest;
 
-	if (!begins(name, program))
+	if (!rg_str_begins(name, program))
 		return false;
 	rest = (struct roger_str){ name.data + strlen(program), name.length - strlen(program) };
-	return !rest.length || begins(rest, "-x86_64") || begins(rest, "-aarch64") ||
-	       begins(rest, "-linux");
+	return !rest.length || rg_str_begins(rest, "-x86_64") || rg_str_begins(rest, "-aarch64") ||
+	       rg_str_begins(rest, "-linux");
 }
 
 static int find_program(struct roger_str path)
@@ -173,7 +162,8 @@ static int find_by_variables(const char *(*variable)(const char *name))
 	int found = value && *value ? CLI_HOOK_CLAUDE : CLI_HOOK_NO_TOOL;
 	size_t i;
 
-	while (found && found < CLI_HOOK_OTHER && !begins(rg_str(value), rg_hook_tool_names[found]))
+	while (found && found < CLI_HOOK_OTHER &&
+	       !rg_str_begins(rg_str(value), rg_hook_tool_names[found]))
 		found++;
 
 	for (i = 0; i < sizeof variables / sizeof *variables; i++) {

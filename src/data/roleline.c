@@ -37,11 +37,6 @@ static size_t next_utf16(const char *data, size_t length, uint32_t *ret_char)
 	return 4;
 }
 
-static bool starts_with(struct roger_str text, const char *mark)
-{
-	return text.length >= strlen(mark) && !memcmp(text.data, mark, strlen(mark));
-}
-
 /* -------------------------------------------------------------- headers -- */
 
 static bool in_role(char c)
@@ -91,7 +86,7 @@ static bool take_number(struct roger_str text, size_t *at, int64_t *ret_number)
 static bool is_header(struct roger_str line, struct header *ret_header)
 {
 	struct header header = { 0 };
-	size_t at = starts_with(line, UTF8_MARK) ? strlen(UTF8_MARK) : 0;
+	size_t at = rg_str_begins(line, UTF8_MARK) ? strlen(UTF8_MARK) : 0;
 
 	if (!take(line, &at, '(') || !take_role(line, &at, &header.role))
 		return false;
@@ -169,7 +164,7 @@ static struct roger_str raw_line_of_either(struct reader *reader)
 	} else if (!reader->wide && rest.length >= 4 && !memcmp(rest.data, UTF16_MARK "(\0", 4)) {
 		reader->wide = true;
 		reader->at += strlen(UTF16_MARK);
-	} else if (!reader->wide && starts_with(reader->text, UTF16_MARK) && rest.length >= 2 &&
+	} else if (!reader->wide && rg_str_begins(reader->text, UTF16_MARK) && rest.length >= 2 &&
 		   !memcmp(rest.data, "(\0", 2)) {
 		reader->wide = true;
 	}
@@ -271,15 +266,15 @@ static int take_line(struct reader *reader, struct rg_rolepieces *pieces,
 int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 		      struct rg_rolepieces *ret_pieces, struct roger_err *err)
 {
-	struct reader reader = { .text = text, .wide = starts_with(text, UTF16_MARK), .line = 1 };
+	struct reader reader = { .text = text, .wide = rg_str_begins(text, UTF16_MARK), .line = 1 };
 	struct rg_rolepieces pieces = { 0 };
 	struct rg_rolepiece *piece = NULL;
 	int r;
 
 	_Static_assert(RG_SEQ_MAX == INT64_C(281474976710656), "the error names it");
-	reader.at = reader.wide			   ? strlen(UTF16_MARK)
-		    : starts_with(text, UTF8_MARK) ? strlen(UTF8_MARK)
-						   : 0;
+	reader.at = reader.wide			     ? strlen(UTF16_MARK)
+		    : rg_str_begins(text, UTF8_MARK) ? strlen(UTF8_MARK)
+						     : 0;
 	pieces.mark = (struct roger_str){ text.data, reader.at };
 	/* Two bytes of UTF-16 may become three. */
 	reader.to = rg_arena_room(arena, text.length / 2 * 3 + 4);

@@ -174,18 +174,10 @@ bool rg_config_uses(struct roger_str name)
 					    "triggers",		  "id",	      "setup.json",
 					    "seal.key",		  "seal.pub", "move",
 					    "worktrees",	  "tried",    NULL };
-	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
-	size_t i, length;
 
-	if (rg_kinds_use(name) || rg_enum_find(ours, name) >= 0)
-		return true;
-	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
-		length = strlen(ends[i]);
-		if (name.length >= length &&
-		    memcmp(name.data + name.length - length, ends[i], length) == 0)
-			return true;
-	}
-	return false;
+	return rg_kinds_use(name) || rg_enum_find(ours, name) >= 0 ||
+	       rg_str_ends(name, ".control") || rg_str_ends(name, ".checkpoint") ||
+	       rg_str_ends(name, ".new");
 }
 
 static const char *judge_file_name(struct roger_str text)

@@ -16,7 +16,7 @@ static void compose(struct roger_str text, struct roger_str address, struct rg_b
 
 	while (rg_str_next_line(&text, &line)) {
 		line.length = (size_t)(text.data - line.data); /* with its newline */
-		if (line.length < sizeof key - 1 || memcmp(line.data, key, sizeof key - 1) != 0)
+		if (!rg_str_begins(line, key))
 			rg_buf_add_str(out, line);
 	}
 	if (!address.length)

@@ -148,7 +148,7 @@ static bool uses_name(const void *config_, struct roger_str name)
 static bool uses_log(const void *config, struct roger_str name)
 {
 	(void)config;
-	return name.length > 6 && memcmp(name.data + name.length - 6, ".jsonl", 6) == 0;
+	return rg_str_ends(name, ".jsonl") && name.length > strlen(".jsonl");
 }
 
 /* Drop boxes, and the folders with a dot where those are that were taken. */

@@ -213,10 +213,7 @@ int rg_lines_last(const struct rg_bytes *bytes, uint64_t size, struct rg_buf *ou
 
 bool rg_line_begins_own(struct roger_str line)
 {
-	static const char start[] = "{\"id\":\"msg-";
-	const size_t length = sizeof start - 1;
-
-	return line.length >= length && memcmp(line.data, start, length) == 0;
+	return rg_str_begins(line, "{\"id\":\"msg-");
 }
 
 /* A damaged byte near the end may hide one half of the pattern: the other half decides. */
@@ -238,10 +235,7 @@ bool rg_line_looks_own(struct roger_str line)
 
 bool rg_line_is_torn(struct roger_str line)
 {
-	static const char mark[] = " torn";
-	const size_t length = sizeof mark - 1;
-
-	return line.length >= length && memcmp(line.data + line.length - length, mark, length) == 0;
+	return rg_str_ends(line, " torn");
 }
 
 /* ------------------------------------------------------------- chain -- */

@@ -107,7 +107,7 @@ static const char *find_ours(const struct trying *trying, struct roger_str comma
 		rest = (struct roger_str){ command.data + whole.length,
 					   command.length - whole.length };
 		if (!rest.length ||
-		    (rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
+		    (rg_str_begins(rest, " --as ") &&
 		     rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 })))
 			return trying->programs[i];
 	}
@@ -174,8 +174,7 @@ static int check_variable(struct trying *trying, struct roger_str name, struct r
 	size_t i;
 
 	for (i = 0; i < sizeof starts / sizeof *starts; i++)
-		telling |= name.length > strlen(starts[i]) &&
-			   memcmp(name.data, starts[i], strlen(starts[i])) == 0;
+		telling |= rg_str_begins(name, starts[i]) && name.length > strlen(starts[i]);
 	if (!telling || rg_enum_find(plain, name) >= 0)
 		return ROGER_OK;
 	snprintf(trouble, sizeof trouble,
@@ -306,7 +305,7 @@ static struct roger_str find_command(struct trying *trying, struct roger_str ele
 	if (!command.length)
 		command = rg_json_str(rg_json_member(root, "bash"));
 	i = sizeof guard - 1;
-	if (command.length < i || memcmp(command.data, guard, i) != 0)
+	if (!rg_str_begins(command, guard))
 		return command;
 	return (struct roger_str){ command.data + i, command.length - i };
 }

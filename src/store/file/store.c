@@ -401,10 +401,7 @@ static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_st
 /* Hidden files are neither logs nor documents. */
 static bool ends_with(struct roger_str name, const char *end)
 {
-	const size_t length = strlen(end);
-
-	return name.length > length && name.data[0] != '.' &&
-	       memcmp(name.data + name.length - length, end, length) == 0;
+	return rg_str_ends(name, end) && name.length > strlen(end) && name.data[0] != '.';
 }
 
 /* Something that is not a file in place of one owner's log must not hide the others. */
