@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/names.h"
+#include "data/record.h"
 
 struct reader {
 	yaml_parser_t *parser;
@@ -226,13 +227,8 @@ int rg_yaml_read(struct roger_str text, const char *file, struct rg_arena *arena
 
 bool rg_yaml_is_null(const struct rg_yaml *node)
 {
-	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
-	size_t i;
+	static const char *const nulls[] = { "~", "null", "Null", "NULL", NULL };
 
-	if (node->kind != RG_YAML_SCALAR || node->quoted)
-		return false;
-	for (i = 0; i < sizeof nulls / sizeof *nulls; i++)
-		if (rg_str_is(node->value, nulls[i]))
-			return true;
-	return false;
+	return node->kind == RG_YAML_SCALAR && !node->quoted &&
+	       (!node->value.length || rg_enum_find(nulls, node->value) >= 0);
 }
