@@ -95,16 +95,15 @@ static int refuse_messages(const struct seeking *seeking, const struct roger_mes
 {
 	struct roger_strs candidates = { 0 };
 	const struct roger_message *message;
-	char number[24] = "";
+	char number[24];
 	size_t i;
 
 	for (i = messages->count; i-- > 0;) {
 		message = &messages->items[i];
-		snprintf(number, sizeof number, message->seq ? "#%lld" : "",
-			 (long long)message->seq);
+		snprintf(number, sizeof number, "#%lld", (long long)message->seq);
 		if (!rg_arena_note(seeking->scratch, &candidates, "%.*s%s to %.*s: %.*s",
-				   RG_STR_ARGS(message->from), number, RG_STR_ARGS(message->to),
-				   RG_STR_ARGS(message->id)))
+				   RG_STR_ARGS(message->from), message->seq ? number : "",
+				   RG_STR_ARGS(message->to), RG_STR_ARGS(message->id)))
 			return rg_fail_memory(err);
 	}
 	return refuse(seeking, &candidates, err);
