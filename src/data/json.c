@@ -12,15 +12,6 @@ static yyjson_val *val(const struct rg_value *value)
 	return (yyjson_val *)(uintptr_t)value;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct roger_str *x = a, *y = b;
-	size_t shorter = x->length < y->length ? x->length : y->length;
-	int order = shorter ? memcmp(x->data, y->data, shorter) : 0;
-
-	return order ? order : (x->length > y->length) - (x->length < y->length);
-}
-
 static int twice(struct roger_str key, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_EDATA, 0, "member '%.*s' comes twice", RG_STR_CUT(key));
@@ -38,7 +29,7 @@ static int check_many_members(const struct rg_value *object, size_t count, struc
 		return rg_fail_memory(err);
 	while (rg_json_next(object, &i, &keys[i], &value))
 		;
-	qsort(keys, count, sizeof *keys, compare_keys);
+	qsort(keys, count, sizeof *keys, rg_str_compare);
 	for (i = 1; i < count && r == ROGER_OK; i++)
 		if (rg_str_equal(keys[i - 1], keys[i]))
 			r = twice(keys[i], err);
