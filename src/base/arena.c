@@ -161,9 +161,8 @@ bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *f
 
 bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list, struct roger_str text)
 {
-	struct roger_str *place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
-
-	return place && rg_arena_copy(arena, text, place);
+	return rg_arena_copy(arena, text, &text) &&
+	       rg_arena_append(arena, &list->items, &list->count, &text, sizeof text);
 }
 
 bool rg_arena_note(struct rg_arena *arena, struct roger_strs *list, const char *format, ...)
@@ -195,4 +194,14 @@ void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *c
 		memcpy((void *)(uintptr_t)items_pointer, &items, sizeof items);
 	}
 	return (char *)items + (*count)++ * item_size;
+}
+
+bool rg_arena_append(struct rg_arena *arena, const void *items_pointer, size_t *count,
+		     const void *item, size_t item_size)
+{
+	void *place = rg_arena_push(arena, items_pointer, count, item_size);
+
+	if (place)
+		memcpy(place, item, item_size);
+	return place;
 }

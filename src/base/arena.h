@@ -51,6 +51,10 @@ RG_CHECKED bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, c
 void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
 		    size_t item_size);
 
+/* Add an item to a list, its bytes as they are; false: out of memory, and the list is as it was. */
+RG_CHECKED bool rg_arena_append(struct rg_arena *arena, const void *items_pointer, size_t *count,
+				const void *item, size_t item_size);
+
 /* Add a copy of a text to a list; false: out of memory. */
 RG_CHECKED bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list,
 			     struct roger_str text);

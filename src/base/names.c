@@ -56,14 +56,10 @@ static bool make_slots(struct rg_names *names)
 
 bool rg_names_add(struct rg_names *names, struct roger_str name)
 {
-	struct roger_str *place;
-
 	if (rg_names_have(names, name))
 		return true;
-	place = rg_arena_push(names->arena, &names->items, &names->count, sizeof *place);
-	if (!place)
+	if (!rg_arena_append(names->arena, &names->items, &names->count, &name, sizeof name))
 		return false;
-	*place = name;
 	if (names->slots)
 		*slot_of(names, name) = (uint32_t)names->count;
 	return make_slots(names);

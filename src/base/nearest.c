@@ -229,19 +229,17 @@ static uint32_t *head_of(const struct rg_slips *slips, uint64_t hash)
 
 bool rg_slips_init(struct rg_slips *slips, struct roger_strs names, struct rg_arena *arena)
 {
-	struct rg_slip *slip;
-	uint64_t hash;
+	struct rg_slip slip;
 	size_t i, k;
 
 	*slips = (struct rg_slips){ .names = names, .head_count = 1 };
-	for (i = 0; i < names.count; i++)
-		for (k = 0; next_hash(names.items[i], &k, &hash);) {
-			slip = rg_arena_push(arena, &slips->slips, &slips->slip_count,
-					     sizeof *slip);
-			if (!slip)
+	for (i = 0; i < names.count; i++) {
+		slip = (struct rg_slip){ .name = (uint32_t)i };
+		for (k = 0; next_hash(names.items[i], &k, &slip.hash);)
+			if (!rg_arena_append(arena, &slips->slips, &slips->slip_count, &slip,
+					     sizeof slip))
 				return false;
-			*slip = (struct rg_slip){ .hash = hash, .name = (uint32_t)i };
-		}
+	}
 	while (slips->head_count < slips->slip_count)
 		slips->head_count *= 2;
 	slips->heads = rg_arena_get(arena, slips->head_count * sizeof *slips->heads);

@@ -9,16 +9,14 @@ enum { PAIRS_MAX = 4 << 20 };
 
 static bool split(struct roger_str text, struct rg_arena *arena, struct roger_strs *ret_lines)
 {
-	const char *newline;
-	struct roger_str *line;
+	struct roger_str line;
 
-	for (; text.length; text.data += line->length, text.length -= line->length) {
-		newline = memchr(text.data, '\n', text.length);
-		line = rg_arena_push(arena, &ret_lines->items, &ret_lines->count, sizeof *line);
-		if (!line)
+	while (rg_str_next_line(&text, &line)) {
+		/* With its newline. */
+		line.length = (size_t)(text.data - line.data);
+		if (!rg_arena_append(arena, &ret_lines->items, &ret_lines->count, &line,
+				     sizeof line))
 			return false;
-		*line = (struct roger_str){ text.data, newline ? (size_t)(newline + 1 - text.data)
-							       : text.length };
 	}
 	return true;
 }

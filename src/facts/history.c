@@ -151,7 +151,7 @@ int rg_history_agents(const struct roger_event_list *events, struct rg_arena *ar
 		struct roger_str *items;
 		size_t count;
 	} list = { 0 };
-	struct roger_str names[2], *place;
+	struct roger_str names[2];
 	int64_t *known;
 	size_t i, k;
 
@@ -166,10 +166,9 @@ int rg_history_agents(const struct roger_event_list *events, struct rg_arena *ar
 				return rg_fail_memory(err);
 			if ((*known)++)
 				continue;
-			place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
-			if (!place)
+			if (!rg_arena_append(arena, &list.items, &list.count, &names[k],
+					     sizeof names[k]))
 				return rg_fail_memory(err);
-			*place = names[k];
 		}
 	}
 	*ret_agents = (struct roger_strs){ list.items, list.count };

@@ -261,7 +261,6 @@ struct attempts {
 
 static bool put(struct attempts *attempts, const struct roger_attempt *line, struct rg_arena *arena)
 {
-	const struct roger_attempt **place;
 	size_t i;
 
 	for (i = attempts->count; i > 0; i--)
@@ -269,10 +268,7 @@ static bool put(struct attempts *attempts, const struct roger_attempt *line, str
 			attempts->items[i - 1] = line;
 			return true;
 		}
-	place = rg_arena_push(arena, &attempts->items, &attempts->count, sizeof *place);
-	if (place)
-		*place = line;
-	return place != NULL;
+	return rg_arena_append(arena, &attempts->items, &attempts->count, &line, sizeof line);
 }
 
 int rg_key_history(const struct roger_attempt *lines, size_t count, struct roger_str key,

@@ -266,23 +266,19 @@ static int expected_object(const char *member, struct roger_err *err)
 static bool push_number(struct rg_sequence *sequence, const struct roger_str *reader,
 			struct roger_str name, int64_t number)
 {
-	struct rg_agent_counter *counter;
-	struct rg_seen *seen;
+	struct rg_agent_counter counter;
+	struct rg_seen seen;
 
 	if (!rg_arena_copy(sequence->memory, name, &name))
 		return false;
 	if (reader) {
-		seen = rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count,
-				     sizeof *seen);
-		if (seen)
-			*seen = (struct rg_seen){ *reader, name, number };
-		return seen;
+		seen = (struct rg_seen){ *reader, name, number };
+		return rg_arena_append(sequence->memory, &sequence->seen, &sequence->seen_count,
+				       &seen, sizeof seen);
 	}
-	counter = rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count,
-				sizeof *counter);
-	if (counter)
-		*counter = (struct rg_agent_counter){ name, number };
-	return counter;
+	counter = (struct rg_agent_counter){ name, number };
+	return rg_arena_append(sequence->memory, &sequence->counters, &sequence->counter_count,
+			       &counter, sizeof counter);
 }
 
 /* What a reader has seen; NULL: the counters. */

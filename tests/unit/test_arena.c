@@ -80,6 +80,30 @@ static void lists_grow(void **state)
 	rg_arena_free(arena);
 }
 
+/* As it is, and also where it is one of the list, which moves as it grows. */
+static void an_item_is_appended(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct {
+		char letter;
+		uint64_t number;
+	} *items = NULL, item = { 'a', 1 };
+	size_t count = 0, i;
+
+	(void)state;
+	assert_true(rg_arena_append(arena, &items, &count, &item, sizeof item));
+	for (i = 0; i < 100; i++) {
+		assert_true(rg_arena_append(arena, &items, &count, &items[i], sizeof *items));
+		items[i].number = i;
+	}
+	assert_int_equal(count, 101);
+	for (i = 0; i < count; i++) {
+		assert_int_equal(items[i].letter, 'a');
+		assert_int_equal(items[i].number, i < 100 ? i : 1);
+	}
+	rg_arena_free(arena);
+}
+
 /* What was forgotten is used again: an arena that is filled anew does not grow. */
 static void a_reset_keeps_memory(void **state)
 {
@@ -105,6 +129,7 @@ int main(void)
 		cmocka_unit_test(texts_are_listed),
 		cmocka_unit_test(what_is_not_whole_is_not_kept),
 		cmocka_unit_test(lists_grow),
+		cmocka_unit_test(an_item_is_appended),
 		cmocka_unit_test(a_reset_keeps_memory),
 	};
 
