@@ -157,15 +157,12 @@ struct got {
 
 static int add(struct got *got, const struct roger_message_list *found, struct roger_err *err)
 {
-	struct roger_message *place;
 	size_t i;
 
-	for (i = 0; i < found->count; i++) {
-		place = rg_arena_push(got->arena, &got->items, &got->count, sizeof *place);
-		if (!place)
+	for (i = 0; i < found->count; i++)
+		if (!rg_arena_append(got->arena, &got->items, &got->count, &found->items[i],
+				     sizeof found->items[i]))
 			return rg_fail_memory(err);
-		*place = found->items[i];
-	}
 	return ROGER_OK;
 }
 

@@ -135,7 +135,7 @@ static int find_there(struct search *search, struct roger_err *err)
 {
 	struct rg_store *store = search->engine->store;
 	struct rg_log_files files = { 0 };
-	uint64_t hash, *fresh;
+	uint64_t hash;
 	bool there, added;
 	size_t i;
 	int log, r = ROGER_OK;
@@ -157,11 +157,9 @@ static int find_there(struct search *search, struct roger_err *err)
 			search->known++;
 			continue;
 		}
-		fresh = rg_arena_push(search->arena, &search->fresh.items, &search->fresh.count,
-				      sizeof *fresh);
-		if (!fresh)
+		if (!rg_arena_append(search->arena, &search->fresh.items, &search->fresh.count,
+				     &hash, sizeof hash))
 			return rg_fail_memory(err);
-		*fresh = hash;
 	}
 	return r;
 }

@@ -638,7 +638,6 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	};
 	struct rg_log_entries entries;
 	union rg_log_record record;
-	struct roger_cycle *cycle;
 	size_t i;
 	int r;
 
@@ -651,12 +650,10 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 				 err);
 		if (r < 0)
 			return r;
-		cycle = rg_arena_push(carrying->arena, &carrying->kept.items, &carrying->kept.count,
-				      sizeof *cycle);
-		if (!cycle)
+		if (!rg_arena_append(carrying->arena, &carrying->kept.items, &carrying->kept.count,
+				     &record.cycle, sizeof record.cycle))
 			return rg_fail_memory(err);
-		*cycle = record.cycle;
-		r = know(carrying, CYCLE, cycle->id, err);
+		r = know(carrying, CYCLE, record.cycle.id, err);
 	}
 	return r;
 }
@@ -972,14 +969,12 @@ int rg_engine_list_told(struct rg_engine *engine, enum rg_log log, struct rg_are
 {
 	const enum rg_log logs[] = { RG_LOG_ACTIVITY, RG_LOG_DEAD_LETTERS, log };
 	const bool two = log == RG_LOG_MESSAGES || log == logs[0] || log == logs[1];
-	struct rg_log_file *first;
 	int i, r = ROGER_OK;
 
 	*ret_files = (struct rg_log_files){ 0 };
-	first = rg_arena_push(arena, &ret_files->items, &ret_files->count, sizeof *first);
-	if (!first)
+	if (!rg_arena_append(arena, &ret_files->items, &ret_files->count, &rg_store_messages,
+			     sizeof rg_store_messages))
 		return rg_fail_memory(err);
-	*first = rg_store_messages;
 	for (i = 0; r == ROGER_OK && i < (two ? 2 : 3); i++)
 		r = engine->store->ops->list(engine->store, logs[i], RG_STR(""), arena, ret_files,
 					     err);

@@ -210,7 +210,7 @@ static int read_new(struct rg_store *store, uint64_t from, uint64_t end, struct 
 		struct roger_message *items;
 		size_t count;
 	} read = { 0 };
-	struct roger_message message, *place;
+	struct roger_message message;
 	struct roger_str text;
 	struct rg_line line;
 	bool found;
@@ -222,12 +222,9 @@ static int read_new(struct rg_store *store, uint64_t from, uint64_t end, struct 
 		*ret_known = rg_message_read_within(text, arena, &message, NULL) == ROGER_OK;
 		if (!*ret_known)
 			break;
-		if (!rg_message_is_as_sent(&message))
-			continue;
-		place = rg_arena_push(arena, &read.items, &read.count, sizeof *place);
-		if (!place)
+		if (rg_message_is_as_sent(&message) &&
+		    !rg_arena_append(arena, &read.items, &read.count, &message, sizeof message))
 			return rg_fail_memory(err);
-		*place = message;
 	}
 	*list = (struct roger_message_list){ read.items, read.count };
 	return r;

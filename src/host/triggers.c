@@ -368,7 +368,6 @@ static int add_waiting(const struct rg_workspace *workspace, const char *under,
 	struct rg_file_facts facts;
 	struct roger_strs names;
 	struct rg_taken taken;
-	struct rg_taken *place;
 	size_t i;
 	int r = list_in(workspace, under, arena, &folder, &names, err);
 
@@ -385,11 +384,10 @@ static int add_waiting(const struct rg_workspace *workspace, const char *under,
 		}
 		if (r < 0 || !facts.size)
 			continue;
-		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
-		if (!place || !rg_arena_copy(arena, taken.file, &taken.file))
+		taken.ms = facts.written_ns / 1000000;
+		if (!rg_arena_copy(arena, taken.file, &taken.file) ||
+		    !rg_arena_append(arena, &list->items, &list->count, &taken, sizeof taken))
 			return rg_fail_memory(err);
-		*place = taken;
-		place->ms = facts.written_ns / 1000000;
 	}
 	return r;
 }

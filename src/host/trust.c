@@ -573,7 +573,7 @@ int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)
 int rg_trust_list(struct rg_arena *arena, struct rg_trusted_list *ret_list, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
-	struct rg_trusted *items = NULL, *place, known;
+	struct rg_trusted *items = NULL, known;
 	char name[PATH_BYTES], path[PATH_BYTES + 256];
 	struct roger_strs names = { 0 };
 	size_t count = 0, i;
@@ -589,12 +589,9 @@ int rg_trust_list(struct rg_arena *arena, struct rg_trusted_list *ret_list, stru
 	for (i = 0; r == ROGER_OK && i < names.count; i++) {
 		snprintf(path, sizeof path, "%s/%.*s", name, RG_STR_ARGS(names.items[i]));
 		r = read_document(path, arena, &known, &found, err);
-		if (r < 0 || !found || !known.id.length)
-			continue;
-		place = rg_arena_push(arena, &items, &count, sizeof *place);
-		if (!place)
+		if (r == ROGER_OK && found && known.id.length &&
+		    !rg_arena_append(arena, &items, &count, &known, sizeof known))
 			return rg_fail_memory(err);
-		*place = known;
 	}
 	*ret_list = (struct rg_trusted_list){ items, count };
 	return r;

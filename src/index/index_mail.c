@@ -19,13 +19,9 @@ enum { BOX_ROWS = 128, BOX_ROWS_MAX = 4096 };
 int rg_index_box_push(struct rg_index *index, struct rg_lates *list, struct rg_late *late,
 		      struct roger_err *err)
 {
-	struct rg_late **place =
-		rg_arena_push(index->tail.memory, &list->items, &list->count, sizeof *place);
-
-	if (!place)
-		return rg_fail_memory(err);
-	*place = late;
-	return ROGER_OK;
+	return rg_kept(
+		rg_arena_append(index->tail.memory, &list->items, &list->count, &late, sizeof late),
+		err);
 }
 
 struct rg_box *rg_index_box(const struct rg_index *index, struct roger_str agent)
@@ -78,7 +74,7 @@ static int make_box(struct rg_index *index, struct roger_str agent, struct rg_bo
 		    struct roger_err *err)
 {
 	struct rg_index_tail *tail = &index->tail;
-	struct rg_box *box = rg_arena_get(tail->memory, sizeof *box), **place;
+	struct rg_box *box = rg_arena_get(tail->memory, sizeof *box);
 	size_t i;
 	int r;
 
@@ -93,10 +89,9 @@ static int make_box(struct rg_index *index, struct roger_str agent, struct rg_bo
 		}
 	if (r < 0)
 		return r;
-	place = rg_arena_push(tail->memory, &tail->boxes, &tail->box_count, sizeof *place);
-	if (!place)
+	if (!rg_arena_append(tail->memory, &tail->boxes, &tail->box_count, &box, sizeof box))
 		return rg_fail_memory(err);
-	*ret_box = *place = box;
+	*ret_box = box;
 	return ROGER_OK;
 }
 
@@ -174,13 +169,9 @@ struct answer {
 
 static int add(struct answer *answer, const struct rg_entry *entry, struct roger_err *err)
 {
-	struct rg_entry *place = rg_arena_push(answer->arena, &answer->entries.items,
-					       &answer->entries.count, sizeof *place);
-
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *entry;
-	return ROGER_OK;
+	return rg_kept(rg_arena_append(answer->arena, &answer->entries.items,
+				       &answer->entries.count, entry, sizeof *entry),
+		       err);
 }
 
 static bool is_full(const struct answer *answer)

@@ -522,20 +522,19 @@ struct rewrites {
 static int see_rewrite(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	struct rewrites *found = context;
-	struct roger_finding *place;
+	struct roger_finding rewrite;
 
 	if (!row) {
 		found->count = 0;
 		return ROGER_OK;
 	}
-	place = rg_arena_push(found->arena, &found->items, &found->count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = (struct roger_finding){ .kind = ROGER_REWRITTEN,
-					 .file = found->journal,
-					 .line = sqlite3_column_int64(row, 0),
-					 .byte = sqlite3_column_int64(row, 1) };
-	return ROGER_OK;
+	rewrite = (struct roger_finding){ .kind = ROGER_REWRITTEN,
+					  .file = found->journal,
+					  .line = sqlite3_column_int64(row, 0),
+					  .byte = sqlite3_column_int64(row, 1) };
+	return rg_kept(rg_arena_append(found->arena, &found->items, &found->count, &rewrite,
+				       sizeof rewrite),
+		       err);
 }
 
 int rg_index_rewrites(struct rg_index *index, struct roger_str journal, struct rg_arena *arena,

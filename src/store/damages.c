@@ -123,17 +123,15 @@ static int add_altered(struct rg_store *store, const struct roger_damage *damage
 		       struct rg_altered *altered, struct roger_err *err)
 {
 	struct rg_log_file *journal = rg_log_files_find(journals, damage->file);
-	struct rg_altered_line *line;
+	struct rg_altered_line line;
 	bool there = false;
 
 	if (!journal || store->ops->stat(store, journal, &there, NULL) < 0 || !there ||
 	    !rg_damage_stands(store, journal, damage))
 		return ROGER_OK;
-	line = rg_arena_push(arena, &altered->lines, &altered->count, sizeof *line);
-	if (!line)
-		return rg_fail_memory(err);
-	*line = (struct rg_altered_line){ rg_altered_file(journal), (uint64_t)damage->byte };
-	return ROGER_OK;
+	line = (struct rg_altered_line){ rg_altered_file(journal), (uint64_t)damage->byte };
+	return rg_kept(rg_arena_append(arena, &altered->lines, &altered->count, &line, sizeof line),
+		       err);
 }
 
 int rg_altered_of(struct rg_store *store, const struct roger_damage_list *damages,

@@ -383,19 +383,14 @@ static void recall(void *context, struct rg_witness *ret_witness)
 static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_str name,
 		    struct rg_arena *arena, struct roger_err *err)
 {
-	struct rg_log_file *file;
+	struct rg_log_file file = { .log = log };
 
-	file = rg_arena_push(arena, &files->items, &files->count, sizeof *file);
-	if (!file)
-		return rg_fail_memory(err);
-	*file = (struct rg_log_file){ .log = log };
-	if (!rg_arena_copy(arena, name, &file->name))
-		return rg_fail_memory(err);
-	file->shown = file->name;
-	return rg_kept(!*rg_kinds[log].folder ||
-			       rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
-					      RG_STR_ARGS(name)),
-		       err);
+	return rg_kept(
+		rg_arena_copy(arena, name, &file.name) &&
+			rg_arena_print(arena, &file.shown, "%s%.*s", rg_kinds[log].folder,
+				       RG_STR_ARGS(name)) &&
+			rg_arena_append(arena, &files->items, &files->count, &file, sizeof file),
+		err);
 }
 
 /* Hidden files are neither logs nor documents. */

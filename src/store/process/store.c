@@ -421,17 +421,16 @@ struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log 
 static int add_file(const struct rg_handle *handle, enum rg_log log, const char *name,
 		    struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
 {
-	struct rg_log_file *file = rg_arena_push(arena, &files->items, &files->count, sizeof *file);
+	struct rg_log_file file = { .log = log };
 	const struct roger_str shown =
 		log == RG_LOG_MESSAGES ? handle->workspace->config->jsonl_file : rg_str(name);
 
-	if (!file)
-		return rg_fail_memory(err);
-	*file = (struct rg_log_file){ .log = log };
-	return rg_kept(rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
-				      RG_STR_ARGS(shown)) &&
-			       rg_arena_copy(arena, rg_str(name), &file->name),
-		       err);
+	return rg_kept(
+		rg_arena_print(arena, &file.shown, "%s%.*s", rg_kinds[log].folder,
+			       RG_STR_ARGS(shown)) &&
+			rg_arena_copy(arena, rg_str(name), &file.name) &&
+			rg_arena_append(arena, &files->items, &files->count, &file, sizeof file),
+		err);
 }
 
 static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
