@@ -181,16 +181,14 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 			 const struct roger_message_list *among, struct roger_message_list *fit,
 			 struct roger_err *err)
 {
-	struct roger_message *place;
 	size_t i;
 
 	for (i = 0; i < among->count; i++) {
 		if (!rg_message_same_send(wanted, &among->items[i]) || holds(fit, &among->items[i]))
 			continue;
-		place = rg_arena_push(seeking->scratch, &fit->items, &fit->count, sizeof *place);
-		if (!place)
+		if (!rg_arena_append(seeking->scratch, &fit->items, &fit->count, &among->items[i],
+				     sizeof among->items[i]))
 			return rg_fail_memory(err);
-		*place = among->items[i];
 	}
 	return ROGER_OK;
 }

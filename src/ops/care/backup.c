@@ -38,16 +38,13 @@ struct making {
 static int add(struct making *making, struct roger_str name, int64_t bytes, struct roger_str sha256,
 	       struct part part, struct roger_err *err)
 {
-	struct rg_backup_file *file =
-		rg_arena_push(making->arena, &making->files, &making->count, sizeof *file);
-	struct part *place = rg_arena_push(making->arena, &making->parts.items,
-					   &making->parts.count, sizeof *place);
+	const struct rg_backup_file file = { .file = name, .bytes = bytes, .sha256 = sha256 };
 
-	if (!file || !place)
-		return rg_fail_memory(err);
-	*file = (struct rg_backup_file){ .file = name, .bytes = bytes, .sha256 = sha256 };
-	*place = part;
-	return ROGER_OK;
+	return rg_kept(rg_arena_append(making->arena, &making->files, &making->count, &file,
+				       sizeof file) &&
+			       rg_arena_append(making->arena, &making->parts.items,
+					       &making->parts.count, &part, sizeof part),
+		       err);
 }
 
 static int add_text(struct making *making, const char *name, struct roger_str text,

@@ -337,17 +337,12 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 /* Not for ever: who writes without a pause must not keep the others out. */
 static int note_unread(struct look *look, const struct rg_taken *taken, struct roger_err *err)
 {
-	const struct rg_taken **place;
-
 	look->bridge->busy = true;
 	if (rg_clock_ms() - taken->ms > OVERTAKE_MS)
 		return ROGER_OK;
-	place = rg_arena_push(look->bridge->scratch, &look->unread.items, &look->unread.count,
-			      sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = taken;
-	return ROGER_OK;
+	return rg_kept(rg_arena_append(look->bridge->scratch, &look->unread.items,
+				       &look->unread.count, &taken, sizeof taken),
+		       err);
 }
 
 static bool is_for_many(const struct look *look, const struct rg_taken *taken)

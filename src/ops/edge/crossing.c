@@ -452,15 +452,13 @@ int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossin
 				    [ROGER_CROSSING_WAITING] = &reply->waiting,
 				    [ROGER_CROSSING_WRITTEN] = &reply->written,
 				    [ROGER_CROSSING_TROUBLE] = &reply->trouble };
-	struct roger_crossing *place = rg_arena_push(reply->memory, &reply->crossings.items,
-						     &reply->crossings.count, sizeof *place);
+	struct roger_crossing kept = *item;
 
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *item;
-	if (!keep_valid(reply->memory, &place->file) || !keep_valid(reply->memory, &place->to) ||
-	    !keep_valid(reply->memory, &place->why) || !keep_valid(reply->memory, &place->kept) ||
-	    !rg_record_keep(&rg_crossing_record, place, reply->memory))
+	if (!keep_valid(reply->memory, &kept.file) || !keep_valid(reply->memory, &kept.to) ||
+	    !keep_valid(reply->memory, &kept.why) || !keep_valid(reply->memory, &kept.kept) ||
+	    !rg_record_keep(&rg_crossing_record, &kept, reply->memory) ||
+	    !rg_arena_append(reply->memory, &reply->crossings.items, &reply->crossings.count, &kept,
+			     sizeof kept))
 		return rg_fail_memory(err);
 	(*counts[item->kind])++;
 	return ROGER_OK;

@@ -425,7 +425,6 @@ static int find_mail(const struct handout *handout, struct roger_message_list *r
 				  .free_at_ms = rg_clock_ms(),
 				  .limit = MESSAGES_MAX };
 	struct roger_message_list page, *list;
-	struct roger_message *place;
 	size_t i;
 	int r;
 
@@ -434,11 +433,9 @@ static int find_mail(const struct handout *handout, struct roger_message_list *r
 		r = find(handout, &query, &page, err);
 		for (i = 0; r == ROGER_OK && i < page.count; i++) {
 			list = page.items[i].handed_at_ms > 0 ? ret_handed : ret_fresh;
-			place = rg_arena_push(handout->arena, &list->items, &list->count,
-					      sizeof *place);
-			if (!place)
+			if (!rg_arena_append(handout->arena, &list->items, &list->count,
+					     &page.items[i], sizeof page.items[i]))
 				return rg_fail_memory(err);
-			*place = page.items[i];
 			query.after = page.items[i].position;
 		}
 	} while (r == ROGER_OK && page.count == MESSAGES_MAX && ret_fresh->count < MESSAGES_MAX);

@@ -77,7 +77,6 @@ static void end_turn(struct round *round, struct roger_str agent)
 static int collect(struct round *round, bool enough, struct roger_err *err)
 {
 	struct roger_wake_reply *reply = round->reply;
-	struct roger_wake_attempt *attempt;
 	size_t i = 0;
 	bool over;
 	int r;
@@ -95,13 +94,9 @@ static int collect(struct round *round, bool enough, struct roger_err *err)
 		}
 		if (r < 0)
 			return r;
-		if (!over)
-			continue;
-		attempt = rg_arena_push(reply->memory, &reply->attempts.items,
-					&reply->attempts.count, sizeof *attempt);
-		if (!attempt)
+		if (over && !rg_arena_append(reply->memory, &reply->attempts.items,
+					     &reply->attempts.count, &ended, sizeof ended))
 			return rg_fail_memory(err);
-		*attempt = ended;
 	}
 	return ROGER_OK;
 }

@@ -62,7 +62,7 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 	struct rg_counter pairs = { .arena = arena };
 	const struct roger_attempt *timeout;
 	struct rg_records timeouts;
-	struct rg_breaker *place;
+	struct rg_breaker breaker;
 	bool first = false, open = false;
 	int64_t until_ms;
 	size_t i;
@@ -82,11 +82,10 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 				    err);
 		if (r < 0 || !open)
 			continue;
-		place = rg_arena_push(arena, &ret_breakers->items, &ret_breakers->count,
-				      sizeof *place);
-		if (!place)
+		breaker = (struct rg_breaker){ timeout->from, timeout->to, until_ms };
+		if (!rg_arena_append(arena, &ret_breakers->items, &ret_breakers->count, &breaker,
+				     sizeof breaker))
 			return rg_fail_memory(err);
-		*place = (struct rg_breaker){ timeout->from, timeout->to, until_ms };
 	}
 	return r;
 }

@@ -292,13 +292,10 @@ static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *
 static int skip(struct roger_left_out_list *skipped, struct roger_str name, struct roger_str why,
 		struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_left_out *place =
-		rg_arena_push(arena, &skipped->items, &skipped->count, sizeof *place);
+	const struct roger_left_out out = { name, why };
 
-	if (!place)
-		return rg_fail_memory(err);
-	*place = (struct roger_left_out){ name, why };
-	return ROGER_OK;
+	return rg_kept(rg_arena_append(arena, &skipped->items, &skipped->count, &out, sizeof out),
+		       err);
 }
 
 static int leave_out_retired(struct roger *roger, const struct rg_names *names,

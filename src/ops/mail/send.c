@@ -26,17 +26,14 @@ static bool is_reserved(const struct rg_sending *sending, struct roger_str name)
 static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 			 struct roger_err *err)
 {
-	struct roger_str *place;
 	size_t i;
 
 	for (i = 0; i < draft->to.count; i++)
 		if (rg_str_equal(draft->to.items[i], name))
 			return ROGER_OK;
-	place = rg_arena_push(sending->arena, &draft->to.items, &draft->to.count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = name;
-	return ROGER_OK;
+	return rg_kept(rg_arena_append(sending->arena, &draft->to.items, &draft->to.count, &name,
+				       sizeof name),
+		       err);
 }
 
 static int leave_out(struct rg_sending *sending, struct roger_left_out_list *list,

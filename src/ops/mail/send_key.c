@@ -473,19 +473,14 @@ static bool keep(struct roger *roger, const struct roger_message *message)
 {
 	struct roger_message kept = { .attempt = message->attempt };
 	struct rg_arena *arena = roger->sent_memory;
-	struct roger_message *place;
 
-	if (!rg_arena_copy(arena, message->id, &kept.id) ||
-	    !rg_arena_copy(arena, message->from, &kept.from) ||
-	    !rg_arena_copy(arena, message->to, &kept.to) ||
-	    !rg_arena_copy(arena, message->key, &kept.key) ||
-	    !rg_arena_copy(arena, message->cycle, &kept.cycle) ||
-	    !rg_arena_copy(arena, message->content, &kept.content))
-		return false;
-	place = rg_arena_push(arena, &roger->sent, &roger->sent_count, sizeof *place);
-	if (place)
-		*place = kept;
-	return place != NULL;
+	return rg_arena_copy(arena, message->id, &kept.id) &&
+	       rg_arena_copy(arena, message->from, &kept.from) &&
+	       rg_arena_copy(arena, message->to, &kept.to) &&
+	       rg_arena_copy(arena, message->key, &kept.key) &&
+	       rg_arena_copy(arena, message->cycle, &kept.cycle) &&
+	       rg_arena_copy(arena, message->content, &kept.content) &&
+	       rg_arena_append(arena, &roger->sent, &roger->sent_count, &kept, sizeof kept);
 }
 
 void rg_send_keep(struct rg_sending *sending)

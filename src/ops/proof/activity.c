@@ -26,7 +26,6 @@ static int add_entry(struct roger_activity_reply *reply, const struct rg_log_ent
 		     struct roger_err *err)
 {
 	union rg_log_record record;
-	struct roger_activity *place;
 	struct roger_err why;
 	int r;
 
@@ -34,14 +33,11 @@ static int add_entry(struct roger_activity_reply *reply, const struct rg_log_ent
 	if (r == ROGER_EDATA)
 		return rg_records_add_bad(reply->memory, &reply->lines, entry->file, entry->line,
 					  rg_str(why.message), err);
-	place = r < 0 ? NULL
-		      : rg_arena_push(reply->memory, &reply->activities.items,
-				      &reply->activities.count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = record.activity;
-	place->line = entry->line;
-	return ROGER_OK;
+	record.activity.line = entry->line;
+	return rg_kept(r == ROGER_OK && rg_arena_append(reply->memory, &reply->activities.items,
+							&reply->activities.count, &record.activity,
+							sizeof record.activity),
+		       err);
 }
 
 int rg_verb_activity(struct roger *roger, const struct roger_activity_request *request,

@@ -219,19 +219,18 @@ static int read_later(struct rg_causes *causes, struct since *since, struct roge
 					.limit = RG_PAGE_MAX };
 	const struct roger_message *message;
 	struct roger_message_list found;
-	struct later *later;
+	struct later later;
 	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
 	size_t i;
 
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		message = &found.items[i];
-		later = rg_arena_push(causes->arena, &since->later, &since->later_count,
-				      sizeof *later);
-		if (!later)
+		later = (struct later){ .at_ms = message->created_at_ms,
+					.key = message->key,
+					.text = message->content };
+		if (!rg_arena_append(causes->arena, &since->later, &since->later_count, &later,
+				     sizeof later))
 			return rg_fail_memory(err);
-		*later = (struct later){ .at_ms = message->created_at_ms,
-					 .key = message->key,
-					 .text = message->content };
 		since->to_ms = message->created_at_ms;
 		since->position = message->position;
 	}
@@ -615,7 +614,6 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 {
 	struct roger_agent_list judged = { 0 };
 	struct rg_names ghosts = { 0 };
-	struct roger_agent *place;
 	struct rg_agent_mail *box;
 	const struct roger_agent *agent;
 	size_t i;
@@ -624,12 +622,9 @@ static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *
 	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++) {
 		box = &causes->boxes.items[i];
 		agent = rg_engine_agent_of(agents, box->name);
-		if (!agent)
-			continue;
-		place = rg_arena_push(causes->arena, &judged.items, &judged.count, sizeof *place);
-		if (!place)
+		if (agent && !rg_arena_append(causes->arena, &judged.items, &judged.count, agent,
+					      sizeof *agent))
 			return rg_fail_memory(err);
-		*place = *agent;
 	}
 	r = rg_engine_last_looks(causes->roger->engine,
 				 (struct roger_agent *)(uintptr_t)judged.items, judged.count, err);

@@ -172,7 +172,6 @@ int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits 
 		 struct roger_err *err)
 {
 	const struct rg_run_wish wish = { .readers = true, .fits = fits, .name = name };
-	struct rg_run_document *place;
 	struct rg_run_list list;
 	struct roger_run run;
 	size_t i;
@@ -186,11 +185,9 @@ int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits 
 			run.owner = list.documents[i].former;
 		if (list.documents[i].brief || !fits(&run, name))
 			continue;
-		place = rg_arena_push(telling->arena, &telling->runs.items, &telling->runs.count,
-				      sizeof *place);
-		if (!place)
+		if (!rg_arena_append(telling->arena, &telling->runs.items, &telling->runs.count,
+				     &list.documents[i], sizeof list.documents[i]))
 			return rg_fail_memory(err);
-		*place = list.documents[i];
 	}
 	return r;
 }

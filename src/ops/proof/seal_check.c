@@ -263,21 +263,20 @@ static int add_cited(struct checking *checking, const struct rg_digest_wish *wis
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = SIZE_MAX };
 	struct roger_cited_list *list = &checking->reply->cited;
-	struct roger_cited *cited;
+	struct roger_cited cited = { .file = wish->file,
+				     .count = digest->entry.lines,
+				     .lines = digest->cited,
+				     .proof = digest->proof };
 	size_t i;
 
 	if (!digest->cited.count)
 		return ROGER_OK;
-	cited = rg_arena_push(checking->arena, &list->items, &list->count, sizeof *cited);
-	if (!cited)
-		return rg_fail_memory(err);
 	for (i = 0; i < digest->cited.count; i++)
 		rg_buf_printf(&numbers, i ? " %lld" : "%lld", (long long)wish->cited[i]);
-	*cited = (struct roger_cited){ .file = wish->file,
-				       .count = digest->entry.lines,
-				       .lines = digest->cited,
-				       .proof = digest->proof };
-	return rg_kept(rg_arena_keep(checking->arena, &numbers, &cited->numbers), err);
+	return rg_kept(rg_arena_keep(checking->arena, &numbers, &cited.numbers) &&
+			       rg_arena_append(checking->arena, &list->items, &list->count, &cited,
+					       sizeof cited),
+		       err);
 }
 
 /* Journals come first in a seal. */

@@ -33,17 +33,15 @@ void rg_telling_deinit(struct rg_telling *telling)
 int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event, struct roger_err *err)
 {
 	struct rg_history *history = &telling->history;
-	struct rg_event *place;
+	struct rg_event kept = *event;
 
-	place = rg_arena_push(telling->arena, &history->items, &history->count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *event;
-	if (!place->position)
-		place->position = (int64_t)history->count;
-	return rg_kept(rg_record_keep(&rg_event_record, &place->said, telling->arena) &&
-			       rg_arena_copy(telling->arena, event->to, &place->to) &&
-			       rg_arena_copy(telling->arena, event->text, &place->text),
+	if (!kept.position)
+		kept.position = (int64_t)history->count + 1;
+	return rg_kept(rg_record_keep(&rg_event_record, &kept.said, telling->arena) &&
+			       rg_arena_copy(telling->arena, event->to, &kept.to) &&
+			       rg_arena_copy(telling->arena, event->text, &kept.text) &&
+			       rg_arena_append(telling->arena, &history->items, &history->count,
+					       &kept, sizeof kept),
 		       err);
 }
 

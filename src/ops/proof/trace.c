@@ -276,7 +276,6 @@ struct finding {
 static int add_message(struct finding *finding, const struct roger_message *message,
 		       struct roger_err *err)
 {
-	struct roger_message *place;
 	bool fresh;
 
 	if (!rg_table_put(&finding->known, rg_hash(0, message->id.data, message->id.length),
@@ -284,11 +283,9 @@ static int add_message(struct finding *finding, const struct roger_message *mess
 		return rg_fail_memory(err);
 	if (!fresh)
 		return ROGER_OK;
-	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *message;
-	return ROGER_OK;
+	return rg_kept(rg_arena_append(finding->arena, &finding->items, &finding->count, message,
+				       sizeof *message),
+		       err);
 }
 
 /* Neighbours to one side, living or archived, as far as they are of the same send. */

@@ -17,13 +17,12 @@ enum { PIECE = 20 };
 int rg_run_add_trouble(struct roger_run_trouble_list *list, const struct roger_run_trouble *trouble,
 		       struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_run_trouble *place =
-		rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+	struct roger_run_trouble kept = *trouble;
 
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *trouble;
-	return rg_kept(rg_arena_copy(arena, trouble->what, &place->what), err);
+	return rg_kept(
+		rg_arena_copy(arena, trouble->what, &kept.what) &&
+			rg_arena_append(arena, &list->items, &list->count, &kept, sizeof kept),
+		err);
 }
 
 /* A document under another name than roger gives it would not be found by its run. */

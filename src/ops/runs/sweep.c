@@ -24,16 +24,14 @@ static int note_change(struct sweep *sweep, const struct rg_run_document *before
 		       const struct rg_run_document *after, struct roger_err *err)
 {
 	struct roger_run_change_list *changes = &sweep->reply->changes;
-	struct roger_run_change *change;
+	const struct roger_run_change change = { before->run.run, (int)before->stored,
+						 after->run.status, after->run.status_reason };
 
 	if ((int)before->stored == after->run.status)
 		return ROGER_OK;
-	change = rg_arena_push(sweep->arena, &changes->items, &changes->count, sizeof *change);
-	if (!change)
-		return rg_fail_memory(err);
-	*change = (struct roger_run_change){ before->run.run, (int)before->stored,
-					     after->run.status, after->run.status_reason };
-	return ROGER_OK;
+	return rg_kept(rg_arena_append(sweep->arena, &changes->items, &changes->count, &change,
+				       sizeof change),
+		       err);
 }
 
 /* One run that a rule keeps from being helped does not keep us from the others; a disk does. */

@@ -118,16 +118,15 @@ int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *ta
 			  const struct rg_json_edit *edit, const char *tool, struct roger_err *err)
 {
 	struct roger_str before = { target->text.data + edit->offset, edit->length };
+	const struct rg_setup_edit made = { rg_str(tool), (int64_t)edit->offset, before,
+					    edit->text };
 	struct rg_buf text = { .maximum = SIZE_MAX };
-	struct rg_setup_edit *made;
 
 	if (rg_json_edit_is_none(edit))
 		return ROGER_OK;
-	made = rg_arena_push(plan->arena, &target->changed.edits.items,
-			     &target->changed.edits.count, sizeof *made);
-	if (!made)
+	if (!rg_arena_append(plan->arena, &target->changed.edits.items,
+			     &target->changed.edits.count, &made, sizeof made))
 		return rg_fail_memory(err);
-	*made = (struct rg_setup_edit){ rg_str(tool), (int64_t)edit->offset, before, edit->text };
 	rg_json_edit_apply(target->text, edit, &text);
 	return rg_kept(rg_arena_keep(plan->arena, &text, &target->text), err);
 }
