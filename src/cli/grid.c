@@ -9,12 +9,7 @@ enum { COLUMNS_MAX = 40, PADDED_MAX = 60, COLUMNS_LEAST = 6, GAP = 2 };
 
 void cli_grid_add(struct cli_grid *grid, struct cli_cell cell)
 {
-	struct cli_cell *place =
-		rg_arena_push(grid->arena, &grid->cells, &grid->count, sizeof *place);
-
-	if (place)
-		*place = cell;
-	else
+	if (!rg_arena_append(grid->arena, &grid->cells, &grid->count, &cell, sizeof cell))
 		cli_term_lose(ENOMEM);
 }
 

@@ -9,12 +9,8 @@
 static bool add_option(struct rg_help_reply *table, struct rg_option_list *options,
 		       struct rg_option option)
 {
-	struct rg_option *place =
-		rg_arena_push(table->memory, &options->items, &options->count, sizeof *place);
-
-	if (place)
-		*place = option;
-	return place;
+	return rg_arena_append(table->memory, &options->items, &options->count, &option,
+			       sizeof option);
 }
 
 /* Texts between two of that character; ends with the NUL. */
@@ -114,7 +110,7 @@ int cli_print_help_table(const struct cli_run *run, const struct cli_command *on
 	const struct cli_command *command;
 	bool added = !only || add_entry(&table, only);
 	const struct rg_exit *row;
-	struct rg_exit_status *place;
+	struct rg_exit_status status;
 	size_t i = 0;
 
 	while (!only && added && (command = cli_next_command(&i)))
@@ -122,11 +118,9 @@ int cli_print_help_table(const struct cli_run *run, const struct cli_command *on
 	for (row = rg_exits; row->code && added; row++) {
 		if (!*row->meaning)
 			continue;
-		place = rg_arena_push(run->arena, &table.exits.items, &table.exits.count,
-				      sizeof *place);
-		added = place;
-		if (place)
-			*place = (struct rg_exit_status){ row->status, rg_str(row->meaning) };
+		status = (struct rg_exit_status){ row->status, rg_str(row->meaning) };
+		added = rg_arena_append(run->arena, &table.exits.items, &table.exits.count, &status,
+					sizeof status);
 	}
 	if (!added || !add_own(&table, &table.options, cli_common_options))
 		return rg_fail_memory(err);

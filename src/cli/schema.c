@@ -17,12 +17,10 @@ enum { OTHERS = sizeof others / sizeof *others };
 
 static bool add_item(struct rg_schema_reply *reply, const char *name, const char *about)
 {
-	struct rg_schema *item = rg_arena_push(reply->memory, &reply->schemas.items,
-					       &reply->schemas.count, sizeof *item);
+	const struct rg_schema item = { rg_str(name), rg_str(about) };
 
-	if (item)
-		*item = (struct rg_schema){ rg_str(name), rg_str(about) };
-	return item;
+	return rg_arena_append(reply->memory, &reply->schemas.items, &reply->schemas.count, &item,
+			       sizeof item);
 }
 
 static int run_list(struct cli_run *run, struct roger_err *err)

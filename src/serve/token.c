@@ -255,7 +255,6 @@ static int add(struct serve_tokens *tokens, struct rg_stored_token what,
 	unsigned char random[SECRET_BYTES];
 	char hash[RG_DIGEST_DIGITS + 1];
 	size_t length = strlen(prefixes[what.kind]);
-	struct rg_stored_token *token;
 	int r = rg_random(random, sizeof random, err);
 
 	if (r < 0)
@@ -265,13 +264,13 @@ static int add(struct serve_tokens *tokens, struct rg_stored_token what,
 	rg_sha256_hex(rg_str(secret), hash);
 	what.created_at_ms = rg_clock_ms();
 	what.expires_at_ms += what.created_at_ms + (what.expires_at_ms ? 0 : usual_ms[what.kind]);
-	token = rg_arena_push(tokens->arena, &tokens->items, &tokens->count, sizeof *token);
-	if (!token || !rg_arena_copy(tokens->arena, what.name, &what.name) ||
-	    !rg_arena_copy(tokens->arena, rg_str(hash), &what.sha256) ||
-	    !rg_arena_copy(tokens->arena, rg_str(tokens->workspace), &what.workspace))
-		return rg_fail_memory(err);
-	*token = what;
-	return ROGER_OK;
+	return rg_kept(
+		rg_arena_copy(tokens->arena, what.name, &what.name) &&
+			rg_arena_copy(tokens->arena, rg_str(hash), &what.sha256) &&
+			rg_arena_copy(tokens->arena, rg_str(tokens->workspace), &what.workspace) &&
+			rg_arena_append(tokens->arena, &tokens->items, &tokens->count, &what,
+					sizeof what),
+		err);
 }
 
 /* Keys and logins that have expired are of no interest to anybody. */
@@ -415,19 +414,17 @@ static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
 static int show(const struct serve_tokens *tokens, const struct rg_stored_token *token,
 		const char *secret, struct rg_token_reply *reply, struct roger_err *err)
 {
-	struct rg_token *place = rg_arena_push(reply->memory, &reply->tokens.items,
-					       &reply->tokens.count, sizeof *place);
+	struct rg_token shown = { .right = token->right,
+				  .kind = token->kind,
+				  .foreign = is_foreign(tokens, token),
+				  .created_at_ms = token->created_at_ms,
+				  .expires_at_ms = token->expires_at_ms };
 
-	if (!place)
-		return rg_fail_memory(err);
-	*place = (struct rg_token){ .right = token->right,
-				    .kind = token->kind,
-				    .foreign = is_foreign(tokens, token),
-				    .created_at_ms = token->created_at_ms,
-				    .expires_at_ms = token->expires_at_ms };
-	return rg_kept(rg_arena_copy(reply->memory, token->name, &place->name) &&
-			       rg_arena_copy(reply->memory, token->sha256, &place->sha256) &&
-			       rg_arena_copy(reply->memory, rg_str(secret), &place->secret),
+	return rg_kept(rg_arena_copy(reply->memory, token->name, &shown.name) &&
+			       rg_arena_copy(reply->memory, token->sha256, &shown.sha256) &&
+			       rg_arena_copy(reply->memory, rg_str(secret), &shown.secret) &&
+			       rg_arena_append(reply->memory, &reply->tokens.items,
+					       &reply->tokens.count, &shown, sizeof shown),
 		       err);
 }
 
