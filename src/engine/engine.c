@@ -381,18 +381,18 @@ int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *
 	return r < 0 ? r : rg_index_issues(engine->index, unread, arena, ret_issues, err);
 }
 
-int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
+int rg_engine_figures(struct rg_engine *engine, struct roger_stats_reply *reply,
 		      struct roger_err *err)
 {
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_figures(engine->index, ret_figures, err);
+		r = rg_index_figures(engine->index, reply, err);
 	if (r < 0)
 		return r;
-	ret_figures->journal_bytes = (int64_t)rg_index_end(engine->index);
-	ret_figures->epoch = rg_tally_epoch(engine->store);
+	reply->journal_bytes = (int64_t)rg_index_end(engine->index);
+	reply->epoch = rg_tally_epoch(engine->store);
 	return ROGER_OK;
 }
 

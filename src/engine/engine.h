@@ -137,7 +137,8 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name);
 RG_CHECKED int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 				struct roger_strs *ret_issues, struct roger_err *err);
 
-RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
+/* Fill in the figures about the workspace. */
+RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct roger_stats_reply *reply,
 				 struct roger_err *err);
 
 /* Show rows of the table of events, which is brought up first, without words. */

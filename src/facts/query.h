@@ -96,12 +96,6 @@ static inline struct rg_query rg_query_held_too(const struct rg_query *query)
 	return all;
 }
 
-struct rg_figures {
-	int64_t messages, unread, archived, agents, issues, strays;
-	int64_t by_type[ROGER_DATA + 1];
-	int64_t epoch, journal_bytes, journal_lines, oldest_at_ms, newest_at_ms;
-};
-
 /*
  * A row of the table of events: what a line says happened.  A message's rows are made
  * from its lines, and from notes that it was shown; every entry of a log has a row.

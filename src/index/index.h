@@ -172,7 +172,8 @@ RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rog
  * ever were a message of. */
 RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
-RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures,
+/* Fill in those figures that it has. */
+RG_CHECKED int rg_index_figures(struct rg_index *index, struct roger_stats_reply *reply,
 				struct roger_err *err);
 
 /* ---------------------------------------------------------------- logs -- */

@@ -714,45 +714,38 @@ int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *are
 /* From kept counts: no question reads every message. */
 static int see_figures(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	struct rg_figures *figures = context;
-	int type;
+	struct roger_stats_reply *reply = context;
 
 	(void)err;
 	if (!row)
 		return ROGER_OK;
-	figures->messages = 0;
-	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++) {
-		figures->by_type[type] = sqlite3_column_int64(row, type - 1);
-		figures->messages += figures->by_type[type];
-	}
-	figures->issues = sqlite3_column_int64(row, 4);
-	figures->unread = sqlite3_column_int64(row, 5);
-	figures->agents = sqlite3_column_int64(row, 6);
-	figures->oldest_at_ms = sqlite3_column_int64(row, 7);
-	figures->newest_at_ms = sqlite3_column_int64(row, 8);
+	reply->context = sqlite3_column_int64(row, 0);
+	reply->result = sqlite3_column_int64(row, 1);
+	reply->decision = sqlite3_column_int64(row, 2);
+	reply->data = sqlite3_column_int64(row, 3);
+	reply->messages = reply->context + reply->result + reply->decision + reply->data;
+	reply->issues = sqlite3_column_int64(row, 4);
+	reply->unread = sqlite3_column_int64(row, 5);
+	reply->agents = sqlite3_column_int64(row, 6);
+	reply->oldest_at_ms = sqlite3_column_int64(row, 7);
+	reply->newest_at_ms = sqlite3_column_int64(row, 8);
 	return ROGER_OK;
 }
 
-int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, struct roger_err *err)
+int rg_index_figures(struct rg_index *index, struct roger_stats_reply *reply, struct roger_err *err)
 {
-	struct rg_figures figures = {
-		.strays = index->progress.strays,
-		.journal_lines = index->progress.lines,
-		.archived = index->progress.archived,
-	};
 	struct rg_question question;
-	int r;
 
+	reply->strays = index->progress.strays;
+	reply->journal_lines = index->progress.lines;
+	reply->archived = index->progress.archived;
 	rg_question_init(&question,
 			 "SELECT * FROM (SELECT sum(context), sum(result), sum(decision),"
 			 " sum(data), sum(context + result + decision + data > 0) FROM issues),"
 			 " (SELECT sum(unread), count(*) FROM agents),"
 			 " (SELECT min(created_at) FROM messages),"
 			 " (SELECT max(created_at) FROM messages)");
-	r = rg_index_ask(index, &question, see_figures, &figures, err);
-	if (r == ROGER_OK)
-		*ret_figures = figures;
-	return r;
+	return rg_index_ask(index, &question, see_figures, reply, err);
 }
 
 static int see_sequence(void *context, sqlite3_stmt *row, struct roger_err *err)

@@ -3,34 +3,6 @@
 
 #include "facts/message.h"
 
-static int fill_all(struct roger *roger, struct roger_stats_reply *reply, struct roger_err *err)
-{
-	struct rg_figures figures;
-	int r = rg_engine_figures(roger->engine, &figures, err);
-
-	if (r < 0)
-		return r;
-	*reply = (struct roger_stats_reply){
-		.memory = reply->memory,
-		.messages = figures.messages,
-		.unread = figures.unread,
-		.archived = figures.archived,
-		.agents = figures.agents,
-		.issues = figures.issues,
-		.context = figures.by_type[ROGER_CONTEXT],
-		.result = figures.by_type[ROGER_RESULT],
-		.decision = figures.by_type[ROGER_DECISION],
-		.data = figures.by_type[ROGER_DATA],
-		.epoch = figures.epoch,
-		.journal_bytes = figures.journal_bytes,
-		.journal_lines = figures.journal_lines,
-		.strays = figures.strays,
-		.oldest_at_ms = figures.oldest_at_ms,
-		.newest_at_ms = figures.newest_at_ms,
-	};
-	return ROGER_OK;
-}
-
 /* ---------------------------------------------------------------- issues -- */
 
 static bool is_first(const struct roger_message_list *messages, size_t which, struct roger_str name)
@@ -142,6 +114,6 @@ int rg_verb_stats(struct roger *roger, const struct roger_stats_request *request
 				      "by_issue: expected an issue or all of them, not both");
 	if (request->issue.length)
 		return fill_issue(roger, request->issue, reply, err);
-	r = fill_all(roger, reply, err);
+	r = rg_engine_figures(roger->engine, reply, err);
 	return r < 0 || !request->by_issue ? r : fill_each(roger, reply, err);
 }
