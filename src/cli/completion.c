@@ -276,10 +276,8 @@ static const struct roger_field *first_place(const struct completing *completing
 /* "--issue" is the option issue; "": the word is not an option. */
 static struct roger_str option_of(struct roger_str word)
 {
-	bool dashed = word.length > 2 && memcmp(word.data, "--", 2) == 0;
-
-	return dashed ? (struct roger_str){ word.data + 2, word.length - 2 }
-		      : (struct roger_str){ "", 0 };
+	return rg_str_begins(word, "--") ? (struct roger_str){ word.data + 2, word.length - 2 }
+					 : (struct roger_str){ "", 0 };
 }
 
 /* The command whose name begins at this word; *i is at its last one. */

@@ -173,11 +173,10 @@ static int read_line(enum rg_log log, decoder *decode, struct roger_str line,
 
 bool rg_kind_has(enum rg_log log, struct roger_str file)
 {
-	const struct roger_str folder = rg_str(rg_kinds[log].folder);
+	const char *const folder = rg_kinds[log].folder;
 
-	return folder.length ? file.length > folder.length &&
-				       !memcmp(file.data, folder.data, folder.length)
-			     : !memchr(file.data, '/', file.length) || log == RG_LOG_MESSAGES;
+	return *folder ? file.length > strlen(folder) && rg_str_begins(file, folder)
+		       : !memchr(file.data, '/', file.length) || log == RG_LOG_MESSAGES;
 }
 
 int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,

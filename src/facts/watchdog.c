@@ -42,9 +42,8 @@ enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 		return ROGER_RUN_SUCCEEDED;
 	if (rg_str_is(ended, "lost"))
 		return ROGER_RUN_UNKNOWN;
-	return ended.length >= sizeof killed && memcmp(ended.data, killed, sizeof killed - 1) == 0
-		       ? ROGER_RUN_KILLED
-		       : ROGER_RUN_FAILED;
+	return ended.length >= sizeof killed && rg_str_begins(ended, killed) ? ROGER_RUN_KILLED
+									     : ROGER_RUN_FAILED;
 }
 
 bool rg_run_end_is_known(const struct roger_run *run)

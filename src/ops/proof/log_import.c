@@ -58,7 +58,7 @@ static int take_text(struct import *import, struct rg_arena *arena, struct roger
 	int64_t number = 1;
 	int r = ROGER_OK;
 
-	if (length >= 3 && memcmp(rest.data, mark, 3) == 0) {
+	if (rg_str_begins(rest, mark)) {
 		rest.data += 3;
 		rest.length -= 3;
 	}

@@ -111,8 +111,7 @@ static int keep_notes(const struct telling_run *of, struct roger_err *err)
 			note.data += instant.length + 1;
 			note.length -= instant.length + 1;
 		}
-		if (note.length > sizeof recovery - 1 &&
-		    memcmp(note.data, recovery, sizeof recovery - 1) == 0) {
+		if (note.length >= sizeof recovery && rg_str_begins(note, recovery)) {
 			event.said.kind = ROGER_EVENT_RECOVERY;
 			told = true;
 		}

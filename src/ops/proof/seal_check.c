@@ -142,7 +142,7 @@ static int may_be_purged(const struct checking *checking, struct roger_str file,
 	const struct rg_config *config = checking->roger->workspace->config;
 	const struct roger_journal_list *journals = &checking->reply->journals;
 	bool digests = rg_str_is(file, "key-digests.jsonl"),
-	     sends = file.length > 9 && memcmp(file.data, "send-log/", 9) == 0, whole = false;
+	     sends = rg_kind_has(RG_LOG_SENDS, file), whole = false;
 	struct roger_cycle cycle;
 	size_t i;
 	int r;
