@@ -386,6 +386,16 @@ static bool was_attempted(const struct model *model, int mail, const char *task)
 	return false;
 }
 
+/* From or for it; or for whom it took over from, while that waits, or where it read that. */
+bool model_is_of(const struct model *model, int which, const char *agent)
+{
+	const struct mail *mail = &model->mails[which];
+
+	return !strcmp(mail->from, agent) || !strcmp(mail->to, agent) ||
+	       (model_gets(model, agent, mail->to) &&
+		((!mail->read_at_ms && !mail->acks) || mail->by_heir));
+}
+
 static bool mail_in(const struct model *model, int which, const struct subject *subject)
 {
 	const struct mail *mail = &model->mails[which];
@@ -401,7 +411,7 @@ static bool mail_in(const struct model *model, int which, const struct subject *
 	case ROGER_SUBJECT_AGENT:
 		break;
 	}
-	return !strcmp(mail->from, subject->name) || !strcmp(mail->to, subject->name);
+	return model_is_of(model, which, subject->name);
 }
 
 /* The runs of an issue bring what was sent about them. */
@@ -434,7 +444,7 @@ static bool dead_in(const struct model *model, const struct dead *dead,
 	const struct mail *mail = &model->mails[dead->mail];
 
 	if (subject->kind == ROGER_SUBJECT_AGENT)
-		return mail_in(model, dead->mail, subject);
+		return !strcmp(mail->from, subject->name) || !strcmp(mail->to, subject->name);
 	return task_in(model, mail->key, subject) || mail_in(model, dead->mail, subject);
 }
 

@@ -78,6 +78,8 @@ struct subject {
 
 /* Does the agent get what was stored for another, or for itself? */
 bool model_gets(const struct model *model, const char *agent, const char *to);
+/* Is the mail in its timeline? */
+bool model_is_of(const struct model *model, int which, const char *agent);
 
 /* The place of a message; -1: it is not known yet. */
 int model_mail(const struct model *model, struct roger_str id);

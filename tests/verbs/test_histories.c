@@ -1616,13 +1616,6 @@ static int64_t shown_since(const struct roger_timeline_reply *reply, enum roger_
 	return count;
 }
 
-/* From or for it; or of whom it took over from, while that waits, or where it read that. */
-static bool is_of_agent(const struct mail *mail, const char *name)
-{
-	return !strcmp(mail->from, name) || !strcmp(mail->to, name) ||
-	       (model_gets(&model, name, mail->to) && (!mail->read_at_ms || mail->by_heir));
-}
-
 static void check_timeline_since(void)
 {
 	const char *const name = agents[draw(4)];
@@ -1636,7 +1629,7 @@ static void check_timeline_since(void)
 	r = roger_timeline(scene.roger, &request, &reply, NULL);
 	assert_true(r == ROGER_OK || r == ROGER_ENOENT);
 	for (i = 0; i < model.mail_count; i++) {
-		if (!is_of_agent(mail_at(i), name))
+		if (!model_is_of(&model, i, name))
 			continue;
 		sent += mail_at(i)->at_ms >= middle_ms;
 		read += mail_at(i)->read_at_ms >= middle_ms;
