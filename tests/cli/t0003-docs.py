@@ -129,6 +129,8 @@ for page in PAGES:
     told[str(page.relative_to(SOURCE))] = try_page(page)
 check("README: the reply is in plan's inbox", "implement #1" in told["README.md"] and "done, see migrations/0007.sql" in told["README.md"], told["README.md"])
 check("PROOF: what nobody read is not in time", "75: not in time" in told["docs/PROOF.md"], told["docs/PROOF.md"])
+version = re.search(r"RG_INDEX_VERSION (\d+)", (SOURCE / "src/index/index_db.h").read_text()).group(1)
+check("FORMAT: the version of the index", f"names this version ({version})" in (SOURCE / "docs/FORMAT.md").read_text(), version)
 words = len((SOURCE / "README.md").read_text().split())
 check("README is short", words <= 600, words)
 print(f"1..{number}")
