@@ -18,7 +18,7 @@ struct rg_move_wish {
 /*
  * Both engines are of workspaces with `moving` set.  Every journal and run of `from` gets into
  * `to`, byte for byte; then `from` is moved, then `to` is live.  Killed anywhere, the same call
- * goes on, and reply says how much it was. ROGER_EREFUSED: the target holds something else;
+ * goes on, and reply says how much it was. ROGER_EREFUSED: the target has other contents;
  * *ret_occupied: it has entries, and nothing was done.
  */
 RG_CHECKED int rg_engine_move(struct rg_engine *from, struct rg_engine *to,

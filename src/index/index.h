@@ -168,8 +168,8 @@ void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct roger_str after,
 			       int64_t limit, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
-/* Issues with messages, and with at least so many unread ones, by name; unread -1: all that there
- * ever were a message of. */
+/* Issues that have messages, at least so many of them unread, in order of name; unread -1: every
+ * issue that ever had a message. */
 RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
 /* Fill in those figures that it has. */

@@ -211,6 +211,14 @@ static inline int64_t rg_index_leased_until(const struct roger_message *message)
 	return message->dead_at_ms ? INT64_MAX : message->claimed_until_ms;
 }
 
+/* The latest end of a lease that a clock of that time can have given; INT64_MAX: any. */
+static inline int64_t rg_index_lease_end_max(const struct rg_index *index, int64_t now_ms)
+{
+	return index->lease_ms_max && now_ms < INT64_MAX - index->lease_ms_max
+		       ? now_ms + index->lease_ms_max
+		       : INT64_MAX;
+}
+
 /* Is it what is wanted, if anything is? */
 static inline bool rg_index_is_or_any(struct roger_str wanted, struct roger_str is)
 {

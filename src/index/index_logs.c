@@ -237,7 +237,9 @@ static int open_sources(struct finding *finding, const struct rg_log_query *quer
 	return ROGER_OK;
 }
 
-/* The last entry before that line: its position; 0: there is none.  Positions rise with lines. */
+/* The position of the last entry before that line; 0: there is none.  A later line has a higher
+ * one.
+ */
 static int find_before(struct rg_index *index, enum rg_log log, int64_t line, int64_t *ret_position,
 		       struct roger_err *err)
 {
@@ -612,7 +614,6 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_
 		     struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
 	const bool events = untold && rg_index_has_events(index);
-	const bool bounded = index->lease_ms_max && now_ms < INT64_MAX - index->lease_ms_max;
 	struct rg_question question;
 
 	rg_question_init(&question,
@@ -631,7 +632,7 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_
 			   "))) ORDER BY l.confirm_by = 0 AND NOT l.due, l.position LIMIT ?3",
 			   limit);
 	/* No clock of today gave these. */
-	rg_question_number(&question, "", bounded ? now_ms + index->lease_ms_max : INT64_MAX);
+	rg_question_number(&question, "", rg_index_lease_end_max(index, now_ms));
 	rg_question_number(&question, "", INT64_MAX);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);
 }

@@ -145,8 +145,8 @@ static bool is_plain(const struct rg_query *query)
 static bool is_leased(const struct rg_index *index, const struct rg_late *late, int64_t at_ms)
 {
 	return at_ms && late->leased_until_ms > at_ms &&
-	       (!index->lease_ms_max || late->leased_until_ms == INT64_MAX ||
-		late->leased_until_ms - at_ms <= index->lease_ms_max);
+	       (late->leased_until_ms == INT64_MAX ||
+		late->leased_until_ms <= rg_index_lease_end_max(index, at_ms));
 }
 
 static bool fits(const struct rg_index *index, const struct rg_query *query,

@@ -176,8 +176,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 			      source.position);
 		rg_question_number(question, " AND l.until > ?", query->free_at_ms);
 		rg_question_number(question, " AND (l.until <= ?",
-				   index->lease_ms_max ? query->free_at_ms + index->lease_ms_max
-						       : INT64_MAX);
+				   rg_index_lease_end_max(index, query->free_at_ms));
 		rg_question_number(question, " OR l.until = ?))", INT64_MAX);
 	}
 	if (query->after) {

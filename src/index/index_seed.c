@@ -62,7 +62,7 @@ static const char *const seed_indexes[] = {
 	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"      \
 	" content, metadata, read, created_at, read_at)"                                           \
 	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
-/* Nothing else was written to a table that is built anew: what the first line said stays. */
+/* In a table that is being built, only the state changes: the rest is as the first line says. */
 static const char put_new_row[] = PUT " read = ?9, read_at = ?11";
 static const char put_row[] =
 	PUT " issue_id = ?2, from_phase = ?3, to_phase = ?4, run_counter = ?5, message_type = ?6,"

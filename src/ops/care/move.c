@@ -48,7 +48,7 @@ static int open_sides(struct side *from, struct side *to, const struct roger_mov
 		r = open_workspace(from, path[0] ? path : NULL, NULL, err);
 	if (r < 0 || rg_store_is_address(place))
 		return r < 0 ? r : open_workspace(to, from->workspace->root, place, err);
-	/* A folder becomes a workspace, if it is none. */
+	/* A folder that is not a workspace becomes one. */
 	r = rg_workspace_make(place, &made, root, why, err);
 	return r < 0 ? r : open_workspace(to, root, "", err);
 }

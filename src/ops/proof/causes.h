@@ -95,7 +95,7 @@ RG_PRINTF(2, 3)
 struct roger_str rg_causes_print(struct rg_causes *causes, const char *format, ...);
 /* A word of a command, as a shell takes it: much of what is named here, others wrote. */
 struct roger_str rg_causes_quote(struct rg_causes *causes, struct roger_str word);
-/* "roger COMMAND WORD", with that word so, and more behind it. */
+/* The command "roger COMMAND WORD MORE", with the word quoted for a shell. */
 struct roger_str rg_causes_command(struct rg_causes *causes, const char *command,
 				   struct roger_str word, const char *more);
 

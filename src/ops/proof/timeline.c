@@ -240,7 +240,7 @@ static bool is_empty(const struct rg_telling *telling)
 
 static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct roger_err *err)
 {
-	const struct rg_log_query notes = { .log = RG_LOG_ACTIVITY, .owner = agent };
+	enum { ACTIVITY = 4 };
 	const bool own = telling->own;
 	const struct rg_query messages[] = { { .from = agent }, { .to = agent } };
 	const struct rg_log_query entries[] = {
@@ -248,7 +248,7 @@ static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct
 		{ .log = RG_LOG_SENDS, .target = agent },
 		{ .log = RG_LOG_DEAD_LETTERS, .owner = agent },
 		{ .log = RG_LOG_DEAD_LETTERS, .target = agent },
-		{ .log = RG_LOG_ACTIVITY, .owner = agent },
+		[ACTIVITY] = { .log = RG_LOG_ACTIVITY, .owner = agent },
 	};
 	size_t i;
 	int r = ROGER_OK;
@@ -261,10 +261,10 @@ static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct
 		r = tell_taken_over(telling, agent, err);
 	if (r == ROGER_OK)
 		r = rg_tell_runs(telling, agent, is_of_agent, err);
-	/* Where all that it did is told of mail that another one gets by now. */
+	/* All that is known of it may be notes about mail that another agent gets now. */
 	if (r == ROGER_OK && is_empty(telling)) {
 		telling->own = true;
-		r = rg_tell_entries(telling, notes, err);
+		r = rg_tell_entries(telling, entries[ACTIVITY], err);
 		telling->own = own;
 	}
 	return r;
