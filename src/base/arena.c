@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A block is larger than the one before, up to the large ones. */
+/* Each block is at least four times as large as the one before, until one has LARGE_BYTES. */
 enum { FIRST_BYTES = 1000, LARGE_BYTES = 1 << 20 };
 
 struct block {
@@ -48,7 +48,7 @@ void rg_arena_reset(struct rg_arena *arena)
 
 	if (!block)
 		return;
-	/* The newest is the largest, or large. */
+	/* Keep the newest block: it is the largest, or has at least LARGE_BYTES. */
 	free_blocks(block->next);
 	block->next = NULL;
 	block->used = 0;

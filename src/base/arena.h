@@ -38,20 +38,20 @@ void *rg_arena_room(struct rg_arena *arena, size_t size);
 /* A copy that ends with a NUL, in *ret; false: out of memory. */
 RG_CHECKED bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret);
 
-/* Like rg_arena_copy() of what was printed into a buffer, which is freed. */
+/* Copy what was printed into a buffer, which is freed; false: it failed, or out of memory. */
 RG_CHECKED bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str *ret);
 
-/* Like rg_arena_copy() of what printf() would print. */
+/* Print a text into the arena as printf() would; false: out of memory. */
 RG_CHECKED bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format,
 			       ...) RG_PRINTF(3, 4);
 RG_CHECKED bool rg_arena_vprint(struct rg_arena *arena, struct roger_str *ret, const char *format,
 				va_list arguments) RG_PRINTF(3, 0);
 
-/* Make a list one item longer: the new item, zeroed; NULL: out of memory. */
+/* Make a list one item longer, and return the new item, zeroed; NULL: out of memory. */
 void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
 		    size_t item_size);
 
-/* Add an item to a list, its bytes as they are; false: out of memory, and the list is as it was. */
+/* Append a copy of an item's bytes to a list; false: out of memory, and the list is unchanged. */
 RG_CHECKED bool rg_arena_append(struct rg_arena *arena, const void *items_pointer, size_t *count,
 				const void *item, size_t item_size);
 
@@ -59,7 +59,7 @@ RG_CHECKED bool rg_arena_append(struct rg_arena *arena, const void *items_pointe
 RG_CHECKED bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list,
 			     struct roger_str text);
 
-/* Like rg_arena_add() of what printf() would print. */
+/* Add a text to a list, printed as printf() would; false: out of memory. */
 RG_CHECKED bool rg_arena_note(struct rg_arena *arena, struct roger_strs *list, const char *format,
 			      ...) RG_PRINTF(3, 4);
 

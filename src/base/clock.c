@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 
-/* A bare number is ms since 1970, and no less than this, which is in 1973. */
+/* The least bare number that means ms since 1970 (in 1973); a smaller one looks like a span. */
 static const int64_t BARE_MS_LEAST = 100000000000;
 
 static int64_t read_clock_ns(clockid_t clock)
@@ -31,7 +31,7 @@ void rg_clock_follow(int64_t now_ms)
 {
 	const int64_t differs_ms = now_ms - rg_clock_ms();
 
-	/* What the way there took is no difference. */
+	/* A smaller difference is only the time that the answer took on its way. */
 	if (differs_ms > FOLLOW_MS || differs_ms < -FOLLOW_MS)
 		ahead_ms += differs_ms;
 }
@@ -68,8 +68,8 @@ static char *put(char *to, int64_t number, int digits, char after)
 	return to + digits + 1;
 }
 
-/* By hand: every send prints one, and gmtime_r() with snprintf() takes ten times as long.  Years
- * of this count begin in March, so that a leap day is the last day of its year. */
+/* Every send prints one, and gmtime_r() with snprintf() takes ten times as long.  Years begin in
+ * March here, so that a leap day is the last day of its year. */
 void rg_clock_print_utc(int64_t ms, char *to)
 {
 	const int64_t days = ms / 86400000 + 719468, century = days / 146097;
@@ -111,8 +111,8 @@ void rg_clock_print_span(int64_t ms, char *to)
 }
 
 /*
- * Match text from *at against a pattern, in which N matches a digit and any other
- * character itself.  Each run of digits is a number and goes to the next of ret, which are 0.
+ * Match text from *at against a pattern, in which N matches a digit and any other character
+ * itself.  Each run of digits is a number and goes to the next item of ret, which must be 0.
  */
 static bool take(struct roger_str text, size_t *at, const char *pattern, int *ret)
 {
@@ -130,8 +130,8 @@ static bool take(struct roger_str text, size_t *at, const char *pattern, int *re
 }
 
 /*
- * "Z", "+hh:mm", "-hh:mm" at the end: seconds to take away.  Loosely also as git and date
- * print it: " +0100", " UTC".
+ * Read the offset at the end, in seconds to subtract: "Z", "+hh:mm", "-hh:mm"; loosely also as git
+ * and date print it: " +0100", " UTC".
  */
 static bool read_offset(struct roger_str text, size_t at, bool loosely, int64_t *ret_seconds)
 {
@@ -155,7 +155,8 @@ static bool read_offset(struct roger_str text, size_t at, bool loosely, int64_t 
 	return parts[0] < 24 && parts[1] < 60 && at == text.length;
 }
 
-/* ".123", in parts of this whole; what is finer counts nothing. */
+/* Read a fraction such as ".123", if there is one, in parts of `whole`; finer digits are
+ * dropped. */
 static bool read_fraction(struct roger_str text, size_t *at, int64_t whole, int64_t *ret)
 {
 	size_t start = *at + 1;
@@ -170,13 +171,13 @@ static bool read_fraction(struct roger_str text, size_t *at, int64_t whole, int6
 	return *at > start;
 }
 
-/* A date and a time of day, as it is read. */
+/* A date and a time of day as written, before a time zone is applied. */
 struct wall {
 	int date[3], time[3];
 	int64_t ms;
 };
 
-/* Seconds since 1970 if the wall were in UTC; false: there is no such day or time. */
+/* The seconds since 1970 of this wall time in UTC; false: there is no such day or time. */
 static bool wall_seconds(const struct wall *wall, int64_t *ret)
 {
 	struct tm day = { .tm_year = wall->date[0] - 1900,
@@ -189,7 +190,7 @@ static bool wall_seconds(const struct wall *wall, int64_t *ret)
 	       wall->time[0] < 24 && wall->time[1] < 60 && wall->time[2] <= 60;
 }
 
-/* The answer of every reader: seconds and ms within what roger can store. */
+/* Every reader ends here.  False: not an instant that roger can store. */
 static bool keep_ms(int64_t seconds, int64_t ms, int64_t *ret_ms)
 {
 	ms += seconds * 1000;
@@ -217,7 +218,7 @@ const char rg_clock_forms[] = "a time such as 10:00, yesterday 10:00, 2026-11-22
 			      "2026-11-22T10:00:00Z, or 2h for 2 hours ago";
 const char rg_clock_span_forms[] = "a span such as 500ms, 90s, 1h30m, 2 days or 1w";
 
-/* One letter as it is, since 1M could be a month; words in any case, "2 Days". */
+/* Compare words in any case, "2 Days"; one letter must be exact, since 1M could mean a month. */
 static bool is_word(struct roger_str text, const char *word)
 {
 	size_t length = strlen(word);
@@ -257,7 +258,8 @@ static size_t count_while(struct roger_str text, size_t at, int (*is)(int))
 	return at - start;
 }
 
-/* "1.5 hours" from *at: a number and its unit, in ms; without a unit it counts seconds. */
+/* Read a number and its unit at *at, such as "1.5 hours", in ms.  A bare number that is the
+ * whole text counts seconds. */
 static bool take_part(struct roger_str text, size_t *at, int64_t *ret_ms, int64_t *ret_unit)
 {
 	struct roger_str number = { text.data + *at, count_while(text, *at, isdigit) };
@@ -295,7 +297,7 @@ bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms)
 	return true;
 }
 
-/* "yesterday", "today", "tomorrow", or digits; *at is after it. */
+/* Read "yesterday", "today", "tomorrow" or YYYY-MM-DD, and move *at behind it. */
 static bool take_date(struct roger_str text, size_t *at, int64_t now_ms, int date[3])
 {
 	static const char *const words[] = { "yesterday", "today", "tomorrow" };
@@ -306,7 +308,7 @@ static bool take_date(struct roger_str text, size_t *at, int64_t now_ms, int dat
 
 	for (i = 0; i < 3 && !is_word(word, words[i]); i++)
 		continue;
-	/* A time alone is one of today. */
+	/* A time without a date is one of today. */
 	if (word.length == 0 && text.length > 2 && (text.data[1] == ':' || text.data[2] == ':'))
 		i = 1;
 	if (i == 3)
@@ -319,7 +321,7 @@ static bool take_date(struct roger_str text, size_t *at, int64_t now_ms, int dat
 	return true;
 }
 
-/* " 10:00", "T9:30:15.5": a time of day. */
+/* Read a time of day: "10:00", " 10:00", "T9:30:15.5". */
 static bool take_time(struct roger_str text, size_t *at, struct wall *wall)
 {
 	if (*at && !memchr("Tt ", text.data[(*at)++], 3))
@@ -341,9 +343,9 @@ static int64_t offset_at(int64_t seconds)
 }
 
 /*
- * Seconds since 1970 of what a clock on the wall shows, which is never where it goes forward
- * and twice where it goes back: nobody changes it twice in two days.  A day without a time
- * begins with its first second.
+ * The instant when a local clock shows this wall time.  Where the clock goes forward there is
+ * none, and where it goes back there are two; this happens at most once in two days.  A day
+ * without a time begins with its first second.  NULL: done, else what was expected.
  */
 static const char *from_local(int64_t wall, bool whole_day, int64_t *ret)
 {
@@ -384,7 +386,7 @@ static const char *read_date(struct roger_str text, int64_t now_ms, int64_t *ret
 	return keep_ms(seconds - offset, wall.ms, ret_ms) ? NULL : rg_clock_forms;
 }
 
-/* "2h", "2 days ago"; "now". */
+/* Read "2h", "2 days ago" or "now". */
 static bool read_ago(struct roger_str text, int64_t now_ms, int64_t *ret_ms)
 {
 	static const char ago[] = " ago";
@@ -406,7 +408,7 @@ const char *rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms
 	tzset();
 	if (!rg_str_number(text, &ms))
 		return read_ago(text, now_ms, ret_ms) ? NULL : read_date(text, now_ms, ret_ms);
-	/* Hours or days without their letter, or seconds. */
+	/* A smaller number is rather hours or days without their letter, or seconds. */
 	if (ms > 0 && ms < BARE_MS_LEAST)
 		return rg_clock_forms;
 	return keep_ms(0, ms, ret_ms) ? NULL : rg_clock_forms;

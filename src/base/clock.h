@@ -9,7 +9,7 @@
 /* Milliseconds since 1970 UTC. */
 int64_t rg_clock_ms(void);
 
-/* From now on rg_clock_ms() follows another clock, that of a server, which says now_ms. */
+/* From now on rg_clock_ms() follows the clock of a server, on which it is now_ms. */
 void rg_clock_follow(int64_t now_ms);
 
 /* Nanoseconds of a clock that only goes forward; for spans. */
@@ -50,7 +50,7 @@ void rg_clock_print_span(int64_t ms, char *to);
  */
 bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms);
 
-/* What the two accept, for errors. */
+/* What rg_clock_read() and rg_clock_read_span() accept, for error messages. */
 extern const char rg_clock_forms[], rg_clock_span_forms[];
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-/* Make it one line of valid UTF-8, whatever names and paths went into it and where it was cut. */
+/* Make the text one line of valid UTF-8, whatever names it holds and wherever it was cut. */
 static void tidy(char *text)
 {
 	size_t length = strlen(text), at = 0, step;

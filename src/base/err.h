@@ -26,7 +26,7 @@ int rg_fail_member(struct roger_err *err, enum roger_code code, const char *memb
 
 int rg_fail_memory(struct roger_err *err);
 
-/* What a step says that only memory can fail: was there enough? */
+/* The result of a step that only lack of memory can fail: ROGER_OK if kept, else ROGER_ENOMEM. */
 RG_CHECKED static inline int rg_kept(bool kept, struct roger_err *err)
 {
 	return kept ? ROGER_OK : rg_fail_memory(err);

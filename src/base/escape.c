@@ -4,9 +4,9 @@
 
 #include "base/unicode.h"
 
-/* format: of a character that is not kept; wrong: of a byte that is none; NULL: as it is. */
+/* How to print a character that is not kept, and a byte that is wrong UTF-8 (NULL: as it is). */
 static const struct {
-	const char *format, *wrong, *plain; /* plain: the only ones that are kept, and letters */
+	const char *format, *wrong, *plain; /* plain: only these, letters and digits are kept */
 } targets[] = {
 	[RG_IN_ADDRESS] = { "%%%02X", "%%%02X", "-._~:@," },
 	[RG_IN_SCRIPT] = { "\\u%04x" },
@@ -26,7 +26,7 @@ static bool keeps(enum rg_target target, uint32_t c)
 		       (c && c < 0x80 && strchr(plain, (int)c));
 	if (target == RG_IN_SCRIPT)
 		return c != '<' && c != '>' && c != '&';
-	if (target == RG_IN_JSON) /* a control character there is white space between values */
+	if (target == RG_IN_JSON) /* a control character is white space between values */
 		return c < 0x20 || !rg_char_is_unseen(c);
 	if (target == RG_IN_LINES && (c == '\n' || c == '\t'))
 		return true;
@@ -56,7 +56,7 @@ bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ES
 
 	if (!rest.length)
 		return false;
-	/* A CR is never kept, so one before LF, which is left out, begins a piece. */
+	/* Read CR LF as LF.  No CR is kept, so each one is found here, at the start of a piece. */
 	if (target == RG_IN_LINES && rest.length > 1 && memcmp(rest.data, "\r\n", 2) == 0)
 		rest = (struct roger_str){ rest.data + 1, rest.length - 1 };
 	for (; at < rest.length; at += step ? step : 1) {

@@ -1,6 +1,6 @@
 /*
- * escape - text within another language: what that does not take as it is, is written by its
- * rule, a row of a table for each target.
+ * escape - text inside another language: a character that the language cannot take is printed by
+ * its rule, a row of a table for each target.
  */
 #ifndef RG_ESCAPE_H
 #define RG_ESCAPE_H
@@ -10,16 +10,16 @@
 enum rg_target {
 	RG_IN_ADDRESS, /* a part of a URL: %2F */
 	RG_IN_SCRIPT,  /* JSON within <script>, where no tag may begin: \u003c */
-	RG_IN_JSON,    /* JSON, with what cannot be seen spelt out: \u202e */
-	RG_IN_MERMAID, /* #35; and what is harmful as U+FFFD */
+	RG_IN_JSON,    /* JSON in which invisible characters are escaped: \u202e */
+	RG_IN_MERMAID, /* a label of Mermaid: #35; and U+FFFD for a harmful character */
 	RG_IN_LINE,    /* a line of a terminal: <U+202E> */
-	RG_IN_LINES,   /* the same, with line ends, of which CR LF is one, and tabs */
-	RG_IN_SIGHT,   /* a line with all that cannot be seen: texts that differ look different */
+	RG_IN_LINES,   /* as RG_IN_LINE, but keeps tabs and line ends; CR LF is one */
+	RG_IN_SIGHT,   /* a line in which every invisible character is shown */
 };
 
 /*
- * The next piece of a text, which is taken off it: as it is, or written into to.  false: it is at
- * its end.
+ * Take the next piece off a text: a part that is kept as it is, or one escaped character, printed
+ * at `to`.  false: the text is at its end.
  */
 enum { RG_ESCAPED_BYTES = 16 };
 bool rg_escape_next(enum rg_target target, struct roger_str *text, char to[RG_ESCAPED_BYTES],

@@ -9,7 +9,7 @@
 /* "msg-<ms>-<random>", seed 004: 13 digits and 16 hexadecimal ones. */
 #define RG_MESSAGE_ID_BYTES_MAX 40
 
-/* Random bytes, as many as the system gives in one call, and how many are left. */
+/* A pool of random bytes, as many as the system gives in one call, and how many are left. */
 struct rg_id_source {
 	unsigned char pool[256];
 	size_t left;
@@ -28,7 +28,7 @@ void rg_sha256_hex(struct roger_str text, char to[65]);
 /* SipHash-2-4 of the bytes under a key made from a number: quick, 64 bits, not secret. */
 uint64_t rg_hash(uint64_t key, const void *data, size_t length);
 
-/* The first 64 bits of the SHA-256 of the number, in 8 bytes big-endian, and the bytes. */
+/* The first 64 bits of the SHA-256 of the number (8 bytes, big-endian) followed by the bytes. */
 uint64_t rg_hash_sha(uint64_t key, const void *data, size_t length);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * limits - every bound roger keeps, with its unit and where it comes from.
  *
- * Those a person may change are in verbs/host with their defaults; these
- * protect roger from its input.
+ * Limits that a person may change are in verbs/host with their defaults; these protect roger from
+ * its input.
  */
 #ifndef RG_LIMITS_H
 #define RG_LIMITS_H
@@ -10,7 +10,7 @@
 /* The most days a cleanup rule may be set to. */
 #define RG_AGE_DAYS_CEILING 36500
 
-/* Names of agents, issues and runs. */
+/* Characters of a name of an agent, an issue or a run. */
 #define RG_NAME_CHARS_MAX 128
 
 /* The largest max_content_length, so that a line stays below the next bound. */
@@ -19,17 +19,17 @@
 /* A longer line of a journal is skipped and reported. */
 #define RG_LINE_BYTES_MAX (8 << 20)
 
-/* Nesting of JSON that roger reads. */
+/* How deep JSON that roger reads may be nested. */
 #define RG_JSON_DEPTH_MAX 64
 
-/* Numbers of a sender stay exact in every JSON reader (below 2^53), with room. */
+/* Sequence numbers of a sender, exact in every JSON reader (below 2^53), with room to spare. */
 #define RG_SEQ_MAX ((int64_t)1 << 48)
 #define RG_EPOCH_MAX ((int64_t)1 << 31)
 
 /* Instants: up to the year 9999. */
 #define RG_TIME_MS_MAX INT64_C(253402300799999)
 
-/* Recipients of one send; messages of one append. */
+/* Recipients of one send, and messages of one append. */
 #define RG_BATCH_MAX 4096
 
 /* Messages of one answer. */
@@ -41,7 +41,7 @@
 /* Events of one timeline. */
 #define RG_EVENTS_MAX 100000
 
-/* Waiting for a lock is bounded, then exit 75. */
+/* How long to wait for a lock before giving up with exit status 75. */
 #define RG_LOCK_WAIT_MS 10000
 
 /* A server answers a request within this time, if only with the reason why it failed; its clients
@@ -49,14 +49,14 @@
 #define RG_REQUEST_WAIT_MS 8000
 #define RG_ANSWER_WAIT_MS 10000
 
-/* A follower looks after its leader this often. */
+/* How often a follower checks on its leader. */
 #define RG_LEADER_CHECK_MS 20
 
-/* Leases. */
+/* A claim's lease: the default, and the longest. */
 #define RG_LEASE_MS (5 * 60 * 1000)
 #define RG_LEASE_MS_MAX (INT64_C(7) * 24 * 3600 * 1000)
 
-/* The largest values that a person may set. */
+/* The largest value of watchdog.within, and the longest extension of a run. */
 #define RG_RUN_WITHIN_MS_MAX (INT64_C(30) * 24 * 3600 * 1000)
 #define RG_EXTENSION_MS_MAX (INT64_C(24) * 3600 * 1000)
 
@@ -66,8 +66,8 @@
 /* How much of a configured command's output is kept. */
 #define RG_COMMAND_OUTPUT_BYTES_MAX (64 << 10)
 
-/* How much of each stream of a program `roger run` keeps: its last lines, at most this long
- * together, and how much of a line, and of the command. */
+/* What `roger run` keeps of each stream of a program: the last lines, at most this many
+ * characters in all, and this many of one line, and of the command. */
 #define RG_TAIL_LINES_MAX 20
 #define RG_TAIL_CHARS_MAX 4000
 #define RG_TAIL_LINE_CHARS_MAX 500
@@ -75,19 +75,17 @@
 /* How long a program has to end after it was asked to, before it is killed. */
 #define RG_GRACE_MS (10 * 1000)
 
-/* An entry of the activity log that roger writes, and its details as JSON text.
- */
+/* The size of an activity entry that roger writes, and of its details as JSON text. */
 #define RG_ACTIVITY_BYTES_MAX (1 << 20)
 #define RG_DETAILS_CHARS_MAX 65536
 
-/* A file of other tools' entries, taken in at once. */
+/* A file of other tools' entries that is imported at once. */
 #define RG_IMPORT_BYTES_MAX (512 << 20)
 
-/* Ids in the audit note of a verb. */
+/* How many ids the audit note of a verb names. */
 #define RG_NOTED_IDS_MAX 16
 
-/* The text of one trigger file, or of one ingest; the largest number of a sender in the text form.
- */
+/* The text of a trigger file or an ingest; the largest number of a sender in the text form. */
 #define RG_TRIGGER_BYTES_MAX (4 << 20)
 #define RG_EDGE_SEQ_MAX (RG_SEQ_MAX / 2)
 

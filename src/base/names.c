@@ -7,14 +7,13 @@ uint64_t rg_names_hash(uint64_t before, const char *data, size_t length)
 	uint64_t hash = before ^ 0xcbf29ce484222325;
 	size_t i;
 
-	/* FNV-1a, whose low bits are good enough once the high ones are folded in by whoever asks.
-	 */
+	/* FNV-1a.  Its low bits are good enough once the caller has folded in the high ones. */
 	for (i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)data[i]) * 0x100000001b3;
 	return hash ^ 0xcbf29ce484222325;
 }
 
-/* Where it is, or belongs. */
+/* The slot of the name, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct rg_names *names, struct roger_str name)
 {
 	uint64_t hash = rg_names_hash(0, name.data, name.length);
@@ -40,7 +39,7 @@ size_t rg_names_find(const struct rg_names *names, struct roger_str name)
 	return SIZE_MAX;
 }
 
-/* At most half full. */
+/* Keep the slots at most half full; a few names need none.  False: out of memory. */
 static bool make_slots(struct rg_names *names)
 {
 	size_t i;

@@ -12,14 +12,14 @@ struct rg_names {
 	struct rg_arena *arena;
 	struct roger_str *items;
 	size_t count;
-	uint32_t *slots; /* places in items, from 1; none while a look at each is as fast */
+	uint32_t *slots; /* places in items, from 1; NULL while a linear search is as fast */
 	size_t slot_count;
 };
 
-/* Its place in items; SIZE_MAX: it is not among them. */
+/* The place of a name in items; SIZE_MAX: the name is not there. */
 size_t rg_names_find(const struct rg_names *names, struct roger_str name);
 
-/* Add it unless it is there; false: out of memory. */
+/* Add the name unless it is there; false: out of memory. */
 RG_CHECKED bool rg_names_add(struct rg_names *names, struct roger_str name);
 
 static inline bool rg_names_have(const struct rg_names *names, struct roger_str name)
@@ -32,7 +32,7 @@ static inline struct roger_strs rg_names_list(const struct rg_names *names)
 	return (struct roger_strs){ names->items, names->count };
 }
 
-/* The hash of a text that goes on from another's; start with 0.  Not for texts of an enemy. */
+/* Hash a text after one with the hash `before`, or 0.  An attacker can make texts collide. */
 uint64_t rg_names_hash(uint64_t before, const char *data, size_t length);
 
 #endif

@@ -26,7 +26,7 @@ static size_t half_steps(struct roger_str a, struct roger_str b)
 					    *spare;
 	size_t i, j;
 
-	/* What is alike at both ends costs nothing. */
+	/* Skip what both words begin or end with: it costs nothing. */
 	while (a.length && b.length && *a.data == *b.data)
 		a.data++, b.data++, a.length--, b.length--;
 	while (a.length && b.length && a.data[a.length - 1] == b.data[b.length - 1])
@@ -60,8 +60,7 @@ static size_t wrong_letters_max(struct roger_str typed)
 	return typed.length < 4 ? 1 : typed.length < 8 ? 2 : 3;
 }
 
-/* The distance of words that are near, else SIZE_MAX.  Most differ too much in their length alone.
- */
+/* The distance of two near words, else SIZE_MAX.  Their lengths alone tell most words apart. */
 static size_t near_distance(struct roger_str typed, struct roger_str known)
 {
 	size_t apart = typed.length > known.length ? typed.length - known.length
@@ -79,7 +78,7 @@ bool rg_is_near(struct roger_str typed, struct roger_str known)
 
 bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known)
 {
-	/* Nothing that is another word is nearer than 1. */
+	/* Different words are at least 1 apart, so then no later word can be nearer. */
 	const bool later = nearest->word.data && rg_str_compare(&known, &nearest->word) >= 0;
 	size_t distance;
 
@@ -153,7 +152,8 @@ static bool same_after(struct roger_str a, size_t skip_a, struct roger_str b, si
 	       memcmp(a.data + skip_a, b.data + skip_b, a.length - skip_a) == 0;
 }
 
-/* The rest of two names, from where they differ; a is not the longer one. */
+/* Are two names one letter apart?  a and b start where the names differ; a is not the longer
+ * one. */
 static bool one_letter_differs(struct roger_str a, struct roger_str b)
 {
 	if (!is_letter(b.data[0]))
@@ -184,7 +184,7 @@ bool rg_is_slip(struct roger_str typed, struct roger_str known)
 
 /* ----------------------------------------------------------- many names -- */
 
-/* Two names of which one is a slip for the other have one of these hashes in common. */
+/* The hash of a name's plain form, one of those that next_hash() gives. */
 static uint64_t plain_hash(struct roger_str name)
 {
 	uint64_t hash = 1;
@@ -198,7 +198,7 @@ static uint64_t plain_hash(struct roger_str name)
 	return hash;
 }
 
-/* The next of a name's hashes; false: that was all.  Starts with *i = 0. */
+/* The next hash of a name, from *i = 0; false: no more.  A name and a slip for it share a hash. */
 static bool next_hash(struct roger_str name, size_t *i, uint64_t *ret_hash)
 {
 	size_t at, end = name.length - last_token(name).length;

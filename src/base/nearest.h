@@ -16,17 +16,17 @@ size_t rg_distance(struct roger_str a, struct roger_str b);
 /* Near enough to suggest? */
 bool rg_is_near(struct roger_str typed, struct roger_str known);
 
-/* The nearest of the words that were looked at, of those near enough, and of several the first by
- * name; starts zeroed: none. */
+/* The nearest word among those looked at, if one is near enough; of several, the first by name.
+ * Starts zeroed: none. */
 struct rg_nearest {
 	struct roger_str word;
 	size_t distance;
 };
 
-/* Look at one more; true: it is the nearest now. */
+/* Look at one more word; true: it is the nearest so far. */
 bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known);
 
-/* The nearest of some names; without a length: none. */
+/* The nearest of some names; empty: none is near enough. */
 struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed);
 
 /* "; did you mean 'NAME'?", or nothing. */
@@ -43,8 +43,8 @@ struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed);
 bool rg_is_slip(struct roger_str typed, struct roger_str known);
 
 /*
- * Known names, kept so that those a name may be a slip for are found without a look at each: by
- * their plain form, and by what is left of them without one letter.
+ * Known names, indexed by their plain form and by their forms without one letter, so that a slip
+ * is found without comparing every name.
  */
 struct rg_slips {
 	struct roger_strs names;
@@ -62,8 +62,8 @@ RG_CHECKED bool rg_slips_init(struct rg_slips *slips, struct roger_strs names,
 			      struct rg_arena *arena);
 
 /*
- * The first of the names, from *at on, of which rg_is_slip() is true; without a length: none.  *at
- * starts at 0, and is where to go on.
+ * The first name from *at on that `typed` may be a slip for; empty: none.  Start with *at = 0,
+ * which then moves behind the name that was found.
  */
 struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str typed, size_t *at);
 

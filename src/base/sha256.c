@@ -25,12 +25,12 @@ bool rg_sha256_is_built_in(void)
 {
 	unsigned a, b = 0, c = 0, d;
 
-	/* SSSE3 and SSE4.1, and the instructions themselves. */
+	/* SSSE3, SSE4.1, and the SHA extensions. */
 	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSSE3 && c & bit_SSE4_1 &&
 	       __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & (1U << 29);
 }
 
-/* The instructions keep the words as A B E F and C D G H. */
+/* The instructions want the state's words in the order A B E F and C D G H. */
 __attribute__((target("sha,ssse3,sse4.1"))) void rg_sha256_blocks(uint32_t state[8],
 								  const unsigned char *data,
 								  size_t count)
@@ -58,7 +58,7 @@ __attribute__((target("sha,ssse3,sse4.1"))) void rg_sha256_blocks(uint32_t state
 			abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
 			if (i >= 12)
 				continue;
-			/* The four words that are needed four steps from here. */
+			/* Compute the four schedule words that are needed four steps from here. */
 			next = _mm_add_epi32(
 				_mm_sha256msg1_epu32(words[i % 4], words[(i + 1) % 4]),
 				_mm_alignr_epi8(words[(i + 3) % 4], words[(i + 2) % 4], 4));

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* False: this processor has none, and nothing below may be called. */
+/* False: this processor has no such instructions, and rg_sha256_blocks() must not be called. */
 bool rg_sha256_is_built_in(void);
 
-/* Go on from state, which is that of FIPS 180-4 in words, over blocks of 64 bytes. */
+/* Hash count blocks of 64 bytes into state, which holds the words of FIPS 180-4. */
 void rg_sha256_blocks(uint32_t state[8], const unsigned char *data, size_t count);
 
 #endif

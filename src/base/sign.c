@@ -9,7 +9,7 @@
 
 enum { BLOCK_BYTES = 64 };
 
-/* Asked once: to ask is a trap in a virtual machine. */
+/* Ask the processor once: the question is slow in a virtual machine, where it traps. */
 static bool is_built_in(void)
 {
 	static _Atomic int known; /* 0: not yet */
@@ -33,7 +33,7 @@ void rg_sha256_init(struct rg_sha256 *sha)
 	crypto_hash_sha256_init(state_of(sha));
 }
 
-/* As libsodium does it, whose state this is: count is in bits, buf holds what fills no block. */
+/* Do as libsodium does, with its state: count is in bits, and buf holds an incomplete block. */
 static void add_built_in(crypto_hash_sha256_state *state, const unsigned char *data, size_t length)
 {
 	const size_t kept = (size_t)(state->count >> 3) % BLOCK_BYTES;
@@ -53,7 +53,7 @@ static void add_built_in(crypto_hash_sha256_state *state, const unsigned char *d
 		memcpy(state->buf, data + taken, length - taken);
 }
 
-/* A one, zeros, and the number of bits, into a block or two. */
+/* Append a one bit, zeros and the number of bits, which fill one block or two. */
 static void end_built_in(crypto_hash_sha256_state *state, unsigned char to[32])
 {
 	const size_t kept = (size_t)(state->count >> 3) % BLOCK_BYTES,
@@ -114,7 +114,7 @@ bool rg_same_secret(struct roger_str a, struct roger_str b)
 	return a.length == b.length && sodium_memcmp(a.data, b.data, a.length) == 0;
 }
 
-/* Exactly `size` bytes as lower-case hex. */
+/* Read exactly `size` bytes of lower-case hex. */
 static bool read_hex(struct roger_str text, unsigned char *to, size_t size)
 {
 	size_t length, i;

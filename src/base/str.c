@@ -57,7 +57,7 @@ bool rg_str_blank(struct roger_str text)
 	return true;
 }
 
-/* musl's memchr looks at eight bytes at a time, this at sixteen. */
+/* musl's memchr() looks at eight bytes at a time, this function at sixteen. */
 const char *rg_str_newline(struct roger_str text)
 {
 #ifdef __SSE2__
@@ -141,7 +141,7 @@ size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char)
 	return more + 1;
 }
 
-/* Eight bytes of plain ASCII without a NUL? */
+/* Are these eight bytes plain ASCII without a NUL? */
 static bool plain(uint64_t word)
 {
 	const uint64_t high = UINT64_C(0x8080808080808080), low = UINT64_C(0x0101010101010101);

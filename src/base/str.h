@@ -14,7 +14,7 @@
 
 #define RG_STR(literal) ((struct roger_str){ literal, sizeof literal - 1 })
 #define RG_STR_ARGS(str) (int)(str).length, (str).data
-/* As much of what somebody else wrote as an error shows. */
+/* A text of somebody else, cut to what an error shows. */
 #define RG_STR_CUT(str) ((str).length < 64 ? (int)(str).length : 64), (str).data
 
 static inline struct roger_str rg_str(const char *text)
@@ -38,11 +38,11 @@ static inline bool rg_str_is(struct roger_str a, const char *text)
 	return rg_str_equal(a, rg_str(text));
 }
 
-/* Their order by bytes, as strcmp(); the second is for qsort() of struct roger_str. */
+/* Order texts by bytes, like strcmp(); rg_str_compare() is for qsort() of struct roger_str. */
 int rg_str_order(struct roger_str a, struct roger_str b);
 int rg_str_compare(const void *a, const void *b);
 
-/* Does it begin, or end, with that? */
+/* Does the text begin with start, or end with end? */
 static inline bool rg_str_begins(struct roger_str text, const char *start)
 {
 	return text.length >= strlen(start) && memcmp(text.data, start, strlen(start)) == 0;
@@ -54,22 +54,22 @@ static inline bool rg_str_ends(struct roger_str text, const char *end)
 	       memcmp(text.data + text.length - strlen(end), end, strlen(end)) == 0;
 }
 
-/* Is it one of them? */
+/* Is the text one of texts? */
 bool rg_str_among(struct roger_strs texts, struct roger_str text);
 
-/* The longest beginning of at most so many bytes that ends with a whole character of UTF-8. */
+/* The longest beginning of at most so many bytes that does not cut a character of UTF-8. */
 struct roger_str rg_str_first(struct roger_str text, size_t bytes);
 
-/* Without those of these characters that it ends in. */
+/* The text without any of these characters at its end. */
 struct roger_str rg_str_without_end(struct roger_str text, const char *characters);
 
-/* Nothing but blanks and line ends? */
+/* Is there nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 
-/* The first newline, or NULL. */
+/* The first newline of the text, or NULL. */
 const char *rg_str_newline(struct roger_str text);
 
-/* Up to its first newline, or all of it. */
+/* The text up to its first newline, or all of it. */
 struct roger_str rg_str_first_line(struct roger_str text);
 
 /* Take the first line, which may lack its newline, off a text; false: nothing is left. */
@@ -86,7 +86,7 @@ bool rg_utf8_count(struct roger_str text, size_t *ret_chars);
  */
 size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char);
 
-/* A whole decimal number and nothing else, from 0 to INT64_MAX. */
+/* Read a decimal number from 0 to INT64_MAX; false: the text is anything else. */
 bool rg_str_number(struct roger_str text, int64_t *ret_number);
 
 struct rg_buf {
@@ -100,13 +100,13 @@ struct rg_buf {
 void rg_buf_init(struct rg_buf *buf, size_t maximum);
 void rg_buf_deinit(struct rg_buf *buf);
 
-/* Room for more bytes at the end; NULL once failed. */
+/* Make room for more bytes at the end, and return it; NULL: the buffer has failed. */
 char *rg_buf_room(struct rg_buf *buf, size_t more);
 void rg_buf_add(struct rg_buf *buf, const void *data, size_t length);
 void rg_buf_add_str(struct rg_buf *buf, struct roger_str str);
 void rg_buf_add_text(struct rg_buf *buf, const char *text);
 
-/* A word as a shell reads it: between quotes where it needs them. */
+/* Add a word as a shell reads it, in quotes where it needs them. */
 void rg_buf_add_shell_word(struct rg_buf *buf, struct roger_str word);
 
 void rg_buf_add_int(struct rg_buf *buf, int64_t number);
@@ -131,7 +131,7 @@ static inline struct roger_str rg_buf_str(const struct rg_buf *buf)
 	return (struct roger_str){ buf->data ? buf->data : "", buf->length };
 }
 
-/* The number in decimal at to, which has room for 20; returns its length. */
+/* Print the number in decimal at to, which has room for 20; returns its length. */
 size_t rg_print_int(char *to, int64_t number);
 
 #endif

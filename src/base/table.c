@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-/* A slot is 0, or the number of an entry, from 1 on, and above it some bits of its hash, so that
- * few others are looked at. */
+/* A slot is 0, or the number of an entry (from 1) with some bits of its hash above it, so that
+ * few wrong entries are looked at. */
 enum { ENTRIES_FIRST = 16, NUMBER_BITS = 28, NUMBERS = (1 << NUMBER_BITS) - 1 };
 
 void rg_table_init(struct rg_table *table, size_t entry_size)
@@ -25,7 +25,7 @@ void rg_table_deinit(struct rg_table *table)
 	table->capacity = table->count = 0;
 }
 
-/* The second chunk is as large as the first, each later one as all before it. */
+/* The second chunk is as large as the first; each later one is as large as all before it. */
 static size_t chunk_of(size_t i, size_t *ret_first)
 {
 	const size_t chunk =

@@ -23,19 +23,19 @@ struct rg_table {
 void rg_table_init(struct rg_table *table, size_t entry_size);
 void rg_table_deinit(struct rg_table *table);
 
-/* Make room for finding that many entries; false: out of memory. */
+/* Make the slots large enough for that many entries; false: out of memory. */
 RG_CHECKED bool rg_table_reserve(struct rg_table *table, size_t count);
 
 /* The entry of a hash; NULL: there is none. */
 void *rg_table_find(const struct rg_table *table, uint64_t hash);
 
 /*
- * Like rg_table_find(), but adds a missing entry with nothing but its hash (*ret_new).
- * NULL: out of memory.  No entry ever moves.
+ * Find the entry of a hash, or add one that holds nothing but its hash (*ret_new).  NULL: out of
+ * memory.  Entries never move.
  */
 void *rg_table_put(struct rg_table *table, uint64_t hash, bool *ret_new);
 
-/* Entries one by one, in the order they were put: start with i = 0; NULL at the end. */
+/* Entries one by one, in the order they were put: start with *i = 0; NULL at the end. */
 void *rg_table_next(const struct rg_table *table, size_t *i);
 
 #endif

@@ -13,7 +13,7 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* Codex has more of them than we know; people set these two. */
+/* Codex sets more variables than we know; people set CODEX_HOME and CODEX_API_KEY. */
 static bool has_codex(void)
 {
 	char **variable;

@@ -1,10 +1,10 @@
-/* terminal - who sits there: a person, or the tool of an agent, which has terminals, too. */
+/* terminal - does a person run this, or an agent's tool, which may have a terminal, too? */
 #ifndef RG_TERMINAL_H
 #define RG_TERMINAL_H
 
 #include <stdbool.h>
 
-/* The name of a person. */
+/* The name of the person, in mail. */
 #define RG_PERSON "human"
 
 /* Variables that agents' tools give to what they start, and the tool (as a suffix) of each. */
@@ -21,9 +21,9 @@
 	X("CURSOR_VERSION", CURSOR)
 
 /*
- * Is whoever says no name a person?  So it is where standard input or output is a terminal (a
- * command with neither belongs to a script), ROGER_AGENT is not set, and no variable says that an
- * agent's tool started it.  Anybody can lie about all that: it tells slips from people.
+ * Does a person run this command, if it gives no name?  Yes if standard input or output is a
+ * terminal (a command with neither belongs to a script), ROGER_AGENT is not set, and no variable
+ * says that an agent's tool started it.  Anybody can fake this: it prevents mistakes, not attacks.
  */
 bool rg_terminal_has_person(void);
 

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-/* It handles no signals: they are the caller's.  False: the work must be done without it. */
+/* Start a thread, which handles no signals.  False: do the work without it. */
 RG_CHECKED static inline bool rg_thread_start(pthread_t *thread, void *(*work)(void *),
 					      void *context)
 {

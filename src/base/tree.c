@@ -24,7 +24,7 @@ static void prove(struct rg_tree *tree, const struct rg_tree_node *node)
 	rg_buf_add(&tree->proof, node, sizeof *node);
 }
 
-/* The last two nodes become one. */
+/* Replace the last two nodes by their parent. */
 static void join(struct rg_tree *tree)
 {
 	struct rg_tree_node *left = &tree->nodes[tree->depth - 2], *right = left + 1;

@@ -8,7 +8,7 @@ bool rg_char_is_harmful(uint32_t c)
 
 	if (c < 0x7f)
 		return c < 0x20;
-	/* Tags spell hidden text; some of the block is not assigned and has no category. */
+	/* Tag characters spell hidden text; those not assigned have no category. */
 	if (c >= 0xe0000 && c <= 0xe007f)
 		return true;
 	facts = utf8proc_get_property((utf8proc_int32_t)c);

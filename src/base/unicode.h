@@ -25,7 +25,7 @@ bool rg_char_ends_line(uint32_t c);
 /* The columns of a terminal that it takes: 0, 1 or 2. */
 size_t rg_char_columns(uint32_t c);
 
-/* The character as UTF-8 at to, which has room for 4 bytes; how many it takes. */
+/* Write the character as UTF-8 at to, which has room for 4 bytes; returns its length. */
 size_t rg_char_put(char *to, uint32_t c);
 
 #endif

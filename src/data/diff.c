@@ -12,7 +12,7 @@ static bool split(struct roger_str text, struct rg_arena *arena, struct roger_st
 	struct roger_str line;
 
 	while (rg_str_next_line(&text, &line)) {
-		/* With its newline. */
+		/* A line includes its newline. */
 		line.length = (size_t)(text.data - line.data);
 		if (!rg_arena_append(arena, &ret_lines->items, &ret_lines->count, &line,
 				     sizeof line))
@@ -32,8 +32,7 @@ static void sign(struct rg_buf *signs, char sign, size_t times)
 		rg_buf_add_char(signs, sign);
 }
 
-/* The longest common subsequence of a[from..a_to) and b[from..b_to), by the table of its lengths.
- */
+/* Compare a[from..a_to) with b[from..b_to) by a table of the lengths of common subsequences. */
 static bool compare(const struct roger_strs *a, size_t a_to, const struct roger_strs *b,
 		    size_t b_to, size_t from, struct rg_buf *signs)
 {
@@ -71,7 +70,7 @@ static bool compare(const struct roger_strs *a, size_t a_to, const struct roger_
 	return true;
 }
 
-/* What became of each line of both: a text of ' ', '-' and '+'. */
+/* Say what became of each line of both texts, by a text of ' ', '-' and '+'. */
 static bool make_script(const struct roger_strs *a, const struct roger_strs *b,
 			struct rg_buf *signs)
 {

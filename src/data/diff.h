@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-/* Added to out, which fails when memory is short; context: lines shown around a change. */
+/* Add the difference to out; context: how many unchanged lines to show around a change. */
 void rg_diff(struct roger_str before, struct roger_str after, size_t context, struct rg_buf *out);
 
 #endif

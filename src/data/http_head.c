@@ -3,14 +3,14 @@
 #include <string.h>
 #include <strings.h>
 
-/* More than any body that a server takes, and far from where numbers wrap around. */
+/* More digits than the length of any body has, and few enough for the number not to overflow. */
 enum { LENGTH_DIGITS_MAX = 15 };
 
 static const char digits[] = "0123456789";
 
 /* ------------------------------------------------------------- the head -- */
 
-/* A token of RFC 9110: one that holds a blank ends elsewhere for another reader. */
+/* Is the name a token of RFC 9110?  A blank in it would end it for some readers. */
 static bool is_token(const char *name)
 {
 	static const char characters[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
@@ -27,7 +27,7 @@ static bool is_text(const char *value)
 	return true;
 }
 
-/* Not one with a blank: another reader would end it there. */
+/* Is the target a path without blanks and controls?  Some readers would end it at a blank. */
 static bool is_path(const char *target)
 {
 	const char *c;
@@ -38,7 +38,7 @@ static bool is_path(const char *target)
 	return target[0] == '/';
 }
 
-/* How many there are of a name; *ret is the value of the last one, or NULL. */
+/* How often a header comes; *ret is the value of the last one, or NULL. */
 static size_t find(const struct rg_http_head *head, const char *name, const char **ret)
 {
 	size_t i, found = 0;
@@ -59,7 +59,7 @@ static bool is_length(const char *value)
 	return length > 0 && length <= LENGTH_DIGITS_MAX && value[length] == '\0';
 }
 
-/* Where the body ends must be said at most once, and plainly. */
+/* The end of the body must be told at most once, and plainly; NULL: it is. */
 static const char *body_fault(const struct rg_http_head *head)
 {
 	const char *length, *coding;
@@ -97,7 +97,7 @@ const char *rg_http_head_fault(const struct rg_http_head *head)
 		return "expected the header 'Authorization' once";
 	if (find(head, "Expect", &expect) && strcasecmp(expect, "100-continue") != 0)
 		return "expected '100-continue' in the header 'Expect'";
-	/* A target with a host in it is for proxies, and may name another one than Host. */
+	/* A target with a host is meant for proxies, and may name another host than Host does. */
 	if (!head->target || !is_path(head->target))
 		return "expected a path that begins with '/'";
 	return body_fault(head);
@@ -105,7 +105,7 @@ const char *rg_http_head_fault(const struct rg_http_head *head)
 
 /* ----------------------------------------------------- host and origin -- */
 
-/* Without the port, which anybody may choose; false: it is no host. */
+/* Cut off the port, which may be any; false: the text is no host. */
 static bool cut_port(const char *host, struct roger_str *ret)
 {
 	size_t length = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
@@ -141,7 +141,7 @@ bool rg_http_host_is_ours(const char *host, const struct rg_http_allowed *allowe
 	return false;
 }
 
-/* An origin that is named in full. */
+/* Is the origin one of those that are allowed in full? */
 static bool is_named(const char *origin, const struct rg_http_allowed *allowed)
 {
 	size_t i;
@@ -161,7 +161,7 @@ bool rg_http_origin_is_ours(const char *origin, const struct rg_http_allowed *al
 	return strncasecmp(origin, "https://", 8) == 0 && rg_http_host_is_ours(origin + 8, allowed);
 }
 
-/* A browser says so where a page of another site made the request; no page can change it. */
+/* By Sec-Fetch-Site, which the browser sets and no page can change. */
 static bool is_of_another_site(const char *site)
 {
 	return strcasecmp(site, "same-origin") != 0 && strcasecmp(site, "none") != 0;

@@ -1,10 +1,10 @@
 /*
  * http_head - may a request over HTTP be answered, by its head alone?  Pure rules.
  *
- * The head must be one that every reader on the way understands alike (RFC 9112): a
- * proxy and a server that disagree on where a request ends let one client speak in the
- * name of another.  And it must come from where it may, to where it is meant for: a page
- * of another site reaches a server on this machine, too.
+ * The head must be one that every reader on the way understands alike (RFC 9112): where a proxy
+ * and a server disagree on the end of a request, one client can speak in the name of another.  The
+ * request must also come from an allowed place, and be meant for this server: a page of another
+ * site reaches a server on this machine, too.
  */
 #ifndef RG_HTTP_HEAD_H
 #define RG_HTTP_HEAD_H
@@ -20,21 +20,21 @@ struct rg_http_head {
 	const char *target; /* as in the request line */
 	const struct rg_http_field *fields;
 	size_t count;
-	bool bodiless; /* with this method no body comes: not every reader would look for one */
+	bool bodiless; /* the method has no body: some readers would not look for one */
 };
 
-/* Who may talk to a server: names of hosts, with a port or for any port, and origins in full. */
+/* Who may talk to a server: hosts, with a port or for any port, and origins in full. */
 struct rg_http_allowed {
 	const char *const *hosts, *const *origins;
 	size_t host_count, origin_count;
 };
 
-/* Why the connection must be closed after a refusal, in words for the client; NULL: the
- * head is fine. */
+/* What is wrong with a head, in words for the client; NULL: nothing.  After a fault the
+ * connection must be closed. */
 const char *rg_http_head_fault(const struct rg_http_head *head);
 
-/* Why a browser or a name leads to the wrong server or comes from the wrong place; NULL:
- * Host, Origin and Sec-Fetch-Site are fine. */
+/* Why a request came to the wrong server or from the wrong place, by Host, Origin and
+ * Sec-Fetch-Site; NULL: they are fine. */
 const char *rg_http_head_foreign(const struct rg_http_head *head,
 				 const struct rg_http_allowed *allowed);
 

@@ -3,10 +3,10 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Of a size in hex: more than any body, and far from where numbers wrap around. */
+/* More hex digits than the size of any chunk has, and few enough for the number not to overflow. */
 enum { SIZE_DIGITS_MAX = 12 };
 
-/* A blank at its beginning would make it a part of the line before. */
+/* Take a byte of a line.  A blank at its start would make it a part of the line before. */
 static enum rg_http_raw_state take_line(struct rg_http_raw *raw, char c)
 {
 	if (c == '\r')
@@ -37,7 +37,7 @@ static enum rg_http_raw_state end_line(struct rg_http_raw *raw)
 	return raw->chunked ? RG_RAW_SIZE : RG_RAW_REST;
 }
 
-/* Digits and nothing else: others read a sign, "0x", a blank or an extension otherwise. */
+/* A size is digits alone: readers disagree on signs, "0x", blanks and extensions. */
 static enum rg_http_raw_state take_size(struct rg_http_raw *raw, char c)
 {
 	static const char digits[] = "0123456789abcdef";

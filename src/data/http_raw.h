@@ -1,7 +1,8 @@
 /*
- * http_raw - the bytes of a request as they come in, for what a reader of heads does not
- * see any more: lines that end without CR or are folded, NULs, sizes of chunks that are
- * not plain.  Two readers could end such a request at different places.  Pure rules.
+ * http_raw - checks the bytes of a request as they come in, for what a parsed head no longer
+ * shows: lines that end without CR or are folded, NULs, sizes of chunks that are not plain.
+ *
+ * Two readers could end such a request at different places.  Pure rules.
  */
 #ifndef RG_HTTP_RAW_H
 #define RG_HTTP_RAW_H
@@ -22,16 +23,16 @@ enum rg_http_raw_state {
 	RG_RAW_ODD,
 };
 
-/* All 0 is the beginning of a request. */
+/* All members are 0 at the start of a request. */
 struct rg_http_raw {
 	enum rg_http_raw_state state;
-	bool chunked, some; /* there was a line; or a digit */
+	bool chunked, some; /* some: a line came before */
 	char word[20];	    /* how the line begins, in small letters */
-	size_t length;	    /* of the line */
+	size_t length;	    /* of the line, or the digits of a chunk's size */
 	uint64_t left;	    /* of the chunk */
 };
 
-/* More of it; false, from then on: it can be read in two ways. */
+/* Check more bytes.  False, now and for all that follow: they can be read in two ways. */
 bool rg_http_raw_take(struct rg_http_raw *raw, const char *data, size_t length);
 
 #endif

@@ -48,7 +48,7 @@ static uint64_t mark_of(struct roger_str key)
 	return UINT64_C(1) << (mix & 63);
 }
 
-/* *ret_nested: there may be lists or objects among them. */
+/* Refuse members that come twice.  *ret_nested: some values may be lists or objects. */
 static int check_members(const struct rg_value *object, bool *ret_nested, struct roger_err *err)
 {
 	struct roger_str keys[24];
@@ -70,7 +70,7 @@ static int check_members(const struct rg_value *object, bool *ret_nested, struct
 	return ROGER_OK;
 }
 
-/* Recursion is bounded by the depth that it checks. */
+/* Recursion is bounded by the depth, which is checked here. */
 static int check(const struct rg_value *value, int depth, struct roger_err *err)
 {
 	const struct rg_value *inner = NULL;
@@ -211,7 +211,7 @@ struct roger_str rg_json_str(const struct rg_value *value)
 {
 	const char *text = yyjson_get_str(val(value));
 
-	/* For a number yyjson gives a length too, but no text. */
+	/* For a number yyjson gives a length, but no text. */
 	return (struct roger_str){ text ? text : "", text ? yyjson_get_len(val(value)) : 0 };
 }
 
@@ -270,14 +270,14 @@ const struct rg_value *rg_json_member_of(const struct rg_value *object, struct r
 	return (const struct rg_value *)yyjson_obj_getn(val(object), key.data, key.length);
 }
 
-/* False: JavaScript cannot keep it, and writes null. */
+/* The number as a JavaScript reader keeps it; false: it cannot, and writes null. */
 static bool is_double(const struct rg_value *value, double *ret_number)
 {
 	const struct roger_str digits = rg_json_digits(value);
 	yyjson_doc *doc = yyjson_read(digits.data, digits.length, 0);
 	const bool known = doc != NULL;
 
-	/* No -0. */
+	/* Turn -0 into 0. */
 	*ret_number = yyjson_get_num(yyjson_doc_get_root(doc)) + 0.0;
 	yyjson_doc_free(doc);
 	return known;
@@ -345,7 +345,7 @@ static size_t plain_bytes(const char *data, size_t length)
 		if (must_escape(word))
 			break;
 	}
-	/* The rest with bytes before it. */
+	/* Check the rest of the text together with bytes before it, eight in all. */
 	if (at < length && length - at < sizeof word && length >= sizeof word) {
 		memcpy(&word, data + length - sizeof word, sizeof word);
 		if (!must_escape(word))
@@ -363,7 +363,7 @@ void rg_json_add_string(struct rg_buf *out, struct roger_str text)
 	unsigned char c;
 	char escape;
 
-	/* Most texts go out as they are: room for all of it at once. */
+	/* Most texts need no escapes: make room for the whole text at once. */
 	(void)!rg_buf_room(out, text.length + 2);
 	rg_buf_add_char(out, '"');
 	while (at < text.length) {
@@ -423,7 +423,7 @@ void rg_json_add_pretty(struct rg_buf *out, struct roger_str json)
 		step = c == '"' ? string_bytes(json, at) : 1;
 		if (c == '}' || c == ']') {
 			level--;
-			/* Empty ones stay on one line. */
+			/* Empty lists and objects stay on one line. */
 			if (json.data[at - 1] != '{' && json.data[at - 1] != '[')
 				new_line(out, level);
 		}

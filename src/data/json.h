@@ -23,15 +23,15 @@ enum rg_json_kind {
 	RG_JSON_OBJECT,
 };
 
-/* One value and nothing else.  Err gives the byte and the reason, never content. */
+/* Read one value and nothing else.  err gives the byte and the reason, never content. */
 RG_CHECKED int rg_json_read(struct roger_str text, struct rg_json **ret_json,
 			    struct roger_err *err);
 
-/* Like rg_json_read(), in the memory of an arena: freed with that alone. */
+/* Like rg_json_read(), in the memory of an arena, with which it is freed. */
 RG_CHECKED int rg_json_read_within(struct roger_str text, struct rg_arena *arena,
 				   const struct rg_json **ret_json, struct roger_err *err);
 
-/* Is it JSON with comments, and commas before closing brackets?  Err names the line. */
+/* Is the text JSON, where comments and trailing commas are allowed?  err names the line. */
 RG_CHECKED int rg_json_check_lenient(struct roger_str text, struct roger_err *err);
 
 struct rg_json *rg_json_free(struct rg_json *json);
@@ -57,23 +57,23 @@ struct roger_str rg_json_digits(const struct rg_value *value);
 bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
 		  const struct rg_value **ret_value);
 
-/* The value of a member, else NULL, which the functions above take for null, "" and no items. */
+/* The value of a member; NULL: none, which the functions above take for null, "" and no items. */
 const struct rg_value *rg_json_member(const struct rg_value *object, const char *key);
 const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key);
 
 /* A keyed hash of the value: numbers are doubles, the order of members does not count. */
 uint64_t rg_json_hash(uint64_t key, const struct rg_value *value);
 
-/* The value again as text, without white space. */
+/* Print the value as text, without white space. */
 void rg_json_print(const struct rg_value *value, struct rg_buf *out);
 
-/* Writing.  Only what must be escaped is. */
+/* Write JSON.  Only what must be escaped is escaped. */
 void rg_json_add_string(struct rg_buf *out, struct roger_str text);
 void rg_json_add_key(struct rg_buf *out, struct roger_str key); /* with a comma where one is due */
 
 void rg_json_add_member(struct rg_buf *out, const char *key, struct roger_str text);
 
-/* JSON without white space, indented for people: two blanks a level. */
+/* Print JSON that has no white space for people, with two blanks a level. */
 void rg_json_add_pretty(struct rg_buf *out, struct roger_str json);
 
 #endif

@@ -5,13 +5,13 @@
 
 /* ---------------------------------------------------------------- reading -- */
 
-/* In a text that is known to be JSON, so that nothing need be checked again. */
+/* Reads a text that is known to be JSON, so it checks nothing. */
 struct reader {
 	struct roger_str text;
 	size_t at;
 };
 
-/* An object or array, and the item that is wanted in it. */
+/* An object or array, and in it the item that was looked for. */
 struct container {
 	size_t open;  /* its bracket */
 	size_t close; /* its closing one */
@@ -51,7 +51,7 @@ static bool take(struct reader *reader, const char *what)
 	return true;
 }
 
-/* Blanks and comments. */
+/* Skip blanks and comments. */
 static void skip(struct reader *reader)
 {
 	for (;;)
@@ -67,7 +67,7 @@ static void skip(struct reader *reader)
 			return;
 }
 
-/* A text without its quotes, as it is written. */
+/* Read a string; returns it as written, without its quotes. */
 static struct roger_str read_text(struct reader *reader)
 {
 	size_t start = ++reader->at;
@@ -95,11 +95,11 @@ static void skip_value(struct reader *reader)
 	} while (depth > 0 && peek(reader));
 }
 
-/* Is a name as written, with its escapes, this name? */
+/* Does a name as written, perhaps with escapes, stand for this name? */
 static bool is_name(struct roger_str standing, struct roger_str name)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	/* The quotes are around it. */
+	/* Take in the quotes around it. */
 	struct roger_str quoted = { standing.data - 1, standing.length + 2 };
 
 	if (!memchr(standing.data, '\\', standing.length))
@@ -109,8 +109,8 @@ static bool is_name(struct roger_str standing, struct roger_str name)
 }
 
 /*
- * An object or array, from its bracket to after the closing one, and in it the member of that
- * name or, with a mark, the first element whose text holds it.
+ * Read an object or array, up to behind its closing bracket, and find in it the member of that
+ * name or, with a mark, the first element whose text holds the mark.
  */
 static struct container read_container(struct reader *reader, struct roger_str wanted,
 				       struct roger_str mark)
@@ -153,7 +153,7 @@ static struct container read_container(struct reader *reader, struct roger_str w
 	return container;
 }
 
-/* To the bracket of a whole text. */
+/* Check the whole text, and go to the bracket of its object. */
 static int read_whole(struct reader *reader, struct roger_err *err)
 {
 	struct roger_str rest;
@@ -199,8 +199,8 @@ struct place {
 };
 
 /*
- * With a mark the path leads to an array, in which an element that has it is looked for.
- * What is found is at the end of the path.
+ * Find the item at the end of a path.  With a mark the path leads to an array, in which an element
+ * that holds the mark is looked for.
  */
 static int find_place(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
 		      struct place *ret_place, struct roger_err *err)
@@ -222,7 +222,7 @@ static int find_place(struct roger_str text, const struct roger_strs *path, stru
 		place.container =
 			read_container(&reader, at_mark ? RG_STR("") : path->items[place.step],
 				       at_mark ? mark : RG_STR(""));
-		/* Programs differ in which of the two counts. */
+		/* A name that comes twice is refused, since programs disagree on which counts. */
 		if (place.container.twice) {
 			reader.at = place.container.twice;
 			return fail(&reader, "each name once", err);
@@ -266,7 +266,7 @@ static void add_break(struct roger_str indent, size_t level, struct rg_buf *out)
 		rg_buf_printf(out, "%.*s%*s", RG_STR_ARGS(indent), (int)level * 2, "");
 }
 
-/* "b": {"c": VALUE}: the value inside the missing part of the path, a line each. */
+/* Print the missing part of the path, and in it the value: "b": {"c": VALUE}, a line each. */
 static void add_path(const struct place *place, const struct roger_strs *path,
 		     struct roger_str value, bool array, struct roger_str indent,
 		     struct rg_buf *out)
@@ -288,7 +288,7 @@ static void add_path(const struct place *place, const struct roger_strs *path,
 	}
 }
 
-/* A new item before the first one of a container, which shows how lines begin there. */
+/* Insert an item before the first one of a container, with the same blanks before it. */
 static void insert(struct roger_str text, const struct place *place, const struct roger_strs *path,
 		   struct roger_str value, bool array, struct rg_json_edit *ret_edit,
 		   struct rg_buf *out)
@@ -310,7 +310,7 @@ static void insert(struct roger_str text, const struct place *place, const struc
 	ret_edit->length = container->close - ret_edit->offset;
 	rg_buf_add_str(out, rg_buf_str(&inner));
 	add_path(place, path, value, array, rg_buf_str(&inner), out);
-	/* A comment in there stays. */
+	/* Keep what is between the brackets if it may be a comment. */
 	if (memchr(text.data + ret_edit->offset, '/', ret_edit->length))
 		ret_edit->length = 0;
 	else
@@ -367,7 +367,8 @@ int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struc
 	container = &place.container;
 	if (r < 0 || !container->found)
 		return r;
-	/* With the comma before it; the first one, with all up to the next; the only one, whole. */
+	/* Cut the comma before it, too; of the first item all up to the next; the only one with
+	 * all blanks. */
 	ret_edit->offset = container->before  ? container->before
 			   : container->after ? container->key
 					      : container->open + 1;

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 
-/* Replace length bytes at offset by text; no change where both are empty. */
+/* An edit: replace length bytes at offset by text.  Both are empty if nothing changes. */
 struct rg_json_edit {
 	size_t offset;
 	size_t length;
@@ -24,10 +24,10 @@ static inline bool rg_json_edit_is_none(const struct rg_json_edit *edit)
 }
 
 /*
- * Each takes the text and the names that lead to a place in it, and gives the
- * edit, in memory of the arena.  An empty text is an empty object.  ROGER_EDATA:
- * the text is not a JSON object, or a value on the path is not an object (or
- * array); the message names the line or the member.
+ * Each function takes the text and the names that lead to a place in it, and gives the edit, in
+ * memory of the arena.  An empty text is an empty object.  ROGER_EDATA: the text is not a JSON
+ * object, or a value on the path is not an object (or array); the message names the line or the
+ * member.
  */
 
 /*
@@ -48,7 +48,7 @@ RG_CHECKED int rg_json_edit_cut(struct roger_str text, const struct roger_strs *
 				struct roger_str mark, struct rg_json_edit *ret_edit,
 				struct roger_err *err);
 
-/* The value that is there now, a slice of the text; with a mark, the element; NULL data: none. */
+/* The value at the path, or with a mark the element, a slice of the text; NULL data: none. */
 RG_CHECKED int rg_json_edit_find(struct roger_str text, const struct roger_strs *path,
 				 struct roger_str mark, struct roger_str *ret_value,
 				 struct roger_err *err);

@@ -43,7 +43,7 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 
 /* ------------------------------------------------------------- checking -- */
 
-/* A bit for each character: - . / the digits and : together, @ and A to Z, _ and a to z. */
+/* The characters of names, a bit each: - . / the digits and : in one, @ A-Z _ a-z in the other. */
 static bool is_name_char(char c)
 {
 	static const uint64_t names[] = { 0x07ffe00000000000, 0x07fffffe87ffffff };
@@ -66,7 +66,7 @@ bool rg_name_valid(struct roger_str name)
 
 enum { SHOWN_BYTES = 40 };
 
-/* The beginning of what is no name, in one line; a whole text may stand there by mistake. */
+/* Print the start of a wrong name in one line: a whole text may stand there by mistake. */
 static void show_wrong(struct roger_str name, char to[SHOWN_BYTES + 4])
 {
 	const struct roger_str shown = rg_str_first(name, SHOWN_BYTES);
@@ -199,8 +199,7 @@ static int check_number(const struct roger_field *field, int64_t number, struct 
 
 /* ------------------------------------------------------------- decoding -- */
 
-/* Whose members they are: those of a file, roger's words, or words of an answer that was printed.
- */
+/* How members are named: as in a file, in roger's words, or in those of a printed answer. */
 enum form { OF_FILE, OF_WORDS, OF_ANSWER };
 
 static int keep_raw(const struct roger_field *field, const struct rg_value *value, void *at,
@@ -228,7 +227,7 @@ static int decode_text(const struct roger_field *field, enum form form,
 	if (rg_json_kind(value) != RG_JSON_STRING)
 		return expected(field, "a string", err);
 	text = rg_json_str(value);
-	/* An answer has "" for a name that is not set. */
+	/* An answer has "" for a name that is not set, which check_text() would refuse. */
 	r = form == OF_ANSWER && !text.length ? ROGER_OK : check_text(field, text, err);
 	if (r < 0)
 		return r;
@@ -269,7 +268,7 @@ static int decode_list(const struct roger_field *field, enum form form,
 	return ROGER_OK;
 }
 
-/* An answer also has the word of an enum that stands for "not given". */
+/* In an answer, "" may be the word of an enum for "not given". */
 static int enum_of(const struct roger_field *field, enum form form, const struct rg_value *value)
 {
 	if (rg_json_kind(value) != RG_JSON_STRING)
@@ -347,19 +346,18 @@ static int decode_field(const struct roger_field *field, enum form form,
 }
 
 /*
- * An object being read or written: the record itself, or one inside of it.
- * Its fields are neighbours in the table; depth is how much of their names
- * leads to it ("action." for those of an action).
+ * An object being read or written: the record itself, or one inside it.  Its fields are neighbours
+ * in the table, and their names begin with its path, of `depth` characters ("action.").
  */
 struct level {
-	bool words; /* its members are roger's words; those of the file are also taken */
+	bool words; /* its members have roger's words; those of the file are also read */
 	const struct roger_field *fields;
 	size_t count;
 	size_t depth;
 	const struct roger_field *keeper; /* keeps unknown members; NULL: they are an error */
 };
 
-/* What leads to the field: roger's words, or those of its file. */
+/* The path of a field: in roger's words, or as its file has it. */
 static const char *path_of(const struct roger_field *field, bool words)
 {
 	return words ? field->name : rg_field_file(field);
@@ -370,7 +368,7 @@ static bool is_keeper(const struct roger_field *field, size_t depth)
 	return field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.');
 }
 
-/* The object that starts with this field; depth: how much of the field's name leads to it. */
+/* The object that starts with this field; its path has depth characters. */
 static struct level level_at(bool words, const struct roger_field *first, size_t depth)
 {
 	struct level level = { words, first, 0, depth, NULL };
@@ -384,27 +382,24 @@ static struct level level_at(bool words, const struct roger_field *first, size_t
 	return level;
 }
 
-/* What a field, or the object that it lies in, is called in its object. */
+/* The name of the field in its object; of a field in an inner object, the name of that object. */
 static struct roger_str name_at(const struct roger_field *field, bool words, size_t depth)
 {
 	const char *name = path_of(field, words) + depth;
 	size_t length = 0;
 
-	/* Asked for each member of each line; a name is too short for strchrnul() to pay. */
+	/* No strchrnul(): this runs for each member of each line, and names are short. */
 	while (name[length] && name[length] != '.')
 		length++;
 	return (struct roger_str){ name, length };
 }
 
-/*
- * Does the key belong to a field of this path?  Either it is all of it, or it names
- * the object that the field lies in.
- */
+/* Is the key this path, or the object that it begins with? */
 static bool leads_to(const struct roger_field *field, const char *path, struct roger_str key)
 {
 	size_t i;
 
-	/* Letters, digits and '_' come after the point and the end. */
+	/* Names have letters, digits and '_', which are all above '.' and NUL. */
 	for (i = 0; i < key.length; i++)
 		if (path[i] != key.data[i] || path[i] <= '.')
 			return false;
@@ -423,7 +418,7 @@ const struct roger_field *rg_old_member(void)
 	return found;
 }
 
-/* An older name, or the one in a file, of a member that has roger's word. */
+/* Is the key an older name of this member, or its name in a file? */
 static bool was_called(const struct level *level, const struct roger_field *field,
 		       struct roger_str key)
 {
@@ -471,7 +466,7 @@ static int keep_unknown(const struct level *level, struct rg_buf *unknown, struc
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
-/* What the caller had set is there, too. */
+/* Are the required fields set, by the JSON or by the caller before?  An ELSE_ONE becomes 1. */
 static int check_required(const struct roger_record *type, bool words, uint64_t seen, void *record,
 			  struct roger_err *err)
 {
@@ -501,7 +496,7 @@ struct reading {
 static int decode_level(struct reading *reading, const struct level *level,
 			const struct rg_value *object, struct roger_err *err);
 
-/* A member that is an object with fields in it; null is the same as a missing one. */
+/* Decode a member that is an object with fields inside; null counts as missing. */
 static int decode_inner(struct reading *reading, const struct level *inner,
 			const struct rg_value *value, struct roger_err *err)
 {
@@ -515,7 +510,7 @@ static int decode_inner(struct reading *reading, const struct level *inner,
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
 }
 
-/* What a newer program adds to its answers is passed over. */
+/* Skip an unknown member of an answer: a newer program may have added it. */
 static int take_unknown(const struct reading *reading, const struct level *level,
 			struct rg_buf *unknown, struct roger_str key, const struct rg_value *value,
 			struct roger_err *err)
@@ -525,7 +520,7 @@ static int take_unknown(const struct reading *reading, const struct level *level
 	return keep_unknown(level, unknown, key, value, err);
 }
 
-/* An error names the member as the file has it. */
+/* Decode one field; errors name it as the file does. */
 static int decode_named(const struct roger_field *field, struct reading *reading,
 			const struct rg_value *value, struct roger_err *err)
 {
@@ -566,7 +561,7 @@ static int decode_members(struct reading *reading, const struct level *level,
 			next = field + inner.count;
 		} else {
 			r = decode_named(field, reading, value, err);
-			/* The name of a file may say the opposite. */
+			/* With ROGER_NEGATED, the other name of a member means the opposite. */
 			if ((field->flags & ROGER_NEGATED) && !rg_str_equal(name, key))
 				negate(rg_field_at(field, reading->record));
 			if (!counts_as_missing(field, value))
@@ -590,7 +585,7 @@ static int decode_level(struct reading *reading, const struct level *level,
 	return decode_members(reading, level, object, &unknown, err);
 }
 
-/* What an answer leaves out because it is not known. */
+/* Set ROGER_UNKNOWN in measured fields: an answer leaves them out if they are not known. */
 static void set_unknown(const struct roger_record *type, void *record)
 {
 	const struct roger_field *field;
@@ -635,7 +630,7 @@ int rg_answer_decode(const struct roger_record *type, const struct rg_value *obj
 	return decode(type, OF_ANSWER, object, record, arena, err);
 }
 
-/* Empty texts also point into the document. */
+/* An empty text points into the document, too, so it is replaced. */
 static bool keep_texts(struct roger_str *texts, size_t count, struct rg_arena *arena)
 {
 	for (; count--; texts++)
@@ -696,7 +691,8 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 	case ROGER_NAME:
 	case ROGER_TEXTS:
 		r = check_text(field, text, err);
-		/* From an unset variable, say: without its key a retry is a second message. */
+		/* The key may come from an unset variable; without a key, a retry would send
+		 * twice. */
 		if (r == ROGER_OK && field->flags & ROGER_KEY && !text.length)
 			r = rg_fail_member(err, ROGER_EUSAGE, field->name,
 					   "%s: expected a key, found ''", field->name);
@@ -708,7 +704,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 	case ROGER_OBJECT:
 		return set_object(field, text, at, arena, err);
 	case ROGER_INT:
-		/* 0 is how a request says "not given". */
+		/* In a request 0 means "not given"; off is -1. */
 		if (!rg_str_number(text, &number) ||
 		    (number == 0 && !(field->flags & ROGER_OR_OFF)))
 			return expected(field,
@@ -724,7 +720,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 	case ROGER_SPAN:
 		if (!rg_clock_read_span(text, &number))
 			return expected(field, rg_clock_span_forms, err);
-		/* 0 in a request means "not given", so no time at all is 1 ms. */
+		/* In a request 0 means "not given", so an empty span becomes 1 ms. */
 		*(int64_t *)at = number ? number : 1;
 		return ROGER_OK;
 	case ROGER_BOOL:
@@ -833,7 +829,7 @@ static void add_name(struct roger_str name, struct rg_buf *out)
 	rg_buf_add_char(out, ':');
 }
 
-/* Is it one of roger's words for a member of the object? */
+/* Is the key one of roger's words for a member of this object? */
 static bool is_word(const struct level *level, struct roger_str key)
 {
 	size_t i;
@@ -844,7 +840,7 @@ static bool is_word(const struct level *level, struct roger_str key)
 	return false;
 }
 
-/* A program that reads an answer must not take another program's member for roger's. */
+/* Leave out unknown members with roger's words: readers would take them for roger's. */
 static void encode_unknown(const struct level *level, struct roger_str members, struct rg_buf *out)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -866,13 +862,13 @@ static void encode_unknown(const struct level *level, struct roger_str members, 
 	}
 }
 
-/* A field under the name it has in its object. */
+/* Write a field under its name in its object. */
 static void encode_field(const struct level *level, const struct roger_field *field,
 			 const void *record, struct rg_buf *out)
 {
 	const void *at = rg_field_at(field, record);
 	bool unset = rg_field_unset(field, record);
-	/* For these kinds unset is not a value, so it is written as null. */
+	/* These kinds have no value for "unset", so they are written as null. */
 	bool nullable =
 		is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT;
 
@@ -909,7 +905,7 @@ void rg_field_encode(const struct roger_field *field, const void *record, struct
 
 static void encode_level(const struct level *level, const void *record, struct rg_buf *out);
 
-/* An object inside the record; left out when it would be empty. */
+/* Write an object inside the record; an empty one is left out. */
 static void encode_inner(const struct level *inner, struct roger_str name, const void *record,
 			 struct rg_buf *out)
 {

@@ -31,15 +31,15 @@ static inline const char *rg_field_file(const struct roger_field *field)
 	return field->file ? field->file : field->name;
 }
 
-/* The first field with such a flag; NULL: none has it. */
+/* The first field with this flag; NULL: none has it. */
 const struct roger_field *rg_find_flag(const struct roger_record *record, unsigned flag);
 
 /* Is the field at its unset value: "", 0, false, no items? */
 bool rg_field_unset(const struct roger_field *field, const void *record);
 
 /*
- * Are all required fields of a request set, names valid, and enums in range?  The
- * first name of a required enum is "", so that "not given" is a value of its own.
+ * Check that required fields of a request are set, names valid, and enums in range.  The first
+ * name of a required enum is "", so that "not given" is a value of its own.
  */
 RG_CHECKED int rg_request_check(const struct roger_record *type, const void *request,
 				struct roger_err *err);
@@ -52,13 +52,13 @@ RG_CHECKED int rg_request_check(const struct roger_record *type, const void *req
 RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg_value *object,
 				void *record, struct rg_arena *arena, struct roger_err *err);
 
-/* The same of what came over an edge: in roger's words, or as the seeds' files have it. */
+/* Like rg_record_decode(), but with roger's words, or with the names of the seeds' files. */
 RG_CHECKED int rg_words_decode(const struct roger_record *type, const struct rg_value *object,
 			       void *record, struct rg_arena *arena, struct roger_err *err);
 
 /*
- * The same of an answer that rg_words_encode() printed, here or in a newer roger: members
- * that are not known are passed over, and what was left out for not being known is unknown.
+ * Like rg_words_decode(), for what rg_words_encode() printed, here or in a newer roger: unknown
+ * members are skipped, and measured ones that are missing become ROGER_UNKNOWN.
  */
 RG_CHECKED int rg_answer_decode(const struct roger_record *type, const struct rg_value *object,
 				void *record, struct rg_arena *arena, struct roger_err *err);
@@ -75,8 +75,8 @@ RG_CHECKED int rg_record_set(const struct roger_field *field, struct roger_str t
 void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
 
 /*
- * The same as an answer has it: members are roger's words.  A member that roger
- * does not know is left out where it has the name of one of these.
+ * Like rg_record_encode(), but with roger's words, for an answer.  A member that roger does not
+ * know is left out if it is called like one of these.
  */
 void rg_words_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
 
@@ -90,11 +90,11 @@ bool rg_name_valid(struct roger_str name);
 /* Like rg_name_valid(), with an error that names the member. */
 RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
 
-/* Words for people: valid UTF-8 of at most that many characters. */
+/* Check words for people: valid UTF-8 of at most that many characters. */
 RG_CHECKED int rg_text_check(const char *member, struct roger_str text, int chars_max,
 			     struct roger_err *err);
 
-/* How many of them are wanted: 1 to most; 0, as usual. */
+/* Check a limit: from 1 to most, or 0 for the default. */
 RG_CHECKED int rg_limit_check(int64_t limit, int most, struct roger_err *err);
 
 /* The index of a name, or -1; "" is never found. */
@@ -103,7 +103,7 @@ int rg_enum_find(const char *const *names, struct roger_str name);
 /* "context, result, decision or data" */
 void rg_enum_list(const char *const *names, struct rg_buf *out);
 
-/* A member that this thread read by its older name since this was asked last; NULL: none. */
+/* The member that this thread read last by an older name since the last call; NULL: none. */
 const struct roger_field *rg_old_member(void);
 
 /* "usage", "data", "no_such": a word for programs. */

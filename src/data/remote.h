@@ -1,19 +1,22 @@
 /*
- * remote - handles that ask a server, for the command line.  It is not in roger.h: another program
- * names a workspace, and where that is in PostgreSQL its server is asked without further ado.
+ * remote - handles that ask a server, for the command line.
+ *
+ * It is not in roger.h: other programs name a workspace, and where that is in PostgreSQL, its
+ * server is asked anyway.
  */
 #ifndef RG_DATA_REMOTE_H
 #define RG_DATA_REMOTE_H
 
 #include "verbs.h"
 
-/* A handle of what ROGER_SERVER names.  ROGER_EENGINE, member wire: only roger-remote can. */
+/* Open a handle of the server that ROGER_SERVER names.  ROGER_EENGINE with the member wire: only
+ * the program roger-remote can. */
 RG_CHECKED int rg_open_remote(struct roger **ret_roger, struct roger_err *err);
-/* Does it ask a server? */
+/* Does the handle ask a server? */
 bool rg_is_remote(const struct roger *roger);
 const char *rg_remote_server(const struct roger *roger);
 
-/* Keep a send on disk, which had no answer: with the key that it was tried with. */
+/* Keep a send that had no answer on disk, under the key that it was tried with. */
 RG_CHECKED int rg_remote_queue(struct roger *roger, const struct roger_op *op,
 			       const struct roger_send_request *request, struct roger_str *ret_key,
 			       struct roger_err *err);

@@ -16,7 +16,7 @@ struct header {
 
 /* ------------------------------------------------------------- decoding -- */
 
-/* One character of UTF-16LE; returns its bytes; 0: not valid. */
+/* Read one character of UTF-16LE; returns its length in bytes; 0: not valid. */
 static size_t next_utf16(const char *data, size_t length, uint32_t *ret_char)
 {
 	const unsigned char *byte = (const unsigned char *)data;
@@ -53,7 +53,7 @@ static bool take(struct roger_str text, size_t *at, char c)
 	return true;
 }
 
-/* A name by the rules of record.h, of fewer characters. */
+/* Read a role: a name by the rules of record.h, with fewer kinds of characters. */
 static bool take_role(struct roger_str text, size_t *at, struct roger_str *ret_role)
 {
 	size_t start = *at;
@@ -171,7 +171,7 @@ static struct roger_str raw_line_of_either(struct reader *reader)
 	return raw_line(reader);
 }
 
-/* False: it holds an invalid character; what comes before that is decoded. */
+/* Decode a line.  False: a character is invalid; what comes before it is decoded. */
 static bool decode_line(struct reader *reader, struct roger_str raw)
 {
 	size_t start = reader->length, at = 0, step;
@@ -193,7 +193,7 @@ static bool decode_line(struct reader *reader, struct roger_str raw)
 	return true;
 }
 
-/* The text goes up to end, but for the last line end of a message. */
+/* Let the text of a piece end at end, without the last line end of a message. */
 static void set_text(struct rg_rolepiece *piece, const char *end)
 {
 	const char *start = piece->line.text.data;
@@ -226,7 +226,7 @@ static struct rg_rolepiece *start_piece(struct rg_rolepieces *pieces, const stru
 	return piece;
 }
 
-/* The next line: the start of a piece, or more of the last one. */
+/* Take the next line: it starts a piece, or continues the last one. */
 static int take_line(struct reader *reader, struct rg_rolepieces *pieces,
 		     struct rg_rolepiece **piece, struct rg_arena *arena, struct roger_err *err)
 {
@@ -276,7 +276,7 @@ int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 		    : rg_str_begins(text, UTF8_MARK) ? strlen(UTF8_MARK)
 						     : 0;
 	pieces.mark = (struct roger_str){ text.data, reader.at };
-	/* Two bytes of UTF-16 may become three. */
+	/* Two bytes of UTF-16 may become three of UTF-8. */
 	reader.to = rg_arena_room(arena, text.length / 2 * 3 + 4);
 	if (!reader.to)
 		return rg_fail_memory(err);

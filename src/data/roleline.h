@@ -42,8 +42,8 @@ struct rg_rolepieces {
 };
 
 /*
- * A text in pieces, in order; their texts are copied into arena.  A broken piece
- * ends at the next header, so that the pieces after it are read.
+ * Split a text into pieces, in order; their texts are copied into arena.  A broken piece ends at
+ * the next header, so the pieces after it are read.
  */
 RG_CHECKED int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 				 struct rg_rolepieces *ret_pieces, struct roger_err *err);

@@ -28,7 +28,7 @@ static const char *type_of(const struct roger_field *field, enum rg_schema_use u
 	return "string";
 }
 
-/* May null stand in its place?  A reply has it where unset is not a value. */
+/* May the member be null?  In a reply it is null where unset is not a value. */
 static bool is_nullable(const struct roger_field *field, enum rg_schema_use use)
 {
 	if (use == RG_SCHEMA_TOOL || (field->flags & ROGER_REQUIRED))
@@ -42,7 +42,7 @@ static bool is_nullable(const struct roger_field *field, enum rg_schema_use use)
 
 static void add_type(const struct roger_field *field, enum rg_schema_use use, struct rg_buf *out)
 {
-	/* A lone text is a list of one; an instant is a number or RFC 3339. */
+	/* A lone text is read as a list of one; an instant is a number or RFC 3339. */
 	const bool lone = (field->kind == ROGER_TEXTS || field->kind == ROGER_TIME) &&
 			  use == RG_SCHEMA_REQUEST;
 	const bool number = field->flags & ROGER_NUMBER && use != RG_SCHEMA_TOOL;
@@ -131,7 +131,7 @@ void rg_schema_add_field(const struct roger_field *field, enum rg_schema_use use
 
 /* ------------------------------------------------------------- an object -- */
 
-/* How long the name is that the field, or the object it lies in, has in its object. */
+/* The length of a field's name in its object, or of the inner object that holds it. */
 static size_t name_length(const struct roger_field *field, size_t depth)
 {
 	return strcspn(field->name + depth, ".");
@@ -142,7 +142,7 @@ static bool is_inner(const struct roger_field *field, size_t depth)
 	return field->name[depth + name_length(field, depth)] == '.';
 }
 
-/* Where the object ends that starts with this field. */
+/* The end of the object that starts with this field. */
 static const struct roger_field *end_of(const struct roger_field *first, size_t depth)
 {
 	const struct roger_field *field = first;
@@ -173,7 +173,7 @@ static bool is_required(const struct roger_field *field, enum rg_schema_use use)
 		       : (field->flags & ROGER_REQUIRED) && !(field->flags & ROGER_SELF);
 }
 
-/* An object inside is left out when it would be empty. */
+/* Is a field of the inner object required?  Else the object may be left out. */
 static bool has_required(const struct roger_field *field, const struct roger_field *end,
 			 enum rg_schema_use use)
 {
@@ -223,7 +223,7 @@ static void add_required(const struct roger_field *first, size_t depth, enum rg_
 	rg_buf_add_char(out, ']');
 }
 
-/* Does it keep members that roger does not know? */
+/* Does the object keep members that roger does not know? */
 static bool keeps_unknown(const struct roger_field *first, size_t depth)
 {
 	const struct roger_field *field, *end = end_of(first, depth);

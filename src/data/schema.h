@@ -6,11 +6,11 @@
 
 enum rg_schema_use {
 	RG_SCHEMA_REPLY,   /* what rg_words_encode() writes */
-	RG_SCHEMA_REQUEST, /* what rg_words_decode() takes; who calls need not be in it */
+	RG_SCHEMA_REQUEST, /* what rg_words_decode() takes; the caller's name is optional */
 	RG_SCHEMA_TOOL,	   /* for a model: short, and times as it would write them */
 };
 
-/* The record as an object; a reply as --json prints it, with its format and with damage. */
+/* Print the record as an object; a reply also has format and damage, as --json prints it. */
 void rg_schema_print(const struct roger_record *record, enum rg_schema_use use, struct rg_buf *out);
 
 /* A member "name":{"type":...}; help may be NULL. */

@@ -32,7 +32,7 @@ static int not_yaml(const struct reader *reader, struct roger_err *err)
 	case YAML_MEMORY_ERROR:
 		return rg_fail_memory(err);
 	case YAML_READER_ERROR:
-		/* The decoder runs ahead of the marks, so its errors are placed by their byte. */
+		/* The decoder reads ahead of the marks, so its errors are placed by their byte. */
 		return refuse(reader, (size_t)rg_str_line(reader->text, parser->problem_offset),
 			      parser->problem, err);
 	default:
@@ -139,7 +139,7 @@ static int read_key(struct reader *reader, const yaml_event_t *event, struct rg_
 	return rg_kept(rg_names_add(keys, *ret_key), err);
 }
 
-/* The node that starts with this event, which becomes its last one.  The depth bounds recursion. */
+/* Read the node that starts with this event, which becomes its last one.  The depth is bounded. */
 static int read_node(struct reader *reader, yaml_event_t *event, int depth, struct rg_yaml *node,
 		     struct roger_err *err)
 {
