@@ -32,7 +32,7 @@ static inline struct roger_strs rg_names_list(const struct rg_names *names)
 	return (struct roger_strs){ names->items, names->count };
 }
 
-/* Hash a text after one with the hash `before`, or 0.  An attacker can make texts collide. */
+/* Hash a text after one with the hash `before`; first: 0.  Attackers can make texts collide. */
 uint64_t rg_names_hash(uint64_t before, const char *data, size_t length);
 
 #endif

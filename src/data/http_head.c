@@ -161,7 +161,7 @@ bool rg_http_origin_is_ours(const char *origin, const struct rg_http_allowed *al
 	return strncasecmp(origin, "https://", 8) == 0 && rg_http_host_is_ours(origin + 8, allowed);
 }
 
-/* By Sec-Fetch-Site, which the browser sets and no page can change. */
+/* Did a page of another site ask?  The browser says so, and no page can change it. */
 static bool is_of_another_site(const char *site)
 {
 	return strcasecmp(site, "same-origin") != 0 && strcasecmp(site, "none") != 0;

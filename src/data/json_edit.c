@@ -367,8 +367,8 @@ int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struc
 	container = &place.container;
 	if (r < 0 || !container->found)
 		return r;
-	/* Cut the comma before it, too; of the first item all up to the next; the only one with
-	 * all blanks. */
+	/* Cut the comma before the item, too; or the first item up to the next one; or the only
+	 * item with all between the brackets. */
 	ret_edit->offset = container->before  ? container->before
 			   : container->after ? container->key
 					      : container->open + 1;

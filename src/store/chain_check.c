@@ -45,7 +45,7 @@ static struct rg_chain_finding altered(const struct rg_chain_doubt *doubt)
 	return finding;
 }
 
-/* whole: the chain runs over the line in doubt, so the line is unchanged. */
+/* Decide the line in doubt.  whole: the chain runs over that line, so it is unchanged. */
 static void settle_doubt(struct rg_chain_check *check, bool whole,
 			 struct rg_chain_finding *ret_finding)
 {

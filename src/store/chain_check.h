@@ -21,8 +21,8 @@ struct rg_chain_doubt {
 	uint64_t as_stated;   /* the chain if the line was altered */
 	uint64_t as_computed; /* the chain if only its chain was altered */
 	bool copied;	      /* an earlier line states the same chain */
-	bool slipped;	      /* it fits without the foreign lines before it */
-	int64_t foreign_line; /* first of those; 0: none */
+	bool slipped;	      /* its chain fits without the foreign lines before it */
+	int64_t foreign_line; /* the first of these; 0: none */
 	uint64_t foreign_byte;
 };
 
@@ -57,7 +57,7 @@ RG_CHECKED int rg_chain_check_line(struct rg_chain_check *check, const struct rg
 				   bool *ret_own, struct rg_chain_finding *ret_finding,
 				   struct roger_err *err);
 
-/* Report what is still in doubt at the end. */
+/* Report the line that is still in doubt at the end. */
 void rg_chain_check_end(struct rg_chain_check *check, struct rg_chain_finding *ret_finding);
 
 #endif

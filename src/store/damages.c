@@ -68,7 +68,7 @@ int rg_damages_read(struct rg_store *store, struct rg_arena *arena,
 	struct rg_log_files files = { 0 };
 	int r = store->ops->list(store, RG_LOG_DAMAGE, RG_STR(""), arena, &files, err);
 
-	/* What could not be noted has no log. */
+	/* There is no log until damage has been recorded. */
 	if (r == ROGER_OK && files.count)
 		r = take_file(&damages, store, files.items, err);
 	*ret_damages = (struct roger_damage_list){ damages.items, damages.count };
@@ -117,7 +117,7 @@ static bool is_damaged(const struct roger_damage_list *damages, enum rg_log log)
 	return i < damages->count;
 }
 
-/* What cannot be read tells of no line. */
+/* Add the line of a damage, unless it cannot be read or is no longer as it was found. */
 static int add_altered(struct rg_store *store, const struct roger_damage *damage,
 		       const struct rg_log_files *journals, struct rg_arena *arena,
 		       struct rg_altered *altered, struct roger_err *err)

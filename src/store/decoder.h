@@ -13,12 +13,12 @@ struct rg_decoded {
 	struct rg_line line;
 	bool is_message;
 	bool torn; /* a writer left it unfinished, and the next one closed it off */
-	/* It is known to be altered: nothing that it says became of its message counts. */
+	/* It is known to be altered, so its message is as sent: its state does not count. */
 	bool altered;
 	struct roger_message message;
 };
 
-/* Read lines from byte from to byte end.  altered is borrowed. */
+/* Read the lines from byte from to byte end.  altered is borrowed. */
 RG_CHECKED int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 			       const struct rg_altered *altered, struct rg_decoder **ret_decoder,
 			       struct roger_err *err);

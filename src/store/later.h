@@ -16,7 +16,7 @@ struct rg_place {
 	size_t length;
 };
 
-/* The message as it is with the later line; memory from arena.  See rg_message_compare(). */
+/* Read the message with its later line applied; memory from arena.  See rg_message_compare(). */
 RG_CHECKED int rg_later_read(struct rg_store *store, uint64_t key, struct rg_place first,
 			     struct rg_place later, struct rg_arena *arena,
 			     struct roger_message *ret_message, struct rg_rewrites *ret_rewrites,

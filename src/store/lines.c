@@ -314,7 +314,7 @@ bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str
 	return true;
 }
 
-/* From the end: writers ask this under a lock. */
+/* Search from the end, since writers ask this under a lock. */
 bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end)
 {
 	const char *newline = text.length ? memrchr(text.data, '\n', text.length) : NULL, *before;
@@ -396,7 +396,7 @@ void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *o
 		add_body(body, chain, out);
 		return;
 	}
-	/* In out, a newline follows the line. */
+	/* Hash the line where it is in out, since there a newline follows it. */
 	rg_buf_add_str(out, line);
 	rg_buf_add_char(out, '\n');
 	if (!out->failed)
@@ -418,15 +418,15 @@ static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, u
 	return ROGER_OK;
 }
 
-/* Where the last line before `at` ends that states a chain; 0: none does.  A line whose beginning
- * is not in the piece comes again, at the end of the next one: a longer one where it is all there
- * was, until it is too long to have a chain. */
+/* Find the end of the last line before `at` that states a chain; 0: none does.  The text is read
+ * in pieces from the end.  A line that begins before its piece comes again with the next one;
+ * while a piece is only a part of a line, it grows, until the line is too long to have a chain. */
 static int find_stated(const struct rg_bytes *bytes, uint64_t at, uint64_t *ret_chain,
 		       uint64_t *ret_end, struct roger_err *err)
 {
 	const uint64_t most = RG_LINE_BYTES_MAX + 2;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = (size_t)most };
-	uint64_t from, size = 4096; /* that are searched at first */
+	uint64_t from, size = 4096; /* bytes to search at first */
 	const char *newline;
 	size_t got, first, end;
 	char *room;

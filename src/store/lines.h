@@ -38,7 +38,7 @@ struct rg_lines {
 
 void rg_lines_init(struct rg_lines *lines, const struct rg_bytes *bytes, uint64_t from,
 		   uint64_t end);
-/* Of a store's journal. */
+/* A reader of a store's journal. */
 struct rg_lines rg_lines_of(struct rg_store *store, const struct rg_log_file *journal,
 			    uint64_t from, uint64_t end);
 void rg_lines_deinit(struct rg_lines *lines);
@@ -67,10 +67,10 @@ enum { RG_CHAIN_PIECE = 64 << 10, RG_CHAIN_BYTES = 28 };
 /* The chain after text that has no chain of its own.  text includes its newline. */
 uint64_t rg_chain_over(uint64_t chain, struct roger_str text);
 
-/* The same as a database computes it, which has no SipHash: from SHA-256. */
+/* Like rg_chain_over(), but from SHA-256, as a database computes it, which has no SipHash. */
 uint64_t rg_chain_over_sha(uint64_t chain, struct roger_str text);
 
-/* Does a line with this body, after this chain, state the chain that it must?  Either will do. */
+/* Does a line with this body, after this chain, state the right chain, of either kind? */
 bool rg_chain_fits(uint64_t chain, struct roger_str body, uint64_t stated);
 
 /* Like rg_chain_over(), for bytes from..to; *chain is read and updated. */
@@ -80,7 +80,7 @@ RG_CHECKED int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, 
 /* Split a line into its chain and the text before the chain; false: it has none. */
 bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body);
 
-/* The last chain that the lines of text state, and where its line ends.  The first line may lack
+/* The last chain that the lines of text state, and the end of its line.  The first line may lack
  * its beginning; what follows the last newline does not count. */
 bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end);
 
@@ -123,7 +123,7 @@ RG_CHECKED int rg_chain_over_lines(const struct rg_bytes *bytes, uint64_t from, 
 
 /* ----------------------------------------------------------- digests -- */
 
-/* Add the bytes from *at to that, as far as there is something. */
+/* Add the bytes from *at up to `to`, or as many as there are, and move *at. */
 RG_CHECKED int rg_digest_add(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t *at,
 			     uint64_t to, struct roger_err *err);
 

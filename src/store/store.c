@@ -9,7 +9,7 @@
 
 /* A reader does not wait longer for a writer that makes no progress. */
 enum { SOON_MS = 200 };
-/* Of long work, each wait after its deadline. */
+/* Each wait of long work may take this long, even after its deadline. */
 enum { WORKING_MS = 1000 };
 
 /* NULL: this program is linked without store/postgres/. */
@@ -121,7 +121,7 @@ int rg_store_stand(struct rg_store *store, enum rg_standing standing, struct rog
 	return store->ops->put(store, RG_DOCUMENT_MOVE, RG_STR(""), NULL, document, true, err);
 }
 
-/* An address that a person trusts, or a folder. */
+/* May the other side of a move be opened?  It is a folder, or an address that a person trusts. */
 static int may_look(const struct rg_store *store, struct rg_workspace *workspace, bool *ret_may,
 		    struct roger_err *err)
 {
@@ -143,7 +143,7 @@ static bool has_come(const struct rg_store *store, const struct rg_workspace *wo
 	bool may = false, come;
 	int r;
 
-	/* This very folder, also in a worktree that would use another. */
+	/* Open this very folder, even in a worktree that would use another one. */
 	snprintf(path, sizeof path, "%s/" RG_WORKSPACE_FOLDER,
 		 rg_store_is_address(store->place) ? workspace->root : store->place);
 	r = rg_workspace_open(path, &from, err);
@@ -172,7 +172,7 @@ int rg_store_follow(struct rg_store *store, const struct rg_workspace *workspace
 		return ROGER_OK;
 	if (store->standing == RG_INCOMING && has_come(store, workspace, above, &why))
 		return rg_store_stand(store, RG_LIVE, RG_STR(""), err);
-	/* Another program has what it takes to look. */
+	/* This program lacks the store that it would look at; another one has it. */
 	if (strcmp(why.member, "store") == 0)
 		return fail_without(err);
 	return rg_store_fail_moved(store, err);

@@ -30,7 +30,7 @@ struct rg_config;
 
 /* ----------------------------------------------------------------- locks -- */
 
-/* A process that dies loses its locks. */
+/* The locks of a store.  A process that dies loses its locks. */
 enum rg_store_lock {
 	RG_LOCK_CHANGE,	    /* change the state of messages */
 	RG_LOCK_INDEX,	    /* update the index */
@@ -114,7 +114,7 @@ enum rg_broken {
  * valid until the next operation: another control file may replace the one they are in. */
 struct rg_shared {
 	_Atomic uint64_t state_wanted;	/* changes of numbers that message-state.json must hold */
-	_Atomic uint64_t state_written; /* those that it holds */
+	_Atomic uint64_t state_written; /* changes that it holds */
 	_Atomic uint64_t seen_wanted;	/* the same two for accepted messages */
 	_Atomic uint64_t seen_written;
 	_Atomic uint64_t logged;   /* send logs hold every keyed message before this byte */
@@ -122,13 +122,13 @@ struct rg_shared {
 	_Atomic uint32_t prepared; /* 1: the epoch was loaded from message-state.json */
 	_Atomic uint32_t broken;   /* enum rg_broken */
 	_Atomic uint32_t damages;  /* unaccepted entries of damage.jsonl */
-	_Atomic uint32_t damaged;  /* 1: some keys may be only in the send logs */
+	_Atomic uint32_t damaged;  /* 1: damage.jsonl has entries or cannot be read */
 	_Atomic uint64_t
-		carried; /* what logged was at the checkpoint; the send logs on disk hold it */
-	_Atomic uint64_t rewrites; /* so many of those in the index are in damage.jsonl */
+		carried; /* what logged was at the checkpoint; the send logs on disk reach it */
+	_Atomic uint64_t rewrites; /* how many rewrites in the index are recorded in damage.jsonl */
 	_Atomic uint64_t own_from; /* each line from this byte on was announced, and is the first
 				    * of its message if it may be (rg_message_is_as_sent()) */
-	_Atomic uint64_t served;   /* messages.db had all before this byte */
+	_Atomic uint64_t served;   /* messages.db held everything before this byte */
 };
 
 /* The state of the messages journal, and of locks.  Offsets are bytes. */
@@ -136,10 +136,10 @@ struct rg_head {
 	unsigned held;		  /* a bit for each lock of this handle: rg_store_holds() */
 	struct rg_shared *shared; /* NULL: read-only, and the fields below are unset */
 	uint64_t end;		  /* end of the known lines */
-	uint64_t lines;		  /* how many these are; 0: not known */
+	uint64_t lines;		  /* how many lines these are; 0: not known */
 	uint64_t synced;	  /* durable up to here */
 	uint64_t logged;	  /* shared->logged if it can be trusted, else 0 */
-	uint64_t adoptions;	  /* roger's lines found without an announcement */
+	uint64_t adoptions;	  /* lines of roger's that were found without an announcement */
 	uint64_t lost_from;	  /* bytes that a failed sync should have covered */
 	uint64_t lost_to;
 	uint32_t wake; /* pass to wait() */
@@ -167,13 +167,13 @@ struct rg_log_files {
 	size_t count;
 };
 
-/* The journal that is shown so; NULL: none of them. */
+/* The journal with this name for people; NULL: none has it. */
 struct rg_log_file *rg_log_files_find(const struct rg_log_files *files, struct roger_str shown);
 
-/* Writes a line without its closing brace and chain into out; false: no line of that number. */
+/* Write a line without its closing brace and chain into out; false: no line has that number. */
 typedef bool rg_compose(void *context, size_t line, struct rg_buf *out);
 
-/* True: drop the line. */
+/* Should this line be dropped? */
 typedef bool rg_drop_line(void *context, struct roger_str line);
 
 /* ------------------------------------------------------------- documents -- */
@@ -182,7 +182,7 @@ enum rg_document {
 	RG_DOCUMENT_STATE,    /* message-state.json; takes no name */
 	RG_DOCUMENT_RUN,      /* one per run, by run id */
 	RG_DOCUMENT_ANSWER,   /* one per request of a client, by its key; see `request` below */
-	RG_DOCUMENT_CARRIED,  /* how far the send logs are, where no file has it; takes no name */
+	RG_DOCUMENT_CARRIED,  /* how far the send logs are, without a file; no name */
 	RG_DOCUMENT_RUN_FILE, /* one per run, by its file name, as runs() tells it */
 	RG_DOCUMENT_MOVE,     /* only put; see rg_store_stand(); takes no name */
 };
@@ -196,12 +196,12 @@ enum rg_standing {
 	RG_INCOMING, /* being filled from its place; nobody else uses it */
 	RG_MOVED,    /* its journals are at its place now */
 };
-/* Their words. */
+/* The word of each in the document of a move. */
 extern const char *const rg_standings[];
-/* What the document of a move says. */
+/* Read the document of a move; NULL data: there is none, so the store is live. */
 enum rg_standing rg_store_read_standing(struct roger_str document, struct roger_str *ret_place);
 
-/* Where the documents of runs are, for people, and the document of one. */
+/* The folder of run documents as shown to people, and the name of one document in it. */
 #define RG_RUNS_SHOWN "state/subagent-delivery-watchdog"
 bool rg_store_run_shown(struct roger_str run_id, struct rg_arena *arena,
 			struct roger_str *ret_shown);
@@ -211,7 +211,7 @@ struct rg_run_text {
 	struct roger_str file;	  /* file name, for people */
 	struct roger_str text;	  /* data is NULL: not wanted, or missing */
 	struct roger_str trouble; /* why it could not be read, or "" */
-	uint64_t stamp;		  /* another one where the text is another one; 0: not known */
+	uint64_t stamp;		  /* changes with the text; 0: not known */
 };
 
 /* Is the text of a document wanted? */
@@ -227,7 +227,7 @@ struct rg_run_texts {
 struct rg_store_ops {
 	struct rg_store *(*close)(struct rg_store *store);
 
-	/* Fast; cannot fail. */
+	/* Get the state of messages and locks.  Fast; cannot fail. */
 	void (*head)(struct rg_store *store, struct rg_head *ret_head);
 
 	/*
@@ -291,8 +291,8 @@ struct rg_store_ops {
 	/* Look up a figure; false: none.  Needs no lock. */
 	bool (*figure)(struct rg_store *store, const struct rg_figure_key *key,
 		       struct rg_figure *ret_figure);
-	/* Needs RG_LOCK_APPEND, with space reserved if the figure is new; RG_FIGURE_WITNESS may be
-	 * taken back without it. */
+	/* Store a figure.  Needs RG_LOCK_APPEND, with space reserved if the figure is new;
+	 * RG_FIGURE_WITNESS may be cleared without it. */
 	void (*put_figure)(struct rg_store *store, const struct rg_figure_key *key,
 			   const struct rg_figure *figure);
 	/* Iterate over agents, in no order: start with *i = 0; false at the end. */
@@ -300,8 +300,8 @@ struct rg_store_ops {
 
 	int (*get)(struct rg_store *store, enum rg_document which, struct roger_str name,
 		   struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err);
-	/* Replace a document.  ROGER_ETIMEOUT: it is not *before any more; before may be NULL:
-	 * replace whatever is there.  NULL data: missing; only that of a move goes. */
+	/* Replace a document.  ROGER_ETIMEOUT: it is not *before any more (NULL: replace any).
+	 * NULL data means no document; only that of a move can be removed. */
 	int (*put)(struct rg_store *store, enum rg_document which, struct roger_str name,
 		   const struct roger_str *before, struct roger_str after, bool durable,
 		   struct roger_err *err);
@@ -310,17 +310,17 @@ struct rg_store_ops {
 		    struct rg_arena *arena, struct rg_run_texts *ret_runs, struct roger_err *err);
 
 	/*
-	 * What to keep of the figures: make a checkpoint of them, so that after a restart not all
-	 * lines need be read, or discard them and the shared words, and recompute both from the
-	 * lines.  True: a checkpoint was made; the caller makes durable what it derives itself.
-	 * A store may never make one.
+	 * Keep or discard the figures.  Either make a checkpoint of them, so that after a restart
+	 * not all lines need be read; or discard them and struct rg_shared, and recompute both
+	 * from the lines.  True: a checkpoint was made; the caller makes durable what it derives
+	 * itself.  A store may never make one.
 	 */
 	bool (*keep)(struct rg_store *store, enum rg_keep what);
 
 	/*
-	 * For a move, into a store that is incoming, durably: whole lines into the journal of that
-	 * name, from byte `from`.  That is its end, or, but for messages, 0: then they replace it.
-	 * Figures do not follow: see keep().
+	 * For a move into a store that is incoming: durably write whole lines into the journal of
+	 * that name, at byte `from`.  This is its end or, except for messages, 0: then they
+	 * replace the journal.  Figures do not follow: see keep().
 	 */
 	int (*bring)(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
 		     struct roger_str lines, struct roger_err *err);
@@ -330,28 +330,27 @@ enum { RG_PLACE_BYTES = 4096 };
 
 struct rg_store {
 	const struct rg_store_ops *ops;
-	enum rg_standing standing;  /* when it was opened, and after rg_store_stand() */
+	enum rg_standing standing;  /* as of opening, or of the last rg_store_stand() */
 	char place[RG_PLACE_BYTES]; /* the other side; "": live */
 	char era[40];	   /* one start of the machine; unsynced data survives only within it */
-	char standby[256]; /* of its database, for people */
+	char standby[256]; /* the standby of its database, for people */
 	char figures[256]; /* how messages to people name the figures */
 	const char *state;
-	bool files;	  /* each log is a file, and made says when add() makes one */
-	bool elsewhere;	  /* its journals are no files of this machine, which others could change */
-	bool begun;	  /* the job that it is used for; unset it for the next one */
+	bool files;	  /* each log is a file, and `made` is set */
+	bool elsewhere;	  /* its journals are not files of this machine */
+	bool begun;	  /* the job it is used for has begun; unset it for the next job */
 	unsigned taken;	  /* a bit for each lock that was taken and not given back */
-	unsigned turn;	  /* grows where lines that were read may be others now */
-	bool asked;	  /* somebody waits for an answer, who must not be told what is old */
+	unsigned turn;	  /* grows when lines that were read may have changed */
+	bool asked;	  /* a client waits for an answer, which must not be out of date */
 	int64_t until_ns; /* the request's deadline, by the monotonic clock; 0: none */
-	bool works;	  /* it may read and write for longer, and then a wait has a second */
-	/* Its key, where the answer is to be kept together with what was changed for it: nothing
-	 * of that is stored before the answer is put, which waits until all is ("": as usual). */
+	bool works;	  /* it may go on after the deadline, and each wait then gets a second */
+	/* The request's key, if its answer is stored with its changes: none is stored before the
+	 * answer is put, which waits until all are.  "": no key. */
 	char request[RG_ANSWER_KEY_BYTES];
-	/* Who sleeps in wait() need not be woken for lines that name none of these; NULL: for all.
-	 */
+	/* A sleeper in wait() need be woken only for lines that name one of these; NULL: for
+	 * all. */
 	const struct roger_strs *names;
-	uint64_t gathered; /* messages up to here wait for a sync that is to be asked for; 0: none
-			    */
+	uint64_t gathered; /* messages up to here still wait for a sync; 0: none */
 	bool made;	   /* the last add() made the file of its log */
 	bool saw_altered;  /* reading met an altered line that damage.jsonl lacks */
 	char trouble[400]; /* warning: the call succeeded, something is missing */
@@ -366,7 +365,7 @@ struct rg_store_above {
 	 */
 	bool (*adopt)(struct rg_store *store, struct roger_str line, bool own);
 
-	/* Called when figures are recomputed: what other records say about messages. */
+	/* Called when figures are recomputed: add what other records say about messages. */
 	void (*recall)(struct rg_store *store, struct rg_figure *ret_witness);
 };
 
@@ -382,31 +381,31 @@ extern rg_store_opener *rg_store_open;
 /* Can this program open what the configuration names?  ROGER_EENGINE as above. */
 RG_CHECKED int rg_store_check(const struct rg_config *config, struct roger_err *err);
 
-/* What init and upgrade do for a store that is no files: bring its tables up to date, in *ret_steps
- * steps, and add the workspace. */
+/* For init and upgrade: bring the tables of a store that is not in files up to date, in
+ * *ret_steps steps, and add the workspace. */
 RG_CHECKED int rg_store_prepare(struct rg_workspace *workspace, int *ret_steps,
 				struct roger_err *err);
 
 /*
- * For a move, durably: from now on the store is that, and place is the other side.  To become
- * RG_MOVED needs RG_LOCK_APPEND, which it may release.  The document is the standing's word, a
- * blank, the place and a newline; a store without one is live.
+ * For a move: durably set the standing of the store, and place, the other side.  RG_MOVED needs
+ * RG_LOCK_APPEND, which this may release.  The document is the standing's word, a blank, the place
+ * and a newline; a store without one is live.
  */
 RG_CHECKED int rg_store_stand(struct rg_store *store, enum rg_standing standing,
 			      struct roger_str place, struct roger_err *err);
 
 /*
- * A store that is not live is only for its move (workspace->moving): else ROGER_ECONFIG.  One that
- * is incoming looks at where it comes from: if that has moved here, it becomes live.
+ * Refuse a store that is not live with ROGER_ECONFIG, unless it is opened for its move
+ * (workspace->moving).  An incoming store becomes live here if its source has moved to it.
  */
 RG_CHECKED int rg_store_follow(struct rg_store *store, const struct rg_workspace *workspace,
 			       const struct rg_store_above *above, struct roger_err *err);
 
-/* What a move calls the store of a workspace: the address that `config show` shows, or the folder
+/* The name of a workspace's store in a move: the address that `config show` shows, or the folder
  * that holds .roger/. */
 struct roger_str rg_store_place(const struct rg_workspace *workspace);
 
-/* Is a place an address, and no folder? */
+/* Is the place an address rather than a folder? */
 static inline bool rg_store_is_address(const char *place)
 {
 	return strncmp(place, "postgres", 8) == 0 && strstr(place, "://");
@@ -428,15 +427,15 @@ bool rg_file_store_mend(const void *address);
 
 /*
  * A request that would first have to read more bytes than this is refused at once, with
- * ROGER_ETIMEOUT: the server reads them in the background.  Only where all lines may be new
- * to a server, as in a database.
+ * ROGER_ETIMEOUT: the server reads them in the background.  Only for stores in which all lines may
+ * be new to a server, as in a database.
  */
 enum { RG_READY_BYTES = 4 << 20 };
 bool rg_store_is_long(const struct rg_store *store, uint64_t bytes);
 RG_CHECKED int rg_store_check_ready(const struct rg_store *store, uint64_t bytes,
 				    struct roger_err *err);
 
-/* wait_ms, or what is left until the request's deadline, if that is less. */
+/* wait_ms, or less if the request's deadline comes first. */
 int64_t rg_store_wait_ms(const struct rg_store *store, int64_t wait_ms);
 
 static inline struct rg_head rg_store_head(struct rg_store *store)
@@ -452,13 +451,13 @@ static inline bool rg_store_writable(struct rg_store *store)
 	return rg_store_head(store).shared != NULL;
 }
 
-/* Was it taken, and not given back?  For assertions.  Not for RG_LOCK_WAKE. */
+/* Did this handle take the lock, and not give it back?  For assertions.  Not for RG_LOCK_WAKE. */
 static inline bool rg_store_took(const struct rg_store *store, enum rg_store_lock which)
 {
 	return store->taken >> which & 1;
 }
 
-/* Is it this handle's, and was not lost?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
+/* Does this handle still have the lock?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
 static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
 {
 	return rg_store_head(store).held >> which & 1;
@@ -489,7 +488,7 @@ static inline bool rg_head_lost(const struct rg_head *head, uint64_t offset)
 	return offset < head->lost_to && offset >= head->lost_from;
 }
 
-/* The journal of messages; always there. */
+/* The journal of messages; it always exists. */
 extern const struct rg_log_file rg_store_messages;
 
 /* Read length bytes at offset of messages, one line without its newline, into out. */

@@ -90,7 +90,7 @@ static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by)
 	return (int64_t)count;
 }
 
-/* By 0, too: it is known from then on. */
+/* Change an agent's unread count.  A change by 0 makes the agent known. */
 static void move_unread(struct rg_store *store, struct roger_str name, int by)
 {
 	struct rg_figure agent;
@@ -102,7 +102,7 @@ static void move_unread(struct rg_store *store, struct roger_str name, int by)
 	rg_tally_put_agent(store, name, &agent);
 }
 
-/* A foreign line is only data: it cannot start an epoch, and counts only in the current one. */
+/* Remember a sender's number.  A foreign line starts no epoch, and counts in the current one. */
 static void raise_number(struct rg_store *store, struct roger_str name, int64_t epoch, int64_t seq,
 			 bool own)
 {
@@ -151,7 +151,7 @@ void rg_tally_undo(struct rg_store *store, const struct roger_message *message)
 		move_unread(store, message->to, -1);
 }
 
-/* The line may be a new message or a new state of one: counting it as new is never too low. */
+/* Count the line as a new message, though it may be a new state of one: so no count is too low. */
 bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own)
 {
 	struct rg_arena *arena = rg_arena_new();

@@ -17,7 +17,7 @@ enum { RG_TALLY_AGENTS = 2, RG_TALLY_COUNTS = 3 };
 int64_t rg_tally_epoch(struct rg_store *store);
 void rg_tally_set_epoch(struct rg_store *store, int64_t epoch);
 
-/* Is there such an agent? */
+/* Is the agent known? */
 bool rg_tally_knows_agent(struct rg_store *store, struct roger_str name);
 
 /* Look up an agent; false: unknown. */
@@ -52,7 +52,7 @@ void rg_tally_undo(struct rg_store *store, const struct roger_message *message);
 void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 		     const struct roger_message *after);
 
-/* The sender used this number, or higher ones: remembered before it is written. */
+/* Remember that the sender used this number, and so all lower ones, before it is written. */
 void rg_tally_number(struct rg_store *store, struct roger_str sender, int64_t epoch, int64_t seq);
 
 /* The next number of a sender in the current epoch. */

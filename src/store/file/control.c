@@ -57,7 +57,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return x ^ x >> 29;
 }
 
-/* The head with the retired mark, which is the only part that may change, set to zero. */
+/* Copy the head, but with 0 as the retired mark, its only part that may change. */
 static void copy_head(unsigned char to[HEAD_BYTES], const void *page)
 {
 	const size_t mark = offsetof(struct rg_control_page, retired), behind = mark + 4;
@@ -67,7 +67,7 @@ static void copy_head(unsigned char to[HEAD_BYTES], const void *page)
 	memcpy(to + behind, (const unsigned char *)page + behind, HEAD_BYTES - behind);
 }
 
-/* Never 0 for zero bytes. */
+/* The checksum of the head; never 0 for zero bytes. */
 static uint64_t sum_of_head(const void *page)
 {
 	unsigned char head[HEAD_BYTES];
@@ -93,7 +93,7 @@ static uint64_t sum_of_witness(uint64_t generation, struct rg_witness witness)
 	return mix(mix(mix(~generation, witness.end), witness.chain), witness.chained) | 1;
 }
 
-/* Most slots are free. */
+/* Most slots are free, and their empty names are not hashed. */
 static uint64_t hash_of_name(const char *name, size_t length)
 {
 	return length ? rg_hash(0, name, length) : 0;
@@ -118,7 +118,7 @@ static uint64_t word_of_count(uint64_t generation, size_t at, uint64_t hash, uin
 	return ((sum | UINT64_C(1) << 32) & ~(uint64_t)UINT32_MAX) | count;
 }
 
-/* Of a clock that all processes of this boot share. */
+/* The seconds of a clock that all processes of this boot share. */
 static uint32_t seconds(void)
 {
 	return (uint32_t)(rg_clock_monotonic_ns() / 1000000000);
@@ -173,7 +173,7 @@ static bool read_tail_at(const struct rg_control_page *page, uint32_t which, uin
 	return ret_tail->sum == sum_of_tail(generation, ret_tail) && ret_tail->epoch > 0;
 }
 
-/* The current tail, if its checksum is right. */
+/* Read the current tail; false: its checksum is wrong. */
 static bool read_tail(const struct rg_control_page *page, uint64_t generation,
 		      struct rg_tail *ret_tail)
 {
@@ -343,7 +343,7 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 	r = rg_file_map(file, (size_t)facts.size, control->name, &map, err);
 	if (r < 0)
 		return r;
-	/* Registered before the map is first touched. */
+	/* Register the map before it is first touched. */
 	control->page = map;
 	control->size = (size_t)facts.size;
 	remember_map(control);
@@ -386,7 +386,7 @@ static int look(const struct rg_control *control, const struct rg_file_facts *jo
 	return ROGER_OK;
 }
 
-/* Bytes of this journal from before this boot: they were read back from disk. */
+/* How many bytes of this journal are from before this boot: these were read back from disk. */
 static uint64_t left_by_other_boot(const struct found *found, const struct rg_file_facts *journal)
 {
 	struct rg_tail tail;
@@ -397,7 +397,7 @@ static uint64_t left_by_other_boot(const struct found *found, const struct rg_fi
 	return tail.appended < (uint64_t)journal->size ? tail.appended : (uint64_t)journal->size;
 }
 
-/* A witness up to where the file is known to be on disk; none after a failed sync. */
+/* How much of the file is known to be on disk, as a witness; none after a failed sync. */
 static struct rg_witness testify(const struct rg_control_page *page, uint64_t generation)
 {
 	struct rg_witness witness = { 0 };
@@ -414,7 +414,7 @@ static struct rg_witness testify(const struct rg_control_page *page, uint64_t ge
 	return witness;
 }
 
-/* Take the witness with the highest end: it covers the others. */
+/* The witness with the highest end, which covers the others. */
 static struct rg_witness find_witness(struct rg_control *control, const struct found *found)
 {
 	struct rg_witness witness = { 0 }, other = { 0 };
@@ -439,7 +439,7 @@ static void put_witness(struct rg_control_page *page, struct rg_witness witness)
 /* A control file in memory. */
 struct image {
 	size_t size;
-	struct rg_control_page *page; /* and of the whole block; NULL: out of memory */
+	struct rg_control_page *page; /* also the start of the whole block; NULL: out of memory */
 	struct rg_agent_slot *agents;
 	struct rg_count_slot *counts;
 };
@@ -486,7 +486,7 @@ static void sum_page(struct rg_control_page *page)
 	}
 }
 
-/* By what they hold; free slots too. */
+/* Set the checksums of all slots, free ones too. */
 static void sum_slots(uint64_t generation, const struct image *image)
 {
 	struct rg_agent_slot *slot;
@@ -583,7 +583,7 @@ static int mark_retired(struct rg_control *control, bool retired, struct roger_e
 	return ROGER_OK;
 }
 
-/* Those that have it mapped; 0 stands for one that cannot be seen from here. */
+/* Other processes that have the file mapped; id 0: one that cannot be seen from here. */
 static size_t find_others(const struct rg_control *control, uint64_t inode, int journal_file,
 			  int64_t *ids)
 {
@@ -618,7 +618,7 @@ static int replace_other_build(struct rg_control *control, uint64_t inode, int j
 	return *ret_count ? mark_retired(control, false, err) : ROGER_OK;
 }
 
-/* Needs the system's lock on the journal.  *ret_others: processes of another build at work. */
+/* Map or replace it.  Needs the system's lock.  *ret_others: processes of another build at work. */
 static int map_or_replace(struct rg_control *control, int journal_file, int64_t *ids,
 			  size_t *ret_others, struct roger_err *err)
 {
@@ -647,8 +647,8 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 	return r;
 }
 
-/* Until when is another build waited for?  The first wait decides it for all that follow closely.
- */
+/* Until when to wait for another build.  The first wait decides, also for calls that follow
+ * soon. */
 static int64_t wait_until(int64_t *until_ns)
 {
 	const int64_t wait_ns = RG_LOCK_WAIT_MS * INT64_C(1000000),
@@ -659,7 +659,7 @@ static int64_t wait_until(int64_t *until_ns)
 	return *until_ns;
 }
 
-/* Who holds the lock for so long may be of another build: its control file tells. */
+/* If the lock is kept too long, the control file tells whether by another build. */
 static int lock_journal(struct rg_control *control, int journal_file, int64_t *until_ns,
 			struct roger_err *err)
 {
@@ -680,7 +680,7 @@ static int lock_journal(struct rg_control *control, int journal_file, int64_t *u
 	return r;
 }
 
-/* Rebuild it; the system's lock on the journal keeps two processes from doing so at once. */
+/* Rebuild the file; the system's lock on the journal keeps two processes from doing so at once. */
 static int replace_invalid(struct rg_control *control, int journal_file, int64_t *until_ns,
 			   struct roger_err *err)
 {
@@ -763,7 +763,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t at)
 	return word;
 }
 
-/* By words: a send asks this some 24 times, and musl's memcmp() compares byte by byte. */
+/* Compare word by word: a send does this some 24 times, and musl's memcmp() goes byte by byte. */
 static bool head_is_same(const struct rg_control *control)
 {
 	enum { VERSION = offsetof(struct rg_control_page, version), BOOT = VERSION + 8 };
@@ -986,7 +986,7 @@ static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t 
 static bool look_at_agent(const struct rg_control *control, size_t at,
 			  struct rg_named_agent *ret_agent);
 
-/* False: a slot holds impossible values. */
+/* Copy all slots into the larger tables; false: a slot holds impossible values. */
 static bool move_slots(const struct rg_control *control, const struct image *to)
 {
 	struct rg_named_agent agent;
@@ -1184,7 +1184,7 @@ void rg_control_put_agent(struct rg_control *control, struct roger_str name,
 
 bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent)
 {
-	/* If all slots are damaged, a yield for each would take minutes on a busy machine. */
+	/* Retries are counted over all slots: a yield for each could take minutes. */
 	if (*i == 0)
 		control->looks = 0;
 	while (*i < control->agent_capacity)
@@ -1299,7 +1299,7 @@ void rg_control_checkpoint_name(const char *name, char to[RG_CHECKPOINT_NAME_BYT
 		 dot ? (int)(dot - name) : (int)strlen(name), name);
 }
 
-/* Each of roger's lines ends in its chain, so this stands for all before them, too. */
+/* Hash the last bytes.  They hold a chain, so the hash stands for all lines before, too. */
 static bool hash_end(int journal_file, uint64_t end, uint64_t *ret_hash)
 {
 	const size_t length = end < CHECKPOINT_LAST_BYTES ? (size_t)end : CHECKPOINT_LAST_BYTES;
@@ -1317,7 +1317,7 @@ static bool hash_end(int journal_file, uint64_t end, uint64_t *ret_hash)
 	return well;
 }
 
-/* Is it whole so far, and of this journal? */
+/* Is the checkpoint's page whole, and made for this journal? */
 static bool is_of_checkpoint(const struct rg_control_page *page, uint64_t size, int journal_file,
 			     uint64_t journal_size, struct rg_tail *ret_tail)
 {
@@ -1329,7 +1329,7 @@ static bool is_of_checkpoint(const struct rg_control_page *page, uint64_t size, 
 	       hash_end(journal_file, ret_tail->appended, &hash) && hash == page->found;
 }
 
-/* Counts the slots in use; false: one does not fit its sum, or the tables are too full. */
+/* Count the slots in use; false: a slot does not fit its sum, or the tables are too full. */
 static bool check_slots(const struct image *image, uint64_t generation, uint32_t *ret_agents,
 			uint32_t *ret_counts)
 {
@@ -1357,7 +1357,7 @@ static bool check_slots(const struct image *image, uint64_t generation, uint32_t
 	       fits(*ret_counts, 0, page->count_capacity);
 }
 
-/* A page that knows what the checkpoint did, and nothing else. */
+/* Turn a checkpoint's page into a new one that knows what the checkpoint did, and nothing else. */
 static void begin_after(struct rg_control_page *page, const struct rg_tail *tail,
 			const struct rg_tail *before, uint64_t carried, uint32_t agents,
 			uint32_t counts)
@@ -1375,7 +1375,7 @@ static void begin_after(struct rg_control_page *page, const struct rg_tail *tail
 	*page = after;
 }
 
-/* No page: there is none to believe, and the journal is read from its start. */
+/* Load the checkpoint.  No page: none can be used, and the journal is read from its start. */
 static struct image load_checkpoint(const struct rg_control *control, int journal_file,
 				    uint64_t journal_size)
 {
@@ -1413,7 +1413,7 @@ bool rg_control_checkpoint_due(struct rg_control *control)
 {
 	const struct rg_control_page *page = control->page;
 	uint64_t end = atomic_load(&page->checkpoint_end), appended = rg_control_appended(control);
-	/* Copying a large table costs as much as what was written since. */
+	/* A large table costs as much to copy, so more must have been written. */
 	uint64_t least =
 		control->size / 4 > checkpoint_least ? control->size / 4 : checkpoint_least;
 
@@ -1486,7 +1486,7 @@ static int write_slots(struct rg_control *control, uint64_t generation, int file
 			      control->name);
 }
 
-/* The journal's end first: what is counted later belongs to lines after it. */
+/* Take the journal's end first: what is counted later belongs to lines after it. */
 static int compose_checkpoint(struct rg_control *control, int journal_file,
 			      struct rg_control_page *ret_page, struct roger_err *err)
 {
@@ -1499,7 +1499,7 @@ static int compose_checkpoint(struct rg_control *control, int journal_file,
 		return rg_fail(err, ROGER_EIO, 0, "'%s' cannot be read", control->name);
 	memcpy(page.magic, CHECKPOINT_MAGIC, sizeof page.magic);
 	store_tail(&page, 0, &tail);
-	/* Where only other programs wrote, the chain of the end is computed from there. */
+	/* Where only other programs wrote last, the chain at the end is computed from this tail. */
 	if (rg_control_previous_tail(control, &before) && before.appended < tail.appended)
 		store_tail(&page, 1, &before);
 	*ret_page = page;

@@ -41,7 +41,7 @@
 /* The journal's end, with the chain and epoch there.  Two slots; one is current. */
 struct rg_tail {
 	uint64_t appended; /* bytes of whole, known lines */
-	uint64_t lines;	   /* how many these are */
+	uint64_t lines;	   /* how many lines these are */
 	uint64_t chain;
 	int64_t epoch;
 	uint64_t sum;
@@ -102,7 +102,7 @@ struct rg_control_page {
 	_Atomic uint64_t synced;
 	_Atomic uint64_t synced_sum; /* checksum: see rg_control_synced() */
 	_Atomic uint64_t synced_appends;
-	_Atomic uint32_t groups[2];   /* appends that the last sync covered; left at its end */
+	_Atomic uint32_t groups[2];   /* appends covered by the last sync; left at its end */
 	_Atomic uint32_t sync_ns;     /* duration of a sync, smoothed */
 	struct rg_lock bridge_lock;   /* take in trigger files */
 	_Atomic uint64_t sleepers;    /* at least so many wait for wake; a killed one stays */
@@ -111,19 +111,19 @@ struct rg_control_page {
 	_Atomic uint64_t witness_sum;
 	_Atomic uint32_t witness_chained;
 	_Atomic uint32_t checkpoint_at;	 /* when the last one was made: seconds since the boot */
-	_Atomic uint64_t checkpoint_end; /* and up to where */
-	struct rg_lock checkpoint_lock;	 /* make one */
+	_Atomic uint64_t checkpoint_end; /* up to which byte it was made */
+	struct rg_lock checkpoint_lock;	 /* make a checkpoint */
 };
 _Static_assert(sizeof(struct rg_control_page) == 512, "the slots begin at byte 512");
 
-/* Recorded after a sync: this much of the journal was on disk, with this chain at its end. */
+/* A record of a sync: this much of the journal was on disk, with this chain at its end. */
 struct rg_witness {
 	uint64_t end; /* bytes; 0: no record */
 	uint64_t chain;
 	bool chained; /* chain is known */
 };
 
-/* Called while a control file is rebuilt: what other records say about the journal. */
+/* Called while a control file is rebuilt: give what other records say about the journal. */
 typedef void rg_witness_source(void *context, struct rg_witness *ret_witness);
 
 /* Judge the bytes of a control file for a journal and boot.  Reads nothing else, so any bytes are
@@ -141,20 +141,21 @@ enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
 
 struct rg_control; /* one handle's mapping */
 
-/* Map the control file of a journal; rebuild it if needed, asking source (may be NULL). journal is
- * the journal's open descriptor, folder the folder of both; both are borrowed.  *until_ns: until
- * when another build at work is waited for, 0: none was met; the caller keeps it, so that opening
- * again waits no longer.  NULL: for this call alone.  ROGER_EREFUSED: it is still at work. */
+/* Map the control file of a journal; rebuild it if needed, asking source (may be NULL).  journal
+ * is the journal's open descriptor, folder the folder of both; both are borrowed.  *until_ns:
+ * until when to wait for another build at work; 0: none was met.  The caller keeps it, so that
+ * opening again waits no longer; NULL: for this call alone.  ROGER_EREFUSED: that build is still
+ * at work. */
 RG_CHECKED int rg_control_open(int folder, const char *name, int journal, rg_witness_source *source,
 			       void *context, int64_t *until_ns, struct rg_control **ret_control,
 			       struct roger_err *err);
-/* ROGER_EREFUSED: another build is at work, nobody knows in which process. */
+/* Fail with ROGER_EREFUSED: another build is at work, nobody knows in which process. */
 RG_CHECKED int rg_control_fail_other_build(struct roger_err *err);
 struct rg_control *rg_control_close(struct rg_control *control);
 
 struct rg_control_page *rg_control_page(struct rg_control *control);
 
-/* Random, chosen when the file was created; a larger replacement keeps it. */
+/* A random number, chosen when the file was created; a larger replacement keeps it. */
 uint64_t rg_control_generation(const struct rg_control *control);
 
 /* For a SIGBUS handler.  If the address is in one of our maps, its file was cut short: replace the
@@ -183,13 +184,13 @@ void rg_control_hold(struct rg_control *control, bool held);
 /* The current tail; false: its checksum is wrong, and the handle is now unsound. */
 bool rg_control_tail(struct rg_control *control, struct rg_tail *ret_tail);
 
-/* The one before it, if its checksum is right: another process may be replacing it. */
+/* The tail before it; false: its checksum is wrong, since another process may be replacing it. */
 bool rg_control_previous_tail(const struct rg_control *control, struct rg_tail *ret_tail);
 
 /* End of the known lines; 0: unknown. */
 uint64_t rg_control_appended(struct rg_control *control);
 
-/* Write the tail to the unused slot, then make it current with one store.  So many lines were
+/* Write the tail to the unused slot, then make it current with one store.  lines: how many were
  * added; own: by this process.  Needs append_lock. */
 void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain,
 			uint64_t lines, bool own);
@@ -207,7 +208,7 @@ struct rg_witness rg_control_witness(const struct rg_control *control);
 void rg_control_set_witness(struct rg_control *control, struct rg_witness witness);
 struct rg_witness rg_control_testify(struct rg_control *control);
 
-/* How far the send logs have followed the journal; 0: unknown. */
+/* How far the send logs hold the journal's messages; 0: unknown. */
 uint64_t rg_control_logged(struct rg_control *control);
 
 /* Is there space for this many more agents and counts?  Needs append_lock. */
@@ -230,16 +231,16 @@ RG_CHECKED int rg_control_grow(struct rg_control *control, size_t agents, size_t
 enum { RG_CHECKPOINT_NAME_BYTES = 300 };
 void rg_control_checkpoint_name(const char *name, char to[RG_CHECKPOINT_NAME_BYTES]);
 
-/* Was enough appended since the last one?  Cheap. */
+/* Was enough appended since the last checkpoint?  Cheap. */
 bool rg_control_checkpoint_due(struct rg_control *control);
 void rg_control_note_checkpoint(struct rg_control *control, uint64_t end);
 
-/* How far the send logs have followed, or had followed at the checkpoint, which must be on disk. */
+/* How far the send logs are, or were at the last checkpoint.  The next one needs them on disk. */
 uint64_t rg_control_carried(struct rg_control *control);
 
-/* Write one to an empty file; nothing is synced.  carried: up to here the send logs are; *ret_end:
- * where in the journal it was made; *ret_needs: it may be used once the journal is on disk up to
- * here.  Needs no lock. */
+/* Write a checkpoint to an empty file; nothing is synced.  carried: how far the send logs are;
+ * *ret_end: where in the journal it was made; *ret_needs: it may be used once the journal is on
+ * disk up to here.  Needs no lock. */
 RG_CHECKED int rg_control_write_checkpoint(struct rg_control *control, int journal_file,
 					   uint64_t carried, int file, const char *name,
 					   uint64_t *ret_end, uint64_t *ret_needs,

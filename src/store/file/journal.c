@@ -1,17 +1,18 @@
 /*
  * Appends and group commit.
  *
- * Whoever leads a sync waits up to a third of one for those whom the last sync covered, since
- * they append again at once, and wakes everybody: waking only the covered makes two groups that
- * take turns (8 processes: 1.2 times fewer messages).  Tried and left: a ring in shared memory
- * from which the leader writes for all (0.9x, one process copies what two could have).
+ * The leader of a sync first waits, for up to a third of a sync's time, for the writers that the
+ * last sync covered, since they append again at once.  Then it wakes everybody: waking only those
+ * that were covered makes two groups that take turns (8 processes: 1.2 times fewer messages).
+ * Tried and left: a ring in shared memory from which the leader writes for all (0.9x, one process
+ * copies what two could have).
  *
  * After a failed fdatasync() the kernel may mark the pages clean, so a later one proves nothing:
  * everyone who waited gets ROGER_EIO, and what it should have covered is remembered.
  *
- * The length is asked for by lseek(): once somebody asked for a file's times, the next write
- * makes its inode dirty.  Where the last line is read before an append, one byte more is asked for
- * instead.  Whether the file has its name is asked by whoever leads a sync.
+ * The length comes from lseek(), since after a look at a file's times the next write makes its
+ * inode dirty.  Where the last line is read before an append, reading one byte more shows the end
+ * instead. The leader of a sync checks that the file still has its name.
  */
 #include "store/file/journal.h"
 
@@ -50,8 +51,8 @@ struct rg_journal {
 	rg_witness_source *source;
 	void *context;		 /* for both callbacks */
 	int64_t looked_ns;	 /* when the control file's name was last checked */
-	int64_t checked_ns;	 /* when the last line was */
-	int64_t others_until_ns; /* another build was met, and is waited for until then */
+	int64_t checked_ns;	 /* when the last line was last checked */
+	int64_t others_until_ns; /* until when another build, which was met, is waited for */
 
 	/* Set while the append lock is held: */
 	bool appending;
@@ -62,7 +63,7 @@ struct rg_journal {
 	uint64_t line_count; /* in out */
 	uint64_t chain;	     /* after the lines in out */
 	uint64_t out_end;    /* where out ends in the journal; 0: it is not written */
-	bool more;	     /* a sync that is to come covers more than out: keep what follows */
+	bool more;	     /* the next sync covers earlier writes, too: keep the two below */
 	uint32_t failures_seen;
 	uint64_t generation_seen;
 };
@@ -74,7 +75,7 @@ static struct rg_control_page *page_of(const struct rg_journal *journal)
 
 /* ------------------------------------------------------------- opening -- */
 
-/* Creates the file if it is missing. */
+/* Open the file for appending; create it if it is missing. */
 static int open_to_append(struct rg_journal *journal, struct roger_err *err)
 {
 	int r;
@@ -99,7 +100,7 @@ static bool is_full(int system_errno)
 
 static int reopen_control(struct rg_journal *journal, struct roger_err *err);
 
-/* A reader works without what it may not write or a full disk has no space for. */
+/* Without permission to write, or space for a control file, a handle can still read. */
 static int open_journal(struct rg_journal *journal, struct roger_err *err)
 {
 	struct roger_err refused = { 0 };
@@ -121,8 +122,8 @@ static int open_journal(struct rg_journal *journal, struct roger_err *err)
 	return r;
 }
 
-/* A handle that writes keeps a byte of the journal, far beyond its end, locked: the one evidence
- * that other containers have of it. */
+/* The byte of the journal, far beyond its end, that a writing handle keeps locked: other
+ * containers have no other evidence that it lives. */
 static int64_t presence(uint64_t owner)
 {
 	return RG_CONTROL_PRESENCE + (int64_t)(owner * UINT64_C(0x9E3779B97F4A7C15) >> 10);
@@ -153,7 +154,7 @@ int rg_journal_open(int folder, const char *name, const char *control_name, rg_j
 		rg_journal_close(journal);
 		return r;
 	}
-	/* Where it cannot be had, others wait, and then take what this handle holds. */
+	/* If it cannot be locked, others wait for this handle's locks, and then take them over. */
 	if (journal->control)
 		(void)!rg_file_lock_byte(journal->file, presence(journal->owner), journal->name,
 					 &present, NULL);
@@ -236,7 +237,7 @@ static bool is_current(struct rg_journal *journal)
 
 static int follow_control(struct rg_journal *journal, struct roger_err *err)
 {
-	/* What is mapped stays so while we hold the append lock. */
+	/* The map stays while we hold the append lock. */
 	if (journal->appending || is_current(journal))
 		return ROGER_OK;
 	rg_control_retire(journal->control);
@@ -251,7 +252,7 @@ struct rg_control *rg_journal_control(struct rg_journal *journal)
 	return journal->control;
 }
 
-/* Asked of an owner in another pid namespace. */
+/* Does an owner in another pid namespace live? */
 static bool lives(void *context, uint64_t owner)
 {
 	const struct rg_journal *journal = context;
@@ -259,7 +260,7 @@ static bool lives(void *context, uint64_t owner)
 	return rg_file_bytes_locked(journal->file, presence(owner), 1);
 }
 
-/* For a process waiting for a lock in it. */
+/* Was the control file replaced, in which this process waits for a lock? */
 static bool is_gone(void *context)
 {
 	struct rg_journal *journal = context;
@@ -329,7 +330,7 @@ static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_
 				    err);
 		if (r < 0)
 			return r;
-		/* That of the last line but one, which the last one is hashed with. */
+		/* Find the chain of the last line but one, which the last line is hashed with. */
 		if ((got &&
 		     rg_chain_find_last((struct roger_str){ room, got - 1 }, ret_chain, &at)) ||
 		    length == end)
@@ -356,9 +357,9 @@ static void suspect(struct rg_journal *journal)
 	atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
-/* Is the last line as this handle wrote it, or does the chain go on from the tail before it?  One
- * short read, of a byte more than the line: *ret_ends: the file seems to end there.
- * *ret_goes_on false: look further back. */
+/* Is the last line as this handle wrote it, or does the chain go on from the tail before it?
+ * Reads the line and one byte more.  *ret_ends: the file seems to end there.  *ret_goes_on
+ * false: look further back. */
 static int goes_on(struct rg_journal *journal, bool *ret_goes_on, bool *ret_ends,
 		   struct roger_err *err)
 {
@@ -490,7 +491,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	return r;
 }
 
-/* A foreign message that only lacks its newline: its writer may consider it complete. */
+/* Is this a foreign message that only lacks its newline?  Its writer may consider it complete. */
 static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
 {
 	struct rg_json *json = NULL;
@@ -505,8 +506,8 @@ static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
 	return whole;
 }
 
-/* Is the unfinished end a whole line, or the rest of one of roger's?  Its writer never reported
- * that as stored. */
+/* Is the unfinished end a whole line of another program, or a part of one of roger's, whose
+ * writer never reported it as stored? */
 static int examine_rest(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
 			bool *ret_whole, bool *ret_own, struct roger_err *err)
 {
@@ -591,8 +592,8 @@ void rg_journal_unlock(struct rg_journal *journal)
 	rg_lock_release(&page_of(journal)->append_lock, journal->owner);
 }
 
-/* The lock in the control file is fair and wakes waiters; the system's lock on the journal works
- * even if the control file was overwritten or replaced. */
+/* Take two locks: the one in the control file is fair and wakes waiters; the system's lock on
+ * the journal works even if the control file was overwritten or replaced. */
 static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone,
 		     struct roger_err *err)
 {
@@ -626,9 +627,9 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 			return r;
 		if (gone)
 			continue;
-		/* A process that replaces the control file holds the system's lock too, even in an
-		 * older version, which does not take it to append.  It is looked for each time: two
-		 * that read mail under the locks of two files would both give it. */
+		/* A process that replaces the control file holds the system's lock, even an
+		 * older version, which does not take it to append.  Look each time: two readers
+		 * under the locks of two files would both get the same mail. */
 		in_place = false;
 		if (rg_control_sound(journal->control))
 			r = rg_control_look(journal->control, &in_place, err);
@@ -714,7 +715,7 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	if (fencing && atomic_load(&page_of(journal)->failures))
 		r = rg_journal_check_name(journal, err);
 	/* The next line's chain covers the line before it: this is the last chance to check that
-	 * one.  The first of a group looks for all of it. */
+	 * one.  The first writer of a group checks for the whole group. */
 	if (r == ROGER_OK && fencing && !is_in_group(journal, size))
 		r = goes_on(journal, &whole, &ends, err);
 	whole &= ends;
@@ -722,13 +723,13 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
-	/* It was cut: a rebuilt control file has the journal's earlier length from its witness. */
+	/* The file was cut: a rebuilt control file has its earlier length from the witness. */
 	if (size < rg_journal_end(journal)) {
 		journal->shrunk = true;
 		return ROGER_OK;
 	}
 	if (size > rg_journal_end(journal)) {
-		/* If it was overwritten, it may also have grown. */
+		/* A file that was overwritten may also have grown. */
 		r = rg_journal_check_end(journal, &fits, err);
 		if (r == ROGER_OK)
 			r = adopt_lines(journal, size, &how, err);
@@ -742,7 +743,7 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	}
 	if (fencing && !whole && size == rg_journal_end(journal) && !is_in_group(journal, size))
 		r = rg_journal_check_end(journal, &fits, err);
-	/* What was put back may be whole again. */
+	/* An altered last line that still ends with a newline need not be closed off. */
 	if (r == ROGER_OK && !fits && size == rg_journal_end(journal))
 		r = is_line_end(journal, size, &fits, err);
 	if (r == ROGER_OK)
@@ -885,7 +886,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	rg_assert(journal->appending);
 	if (journal->out.failed)
 		return rg_fail_memory(err);
-	/* The last check before it counts: numbers and keys may come from damaged figures. */
+	/* Check once more: the numbers and keys to be written may come from damaged figures. */
 	*ret_end = 0;
 	if (!rg_control_sound(journal->control))
 		return ROGER_OK;
@@ -928,8 +929,8 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 
 enum { SYNC_NS_MAX = 10000000 };
 
-/* Wait briefly for whom the last sync covered and for who had appended by its end, to save them a
- * sync of their own. */
+/* Wait briefly for the writers that the last sync covered, or that had appended by its end, to
+ * save them a sync of their own. */
 static void gather(struct rg_control_page *page)
 {
 	uint64_t before = atomic_load(&page->synced_appends);
@@ -955,9 +956,9 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 }
 
 /*
- * Everybody is woken: those whom the sync covered append again, and one of the others leads.
- * Release the sync lock before changing the word: a process that sees the word changed and the
- * lock still held would sleep through the wake.
+ * Wake everybody: those that the sync covered append again, and one of the others leads.  Release
+ * the sync lock before changing the word: a process that sees the word changed and the lock still
+ * held would sleep through the wake.
  */
 static void end_lead(struct rg_journal *journal)
 {
@@ -969,7 +970,7 @@ static void end_lead(struct rg_journal *journal)
 		rg_lock_wake(&page->wake, RG_WAKE_ALL);
 }
 
-/* Who is counted before it looks at the word either sees the change or is woken. */
+/* A sleeper is counted before it looks at the word, so it either sees the change or is woken. */
 static bool sleep_until_woken(struct rg_control_page *page, uint32_t seen, int64_t wait_ms)
 {
 	bool woken;
@@ -1049,7 +1050,7 @@ static void note_failure_in_larger(struct rg_journal *journal)
 	}
 }
 
-/* Sync if it is still needed.  Takes over the sync lock and releases it. */
+/* Sync if it is still needed.  Needs the sync lock, and releases it. */
 static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		     struct roger_err *err)
 {
@@ -1061,7 +1062,7 @@ static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures
 	return r;
 }
 
-/* On timeout the error names the leader. */
+/* Take the sync lock now, or fail with an error that names the leader. */
 static int take_lead(struct rg_journal *journal, struct roger_err *err)
 {
 	bool gone;
@@ -1085,8 +1086,8 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		if (r < 0)
 			return r;
 		page = page_of(journal);
-		/* It was rebuilt since we wrote, and knows of no sync that failed meanwhile; but
-		 * the system tells every process that has the file open. */
+		/* The control file was rebuilt since we wrote, and knows of no sync that failed
+		 * meanwhile; but the system tells every process that has the journal open. */
 		if (rg_control_generation(journal->control) != generation) {
 			r = rg_file_sync(journal->file, journal->name, err);
 			return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
@@ -1112,7 +1113,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 				return r;
 			continue;
 		}
-		/* Check whether the leader died only after a wait timed out. */
+		/* Look for a dead leader only after a wait timed out. */
 		in_vain = !sleep_until_woken(page, wake, RG_LEADER_CHECK_MS);
 	}
 }
@@ -1124,7 +1125,7 @@ int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *
 
 /* ------------------------------------------------------------- reading -- */
 
-/* Without a control file: everything up to the last newline. */
+/* Without a control file, *ret_end is behind the last newline. */
 static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	char piece[4096];
@@ -1151,7 +1152,7 @@ static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struc
 	return ROGER_OK;
 }
 
-/* Without the append lock, whole lines can be read as they are; nothing is adopted. */
+/* Without the append lock, read whole lines as they are; nothing is adopted. */
 static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	int r = settle_read_only(journal, ret_end, err);
@@ -1161,7 +1162,7 @@ static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct ro
 	return r;
 }
 
-/* *ret_end: the synced end, after syncing what nobody else syncs.  Lines older than the control
+/* Sync lines that nobody else syncs; *ret_end: the synced end.  Lines older than the control
  * file are included: they may have been acknowledged before. */
 static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
@@ -1172,7 +1173,7 @@ static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct r
 
 	if (rg_control_synced(journal->control) < end &&
 	    !rg_lock_held(&page->sync_lock, journal->owner))
-		/* Left by a killed writer or another program. */
+		/* A killed writer or another program left the lines. */
 		r = sync_until(journal, end, failures, rg_control_generation(journal->control),
 			       err);
 	if (r < 0)
@@ -1196,7 +1197,7 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	if (!journal->control)
 		return settle_read_only(journal, ret_end, err);
 	r = follow_control(journal, err);
-	/* In a handle that is open for long, the file may have been moved away: stop reading it. */
+	/* The file may have been moved away since this handle was opened: then stop reading it. */
 	if (r == ROGER_OK)
 		r = rg_journal_check_name(journal, err);
 	if (r == ROGER_OK)
@@ -1330,7 +1331,7 @@ bool rg_journal_holds(struct rg_journal *journal, enum rg_store_lock which)
 	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
 }
 
-/* The lock may have moved to a larger control file, and from there to the next, meanwhile. */
+/* The lock may have moved to a larger control file meanwhile, and from there to the next. */
 void rg_journal_release(struct rg_journal *journal, enum rg_store_lock which)
 {
 	int tries;

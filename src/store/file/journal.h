@@ -40,7 +40,7 @@ struct rg_journal *rg_journal_close(struct rg_journal *journal);
 int rg_journal_file(const struct rg_journal *journal);
 bool rg_journal_writable(const struct rg_journal *journal);
 
-/* The mapped control file; NULL: read-only. */
+/* The mapped control file; NULL: the journal is read-only. */
 struct rg_control *rg_journal_control(struct rg_journal *journal);
 
 /* --------------------------------------------------------- appending -- */
@@ -64,7 +64,7 @@ struct rg_buf *rg_journal_line(struct rg_journal *journal);
 /* Complete the line: add its chain, brace and newline. */
 void rg_journal_end_line(struct rg_journal *journal);
 
-/* Is the next sync also for what was written before the next write? */
+/* Should the next sync also cover earlier writes than the next one? */
 void rg_journal_gather(struct rg_journal *journal, bool more);
 
 /*
@@ -114,13 +114,13 @@ RG_CHECKED int rg_journal_read(struct rg_journal *journal, uint64_t offset, size
 
 /* -------------------------------------------------- the other locks -- */
 
-/* Long-held locks, followed when the control file is replaced.  Not RG_LOCK_APPEND or _WAKE. */
+/* Long-held locks, which move with a replaced control file.  Not RG_LOCK_APPEND or _WAKE. */
 RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which,
 			       int64_t wait_ms, struct roger_err *err);
 bool rg_journal_try(struct rg_journal *journal, enum rg_store_lock which);
 void rg_journal_release(struct rg_journal *journal, enum rg_store_lock which);
 
-/* Is it still ours?  A rebuilt control file does not know about it. */
+/* Does this handle still hold the lock?  A rebuilt control file does not know about it. */
 bool rg_journal_holds(struct rg_journal *journal, enum rg_store_lock which);
 
 #endif

@@ -34,7 +34,7 @@ static _Atomic uint32_t *low_half(struct rg_lock *lock)
 	return (_Atomic uint32_t *)&lock->word;
 }
 
-/* Unique per handle in a process; a few ticks too many do not matter. */
+/* Ticks that differ for each handle in a process; a few ticks too many do not matter. */
 static uint32_t own_ticks(void)
 {
 	static _Atomic uint32_t last;
@@ -46,7 +46,7 @@ static uint32_t own_ticks(void)
 	return own;
 }
 
-/* Of this process's first handle; after a fork, of its parent's. */
+/* The owner word of this process's first handle; after a fork, that of its parent's. */
 static _Atomic uint64_t first_owner;
 
 uint64_t rg_lock_owner(void)
@@ -61,8 +61,8 @@ uint64_t rg_lock_owner(void)
 	return owner;
 }
 
-/* Does a handle of this process own it?  Answered without /proc, which is not reliable everywhere:
- * under qemu a thread sees its own start time as that of the process. */
+/* Does a handle of this process own the lock?  Answered without /proc, which is not reliable
+ * everywhere: under qemu a thread sees its own start time as that of the process. */
 static bool is_own(uint64_t word)
 {
 	uint64_t first = atomic_load(&first_owner);
@@ -77,7 +77,7 @@ bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
 	int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
 	struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
-	/* The wait of this name takes an instant; the plain one, a span. */
+	/* FUTEX_WAIT_BITSET takes an instant; FUTEX_WAIT would take a span. */
 	return futex(word, FUTEX_WAIT_BITSET, seen, &until) == 0 || errno != ETIMEDOUT;
 }
 
@@ -102,16 +102,16 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
 		return DEAD;
 	if (!rg_process_look(pid, &look))
 		return ALIVE;
-	/* Killed, but not yet reaped by its parent. */
+	/* It was killed, but its parent has not reaped it yet. */
 	if (rg_process_is_zombie(&look))
 		return DEAD;
-	/* A later process with the same id? */
+	/* Is this a later process with the same id? */
 	start = (uint32_t)((uint64_t)look.start * 100 / (unsigned long)sysconf(_SC_CLK_TCK));
 	return (int32_t)(start - (uint32_t)(word >> 32)) > 1 ? DEAD : ALIVE;
 }
 
-/* The taker then checks whether the file was retired, so that load must not be reordered before
- * this. */
+/* Take the lock.  The taker then checks whether the file was retired; that load must not be
+ * reordered before this. */
 static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)
 {
 	return atomic_compare_exchange_strong_explicit(&lock->word, &seen, owner,
@@ -160,7 +160,7 @@ static bool spin(struct rg_lock *lock, uint64_t owner)
 	}
 }
 
-/* Mark the lock as having a sleeper; *seen follows the word. */
+/* Mark the lock as having a sleeper; *seen follows the word.  False: the word has changed. */
 static bool announce(struct rg_lock *lock, uint64_t *seen)
 {
 	if (!(*seen & WAITERS) &&
@@ -179,7 +179,7 @@ static int give_up(uint64_t seen, uint64_t owner, const char *what, const char *
 		       (seen ^ owner) & TAG_MASK ? " of another container" : "", advice);
 }
 
-/* A dead owner loses the lock at once; one that cannot be seen, when the wait times out. */
+/* Take a dead owner's lock at once; that of an unseen owner when the wait times out. */
 static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool waited,
 		      rg_lock_lives *lives, void *context, enum fate *ret_fate)
 {
@@ -237,7 +237,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 
 		waited = rg_clock_monotonic_ns() >= until;
 		now = atomic_load_explicit(&lock->word, memory_order_relaxed);
-		/* A free lock is taken even if the time is up. */
+		/* Take a free lock even if the time is up. */
 		if (now == 0 || (!waited && now != seen))
 			continue;
 		if (take_over(lock, seen, owner, waited, lives, context, &fate))

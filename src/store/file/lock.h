@@ -25,7 +25,7 @@ struct rg_lock {
 	_Atomic uint64_t word;
 };
 
-/* The owner half of a lock word for this process; new for each handle. */
+/* The owner half of a lock word for this process; it differs for each handle. */
 uint64_t rg_lock_owner(void);
 
 /* Wait at most wait_ms.  ROGER_ETIMEOUT: the error names what, and the holder. */
@@ -33,8 +33,8 @@ RG_CHECKED int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_m
 			    struct roger_err *err);
 
 /* Like rg_lock_take(), but stop with *ret_gone set when gone() returns true: the lock has moved
- * elsewhere.  lives() is asked of an owner that cannot be seen.  Both may be NULL.  advice follows
- * "which" in the error: what the holder does, and what to do. */
+ * elsewhere.  lives() is asked about an owner that cannot be seen.  Both may be NULL.  advice
+ * follows "which" in the error: what the holder does, and what to do. */
 #define RG_LOCK_STANDS_STILL "makes no progress; check it, then try again"
 typedef bool rg_lock_gone(void *context);
 typedef bool rg_lock_lives(void *context, uint64_t owner);
@@ -48,13 +48,13 @@ RG_CHECKED int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t
 void rg_lock_interrupt(void);
 bool rg_lock_interrupted(void);
 
-/* Take it if it is free or its owner is dead (checked only if check is set). */
+/* Take the lock if it is free or its owner is dead (checked only if check is set). */
 bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check);
 
-/* Release it; does nothing if somebody took it over. */
+/* Release the lock; does nothing if somebody took it over. */
 void rg_lock_release(struct rg_lock *lock, uint64_t owner);
 
-/* Does a live process hold it?  Does this handle? */
+/* Does a live process hold the lock?  Does this handle? */
 bool rg_lock_held(struct rg_lock *lock, uint64_t looker);
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner);
 

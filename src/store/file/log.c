@@ -33,7 +33,7 @@ static int open_to_append(struct rg_open_log *log, int folder, struct rg_file_fa
 	return r < 0 ? r : rg_file_sync_folder(folder, log->name, err);
 }
 
-/* Open the file of that name, if it is not the one that is open. */
+/* Open the file of that name, unless it is the one that is open. */
 static int open_log(struct rg_open_log *log, int folder, const char *name, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
@@ -60,7 +60,7 @@ static int append(struct rg_open_log *log, uint64_t size, bool chained, struct r
 		  struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of_file(log->file);
-	/* Nobody appended since this handle did. */
+	/* True if nobody appended since this handle did. */
 	const bool knows = size && size == log->end;
 	uint64_t chain = log->chain;
 	struct rg_buf out;
@@ -87,8 +87,8 @@ static int append(struct rg_open_log *log, uint64_t size, bool chained, struct r
 	return r;
 }
 
-/* Also take the system's lock: the record lock belongs to a control file, which may be replaced.
- * Two writers continuing from one line would look like tampering for ever. */
+/* Take the system's lock, too: the record lock belongs to a control file, which may be replaced.
+ * Two writers that continue from one line would look like tampering for ever. */
 static int append_alone(struct rg_open_log *log, bool chained, struct roger_str entries,
 			struct roger_err *err)
 {

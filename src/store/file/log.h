@@ -17,16 +17,16 @@ struct rg_open_log {
 	char name[RG_FILE_NAME_BYTES];
 	uint64_t device, inode;
 	int file;
-	bool made;	     /* by the last append */
-	uint64_t end, chain; /* after the last append; 0: not known */
+	bool made;	     /* the last append made the file */
+	uint64_t end, chain; /* after the last append; end 0: not known */
 };
 void rg_log_close(struct rg_open_log *log);
 
 /*
- * Append entries (JSON objects, a newline after each) to a file, creating it if missing. chained:
- * add chains; durable: sync.  A torn last line is closed off even if entries is empty. After an
- * error some whole lines may be in the file.  log is opened again where the name belongs to another
- * file than before.
+ * Append entries (JSON objects, a newline after each) to a file, creating it if missing.  chained:
+ * add chains; durable: sync.  A torn last line is closed off even if entries is empty.  After an
+ * error some whole lines may be in the file.  If the name belongs to another file than before,
+ * that is opened.
  */
 RG_CHECKED int rg_log_append(struct rg_open_log *log, int folder, const char *name, bool chained,
 			     struct roger_str entries, bool durable, struct roger_err *err);

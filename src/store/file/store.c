@@ -77,7 +77,7 @@ static struct roger_str folder_part(struct roger_str path)
 {
 	const char *name = name_part(path);
 
-	/* Without the final slash: with it, a link there would be followed. */
+	/* Leave out the final slash: with it, a link there would be followed. */
 	return name == path.data ? RG_STR(".")
 	       : name == path.data + 1
 		       ? RG_STR("/")
@@ -141,7 +141,7 @@ static int read_standing(struct file_store *store, struct roger_err *err)
 				err);
 	if (r < 0)
 		return r;
-	/* An empty one is no move's, and nothing is known of it. */
+	/* An empty file is not the document of a move, but the store must not count as live. */
 	if (found)
 		document = text.length ? rg_buf_str(&text) : RG_STR("");
 	store->base.standing = rg_store_read_standing(document, &place);
@@ -149,7 +149,7 @@ static int read_standing(struct file_store *store, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* A move replaces the control file, so that every process comes by here. */
+/* A move replaces the control file, so every process gets here. */
 static int check_standing(struct file_store *store, struct roger_err *err)
 {
 	struct rg_control *control = control_of(store);
@@ -166,7 +166,7 @@ static int check_standing(struct file_store *store, struct roger_err *err)
 	return r;
 }
 
-/* Whoever waits for the append lock, or uses the control file, looks again. */
+/* Note a move.  Whoever waits for the append lock, or uses the control file, looks again. */
 static int put_move(struct file_store *store, struct roger_str text, struct roger_err *err)
 {
 	const int folder = store->workspace->data;
@@ -313,7 +313,7 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 		.lost_to = atomic_load(&page->lost_to),
 		.wake = atomic_load(&page->wake),
 	};
-	/* In the control file that is in use now. */
+	/* Ask in the control file that is in use now. */
 	for (which = RG_LOCK_CHANGE; which < RG_LOCK_APPEND && base->taken >> which; which++)
 		if (base->taken >> which & 1 && rg_journal_holds(store->journal, which))
 			ret_head->held |= 1U << which;
@@ -399,7 +399,7 @@ static bool ends_with(struct roger_str name, const char *end)
 	return rg_str_ends(name, end) && name.length > strlen(end) && name.data[0] != '.';
 }
 
-/* Something that is not a file in place of one owner's log must not hide the others. */
+/* Skip anything that is not a file in the place of one owner's log: it must not hide the others. */
 static bool may_be_read(struct file_store *store, int folder, struct roger_str name)
 {
 	struct rg_file_facts facts;
@@ -479,7 +479,7 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	return ROGER_OK;
 }
 
-/* Its descriptor; reopened if another journal of the kind was used since. */
+/* The descriptor of a journal; reopened if another journal of the kind was used since. */
 static int descriptor(struct file_store *store, const struct rg_log_file *file, int *ret_file,
 		      struct roger_err *err)
 {
@@ -663,7 +663,7 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 	return true;
 }
 
-/* Wait until the journal is on disk up to here; false: nobody knows when. */
+/* Wait up to a second until the journal is on disk up to here; false: it is not. */
 static bool is_durable(struct rg_journal *journal, uint64_t end)
 {
 	enum { TRIES_MAX = 100, WAIT_MS = 10 };
@@ -686,7 +686,7 @@ static bool is_durable(struct rg_journal *journal, uint64_t end)
 	return false;
 }
 
-/* Make what the send logs hold durable.  False: there are too many of them, or one cannot be. */
+/* Sync all send logs.  False: there are too many of them, or one cannot be synced. */
 static bool sync_sends(struct file_store *store)
 {
 	enum { LOGS_MAX = 4096 };
@@ -708,7 +708,7 @@ static bool sync_sends(struct file_store *store)
 	return well;
 }
 
-/* Beside the old one, which stays until this one is whole and on disk. */
+/* Make it beside the old one, which stays until this one is whole and on disk. */
 static int make_checkpoint(struct file_store *store, const char *name, const char *spare,
 			   uint64_t *ret_end, struct roger_err *err)
 {
@@ -739,8 +739,7 @@ static int make_checkpoint(struct file_store *store, const char *name, const cha
 	return r;
 }
 
-/* After a failure the next is tried when as much was appended again: the last one is still right.
- */
+/* After a failure the last checkpoint is still right; try again when as much was appended again. */
 static bool try_checkpoint(struct file_store *store, const char *name)
 {
 	struct rg_control *control = rg_journal_control(store->journal);
@@ -754,7 +753,7 @@ static bool try_checkpoint(struct file_store *store, const char *name)
 	return made;
 }
 
-/* Nobody may be making one from the figures that are discarded.  The lock goes with the file. */
+/* Discard the figures when nobody is making a checkpoint of them.  The lock goes with the file. */
 static void discard(struct file_store *store, const char *name)
 {
 	enum { TRIES_MAX = 200, WAIT_MS = 10 };
@@ -790,7 +789,7 @@ static bool keep(struct rg_store *base, enum rg_keep what)
 
 enum { STATE_BYTES_MAX = 64 << 20 };
 
-/* Opens the folder of runs.  RG_NO_FILE: it is missing, and make is false. */
+/* Open the folder of runs.  RG_NO_FILE: it is missing, and make is false. */
 static int open_runs(struct file_store *store, bool make, int *ret_folder, struct roger_err *err)
 {
 	return rg_file_open_below(store->workspace->data, "state/subagent-delivery-watchdog", make,
@@ -813,7 +812,7 @@ static int read_document(int folder, const char *name, size_t bytes_max, struct 
 	return rg_kept(rg_arena_copy(arena, rg_buf_str(&text), ret), err);
 }
 
-/* Where a document is read or written; RG_NO_FILE: the folder is missing. */
+/* The folder and file name of a document; RG_NO_FILE: the folder is missing. */
 static int document_of(struct file_store *store, enum rg_document which, struct roger_str name,
 		       bool make, int *ret_folder, char to[RG_FILE_NAME_BYTES],
 		       struct roger_err *err)
@@ -844,7 +843,7 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	return r;
 }
 
-/* Is it unchanged since it was read? */
+/* Is the document unchanged since it was read? */
 static int check_before(int folder, const char *file_name, struct roger_str name,
 			const struct roger_str *before, struct roger_err *err)
 {
@@ -883,7 +882,7 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 	return r;
 }
 
-/* A file whose times can still be those of the next change has no stamp. */
+/* The stamp of a document; 0 while its next change could leave the file's times as they are. */
 static uint64_t stamp_of(int folder, const char *name)
 {
 	enum { SETTLED_MS = 2000 };
@@ -914,7 +913,7 @@ static int add_run(int folder, struct roger_str name, rg_run_wanted *wanted, voi
 		return rg_fail_memory(err);
 	if (r < 0 && !rg_arena_copy(arena, rg_str(inner.message), &to->trouble))
 		return rg_fail_memory(err);
-	/* It has gone meanwhile. */
+	/* The file has gone meanwhile. */
 	if (!to->text.data && !to->trouble.length)
 		to->file.length = 0;
 	return ROGER_OK;

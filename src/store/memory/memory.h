@@ -6,7 +6,7 @@
 
 rg_store_opener rg_memory_store_open;
 
-/* The text of messages of the store at data_path, for a test to damage; NULL: no open handle. */
+/* The text of messages of the store at data_path, for a test to damage; NULL: no handle is open. */
 char *rg_memory_store_text(const char *data_path);
 
 #endif

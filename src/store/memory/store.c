@@ -1,4 +1,4 @@
-/* The memory store: what the handles of one process have in common, and nothing else. */
+/* The memory store: what the handles of one process share, and nothing else. */
 #include "store/memory/memory.h"
 
 #include "store/process/process.h"

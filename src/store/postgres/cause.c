@@ -1,9 +1,9 @@
 /*
- * cause - why there is no connection to PostgreSQL, told by kind.
+ * cause - find out why there is no connection to PostgreSQL.
  *
- * libpq says it in words alone: of some language, and with parts of an address that may have a
- * password in them.  So the same is tried once more, step by step, only to see how far it comes
- * and which SQLSTATE the server names; of TLS again with less to check, no further than TLS.
+ * libpq says why only in words: in some language, and with parts of an address that may hold a
+ * password.  So we connect once more, step by step, only to see how far that comes and which
+ * SQLSTATE the server names.  If TLS failed, it is tried again with fewer checks, and no further.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,20 +20,20 @@
 enum { TRY_MS = 5000, STATE_BYTES = 6, AUTHORITIES_BYTES_MAX = 4 << 20 };
 static const char no_file[] = "/dev/null/none";
 
-/* A further try: where it stood when it ended. */
+/* One more try, as it stood when it ended. */
 struct
 try {
 	PGconn *connection;
 	ConnStatusType step;
 	bool begun;  /* libpq took the address */
-	bool late;   /* it did not end */
-	bool open;   /* nothing was wrong, or with TLS where that was all to look at */
-	bool no_tls; /* the server has none */
+	bool late;   /* it timed out */
+	bool open;   /* nothing was wrong; with TLS alone to look at: TLS was not */
+	bool no_tls; /* the server has no TLS */
 	char state[STATE_BYTES];
 };
 
-/* sslmode: what is asked of TLS, without a certificate of our own, and nothing else; NULL: what the
- * address says, and then all the rest. */
+/* sslmode: look at TLS alone, with these checks and without a certificate of our own; NULL: try
+ * all that the address says. */
 static PGconn *start(const char *address, const char *sslmode)
 {
 	static const char *const names[] = { "application_name", "client_encoding",
@@ -49,7 +49,8 @@ static PGconn *start(const char *address, const char *sslmode)
 	return PQconnectStartParams(names, values, 1);
 }
 
-/* "FATAL:  28P01" ends a line where the server is to name nothing else. */
+/* Read a SQLSTATE such as "FATAL:  28P01" at a line's end: the server is asked to name nothing
+ * else. */
 static void read_state(const char *why, char state[STATE_BYTES])
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -72,7 +73,8 @@ static bool wait_for(PGconn *connection, PostgresPollingStatusType what, int64_t
 	return poll(&ready, 1, (int)left_ms) > 0 || errno == EINTR;
 }
 
-/* With TLS alone to look at, it ends before anything is said to who has not proved who he is. */
+/* Wait until the try has ended.  tls_alone: end behind TLS, before anything is told to a server
+ * that has not proved who it is. */
 static void go_on(struct try *try, bool tls_alone)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + (int64_t)TRY_MS * 1000000;
@@ -133,7 +135,7 @@ static bool has_bad_number(PGconn *connection)
 	return bad;
 }
 
-/* NULL, or a path: the host is this machine. */
+/* No host, or a path, stands for this machine, which is known. */
 static bool is_name_unknown(const PGconn *connection)
 {
 	const char *host = PQhost(connection);
@@ -145,7 +147,7 @@ static bool is_name_unknown(const PGconn *connection)
 	return r != 0;
 }
 
-/* Before anything was sent. */
+/* Say why nothing could be sent. */
 static int tell_not_begun(const struct try *try, const char *address, struct roger_err *err)
 {
 	static const char *const names[] = { "dbname", NULL };
@@ -165,7 +167,7 @@ static int tell_not_begun(const struct try *try, const char *address, struct rog
 			      "that it runs");
 }
 
-/* As the address, a variable or a service says it, or "". */
+/* Read an option as the address, a variable or a service sets it; "": not set. */
 static void read_option(PGconn *connection, const char *name, char *to, size_t size)
 {
 	PQconninfoOption *all = PQconninfo(connection), *one;
@@ -189,7 +191,7 @@ static bool has_authorities(PGconn *connection)
 		return true;
 	if (!*path)
 		snprintf(path, sizeof path, "%s/.postgresql/root.crt", home ? home : "");
-	/* Authorities are often behind a link. */
+	/* The file of authorities is often a link. */
 	if (!realpath(path, real) ||
 	    rg_file_read_all_at(AT_FDCWD, real, AUTHORITIES_BYTES_MAX - 1, &text, &found, NULL) < 0)
 		return false;
@@ -206,7 +208,7 @@ static bool is_good(const char *address, const char *sslmode)
 	return try.open;
 }
 
-/* TLS with one thing more to look at each time. */
+/* Say what is wrong with TLS, by tries with one more check each. */
 static int tell_tls(PGconn *connection, const char *address, struct roger_err *err)
 {
 	struct try bare;
@@ -238,7 +240,7 @@ static int tell_tls(PGconn *connection, const char *address, struct roger_err *e
 		       "store: your own certificate is not usable; check sslcert and sslkey");
 }
 
-/* The server's own answer, by its SQLSTATE. */
+/* Say what the server answered, by its SQLSTATE. */
 static int tell_state(const char *state, struct roger_err *err)
 {
 	if (!strncmp(state, "28", 2))

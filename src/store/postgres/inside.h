@@ -10,19 +10,19 @@
 
 enum { RG_PG_CACHES = 4, RG_PG_LEADER_BYTES = 256 };
 
-/* Bytes of a journal as they were read last. */
+/* The bytes of a journal that were read last. */
 struct rg_pg_cache {
 	struct rg_buf bytes;
 	uint64_t journal, from;
 };
 
 /*
- * One workspace in this process.  The keeper's thread follows the lines of whoever leads,
- * takes over, and says that we are alive; the writer's thread writes what is in the queue.
+ * One workspace in this process.  The keeper's thread follows the leader's lines, takes over, and
+ * says that we are alive; the writer's thread writes the queue.
  */
 struct rg_postgres {
 	struct rg_common *common;
-	struct rg_handle self; /* of the threads */
+	struct rg_handle self; /* a handle of the threads */
 	struct rg_workspace own;
 	char *address;
 	const char *name; /* of the workspace */
@@ -33,16 +33,16 @@ struct rg_postgres {
 	unsigned beats;
 	struct rg_link keep, write;
 
-	/* With the mutex of what is common. */
+	/* The mutex of common guards these. */
 	bool ending, decided, leading;
-	char leader[RG_PG_LEADER_BYTES]; /* another one */
+	char leader[RG_PG_LEADER_BYTES]; /* another server that leads */
 	char standby[RG_PG_LEADER_BYTES];
 	int64_t generation, step;
 	struct roger_err trouble; /* why there is no connection */
 
-	_Atomic int64_t lease_ns; /* until then we may answer, by a clock that counts sleep */
+	_Atomic int64_t lease_ns; /* we may answer until then, by a clock that also counts sleep */
 
-	/* For bytes that are not in memory. */
+	/* For reading bytes that are not in memory. */
 	pthread_mutex_t read_mutex;
 	struct rg_link read;
 	struct rg_pg_cache caches[RG_PG_CACHES];
@@ -54,22 +54,23 @@ static inline struct rg_postgres *rg_postgres_of(struct rg_common *common)
 	return common->kept_by;
 }
 
-/* One statement by itself. */
+/* Run one statement by itself. */
 RG_CHECKED int rg_pg_ask(struct rg_link *link, int64_t wait_ms, const char *sql,
 			 const struct rg_arg *args, PGresult **ret_result, struct roger_err *err);
-/* All that was committed becomes durable, on the standby, too: asked for, and waited for. */
+/* Make all that was committed durable, on the standby, too: ask for it, and wait for it. */
 void rg_pg_put_barrier(struct rg_link *link);
 RG_CHECKED int rg_pg_take_barrier(struct rg_link *link, struct roger_err *err);
 
-/* Lines with where they start, one after another; what is missing becomes zeros, a line that nobody
+/* Join lines, each of which comes with its start; missing ones become zeros, a line that nobody
  * can read. */
 void rg_pg_join_lines(const PGresult *result, uint64_t at, struct rg_buf *to);
 
 /* lead.c */
 void *rg_pg_keep(void *postgres);
-/* Another one leads: nobody knows what became of what is not covered.  Needs the mutex. */
+/* Stop leading, since another server does: nobody knows what became of changes that are not
+ * covered. Needs the mutex. */
 void rg_pg_depose(struct rg_postgres *postgres);
-/* At most wait_ms. */
+/* Wait at most wait_ms until this process may answer; ROGER_ETIMEOUT: it may not. */
 RG_CHECKED int rg_pg_wait_until_ready(struct rg_postgres *postgres, int64_t wait_ms,
 				      struct roger_err *err);
 

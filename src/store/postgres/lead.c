@@ -24,13 +24,13 @@ enum {
 	LEASE_MS = 1000,
 	DEAD_MS = 1500,
 	AGAIN_MS = 50,
-	SHORT_MS = 1000, /* for a question that waits for nobody */
+	SHORT_MS = 1000, /* for a statement that waits for nobody */
 	LINES_AT_ONCE = 500,
 	FORGET_EACH = 120, /* beats */
 	NAME_EACH = 4,
 };
 
-/* Sleeping counts. */
+/* A clock that goes on while the machine sleeps. */
 static int64_t now_ms(void)
 {
 	return (int64_t)rg_clock_boot_ticks() * 10;
@@ -89,7 +89,7 @@ static int barrier(struct rg_postgres *postgres, struct roger_err *err)
 	return rg_pg_take_barrier(&postgres->keep, err);
 }
 
-/* It was read ahead, and may be on no standby: others may write other lines there. */
+/* Forget what was read ahead: it may be on no standby, and others may write other lines there. */
 static void forget_read(struct rg_postgres *postgres)
 {
 	size_t i;
@@ -158,7 +158,7 @@ static int add_answers(struct rg_common *common, const PGresult *result, struct 
 	return ROGER_OK;
 }
 
-/* All but messages. */
+/* Load everything but messages. */
 static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 {
 	const struct rg_arg *ws = RG_ARGS(RG_INT(postgres->ws));
@@ -192,7 +192,7 @@ static int load_others(struct rg_postgres *postgres, struct roger_err *err)
 	return r;
 }
 
-/* Lines of messages that are not here yet; *ret_all: these were all. */
+/* Read the next lines of messages that are not here yet; *ret_all: there were none. */
 static int follow_some(struct rg_postgres *postgres, const struct row *row, bool *ret_all,
 		       struct roger_err *err)
 {
@@ -217,7 +217,7 @@ static int follow_some(struct rg_postgres *postgres, const struct row *row, bool
 	if (r < 0)
 		return r;
 	rg_pg_join_lines(result, end, &lines);
-	/* Lines that are missing at the end. */
+	/* Fill up for lines that are missing at the end. */
 	if (PQntuples(result) < LINES_AT_ONCE)
 		while (end + lines.length < row->bytes && !lines.failed)
 			rg_buf_add_char(&lines, end + lines.length + 1 < row->bytes ? 0 : '\n');
@@ -232,7 +232,7 @@ static int follow_some(struct rg_postgres *postgres, const struct row *row, bool
 	return r;
 }
 
-/* Lines were changed in the database: from here on as with any damage. */
+/* Lines were changed in the database: treat it like any damage. */
 static void note_damage(struct rg_common *common, uint64_t end, uint64_t chain)
 {
 	if (common->shared.broken != RG_BROKEN_NOT)
@@ -241,8 +241,8 @@ static void note_damage(struct rg_common *common, uint64_t end, uint64_t chain)
 	common->shared.broken = RG_BROKEN_DIFFERS;
 }
 
-/* Is the last line that is kept still what was written?  Of a foreign one nothing is known.  One
- * that is missing is zeros to whoever reads: so they count it once its loss is accepted. */
+/* Is the last line in the database still what was written?  Not judged while its chain is in
+ * doubt. A missing line reads as zeros, and counts as such once its loss is accepted. */
 static void check_last(struct rg_common *common, uint64_t start, struct roger_str line)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf zeros = { .maximum = SIZE_MAX };
@@ -264,8 +264,7 @@ static void check_last(struct rg_common *common, uint64_t start, struct roger_st
 	pthread_mutex_unlock(&common->mutex);
 }
 
-/* The leader says that it is alive, and looks at its last line; *ret_still false: another one
- * leads. */
+/* Say that the leader is alive, and check its last line; *ret_still false: another server leads. */
 static int beat(struct rg_postgres *postgres, bool ends, bool *ret_still, struct roger_err *err)
 {
 	struct rg_common *common = postgres->common;
@@ -311,7 +310,7 @@ static bool is_ending(struct rg_postgres *postgres)
 	return ending;
 }
 
-/* All lines up to those that the row knows.  Whoever leads goes on saying so meanwhile. */
+/* Read all lines that the row counts.  A leader goes on saying that it is alive meanwhile. */
 static int follow(struct rg_postgres *postgres, const struct row *row, bool leads,
 		  struct roger_err *err)
 {
@@ -330,7 +329,7 @@ static int follow(struct rg_postgres *postgres, const struct row *row, bool lead
 				       : r;
 }
 
-/* Everything from the first line on. */
+/* Load everything, from the first line on. */
 static int load(struct rg_postgres *postgres, const struct row *row, struct roger_err *err)
 {
 	struct rg_common *common = postgres->common;
@@ -350,7 +349,7 @@ static int load(struct rg_postgres *postgres, const struct row *row, struct roge
 	return follow(postgres, row, postgres->generation == row->generation, err);
 }
 
-/* Are the lines that are here those of the row? */
+/* Are the lines in memory those of the row? */
 static bool fits(struct rg_postgres *postgres, const struct row *row)
 {
 	struct rg_common *common = postgres->common;
@@ -375,12 +374,12 @@ void rg_pg_depose(struct rg_postgres *postgres)
 	rg_common_lose(postgres->common, false);
 }
 
-/* The lines up to the end, of whoever led before. */
+/* Read the rest of the lines that the leader before us wrote. */
 static int read_rest(struct rg_postgres *postgres, struct row *row, struct roger_err *err)
 {
 	int r = look(postgres, row, err);
 
-	/* What was read may be on no standby yet. */
+	/* What was read may not be on a standby yet. */
 	if (r == ROGER_OK)
 		r = barrier(postgres, err);
 	if (r == ROGER_OK)
@@ -424,7 +423,7 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 	memcpy(common->place, row->place, sizeof common->place);
 	common->durable = common->written_end = row->bytes;
 	common->written_chain = common->messages->chain;
-	/* Entries may have been lost with the queue. */
+	/* Entries of send logs may have been lost with the queue. */
 	common->shared.logged = common->shared.listed = common->shared.carried = 0;
 	common->trails = false;
 	postgres->step = row->step;
@@ -438,7 +437,7 @@ static int take_over(struct rg_postgres *postgres, struct row *row, struct roger
 
 /* ------------------------------------------------------------------ the thread -- */
 
-/* Its standby by name, as far as anybody may see it. */
+/* Note the database's standbys by name, as far as this role may see them. */
 static int name_standby(struct rg_postgres *postgres, struct roger_err *err)
 {
 	static const char sql[] =
@@ -484,7 +483,8 @@ static int go_on_leading(struct rg_postgres *postgres, struct roger_err *err)
 	return r;
 }
 
-/* Was it a process of this machine, which is gone?  Then nobody need wait for its heartbeat. */
+/* Was the leader a process of this machine that is gone?  Then nobody need wait for its
+ * heartbeat. */
 static bool is_gone(const char *leader)
 {
 	struct rg_process process, self;
@@ -519,12 +519,12 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 	goes_on = *loaded && common->messages->number == row.messages &&
 		  rg_kept_end(common->messages) <= row.bytes;
 	pthread_mutex_unlock(&common->mutex);
-	/* What is on no standby yet may vanish, and other lines come in its place. */
+	/* Lines that are on no standby yet may vanish, and others come in their place. */
 	if (rg_kept_end(common->messages) != row.bytes)
 		r = barrier(postgres, err);
 	if (r == ROGER_OK)
 		r = goes_on ? follow(postgres, &row, false, err) : load(postgres, &row, err);
-	/* A lost connection leaves what was read. */
+	/* When the connection is lost, what was read before stays right. */
 	*loaded = r == ROGER_OK || (goes_on && r == ROGER_ETIMEOUT);
 	if (r == ROGER_OK && row.age_ms > DEAD_MS)
 		r = take_over(postgres, &row, err);
@@ -535,7 +535,7 @@ static int go_on_following(struct rg_postgres *postgres, bool *loaded, struct ro
 	return r;
 }
 
-/* Needs the mutex. */
+/* Needs the mutex.  Sleep until the next step is due, or this process starts or stops leading. */
 static void rest(struct rg_postgres *postgres, int r)
 {
 	const int64_t ms = r < 0 ? AGAIN_MS : postgres->leading ? BEAT_MS : FOLLOW_MS;
@@ -557,7 +557,7 @@ void *rg_pg_keep(void *postgres_)
 
 	pthread_mutex_lock(&common->mutex);
 	while (!postgres->ending) {
-		/* Who was deposed has lines that may never have been stored. */
+		/* A deposed leader has lines that may never have been stored: load all again. */
 		loaded &= !leading || postgres->leading;
 		leading = postgres->leading;
 		pthread_mutex_unlock(&common->mutex);

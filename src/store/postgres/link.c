@@ -12,7 +12,8 @@
 
 /* ------------------------------------------------------------- arguments -- */
 
-/* A header of one dimension, filled in at the end, then each entry with its length before it. */
+/* An array is this header, for one dimension and filled in at the end, then each entry with its
+ * length before it. */
 struct header {
 	uint32_t dimensions, nulls, type, count, from;
 };
@@ -96,8 +97,8 @@ static bool is_state(const char *state, const char *start)
 	return !strncmp(state, start, strlen(start));
 }
 
-/* Why a result is no success, and clear it; NULL: the connection was lost.  The message of the
- * server is one about the statement; it never repeats how we connected. */
+/* Turn a failed result into an error, and clear it; NULL: the connection was lost.  The server's
+ * message is about the statement; it never repeats the address. */
 static int fail(PGresult *result, struct roger_err *err)
 {
 	const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -141,8 +142,8 @@ void rg_link_close(struct rg_link *link)
 	link->first = link->queued = link->asked = 0;
 }
 
-/* A pooler gives us another server process for each transaction, which has not our locks.  It
- * shows: the number it gave us is not the server's. */
+/* Refuse a pooler, which gives us another server process for each transaction: that one does not
+ * have our locks.  The number that the pooler gave us is not the server's. */
 static int check_direct(struct rg_link *link, const PGresult *result, struct roger_err *err)
 {
 	if (rg_column_int(result, 0, 0) == PQbackendPID(link->connection))
@@ -152,9 +153,10 @@ static int check_direct(struct rg_link *link, const PGresult *result, struct rog
 		       "locks: name the server itself");
 }
 
-/* A client that stands still with the append lock is ended by the server; so is the connection of
- * one whose machine is gone, with its other locks.  What we lost ends now: while it waits for a
- * standby it does not notice, and such sessions would add up to all that the server has. */
+/* Set up the session.  The server ends a client that stands still in a transaction, and the
+ * connection of a machine that is gone, with its locks.  Our session that was lost is ended now:
+ * while it waits for a standby it does not notice, and such sessions would use up all that the
+ * server has. */
 static int set_up(struct rg_link *link, struct roger_err *err)
 {
 	static const char sql[] =
@@ -195,7 +197,7 @@ static int set_up(struct rg_link *link, struct roger_err *err)
 	return r;
 }
 
-/* Take the numbers of the streams that are closed. */
+/* Occupy the numbers of standard streams that are closed. */
 static void hold_streams(int held[3], int *ret_count)
 {
 	int i = 0, next;
@@ -207,7 +209,7 @@ static void hold_streams(int held[3], int *ret_count)
 	*ret_count = i;
 }
 
-/* What the address says wins over these, which come before it.  The socket must not become a
+/* Connect.  The address overrides the options before it.  The socket must not become a standard
  * stream, which programs that we start would read. */
 static PGconn *connect(const struct rg_link *link)
 {
@@ -244,7 +246,7 @@ static int check_address(const struct rg_link *link, struct roger_err *err)
 				 "postgres://ROLE@HOST/DATABASE");
 }
 
-/* Why there is none; what stood still is not tried again. */
+/* Say why there is no connection; a try that took all its time is not repeated. */
 static int tell_refused(const struct rg_link *link, int64_t start_ns, struct roger_err *err)
 {
 	if (rg_clock_monotonic_ns() - start_ns >= CONNECT_S * INT64_C(1000000000))
@@ -270,7 +272,7 @@ int rg_link_open(struct rg_link *link, struct roger_err *err)
 		if (PQstatus(link->connection) == CONNECTION_OK)
 			break;
 		rg_link_close(link);
-		/* To look why takes time, which a failover has not. */
+		/* A failover leaves no time to find out why. */
 		r = link->lives ? rg_fail(err, ROGER_EENGINE, 0,
 					  "no server of PostgreSQL that takes writes answers")
 				: tell_refused(link, start_ns, err);
@@ -298,7 +300,8 @@ static void note_role(struct rg_link *link, size_t role)
 	link->roles[(link->first + link->queued++) % RG_ROLES_MAX] = (unsigned char)role;
 }
 
-/* The name under which the statement is prepared in this life; what is too many gets none. */
+/* Name a statement on this connection, and prepare it unless it is.  When there are too many, it
+ * gets no name. */
 static bool prepare(struct rg_link *link, const char *sql, char name[16])
 {
 	size_t i, gap = RG_STATEMENTS_MAX;
@@ -316,7 +319,7 @@ static bool prepare(struct rg_link *link, const char *sql, char name[16])
 	return PQsendPrepare(link->connection, name, sql, 0, NULL);
 }
 
-/* It was not prepared, maybe since one before it failed. */
+/* Forget a statement whose preparing failed, maybe since one before it failed. */
 static void forget(struct rg_link *link, size_t slot)
 {
 	if (slot < RG_STATEMENTS_MAX)
@@ -353,7 +356,7 @@ void rg_link_sync(struct rg_link *link)
 		rg_link_close(link);
 }
 
-/* Wait for the socket; false: nothing until then. */
+/* Wait for the socket; false: nothing came in time. */
 static bool wait_for_socket(struct rg_link *link, bool to_send, int64_t until_ns)
 {
 	const int64_t left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000 + 1;
@@ -364,7 +367,7 @@ static bool wait_for_socket(struct rg_link *link, bool to_send, int64_t until_ns
 	return left_ms > 0 && poll(&ready, 1, (int)left_ms) != 0;
 }
 
-/* Until a result is there; false: the connection is lost, or nothing came in time. */
+/* Wait for a result; false: the connection is lost, or nothing came in time. */
 static bool wait_for_result(struct rg_link *link, int64_t until_ns)
 {
 	int unsent;
@@ -418,8 +421,8 @@ static PGresult *take(struct rg_link *link, unsigned *ret_role, int64_t until_ns
 	return result;
 }
 
-/* Without what comes before it: results that nobody waits for, and of preparing.  Where that fails
- * so does the statement, and the reason is the former's. */
+/* Take the next result that is waited for; drop those before it.  A statement whose preparing
+ * failed fails, too, and gives the reason of the former. */
 static PGresult *take_asked(struct rg_link *link, int64_t until_ns)
 {
 	PGresult *result, *refused = NULL;
@@ -462,7 +465,7 @@ int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,
 	return ROGER_OK;
 }
 
-/* The ends of the last statement and of its pipeline are still to be read. */
+/* Read the ends of the last statement and of its pipeline, and leave the mode. */
 static void leave_pipeline(PGconn *connection)
 {
 	if (PQpipelineStatus(connection) == PQ_PIPELINE_OFF)

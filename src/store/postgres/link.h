@@ -12,10 +12,10 @@
 
 #include "base/str.h"
 
-/* What becomes of the result of a queued statement. */
+/* Who gets the result of a queued statement. */
 enum rg_role {
 	RG_ROLE_ASKED,	/* rg_link_expect() gives it */
-	RG_ROLE_PARSED, /* of preparing a statement, and its place; not for callers */
+	RG_ROLE_PARSED, /* for preparing a statement, plus its place; not for callers */
 };
 
 enum { RG_ROLES_MAX = 64, RG_ARGS_MAX = 24, RG_STATEMENTS_MAX = 32 };
@@ -24,14 +24,14 @@ enum { RG_ANSWER_MS = 30000, RG_LOOK_MS = 3000 };
 struct rg_link {
 	PGconn *connection;  /* NULL: none */
 	char *address;	     /* as for libpq */
-	int64_t patience_ms; /* to connect, then to be answered; 0: as usual */
+	int64_t patience_ms; /* time to connect, and then for an answer; 0: the default */
 	unsigned lives;	     /* connections so far */
-	int64_t session;     /* the server's process for it, and when that began */
+	int64_t session;     /* the server's process; begun: when it began */
 	char begun[40];
 	bool warned; /* a warning came since this was cleared */
 	unsigned char roles[RG_ROLES_MAX];
-	size_t first, queued, asked;		   /* asked: of these, with RG_ROLE_ASKED */
-	const char *statements[RG_STATEMENTS_MAX]; /* prepared in this life */
+	size_t first, queued, asked;		   /* asked: how many of these are RG_ROLE_ASKED */
+	const char *statements[RG_STATEMENTS_MAX]; /* prepared on this connection */
 };
 
 /* An argument of a statement.  Bytes and arrays without data are NULL. */
@@ -56,11 +56,11 @@ struct rg_arg rg_array_close(struct rg_buf *array);
 /* Connect, unless connected.  ROGER_ECONFIG: the address is wrong, or there is a pooler between. */
 RG_CHECKED int rg_link_open(struct rg_link *link, struct roger_err *err);
 void rg_link_close(struct rg_link *link);
-/* Why a connection did not come about, in cause.c; late: it took as long as one may. */
+/* Say why connecting failed (cause.c); late: it took all the time there was. */
 int rg_link_tell_cause(const char *address, struct roger_err *err);
 int rg_link_tell_late(struct roger_err *err);
 
-/* Queue a statement, a text that stays, whose results are binary; args may be NULL. */
+/* Queue a statement.  Its text must stay; results are binary; args may be NULL. */
 void rg_link_put(struct rg_link *link, enum rg_role role, const char *sql,
 		 const struct rg_arg *args);
 /* Statements up to here succeed or fail together, unless they are in BEGIN and COMMIT. */
@@ -68,17 +68,17 @@ void rg_link_sync(struct rg_link *link);
 /* Read all results that are still to come. */
 void rg_link_drain(struct rg_link *link);
 
-/* The next result that is asked for must be one of success, which goes to *ret_result (or nowhere
- * if NULL).  ROGER_ETIMEOUT, and closed: the connection is lost. */
+/* Take the next result that was asked for.  It must be a success, and goes to *ret_result (NULL:
+ * nowhere).  ROGER_ETIMEOUT, and the link is closed: the connection is lost. */
 RG_CHECKED int rg_link_expect(struct rg_link *link, int64_t wait_ms, PGresult **ret_result,
 			      struct roger_err *err);
 
-/* One statement or several, by themselves: what the last one gives (NULL: nobody asks).  Nothing
- * is open, and nothing is queued any more. */
+/* Run SQL outside the pipeline, which ends.  Needs an empty queue.  *ret_number (may be NULL):
+ * the number that the last statement gives. */
 RG_CHECKED int rg_link_run(struct rg_link *link, const char *sql, int64_t *ret_number,
 			   struct roger_err *err);
 
-/* Columns of a binary result. */
+/* Read a column of a binary result. */
 int64_t rg_column_int(const PGresult *result, int row, int column);
 struct roger_str rg_column_bytes(const PGresult *result, int row, int column);
 

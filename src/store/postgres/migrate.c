@@ -78,7 +78,7 @@ static int refuse_second(struct rg_link *link, const char *name, struct roger_er
 	return ROGER_EREFUSED;
 }
 
-/* The name as a literal of SQL. */
+/* Add the workspace, with its name as a literal of SQL. */
 static int add_workspace(struct rg_link *link, const char *name, bool second, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf sql = { .maximum = 4096 };

@@ -47,7 +47,7 @@ void rg_pg_put_barrier(struct rg_link *link)
 	rg_link_sync(link);
 }
 
-/* A warning: the wait for the standby was cancelled, and success means nothing. */
+/* A warning means that the wait for the standby was cancelled, so success means nothing. */
 int rg_pg_take_barrier(struct rg_link *link, struct roger_err *err)
 {
 	int r = rg_link_expect(link, RG_LOOK_MS, NULL, err);
@@ -82,7 +82,7 @@ static int64_t left_ms(int64_t until_ns)
 	return ms > 1 ? ms : 1;
 }
 
-/* Until then, connecting included, but for the two seconds that libpq takes at least. */
+/* Fill the cache by until_ns, connecting included, though libpq takes two seconds at least. */
 static int fill_cache(struct rg_postgres *postgres, int64_t until_ns, struct rg_pg_cache *cache,
 		      uint64_t journal, uint64_t from, size_t want, struct roger_err *err)
 {
@@ -144,7 +144,7 @@ static int read_lines(struct rg_handle *handle, uint64_t journal, uint64_t from,
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "PostgreSQL does not answer whoever reads; try again");
 	}
-	/* Whoever reads from the first byte on wants to see what is there now. */
+	/* A reader that starts at byte 0 wants to see what is there now. */
 	cache = from ? find_cache(postgres, journal, from) : NULL;
 	if (!cache) {
 		cache = &postgres->caches[postgres->next_cache++ % RG_PG_CACHES];
@@ -174,7 +174,7 @@ static int ready(struct rg_handle *handle, struct roger_err *err)
 	bool looks;
 	int r;
 
-	/* By itself it may look, where another one leads. */
+	/* A handle for which nobody waits may look even where another server leads. */
 	pthread_mutex_lock(&common->mutex);
 	looks = !handle->base.asked && common->trails;
 	memcpy(handle->base.standby, rg_postgres_of(common)->standby, sizeof handle->base.standby);
@@ -183,7 +183,7 @@ static int ready(struct rg_handle *handle, struct roger_err *err)
 		return ROGER_OK;
 	r = rg_pg_wait_until_ready(rg_postgres_of(common),
 				   rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS), err);
-	/* What it still wants to do, such as to note the failure, need not wait again. */
+	/* Further work, such as noting the failure, need not wait again. */
 	handle->base.works &= r == ROGER_OK;
 	return r;
 }
@@ -251,7 +251,7 @@ static int find_workspace(struct rg_postgres *postgres, struct roger_err *err)
 	return r;
 }
 
-/* The first handle: connect, then let the threads do the rest. */
+/* Begin with the first handle: connect, then let the threads do the rest. */
 static int begin(struct rg_handle *first, char *address, struct roger_err *err)
 {
 	struct rg_postgres *postgres = calloc(1, sizeof *postgres);
@@ -295,7 +295,7 @@ static int begin(struct rg_handle *first, char *address, struct roger_err *err)
 	return postgres->keeps ? ROGER_OK : rg_fail(err, ROGER_EIO, 0, "start a thread");
 }
 
-/* Until it is known who leads; what no further try mends is told at once. */
+/* Wait until it is known who leads; fail at once if no further try can help. */
 static int wait_decided(struct rg_postgres *postgres, struct roger_err *err)
 {
 	const int64_t until_ns = rg_clock_monotonic_ns() + DECIDE_MS * INT64_C(1000000);

@@ -36,7 +36,7 @@ enum array {
 struct batch {
 	struct rg_change *first;
 	unsigned life;
-	uint64_t changes, messages; /* covered with it */
+	uint64_t changes, messages; /* covered once the batch is */
 	uint64_t ends, chain;	    /* of messages */
 	int64_t generation, step;
 	const char *standing;
@@ -47,7 +47,7 @@ struct batch {
 
 /* ------------------------------------------------------------ what is written -- */
 
-/* Needs the mutex: what is there, as much as is sent at once. */
+/* Needs the mutex.  Take as much from the queue as is sent at once. */
 static void take_batch(struct rg_postgres *postgres, struct batch *batch)
 {
 	struct rg_common *common = postgres->common;
@@ -75,7 +75,7 @@ static void add_lines(struct batch *batch, const struct rg_change *change)
 	}
 }
 
-/* The row of a journal is what the last change of it in this batch says. */
+/* Is this its journal's last change in the batch?  The journal's row says what that one says. */
 static bool is_last_of(const struct rg_change *change)
 {
 	const struct rg_change *later;
@@ -198,7 +198,7 @@ static void put_batch(struct rg_postgres *postgres, const struct batch *batch)
 
 enum fate { WRITTEN, NOT_YET, REFUSED };
 
-/* Nobody else makes writes of this generation. */
+/* Was the batch written?  Nobody else writes in this generation. */
 static enum fate look(struct rg_postgres *postgres, const struct batch *batch)
 {
 	PGresult *result = NULL;
@@ -229,20 +229,20 @@ static bool go_on(struct rg_postgres *postgres, const struct batch *batch)
 	return on;
 }
 
-/* On disk and on the standby, if it is written. */
+/* Wait until what is written is on disk and on the standby. */
 static bool cover(struct rg_postgres *postgres)
 {
 	rg_pg_put_barrier(&postgres->write);
 	return rg_pg_take_barrier(&postgres->write, NULL) == ROGER_OK;
 }
 
-/* What is long takes longer. */
+/* A long batch gets more time. */
 static int64_t wait_ms(const struct batch *batch)
 {
 	return RG_LOOK_MS + (int64_t)(batch->arrays[TEXTS].length >> 10);
 }
 
-/* Once, in one flush with its barrier. */
+/* Send the batch once, in one flush with its barrier. */
 static enum fate write_once(struct rg_postgres *postgres, const struct batch *batch,
 			    bool *ret_covered)
 {
@@ -258,7 +258,8 @@ static enum fate write_once(struct rg_postgres *postgres, const struct batch *ba
 	}
 	if (postgres->write.connection)
 		rg_link_drain(&postgres->write);
-	/* What the server refuses for a reason of its own, a full disk say, is tried again. */
+	/* If the server refuses for a reason of its own, such as a full disk, the batch is tried
+	 * again. */
 	if (r != ROGER_ENOENT && r != ROGER_ETIMEOUT)
 		rg_link_close(&postgres->write);
 	pthread_mutex_lock(&postgres->common->mutex);
@@ -267,7 +268,7 @@ static enum fate write_once(struct rg_postgres *postgres, const struct batch *ba
 	return NOT_YET;
 }
 
-/* Until it is covered, or never will be. */
+/* Write the batch until it is covered, or never can be. */
 static enum fate write_batch(struct rg_postgres *postgres, const struct batch *batch)
 {
 	enum fate fate = NOT_YET;
@@ -297,7 +298,7 @@ static enum fate write_batch(struct rg_postgres *postgres, const struct batch *b
 	return WRITTEN;
 }
 
-/* Needs the mutex. */
+/* Needs the mutex.  Cover the batch, or stop leading. */
 static void settle(struct rg_postgres *postgres, const struct batch *batch, enum fate fate)
 {
 	struct rg_common *common = postgres->common;

@@ -1,14 +1,11 @@
 /*
  * process - figures, locks and waits of one process: the ground of two stores.
  *
- * All handles of one workspace in this process share a struct rg_common.  In the memory
- * store that is all there is, and it goes with the last handle.  A store that keeps
- * its lines elsewhere adds struct rg_keeping: then every change stands in a queue,
- * too, in the order in which it was made; whoever keeps them takes what is there in one go,
- * and says what is covered.  What is not covered is not shown.
- *
- *     changed --queue--> taken by the keeper --> covered: shown, waiters wake
- *        \__ rg_common_lose(): a new life; whoever waits is told that nobody knows
+ * All handles of one workspace in this process share a struct rg_common.  The memory store is
+ * nothing more, and goes with its last handle.  A store that keeps its lines elsewhere adds struct
+ * rg_keeping: then every change also enters a queue, in the order of the changes.  The keeper
+ * takes what is there in one go, and says what is covered.  A change that is not covered is not
+ * shown.
  */
 #ifndef RG_PROCESS_STORE_H
 #define RG_PROCESS_STORE_H
@@ -24,12 +21,12 @@ struct rg_kept_journal {
 	struct rg_kept_journal *next;
 	enum rg_log log;
 	char name[RG_FILE_NAME_BYTES];
-	uint64_t hash;	 /* of both */
-	uint64_t number; /* another one after it was rewritten */
+	uint64_t hash;	 /* of log and name */
+	uint64_t number; /* changes when the journal is rewritten */
 	struct rg_buf text;
 	uint64_t from, chain;
-	uint64_t change; /* the last one of it */
-	uint64_t marked; /* what was covered at the last rg_common_trim() */
+	uint64_t change; /* its last change */
+	uint64_t marked; /* up to where it was covered at the last rg_common_trim() */
 };
 
 static inline uint64_t rg_kept_end(const struct rg_kept_journal *journal)
@@ -46,11 +43,11 @@ struct rg_kept_document {
 };
 
 enum rg_change_kind {
-	RG_CHANGE_LINES,    /* bytes come to the journal at `start` */
-	RG_CHANGE_REWRITE,  /* the journal of number `old` is gone; what follows is another */
-	RG_CHANGE_DOCUMENT, /* it is bytes now */
-	RG_CHANGE_STANDING, /* bytes are the place */
-	RG_CHANGE_ANSWER,   /* nothing but its answer */
+	RG_CHANGE_LINES,    /* append bytes to the journal at `start` */
+	RG_CHANGE_REWRITE,  /* the journal of number `old` is gone; `number` is its successor */
+	RG_CHANGE_DOCUMENT, /* bytes are its new text */
+	RG_CHANGE_STANDING, /* bytes are the place of the other side */
+	RG_CHANGE_ANSWER,   /* there is only the answer */
 };
 
 struct rg_change {
@@ -60,12 +57,12 @@ struct rg_change {
 	enum rg_document which;
 	enum rg_standing standing;
 	char name[RG_FILE_NAME_BYTES];	    /* of the journal or document */
-	uint64_t number, old, start, chain; /* chain: after it */
+	uint64_t number, old, start, chain; /* chain: after the change */
 	struct rg_buf bytes;
-	/* Of a request whose answer is to be kept with it: it stays until that is there. */
+	/* Set for a request whose answer is kept with its changes: these stay until it is there. */
 	const struct rg_handle *holder;
-	uint64_t group; /* of the request; 0: none */
-	uint64_t count; /* it is the one of this number */
+	uint64_t group; /* of changes for one request; 0: none */
+	uint64_t count; /* the number of this change */
 	char key[RG_ANSWER_KEY_BYTES];
 	struct rg_buf answer;
 };
@@ -73,18 +70,18 @@ struct rg_change {
 struct rg_common;
 struct rg_handle;
 
-/* How the changes are kept elsewhere.  All are called without the mutex. */
+/* How a keeper stores the changes elsewhere.  All are called without the mutex. */
 struct rg_keeping {
-	/* May this process answer now?  If not soon, ROGER_ETIMEOUT. */
+	/* Wait until this process may answer; ROGER_ETIMEOUT: it may not. */
 	int (*ready)(struct rg_handle *handle, struct roger_err *err);
-	/* Bytes that are not in memory any more; handle: for how long it may wait. */
+	/* Read bytes that are not in memory any more; handle says how long it may wait. */
 	int (*read)(struct rg_handle *handle, uint64_t number, uint64_t from, char *room,
 		    size_t want, size_t *ret_got, struct roger_err *err);
-	/* The last handle is closed: free all. */
+	/* The last handle is closed: free everything. */
 	void (*end)(struct rg_common *common);
 };
 
-/* Somebody sleeps until a line with one of the names is there. */
+/* Somebody who sleeps until there is a line with one of the names. */
 struct rg_sleeper {
 	struct rg_sleeper *next;
 	const struct roger_strs *names;
@@ -94,11 +91,11 @@ struct rg_sleeper {
 
 struct rg_common {
 	struct rg_common *next;
-	const struct rg_keeping *keeping; /* NULL: kept nowhere */
+	const struct rg_keeping *keeping; /* NULL: there is no keeper */
 	char name[RG_PLACE_BYTES];
 	char era[40];
 	size_t handles;
-	bool brought; /* by a move, which closes its handle: stays for the next one */
+	bool brought; /* a move filled it, and closes its handle: keep it for the next one */
 
 	pthread_mutex_t mutex; /* recursive; guards everything below */
 	pthread_cond_t freed, covered_more, queued;
@@ -107,14 +104,14 @@ struct rg_common {
 	bool trails; /* another process changes the lines: this one only reads them */
 	unsigned life;
 	struct rg_kept_journal *messages, *journals;
-	uint64_t last; /* start of the last message line, and the chain before it */
+	uint64_t last; /* start of the last message line; before_last: the chain before it */
 	uint64_t before_last;
 	uint64_t lines; /* of messages */
-	bool doubt;	/* of the chain, see struct rg_chain */
+	bool doubt;	/* is the chain in doubt?  See struct rg_chain */
 	uint64_t other;
 	uint64_t numbers;
 	struct rg_kept_document *documents;
-	struct rg_kept_document *answers; /* of whoever led before */
+	struct rg_kept_document *answers; /* from the time of an earlier leader */
 	uint64_t groups;
 	struct rg_kept_agent *agents, **last_agent;
 	struct rg_table agent_places; /* by hash of the name */
@@ -129,35 +126,35 @@ struct rg_common {
 
 	struct rg_change *first, **end;
 	size_t waiting_bytes;
-	uint64_t changes, taken, covered;    /* so many were made, went out, and are kept */
-	uint64_t durable;		     /* messages are, up to here */
-	uint64_t written_end, written_chain; /* of messages, as they were kept last */
+	uint64_t changes, taken, covered;    /* how many were made, taken out, and covered */
+	uint64_t durable;		     /* messages are durable up to here */
+	uint64_t written_end, written_chain; /* of messages, at the last covered write */
 	void *kept_by;
 };
 
-/* A handle: stores on this ground begin with it. */
+/* A handle; those of stores on this ground begin with it. */
 struct rg_handle {
 	struct rg_store base;
 	struct rg_common *common;
 	const struct rg_workspace *workspace;
 	const struct rg_store_above *above;
-	uint64_t group; /* of its request, if there are changes for that; 0: none are */
-	uint64_t last;	/* change of its own */
-	bool leads;	/* when its job began this process led, in this life */
+	uint64_t group; /* of the changes for its request; 0: there are none yet */
+	uint64_t last;	/* the last change that it made */
+	bool leads;	/* this process led when its job began; led: in which life */
 	unsigned led;
-	bool inner; /* of whoever keeps the changes: it need not ask whether it may */
+	bool inner; /* a handle of the keeper, which need not ask ready() */
 };
 
 /*
- * A handle of what the name says, which is made and entered in a list if it is not there: then
- * *ret_fresh, and the caller fills it, or closes the handle.
+ * Open a handle of the common part of that name.  If there is none, it is made (*ret_fresh): then
+ * the caller fills it, or closes the handle.
  */
 RG_CHECKED int rg_common_open(const char *name, const struct rg_keeping *keeping, size_t size,
 			      struct rg_workspace *workspace, const struct rg_store_above *above,
 			      struct rg_handle **ret_handle, bool *ret_fresh,
 			      struct roger_err *err);
 struct rg_common *rg_common_find(const char *name);
-/* What it is of a move now, and its era, for the layer above. */
+/* Copy the standing, its place and the era into the handle, for the layer above. */
 void rg_common_note_standing(struct rg_handle *handle);
 
 /* These need the mutex. */
@@ -165,24 +162,24 @@ struct rg_kept_journal *rg_common_journal(struct rg_common *common, enum rg_log 
 					  const char *name, bool make);
 struct rg_kept_document *rg_common_document(struct rg_common *common, enum rg_document which,
 					    const char *name, bool make);
-/* Figures of nothing, as lines are to be followed from the first on. */
+/* Begin figures from nothing, before all lines are followed from the first one. */
 void rg_common_begin(struct rg_handle *handle);
-/* Lines of messages that another process wrote: they come behind those that are here. */
+/* Add lines of messages that another process wrote behind those that are here. */
 RG_CHECKED int rg_common_follow(struct rg_handle *handle, struct roger_str lines,
 				struct roger_err *err);
-/* So many changes are kept, and messages up to there. */
+/* Note that so many changes are kept, and messages up to that byte. */
 void rg_common_cover(struct rg_common *common, uint64_t changes, uint64_t messages);
-/* Nobody knows what became of what is not covered.  Locks are gone, too; everything: so are lines,
- * documents and figures. */
+/* Nobody knows what became of changes that are not covered: drop these and all locks.
+ * everything: drop lines, documents and figures, too. */
 void rg_common_lose(struct rg_common *common, bool everything);
-/* Forget bytes that were covered at the last call already. */
+/* Forget bytes that were already covered at the last call. */
 void rg_common_trim(struct rg_common *common);
-/* Wait on one of its conditions; false: timed out. */
+/* Wait for a condition of the common part; false: timed out. */
 bool rg_common_wait(struct rg_common *common, pthread_cond_t *condition, int64_t until_ns);
 
-/* Take what can go out in one go out of the queue, about so many bytes; NULL: nothing can. */
+/* Take changes that can go out together, about `most` bytes, off the queue; NULL: none can. */
 struct rg_change *rg_common_take(struct rg_common *common, size_t most);
-/* An answer that is kept. */
+/* Add an answer that was kept earlier. */
 RG_CHECKED bool rg_common_add_answer(struct rg_common *common, struct roger_str key,
 				     struct roger_str text);
 

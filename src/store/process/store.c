@@ -1,6 +1,4 @@
-/*
- * All operations of a store, on what the handles of one process have in common.
- */
+/* The operations of a store, on what the handles of one process share. */
 #include "store/process/process.h"
 
 #include <stdio.h>
@@ -32,7 +30,7 @@ struct rg_held {
 	const void *owner;
 };
 
-/* More than this in the queue, and who appends waits. */
+/* An append waits while more bytes than this are in the queue. */
 enum { QUEUE_BYTES_MAX = 32 << 20 };
 
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -86,7 +84,8 @@ void rg_change_free(struct rg_change *change)
 	free(change);
 }
 
-/* What somebody waits for stays until its answer is there, if that is kept with it. */
+/* If the answer is to be kept with it, let the change stay in the queue until the answer is
+ * there. */
 static void hold(struct rg_handle *handle, struct rg_change *change)
 {
 	if (!handle->base.request[0])
@@ -97,7 +96,7 @@ static void hold(struct rg_handle *handle, struct rg_change *change)
 	change->group = handle->group;
 }
 
-/* For whoever keeps them. */
+/* Queue a change for the keeper; without a keeper it is covered at once. */
 static int queue(struct rg_handle *handle, const struct rg_change *what, struct roger_str bytes,
 		 bool durable, struct roger_err *err)
 {
@@ -147,8 +146,8 @@ static int queue_lines(struct rg_handle *handle, struct rg_kept_journal *journal
 	return r;
 }
 
-/* Needs the mutex.  Whether we lead is looked at once for a job: what it found out may be true no
- * more when another one led meanwhile, though we lead again. */
+/* Needs the mutex.  Note once for each job whether this process leads.  If another one led
+ * meanwhile, what the job found out may be outdated, even if this one leads again. */
 static void begin_job(struct rg_handle *handle)
 {
 	if (handle->base.begun)
@@ -158,20 +157,21 @@ static void begin_job(struct rg_handle *handle)
 	handle->base.begun = handle->leads && !handle->inner;
 }
 
-/* Needs the mutex. */
+/* Needs the mutex.  Has this process lost the lead since its job began? */
 static bool is_over(const struct rg_handle *handle)
 {
 	return handle->base.begun && handle->led != handle->common->life;
 }
 
-/* Needs the mutex.  Until so many changes are kept; their outcome is unknown after a loss. */
+/* Needs the mutex.  Wait until so many changes are kept, and messages up to that byte.  After a
+ * loss, nobody knows what became of them. */
 static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t messages,
 			struct roger_err *err)
 {
 	const int64_t until_ns = after_ms(rg_store_wait_ms(&handle->base, RG_LOCK_WAIT_MS));
 	struct rg_common *common = handle->common;
 
-	/* Its answer waits for all. */
+	/* put_answer() waits for all changes of the request. */
 	if (handle->group && !is_over(handle))
 		return ROGER_OK;
 	while (common->covered < change || common->durable < messages || is_over(handle)) {
@@ -189,7 +189,7 @@ static int wait_covered(struct rg_handle *handle, uint64_t change, uint64_t mess
 	return ROGER_OK;
 }
 
-/* Needs the mutex. */
+/* Needs the mutex.  Wait until a change may be shown. */
 static int wait_shown(struct rg_handle *handle, uint64_t change, struct roger_err *err)
 {
 	return handle->common->covered >= change ? ROGER_OK : wait_covered(handle, change, 0, err);
@@ -245,7 +245,8 @@ static bool has_group(const struct rg_change *change, const struct rg_change *en
 	return false;
 }
 
-/* Before the first that is held; and what belongs to one answer stays together. */
+/* The first change that must not go out yet: the first one that is held; but changes with one
+ * answer stay together. */
 static struct rg_change *find_cut(const struct rg_common *common)
 {
 	struct rg_change *cut = common->first, *change;
@@ -282,7 +283,7 @@ struct rg_change *rg_common_take(struct rg_common *common, size_t most)
 	return taken;
 }
 
-/* Needs the mutex.  Nothing of it is held any more. */
+/* Needs the mutex.  Hold the changes for its request no longer. */
 static void let_go(struct rg_handle *handle)
 {
 	struct rg_change *change;
@@ -293,8 +294,8 @@ static void let_go(struct rg_handle *handle)
 	pthread_cond_signal(&handle->common->queued);
 }
 
-/* Needs the mutex.  What was held for the request may go, with its answer (NULL data: there is
- * none), and is waited for. */
+/* Needs the mutex.  Let the changes that were held for the request go out with its answer (NULL
+ * data: there is none), and wait for them. */
 static int put_answer(struct rg_handle *handle, struct roger_str text, struct roger_err *err)
 {
 	struct rg_change *change = handle->common->first;
@@ -308,7 +309,7 @@ static int put_answer(struct rg_handle *handle, struct roger_str text, struct ro
 	while (change && change->group != group)
 		change = change->next;
 	handle->group = 0;
-	/* What was held went out already, since others waited for it. */
+	/* The changes went out already, since others waited for them: queue the answer alone. */
 	if (text.data && !change && !is_over(handle)) {
 		r = queue(handle, &alone, RG_STR(""), false, err);
 		change = handle->common->first;
@@ -336,7 +337,7 @@ bool rg_common_add_answer(struct rg_common *common, struct roger_str key, struct
 	return !answer->text.failed;
 }
 
-/* Needs the mutex. */
+/* Needs the mutex.  NULL: no answer with this key is kept. */
 static const struct rg_kept_document *find_answer(const struct rg_common *common,
 						  struct roger_str key)
 {
@@ -349,7 +350,7 @@ static const struct rg_kept_document *find_answer(const struct rg_common *common
 
 static int fail_led(const struct rg_handle *handle, struct roger_err *err)
 {
-	/* Elsewhere it may be asked again, unless some of it was done. */
+	/* The client may ask the leader instead, unless the request changed something here. */
 	return rg_fail_member(err, ROGER_ETIMEOUT, handle->group ? NULL : "leader",
 			      "another server leads this workspace");
 }
@@ -386,7 +387,7 @@ static uint64_t new_number(struct rg_common *common)
 {
 	uint64_t number = 0;
 
-	/* Unique where others make numbers, too. */
+	/* Numbers must be unique among all processes that make some. */
 	if (!common->keeping || rg_random(&number, sizeof number, NULL) < 0)
 		return ++common->numbers;
 	return number >> 2 | 1;
@@ -471,8 +472,8 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	return r;
 }
 
-/* Whoever reads from the first byte on looks whether all is as it was, so not at our memory of it.
- */
+/* Where bytes may be read from memory.  Whoever reads from byte 0 verifies what is kept, so it
+ * gets from memory only what is not kept elsewhere yet. */
 static uint64_t remembered_from(const struct rg_common *common,
 				const struct rg_kept_journal *journal, uint64_t from)
 {
@@ -483,8 +484,8 @@ static uint64_t remembered_from(const struct rg_common *common,
 	return journal->change > common->covered ? journal->from : rg_kept_end(journal);
 }
 
-/* Needs the mutex.  What is kept nowhere else may be in memory; or somebody took it away, and it is
- * a line that nobody can read. */
+/* Needs the mutex.  Read what the keeper does not have: from memory, or, if somebody took it
+ * away there, as zeros and a newline, a line that nobody can read. */
 static size_t read_rest(const struct rg_kept_journal *journal, uint64_t from, char *room,
 			size_t want)
 {
@@ -500,7 +501,7 @@ static size_t read_rest(const struct rg_kept_journal *journal, uint64_t from, ch
 	return want;
 }
 
-/* Needs the mutex.  What is not in memory is read without it. */
+/* Needs the mutex, and releases it while the keeper reads. */
 static int read_kept(struct rg_handle *handle, const struct rg_kept_journal *journal, uint64_t from,
 		     char *room, size_t want, size_t *ret_got, struct roger_err *err)
 {
@@ -595,7 +596,7 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	return r;
 }
 
-/* Needs the mutex: all of a journal. */
+/* Needs the mutex.  Read a whole journal. */
 static int read_all(struct rg_handle *handle, const struct rg_kept_journal *journal,
 		    struct rg_buf *to, struct roger_err *err)
 {
@@ -697,7 +698,7 @@ static void put_agent(struct rg_common *common, struct roger_str name,
 		memcpy(agent->named.name, name.data, name.length);
 		agent->named.length = name.length;
 		place->agent = agent;
-		/* At the end, so that an iteration misses none. */
+		/* Add it at the end, so that an iteration misses no agent. */
 		*common->last_agent = agent;
 		common->last_agent = &agent->next;
 	}
@@ -734,7 +735,7 @@ static void compare(struct rg_common *common, uint64_t end, uint64_t chain)
 		common->shared.broken = RG_BROKEN_DIFFERS;
 }
 
-/* Needs the mutex.  Lines of messages from here on, in the figures. */
+/* Needs the mutex.  Add the lines of messages from this byte on to the figures. */
 static int adopt(struct rg_handle *handle, uint64_t from, struct roger_err *err)
 {
 	struct rg_common *common = handle->common;
@@ -905,7 +906,8 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 	return agent != NULL;
 }
 
-/* Figures do not outlive the process; what is derived from lines that are kept may. */
+/* Figures do not outlive the process.  What the caller derives from lines that are kept may:
+ * true. */
 static bool keep(struct rg_store *base, enum rg_keep what)
 {
 	struct rg_common *common = enter(base);
@@ -999,7 +1001,7 @@ static bool is_held(const struct rg_common *common, const void *owner, enum rg_s
 	return held != NULL;
 }
 
-/* Needs the mutex: whole lines behind those that are there. */
+/* Needs the mutex.  Append whole lines to messages. */
 static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, size_t count,
 			size_t last, uint64_t before, uint64_t chain, struct roger_err *err)
 {
@@ -1020,7 +1022,7 @@ static int append_lines(struct rg_handle *handle, const struct rg_buf *lines, si
 	return queue_lines(handle, messages, start, rg_buf_str(lines), true, err);
 }
 
-/* Under RG_LOCK_APPEND figures are up to date; if it was lost, nothing is written. */
+/* While RG_LOCK_APPEND is held, figures are up to date; if it was lost, nothing is written. */
 static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
 		  struct roger_err *err)
 {
@@ -1112,7 +1114,7 @@ static struct rg_held **find_held(struct rg_common *common, enum rg_store_lock w
 	return held;
 }
 
-/* No appends to changed messages until a person has checked them. */
+/* Refuse to append to changed messages until a person has checked them. */
 static int check_open(const struct rg_common *common, struct roger_err *err)
 {
 	const uint32_t broken = common->shared.broken;
@@ -1130,7 +1132,7 @@ static int take(struct rg_common *common, const struct rg_lock_wish *wish, struc
 
 	while (*find_held(common, wish->which, wish->agent) ||
 	       (wish->which == RG_LOCK_APPEND && common->waiting_bytes > QUEUE_BYTES_MAX)) {
-		/* Whoever has the lock may wait for what we hold. */
+		/* The lock's holder may wait for changes that we hold. */
 		let_go(owner);
 		if (rg_common_wait(common, &common->freed, until_ns))
 			continue;
@@ -1173,8 +1175,8 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 	if (!wanted.agent.data)
 		wanted.agent = RG_STR("");
 	r = check_standing(base, err);
-	/* What is of this machine alone, such as its index and whose turn it is, is changed anyway.
-	 */
+	/* A process that does not lead may still change what belongs to this machine: its index,
+	 * a checkpoint, and whose turn it is. */
 	if (r == ROGER_OK && wish->which != RG_LOCK_INDEX && wish->which != RG_LOCK_CHECKPOINT &&
 	    wish->which != RG_LOCK_WAKE)
 		r = check_changes(base, err);
@@ -1194,7 +1196,7 @@ static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct r
 
 /* ------------------------------------------------------------- documents -- */
 
-/* As what it is kept, and by which name. */
+/* The kind and the name under which a document is kept. */
 static enum rg_document kept_as(enum rg_document which, struct roger_str name,
 				char to[RG_FILE_NAME_BYTES])
 {
@@ -1238,7 +1240,8 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	which = kept_as(which, name, file);
 	document = which == RG_DOCUMENT_ANSWER ? find_answer(common, name)
 					       : rg_common_document(common, which, file, false);
-	/* message-state.json is read as a handle is opened, and says nothing that lines do not. */
+	/* Do not wait for message-state.json: it is read when a handle is opened, and says
+	 * nothing that lines do not. */
 	if (document && which != RG_DOCUMENT_STATE)
 		r = wait_shown(of(base), document->change, err);
 	if (document && r == ROGER_OK &&
@@ -1538,7 +1541,7 @@ static void free_common(struct rg_common *common)
 	free(common);
 }
 
-/* Releases the handle's locks. */
+/* Close the handle, and release its locks. */
 static struct rg_store *close_store(struct rg_store *base)
 {
 	struct rg_common *common = enter(base);
