@@ -16,7 +16,7 @@
 
 static const struct rg_elsewhere elsewhere = { remote_call_within, remote_watch, remote_hold };
 
-/* Where the store is one that only a server opens, that of this machine is asked. */
+/* Where only a server can open the store, ask the one on this machine. */
 static int open_here(struct roger *roger, struct roger_err *err)
 {
 	char path[4200];
@@ -152,7 +152,7 @@ static const char *most_important(const struct roger *roger)
 	return roger->untold[0] ? roger->untold : roger->workspace->notice;
 }
 
-/* A note that is given once is added to the others. */
+/* Add a notice that is given only once to the most important one. */
 const char *roger_notice(const struct roger *roger)
 {
 	const char *first = roger ? most_important(roger) : "";
@@ -172,7 +172,8 @@ const char *roger_notice(const struct roger *roger)
 	return workspace->told;
 }
 
-/* A server was named by a person for this machine; no repository can. */
+/* With a server there is no distrust: a person named it for this machine, which no repository
+ * can. */
 const char *roger_distrust(struct roger *roger)
 {
 	return roger->workspace ? rg_workspace_distrust(roger->workspace) : "";
@@ -262,7 +263,7 @@ bool roger_hold(struct roger *roger, const char *what)
 
 	if (roger->remote)
 		return remote_hold(roger->remote, what);
-	/* Where no lock can be had, twice is better than never. */
+	/* If no lock can be had, doing it twice is better than never. */
 	return rg_engine_turn_take(roger->engine, rg_str(what), &held, NULL) < 0 || held;
 }
 

@@ -1,8 +1,8 @@
 /*
- * ask - the same request again, with the same key, until the server has said what came of it.
+ * ask - make a request again, with the same key, until the server has said what became of it.
  *
- * A connection may break at any byte.  The server keeps its answers for a while by their
- * keys, so a further try is answered with the first result and nothing is done twice.
+ * A connection may break at any byte.  The server keeps its answers for a while by their keys, so
+ * a further try is answered with the first result and nothing is done twice.
  */
 #include <stdio.h>
 
@@ -14,14 +14,14 @@
 #include "remote/remote.h"
 
 enum {
-	/* Where nothing answers: until a server that was started again is there. */
+	/* If nothing answers: how long until a server that was started again is there. */
 	CONNECT_TRIES_MS = 1500,
-	/* What is kept on disk otherwise, under its key, is safe to be sent again. */
+	/* A hurried send: it is safe on disk, under its key, to be sent again. */
 	HURRY_MS = 3 * 1000,
-	/* Of several servers: until another one leads. */
+	/* With several servers: how long until another one leads. */
 	TURN_TRIES_MS = 10 * 1000,
-	/* Once it may have been done: to learn whether it was.  A try that had all of its time is
-	 * the last one. */
+	/* If the request may have been done: how long to learn whether it was.  A try that had
+	 * all of its time is the last one. */
 	TRIES_MS = RG_ANSWER_WAIT_MS - 500,
 	PAUSE_MS_MIN = 10,
 	PAUSE_MS_MAX = 1000,
@@ -36,7 +36,7 @@ int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err)
 	uint64_t bits[2];
 	int r = rg_random(bits, sizeof bits, err);
 
-	/* Of the form of all keys, task:verb:cycle. */
+	/* All keys have this form, task:verb:cycle. */
 	snprintf(to, REMOTE_KEY_BYTES, "remote-%016llx%016llx:status-update:0",
 		 (unsigned long long)bits[0], (unsigned long long)bits[1]);
 	return r;
@@ -44,7 +44,7 @@ int remote_new_key(char to[REMOTE_KEY_BYTES], struct roger_err *err)
 
 /* ----------------------------------------------------------------- errors -- */
 
-/* False: it is no problem of roger's. */
+/* Read a problem; false: it is not one of roger's. */
 static bool read_problem(const struct remote_answer *answer, struct rg_arena *arena,
 			 struct rg_problem *ret)
 {
@@ -58,7 +58,7 @@ static bool read_problem(const struct remote_answer *answer, struct rg_arena *ar
 	       ret->type.length > length && strncmp(ret->type.data, problem_type, length) == 0;
 }
 
-/* The code that ends the command as it would end beside the workspace. */
+/* The code with which the command ends as it would without a server. */
 static enum roger_code code_of(const struct rg_problem *problem, long status)
 {
 	const struct rg_exit *row;
@@ -73,7 +73,8 @@ static enum roger_code code_of(const struct rg_problem *problem, long status)
 					      : ROGER_EENGINE;
 }
 
-/* "token": what is wrong is who asks.  No store is named: it is not this program's to look for. */
+/* The member "token" is for a request that this token may not make.  The store is not named: it
+ * is not this program's to look for. */
 static int fail_problem(const struct rg_problem *problem, long status, struct roger_err *err)
 {
 	enum roger_code code = code_of(problem, status);
@@ -102,7 +103,8 @@ static int fail_foreign(const struct remote *remote, long status, struct roger_e
 
 /* ------------------------------------------------------------------- tries -- */
 
-/* Something in between, or too much to do: the verb has not said what came of it. */
+/* Is the outcome still open?  A proxy answered, or the server has too much to do, does it now,
+ * or does not lead. */
 static bool is_passing(const struct rg_problem *problem, bool known, long status)
 {
 	if (status == 429 || status == 502 || status == 504)
@@ -121,7 +123,7 @@ static bool tell_progress(struct remote *remote, const struct rg_problem *proble
 	return remote->tell(remote->tell_context, remote->what, problem->done, problem->total);
 }
 
-/* What an answer means: done, an error, or ROGER_ETIMEOUT with *ret_again. */
+/* What an answer means: done, an error, or ROGER_ETIMEOUT (*ret_again: try again). */
 static int judge(struct remote *remote, const struct remote_answer *answer, bool *ret_again,
 		 struct roger_err *err)
 {
@@ -151,7 +153,7 @@ static int fail_unreached(struct remote *remote, const struct remote_request *re
 	char why[sizeof err->message], since[32] = "";
 
 	remote->unreached = true;
-	/* There is no server: nothing else is to be said. */
+	/* There is no server, and the error says so already. */
 	if (err->code == ROGER_EENGINE)
 		return ROGER_EENGINE;
 	if (remote->down_ms)
@@ -168,7 +170,7 @@ static int fail_unreached(struct remote *remote, const struct remote_request *re
 		       *remote->key ? " is done at most once" : "");
 }
 
-/* The server is there, and what it waits for is not. */
+/* The server is there, but what it waits for is not. */
 static int fail_late(struct remote *remote, const struct remote_request *request,
 		     struct roger_err *err)
 {
@@ -207,7 +209,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 	       struct roger_err *err)
 {
 	const int64_t start_ns = rg_clock_monotonic_ns();
-	int64_t heard_ns = start_ns; /* of what is under way */
+	int64_t heard_ns = start_ns; /* when the server last said that the request is under way */
 	const int64_t most_ms = request->slow		  ? SLOW_PAUSE_MS_MAX
 				: remote->place_count > 1 ? TURN_PAUSE_MS_MAX
 							  : PAUSE_MS_MAX;
@@ -234,7 +236,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 		}
 		if (outcome == REMOTE_ANSWERED && !remote_is_of_proxy(answer->status))
 			remote_down_note(remote, false);
-		/* Where nothing was stored, it may be kept here. */
+		/* If a proxy reaches nobody, a send may be kept on disk here. */
 		remote->unreached =
 			outcome == REMOTE_ANSWERED && remote_is_of_proxy(answer->status);
 		if (r == ROGER_ETIMEOUT && !again && strcmp(err->member, "late") == 0)
@@ -245,7 +247,7 @@ int remote_ask(struct remote *remote, struct remote_request *request, struct rem
 			heard_ns = rg_clock_monotonic_ns();
 		maybe_done |= outcome == REMOTE_BROKEN || answer->status == 409 ||
 			      answer->status == 502 || answer->status == 504;
-		/* Of several servers one leads; the others say so, or are not there. */
+		/* One of several servers leads; the others say so, or are not there. */
 		if (remote_turn(remote) && ++turns < remote->place_count) {
 			request->since_ms = ms_since(start_ns) + 1;
 			continue;

@@ -1,4 +1,4 @@
-/* call - a verb's request as one of HTTP, and what is answered as the verb's reply. */
+/* call - print a verb's request as one of HTTP, and read the answer as the verb's reply. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -11,18 +11,18 @@
 enum {
 	URL_BYTES_MAX = 12 << 10, /* the server takes 16 KiB of head */
 	TURN_MS = 2 * 1000,
-	WAIT_MS = 60 * 1000, /* the server waits for so long at most */
+	WAIT_MS = 60 * 1000, /* the longest wait in one request */
 	STEP_MS = 50 * 1000,
 };
 
-/* What only this side has to know of a verb; most have no row here. */
+/* What only this side needs to know of a verb; most verbs have no row here. */
 static const struct row {
 	const char *name;
-	bool local;    /* works on files of the workspace's machine: for its socket alone */
+	bool local;    /* works on files of the server's machine, so only through its socket */
 	bool here;     /* works on this machine, by steps that are asked of the server */
-	bool outbox;   /* its answer tells of the outbox, too */
-	bool instants; /* its answer is entries of the activity log */
-	enum { NO_KEY, ONE_KEY, MANY_KEYS } keys; /* of messages */
+	bool outbox;   /* its reply also tells of the outbox */
+	bool instants; /* its reply has entries of the activity log */
+	enum { NO_KEY, ONE_KEY, MANY_KEYS } keys; /* how many messages need a key */
 } rows[] = {
 	{ .name = "send", .keys = ONE_KEY },	    { .name = "reply", .keys = ONE_KEY },
 	{ .name = "send_many", .keys = MANY_KEYS }, { .name = "status", .outbox = true },
@@ -76,7 +76,7 @@ void remote_print_request(const struct roger_record *record, const void *request
 	rg_buf_add_char(out, '}');
 }
 
-/* A value as a command line has it. */
+/* Print a value as a command line would have it. */
 static void print_value(const struct roger_field *field, const void *at, struct rg_buf *out)
 {
 	int64_t number = 0;
@@ -132,7 +132,7 @@ static void print_query(const struct roger_record *record, const void *request, 
 
 /* ----------------------------------------------------------------- keys -- */
 
-/* One call on its way. */
+/* A call under way. */
 struct call {
 	struct remote *remote;
 	const struct roger_op *op;
@@ -140,7 +140,7 @@ struct call {
 	struct rg_arena *arena; /* of the reply */
 	const void *request;
 	void *reply;
-	char key[REMOTE_KEY_BYTES]; /* of its tries */
+	char key[REMOTE_KEY_BYTES]; /* for all its tries */
 };
 
 static bool needs_key(const struct roger_send_request *send)
@@ -149,8 +149,8 @@ static bool needs_key(const struct roger_send_request *send)
 }
 
 /*
- * A send without a key gets one, made before the first try: then it is stored once, also
- * when the server is started again between two tries, or when the send waits on disk.
+ * Give a send without a key one, before the first try: then it is stored once, even if the server
+ * is started again between two tries, or the send waits on disk.
  */
 static int add_key(struct call *call, struct roger_err *err)
 {
@@ -191,7 +191,7 @@ static int add_keys(struct call *call, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* The answer is as if there had been none. */
+/* Answer as if no key had been added. */
 static void forget_key(const struct roger_send_request *given, struct roger_send_reply *reply)
 {
 	if (!needs_key(given))
@@ -227,7 +227,7 @@ static void read_damage(struct remote *remote, const struct rg_value *object)
 			 RG_STR_ARGS(rg_json_str(damage)));
 }
 
-/* An entry's instant is not among its members: its text is. */
+/* An entry's instant is not among its members, so read it from its text. */
 static void read_instants(const struct roger_activity_reply *reply)
 {
 	struct roger_activity *entry = (struct roger_activity *)(uintptr_t)reply->activities.items;
@@ -266,7 +266,7 @@ static int read_reply(const struct call *call, const struct remote_answer *answe
 	return ROGER_OK;
 }
 
-/* What waits here is of no concern to the server, and of some to whoever asks how it is. */
+/* Messages in the outbox are unknown to the server, but matter to whoever asks for the status. */
 static int add_outbox(const struct call *call, struct roger_err *err)
 {
 	struct roger_status_reply *reply = call->reply;
@@ -337,7 +337,7 @@ static int ask(const struct call *call, int64_t wait_ms, struct roger_err *err)
 	return r;
 }
 
-/* What changes nothing needs no key, and a send has none of its tries. */
+/* A call that changes nothing needs no key for its tries. */
 static bool is_dry_run(const struct call *call)
 {
 	const struct roger_field *field = rg_find_flag(call->op->request, ROGER_DRY_RUN);
@@ -345,7 +345,7 @@ static bool is_dry_run(const struct call *call)
 	return field && !rg_field_unset(field, call->request);
 }
 
-/* What waits in one piece, such as a send for its reading, does so for a minute at most. */
+/* How long a call waits in one request, such as a send until it is read: a minute at most. */
 static int64_t wait_of(const struct call *call)
 {
 	const struct roger_send_request *send = call->request;
@@ -378,7 +378,7 @@ static int call_once(struct call *call, int64_t wait_ms, struct roger_err *err)
 	return r;
 }
 
-/* A server waits for a minute at most, so a longer wait is several. */
+/* One request waits for a minute at most, so a longer wait takes several. */
 static int call_waiting(struct call *call, const struct roger_field *field, struct roger_err *err)
 {
 	const int64_t start_ns = rg_clock_monotonic_ns();
@@ -410,7 +410,7 @@ static int call_waiting(struct call *call, const struct roger_field *field, stru
 
 bool remote_is_here(const struct remote *remote, const struct roger_op *op)
 {
-	/* Its own commands are those that the server of this workspace runs. */
+	/* If the server is one for this workspace, it runs the administration itself. */
 	return row_of(op)->here && !(remote->here && op->flags & ROGER_ADMINISTERS);
 }
 
@@ -427,7 +427,7 @@ static int check(const struct remote *remote, const struct call *call, struct ro
 				       : "%s is for the machine that has the workspace: run it "
 					 "there, or here without ROGER_SERVER",
 			       call->op->name);
-	/* Who it is may be known by the token alone; then all is checked there. */
+	/* The agent may be known by the token alone; then the server checks everything. */
 	return self && rg_field_unset(self, call->request) && !*remote->places->socket
 		       ? ROGER_OK
 		       : rg_request_check(call->op->request, call->request, err);

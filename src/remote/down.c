@@ -1,8 +1,8 @@
 /*
- * down - that nobody answered at a server, on this machine's disk, for the next commands.
+ * down - notes on this machine's disk that nobody answered at a server, for the next commands.
  *
- * While the file is there a command first asks whether anybody is alive, for a second, and
- * else ends: of many commands one waits for a server that is gone.  Its time is since when.
+ * While the file is there, a command first asks for a second whether anybody is alive, and else
+ * ends: of many commands, one waits for a server that is gone.  The file's time says since when.
  */
 #include "base/clock.h"
 #include "host/file.h"
@@ -22,7 +22,7 @@ void remote_down_find(struct remote *remote)
 	struct rg_file_facts facts;
 	char name[40];
 
-	/* At a socket of this machine it is known at once. */
+	/* At a socket of this machine a missing server is known at once. */
 	if (remote->down_known || *remote->places->socket)
 		return;
 	remote->down_known = true;

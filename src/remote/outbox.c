@@ -1,11 +1,11 @@
 /*
- * outbox - sends that were asked for without a connection, on this machine's disk.
+ * outbox - sends that could not reach their server, on this machine's disk.
  *
- * One file for each, named by its number, in a folder for each server; each holds the
- * body of its request, with the key that it was first tried with.  They go out in their
- * order, by the next command that reaches the server, and a file is removed once the
- * server has said that its message is stored: whoever is killed in between sends it
- * again with that key, which stores nothing twice.
+ * A folder for each server has a file for each send, named by a number.  It holds the body
+ * of the request, with the key that it was first tried with.  The next command that reaches
+ * the server sends the files in order, and removes each once the server has said that its
+ * message is stored.  If a command is killed in between, the send is repeated with its key,
+ * which stores nothing twice.
  *
  *     NUMBER.json ---- stored ----> (removed)
  *          \---- refused by a rule ----> NUMBER.refused, which a person looks at
@@ -52,7 +52,7 @@ int remote_own_folder(bool make, int *ret_folder, struct roger_err *err)
 	r = given && make ? rg_file_make_folder(AT_FDCWD, state, NULL, err) : ROGER_OK;
 	if (r < 0)
 		return r;
-	/* What leads there may be a link: it is this user's. */
+	/* A link may lead there: it is this user's own. */
 	snprintf(start, sizeof start, "%.4000s/.", given ? state : home);
 	r = rg_file_open_folder(AT_FDCWD, start, &above, err);
 	*ret_folder = RG_NO_FILE;
@@ -92,7 +92,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct roger_str *)a)->data, ((const struct roger_str *)b)->data);
 }
 
-/* Those that wait, in their order. */
+/* The files that wait, in their order. */
 static int list_waiting(int folder, struct rg_arena *arena, struct roger_strs *ret,
 			struct roger_err *err)
 {
@@ -119,12 +119,12 @@ static int lock_outbox(int folder, int64_t wait_ms, int *ret_lock, struct roger_
 
 /* ------------------------------------------------------------------ sending -- */
 
-/* One that waits, as far as it is looked at here. */
+/* A send that waits, as far as it is looked at here. */
 struct item {
 	struct roger_str name;
 	struct rg_buf body;
 	struct rg_waiting said;
-	char tries[REMOTE_KEY_BYTES]; /* of one whose key the server makes */
+	char tries[REMOTE_KEY_BYTES]; /* the key for its tries, if the server makes its own */
 };
 
 static int read_item(int folder, struct item *item, struct rg_arena *arena, struct roger_err *err)
@@ -145,14 +145,14 @@ static int read_item(int folder, struct item *item, struct rg_arena *arena, stru
 					err);
 }
 
-/* Its own token is another one: those of the same sender wait, too, and so stay in order. */
+/* Must it wait for another token?  Then so do later ones of its sender, to keep their order. */
 static bool is_of_another(int code, const struct roger_err *err)
 {
 	return code == ROGER_EREFUSED &&
 	       (strcmp(err->member, "token") == 0 || strcmp(err->member, "from") == 0);
 }
 
-/* What no further try can change. */
+/* Errors that no further try can change. */
 static bool is_final(int code)
 {
 	return code == ROGER_EUSAGE || code == ROGER_EDATA || code == ROGER_ENOENT ||
@@ -173,7 +173,7 @@ static int send_item(struct remote *remote, const struct item *item, struct roge
 	return r;
 }
 
-/* Kept for a person, and told now. */
+/* Keep the file for a person, and tell of it now. */
 static int put_aside(struct remote *remote, int folder, const struct item *item,
 		     const struct roger_err *why, struct roger_err *err)
 {
@@ -220,7 +220,7 @@ static int send_all(struct remote *remote, int folder, struct rg_arena *arena,
 	return r;
 }
 
-/* False: none waits. */
+/* Print how many wait; false: none. */
 static bool print_waiting(const struct remote *remote, char to[120])
 {
 	struct remote_outbox outbox;
@@ -243,8 +243,8 @@ void remote_outbox_tell(const struct remote *remote, struct roger_err *err)
 }
 
 /*
- * Whoever does not send need not wait for who does, nor fail with it.  A send that
- * follows those that wait must not overtake them.
+ * A call that does not send need not wait for another process that sends, nor fail with it.  A
+ * send must not overtake those that wait.
  */
 int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 {
@@ -267,7 +267,7 @@ int remote_outbox_flush(struct remote *remote, bool wait, struct roger_err *err)
 	r = lock_outbox(folder, wait ? RG_LOCK_WAIT_MS : 0, &lock, err);
 	if (r == ROGER_OK)
 		r = send_all(remote, folder, arena, err);
-	/* Said after every command, until none waits. */
+	/* Tell this after every command, until none waits. */
 	if (print_waiting(remote, words) && !*remote->notice)
 		snprintf(remote->notice, sizeof remote->notice, "%s", words);
 	return wait ? r : ROGER_OK;
@@ -285,7 +285,7 @@ static int store(int folder, struct roger_str text, struct rg_arena *arena, stru
 
 	if (r < 0)
 		return r;
-	/* A number is used again only where none is left: then there is no order to keep. */
+	/* Numbers begin again only when no file is left: then there is no order to keep. */
 	for (i = 0; i < names.count; i++)
 		if ((has_end(names.items[i], waiting_end) ||
 		     has_end(names.items[i], refused_end)) &&
@@ -306,7 +306,7 @@ int remote_queue(struct remote *remote, const struct roger_op *op,
 	struct roger_send_request kept = *request;
 	int r = ROGER_OK;
 
-	/* The key of a task is made by the server; any other was made before the first try. */
+	/* The server makes the key of a task; any other key was made before the first try. */
 	if (!kept.key.length && !kept.task.length && !*remote->key)
 		r = remote_new_key(remote->key, err);
 	if (!kept.key.length && !kept.task.length)

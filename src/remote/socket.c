@@ -22,11 +22,11 @@ enum { HEAD_BYTES_MAX = 64 << 10, READ_BYTES = 16 << 10, TELL_MS = 500, CONNECT_
 
 struct line_in {
 	int fd;
-	struct rg_buf in; /* that was read and not taken */
+	struct rg_buf in; /* bytes that were read and not taken */
 	size_t taken;
-	/* Of a stream: */
+	/* For a stream: */
 	bool headed;
-	size_t chunk; /* bytes of it that are still to come */
+	size_t chunk; /* bytes of the chunk that are still to come */
 };
 
 /* -------------------------------------------------------------- connecting -- */
@@ -40,7 +40,7 @@ static int connect_to(const struct sockaddr *address, socklen_t length)
 
 	if (fd < 0 || connect(fd, address, length) == 0)
 		return fd;
-	/* A unix socket whose server is busy. */
+	/* A unix socket returns EAGAIN when its server is busy. */
 	if (errno != EINPROGRESS && errno != EAGAIN)
 		error = errno;
 	else if (poll(&ready, 1, CONNECT_MS) <= 0)
@@ -67,7 +67,7 @@ static int connect_place(const struct remote_place *place)
 		memcpy(local.sun_path, place->socket, sizeof local.sun_path);
 		return connect_to((const struct sockaddr *)&local, sizeof local);
 	}
-	/* A name of this machine needs no look-up, which a static program cannot do. */
+	/* localhost needs no look-up, which a static program cannot do. */
 	snprintf(host, sizeof host, "%s",
 		 strcmp(place->host, "localhost") == 0 ? "127.0.0.1"
 		 : strcmp(place->host, "[::1]") == 0   ? "::1"
@@ -113,7 +113,7 @@ static void close_line(void *line_)
 
 /* --------------------------------------------------------- sending, reading -- */
 
-/* False: interrupted, or no time is left. */
+/* Wait for the socket; false: interrupted, or no time is left. */
 static bool wait_for(const struct remote *remote, int fd, short what, int64_t until_ms)
 {
 	struct pollfd ready = { fd, what, 0 };
@@ -147,7 +147,7 @@ static bool send_all(const struct remote *remote, int fd, struct roger_str bytes
 	return true;
 }
 
-/* Some more bytes; false: there are none, and will be none. */
+/* Read more bytes; false: there are none, and will be none. */
 static bool read_more(const struct remote *remote, struct line_in *line, int64_t until_ms)
 {
 	char *room = rg_buf_room(&line->in, READ_BYTES);
@@ -166,7 +166,7 @@ static bool read_more(const struct remote *remote, struct line_in *line, int64_t
 	return false;
 }
 
-/* The next line without its end, which is CR LF; NULL: there is none. */
+/* Read the next line, without its CR LF; NULL: there is none. */
 static const char *read_line(const struct remote *remote, struct line_in *line, int64_t until_ms)
 {
 	size_t from = line->taken, seen = 0;
@@ -257,7 +257,7 @@ static bool print_head(const struct remote *remote, const struct remote_request 
 	return !out->failed;
 }
 
-/* The head and the body; false: it broke off. */
+/* Read the head and the body; false: the answer broke off. */
 static bool read_answer(const struct remote *remote, struct line_in *line,
 			struct remote_answer *answer, int64_t until_ms)
 {
@@ -338,7 +338,7 @@ static enum remote_outcome ask(struct remote *remote, const struct remote_reques
 		rg_fail_memory(err);
 		return REMOTE_NEVER;
 	}
-	/* One that was idle may be over. */
+	/* A connection that was idle may have been closed. */
 	if (line->fd >= 0 && recv(line->fd, &byte, 1, MSG_PEEK) >= 0)
 		hang_up(line);
 	if (line->fd < 0)
@@ -347,7 +347,7 @@ static enum remote_outcome ask(struct remote *remote, const struct remote_reques
 		return fail_here(remote, errno, err);
 	line->taken = 0;
 	rg_buf_clear(&line->in);
-	/* A refusal may come before all was sent. */
+	/* A refusal may come before everything was sent. */
 	(void)send_all(remote, line->fd, rg_buf_str(&out), until_ms);
 	if (read_answer(remote, line, answer, until_ms))
 		return REMOTE_ANSWERED;
@@ -377,7 +377,7 @@ static void *begin_stream(struct remote *remote, const char *last)
 	return NULL;
 }
 
-/* What is there of the head or of a chunk; false: it is no stream. */
+/* Take what has come of the head or of chunks; false: it is not a stream. */
 static bool take_stream(struct line_in *line, struct remote_watch *watch)
 {
 	const char *end;

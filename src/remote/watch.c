@@ -1,8 +1,8 @@
 /*
- * watch - to sleep until something is stored: the server's stream of events.
+ * watch - sleep until something is stored, by the server's stream of events.
  *
- * What an event says is not looked at; whoever is woken asks.  Where there is no stream,
- * or it broke, whoever sleeps does so to the end of its time and looks then.
+ * What an event says is not used: it wakes the caller, who asks.  If there is no stream, or it
+ * broke, the caller sleeps to the end of its time and asks then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@ struct remote_watch {
 	void *stream; /* NULL: none */
 	bool open;
 	uint32_t seen;	/* events so far */
-	char line[256]; /* of the stream, as far as it is here */
+	char line[256]; /* the line of the stream that has come so far */
 	size_t length;
-	char last[160]; /* where it goes on after a break: "Last-Event-ID: ID" */
+	char last[160]; /* the place to go on from after a break: "Last-Event-ID: ID" */
 	int64_t begun_ns;
 };
 

@@ -1,8 +1,8 @@
 /*
  * where - which servers ROGER_SERVER names, and the token for each.
  *
- * Neither is ever read from a workspace or a repository, whose writers could send a
- * token, or all mail, to a place of theirs.  A token belongs to one server.
+ * Servers and tokens are never read from a workspace or a repository: who writes there could send
+ * a token, or all mail, to a place of their own.  A token belongs to one server.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -36,7 +36,7 @@ static bool is_loopback(const char *host)
 	       (inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127);
 }
 
-/* One part of an address, up to one of these; false: there is none, or it is too long. */
+/* Take a part of an address, up to one of ends; false: it is empty, or too long. */
 static bool take_part(const char **at, const char *ends, char *to, size_t room)
 {
 	const size_t length = strcspn(*at, ends);
@@ -59,7 +59,7 @@ static bool is_host(const char *host)
 	return strspn(host, "0123456789abcdefghijklmnopqrstuvwxyz-._") == length;
 }
 
-/* Nobody's name, no query, nothing that could be taken in two ways. */
+/* A path without a query, a fragment, or anything that can be read in two ways. */
 static bool is_path(const char *path)
 {
 	for (; *path; path++)
@@ -68,7 +68,7 @@ static bool is_path(const char *path)
 	return true;
 }
 
-/* The same server always has the same name. */
+/* Read a URL.  The same server always gets the same name. */
 static bool read_url(const char *text, struct remote_place *place)
 {
 	char scheme[8], *letter;
@@ -85,7 +85,7 @@ static bool read_url(const char *text, struct remote_place *place)
 	if (*at == '[' ? !take_part(&at, "/?#", place->host, sizeof place->host)
 		       : !take_part(&at, ":/?#", place->host, sizeof place->host))
 		return false;
-	/* Behind an address in brackets there may be a port. */
+	/* A port may follow an address in brackets. */
 	letter = *place->host == '[' ? strchr(place->host, ']') : NULL;
 	if (letter && letter[1]) {
 		at -= strlen(letter + 1);
@@ -126,7 +126,7 @@ static bool read_place(const char *text, struct remote_place *place)
 
 /* ---------------------------------------------------------------------- tokens -- */
 
-/* What may stand in a header. */
+/* Keep the token, if it may stand in a header. */
 static bool take_token(struct remote_place *place, struct roger_str token)
 {
 	size_t i;
@@ -141,7 +141,7 @@ static bool take_token(struct remote_place *place, struct roger_str token)
 	return true;
 }
 
-/* "SERVER TOKEN": is it this server's? */
+/* Is the line "SERVER TOKEN" for this server? */
 static bool is_of(const struct remote_place *place, const char *line)
 {
 	struct remote_place other = { 0 };
@@ -180,7 +180,7 @@ static bool config_folder(char to[4096])
 	return home && home[0] == '/' && snprintf(to, 4096, "%s/.config/roger", home) < 4096;
 }
 
-/* A file that others may read has told them its tokens. */
+/* The file must not be open to others, who would know its tokens. */
 static int check_file(int folder, const char *path, struct roger_err *err)
 {
 	struct rg_file_facts facts;
@@ -240,7 +240,7 @@ static int find_place(struct remote *remote, struct roger_str text, struct roger
 				 "token new` shows it");
 }
 
-/* One, or several of the same workspace with a comma between them. */
+/* ROGER_SERVER names one server, or several of one workspace with a comma between them. */
 int remote_find(struct remote *remote, struct roger_err *err)
 {
 	const char *at = getenv("ROGER_SERVER");

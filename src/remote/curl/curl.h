@@ -8,7 +8,7 @@
 
 struct remote_curl {
 	CURL *curl;
-	char said[CURL_ERROR_SIZE]; /* by libcurl, of what went wrong last */
+	char said[CURL_ERROR_SIZE]; /* libcurl's words on the last error */
 };
 
 /* A handle that knows the server and its token, for requests and streams; NULL: out of memory. */

@@ -9,7 +9,7 @@
 
 enum { CONNECT_MS = 5000, KEEP_ALIVE_S = 20 };
 
-/* What libcurl calls back about. */
+/* What the callbacks of libcurl work on. */
 struct exchange {
 	struct remote *remote;
 	struct remote_answer *answer;
@@ -20,7 +20,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *exchange_
 	struct remote_answer *answer = ((struct exchange *)exchange_)->answer;
 	size_t length = size * count;
 
-	/* A further head, after one that only said to go on. */
+	/* Another head follows one that only said to go on. */
 	if (length > 5 && strncmp(line, "HTTP/", 5) == 0)
 		answer->chunked = answer->sized = false;
 	if (length > 15 && strncasecmp(line, "content-length:", 15) == 0)
@@ -52,8 +52,8 @@ static int go_on(void *exchange_, curl_off_t total_in, curl_off_t in, curl_off_t
 	       (remote->tell && !remote->tell(remote->tell_context, "wait for the server", 0, 0));
 }
 
-/* The file of authorities, where this is not the system for which libcurl was built; NULL: it is.
- */
+/* The file of authorities, if libcurl was built for another system than this; NULL: libcurl's
+ * own. */
 static const char *find_authorities(CURL *curl)
 {
 	static const char *const places[] = { "/etc/pki/tls/certs/ca-bundle.crt",
@@ -70,7 +70,7 @@ static const char *find_authorities(CURL *curl)
 	return NULL;
 }
 
-/* A proxy of the environment is for other machines: nobody else sees what stays here. */
+/* Make a handle.  Plain HTTP stays on this machine, so no proxy of the environment may see it. */
 CURL *remote_curl_new(const struct remote *remote)
 {
 	CURL *curl = curl_easy_init();
@@ -118,7 +118,7 @@ static bool add_header(struct curl_slist **headers, const char *format, ...)
 
 static bool make_headers(const struct remote_request *request, struct curl_slist **headers)
 {
-	/* Without asking first whether a body is welcome. */
+	/* Expect is empty, so that libcurl sends a body without asking first. */
 	return add_header(headers, "Accept: application/json") &&
 	       (!request->body.data || (add_header(headers, "Content-Type: application/json") &&
 					add_header(headers, "Expect:"))) &&
@@ -163,7 +163,7 @@ static bool set_request(struct remote *remote, const struct remote_request *requ
 
 /* ------------------------------------------------------------------- what came of it -- */
 
-/* Each code of libcurl that is a person's to mend, with what to do next. */
+/* The errors of libcurl that a person can mend, with what to do next. */
 static const struct kind {
 	CURLcode code;
 	enum roger_code fails; /* ROGER_ETIMEOUT: a further try may do better */
@@ -193,9 +193,9 @@ static const struct kind {
 	{ CURLE_URL_MALFORMAT, ROGER_ECONFIG, "its address cannot be read; check ROGER_SERVER" },
 };
 
-/* As OpenSSL numbers it, or Mbed TLS, which has no numbers, says it.  libcurl looks at the name
- * after the chain, and before it takes over what came of that: its own start, "not 0", or 0 is the
- * name's. */
+/* Why a certificate was not verified, by OpenSSL's number or the words of Mbed TLS, which has
+ * none. libcurl checks the name last, before it takes over the result for the chain: so its
+ * initial value, "not 0", or 0 means the name. */
 static const char *why_not_verified(CURL *curl, const char *said)
 {
 	static const char invalid[] = "its certificate is not valid at this time; renew it on the "

@@ -8,7 +8,7 @@ struct stream {
 	CURLM *multi;
 	CURL *curl;
 	struct curl_slist *headers;
-	struct remote_watch *watch; /* of the step that is being made */
+	struct remote_watch *watch; /* of the current step */
 };
 
 static size_t take(char *data, size_t size, size_t count, void *stream_)
@@ -51,7 +51,7 @@ void *remote_curl_begin(struct remote *remote, const char *last)
 	curl_easy_setopt(stream->curl, CURLOPT_WRITEFUNCTION, take);
 	curl_easy_setopt(stream->curl, CURLOPT_WRITEDATA, stream);
 	curl_easy_setopt(stream->curl, CURLOPT_FAILONERROR, 1L);
-	/* The server says something every 15 seconds. */
+	/* The server sends something every 15 seconds. */
 	curl_easy_setopt(stream->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(stream->curl, CURLOPT_LOW_SPEED_TIME, 60L);
 	stream->headers = *last ? curl_slist_append(NULL, last) : NULL;

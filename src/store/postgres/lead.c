@@ -5,10 +5,10 @@
  *        ^                                                          |
  *        '------------ another one leads: rg_pg_depose() -----------'
  *
- * Who follows reads all lines as they come, so that taking over takes a moment.  The leader says
- * each half second that it is alive, by the database's clock, and answers only while that was
- * confirmed a second ago at most; then whoever takes over after a second and a half cannot meet
- * it.  The generation in the row keeps it from writing; this keeps it from answering.
+ * A follower reads all lines as they come, so that taking over takes a moment.  The leader says
+ * each half second that it is alive, by the database's clock, and answers only for a second after
+ * that was confirmed.  A follower takes over after a second and a half, so the two never answer
+ * at once.  The generation in the row keeps an old leader from writing; this, from answering.
  */
 #include "store/postgres/inside.h"
 
