@@ -8,14 +8,14 @@
 enum { ASSET_BYTES_MAX = 1 << 20 };
 
 /*
- * What script/embed made: the hash of all files, then of each its name, the two lengths, the
- * bytes, and the same compressed; an empty name ends it.  Names and hash end with a NUL.
+ * Made by script/embed: the hash of all files; then for each its name, two lengths, its bytes, and
+ * these compressed; an empty name ends the list.  Names and hash end with a NUL.
  */
 extern const char serve_assets[];
 
 struct asset {
 	const char *name;
-	struct roger_str plain, packed; /* packed "": not compressed */
+	struct roger_str plain, packed; /* packed: compressed; "": it is not */
 };
 
 static uint32_t read_length(const char *at)
@@ -41,7 +41,7 @@ static bool find_embedded(const char *name, struct asset *ret)
 	return false;
 }
 
-/* From --assets, as it is now; bytes is to be freed. */
+/* Read a file from --assets, as it is now; bytes is to be freed. */
 static bool read_asset(const char *folder, const char *name, struct rg_buf *bytes,
 		       struct asset *ret)
 {
@@ -76,7 +76,7 @@ static const char *type_of(const char *name)
 	return "application/octet-stream";
 }
 
-/* What a browser lets the page do. */
+/* Tell the browser what the page may do. */
 static void set_policy(struct evhttp_request *request)
 {
 	serve_set_header(request, "Content-Security-Policy",
@@ -88,7 +88,7 @@ static void set_policy(struct evhttp_request *request)
 	serve_set_header(request, "Cross-Origin-Opener-Policy", "same-origin");
 }
 
-/* Is this coding among those that the client takes, and not with q=0? */
+/* Does the client take gzip, and not with q=0? */
 static bool takes_gzip(struct evhttp_request *request)
 {
 	const char *said = serve_header(request, "Accept-Encoding");
@@ -122,7 +122,7 @@ static bool send_named(const struct serve *serve, struct evhttp_request *request
 	struct asset asset;
 	bool found;
 
-	/* What is made while roger is built is not in that folder. */
+	/* Files that are made while roger is built are not in that folder. */
 	found = (folder.length && read_asset(folder.data, name, &bytes, &asset)) ||
 		find_embedded(name, &asset);
 	if (found)
@@ -130,7 +130,7 @@ static bool send_named(const struct serve *serve, struct evhttp_request *request
 	return found;
 }
 
-/* "/inbox/bob" is of the view "inbox", "/" of the first of them. */
+/* The first part of the path names a view: "/inbox/bob" is of "inbox", "/" of the first one. */
 static bool is_view(const char *path)
 {
 	static const char *const views[] = { "",	"inbox", "timeline", "message", "thread",
@@ -144,7 +144,7 @@ static bool is_view(const char *path)
 	return false;
 }
 
-/* "/assets/HASH/NAME": the name, if the hash is that of these files. */
+/* The name in "/assets/HASH/NAME"; NULL: the hash is not that of these files. */
 static const char *name_in(const struct serve *serve, const char *path)
 {
 	const char *hash = path + strlen("/assets/"), *slash;

@@ -17,8 +17,8 @@ enum { STEP_MS = 500 };
 /* ------------------------------------------------------------------ verbs -- */
 
 /*
- * A server is of one workspace, so what needs none, such as to make one, is no route;
- * and nothing that runs a program which the request names.
+ * The server has one workspace, so verbs that need none, such as one to make it, are no routes;
+ * nor are verbs that run a program which the request names.
  */
 const struct roger_op *serve_next_verb(size_t *i)
 {
@@ -81,7 +81,7 @@ static int set_member(struct serve_job *job, const struct roger_field *field, st
 	return ROGER_OK;
 }
 
-/* As in the JSON of a verb that writes, a member has one value, but for a list. */
+/* In a query, as in JSON, a member has one value, unless it is a list. */
 static int check_once(const struct evkeyvalq *pairs, const struct evkeyval *pair,
 		      struct roger_err *err)
 {
@@ -103,7 +103,7 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 
 	if (!query || !*query)
 		return ROGER_OK;
-	/* A NUL in a value would end it. */
+	/* A NUL would end the value. */
 	if (strstr(query, "%00") || evhttp_parse_query_str(query, &pairs) < 0)
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected a query of the form name=value&...");
 	TAILQ_FOREACH(pair, &pairs, next)
@@ -133,7 +133,7 @@ int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_e
 		return r;
 	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
-	/* Who calls need not say so: the token does. */
+	/* The caller need not name itself: the token does. */
 	if (field &&
 	    (job->caller.right == RG_ACT || job->caller.how == RG_BY_LOGIN ||
 	     (field->flags & ROGER_REQUIRED)) &&
@@ -145,7 +145,8 @@ int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_e
 	return r;
 }
 
-/* A request that has one of its own, or parts of one, was given the other for its tries alone. */
+/* Has the request a key of its own, or parts of one?  Then the header's key is for its tries
+ * alone. */
 static bool has_own_key(const struct serve_job *job, const struct roger_str *place)
 {
 	const struct roger_send_request *request = job->request;
@@ -154,7 +155,7 @@ static bool has_own_key(const struct serve_job *job, const struct roger_str *pla
 				 (request->task.length || request->verb.length));
 }
 
-/* RFC: a string of structured fields, "..."; as it is without the quotes. */
+/* Set the key of the header, a string of structured fields ("..."), or without quotes. */
 static int set_key(struct serve_job *job, const struct roger_field *field, const char *key,
 		   struct roger_err *err)
 {
@@ -168,7 +169,7 @@ static int set_key(struct serve_job *job, const struct roger_field *field, const
 	return rg_record_set(field, text, 0, job->request, job->arena, err);
 }
 
-/* What waits does so at a thread of its own, and for a while only. */
+/* A verb that waits gets a thread of its own, and waits for a while only. */
 static void bound_waits(struct serve_job *job)
 {
 	const struct roger_field *field;
@@ -186,8 +187,8 @@ static void bound_waits(struct serve_job *job)
 	}
 }
 
-/* The first attempt is waited for; with retry, sweeps begin the next ones.  Where nothing is to be
- * known of a message but that it is stored, one sync is for many. */
+/* A send that waits to be read gets a thread of its own; sweeps make the retries.  Any other
+ * send may share a sync with others. */
 static void bound_send(struct serve_job *job)
 {
 	struct roger_send_request *request = job->request;
@@ -270,7 +271,7 @@ void serve_fail(struct serve_answer *answer, int code, const struct roger_err *e
 	answer->elsewhere = strcmp(err->member, "leader") == 0;
 }
 
-/* As --json prints it. */
+/* Print a reply as --json does. */
 static void print_json(const struct roger *roger, const struct roger_record *record,
 		       const void *reply, struct rg_buf *out)
 {
@@ -295,7 +296,7 @@ static void print_tag(const struct rg_buf *body, char to[SERVE_TAG_BYTES])
 		 (unsigned long long)rg_hash(1, body->data, body->length));
 }
 
-/* Is it one of a list, or is any?  A weak one, W/"...", is not the same to the byte. */
+/* Is the tag in the list, or is that "*"?  A weak tag, W/"...", does not promise equal bytes. */
 static bool has_tag(const char *list, const char *tag, bool weak)
 {
 	const char *at = strstr(list, tag);
@@ -303,7 +304,7 @@ static bool has_tag(const char *list, const char *tag, bool weak)
 	return strcmp(list, "*") == 0 || (at && (weak || at < list + 2 || at[-1] != '/'));
 }
 
-/* Who has the same already is not sent it again. */
+/* Set the tag; a client that has the same answer already gets 304 without it. */
 static void tag(struct serve_job *job)
 {
 	struct serve_answer *answer = &job->answer;
@@ -315,7 +316,7 @@ static void tag(struct serve_job *job)
 	answer->status = 304;
 }
 
-/* One call; of what waits as many as fit into its time, until there is something. */
+/* Call the verb; one that waits, again and again within its time, until there is something. */
 static int call(struct serve_job *job, struct roger *roger, void *reply, struct roger_err *err)
 {
 	const struct roger_op *verb = job->verb;
@@ -335,7 +336,7 @@ static int call(struct serve_job *job, struct roger *roger, void *reply, struct 
 	}
 }
 
-/* A key that was used for something else is no question of rights. */
+/* Is the error about a key that was used for something else?  That is no question of rights. */
 static bool is_of_key(const struct roger_op *verb, const struct roger_err *err)
 {
 	const struct roger_field *field = rg_find_flag(verb->request, ROGER_KEY);
@@ -345,7 +346,7 @@ static bool is_of_key(const struct roger_op *verb, const struct roger_err *err)
 
 /* ---------------------------------------------------------------- If-Match -- */
 
-/* The one message that a request is about. */
+/* Find the one message that the request is about. */
 static int find_id(const struct serve_job *job, struct roger_strs *ret, struct roger_err *err)
 {
 	const struct roger_field *field = rg_find_flag(job->verb->request, ROGER_ID);
@@ -360,7 +361,7 @@ static int find_id(const struct serve_job *job, struct roger_strs *ret, struct r
 					 "archive, of one message");
 }
 
-/* Is the message as whoever asks has seen it, at /v1/messages/ID? */
+/* Does the message still have the tag that /v1/messages/ID gave? */
 static int match(const struct serve_job *job, struct roger *roger, bool *ret, struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
@@ -380,7 +381,7 @@ static int match(const struct serve_job *job, struct roger *roger, bool *ret, st
 	return ROGER_OK;
 }
 
-/* Of several who have seen the same, one is the first. */
+/* If several clients have seen the same message, only the first one changes it. */
 static int call_if_match(struct serve_job *job, struct roger *roger, void *reply, bool *ret_changed,
 			 struct roger_err *err)
 {
@@ -404,7 +405,7 @@ static int call_if_match(struct serve_job *job, struct roger *roger, void *reply
 
 /* ---------------------------------------------------------------- the call -- */
 
-/* Did whoever led before answer it?  Then *ret_done, and the answer is there. */
+/* Did an earlier leader answer this request?  Then *ret_done, and the answer is filled. */
 static int find_answer(struct serve_job *job, struct roger *roger, bool *ret_done,
 		       struct roger_err *err)
 {
@@ -425,7 +426,7 @@ static int find_answer(struct serve_job *job, struct roger *roger, bool *ret_don
 	return ROGER_OK;
 }
 
-/* What was done is stored with its answer, or not at all. */
+/* Store the answer together with the changes, or neither. */
 static int put_answer(struct serve_job *job, struct roger *roger, int r, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };

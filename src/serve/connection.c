@@ -1,5 +1,6 @@
 /*
- * Connections: evhttp tells nobody of one without a request, so the buffer of each is watched.
+ * Connections: evhttp does not tell of one that has no request yet, so each one's buffer is
+ * watched.
  */
 #include "serve/serve.h"
 
@@ -13,7 +14,7 @@
 
 #include "base/clock.h"
 
-/* evhttp frees its buffers with the connection, and takes its functions off them. */
+/* When evhttp frees a connection, it takes its callbacks off the buffer. */
 static bool is_over(const struct serve_connection *connection)
 {
 	bufferevent_data_cb read, write;
@@ -23,7 +24,7 @@ static bool is_over(const struct serve_connection *connection)
 	return !read && !write && !event;
 }
 
-/* evhttp sees the end, and frees it. */
+/* Close a connection: evhttp sees the end, and frees it. */
 void serve_hang_up(struct serve_connection *connection)
 {
 	connection->leaving = true;
@@ -36,7 +37,7 @@ static void forget_bytes(struct serve_connection *connection)
 	connection->bytes = 0;
 }
 
-/* A head is kept until it is whole; behind a door that anybody may come to it is judged then. */
+/* Keep a head until it is whole; at a door where anybody may come, it is judged then. */
 static void keep_head(struct serve_connection *connection, const struct evbuffer_iovec *part)
 {
 	size_t room = connection->head.maximum - connection->head.length;
@@ -50,7 +51,7 @@ static void keep_head(struct serve_connection *connection, const struct evbuffer
 	serve_head_judge(connection);
 }
 
-/* What stands in the buffer from a place on. */
+/* Look at the bytes in the buffer from a place on. */
 static void scan(struct serve_connection *connection, struct evbuffer *input, size_t from)
 {
 	struct evbuffer_iovec part;
@@ -68,7 +69,7 @@ static void scan(struct serve_connection *connection, struct evbuffer *input, si
 	}
 }
 
-/* The answer was sent; who goes on for long did not mean to read it. */
+/* Throw away what follows a refusal; a client that sends too much will not read the answer. */
 static void throw_away(struct serve_connection *connection, struct evbuffer *input)
 {
 	forget_bytes(connection);
@@ -79,7 +80,7 @@ static void throw_away(struct serve_connection *connection, struct evbuffer *inp
 		serve_hang_up(connection);
 }
 
-/* More of a request came in: the first byte starts its time. */
+/* More of a request has come in; its first byte starts its time. */
 static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info, void *argument)
 {
 	struct serve_connection *connection = argument;
@@ -97,15 +98,15 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 		connection->began_ms = connection->seen_ms;
 	connection->bytes += info->n_added;
 	serve->bytes += info->n_added;
-	/* One that has little on the way may finish; it makes room. */
+	/* A request with few bytes on the way may finish, which makes room. */
 	if (is_over(connection) ||
 	    (serve->bytes > SERVE_BODIES_BYTES_MAX && connection->bytes > SERVE_HEAD_BYTES_MAX))
 		serve_hang_up(connection);
 }
 
 /*
- * Those that are over leave the list.  Their descriptors are closed by that, and not by
- * evhttp: another connection would have the number while this buffer still has events.
+ * Free the connections that have ended.  That closes their descriptors, which evhttp must not:
+ * another connection would get the number while this buffer still has events.
  */
 static void reap(struct serve *serve)
 {
@@ -126,7 +127,7 @@ static void reap(struct serve *serve)
 	}
 }
 
-/* Nobody is kept out by those who only sit there. */
+/* Close the connection that was idle for longest, so that idle ones keep nobody out. */
 static void make_room(struct serve *serve)
 {
 	struct serve_connection *connection, *oldest = NULL;
@@ -185,7 +186,7 @@ static bool has_option(const struct evkeyvalq *headers, const char *option)
 	return said && evutil_ascii_strcasecmp(said, option) == 0;
 }
 
-/* Does evhttp close the connection behind the answer?  Then nothing more is read from it. */
+/* Does evhttp close the connection after this answer?  Then nothing more is read from it. */
 static bool is_last(struct evhttp_request *request)
 {
 	const struct evkeyvalq *asked = evhttp_request_get_input_headers(request);
@@ -195,7 +196,7 @@ static bool is_last(struct evhttp_request *request)
 	       (request->minor == 0 && !has_option(asked, "keep-alive"));
 }
 
-/* It was answered: what comes now is the next request. */
+/* The request was answered: what comes now is the next one. */
 static void on_answered(struct evhttp_request *request, void *connection_)
 {
 	struct serve_connection *connection = connection_;

@@ -14,39 +14,39 @@
 
 enum {
 	STREAMS_MAX = 64,
-	UNSENT_MAX = 32 << 10, /* beyond it nothing is read for a stream */
-	STUCK_MS = 30 * 1000,  /* so long, and it is dropped */
+	UNSENT_MAX = 32 << 10, /* beyond these bytes nothing is read for a stream */
+	STUCK_MS = 30 * 1000,  /* a stream that takes nothing for so long is dropped */
 	QUIET_MS = 15 * 1000,
 	PAGE = 50,
 	WATCH_MS = 200,
-	LOOK_MS = 1000, /* logs, and other programs, wake nobody */
+	LOOK_MS = 1000, /* how often to read logs, and other programs' lines */
 	CURSOR_BYTES = 1024,
 };
 
-/* Where a stream is: after this message, and this entry of the activity log. */
+/* The place of a stream: after this message, and this entry of the activity log. */
 struct cursor {
 	char message[300];
 	int64_t line;
-	bool begun;    /* from there; else from what is newest */
-	bool deep;     /* what is in the log is wanted, too */
-	uint64_t from; /* messages from this byte on come after that one; 0: not known */
+	bool begun;    /* it goes on from this place; else from what is newest */
+	bool deep;     /* entries of the log are wanted, too */
+	uint64_t from; /* the messages after that one start at this byte; 0: not known */
 };
 
 struct serve_stream {
 	struct serve_stream *next;
 	struct serve *serve;
-	struct evhttp_request *http; /* NULL: it is over */
+	struct evhttp_request *http; /* NULL: the stream has ended */
 	struct event *gone;
 	struct cursor cursor;
-	char own[RG_NAME_CHARS_MAX + 1]; /* it is shown what is from or for this name; "": all */
-	bool reading, again;		 /* a thread looks for it; and is to look once more */
-	bool deep;			 /* and at the log, too */
+	char own[RG_NAME_CHARS_MAX + 1]; /* only mail from or for this name is shown; "": all */
+	bool reading, again;		 /* a thread is reading for it; it is to read once more */
+	bool deep;			 /* the log is to be read, too */
 	int64_t said_ms;
 };
 
 /* ------------------------------------------------------------------ cursors -- */
 
-/* "45.msg-1": no line end and no blank is in it, whatever is in the id. */
+/* Print "45.msg-1".  There is no line end or blank in it, whatever the id holds. */
 static void print_cursor(const struct cursor *cursor, struct rg_buf *out)
 {
 	rg_buf_printf(out, "%lld.", (long long)cursor->line);
@@ -81,7 +81,7 @@ struct reading {
 	struct roger_str own;
 };
 
-/* A CloudEvent without content, up to its data. */
+/* Begin a CloudEvent without content, up to its data. */
 static void begin_event(struct reading *reading, const char *kind, struct roger_str id,
 			int64_t at_ms)
 {
@@ -112,7 +112,7 @@ static void add_member(struct reading *reading, const char *name, struct roger_s
 	rg_json_add_member(reading->out, name, value);
 }
 
-/* Which message it is, never what is in it. */
+/* Tell which message it is, never its content. */
 static void add_message(struct reading *reading, const struct roger_message *message)
 {
 	snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
@@ -166,7 +166,7 @@ static int list_messages(struct reading *reading, struct roger *roger, struct ro
 	return r;
 }
 
-/* From the end of the journal, if that is enough: the tables take longer than a send. */
+/* Read from the end of the journal if that is enough: the tables take longer than a send. */
 static int read_messages(struct reading *reading, struct roger *roger, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
@@ -180,7 +180,7 @@ static int read_messages(struct reading *reading, struct roger *roger, struct ro
 		return r;
 	if (!known)
 		return list_messages(reading, roger, err);
-	/* The tables may have been ahead of that byte. */
+	/* The tables may have been ahead of that byte: skip up to the cursor's message. */
 	for (i = 0; i < list.count; i++)
 		if (rg_str_is(list.items[i].id, reading->cursor.message))
 			first = i + 1;
@@ -189,7 +189,7 @@ static int read_messages(struct reading *reading, struct roger *roger, struct ro
 	return ROGER_OK;
 }
 
-/* The newest message, be it archived or not. */
+/* Find the newest message, archived or not. */
 static int find_newest(struct reading *reading, struct roger *roger, struct roger_err *err)
 {
 	const struct roger_list_request request = { .newest = true, .limit = 1, .anywhere = true };
@@ -203,7 +203,7 @@ static int find_newest(struct reading *reading, struct roger *roger, struct roge
 	return r;
 }
 
-/* A page begins with the entry at the cursor; where that is not there any more: ENOENT. */
+/* Read entries from the one at the cursor on.  ENOENT: that one is not there any more. */
 static int read_activity(struct reading *reading, struct roger *roger, struct roger_err *err)
 {
 	const int64_t line = reading->cursor.line;
@@ -224,7 +224,7 @@ static int read_activity(struct reading *reading, struct roger *roger, struct ro
 	return ROGER_OK;
 }
 
-/* From what is newest; the id of this event is where a client that comes again goes on. */
+/* Begin at what is newest; a client that comes again goes on from the id of this event. */
 static int begin_stream(struct reading *reading, struct roger *roger, const char *kind,
 			struct roger_err *err)
 {
@@ -259,7 +259,7 @@ static void read_events(struct serve_job *job, struct roger *roger)
 		r = read_messages(&reading, roger, &err);
 	if (r == ROGER_OK && reading.cursor.deep)
 		r = read_activity(&reading, roger, &err);
-	/* Where it was is not there any more: the client looks at everything anew. */
+	/* The cursor's place is not there any more: the client must look at everything anew. */
 	if (r == ROGER_ENOENT)
 		r = begin_stream(&reading, roger, "reset", &err);
 	job->answer.status = r;
@@ -280,7 +280,7 @@ static void free_stream(struct serve_stream *stream)
 	free(stream);
 }
 
-/* The client is gone, or is to come again. */
+/* Take the stream off its connection: the client is gone, or is to come again. */
 static void leave(struct serve_stream *stream)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(stream->http);
@@ -302,7 +302,7 @@ static void on_closed(struct evhttp_connection *connection, void *stream_)
 
 	(void)connection;
 	leave(stream);
-	/* One that has lost its connection already is nobody's but ours. */
+	/* A request that has lost its connection already is ours to free. */
 	if (!evhttp_request_get_connection(request))
 		evhttp_request_free(request);
 }
@@ -367,7 +367,7 @@ static void on_read(struct serve_job *job)
 		look(stream);
 }
 
-/* Have what is new read for it, unless it has not taken what there was. */
+/* Let a thread read what is new, unless the client has not taken what there was. */
 static void look(struct serve_stream *stream)
 {
 	static const struct roger_record place = { .size = sizeof(struct cursor) };
@@ -401,7 +401,7 @@ static void end_stream(struct serve_stream *stream)
 	evhttp_send_reply_end(request);
 }
 
-/* A token or a login that was revoked, or has expired, is worth nothing here, too. */
+/* End the stream if its token or login was revoked, or has expired. */
 static bool may_go_on(struct serve_stream *stream)
 {
 	if (serve_is_known(stream->serve, stream->http))
@@ -477,8 +477,8 @@ static void tell_changed(struct serve *serve, bool deep)
 	eventfd_write(serve->wake, 1);
 }
 
-/* Sleeps until anything is stored, while anybody wants to know.  A note comes behind its message,
- * and is looked for when no more messages come, or after a while. */
+/* Sleep until something is stored, while there are streams.  A note comes after its message, so
+ * the log is read when no more messages come, or after a while. */
 static void *watch(void *serve_)
 {
 	struct serve *serve = serve_;

@@ -22,7 +22,7 @@ static struct roger_str store_of(const struct roger_config_reply *config)
 	return RG_STR("");
 }
 
-/* "NAME=FOLDER"; folder has 4096 bytes. */
+/* Split "NAME=FOLDER"; folder has 4096 bytes. */
 static int split(struct serve *guest, struct roger_str text, char *folder, struct roger_err *err)
 {
 	const char *equals = memchr(text.data, '=', text.length);
@@ -43,7 +43,7 @@ static int split(struct serve *guest, struct roger_str text, char *folder, struc
 	return ROGER_OK;
 }
 
-/* Is it of files as the host, or of the same database? */
+/* Is the guest's store in files, as the host's, or in the same database? */
 static int check_store(const struct serve *guest, struct roger_str host, struct roger_err *err)
 {
 	const struct roger_str own = store_of(&guest->config);

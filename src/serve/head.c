@@ -1,11 +1,10 @@
 /*
- * head - a request whose body is not worth reading is refused by its head alone.
+ * head - refuse a request by its head alone, if its body is not worth reading.
  *
- * evhttp calls us when a request is whole, and would first keep up to 8 MiB of anybody
- * who may connect over TCP.  So the bytes of a connection are looked at as they come in
- * (connection.c); when a head with a body behind it is there, the same rules are asked
- * of it as later of the request.  What is refused is answered at once, and what still
- * comes of it is thrown away, up to a bound.
+ * evhttp calls us when a request is whole, and first keeps up to 8 MiB of anybody who may connect
+ * over TCP.  So the bytes of a connection are looked at as they come in (connection.c).  Once a
+ * head is whole and a body follows, it must pass the rules that the request must pass later.  If
+ * not, it is answered at once, and the rest is thrown away, up to a bound.
  */
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -19,7 +18,7 @@
 
 #include "serve/serve.h"
 
-/* The next line, ended with a NUL; NULL: there is none. */
+/* Cut off the next line, ended with a NUL; NULL: there is none. */
 static char *next_line(char **text)
 {
 	char *line = *text, *end = line ? strstr(line, "\r\n") : NULL;
@@ -31,7 +30,7 @@ static char *next_line(char **text)
 	return line;
 }
 
-/* "POST /v1/send HTTP/1.1"; false: it is none that has a body, or evhttp refuses it by itself. */
+/* Read "POST /v1/send HTTP/1.1"; false: the method has no body, or evhttp refuses it itself. */
 static bool read_first(char *line, struct evhttp_request *request)
 {
 	static const struct {
@@ -83,7 +82,7 @@ static bool has_body(struct evhttp_request *request)
 
 void serve_head_judge(struct serve_connection *connection)
 {
-	/* It has no connection of evhttp's: what is sent to it goes by serve_head_refuse(). */
+	/* Without a connection of evhttp's, answers to the request go to serve_head_refuse(). */
 	struct evhttp_request *request = evhttp_request_new(NULL, connection);
 	char *text = connection->head.data;
 	bool odd = connection->raw.state == RG_RAW_ODD;
@@ -115,7 +114,7 @@ void serve_head_refuse(struct evhttp_request *request, int status, const char *r
 	rg_buf_printf(&text, "%s: %s\r\n", header->key, header->value);
 	rg_buf_add_text(&text, "\r\n");
 	rg_buf_add(&text, evbuffer_pullup(body, -1), evbuffer_get_length(body));
-	/* All before it was sent, and so little fits. */
+	/* All earlier answers were sent, and so little fits into the socket. */
 	if (!text.failed)
 		send(bufferevent_getfd(connection->buffer), text.data, text.length,
 		     MSG_DONTWAIT | MSG_NOSIGNAL);

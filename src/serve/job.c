@@ -11,13 +11,12 @@
 #include "base/thread.h"
 #include "cli/term.h"
 
-/* Threads, and requests that wait for one of them.  Who waits for mail has one, as it has a
- * connection. */
+/* Threads, and requests that may wait for one.  Each caller that waits for mail has a thread. */
 static const struct {
 	size_t threads, queue;
 } sizes[SERVE_POOLS] = { { 4, 256 }, { 2, 32 }, { 3, 0 }, { SERVE_CONNECTIONS_MAX, 0 } };
 
-/* So long a thread appends sends for one sync. */
+/* How long a thread appends sends for one sync. */
 enum { TURN_MS = 20 };
 enum { LATE_MS = 500 };
 
@@ -57,8 +56,8 @@ void serve_job_free(struct serve_job *job)
 
 /* ------------------------------------------------------------- on a thread -- */
 
-/* Sends are for one thread at a time: those that come meanwhile are its next commit.  One that
- * takes long, such as to a stranger, keeps nobody else from sending. */
+/* Does a thread append sends?  Only one does at a time: sends that come meanwhile are its next
+ * commit.  After its turn others may, so that a slow one, as to a stranger, holds up nobody. */
 static bool is_gathering(const struct serve_pool *pool)
 {
 	return pool->gathers_ns &&
@@ -78,7 +77,7 @@ static struct serve_job *pop(struct serve_pool *pool, struct serve_job **place)
 	return job;
 }
 
-/* Where the first stands that may be taken now; NULL: none may. */
+/* The place of the first job that may be taken now; NULL: none may. */
 static struct serve_job **next(struct serve_pool *pool)
 {
 	const bool gathering = is_gathering(pool);
@@ -116,7 +115,7 @@ static struct serve_job *take(struct serve_pool *pool)
 	return job;
 }
 
-/* The next send of the same turn; NULL: there is none, or it took long. */
+/* Take the next send of this turn; NULL: there is none, or the turn is over. */
 static struct serve_job *take_more(struct serve_pool *pool, int64_t since_ns)
 {
 	struct serve_job **place = &pool->first;
@@ -127,7 +126,8 @@ static struct serve_job *take_more(struct serve_pool *pool, int64_t since_ns)
 									    : NULL;
 }
 
-/* Long work ends with the server; retries are for its sweeps, and not for a thread to wait for. */
+/* Note how far the job is.  False: the server ends, or only a retry is left, which the sweeps
+ * do. */
 static bool go_on(void *job_, const char *what, int64_t done, int64_t total)
 {
 	struct serve_job *job = job_;
@@ -142,7 +142,7 @@ static bool go_on(void *job_, const char *what, int64_t done, int64_t total)
 	return strcmp(what, "retry") != 0 && !ending;
 }
 
-/* The deadline of the request.  One that had to wait long for a thread still gets LATE_MS. */
+/* The deadline of the request; if it waited long for a thread, it still gets LATE_MS. */
 static int64_t until_ns(const struct serve_job *job)
 {
 	const int64_t due_ns =
@@ -164,7 +164,7 @@ static void set_caller(const struct serve_job *job, struct roger *roger)
 						  until_ns(job), job->pool == SERVE_SLOW });
 }
 
-/* What a command would say beside its answer; of damage the answer tells. */
+/* Print a notice that a command would print; damage is told in the answer. */
 static void tell(struct serve *serve, const char *notice)
 {
 	if (!*notice)
@@ -178,7 +178,7 @@ static void tell(struct serve *serve, const char *notice)
 	pthread_mutex_unlock(&serve->lock);
 }
 
-/* The index keeps up, so that taking over takes a moment. */
+/* Let the index keep up, so that taking over takes a moment. */
 static void follow(struct roger *roger)
 {
 	const struct roger_empty_request request = { 0 };
@@ -214,7 +214,7 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 	tell(pool->serve, roger_notice(*roger));
 }
 
-/* Sends that were appended wait for one sync. */
+/* Sync once for all sends that were appended. */
 static void sync_jobs(struct serve_pool *pool, struct roger *roger, struct serve_job *job)
 {
 	struct roger_err err = { 0 };
@@ -238,7 +238,7 @@ static void *work(void *pool_)
 	pthread_mutex_lock(&serve->lock);
 	while ((first = take(pool))) {
 		since_ns = pool->gathers_ns;
-		most = pool->queued + 1; /* those that wait by now */
+		most = pool->queued + 1; /* no more than those that wait by now */
 		last = &first;
 		for (job = first, count = 1; job; count++) {
 			pthread_mutex_unlock(&serve->lock);
@@ -275,7 +275,7 @@ bool serve_start_thread(void *(*start)(void *argument), void *argument)
 	return rg_thread_start(&thread, start, argument) && pthread_detach(thread) == 0;
 }
 
-/* Who waits for somebody else, such as for a message to be read, is not waited for at the end. */
+/* The end does not wait for SERVE_WAITS, whose threads wait for somebody else, as for a reader. */
 static bool start_worker(struct serve_pool *pool)
 {
 	return pool->kind == SERVE_WAITS
@@ -299,7 +299,7 @@ bool serve_job_start(struct serve_job *job)
 		*pool->last = job;
 		pool->last = &job->next;
 		pool->queued++;
-		/* Of those that wait for their turn, the first makes sure that it comes. */
+		/* The first of the sends that wait for a turn wakes a thread to see to that. */
 		if (!waits || pool->queued == 1)
 			pthread_cond_signal(&pool->come);
 	}
@@ -352,7 +352,7 @@ void serve_say_under_way(struct serve *serve, const struct serve_replay *replay,
 		say_under_way(job, answer);
 }
 
-/* The thread has not come back: its disk or its database stands still. */
+/* The thread has not come back: its disk or its database does not answer. */
 static void say_late(struct serve_job *job, struct serve_answer *answer)
 {
 	struct roger_err err;
@@ -382,7 +382,8 @@ static void answer_early(struct serve_job *job)
 	job->late = true;
 }
 
-/* Of what is slow by nature, who gave a key hears soon how far it is; others are given one. */
+/* A slow job with a key is told of early, and how far it is; one without a key is given one
+ * late. */
 static bool is_late(const struct serve_job *job)
 {
 	if (!job->http)
@@ -392,7 +393,7 @@ static bool is_late(const struct serve_job *job)
 	return age_ms(job) >= SERVE_LATE_MS + job->waits_ms;
 }
 
-/* Has whoever waits for mail hung up? */
+/* Has a client that waits for mail hung up? */
 static bool is_gone(const struct serve_job *job)
 {
 	struct evhttp_connection *connection = evhttp_request_get_connection(job->http);

@@ -17,14 +17,14 @@ enum { FIRST_PASSED_FD = 3, PASSED_MAX = 16, BACKLOG = 128 };
 
 /* -------------------------------------------------------------------- doors -- */
 
-/* No more descriptors: those who wait do so until the next tick. */
+/* There are no more descriptors: new clients wait until the next tick. */
 static void on_accept_error(struct evconnlistener *listener, void *door)
 {
 	(void)door;
 	evconnlistener_disable(listener);
 }
 
-/* From now on whoever connects to fd, which is closed with it, is a client. */
+/* Serve whoever connects to fd, which is closed with the door. */
 static int open_door(struct serve *serve, int fd, bool local, struct roger_err *err)
 {
 	struct serve_door *door = calloc(1, sizeof *door);
@@ -91,7 +91,7 @@ int serve_socket_path(const struct rg_serve_request *options, const char *worksp
 	return r == ROGER_OK ? rg_session_socket(workspace, to, err) : r;
 }
 
-/* A socket of a server that was killed is in the way of the next one. */
+/* Remove the socket of a server that was killed: it is in the way of the next one. */
 static int clear_path(const struct sockaddr_un *address, struct roger_err *err)
 {
 	struct stat is;
@@ -131,7 +131,7 @@ int serve_listen_local(struct serve *serve, const char *workspace, struct roger_
 	if (r < 0)
 		return r;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* The mask of the program is 077: nobody else may connect, from the first moment on. */
+	/* The program's umask is 077, so nobody else may connect, from the first moment on. */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
 	    chmod(path, 0600) < 0 || listen(fd, BACKLOG) < 0) {
 		r = rg_fail(err, ROGER_ECREATE, errno, "listen at '%s'", path);
@@ -171,7 +171,7 @@ static int check_address(const struct serve *serve, const union address *address
 			      "the proxy with TLS in front of it");
 }
 
-/* "127.0.0.1:8484", "[::1]:8484"; port 0 is any. */
+/* Read "127.0.0.1:8484" or "[::1]:8484"; port 0 is any. */
 static bool parse_address(char *words, union address *ret)
 {
 	char *colon = strrchr(words, ':');
@@ -204,7 +204,7 @@ static int read_address(struct roger_str text, union address *ret, struct roger_
 			      "[::1]:8484");
 }
 
-/* Where a browser finds it: at the proxy, or here.  The first address counts. */
+/* Note the address for a browser: that of the proxy, or ours.  The first address counts. */
 static void note_url(struct serve *serve, const union address *address)
 {
 	bool four = address->any.sa_family == AF_INET;
@@ -255,7 +255,7 @@ static int listen_tcp(struct serve *serve, struct roger_err *err)
 
 /* ------------------------------------------------------- from a service manager -- */
 
-/* How many sockets we were started with. */
+/* The number of sockets that a service manager passed. */
 static int passed(void)
 {
 	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
@@ -307,7 +307,7 @@ void serve_listen_end(struct serve *serve)
 
 	if (serve->made_socket)
 		unlink(serve->socket_path);
-	/* The listener is freed with it. */
+	/* evhttp_free() frees the listener, too. */
 	for (door = serve->doors; door; door = door->next)
 		if (door->http)
 			evhttp_free(door->http);
@@ -331,7 +331,7 @@ void serve_notify(const char *state)
 	if (fd < 0)
 		return;
 	memcpy(address.sun_path, path, length);
-	/* A name that is in no folder begins with '@' here, and with a NUL there. */
+	/* An abstract name begins with '@' here, and with a NUL in the address. */
 	if (path[0] == '@')
 		address.sun_path[0] = '\0';
 	sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,

@@ -40,7 +40,7 @@ static void name_cookie(const struct serve *serve, char to[COOKIE_NAME_BYTES])
 		 (unsigned long long)rg_hash(1, serve->workspace, strlen(serve->workspace)));
 }
 
-/* The next value of a name in "a=b; c=d"; false: there is none. */
+/* Read the next value of a name from "a=b; c=d"; false: there is none. */
 static bool next_cookie(const char **header, const char *name, char value[SERVE_SECRET_BYTES])
 {
 	size_t length = strlen(name), rest;
@@ -60,7 +60,7 @@ static bool next_cookie(const char **header, const char *name, char value[SERVE_
 	return false;
 }
 
-/* The login that a request shows, if it is worth anything now. */
+/* Find the login in a request's cookies; false: none is valid now. */
 static bool find_login(struct serve *serve, struct evhttp_request *request,
 		       char secret[SERVE_SECRET_BYTES], struct serve_caller *ret)
 {
@@ -68,7 +68,7 @@ static bool find_login(struct serve *serve, struct evhttp_request *request,
 	char name[COOKIE_NAME_BYTES];
 
 	name_cookie(serve, name);
-	/* Another server of this host may have set one of the same name. */
+	/* Another server of this host may have set a cookie of the same name. */
 	while (header && next_cookie(&header, name, secret))
 		if (serve_token_find(serve, SERVE_LOGIN, secret, ret))
 			return true;
@@ -79,7 +79,7 @@ static void set_cookie(const struct serve *serve, struct evhttp_request *request
 		       const char *more)
 {
 	const char *origin = serve_header(request, "Origin");
-	/* Not over plain HTTP: there a browser would not take it. */
+	/* Not Secure over plain HTTP: there a browser would not take it. */
 	bool tls = origin && strncmp(origin, "https://", 8) == 0;
 	char name[COOKIE_NAME_BYTES], line[256];
 
@@ -91,7 +91,7 @@ static void set_cookie(const struct serve *serve, struct evhttp_request *request
 
 /* ------------------------------------------------------- where a request is from -- */
 
-/* An origin is this server's where it has the host that was asked: "http://HOST". */
+/* Is the origin, "http://HOST", of the host that was asked for? */
 static bool is_own_origin(const char *origin, const char *host)
 {
 	const char *rest = strstr(origin, "://");
@@ -99,7 +99,7 @@ static bool is_own_origin(const char *origin, const char *host)
 	return rest && evutil_ascii_strcasecmp(rest + 3, host) == 0;
 }
 
-/* NULL: a page of ours asks, or the person at the browser. */
+/* Why a request comes from the wrong place; NULL: from our page, or a person at the browser. */
 static const char *place_fault(struct evhttp_request *request)
 {
 	const char *site = serve_header(request, "Sec-Fetch-Site");
@@ -130,7 +130,7 @@ bool serve_login_find(const struct serve_door *door, struct evhttp_request *requ
 
 /* ------------------------------------------------------------------ session -- */
 
-/* "Europe/Berlin" where anybody says so, else what the C library calls it. */
+/* The time zone, "Europe/Berlin" if anything names it, else as the C library calls it. */
 static const char *find_zone(char to[256])
 {
 	const char *said = getenv("TZ"), *found;
@@ -179,7 +179,7 @@ struct login {
 	char given[SERVE_SECRET_BYTES], secret[SERVE_SECRET_BYTES];
 };
 
-/* The key of the request, which any other may be behind. */
+/* Read the key from the request, whose body may be anything; it must be valid. */
 static int read_key(struct evhttp_request *request, struct serve_job *job, struct login *login,
 		    struct roger_err *err)
 {
@@ -234,7 +234,7 @@ static void end_login(struct serve_job *job, struct roger *roger)
 		job->answer.status = 204;
 }
 
-/* The cookie comes or goes. */
+/* Set or clear the cookie, and send the answer. */
 static void finish(struct serve_job *job)
 {
 	const struct login *login = job->context;
@@ -246,7 +246,7 @@ static void finish(struct serve_job *job)
 	serve_send(job->http, &job->answer);
 }
 
-/* NULL: it was refused. */
+/* NULL: out of memory; the request was refused. */
 static struct serve_job *new_job(struct serve *serve, struct evhttp_request *request,
 				 void (*work)(struct serve_job *job, struct roger *roger))
 {
@@ -302,7 +302,7 @@ void serve_on_logout(struct serve *serve, struct evhttp_request *request)
 
 /* ---------------------------------------------------------------- `roger ui` -- */
 
-/* All that the server says, until it closes. */
+/* Read all that the server answers, until it closes. */
 static bool ask(int fd, const char *path, char answer[ANSWER_BYTES_MAX])
 {
 	const struct timeval patience = { ANSWER_SECONDS, 0 };
@@ -325,7 +325,7 @@ static bool ask(int fd, const char *path, char answer[ANSWER_BYTES_MAX])
 	return got == 0;
 }
 
-/* Where the running server of this workspace has its page. */
+/* Find the address of the page of the workspace's running server. */
 static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_err *err)
 {
 	char path[4200], *answer = rg_arena_get(arena, ANSWER_BYTES_MAX);
@@ -354,7 +354,7 @@ static int find_url(struct serve *serve, struct rg_arena *arena, struct roger_er
 	return ROGER_OK;
 }
 
-/* The browser is on another machine than we are. */
+/* Over ssh, the browser is on another machine. */
 static void tell_ssh(const char *url, const struct cli_run *run)
 {
 	const char *port = strrchr(url, ':') + 1;
@@ -399,7 +399,7 @@ int serve_ui_run(struct cli_run *run, struct roger_err *err)
 	const struct roger_empty_request none = { 0 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
 	const struct rg_ui_request *request = run->request;
-	/* Where there is no server yet. */
+	/* If no server runs yet, this process becomes it. */
 	const struct rg_serve_request own = { .socket = request->socket,
 					      .listen = request->listen.length
 								? request->listen

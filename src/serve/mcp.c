@@ -12,7 +12,7 @@
 
 enum { CALLER_BYTES = RG_NAME_CHARS_MAX + SERVE_LABEL_BYTES + 16 };
 
-/* Who it is: by the token, or by a header where the token, or the socket, allows any. */
+/* Name the caller: by the token, or by a header if the token, or the socket, allows any name. */
 static bool name_caller(struct evhttp_request *request, const struct serve_caller *caller,
 			char to[CALLER_BYTES])
 {

@@ -1,5 +1,5 @@
-/* OpenMetrics 1.0: what the server did, and how the workspace is.  No name and no text of
- * anybody is in it, so that it stays short. */
+/* OpenMetrics 1.0: what the server did, and how the workspace is. Names and texts are left out,
+ * so that it stays short. */
 #include "base/clock.h"
 #include "serve/serve.h"
 
@@ -83,7 +83,7 @@ static void add_times(struct rg_buf *out, const char *verb, const struct serve_f
 		      (long long)all(figures));
 }
 
-/* Of each verb, and of MCP as if it were one. */
+/* Add a figure for each verb, and for MCP as if it were one. */
 static void add_each(struct rg_buf *out, const struct serve *serve,
 		     void (*add)(struct rg_buf *out, const char *verb,
 				 const struct serve_figures *figures))
@@ -110,7 +110,7 @@ static void add_workspace(struct rg_buf *out, const struct roger_status_reply *s
 	add_gauge(out, "urgent_concerns", urgent, "Of these urgent.");
 }
 
-/* On a thread: how the workspace is.  What the server did is added on the loop's. */
+/* On a thread: print how the workspace is.  The loop's thread adds what the server did. */
 void serve_read_metrics(struct serve_job *job, struct roger *roger)
 {
 	const struct roger_empty_request request = { 0 };

@@ -3,7 +3,7 @@
 #include "data/schema.h"
 #include "serve/serve.h"
 
-/* Objects within do not fit into an address. */
+/* Objects inside the request do not fit into an address. */
 static bool is_parameter(const struct roger_field *field)
 {
 	return !(field->flags & ROGER_DERIVED) && field->kind != ROGER_MEMBERS &&

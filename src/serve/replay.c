@@ -1,10 +1,10 @@
 /*
- * replay - the answers of a while, by the Idempotency-Key of their requests.
+ * replay - keep answers for a while, by the Idempotency-Key of their requests.
  *
- * A client whose connection broke asks again with the same key, and is told what came of
- * the first try; nothing is done twice.  What is kept has a bound, and is not kept through a
- * restart: a further try whose first one may have been forgotten since is told that
- * nobody knows, unless doing it again is doing it once.
+ * A client whose connection broke asks again with the same key, and gets the answer of the first
+ * try; nothing is done twice.  The memory for answers is bounded, and a restart loses them.  So a
+ * further try whose answer may have been lost is told that nobody knows, unless doing the verb
+ * again changes nothing.
  */
 #include <stdlib.h>
 
@@ -19,12 +19,12 @@ enum {
 	ANSWERS_MAX = 4096,
 	BYTES_MAX = 32 << 20,
 	KEPT_MS = 10 * 60 * 1000,
-	/* A request may have been on its way for so long since it said when it was first tried. */
+	/* How long a request may have been on its way since it said when it was first tried. */
 	MARGIN_MS = 500,
 };
 
 struct serve_replay {
-	struct serve_replay *next;  /* of its bucket */
+	struct serve_replay *next;  /* in its bucket */
 	struct serve_replay *later; /* by age */
 	char key[RG_DIGEST_DIGITS + 1], body[RG_DIGEST_DIGITS + 1];
 	int64_t at_ms;
@@ -38,7 +38,7 @@ struct serve_replays {
 	struct serve_replay *buckets[BUCKETS];
 	struct serve_replay *oldest, **newest;
 	size_t count, bytes;
-	int64_t known_ms; /* what was asked before this may have been forgotten */
+	int64_t known_ms; /* answers from before this may have been forgotten */
 };
 
 /* -------------------------------------------------------------------- keeping -- */
@@ -68,7 +68,7 @@ static void drop(struct serve_replays *replays, struct serve_replay *replay)
 	free(replay);
 }
 
-/* What is under way stays. */
+/* Drop old answers; requests that are under way stay. */
 static void make_room(struct serve_replays *replays)
 {
 	struct serve_replay *replay, *later;
@@ -121,7 +121,7 @@ static struct serve_replays *replays_of(struct serve *serve)
 
 /* -------------------------------------------------------------------- finding -- */
 
-/* The same key of another caller, or for another verb, is another one. */
+/* Make the key of an entry: another caller or verb with the same key has another entry. */
 static void print_key(const struct serve_caller *caller, const struct roger_op *verb,
 		      const char *key, char to[RG_DIGEST_DIGITS + 1])
 {
@@ -131,7 +131,7 @@ static void print_key(const struct serve_caller *caller, const struct roger_op *
 	rg_sha256_hex(rg_buf_str(&text), to);
 }
 
-/* What has keys in the workspace is stored once, whoever asks how often. */
+/* A verb with a key of the workspace stores its message once, however often it is called. */
 static bool has_keys(const struct roger_record *record)
 {
 	const struct roger_field *field;
@@ -167,7 +167,7 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 	for (replay = *bucket_of(replays, key); replay; replay = replay->next)
 		if (strcmp(replay->key, key) == 0)
 			break;
-	/* An error is what this try was told; who asks anew with the key may be told better. */
+	/* A new request with this key may get a better answer than an old error. */
 	if (replay && replay->done && replay->status != 200 && !tried->since_ms) {
 		drop(replays, replay);
 		replay = NULL;
@@ -212,7 +212,7 @@ void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 		replays->bytes -= replay->text.length;
 	if (answer)
 		rg_buf_add_str(&replay->text, rg_buf_str(&answer->body));
-	/* What was not begun can be tried as if for the first time. */
+	/* A request that was not begun can be tried as if for the first time. */
 	if (!answer || replay->text.failed) {
 		if (answer)
 			replays->known_ms = rg_clock_monotonic_ms();

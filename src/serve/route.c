@@ -15,7 +15,7 @@
 
 #include "base/id.h"
 
-/* Of Linux 6.5; headers may be older. */
+/* From Linux 6.5; the system's headers may be older. */
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
@@ -110,7 +110,7 @@ void serve_refuse(struct evhttp_request *request, int status, const char *kind, 
 
 /* -------------------------------------------------------------------- gate -- */
 
-/* The head as it came; false: it has more headers than anybody needs. */
+/* Read the head as it came; false: it has too many headers. */
 static bool read_head(struct evhttp_request *request, struct rg_http_field fields[SERVE_FIELDS_MAX],
 		      struct rg_http_head *ret)
 {
@@ -132,7 +132,7 @@ static bool read_head(struct evhttp_request *request, struct rg_http_field field
 	return true;
 }
 
-/* Is it another user at the other end of a unix socket?  Asked once for a connection. */
+/* Does another user hold the other end of a unix socket?  Asked until it is known to be ours. */
 static bool is_stranger(struct serve_connection *connection)
 {
 	socklen_t length = sizeof(struct ucred);
@@ -146,8 +146,8 @@ static bool is_stranger(struct serve_connection *connection)
 }
 
 /*
- * Which agent the process at the other end of a unix socket was started as.  It is held by
- * a descriptor: alive before and after, it is not another one with the same id.
+ * Find the agent that the process at the other end of a unix socket was started as.  A descriptor
+ * holds the process: if it is alive afterwards, its id was not used again.
  */
 static void look_who(struct evhttp_request *request, char to[RG_NAME_CHARS_MAX + 1])
 {
@@ -165,7 +165,7 @@ static void look_who(struct evhttp_request *request, char to[RG_NAME_CHARS_MAX +
 	close(held.fd);
 }
 
-/* Once for a connection. */
+/* Look once for each connection. */
 static void observe(struct serve *serve, struct evhttp_request *request,
 		    struct serve_caller *caller)
 {
@@ -182,7 +182,7 @@ static void observe(struct serve *serve, struct evhttp_request *request,
 	snprintf(caller->login, sizeof caller->login, "socket, observed %s", connection->observed);
 }
 
-/* What is wrong with its head; NULL: nothing. */
+/* The fault of a head; NULL: none. */
 static const char *fault_of(const struct serve_connection *connection,
 			    struct evhttp_request *request,
 			    struct rg_http_field fields[SERVE_FIELDS_MAX],
@@ -196,7 +196,7 @@ static const char *fault_of(const struct serve_connection *connection,
 	return rg_http_head_fault(ret_head);
 }
 
-/* Before any path is looked at.  False: it was refused. */
+/* Check a request before any path is looked at; false: it was refused. */
 static bool passes(struct serve_door *door, struct serve_connection *connection,
 		   struct evhttp_request *request)
 {
@@ -226,7 +226,7 @@ static bool is_bearer(const char *said)
 	return said && evutil_ascii_strncasecmp(said, bearer, sizeof bearer - 1) == 0;
 }
 
-/* Who asks; false: nobody knows, or *ret_fault says why a login is not enough. */
+/* Find the caller; false: not known, or *ret_fault says why a login is not enough. */
 static bool find_caller(const struct serve_door *door, struct evhttp_request *request,
 			struct serve_caller *ret, const char **ret_fault)
 {
@@ -242,8 +242,8 @@ static bool find_caller(const struct serve_door *door, struct evhttp_request *re
 	return serve_login_find(door, request, ret, ret_fault);
 }
 
-/* One that was revoked is not told from one that never was, nor (NULL) is a workspace that is not
- * here from one with other tokens. */
+/* Refuse a token.  A revoked one looks like one that never was; with serve NULL, so does a
+ * workspace that is not here. */
 static void refuse_token(struct serve *serve, struct evhttp_request *request)
 {
 	const char *said = serve_header(request, "Authorization"), *fault;
@@ -259,7 +259,7 @@ static void refuse_token(struct serve *serve, struct evhttp_request *request)
 		     "%s; `roger token new NAME` on the server's machine makes one", fault);
 }
 
-/* The same; false: it was refused. */
+/* Find the caller; false: the request was refused. */
 static bool identify(const struct serve_door *door, struct evhttp_request *request,
 		     struct serve_caller *ret)
 {
@@ -298,7 +298,7 @@ static bool has_type(struct evhttp_request *request, const char *type)
 	return length == strlen(type) && evutil_ascii_strncasecmp(said, type, length) == 0;
 }
 
-/* A GET looks, and a POST writes; false: it was refused. */
+/* A verb that writes needs POST, any other GET; false: the request was refused. */
 static bool fits_method(struct evhttp_request *request, bool writes)
 {
 	enum evhttp_cmd_type method = evhttp_request_get_command(request);
@@ -309,7 +309,7 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 			     writes ? "POST" : "GET");
 		return false;
 	}
-	/* JSON and nothing else: a form of another site cannot send it unasked. */
+	/* Only JSON is taken: a form of another site cannot send it unasked. */
 	if (!writes || has_type(request, "application/json"))
 		return true;
 	serve_refuse(request, 415, "type", false,
@@ -327,7 +327,7 @@ static bool may(const struct serve_caller *caller, const struct roger_op *verb,
 	return false;
 }
 
-/* The request of the verb: from the query, or from the body. */
+/* Read the verb's request from the query, or from the body. */
 static int read_request(struct serve_job *job, struct evhttp_request *request,
 			struct roger_err *err)
 {
@@ -352,7 +352,7 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 	return r;
 }
 
-/* What is asked: by the body of what writes, or by the query. */
+/* What is asked: the body of a verb that writes, or the query. */
 static struct roger_str asked_of(const struct serve_job *job, struct evhttp_request *request)
 {
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
@@ -377,7 +377,7 @@ void serve_give_key(struct serve_job *job)
 	serve_replay_find(job->serve, &job->caller, job->verb, &tried, &job->replay);
 }
 
-/* Has it been asked before, with this key?  False: there is nothing to do, and it is answered. */
+/* Is this key new?  False: the request was answered from what is known of its first try. */
 static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 		     struct evhttp_request *request)
 {
@@ -423,7 +423,7 @@ static bool is_first(struct serve_job *job, const struct serve_caller *caller,
 	return false;
 }
 
-/* Or refuse it, where too much waits already. */
+/* Start the job, or refuse it if too much waits already. */
 static void begin(struct serve_job *job)
 {
 	struct evhttp_request *request = job->http;
@@ -489,7 +489,7 @@ static void on_verb(const struct serve_door *door, struct evhttp_request *reques
 		call(door->serve, verb, &caller, request, NULL, name);
 }
 
-/* "/v1/messages/ID": a verb, and the member that the rest of the path is. */
+/* In "/v1/messages/ID", a verb, and its member that is the rest of the path. */
 static const struct {
 	const char *path, *verb;
 	unsigned flag;
@@ -583,7 +583,7 @@ static void on_metrics(struct serve *serve, struct evhttp_request *request,
 	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
 }
 
-/* A login, and its end. */
+/* Answer a login or a logout; false: another path. */
 static bool on_door(const struct serve_door *door, struct evhttp_request *request, const char *path)
 {
 	bool in = strcmp(path, "/login") == 0;
@@ -599,7 +599,7 @@ static bool on_door(const struct serve_door *door, struct evhttp_request *reques
 	return true;
 }
 
-/* Who am I?  A POST to the same path is the verb. */
+/* Answer GET /v1/session, "who am I?"; a POST to the same path is the verb. */
 static bool on_session(const struct serve_door *door, struct evhttp_request *request,
 		       const char *path)
 {
@@ -615,10 +615,10 @@ static bool on_session(const struct serve_door *door, struct evhttp_request *req
 
 static const struct {
 	const char *path;
-	bool open; /* also for those without a token: nothing of the workspace is in it */
+	bool open; /* needs no token: nothing of the workspace is in it */
 	void (*answer)(struct serve *serve, struct evhttp_request *request,
 		       const struct serve_caller *caller);
-	/* Where that is NULL: the same for all. */
+	/* With answer NULL, what print prints, the same for all. */
 	const char *type;
 	void (*print)(struct rg_buf *out);
 } paths[] = {
@@ -631,7 +631,7 @@ static const struct {
 
 enum { PATH_COUNT = sizeof paths / sizeof *paths };
 
-/* Which of these it is; PATH_COUNT: none. */
+/* The index of the path; PATH_COUNT: it is not there. */
 static size_t find_path(const char *path)
 {
 	size_t i = 0;
@@ -641,7 +641,7 @@ static size_t find_path(const char *path)
 	return i;
 }
 
-/* False: it is none of these. */
+/* False: the path is not one of these. */
 static bool on_path(const struct serve_door *door, struct evhttp_request *request, const char *path)
 {
 	const size_t i = find_path(path);
@@ -658,7 +658,7 @@ static bool on_path(const struct serve_door *door, struct evhttp_request *reques
 	return true;
 }
 
-/* Of which workspace the path is, and what comes behind its name; NULL: it was refused. */
+/* Find the workspace of the path, and what follows its name; NULL: the request was refused. */
 static struct serve_door *find_door(struct serve_door *door, struct evhttp_request *request,
 				    const char **ret_path)
 {
@@ -684,7 +684,7 @@ static void route(struct serve_door *door, struct serve_connection *connection,
 		return;
 	connection->serve = door->serve;
 	guest = door->serve != door->serve->host;
-	/* The page wants a host of its own, so nobody logs in at a guest. */
+	/* The page wants a host of its own, so there is no login at a guest. */
 	if ((!guest && on_door(door, request, path)) || on_session(door, request, path) ||
 	    on_path(door, request, path))
 		return;
@@ -692,7 +692,7 @@ static void route(struct serve_door *door, struct serve_connection *connection,
 		if (identify(door, request, &caller))
 			serve_on_mcp(door->serve, request, &caller);
 	} else if (strncmp(path, "/v1/", 4) != 0) {
-		/* No data is in the page, so it needs no token. */
+		/* The page holds no data, so it needs no token. */
 		if (guest || evhttp_request_get_command(request) != EVHTTP_REQ_GET ||
 		    !serve_on_page(door->serve, request, path))
 			serve_refuse(request, 404, "path", false, "no such path");
@@ -700,7 +700,7 @@ static void route(struct serve_door *door, struct serve_connection *connection,
 		on_verb(door, request, rg_str(path + 4));
 }
 
-/* What a login is, is short, and comes from whoever has no token yet. */
+/* A login is short, and comes from a client that has no token yet. */
 static bool fits_login(struct evhttp_request *request)
 {
 	const char *length = serve_header(request, "Content-Length");
@@ -746,7 +746,7 @@ void serve_on_request(struct evhttp_request *request, void *door_)
 		return;
 	}
 	serve_connection_begin(connection, request);
-	/* After this method evhttp would go on whatever the answer is. */
+	/* After CONNECT, evhttp would go on whatever the answer is. */
 	if (evhttp_request_get_command(request) == EVHTTP_REQ_CONNECT)
 		serve_hang_up(connection);
 	if (passes(door, connection, request))

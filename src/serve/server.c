@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "cli/term.h"
 
-/* After the end was asked for, answers have this long to be read. */
+/* After a request to end, clients have this long to read their answers. */
 enum { GOODBYE_TICKS = 2, TRIM_TICKS = 5 };
 
 /* ---------------------------------------------------------------- the loop -- */
@@ -29,7 +29,7 @@ static struct serve_job *take_done(struct serve *serve)
 	return jobs;
 }
 
-/* Of a look, the answer is kept only for whoever was told that it is under way. */
+/* The answer of a verb that only reads is kept only if the client was told that it is under way. */
 static bool is_kept(const struct serve_job *job)
 {
 	return !job->answer.elsewhere && (job->late || job->verb->flags & ROGER_WRITES);
@@ -84,21 +84,21 @@ static void on_woken(evutil_socket_t fd, short what, void *serve)
 /* ------------------------------------------------------------------ chores -- */
 
 /*
- * What is done as the command of that name does it, under the same locks: who is due is
- * woken; trigger files are exchanged; runs that nobody watches are judged and recovered,
- * and sends that were not confirmed in time are tried again.
+ * Chores do what the command of that name does, under the same locks: they wake agents that are
+ * due, exchange trigger files, judge and recover runs that nobody watches, and retry sends that
+ * were not confirmed in time.
  */
 static const struct {
 	const char *verb;
-	size_t ticks;	     /* from one to the next */
-	const char *refused; /* what a person is told then; NULL: nothing */
+	size_t ticks;	     /* from one run to the next */
+	const char *refused; /* what to tell a person if it is refused; NULL: nothing */
 } chores[] = { { "wake", 2, NULL },
 	       { "bridge", 2,
 		 "trigger files are left where they are, since this workspace is not trusted "
 		 "as it is now; see `roger trust`" },
 	       { "sweep", 10, NULL } };
 
-/* Said once, until it goes well again: nobody asked for it, so nobody gets the answer. */
+/* Tell once that a chore was refused, until it goes well again: nobody gets its answer. */
 static void tell_refusal(struct serve *serve, size_t which, bool refused)
 {
 	bool told = serve->refused & 1U << which;
@@ -134,7 +134,7 @@ static void do_chore(struct serve *serve, size_t which)
 		serve_job_free(job);
 }
 
-/* One that takes long, such as to bridge while another process does, keeps no other waiting. */
+/* A chore that takes long, such as a bridge beside another one, does not hold up others. */
 static void do_chores(struct serve *serve)
 {
 	size_t i;
@@ -145,7 +145,7 @@ static void do_chores(struct serve *serve)
 			do_chore(serve, i);
 }
 
-/* What taking in many messages needed is free within blocks, which only this gives back. */
+/* Give freed memory within blocks back to the system: taking in many messages needs much. */
 static void give_back(struct serve *serve)
 {
 #ifdef M_ARENA_MAX
@@ -212,7 +212,7 @@ static int prepare_host(struct serve *host, struct roger_err *err)
 	const struct timeval tick = { SERVE_TICK_MS / 1000, 0 };
 	struct event_config *config = event_config_new();
 
-	/* What evhttp asks of a connection changes several times a request. */
+	/* evhttp changes what it waits for several times a request; the changelist gathers that. */
 	if (config) {
 		event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 		host->base = event_base_new_with_config(config);
@@ -230,7 +230,7 @@ static int prepare_host(struct serve *host, struct roger_err *err)
 		       : rg_fail(err, ROGER_EIO, errno, "prepare for HTTP");
 }
 
-/* What is under way is finished and answered; nobody new comes in. */
+/* Finish and answer what is under way; let nobody new in. */
 static void say_goodbye(struct serve *serve)
 {
 	struct serve_door *door;
@@ -263,7 +263,7 @@ static void close_one(struct serve *serve)
 	serve->roger = roger_close(serve->roger);
 }
 
-/* A guest is not freed: a thread that still waits for somebody may be looking at it. */
+/* Guests are not freed: a thread that still waits for somebody may use one. */
 static void close_all(struct serve *host)
 {
 	struct serve *serve;
@@ -284,7 +284,7 @@ static void close_all(struct serve *host)
 
 /* --------------------------------------------------------------- the command -- */
 
-/* Connections need descriptors. */
+/* Allow more descriptors, one for each connection. */
 static void raise_limit(void)
 {
 	struct rlimit limit;
@@ -296,8 +296,8 @@ static void raise_limit(void)
 }
 
 /*
- * What a request needed goes back when it was answered.  Otherwise each thread keeps the most
- * that it ever needed, and glibc keeps whole blocks of it: twice the memory at 100,000 messages.
+ * Give memory back when a request is answered.  Otherwise each thread keeps the most that it ever
+ * needed, and glibc keeps whole blocks of it: twice the memory at 100,000 messages.
  */
 static void keep_small(void)
 {
@@ -324,7 +324,7 @@ static void tell_where(const struct serve *serve, const struct cli_run *run)
 	cli_term_flush();
 }
 
-/* Hosts as the gate takes them. */
+/* Take the hosts as the gate wants them. */
 static int take_hosts(struct serve *serve, struct roger_err *err)
 {
 	const struct roger_strs *hosts = &serve->options->behind_proxy;
@@ -370,7 +370,7 @@ static int serve_workspace(struct serve *serve, struct cli_run *run,
 int serve_run_held(struct cli_run *run, const struct rg_serve_request *options,
 		   const struct rg_ui_request *ui, struct roger_err *err)
 {
-	/* Not on the stack: a thread that still waits for somebody may be looking at it. */
+	/* It is not on the stack: a thread that still waits for somebody may use it. */
 	static struct serve serve = { .host = &serve, .wake = -1 };
 	RG_CLEANUP(roger_reply_free) struct roger_config_reply config = { 0 };
 	const struct roger_empty_request none = { 0 };

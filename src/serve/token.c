@@ -24,7 +24,7 @@
 
 enum { SECRET_BYTES = 32, FILE_BYTES_MAX = 1 << 20, PATH_BYTES = 4200 };
 
-/* How long each is worth anything where nobody says so. */
+/* How long a secret of each kind is valid by default. */
 static const int64_t usual_ms[] = { INT64_C(90) * 24 * 3600 * 1000, 60 * 1000,
 				    INT64_C(7) * 24 * 3600 * 1000 };
 static const char *const prefixes[] = { "roger-", "", "" };
@@ -33,7 +33,7 @@ struct serve_tokens {
 	struct rg_arena *arena;
 	struct rg_stored_token *items;
 	size_t count;
-	struct stat file; /* as it was read */
+	struct stat file; /* as it was when it was read */
 	char workspace[RG_WORKSPACE_ID_BYTES];
 };
 
@@ -66,7 +66,7 @@ static int add_line(struct serve_tokens *tokens, struct roger_str line, struct r
 					tokens->arena, err);
 }
 
-/* A file that others may read or write is not believed. */
+/* Read the file, unless others may read or write it. */
 static int read_file(const char *path, struct serve_tokens *tokens, struct roger_err *err)
 {
 	struct roger_str rest, line;
@@ -116,7 +116,7 @@ static int load(const char *workspace, const char *path, struct serve_tokens *to
 	return r < 0 ? r : read_file(path, tokens, err);
 }
 
-/* Was it made for a workspace that stood here before? */
+/* Was the token made for another workspace, which stood here before? */
 static bool is_foreign(const struct serve_tokens *tokens, const struct rg_stored_token *token)
 {
 	return !rg_str_is(token->workspace, tokens->workspace);
@@ -132,7 +132,7 @@ static bool is_over(const struct serve_tokens *tokens, const struct rg_stored_to
 	return is_expired(token) || is_foreign(tokens, token);
 }
 
-/* Under the lock; in one rename, so that a server reads the old ones or the new ones. */
+/* Save under the lock, in one rename, so that a server reads the old tokens or the new ones. */
 static int save(int folder, const char *path, const struct serve_tokens *tokens,
 		struct roger_err *err)
 {
@@ -168,7 +168,7 @@ void serve_tokens_free(struct serve *serve)
 	serve->tokens = NULL;
 }
 
-/* The tokens of now, so that one that was revoked is worth nothing at once. */
+/* The tokens as they are now: a revoked one is worth nothing at once. */
 static const struct serve_tokens *current(struct serve *serve)
 {
 	char path[PATH_BYTES];
@@ -185,7 +185,7 @@ static const struct serve_tokens *current(struct serve *serve)
 	return serve->tokens;
 }
 
-/* Which one it is, expired or not; NULL: it is not known here. */
+/* Find a secret, expired or not; NULL: it is not known here. */
 static struct rg_stored_token *find_any(const struct serve_tokens *tokens, int kind,
 					const char *secret)
 {
@@ -194,7 +194,7 @@ static struct rg_stored_token *find_any(const struct serve_tokens *tokens, int k
 	size_t i;
 
 	rg_sha256_hex(rg_str(secret), hash);
-	/* All of them, so that the time it takes says nothing. */
+	/* Compare with all of them, so that the time says nothing. */
 	for (i = 0; i < tokens->count; i++)
 		if (rg_same_secret(tokens->items[i].sha256, rg_str(hash)) &&
 		    tokens->items[i].kind == (int)kind && !is_foreign(tokens, &tokens->items[i]))
@@ -202,7 +202,7 @@ static struct rg_stored_token *find_any(const struct serve_tokens *tokens, int k
 	return found;
 }
 
-/* Who may do what with it; NULL: it is worth nothing now. */
+/* Find a secret that is valid now; NULL: none. */
 static struct rg_stored_token *find(const struct serve_tokens *tokens, int kind, const char *secret)
 {
 	struct rg_stored_token *found = find_any(tokens, kind, secret);
@@ -210,7 +210,7 @@ static struct rg_stored_token *find(const struct serve_tokens *tokens, int kind,
 	return found && !is_expired(found) ? found : NULL;
 }
 
-/* "token bob 1a2b3c4d", as notes name it. */
+/* Print "token bob 1a2b3c4d", the name of a secret in notes. */
 static void print_label(int kind, struct roger_str name, struct roger_str sha256,
 			char to[SERVE_LABEL_BYTES])
 {
@@ -237,7 +237,7 @@ bool serve_token_find(struct serve *serve, int kind, const char *secret, struct 
 	return found;
 }
 
-/* Whoever shows the token itself may know that it was one. */
+/* A client that shows the token itself may know that it was valid. */
 bool serve_token_is_expired(struct serve *serve, const char *secret)
 {
 	const struct serve_tokens *tokens = current(serve);
@@ -248,7 +248,7 @@ bool serve_token_is_expired(struct serve *serve, const char *secret)
 
 /* ------------------------------------------------------------------- changes -- */
 
-/* One more of that kind.  Its text goes to whom it is for, and is kept nowhere. */
+/* Add a secret of this kind.  Its text goes to its owner, and is kept nowhere. */
 static int add(struct serve_tokens *tokens, struct rg_stored_token what,
 	       char secret[SERVE_SECRET_BYTES], struct roger_err *err)
 {
@@ -273,7 +273,7 @@ static int add(struct serve_tokens *tokens, struct rg_stored_token what,
 		err);
 }
 
-/* Keys and logins that have expired are of no interest to anybody. */
+/* Drop keys and logins that have expired: nobody needs them. */
 static void forget_expired(struct serve_tokens *tokens)
 {
 	size_t i, left = 0;
@@ -302,7 +302,7 @@ static int edit_locked(int folder, const char *workspace, const char *path, edit
 	return r;
 }
 
-/* Nobody else changes them meanwhile. */
+/* Change the tokens under a lock. */
 static int edit(const char *workspace, edit_how *how, void *context, struct roger_err *err)
 {
 	char path[PATH_BYTES], folder[4096];
@@ -350,7 +350,7 @@ int serve_key_make(const char *workspace, const struct serve_caller *whose,
 	return edit(workspace, add_key, &login, err);
 }
 
-/* The key is gone before anybody has the login. */
+/* Drop the key before anybody has the login. */
 static int trade(struct serve_tokens *tokens, void *login_, struct roger_err *err)
 {
 	const struct login *login = login_;
@@ -394,7 +394,7 @@ int serve_login_end(const char *workspace, const char *secret, struct roger_err 
 
 /* --------------------------------------------------------------- the command -- */
 
-/* Those of the name, and those that are worth nothing any more, are taken out. */
+/* Take out the tokens of this name, and those that are not valid any more. */
 static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
 {
 	size_t i, left = 0, found = 0;
@@ -410,7 +410,7 @@ static size_t take_out(struct serve_tokens *tokens, struct roger_str name)
 	return found;
 }
 
-/* One more of the answer; the secret of a new one is in no file. */
+/* Add a token to the answer; the secret of a new one is in no file. */
 static int show(const struct serve_tokens *tokens, const struct rg_stored_token *token,
 		const char *secret, struct rg_token_reply *reply, struct roger_err *err)
 {
@@ -428,7 +428,7 @@ static int show(const struct serve_tokens *tokens, const struct rg_stored_token 
 		       err);
 }
 
-/* Those of a name; "": all. */
+/* Show the tokens of a name; "": all. */
 static int show_all(const struct serve_tokens *tokens, struct roger_str name,
 		    struct rg_token_reply *reply, struct roger_err *err)
 {
@@ -446,7 +446,7 @@ struct change {
 	struct rg_token_reply *reply;
 };
 
-/* A name, or the beginning of names and an asterisk. */
+/* Check for a name, or the beginning of names and an asterisk. */
 static int check_name(struct roger_str name, struct roger_err *err)
 {
 	const struct roger_str begin = { name.data, name.length - 1 };
@@ -485,7 +485,7 @@ static int change(struct serve_tokens *tokens, void *change_, struct roger_err *
 		     : show(tokens, &tokens->items[tokens->count - 1], secret, wish->reply, err);
 }
 
-/* When each was last used, as far as a server has written it down. */
+/* Show when each was last used, as far as a server has saved that. */
 static int show_uses(const char *workspace, struct rg_token_reply *reply, struct roger_err *err)
 {
 	struct serve_uses *uses = serve_uses_read(workspace);
@@ -525,8 +525,7 @@ static int list(const char *workspace, struct rg_token_reply *reply, struct roge
 	return r;
 }
 
-/* Where the workspace is; one of a name that no agent may have is refused as that agent would be.
- */
+/* Find the workspace.  A name that no agent may have is refused as that agent would be. */
 static int ask_workspace(struct roger *roger, const struct rg_token_request *request,
 			 struct roger_config_reply *reply, struct roger_err *err)
 {
@@ -560,7 +559,7 @@ int serve_token_run(struct cli_run *run, struct roger_err *err)
 			    "token list`");
 	else if (r == ROGER_OK)
 		r = list(config.workspace.data, &reply, err);
-	/* The text of a new one is shown this once. */
+	/* The text of a new token is shown only now. */
 	run->quiet &= !request->fresh;
 	if (r == ROGER_OK)
 		cli_answer(run, &reply);

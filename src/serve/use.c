@@ -1,8 +1,8 @@
 /*
  * use - when and from where each token or login was last used, for `roger token list`.
  *
- * The server keeps it in memory, and now and then in a file beside the tokens that is
- * replaced but not synced: a crash costs the last seconds of it and nothing else.
+ * The server keeps it in memory, and now and then in a file beside the tokens, which is replaced
+ * but not synced: a crash costs the last seconds of it and nothing else.
  */
 #include <event2/http.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static struct rg_use *find(struct serve_uses *uses, struct roger_str login)
 	return NULL;
 }
 
-/* The longest unused makes room.  NULL: out of memory. */
+/* Find or add a use; when there are too many, the longest unused one goes.  NULL: out of memory. */
 static struct rg_use *put(struct serve_uses *uses, struct roger_str login)
 {
 	struct rg_use *use = find(uses, login);
@@ -64,7 +64,7 @@ static struct rg_use *put(struct serve_uses *uses, struct roger_str login)
 	return use && use->room ? use : NULL;
 }
 
-/* What is no line of ours is nobody's use. */
+/* Read the lines of the file; anything else in it is skipped. */
 static void read_lines(struct serve_uses *uses, struct roger_str rest)
 {
 	struct roger_str line;
@@ -101,7 +101,7 @@ struct serve_uses *serve_uses_read(const char *workspace)
 		uses->arena = rg_arena_new();
 	if (!uses || !uses->arena)
 		return serve_uses_free(uses);
-	/* The folder that it is in is this user's alone. */
+	/* The file is in a folder that is this user's alone. */
 	if (path_of(workspace, path) &&
 	    rg_file_read_all(path, BYTES_MAX, &text, &found, NULL) == ROGER_OK &&
 	    rg_arena_keep(uses->arena, &text, &kept))
@@ -122,7 +122,7 @@ void serve_use_note(struct serve *serve, struct evhttp_request *request,
 	uint16_t port;
 	char *from;
 
-	/* Of a head alone the request is still to come. */
+	/* If there is only a head, the request is still to come. */
 	if (!connection || caller->how < RG_BY_TOKEN)
 		return;
 	if (!serve->uses)
