@@ -1,4 +1,5 @@
-/* agents: everyone who ever sent or received.  retire: who gets no more mail. */
+/* agents: everyone who ever sent or received.  retire: the mail of an agent ends, or goes to
+ * another. */
 #include "ops/mail/agents.h"
 
 #include "facts/person.h"
@@ -6,7 +7,7 @@
 #include "ops/records.h"
 
 enum {
-	SESSIONS_MAX = 200, /* of these, agents that never sent or got anything are listed */
+	SESSIONS_MAX = 200, /* the newest sessions, whose agents are listed in any case */
 };
 
 static int add_all(struct rg_names *names, struct roger_strs more, struct roger_err *err)
@@ -19,7 +20,7 @@ static int add_all(struct rg_names *names, struct roger_strs more, struct roger_
 	return ROGER_OK;
 }
 
-/* Who is named in the configuration. */
+/* Add the names that the configuration names. */
 static int add_configured(struct roger *roger, struct rg_names *names, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
@@ -44,7 +45,7 @@ int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_er
 	r = rg_engine_names(roger->engine, names->arena, &all, err);
 	if (r == ROGER_OK)
 		r = add_all(names, all, err);
-	/* A successor may be new. */
+	/* A successor may be a new name. */
 	if (r == ROGER_OK)
 		r = rg_engine_retired(roger->engine, names->arena, &retired, err);
 	for (i = 0; r == ROGER_OK && i < retired.count; i++)
@@ -105,7 +106,7 @@ static int check_name(struct roger *roger, const struct roger_retire_request *re
 	return r == ROGER_OK && !request->undo ? check_heir(roger, request, list, err) : r;
 }
 
-/* The others, and it where it retires. */
+/* Record the others and, unless this undoes it, the agent that retires. */
 static int change(struct roger *roger, const struct roger_retire_request *request,
 		  const struct roger_retired_list *before, struct roger_retire_reply *reply,
 		  struct roger_err *err)
@@ -164,7 +165,7 @@ static int add(struct rg_names *names, struct roger_str name, struct roger_err *
 	return rg_kept(rg_names_add(names, name), err);
 }
 
-/* Whose tool began one of the newest sessions here. */
+/* Add the agents whose tools began the newest sessions here. */
 static int add_arrived(struct roger *roger, struct rg_names *names, int64_t limit,
 		       struct roger_err *err)
 {
@@ -202,7 +203,7 @@ int rg_agents_all(struct roger *roger, struct rg_agent_page *page, struct rg_are
 	return r;
 }
 
-/* Did it ever look at its mail, or was some read, if by another program? */
+/* Did it ever look at its mail, or was some of it read, perhaps by another program? */
 static int has_looked(struct roger *roger, const struct roger_agent *agent, struct rg_arena *arena,
 		      bool *ret_looked, struct roger_err *err)
 {
@@ -216,13 +217,13 @@ static int has_looked(struct roger *roger, const struct roger_agent *agent, stru
 	return r;
 }
 
-/* Results of programs without a name of their own come from `run`, which reads nothing. */
+/* Results of programs without a name of their own are sent by `run`, which reads nothing. */
 static bool has_sent(const struct roger_agent *agent)
 {
 	return agent->sent > 0 && !rg_str_is(agent->name, "run");
 }
 
-/* Into all, or among those that only ever got mail. */
+/* Add each agent to `all`, or to the ghosts, which only ever got mail. */
 static int add_seen(struct roger *roger, const struct roger_agent_list *agents,
 		    struct rg_names *all, struct rg_names *ghosts, struct roger_err *err)
 {

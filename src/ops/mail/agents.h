@@ -1,44 +1,44 @@
-/*
- * agents - who is here, who has retired, and who `all` stands for.
- */
+/* agents - who is here, who has retired, and who `all` stands for. */
 #ifndef RG_AGENTS_H
 #define RG_AGENTS_H
 
 #include "ops/op.h"
 #include "facts/retirement.h"
 
-/* Who ever sent or got mail, or began a session lately; of a page maybe more than it wants. */
+/* Everybody who ever sent or got mail, or began a session lately; for a page, perhaps more than
+ * it shows. */
 RG_CHECKED int rg_agents_all(struct roger *roger, struct rg_agent_page *page,
 			     struct rg_arena *arena, struct roger_agent_list *ret_agents,
 			     struct roger_err *err);
 
-/* Who is known here: whoever sent or received, and who is named in the configuration. */
+/* Add the names that are known here: those that sent or received, and those in the
+ * configuration. */
 RG_CHECKED int rg_agents_names(struct roger *roger, struct rg_names *names, struct roger_err *err);
 
-/* Why mail to a retired agent is refused. */
+/* Print why mail to a retired agent is refused. */
 RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
 				      struct roger_str *ret_why);
 
-/* Those of them that are no part of `all`: they got mail, and never sent, read, looked or arrived.
- * When each last looked is filled in. */
+/* Those of the agents that are not part of `all`, since they got mail, and never sent, read,
+ * looked or arrived.  Needs the time of each agent's last look. */
 RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
 				struct rg_arena *arena, struct rg_names *ret_ghosts,
 				struct roger_err *err);
 
-/* Is this name one of them? */
+/* Is this name one of those? */
 RG_CHECKED int rg_agents_is_ghost(struct roger *roger, struct roger_str name,
 				  struct rg_arena *arena, bool *ret_ghost, struct roger_err *err);
 
-/* Whom a name that is not one agent's stands for. */
+/* The agents that a group, or `all`, stands for. */
 struct rg_everyone {
 	struct roger_strs names;
 	struct roger_left_out_list skipped; /* who gets nothing, and why */
 };
 
 /*
- * A group is its members.  `all` is everybody who is configured, is file-only, or ever
- * sent, read, looked or arrived: a mailbox that only ever got mail is rather a slip.
- * Of both those who have retired are skipped, or their heirs take their place.
+ * The members of a group, or for `all` everybody who is configured, is file-only, or ever sent,
+ * read, looked or arrived: a mailbox that only ever got mail is likely a slip.  Retired agents are
+ * skipped, or their heirs take their place.
  */
 RG_CHECKED int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *arena,
 			    struct rg_everyone *ret_everyone, struct roger_err *err);

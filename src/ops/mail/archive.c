@@ -9,7 +9,7 @@
 #include "ops/mail/agents.h"
 #include "ops/mail/metrics.h"
 
-/* So many leave in one commit. */
+/* How many messages leave in one commit. */
 enum { PIECE = 256 };
 
 static int check(const struct roger_archive_request *request, struct roger_err *err)
@@ -43,7 +43,7 @@ static int check_found(const struct roger_archive_request *request,
 	return ROGER_OK;
 }
 
-/* One commit's worth, from the first that can go on; *ret_last is how far it looked. */
+/* Archive one commit's worth, from the first one that may leave; *ret_last: how far it looked. */
 static int move_piece(struct rg_metrics *metrics, const struct roger_archive_request *request,
 		      const struct rg_query *query, struct roger_archive_reply *reply,
 		      struct rg_arena *arena, size_t *ret_found, int64_t *ret_last,
@@ -78,7 +78,7 @@ static int move_piece(struct rg_metrics *metrics, const struct roger_archive_req
 	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
 }
 
-/* Archived messages are messages of it, too. */
+/* Is there such an issue?  Archived messages belong to it, too. */
 static int check_issue(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
 		       struct roger_err *err)
 {
@@ -136,7 +136,7 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	if (r == ROGER_OK && !request->ids.count)
 		r = rg_engine_count(roger->engine, &all, &count, err);
 	while (r == ROGER_OK && found == PIECE) {
-		/* What is moved already is moved. */
+		/* Each piece is committed by itself: an error later does not take it back. */
 		if (roger->tell)
 			roger->tell(roger->tell_context, "archive messages",
 				    reply->archived + reply->kept_unread, count);

@@ -3,10 +3,10 @@
 
 #include "ops/note.h"
 
-/* Two sessions that were seen within that time live side by side. */
+/* Two sessions that were both seen within this time are taken to live side by side. */
 enum { BESIDE_MS = 3600 * 1000, NOTES_MAX = 200 };
 
-/* Each turn of each agent asks: most need no more than the end of the log. */
+/* Each turn of each agent asks for this, and mostly the end of the log answers it. */
 enum { END_BYTES = 16 << 10 };
 
 int rg_arrive_last(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
@@ -26,13 +26,13 @@ int rg_arrive_last(struct roger *roger, struct roger_str agent, struct rg_arena 
 	if (r < 0 || !found.count)
 		return r;
 	r = rg_note_read(found.items[0].text, arena, &note, err);
-	/* Others may write such entries, too: a name, or nothing. */
+	/* Other programs may write such entries, too, so take only a valid name. */
 	if (r == ROGER_OK && rg_name_valid(note.session))
 		*ret_session = note.session;
 	return r;
 }
 
-/* Was this session ever here?  Once, of late, before the last one: then both live. */
+/* Is this session new, or back?  If it came once lately, before the last one, both live. */
 static int look_back(struct roger *roger, const struct roger_arrive_request *request,
 		     struct roger_arrive_reply *reply, struct roger_err *err)
 {
@@ -58,7 +58,7 @@ static int look_back(struct roger *roger, const struct roger_arrive_request *req
 	return r;
 }
 
-/* Does the end of the log say that this session was the last?  False: it does not say. */
+/* Does the end of the log say that this session was the last?  False: no, or it does not say. */
 static bool is_last(struct roger *roger, const struct roger_arrive_request *request,
 		    struct rg_arena *arena)
 {

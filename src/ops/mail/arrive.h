@@ -1,7 +1,7 @@
 /*
  * arrive - where an agent is: the session that its tool began last.
  *
- * Noted in the activity log, and nowhere else.  A hint for who wakes it.
+ * It is only in the activity log, and a hint for the wake of the agent.
  */
 #ifndef RG_ARRIVE_H
 #define RG_ARRIVE_H

@@ -1,11 +1,12 @@
 /*
  * claim, ack, nack: several workers on one inbox.
  *
- * A claim is a lease: until it ends nobody else gets the message.  ack accepts
- * it (read) and says what came of it, also when it was read before; saying something
- * else later is a correction, which only who acknowledged it may make; nack gives it
- * back at once; a lease that runs out gives it back by itself, but for the last that
- * claims.max_attempts allows: then it is a dead letter.  All or none of the ids change.
+ * A claim is a lease: until it ends nobody else gets the message.  ack accepts the message (read)
+ * and says what came of it, even if it was read before; to say something else later is a
+ * correction, which only the one who acknowledged it may make.  nack gives the message back at
+ * once.  A lease that runs out gives it back by itself, unless it was the last that
+ * claims.max_attempts allows: then the message is a dead letter.  Either all of the ids change, or
+ * none.
  */
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
@@ -89,13 +90,13 @@ static int claim(struct roger *roger, const void *request_, void *reply_, struct
 		after[i].claimed_at_ms = now_ms;
 	}
 	reply->messages = (struct roger_message_list){ after, found.count };
-	/* A lease that is lost is one that has run out. */
+	/* A lease that is lost in a crash counts as run out, so it need not be synced. */
 	if (roger->caller.how == RG_BY_FILES)
 		rg_engine_leave_sync(roger->engine);
 	return store(roger, &found, after, err);
 }
 
-/* Texts in the reply are the request's, which may not live as long. */
+/* Copy the reply's texts, which are the request's: that may not live as long. */
 static int own_texts(struct roger_messages_reply *reply, struct roger_err *err)
 {
 	return rg_kept(rg_record_keep(&rg_messages_reply_record, reply, reply->memory), err);
@@ -120,7 +121,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	return r < 0 ? r : own_texts(reply, err);
 }
 
-/* No mail for a name that nobody knows is rather a slip. */
+/* If there is no mail, note that nobody knows the name, which may be a slip. */
 int rg_verb_claim(struct roger *roger, const struct roger_claim_request *request,
 		  struct roger_messages_reply *reply, struct roger_err *err)
 {
@@ -134,7 +135,7 @@ int rg_verb_claim(struct roger *roger, const struct roger_claim_request *request
 
 /* ------------------------------------------------------------- ack, nack -- */
 
-/* For the agent, or for one that it took over from? */
+/* Is the message for the agent, or for one that it took over from? */
 static int check_recipient(struct roger *roger, const struct roger_ack_request *request,
 			   const struct roger_message *message, struct rg_arena *arena,
 			   struct roger_err *err)
@@ -178,7 +179,7 @@ struct instant {
 	int64_t lease_ms_max;
 };
 
-/* May this worker decide over the message?  A lease of one that retired is its successor's. */
+/* May this worker decide about the message?  The lease of a retired agent is its successor's. */
 static int check_lease(const struct roger_ack_request *request, const struct roger_message *message,
 		       const struct instant *now, struct roger_err *err)
 {
@@ -200,7 +201,7 @@ static int refuse_archived(const struct roger_message *message, struct roger_err
 			      RG_STR_ARGS(message->id), message->read ? "" : " unread", when);
 }
 
-/* Only who acknowledged it may correct that: a worker that lost its lease is too late. */
+/* Only who acknowledged a message may correct that: a worker that lost its lease is too late. */
 static int check_acked(const struct roger_ack_request *request, const struct roger_message *message,
 		       struct roger_err *err)
 {
@@ -216,7 +217,7 @@ static int check_acked(const struct roger_ack_request *request, const struct rog
 			      RG_STR_ARGS(by), when);
 }
 
-/* Done, unless something else is said. */
+/* The outcome that is asked for; done, if none is given. */
 static int outcome_of(const struct roger_ack_request *request)
 {
 	return request->outcome ? request->outcome : ROGER_ACK_DONE;
@@ -232,7 +233,7 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	r = check_acked(request, message, err);
 	if (r < 0)
 		return r;
-	/* Saying the same again changes nothing. */
+	/* To say the same again changes nothing. */
 	if (message->ack_outcome == outcome_of(request) &&
 	    rg_str_equal(message->ack_note, request->note))
 		return ROGER_OK;
@@ -243,11 +244,12 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 		return r;
 	if (!message->read && !in_place)
 		message->read_by = rg_message_reader(message, request->agent);
-	/* Corrected, it is still no reading: both instants stay one (facts/person.h). */
+	/* A correction does not make it read by the agent: both instants stay equal
+	 * (facts/person.h). */
 	if (!message->read || rg_message_in_place(message))
 		message->read_at_ms = now->ms;
 	message->read = true;
-	/* A worker stays named: that is who acknowledged it. */
+	/* Keep the worker's name: it says who acknowledged the message. */
 	message->claimed_by =
 		rg_str_equal(worker, message->to) ? (struct roger_str){ "", 0 } : worker;
 	message->claimed_until_ms = 0;
@@ -274,8 +276,8 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 	if (r < 0)
 		return r;
 	/*
-	 * Its worker stays named: the line is a new state, not a new message.  Without a
-	 * lease there is nothing to give back: saying it again changes nothing.
+	 * Keep the worker's name: so the line is a new state and not a new message.  Without a
+	 * lease there is nothing to give back, and a repeated nack changes nothing.
 	 */
 	if (rg_message_claimed(message, now->ms, now->lease_ms_max)) {
 		message->claimed_until_ms = now->ms;
@@ -287,7 +289,7 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 typedef int decide(const struct roger_ack_request *request, struct roger_message *message,
 		   const struct instant *now, struct roger_err *err);
 
-/* Nothing is decided while one of them was not read in time and that is to be settled first. */
+/* Decide about all messages, unless one is overdue: then it is settled first (due). */
 static int decide_all(struct roger *roger, const struct roger_ack_request *request,
 		      struct roger_messages_reply *reply, decide *one, struct rg_due *due,
 		      struct roger_err *err)
@@ -331,7 +333,8 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 	struct rg_due due = { .settled = false };
 	int r;
 
-	/* A person in the agent's place is named, and it does not count as read by the agent. */
+	/* A person who acts for the agent is named as the worker; it does not count as read by
+	 * the agent. */
 	if (rg_caller_stands_in(roger, said.agent))
 		said.worker = RG_STR(RG_PERSON);
 	if (request->ids.count > RG_SETTLED_MAX)
@@ -359,7 +362,7 @@ int rg_verb_ack(struct roger *roger, const struct roger_ack_request *request,
 	int r = run_decision(roger, request, reply, ack_one, err);
 
 	messages = (struct roger_message *)(uintptr_t)reply->messages.items;
-	/* That the senders cannot be told now takes nothing back: they will be. */
+	/* If a sender cannot be told now, the ack stands: it is told later. */
 	for (i = 0; r == ROGER_OK && i < reply->messages.count; i++)
 		if (messages[i].notice_due && rg_notice_send(roger, &messages[i], NULL) == ROGER_OK)
 			messages[i].notice_due = false;

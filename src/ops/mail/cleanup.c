@@ -1,13 +1,13 @@
-/* cleanup: archive what has served, by the rules of the configuration; or tell what left before. */
+/* cleanup: archive old mail by the configured rules, or tell what left before. */
 #include "ops/keys/attempt.h"
 #include "ops/mail/metrics.h"
 
 #include "facts/message_cleanup.h"
 
-/* Issues are gone through one by one, each in pieces of one commit. */
+/* Issues are cleaned one by one, each in pieces of one commit. */
 enum { PIECE = 256, HISTORY_MAX = 1000 };
 
-/* Of a request: 0 is as configured; in the rules it is off, as in the configuration. */
+/* A requested 0 means the configured value; a negative one means off. */
 static int64_t rule(int64_t requested, int64_t configured)
 {
 	return requested < 0 ? 0 : requested ? requested : configured;
@@ -46,7 +46,7 @@ static void count_verdict(struct roger_archive_reply *reply, enum rg_cleanup ver
 	reply->archived++;
 }
 
-/* Archive at most one commit's worth of them; *ret_more: there are others. */
+/* Archive at most one commit's worth; *ret_more: there are more. */
 static int move_piece(struct rg_metrics *metrics, const struct roger_message_list *messages,
 		      const enum rg_cleanup *verdicts, struct roger_archive_reply *reply,
 		      bool *ret_more, struct roger_err *err)
@@ -76,7 +76,7 @@ static int move_piece(struct rg_metrics *metrics, const struct roger_message_lis
 	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
 }
 
-/* One look at the issue, in a transaction of its own. */
+/* Look at the issue once, in a transaction of its own. */
 static int clean_once(struct rg_metrics *metrics, struct roger_str issue,
 		      const struct rg_cleanup_rules *rules, bool dry_run,
 		      struct roger_archive_reply *reply, struct rg_arena *arena, bool *ret_more,
@@ -98,14 +98,14 @@ static int clean_once(struct rg_metrics *metrics, struct roger_str issue,
 	*ret_more = false;
 	if (!dry_run)
 		r = move_piece(metrics, &messages, verdicts, reply, ret_more, err);
-	/* What stays, and in a dry run what would go, is counted by the last look. */
+	/* The last look counts what stays and, in a dry run, what would leave. */
 	for (i = 0; i < messages.count && !*ret_more; i++)
 		if (dry_run || verdicts[i] == RG_KEEP_UNREAD)
 			count_verdict(reply, verdicts[i]);
 	return r;
 }
 
-/* What this issue added to the reply. */
+/* Record what this issue added to the reply. */
 static int save(struct rg_metrics *metrics, const struct roger_archive_reply *before,
 		const struct roger_archive_reply *after, struct roger_err *err)
 {
@@ -166,7 +166,7 @@ static int show_history(struct roger *roger, struct roger_str issue,
 	return r;
 }
 
-/* The send logs, too: their entries go by cycles, not by issues. */
+/* Purge the send logs, too: their entries leave by cycles, not by issues. */
 static int purge(struct roger *roger, bool dry_run, struct roger_archive_reply *reply,
 		 struct roger_err *err)
 {

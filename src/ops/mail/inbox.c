@@ -25,7 +25,8 @@ static struct rg_query query_of(const struct roger_inbox_request *request, int64
 	};
 }
 
-/* Also sets the quick figure right that may_have_mail goes by. */
+/* Count the unread mail.  This also corrects the figure by which an empty inbox is known
+ * quickly. */
 static int count_unread(struct roger *roger, const struct roger_inbox_request *request,
 			int64_t *ret_unread, struct roger_err *err)
 {
@@ -40,7 +41,7 @@ static int count_unread(struct roger *roger, const struct roger_inbox_request *r
 	return rg_engine_count(roger->engine, &asked, ret_unread, err);
 }
 
-/* Leave out what was shown before.  Returns how many are left. */
+/* Leave out messages that were shown before; returns how many are left. */
 static size_t keep_fresh(struct roger *roger, struct roger_str agent,
 			 const struct roger_message_list *from, struct roger_message *to,
 			 size_t most)
@@ -53,7 +54,7 @@ static size_t keep_fresh(struct roger *roger, struct roger_str agent,
 	return count;
 }
 
-/* Page by page, since most may have been shown. */
+/* Look page by page, since most messages may have been shown. */
 static int find_fresh(struct roger *roger, const struct rg_query *wanted,
 		      struct roger_inbox_reply *reply, struct roger_err *err)
 {
@@ -92,7 +93,7 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
 	r = request->fresh ? find_fresh(roger, &query, reply, err)
 			   : rg_engine_find_page(roger->engine, &query, reply->memory,
 						 &reply->messages, &reply->unread, err);
-	/* That there is none of this issue says nothing of the others. */
+	/* No mail in this issue does not mean that there is none in others. */
 	if (r == ROGER_OK && (request->fresh || !reply->unread))
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK && !request->unnoted)
@@ -101,9 +102,9 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
 }
 
 /*
- * Find and mark in one transaction; the messages of the reply are marked, too.
- * What is left is counted before the commit: nobody then waits for the index
- * to take in the new lines, and those who come next take them in together.
+ * Find and mark messages in one transaction, in the reply, too.  The rest is counted before the
+ * commit: so nobody waits for the index to take in the new lines, which the next readers take in
+ * together.
  */
 static int take(struct roger *roger, const void *request_, void *reply_, struct rg_due *due,
 		struct roger_err *err)
@@ -119,7 +120,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 	int r;
 
 	r = rg_engine_find_page(roger->engine, &query, reply->memory, &found, &reply->unread, err);
-	/* That there is none of this issue says nothing of the others. */
+	/* No mail in this issue does not mean that there is none in others. */
 	if (r == ROGER_OK && !reply->unread)
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK)
@@ -135,7 +136,7 @@ static int take(struct roger *roger, const void *request_, void *reply_, struct 
 		after[i].read = true;
 		after[i].read_at_ms = rg_clock_ms();
 		after[i].read_by = rg_message_reader(&found.items[i], agent);
-		/* The worker whose lease expired stays named: by that its claim is found. */
+		/* Keep the name of the worker whose lease expired: its claim is found by that. */
 		after[i].claimed_until_ms = 0;
 		r = rg_engine_change(roger->engine, &found.items[i], &after[i], err);
 		if (r < 0)
@@ -169,7 +170,7 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 	return r;
 }
 
-/* No mail for a name that nobody knows is rather a slip. */
+/* If there is no mail, note that nobody knows the name, which may be a slip. */
 static int note_stranger(struct roger *roger, const struct roger_inbox_request *request,
 			 struct roger_inbox_reply *reply, struct roger_err *err)
 {
@@ -200,7 +201,7 @@ int rg_verb_receive(struct roger *roger, const struct roger_inbox_request *reque
 {
 	int r = take_or_wait(roger, request, reply, err);
 
-	/* Of what was for another no line of its own mail says that it looked. */
+	/* Lines of another agent's mail do not show that this agent looked, so note it. */
 	if (r == ROGER_OK && has_others(request->agent, &reply->messages))
 		rg_look_note(roger, request->agent, false, &reply->messages);
 	return r < 0 ? r : note_stranger(roger, request, reply, err);
@@ -227,7 +228,7 @@ int rg_verb_looked(struct roger *roger, const struct roger_looked_request *reque
 	if (r < 0)
 		return r;
 	rg_look_note(roger, request->agent, false, &found);
-	/* Also where notes are off, or could not be written: shown is shown. */
+	/* The messages were shown, even if notes are off or could not be written. */
 	rg_engine_note_shown(roger->engine, request->agent, request->ids.items, request->ids.count,
 			     true);
 	reply->looked = (int64_t)found.count;

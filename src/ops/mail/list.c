@@ -1,4 +1,4 @@
-/* list, count: messages by what they are, or by their words. */
+/* list, count: messages by their properties, or by their words. */
 #include "ops/mail/send.h"
 
 #include "facts/message.h"
@@ -23,7 +23,7 @@ static struct rg_query query_of(const struct roger_list_request *request)
 	};
 }
 
-/* Where the page starts: behind a message that was shown. */
+/* Find where the page starts: behind a message that was shown. */
 static int find_start(struct roger *roger, const struct roger_list_request *request,
 		      struct rg_arena *arena, int64_t *ret_after, struct roger_err *err)
 {
@@ -39,7 +39,7 @@ static int find_start(struct roger *roger, const struct roger_list_request *requ
 	return ROGER_OK;
 }
 
-/* All of them, where the page shows that, or the store keeps the number. */
+/* Find the total, if the page shows all, or the store keeps the number. */
 static int find_total(struct roger *roger, const struct roger_list_request *request,
 		      struct roger_messages_reply *reply, struct roger_err *err)
 {

@@ -4,22 +4,22 @@
 
 #include "ops/note.h"
 
-/* Ids of one entry; more make more entries. */
+/* The most ids in one entry; more ids take more entries. */
 enum { LOOK_IDS_MAX = 256 };
 
-/* What is shown for the first time, on its way into the log. */
+/* Messages that are shown for the first time, on their way into the log. */
 struct look {
 	struct roger *roger;
 	struct roger_str agent;
 	bool by_person;
 	const struct roger_message **fresh;
 	size_t fresh_count;
-	int64_t position; /* of the newest that was shown, known or not */
+	int64_t position; /* of the newest message that was shown, for the first time or not */
 	struct roger_str *ids;
 	struct rg_buf lines;
 };
 
-/* Ids of other programs that are no names are not repeated in any log. */
+/* An id of another program that is not a valid name is kept out of the log. */
 static bool is_fresh(const struct look *look, const struct roger_message *message)
 {
 	return rg_name_valid(message->id) &&
@@ -56,7 +56,7 @@ static int add_entry(struct look *look, struct roger_str issue, size_t id_count,
 	return rg_note_print(&note, &look->lines, err);
 }
 
-/* Those of the issue of the first one; the others stay, in their order. */
+/* Make an entry for the issue of the first message; keep the others, in their order. */
 static int add_issue(struct look *look, struct roger_err *err)
 {
 	const struct roger_str issue = look->fresh[0]->issue;
@@ -72,7 +72,7 @@ static int add_issue(struct look *look, struct roger_err *err)
 	return add_entry(look, issue, count, err);
 }
 
-/* Under the record lock, so that two who look at once note it once. */
+/* Write the entries under the record lock, so that two looks at once note a message once. */
 static int write_entries(struct look *look, const struct roger_message_list *messages,
 			 struct roger_err *err)
 {
@@ -89,7 +89,7 @@ static int write_entries(struct look *look, const struct roger_message_list *mes
 		return r;
 	r = rg_engine_log_append(look->roger->engine, RG_LOG_ACTIVITY, RG_STR(""),
 				 rg_buf_str(&look->lines), false, err);
-	/* Killed before this, the next look is noted with the same messages. */
+	/* If the process is killed here, the next look notes the same messages again. */
 	if (r == ROGER_OK && !look->by_person)
 		rg_engine_note_shown(look->roger->engine, look->agent, shown, count, true);
 	return r;
@@ -132,8 +132,7 @@ void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
 		r = note(&look, messages, arena, &err);
 	else
 		rg_fail_memory(&err);
-	/* One that stands still with the lock costs the note and nothing else: the next look makes
-	 * it. */
+	/* If the lock is not free soon, only the note is lost: the next look makes it. */
 	if (r < 0 && r != ROGER_ETIMEOUT)
 		snprintf(roger->untold, sizeof roger->untold,
 			 "the look is not noted in the activity log: %.400s", err.message);

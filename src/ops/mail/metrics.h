@@ -1,6 +1,4 @@
-/*
- * metrics - what left an issue, by whatever verb: a line for each issue and verb.
- */
+/* metrics - what left an issue: a line for each issue and verb. */
 #ifndef RG_METRICS_H
 #define RG_METRICS_H
 
@@ -14,14 +12,14 @@ struct rg_metrics {
 	size_t count;
 };
 
-/* This message leaves; called before the first of its issue does. */
+/* Count a message that leaves; call this before the first message of its issue leaves. */
 RG_CHECKED int rg_metrics_moved(struct rg_metrics *metrics, const struct roger_message *message,
 				struct roger_err *err);
 
-/* Write down what left; nothing where nothing did. */
+/* Record what left, if anything did. */
 RG_CHECKED int rg_metrics_save(struct rg_metrics *metrics, struct roger_err *err);
 
-/* Content and metadata of messages. */
+/* The size of content and metadata of messages. */
 int64_t rg_metrics_bytes(const struct roger_message_list *messages);
 
 #endif

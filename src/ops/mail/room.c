@@ -39,7 +39,7 @@ static int archive_oldest(struct roger *roger, struct roger_message *messages, s
 	return rg_engine_commit(roger->engine, &outcome, err);
 }
 
-/* What stands in its recipient's file, unread, may leave after all that is read. */
+/* Add unread messages that are in the recipient's file: they may leave after all that is read. */
 static int add_handed(struct roger *roger, struct rg_query query, struct rg_arena *arena,
 		      struct roger_message_list *read, struct roger_err *err)
 {
@@ -64,12 +64,12 @@ static int add_handed(struct roger *roger, struct rg_query query, struct rg_aren
 	return ROGER_OK;
 }
 
-/* A tenth of the limit leaves beyond what must, so that the next sends into a full mailbox find
- * room; of what is read, never more. */
+/* A tenth of the limit leaves in addition, if it is read, so that the next sends into a full
+ * mailbox find room. */
 enum { BAND = 10 };
 
-/* How many leave: the surplus, which may reach into what stands in the recipient's file, or the
- * surplus and the band as far as messages are read. */
+/* How many leave: the surplus and the band, as far as messages are read, but at least the
+ * surplus. */
 static int64_t with_band(int64_t surplus, int64_t limit, size_t read)
 {
 	int64_t most =
@@ -78,7 +78,7 @@ static int64_t with_band(int64_t surplus, int64_t limit, size_t read)
 	return most > surplus ? most : surplus;
 }
 
-/* Which are read, the first to leave first, and how many of them leave. */
+/* Find the messages that may leave, the first to leave first, and how many must. */
 static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
 			struct rg_arena *arena, struct roger_message_list *ret_read,
 			int64_t *ret_surplus, struct roger_err *err)

@@ -14,10 +14,7 @@
 RG_CHECKED int rg_room_make(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
 			    int64_t *archived, struct roger_err *err);
 
-/*
- * The same judgement, whether the limit is passed or not, and nothing is moved
- * either way.  Others may change what it rests on a moment later.
- */
+/* Judge like rg_room_make(), but move nothing.  Others may change the result a moment later. */
 RG_CHECKED int rg_room_check(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
 			     struct roger_err *err);
 

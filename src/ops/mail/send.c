@@ -47,7 +47,7 @@ static int leave_out(struct rg_sending *sending, struct roger_left_out_list *lis
 		       err);
 }
 
-/* Everyone of a list but the sender.  Another program may have written to a reserved name. */
+/* Add all names but the sender's, and reserved ones, to which another program may have written. */
 static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct roger_strs names,
 		      struct roger_err *err)
 {
@@ -65,7 +65,7 @@ static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct
 	return ROGER_OK;
 }
 
-/* Agents, groups and all: what a new name may be a slip for. */
+/* Find the agents, groups and all that a new name may be a slip for. */
 static int look_at_known(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
 			 struct roger_err *err)
 {
@@ -94,7 +94,7 @@ static int look_at_known(struct roger *roger, struct rg_arena *arena, struct rg_
 	return ROGER_OK;
 }
 
-/* A name that only got mail and is near one that sent or looked was a slip itself. */
+/* Is the name itself a slip: did it only get mail, and is near one that sent or looked? */
 static int is_phantom(struct roger *roger, struct rg_arena *arena, const struct rg_known *known,
 		      struct roger_str name, bool *ret_phantom, struct roger_err *err)
 {
@@ -115,7 +115,7 @@ static int is_phantom(struct roger *roger, struct rg_arena *arena, const struct 
 	return r;
 }
 
-/* The known name that this one is a slip for; "": none. */
+/* Find the known name that this one is a slip for; "": none. */
 static int find_slip(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
 		     struct roger_str name, struct roger_str *ret_slip, struct roger_err *err)
 {
@@ -132,8 +132,8 @@ static int find_slip(struct roger *roger, struct rg_arena *arena, struct rg_know
 	return r;
 }
 
-/* The nearest word of the first few names: each is compared with all that are known, unless these
- * are more than people name.  A slip is found among any number. */
+/* Find the nearest known word.  This compares with each, so only for the first few names, and
+ * not if too many are known.  A slip is found among any number. */
 static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
 			struct roger_str name, struct roger_str *ret_near, struct roger_err *err)
 {
@@ -154,7 +154,7 @@ static int find_nearest(struct roger *roger, struct rg_arena *arena, struct rg_k
 	return r;
 }
 
-/* Its tool has begun a session here. */
+/* Has the agent's tool begun a session here? */
 static int has_arrived(struct roger *roger, struct rg_arena *arena, struct roger_str name,
 		       bool *ret_arrived, struct roger_err *err)
 {
@@ -267,7 +267,7 @@ static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struc
 					 : note_unknown(sending, draft, name, unknown.near, err);
 }
 
-/* One line for all that get nothing, since there may be many. */
+/* Add one note for all that get nothing, since there may be many. */
 static int note_skipped(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -285,7 +285,7 @@ static int note_skipped(struct rg_sending *sending, struct rg_draft *draft, stru
 		       err);
 }
 
-/* A group, or all. */
+/* Add the members of a group, or of all. */
 static int add_several(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		       struct roger_err *err)
 {
@@ -301,7 +301,7 @@ static int add_several(struct rg_sending *sending, struct rg_draft *draft, struc
 	return r < 0 ? r : add_others(sending, draft, everyone.names, err);
 }
 
-/* Who took over from a retired agent; an error where nobody did. */
+/* Find the agent that took over from a retired one; an error if nobody did. */
 static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct roger_str *name,
 		     struct roger_err *err)
 {
@@ -387,7 +387,7 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 
 /* ------------------------------------------------------------- messages -- */
 
-/* May a message be sent under that name, by whoever runs this? */
+/* May the caller send under that name? */
 static int check_sender(const struct roger *roger, struct roger_str name, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
@@ -405,7 +405,7 @@ static int check_sender(const struct roger *roger, struct roger_str name, struct
 	return ROGER_OK;
 }
 
-/* Mail from an unknown name is stored, unless it is near a known one: likely a slip. */
+/* A send from an unknown name is stored, unless the name is near a known one: likely a slip. */
 static int check_new_sender(struct rg_sending *sending, struct rg_draft *draft,
 			    struct roger_err *err)
 {
@@ -419,7 +419,7 @@ static int check_new_sender(struct rg_sending *sending, struct rg_draft *draft,
 		return ROGER_OK;
 	r = rg_send_judge_unknown(roger, sending->arena, &sending->known, draft->from, false,
 				  "from", &unknown, err);
-	/* Strict is about recipients. */
+	/* `recipients: strict` is only about recipients. */
 	return r == ROGER_EREFUSED && !unknown.slip ? ROGER_OK : r;
 }
 
@@ -461,7 +461,7 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 	return r;
 }
 
-/* Metadata from a program may come in any layout; stored it is one object on one line. */
+/* Metadata may come in any layout; it is stored as one object on one line. */
 static int tidy_metadata(struct rg_sending *sending, struct roger_str text, struct roger_str *ret,
 			 struct roger_err *err)
 {
@@ -511,7 +511,8 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 	return r;
 }
 
-/* Without a recipient an answer goes to who sent that, or on to who got it, in its issue. */
+/* A reply without a recipient goes to the sender or, if that was us, to the recipient, in the
+ * same issue. */
 static int address_reply(struct rg_sending *sending, struct rg_draft *draft,
 			 const struct roger_message *message, struct roger_err *err)
 {
@@ -531,7 +532,7 @@ static int address_reply(struct rg_sending *sending, struct rg_draft *draft,
 		rg_arena_add(sending->arena, &request->to, own ? message->to : message->from), err);
 }
 
-/* What it answers must be there. */
+/* The message that it answers must be there. */
 static int check_reply_to(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	struct roger_message_list found;
@@ -609,7 +610,7 @@ static bool is_to_several(const struct rg_sending *sending, const struct rg_draf
 	return false;
 }
 
-/* Who a group or all stands for may change between two tries; named recipients may not. */
+/* The members of a group or of all may change between two tries; named recipients may not. */
 static bool same_recipients(const struct rg_sending *sending, const struct rg_draft *draft,
 			    const struct roger_message_list *first)
 {
@@ -656,7 +657,7 @@ int rg_send_conflict(const struct rg_draft *draft, struct roger_str id, struct r
 			      difference);
 }
 
-/* What the key stored.  Of copies that are sent again alone, only these, if there are any. */
+/* Find the messages that the key stored; if only some copies are sent again, those, if any. */
 static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 		      struct roger_message_list *ret_first, struct roger_err *err)
 {
@@ -678,7 +679,7 @@ static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 	return ROGER_OK;
 }
 
-/* The key was used: the same payload gets its first result again, another one is an error. */
+/* The key was used.  The same payload gets its first result again, another one is an error. */
 static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 			    struct roger_err *err)
 {
@@ -701,7 +702,7 @@ static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
 }
 
-/* Among many, an error says which one it is about. */
+/* In a request of several messages, let the error say which one it is about. */
 static void say_which(const struct rg_sending *sending, const struct rg_draft *draft,
 		      struct roger_err *err)
 {
@@ -746,7 +747,7 @@ static struct rg_draft *draft_of(struct rg_sending *sending, const struct roger_
 	return NULL;
 }
 
-/* What so many drafts together add to the mailbox or issue of which. */
+/* How many messages the first `count` drafts add to that mailbox or issue. */
 static int64_t adding(const struct rg_sending *sending, size_t count,
 		      const struct rg_outcome *outcome)
 {
@@ -764,7 +765,7 @@ static int64_t adding(const struct rg_sending *sending, size_t count,
 	return adds;
 }
 
-/* Did the request name this recipient, or one that it took over from? */
+/* Did the request name this recipient, or an agent that it took over from? */
 static bool is_named(const struct rg_sending *sending, const struct rg_draft *draft,
 		     struct roger_str to)
 {
@@ -788,7 +789,7 @@ void rg_send_drop(struct rg_draft *draft, size_t which)
 	memmove(to + which, to + which + 1, after * sizeof *to);
 }
 
-/* A full mailbox refuses its own copy of what goes to a group or all; the last one all. */
+/* A full mailbox refuses its own copy of a send to several.  If no copy is left, the send fails. */
 static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
 		       const struct roger_message *message, struct roger_err *err)
 {
@@ -870,7 +871,7 @@ static int store(struct rg_sending *sending, struct roger_err *err)
 
 /* ------------------------------------------------------------- dry runs -- */
 
-/* One whose key was used needs no room, or is refused for another reason. */
+/* A send whose key was used needs no room, or is refused for another reason. */
 static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct rg_query query = {
@@ -886,7 +887,7 @@ static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, str
 	return r < 0 || !count ? r : use_first_result(sending, draft, err);
 }
 
-/* With those before it, so that the error is about the one that goes over. */
+/* Check with the drafts before it, so that the error is about the one that goes over the limit. */
 static int check_room(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	static const enum rg_verdict limits[] = { RG_OVER_MAILBOX, RG_OVER_ISSUE };
@@ -909,7 +910,7 @@ static int check_room(struct rg_sending *sending, struct rg_draft *draft, struct
 	return r;
 }
 
-/* What store() would say, as far as that can be known without doing it. */
+/* Check what store() would say, as far as that can be known in advance. */
 static int check_store(struct rg_sending *sending, struct roger_err *err)
 {
 	size_t i;
@@ -935,7 +936,7 @@ static bool same_key(const struct rg_draft *a, const struct rg_draft *b)
 	return rg_str_equal(a->key, b->key) && rg_str_equal(a->from, b->from);
 }
 
-/* A key that comes twice in one request is sent once. */
+/* Send a key that comes twice in one request only once. */
 static int find_twin(struct rg_sending *sending, size_t which, struct roger_err *err)
 {
 	struct rg_draft *draft = &sending->drafts[which];

@@ -1,4 +1,4 @@
-/* What a key has to say about a send: known, timed out, used up, to be confirmed. */
+/* Judge a send by its key: known, timed out, used up, to be confirmed. */
 #include "ops/mail/send.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- keys -- */
 
-/* <task>:<verb>:<current cycle>, where the parts are given in place of a key. */
+/* Make the key <task>:<verb>:<current cycle>, if these are given instead of a key. */
 static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
@@ -93,8 +93,7 @@ int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *
 
 /* ---------------------------------------------------------- a known key -- */
 
-/* The text with this checksum: as it is, or with one newline more or less; *ret_found false: none.
- */
+/* Find the text with this checksum: as it is, or with one newline more or less. */
 static int find_text(struct rg_sending *sending, struct roger_str text, struct roger_str sum,
 		     struct roger_str *ret_text, bool *ret_found, struct roger_err *err)
 {
@@ -114,7 +113,7 @@ static int find_text(struct rg_sending *sending, struct roger_str text, struct r
 	return ROGER_OK;
 }
 
-/* A message that was stored says the same; of one that was not, the log has the checksum. */
+/* Is it the same message?  A stored one is compared; for one that was not stored, its checksum. */
 static int check_same(struct rg_sending *sending, struct rg_draft *draft,
 		      const struct rg_key_use *use, const struct roger_attempt *last,
 		      struct roger_str *ret_text, struct roger_err *err)
@@ -177,7 +176,7 @@ static int refuse(struct rg_sending *sending, const struct rg_draft *draft,
 			      RG_STR_ARGS(draft->key), due);
 }
 
-/* Attempts somebody began and did not see through. */
+/* Settle attempts that somebody began and did not finish. */
 static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft,
 			const struct rg_key_use *use, bool *ret_settled, struct roger_err *err)
 {
@@ -198,7 +197,7 @@ static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft
 	return r;
 }
 
-/* Of a message that never was stored the next attempt has the same id and text. */
+/* The next attempt at a message that was never stored keeps its id and text. */
 static void take_over(struct rg_draft *draft, size_t which, const struct roger_attempt *last,
 		      struct roger_str text)
 {
@@ -208,10 +207,10 @@ static void take_over(struct rg_draft *draft, size_t which, const struct roger_a
 	draft->messages[which].attempt = last->attempt + 1;
 }
 
-/* Stored messages whose next attempt is begun. */
+/* Stored messages whose next attempt begins. */
 struct again {
 	struct roger_str *ids;
-	int64_t *ended; /* number of the attempt that timed out */
+	int64_t *ended; /* numbers of the attempts that timed out */
 	size_t count;
 };
 
@@ -230,7 +229,7 @@ static int check_there(const struct roger_message_list *messages, struct roger_e
 	return ROGER_OK;
 }
 
-/* To be read in time; or only to be stored, which they are. */
+/* Begin the next attempts; without confirmation they need only be stored, and are. */
 static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 		       const struct again *again, struct roger_err *err)
 {
@@ -251,7 +250,7 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
 }
 
-/* Does its line say what the attempt's entry says? */
+/* Does the message say the same as the attempt's entry? */
 static bool is_of(const struct roger_message *message, const struct rg_draft *draft,
 		  const struct roger_attempt *last)
 {
@@ -259,7 +258,7 @@ static bool is_of(const struct roger_message *message, const struct rg_draft *dr
 	       rg_str_equal(message->key, draft->key) && rg_str_equal(message->cycle, last->cycle);
 }
 
-/* Its line was damaged, or is gone: nobody gets it any more, and the key stays used. */
+/* Refuse a message whose line was damaged or is gone: nobody gets it, and the key stays used. */
 static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 		      const struct roger_attempt *last, struct roger_err *err)
 {
@@ -277,7 +276,7 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message));
 }
 
-/* Was a copy to it refused under this key? */
+/* Was a copy to this recipient refused under the key? */
 static bool was_refused(const struct rg_key_use *use, struct roger_str target)
 {
 	size_t i;
@@ -288,7 +287,7 @@ static bool was_refused(const struct rg_key_use *use, struct roger_str target)
 	return false;
 }
 
-/* Where the key stored some copies before, only those that were refused are sent again. */
+/* If the key stored some copies before, send only those that were refused. */
 static void keep_refused(struct rg_draft *draft, const struct rg_key_use *use)
 {
 	bool refused = false, stored = false;
@@ -304,7 +303,8 @@ static void keep_refused(struct rg_draft *draft, const struct rg_key_use *use)
 			rg_send_drop(draft, i - 1);
 }
 
-/* What the send log says before anything is stored.  Delivered keys are the engine's to find. */
+/* Judge the key by the send log before anything is stored.  Delivered keys are the engine's to
+ * find. */
 static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	struct again again = {
@@ -335,7 +335,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 				 sending->arena, &answer, &history, &due_ms, err);
 		if (r < 0 || answer == RG_SEND_NEW)
 			continue;
-		/* Of what was refused before it was tried nothing is promised. */
+		/* A send that was refused before it was tried need not be repeated as it was. */
 		if (answer != RG_SEND_AGAIN || history.last->message.length)
 			r = check_same(sending, draft, &use, history.last, &text, err);
 		stored = rg_key_message(&use, draft->to.items[i]);
@@ -346,7 +346,8 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 			r = check_lost(sending, draft, history.last, err);
 		if (r < 0 || (answer == RG_SEND_SKIP && history.last->outcome == ROGER_DELIVERED))
 			continue;
-		/* What was never stored cannot be redelivered: its sender may go on trying. */
+		/* A message that was never stored cannot be redelivered: its sender may go on
+		 * trying. */
 		if (answer != RG_SEND_AGAIN && (answer != RG_SEND_USED_UP || is_stored))
 			return refuse(sending, draft, &history, answer, due_ms, err);
 		if (is_stored) {
@@ -361,7 +362,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 	return r < 0 || !again.count ? r : begin_again(sending, draft, &again, err);
 }
 
-/* The next attempt to a target, which is an error; nothing where the key stored something. */
+/* Log an attempt that was refused, as an error; not if the key stored something. */
 static void note_refused(struct rg_sending *sending, const struct rg_draft *draft,
 			 const struct rg_key_use *use, struct roger_str target)
 {
@@ -381,14 +382,15 @@ static void note_refused(struct rg_sending *sending, const struct rg_draft *draf
 			 &due_ms, NULL) < 0 ||
 	    (answer != RG_SEND_NEW && answer != RG_SEND_AGAIN))
 		return;
-	/* In another cycle than one that is over it is the first one, as if it were stored. */
+	/* In another cycle than one that has ended, it is the first attempt, as if it were
+	 * stored. */
 	if (history.last &&
 	    (answer == RG_SEND_AGAIN || rg_str_equal(history.last->cycle, draft->cycle)))
 		message.attempt = history.last->attempt + 1;
 	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
 }
 
-/* Without a key: under one that stands in the log only. */
+/* Log a refused send without a key under its id, which is nowhere but in the log. */
 static void note_plain_refused(struct rg_sending *sending, const struct rg_draft *draft,
 			       struct roger_str target)
 {
@@ -406,7 +408,7 @@ static void note_plain_refused(struct rg_sending *sending, const struct rg_draft
 	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
 }
 
-/* One recipient, all that were named, or those of a group who have all retired. */
+/* Who was refused: one recipient, all that were named, or the retired members of a group. */
 static struct roger_strs refused_to(struct rg_sending *sending, const struct rg_draft *draft)
 {
 	const struct roger_left_out_list *skipped = &draft->reply->skipped;
@@ -468,7 +470,7 @@ void rg_send_failed(struct rg_sending *sending, int code)
 	}
 }
 
-/* What an entry of the send log is made of. */
+/* Keep what an entry of the send log needs. */
 static bool keep(struct roger *roger, const struct roger_message *message)
 {
 	struct roger_message kept = { .attempt = message->attempt };
@@ -548,13 +550,13 @@ static int confirm_once(struct rg_sending *sending, const struct rg_draft *draft
 				  rg_send_within(sending, draft), sending->arena, err);
 }
 
-/* Or are they left to a sweep, which finds them in the message's line? */
+/* Wait for retries here?  Else a sweep makes them, by what the message's line says. */
 static bool waits_for_retries(const struct roger *roger)
 {
 	return !roger->tell || roger->tell(roger->tell_context, "retry", 0, 0);
 }
 
-/* With --retry the next attempts follow, each when it is due, as long as there are any. */
+/* Wait until the message is read.  With --retry the next attempts follow, each when it is due. */
 int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct rg_config *config = sending->roger->workspace->config;

@@ -16,7 +16,7 @@ static bool is_first(const struct roger_message_list *messages, size_t which, st
 	return true;
 }
 
-/* Who sent or got what lives of it, and its types. */
+/* Count who sent or got the messages that are not archived, and their types. */
 static void count_living(const struct roger_message_list *living, struct roger_stats_reply *reply)
 {
 	int64_t *const types[] = { [ROGER_CONTEXT] = &reply->context,
