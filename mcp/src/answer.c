@@ -28,7 +28,7 @@ static const struct rg_value *answer_to(const struct roger_mcp_call *call, const
 	return rg_json_kind(answer) == RG_JSON_OBJECT ? answer : NULL;
 }
 
-/* Remember the question, once; false: it cannot be asked. */
+/* Note a question of the handler, once; false: it cannot be asked. */
 static bool remember(struct roger_mcp_call *call, const char *key, const char *method,
 		     const char *params)
 {
@@ -90,7 +90,7 @@ void rg_mcp_put_head(struct rg_buf *out, struct roger_str id)
 {
 	rg_buf_add_char(out, '{');
 	rg_mcp_put_text(out, "jsonrpc", "2.0");
-	/* An id that could not be read is left out, as MCP wants it. */
+	/* An id that could not be read is left out, as MCP demands. */
 	if (id.length)
 		rg_mcp_put_json(out, "id", id);
 }
@@ -129,7 +129,7 @@ void rg_mcp_put_cache(struct rg_buf *out, int64_t ttl_ms, bool shared)
 	rg_mcp_put_text(out, "cacheScope", shared ? "public" : "private");
 }
 
-/* {"uri":...} for a resource that is not there, {"requiredCapabilities":...}. */
+/* Print {"uri":...} for a missing resource, or {"requiredCapabilities":...}. */
 static void put_data(const struct roger_mcp_call *call, struct rg_buf *out)
 {
 	if (call->error_code == RG_MCP_NO_CAPABILITY && call->missing_capability) {
@@ -165,7 +165,7 @@ static void put_tool_result(struct roger_mcp_call *call, struct rg_buf *out)
 
 	rg_buf_add_char(&call->content, ']');
 	rg_mcp_put_buf(out, "content", &call->content);
-	/* Up to 2025-11-25 it is an object. */
+	/* Up to 2025-11-25 it must be an object. */
 	if (call->structured.length && (object || rg_mcp_is_modern(call->revision)))
 		rg_mcp_put_buf(out, "structuredContent", &call->structured);
 	if (call->is_error)
@@ -262,7 +262,7 @@ static void end_locked(struct roger_mcp_call *call)
 	rg_mcp_item_release_locked(call->item);
 	rg_mcp_stream_release_locked(call->stream);
 	rg_mcp_peer_release_locked(call->peer);
-	/* The call itself lies in its arena. */
+	/* This frees the call, too, which is in its arena. */
 	rg_mcp_arena_free_locked(server, call->arena);
 	pthread_cond_broadcast(&server->changed);
 }
@@ -288,7 +288,7 @@ static void send_questions_locked(struct roger_mcp_call *call)
 	}
 }
 
-/* A structured answer must keep its schema, and older clients want it as text. */
+/* A structured answer must match its schema, and older clients want it as text. */
 static void check_structured(struct roger_mcp_call *call)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
@@ -326,7 +326,7 @@ static void miss_capability(struct roger_mcp_call *call)
 			       call->missing_capability);
 }
 
-/* The handler is through with it. */
+/* The handler has returned: answer the call. */
 static void answer_locked(struct roger_mcp_call *call)
 {
 	if (call->error_code == 0 && call->missing_capability)
@@ -423,7 +423,7 @@ void roger_mcp_not_late(struct roger_mcp_call *call)
 	rg_mcp_unlock(call->server);
 }
 
-/* What the handler has of an answer is the handler's: this is another one, of the same request. */
+/* Answer for a handler that takes too long.  It may still write its own answer, so make another. */
 static void answer_for_locked(const struct roger_mcp_call *call)
 {
 	struct roger_mcp_call told = { .server = call->server,

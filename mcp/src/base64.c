@@ -13,7 +13,7 @@ void rg_base64_add(struct rg_buf *out, const void *data, size_t length)
 		out->failed = true;
 		return;
 	}
-	/* With a NUL at the end, which is not counted. */
+	/* libsodium adds a NUL, which is not counted. */
 	room = sodium_base64_encoded_len(length, VARIANT);
 	to = rg_buf_room(out, room);
 	if (!to)

@@ -9,7 +9,7 @@
 
 void rg_base64_add(struct rg_buf *out, const void *data, size_t length);
 
-/* What text stands for, added to out; false: it is no base64. */
+/* Decode text, and add the bytes to out; false: it is not base64. */
 bool rg_base64_read(struct roger_str text, struct rg_buf *out);
 
 #endif

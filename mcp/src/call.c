@@ -80,7 +80,7 @@ bool roger_mcp_client_can(const struct roger_mcp_call *call, const char *capabil
 
 /* --------------------------------------------------- what it answers -- */
 
-/* An item of the content: inside of a message where a prompt is asked for. */
+/* Begin an item of the content; for a prompt, inside a message. */
 static struct rg_buf *open_item(struct roger_mcp_call *call)
 {
 	rg_mcp_open(&call->content, NULL, '{');
@@ -106,7 +106,7 @@ static void put_bytes(struct rg_buf *out, const char *key, const void *data, siz
 	rg_buf_add_char(out, '"');
 }
 
-/* Text must be text: what is no UTF-8 would break the whole answer. */
+/* A text must be UTF-8: else it would break the whole answer. */
 static bool is_text(struct roger_mcp_call *call, const char *text)
 {
 	size_t chars;
@@ -187,7 +187,7 @@ void roger_mcp_add_audio(struct roger_mcp_call *call, const char *mime_type, con
 	add_bytes(call, "audio", mime_type, data, size);
 }
 
-/* Up to the content itself; what is read needs no words around it. */
+/* Begin a resource, up to its content; a read needs nothing around it. */
 static struct rg_buf *open_resource(struct roger_mcp_call *call, const char *uri,
 				    const char *mime_type)
 {
@@ -329,7 +329,7 @@ void roger_mcp_fail(struct roger_mcp_call *call, const char *format, ...)
 
 /* ----------------------------------------------------- while it lasts -- */
 
-/* A note that belongs to the call goes where its answer goes. */
+/* Begin a notification of the call, which goes where its answer goes. */
 static struct rg_buf *open_note_locked(struct roger_mcp_call *call, const char *method)
 {
 	struct rg_buf *out = NULL;

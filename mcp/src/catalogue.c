@@ -63,7 +63,7 @@ struct rg_mcp_item *rg_mcp_find_uri_locked(struct roger_mcp_server *server, stru
 
 /* ------------------------------------------------------------- adding -- */
 
-/* A member that is JSON already; kept on one line. */
+/* Add a member that is JSON already, on one line. */
 static int put_own_json(struct rg_buf *out, const char *key, const char *json,
 			enum rg_json_kind kind, struct roger_err *err)
 {
@@ -78,7 +78,7 @@ static int put_own_json(struct rg_buf *out, const char *key, const char *json,
 	return ROGER_OK;
 }
 
-/* What every kind has at the end of its entry. */
+/* Add the members that end every kind of entry. */
 static int put_common(struct rg_buf *out, const char *icons, const char *meta,
 		      struct roger_err *err)
 {
@@ -90,7 +90,7 @@ static int put_common(struct rg_buf *out, const char *icons, const char *meta,
 	return r;
 }
 
-/* The item goes into the list, behind the others, and clients are told. */
+/* Put the item at the end of the list, and tell clients. */
 static int add(struct roger_mcp_server *server, struct rg_mcp_item *item, struct rg_buf *listed,
 	       struct roger_err *err)
 {
@@ -152,7 +152,7 @@ static struct rg_mcp_item *item_new(enum rg_mcp_kind kind, const char *key, unsi
 	return item;
 }
 
-/* Names of tools, as the specification wants them; of prompts, too. */
+/* Check the name of a tool by the specification; prompts are named likewise. */
 static int check_name(const char *name, roger_mcp_handler *handler, struct roger_err *err)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

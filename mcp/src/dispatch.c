@@ -79,7 +79,7 @@ bool rg_mcp_speaks_modern(const struct rg_mcp_message *message,
 	return said == RG_MCP_NONE || rg_mcp_is_modern(said);
 }
 
-/* A modern request says how it is made; false: it was rejected. */
+/* A modern request must name its version and capabilities; false: it was rejected. */
 static bool modern_passes(struct rg_mcp_request *request)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf data = { .maximum = SIZE_MAX };
@@ -131,7 +131,7 @@ static bool legacy_passes(struct rg_mcp_request *request)
 	return false;
 }
 
-/* The same id twice, while the first is not answered yet, would make two answers one. */
+/* Is the id free?  Two open requests with the same id could not be told apart. */
 static bool id_is_free(const struct rg_mcp_request *request)
 {
 	const struct roger_mcp_call *call;
@@ -159,7 +159,7 @@ static void answer(struct rg_mcp_request *request)
 	if (request->revision ? !modern_passes(request) : !legacy_passes(request))
 		return;
 	method = find_method(request);
-	/* A tool tells the model. */
+	/* A tool tells the model of a fault itself. */
 	if (method && request->message->fault.length && method->run != rg_mcp_call_tool)
 		rg_mcp_reject(request, RG_MCP_BAD_JSON, "%s", request->message->fault.data);
 	else if (method)
@@ -233,7 +233,8 @@ void rg_mcp_answer_unreadable(struct rg_mcp_stream *stream, const struct rg_mcp_
 	rg_mcp_lock(server);
 	if (message->form == RG_MCP_RESPONSE) {
 		rg_mcp_call_answered_locked(stream->peer, message);
-		/* The client may wait for an answer to a request of its own with this id. */
+		/* Leave out the id: the client may wait for an answer to a request of its own
+		 * with it. */
 		id = RG_STR("");
 	}
 	out = rg_mcp_begin_locked(stream, true);

@@ -59,13 +59,13 @@ void rg_mcp_wishes_deinit(struct rg_mcp_wishes *wishes)
 
 /* ------------------------------------------------------------ telling -- */
 
-/* A client that does not read is told later, and once. */
+/* A client that does not read is told later, and only once. */
 static bool has_room(const struct rg_mcp_stream *stream)
 {
 	return stream->out.length + stream->backlog < RG_MCP_BACKLOG_BYTES;
 }
 
-/* id: of the listener this belongs to, as JSON; NULL: a legacy client. */
+/* id: of the listener, as JSON; NULL: a legacy client. */
 static void notify(struct rg_mcp_stream *stream, const char *method, const char *uri,
 		   const char *id)
 {
@@ -90,7 +90,7 @@ static void notify(struct rg_mcp_stream *stream, const char *method, const char 
 	rg_mcp_end_locked(stream, RG_STR(""), false, 200);
 }
 
-/* uri NULL: all of them, or only those that were not told yet. */
+/* Tell of changes to uri (NULL: to all uris); late_only: those that were not told yet. */
 static void tell_uri(struct rg_mcp_wishes *wishes, struct rg_mcp_stream *stream, const char *id,
 		     const char *uri, bool late_only)
 {
@@ -163,7 +163,7 @@ void rg_mcp_list_changed_locked(struct roger_mcp_server *server, enum rg_mcp_kin
 	struct rg_mcp_peer *peer;
 	unsigned lists;
 
-	/* Templates are resources to those who listen. */
+	/* For clients, templates are resources. */
 	lists = 1u << (kind == RG_MCP_TEMPLATES ? RG_MCP_RESOURCES : kind);
 	for (peer = server->peers; peer; peer = peer->next)
 		tell_lists(&peer->wishes, peer->stream, NULL, lists);
@@ -206,7 +206,7 @@ struct rg_mcp_listener *rg_mcp_listener_find_locked(struct roger_mcp_server *ser
 	return NULL;
 }
 
-/* The answer to its request, which comes last. */
+/* Answer the listener's request, when it ends. */
 static void answer(struct roger_mcp_server *server, const struct rg_mcp_listener *listener)
 {
 	struct rg_buf *out = rg_mcp_begin_locked(listener->stream, true);

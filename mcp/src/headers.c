@@ -12,7 +12,7 @@ static int mismatch(struct roger_err *err, const char *header, const char *what)
 	return rg_fail(err, ROGER_EDATA, 0, "header mismatch: '%s' %s", header, what);
 }
 
-/* The value without blanks around it, and out of "=?base64?...?=". */
+/* Take the blanks off the value, and decode "=?base64?...?=". */
 static bool decode(const char *header, struct rg_buf *out)
 {
 	static const char start[] = "=?base64?", end[] = "?=";
@@ -51,7 +51,7 @@ static int check_same(const char *header, const char *value, struct roger_str bo
 	return ROGER_OK;
 }
 
-/* What Mcp-Name repeats; NULL: this method has none. */
+/* The value that Mcp-Name must repeat; NULL: this method has none. */
 static const struct rg_value *name_of(const struct rg_mcp_message *message)
 {
 	if (rg_str_is(message->method, "tools/call") || rg_str_is(message->method, "prompts/get"))
@@ -75,7 +75,7 @@ int rg_mcp_headers_check(const struct rg_mcp_headers *headers, const struct rg_m
 	return r;
 }
 
-/* A header and an argument say the same: numbers by their value. */
+/* Does the header say the same as the argument?  Numbers are compared by value. */
 static bool says(struct roger_str text, const struct rg_value *value)
 {
 	struct roger_str digits = rg_json_digits(value);

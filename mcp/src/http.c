@@ -19,7 +19,7 @@
 
 enum {
 	TICK_MS = 1000,
-	/* A connection that says nothing, and is answered nothing. */
+	/* A connection without a request or an answer is closed after this. */
 	IDLE_SECONDS = 120,
 	HEADER_BYTES_MAX = 16 << 10,
 	HEADERS_MAX = 100,
@@ -27,7 +27,7 @@ enum {
 
 /* -------------------------------------------------------- every request -- */
 
-/* Who calls, "" where nobody is asked; NULL: nobody we know. */
+/* The owner of the caller's token; "": no tokens are needed; NULL: not known. */
 static const char *caller_of(const struct roger_mcp_http *http, struct evhttp_request *request)
 {
 	const char *header = rg_http_header(request, "Authorization"), *found = NULL;
@@ -37,14 +37,14 @@ static const char *caller_of(const struct roger_mcp_http *http, struct evhttp_re
 		return "";
 	if (!header || evutil_ascii_strncasecmp(header, "Bearer ", 7) != 0)
 		return NULL;
-	/* All of them, so that the time it takes says nothing. */
+	/* Compare with all tokens, so that the time says nothing. */
 	for (i = 0; i < http->options.token_count; i++)
 		if (rg_same_secret(rg_str(header + 7), rg_str(http->options.tokens[i].token)))
 			found = http->options.tokens[i].owner;
 	return found;
 }
 
-/* The head as it came; false: it has more headers than anybody needs. */
+/* Read the head as it came; false: it has too many headers. */
 static bool read_head(struct evhttp_request *request, struct rg_http_field fields[HEADERS_MAX],
 		      struct rg_http_head *ret)
 {
@@ -66,7 +66,7 @@ static bool read_head(struct evhttp_request *request, struct rg_http_field field
 	return true;
 }
 
-/* What is wrong with its head; NULL: nothing.  400: what follows on the connection is not read. */
+/* The fault of a head; NULL: none.  After 400, the rest of the connection is not read. */
 static const char *fault_of(struct roger_mcp_http *http, struct evhttp_request *request,
 			    int *ret_status)
 {
@@ -85,7 +85,7 @@ static const char *fault_of(struct roger_mcp_http *http, struct evhttp_request *
 	return rg_http_head_foreign(&head, &allowed);
 }
 
-/* Does it come from where it may, and lead to where we are?  Otherwise it was refused. */
+/* Does the request come from an allowed place, to our path?  False: it was refused. */
 static bool passes(struct roger_mcp_http *http, struct evhttp_request *request)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
@@ -103,7 +103,7 @@ static bool passes(struct roger_mcp_http *http, struct evhttp_request *request)
 	return false;
 }
 
-/* Is there room for it?  Otherwise it was refused. */
+/* Is there room for the request?  False: it was refused. */
 static bool fits(struct roger_mcp_http *http, struct evhttp_request *request)
 {
 	if (http->answer_count >= http->options.connections_max)
@@ -161,7 +161,7 @@ static void on_request(struct evhttp_request *request, void *argument)
 
 /* ------------------------------------------------------ opening, running -- */
 
-/* An address that only this machine reaches? */
+/* Can only this machine reach the address? */
 static bool is_loopback(const char *address)
 {
 	struct in6_addr six;
@@ -193,7 +193,7 @@ static int check_options(const struct roger_mcp_http_options *options, struct ro
 	return ROGER_OK;
 }
 
-/* No more descriptors: those who wait do so until the next tick. */
+/* There are no more descriptors: new clients wait until the next tick. */
 static void on_accept_error(struct evconnlistener *listener, void *http)
 {
 	(void)http;
@@ -230,7 +230,7 @@ static void on_stop(evutil_socket_t fd, short what, void *argument)
 	event_base_loopbreak(http->base);
 }
 
-/* What it needs of a loop, whosever that is. */
+/* Add our events to the loop, whoever owns it. */
 static bool prepare_loop(struct roger_mcp_http *http)
 {
 	const struct timeval tick = { TICK_MS / 1000, TICK_MS % 1000 * 1000 };
@@ -336,7 +336,7 @@ uint16_t roger_mcp_http_port(const struct roger_mcp_http *http)
 	return http->port;
 }
 
-/* Listeners get their last word. */
+/* Send listeners their last answers. */
 static void end_listeners(struct roger_mcp_http *http)
 {
 	rg_mcp_lock(http->server);
@@ -345,7 +345,7 @@ static void end_listeners(struct roger_mcp_http *http)
 	rg_http_drain(http);
 }
 
-/* And a moment to hear it. */
+/* Give them a moment to read these. */
 static void say_goodbye(struct roger_mcp_http *http)
 {
 	int i;

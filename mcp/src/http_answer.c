@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "http.h"
 
-/* A client that waits for the first byte gives up some time. */
+/* Start a stream after this time: a client that waits for the first byte gives up at some time. */
 enum { PATIENCE_MS = 5000 };
 
 static void ready_locked(struct rg_mcp_stream *stream)
@@ -21,13 +21,13 @@ static void ready_locked(struct rg_mcp_stream *stream)
 	answer->is_ready = true;
 	answer->next_ready = http->ready;
 	http->ready = answer;
-	/* The loop holds on to what is on its list. */
+	/* The loop holds a reference to each stream on its list. */
 	stream->users++;
 	if (!http->awake)
 		eventfd_write(http->wake, 1);
 }
 
-/* Let go of the request, which is answered or gone. */
+/* Release the request, which is answered or gone. */
 void rg_http_forget(struct rg_http_answer *answer)
 {
 	struct roger_mcp_http *http = answer->http;
@@ -58,12 +58,12 @@ static void on_closed(struct evhttp_connection *connection, void *argument)
 
 	(void)connection;
 	rg_http_forget(answer);
-	/* One that has lost its connection already is nobody's but ours. */
+	/* A request that has lost its connection already is ours to free. */
 	if (!evhttp_request_get_connection(request))
 		evhttp_request_free(request);
 }
 
-/* Hanging up is how a client cancels. */
+/* A client cancels by hanging up. */
 static void on_gone(evutil_socket_t fd, short what, void *argument)
 {
 	struct rg_http_answer *answer = argument;
@@ -75,7 +75,7 @@ static void on_gone(evutil_socket_t fd, short what, void *argument)
 	evhttp_connection_free(connection);
 }
 
-/* peer is held by the answer from now on. */
+/* The answer holds the peer from now on. */
 struct rg_http_answer *rg_http_answer_new(struct roger_mcp_http *http, struct rg_mcp_peer *peer)
 {
 	struct rg_http_answer *answer = calloc(1, sizeof *answer);
@@ -113,7 +113,7 @@ void rg_http_set_header(struct evhttp_request *request, const char *name, const 
 	evhttp_add_header(evhttp_request_get_output_headers(request), name, value);
 }
 
-/* From now on each message is an event; false: the one answer is there already. */
+/* Send each message as an event from now on; false: the answer is there already, alone. */
 bool rg_http_start_events(struct rg_http_answer *answer)
 {
 	bool plain;
@@ -186,7 +186,7 @@ void rg_http_reply(struct evhttp_request *request, int status, const char *data,
 		evbuffer_free(body);
 }
 
-/* An error that belongs to no request of MCP. */
+/* Answer with an error that belongs to no request of MCP. */
 void rg_http_refuse(struct evhttp_request *request, int status, const char *words)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -196,7 +196,7 @@ void rg_http_refuse(struct evhttp_request *request, int status, const char *word
 	rg_http_reply(request, status, text.data, text.length);
 }
 
-/* Events that a stream has to say. */
+/* Send events of a stream. */
 static void send_events(struct rg_http_answer *answer, const struct rg_buf *out, bool ended)
 {
 	struct evhttp_request *request = answer->request;
@@ -227,7 +227,7 @@ static size_t unsent(const struct rg_http_answer *answer)
 		bufferevent_get_output(evhttp_connection_get_bufferevent(connection)));
 }
 
-/* Take what there is and send it, unless the client does not read what it has. */
+/* Send what the stream holds, unless the client does not read. */
 static void drain_one(struct roger_mcp_http *http, struct rg_http_answer *answer)
 {
 	struct rg_buf out;
@@ -288,7 +288,7 @@ void rg_http_on_woken(evutil_socket_t fd, short what, void *argument)
 	rg_http_drain(http);
 }
 
-/* Signs of life, and another try for those who did not read. */
+/* Send signs of life, and try again to send to clients that did not read. */
 void rg_http_on_tick(evutil_socket_t fd, short what, void *argument)
 {
 	struct roger_mcp_http *http = argument;

@@ -9,7 +9,7 @@
 
 /* ----------------------------------------------------------- sessions -- */
 
-/* The last word of an answer, which is not the one that was waited for. */
+/* End an answer with another one than was asked for. */
 static void end_answer(struct rg_http_answer *answer, int status, const char *words)
 {
 	struct evhttp_request *request = answer->request;
@@ -48,7 +48,7 @@ void rg_http_session_free(struct roger_mcp_http *http, struct rg_http_session *s
 	free(session);
 }
 
-/* The one that was not used for longest, and is not in use now. */
+/* Drop the session that was unused for longest, if one is not in use; false: none. */
 static bool drop_oldest(struct roger_mcp_http *http)
 {
 	struct rg_http_session *session, *oldest = NULL;
@@ -95,7 +95,7 @@ static struct rg_http_session *session_new(struct roger_mcp_http *http, const ch
 	return session;
 }
 
-/* The session that the request names, if it is the caller's; NULL: it was refused. */
+/* Find the session that the request names, if it is the caller's; NULL: it was refused. */
 static struct rg_http_session *find_session(struct roger_mcp_http *http,
 					    struct evhttp_request *request, const char *caller)
 {
@@ -121,7 +121,7 @@ static struct rg_http_session *find_session(struct roger_mcp_http *http,
 
 /* --------------------------------------------------------------- POST -- */
 
-/* What came, and who sent it. */
+/* A POST: its message, and its sender. */
 struct post {
 	struct roger_mcp_http *http;
 	struct evhttp_request *request;
@@ -140,7 +140,7 @@ static void drop_arena(struct post *post)
 	post->arena = NULL;
 }
 
-/* A message without an answer, for this peer. */
+/* Take a message that needs no answer, for this peer. */
 static void take_note(struct post *post, struct rg_mcp_peer *peer)
 {
 	struct rg_http_answer *nowhere = rg_http_answer_new(post->http, peer);
@@ -174,7 +174,7 @@ static void take_request(struct post *post, struct rg_mcp_peer *peer)
 	rg_mcp_dispatch(&answer->stream, &post->message, post->arena, &post->headers);
 }
 
-/* A request, or what needs no answer. */
+/* Take a request, or a message that needs no answer. */
 static void take_message(struct post *post, struct rg_mcp_peer *peer)
 {
 	if (post->message.form == RG_MCP_REQUEST)
@@ -220,7 +220,7 @@ static void post_initialize(struct post *post)
 	take_request(post, session->peer);
 	if (session->peer->revision != RG_MCP_NONE)
 		return;
-	/* It was rejected: the answer is on its way, the session never was. */
+	/* It was rejected, so there is no session: only the answer is sent. */
 	evhttp_remove_header(evhttp_request_get_output_headers(post->request), "Mcp-Session-Id");
 	rg_http_drain(post->http);
 	rg_http_session_free(post->http, session);
@@ -302,7 +302,7 @@ void rg_http_on_post(struct roger_mcp_http *http, struct evhttp_request *request
 
 /* ----------------------------------------------------- GET and DELETE -- */
 
-/* The session of a request that only clients with one can make. */
+/* Find the session of a request that needs one; NULL: it was refused. */
 static struct rg_http_session *find_named_session(struct roger_mcp_http *http,
 						  struct evhttp_request *request,
 						  const char *caller)
@@ -314,7 +314,7 @@ static struct rg_http_session *find_named_session(struct roger_mcp_http *http,
 	return NULL;
 }
 
-/* The stream for what belongs to no request, of a client with a session. */
+/* Open the stream for messages that belong to no request, for a client with a session. */
 void rg_http_on_get(struct roger_mcp_http *http, struct evhttp_request *request, const char *caller)
 {
 	struct rg_http_session *session;

@@ -2,13 +2,13 @@
  * mcp - inside of libroger-mcp: a server, its catalogue, its clients and their
  * calls, and what transports see of them.
  *
- *     stdio.c, http.c    bytes to messages and back
- *     dispatch.c         a message to what answers it
- *     catalogue.c        what is offered, and the lists of it
+ *     stdio.c, http.c    read and write messages
+ *     dispatch.c         finds what answers a message
+ *     catalogue.c        tools, resources and prompts, and their lists
  *     request.h          one request on its way, and the methods (method_*.c)
- *     call.c             what a handler sees, and what it answers
- *     answer.c           running it, asking the client, the answer on its way
- *     events.c           what clients are told unasked
+ *     call.c             functions for handlers: the request, and the answer
+ *     answer.c           runs handlers, asks the client, sends answers
+ *     events.c           tells clients of changes
  *     server.c           the server, its clients, its threads, streams
  *
  * One lock guards all that several threads see: catalogue, peers, streams,
@@ -25,7 +25,7 @@
 #include "uri.h"
 #include "wire.h"
 
-/* In the order in which they came; the last one is modern, the others are legacy. */
+/* The revisions in their order; the last one is modern, the others are legacy. */
 enum rg_mcp_revision {
 	RG_MCP_NONE,
 	RG_MCP_2024_11_05,
@@ -37,7 +37,7 @@ enum rg_mcp_revision {
 
 const char *rg_mcp_revision_name(enum rg_mcp_revision revision);
 
-/* RG_MCP_NONE: not one we speak. */
+/* The revision of that name; RG_MCP_NONE: not one that we speak. */
 enum rg_mcp_revision rg_mcp_revision_of(struct roger_str name);
 
 static inline bool rg_mcp_is_modern(enum rg_mcp_revision revision)
@@ -49,12 +49,12 @@ static inline bool rg_mcp_is_modern(enum rg_mcp_revision revision)
 
 enum rg_mcp_kind { RG_MCP_TOOLS, RG_MCP_RESOURCES, RG_MCP_TEMPLATES, RG_MCP_PROMPTS, RG_MCP_KINDS };
 
-/* A thing that is offered.  Does not change; lives while anybody uses it. */
+/* A tool, resource, template or prompt.  It does not change, and lives while anybody uses it. */
 struct rg_mcp_item {
 	struct rg_mcp_item *next;
 	size_t users;
 	enum rg_mcp_kind kind;
-	int64_t number; /* rises with each that is added; a page starts behind one */
+	int64_t number; /* rises with each new item; a page starts behind a number */
 	char *key;	/* name, or uri */
 	char *listed;	/* as a list shows it: JSON */
 	char *mime_type;
@@ -70,22 +70,21 @@ struct rg_mcp_item {
 struct rg_mcp_item *rg_mcp_find_locked(struct roger_mcp_server *server, enum rg_mcp_kind kind,
 				       struct roger_str key);
 
-/* The resource of a uri, or the template that stands for it. */
+/* Find the resource of a uri, or the template that matches it; NULL: none. */
 struct rg_mcp_item *rg_mcp_find_uri_locked(struct roger_mcp_server *server, struct roger_str uri,
 					   struct rg_arena *arena, struct rg_uri_names *names);
 void rg_mcp_item_release_locked(struct rg_mcp_item *item);
 void rg_mcp_catalogue_free(struct roger_mcp_server *server);
 
-/* One page of a list, with nextCursor where there is more; false: no such cursor. */
+/* Add a page of a list, with nextCursor if there is more; false: there is no such cursor. */
 bool rg_mcp_list_locked(struct roger_mcp_server *server, enum rg_mcp_kind kind,
 			const struct rg_value *cursor, struct rg_buf *out);
 
 /* ------------------------------------------------- streams and clients -- */
 
 /*
- * Where messages go out: standard output, or the answer to one request over
- * HTTP.  The transport owns it, takes what is in `out`, and lets go of it when
- * nobody reads any more.
+ * Where messages go out: standard output, or the answer to one request over HTTP.  The transport
+ * owns it, takes the bytes in `out`, and closes it when nobody reads any more.
  */
 struct rg_mcp_stream {
 	struct rg_mcp_peer *peer;
@@ -94,36 +93,36 @@ struct rg_mcp_stream {
 	size_t mark;	/* where the message that is being written began */
 	size_t users;	/* the transport, and each call */
 	bool framed;	/* each message is an event of HTTP; else a line */
-	bool one_only;	/* the client takes an answer and nothing else */
-	bool plain;	/* out is the one answer, as it is */
+	bool one_only;	/* the client takes one answer and nothing else */
+	bool plain;	/* out is the one answer, without a frame */
 	bool ended;	/* nothing more will come */
 	bool closed;	/* nobody reads any more */
-	bool late;	/* somebody has something to say once there is room */
-	int status;	/* of HTTP: what fits the answer */
-	size_t backlog; /* bytes that were taken and are not out yet */
+	bool late;	/* something is left to tell once there is room */
+	int status;	/* HTTP status that fits the answer */
+	size_t backlog; /* bytes that were taken and are not sent yet */
 };
 
 void rg_mcp_stream_init_locked(struct rg_mcp_stream *stream, struct rg_mcp_peer *peer);
 
-/* Nobody reads any more: its calls are cancelled, its subscriptions end. */
+/* Nobody reads any more: cancel the stream's calls, and end its subscriptions. */
 void rg_mcp_stream_close_locked(struct rg_mcp_stream *stream);
 
 /*
- * A message, written into what this returns (NULL: nobody reads); last: of an
- * answer over HTTP.  One that did not fit into memory is taken back; where it was
- * the answer to a request, an error with its id takes its place.
+ * Begin and end a message, which is written into the buffer returned (NULL: nobody reads).  last:
+ * it is the last one of an answer over HTTP.  A message that does not fit into memory is taken
+ * back; an answer is then replaced by an error with its id.
  */
 struct rg_buf *rg_mcp_begin_locked(struct rg_mcp_stream *stream, bool last);
 void rg_mcp_end_locked(struct rg_mcp_stream *stream, struct roger_str id, bool last, int status);
 
-/* Text that one of these subscribed to. */
+/* A uri that a client subscribed to. */
 struct rg_mcp_uri {
 	struct rg_mcp_uri *next;
-	bool late; /* it changed, and there was no room to say so */
+	bool late; /* it changed, and there was no room to tell */
 	char text[];
 };
 
-/* What a client wants to be told. */
+/* The changes that a client wants to be told. */
 struct rg_mcp_wishes {
 	unsigned lists; /* bit 1 << enum rg_mcp_kind */
 	unsigned late_lists;
@@ -131,7 +130,7 @@ struct rg_mcp_wishes {
 	size_t uri_count;
 };
 
-/* A request of subscriptions/listen that is open. */
+/* An open request of subscriptions/listen. */
 struct rg_mcp_listener {
 	struct rg_mcp_listener *next;
 	struct rg_mcp_peer *peer;
@@ -162,7 +161,7 @@ void rg_mcp_stream_release_locked(struct rg_mcp_stream *stream);
 
 /* ------------------------------------------------------------- server -- */
 
-/* What went wrong inside, as the public header tells it; returns its code. */
+/* Tell an inner error in the public struct; returns its code. */
 int rg_mcp_tell(const struct roger_err *from, struct roger_mcp_err *err);
 
 struct rg_mcp_thread;
@@ -172,11 +171,11 @@ struct roger_mcp_server {
 	pthread_cond_t changed; /* a call was cancelled or ended, or there is work */
 	struct roger_mcp_options options;
 	char *name, *version, *title, *instructions, *late_words;
-	roger_mcp_instruct *instruct; /* in place of instructions; NULL: none */
+	roger_mcp_instruct *instruct; /* replaces instructions; NULL: none */
 	void *instruct_data;
-	void (*listening)(void *data); /* NULL: nobody wants to know */
+	void (*listening)(void *data); /* NULL: not asked for */
 	void *listening_data;
-	unsigned char secret[32]; /* signs what travels through clients */
+	unsigned char secret[32]; /* signs states that travel through clients */
 	int stop_event;		  /* readable once roger_mcp_stop() was called */
 	atomic_bool stopping;
 
@@ -191,9 +190,9 @@ struct roger_mcp_server {
 	size_t call_count;
 	uint64_t last_ask;
 
-	struct rg_arena *spare; /* of the last call, to be used again */
+	struct rg_arena *spare; /* the last call's arena, to be used again */
 
-	struct roger_mcp_call *work, **work_end; /* waits for a thread */
+	struct roger_mcp_call *work, **work_end; /* calls that wait for a thread */
 	struct rg_mcp_thread *threads;
 	bool threads_end;
 	size_t thread_count, idle_count;
@@ -209,15 +208,15 @@ static inline void rg_mcp_unlock(struct roger_mcp_server *server)
 	pthread_mutex_unlock(&server->lock);
 }
 
-/* Run the handler of this call on a thread of its own; false: there is none to be had. */
+/* Run the call's handler on a thread of its own; false: no thread can be had. */
 bool rg_mcp_work_locked(struct roger_mcp_server *server, struct roger_mcp_call *call);
 
-/* No call of this peer is left (or, with NULL, none at all). */
+/* Wait until this peer (NULL: any peer) has no call left. */
 void rg_mcp_wait_idle_locked(struct roger_mcp_server *server, const struct rg_mcp_peer *peer);
 
 /* ----------------------------------------------------------- dispatch -- */
 
-/* What the headers of a request over HTTP said; a member is NULL where there was none. */
+/* The headers of a request over HTTP; a member is NULL if its header is missing. */
 struct rg_mcp_headers {
 	const char *version;
 	const char *method;
@@ -226,18 +225,18 @@ struct rg_mcp_headers {
 	const void *request;
 };
 
-/* Does this message speak the stateless revisions, as its _meta and headers show? */
+/* Does this message speak a stateless revision, as its _meta and headers show? */
 bool rg_mcp_speaks_modern(const struct rg_mcp_message *message,
 			  const struct rg_mcp_headers *headers);
 
 /*
- * Answer a message that was read into arena, which becomes the call's.  The
- * answers, now or later, go to stream.  headers is NULL but over HTTP.
+ * Answer a message that was read into arena, which becomes the call's.  The answers, now or later,
+ * go to stream.  headers is NULL except over HTTP.
  */
 void rg_mcp_dispatch(struct rg_mcp_stream *stream, const struct rg_mcp_message *message,
 		     struct rg_arena *arena, const struct rg_mcp_headers *headers);
 
-/* The answer to what could not be read. */
+/* Answer a message that could not be read. */
 void rg_mcp_answer_unreadable(struct rg_mcp_stream *stream, const struct rg_mcp_message *message,
 			      int code, const char *words);
 
@@ -246,7 +245,7 @@ void rg_mcp_arena_free_locked(struct roger_mcp_server *server, struct rg_arena *
 
 /* ------------------------------------------------------------- events -- */
 
-/* What a client asked to be told and may be: false: it asks for too much. */
+/* Add what a client wants to be told and may be; false: it asks for too much. */
 bool rg_mcp_wish_locked(struct roger_mcp_server *server, struct rg_mcp_wishes *wishes,
 			struct roger_str uri, struct rg_arena *arena);
 void rg_mcp_unwish(struct rg_mcp_wishes *wishes, struct roger_str uri);
@@ -254,10 +253,10 @@ void rg_mcp_wishes_deinit(struct rg_mcp_wishes *wishes);
 
 void rg_mcp_list_changed_locked(struct roger_mcp_server *server, enum rg_mcp_kind kind);
 
-/* The transport has taken what was there: say what there was no room for. */
+/* The transport has taken the bytes: tell what there was no room for. */
 void rg_mcp_catch_up_locked(struct rg_mcp_stream *stream);
 
-/* End one listener.  told: with an answer; else without a word. */
+/* End one listener, with an answer if told is set. */
 void rg_mcp_listener_end_locked(struct roger_mcp_server *server, struct rg_mcp_listener *listener,
 				bool told);
 struct rg_mcp_listener *rg_mcp_listener_find_locked(struct roger_mcp_server *server,
@@ -269,13 +268,13 @@ void rg_mcp_end_listeners_locked(struct roger_mcp_server *server);
 
 enum rg_mcp_answer { RG_MCP_TOOL_CALL, RG_MCP_READ, RG_MCP_GET_PROMPT, RG_MCP_COMPLETE };
 
-/* A question of the handler to the client. */
+/* A question that the handler asks the client. */
 struct rg_mcp_ask {
 	struct rg_mcp_ask *next;
 	const char *key;
 	const char *method;
 	struct roger_str params;
-	char id[32];		       /* legacy: of our request */
+	char id[32];		       /* legacy: the id of our request */
 	const struct rg_value *answer; /* an object; NULL: none yet */
 	bool refused;		       /* the client answered with an error */
 };
@@ -292,20 +291,20 @@ struct roger_mcp_call {
 	enum rg_mcp_answer answer;
 	roger_mcp_handler *handler;
 
-	/* What it asks for. */
+	/* The request: */
 	struct roger_str name;
 	const struct rg_value *meta;
 	const struct rg_value *capabilities;
 	const struct rg_value *arguments;
 	const struct rg_value *input_responses;
 	const char *client_name, *client_version, *caller;
-	const char *kept; /* from the round before */
+	const char *kept; /* the state from the round before */
 	struct roger_str completed_name, completed_text;
 	struct rg_uri_names names;
 	struct roger_str progress_token; /* as JSON; "" none */
 	int log_level;			 /* RG_MCP_NO_LOG: none */
 
-	/* What it answers. */
+	/* The answer: */
 	struct rg_buf content; /* items */
 	struct rg_buf structured;
 	const char *role;
@@ -316,57 +315,58 @@ struct roger_mcp_call {
 	struct roger_str error_words;
 	const char *missing_capability;
 	struct rg_mcp_ask *asks;     /* of this round */
-	struct rg_mcp_ask *answered; /* legacy: of the round before */
+	struct rg_mcp_ask *answered; /* legacy: questions of the round before */
 	const char *keep;
 	size_t rounds;
 	double progress;
 	int64_t progress_ns;
 	bool progressed;
 
-	/* Under the lock. */
+	/* Guarded by the lock: */
 	atomic_bool cancelled;
 	bool deferred, returned, finished;
 	bool asking;	  /* legacy: waits for the client's answers */
-	int64_t began_ns; /* or when it last got on */
+	int64_t began_ns; /* when it began, or made progress last */
 };
 
 enum { RG_MCP_NO_LOG = 99 };
 
-/* "debug" is 0, "emergency" 7; < 0: no level. */
+/* The number of a level: "debug" is 0, "emergency" 7; < 0: not a level. */
 int rg_mcp_level_of(struct roger_str level);
 
-/* It is answered with an error of the protocol. */
+/* Answer the call with an error of the protocol. */
 void rg_mcp_call_refuse(struct roger_mcp_call *call, int code, struct roger_str words);
 
-/* It did not work: told in the way that is right for what was asked. */
+/* Answer that the call failed, in the way that suits the request. */
 void rg_mcp_call_fail(struct roger_mcp_call *call, const char *words);
 
-/* What it has answered so far was for nothing. */
+/* Drop what the call has answered so far. */
 void rg_mcp_call_clear(struct roger_mcp_call *call);
 
-/* Run its handler, here or on a thread, and answer it once it is done. */
+/* Run the call's handler, here or on a thread, and answer the call once that is done. */
 void rg_mcp_call_start_locked(struct roger_mcp_call *call);
 
-/* What a thread does with work, without the lock. */
+/* Run a call on a thread, without the lock. */
 void rg_mcp_call_run(struct roger_mcp_call *call);
 void rg_mcp_call_cancel_locked(struct roger_mcp_call *call);
 
-/* At each tick: calls that take too long are answered without their handlers. */
+/* At each tick: answer calls that take too long, without their handlers. */
 void rg_mcp_answer_late(struct roger_mcp_server *server);
 
-/* The client's answer to a question of one of its calls. */
+/* Take the client's answer to a question of one of its calls. */
 void rg_mcp_call_answered_locked(struct rg_mcp_peer *peer, const struct rg_mcp_message *message);
 
-/* {"jsonrpc":"2.0","id":..., and its end; an error with what data says. */
+/* Print {"jsonrpc":"2.0","id":..., or the end of an error, with data. */
 void rg_mcp_put_head(struct rg_buf *out, struct roger_str id);
 void rg_mcp_put_error(struct rg_buf *out, int code, struct roger_str words, struct roger_str data);
 int rg_mcp_status_of(enum rg_mcp_revision revision, int code);
 
-/* Members of every modern result. */
+/* Print members of every modern result. */
 void rg_mcp_put_server(struct roger_mcp_server *server, struct rg_buf *out);
 void rg_mcp_put_cache(struct rg_buf *out, int64_t ttl_ms, bool shared);
 
-/* A state that travels through the client: sealed for this call; NULL: it is not one of ours. */
+/* Seal a state, which travels through the client, for this call, or unseal it; NULL: it is not
+ * one of ours. */
 void rg_mcp_seal(const struct roger_mcp_call *call, const char *state, int64_t now_ms,
 		 struct rg_buf *out);
 const char *rg_mcp_unseal(const struct roger_mcp_call *call, struct roger_str sealed,

@@ -36,7 +36,7 @@ static bool fill_call(struct roger_mcp_call *call, struct rg_mcp_request *reques
 	return rg_arena_copy(request->arena, rg_buf_str(&token), &call->progress_token);
 }
 
-/* A call of this item, not begun yet; NULL: it was rejected. */
+/* Make a call of this item, not begun yet; NULL: it was rejected. */
 static struct roger_mcp_call *new_call(struct rg_mcp_request *request, enum rg_mcp_answer answer,
 				       struct rg_mcp_item *item, struct roger_str name)
 {
@@ -68,7 +68,7 @@ static struct roger_mcp_call *new_call(struct rg_mcp_request *request, enum rg_m
 	return call;
 }
 
-/* Answers of the client that come with a modern call; false: they were rejected. */
+/* Take the client's answers that come with a modern call; false: they were rejected. */
 static bool take_round(struct rg_mcp_request *request, struct roger_mcp_call *call)
 {
 	const struct rg_value *responses = rg_json_member(request->params, "inputResponses");
@@ -93,7 +93,7 @@ static bool take_round(struct rg_mcp_request *request, struct roger_mcp_call *ca
 	return false;
 }
 
-/* From here on the call owns the arena, and counts. */
+/* Begin the call, which from here on owns the arena, and is counted. */
 static void start(struct rg_mcp_request *request, struct roger_mcp_call *call)
 {
 	struct roger_mcp_server *server = request->server;
@@ -111,7 +111,7 @@ static void start(struct rg_mcp_request *request, struct roger_mcp_call *call)
 	rg_mcp_call_start_locked(call);
 }
 
-/* Wrong arguments are the model's to mend: a result, not an error of the protocol. */
+/* Tell the model of wrong arguments, which it can mend: a result, not an error of the protocol. */
 static void tell_model(struct rg_mcp_request *request, const char *tool, const char *words)
 {
 	struct rg_buf *out = rg_mcp_begin_result(request);
@@ -212,7 +212,7 @@ void rg_mcp_read_resource(struct rg_mcp_request *request)
 		start(request, call);
 }
 
-/* Arguments of a prompt are text, and those it needs are there. */
+/* Check a prompt's arguments: they are texts, and those required are there. */
 static bool prompt_passes(struct rg_mcp_request *request, const struct rg_mcp_item *item,
 			  const struct rg_value *arguments)
 {
@@ -277,7 +277,7 @@ static struct rg_mcp_item *find_completed(struct rg_mcp_request *request,
 	return NULL;
 }
 
-/* Nobody knows values for it: none. */
+/* Complete a name for which there are no values. */
 static void no_values(struct roger_mcp_call *call, void *data)
 {
 	(void)call;
@@ -306,7 +306,7 @@ void rg_mcp_complete(struct rg_mcp_request *request)
 		return;
 	call->completed_name = rg_json_str(name);
 	call->completed_text = rg_json_str(text);
-	/* What is filled in already. */
+	/* The arguments that are filled in already. */
 	call->arguments = rg_json_member(rg_json_member(request->params, "context"), "arguments");
 	if (!call->handler)
 		call->handler = no_values;

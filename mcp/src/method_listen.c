@@ -28,7 +28,7 @@ void rg_mcp_unsubscribe(struct rg_mcp_request *request)
 	rg_mcp_answer_nothing(request);
 }
 
-/* What was asked for and is offered. */
+/* Take those of the client's wishes that the server offers. */
 static void take_wishes(struct rg_mcp_request *request, const struct rg_value *filter,
 			struct rg_mcp_wishes *wishes)
 {

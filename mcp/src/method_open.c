@@ -43,7 +43,7 @@ static char *copy_text(const struct rg_value *value)
 	return strndup(text.data, text.length < 256 ? text.length : 256);
 }
 
-/* Who says hello, and what it can. */
+/* Keep the client's name, version and capabilities. */
 static bool keep_client(struct rg_mcp_peer *peer, const struct rg_value *params)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -90,7 +90,7 @@ void rg_mcp_initialize(struct rg_mcp_request *request)
 		rg_mcp_reject(request, RG_MCP_INTERNAL, "out of memory");
 		return;
 	}
-	/* A version that is not ours is answered with the newest that begins so. */
+	/* Another version is answered with the newest one that uses `initialize`. */
 	peer->revision =
 		wanted == RG_MCP_NONE || rg_mcp_is_modern(wanted) ? RG_MCP_2025_11_25 : wanted;
 	peer->log_level = rg_mcp_level_of(RG_STR("info"));
@@ -122,7 +122,7 @@ void rg_mcp_discover(struct rg_mcp_request *request)
 	put_capabilities(request->server, out);
 	put_instructions(request->server, request->stream->peer->caller,
 			 name ? rg_json_str(name).data : NULL, out);
-	/* What is for one client is not for the next. */
+	/* Instructions for one client must not be cached for the next. */
 	rg_mcp_put_cache(out, request->server->options.list_ttl_ms, !request->server->instruct);
 	rg_mcp_end_result(request, out);
 }

@@ -13,7 +13,7 @@ void rg_mcp_reject_with(struct rg_mcp_request *request, int code, struct roger_s
 
 	if (!out)
 		return;
-	/* A modern request that does not say how it is made is a bad one altogether. */
+	/* A modern request that does not say how it is made is wrong as a whole. */
 	if (code == RG_MCP_BAD_PARAMS && rg_mcp_is_modern(request->revision) &&
 	    !request->capabilities)
 		status = 400;
@@ -31,12 +31,12 @@ void rg_mcp_reject(struct rg_mcp_request *request, int code, const char *format,
 	va_start(arguments, format);
 	vsnprintf(words, sizeof words, format, arguments);
 	va_end(arguments);
-	/* One line of valid text, wherever it was cut. */
+	/* This makes it one line of valid text, wherever it was cut. */
 	rg_fail(&err, ROGER_EDATA, 0, "%s", words);
 	rg_mcp_reject_with(request, code, RG_STR(""), rg_str(err.message));
 }
 
-/* Up to the members of the result; NULL: nobody reads. */
+/* Begin a result, up to its members; NULL: nobody reads. */
 struct rg_buf *rg_mcp_begin_result(struct rg_mcp_request *request)
 {
 	struct rg_buf *out = rg_mcp_begin_locked(request->stream, true);
@@ -95,7 +95,7 @@ void rg_mcp_reject_uri(struct rg_mcp_request *request, struct roger_str uri)
 			   RG_STR("resource not found"));
 }
 
-/* The uri of the params, if it is one; false: it was rejected. */
+/* Take the uri from the params; false: it was rejected. */
 bool rg_mcp_take_uri(struct rg_mcp_request *request, struct roger_str *ret_uri)
 {
 	const struct rg_value *uri = rg_json_member(request->params, "uri");

@@ -10,7 +10,7 @@ static enum rg_mcp_scan_member member_of(struct roger_str name)
 									     : RG_SCAN_OTHER;
 }
 
-/* A byte of a name or of the id; others are not kept. */
+/* Keep a byte of a member's name, or of the id; other bytes are not kept. */
 static void keep(struct rg_mcp_scan *scan, char c)
 {
 	if (scan->depth != 1)

@@ -8,17 +8,17 @@
 #include "base/limits.h"
 #include "base/nearest.h"
 
-/* Where in the value we are: a list from the inside out, on the stack. */
+/* The place in the value: a list from the inside out, on the stack. */
 struct place {
 	const struct place *outer;
-	struct roger_str name; /* a member; or */
-	size_t index;	       /* an item */
+	struct roger_str name; /* of a member; data NULL: an item */
+	size_t index;	       /* of an item */
 };
 
 struct check {
 	const struct rg_value *root;
-	size_t steps; /* left, so that no schema takes for ever */
-	size_t depth; /* how deep we are, so that none goes round for ever */
+	size_t steps; /* steps left, so that no schema takes for ever */
+	size_t depth; /* how deep the check is, so that no $ref goes round for ever */
 	bool lone_items;
 	struct roger_err *err;
 };
@@ -42,7 +42,7 @@ static void add_place(const struct place *place, struct rg_buf *out)
 	}
 }
 
-/* "'to' WHAT", or "the value WHAT". */
+/* Say "'to' WHAT", or "the value WHAT"; returns false. */
 RG_PRINTF(3, 4)
 static bool say(struct check *check, const struct place *place, const char *format, ...)
 {
@@ -71,7 +71,7 @@ static const char *article_of(struct roger_str type)
 	return type.length && strchr("aeiou", type.data[0]) ? "an" : "a";
 }
 
-/* "a string", "an integer or null", or "a value": what a schema asks for. */
+/* Print what a schema expects: "a string", "an integer or null", or "a value". */
 static void add_expected(const struct rg_value *schema, struct rg_buf *out)
 {
 	const struct rg_value *type = rg_json_member(schema, "type"), *item = NULL;
@@ -92,7 +92,7 @@ static void add_expected(const struct rg_value *schema, struct rg_buf *out)
 		rg_buf_add_text(out, "a value");
 }
 
-/* The first words of a description, to help with what is missing. */
+/* Add a short description, to help with what is missing. */
 static void add_description(const struct rg_value *schema, struct rg_buf *out)
 {
 	struct roger_str text = rg_json_str(rg_json_member(schema, "description"));
@@ -148,7 +148,7 @@ static bool is_of(const struct rg_value *value, struct roger_str type)
 	return false;
 }
 
-/* A text where an array of texts is expected. */
+/* Is this a text where an array of texts is expected? */
 static bool is_lone_item(const struct check *check, const struct rg_value *schema,
 			 const struct rg_value *value)
 {
@@ -331,7 +331,7 @@ static bool members_fit(struct check *check, const struct rg_value *schema,
 	return true;
 }
 
-/* Does it fit, without a word about why not? */
+/* Does the value fit?  Nothing is said about why not. */
 static bool fits_quietly(struct check *check, const struct rg_value *schema,
 			 const struct rg_value *value, const struct place *place)
 {
@@ -344,7 +344,7 @@ static bool fits_quietly(struct check *check, const struct rg_value *schema,
 	return good;
 }
 
-/* How many members the schema does not know; *ret_first: the first of them. */
+/* Count the members that the schema does not know; *ret_first: the first of them. */
 static size_t count_unknown(const struct rg_value *schema, const struct rg_value *value,
 			    struct roger_str *ret_first)
 {
@@ -372,7 +372,7 @@ static size_t count_missing(const struct rg_value *required, const struct rg_val
 	return count;
 }
 
-/* A member is missing; if others are not known, it may be there under another name. */
+/* Say that a member is missing; an unknown one may be this one under another name. */
 static bool say_missing(struct check *check, const struct rg_value *schema,
 			const struct rg_value *value, struct place *member)
 {
@@ -453,7 +453,7 @@ static bool composed_fits(struct check *check, const struct rg_value *schema,
 	return true;
 }
 
-/* The place that "#/$defs/name" points at; NULL: there is none. */
+/* The place that a pointer such as "#/$defs/name" leads to; NULL: none. */
 static const struct rg_value *referred(const struct rg_value *root, struct roger_str pointer)
 {
 	const struct rg_value *at = root;

@@ -1,11 +1,10 @@
 /*
- * schema - does a value keep a JSON Schema?
+ * schema - check a value against a JSON Schema.
  *
- * Of 2020-12: type, enum, const, properties, required, additionalProperties,
- * items, minItems, maxItems, minLength, maxLength, minimum, maximum,
- * exclusiveMinimum, exclusiveMaximum, allOf, anyOf, oneOf, not, if, then, else,
- * and $ref to a place in the same schema.  Other keywords say nothing.  What
- * does not fit is told in a sentence that a model can act on.  Pure rules.
+ * Of 2020-12 it knows: type, enum, const, properties, required, additionalProperties, items,
+ * minItems, maxItems, minLength, maxLength, minimum, maximum, exclusiveMinimum, exclusiveMaximum,
+ * allOf, anyOf, oneOf, not, if, then, else, and $ref to a place in the same schema.  Other
+ * keywords are ignored.  A fault is told in a sentence that a model can act on.  Pure rules.
  */
 #ifndef RG_MCP_SCHEMA_H
 #define RG_MCP_SCHEMA_H
@@ -13,14 +12,14 @@
 #include "data/json.h"
 
 /*
- * Is this a schema of an object, as a tool's arguments need one?  Every schema
- * inside is an object or a boolean, every $ref has its place.
+ * Is this a schema of an object, as a tool's arguments need one?  Every schema inside must be an
+ * object or a boolean, and every $ref must have its place.
  */
 RG_CHECKED int rg_schema_check(const struct rg_value *schema, struct roger_err *err);
 
 /*
- * The first thing that does not fit, by its path: "'to' is missing; expected a
- * string".  lone_items: a text stands for an array of it.
+ * Check a value; err tells the first fault, by its path: "'to' is missing; expected a string".
+ * lone_items: a text stands for an array of it.
  */
 RG_CHECKED int rg_schema_accept(const struct rg_value *schema, const struct rg_value *value,
 				bool lone_items, struct roger_err *err);

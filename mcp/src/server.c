@@ -1,9 +1,9 @@
 /*
  * A server: its loop's thread reads, dispatches, runs short handlers and writes.
  *
- * Blocking handlers have threads of their own, which leave what they have to say in the client's
- * stream and wake the loop.  Nothing blocks in a write: a client that does not read is not read
- * from, and what changed meanwhile is sent once.
+ * Blocking handlers have threads of their own, which write their messages into the client's stream
+ * and wake the loop.  No write blocks: a client that does not read is not read from, and what
+ * changed meanwhile is sent once.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void set_defaults(struct roger_mcp_options *options)
 		options->state_ttl_ms = 10 * 60 * 1000;
 }
 
-/* A copy of text that need not be there; false: out of memory. */
+/* Copy a text, which may be NULL; false: out of memory. */
 static bool keep_text(const char *text, char **ret)
 {
 	*ret = text ? strdup(text) : NULL;
@@ -194,7 +194,7 @@ void rg_mcp_stream_close_locked(struct rg_mcp_stream *stream)
 		if (listener->stream == stream)
 			rg_mcp_listener_end_locked(server, listener, false);
 	}
-	/* Cancelling one may end it, and only it. */
+	/* Cancelling a call may end it, but no other call. */
 	for (call = server->calls; call; call = after) {
 		after = call->next;
 		if (call->stream == stream)
@@ -202,7 +202,7 @@ void rg_mcp_stream_close_locked(struct rg_mcp_stream *stream)
 	}
 }
 
-/* An event of HTTP has words around it; an answer that is all there is has none. */
+/* An event of HTTP has a frame; an answer that stands alone has none. */
 static void open_frame(struct rg_mcp_stream *stream)
 {
 	if (stream->framed && !stream->plain)
@@ -227,7 +227,7 @@ struct rg_buf *rg_mcp_begin_locked(struct rg_mcp_stream *stream, bool last)
 	return &stream->out;
 }
 
-/* It did not fit: take it back, and say so to who waits for an answer. */
+/* A message did not fit: take it back, and tell whoever waits for an answer. */
 static void take_back(struct rg_mcp_stream *stream, struct roger_str id)
 {
 	stream->out.length = stream->mark;
@@ -239,7 +239,7 @@ static void take_back(struct rg_mcp_stream *stream, struct roger_str id)
 	rg_mcp_put_error(&stream->out, RG_MCP_INTERNAL,
 			 RG_STR("the answer does not fit into memory"), RG_STR(""));
 	close_frame(stream);
-	/* Not even that: the transport finds it failed, and what it holds whole. */
+	/* If not even that fits, the transport finds the stream failed; what it holds is whole. */
 	if (stream->out.failed)
 		stream->out.length = stream->mark;
 }
@@ -258,7 +258,7 @@ void rg_mcp_end_locked(struct rg_mcp_stream *stream, struct roger_str id, bool l
 
 /* ------------------------------------------------------------ threads -- */
 
-/* Blocking handlers run on these; they live until the server does not. */
+/* A thread for blocking handlers; it lives as long as the server. */
 struct rg_mcp_thread {
 	struct rg_mcp_thread *next;
 	struct roger_mcp_server *server;
@@ -305,7 +305,7 @@ static bool start_thread(struct roger_mcp_server *server)
 	thread->server = server;
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	/* Signals are for the threads of the program. */
+	/* Signals are handled by the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread->id, &attributes, work, thread);
@@ -390,7 +390,7 @@ struct roger_mcp_server *roger_mcp_server_free(struct roger_mcp_server *server)
 
 /* ------------------------------------------------------------- arenas -- */
 
-/* A large message need not be remembered by the memory of all later ones. */
+/* An arena that grew beyond this for a large message is not kept. */
 enum { SPARE_BYTES_MAX = 1 << 18 };
 
 struct rg_arena *rg_mcp_arena_new(struct roger_mcp_server *server)

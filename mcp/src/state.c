@@ -12,13 +12,13 @@
  * call of this caller only, and only while this server runs.
  */
 
-/* False: out of memory. */
+/* Sign a state; false: out of memory. */
 static bool sign(const struct roger_mcp_call *call, struct roger_str until, struct roger_str state,
 		 char to[RG_DIGEST_DIGITS + 1])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
-	/* Each part as a JSON string, so that none can pass for another. */
+	/* Each part is a JSON string, so none can pass for another. */
 	rg_json_add_string(&text, until);
 	rg_json_add_string(&text, rg_str(call->caller));
 	rg_json_add_string(&text, call->message.method);
@@ -48,7 +48,7 @@ void rg_mcp_seal(const struct roger_mcp_call *call, const char *state, int64_t n
 	rg_base64_add(out, state, strlen(state));
 }
 
-/* What stands before the next '.'; false: there is none. */
+/* Cut off the text before the next '.'; false: there is none. */
 static bool cut(struct roger_str *rest, struct roger_str *ret)
 {
 	const char *dot = memchr(rest->data, '.', rest->length);

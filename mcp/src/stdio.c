@@ -14,9 +14,10 @@
 #include "scan.h"
 
 /*
- * One loop: it waits for input, room in the output, a thread that has something
- * to say, or the end.  It never blocks in a write, so a client that does not
- * read can still cancel; and it does not read from one that lets answers pile up.
+ * One loop, which waits for input, room in the output, a thread with a message, or the end.
+ *
+ * It never blocks in a write, so a client that does not read can still cancel; and it does not
+ * read from one that lets answers pile up.
  */
 
 enum { READ_BYTES = 1 << 16 };
@@ -28,15 +29,15 @@ struct loop {
 	struct roger_mcp_server *server;
 	int input, output, wake;
 	enum sink sink;
-	bool asleep;   /* under the lock: somebody who writes must wake us */
-	bool ended;    /* of the input */
-	bool skipping; /* a line that is too long, which is looked at and not kept */
+	bool asleep;   /* guarded by the lock: a writer must wake the loop */
+	bool ended;    /* the input has ended */
+	bool skipping; /* in a line that is too long, which is scanned and not kept */
 	struct rg_mcp_scan scan;
 	struct rg_buf in;
-	size_t looked; /* that much of it holds no newline */
+	size_t looked; /* so many bytes of it hold no newline */
 	struct rg_buf sending;
 	size_t sent;
-	bool failed; /* what there is to say has no room in memory */
+	bool failed; /* a message did not fit into memory */
 };
 
 static void ready_locked(struct rg_mcp_stream *stream)
@@ -49,14 +50,14 @@ static void ready_locked(struct rg_mcp_stream *stream)
 
 /* ------------------------------------------------------------- output -- */
 
-/* As many bytes as go without waiting; < 0: nobody reads any more. */
+/* Write as many bytes as go without waiting; < 0: nobody reads any more. */
 static ssize_t write_some(struct loop *loop, const char *data, size_t length)
 {
 	struct pollfd room = { .fd = loop->output, .events = POLLOUT };
 
 	if (loop->sink == SINK_SOCKET)
 		return send(loop->output, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-	/* A pipe that has room has it for this much. */
+	/* If a pipe has room, it has room for this much. */
 	if (loop->sink == SINK_PIPE && length > PIPE_BUF)
 		length = PIPE_BUF;
 	if (poll(&room, 1, 0) < 1) {
@@ -66,7 +67,7 @@ static ssize_t write_some(struct loop *loop, const char *data, size_t length)
 	return write(loop->output, data, length);
 }
 
-/* Take what there is to say. */
+/* Take bytes to send from the stream; false: there are none. */
 static bool take(struct loop *loop)
 {
 	struct rg_buf empty;
@@ -87,7 +88,7 @@ static bool take(struct loop *loop)
 	return loop->stream.backlog > 0;
 }
 
-/* What was large once need not stay so. */
+/* Give back the memory of a large buffer. */
 static void shrink(struct rg_buf *buf)
 {
 	if (buf->capacity > READ_BYTES && buf->length == 0)
@@ -95,7 +96,7 @@ static void shrink(struct rg_buf *buf)
 	buf->maximum = RG_MCP_UNSENT_BYTES_MAX;
 }
 
-/* Out with what there is, as far as it goes; false: nobody reads any more. */
+/* Send what there is, as far as it goes; false: nobody reads any more. */
 static bool flush(struct loop *loop)
 {
 	ssize_t done;
@@ -148,7 +149,7 @@ static void take_message(struct loop *loop, struct roger_str line)
 	rg_mcp_unlock(loop->server);
 }
 
-/* Look at more of a line that is too long. */
+/* Scan more of a line that is too long. */
 static void skip(struct loop *loop, struct roger_str piece)
 {
 	if (!loop->skipping)
@@ -157,7 +158,7 @@ static void skip(struct loop *loop, struct roger_str piece)
 	rg_mcp_scan_feed(&loop->scan, piece);
 }
 
-/* Its end was seen. */
+/* Answer a line that was too long, at its end. */
 static void take_too_long(struct loop *loop)
 {
 	struct rg_mcp_message message = { .id = { "", 0 } };
@@ -176,7 +177,7 @@ static void take_too_long(struct loop *loop)
 	rg_mcp_unlock(loop->server);
 }
 
-/* Each whole line of what was read. */
+/* Take each whole line of the input. */
 static void take_lines(struct loop *loop)
 {
 	struct roger_str line;
@@ -211,7 +212,7 @@ static void take_lines(struct loop *loop)
 	}
 }
 
-/* What stands behind the last newline is a message, too. */
+/* The text behind the last newline is a message, too. */
 static void take_rest(struct loop *loop)
 {
 	const struct roger_str line = rg_buf_str(&loop->in);
@@ -231,7 +232,7 @@ static int read_some(struct loop *loop, struct roger_mcp_err *err)
 	ssize_t got;
 
 	if (!room) {
-		/* No memory for a line of this length is no end of it. */
+		/* Without memory for a line of this length, scan it. */
 		skip(loop, rg_buf_str(&loop->in));
 		loop->in.failed = false;
 		loop->in.length = loop->looked = 0;
@@ -240,7 +241,7 @@ static int read_some(struct loop *loop, struct roger_mcp_err *err)
 	got = read(loop->input, room, READ_BYTES);
 	if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
 		return ROGER_MCP_OK;
-	/* A terminal or socket that broke has ended. */
+	/* A terminal or a socket that breaks counts as ended. */
 	if (got < 0 && errno != EIO && errno != ECONNRESET) {
 		rg_fail(&inner, ROGER_EIO, errno, "read messages");
 		return rg_mcp_tell(&inner, err);
@@ -258,7 +259,7 @@ static int read_some(struct loop *loop, struct roger_mcp_err *err)
 
 enum { INPUT, WAKE, STOP, OUTPUT, WATCHED };
 
-/* Wait until there is something to do; what, by place. */
+/* Wait until there is something to do; watched says what. */
 static void wait_for(struct loop *loop, bool blocked, struct pollfd watched[WATCHED])
 {
 	eventfd_t ignored;
@@ -274,7 +275,7 @@ static void wait_for(struct loop *loop, bool blocked, struct pollfd watched[WATC
 	watched[INPUT] = (struct pollfd){ .fd = crowded ? -1 : loop->input, .events = POLLIN };
 	watched[WAKE] = (struct pollfd){ .fd = loop->wake, .events = POLLIN };
 	watched[STOP] = (struct pollfd){ .fd = loop->server->stop_event, .events = POLLIN };
-	/* Without events it still tells that the other end is gone. */
+	/* Even without events, poll() tells that the other end is gone. */
 	watched[OUTPUT] = (struct pollfd){ .fd = loop->output, .events = blocked ? POLLOUT : 0 };
 	poll(watched, WATCHED, -1);
 
@@ -302,7 +303,7 @@ static int serve(struct loop *loop, struct roger_mcp_err *err)
 	return r;
 }
 
-/* What was said last still goes out, to a client that reads. */
+/* Send the last messages to a client that reads, and close the stream. */
 static void end(struct loop *loop)
 {
 	struct roger_mcp_server *server = loop->server;
@@ -392,7 +393,7 @@ int roger_mcp_serve_stdio(struct roger_mcp_server *server, int input, int output
 		rg_fail_memory(&inner);
 		return rg_mcp_tell(&inner, err);
 	}
-	/* An output that closed is an answer of write(), not the end of the program. */
+	/* A closed output shows in write(), and must not end the program. */
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &pipe, &before);

@@ -13,7 +13,7 @@ static bool in_name(char c)
 	       c == '_';
 }
 
-/* The name at text, which begins with its brace; false: it is none. */
+/* Read the name in braces at the start of text; false: there is none. */
 static bool read_name(struct roger_str text, struct roger_str *ret_name)
 {
 	size_t length = 1;
@@ -76,7 +76,7 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* %41 is A; what decodes to no text, or to a NUL, matches nothing. */
+/* Decode %41 to A.  False: it is not text, or has a NUL, and so matches nothing. */
 static bool decode(struct roger_str text, struct rg_arena *arena, struct roger_str *ret)
 {
 	char *to = rg_arena_get(arena, text.length + 1);
@@ -108,7 +108,7 @@ static size_t value_length(struct roger_str uri, struct roger_str follows)
 	for (length = 0; length < uri.length; length++) {
 		if (strchr("/?#", uri.data[length]))
 			break;
-		/* The first place where what follows in the template may stand. */
+		/* Stop at the first place where the template's next text may begin. */
 		if (length && follows.length && uri.data[length] == follows.data[0])
 			break;
 	}

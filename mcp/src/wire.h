@@ -1,6 +1,4 @@
-/*
- * wire - one message of JSON-RPC: reading it, and writing members of one.
- */
+/* wire - read a message of JSON-RPC, and write members of one. */
 #ifndef RG_MCP_WIRE_H
 #define RG_MCP_WIRE_H
 
@@ -21,10 +19,10 @@ enum {
 
 enum rg_mcp_form { RG_MCP_REQUEST, RG_MCP_NOTIFICATION, RG_MCP_RESPONSE };
 
-/* Everything points into the arena it was read in. */
+/* A message; everything points into the arena it was read in. */
 struct rg_mcp_message {
 	enum rg_mcp_form form;
-	struct roger_str id; /* as JSON: 7 or "seven"; "" where there is none */
+	struct roger_str id; /* as JSON: 7 or "seven"; "": none */
 	struct roger_str method;
 	const struct rg_value *params; /* an object, or NULL */
 	const struct rg_value *result; /* of a response; NULL: it is an error */
@@ -35,20 +33,19 @@ struct rg_mcp_message {
 struct rg_mcp_scan;
 
 /*
- * Read one.  A negative result is the code of the error that answers it, with
- * its words in err; message->id is then the id to answer, if it could be found.
- * Half a character (a surrogate without its other half) and bytes that are not
- * UTF-8 do not make it unreadable: something stands in their place, and there is
- * a fault.
+ * Read a message.  A negative result is the code of the error that answers it, with its words in
+ * err; message->id is then the id to answer, if it could be found.  Half a surrogate pair, and
+ * bytes that are not UTF-8, do not make a message unreadable: they are replaced, and there is a
+ * fault.
  */
 RG_CHECKED int rg_mcp_read(struct roger_str text, struct rg_arena *arena,
 			   struct rg_mcp_message *message, struct roger_err *err);
 
-/* What is known of a message that was not read, but scanned: its form, and its id, if any. */
+/* Fill in what is known of a message that was only scanned: its form, and its id, if any. */
 void rg_mcp_read_scanned(const struct rg_mcp_scan *scan, struct rg_arena *arena,
 			 struct rg_mcp_message *message);
 
-/* Members of the object that out ends in; items of the array.  What failed makes out fail. */
+/* Write members of the object that out ends in, or items of the array.  An error makes out fail. */
 void rg_mcp_put_text(struct rg_buf *out, const char *key, const char *text);
 void rg_mcp_put_str(struct rg_buf *out, const char *key, struct roger_str text);
 void rg_mcp_put_json(struct rg_buf *out, const char *key, struct roger_str json);
@@ -58,9 +55,9 @@ void rg_mcp_put_int(struct rg_buf *out, const char *key, int64_t number);
 void rg_mcp_put_bool(struct rg_buf *out, const char *key, bool value);
 void rg_mcp_open(struct rg_buf *out, const char *key, char bracket); /* key NULL: an item */
 void rg_mcp_close(struct rg_buf *out, char bracket);
-void rg_mcp_next_item(struct rg_buf *out); /* a comma where one is due */
+void rg_mcp_next_item(struct rg_buf *out); /* adds a comma if one is needed */
 
-/* JSON text that stands on one line; false: it is no JSON (or not of that kind). */
+/* Print JSON text on one line; false: it is not JSON (or not of that kind). */
 RG_CHECKED int rg_mcp_compact(const char *json, enum rg_json_kind kind, struct rg_buf *out,
 			      struct roger_err *err);
 

@@ -10,18 +10,18 @@
  *     guest.c        further workspaces of the same server
  *     listen.c       sockets: where they are, and that they are ours
  *     connection.c   how many connections there are, and how long one may take
- *     head.c         what is refused before its body is read
+ *     head.c         refuses requests before their bodies are read
  *     route.c        the gate, then paths and methods
- *     call.c         a request into a verb's, its reply into an answer
- *     job.c          the threads, and what is answered before one of them has ended
- *     replay.c       answers kept for who asks again with the same key
+ *     call.c         makes a verb's request of one, and an answer of its reply
+ *     job.c          the threads, and answers while one is still at work
+ *     replay.c       answers kept for requests that come again with the same key
  *     token.c        who may come in over TCP, and do what
  *     use.c          when each token was last used
  *     login.c        how a browser comes in: `roger ui`, a key, a cookie
  *     events.c       streams of events
  *     mcp.c          agents, over the Model Context Protocol
  *     assets.c       the page
- *     openapi.c, metrics.c   what it says of itself
+ *     openapi.c, metrics.c   what the server tells of itself
  */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
