@@ -1,3 +1,4 @@
+/* Running a handler, asking the client on its behalf, and sending its answer. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* Functions that a handler calls: to read its request, and to write its answer. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

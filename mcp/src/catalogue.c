@@ -1,3 +1,4 @@
+/* Tools, resources, templates and prompts: adding, finding and listing them. */
 #include <stdlib.h>
 
 #include "base/limits.h"

@@ -1,3 +1,4 @@
+/* Checking a message, and calling the method that answers it. */
 #include "base/limits.h"
 #include "headers.h"
 #include "request.h"

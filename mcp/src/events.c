@@ -1,3 +1,4 @@
+/* Which changes a client wants to be told, and telling them once there is room. */
 #include <stdlib.h>
 
 #include "base/limits.h"

@@ -1,3 +1,4 @@
+/* The HTTP transport: opening and running it, and the checks of each request. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/buffer.h>

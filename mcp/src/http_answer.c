@@ -1,3 +1,4 @@
+/* Answers over HTTP: JSON, or a stream of events. */
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/listener.h>

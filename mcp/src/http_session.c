@@ -1,3 +1,4 @@
+/* Sessions over HTTP, and the methods POST, GET and DELETE. */
 #include <event2/buffer.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* Methods that begin a connection, and lists. */
 #include <stdlib.h>
 
 #include "base/limits.h"

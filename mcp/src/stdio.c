@@ -1,3 +1,10 @@
+/*
+ * The transport over standard input and output: one loop, which waits for input, room in the
+ * output, a thread with a message, or the end.
+ *
+ * It never blocks in a write, so a client that does not read can still cancel; and it does not
+ * read from one that lets answers pile up.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,13 +19,6 @@
 #include "base/limits.h"
 #include "mcp.h"
 #include "scan.h"
-
-/*
- * One loop, which waits for input, room in the output, a thread with a message, or the end.
- *
- * It never blocks in a write, so a client that does not read can still cancel; and it does not
- * read from one that lets answers pile up.
- */
 
 enum { READ_BYTES = 1 << 16 };
 

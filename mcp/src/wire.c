@@ -1,9 +1,10 @@
 /*
- * Messages as they come and go.
+ * Reading and writing messages.
  *
- * A client waits for the id that it sent, so what cannot be read is answered under that id: of a
- * line beyond the limit only the outermost id is kept.  A surrogate without its other half makes no
- * JSON: something as long is put in its place, and the message read again.
+ * A client waits for the id that it sent, so a message that cannot be read is answered under that
+ * id; of a line beyond the limit only the outermost id is kept.  With a surrogate without its
+ * other half a text is not JSON: the half is replaced by as many bytes, and the message is read
+ * again.
  */
 #include "wire.h"
 
@@ -20,7 +21,7 @@ static int bad(struct roger_err *err, int code, const char *what)
 	return code;
 }
 
-/* U+0000 in any string or name: C would see less of it than was checked. */
+/* Does any string or name hold U+0000?  C would see less of it than was checked. */
 static bool has_nul(const struct rg_value *value)
 {
 	const struct rg_value *inner = NULL;
@@ -37,7 +38,7 @@ static bool has_nul(const struct rg_value *value)
 	return false;
 }
 
-/* A string or a whole number, as JSON. */
+/* Read an id, a string or a whole number, as JSON. */
 static bool read_id(const struct rg_value *id, struct rg_arena *arena, struct roger_str *ret)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_MCP_ID_BYTES_MAX };
@@ -56,7 +57,7 @@ static bool read_id(const struct rg_value *id, struct rg_arena *arena, struct ro
 
 static const char half_character[] = "half a character";
 
-/* The UTF-16 unit that is escaped here; < 0: none is. */
+/* The UTF-16 unit of an escape; < 0: there is no escape. */
 static long unit_at(const char *data, size_t length)
 {
 	char digits[5] = "";
@@ -67,7 +68,7 @@ static long unit_at(const char *data, size_t length)
 	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
 }
 
-/* What is wrong with an escape, and its bytes; NULL: nothing. */
+/* The fault of an escape, and its bytes; NULL: none. */
 static const char *escape_fault(const char *data, size_t length, size_t *ret_bytes)
 {
 	long unit = unit_at(data, length), next;
@@ -82,7 +83,8 @@ static const char *escape_fault(const char *data, size_t length, size_t *ret_byt
 	return NULL;
 }
 
-/* The same of a character; half of one may be written like a whole one, in three bytes. */
+/* The fault of a character, and its bytes; NULL: none.  Half a character may be encoded like a
+ * whole one, in three bytes. */
 static const char *character_fault(const char *data, size_t length, size_t *ret_bytes)
 {
 	const unsigned char *bytes = (const unsigned char *)data;
@@ -100,8 +102,8 @@ static const char *character_fault(const char *data, size_t length, size_t *ret_
 }
 
 /*
- * Put something of the same length in the place of what is no character; false:
- * everything is one.  Where the first fault is goes to fault.
+ * Replace what is not a character by text of the same length, and print the first fault; false:
+ * there is none.
  */
 static bool mend(char *data, size_t length, struct rg_arena *arena, struct roger_str *fault)
 {
@@ -125,7 +127,7 @@ static bool mend(char *data, size_t length, struct rg_arena *arena, struct roger
 			      first, place);
 }
 
-/* Read text again with its faults mended; false: that is not what is wrong with it. */
+/* Read text again with its faults mended; false: it has none, or others, too. */
 static bool read_mended(struct roger_str text, struct rg_arena *arena,
 			const struct rg_json **ret_json, struct roger_str *ret_fault)
 {
@@ -174,7 +176,7 @@ static int read_response(const struct rg_value *root, struct rg_mcp_message *mes
 		return bad(err, RG_MCP_BAD_REQUEST,
 			   "expected 'method', or one of 'result', 'error'");
 	message->form = RG_MCP_RESPONSE;
-	/* An answer with a fault is none. */
+	/* An answer with a fault does not count. */
 	if (message->fault.length)
 		message->result = NULL;
 	return ROGER_OK;

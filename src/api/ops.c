@@ -1,4 +1,4 @@
-/* What of roger.h needs no workspace: the verbs as data, and the memory of replies. */
+/* The part of roger.h that needs no workspace: the verbs as data, and the memory of replies. */
 #include "ops/op.h"
 
 const struct roger_op *const *roger_ops(void)

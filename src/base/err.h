@@ -35,7 +35,7 @@ RG_CHECKED static inline int rg_kept(bool kept, struct roger_err *err)
 /* The code that fits a failed open or create. */
 enum roger_code rg_code_of_create(int system_errno);
 
-/* For mistakes in roger itself; stays on in release builds. */
+/* Check a promise inside roger; this stays on in release builds. */
 #define rg_assert(condition)                                                                       \
 	((condition) ? (void)0 : rg_assert_failed(#condition, __FILE__, __LINE__))
 _Noreturn void rg_assert_failed(const char *condition, const char *file, int line);

@@ -92,7 +92,7 @@
 /* A file that somebody keeps open for writing is read after this long without a change. */
 #define RG_TRIGGER_STILL_MS 150
 
-/* Where the system cannot say who writes, a file counts as finished after this long. */
+/* If the system cannot say who writes, a file counts as finished after this long. */
 #define RG_TRIGGER_SILENT_MS 10000
 
 /* The most that is taken from a file that a writer keeps open. */

@@ -29,8 +29,8 @@ struct rg_http_allowed {
 	size_t host_count, origin_count;
 };
 
-/* What is wrong with a head, in words for the client; NULL: nothing.  After a fault the
- * connection must be closed. */
+/* The fault of a head, in words for the client; NULL: none.  After a fault the connection must
+ * be closed. */
 const char *rg_http_head_fault(const struct rg_http_head *head);
 
 /* Why a request came to the wrong server or from the wrong place, by Host, Origin and

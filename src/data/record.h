@@ -25,7 +25,7 @@ static inline void *rg_field_at(const struct roger_field *field, const void *rec
 	return (char *)(uintptr_t)record + field->offset;
 }
 
-/* What a field is called in a file. */
+/* The name of a field in a file. */
 static inline const char *rg_field_file(const struct roger_field *field)
 {
 	return field->file ? field->file : field->name;

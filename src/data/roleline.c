@@ -65,7 +65,7 @@ static bool take_role(struct roger_str text, size_t *at, struct roger_str *ret_r
 	       ret_role->data[0] != '-';
 }
 
-/* The digits after '#'.  Any number beyond RG_SEQ_MAX is read as RG_SEQ_MAX + 1. */
+/* Read the digits after '#'.  Any number beyond RG_SEQ_MAX is read as RG_SEQ_MAX + 1. */
 static bool take_number(struct roger_str text, size_t *at, int64_t *ret_number)
 {
 	size_t start = *at;
@@ -80,8 +80,8 @@ static bool take_number(struct roger_str text, size_t *at, int64_t *ret_number)
 }
 
 /*
- * "(ROLE #5): ", "(ROLE#5):", "(ROLE):" at the start of a line.  A mark may
- * come first: several files with one each may have been joined.
+ * Is the line a header: "(ROLE #5): ", "(ROLE#5):", "(ROLE):"?  A mark may come first: several
+ * files with one each may have been joined.
  */
 static bool is_header(struct roger_str line, struct header *ret_header)
 {

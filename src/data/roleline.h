@@ -19,7 +19,7 @@ struct rg_roleline {
 	struct roger_str text; /* without the header, one space after it, and the last line end */
 };
 
-/* What a text is made of: all of its bytes belong to one piece. */
+/* The kinds of pieces of a text, all of whose bytes belong to one piece. */
 enum rg_rolepiece_kind {
 	RG_ROLEPIECE_MESSAGE,
 	RG_ROLEPIECE_LOOSE, /* before the first header */

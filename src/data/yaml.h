@@ -36,7 +36,7 @@ struct rg_yaml {
 RG_CHECKED int rg_yaml_read(struct roger_str text, const char *file, struct rg_arena *arena,
 			    const struct rg_yaml **ret_root, struct roger_err *err);
 
-/* Nothing written, "~" or "null", without quotes. */
+/* Is there nothing, or "~" or "null" without quotes? */
 bool rg_yaml_is_null(const struct rg_yaml *node);
 
 #endif

@@ -117,6 +117,6 @@ bool remote_hold(struct remote *remote, const char *what)
 		r = rg_file_open(folder, "hold", RG_FILE_CREATE_APPEND, &remote->holds, NULL);
 	if (r == ROGER_OK)
 		r = rg_file_lock_byte(remote->holds, (int64_t)(byte >> 2), "hold", &held, NULL);
-	/* Where no lock can be had, twice is better than never. */
+	/* If no lock can be had, doing it twice is better than never. */
 	return r < 0 || held;
 }

@@ -2,7 +2,7 @@
  * remote - every verb as a request to `roger serve`: on another machine, or, where the workspace is
  * in PostgreSQL, on this one.
  *
- * A handle of roger.h (api/roger.c) that has one of these asks it in place of an engine, so
+ * A handle of roger.h (api/roger.c) that has a struct remote asks it in place of an engine, so
  * all commands, hooks and `roger mcp` print and end as they do beside the files.
  *
  *     where.c    which servers, and the token that belongs to each
@@ -12,7 +12,7 @@
  *     call.c     a verb's request into one of HTTP, the answer into the verb's reply
  *     watch.c    a stream of events, to sleep until something is stored
  *     outbox.c   sends that wait on disk for the server
- *     down.c     that nobody answers there, for the next commands
+ *     down.c     a note that nobody answered, for the next commands
  *     remote.c   handles
  */
 #ifndef REMOTE_REMOTE_H
@@ -82,7 +82,7 @@ struct remote {
 	int holds;	  /* the file whose bytes are locks; RG_NO_FILE: not open */
 	char damage[464]; /* as the last answer told it */
 	char notice[464];
-	char what[32];		    /* what is under way */
+	char what[32];		    /* the work that is under way */
 	char key[REMOTE_KEY_BYTES]; /* of the last send */
 	bool unreached;		    /* the last verb got no answer, so its outcome is not known */
 	bool hurried;		    /* do not wait for a server that does not answer */

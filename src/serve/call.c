@@ -1,3 +1,4 @@
+/* From a request over HTTP to a verb's request, and from the reply to an answer. */
 #include "serve/serve.h"
 
 #include <errno.h>
@@ -145,8 +146,7 @@ int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_e
 	return r;
 }
 
-/* Has the request a key of its own, or parts of one?  Then the header's key is for its tries
- * alone. */
+/* Has the request its own key, or parts of one?  Then the header's key is for its tries. */
 static bool has_own_key(const struct serve_job *job, const struct roger_str *place)
 {
 	const struct roger_send_request *request = job->request;

@@ -1,3 +1,4 @@
+/* Streams of events: a thread reads what is new, and the loop sends it to each client. */
 #include "serve/serve.h"
 
 #include <event2/buffer.h>

@@ -1,3 +1,4 @@
+/* Threads that call verbs, and answers while one of them is still at work. */
 #include "serve/serve.h"
 
 #include <event2/bufferevent.h>
@@ -126,8 +127,7 @@ static struct serve_job *take_more(struct serve_pool *pool, int64_t since_ns)
 									    : NULL;
 }
 
-/* Note how far the job is.  False: the server ends, or only a retry is left, which the sweeps
- * do. */
+/* Note how far the job is.  False: the server ends, or a retry is left to the sweeps. */
 static bool go_on(void *job_, const char *what, int64_t done, int64_t total)
 {
 	struct serve_job *job = job_;
@@ -382,8 +382,7 @@ static void answer_early(struct serve_job *job)
 	job->late = true;
 }
 
-/* A slow job with a key is told of early, and how far it is; one without a key is given one
- * late. */
+/* A slow job with a key is answered early with how far it is; one without a key later. */
 static bool is_late(const struct serve_job *job)
 {
 	if (!job->http)

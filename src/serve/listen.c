@@ -1,3 +1,4 @@
+/* Sockets: a unix socket for this user, TCP, and those that a service manager passes. */
 #include "serve/serve.h"
 
 #include <arpa/inet.h>

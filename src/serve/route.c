@@ -1,3 +1,4 @@
+/* The gate that each request must pass, the caller, and what each path does. */
 #include "serve/serve.h"
 
 #include <event2/buffer.h>
@@ -618,7 +619,7 @@ static const struct {
 	bool open; /* needs no token: nothing of the workspace is in it */
 	void (*answer)(struct serve *serve, struct evhttp_request *request,
 		       const struct serve_caller *caller);
-	/* With answer NULL, what print prints, the same for all. */
+	/* If answer is NULL: the type and the text that everybody gets. */
 	const char *type;
 	void (*print)(struct rg_buf *out);
 } paths[] = {

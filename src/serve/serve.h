@@ -53,8 +53,7 @@ enum {
 	SERVE_IDLE_MS = 60 * 1000,
 	SERVE_TICK_MS = 1000,
 	SERVE_WAIT_MS_MAX = 60 * 1000, /* a waiting verb ends then, as if its time was up */
-	/* After these the loop answers for a thread: a slow verb is under way; a thread stands
-	 * still. */
+	/* The loop then answers for a thread: a slow verb is under way; the thread stands still. */
 	SERVE_SLOW_MS = 2 * 1000,
 	SERVE_LATE_MS = RG_REQUEST_WAIT_MS + 500,
 };
@@ -185,8 +184,7 @@ enum serve_try serve_replay_find(struct serve *serve, const struct serve_caller 
 void serve_replay_name(struct serve_job *job, const struct serve_caller *caller,
 		       const struct serve_tried *tried);
 void serve_replay_answer(const struct serve_replay *replay, struct serve_answer *answer);
-/* Keep the answer; NULL: drop the entry, since the job was not begun or its answer is not to be
- * kept. */
+/* Keep the answer; NULL: drop the entry, since there is no answer to keep. */
 void serve_replay_done(struct serve *serve, struct serve_replay *replay,
 		       const struct serve_answer *answer);
 void serve_replays_free(struct serve *serve);

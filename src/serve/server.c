@@ -1,3 +1,4 @@
+/* Opening, running and ending a server: its loop, its chores, the command. */
 #include "serve/serve.h"
 
 #include <errno.h>

@@ -40,7 +40,7 @@ struct rg_chain_check {
 	struct rg_chain_doubt doubt;
 };
 
-/* What is wrong with a line; line 0: nothing. */
+/* A fault of a line; line 0: none. */
 struct rg_chain_finding {
 	bool damage; /* false: another program's line, harmless */
 	int64_t line;

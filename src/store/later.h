@@ -10,7 +10,7 @@
 #include "facts/message.h"
 #include "store/store.h"
 
-/* Where a line of messages is. */
+/* The place of a line in messages. */
 struct rg_place {
 	uint64_t offset;
 	size_t length;

@@ -1,3 +1,4 @@
+/* Choosing and opening a store, moves between stores, and what all stores share. */
 #include "base/clock.h"
 #include "store/store.h"
 

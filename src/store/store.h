@@ -73,7 +73,7 @@ enum rg_keep {
 	RG_KEEP_NOW,
 };
 
-/* What a counter counts.  rg_count_hash() gives its key from one or two names. */
+/* The kinds of counters.  rg_count_hash() makes a counter's key from one or two names. */
 enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN, RG_COUNT_FILE };
 uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second);
 

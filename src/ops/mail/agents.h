@@ -19,8 +19,8 @@ RG_CHECKED int rg_agents_names(struct roger *roger, struct rg_names *names, stru
 RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
 				      struct roger_str *ret_why);
 
-/* Those of the agents that are not part of `all`, since they got mail, and never sent, read,
- * looked or arrived.  Needs the time of each agent's last look. */
+/* Find the agents that are not part of `all`, since they got mail, and never sent, read, looked
+ * or arrived.  Needs the time of each agent's last look. */
 RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
 				struct rg_arena *arena, struct rg_names *ret_ghosts,
 				struct roger_err *err);

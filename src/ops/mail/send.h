@@ -90,7 +90,8 @@ RG_CHECKED int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena
 				     struct roger_str name, struct roger_strs *notes,
 				     struct roger_err *err);
 
-/* The same for an agent without mail of its own; if another agent gets its mail, note that. */
+/* Like rg_send_note_stranger(), for an agent without mail of its own; if another agent gets its
+ * mail, note that. */
 RG_CHECKED int rg_send_note_reader(struct roger *roger, struct rg_arena *arena,
 				   struct roger_str name, struct roger_strs *notes,
 				   struct roger_err *err);
@@ -107,7 +108,7 @@ RG_CHECKED int rg_send_look_back(struct rg_sending *sending, struct roger_err *e
 /* Log a draft that was refused for a cause before anything was tried. */
 void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft);
 
-/* Log what was refused, or may or may not have been stored. */
+/* Log messages that were refused, or that may or may not have been stored. */
 void rg_send_failed(struct rg_sending *sending, int code);
 
 /* After rg_gather(): keep messages with a key until rg_send_gathered().  If their sync failed

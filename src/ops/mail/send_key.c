@@ -265,7 +265,7 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 	struct roger_message_list found;
 	int r;
 
-	/* It may have been stored since the messages were looked up. */
+	/* The message may have been stored since the messages were looked up. */
 	r = rg_engine_find_ids(sending->roger->engine, &last->message, 1, sending->arena, &found,
 			       err);
 	if (r < 0 || (found.count && is_of(&found.items[0], draft, last)))

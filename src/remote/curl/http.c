@@ -224,7 +224,7 @@ static const char *why_not_verified(CURL *curl, const char *said)
 	}
 }
 
-/* What went wrong, told by its kind; ROGER_ETIMEOUT: a further try may do better. */
+/* Fail by the kind of error; ROGER_ETIMEOUT: a further try may do better. */
 static enum roger_code fail_by_kind(const struct remote *remote, CURLcode code,
 				    struct roger_err *err)
 {
@@ -276,7 +276,7 @@ static void close_line(void *own_)
 	free(own);
 }
 
-/* What TLS needs takes longer to load than the rest of a command. */
+/* Called at the first request: loading TLS takes longer than the rest of a command. */
 static void *open_line(const struct remote *remote)
 {
 	struct remote_curl *own = calloc(1, sizeof *own);

@@ -48,7 +48,7 @@ struct rg_control {
 
 /* ---------------------------------------------------------------- sums -- */
 
-/* Fast, and no protection against intent: whoever can write the file can write any checksum. */
+/* A fast checksum, no protection against intent: who can write the file can write any checksum. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
@@ -356,7 +356,7 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 
 /* ------------------------------------------------------------ rebuilding -- */
 
-/* What was found under the name: enough to judge it. */
+/* The file that was found under the name, as far as it is needed to judge it. */
 struct found {
 	enum rg_control_kind kind;
 	struct rg_control_page page; /* unset if it is invalid */
@@ -659,7 +659,8 @@ static int64_t wait_until(int64_t *until_ns)
 	return *until_ns;
 }
 
-/* If the lock is kept too long, the control file tells whether by another build. */
+/* Lock the journal.  If that takes too long, the control file tells whether another build holds
+ * it. */
 static int lock_journal(struct rg_control *control, int journal_file, int64_t *until_ns,
 			struct roger_err *err)
 {

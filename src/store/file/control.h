@@ -168,7 +168,7 @@ static inline bool rg_control_retired(const struct rg_control_page *page)
 	return atomic_load(&page->retired) != 0;
 }
 
-/* Not retired, and every checksum read so far was right. */
+/* Is the file not retired, and was every checksum right that was read so far? */
 bool rg_control_sound(const struct rg_control *control);
 
 /* Is the file still the one of its name, and whole?  An error means unknown. */
@@ -203,7 +203,7 @@ int64_t rg_control_epoch(struct rg_control *control);
 uint64_t rg_control_synced(const struct rg_control *control);
 void rg_control_set_synced(struct rg_control *control, uint64_t synced);
 
-/* The recorded witness, and what is on disk now.  Bytes in doubt never become a witness. */
+/* The recorded witness, and one of what is on disk now.  Bytes in doubt never become a witness. */
 struct rg_witness rg_control_witness(const struct rg_control *control);
 void rg_control_set_witness(struct rg_control *control, struct rg_witness witness);
 struct rg_witness rg_control_testify(struct rg_control *control);

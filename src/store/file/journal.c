@@ -154,7 +154,8 @@ int rg_journal_open(int folder, const char *name, const char *control_name, rg_j
 		rg_journal_close(journal);
 		return r;
 	}
-	/* If it cannot be locked, others wait for this handle's locks, and then take them over. */
+	/* If the byte cannot be locked, others wait for this handle's locks, and then take them
+	 * over. */
 	if (journal->control)
 		(void)!rg_file_lock_byte(journal->file, presence(journal->owner), journal->name,
 					 &present, NULL);
@@ -228,7 +229,7 @@ static bool is_current(struct rg_journal *journal)
 	now = rg_clock_monotonic_ns();
 	if (now - journal->looked_ns < (int64_t)PLACE_LOOK_MS * 1000000)
 		return true;
-	/* If it was replaced, the next call checks again, in order to follow it. */
+	/* If the file was replaced, the next call checks again, in order to follow it. */
 	if (rg_control_look(journal->control, &in_place, NULL) == ROGER_OK && !in_place)
 		return false;
 	journal->looked_ns = now;
@@ -246,7 +247,7 @@ static int follow_control(struct rg_journal *journal, struct roger_err *err)
 
 struct rg_control *rg_journal_control(struct rg_journal *journal)
 {
-	/* On failure the retired one stays: its figures are right, but old. */
+	/* On failure the retired control file stays: its figures are right, but old. */
 	if (journal->control)
 		(void)!follow_control(journal, NULL);
 	return journal->control;
@@ -421,7 +422,7 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 
 enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
 
-/* At the witness's end there must be a line end, with the witness's chain. */
+/* Compare with the witness: at its end there must be a line end, with its chain. */
 static void compare(struct rg_journal *journal, const struct rg_witness *witness, uint64_t before,
 		    uint64_t behind, uint64_t chain)
 {

@@ -102,7 +102,7 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
 		return DEAD;
 	if (!rg_process_look(pid, &look))
 		return ALIVE;
-	/* It was killed, but its parent has not reaped it yet. */
+	/* The owner was killed, but its parent has not reaped it yet. */
 	if (rg_process_is_zombie(&look))
 		return DEAD;
 	/* Is this a later process with the same id? */

@@ -1,5 +1,5 @@
 /*
- * write - the commit queue: what many threads have changed goes out in one go.
+ * write - the commit queue: the changes of many threads go out together.
  *
  * One call of roger.write_3() commits without waiting for the disk; behind it, in the same flush
  * of the network, goes a barrier: a tiny transaction that waits for the disk and the standby.

@@ -725,7 +725,7 @@ static void forget_figures(struct rg_common *common)
 	common->doubt = false;
 }
 
-/* At the witness's end there must be a line end, with the witness's chain. */
+/* Compare with the witness: at its end there must be a line end, with its chain. */
 static void compare(struct rg_common *common, uint64_t end, uint64_t chain)
 {
 	const struct rg_figure *witness = &common->witness;
