@@ -215,21 +215,14 @@ void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
 /* Numbers of lost lines stay used, and so do those that were taken over. */
 static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequence)
 {
+	const struct rg_number *number;
 	size_t i;
 
-	for (i = 0; i < sequence->counter_count; i++)
-		if (sequence->counters[i].seq > 0)
-			rg_tally_number(store, sequence->counters[i].agent, sequence->epoch,
-					sequence->counters[i].seq);
-	for (i = 0; i < sequence->seen_count; i++)
-		if (sequence->seen[i].seq > 0)
-			rg_tally_number(store, sequence->seen[i].sender, sequence->epoch,
-					sequence->seen[i].seq);
-}
-
-static size_t count_names(const struct rg_sequence *sequence)
-{
-	return sequence ? sequence->counter_count + sequence->seen_count : 0;
+	for (i = 0; i < sequence->count; i++) {
+		number = &sequence->numbers[i];
+		if (number->seq > 0)
+			rg_tally_number(store, number->sender, sequence->epoch, number->seq);
+	}
 }
 
 /* Under the append lock; a journal closed by damage is left as it is. first: numbers that were
@@ -237,12 +230,12 @@ static size_t count_names(const struct rg_sequence *sequence)
 static int take_over(struct rg_engine *engine, const struct rg_sequence *sequence,
 		     const struct rg_sequence *first, struct roger_err *err)
 {
-	size_t names = count_names(sequence);
+	const size_t names = first ? first->count : 0;
 	struct rg_store *store = engine->store;
 	bool damaged = rg_engine_count_damages(engine);
 	int r;
 
-	r = rg_store_begin(store, (damaged ? names : 0) + count_names(first), 0, err);
+	r = rg_store_begin(store, (damaged ? sequence->count : 0) + names, 0, err);
 	if (r < 0)
 		return r;
 	/* Count again: the control file may just have been replaced. */
@@ -422,7 +415,7 @@ static bool is_unused(struct rg_engine *engine)
 	struct rg_named_figure agent;
 	size_t i = 0;
 
-	if (first_numbers(engine, &first, NULL) < 0 || count_names(first))
+	if (first_numbers(engine, &first, NULL) < 0 || first->count)
 		return false;
 
 	while (engine->store->ops->next_figure(engine->store, &i, &agent))
@@ -515,12 +508,9 @@ static int check_numbers(const struct rg_sequence *sequence, struct roger_err *e
 	int64_t highest = 0;
 	size_t i;
 
-	for (i = 0; i < sequence->counter_count; i++)
-		if (sequence->counters[i].seq > highest)
-			highest = sequence->counters[i].seq;
-	for (i = 0; i < sequence->seen_count; i++)
-		if (sequence->seen[i].seq > highest)
-			highest = sequence->seen[i].seq;
+	for (i = 0; i < sequence->count; i++)
+		if (sequence->numbers[i].seq > highest)
+			highest = sequence->numbers[i].seq;
 	return highest <= RG_EDGE_SEQ_MAX
 		       ? ROGER_OK
 		       : rg_fail(err, ROGER_EDATA, 0, "expected numbers up to %lld",
@@ -548,7 +538,7 @@ static int take_numbers(struct rg_engine *engine, struct rg_sequence *there, str
 	if (r == ROGER_OK && !known)
 		r = add_session(engine, there, err);
 	if (r == ROGER_OK)
-		r = rg_store_begin(store, count_names(there), 0, err);
+		r = rg_store_begin(store, there->count, 0, err);
 	if (r < 0)
 		return r;
 	raise_numbers(store, there);
@@ -613,6 +603,12 @@ static bool knows_accepted(struct rg_engine *engine)
 	       (engine->accepted.first == written + 1 && engine->accepted.last == wanted);
 }
 
+/* Has anybody used a number?  Counters come before what readers accepted. */
+static bool has_sent(const struct rg_sequence *sequence)
+{
+	return sequence->count && !sequence->numbers[0].reader.length;
+}
+
 /* Write the document once, under the state lock; *ret_whole: including the accepted numbers. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
@@ -644,7 +640,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		r = rg_sequence_add(sequence, engine->accepted.numbers, err);
 	/* Until somebody sends, only this document has the new epoch: it must be durable. */
 	if (r == ROGER_OK)
-		r = put(engine, sequence, epoch > 1 && sequence->counter_count == 0, err);
+		r = put(engine, sequence, epoch > 1 && !has_sent(sequence), err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;

@@ -8,30 +8,22 @@
 
 /* ---------------------------------------------------------------- order -- */
 
-static int compare_counters(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
-	const struct rg_agent_counter *x = a, *y = b;
-
-	return rg_str_order(x->agent, y->agent);
-}
-
-static int compare_seen(const void *a, const void *b)
-{
-	const struct rg_seen *x = a, *y = b;
+	const struct rg_number *x = a, *y = b;
 	int order = rg_str_order(x->reader, y->reader);
 
 	return order ? order : rg_str_order(x->sender, y->sender);
 }
 
-/* The place of an item in a sorted list, or where it belongs. */
-static size_t place_of(const void *wanted, const void *items, size_t count, size_t size,
-		       int (*compare)(const void *, const void *))
+/* The place of a number in the list, or where it belongs. */
+static size_t place_of(const struct rg_sequence *sequence, const struct rg_number *wanted)
 {
-	size_t low = 0, high = count, middle;
+	size_t low = 0, high = sequence->count, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (compare((const char *)items + middle * size, wanted) < 0)
+		if (compare(&sequence->numbers[middle], wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -39,40 +31,14 @@ static size_t place_of(const void *wanted, const void *items, size_t count, size
 	return low;
 }
 
-static size_t counter_place(const struct rg_sequence *sequence,
-			    const struct rg_agent_counter *wanted)
-{
-	return place_of(wanted, sequence->counters, sequence->counter_count, sizeof *wanted,
-			compare_counters);
-}
-
-static size_t seen_place(const struct rg_sequence *sequence, const struct rg_seen *wanted)
-{
-	return place_of(wanted, sequence->seen, sequence->seen_count, sizeof *wanted, compare_seen);
-}
-
 /* NULL: not found. */
-static struct rg_agent_counter *find_counter(const struct rg_sequence *sequence,
-					     struct roger_str agent)
+static struct rg_number *find(const struct rg_sequence *sequence, const struct rg_number *wanted)
 {
-	struct rg_agent_counter wanted = { agent, 0 };
-	size_t place = counter_place(sequence, &wanted);
+	size_t place = place_of(sequence, wanted);
 
-	if (place == sequence->counter_count ||
-	    compare_counters(&sequence->counters[place], &wanted))
-		return NULL;
-	return &sequence->counters[place];
-}
-
-static struct rg_seen *find_seen(const struct rg_sequence *sequence, struct roger_str reader,
-				 struct roger_str sender)
-{
-	struct rg_seen wanted = { reader, sender, 0 };
-	size_t place = seen_place(sequence, &wanted);
-
-	if (place == sequence->seen_count || compare_seen(&sequence->seen[place], &wanted))
-		return NULL;
-	return &sequence->seen[place];
+	return place < sequence->count && !compare(&sequence->numbers[place], wanted)
+		       ? &sequence->numbers[place]
+		       : NULL;
 }
 
 /* ---------------------------------------------------------------- rules -- */
@@ -95,114 +61,85 @@ enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct r
 	return judge_number(rg_sequence_seen(sequence, reader, sender), number);
 }
 
-int64_t rg_sequence_counted(const struct rg_sequence *sequence, struct roger_str agent)
-{
-	const struct rg_agent_counter *counter = find_counter(sequence, agent);
-
-	return counter ? counter->seq : 0;
-}
-
 int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str reader,
 			 struct roger_str sender)
 {
-	const struct rg_seen *seen = find_seen(sequence, reader, sender);
+	const struct rg_number *seen =
+		find(sequence, &(struct rg_number){ .reader = reader, .sender = sender });
 
 	return seen ? seen->seq : 0;
 }
 
+int64_t rg_sequence_counted(const struct rg_sequence *sequence, struct roger_str agent)
+{
+	return rg_sequence_seen(sequence, RG_STR(""), agent);
+}
+
 void rg_sequence_renew(struct rg_sequence *sequence)
 {
-	sequence->counters = NULL;
-	sequence->counter_count = 0;
-	sequence->seen = NULL;
-	sequence->seen_count = 0;
+	sequence->numbers = NULL;
+	sequence->count = 0;
 	if (sequence->epoch < RG_EPOCH_MAX)
 		sequence->epoch++;
 }
 
 /* --------------------------------------------------------------- change -- */
 
-static int check_number(int64_t number, struct roger_err *err)
-{
-	if (number >= 0 && number <= RG_SEQ_MAX)
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, "seq",
-			      "seq: expected a whole number from 0 to %lld", (long long)RG_SEQ_MAX);
-}
-
-int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
-		      struct roger_err *err)
-{
-	struct rg_agent_counter *there = find_counter(sequence, agent), counter = { agent, number };
-	size_t place = counter_place(sequence, &counter), behind = sequence->counter_count - place;
-	int r = check_number(number, err);
-
-	if (r < 0 || number <= (there ? there->seq : 0))
-		return r;
-	if (there) {
-		there->seq = number;
-		return ROGER_OK;
-	}
-	if (!rg_arena_copy(sequence->memory, agent, &counter.agent) ||
-	    !rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count,
-			   sizeof counter))
-		return rg_fail_memory(err);
-	memmove(&sequence->counters[place + 1], &sequence->counters[place],
-		behind * sizeof counter);
-	sequence->counters[place] = counter;
-	return ROGER_OK;
-}
-
 int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struct roger_str sender,
 		    int64_t number, struct roger_err *err)
 {
-	struct rg_seen *there = find_seen(sequence, reader, sender),
-		       seen = { reader, sender, number };
-	size_t place = seen_place(sequence, &seen), behind = sequence->seen_count - place;
-	int r = check_number(number, err);
+	struct rg_number seen = { reader, sender, number }, *there = find(sequence, &seen);
+	size_t place = place_of(sequence, &seen), behind = sequence->count - place;
 
-	if (r < 0 || number <= (there ? there->seq : 0))
-		return r;
+	if (number < 0 || number > RG_SEQ_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "seq",
+				      "seq: expected a whole number from 0 to %lld",
+				      (long long)RG_SEQ_MAX);
+	if (number <= (there ? there->seq : 0))
+		return ROGER_OK;
 	if (there) {
 		there->seq = number;
 		return ROGER_OK;
 	}
 	if (!rg_arena_copy(sequence->memory, reader, &seen.reader) ||
 	    !rg_arena_copy(sequence->memory, sender, &seen.sender) ||
-	    !rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count, sizeof seen))
+	    !rg_arena_push(sequence->memory, &sequence->numbers, &sequence->count, sizeof seen))
 		return rg_fail_memory(err);
-	memmove(&sequence->seen[place + 1], &sequence->seen[place], behind * sizeof seen);
-	sequence->seen[place] = seen;
+	memmove(&sequence->numbers[place + 1], &sequence->numbers[place], behind * sizeof seen);
+	sequence->numbers[place] = seen;
 	return ROGER_OK;
+}
+
+int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
+		      struct roger_err *err)
+{
+	return rg_sequence_see(sequence, RG_STR(""), agent, number, err);
 }
 
 int rg_sequence_add(struct rg_sequence *sequence, const struct rg_sequence *other,
 		    struct roger_err *err)
 {
+	const struct rg_number *number;
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; r == ROGER_OK && i < other->counter_count; i++)
-		r = rg_sequence_count(sequence, other->counters[i].agent, other->counters[i].seq,
-				      err);
-	for (i = 0; r == ROGER_OK && i < other->seen_count; i++)
-		r = rg_sequence_see(sequence, other->seen[i].reader, other->seen[i].sender,
-				    other->seen[i].seq, err);
+	for (i = 0; r == ROGER_OK && i < other->count; i++) {
+		number = &other->numbers[i];
+		r = rg_sequence_see(sequence, number->reader, number->sender, number->seq, err);
+	}
 	return r;
 }
 
 bool rg_sequence_covers(const struct rg_sequence *sequence, const struct rg_sequence *other)
 {
+	const struct rg_number *number;
 	size_t i;
 
-	for (i = 0; i < other->counter_count; i++)
-		if (rg_sequence_counted(sequence, other->counters[i].agent) <
-		    other->counters[i].seq)
+	for (i = 0; i < other->count; i++) {
+		number = &other->numbers[i];
+		if (rg_sequence_seen(sequence, number->reader, number->sender) < number->seq)
 			return false;
-	for (i = 0; i < other->seen_count; i++)
-		if (rg_sequence_seen(sequence, other->seen[i].reader, other->seen[i].sender) <
-		    other->seen[i].seq)
-			return false;
+	}
 	return true;
 }
 
@@ -262,43 +199,25 @@ static int expected_object(const char *member, struct roger_err *err)
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
 }
 
-/* One more, in the order of the document; reader NULL: a counter. */
-static bool push_number(struct rg_sequence *sequence, const struct roger_str *reader,
-			struct roger_str name, int64_t number)
-{
-	struct rg_agent_counter counter;
-	struct rg_seen seen;
-
-	if (!rg_arena_copy(sequence->memory, name, &name))
-		return false;
-	if (reader) {
-		seen = (struct rg_seen){ *reader, name, number };
-		return rg_arena_append(sequence->memory, &sequence->seen, &sequence->seen_count,
-				       &seen, sizeof seen);
-	}
-	counter = (struct rg_agent_counter){ name, number };
-	return rg_arena_append(sequence->memory, &sequence->counters, &sequence->counter_count,
-			       &counter, sizeof counter);
-}
-
-/* What a reader has seen; NULL: the counters. */
-static int read_numbers(struct rg_sequence *sequence, const struct roger_str *reader,
+/* What a reader has seen; "": the counters.  In the order of the document. */
+static int read_numbers(struct rg_sequence *sequence, struct roger_str reader,
 			const struct rg_value *object, struct roger_err *err)
 {
-	const char *const member = reader ? "lastSeen" : "counters";
+	const char *const member = reader.length ? "lastSeen" : "counters";
+	struct rg_number number = { .reader = reader };
 	const struct rg_value *value = NULL;
-	struct roger_str name;
-	int64_t number = 0;
 	size_t i = 0;
 	int r;
 
 	if (rg_json_kind(object) != RG_JSON_OBJECT)
 		return expected_object(member, err);
-	while (rg_json_next(object, &i, &name, &value)) {
-		r = check_pair(member, name, value, &number, err);
+	while (rg_json_next(object, &i, &number.sender, &value)) {
+		r = check_pair(member, number.sender, value, &number.seq, err);
 		if (r < 0)
 			return r;
-		if (!push_number(sequence, reader, name, number))
+		if (!rg_arena_copy(sequence->memory, number.sender, &number.sender) ||
+		    !rg_arena_append(sequence->memory, &sequence->numbers, &sequence->count,
+				     &number, sizeof number))
 			return rg_fail_memory(err);
 	}
 	return ROGER_OK;
@@ -320,7 +239,7 @@ static int read_seen(struct rg_sequence *sequence, const struct rg_value *object
 			return r;
 		if (!rg_arena_copy(sequence->memory, name, &reader))
 			return rg_fail_memory(err);
-		r = read_numbers(sequence, &reader, value, err);
+		r = read_numbers(sequence, reader, value, err);
 		if (r < 0)
 			return r;
 	}
@@ -361,7 +280,7 @@ static int read_member(struct rg_sequence *sequence, struct roger_str key,
 		       const struct rg_value *value, struct rg_buf *unknown, struct roger_err *err)
 {
 	if (rg_str_is(key, "counters"))
-		return read_numbers(sequence, NULL, value, err);
+		return read_numbers(sequence, RG_STR(""), value, err);
 	if (rg_str_is(key, "lastSeen"))
 		return read_seen(sequence, value, err);
 	if (rg_str_is(key, "epoch"))
@@ -390,8 +309,7 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 		if (r < 0)
 			return r;
 	}
-	sequence->foreign =
-		!rg_json_member(root, "epoch") && (sequence->counter_count || sequence->seen_count);
+	sequence->foreign = !rg_json_member(root, "epoch") && sequence->count;
 	sequence->cleared = rg_json_member(root, "counters") && rg_json_member(root, "lastSeen") &&
 			    !rg_json_member(root, "epoch") && !sequence->foreign;
 	if (unknown.length &&
@@ -400,25 +318,16 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 	return ROGER_OK;
 }
 
-static void sort_list(void *items, size_t count, size_t size,
-		      int (*compare)(const void *, const void *))
-{
-	const char *at = items;
-	size_t i;
-
-	for (i = 1; i < count; i++, at += size)
-		if (compare(at, at + size) > 0) {
-			qsort(items, count, size, compare);
-			return;
-		}
-}
-
 /* Another program's file may list names in any order; roger's own is in this one. */
 static void sort(struct rg_sequence *sequence)
 {
-	sort_list(sequence->counters, sequence->counter_count, sizeof *sequence->counters,
-		  compare_counters);
-	sort_list(sequence->seen, sequence->seen_count, sizeof *sequence->seen, compare_seen);
+	size_t i = 1;
+
+	while (i < sequence->count &&
+	       compare(&sequence->numbers[i - 1], &sequence->numbers[i]) <= 0)
+		i++;
+	if (i < sequence->count)
+		qsort(sequence->numbers, sequence->count, sizeof *sequence->numbers, compare);
 }
 
 int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
@@ -446,50 +355,35 @@ int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
 
 /* ------------------------------------------------------------- printing -- */
 
-static void print_counters(const struct rg_sequence *sequence, struct rg_buf *out)
+/* The numbers of one reader, from i on; returns where those of the next begin. */
+static size_t print_reader(const struct rg_sequence *sequence, size_t i, struct roger_str reader,
+			   struct rg_buf *out)
 {
-	size_t i;
+	const struct rg_number *numbers = sequence->numbers;
 
 	rg_buf_add_char(out, '{');
-	for (i = 0; i < sequence->counter_count; i++) {
-		rg_json_add_key(out, sequence->counters[i].agent);
-		rg_buf_add_int(out, sequence->counters[i].seq);
-	}
-	rg_buf_add_char(out, '}');
-}
-
-/* Print one reader's part of the list from i on; returns where the next reader starts. */
-static size_t print_reader(const struct rg_sequence *sequence, size_t i, struct rg_buf *out)
-{
-	struct roger_str reader = sequence->seen[i].reader;
-
-	rg_json_add_key(out, reader);
-	rg_buf_add_char(out, '{');
-	for (; i < sequence->seen_count && rg_str_equal(sequence->seen[i].reader, reader); i++) {
-		rg_json_add_key(out, sequence->seen[i].sender);
-		rg_buf_add_int(out, sequence->seen[i].seq);
+	for (; i < sequence->count && rg_str_equal(numbers[i].reader, reader); i++) {
+		rg_json_add_key(out, numbers[i].sender);
+		rg_buf_add_int(out, numbers[i].seq);
 	}
 	rg_buf_add_char(out, '}');
 	return i;
 }
 
-static void print_seen(const struct rg_sequence *sequence, struct rg_buf *out)
-{
-	size_t i = 0;
-
-	rg_buf_add_char(out, '{');
-	while (i < sequence->seen_count)
-		i = print_reader(sequence, i, out);
-	rg_buf_add_char(out, '}');
-}
-
 void rg_sequence_print(const struct rg_sequence *sequence, struct rg_buf *out)
 {
+	size_t i;
+
 	rg_buf_add_char(out, '{');
 	rg_json_add_key(out, RG_STR("counters"));
-	print_counters(sequence, out);
+	i = print_reader(sequence, 0, RG_STR(""), out);
 	rg_json_add_key(out, RG_STR("lastSeen"));
-	print_seen(sequence, out);
+	rg_buf_add_char(out, '{');
+	while (i < sequence->count) {
+		rg_json_add_key(out, sequence->numbers[i].reader);
+		i = print_reader(sequence, i, sequence->numbers[i].reader, out);
+	}
+	rg_buf_add_char(out, '}');
 	rg_json_add_key(out, RG_STR("epoch"));
 	rg_buf_add_int(out, sequence->epoch);
 	if (sequence->journal_bytes)

@@ -18,13 +18,9 @@ enum rg_freshness {
 	RG_RESET,      /* of a newer epoch: process it and forget older numbers */
 };
 
-struct rg_agent_counter {
-	struct roger_str agent;
-	int64_t seq;
-};
-
-struct rg_seen {
-	struct roger_str reader;
+/* The last number that a sender used (no reader), or that a reader accepted from it. */
+struct rg_number {
+	struct roger_str reader; /* "": it is the sender's own counter */
 	struct roger_str sender;
 	int64_t seq;
 };
@@ -32,11 +28,9 @@ struct rg_seen {
 /* message-state.json: the seed's two members, and epoch.  Only the functions below change it. */
 struct rg_sequence {
 	struct rg_arena *memory;
-	int64_t epoch;			   /* from 1 */
-	struct rg_agent_counter *counters; /* sorted by name, no duplicates */
-	size_t counter_count;
-	struct rg_seen *seen; /* sorted by reader, then sender, no duplicates */
-	size_t seen_count;
+	int64_t epoch;		   /* from 1 */
+	struct rg_number *numbers; /* sorted by reader, then sender, no duplicates */
+	size_t count;
 	struct roger_str unknown; /* unknown members, as "a":1,"b":2 */
 	uint64_t journal_bytes;	  /* of the journal on disk when written; 0: not recorded */
 	uint64_t journal_chain;	  /* the chain there */
