@@ -1,201 +1,86 @@
-/* Waiting for mail: sleep on the journal's wake count, then read only what is new. */
+/* Waiting for mail: sleep on the journal's wake count, and ask once the figures say maybe. */
 #include "engine/inside.h"
 
 #include "base/clock.h"
 
-/* Other programs append without waking anybody, and the end of a lease wakes nobody: check the
- * file and the index this often. */
-enum { LOOK_MS = 200, ASK_MS = 1000 };
+/* Other programs append without waking anybody, and the end of a lease wakes nobody: look this
+ * often; where lines are on another machine all of them wake somebody. */
+enum { LOOK_MS = 200, LOOK_ELSEWHERE_MS = 1000 };
 
 enum { NEW_BYTES_MAX = 64 << 10 };
 
-struct waiting {
-	struct rg_engine *engine;
-	struct roger_str agent;
-	struct roger_strs boxes; /* whose mail it gets, when the index was asked last */
-	struct rg_arena *boxes_memory;
-	struct roger_str issue;
-	struct roger_str from;
-	struct rg_arena *arena;
-	struct rg_found *found;
-};
-
-static int keep(const struct waiting *waiting, const struct roger_message *message,
-		struct roger_err *err)
+static int keep(const struct roger_message *message, struct rg_arena *arena,
+		struct rg_found *ret_found, struct roger_err *err)
 {
 	struct rg_found found = { .found = true, .seq = message->seq };
 
-	if (!rg_arena_copy(waiting->arena, message->id, &found.id) ||
-	    !rg_arena_copy(waiting->arena, message->from, &found.from_phase) ||
-	    !rg_arena_copy(waiting->arena, message->issue, &found.issue_id))
+	if (!rg_arena_copy(arena, message->id, &found.id) ||
+	    !rg_arena_copy(arena, message->from, &found.from_phase) ||
+	    !rg_arena_copy(arena, message->issue, &found.issue_id))
 		return rg_fail_memory(err);
-	*waiting->found = found;
+	*ret_found = found;
 	return ROGER_OK;
 }
 
-/* A wait may last for days: what was known before is given back. */
-static int find_boxes(struct waiting *waiting, struct roger_err *err)
+/* Is there such mail?  What else is unread sets the figure right. */
+static int ask(struct rg_engine *engine, struct rg_query *query, struct rg_arena *scratch,
+	       struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err)
 {
-	struct rg_arena *memory = rg_arena_new();
-	struct roger_strs boxes;
-	int r = memory ? rg_engine_boxes(waiting->engine, waiting->agent, memory, &boxes, err)
-		       : rg_fail_memory(err);
-
-	if (r < 0) {
-		rg_arena_free(memory);
-		return r;
-	}
-	rg_arena_free(waiting->boxes_memory);
-	waiting->boxes_memory = memory;
-	waiting->boxes = boxes;
-	return ROGER_OK;
-}
-
-/* Is there unread mail according to the index?  Corrects the figure. */
-static int ask_index(struct waiting *waiting, struct roger_err *err)
-{
-	const struct rg_query query = { .unread = true,
-					.to = waiting->agent,
-					.gets = true,
-					.issue = waiting->issue,
-					.from = waiting->from,
-					.free_at_ms = rg_clock_ms(),
-					.limit = 1 };
-	const struct rg_query all = { .unread = true, .to = waiting->agent, .gets = true };
-	struct rg_engine *engine = waiting->engine;
+	const struct rg_query all = { .unread = true, .to = query->to, .gets = true };
 	struct roger_message_list messages;
 	int64_t unread;
 	bool may;
-	int r;
+	int r = rg_engine_may_have_mail(engine, query->to, &may, err);
 
-	r = find_boxes(waiting, err);
-	if (r == ROGER_OK)
-		r = rg_engine_may_have_mail(engine, waiting->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
-	r = rg_engine_find(engine, &query, waiting->arena, &messages, err);
+	query->free_at_ms = rg_clock_ms();
+	r = rg_engine_find(engine, query, scratch, &messages, err);
 	if (r == ROGER_OK && messages.count)
-		return keep(waiting, &messages.items[0], err);
+		return keep(&messages.items[0], arena, ret_found, err);
 	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
 }
 
-/* So that most lines need not be read. */
-static bool names_one(const struct waiting *waiting, struct roger_str line)
+/* Until something is appended; by a store that knows for whom, for one of these mailboxes. */
+static void sleep_on(struct rg_engine *engine, const struct roger_strs *boxes, uint32_t wake,
+		     int64_t until_ns)
 {
-	size_t i = 0;
-
-	while (i < waiting->boxes.count &&
-	       !memmem(line.data, line.length, waiting->boxes.items[i].data,
-		       waiting->boxes.items[i].length))
-		i++;
-	return i < waiting->boxes.count;
-}
-
-/* What the line says of its message only the index knows: it may not be the first one of its id. */
-static int look_at_line(struct waiting *waiting, struct roger_str line, struct roger_err *err)
-{
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
-	struct roger_message message;
-	struct rg_json *json;
-	int r = ROGER_OK;
-
-	if (!names_one(waiting, line))
-		return ROGER_OK;
-	arena = rg_arena_new();
-	if (!arena)
-		return rg_fail_memory(err);
-	if (rg_message_read(line, &json, arena, &message, NULL) == ROGER_OK) {
-		if (!message.read && !message.archived_at_ms && !message.dead_at_ms &&
-		    !rg_message_claimed(&message, rg_clock_ms(),
-					waiting->engine->workspace->config->lease_ms_max) &&
-		    rg_str_among(waiting->boxes, message.to) &&
-		    (waiting->from.length == 0 || rg_str_equal(message.from, waiting->from)) &&
-		    (waiting->issue.length == 0 || rg_str_equal(message.issue, waiting->issue)))
-			r = ask_index(waiting, err);
-		rg_json_free(json);
-	}
-	return r;
-}
-
-/* Read the lines from *at to end. */
-static int look_at_lines(struct waiting *waiting, uint64_t *at, uint64_t end, struct roger_err *err)
-{
-	RG_CLEANUP(rg_lines_deinit)
-	struct rg_lines lines = rg_lines_of(waiting->engine->store, &rg_store_messages, *at, end);
-	struct rg_line line;
-	bool found;
-	int r;
-
-	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found &&
-	       !waiting->found->found) {
-		r = look_at_line(waiting, line.text, err);
-		if (r < 0)
-			return r;
-		*at = lines.at;
-	}
-	return r;
-}
-
-static int64_t pause_for(const struct rg_store *store, int64_t until_ns)
-{
+	struct rg_store *store = engine->store;
 	const int64_t left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000 + 1;
-	const int64_t most_ms = store->elsewhere ? ASK_MS : LOOK_MS;
+	const int64_t most_ms = store->elsewhere ? LOOK_ELSEWHERE_MS : LOOK_MS;
 
-	return left_ms < 0 ? 0 : left_ms < most_ms ? left_ms : most_ms;
-}
-
-static int wait_for_lines(struct waiting *waiting, uint64_t *at, int64_t until_ns,
-			  struct roger_err *err)
-{
-	struct rg_store *store = waiting->engine->store;
-	uint64_t end;
-	uint32_t wake;
-	int r;
-
-	for (;;) {
-		wake = rg_store_head(store).wake;
-		r = rg_engine_settle(waiting->engine, &end, err);
-		if (r == ROGER_OK && end > *at)
-			r = look_at_lines(waiting, at, end, err);
-		if (r < 0 || waiting->found->found)
-			return r;
-		if (rg_clock_monotonic_ns() >= until_ns)
-			return ROGER_OK;
-		store->names = &waiting->boxes;
-		rg_engine_sleep(waiting->engine, wake, pause_for(store, until_ns));
-		store->names = NULL;
-	}
+	store->names = boxes;
+	rg_engine_sleep(engine, wake, left_ms < most_ms ? left_ms : most_ms);
+	store->names = NULL;
 }
 
 int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
 		   struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
 		   struct rg_found *ret_found, struct roger_err *err)
 {
+	struct rg_query query = {
+		.unread = true, .to = agent, .gets = true, .issue = issue, .from = from, .limit = 1
+	};
+	/* A wait may last for days: what was looked at is given back. */
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
+	struct roger_strs boxes;
 	struct rg_found found = { 0 };
-	struct waiting waiting = { .engine = engine,
-				   .agent = agent,
-				   .issue = issue,
-				   .from = from,
-				   .arena = arena,
-				   .found = &found };
-	int64_t until_ns = INT64_MAX, ask_again_ns;
-	uint64_t at;
-	int r;
+	int64_t until_ns = INT64_MAX;
+	uint32_t wake;
+	int r = rg_kept(scratch, err);
 
 	if (timeout_ms > 0 && timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ms() - 1)
 		until_ns = rg_clock_monotonic_ns() + timeout_ms * 1000000;
-	r = rg_engine_settle(engine, &at, err);
 	while (r == ROGER_OK) {
-		r = ask_index(&waiting, err);
+		wake = rg_store_head(engine->store).wake;
+		rg_arena_reset(scratch);
+		r = ask(engine, &query, scratch, arena, &found, err);
 		if (r < 0 || found.found || rg_clock_monotonic_ns() >= until_ns)
 			break;
-		ask_again_ns = rg_clock_monotonic_ns() + (int64_t)ASK_MS * 1000000;
-		r = wait_for_lines(&waiting, &at, ask_again_ns < until_ns ? ask_again_ns : until_ns,
-				   err);
-		if (found.found)
-			break;
+		r = rg_engine_boxes(engine, agent, scratch, &boxes, err);
+		if (r == ROGER_OK)
+			sleep_on(engine, &boxes, wake, until_ns);
 	}
-	rg_arena_free(waiting.boxes_memory);
 	if (r == ROGER_OK)
 		*ret_found = found;
 	return r;
