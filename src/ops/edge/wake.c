@@ -124,7 +124,6 @@ static void give_up(struct round *round)
 /* Its turn is ours: what was due may have been done by another process meanwhile. */
 static int start(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
-	struct roger_err inner = { 0 };
 	struct roger_wake_step_reply mail;
 	int r;
 
@@ -132,16 +131,14 @@ static int start(struct round *round, const struct rg_wake_agent *agent, struct 
 	round->looked_before_ms = mail.looked_at_ms;
 	if (r == ROGER_OK && (round->test || (mail.there && !mail.wait_ms))) {
 		r = rg_waking_start(round->roger, agent, &mail, round->reply->memory,
-				    &round->waking[round->count], &inner);
+				    &round->waking[round->count], err);
 		if (r == ROGER_OK) {
 			round->count++;
 			return ROGER_OK;
 		}
 		/* What its mail made of its words is not trusted: that holds up no other agent. */
 		if (r == ROGER_EREFUSED && !round->test)
-			r = note(round, inner.message, err);
-		else if (err)
-			*err = inner;
+			r = note(round, err->message, err);
 	}
 	end_turn(round, agent->name);
 	return r;

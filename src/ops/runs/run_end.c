@@ -85,7 +85,6 @@ static int judge(struct telling *telling, struct roger_err *err)
 static int send(struct telling *telling, struct roger_str content, struct roger_err *err)
 {
 	const struct roger_run *run = &telling->document.run;
-	struct roger_err inner = { 0 };
 	int r;
 
 	/* An own text that is no message is no reason to leave its end unwritten. */
@@ -94,14 +93,11 @@ static int send(struct telling *telling, struct roger_str content, struct roger_
 				     telling->arena, &telling->message_id, &telling->undelivered,
 				     err);
 	r = rg_run_deliver(telling->roger, run, content, RG_STR(""), telling->arena,
-			   &telling->message_id, &telling->undelivered, &inner);
-	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
-		return rg_kept(
-			rg_arena_copy(telling->arena, rg_str(inner.message), &telling->undelivered),
-			err);
-	if (r < 0 && err)
-		*err = inner;
-	return r;
+			   &telling->message_id, &telling->undelivered, err);
+	if (r != ROGER_EREFUSED && r != ROGER_EDATA)
+		return r;
+	return rg_kept(rg_arena_copy(telling->arena, rg_str(err->message), &telling->undelivered),
+		       err);
 }
 
 static int deliver(struct telling *telling, struct roger_err *err)

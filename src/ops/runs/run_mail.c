@@ -1,4 +1,8 @@
-/* Messages about a run: its result, and those that the watchdog sends. */
+/*
+ * Messages about a run: its result, and those that the watchdog sends.
+ *
+ * What refuses one is told to people, so err is never NULL where something is sent.
+ */
 #include "ops/runs/run_document.h"
 #include "ops/caller.h"
 
@@ -96,15 +100,12 @@ static int send_new(struct roger *roger, const struct roger_send_request *reques
 static int send_once(struct roger *roger, const struct roger_send_request *request,
 		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
-	struct roger_err inner = { 0 };
 	int r;
 
 	r = find_sent(roger, request, arena, ret_id, err);
 	if (r < 0 || ret_id->length)
 		return r;
-	r = send_new(roger, request, arena, ret_id, &inner);
-	if (r < 0 && err)
-		*err = inner;
+	r = send_new(roger, request, arena, ret_id, err);
 	/* Another may have delivered it in this moment. */
 	if (r == ROGER_EREFUSED && find_sent(roger, request, arena, ret_id, NULL) == ROGER_OK &&
 	    ret_id->length)
@@ -132,7 +133,7 @@ static int send_to_person(struct roger *roger, const struct roger_run *run,
 		       : r;
 }
 
-/* Of each verb and number once, whoever asks and however often; err is not NULL. */
+/* Of each verb and number once, whoever asks and however often. */
 static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
 		      int type, const char *verb, int64_t number, struct roger_str content,
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
@@ -166,17 +167,13 @@ static int keep(struct roger *roger, const struct roger_run *run, struct roger_s
 		struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *untold,
 		struct roger_err *err)
 {
-	struct roger_err inner = { 0 };
 	struct roger_str why = *untold;
 	int r;
 
 	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", number_of(content),
-		       content, arena, ret_id, &inner);
-	if (r < 0 && r != ROGER_EREFUSED) {
-		if (err)
-			*err = inner;
+		       content, arena, ret_id, err);
+	if (r < 0 && r != ROGER_EREFUSED)
 		return r;
-	}
 	if (r < 0)
 		*ret_id = (struct roger_str){ "", 0 };
 	return rg_kept(rg_arena_print(arena, untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
@@ -206,19 +203,16 @@ int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roge
 		   struct roger_str again, struct rg_arena *arena, struct roger_str *ret_id,
 		   struct roger_str *ret_untold, struct roger_err *err)
 {
-	struct roger_err inner = { 0 };
 	int r;
 
 	*ret_untold = (struct roger_str){ "", 0 };
 	r = send_result(roger, run, content, again.length ? number_of(again) : 1, arena, ret_id,
-			&inner);
-	if (r == ROGER_EREFUSED && strcmp(inner.member, "result") != 0)
-		return rg_arena_copy(arena, rg_str(inner.message), ret_untold)
-			       ? keep(roger, run, content, arena, ret_id, ret_untold, err)
-			       : rg_fail_memory(err);
-	if (r < 0 && err)
-		*err = inner;
-	return r;
+			err);
+	if (r != ROGER_EREFUSED || strcmp(err->member, "result") == 0)
+		return r;
+	return rg_arena_copy(arena, rg_str(err->message), ret_untold)
+		       ? keep(roger, run, content, arena, ret_id, ret_untold, err)
+		       : rg_fail_memory(err);
 }
 
 int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
@@ -226,16 +220,13 @@ int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger
 		  struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *ret_untold,
 		  struct roger_err *err)
 {
-	struct roger_err inner = { 0 };
 	int r;
 
 	*ret_id = *ret_untold = (struct roger_str){ "", 0 };
-	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, &inner);
-	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
-		return rg_kept(rg_arena_copy(arena, rg_str(inner.message), ret_untold), err);
-	if (r < 0 && err)
-		*err = inner;
-	return r;
+	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, err);
+	return r == ROGER_EREFUSED || r == ROGER_EDATA
+		       ? rg_kept(rg_arena_copy(arena, rg_str(err->message), ret_untold), err)
+		       : r;
 }
 
 int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
