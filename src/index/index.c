@@ -34,17 +34,16 @@ static const char tables[] =
 	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
 	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, hash INTEGER NOT NULL,"
 	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL,"
-	" epoch INTEGER NOT NULL);\n"
-	"CREATE TABLE lines(block INTEGER PRIMARY KEY, offset INTEGER NOT NULL, lengths BLOB NOT "
-	"NULL);\n"
-	"CREATE TABLE changed(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
+	" epoch INTEGER NOT NULL, first_offset INTEGER NOT NULL, first_length INTEGER NOT NULL,"
+	" line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
 	"CREATE TABLE mailbox(agent TEXT NOT NULL, position INTEGER NOT NULL, issue_id TEXT NOT "
 	"NULL,"
 	" PRIMARY KEY(agent, position)) WITHOUT ROWID;\n"
 	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER "
 	"NOT NULL,"
 	" confirm_by INTEGER NOT NULL, due INTEGER NOT NULL);\n"
-	"CREATE TABLE acks(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
+	"CREATE TABLE acks(position INTEGER PRIMARY KEY, offset INTEGER NOT NULL,"
+	" length INTEGER NOT NULL);\n"
 	"CREATE TABLE keys(sender TEXT NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL,"
 	" PRIMARY KEY(sender, key, position)) WITHOUT ROWID;\n"
 	"CREATE TABLE replies(parent TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,"
@@ -54,7 +53,8 @@ static const char tables[] =
 	"TEXT NOT NULL,"
 	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
 	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
-	" offset INTEGER NOT NULL, length INTEGER NOT NULL, hash INTEGER NOT NULL);\n"
+	" offset INTEGER NOT NULL, length INTEGER NOT NULL, hash INTEGER NOT NULL,"
+	" first_offset INTEGER NOT NULL, first_length INTEGER NOT NULL);\n"
 	"CREATE TABLE rewrites(line INTEGER NOT NULL, member TEXT NOT NULL, offset INTEGER NOT "
 	"NULL,"
 	" position INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY(position, member, value))"
@@ -97,12 +97,10 @@ static const char bulk_end[] =
 
 /* A message's state and where it is (index_tail.c). */
 #define STATE                                                                                      \
-	"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths, m.id, m.issue_id,"  \
-	" m.from_phase, m.to_phase, m.read, coalesce(s.until, 0), m.hash, m.seq, m.epoch"
-#define STATE_PLACE                                                                                \
-	" LEFT JOIN changed c ON c.position = m.position LEFT JOIN lines l"                        \
-	" ON l.block = (coalesce(c.line, m.position) - 1) / 64"                                    \
-	" LEFT JOIN leases s ON s.position = m.position"
+	"SELECT m.position, m.line, m.offset, m.length, m.hash, m.first_offset, m.first_length,"   \
+	" m.id, m.issue_id, m.from_phase, m.to_phase, m.read, coalesce(s.until, 0), m.seq,"        \
+	" m.epoch"
+#define STATE_LEASE " LEFT JOIN leases s ON s.position = m.position"
 
 /* Of last_seen and edges. */
 #define RAISED                                                                                     \
@@ -222,14 +220,6 @@ void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roge
 	rg_index_bind(statement, first + 3, message->to);
 	sqlite3_bind_int64(statement, first + 4, message->pass);
 	rg_index_bind(statement, first + 5, rg_str(rg_type_names[message->type]));
-}
-
-struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column)
-{
-	const char *bytes = sqlite3_column_blob(statement, column);
-
-	return (struct roger_str){ bytes ? bytes : "",
-				   (size_t)sqlite3_column_bytes(statement, column) };
 }
 
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column)

@@ -32,7 +32,7 @@ struct rg_entry {
 	size_t length;
 	bool hashed; /* rg_message_hash() of its first line is known: */
 	uint64_t hash;
-	struct rg_place first; /* that line; length 0: where position says */
+	struct rg_place first; /* that line */
 };
 
 /* Find the first line of a message, living or archived; position 0: none was read. */

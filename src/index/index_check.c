@@ -77,8 +77,7 @@ static int read_states(struct rg_index_checking *checking)
 	int step, r;
 
 	r = prepare(checking->db,
-		    "SELECT id, m.position, coalesce(line, m.position), read FROM messages m"
-		    " LEFT JOIN changed c ON c.position = m.position"
+		    "SELECT id, position, line, read FROM messages"
 		    " UNION ALL SELECT id, position, 0, read FROM archived",
 		    &get);
 	if (r < 0)

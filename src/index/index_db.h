@@ -15,27 +15,13 @@
 #include "store/damages.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 23
+#define RG_INDEX_VERSION 24
 
 enum rg_statement {
 #define RG_STATEMENT(name, sql) RG_SQL_##name,
 #include "index/index_statements.h"
 #undef RG_STATEMENT
 	RG_SQL_COUNT,
-};
-
-/*
- * Where the journal's lines are.  A row of table lines covers RG_INDEX_LINES lines: the offset of
- * the first, and the length of each as a varint (7 bits per byte, lowest first, top bit: more
- * follows).
- */
-enum { RG_INDEX_LINES = 64, RG_LENGTH_BYTES_MAX = 10 };
-
-struct rg_index_lines {
-	int64_t block; /* (line number - 1) / RG_INDEX_LINES */
-	int64_t offset;
-	unsigned char lengths[RG_INDEX_LINES * RG_LENGTH_BYTES_MAX];
-	size_t length_bytes;
 };
 
 enum rg_delta_kind {
@@ -120,8 +106,7 @@ struct rg_index {
 	struct rg_asked asked[RG_ASKED_MAX];
 	size_t asked_next; /* the slot to reuse next */
 	struct rg_index_progress progress;
-	struct rg_altered altered;   /* the lines that the tables left out */
-	struct rg_index_lines lines; /* the row being filled */
+	struct rg_altered altered; /* the lines that the tables left out */
 	struct rg_deltas deltas;
 	struct rg_table seen; /* journals that were found unchanged a moment ago (index_events.c) */
 	struct rg_index_tail tail;
@@ -280,7 +265,6 @@ void rg_index_bind_number(sqlite3_stmt *statement, int place, int64_t number);
 enum { RG_MESSAGE_PLACES = 6 };
 void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message);
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
-struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column);
 
 /* Load the progress row; ROGER_EDATA: it does not match any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);
@@ -294,13 +278,7 @@ int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, i
 		       struct roger_err *err);
 int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
 
-/* Record where lines are: prepare for new lines, add each in order, write the last row. */
-int rg_index_lines_begin(struct rg_index *index, struct roger_err *err);
-int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
-		       struct roger_err *err);
-int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
-
-/* The position, and the hash of the first line, of a message that was archived, or of a living one;
+/* The first line of a message that was archived, or of a living one, with its hash and position;
  * position 0: none. */
 int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archived,
 			struct rg_entry *ret_first, struct roger_err *err);
@@ -316,14 +294,10 @@ int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,
 			  struct roger_message *message, struct rg_rewrites *ret_rewrites,
 			  struct roger_err *err);
 
-/* Where a line is, also while lines are added: found by its number. */
-int rg_index_lines_place(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
-			 struct roger_err *err);
-
-/* Where a line is, given the row of table lines that covers it. */
-int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
-			struct roger_str lengths, struct rg_entry *ret_entry,
-			struct roger_err *err);
+/* The entry in the first columns of a row: position, line, offset, length, hash of the first line,
+ * and its offset and length. */
+struct rg_entry rg_index_entry(sqlite3_stmt *row);
+enum { RG_ENTRY_COLUMNS = 7 };
 
 /* index_tail.c: forget what the lines after the tables say. */
 void rg_index_tail_drop(struct rg_index *index);

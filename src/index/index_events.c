@@ -485,18 +485,19 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 
 /* A message whose lines were read, so that nothing is looked up for the next one. */
 struct known {
-	uint64_t id, hash; /* of its id, and of its first line */
+	uint64_t id; /* hash of its id */
+	struct rg_entry first;
 	struct life life;
 };
 
 enum { KNOWN_MAX = 1 << 16 };
 
 /* NULL with ROGER_OK: no message of that id stands there. */
-static int know_message(struct intake *intake, struct roger_str id, struct known **ret_known,
-			struct roger_err *err)
+static int know_message(struct intake *intake, struct roger_str id, struct rg_place place,
+			struct known **ret_known, struct roger_err *err)
 {
 	const uint64_t hash = rg_hash((uint64_t)intake->index->progress.key, id.data, id.length);
-	struct rg_entry first = { .position = intake->lines };
+	struct rg_entry first = { .position = intake->lines, .first = place };
 	struct known *known = rg_table_find(&intake->lives, hash);
 	bool fresh = true, is_first;
 	int64_t first_hash = 0;
@@ -520,7 +521,7 @@ static int know_message(struct intake *intake, struct roger_str id, struct known
 	known = rg_table_put(&intake->lives, hash, &fresh);
 	if (!known)
 		return rg_fail_memory(err);
-	known->hash = first.hash;
+	known->first = first;
 	known->life = (struct life){ .of = first.position, .worker = { "", 0 } };
 	*ret_known = known;
 	return is_first && intake->fresh ? ROGER_OK : load_life(intake, &known->life, err);
@@ -534,18 +535,17 @@ static int take_message(struct intake *intake, const struct rg_decoded *decoded,
 	struct rg_index *index = intake->index;
 	struct roger_message message = *said;
 	struct rg_rewrites unused;
-	struct rg_entry first;
 	struct known *known;
-	int r = know_message(intake, said->id, &known, err);
+	int r = know_message(intake, said->id, place, &known, err);
 
 	if (r < 0 || !known)
 		return r;
-	first = (struct rg_entry){ .position = known->life.of };
-	if (decoded->altered && intake->lines != first.position)
+	if (decoded->altered && intake->lines != known->first.position)
 		return ROGER_OK;
-	if (intake->lines != first.position && rg_index_hash(index, said) != known->hash)
-		r = rg_index_follow_first(index, &first, place, intake->arena, &message, &unused,
-					  err);
+	if (intake->lines != known->first.position &&
+	    rg_index_hash(index, said) != known->first.hash)
+		r = rg_index_follow_first(index, &known->first, place, intake->arena, &message,
+					  &unused, err);
 	return r < 0 ? r : add_state(intake, &known->life, &message, err);
 }
 

@@ -229,16 +229,16 @@ static int set_lease(struct rg_index *index, const struct roger_message *message
 }
 
 static int note_ack(struct rg_index *index, const struct roger_message *message, int64_t position,
-		    struct roger_err *err)
+		    const struct rg_line *line, struct roger_err *err)
 {
-	return message->acked_at_ms ? rg_index_put(index, RG_SQL_ACK_ADD, err, "ii", position,
-						   index->progress.lines)
+	return message->acked_at_ms ? rg_index_put(index, RG_SQL_ACK_ADD, err, "iii", position,
+						   (int64_t)line->offset, (int64_t)line->length)
 				    : ROGER_OK;
 }
 
 /* Members that few messages have; each has its own table. */
 static int add_links(struct rg_index *index, const struct roger_message *message, int64_t position,
-		     struct roger_err *err)
+		     const struct rg_line *line, struct roger_err *err)
 {
 	int r = ROGER_OK;
 
@@ -250,15 +250,17 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 				 message->id, position);
 	if (r == ROGER_OK && is_pending(message))
 		r = set_lease(index, message, position, err);
-	return r == ROGER_OK ? note_ack(index, message, position, err) : r;
+	return r == ROGER_OK ? note_ack(index, message, position, line, err) : r;
 }
 
 static int change_known(struct rg_index *index, const struct known *known,
-			const struct roger_message *message, struct roger_err *err)
+			const struct roger_message *message, const struct rg_line *line,
+			struct roger_err *err)
 {
 	const int64_t position = known->first.position;
 	const bool turned = known->read != message->read;
-	int r = rg_index_put(index, RG_SQL_CHANGED_SET, err, "ii", position, index->progress.lines);
+	int r = rg_index_put(index, RG_SQL_LINE_SET, err, "iiii", position, index->progress.lines,
+			     (int64_t)line->offset, (int64_t)line->length);
 
 	if (r == ROGER_OK && turned) {
 		count_recipient(index, message->to, 0, message->read ? -1 : 1);
@@ -272,51 +274,62 @@ static int change_known(struct rg_index *index, const struct known *known,
 		r = message->read ? leave_mailbox(index, known, message, err)
 				  : enter_mailbox(index, message, position, err);
 	if (r == ROGER_OK)
-		r = note_ack(index, message, position, err);
+		r = note_ack(index, message, position, line, err);
 	return r == ROGER_OK ? set_lease(index, message, position, err) : r;
 }
 
 static int add_archived(struct rg_index *index, const struct roger_message *message,
-			int64_t position, uint64_t hash, const struct rg_line *line,
+			const struct rg_entry *first, const struct rg_line *line,
 			struct roger_err *err)
 {
 	index->progress.archived++;
-	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiii", position, message,
+	return rg_index_put(index, RG_SQL_ARCHIVED_ADD, err, "imiiiiiii", first->position, message,
 			    (int64_t)message->read, message->created_at_ms, (int64_t)line->offset,
-			    (int64_t)line->length, (int64_t)hash);
+			    (int64_t)line->length, (int64_t)first->hash,
+			    (int64_t)first->first.offset, (int64_t)first->first.length);
 }
 
 static int archive_known(struct rg_index *index, const struct known *known,
 			 const struct roger_message *message, const struct rg_line *line,
 			 struct roger_err *err)
 {
-	static const enum rg_statement drops[] = { RG_SQL_MESSAGE_DROP, RG_SQL_CHANGED_DROP,
-						   RG_SQL_LEASE_DROP };
-	size_t i;
 	int r;
 
 	count_recipient(index, message->to, 0, -!known->read);
 	count_in_issue(index, message->issue, (int)message->type, -1, -!known->read);
 	r = leave_mailbox(index, known, message, err);
-	for (i = 0; i < sizeof drops / sizeof *drops && r == ROGER_OK; i++)
-		r = rg_index_put(index, drops[i], err, "i", known->first.position);
-	return r == ROGER_OK ? add_archived(index, message, known->first.position,
-					    known->first.hash, line, err)
-			     : r;
+	if (r == ROGER_OK)
+		r = rg_index_put(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
+	if (r == ROGER_OK)
+		r = rg_index_put(index, RG_SQL_LEASE_DROP, err, "i", known->first.position);
+	return r == ROGER_OK ? add_archived(index, message, &known->first, line, err) : r;
+}
+
+/* As MESSAGE_GET and ARCHIVED_HAS begin. */
+static struct rg_entry first_of(const int64_t found[4])
+{
+	const struct rg_place first = { (uint64_t)found[2], (size_t)found[3] };
+
+	return (struct rg_entry){ .position = found[0],
+				  .offset = first.offset,
+				  .length = first.length,
+				  .hashed = true,
+				  .hash = (uint64_t)found[1],
+				  .first = first };
 }
 
 /* Archived is final: later lines with this id are history. */
 int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archived,
 			struct rg_entry *ret_first, struct roger_err *err)
 {
-	int64_t found[2] = { 0 };
+	int64_t found[4] = { 0 };
 	bool there;
 	int r = ROGER_OK;
 
 	if (!archived || index->progress.archived)
 		r = rg_index_look_up(index, archived ? RG_SQL_ARCHIVED_HAS : RG_SQL_MESSAGE_GET,
-				     found, 2, &there, err, "t", id);
-	*ret_first = (struct rg_entry){ .position = found[0], .hash = (uint64_t)found[1] };
+				     found, 4, &there, err, "t", id);
+	*ret_first = first_of(found);
 	return r;
 }
 
@@ -369,21 +382,20 @@ static int follow_first(struct rg_index *index, const struct rg_entry *first,
 static int use_known(struct rg_index *index, const struct roger_message *message,
 		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
 {
-	int64_t found[3];
+	int64_t found[5];
 	struct later later;
 	struct known known;
-	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 3, ret_known, err, "t",
+	int r = rg_index_look_up(index, RG_SQL_MESSAGE_GET, found, 5, ret_known, err, "t",
 				 message->id);
 
 	if (!*ret_known)
 		return r;
-	known = (struct known){ .first = { .position = found[0], .hash = (uint64_t)found[1] },
-				.read = found[2] };
+	known = (struct known){ .first = first_of(found), .read = found[4] };
 	r = follow_first(index, &known.first, message, line, &later, err);
 	if (r == ROGER_OK)
 		r = later.message.archived_at_ms
 			    ? archive_known(index, &known, &later.message, line, err)
-			    : change_known(index, &known, &later.message, err);
+			    : change_known(index, &known, &later.message, line, err);
 	rg_arena_free(later.arena);
 	return r;
 }
@@ -401,16 +413,19 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
 {
 	const int64_t position = index->progress.lines;
-	const uint64_t hash = rg_index_hash(index, message);
+	const struct rg_entry first = { .position = position,
+					.hash = rg_index_hash(index, message),
+					.first = { line->offset, line->length } };
 	const bool lives = !message->archived_at_ms, unread = lives && !message->read;
 	int r;
 
 	if (!lives)
-		r = add_archived(index, message, position, hash, line, err);
+		r = add_archived(index, message, &first, line, err);
 	else
-		r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiii", position, message,
-				 (int64_t)hash, (int64_t)message->read, message->created_at_ms,
-				 message->seq, message->epoch);
+		r = rg_index_put(index, RG_SQL_MESSAGE_ADD, err, "imiiiiiii", position, message,
+				 (int64_t)first.hash, (int64_t)message->read,
+				 message->created_at_ms, message->seq, message->epoch,
+				 (int64_t)line->offset, (int64_t)line->length);
 	*ret_added = !lives || (r == ROGER_OK && sqlite3_changes(index->db) > 0);
 	if (r < 0 || !*ret_added)
 		return r;
@@ -422,7 +437,7 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 		note_seen(index, message);
 		r = enter_mailbox(index, message, position, err);
 	}
-	return r == ROGER_OK ? add_links(index, message, position, err) : r;
+	return r == ROGER_OK ? add_links(index, message, position, line, err) : r;
 }
 
 static int take_message(struct rg_index *index, const struct roger_message *message,
@@ -464,11 +479,7 @@ static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
 {
 	struct rg_index_progress *progress = &index->progress;
 	const struct rg_line *line = &decoded->line;
-	int r;
 
-	r = rg_index_lines_add(index, line->offset, line->length, err);
-	if (r < 0)
-		return r;
 	progress->lines++;
 	progress->offset = (int64_t)(line->offset + line->length + 1);
 	progress->last_offset = (int64_t)line->offset;
@@ -513,12 +524,8 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	if (r < 0)
 		return r;
 	progress->altered = (int64_t)index->altered.mark;
-	r = rg_index_lines_begin(index, err);
-	if (r == ROGER_OK)
-		r = take_lines(index, decoder, end, err);
+	r = take_lines(index, decoder, end, err);
 	rg_decoder_close(decoder);
-	if (r == ROGER_OK)
-		r = rg_index_lines_end(index, err);
 	if (r == ROGER_OK)
 		r = flush_deltas(index, err);
 	if (r == ROGER_OK)
@@ -533,6 +540,5 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	rg_table_deinit(&index->deltas.table);
 	rg_arena_free(index->deltas.memory);
 	index->deltas = (struct rg_deltas){ 0 };
-	index->lines.length_bytes = 0;
 	return r;
 }

@@ -17,22 +17,43 @@ static bool stands(const struct rg_index *index, const struct rg_entry *entry)
 		entry->length <= messages.size - entry->offset);
 }
 
+struct rg_entry rg_index_entry(sqlite3_stmt *row)
+{
+	return (struct rg_entry){
+		.position = sqlite3_column_int64(row, 0),
+		.line = sqlite3_column_int64(row, 1),
+		.offset = (uint64_t)sqlite3_column_int64(row, 2),
+		.length = (size_t)sqlite3_column_int64(row, 3),
+		.hashed = true,
+		.hash = (uint64_t)sqlite3_column_int64(row, 4),
+		.first = { (uint64_t)sqlite3_column_int64(row, 5),
+			   (size_t)sqlite3_column_int64(row, 6) },
+	};
+}
+
+int rg_index_find_first(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
+			struct roger_err *err)
+{
+	int tries = 0, r;
+
+	/* In one transaction: a message that is archived meanwhile is not missed. */
+	do {
+		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+		if (r == ROGER_OK)
+			r = rg_index_first_of_all(index, id, ret_first, err);
+		if (!sqlite3_get_autocommit(index->db))
+			(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	} while (rg_index_heals(index, &tries, &r, err));
+	return r;
+}
+
 int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,
 			  struct rg_place later, struct rg_arena *arena,
 			  struct roger_message *message, struct rg_rewrites *ret_rewrites,
 			  struct roger_err *err)
 {
-	struct rg_place first = entry->first;
-	struct rg_entry place;
-	int r = ROGER_OK;
-
-	if (!first.length) {
-		r = rg_index_lines_place(index, entry->position, &place, err);
-		first = (struct rg_place){ place.offset, place.length };
-	}
-	return r < 0 ? r
-		     : rg_later_read(index->store, (uint64_t)index->progress.key, first, later,
-				     arena, message, ret_rewrites, err);
+	return rg_later_read(index->store, (uint64_t)index->progress.key, entry->first, later,
+			     arena, message, ret_rewrites, err);
 }
 
 /* Does the entry's line perhaps not have all that the message is? */
@@ -51,18 +72,15 @@ static int keep_outcome(struct rg_index *index, const struct rg_entry *entry,
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
 	struct roger_message acked;
-	struct rg_entry place;
 	struct roger_str text;
-	int64_t number = 0;
+	int64_t place[2];
 	bool there;
-	int r = rg_index_look_up(index, RG_SQL_ACK_GET, &number, 1, &there, err, "i",
+	int r = rg_index_look_up(index, RG_SQL_ACK_GET, place, 2, &there, err, "i",
 				 entry->position);
 
 	if (r < 0 || !there)
 		return r;
-	r = rg_index_lines_place(index, number, &place, err);
-	if (r == ROGER_OK)
-		r = rg_store_read_line(index->store, place.offset, place.length, &line, err);
+	r = rg_store_read_line(index->store, (uint64_t)place[0], (size_t)place[1], &line, err);
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(arena, rg_buf_str(&line), &text))

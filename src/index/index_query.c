@@ -68,14 +68,6 @@ static void add_words(struct rg_buf *match, struct roger_str text)
 	}
 }
 
-/* Is only new mail of one agent asked for?  Then the rows of messages are not read. */
-static bool is_mailbox_enough(const struct rg_query *query, bool archived)
-{
-	const unsigned within = RG_BY_LEASE | RG_BY_AFTER | RG_BY_READ;
-
-	return !archived && (rg_query_by(query) & ~within) == (RG_BY_UNREAD | RG_BY_TO);
-}
-
 /* The tables to read, narrowest first; SQLite has no statistics to choose by.  The first one's
  * column of positions, so that nothing needs sorting; and who gets it. */
 struct source {
@@ -101,10 +93,7 @@ static struct source source_of(const struct rg_query *query, bool archived)
 	} else if (query->unread && query->to.length && query->issue.length) {
 		source.tables = " FROM messages m INDEXED BY messages_unread";
 	} else if (query->unread && query->to.length) {
-		source.tables =
-			is_mailbox_enough(query, archived)
-				? " FROM mailbox b"
-				: " FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position";
+		source.tables = " FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position";
 		source.position = "b.position";
 		source.to = " AND b.agent = ?";
 	}
@@ -164,7 +153,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 				 rg_str(rg_type_names[query->type]));
 	if (query->run_counter)
 		rg_question_number(question, " AND m.run_counter = ?", query->run_counter);
-	if ((query->unread || query->read) && !is_mailbox_enough(query, archived))
+	if (query->unread || query->read)
 		rg_question_number(question, " AND m.read = ?", query->read);
 	if (query->since_ms)
 		rg_question_number(question, " AND m.created_at >= ?", query->since_ms);
@@ -291,9 +280,6 @@ static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg
 	return r;
 }
 
-static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
-		      struct rg_entry *ret_entry, struct roger_err *err);
-
 enum { TELL_ROWS = 1000 };
 
 static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt *add,
@@ -309,9 +295,8 @@ static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt 
 		    !rg_index_report_progress(index, "search messages",
 					      sqlite3_column_int64(get, 0), index->progress.lines))
 			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
-		r = read_entry(index, get, false, &entry, err);
-		if (r == ROGER_OK)
-			r = add_search(index, add, &entry, err);
+		entry = rg_index_entry(get);
+		r = add_search(index, add, &entry, err);
 	}
 	return r < 0 || step == SQLITE_DONE ? r : rg_index_fail(index, "read lines", err);
 }
@@ -319,12 +304,11 @@ static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt 
 static int fill_search(struct rg_index *index, struct roger_err *err)
 {
 	static const char places[] =
-		"SELECT m.position, m.position, l.offset, l.lengths, NULL FROM messages m"
-		" LEFT JOIN lines l ON l.block = (m.position - 1) / 64 WHERE m.position > ?1";
+		"SELECT position, position, first_offset, first_length FROM messages"
+		" WHERE position > ?1";
 	sqlite3_stmt *get = NULL, *add = NULL;
 	int r;
 
-	_Static_assert(RG_INDEX_LINES == 64, "as in the statement");
 	r = rg_index_run(index,
 			 "CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(content, metadata,"
 			 " content = '')",
@@ -402,40 +386,23 @@ static int words_of(struct rg_index *index, const struct rg_query *query, struct
 struct finding {
 	struct rg_index *index;
 	struct rg_arena *arena;
-	bool archived;
 	struct rg_entry *items;
 	size_t count, count_before;
 };
 
-static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
-		      struct rg_entry *ret_entry, struct roger_err *err)
-{
-	*ret_entry = (struct rg_entry){
-		.position = sqlite3_column_int64(statement, 0),
-		.hashed = sqlite3_column_type(statement, archived ? 3 : 4) != SQLITE_NULL,
-		.hash = (uint64_t)sqlite3_column_int64(statement, archived ? 3 : 4),
-	};
-	if (!archived)
-		return rg_index_lines_find(index, sqlite3_column_int64(statement, 1),
-					   sqlite3_column_int64(statement, 2),
-					   rg_index_bytes(statement, 3), ret_entry, err);
-	ret_entry->offset = (uint64_t)sqlite3_column_int64(statement, 1);
-	ret_entry->length = (size_t)sqlite3_column_int64(statement, 2);
-	return ROGER_OK;
-}
-
 static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	struct finding *finding = context;
-	struct rg_entry *entry;
+	struct rg_entry entry;
 
 	if (!row) {
 		finding->count = finding->count_before;
 		return ROGER_OK;
 	}
-	entry = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *entry);
-	return entry ? read_entry(finding->index, row, finding->archived, entry, err)
-		     : rg_fail_memory(err);
+	entry = rg_index_entry(row);
+	return rg_kept(rg_arena_append(finding->arena, &finding->items, &finding->count, &entry,
+				       sizeof entry),
+		       err);
 }
 
 static int find_in(struct finding *finding, const struct rg_query *query,
@@ -445,26 +412,17 @@ static int find_in(struct finding *finding, const struct rg_query *query,
 	const char *position = source.position;
 	struct rg_question question;
 
-	rg_question_init(&question,
-			 archived ? "SELECT m.position, m.offset, m.length, m.hash" : "");
-	if (!archived)
-		rg_buf_printf(&question.sql,
-			      "SELECT %s, coalesce(c.line, %s), l.offset, l.lengths, %s", position,
-			      position, is_mailbox_enough(query, archived) ? "NULL" : "m.hash");
+	rg_question_init(&question, "");
+	rg_buf_printf(&question.sql,
+		      "SELECT %s, %s, m.offset, m.length, m.hash, m.first_offset, m.first_length",
+		      position, archived ? "0" : "m.line");
 	rg_buf_add_text(&question.sql, source.tables);
-	/* The line of a live message's state, and the row of table lines that covers it. */
-	if (!archived)
-		rg_buf_printf(&question.sql,
-			      " LEFT JOIN changed c ON c.position = %s"
-			      " LEFT JOIN lines l ON l.block = (coalesce(c.line, %s) - 1) / %d",
-			      position, position, RG_INDEX_LINES);
 	add_conditions(&question, finding->index, query, match, archived);
 	rg_buf_printf(&question.sql, " ORDER BY %s", position);
 	if (query->newest)
 		rg_buf_add_text(&question.sql, " DESC");
 	if (query->limit)
 		rg_question_number(&question, " LIMIT ?", query->limit);
-	finding->archived = archived;
 	finding->count_before = finding->count;
 	return rg_index_ask(finding->index, &question, see_entry, finding, err);
 }

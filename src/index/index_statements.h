@@ -13,16 +13,15 @@ RG_STATEMENT(PROGRESS_SET,
 	     " rewrites = ?9, altered = ?10")
 RG_STATEMENT(MESSAGE_ADD,
 	     "INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
-	     " message_type, hash, read, created_at, seq, epoch)"
-	     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+	     " message_type, hash, read, created_at, seq, epoch, first_offset, first_length,"
+	     " line, offset, length)"
+	     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?1, ?13, ?14)"
 	     " ON CONFLICT(id) DO NOTHING")
-RG_STATEMENT(MESSAGE_GET, "SELECT rowid, hash, read FROM messages WHERE id = ?1")
+RG_STATEMENT(MESSAGE_GET,
+	     "SELECT rowid, hash, first_offset, first_length, read FROM messages WHERE id = ?1")
+RG_STATEMENT(LINE_SET, "UPDATE messages SET line = ?2, offset = ?3, length = ?4 WHERE rowid = ?1")
 RG_STATEMENT(READ_SET, "UPDATE messages SET read = ?2 WHERE rowid = ?1")
 RG_STATEMENT(MESSAGE_DROP, "DELETE FROM messages WHERE rowid = ?1")
-RG_STATEMENT(LINES_GET, "SELECT offset, lengths FROM lines WHERE block = ?1")
-RG_STATEMENT(LINES_SET, "INSERT OR REPLACE INTO lines(block, offset, lengths) VALUES (?1, ?2, ?3)")
-RG_STATEMENT(CHANGED_SET, "INSERT OR REPLACE INTO changed(position, line) VALUES (?1, ?2)")
-RG_STATEMENT(CHANGED_DROP, "DELETE FROM changed WHERE position = ?1")
 RG_STATEMENT(MAILBOX_ADD,
 	     "INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)")
 RG_STATEMENT(MAILBOX_DROP, "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2")
@@ -30,15 +29,16 @@ RG_STATEMENT(LEASE_SET,
 	     "INSERT OR REPLACE INTO leases(position, claimed_by, until, confirm_by, due)"
 	     " VALUES (?1, ?2, ?3, ?4, ?5)")
 RG_STATEMENT(LEASE_DROP, "DELETE FROM leases WHERE position = ?1")
-RG_STATEMENT(ACK_ADD, "INSERT OR REPLACE INTO acks(position, line) VALUES (?1, ?2)")
-RG_STATEMENT(ACK_GET, "SELECT line FROM acks WHERE position = ?1")
+RG_STATEMENT(ACK_ADD, "INSERT OR REPLACE INTO acks VALUES (?1, ?2, ?3)")
+RG_STATEMENT(ACK_GET, "SELECT offset, length FROM acks WHERE position = ?1")
 RG_STATEMENT(KEY_ADD, "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)")
 RG_STATEMENT(REPLY_ADD, "INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)")
 RG_STATEMENT(ARCHIVED_ADD,
 	     "INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
-	     " message_type, read, created_at, offset, length, hash)"
-	     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")
-RG_STATEMENT(ARCHIVED_HAS, "SELECT position, hash FROM archived WHERE id = ?1")
+	     " message_type, read, created_at, offset, length, hash, first_offset, first_length)"
+	     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")
+RG_STATEMENT(ARCHIVED_HAS,
+	     "SELECT position, hash, first_offset, first_length FROM archived WHERE id = ?1")
 RG_STATEMENT(REWRITE_ADD, "INSERT OR IGNORE INTO rewrites(position, member, value, line, offset)"
 			  " VALUES (?1, ?2, ?3, ?4, ?5)")
 RG_STATEMENT(AGENT_ADD,
@@ -59,9 +59,9 @@ RG_STATEMENT(BEGIN, "BEGIN")
 RG_STATEMENT(END, "COMMIT")
 RG_STATEMENT(BEGIN_WRITE, "BEGIN IMMEDIATE")
 RG_STATEMENT(SEED_SET, "UPDATE progress SET seed_to = ?1, seed_at = ?2")
-RG_STATEMENT(STATE_GET, STATE " FROM messages m" STATE_PLACE " WHERE m.id = ?1")
+RG_STATEMENT(STATE_GET, STATE " FROM messages m" STATE_LEASE " WHERE m.id = ?1")
 RG_STATEMENT(BOX_GET,
-	     STATE " FROM mailbox b CROSS JOIN messages m ON m.position = b.position" STATE_PLACE
+	     STATE " FROM mailbox b CROSS JOIN messages m ON m.position = b.position" STATE_LEASE
 		   " WHERE b.agent = ?1 AND b.position > ?2 ORDER BY b.position LIMIT ?3")
 RG_STATEMENT(UNREAD_GET, "SELECT unread FROM agents WHERE name = ?1")
 RG_STATEMENT(EVENT_ADD,

@@ -138,27 +138,22 @@ static int add_late(struct rg_index *index, const struct rg_late *late, struct r
 int rg_index_tail_add(struct rg_index *index, sqlite3_stmt *row, struct rg_late **ret_late,
 		      struct roger_err *err)
 {
+	const int more = RG_ENTRY_COLUMNS;
 	struct rg_late late = {
-		.id = rg_index_column(row, 4),
-		.issue = rg_index_column(row, 5),
-		.from = rg_index_column(row, 6),
-		.to = rg_index_column(row, 7),
-		.read = sqlite3_column_int(row, 8),
-		.leased_until_ms = sqlite3_column_int64(row, 9),
-		.at = { .hashed = true, .hash = (uint64_t)sqlite3_column_int64(row, 10) },
-		.seq = sqlite3_column_int64(row, 11),
-		.epoch = sqlite3_column_int64(row, 12),
+		.at = rg_index_entry(row),
+		.id = rg_index_column(row, more),
+		.issue = rg_index_column(row, more + 1),
+		.from = rg_index_column(row, more + 2),
+		.to = rg_index_column(row, more + 3),
+		.read = sqlite3_column_int(row, more + 4),
+		.leased_until_ms = sqlite3_column_int64(row, more + 5),
+		.seq = sqlite3_column_int64(row, more + 6),
+		.epoch = sqlite3_column_int64(row, more + 7),
 	};
-	int r;
 
 	late.was_unread = !late.read;
 	*ret_late = late_of(index, late.id);
-	if (*ret_late)
-		return ROGER_OK;
-	late.at.position = sqlite3_column_int64(row, 0);
-	r = rg_index_lines_find(index, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2),
-				rg_index_bytes(row, 3), &late.at, err);
-	return r < 0 ? r : add_late(index, &late, ret_late, err);
+	return *ret_late ? ROGER_OK : add_late(index, &late, ret_late, err);
 }
 
 int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,

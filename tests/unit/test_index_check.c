@@ -97,7 +97,7 @@ static void each_rule_is_told(void **state)
 		  "rows and numbers of last_seen: 4; the journal has 3;" },
 		{ "INSERT INTO edges VALUES ('bob', 'ann', 1, 4)",
 		  "rows and numbers of edges: 5; the journal has 0;" },
-		{ "UPDATE changed SET line = line - 1",
+		{ "UPDATE messages SET line = line - 1",
 		  "a message has another line or state than in the journal;" },
 		{ "UPDATE archived SET read = 0",
 		  "a message has another line or state than in the journal;" },
