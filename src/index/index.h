@@ -214,7 +214,6 @@ enum rg_index_rule {
 	RG_RULE_SEEN, /* pairs of reader and sender, and their numbers, added up */
 	RG_RULE_EDGES,
 	RG_RULE_STATES, /* rg_index_state() of all messages, added up; may overflow */
-	RG_RULE_MAILBOXES,
 	RG_RULE_AGENTS,
 	RG_RULE_ISSUES,
 	RG_RULE_UNREAD,

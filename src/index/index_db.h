@@ -94,7 +94,7 @@ struct rg_index {
 	unsigned turn; /* of the store, when its lines were last seen to be those of the tables */
 	bool serving;  /* messages.db is brought up now, after an answer */
 	bool placed;   /* the configuration gave the path, so another file may be there */
-	bool bulk;     /* indexes and the mailbox are filled at the end */
+	bool bulk;     /* the indexes of messages are made at the end */
 	const struct rg_log_files
 		*told;	       /* NULL: a rebuild leaves the table of events to questions */
 	bool damaged;	       /* in a way that SQLite does not detect */

@@ -191,24 +191,6 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 
 /* ---------------------------------------------------------------- rows -- */
 
-static int enter_mailbox(struct rg_index *index, const struct roger_message *message,
-			 int64_t position, struct roger_err *err)
-{
-	if (index->bulk || message->read)
-		return ROGER_OK;
-	return rg_index_put(index, RG_SQL_MAILBOX_ADD, err, "tti", message->to, message->issue,
-			    position);
-}
-
-static int leave_mailbox(struct rg_index *index, const struct known *known,
-			 const struct roger_message *message, struct roger_err *err)
-{
-	if (index->bulk || known->read)
-		return ROGER_OK;
-	return rg_index_put(index, RG_SQL_MAILBOX_DROP, err, "ti", message->to,
-			    known->first.position);
-}
-
 /* Is it unread and leased, or to be read in time, or is something still to be told of it? */
 static bool is_pending(const struct roger_message *message)
 {
@@ -270,9 +252,6 @@ static int change_known(struct rg_index *index, const struct known *known,
 		r = rg_index_put(index, RG_SQL_READ_SET, err, "ii", position,
 				 (int64_t)message->read);
 	}
-	if (r == ROGER_OK && turned)
-		r = message->read ? leave_mailbox(index, known, message, err)
-				  : enter_mailbox(index, message, position, err);
 	if (r == ROGER_OK)
 		r = note_ack(index, message, position, line, err);
 	return r == ROGER_OK ? set_lease(index, message, position, err) : r;
@@ -297,9 +276,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 
 	count_recipient(index, message->to, 0, -!known->read);
 	count_in_issue(index, message->issue, (int)message->type, -1, -!known->read);
-	r = leave_mailbox(index, known, message, err);
-	if (r == ROGER_OK)
-		r = rg_index_put(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
+	r = rg_index_put(index, RG_SQL_MESSAGE_DROP, err, "i", known->first.position);
 	if (r == ROGER_OK)
 		r = rg_index_put(index, RG_SQL_LEASE_DROP, err, "i", known->first.position);
 	return r == ROGER_OK ? add_archived(index, message, &known->first, line, err) : r;
@@ -433,11 +410,9 @@ static int take_new(struct rg_index *index, const struct roger_message *message,
 	count_sender(index, message);
 	count_recipient(index, message->to, 1, unread);
 	note_edge(index, message);
-	if (lives) {
+	if (lives)
 		note_seen(index, message);
-		r = enter_mailbox(index, message, position, err);
-	}
-	return r == ROGER_OK ? add_links(index, message, position, line, err) : r;
+	return add_links(index, message, position, line, err);
 }
 
 static int take_message(struct rg_index *index, const struct roger_message *message,

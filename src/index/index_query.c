@@ -69,14 +69,14 @@ static void add_words(struct rg_buf *match, struct roger_str text)
 }
 
 /* The tables to read, narrowest first; SQLite has no statistics to choose by.  The first one's
- * column of positions, so that nothing needs sorting; and who gets it. */
+ * column of positions, so that nothing needs sorting. */
 struct source {
-	const char *tables, *position, *to;
+	const char *tables, *position;
 };
 
 static struct source source_of(const struct rg_query *query, bool archived)
 {
-	struct source source = { " FROM messages m", "m.rowid", " AND m.to_phase = ?" };
+	struct source source = { " FROM messages m", "m.rowid" };
 
 	if (archived) {
 		source.tables =
@@ -93,9 +93,7 @@ static struct source source_of(const struct rg_query *query, bool archived)
 	} else if (query->unread && query->to.length && query->issue.length) {
 		source.tables = " FROM messages m INDEXED BY messages_unread";
 	} else if (query->unread && query->to.length) {
-		source.tables = " FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position";
-		source.position = "b.position";
-		source.to = " AND b.agent = ?";
+		source.tables = " FROM messages m INDEXED BY messages_mailbox";
 	}
 	return source;
 }
@@ -143,7 +141,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	if (query->key.length && query->from.length)
 		rg_question_text(question, " AND k.sender = ?", query->from);
 	if (query->to.length)
-		rg_question_text(question, source.to, query->to);
+		rg_question_text(question, " AND m.to_phase = ?", query->to);
 	if (query->issue.length)
 		rg_question_text(question, " AND m.issue_id = ?", query->issue);
 	if (query->from.length)
@@ -153,8 +151,10 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 				 rg_str(rg_type_names[query->type]));
 	if (query->run_counter)
 		rg_question_number(question, " AND m.run_counter = ?", query->run_counter);
+	/* As the index of unread messages says it. */
 	if (query->unread || query->read)
-		rg_question_number(question, " AND m.read = ?", query->read);
+		rg_buf_add_text(&question->sql,
+				query->read ? " AND m.read = 1" : " AND m.read = 0");
 	if (query->since_ms)
 		rg_question_number(question, " AND m.created_at >= ?", query->since_ms);
 	if (query->until_ms)

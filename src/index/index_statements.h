@@ -22,9 +22,6 @@ RG_STATEMENT(MESSAGE_GET,
 RG_STATEMENT(LINE_SET, "UPDATE messages SET line = ?2, offset = ?3, length = ?4 WHERE rowid = ?1")
 RG_STATEMENT(READ_SET, "UPDATE messages SET read = ?2 WHERE rowid = ?1")
 RG_STATEMENT(MESSAGE_DROP, "DELETE FROM messages WHERE rowid = ?1")
-RG_STATEMENT(MAILBOX_ADD,
-	     "INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)")
-RG_STATEMENT(MAILBOX_DROP, "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2")
 RG_STATEMENT(LEASE_SET,
 	     "INSERT OR REPLACE INTO leases(position, claimed_by, until, confirm_by, due)"
 	     " VALUES (?1, ?2, ?3, ?4, ?5)")
@@ -60,9 +57,9 @@ RG_STATEMENT(END, "COMMIT")
 RG_STATEMENT(BEGIN_WRITE, "BEGIN IMMEDIATE")
 RG_STATEMENT(SEED_SET, "UPDATE progress SET seed_to = ?1, seed_at = ?2")
 RG_STATEMENT(STATE_GET, STATE " FROM messages m" STATE_LEASE " WHERE m.id = ?1")
-RG_STATEMENT(BOX_GET,
-	     STATE " FROM mailbox b CROSS JOIN messages m ON m.position = b.position" STATE_LEASE
-		   " WHERE b.agent = ?1 AND b.position > ?2 ORDER BY b.position LIMIT ?3")
+RG_STATEMENT(BOX_GET, STATE " FROM messages m INDEXED BY messages_mailbox" STATE_LEASE
+			    " WHERE m.to_phase = ?1 AND m.read = 0 AND m.position > ?2"
+			    " ORDER BY m.position LIMIT ?3")
 RG_STATEMENT(UNREAD_GET, "SELECT unread FROM agents WHERE name = ?1")
 RG_STATEMENT(EVENT_ADD,
 	     "INSERT INTO event(log, kind, at, line, byte, flags, number, open, detail, file,"

@@ -156,15 +156,16 @@ def texts_of(store):
 # ----------------------------------------------------------------------- changes
 
 SQL = [
-    "delete from keys", "delete from keys where key like 'k5:%'", "delete from mailbox", "delete from mailbox where agent = 'bob'",
+    "delete from keys", "delete from keys where key like 'k5:%'",
     "delete from messages", "delete from messages where to_phase = 'bob'", "delete from leases", "update leases set until = 1",
     "update messages set read = 0", "update messages set read = 1", "update messages set rowid = rowid + 1000",
     "update messages set to_phase = 'eve' where to_phase = 'bob'", "update messages set content = 'forged'",
     "update messages set issue_id = 'i1'", "delete from archived", "update messages set offset = 0",
-    "update messages set length = length - 1", "update messages set line = position", "update agents set unread = 0", "update agents set seq = 1", "delete from last_seen",
+    "update messages set length = length - 1", "update messages set line = position",
+    "update agents set unread = 0", "update agents set seq = 1", "delete from last_seen",
     "delete from replies", "delete from log_entries", "update log_files set offset = 0",
     "insert or replace into messages select * from messages where to_phase = 'bob'", "vacuum", "reindex", "pragma user_version = 3",
-    "drop index idx_messages_to_phase", "drop table mailbox", "drop table messages",
+    "drop index idx_messages_to_phase", "drop index messages_mailbox", "drop table messages",
     "create trigger t after insert on messages begin delete from messages; end",
     "update progress set lines = 1, offset = 0", "update progress set archived = 0",
 ]

@@ -270,8 +270,8 @@ static const struct {
 	  expect_messages },
 	{ "numbers", "SELECT id||'|'||epoch||'|'||seq FROM messages", expect_numbers },
 	{ "mailbox",
-	  "SELECT b.agent||'|'||b.issue_id||'|'||n.id FROM mailbox b JOIN messages n "
-	  "USING(position)",
+	  "SELECT to_phase||'|'||issue_id||'|'||id FROM messages INDEXED BY messages_mailbox"
+	  " WHERE read = 0",
 	  expect_mailboxes },
 	{ "keys", "SELECT sender||'|'||key||'|'||n.id FROM keys JOIN " NAMED " USING(position)",
 	  expect_keys },
