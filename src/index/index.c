@@ -318,7 +318,6 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	index->placed = workspace->config->places_configured;
 	index->folder = workspace->data;
 	index->lease_ms_max = workspace->config->lease_ms_max;
-	rg_index_forget_seen(index);
 	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
 	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
 	index->memory = rg_arena_new();
@@ -337,7 +336,6 @@ struct rg_index *rg_index_free(struct rg_index *index)
 	if (!index)
 		return NULL;
 	rg_index_leave(index);
-	rg_table_deinit(&index->seen);
 	rg_altered_deinit(&index->altered);
 	rg_arena_free(index->memory);
 	free(index);

@@ -108,7 +108,6 @@ struct rg_index {
 	struct rg_index_progress progress;
 	struct rg_altered altered; /* the lines that the tables left out */
 	struct rg_deltas deltas;
-	struct rg_table seen; /* journals that were found unchanged a moment ago (index_events.c) */
 	struct rg_index_tail tail;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
@@ -329,8 +328,6 @@ int rg_index_take_events(struct rg_index *index, const struct rg_log_files *file
 int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
 			    struct roger_err *err);
 bool rg_index_has_events(struct rg_index *index);
-/* Journals are looked at again, also those that were found unchanged a moment ago. */
-void rg_index_forget_seen(struct rg_index *index);
 /* Of the text of an entry: the file may be written anew before it is read. */
 int64_t rg_index_text_sum(struct roger_str text);
 

@@ -872,51 +872,24 @@ static int take_entries(struct intake *intake, struct roger_err *err)
 
 /* ----------------------------------------------------------------- files -- */
 
-/* A file that was found unchanged a moment ago, and is still the same one. */
-struct seen {
-	uint64_t id; /* its number */
-	uint64_t device, inode;
-	int64_t size, at_ns;
-};
-
-enum { MOMENT_NS = 1000000000 };
-
-void rg_index_forget_seen(struct rg_index *index)
-{
-	rg_table_deinit(&index->seen);
-	rg_table_init(&index->seen, sizeof(struct seen));
-}
-
 /* Is the last line that was read unchanged? */
 static bool still_same(struct intake *intake)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
 	size_t length = (size_t)intake->last_length, got;
 	struct rg_store *store = intake->index->store;
-	struct seen *seen;
 	char *room;
-	bool fresh;
 
 	/* The tables were made of the messages that are there. */
 	if (intake->offset == 0 || intake->file.log == RG_LOG_MESSAGES)
 		return true;
 	if (intake->size < intake->offset)
 		return false;
-	seen = rg_table_put(&intake->index->seen, (uint64_t)intake->number, &fresh);
-	if (seen && seen->inode == intake->file.inode && seen->device == intake->file.device &&
-	    seen->size == intake->offset && intake->size == intake->offset &&
-	    rg_clock_monotonic_ns() - seen->at_ns < MOMENT_NS)
-		return true;
 	room = rg_buf_room(&text, length);
-	if (!room ||
-	    store->ops->read(store, &intake->file, (uint64_t)intake->last_offset, room, length,
-			     &got, NULL) < 0 ||
-	    (int64_t)rg_hash(0, room, got) != intake->last_hash)
-		return false;
-	if (seen)
-		*seen = (struct seen){ seen->id, intake->file.device, intake->file.inode,
-				       intake->size, rg_clock_monotonic_ns() };
-	return true;
+	return room &&
+	       store->ops->read(store, &intake->file, (uint64_t)intake->last_offset, room, length,
+				&got, NULL) == ROGER_OK &&
+	       (int64_t)rg_hash(0, room, got) == intake->last_hash;
 }
 
 /* Does the file have more than the table? */

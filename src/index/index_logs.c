@@ -284,7 +284,6 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 	/* Its file is read again from the start.  Not while rows are read: SQLite would not wait.
 	 */
 	if (r == ROGER_OK && finding.moved) {
-		rg_index_forget_seen(index);
 		snprintf(sql, sizeof sql,
 			 "UPDATE event_files SET last_hash = last_hash - 1 WHERE file = %lld",
 			 (long long)finding.moved->number);
