@@ -147,19 +147,17 @@ int rg_engine_archive(struct rg_engine *engine, const struct roger_message *mess
 
 /* ---------------------------------------------------- under the append lock -- */
 
-enum check { PASSED, KEY_MAYBE, MAILBOX_MAYBE, ISSUE_MAYBE };
-
-/* Count the new messages, checking keys and limits as the figures rise.  If a check fails, nothing
- * is counted and *ret_which is the message. */
-static enum check count_added(struct rg_engine *engine, bool keys_checked, size_t *ret_which)
+/* Count the new messages, checking keys and limits as the figures rise.  If one may fail, that is
+ * what it returns, nothing is counted and *ret_which is the message. */
+static enum rg_verdict count_added(struct rg_engine *engine, bool keys_checked, size_t *ret_which)
 {
 	const struct rg_config *config = engine->workspace->config;
 	struct rg_store *store = engine->store;
 	struct rg_tally_counts there;
-	enum check check = PASSED;
+	enum rg_verdict maybe = RG_COMMITTED;
 	size_t i;
 
-	for (i = 0; i < engine->staged_count && check == PASSED; i++) {
+	for (i = 0; i < engine->staged_count && maybe == RG_COMMITTED; i++) {
 		const struct rg_staged *staged = &engine->staged[i];
 		const struct roger_message *message = staged->added;
 
@@ -168,22 +166,22 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 		if (message->key.length &&
 		    (staged->new_number || staged->brought || message->attempt > 1) &&
 		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(store, message)) {
-			check = KEY_MAYBE;
+			maybe = RG_KEY_KNOWN;
 			break;
 		}
 		there = rg_tally_add(store, message);
 		if (there.mailbox > config->messages_per_issue_phase_max)
-			check = MAILBOX_MAYBE;
+			maybe = RG_OVER_MAILBOX;
 		else if (there.issue > config->messages_per_issue_max)
-			check = ISSUE_MAYBE;
+			maybe = RG_OVER_ISSUE;
 	}
-	if (check == PASSED)
-		return PASSED;
-	*ret_which = check == KEY_MAYBE ? i : i - 1;
+	if (maybe == RG_COMMITTED)
+		return maybe;
+	*ret_which = maybe == RG_KEY_KNOWN ? i : i - 1;
 	while (i > 0)
 		if (engine->staged[--i].added)
 			rg_tally_undo(store, engine->staged[i].added);
-	return check;
+	return maybe;
 }
 
 static int give_numbers(struct rg_engine *engine, struct roger_err *err)
@@ -477,8 +475,8 @@ static bool still_alone(struct rg_engine *engine)
 static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
-	size_t adds = count_adds(engine), which = 0;
-	enum check check;
+	enum rg_verdict maybe;
+	size_t which = 0;
 	int r;
 
 	r = rg_engine_prepare_epoch(engine, err);
@@ -501,26 +499,18 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 			       "another process took over the message lock; "
 			       "try again");
 	}
-	check = adds ? count_added(engine, *keys_checked_to == rg_store_head(engine->store).end,
-				   &which)
-		     : PASSED;
-	if (check == PASSED)
+	maybe = count_added(engine, *keys_checked_to == rg_store_head(engine->store).end, &which);
+	if (maybe == RG_COMMITTED)
 		r = append(engine, ret_end, err);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
 	if (r < 0 || *ret_end)
 		return r;
 
-	switch (check) {
-	case PASSED:
-		return r;
-	case KEY_MAYBE:
+	if (maybe == RG_KEY_KNOWN)
 		return resolve_key(engine, which, ret_outcome, keys_checked_to, err);
-	case MAILBOX_MAYBE:
-		return resolve_limit(engine, which, false, ret_outcome, err);
-	case ISSUE_MAYBE:
-		return resolve_limit(engine, which, true, ret_outcome, err);
-	}
-	return r;
+	return maybe == RG_COMMITTED
+		       ? r
+		       : resolve_limit(engine, which, maybe == RG_OVER_ISSUE, ret_outcome, err);
 }
 
 static int append_staged(struct rg_engine *engine, struct rg_outcome *ret_outcome,

@@ -753,12 +753,10 @@ static int open_session(struct rg_engine *engine, struct roger_err *err)
 int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 		      struct roger_err *err)
 {
-	struct rg_sequence *sequence;
+	const bool writable = rg_store_writable(engine->store);
+	struct rg_sequence *sequence = NULL;
 	int r = ROGER_OK;
 
-	/* Load all of it, so that status can report damage. */
-	if (!fresh && load(engine->store, &sequence, NULL) == ROGER_OK)
-		rg_sequence_free(sequence);
 	if (fresh) {
 		r = rg_store_take(engine->store, RG_LOCK_STATE, RG_LOCK_WAIT_MS, err);
 		if (r < 0)
@@ -769,14 +767,10 @@ int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 			return r;
 		engine->stored++;
 	}
-	if (rg_store_writable(engine->store)) {
-		*ret_epoch = rg_tally_epoch(engine->store);
-		return ROGER_OK;
-	}
+	/* All of it, so that status can report damage. */
 	r = load(engine->store, &sequence, err);
-	if (r < 0)
-		return r;
-	*ret_epoch = sequence->epoch;
+	if (writable || sequence)
+		*ret_epoch = writable ? rg_tally_epoch(engine->store) : sequence->epoch;
 	rg_sequence_free(sequence);
-	return ROGER_OK;
+	return writable ? ROGER_OK : r;
 }
