@@ -583,24 +583,14 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
-/* Rebuild the index, and messages.db beside it. */
+/* Rebuild the index, and messages.db from it. */
 static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
 {
-	struct rg_seed_making making;
-	struct roger_err why = { 0 };
-	int r, made;
+	int r = rg_altered_load(index->store, &index->altered, err);
 
-	r = rg_altered_load(index->store, &index->altered, err);
-	if (r < 0)
-		return r;
-	rg_index_seed_begin(index, end, all, &making);
-	r = rebuild_file(index, end, err);
-	made = rg_index_seed_end(&making, &why);
-	if (r < 0 || made == ROGER_OK)
-		return r;
-	if (err)
-		*err = why;
-	return made;
+	if (r == ROGER_OK)
+		r = rebuild_file(index, end, err);
+	return r < 0 ? r : rg_index_seed_renew(index, all, err);
 }
 
 /* Is what is open of this version and journal?  In a transaction, or just opened. */

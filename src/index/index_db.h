@@ -6,7 +6,6 @@
 #ifndef RG_INDEX_DB_H
 #define RG_INDEX_DB_H
 
-#include <pthread.h>
 #include <sqlite3.h>
 
 #include "base/table.h"
@@ -111,8 +110,7 @@ struct rg_index {
 	struct rg_index_tail tail;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
-	bool stopped;		   /* the progress callback stopped it */
-	_Atomic int64_t seed_done; /* of messages.db, while the second thread makes it */
+	bool stopped; /* the progress callback stopped it */
 	void *tell_context;
 	struct rg_arena *memory; /* of the paths */
 	const char *path;	 /* of the index */
@@ -157,19 +155,9 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
  * ROGER_EDATA: it is damaged. */
 int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums);
 
-/* Rebuild it on a second thread if needed: always with anew, else if others changed it.  Needs the
- * index lock. */
-struct rg_seed_making {
-	struct rg_index *index;
-	int64_t end;
-	bool wanted, threaded;
-	pthread_t thread;
-	int result;
-	struct roger_err err;
-};
-void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
-			 struct rg_seed_making *making);
-int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err);
+/* Rebuild it from the index: always, or if it is out of date or others changed it.  Needs the same.
+ */
+int rg_index_seed_renew(struct rg_index *index, bool always, struct roger_err *err);
 
 /* Hash what a line says of a message that never changes. */
 uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message);
@@ -286,6 +274,11 @@ int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archiv
 int rg_index_first_of_all(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
 			  struct roger_err *err);
 
+/* Read the message of an entry.  If the two disagree the index is in doubt. */
+int rg_index_read_message(struct rg_index *index, const struct rg_entry *entry,
+			  struct rg_arena *arena, struct roger_message *ret_message,
+			  struct roger_err *err);
+
 /* The message of a later line, as the first one of its id lets it be: entry says what is known of
  * that.  See rg_message_compare(). */
 int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,
@@ -297,6 +290,10 @@ int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,
  * and its offset and length. */
 struct rg_entry rg_index_entry(sqlite3_stmt *row);
 enum { RG_ENTRY_COLUMNS = 7 };
+
+/* The entry of a living message; position 0: there is none. */
+int rg_index_living(struct rg_index *index, struct roger_str id, struct rg_entry *ret_entry,
+		    struct roger_err *err);
 
 /* index_tail.c: forget what the lines after the tables say. */
 void rg_index_tail_drop(struct rg_index *index);

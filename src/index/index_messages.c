@@ -17,18 +17,39 @@ static bool stands(const struct rg_index *index, const struct rg_entry *entry)
 		entry->length <= messages.size - entry->offset);
 }
 
-struct rg_entry rg_index_entry(sqlite3_stmt *row)
+static struct rg_entry entry_of(const int64_t columns[RG_ENTRY_COLUMNS])
 {
 	return (struct rg_entry){
-		.position = sqlite3_column_int64(row, 0),
-		.line = sqlite3_column_int64(row, 1),
-		.offset = (uint64_t)sqlite3_column_int64(row, 2),
-		.length = (size_t)sqlite3_column_int64(row, 3),
+		.position = columns[0],
+		.line = columns[1],
+		.offset = (uint64_t)columns[2],
+		.length = (size_t)columns[3],
 		.hashed = true,
-		.hash = (uint64_t)sqlite3_column_int64(row, 4),
-		.first = { (uint64_t)sqlite3_column_int64(row, 5),
-			   (size_t)sqlite3_column_int64(row, 6) },
+		.hash = (uint64_t)columns[4],
+		.first = { (uint64_t)columns[5], (size_t)columns[6] },
 	};
+}
+
+struct rg_entry rg_index_entry(sqlite3_stmt *row)
+{
+	int64_t columns[RG_ENTRY_COLUMNS];
+	int i;
+
+	for (i = 0; i < RG_ENTRY_COLUMNS; i++)
+		columns[i] = sqlite3_column_int64(row, i);
+	return entry_of(columns);
+}
+
+int rg_index_living(struct rg_index *index, struct roger_str id, struct rg_entry *ret_entry,
+		    struct roger_err *err)
+{
+	int64_t found[RG_ENTRY_COLUMNS];
+	bool there;
+	int r = rg_index_look_up(index, RG_SQL_STATE_GET, found, RG_ENTRY_COLUMNS, &there, err, "t",
+				 id);
+
+	*ret_entry = entry_of(found);
+	return r;
 }
 
 int rg_index_find_first(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
@@ -94,9 +115,9 @@ static int keep_outcome(struct rg_index *index, const struct rg_entry *entry,
 	return ROGER_OK;
 }
 
-static int read_message(struct rg_index *index, const struct rg_entry *entry,
-			struct rg_arena *arena, struct roger_message *ret_message,
-			struct roger_err *err)
+int rg_index_read_message(struct rg_index *index, const struct rg_entry *entry,
+			  struct rg_arena *arena, struct roger_message *ret_message,
+			  struct roger_err *err)
 {
 	struct rg_rewrites rewrites = { .count = 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
@@ -151,7 +172,7 @@ static int read_messages(struct rg_index *index, const struct rg_entries *entrie
 	if (!items)
 		return rg_fail_memory(err);
 	for (i = 0; i < entries->count; i++) {
-		r = read_message(index, &entries->items[i], arena, &items[count], err);
+		r = rg_index_read_message(index, &entries->items[i], arena, &items[count], err);
 		if (r < 0)
 			return r;
 		if (!answers(query, &items[count]))

@@ -8,14 +8,9 @@
  */
 #include "index/index_db.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/table.h"
-#include "base/thread.h"
 #include "store/decoder.h"
 #include "facts/message.h"
 
@@ -58,26 +53,23 @@ static const char *const seed_indexes[] = {
 	NULL,
 };
 
-#define PUT                                                                                        \
-	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"      \
-	" content, metadata, read, created_at, read_at)"                                           \
-	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
-/* In a table that is being built, only the state changes: the rest is as the first line says. */
-static const char put_new_row[] = PUT " read = ?9, read_at = ?11";
 static const char put_row[] =
-	PUT " issue_id = ?2, from_phase = ?3, to_phase = ?4, run_counter = ?5, message_type = ?6,"
-	    " content = ?7, metadata = ?8, read = ?9, created_at = ?10, read_at = ?11"
-	    " WHERE (issue_id, from_phase, to_phase, run_counter, message_type, content, metadata,"
-	    " read, created_at, read_at) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
+	" content, metadata, read, created_at, read_at)"
+	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
+	" issue_id = ?2, from_phase = ?3, to_phase = ?4, run_counter = ?5, message_type = ?6,"
+	" content = ?7, metadata = ?8, read = ?9, created_at = ?10, read_at = ?11"
+	" WHERE (issue_id, from_phase, to_phase, run_counter, message_type, content, metadata,"
+	" read, created_at, read_at) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 struct table {
 	struct rg_index *index;
 	int64_t end; /* read up to here */
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
-	bool anew;		  /* built without the index, which may be built at the same time */
-	struct rg_table archived; /* with anew: hashes of the ids that were archived */
-	int64_t offset;		  /* read up to here; the last line read: */
+	struct rg_arena *arena; /* for one message */
+	int64_t rows;		/* that were put */
+	int64_t offset;		/* read up to here; the last line read: */
 	int64_t last_offset, last_length;
 	int64_t changes; /* SQLite's change counter */
 	bool touched;	 /* other programs made changes */
@@ -128,6 +120,9 @@ static int open_table(struct table *table, const char *path, const char *setting
 	if (sqlite3_open_v2(path, &table->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
 	    SQLITE_OK)
 		return fail(table, "open", err);
+	table->arena = rg_arena_new();
+	if (!table->arena)
+		return rg_fail_memory(err);
 	sqlite3_busy_timeout(table->db, BUSY_MS);
 	rg_index_distrust(table->db);
 	return run(table, settings, err);
@@ -138,6 +133,7 @@ static void close_table(struct table *table)
 	sqlite3_finalize(table->put);
 	sqlite3_finalize(table->drop);
 	sqlite3_close_v2(table->db);
+	rg_arena_free(table->arena);
 	table->put = table->drop = NULL;
 	table->db = NULL;
 }
@@ -253,78 +249,26 @@ static int put_message(const struct table *table, const struct roger_message *me
 	return step(table, put, err);
 }
 
-/* Archived is final.  When reading from the start, the lines themselves say so. */
-static int is_archived(struct table *table, const struct roger_message *message, bool *ret_archived,
-		       struct roger_err *err)
+static int put_entry(const struct table *table, const struct rg_entry *entry, struct roger_err *err)
 {
-	uint64_t hash = rg_hash(0, message->id.data, message->id.length);
-	struct rg_entry first;
-	bool fresh;
+	struct roger_message message;
 	int r;
 
-	if (!table->anew) {
-		r = rg_index_first_line(table->index, message->id, true, &first, err);
-		*ret_archived = first.position > 0;
-		return r;
-	}
-	*ret_archived = message->archived_at_ms || rg_table_find(&table->archived, hash);
-	if (message->archived_at_ms && !rg_table_put(&table->archived, hash, &fresh))
-		return rg_fail_memory(err);
-	return ROGER_OK;
+	rg_arena_reset(table->arena);
+	r = rg_index_read_message(table->index, entry, table->arena, &message, err);
+	return r < 0 ? r : put_message(table, &message, err);
 }
 
-/* A line that does not have all that the first one of its id has: the index knows that one. */
-static int put_later(const struct table *table, const struct roger_message *message,
-		     const struct rg_line *line, struct roger_err *err)
+/* As the index has the message: living, or not there any more. */
+static int take_message(const struct table *table, struct roger_str id, struct roger_err *err)
 {
-	const struct rg_place place = { line->offset, line->length };
-	struct roger_message later = *message;
-	struct rg_rewrites unused;
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
-	struct rg_entry first;
-	int r = ROGER_OK;
+	struct rg_entry entry;
+	int r = rg_index_living(table->index, id, &entry, err);
 
-	if (!table->anew)
-		r = rg_index_first_line(table->index, message->id, false, &first, err);
-	if (r == ROGER_OK && !table->anew && first.position &&
-	    first.hash != rg_index_hash(table->index, message)) {
-		arena = rg_arena_new();
-		r = arena ? rg_index_follow_first(table->index, &first, place, arena, &later,
-						  &unused, err)
-			  : rg_fail_memory(err);
-	}
-	return r < 0 ? r : put_message(table, &later, err);
-}
-
-static int take_message(struct table *table, const struct roger_message *message,
-			const struct rg_line *line, struct roger_err *err)
-{
-	bool archived = false;
-	int r;
-
-	r = is_archived(table, message, &archived, err);
-	if (r < 0 || !archived)
-		return r < 0 ? r : put_later(table, message, line, err);
-	rg_index_bind(table->drop, 1, message->id);
+	if (r < 0 || entry.position)
+		return r < 0 ? r : put_entry(table, &entry, err);
+	rg_index_bind(table->drop, 1, id);
 	return step(table, table->drop, err);
-}
-
-/* What is there stays; else there is a message, as it was sent. */
-static int take_altered(struct table *table, const struct roger_message *message,
-			struct roger_err *err)
-{
-	sqlite3_stmt *find = NULL;
-	bool taken = false;
-	int r = is_archived(table, message, &taken, err);
-
-	if (r == ROGER_OK && !taken)
-		r = prepare(table, "SELECT 1 FROM messages WHERE id = ?1", &find, err);
-	if (r == ROGER_OK && find) {
-		rg_index_bind(find, 1, message->id);
-		taken = sqlite3_step(find) == SQLITE_ROW;
-	}
-	sqlite3_finalize(find);
-	return r < 0 || taken ? r : put_message(table, message, err);
 }
 
 static int take_lines(struct table *table, struct rg_decoder *decoder, struct roger_err *err)
@@ -333,29 +277,25 @@ static int take_lines(struct table *table, struct rg_decoder *decoder, struct ro
 	int r;
 
 	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
-		if (decoded->is_message && decoded->altered)
-			r = take_altered(table, &decoded->message, err);
-		else if (decoded->is_message)
-			r = take_message(table, &decoded->message, &decoded->line, err);
+		if (decoded->is_message)
+			r = take_message(table, decoded->message.id, err);
 		if (r < 0)
 			break;
 		table->last_offset = (int64_t)decoded->line.offset;
 		table->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
 		table->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
-		atomic_store_explicit(&table->index->seed_done, table->offset / 2,
-				      memory_order_relaxed);
 	}
 	return r;
 }
 
-/* Read what the index has read and the table has not. */
+/* Read of which messages the index has read more than the table. */
 static int take_in(struct table *table, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(table->index->store, &rg_store_messages);
 	struct rg_decoder *decoder;
 	int r;
 
-	r = prepare(table, table->anew ? put_new_row : put_row, &table->put, err);
+	r = prepare(table, put_row, &table->put, err);
 	if (r == ROGER_OK)
 		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
 	if (r == ROGER_OK)
@@ -407,6 +347,39 @@ static int check_ours(struct rg_index *index, struct roger_err *err)
 	return rg_index_file_refuse(index->seed_name, err);
 }
 
+enum { TELL_ROWS = 1000 };
+
+static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	const struct rg_entry entry = rg_index_entry(row);
+	struct table *table = context;
+
+	/* Half of one cannot stay, so what the callback says does not matter. */
+	if (table->rows++ % TELL_ROWS == 0)
+		(void)rg_index_report_progress(table->index, "messages.db", (int64_t)entry.offset,
+					       table->end);
+	return put_entry(table, &entry, err);
+}
+
+/* The living messages, as the index has them. */
+static int put_all(struct table *table, struct roger_err *err)
+{
+	const struct rg_index_progress *progress = rg_index_progress(table->index);
+	struct rg_question question;
+	int r = prepare(table, put_row, &table->put, err);
+
+	if (r < 0)
+		return r;
+	rg_question_init(&question, "SELECT position, line, offset, length, hash, first_offset,"
+				    " first_length FROM messages ORDER BY position");
+	r = rg_index_ask_once(table->index, &question, see_entry, table, err);
+	rg_question_deinit(&question);
+	table->offset = progress->offset;
+	table->last_offset = progress->last_offset;
+	table->last_length = progress->last_length;
+	return r < 0 ? r : save(table, err);
+}
+
 static int fill(struct table *table, struct roger_err *err)
 {
 	size_t i;
@@ -421,21 +394,17 @@ static int fill(struct table *table, struct roger_err *err)
 	r = sql ? run(table, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	if (r == ROGER_OK)
-		r = take_in(table, err);
-	/* The second half of the work. */
-	for (i = 0; r == ROGER_OK && seed_indexes[i]; i++) {
+		r = put_all(table, err);
+	for (i = 0; r == ROGER_OK && seed_indexes[i]; i++)
 		r = run(table, seed_indexes[i], err);
-		atomic_fetch_add_explicit(&table->index->seed_done, table->end / 2 / 7,
-					  memory_order_relaxed);
-	}
 	if (r == ROGER_OK)
 		r = run(table, "COMMIT", err);
 	return r == ROGER_OK ? sync_table(table, err) : r;
 }
 
-static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
+static int make_anew(struct rg_index *index, struct roger_err *err)
 {
-	struct table table = { .index = index, .end = end, .anew = true };
+	struct table table = { .index = index, .end = index->progress.offset };
 	char fresh[RG_INDEX_FRESH_BYTES], path[RG_INDEX_PATH_BYTES];
 	int r;
 
@@ -445,7 +414,6 @@ static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 		r = rg_index_file_begin(index, index->seed_name, fresh, err);
 	if (r < 0)
 		return r;
-	rg_table_init(&table.archived, sizeof(uint64_t));
 	r = open_table(&table, path,
 		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		       "PRAGMA cache_size = -2000",
@@ -453,7 +421,6 @@ static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = fill(&table, err);
 	close_table(&table);
-	rg_table_deinit(&table.archived);
 	return rg_index_file_end(index, index->seed_name, fresh, r, err);
 }
 
@@ -515,7 +482,20 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 			       "'%s', which other programs read, is missing or out of date; `roger "
 			       "doctor rebuild` rebuilds it",
 			       index->seed_name);
-	return make_anew(index, index->progress.offset, err);
+	return make_anew(index, err);
+}
+
+int rg_index_seed_renew(struct rg_index *index, bool always, struct roger_err *err)
+{
+	bool valid = false, touched = false;
+	int r = ROGER_OK;
+
+	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
+	if (!always)
+		r = look(index, index->progress.offset, false, true, &valid, &touched, NULL);
+	return always || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA)
+		       ? make_anew(index, err)
+		       : ROGER_OK;
 }
 
 /* -------------------------------------------------------------- comparing -- */
@@ -579,53 +559,4 @@ int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_inde
 		*ret_end = table.offset;
 	close_table(&table);
 	return r;
-}
-
-/* ------------------------------------------------ while the index is made -- */
-
-static void *make_beside(void *context)
-{
-	struct rg_seed_making *making = context;
-
-	making->result = make_anew(making->index, making->end, &making->err);
-	return NULL;
-}
-
-void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
-			 struct rg_seed_making *making)
-{
-	bool valid = false, touched = false;
-	int r = ROGER_OK;
-
-	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
-	*making = (struct rg_seed_making){ .index = index, .end = (int64_t)end };
-	if (!anew)
-		r = look(index, (int64_t)end, false, true, &valid, &touched, NULL);
-	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
-	atomic_store(&index->seed_done, 0);
-	making->threaded = making->wanted && rg_thread_start(&making->thread, make_beside, making);
-}
-
-enum { TELL_MS = 200 };
-
-int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err)
-{
-	struct timespec until;
-	int64_t until_ms;
-
-	if (!making->threaded && making->wanted)
-		make_beside(making);
-	/* It cannot be stopped from here, so what the callback says does not matter. */
-	while (making->threaded) {
-		(void)rg_index_report_progress(
-			making->index, "messages.db",
-			atomic_load_explicit(&making->index->seed_done, memory_order_relaxed),
-			making->end);
-		until_ms = rg_clock_ms() + TELL_MS;
-		until = (struct timespec){ until_ms / 1000, until_ms % 1000 * 1000000 };
-		making->threaded = pthread_timedjoin_np(making->thread, NULL, &until) == ETIMEDOUT;
-	}
-	if (making->result < 0)
-		*err = making->err;
-	return making->result;
 }
