@@ -11,9 +11,6 @@
 #include "facts/person.h"
 #include "ops/runs/run_process.h"
 
-/* So many messages are asked for at once. */
-enum { PIECE = 20 };
-
 int rg_run_add_trouble(struct roger_run_trouble_list *list, const struct roger_run_trouble *trouble,
 		       struct rg_arena *arena, struct roger_err *err)
 {
@@ -365,24 +362,6 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 						      : r;
 }
 
-static int note_words(struct roger *roger, const struct roger_retired_list *retired,
-		      struct rg_run_document *const *waiting, size_t count, struct rg_arena *arena,
-		      struct roger_err *err)
-{
-	struct roger_str ids[PIECE];
-	struct roger_message_list found;
-	size_t i;
-	int r;
-
-	for (i = 0; i < count; i++)
-		ids[i] = word_of(&waiting[i]->run);
-	r = rg_engine_find_ids(roger->engine, ids, count, arena, &found, err);
-	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = note_word(roger, retired, waiting[i], rg_messages_find(&found, ids[i]), arena,
-			      err);
-	return r;
-}
-
 /*
  * A result that its owner has read was forwarded, and a failure that it acknowledged as done is
  * settled, whether or not anybody wrote that down yet.
@@ -392,10 +371,10 @@ static int note_words(struct roger *roger, const struct roger_retired_list *reti
 int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
 			    struct rg_arena *arena, struct roger_err *err)
 {
-	struct rg_run_document *waiting[PIECE];
+	const struct roger_message *word = NULL;
 	struct roger_retired_list retired;
 	int64_t now_ms = rg_clock_ms();
-	size_t found = 0, i;
+	size_t i;
 	int r;
 
 	r = count ? rg_engine_retired(roger->engine, arena, &retired, err) : ROGER_OK;
@@ -403,13 +382,11 @@ int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documen
 		r = rg_run_inherit(roger, &retired, &documents[i], now_ms, arena, err);
 		if (r < 0 || !waits_for_reader(&documents[i]))
 			continue;
-		waiting[found++] = &documents[i];
-		if (found == PIECE) {
-			r = note_words(roger, &retired, waiting, found, arena, err);
-			found = 0;
-		}
+		r = rg_run_message(roger, word_of(&documents[i].run), arena, &word, err);
+		if (r == ROGER_OK)
+			r = note_word(roger, &retired, &documents[i], word, arena, err);
 	}
-	return r == ROGER_OK && found ? note_words(roger, &retired, waiting, found, arena, err) : r;
+	return r;
 }
 
 static int compare(const void *a, const void *b)
