@@ -700,16 +700,13 @@ int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct ro
 				    .accepted_by = RG_STR("doctor"),
 				    .reason = RG_STR("lines that were not synced yet went with the "
 						     "machine") };
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	int r;
 
 	r = fill_line(&gap, engine->store, walk->file, arena, err);
 	if (r == ROGER_OK)
-		r = rg_engine_records_begin(engine, err);
-	if (r < 0)
-		return r;
-	r = append(engine, &gap, err);
-	rg_engine_records_end(engine);
-	return r;
+		r = rg_engine_records_hold(engine, &held, err);
+	return r < 0 ? r : append(engine, &gap, err);
 }
 
 static enum roger_finding_kind kind_of(const struct roger_damage *damage)
@@ -948,18 +945,16 @@ static int put_new(struct rg_engine *engine, struct rg_damages *list,
 static int write_all(struct rg_engine *engine, const struct roger_damage *accepted,
 		     const struct rg_damages *list, struct roger_err *err)
 {
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	size_t i;
-	int r = rg_engine_records_begin(engine, err);
+	int r = rg_engine_records_hold(engine, &held, err);
 
-	if (r < 0)
-		return r;
 	for (i = 0; i < list->count && r == ROGER_OK; i++) {
 		list->items[i].accepted_at_ms = rg_clock_ms();
 		list->items[i].accepted_by = accepted->accepted_by;
 		list->items[i].reason = accepted->reason;
 		r = append(engine, &list->items[i], err);
 	}
-	rg_engine_records_end(engine);
 	return r;
 }
 

@@ -263,14 +263,11 @@ int rg_engine_state_text(struct rg_engine *engine, struct rg_arena *arena,
 int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 		       struct rg_seal_key *ret_key, struct roger_err *err)
 {
-	int r;
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
+	int r = make ? rg_engine_records_hold(engine, &held, err) : ROGER_OK;
 
-	if (!make)
-		return rg_seal_key_find(engine->workspace, arena, ret_key, err);
-	r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
-	r = rg_seal_key_make(engine->workspace, arena, ret_key, err);
-	rg_engine_records_end(engine);
-	return r;
+	return make ? rg_seal_key_make(engine->workspace, arena, ret_key, err)
+		    : rg_seal_key_find(engine->workspace, arena, ret_key, err);
 }

@@ -291,6 +291,12 @@ RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_er
 /* Like rg_engine_records_begin(), but ROGER_ETIMEOUT after 200 ms (best effort). */
 RG_CHECKED int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_records_end(struct rg_engine *engine);
+/* The same for a scope, at whose end it is given back:
+ *     RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
+ *     r = rg_engine_records_hold(engine, &held, err); */
+RG_CHECKED int rg_engine_records_hold(struct rg_engine *engine, struct rg_engine **ret_held,
+				      struct roger_err *err);
+void rg_engine_records_endp(struct rg_engine **held);
 
 /* Append entries (JSON objects, a newline after each) to a log; owner: the sender, for
  * RG_LOG_SENDS. durable: synced before it returns.  Needs the record lock. */

@@ -46,6 +46,21 @@ void rg_engine_records_end(struct rg_engine *engine)
 	rg_store_release(engine->store, RG_LOCK_RECORDS);
 }
 
+int rg_engine_records_hold(struct rg_engine *engine, struct rg_engine **ret_held,
+			   struct roger_err *err)
+{
+	int r = rg_engine_records_begin(engine, err);
+
+	*ret_held = r < 0 ? NULL : engine;
+	return r;
+}
+
+void rg_engine_records_endp(struct rg_engine **held)
+{
+	if (*held)
+		rg_engine_records_end(*held);
+}
+
 int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 		      struct roger_str entries, bool durable, struct roger_err *err)
 {

@@ -411,19 +411,14 @@ static int write_unread(struct roger *roger, const struct roger_message *message
 static int give_up_one(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
 		       struct giving_up *giving_up, bool *ret_late, struct roger_err *err)
 {
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	struct roger_message_list found;
-	int r;
+	int r = rg_engine_records_hold(roger->engine, &held, err);
 
-	*ret_late = false;
-	r = rg_engine_records_begin(roger->engine, err);
-	if (r < 0)
-		return r;
-	r = rg_engine_find_ids(roger->engine, id, 1, arena, &found, err);
+	if (r == ROGER_OK)
+		r = rg_engine_find_ids(roger->engine, id, 1, arena, &found, err);
 	*ret_late = r == ROGER_OK && found.count && is_waited_for(&found.items[0]);
-	if (*ret_late)
-		r = write_unread(roger, &found.items[0], giving_up, arena, err);
-	rg_engine_records_end(roger->engine);
-	return r;
+	return *ret_late ? write_unread(roger, &found.items[0], giving_up, arena, err) : r;
 }
 
 /* Meanwhile it may have been read, redelivered or marked: that stays. */
@@ -454,19 +449,16 @@ static int take_states(struct roger *roger, struct giving_up *giving_up, struct 
 static int note_filed(struct roger *roger, struct giving_up *giving_up, struct roger_str name,
 		      struct rg_arena *arena, struct roger_err *err)
 {
-	int r;
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
+	int r = rg_engine_records_hold(roger->engine, &held, err);
 
-	r = rg_engine_records_begin(roger->engine, err);
+	if (r == ROGER_OK)
+		r = take_states(roger, giving_up, arena, err);
 	if (r < 0)
 		return r;
-	r = take_states(roger, giving_up, arena, err);
-	if (r == ROGER_OK) {
-		giving_up->letter.filed_as = name;
-		giving_up->attempt.dead_letter_task = name;
-		r = write_timeout(roger, giving_up, err);
-	}
-	rg_engine_records_end(roger->engine);
-	return r;
+	giving_up->letter.filed_as = name;
+	giving_up->attempt.dead_letter_task = name;
+	return write_timeout(roger, giving_up, err);
 }
 
 static int file(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
@@ -924,6 +916,7 @@ static int note_plain(struct roger *roger, const struct roger_message *messages,
 		      const char *cause, struct rg_arena *arena)
 {
 	struct roger_attempt *attempts = rg_arena_get(arena, count * sizeof *attempts);
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	struct roger_message plain;
 	struct roger_cycle cycle;
 	size_t i;
@@ -940,12 +933,10 @@ static int note_plain(struct roger *roger, const struct roger_message *messages,
 		attempts[i].cause = rg_str(cause);
 	}
 	if (r == ROGER_OK)
-		r = rg_engine_records_begin(roger->engine, NULL);
-	if (r < 0)
-		return r;
-	r = rg_records_write(roger, RG_LOG_SENDS, messages[0].from, attempts, count, NULL);
-	rg_engine_records_end(roger->engine);
-	return r;
+		r = rg_engine_records_hold(roger->engine, &held, NULL);
+	return r < 0 ? r
+		     : rg_records_write(roger, RG_LOG_SENDS, messages[0].from, attempts, count,
+					NULL);
 }
 
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,

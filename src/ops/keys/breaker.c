@@ -1,7 +1,8 @@
 #include "ops/keys/breaker.h"
 
+#include "base/id.h"
+#include "base/table.h"
 #include "ops/keys/attempt.h"
-#include "facts/history.h"
 
 /* Timeouts that are looked at, the newest first. */
 enum { LOOK_AT = 1000 };
@@ -32,21 +33,10 @@ int rg_breaker_look(struct roger *roger, struct roger_str sender, struct roger_s
 	return r;
 }
 
-/* Each pair of sender and target once. */
-static int note_pair(struct rg_counter *pairs, const struct roger_attempt *timeout, bool *ret_first,
-		     struct roger_err *err)
+static uint64_t hash_of(const struct roger_attempt *timeout)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf name = { .maximum = SIZE_MAX };
-	int64_t *times;
-
-	rg_buf_add_str(&name, timeout->from);
-	rg_buf_add_char(&name, ' ');
-	rg_buf_add_str(&name, timeout->to);
-	times = name.failed ? NULL : rg_counter_of(pairs, rg_buf_str(&name));
-	if (!times)
-		return rg_fail_memory(err);
-	*ret_first = (*times)++ == 0;
-	return ROGER_OK;
+	return rg_hash(rg_hash(0, timeout->from.data, timeout->from.length), timeout->to.data,
+		       timeout->to.length);
 }
 
 int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_breakers *ret_breakers,
@@ -59,7 +49,7 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 					    .newest = true,
 					    .by_time = true,
 					    .limit = LOOK_AT };
-	struct rg_counter pairs = { .arena = arena };
+	RG_CLEANUP(rg_table_deinit) struct rg_table pairs = { 0 }; /* sender and target */
 	const struct roger_attempt *timeout;
 	struct rg_records timeouts;
 	struct rg_breaker breaker;
@@ -71,11 +61,12 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 	*ret_breakers = (struct rg_breakers){ 0 };
 	if (!config->breaker_failures || !config->breaker_open_ms)
 		return ROGER_OK;
+	rg_table_init(&pairs, sizeof(uint64_t));
 	r = rg_records_read(roger, &query, arena, &timeouts, err);
-	/* The oldest first. */
+	/* The oldest first, each pair once. */
 	for (i = timeouts.count; r == ROGER_OK && i-- > 0;) {
 		timeout = &timeouts.attempts[i];
-		r = note_pair(&pairs, timeout, &first, err);
+		r = rg_kept(rg_table_put(&pairs, hash_of(timeout), &first), err);
 		if (r < 0 || !first)
 			continue;
 		r = rg_breaker_look(roger, timeout->from, timeout->to, arena, &open, &until_ms,

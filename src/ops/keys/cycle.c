@@ -28,17 +28,13 @@ static int open_next(struct roger *roger, const struct roger_cycle_request *requ
 static int open_cycle(struct roger *roger, const struct roger_cycle_request *request,
 		      struct rg_arena *arena, struct roger_err *err)
 {
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	struct roger_cycle_list all;
-	int r;
+	int r = rg_engine_records_hold(roger->engine, &held, err);
 
-	r = rg_engine_records_begin(roger->engine, err);
-	if (r < 0)
-		return r;
-	r = rg_cycle_all(roger, arena, &all, err);
 	if (r == ROGER_OK)
-		r = open_next(roger, request, &all, arena, err);
-	rg_engine_records_end(roger->engine);
-	return r;
+		r = rg_cycle_all(roger, arena, &all, err);
+	return r < 0 ? r : open_next(roger, request, &all, arena, err);
 }
 
 static bool is_over(const struct roger *roger, const struct roger_cycle *cycle)
@@ -52,12 +48,16 @@ static bool is_over(const struct roger *roger, const struct roger_cycle *cycle)
 static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roger_cycle *cycle,
 			struct roger_err *err)
 {
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	struct roger_cycle_request request = { .by = RG_STR("roger") };
 	struct roger_cycle_list all;
 	int64_t number;
 	char id[24];
-	int r = rg_cycle_all(roger, arena, &all, err);
+	int r;
 
+	r = rg_engine_records_hold(roger->engine, &held, err);
+	if (r == ROGER_OK)
+		r = rg_cycle_all(roger, arena, &all, err);
 	if (r < 0)
 		return r;
 	*cycle = all.items[all.count - 1];
@@ -77,14 +77,7 @@ int rg_cycle_begin(struct roger *roger, struct rg_arena *arena, struct roger_cyc
 {
 	int r = rg_cycle_current(roger, arena, ret_cycle, err);
 
-	if (r < 0 || !is_over(roger, ret_cycle))
-		return r;
-	r = rg_engine_records_begin(roger->engine, err);
-	if (r < 0)
-		return r;
-	r = open_in_time(roger, arena, ret_cycle, err);
-	rg_engine_records_end(roger->engine);
-	return r;
+	return r < 0 || !is_over(roger, ret_cycle) ? r : open_in_time(roger, arena, ret_cycle, err);
 }
 
 int rg_verb_cycle(struct roger *roger, const struct roger_cycle_request *request,

@@ -210,45 +210,36 @@ static bool drop_digest(void *context, const union rg_log_record *record)
 	       purging->oldest_kept - purging->roger->workspace->config->digests_kept;
 }
 
-static int purge(struct purging *purging, struct roger_purge_reply *reply, struct roger_err *err)
+int rg_verb_purge(struct roger *roger, const struct roger_purge_request *request,
+		  struct roger_purge_reply *reply, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS, .plain = true };
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
+	struct purging purging = { .roger = roger,
+				   .arena = reply->memory,
+				   .dry_run = request->dry_run };
 	struct roger_attempt *lines;
 	struct rg_records all;
 	int64_t unused;
 	int r;
 
-	r = rg_cycle_all(purging->roger, purging->arena, &purging->cycles, err);
+	r = rg_engine_records_hold(roger->engine, &held, err);
 	if (r == ROGER_OK)
-		r = rg_records_read(purging->roger, &query, purging->arena, &all, err);
+		r = rg_cycle_all(roger, purging.arena, &purging.cycles, err);
+	if (r == ROGER_OK)
+		r = rg_records_read(roger, &query, purging.arena, &all, err);
 	if (r < 0)
 		return r;
-	purging->oldest_kept = purging->cycles.items[purging->cycles.count - 1].number -
-			       purging->roger->workspace->config->cycles_kept + 1;
-	lines = rg_arena_get(purging->arena, (all.count + 1) * sizeof *lines);
+	purging.oldest_kept = purging.cycles.items[purging.cycles.count - 1].number -
+			      roger->workspace->config->cycles_kept + 1;
+	lines = rg_arena_get(purging.arena, (all.count + 1) * sizeof *lines);
 	if (!lines)
 		return rg_fail_memory(err);
 	while (r == ROGER_OK &&
-	       (purging->lines = take_sender(all.attempts, all.count, lines, &purging->count)))
-		r = purge_sender(purging, purging->lines[0].from, reply, err);
-	if (r == ROGER_OK && !purging->dry_run)
-		r = rg_engine_log_purge(purging->roger->engine, RG_LOG_DIGESTS, RG_STR(""),
-					drop_digest, purging, &unused, err);
-	return r;
-}
-
-int rg_verb_purge(struct roger *roger, const struct roger_purge_request *request,
-		  struct roger_purge_reply *reply, struct roger_err *err)
-{
-	struct purging purging = { .roger = roger,
-				   .arena = reply->memory,
-				   .dry_run = request->dry_run };
-	int r;
-
-	r = rg_engine_records_begin(roger->engine, err);
-	if (r < 0)
-		return r;
-	r = purge(&purging, reply, err);
-	rg_engine_records_end(roger->engine);
+	       (purging.lines = take_sender(all.attempts, all.count, lines, &purging.count)))
+		r = purge_sender(&purging, purging.lines[0].from, reply, err);
+	if (r == ROGER_OK && !purging.dry_run)
+		r = rg_engine_log_purge(roger->engine, RG_LOG_DIGESTS, RG_STR(""), drop_digest,
+					&purging, &unused, err);
 	return r;
 }

@@ -133,15 +133,18 @@ int rg_run_make(struct roger *roger, const struct roger_dispatch_request *reques
 	return r < 0 ? r : find_heir(roger, ret_run, arena, notes, err);
 }
 
-static int put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
+int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
 		   struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
 	const struct roger_str none = { NULL, 0 };
 	struct roger_str there;
 	int r;
 
-	r = rg_engine_run_find(roger->engine, run->run, arena, &there, err);
+	r = rg_engine_records_hold(roger->engine, &held, err);
+	if (r == ROGER_OK)
+		r = rg_engine_run_find(roger->engine, run->run, arena, &there, err);
 	if (r == ROGER_OK && there.data)
 		r = rg_fail_member(err, ROGER_EREFUSED, "run",
 				   "run '%.*s' was dispatched already; see `roger runs %.*s`",
@@ -152,19 +155,6 @@ static int put_new(struct roger *roger, const struct roger_run *run, struct rg_a
 	if (text.failed)
 		return rg_fail_memory(err);
 	return rg_engine_run_put(roger->engine, run->run, none, rg_buf_str(&text), err);
-}
-
-int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
-		   struct roger_err *err)
-{
-	int r;
-
-	r = rg_engine_records_begin(roger->engine, err);
-	if (r < 0)
-		return r;
-	r = put_new(roger, run, arena, err);
-	rg_engine_records_end(roger->engine);
-	return r;
 }
 
 int rg_verb_dispatch(struct roger *roger, const struct roger_dispatch_request *request,

@@ -266,14 +266,12 @@ int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 		  void *context, struct rg_arena *arena, struct rg_run_document *ret_document,
 		  bool *ret_changed, struct roger_err *err)
 {
-	int r;
+	RG_CLEANUP(rg_engine_records_endp) struct rg_engine *held = NULL;
+	int r = rg_engine_records_hold(roger->engine, &held, err);
 
-	r = rg_engine_records_begin(roger->engine, err);
-	if (r < 0)
-		return r;
-	r = update(roger, run_id, change, context, arena, ret_document, ret_changed, err);
-	rg_engine_records_end(roger->engine);
-	return r;
+	return r < 0 ? r
+		     : update(roger, run_id, change, context, arena, ret_document, ret_changed,
+			      err);
 }
 
 int rg_run_update_soon(struct roger *roger, struct roger_str run_id, rg_run_change *change,
