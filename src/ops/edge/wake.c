@@ -31,7 +31,7 @@ struct round {
 	size_t count;
 	bool test;
 	bool stopped;
-	int64_t looked_before_ms; /* of a test, through a server */
+	int64_t looked_before_ms; /* of a test */
 };
 
 /* Whoever called us may want us to end. */
@@ -127,7 +127,7 @@ static int start(struct round *round, const struct rg_wake_agent *agent, struct 
 	struct roger_wake_step_reply mail;
 	int r;
 
-	r = rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail, err);
+	r = rg_waking_ask(round->roger, agent->name, false, round->reply->memory, &mail, err);
 	round->looked_before_ms = mail.looked_at_ms;
 	if (r == ROGER_OK && (round->test || (mail.there && !mail.wait_ms))) {
 		r = rg_waking_start(round->roger, agent, &mail, round->reply->memory,
@@ -216,7 +216,7 @@ static int look_after(struct round *round, const struct rg_wake_agent *agent, st
 
 	if (!arena)
 		return rg_fail_memory(err);
-	r = rg_mail_look(round->roger, agent->name, false, arena, &mail, err);
+	r = rg_waking_look(round->roger, agent->name, arena, &mail, err);
 	if (r == ROGER_OK && mail.there && !mail.wait_ms)
 		r = leave_out(round, agent, &left, err);
 	if (r < 0 || !mail.there || left)
@@ -318,7 +318,7 @@ static int is_stranger(struct round *round, struct roger_str agent, bool *ret_st
 	int r = ROGER_OK;
 
 	if (roger->remote)
-		r = rg_mail_look(roger, agent, false, round->reply->memory, &mail, err);
+		r = rg_waking_look(roger, agent, round->reply->memory, &mail, err);
 	*ret_strange = r == ROGER_OK &&
 		       !(roger->remote ? mail.known : rg_engine_knows(roger->engine, agent));
 	return r;
@@ -382,13 +382,14 @@ static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *e
 
 /* ------------------------------------------------------------------ test -- */
 
-/* The same as the server tells it: by its clock, so that only what is new counts. */
-static int ask_whether_looked(struct round *round, const struct roger_wake_attempt *attempt,
-			      int64_t *ret_at_ms, struct roger_err *err)
+/* There is a newer look than before, or its oldest message is another one.  When is told by our
+ * clock, since the log may be a server's. */
+static int has_looked(struct round *round, const struct roger_wake_attempt *attempt,
+		      int64_t *ret_at_ms, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_wake_step_reply mail;
-	int r = arena ? rg_mail_look(round->roger, attempt->agent, true, arena, &mail, err)
+	int r = arena ? rg_waking_ask(round->roger, attempt->agent, false, arena, &mail, err)
 		      : rg_fail_memory(err);
 
 	*ret_at_ms = 0;
@@ -400,34 +401,6 @@ static int ask_whether_looked(struct round *round, const struct roger_wake_attem
 	return r;
 }
 
-/* The newest of the agent's looks in the log, or its message read. */
-static int has_looked(struct round *round, const struct roger_wake_attempt *attempt,
-		      int64_t *ret_at_ms, struct roger_err *err)
-{
-	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
-					    .owner = attempt->agent,
-					    .step = rg_note_step_name(RG_STEP_LOOK),
-					    .newest = true,
-					    .limit = 1 };
-	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct rg_log_entries entries = { 0 };
-	struct roger_message_list found = { 0 };
-	int r;
-
-	if (!arena)
-		return rg_fail_memory(err);
-	*ret_at_ms = 0;
-	r = rg_engine_log_find(round->roger->engine, &looks, arena, &entries, err);
-	if (r == ROGER_OK && entries.count && entries.items[0].at_ms >= attempt->started_at_ms)
-		*ret_at_ms = entries.items[0].at_ms;
-	if (r == ROGER_OK && !*ret_at_ms && attempt->ids.count)
-		r = rg_engine_find_ids(round->roger->engine, attempt->ids.items, 1, arena, &found,
-				       err);
-	if (found.count && found.items[0].read)
-		*ret_at_ms = found.items[0].read_at_ms;
-	return r;
-}
-
 static int await_look(struct round *round, struct roger_wake_attempt *attempt, int64_t within_ms,
 		      struct roger_err *err)
 {
@@ -435,8 +408,7 @@ static int await_look(struct round *round, struct roger_wake_attempt *attempt, i
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK) {
-		r = round->roger->remote ? ask_whether_looked(round, attempt, &at_ms, err)
-					 : has_looked(round, attempt, &at_ms, err);
+		r = has_looked(round, attempt, &at_ms, err);
 		if (r < 0 || at_ms || rg_clock_monotonic_ms() >= until_ms || !may_go_on(round))
 			break;
 		rg_clock_sleep(round->roger->remote ? FAR_POLL_MS : POLL_MS);
@@ -457,15 +429,9 @@ static int start_test(struct round *round, const struct rg_wake_agent *agent, st
 	bool busy;
 	int r;
 
-	r = round->roger->remote
-		    ? rg_waking_ask_test(round->roger, agent->name, round->reply->memory, err)
-		    : rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail,
-				   err);
+	r = rg_waking_ask(round->roger, agent->name, true, round->reply->memory, &mail, err);
 	if (r < 0)
 		return r;
-	if (!round->roger->remote)
-		rg_engine_note_shown(round->roger->engine, agent->name, mail.ids.items,
-				     mail.ids.count, false);
 	r = try_start(round, agent, &busy, err);
 	if (r == ROGER_OK && busy)
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,

@@ -195,31 +195,27 @@ static struct roger_str only_name(struct roger_str text)
 	return rg_name_valid(text) ? text : RG_STR("");
 }
 
-static int ask_mail(struct roger *roger, struct roger_str agent, bool test,
-		    struct roger_wake_step_reply *ret_mail, struct roger_err *err)
+int rg_waking_ask(struct roger *roger, struct roger_str agent, bool test, struct rg_arena *arena,
+		  struct roger_wake_step_reply *ret_mail, struct roger_err *err)
 {
 	const struct roger_wake_step_request request = { .step = RG_WAKE_LOOKS,
 							 .agent = agent,
 							 .test = test };
-	int r = rg_op_ask(roger, &rg_op_wake_step, &request, ret_mail, err);
+	int r;
 
-	/* What goes into the words of a command is a name, whatever a server says. */
+	*ret_mail = (struct roger_wake_step_reply){ .memory = arena };
+	r = rg_op_ask(roger, &rg_op_wake_step, &request, ret_mail, err);
+	/* What goes into the words of a command is a name, whoever says it. */
 	ret_mail->id = only_name(ret_mail->id);
 	ret_mail->issue = only_name(ret_mail->issue);
 	ret_mail->session = only_name(ret_mail->session);
 	return r;
 }
 
-int rg_waking_ask_test(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
-		       struct roger_err *err)
-{
-	struct roger_wake_step_reply mail = { .memory = arena };
-
-	return ask_mail(roger, agent, true, &mail, err);
-}
-
-int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, struct rg_arena *arena,
-		 struct roger_wake_step_reply *ret_mail, struct roger_err *err)
+/* details: also what an attempt tells (count, ids, id, issue, position). */
+static int look_at_mail(struct roger *roger, struct roger_str agent, bool details,
+			struct rg_arena *arena, struct roger_wake_step_reply *ret_mail,
+			struct roger_err *err)
 {
 	const struct rg_query query = free_mail(agent),
 			      all = { .unread = true, .to = agent, .gets = true };
@@ -228,8 +224,6 @@ int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, stru
 	int r;
 
 	*ret_mail = (struct roger_wake_step_reply){ .memory = arena };
-	if (roger->remote)
-		return ask_mail(roger, agent, false, ret_mail, err);
 	r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
 	if (r < 0 || !may)
 		return r;
@@ -244,6 +238,13 @@ int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, stru
 	ret_mail->there = true;
 	r = judge(roger, agent, &found.items[0], details, arena, ret_mail, err);
 	return r < 0 || !details ? r : describe(roger, agent, arena, ret_mail, err);
+}
+
+int rg_waking_look(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
+		   struct roger_wake_step_reply *ret_mail, struct roger_err *err)
+{
+	return roger->remote ? rg_waking_ask(roger, agent, false, arena, ret_mail, err)
+			     : look_at_mail(roger, agent, false, arena, ret_mail, err);
 }
 
 /* -------------------------------------------------------------- starting -- */
@@ -279,32 +280,16 @@ static int fill_environment(struct roger *roger, const struct rg_wake_values *va
 		err);
 }
 
-static bool wants_session(const struct rg_wake_agent *agent)
-{
-	static const char token[] = "{session}";
-	size_t i;
-
-	for (i = 0; i < agent->words.count; i++)
-		if (memmem(agent->words.items[i].data, agent->words.items[i].length, token,
-			   sizeof token - 1))
-			return true;
-	return false;
-}
-
 int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 		    const struct roger_wake_step_reply *mail, struct rg_arena *arena,
 		    struct rg_waking *ret_waking, struct roger_err *err)
 {
-	struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count };
+	struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count,
+					 mail->session };
 	struct rg_program program = { .timeout_ms = roger->workspace->config->wake_timeout_ms };
 	int r;
 
-	values.session = mail->session;
-	r = wants_session(agent) && !roger->remote
-		    ? rg_arrive_last(roger, agent->name, arena, &values.session, err)
-		    : ROGER_OK;
-	if (r == ROGER_OK)
-		r = fill_words(agent, &values, arena, &program.words, err);
+	r = fill_words(agent, &values, arena, &program.words, err);
 	if (r == ROGER_OK)
 		r = fill_environment(roger, &values, arena, &program.more, err);
 	if (r == ROGER_OK)
@@ -405,7 +390,7 @@ static int answer_look(struct roger *roger, const struct roger_wake_step_request
 	struct step look;
 	int r;
 
-	r = rg_mail_look(roger, request->agent, true, reply->memory, reply, err);
+	r = look_at_mail(roger, request->agent, true, reply->memory, reply, err);
 	if (r == ROGER_OK && request->test)
 		rg_engine_note_shown(roger->engine, request->agent, reply->ids.items,
 				     reply->ids.count, false);

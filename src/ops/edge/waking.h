@@ -11,18 +11,15 @@
 #include "ops/mail/arrive.h"
 #include "host/program.h"
 
-/*
- * Look whether an agent is to be woken, as `wake_step` answers it: beside the workspace without
- * known, looked_at and session, which are asked only of a server.  details: also what an attempt
- * tells (count, ids, id, issue, position).
- */
-RG_CHECKED int rg_mail_look(struct roger *roger, struct roger_str agent, bool details,
-			    struct rg_arena *arena, struct roger_wake_step_reply *ret_mail,
-			    struct roger_err *err);
+/* Is an agent to be woken, as `wake_step` answers it, here or at a server?  test: what the agent
+ * was shown before counts as new from now on. */
+RG_CHECKED int rg_waking_ask(struct roger *roger, struct roger_str agent, bool test,
+			     struct rg_arena *arena, struct roger_wake_step_reply *ret_mail,
+			     struct roger_err *err);
 
-/* Of a server: what the agent was shown before counts as new from now on. */
-RG_CHECKED int rg_waking_ask_test(struct roger *roger, struct roger_str agent,
-				  struct rg_arena *arena, struct roger_err *err);
+/* The same, quickly: beside the workspace only there, wait and attempts. */
+RG_CHECKED int rg_waking_look(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
+			      struct roger_wake_step_reply *ret_mail, struct roger_err *err);
 
 /* An attempt under way: the command runs, and the agent's turn is ours. */
 struct rg_waking {
