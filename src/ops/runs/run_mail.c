@@ -326,22 +326,13 @@ static int find_result(struct roger *roger, const struct rg_run_document *docume
 		       struct roger_str to, struct rg_arena *arena,
 		       const struct roger_message **ret_message, struct roger_err *err)
 {
-	struct rg_query query = {
-		.type = ROGER_RESULT,
-		.to = to,
-		.since_ms = document->receipts.dispatched_ms,
-	};
+	const struct rg_query query = { .type = ROGER_RESULT,
+					.to = to,
+					.since_ms = document->receipts.dispatched_ms,
+					.anywhere = true };
 	struct roger_message_list found;
-	int r;
+	int r = rg_engine_find(roger->engine, &query, arena, &found, err);
 
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	if (r < 0)
-		return r;
-	*ret_message = pick_result(roger, &found, &document->run);
-	if (*ret_message)
-		return ROGER_OK;
-	query.archived = true;
-	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r == ROGER_OK)
 		*ret_message = pick_result(roger, &found, &document->run);
 	return r;
