@@ -474,35 +474,28 @@ static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *er
 /* Is the progress row there, and of this version?  Pages of another boot are not even read. */
 static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_PROGRESS_GET, err);
-	struct rg_index_progress *progress = &index->progress;
-	int step;
+	int64_t found[14];
+	bool there;
+	int r = rg_index_look_up(index, RG_SQL_PROGRESS_GET, found, 14, &there, err, "");
 
-	*ret_valid = false;
-	if (!get)
-		return ROGER_EIO;
-	step = sqlite3_step(get);
-	if (step == SQLITE_ROW) {
-		*progress = (struct rg_index_progress){
-			.offset = sqlite3_column_int64(get, 0),
-			.lines = sqlite3_column_int64(get, 1),
-			.strays = sqlite3_column_int64(get, 2),
-			.archived = sqlite3_column_int64(get, 3),
-			.last_offset = sqlite3_column_int64(get, 4),
-			.last_length = sqlite3_column_int64(get, 5),
-			.last_hash = sqlite3_column_int64(get, 6),
-			.search_to = sqlite3_column_int64(get, 7),
-			.seed_to = sqlite3_column_int64(get, 8),
-			.seed_at = sqlite3_column_int64(get, 9),
-			.key = sqlite3_column_int64(get, 10),
-			.rewrites = sqlite3_column_int64(get, 11),
-			.altered = sqlite3_column_int64(get, 13),
+	*ret_valid = there && found[12] == RG_INDEX_VERSION;
+	if (there)
+		index->progress = (struct rg_index_progress){
+			.offset = found[0],
+			.lines = found[1],
+			.strays = found[2],
+			.archived = found[3],
+			.last_offset = found[4],
+			.last_length = found[5],
+			.last_hash = found[6],
+			.search_to = found[7],
+			.seed_to = found[8],
+			.seed_at = found[9],
+			.key = found[10],
+			.rewrites = found[11],
+			.altered = found[13],
 		};
-		*ret_valid = sqlite3_column_int(get, 12) == RG_INDEX_VERSION;
-	}
-	sqlite3_reset(get);
-	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
-							 : rg_index_fail(index, "read", err);
+	return r;
 }
 
 int rg_index_load(struct rg_index *index, struct roger_err *err)
