@@ -277,7 +277,7 @@ static void forget_altered(struct rg_engine *engine, bool always)
 
 	if ((always || engine->altered) &&
 	    engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
-		(void)!rg_index_rebuild(engine->index, end, true, NULL, NULL);
+		(void)!rg_index_rebuild(engine->index, end, NULL, NULL);
 	engine->altered = false;
 }
 

@@ -444,7 +444,7 @@ int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_
 	if (r == ROGER_OK)
 		r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK)
-		r = rg_index_rebuild(engine->index, end, false, &told, err);
+		r = rg_index_rebuild(engine->index, end, &told, err);
 	if (r == ROGER_OK)
 		(void)rg_engine_note_altered(engine, arena);
 	if (r == ROGER_OK)

@@ -576,16 +576,6 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
-/* Rebuild the index, and messages.db from it. */
-static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
-{
-	int r = rg_altered_load(index->store, &index->altered, err);
-
-	if (r == ROGER_OK)
-		r = rebuild_file(index, end, err);
-	return r < 0 ? r : rg_index_seed_renew(index, all, err);
-}
-
 /* Is what is open of this version and journal?  In a transaction, or just opened. */
 static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
 {
@@ -980,22 +970,35 @@ void rg_index_checkpoint(struct rg_index *index)
 	rg_store_release(index->store, RG_LOCK_INDEX);
 }
 
-int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
-		     const struct rg_log_files *told, struct roger_err *err)
+/* Something else that has its name is told, and left alone. */
+static int make_seed(struct rg_index *index, struct roger_err *err)
 {
-	int r;
+	struct roger_err why;
+	uint64_t inode;
+	int r = rg_index_file_find(index, index->seed_name, &inode, &why);
 
-	r = rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	snprintf(index->trouble, sizeof index->trouble, "%.190s", r < 0 ? why.message : "");
+	if (r < 0)
+		return ROGER_OK;
+	r = rg_index_seed_make(index, err);
+	return r < 0 ? r : note_seed(index, index->progress.lines, rg_clock_ms(), err);
+}
+
+int rg_index_rebuild(struct rg_index *index, uint64_t end, const struct rg_log_files *told,
+		     struct roger_err *err)
+{
+	int r = rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+
 	if (r < 0)
 		return r;
 	index->in_memory = false;
 	index->told = told;
-	r = rebuild_both(index, end, all, err);
-	index->told = NULL;
-	index->serving = true;
+	r = rg_altered_load(index->store, &index->altered, err);
 	if (r == ROGER_OK)
-		r = serve_others(index, err);
-	index->serving = false;
+		r = rebuild_file(index, end, err);
+	index->told = NULL;
+	if (r == ROGER_OK)
+		r = make_seed(index, err);
 	rg_store_release(index->store, RG_LOCK_INDEX);
 	return r;
 }

@@ -58,10 +58,9 @@ void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *co
 /* Read the journal up to byte end. */
 RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
-/* Rebuild it from the journal up to end, in a new file that replaces the old one.  Also rebuilds
- * messages.db if other programs changed it, or if all is set.  told (may be NULL): journals whose
- * events it makes, limited as below. */
-RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
+/* Rebuild it from the journal up to end, in a new file that replaces the old one, and messages.db
+ * from it.  told (may be NULL): journals whose events it makes, limited as below. */
+RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end,
 				const struct rg_log_files *told, struct roger_err *err);
 
 /* Make durable what the index has read, if that is on disk. */

@@ -155,9 +155,8 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
  * ROGER_EDATA: it is damaged. */
 int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums);
 
-/* Rebuild it from the index: always, or if it is out of date or others changed it.  Needs the same.
- */
-int rg_index_seed_renew(struct rg_index *index, bool always, struct roger_err *err);
+/* Make it anew from the index.  Needs the same. */
+int rg_index_seed_make(struct rg_index *index, struct roger_err *err);
 
 /* Hash what a line says of a message that never changes. */
 uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message);

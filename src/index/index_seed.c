@@ -38,8 +38,7 @@ static const char begin_tables[] =
 	");\n"
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
 	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
-	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
-	" touched INTEGER NOT NULL);\n";
+	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL);\n";
 
 static const char *const seed_indexes[] = {
 	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id)",
@@ -71,8 +70,6 @@ struct table {
 	int64_t rows;		/* that were put */
 	int64_t offset;		/* read up to here; the last line read: */
 	int64_t last_offset, last_length;
-	int64_t changes; /* SQLite's change counter */
-	bool touched;	 /* other programs made changes */
 };
 
 /* ROGER_EDATA: it is damaged, or not as roger wrote it. */
@@ -140,17 +137,6 @@ static void close_table(struct table *table)
 
 /* -------------------------------------------------------------- progress -- */
 
-/* SQLite counts every change, by any program, in the file's header. */
-static int64_t count_changes(const struct table *table)
-{
-	unsigned char head[4] = { 0 };
-	sqlite3_file *file = NULL;
-
-	if (sqlite3_file_control(table->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
-		(void)file->pMethods->xRead(file, head, sizeof head, 24);
-	return (int64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
-}
-
 static bool is_durable(const struct table *table)
 {
 	return table->end > DURABLE_BYTES;
@@ -164,10 +150,9 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 	int r;
 
 	*ret_valid = false;
-	table->changes = count_changes(table);
 	r = prepare(table,
-		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id, changes,"
-		    " touched FROM progress",
+		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id"
+		    " FROM progress",
 		    &get, err);
 	if (r < 0)
 		return r;
@@ -176,8 +161,6 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 		table->last_offset = sqlite3_column_int64(get, 1);
 		table->last_length = sqlite3_column_int64(get, 2);
 		known = sqlite3_column_int64(get, 3);
-		table->touched = sqlite3_column_int64(get, 6) != table->changes ||
-				 sqlite3_column_int(get, 7);
 		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
 			     (sqlite3_column_bytes(get, 5) == 0 ||
 			      rg_str_is(rg_index_column(get, 5), table->index->store->era)) &&
@@ -201,8 +184,7 @@ static int save(const struct table *table, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = prepare(table,
 			    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
-			    " last_hash = ?4, changes = ?5, touched = ?6,"
-			    " boot_id = CASE WHEN ?7 THEN '' ELSE boot_id END",
+			    " last_hash = ?4, boot_id = CASE WHEN ?5 THEN '' ELSE boot_id END",
 			    &set, err);
 	if (r < 0)
 		return r;
@@ -210,10 +192,7 @@ static int save(const struct table *table, struct roger_err *err)
 	sqlite3_bind_int64(set, 2, table->last_offset);
 	sqlite3_bind_int64(set, 3, table->last_length);
 	sqlite3_bind_int64(set, 4, hash);
-	/* Count this change too. */
-	sqlite3_bind_int64(set, 5, table->changes + 1);
-	sqlite3_bind_int(set, 6, table->touched);
-	sqlite3_bind_int(set, 7, is_durable(table));
+	sqlite3_bind_int(set, 5, is_durable(table));
 	r = step(table, set, err);
 	sqlite3_finalize(set);
 	return r;
@@ -389,7 +368,7 @@ static int fill(struct table *table, struct roger_err *err)
 	r = run(table, begin_tables, err);
 	if (r < 0)
 		return r;
-	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0)",
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0)",
 			      RG_INDEX_VERSION, table->index->store->era);
 	r = sql ? run(table, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
@@ -402,7 +381,7 @@ static int fill(struct table *table, struct roger_err *err)
 	return r == ROGER_OK ? sync_table(table, err) : r;
 }
 
-static int make_anew(struct rg_index *index, struct roger_err *err)
+int rg_index_seed_make(struct rg_index *index, struct roger_err *err)
 {
 	struct table table = { .index = index, .end = index->progress.offset };
 	char fresh[RG_INDEX_FRESH_BYTES], path[RG_INDEX_PATH_BYTES];
@@ -427,33 +406,31 @@ static int make_anew(struct rg_index *index, struct roger_err *err)
 /* ------------------------------------------------------------ in its place -- */
 
 /* Update it in a transaction, unless it is up to date; *ret_valid false: it must be rebuilt. */
-static int bring_up(struct table *table, bool write, bool may_rebuild, bool *ret_valid,
-		    struct roger_err *err)
+static int bring_up(struct table *table, bool may_rebuild, bool *ret_valid, struct roger_err *err)
 {
 	int r;
 
 	/* Other programs may have changed the mode, and have the file open. */
 	(void)sqlite3_exec(table->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
-	r = run(table, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
+	r = run(table, "BEGIN IMMEDIATE", err);
 	if (r == ROGER_OK)
 		r = load(table, ret_valid, err);
 	if (may_rebuild && rg_index_is_far_behind((uint64_t)table->offset, (uint64_t)table->end))
 		*ret_valid = false;
-	if (r < 0 || !write || !*ret_valid || table->offset == table->end)
+	if (r < 0 || !*ret_valid || table->offset == table->end)
 		return r;
 	r = take_in(table, err);
 	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
 }
 
 /* *ret_valid false, or ROGER_EDATA: it must be rebuilt. */
-static int look(struct rg_index *index, int64_t end, bool write, bool may_rebuild, bool *ret_valid,
-		bool *ret_touched, struct roger_err *err)
+static int look(struct rg_index *index, bool may_rebuild, bool *ret_valid, struct roger_err *err)
 {
-	struct table table = { .index = index, .end = end };
+	struct table table = { .index = index, .end = index->progress.offset };
 	uint64_t inode;
 	int r;
 
-	*ret_valid = *ret_touched = false;
+	*ret_valid = false;
 	r = rg_index_file_find(index, index->seed_name, &inode, err);
 	if (r < 0 || !inode)
 		return r;
@@ -462,16 +439,15 @@ static int look(struct rg_index *index, int64_t end, bool write, bool may_rebuil
 					  : "PRAGMA synchronous = OFF",
 		       err);
 	if (r == ROGER_OK)
-		r = bring_up(&table, write, may_rebuild, ret_valid, err);
-	*ret_touched = table.touched;
+		r = bring_up(&table, may_rebuild, ret_valid, err);
 	close_table(&table);
 	return r;
 }
 
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err)
 {
-	bool valid, touched;
-	int r = look(index, index->progress.offset, true, anew, &valid, &touched, err);
+	bool valid;
+	int r = look(index, anew, &valid, err);
 
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
@@ -482,20 +458,7 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 			       "'%s', which other programs read, is missing or out of date; `roger "
 			       "doctor rebuild` rebuilds it",
 			       index->seed_name);
-	return make_anew(index, err);
-}
-
-int rg_index_seed_renew(struct rg_index *index, bool always, struct roger_err *err)
-{
-	bool valid = false, touched = false;
-	int r = ROGER_OK;
-
-	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
-	if (!always)
-		r = look(index, index->progress.offset, false, true, &valid, &touched, NULL);
-	return always || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA)
-		       ? make_anew(index, err)
-		       : ROGER_OK;
+	return rg_index_seed_make(index, err);
 }
 
 /* -------------------------------------------------------------- comparing -- */

@@ -45,8 +45,7 @@ int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 	doctor->checking = rg_index_checking_free(doctor->checking);
 	if (r < 0 || !doctor->repairable[ROGER_BREACH_INDEX] || !doctor->wish->fix)
 		return r;
-	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, true, NULL,
-			     err);
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, NULL, err);
 	if (r == ROGER_OK)
 		rg_doctor_fixed_all(doctor, ROGER_BREACH_INDEX);
 	return r;

@@ -460,8 +460,7 @@ static int mend_missing(struct rg_doctor *doctor, struct roger_err *err)
 	if (!doctor->repairable[ROGER_BREACH_SEND_LOG] || !doctor->wish->fix)
 		return ROGER_OK;
 	/* The index may still have entries that the logs no longer have. */
-	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, NULL,
-			     err);
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, NULL, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(doctor->engine, err);
 	if (r < 0)

@@ -1660,7 +1660,7 @@ static void what_lines_say_stands_in_the_tables(void **state)
 	for (anew = 0; anew < 2; anew++) {
 		for (i = 0; i < sizeof tables / sizeof *tables; i++)
 			check_rows(place, tables[i][0], tables[i][1]);
-		assert_int_equal(rg_index_rebuild(index, end, false, NULL, NULL), ROGER_OK);
+		assert_int_equal(rg_index_rebuild(index, end, NULL, NULL), ROGER_OK);
 	}
 	rg_index_free(index);
 	roger_close(roger);
