@@ -40,21 +40,19 @@ enum {
 	RG_BY_FROM = 1 << 3,
 	RG_BY_IDS = 1 << 4,
 	RG_BY_LEASE = 1 << 5,
-	RG_BY_AFTER = 1 << 6,
-	RG_BY_READ = 1 << 7,
-	RG_BY_OTHER = 1 << 8,
+	RG_BY_OTHER = 1 << 6, /* what only the tables say */
 };
 
 static inline unsigned rg_query_by(const struct rg_query *query)
 {
 	const bool other = query->piece.length || query->archived || query->type ||
 			   query->run_counter || query->since_ms || query->until_ms ||
-			   query->key.length || query->thread.length || query->text.length;
+			   query->key.length || query->thread.length || query->text.length ||
+			   query->read || query->after;
 
 	return (query->unread ? RG_BY_UNREAD : 0) | (query->to.length ? RG_BY_TO : 0) |
 	       (query->issue.length ? RG_BY_ISSUE : 0) | (query->from.length ? RG_BY_FROM : 0) |
 	       (query->id_count ? RG_BY_IDS : 0) | (query->free_at_ms ? RG_BY_LEASE : 0) |
-	       (query->after ? RG_BY_AFTER : 0) | (query->read ? RG_BY_READ : 0) |
 	       (other ? RG_BY_OTHER : 0);
 }
 

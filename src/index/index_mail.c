@@ -136,10 +136,10 @@ static int load_more(struct rg_index *index, struct rg_box *box, struct roger_er
 
 /* --------------------------------------------------------------- answers -- */
 
-/* By what the lines after the tables say of a message: the bits before RG_BY_AFTER. */
+/* By what the lines after the tables say of a message. */
 static bool is_plain(const struct rg_query *query)
 {
-	return rg_query_by(query) < RG_BY_AFTER && !query->newest;
+	return rg_query_by(query) < RG_BY_OTHER && !query->newest;
 }
 
 static bool is_leased(const struct rg_index *index, const struct rg_late *late, int64_t at_ms)
