@@ -63,13 +63,12 @@ static const char put_row[] =
 
 struct table {
 	struct rg_index *index;
-	int64_t end; /* read up to here */
+	int64_t end; /* of what the index has read */
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
 	struct rg_arena *arena; /* for one message */
 	int64_t rows;		/* that were put */
-	int64_t offset;		/* read up to here; the last line read: */
-	int64_t last_offset, last_length;
+	int64_t offset;		/* read up to here */
 };
 
 /* ROGER_EDATA: it is damaged, or not as roger wrote it. */
@@ -145,7 +144,7 @@ static bool is_durable(const struct table *table)
 /* Is there a table of this version and journal, made in this boot or durable? */
 static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 {
-	int64_t hash = 0, known = 0;
+	int64_t hash, last_offset = 0, last_length = 0, last_hash = 0;
 	sqlite3_stmt *get;
 	int r;
 
@@ -158,9 +157,9 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 		return r;
 	if (sqlite3_step(get) == SQLITE_ROW) {
 		table->offset = sqlite3_column_int64(get, 0);
-		table->last_offset = sqlite3_column_int64(get, 1);
-		table->last_length = sqlite3_column_int64(get, 2);
-		known = sqlite3_column_int64(get, 3);
+		last_offset = sqlite3_column_int64(get, 1);
+		last_length = sqlite3_column_int64(get, 2);
+		last_hash = sqlite3_column_int64(get, 3);
 		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
 			     (sqlite3_column_bytes(get, 5) == 0 ||
 			      rg_str_is(rg_index_column(get, 5), table->index->store->era)) &&
@@ -168,30 +167,29 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 	}
 	sqlite3_finalize(get);
 	if (*ret_valid)
-		*ret_valid = rg_index_hash_line(table->index, table->last_offset,
-						table->last_length, &hash, NULL) == ROGER_OK &&
-			     hash == known;
+		*ret_valid = rg_index_hash_line(table->index, last_offset, last_length, &hash,
+						NULL) == ROGER_OK &&
+			     hash == last_hash;
 	return ROGER_OK;
 }
 
+/* It has what the index has. */
 static int save(const struct table *table, struct roger_err *err)
 {
+	const struct rg_index_progress *progress = rg_index_progress(table->index);
 	sqlite3_stmt *set;
-	int64_t hash = 0;
 	int r;
 
-	r = rg_index_hash_line(table->index, table->last_offset, table->last_length, &hash, err);
-	if (r == ROGER_OK)
-		r = prepare(table,
-			    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
-			    " last_hash = ?4, boot_id = CASE WHEN ?5 THEN '' ELSE boot_id END",
-			    &set, err);
+	r = prepare(table,
+		    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
+		    " last_hash = ?4, boot_id = CASE WHEN ?5 THEN '' ELSE boot_id END",
+		    &set, err);
 	if (r < 0)
 		return r;
-	sqlite3_bind_int64(set, 1, table->offset);
-	sqlite3_bind_int64(set, 2, table->last_offset);
-	sqlite3_bind_int64(set, 3, table->last_length);
-	sqlite3_bind_int64(set, 4, hash);
+	sqlite3_bind_int64(set, 1, progress->offset);
+	sqlite3_bind_int64(set, 2, progress->last_offset);
+	sqlite3_bind_int64(set, 3, progress->last_length);
+	sqlite3_bind_int64(set, 4, progress->last_hash);
 	sqlite3_bind_int(set, 5, is_durable(table));
 	r = step(table, set, err);
 	sqlite3_finalize(set);
@@ -250,7 +248,7 @@ static int take_message(const struct table *table, struct roger_str id, struct r
 	return step(table, table->drop, err);
 }
 
-static int take_lines(struct table *table, struct rg_decoder *decoder, struct roger_err *err)
+static int take_lines(const struct table *table, struct rg_decoder *decoder, struct roger_err *err)
 {
 	const struct rg_decoded *decoded;
 	int r;
@@ -260,14 +258,11 @@ static int take_lines(struct table *table, struct rg_decoder *decoder, struct ro
 			r = take_message(table, decoded->message.id, err);
 		if (r < 0)
 			break;
-		table->last_offset = (int64_t)decoded->line.offset;
-		table->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
-		table->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
 	}
 	return r;
 }
 
-/* Read of which messages the index has read more than the table. */
+/* The messages of the lines that the index has read and the table has not. */
 static int take_in(struct table *table, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(table->index->store, &rg_store_messages);
@@ -343,7 +338,6 @@ static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 /* The living messages, as the index has them. */
 static int put_all(struct table *table, struct roger_err *err)
 {
-	const struct rg_index_progress *progress = rg_index_progress(table->index);
 	struct rg_question question;
 	int r = prepare(table, put_row, &table->put, err);
 
@@ -353,9 +347,6 @@ static int put_all(struct table *table, struct roger_err *err)
 				    " first_length FROM messages ORDER BY position");
 	r = rg_index_ask_once(table->index, &question, see_entry, table, err);
 	rg_question_deinit(&question);
-	table->offset = progress->offset;
-	table->last_offset = progress->last_offset;
-	table->last_length = progress->last_length;
 	return r < 0 ? r : save(table, err);
 }
 
