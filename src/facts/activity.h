@@ -11,14 +11,15 @@
 #include "data/record.h"
 #include "verbs.h"
 
-/* Check what the field table cannot; fills in at_ms of a decoded entry. */
+/* Check the timestamp of a decoded entry, and set at_ms from it. */
 RG_CHECKED int rg_activity_check(struct roger_activity *activity, struct roger_err *err);
 
 /* Append the entry as a line to out.  ROGER_EDATA: too long for a line. */
 RG_CHECKED int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
 				 struct roger_err *err);
 
-/* The schema does not allow null; entries of others with null can still be read. */
+/* Refuse an entry with a null that the schema forbids; other programs' entries with one are still
+ * read. */
 RG_CHECKED int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena,
 				      struct roger_err *err);
 

@@ -19,10 +19,10 @@ RG_CHECKED bool rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAG
 /* Has a person accepted that something of this file is missing or changed? */
 bool rg_damages_accepted(const struct roger_damage_list *damages, struct roger_str file);
 
-/* Does it concern the whole file, so that no appends are allowed until it is accepted? */
+/* Does the damage close its file, so that nothing is appended until a person accepts it? */
 bool rg_damage_closes(const struct roger_damage *damage);
 
-/* A description, without the place. */
+/* Describe the damage for people, without its place. */
 const char *rg_damage_words(const struct roger_damage *damage);
 
 #endif

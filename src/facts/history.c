@@ -4,7 +4,7 @@
 
 #include "base/id.h"
 
-/* What comes first of what happens at one instant: the cause before its effect. */
+/* The order of kinds within one instant: a cause comes before its effect. */
 static const unsigned char causes[] = {
 	[ROGER_EVENT_CYCLE] = 0,	[ROGER_EVENT_SESSION] = 0,
 	[ROGER_EVENT_DISPATCHED] = 1,	[ROGER_EVENT_ATTEMPTED] = 2,
@@ -81,6 +81,7 @@ static void place_together(struct placed *placed, size_t count)
 	}
 }
 
+/* Without a message, an event that is an effect of a send comes after all lines of the journal. */
 static struct placed placed_of(const struct rg_event *event, size_t place)
 {
 	const int cause = causes[event->said.kind];
@@ -177,7 +178,8 @@ int rg_history_agents(const struct roger_event_list *events, struct rg_arena *ar
 
 /* --------------------------------------------------------------- figures -- */
 
-/* Byte by byte, the highest first: of how many values that begin alike the next byte is which. */
+/* Find the value byte by byte, the highest first: count each next byte of the values that begin
+ * with the bytes found so far. */
 int64_t rg_percentile(const int64_t *values, size_t count, int percent)
 {
 	size_t rank = (count * (size_t)percent + 99) / 100, counts[256], i;

@@ -11,32 +11,33 @@
 #include "facts/query.h"
 
 /*
- * An event, and what its row of the table of events says beside it (facts/query.h).
- * Texts live until the next one, unless they were copied.
+ * An event, and the other columns of its row in the table of events (facts/query.h).
+ * Its texts live until the next event, unless they were copied.
  */
 struct rg_event {
 	struct roger_event said;
-	int log;	    /* of its row: enum rg_log */
+	int log;	    /* the log of its row: enum rg_log */
 	int flags;	    /* enum rg_row_flag */
 	bool open;	    /* nothing has settled it yet */
-	bool echo;	    /* another event reports the same */
+	bool echo;	    /* another event reports the same thing */
 	int64_t of;	    /* position of its message; 0: an entry of a log */
-	int64_t position;   /* of its row; of two journals it says nothing */
-	int64_t line, byte; /* of messages.jsonl; 0: not from there */
-	/* Of a claim when it ends; of an acknowledgement its outcome; of an attempt its number,
-	 * also of one to wake an agent; of another note its duplicates; of a run dispatched by when
-	 * it is expected. */
+	int64_t position;   /* of its row; orders the rows of one journal */
+	int64_t line, byte; /* its place in messages.jsonl; 0: not from there */
+	/* By kind: the end of a claim, the outcome of an acknowledgement, the number of an attempt
+	 * to send or to wake, the duplicates of another note, the time by which a dispatched run is
+	 * expected. */
 	int64_t number;
-	int outcome; /* of an attempt, and of one to wake; 0: none; of a message sent: its pass */
-	int64_t before;	  /* of an attempt: the outcome of its line before; of a message sent: its
-			   * session; of a wake: the newest message; of damage: its line in
-			   * damage.jsonl */
-	int64_t since_ms; /* of an attempt: when that was; of a claim, look, reading: when the
-			   * message was stored; of a run: when it was dispatched */
+	int outcome;	  /* of an attempt to send or to wake, 0: none; a sent message's pass */
+	int64_t before;	  /* by kind: the outcome that an attempt had before this line, the session
+			   * of a sent message, the newest message's position at a wake, the line
+			   * of damage in damage.jsonl */
+	int64_t since_ms; /* by kind: the time of an attempt's line before this one; when the
+			   * message of a claim, look or reading was stored; when a run was
+			   * dispatched */
 	struct roger_str id;   /* of the entry */
 	struct roger_str to;   /* recipient of the message */
 	struct roger_str text; /* what else the row says: a cause, who had the lease */
-	struct roger_str ran;  /* who ran it: "uid 1000, bash", where a note says so */
+	struct roger_str ran;  /* who ran roger: "uid 1000, bash", where a note says so */
 };
 
 /* Called for each event; a negative result stops.  event NULL: forget the events so far, they come
@@ -68,7 +69,7 @@ int64_t rg_percentile(const int64_t *values, size_t count, int percent);
 /* part of whole in thousandths, rounded down; ROGER_UNKNOWN if whole is 0. */
 int64_t rg_permille(int64_t part, int64_t whole);
 
-/* Counters by name; slots is a hash table, NULL name data: free slot. */
+/* Counters by name.  slots is a hash table; a slot whose name.data is NULL is free. */
 struct rg_counter {
 	struct rg_arena *arena;
 	struct roger_figure *slots;

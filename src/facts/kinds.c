@@ -29,7 +29,6 @@ static void derive_task(const union rg_log_record *record, struct rg_arena *aren
 	columns->texts[RG_COLUMN_TASK] = rg_key_task(record->attempt.key);
 }
 
-/* The archive's times are numbers, not texts. */
 static void derive_cleanup(const union rg_log_record *record, struct rg_arena *arena,
 			   struct rg_columns *columns)
 {
@@ -37,7 +36,7 @@ static void derive_cleanup(const union rg_log_record *record, struct rg_arena *a
 	columns->at_ms = record->cleanup.at_ms;
 }
 
-/* The agent and the step of its mail, as roger's notes name them. */
+/* Set the time, and the agent and the step of its mail where a note names them. */
 static void derive_step(const union rg_log_record *record, struct rg_arena *arena,
 			struct rg_columns *columns)
 {
@@ -191,7 +190,7 @@ int rg_kind_take(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 	return read_line(log, rg_words_decode, line, arena, ret_record, err);
 }
 
-/* A member's place in a record; *ret_names: the names of an enum. */
+/* Find a member of a record; *ret_names: the names of its enum, or NULL. */
 static const void *find(const struct roger_record *type, const char *name, const void *record,
 			const char *const **ret_names)
 {

@@ -28,7 +28,7 @@ enum rg_log {
 	RG_LOGS
 };
 
-/* What entries can be found by. */
+/* The columns by which entries can be found. */
 enum rg_column {
 	RG_COLUMN_ID,
 	RG_COLUMN_OWNER,
@@ -78,14 +78,14 @@ struct rg_kind {
 	void (*derive)(const union rg_log_record *record, struct rg_arena *arena,
 		       struct rg_columns *columns); /* computes columns that are not members */
 
-	/* If the configuration may place it: the first bytes of such a file, and what to call an
-	 * entry in an error. */
+	/* Set where the configuration may place the file: its first bytes, and the word for an
+	 * entry in errors. */
 	const char *start, *noun;
 };
 extern const struct rg_kind rg_kinds[RG_LOGS];
 
-/* May the file of that name, from the data folder, be a log of that kind?  Where the configuration
- * places a file it has another name. */
+/* May the file at this path from the data folder be this log?  Only folders are compared, since
+ * the configuration may name the file. */
 bool rg_kind_has(enum rg_log log, struct roger_str file);
 
 /* Decode a line into a record of its kind; texts are in arena.  ROGER_EDATA: not an entry, err
@@ -93,15 +93,15 @@ bool rg_kind_has(enum rg_log log, struct roger_str file);
 RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 			    void *ret_record, struct roger_err *err);
 
-/* The same of a line that may have roger's words in place of the seeds' names. */
+/* Like rg_kind_read(), for a line that may have roger's words in place of the seeds' names. */
 RG_CHECKED int rg_kind_take(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 			    void *ret_record, struct roger_err *err);
 
-/* The values an entry can be found by. */
+/* Fill in the columns of an entry. */
 void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
 		     struct rg_columns *ret_columns);
 
-/* Is this the name of such a file or folder in the data folder? */
+/* Does a log, other than the messages, have a file or folder of this name in the data folder? */
 bool rg_kinds_use(struct roger_str name);
 
 #endif

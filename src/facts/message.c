@@ -65,7 +65,7 @@ int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
 	return r < 0 ? r : decode(json, arena, ret_message, err);
 }
 
-/* After the string that begins here; NULL: it does not end. */
+/* The place after the string that begins at `at`; NULL: it does not end. */
 static const char *after_string(const char *at, const char *end)
 {
 	const char *quote = at, *back;
@@ -80,7 +80,7 @@ static const char *after_string(const char *at, const char *end)
 	return quote + 1;
 }
 
-/* After the value that begins here; NULL: it does not end. */
+/* The place after the value that begins at `at`; NULL: it does not end. */
 static const char *after_value(const char *at, const char *end)
 {
 	int depth = 0;
@@ -106,7 +106,7 @@ static bool skim_text(struct roger_str value, struct roger_str *ret_text)
 	return true;
 }
 
-/* Is it the field's name, as roger writes it? */
+/* Is this the field's name, as roger writes it into lines? */
 static bool is_named(const struct roger_field *field, struct roger_str name)
 {
 	const char *const file = rg_field_file(field);
@@ -115,7 +115,7 @@ static bool is_named(const struct roger_field *field, struct roger_str name)
 	       *file == *name.data && rg_str_is(name, file);
 }
 
-/* False: not a value that roger writes there. */
+/* Read the value of a member that is skimmed.  False: roger does not write such a value. */
 static bool skim_member(const struct roger_field *field, struct roger_str value,
 			struct roger_message *message)
 {
@@ -125,7 +125,7 @@ static bool skim_member(const struct roger_field *field, struct roger_str value,
 		return true;
 	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME)
 		return skim_text(value, place);
-	/* Of what is unread. */
+	/* An unread message has a null time. */
 	if (field->kind == ROGER_TIME && !(field->flags & ROGER_SPARE) && rg_str_is(value, "null"))
 		return true;
 	if (field->kind != ROGER_BOOL)
@@ -134,8 +134,8 @@ static bool skim_member(const struct roger_field *field, struct roger_str value,
 	return true;
 }
 
-/* Roger writes its members in their order: one that comes twice, or that roger does not know, is
- * for the reader of all of it. */
+/* Roger writes members in the order of their table.  A line with another order, a repeated member
+ * or an unknown one is left to rg_message_read(). */
 bool rg_message_skim(struct roger_str line, struct roger_message *ret_message)
 {
 	const char *at = line.data, *end = line.data + line.length, *value;
@@ -232,7 +232,7 @@ static void add_rewrite(struct rg_rewrites *rewrites, const char *member, uint64
 		rewrites->items[rewrites->count++] = (struct rg_rewrite){ member, value };
 }
 
-/* The root of an object's text, or of members without their braces. */
+/* Parse the text of an object; braces false: of its members, without the braces. */
 static int read_object(struct roger_str text, bool braces, struct rg_arena *arena,
 		       const struct rg_value **ret_root, struct roger_err *err)
 {
@@ -247,7 +247,7 @@ static int read_object(struct roger_str text, bool braces, struct rg_arena *aren
 	return r;
 }
 
-/* Members that roger does not know: what the first line has stays, and others are added to it. */
+/* Join members that roger does not know: the first line's stay, the later line's are added. */
 static int join_unknown(uint64_t key, struct roger_str first, struct roger_str *later,
 			struct rg_arena *arena, struct rg_rewrites *rewrites, struct roger_err *err)
 {
@@ -277,7 +277,7 @@ static int join_unknown(uint64_t key, struct roger_str first, struct roger_str *
 	return rg_kept(rg_arena_keep(arena, &joined, later), err);
 }
 
-/* As values: another program may have written the numbers in other digits. */
+/* Compare by value: another program may have written the same numbers in other digits. */
 static int compare_objects(uint64_t key, const struct roger_field *field, struct roger_str first,
 			   struct roger_str later, struct rg_arena *arena,
 			   struct rg_rewrites *rewrites, struct roger_err *err)
@@ -353,7 +353,7 @@ void rg_message_print(const struct roger_message *message, struct rg_buf *out,
 	for (field = rg_message_record.fields; field->name; field++) {
 		if (field->offset == offsetof(struct roger_message, seq) && message->seq == 0)
 			*ret_number_at = out->length;
-		/* Most are. */
+		/* Most spare members are unset, and left out. */
 		if (!(field->flags & ROGER_SPARE) || !rg_field_unset(field, message))
 			rg_field_encode(field, message, out);
 	}

@@ -22,22 +22,22 @@ RG_CHECKED int rg_message_read(struct roger_str line, struct rg_json **ret_json,
 RG_CHECKED int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
 				      struct roger_message *ret_message, struct roger_err *err);
 
-/* Read from a line that roger wrote, without a look at what is between them, the members that say
- * whose message it is and what became of it; texts point into the line.  False: read all of it. */
+/* Read only the members that say whose message it is and what became of it; texts point into the
+ * line.  False: the line is not as roger writes them, and needs rg_message_read(). */
 RG_CHECKED bool rg_message_skim(struct roger_str line, struct roger_message *ret_message);
 
-/* A keyed hash over what the message is.  The same for two lines of an id: the later one has all
- * that the first one says.  Not the same: rg_message_compare() tells why. */
+/* A keyed hash over what no later line may change.  If it is equal for two lines of an id, the
+ * later one rewrites and lacks nothing; else rg_message_compare() finds out what. */
 uint64_t rg_message_hash(uint64_t key, const struct roger_message *message);
 
-/* What the message is, and what a later line lacks of its state, as the first line has it. */
+/* Copy what the message is, and lasting state that the later line lacks, from the first line. */
 void rg_message_follow(const struct roger_message *first, struct roger_message *later);
 
 /* Forget what became of the message since it was sent. */
 void rg_message_as_sent(struct roger_message *message);
 
-/* A member that a later line rewrites ("": one that roger does not know), and a keyed hash of what
- * it says there. */
+/* A member that a later line rewrites ("": one that roger does not know), and a keyed hash of its
+ * new value. */
 struct rg_rewrite {
 	const char *member;
 	uint64_t value;
@@ -48,19 +48,19 @@ struct rg_rewrites {
 	size_t count;
 };
 
-/* Compare a later line with the first one of its id, and let it follow that.  A member that the
- * later line lacks is no rewrite (pass: -1 is none); one that it adds is, unless roger does not
- * know it. */
+/* Compare a later line with the first one of its id, then call rg_message_follow().  A member that
+ * the later line lacks (pass: -1) is not a rewrite; one that it adds is, unless roger does not know
+ * it. */
 RG_CHECKED int rg_message_compare(uint64_t key, const struct roger_message *first,
 				  struct roger_message *later, struct rg_arena *arena,
 				  struct rg_rewrites *ret_rewrites, struct roger_err *err);
-/* The same of two lines; the message is in arena, and they must outlive it. */
+/* Read the two lines, and compare them.  The message is in arena, and the lines must outlive it. */
 RG_CHECKED int rg_message_read_later(uint64_t key, struct roger_str first_line,
 				     struct roger_str line, struct rg_arena *arena,
 				     struct roger_message *ret_message,
 				     struct rg_rewrites *ret_rewrites, struct roger_err *err);
 
-/* Hash what the table of seed 004 holds of a message and never changes; and a row of it. */
+/* Hash the members in the table of seed 004 that never change; and, from that, its whole row. */
 uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message);
 uint32_t rg_message_row(uint64_t text, const struct roger_message *message);
 
@@ -82,7 +82,7 @@ RG_CHECKED int rg_message_check_metadata(struct roger_str metadata, int64_t char
 /* Is it a valid idempotency key? */
 RG_CHECKED int rg_message_check_key(struct roger_str key, struct roger_err *err);
 
-/* The message of that id; NULL: none of them. */
+/* Find the message with this id; NULL: the list has none. */
 const struct roger_message *rg_messages_find(const struct roger_message_list *messages,
 					     struct roger_str id);
 
@@ -90,7 +90,7 @@ const struct roger_message *rg_messages_find(const struct roger_message_list *me
  * first; of the same age data, result, decision, context.  Unread messages are never archived. */
 int rg_message_archive_order(const void *a, const void *b);
 
-/* The same of their places in the journal. */
+/* qsort() order of struct roger_message by position in the journal. */
 int rg_message_place_order(const void *a, const void *b);
 
 /* Is the message's lease still held at now_ms? */
@@ -101,29 +101,29 @@ static inline bool rg_message_claimed(const struct roger_message *message, int64
 	       message->claimed_until_ms - now_ms <= lease_ms_max;
 }
 
-/* For read_by: "" for its recipient, and for nobody; else the agent, which took over from that. */
+/* The value for read_by: "" for the recipient itself, else the agent, which took over from it. */
 static inline struct roger_str rg_message_reader(const struct roger_message *message,
 						 struct roger_str agent)
 {
 	return rg_str_equal(message->to, agent) ? (struct roger_str){ "", 0 } : agent;
 }
 
-/* Might this be the first line of its message?  A change that leaves it so must be announced
- * (rg_shared.own_from). */
+/* Might a line that says this be the first of its message?  A later line for which that is true
+ * must be announced (rg_shared.own_from). */
 static inline bool rg_message_is_as_sent(const struct roger_message *message)
 {
 	return !message->read && !message->archived_at_ms && !message->dead_at_ms &&
 	       !message->claimed_by.length;
 }
 
-/* Do both come of one send, to several recipients? */
+/* Are both messages from one send to several recipients? */
 static inline bool rg_message_same_send(const struct roger_message *a,
 					const struct roger_message *b)
 {
 	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
 }
 
-/* Was it taken this often without an outcome, and is none of these leases in force? */
+/* Was it claimed leases_max times without an outcome, and is the last lease over? */
 static inline bool rg_message_worn(const struct roger_message *message, int64_t now_ms,
 				   int64_t lease_ms_max, int64_t leases_max)
 {

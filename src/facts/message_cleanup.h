@@ -27,6 +27,4 @@ void rg_message_cleanup(const struct roger_message *messages, size_t count,
 
 const char *rg_message_cleanup_reason(enum rg_cleanup verdict);
 
-/* What left an issue: a line of cleanup_metrics.jsonl. */
-
 #endif

@@ -1,9 +1,9 @@
 /*
  * message_rules - what a line of a journal may say of its message.
  *
- * Lines are judged in order, by what those before say: what was read stays read, what
- * was archived is final, a sender's numbers rise (except over an edge, which has its
- * own).  Pure rules over 64-bit hashes; who reads the journal keeps the messages.
+ * Each line is judged by the lines before it: a read message stays read, an archived one
+ * is final, a sender's numbers rise (except over an edge, which has its own numbers).
+ * Pure rules over 64-bit hashes; the caller, who reads the journal, keeps the messages.
  */
 #ifndef RG_MESSAGE_RULES_H
 #define RG_MESSAGE_RULES_H
@@ -26,12 +26,12 @@ enum { RG_MESSAGE_FAULTS = 7, RG_MESSAGE_ODD = RG_MESSAGE_READ_EARLY | RG_MESSAG
 /* Descriptions of the faults, in the order of the enum. */
 extern const char *const rg_message_fault_texts[];
 
-/* What the lines before say of a line's message. */
+/* What earlier lines say about a line's message. */
 struct rg_message_before {
 	bool known;
 	bool read, archived;
-	bool foreign;  /* another program wrote the last one */
-	bool answered; /* they have the message that it answers */
+	bool foreign;  /* another program wrote the last of them */
+	bool answered; /* the message of its reply_to is among them */
 };
 
 /* The counters of an agent. */
@@ -49,7 +49,7 @@ struct rg_message_seen {
 	int64_t epoch, seq;
 };
 
-/* Of all pairs of reader and sender, and these numbers added up. */
+/* The numbers of all pairs of reader and sender, and their sum. */
 struct rg_message_marks {
 	struct rg_table pairs;
 	int64_t numbers;
@@ -58,7 +58,7 @@ struct rg_message_marks {
 struct rg_message_rules {
 	struct rg_table agents;
 	struct rg_message_marks seen, edges;
-	int64_t keys, replies; /* messages that have a key, that answer one */
+	int64_t keys, replies; /* how many messages have a key; a reply_to */
 	int64_t epoch;	       /* highest one that roger wrote */
 };
 
@@ -72,7 +72,7 @@ RG_CHECKED int rg_message_rules_take(struct rg_message_rules *rules,
 				     const struct roger_message *message, bool own,
 				     unsigned *ret_faults, struct roger_err *err);
 
-/* NULL: this name never sent or received. */
+/* Find the counters of a name; NULL: it never sent or received. */
 const struct rg_message_agent *rg_message_rules_agent(const struct rg_message_rules *rules,
 						      struct roger_str name);
 

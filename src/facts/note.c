@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "facts/kinds.h"
 
-/* As an entry's outcome names them: an error code, or an error code and member. */
+/* Names of enum rg_note_failure in an outcome's message: an error code, or that and a member. */
 static const char *const failures[] = { "", "retry", "refused: key", NULL };
 
-/* The words in the log; the first of a kind is used to write it. */
+/* Verbs in the log and their kinds; a note without a verb gets the first of its kind. */
 static const struct {
 	const char *verb;
 	enum rg_note_kind kind;

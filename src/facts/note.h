@@ -51,7 +51,7 @@ enum rg_note_failure {
 /* Print the note as a line of the log.  Defaults: task `general`, the current time. */
 RG_CHECKED int rg_note_print(const struct rg_note *note, struct rg_buf *out, struct roger_err *err);
 
-/* What an entry of the log says, which is a foreign note if it is not roger's. */
+/* Read the note in an entry of the log; it is a foreign note if roger did not write it. */
 RG_CHECKED int rg_note_of(const struct roger_activity *entry, struct rg_arena *arena,
 			  struct rg_note *ret_note, struct roger_err *err);
 

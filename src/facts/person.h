@@ -1,4 +1,4 @@
-/* person - what a person does in place of an agent, which is no act of the agent's. */
+/* person - acts of a person in place of an agent, which do not count as the agent's. */
 #ifndef RG_PERSON_H
 #define RG_PERSON_H
 
@@ -13,13 +13,13 @@ static inline bool rg_message_in_place(const struct roger_message *message)
 	       !rg_str_is(message->to, RG_PERSON);
 }
 
-/* Did somebody whose mail it is read it?  What a person ended in its place was not. */
+/* Did an agent that gets the message read it?  A person's acknowledgement does not count. */
 static inline bool rg_message_was_read(const struct roger_message *message)
 {
 	return message->read && !rg_message_in_place(message);
 }
 
-/* Did its recipient itself read it, and neither a person nor who took over in its place? */
+/* Did the recipient itself read it, and not a person or an agent that took over? */
 static inline bool rg_message_read_itself(const struct roger_message *message)
 {
 	return rg_message_was_read(message) && !message->read_by.length;

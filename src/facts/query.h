@@ -8,11 +8,11 @@
 struct rg_query {
 	const struct roger_str *ids;
 	size_t id_count;
-	struct roger_str piece; /* of the id; reads all ids */
+	struct roger_str piece; /* part of the id; every id is compared */
 	struct roger_str issue;
 	struct roger_str from;
 	struct roger_str to;
-	bool gets; /* with to: also mail to those that it took over from, none that another gets */
+	bool gets; /* with to: add mail that it took over, leave out mail that an heir gets */
 	int type;  /* enum roger_type; 0: any */
 	int64_t run_counter;
 	bool unread;
@@ -32,7 +32,7 @@ struct rg_query {
 	int64_t limit; /* 0: no limit */
 };
 
-/* What a query may ask about a message. */
+/* The conditions of a query, as bits. */
 enum {
 	RG_BY_UNREAD = 1 << 0,
 	RG_BY_TO = 1 << 1,
@@ -62,7 +62,7 @@ static inline bool rg_query_is_unread_only(const struct rg_query *query)
 	return rg_query_by(query) == (RG_BY_UNREAD | RG_BY_TO);
 }
 
-/* Does it ask only for living messages of an issue, of a type, or for all of them? */
+/* Does it ask for live messages only by issue and type, or for all of them? */
 static inline bool rg_query_is_of_issue(const struct rg_query *query)
 {
 	struct rg_query rest = *query;
@@ -78,7 +78,7 @@ static inline bool rg_query_is_unread_of_issue(const struct rg_query *query)
 	return rg_query_by(query) == (RG_BY_UNREAD | RG_BY_ISSUE) && !query->anywhere;
 }
 
-/* Is the number of its matches kept, so that nothing is counted? */
+/* Is the number of matches stored, so that no rows need to be counted? */
 static inline bool rg_query_is_kept(const struct rg_query *query)
 {
 	return rg_query_is_unread_only(query) || rg_query_is_of_issue(query) ||
@@ -99,27 +99,27 @@ static inline struct rg_query rg_query_held_too(const struct rg_query *query)
  * from its lines, and from notes that it was shown; every entry of a log has a row.
  */
 enum rg_row_flag {
-	RG_ROW_UNDATED = 1 << 0,  /* no line says when: it stands at the time of the row before */
-	RG_ROW_FOREIGN = 1 << 1,  /* the line of another program */
-	RG_ROW_HANDED = 1 << 2,	  /* read by an agent that knows files only, after the hand-out */
+	RG_ROW_UNDATED = 1 << 0,  /* its time is not known: it has that of the row before */
+	RG_ROW_FOREIGN = 1 << 1,  /* another program wrote the line */
+	RG_ROW_HANDED = 1 << 2,	  /* read by an agent that only uses files, after the hand-out */
 	RG_ROW_IN_PLACE = 1 << 3, /* acknowledged by a person in place of its recipient */
 	RG_ROW_NOTE = 1 << 4,	  /* of a message, but known from the activity log */
 	RG_ROW_BY_LEASE = 1 << 5, /* due when its lease ends */
-	RG_ROW_REPEAT = 1 << 6,	  /* says again, or corrects, what an earlier line says; was
-				   * taken back */
-	RG_ROW_PLAIN = 1 << 7,	  /* an attempt without a key; stored as one */
-	RG_ROW_LOOK = 1 << 8,	  /* of a claim, or a reading: its first look, too */
+	RG_ROW_REPEAT = 1 << 6,	  /* repeats or corrects what an earlier line says; or a
+				   * reading that was taken back */
+	RG_ROW_PLAIN = 1 << 7,	  /* an attempt without a key, or a message that stands for one */
+	RG_ROW_LOOK = 1 << 8,	  /* a claim or a reading that is also the first look */
 	RG_ROW_CONFLICT =
 		1 << 9,	       /* refused for its key: used before for another text, or used up */
-	RG_ROW_ECHO = 1 << 10, /* a note of what another row tells, too */
+	RG_ROW_ECHO = 1 << 10, /* a note of something that another row reports */
 	RG_ROW_COUNTED = 1 << 11, /* a note that reports count; the highest flag */
 };
 
 /* The outcome of an attempt that has none yet, beside enum roger_attempt_outcome. */
 #define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
 
-/* Which rows: of these messages, at most 500; else of a log (messages: all of those created in
- * since..until); 0 is open, or any. */
+/* A query for rows: of these messages, at most 500; else of a log (messages: of those created in
+ * since..until).  Unset members do not matter. */
 struct rg_row_query {
 	const int64_t *of;
 	size_t of_count;
@@ -154,19 +154,19 @@ struct rg_log_query {
 	int64_t since_ms;   /* at or after */
 	int64_t until_ms;   /* before */
 	bool newest;	    /* newest first */
-	bool by_time;	    /* and that by their times, whichever was read first */
+	bool by_time;	    /* order by time, not by position */
 	bool last;	    /* sends: of each attempt only the last line of that time */
 	int outcome;	    /* sends: enum roger_sends_outcome; 0: any */
-	bool states;	    /* for rg_records_read() */
+	bool states;	    /* rg_records_read() returns the last entry of each id */
 	bool plain;	    /* send logs: first copy the messages without a key into them */
-	int64_t after_line; /* activity: the same by its line, which a rebuild does not change */
+	int64_t after_line; /* activity: like after, but a line number, which a rebuild keeps */
 	int64_t after; /* position to continue after, in the requested order; 0: from the start */
 	int64_t limit; /* 0: no limit */
 	bool strays;   /* also report lines that are not entries */
 };
 
-/* Which events: those of messages that fit, or of entries of a log; of rows only what these say,
- * and no words. */
+/* A query for events: of matching messages, or of matching entries of a log; with rows, only the
+ * columns of rows, without words. */
 struct rg_event_query {
 	const struct rg_query *messages;
 	const struct rg_log_query *entries;
@@ -181,7 +181,7 @@ struct rg_log_entry {
 	int64_t at_ms;
 };
 
-/* True: remove this entry. */
+/* Called for each entry; true: remove it. */
 typedef bool rg_log_drop(void *context, const union rg_log_record *record);
 
 struct rg_log_entries {

@@ -10,7 +10,7 @@
 #include "data/record.h"
 #include "verbs.h"
 
-/* NULL: not retired. */
+/* Find an agent's entry; NULL: it is not retired. */
 const struct roger_retired *rg_retired_find(const struct roger_retired_list *list,
 					    struct roger_str name);
 
@@ -20,8 +20,8 @@ struct roger_str rg_retired_heir(const struct roger_retired_list *list, struct r
 /* Who gets what was stored for the agent: its heir, else the agent itself. */
 struct roger_str rg_retired_owner(const struct roger_retired_list *list, struct roger_str name);
 
-/* All whose mail the agent gets, itself first; none: another gets its own.  false: out of memory.
- */
+/* List the names whose mail the agent gets, itself first; none if an heir gets its own mail.
+ * false: out of memory. */
 RG_CHECKED bool rg_retired_boxes(const struct roger_retired_list *list, struct roger_str agent,
 				 struct rg_arena *arena, struct roger_strs *ret_boxes);
 

@@ -142,7 +142,7 @@ int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts, struct
 		.cycle = last->cycle,
 		.message = last->message,
 		.cause = last->cause,
-		/* A name that its task system gave it. */
+		/* A task system may have given the letter a name of its own. */
 		.filed_as =
 			rg_str_is(last->dead_letter_task, id) ? RG_STR("") : last->dead_letter_task,
 	};
@@ -220,7 +220,7 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 	return now_ms >= *ret_due_ms || now_ms < history->last->at_ms;
 }
 
-/* There may be room by now, and a configuration changes. */
+/* May the cause be gone by now?  There may be room, or another configuration. */
 static bool may_be_lifted(struct roger_str cause)
 {
 	static const char *const causes[] = { RG_CAUSE_FULL,	RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,

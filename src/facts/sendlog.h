@@ -21,7 +21,7 @@
 /* The cycle before any was opened. */
 #define RG_FIRST_CYCLE "1"
 
-/* Why roger refuses to store a message; what room or configuration may lift may be tried again. */
+/* Why an attempt failed: the first three after the message was stored, the others before. */
 #define RG_CAUSE_IN_PLACE "acknowledged by human, not read"
 #define RG_CAUSE_LATE "not read in time"
 #define RG_CAUSE_ARCHIVED "archived unread"
@@ -80,7 +80,7 @@ RG_CHECKED int rg_sendlog_letter(const struct roger_attempt *last, int64_t attem
  * since the line is another attempt of a stored message. */
 bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms);
 
-/* Does it show that nobody will read it: a person dealt with it in place of the recipient? */
+/* Does this line show that nobody will read it: a person acknowledged it for its recipient? */
 bool rg_sendlog_fails(const struct roger_message *message);
 /* Was it archived unread, though it was to be read by some time? */
 bool rg_sendlog_is_gone(const struct roger_message *message);

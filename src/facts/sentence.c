@@ -13,7 +13,7 @@ static void add(struct rg_buf *out, const char *before, struct roger_str value)
 		rg_buf_printf(out, "%s%.*s", before, RG_STR_ARGS(value));
 }
 
-/* What a person or another program wrote: cut, without a broken character at its end. */
+/* Add text of a person or another program, cut, without a broken character at its end. */
 static void add_free(struct rg_buf *out, const char *before, struct roger_str text)
 {
 	add(out, before, rg_str_first(text, FREE_BYTES_MAX));
@@ -29,7 +29,7 @@ static void add_span(struct rg_buf *out, const char *before, int64_t from_ms, in
 
 /* ------------------------------------------------------------------ logs -- */
 
-/* One that a dead letter was given once more is beyond those that are made by themselves. */
+/* A redelivery gives a dead letter one attempt more than max_attempts. */
 void rg_say_attempt(const struct roger_attempt *attempt, enum roger_event_kind kind,
 		    struct rg_buf *out)
 {

@@ -29,7 +29,7 @@ struct rg_receipts {
 	bool forwarded;
 	bool from_recovery; /* the result came from a recovery */
 	bool child_ended;   /* without a result, so none will come by itself */
-	bool child_lost;    /* nobody saw how: its process and its watcher are gone */
+	bool child_lost;    /* nobody saw how it ended: its process and its watcher are gone */
 	int64_t recoveries;
 	int64_t last_recovery_ms;
 	int64_t extensions;
@@ -39,7 +39,7 @@ struct rg_receipts {
 /* A closed run: no later event changes what lists and figures say of it (is_closed() of
  * ops/runs/run_list.c).  This is all that they need. */
 struct rg_closed_run {
-	uint64_t file, stamp; /* hash of its document's name; of that document */
+	uint64_t file, stamp; /* hash of its document's name; stamp of that document */
 	struct rg_receipts receipts;
 	struct roger_run run; /* its names, status, outcome and settled_at; the rest is not set */
 };
@@ -58,18 +58,18 @@ struct rg_watchdog_rules {
 
 /* ---------------------------------------------------------------- rules -- */
 
-/* The rule of seed 001. */
+/* Judge the status by the rule of seed 001. */
 enum roger_run_status rg_watchdog_judge(const struct rg_receipts *receipts,
 					const struct rg_watchdog_rules *rules, int64_t now_ms);
 
-/* How its child ended, from the record of its end, not from its status. */
+/* How the run's child ended, judged by its exit and not by the run's status; 0: not ended. */
 enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 				      const struct rg_receipts *receipts);
 
-/* Is there evidence how its child ended?  "lost" is none: its result may be somewhere. */
+/* Is there evidence how the child ended?  "lost" is none: its result may be somewhere. */
 bool rg_run_end_is_known(const struct roger_run *run);
 
-/* It failed or cannot succeed, and nobody has settled that. */
+/* Has the run failed, or can it not succeed, and has nobody settled that? */
 bool rg_run_wants_settling(const struct roger_run *run);
 
 /* Explain the status for people; the text changes only with the evidence. */
@@ -77,10 +77,10 @@ void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *
 			 const struct rg_watchdog_rules *rules, enum roger_run_status status,
 			 struct rg_buf *out);
 
-/* Its status, judged now, in people's words: "running, 4 min left", "failed: exit 3". */
+/* Print the status for people: "running, 4 min left", "failed: exit 3". */
 void rg_run_print_words(const struct roger_run *run, int64_t now_ms, struct rg_buf *out);
 
-/* What these words leave open, often nothing. */
+/* Print the reason that these words leave out; often nothing. */
 void rg_run_print_why(const struct roger_run *run, struct rg_buf *out);
 
 enum rg_recovery {
@@ -126,26 +126,26 @@ RG_CHECKED int rg_run_complete(struct roger_run *run, struct rg_receipts *receip
 RG_CHECKED int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
 				struct roger_str child_exit, bool *ret_changed,
 				struct roger_err *err);
-/* Its process is gone and nobody knows how it ended; does nothing if more is known. */
+/* The child's process is gone and nobody saw how it ended; does nothing if more is known. */
 void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts);
-/* How it ended was learnt just now. */
+/* Record now as the time at which the child's end was seen. */
 RG_CHECKED int rg_run_ended(struct roger_run *run, const struct rg_receipts *receipts,
 			    int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
-/* Its watcher was just seen alive. */
+/* Record now as the last time at which the watcher was alive. */
 RG_CHECKED int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts,
 			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
-/* evidence: id of the message that its owner has read. */
+/* The result reached its owner; evidence: id of the message that the owner has read. */
 RG_CHECKED int rg_run_forward(struct roger_run *run, struct rg_receipts *receipts,
 			      struct roger_str evidence, bool *ret_changed, struct roger_err *err);
 RG_CHECKED int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 			     const struct rg_watchdog_rules *rules, int64_t by_ms, int64_t now_ms,
 			     struct rg_arena *arena, struct roger_err *err);
-/* Settle its failure, or that nobody can read its result (stranded); by: "" for a person. */
+/* Settle a failure, or a result that nobody can read (stranded); by: "" for a person. */
 RG_CHECKED int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
 				     const struct rg_watchdog_rules *rules, bool stranded,
 				     struct roger_str by, int64_t now_ms, struct rg_arena *arena,
 				     bool *ret_changed, struct roger_err *err);
-/* Count an attempt, before it is made. */
+/* Count a recovery attempt, before it is made. */
 RG_CHECKED int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
 			      const struct rg_watchdog_rules *rules, struct roger_str action,
 			      int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
@@ -154,7 +154,7 @@ RG_CHECKED int rg_run_recover(struct roger_run *run, struct rg_receipts *receipt
 RG_CHECKED int rg_run_note(struct roger_run *run, int64_t now_ms, struct roger_str text,
 			   struct rg_arena *arena, struct roger_err *err);
 
-/* An instant as a document has it. */
+/* Print an instant, as documents have it, into arena. */
 RG_CHECKED int rg_run_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
 			      struct roger_err *err);
 

@@ -209,7 +209,7 @@ void rg_text_words(struct roger_str text, size_t chars_max, struct rg_buf *out, 
 	out->failed |= valid.failed;
 }
 
-/* As much of a line as is kept. */
+/* Keep a line from its last carriage return on, cut to the limit. */
 static bool keep_line(struct roger_str line, struct rg_arena *arena, struct roger_str *ret)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf kept = { .maximum = SIZE_MAX };
@@ -279,7 +279,7 @@ static void add_state(const struct rg_ended *ended, const struct rg_last_words *
 		rg_buf_printf(out, "; this is part of %lld bytes", (long long)words->bytes);
 }
 
-/* Of a run that failed: what ran, for how long, and the last words of each stream. */
+/* Add what the failed run ran, for how long, and the last words of each stream. */
 static void add_failure(const struct rg_last_words *words, struct rg_buf *out)
 {
 	char span[32];

@@ -41,7 +41,7 @@ void rg_ended_describe(const struct rg_ended *ended, struct rg_buf *out);
 /* For the member childExit: "3", "signal 9", "lost", "failed". */
 void rg_ended_child_exit(const struct rg_ended *ended, struct rg_buf *out);
 
-/* As a shell reports it; message: did its message arrive, if nobody saw the end. */
+/* The exit status as a shell reports it; if nobody saw the end, 0: there is a result, 1: none. */
 int rg_ended_exit_status(const struct rg_ended *ended);
 
 /* ----------------------------------------------------------------- words -- */
@@ -59,8 +59,8 @@ void rg_last_output_add(struct rg_last_output *tail, const void *data, size_t le
 void rg_last_output_words(const struct rg_last_output *tail, size_t lines_max, size_t chars_max,
 			  struct rg_buf *out, bool *ret_cut);
 
-/* The same as a list, each line cut; of what a carriage return overwrote only the last.  False: out
- * of memory. */
+/* The last lines as a list, each cut, without text that a carriage return overwrote.  False: out of
+ * memory. */
 RG_CHECKED bool rg_last_output_lines(const struct rg_last_output *tail, struct rg_arena *arena,
 				     struct roger_strs *ret_lines);
 
@@ -70,7 +70,7 @@ void rg_command_print(struct roger_strs words, struct rg_buf *out);
 /* The first characters of a file, as valid text. */
 void rg_text_words(struct roger_str text, size_t chars_max, struct rg_buf *out, bool *ret_cut);
 
-/* What is told of a program beside its end. */
+/* What a report says of a program beside how it ended. */
 struct rg_last_words {
 	struct roger_str output, errors; /* of each stream, or of its file */
 	bool cut;			 /* output is part of this many bytes */
@@ -79,7 +79,8 @@ struct rg_last_words {
 	int64_t duration_ms;
 };
 
-/* The message to the owner: the words themselves if all is well, else with what went wrong. */
+/* Print the message to the owner: the words themselves if all is well, else with what went wrong.
+ */
 void rg_ended_message(const struct rg_ended *ended, enum rg_verdict_of_end verdict,
 		      struct roger_str run_id, const struct rg_last_words *words,
 		      struct rg_buf *out);
