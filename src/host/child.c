@@ -21,9 +21,9 @@ enum {
 	PIECE = 32768,
 	/* A pipe that poll() calls writable takes this much without blocking. */
 	PASS_BYTES = 4096,
-	/* After its end there is at most what its pipe holds. */
+	/* The most output that waits after the end of the program: what its pipe holds. */
 	LAST_BYTES_MAX = 1 << 20,
-	/* After its end, how long others that have its output open may go on; of a bare child. */
+	/* How long output is read after its end, while others have it open; for a bare child. */
 	LINGER_MS = 1000,
 	LINGER_BARE_MS = 100,
 	/* How often to look for its end where the system has no pidfd. */
@@ -36,30 +36,30 @@ enum {
 
 /* Standard output or standard error, where it passes through us. */
 struct stream {
-	int ours; /* where it goes; negative: nowhere */
-	int from; /* what it prints */
-	int to;	  /* ours, opened by us so that it never keeps us waiting, or none */
+	int ours; /* our own stream, which gets it; negative: none */
+	int from; /* the end from which its output is read */
+	int to;	  /* ours, opened again so that writes do not block, or RG_NO_FILE */
 	bool captured, is_terminal;
-	struct rg_buf pending; /* read, and not yet passed on: from passed */
+	struct rg_buf pending; /* output that was read, and is written up to `passed` */
 	size_t passed;
 	size_t pass_most;
-	int lost; /* why it cannot be passed on, an errno */
+	int lost; /* errno: why output cannot be written; 0: it can */
 };
 
 enum { STREAMS = 2 };
 
 struct rg_child {
-	struct rg_arena *memory; /* it lives there, too */
+	struct rg_arena *memory; /* this struct is in it, too */
 	struct rg_process process;
 	struct roger_run_streams streams;
 	pid_t pid;
 	pid_t guard;	/* passes on what it prints once we are gone; 0: none */
-	int guard_line; /* it reads the end of this when we are */
-	int gate;	/* until go */
+	int guard_line; /* closed when we are gone, which the guard sees */
+	int gate;	/* open until rg_child_go() */
 	int end;	/* a descriptor of the process, readable once it has ended */
 	bool own;	/* a child of this process, which waits for it */
 	bool past;	/* it has ended */
-	bool led;	/* while another's lived, it was seen to lead a group */
+	bool led;	/* an adopted one: while it lived, it led a group */
 	bool bare;
 	bool lent, stop_passed_on;
 	struct stream printed[STREAMS]; /* standard output, standard error */
@@ -67,7 +67,7 @@ struct rg_child {
 	const char *folder;
 };
 
-/* Where a stream goes: as we opened it, or as it is. */
+/* The descriptor that output is written to: as we opened it again, or our own. */
 static int output_of(const struct stream *stream)
 {
 	return stream->to != RG_NO_FILE ? stream->to : stream->ours;
@@ -78,8 +78,8 @@ static int output_of(const struct stream *stream)
 /* Only calls that are allowed between a fork and an exec in a program with threads. */
 
 /*
- * Writers to pipes ignore these two.  The exec resets what this process catches; what
- * else is ignored was so before roger started, and only a bare child is to lose that.
+ * roger itself ignores SIGPIPE and SIGXFSZ.  The exec resets caught signals; others that are
+ * ignored were so before roger started, and stay so for all but a bare child.
  */
 static void reset_signals(bool bare)
 {
@@ -105,7 +105,7 @@ static void close_from(int first)
 		close(i);
 }
 
-/* False: nobody will ever open the gate. */
+/* Wait until the gate is opened; false: nobody ever will. */
 static bool wait_at_gate(int gate)
 {
 	ssize_t got;
@@ -177,7 +177,7 @@ static bool sets(char *const *settings, const char *variable)
 	return false;
 }
 
-/* Our environment with settings in place of those of their names; the list alone is new. */
+/* Add settings to our environment, in place of equal names; only the list is allocated. */
 static char **join_environment(struct rg_arena *arena, char *const *settings)
 {
 	size_t count = 0, i;
@@ -239,7 +239,7 @@ static int new_child(const struct roger_run_streams *streams, struct rg_child **
 	return ROGER_OK;
 }
 
-/* made: what pipe2() or its like returned. */
+/* Give both ends numbers beyond the standard streams; made: what pipe2() or its like returned. */
 static int lift_ends(int made, int ends[2], const char *what, struct roger_err *err)
 {
 	int r;
@@ -252,7 +252,7 @@ static int lift_ends(int made, int ends[2], const char *what, struct roger_err *
 	return r == ROGER_OK ? rg_file_move_up(&ends[1], err) : r;
 }
 
-/* Give its terminal the size of ours; true: it had another. */
+/* Give the program's terminal the size of ours; true: it had another size. */
 static bool fit_terminal(struct stream *stream)
 {
 	struct winsize ours, theirs;
@@ -266,8 +266,8 @@ static bool fit_terminal(struct stream *stream)
 }
 
 /*
- * A terminal of its own where our output is one.  It passes output on unchanged;
- * our terminal processes it.
+ * Make a terminal for the program where our output is one.  It passes output on
+ * unchanged; our terminal processes it.
  */
 static int make_terminal(struct stream *stream, int ends[2], struct roger_err *err)
 {
@@ -292,8 +292,8 @@ static int make_terminal(struct stream *stream, int ends[2], struct roger_err *e
 	return rg_file_move_up(&ends[1], err);
 }
 
-/* What it prints into, unless it has ours itself: *ret_to is closed by the caller once it is the
- * child's. */
+/* Make the pipe or terminal that a captured stream prints into: *ret_to, which the caller closes
+ * after the fork. */
 static int make_output(struct stream *stream, enum rg_capture capture, int *ret_to,
 		       struct roger_err *err)
 {
@@ -345,8 +345,8 @@ static int fork_child(struct rg_child *child, int gate, int streams[3], struct r
 
 /* ----------------------------------------------------------------- guard -- */
 
-/* All of a piece to the output, however slow that is; without one it is dropped.  False: nobody
- * reads that any more. */
+/* Write all of a piece, however slow the output is; to negative: drop it.  False: nobody reads the
+ * output any more. */
 static bool pour(int to, const char *data, size_t length)
 {
 	struct pollfd out = { .fd = to, .events = POLLOUT };
@@ -365,8 +365,8 @@ static bool pour(int to, const char *data, size_t length)
 }
 
 /*
- * Only calls that are allowed between a fork and an exec.  Wait until the process at the other
- * end of the line is gone, then pass on what the program prints, as if it had our streams itself.
+ * Wait until the process at the other end of the line is gone, then pass on what the program
+ * prints, as if it had our streams itself.  Makes only calls that are allowed after a fork.
  */
 _Noreturn static void guard(const struct rg_child *child, int line)
 {
@@ -378,7 +378,7 @@ _Noreturn static void guard(const struct rg_child *child, int line)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* With the program's group, so that a signal to ours leaves both alone. */
+	/* Join the program's group, so that a signal to our group reaches neither. */
 	setpgid(0, child->pid);
 	for (i = 0; i < STREAMS; i++) {
 		files[1 + i] = child->printed[i].from;
@@ -436,7 +436,7 @@ static int start_guard(struct rg_child *child, struct roger_err *err)
 
 static void end_guard(struct rg_child *child)
 {
-	/* Its line stays open until it is gone, so that it takes nothing. */
+	/* The line stays open until the guard is gone, so that it reads no output. */
 	if (child->guard && kill(child->guard, SIGKILL) == 0)
 		while (waitpid(child->guard, NULL, 0) < 0 && errno == EINTR)
 			continue;
@@ -515,8 +515,8 @@ int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child
 }
 
 /*
- * A document may name any process as our child; only ours leads a group of its own.
- * After its end the group is still the same one while no other process has that id.
+ * Does the child lead a group that may be signalled?  A document may name any process as our
+ * child.  After its end the group is the same one while no other process has its id.
  */
 static bool has_group(const struct rg_child *child)
 {
@@ -617,8 +617,8 @@ static void take_terminal_back(struct rg_child *child)
 }
 
 /*
- * It was stopped.  Because it needs the terminal: lend it.  From the terminal, or by a
- * signal that was passed on: stop as well, until somebody continues this process.
+ * If the child was stopped because it needs the terminal, lend it.  If it was stopped from
+ * the terminal or by a signal that was passed on, stop as well, until we are continued.
  */
 static void look_for_stop(struct rg_child *child)
 {
@@ -679,7 +679,7 @@ static void lose_output(struct stream *stream, int error)
 	rg_buf_clear(&stream->pending);
 }
 
-/* As much as it takes without making us wait. */
+/* Write as much as the output takes without blocking. */
 static void pass_on(struct stream *stream)
 {
 	size_t piece = waiting(stream) < stream->pass_most ? waiting(stream) : stream->pass_most;
@@ -703,7 +703,7 @@ static void pass_on(struct stream *stream)
 	}
 }
 
-/* One piece; at the end of its output that is closed. */
+/* Read one piece of output; at its end, close it. */
 static void take_output(struct rg_child *child, int i, rg_child_see *see, void *context)
 {
 	struct stream *stream = &child->printed[i];

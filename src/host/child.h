@@ -9,7 +9,7 @@
  * The process exists, and can be recorded, before the program runs in it: if roger dies
  * before go, or does not call it, the process ends and nothing has happened.  If roger
  * dies later the program goes on, and a guard, a small process of its own, passes on what
- * it prints from then on.  It leads a process group of its own.  Waiting uses
+ * it prints from then on.  The program leads a process group of its own.  Waiting uses
  * no processor, and memory is bounded however much is printed and however slowly it is
  * read.  Its output is content.
  */
@@ -25,9 +25,9 @@ struct rg_child;
 enum { RG_PROGRAM_NOT_RUN = 126, RG_PROGRAM_NOT_FOUND = 127 };
 
 enum rg_capture {
-	RG_CAPTURE_NOT,	  /* the stream is its own */
-	RG_CAPTURE_PIPED, /* it passes through us, unless it is a terminal */
-	RG_CAPTURE_ALL,	  /* the program gets a terminal of its own for ours */
+	RG_CAPTURE_NOT,	  /* it writes to our stream itself */
+	RG_CAPTURE_PIPED, /* its output passes through us, unless ours is a terminal */
+	RG_CAPTURE_ALL,	  /* and where ours is a terminal, it gets one of its own */
 };
 
 struct rg_child_wish {
@@ -44,18 +44,18 @@ enum rg_child_end { RG_CHILD_EXITED, RG_CHILD_SIGNALLED, RG_CHILD_UNSEEN };
 /* Called with each piece that it prints; stream: STDOUT_FILENO or STDERR_FILENO. */
 typedef void rg_child_see(void *context, int stream, const void *data, size_t length);
 
-/* The process, waiting.  ROGER_EUSAGE: no program is named. */
+/* Start the process, which waits at its gate.  ROGER_EUSAGE: no program is named. */
 RG_CHECKED int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child,
 			      struct roger_err *err);
 
-/* A child of another roger that has ended; its end will be seen, but not its status. */
+/* Take over a child whose roger has ended; its end will be seen, but not its status. */
 RG_CHECKED int rg_child_adopt(const struct rg_process *process,
 			      const struct roger_run_streams *streams, struct rg_child **ret_child,
 			      struct roger_err *err);
 
 const struct rg_process *rg_child_process(const struct rg_child *child);
 
-/* Let it become the program; the errno of why it could not, or 0. */
+/* Open the gate, so that it becomes the program.  Returns 0, or the errno of why it could not. */
 RG_CHECKED int rg_child_go(struct rg_child *child);
 
 /* Watch it until it has ended (true), or until then. */
@@ -65,8 +65,8 @@ bool rg_child_watch(struct rg_child *child, int64_t until_ns, rg_child_see *see,
 void rg_child_signal(struct rg_child *child, int number);
 
 /*
- * It has ended: read the rest of its output, waiting only briefly for others that have
- * it open, and how it ended.  kill_rest: kill what it started.
+ * After its end: read the rest of its output, waiting only briefly for others that have
+ * it open, and return how it ended.  kill_rest: kill what it started.
  */
 enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_child_see *see,
 				  void *context, int *ret_status);

@@ -38,7 +38,7 @@ void rg_chore_done(const struct rg_workspace *workspace, const char *verb)
 		last = (struct roger_chore){ .since_ms = now_ms };
 	else if (last.last_ms > now_ms - FRESH_MS && last.last_ms <= now_ms)
 		return;
-	/* The clock went back. */
+	/* The clock was set back. */
 	if (last.since_ms > now_ms)
 		last.since_ms = now_ms;
 	rg_buf_printf(&out, "%lld\n%lld\n%lld\n%s\n", (long long)last.since_ms, (long long)now_ms,

@@ -1,9 +1,9 @@
 /*
  * chore - who looks after wakes, trigger files and runs, and when that was done last.
  *
- * A file for each chore in chores/ of the data folder, a line each: since when the same
- * process does it without a pause, when it did last (to ten seconds), its id, its program. Evidence
- * for people, not a lock: best effort, never synced.
+ * Each chore has a file in chores/ of the data folder, with a line each for: since when the same
+ * process does it without a pause, when it last did (to ten seconds), its id, its program.
+ * Evidence for people, not a lock: best effort, never synced.
  */
 #ifndef RG_CHORE_H
 #define RG_CHORE_H
@@ -12,10 +12,10 @@
 
 #define RG_CHORES_FOLDER "chores"
 
-/* This process has just done it: wake, bridge or sweep. */
+/* Record that this process has just done a chore: wake, bridge or sweep. */
 void rg_chore_done(const struct rg_workspace *workspace, const char *verb);
 
-/* False: nobody ever did it here, as far as is known.  Texts in arena. */
+/* Read who did a chore last; texts are in arena.  False: nobody is known to have done it here. */
 RG_CHECKED bool rg_chore_find(const struct rg_workspace *workspace, const char *verb,
 			      struct rg_arena *arena, struct roger_chore *ret_chore);
 

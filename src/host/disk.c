@@ -47,7 +47,7 @@ static const uint64_t fuse = 0x65735546;
 
 enum rg_disk rg_disk_judge(uint64_t magic, const char *type, const char **ret_name)
 {
-	/* What is behind them is on another machine, or another kernel has it, too. */
+	/* Types of FUSE whose files another machine, or another kernel, has, too. */
 	static const char *const far[] = { "virtiofs",	       "fuse.sshfs",
 					   "fuse.rclone",      "fuse.s3fs",
 					   "fuse.gcsfuse",     "fuse.glusterfs",
@@ -66,7 +66,7 @@ enum rg_disk rg_disk_judge(uint64_t magic, const char *type, const char **ret_na
 	return RG_DISK_TRIED;
 }
 
-/* The type of the mount that a folder is in, as /proc/self/mountinfo has it; "": not known. */
+/* Find the type of a folder's mount in /proc/self/mountinfo; "": not known. */
 static void find_type(int folder, char to[TYPE_BYTES])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -94,7 +94,7 @@ static int fail(const char *path, const char *name, const char *why, struct roge
 		       path, name, why);
 }
 
-/* A folder that was tried says on what. */
+/* Try the folder, unless a note in it says that this file system was tried. */
 static int try_once(int folder, const char *path, const char *name, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -104,7 +104,7 @@ static int try_once(int folder, const char *path, const char *name, struct roger
 	    rg_str_is(rg_buf_str(&text), name))
 		return ROGER_OK;
 	r = rg_disk_try(folder, path, err);
-	/* Where it cannot be noted it is tried each time. */
+	/* Where this cannot be noted, it is tried each time. */
 	if (r == ROGER_OK)
 		(void)!rg_file_replace(folder, tried_name, rg_str(name), true, NULL);
 	return r;
@@ -138,7 +138,7 @@ int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *er
 
 /* ---------------------------------------------------------------- trying -- */
 
-/* Does a second descriptor see what the first one has? */
+/* Do two descriptors of a file see the same locks, map and appends?  *ret_why: what is not. */
 static int try_pair(int folder, const char *name, const char **ret_why, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int one = RG_NO_FILE;

@@ -1,9 +1,9 @@
 /*
  * disk - may a workspace be on this file system?
  *
- * Locks, maps shared by processes and syncs must hold for whoever uses it.  Some file systems are
- * known for that, some for the opposite, since another machine, or another kernel, may use the
- * files, too; the others are tried, once.  ROGER_DISK=alone says that nobody else does.
+ * Locks, shared maps and syncs must hold for every process that uses it.  Some file systems are
+ * known to do that, some not to, since another machine, or another kernel, may use the files, too;
+ * the others are tried, once.  ROGER_DISK=alone says that nobody else uses them.
  */
 #ifndef RG_DISK_H
 #define RG_DISK_H
@@ -16,16 +16,16 @@ enum rg_disk {
 	RG_DISK_REFUSED, /* shared by machines, or without what a workspace needs */
 };
 
-/* By the number that statfs() gives and, of FUSE, the type that the mount has; name: for people. */
+/* Judge a file system by the number in statfs() and, for FUSE, its mount type; name: for people. */
 enum rg_disk rg_disk_judge(uint64_t magic, const char *type, const char **ret_name);
 
 /*
- * Where this open folder is.  tried: of a workspace, which remembers that; else it is only judged.
- * ROGER_ECONFIG: not here, and what to do.
+ * Check the file system of an open folder.  tried: try it, too, once, and note that in the folder.
+ * ROGER_ECONFIG: a workspace may not be here; err says what to do.
  */
 RG_CHECKED int rg_disk_check(int folder, const char *path, bool tried, struct roger_err *err);
 
-/* Locks, maps, appends, syncs, renames and names in two cases. */
+/* Try locks, maps, appends, syncs, renames and names in two cases; ROGER_ECONFIG: one fails. */
 RG_CHECKED int rg_disk_try(int folder, const char *path, struct roger_err *err);
 
 #endif

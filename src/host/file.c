@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 
-/* If a standard stream is closed, a new file would get its number, and printed words with it. */
+/* Renumber a descriptor: with a standard stream closed, a new file would get what is printed. */
 static int move_up(int file)
 {
 	int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
@@ -89,7 +89,7 @@ static struct rg_file_facts facts_of(const struct stat *facts)
 								 : RG_FILE_OTHER };
 }
 
-/* Whatever is no regular file is refused. */
+/* Refuse anything but a regular file. */
 static int check_regular(const struct rg_file_facts *facts, const char *name, struct roger_err *err)
 {
 	if (facts->kind == RG_FILE_LINK)
@@ -339,8 +339,8 @@ uint64_t rg_file_inode(const char *path)
 static int read_all(int file, const char *name, size_t size, size_t bytes_max, struct rg_buf *out,
 		    struct roger_err *err)
 {
-	/* Most of what is read whole is small, and says how long it is; what the system makes up
-	 * does not. */
+	/* Most files that are read whole are small, and tell their size; those of /proc do
+	 * not. */
 	size_t piece = size && size < (64 << 10) ? size : 1000, got = 0;
 	char *room;
 	int r;
@@ -736,7 +736,7 @@ int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct 
 	return ROGER_OK;
 }
 
-/* Only what a handler of a signal may call. */
+/* Calls only what a signal handler may call. */
 bool rg_file_unback(void *map, size_t size)
 {
 	return mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,

@@ -28,11 +28,11 @@ struct rg_file_facts {
 	int64_t size;
 	int64_t changed_ms;   /* since 1970: when anything of it last changed, by the system's clock
 			       */
-	int64_t written_ns;   /* the same of its text */
+	int64_t written_ns;   /* since 1970: when its text last changed */
 	int64_t owner;	      /* user id */
 	int64_t links;	      /* names that lead to it */
 	bool open_to_writers; /* its group or anybody may write it */
-	bool open_to_others;  /* or do something else with it */
+	bool open_to_others;  /* or use it in any other way */
 	enum rg_file_kind kind;
 };
 
@@ -49,8 +49,7 @@ void rg_file_closep(int *file);
 RG_CHECKED int rg_file_open_folder(int folder, const char *path, int *ret_folder,
 				   struct roger_err *err);
 
-/* Make a folder, and sync the one it is in; one that is there is fine (*ret_made, or NULL: false).
- */
+/* Make a folder, and sync its parent; *ret_made (unless NULL) is false for one that is there. */
 RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
 				   struct roger_err *err);
 
@@ -59,8 +58,8 @@ RG_CHECKED int rg_file_open_made_folder(int folder, const char *name, int *ret_f
 					struct roger_err *err);
 
 /*
- * Open a folder some steps below another one, each a step of its own, so that none is a link. make:
- * what is missing is made; else *ret_folder is RG_NO_FILE.
+ * Open a folder below another one step by step, so that no link is followed.  make: make missing
+ * folders; else *ret_folder is RG_NO_FILE where one is missing.
  */
 RG_CHECKED int rg_file_open_below(int folder, const char *path, bool make, int *ret_folder,
 				  struct roger_err *err);
@@ -73,8 +72,8 @@ RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *r
 RG_CHECKED int rg_file_look(int folder, const char *name, struct rg_file_facts *ret_facts,
 			    struct roger_err *err);
 
-/* What a name refers to, whatever that is; and no more than that, RG_FILE_NONE where it cannot be
- * seen. */
+/* The facts of anything that has this name; and only its kind, RG_FILE_NONE where it cannot be
+ * looked at. */
 RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_facts *ret_facts,
 			       struct roger_err *err);
 enum rg_file_kind rg_file_kind(int folder, const char *name);
@@ -97,7 +96,7 @@ bool rg_file_owner(const char *path, int64_t *ret_owner);
 /* The inode number of what a path leads to; 0: unknown. */
 uint64_t rg_file_inode(const char *path);
 
-/* A whole file, by path, into out; ret_found NULL: one that is not there is empty. */
+/* Read a whole file, by path, into out; ret_found NULL: a missing file is empty. */
 RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out,
 				bool *ret_found, struct roger_err *err);
 /* Like rg_file_read_all(), in a folder. */
@@ -105,23 +104,23 @@ RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_ma
 				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
 
 /*
- * The first lines of a small file of ours, each ending with a newline, into text (size bytes);
- * each is a C string in it.  False: it is missing, cannot be read, or has fewer.
+ * Read the first lines of a small file of ours, each ending with a newline, into text (size bytes),
+ * as C strings.  False: it is missing, cannot be read, or has fewer lines.
  */
 RG_CHECKED bool rg_file_read_lines(int folder, const char *name, char *text, size_t size,
 				   struct roger_str *lines, size_t count,
 				   struct rg_file_facts *ret_facts);
 
-/* The first bytes of a regular file, by path. */
+/* Read the first bytes of a regular file, by path. */
 RG_CHECKED int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
 				  struct rg_file_facts *ret_facts, bool *ret_found,
 				  struct roger_err *err);
 
-/* One system call: fewer bytes than length nearly always mean the end of the file. */
+/* Read with one system call: fewer bytes than length nearly always mean the end of the file. */
 RG_CHECKED int rg_file_read_some(int file, void *to, size_t length, int64_t offset,
 				 size_t *ret_length, struct roger_err *err);
 
-/* Up to length bytes from offset; fewer only at the end of the file. */
+/* Read length bytes from offset; fewer only at the end of the file. */
 RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset,
 			       size_t *ret_length, struct roger_err *err);
 
@@ -143,9 +142,9 @@ RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_er
 uint64_t rg_file_own_space(void);
 
 /*
- * The name of a file that is to become `name`, NAME.new-SPACE-PID: of this process alone, also
- * where containers have processes of one number.  What a killed one left is used up by the next of
- * its number.
+ * The name of a file that will be renamed to `name`: NAME.new-SPACE-PID, used by this process
+ * alone, even where containers have processes with the same id.  A file that a killed process left
+ * is replaced by the next process with its id.
  */
 enum { RG_SPARE_BYTES = 256 };
 void rg_file_spare(const char *name, char to[RG_SPARE_BYTES]);
@@ -185,7 +184,7 @@ void rg_file_remove_folder(int folder, const char *name);
 RG_CHECKED int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
 				   struct roger_strs *ret_names, struct roger_err *err);
 
-/* /dev/null. */
+/* Open /dev/null. */
 RG_CHECKED int rg_file_open_nowhere(int *ret_file, struct roger_err *err);
 
 /*
@@ -219,7 +218,7 @@ bool rg_file_bytes_locked(int file, int64_t from, int64_t count);
  */
 RG_CHECKED int rg_file_map(int file, size_t size, const char *name, void **ret_map,
 			   struct roger_err *err);
-/* Zero bytes of memory in the place of the file, which may have become too short for its map. */
+/* Replace a map by zero bytes of memory, when its file may have become too short for it. */
 bool rg_file_unback(void *map, size_t size);
 void rg_file_unmap(void *map, size_t size);
 

@@ -33,16 +33,16 @@ enum {
 
 struct reading {
 	int file;
-	int64_t offset; /* of what follows the piece */
+	int64_t offset; /* of the first byte after the piece */
 	char *piece;
-	size_t at, length; /* read so far of the piece; all of it */
-	bool over;	   /* the file ends with it */
+	size_t at, length; /* bytes of the piece that were taken; all of them */
+	bool over;	   /* the file ends with the piece */
 	char name[NAME_BYTES_MAX];
-	size_t named;			   /* its bytes */
+	size_t named;			   /* length of name */
 	char shared[2 * SHA256_BYTES + 1]; /* the hash of the other half of a split index */
 };
 
-/* At least so many bytes, or up to the end of the file; how many there are. */
+/* Read until the piece has that many bytes to take, or the file ends; returns how many it has. */
 static size_t fill(struct reading *reading, size_t want)
 {
 	size_t got;
@@ -63,7 +63,7 @@ static size_t fill(struct reading *reading, size_t want)
 	return reading->length;
 }
 
-/* The next bytes; NULL: there are not so many. */
+/* Take the next bytes; NULL: the file has fewer. */
 static const unsigned char *take(struct reading *reading, size_t length)
 {
 	if (fill(reading, length) < length)
@@ -77,7 +77,7 @@ static uint32_t number_at(const unsigned char *at)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Version 4: so many bytes at the end of the name before are replaced. */
+/* In version 4, read how many bytes at the end of the previous name are replaced. */
 static bool take_cut(struct reading *reading, size_t *ret_cut)
 {
 	const unsigned char *byte = take(reading, 1);
@@ -91,7 +91,7 @@ static bool take_cut(struct reading *reading, size_t *ret_cut)
 	return byte && !(*byte & 128);
 }
 
-/* The rest of an entry, which starts at the flags; the name ends with a NUL. */
+/* Read the rest of an entry, from its flags on; its name ends with a NUL. */
 static bool read_name(struct reading *reading, uint32_t version, size_t before_flags)
 {
 	const unsigned char *flags = take(reading, 2);
@@ -124,7 +124,7 @@ static bool read_name(struct reading *reading, uint32_t version, size_t before_f
 	return take(reading, padding) && stated == (reading->named < 4095 ? reading->named : 4095);
 }
 
-/* Of the extensions only "link" counts, which names the other half. */
+/* Skip the extensions but "link", which has the hash of the other half of a split index. */
 static bool read_extensions(struct reading *reading, size_t hash)
 {
 	const unsigned char *head, *text;
@@ -160,8 +160,8 @@ struct looking {
 	size_t count;
 	const void *context;
 	struct rg_arena *arena;
-	const char *base;		      /* of the repository: its working tree */
-	struct roger_str inside[WATCHES_MAX]; /* it: each watched path; data NULL: elsewhere */
+	const char *base;		      /* working tree of the repository */
+	struct roger_str inside[WATCHES_MAX]; /* each watched path below base; NULL: elsewhere */
 	struct roger_strs tracked;
 };
 
@@ -179,7 +179,7 @@ static bool is_used(const struct looking *looking, rg_git_uses *uses, const char
 	return uses(looking->context, (struct roger_str){ low, name.length });
 }
 
-/* Is what is watched this path, below it, or above it? */
+/* Is the tracked path the watched one, a link or submodule above it, or below it? */
 static bool concerns(const struct looking *looking, size_t watch, const char *name, size_t named)
 {
 	const struct roger_str inside = looking->inside[watch];
@@ -191,14 +191,14 @@ static bool concerns(const struct looking *looking, size_t watch, const char *na
 	    strncasecmp(name, inside.data, inside.length < named ? inside.length : named) != 0)
 		return false;
 	if (named <= inside.length)
-		/* A link or a submodule: but the workspace itself may be in one. */
+		/* The workspace itself may be in a submodule. */
 		return (named == inside.length || inside.data[named] == '/') &&
 		       strlen(looking->base) + 1 + named > strlen(looking->root);
 	return (!inside.length || name[inside.length] == '/') && *rest &&
 	       (!uses || is_used(looking, uses, rest));
 }
 
-/* false: out of memory. */
+/* Keep the path of an entry if it concerns a watched one; false: out of memory. */
 static bool see_name(struct looking *looking, const char *name, size_t length)
 {
 	struct roger_str path;
@@ -213,7 +213,7 @@ static bool see_name(struct looking *looking, const char *name, size_t length)
 	return true;
 }
 
-/* hash: the length of one.  false: it is no index with such hashes. */
+/* Read a whole index; hash: bytes of a hash.  false: no index with such hashes, or no memory. */
 static bool read_entries(struct reading *reading, size_t hash, struct looking *looking)
 {
 	const unsigned char *head = take(reading, 12);
@@ -233,7 +233,7 @@ static bool read_entries(struct reading *reading, size_t hash, struct looking *l
 	return read_extensions(reading, hash);
 }
 
-/* What an index says; size: of the file, 0 where it is missing.  shared: its other half, or "". */
+/* Read an index.  *ret_size: 0: it is missing.  shared: the hash of its other half, or "". */
 static enum rg_git_state read_index(struct looking *looking, const char *path, size_t *ret_size,
 				    char shared[2 * SHA256_BYTES + 1])
 {
@@ -265,7 +265,7 @@ static enum rg_git_state read_index(struct looking *looking, const char *path, s
 
 /* ----------------------------------------------------------- repositories -- */
 
-/* The index, whole: its other half may stand beside it. */
+/* Read an index and, if it is split, its other half beside it. */
 static enum rg_git_state read_both(struct looking *looking, const char *git, const char *name,
 				   size_t *ret_size)
 {
@@ -275,7 +275,7 @@ static enum rg_git_state read_both(struct looking *looking, const char *git, con
 
 	snprintf(path, sizeof path, "%s/%s", git, name);
 	state = read_index(looking, path, ret_size, shared);
-	/* Without an own half there are zeros. */
+	/* "" or zeros: the index is not split. */
 	if (state == RG_GIT_UNKNOWN || !shared[strspn(shared, "0")])
 		return state;
 	snprintf(path, sizeof path, "%s/sharedindex.%s", git, shared);
@@ -284,8 +284,8 @@ static enum rg_git_state read_both(struct looking *looking, const char *git, con
 }
 
 /*
- * The lock first: what git wrote before it went away is in the index.  What git has written into
- * the lock counts, too: it becomes the index.
+ * Read index.lock first: git renames it to index, so nothing is missed between the two.  Its
+ * entries count, too, since it becomes the index.
  */
 static enum rg_git_state read_repository(struct looking *looking, const char *git)
 {
@@ -308,7 +308,7 @@ static enum rg_git_state read_repository(struct looking *looking, const char *gi
 	}
 }
 
-/* The folders above a path, each once: most paths share them. */
+/* Add a path and the folders above it, each once: most paths share them. */
 static int add_folders(struct looking *looking, const char *path, struct roger_strs *folders)
 {
 	char folder[PATH_BYTES], *slash;
@@ -346,7 +346,7 @@ int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t cou
 	for (i = 0; i < folders.count && bases < BASES_MAX; i++) {
 		looking.base = folders.items[i].data;
 		snprintf(git, sizeof git, "%s/.git", looking.base);
-		/* Somebody else's would say what that person wants. */
+		/* Another user's repository would say what that user wants. */
 		if (!rg_file_owner(git, &owner) || !rg_trust_is_ours(owner) ||
 		    !rg_outside_git_own(looking.base, git))
 			continue;

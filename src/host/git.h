@@ -25,8 +25,8 @@ enum rg_git_state {
 };
 
 /*
- * Look at what is watched of the workspace in root; a link or a submodule on the way from root
- * to it counts, too.  tracked: absolute paths, whatever their case.
+ * Find the watched paths of the workspace in root that git tracks, whatever their case; a tracked
+ * link or submodule between root and one counts, too.  *ret_tracked: absolute paths.
  */
 RG_CHECKED int rg_git_look(const char *root, const struct rg_git_watch *watches, size_t count,
 			   const void *context, struct rg_arena *arena,

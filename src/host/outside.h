@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-/* A whole file into out; ROGER_EREFUSED when it is not regular, or larger than bytes_max. */
+/* Read a whole file into out; ROGER_EREFUSED: it is not regular, or larger than bytes_max. */
 RG_CHECKED int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out,
 			       bool *ret_found, struct roger_err *err);
 
@@ -37,7 +37,7 @@ RG_CHECKED int rg_outside_lock(const char *record, bool make, int *ret_lock, str
 /* Change folder to the nearest one, it or one above, that holds something of that name. */
 bool rg_outside_climb(char folder[4096], const char *name);
 
-/* The path that a one-line file of git's holds after a word, relative to base. */
+/* Read the path after a word in a one-line file of git's, relative to base; false: none. */
 bool rg_outside_pointer(const char *file, const char *word, const char *base, char to[4096]);
 
 /*

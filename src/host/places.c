@@ -12,7 +12,7 @@ enum { DEPTH_MAX = 8 };
 struct place {
 	int folder;
 	const char *name;
-	struct roger_str shown; /* from the data folder */
+	struct roger_str shown; /* its path from the data folder */
 	int depth;
 };
 
@@ -55,8 +55,8 @@ static int check_mode(const struct checking *checking, const struct place *place
 {
 	bool fixed;
 
-	/* The first two may come out of a repository, as it made them; into the third others write,
-	 * and what is taken from there keeps their mode, in a folder that is closed. */
+	/* A repository may have set the mode of the first two.  Other programs write into
+	 * triggers/, and files taken from there keep their mode, in a closed folder. */
 	if (!facts->open_to_others || rg_str_is(place->shown, "config.yaml") ||
 	    rg_str_is(place->shown, ".gitignore") || rg_str_is(place->shown, "triggers") ||
 	    is_below(place, RG_STR("triggers/.taken/")))
@@ -68,7 +68,7 @@ static int check_mode(const struct checking *checking, const struct place *place
 		   facts->kind == RG_FILE_FOLDER ? "0700" : "0600");
 }
 
-/* NAME.new-SPACE-PID, or NAME.new-PID of earlier versions: the process, if that is what it is. */
+/* Is it NAME.new-SPACE-PID, or NAME.new-PID of earlier versions?  Then read its process. */
 static bool is_leftover(const char *name, int64_t *ret_space, int64_t *ret_process)
 {
 	const char *mark = strstr(name, ".new-"), *space = mark ? mark + 5 : "",
@@ -81,7 +81,7 @@ static bool is_leftover(const char *name, int64_t *ret_space, int64_t *ret_proce
 	       rg_str_number(rg_str(pid ? pid + 1 : space), ret_process);
 }
 
-/* *ret_removed: it is gone, so nothing else is wrong with it. */
+/* Report what a killed process left.  *ret_removed: it was removed; nothing else is checked. */
 static int check_leftover(const struct checking *checking, const struct place *place,
 			  int64_t changed_ms, bool *ret_removed, struct roger_err *err)
 {
@@ -134,8 +134,8 @@ static int check_place(const struct checking *checking, const struct place *plac
 			   "neither a file nor a folder");
 	case RG_FILE_REGULAR:
 		r = check_leftover(checking, place, facts.changed_ms, &removed, err);
-		/* What is added to a file is added under all its names: a backup made of links
-		 * would change, too. */
+		/* An append changes a file under all its names: a backup made of links would
+		 * change, too. */
 		if (r == ROGER_OK && !removed && facts.links > 1)
 			r = see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
 				"%lld names lead to it (hard links, as `cp -al` makes them): what "

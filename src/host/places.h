@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-/* Sees what is wrong with a place: its kind, severity, file and what it is; texts are borrowed. */
+/* Called for each problem with a place; fixed: it was mended.  Texts are borrowed. */
 typedef int rg_place_see(void *context, const struct roger_breach *problem, bool fixed,
 			 struct roger_err *err);
 

@@ -9,9 +9,9 @@
 
 #include "host/file.h"
 
-enum { COMMAND_BYTES = 4096 }; /* of the words that started a process */
+enum { COMMAND_BYTES = 4096 }; /* how much of a command line is read */
 
-/* What a file of the system begins with, as far as there is room; 0: it cannot be read. */
+/* Read the first bytes of a file of the system; returns how many, 0: it cannot be read. */
 static size_t read_start(const char *path, char *to, size_t size)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -23,7 +23,7 @@ static size_t read_start(const char *path, char *to, size_t size)
 	return got;
 }
 
-/* The same of /proc/<pid>/. */
+/* Like read_start(), for a file in /proc/<pid>/. */
 static size_t read_proc(int64_t id, const char *what, char *to, size_t size)
 {
 	char path[40];
@@ -41,7 +41,7 @@ void rg_boot_id(char to[RG_BOOT_ID_BYTES])
 		memset(to, 0, RG_BOOT_ID_BYTES);
 }
 
-/* Whoever started us may be called anything. */
+/* Copy a name in printable ASCII: a process may be called anything. */
 static void copy_name(struct roger_str name, char to[RG_PROCESS_NAME_BYTES])
 {
 	size_t i;
@@ -51,7 +51,7 @@ static void copy_name(struct roger_str name, char to[RG_PROCESS_NAME_BYTES])
 	to[i] = '\0';
 }
 
-/* By fields 2, 3, 4, 20 and 22 of its line in /proc. */
+/* Reads fields 2, 3, 4, 20 and 22 of /proc/<pid>/stat. */
 bool rg_process_look(int64_t id, struct rg_process_look *ret_look)
 {
 	char text[4096];

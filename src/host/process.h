@@ -2,7 +2,7 @@
  * process - the identity of a process, so that no later one with its id is taken for
  * it, and whether it still runs.
  *
- * It is known by its id, the instant it was started, the boot and the pid
+ * A process is known by its id, the instant it was started, the boot and the pid
  * namespace.  One of another namespace cannot be looked at; one of another
  * boot is gone.
  */
@@ -16,8 +16,8 @@
 enum { RG_BOOT_ID_BYTES = 40, RG_PROCESS_NAME_BYTES = 32 };
 void rg_boot_id(char to[RG_BOOT_ID_BYTES]);
 
-/* Before the boot id of a process of another machine: one that cannot be looked at, not one that
- * is gone. */
+/* Begins the boot id of a process on another machine, which cannot be looked at and is not taken
+ * for gone. */
 #define RG_BOOT_ELSEWHERE "@"
 
 struct rg_process {
@@ -45,10 +45,10 @@ struct rg_process_look {
 /* False: it is not there, or may not be looked at. */
 bool rg_process_look(int64_t id, struct rg_process_look *ret_look);
 
-/* Its threads are all gone, and its parent has not asked yet. */
+/* Are all its threads gone, while its parent has not waited for it yet? */
 bool rg_process_is_zombie(const struct rg_process_look *look);
 
-/* Who the process of that id in our namespace is, or we are. */
+/* The identity of the process with this id in our namespace; of this process. */
 void rg_process_find(int64_t id, struct rg_process *ret_process);
 void rg_process_self(struct rg_process *ret_process);
 
@@ -67,14 +67,14 @@ void rg_process_ran(struct rg_ran *ret_ran);
 size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max);
 
 /*
- * What runs as a process: its name, and after it the first words that started it; and its
+ * Read the name of a process, followed by the first words of its command line; and its
  * parent.  False: it cannot be looked at.
  */
 bool rg_process_command(int64_t id, struct rg_arena *arena, struct roger_strs *ret_words,
 			int64_t *ret_parent);
 
-/* The value of a variable that the process was started with; false: it has none that fits, or
- * cannot be looked at. */
+/* Read a variable that the process was started with; false: it is not set, does not fit, or the
+ * process cannot be looked at. */
 bool rg_process_variable(int64_t id, const char *name, char *to, size_t size);
 
 /* Does a process of that id live, or one that cannot be told from it? */

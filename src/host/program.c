@@ -25,7 +25,7 @@ static int make_input(struct roger_str text, int *ret_file, struct roger_err *er
 	return r;
 }
 
-/* That it cannot run is seen from its exit status. */
+/* Start the program; if it cannot run, its exit status says so. */
 static int start(const struct rg_program *program, bool capture, struct rg_child **ret_child,
 		 struct roger_err *err)
 {
@@ -48,7 +48,7 @@ static int start(const struct rg_program *program, bool capture, struct rg_child
 	return r;
 }
 
-/* What it prints, as far as that is kept. */
+/* The part of its output that is kept. */
 struct keeping {
 	struct rg_buf *output;
 	size_t most;
@@ -65,7 +65,7 @@ static void keep(void *keeping_, int stream, const void *data, size_t length)
 	rg_buf_add(keeping->output, data, length < room ? length : room);
 }
 
-/* Whatever it started goes with it. */
+/* End the program, and kill whatever it started. */
 static struct rg_program_result finish(struct rg_child *child, bool in_time,
 				       struct keeping *keeping)
 {

@@ -13,9 +13,9 @@
 #include "host/child.h"
 
 struct rg_program {
-	struct roger_strs words, more; /* as a child's */
+	struct roger_strs words, more; /* see struct rg_child_wish */
 	const char *folder;
-	struct roger_str input;	  /* what it reads */
+	struct roger_str input;	  /* its standard input */
 	int64_t timeout_ms;	  /* over its whole life */
 	size_t output_bytes_most; /* how much output is kept; the rest is read and dropped */
 };

@@ -11,7 +11,7 @@
 enum { DEPTH_MAX = 4 };
 static const char spare[] = RG_WORKSPACE_FOLDER ".restore";
 
-/* All that is in a folder; best effort, since what stays is found by whoever makes files there. */
+/* Remove all in a folder; best effort, since a file that stays is found when it is made again. */
 static void empty(int folder, int depth)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
@@ -41,7 +41,7 @@ static int fail_there(const struct rg_restore *restore, struct roger_err *err)
 		       restore->root);
 }
 
-/* Ours alone: whoever has it may have put it in its place meanwhile. */
+/* Lock the folder, and look again: the one that held the lock may have renamed it. */
 static int lock(struct rg_restore *restore, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
@@ -87,7 +87,7 @@ int rg_restore_begin(const char *path, struct rg_restore *ret_restore, struct ro
 	return r == ROGER_OK ? lock(restore, err) : r;
 }
 
-/* The present file and its folder are whole. */
+/* Sync and close the present file; folder_too: its folder, too. */
 static int end_file(struct rg_restore *restore, bool folder_too, struct roger_err *err)
 {
 	int r = ROGER_OK;
@@ -103,7 +103,7 @@ static int end_file(struct rg_restore *restore, bool folder_too, struct roger_er
 	return r;
 }
 
-/* Journals and documents, and what a person wrote; nothing that roger trusts or believes. */
+/* May a backup hold this file?  Journals, documents and settings; never ids, keys or trust. */
 static bool may_be(const char *name)
 {
 	const char *end = strrchr(name, '.');
@@ -115,7 +115,7 @@ static bool may_be(const char *name)
 			return false;
 		if (at != name && at[-1] != '/')
 			continue;
-		/* The start of a part. */
+		/* A part of the path starts here. */
 		if (*at == '.' || *at == '/' || ++depth > 3)
 			return false;
 	}

@@ -10,7 +10,7 @@
 static const char key_name[] = "seal.key", public_name[] = "seal.pub";
 enum { KEY_FILE_BYTES_MAX = 200 };
 
-/* The digits of a key's file; "": it is not there. */
+/* Read the digits of a key's file; "": it is missing. */
 static int read_key(int folder, const char *name, struct rg_arena *arena, struct roger_str *ret_key,
 		    struct roger_err *err)
 {
@@ -59,7 +59,7 @@ static int make_secret(struct rg_workspace *workspace, struct rg_arena *arena,
 	return r < 0 ? r : rg_kept(rg_arena_copy(arena, rg_str(secret), &key->secret), err);
 }
 
-/* The public half may have been lost on the way; one that does not fit was not ours. */
+/* Make the public half where it is missing; one that does not fit the key is an error. */
 static int make_public(struct rg_workspace *workspace, struct rg_arena *arena,
 		       struct rg_seal_key *key, struct roger_err *err)
 {
@@ -88,12 +88,13 @@ static int remember(struct rg_workspace *workspace, struct roger_str public_key,
 		return ROGER_OK;
 	wish.seal_key = public_key;
 	r = rg_trust_accept(workspace->trust, &wish, err);
-	/* It holds a text that is not its own. */
+	/* The loaded trust now points to a text that it does not own. */
 	workspace->trust = rg_trust_free(workspace->trust);
 	return r;
 }
 
-/* Whose is it?  That of an older roger, which kept no record of it, is not known to git. */
+/* Refuse a key that is not the trusted one.  Where none is recorded, as by an older roger, any key
+ * of a trusted workspace counts. */
 static int check_trusted(struct rg_workspace *workspace, const struct rg_seal_key *key,
 			 struct roger_err *err)
 {
@@ -182,7 +183,7 @@ int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena *arena,
 	if (trust->known.seal_key.length)
 		return rg_kept(rg_arena_copy(arena, trust->known.seal_key, &ret_key->public_key),
 			       err);
-	/* Of an older roger: nobody else put it there, as far as we know. */
+	/* An older roger recorded none: a trusted workspace's own file counts. */
 	if (*rg_workspace_distrust(workspace))
 		return ROGER_OK;
 	return read_key(workspace->data, public_name, arena, &ret_key->public_key, err);

@@ -1,6 +1,6 @@
 /*
- * seal_key - the key that seals are signed with.  It stands in the data folder, and which one it
- * is, in what the person trusts: another one may have come with a repository.
+ * seal_key - the key that seals are signed with.  It is in the data folder; what a person trusts
+ * names the right one, since another one may have come with a repository.
  */
 #ifndef RG_SEAL_KEY_H
 #define RG_SEAL_KEY_H
@@ -17,13 +17,13 @@ struct rg_seal_key {
 RG_CHECKED int rg_seal_key_there(const char *folder, struct rg_arena *arena,
 				 struct roger_str *ret_public, struct roger_err *err);
 
-/* Its public half, as trusted; "": none is.  Memory from arena. */
+/* Find the trusted public half; "": none is trusted.  Memory from arena. */
 RG_CHECKED int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena *arena,
 				struct rg_seal_key *ret_key, struct roger_err *err);
 
 /*
- * Both halves, made where there is none, and from then on the one that is trusted.  For one process
- * at a time.  ROGER_EREFUSED: the key is not the trusted one, or nobody trusts the workspace.
+ * Read both halves, or make a key where there is none, and trust it from now on.  One process at a
+ * time may call it.  ROGER_EREFUSED: another key is trusted, or nobody trusts the workspace.
  */
 RG_CHECKED int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
 				struct rg_seal_key *ret_key, struct roger_err *err);

@@ -1,3 +1,7 @@
+/*
+ * Files: AGENT.seat is a seat, AGENT.holder tells which process uses the name, and TREE.told that
+ * people were told of a working tree.
+ */
 #include "host/seat.h"
 
 #include <stdio.h>
@@ -12,7 +16,7 @@ enum { TEXT_BYTES = 6000, LINES = 4, FRESH_MS = 60000, NAMES_MAX = 100, NAME_CHA
 
 static const char suffix[] = ".seat", holder[] = ".holder";
 
-/* make: it is to be written to. */
+/* Open the folder of seats, or RG_NO_FILE; make: make it, to write to it. */
 static int open_folder(const struct rg_workspace *workspace, bool make)
 {
 	int folder;
@@ -26,7 +30,7 @@ struct seat {
 	int64_t made_ns; /* when git made the tree */
 };
 
-/* What a file says; false: it is missing, or says nothing. */
+/* Read a seat from its file; false: it is missing or not valid. */
 static bool read_seat(int folder, const char *name, char text[TEXT_BYTES], struct seat *ret_seat)
 {
 	struct rg_file_facts facts;
@@ -51,7 +55,7 @@ static bool print_seat(const struct rg_worktree *tree, struct roger_str agent, s
 {
 	rg_buf_printf(out, "%.*s\n%lld\n%s\n%s\n", RG_STR_ARGS(agent), (long long)tree->made_ns,
 		      tree->name, tree->base);
-	/* A name with a newline is not repeated. */
+	/* A name with a newline does not fit into a line. */
 	return !out->failed && !strchr(tree->name, '\n') && !strchr(tree->base, '\n');
 }
 
@@ -74,7 +78,7 @@ void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent)
 		(void)!rg_file_replace(folder, name, rg_buf_str(&out), false, NULL);
 }
 
-/* Make the name this tree's, unless it is another's. */
+/* Give the name to this tree, unless another tree has it. */
 static bool claim(int folder, const struct rg_worktree *tree, struct roger_str agent)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
@@ -86,11 +90,11 @@ static bool claim(int folder, const struct rg_worktree *tree, struct roger_str a
 	if (!read_seat(folder, name, text, &seat) && print_seat(tree, agent, &out) &&
 	    rg_file_open(folder, name, RG_FILE_CREATE_NEW, &file, NULL) == ROGER_OK)
 		return rg_file_write(file, out.data, out.length, name, NULL) == ROGER_OK;
-	/* Who was quicker may not have written it yet: the next name will do. */
+	/* A quicker process may not have written its file yet: then the next name is taken. */
 	return read_seat(folder, name, text, &seat) && is_here(&seat, tree);
 }
 
-/* Which process has the name; false: nobody has written that down. */
+/* Read which process holds the name; false: none is recorded. */
 static bool read_holder(int folder, const char *name, struct rg_process *ret_process)
 {
 	struct roger_str lines[LINES];
@@ -113,7 +117,7 @@ static bool is_same(const struct rg_process *a, const struct rg_process *b)
 	       strcmp(a->boot_id, b->boot_id) == 0;
 }
 
-/* Make the name this process's, unless another one has it that is seen to live. */
+/* Give the name to this process, unless another process that lives holds it. */
 static bool hold(int folder, const struct rg_process *process, struct roger_str agent)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = TEXT_BYTES };
@@ -126,7 +130,7 @@ static bool hold(int folder, const struct rg_process *process, struct roger_str 
 		return is_same(&other, process);
 	rg_buf_printf(&out, "%lld\n%lld\n%lld\n%s\n", (long long)process->id,
 		      (long long)process->start, (long long)process->space, process->boot_id);
-	/* Of two that come at once one is written last; who cannot write shares the name. */
+	/* If two write at once, the last one holds the name; who cannot write shares it. */
 	return out.failed || rg_file_replace(folder, name, rg_buf_str(&out), false, NULL) < 0 ||
 	       !read_holder(folder, name, &other) || is_same(&other, process);
 }

@@ -13,24 +13,24 @@
 
 #define RG_SEATS_FOLDER "worktrees"
 
-/* The agent acts here: in the tree that the workspace was opened from, or in none.  Best effort. */
+/* Note that the agent acts in the tree the workspace was opened from, or in none.  Best effort. */
 void rg_seat_take(const struct rg_workspace *workspace, struct roger_str agent);
 
 /*
- * Who an agent is that nobody named but its tool: in a working tree the tool's name, `@` and the
- * tree's, followed by .2 and so on where an agent of an earlier tree has that name, or a living
- * process of the tool.  Else the tool's, then with -2 and so on.  pid: of the tool; 0: not known,
- * and then it shares the name.
+ * The name of an agent that nobody named but its tool: in a working tree the tool's name, `@` and
+ * the tree's, followed by .2 and so on where an agent of an earlier tree has that name, or a living
+ * process of the tool.  Elsewhere the tool's name, then with -2 and so on.  pid: the tool's; 0: not
+ * known, so the name is shared.
  */
 enum { RG_SEAT_NAME_BYTES = 132 };
 struct roger_str rg_seat_name(const struct rg_workspace *workspace, struct roger_str tool,
 			      int64_t pid, char to[RG_SEAT_NAME_BYTES]);
 
-/* All, by name, without what is unread. */
+/* List all seats by name; how much is unread is not set. */
 RG_CHECKED int rg_seat_list(const struct rg_workspace *workspace, struct rg_arena *arena,
 			    struct roger_seat_list *ret_seats, struct roger_err *err);
 
-/* Was this told of the tree before?  It is from now on. */
+/* note: record that people were told of this tree; else: were they told before? */
 bool rg_seat_told(const struct rg_workspace *workspace, bool note);
 
 #endif

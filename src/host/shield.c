@@ -14,7 +14,7 @@ static const char ignore_file[] = ".gitignore", header[] = "# roger's own files\
 
 /* ------------------------------------------------------------- judging -- */
 
-/* Does "!PATTERN" take back a file of roger's?  One with anything special in it may. */
+/* Does "!PATTERN" take back a file of roger's?  One with wildcards or a slash is taken to. */
 static bool takes_back(const struct rg_config *config, struct roger_str pattern)
 {
 	size_t i;
@@ -28,8 +28,8 @@ static bool takes_back(const struct rg_config *config, struct roger_str pattern)
 	       rg_str_equal(pattern, config->database_file) || rg_trigger_is_name(pattern);
 }
 
-/* Is everything ignored, from the beginning of the text to its end?  What counts follows the last
- * block in it. */
+/* Does the text hide roger's files?  It does from a line "*" or the block on, until a line takes
+ * one back; lines before the last block do not matter. */
 static bool hides(const struct rg_config *config, struct roger_str text, struct roger_str block)
 {
 	const char *end = text.data + text.length, *at = NULL;
@@ -52,7 +52,7 @@ static bool hides(const struct rg_config *config, struct roger_str text, struct 
 
 /* ------------------------------------------------------------- writing -- */
 
-/* Names of a folder where others have files, too: a name, as a pattern. */
+/* Add the pattern of all names that begin with a name; others have files in the folder, too. */
 static void add_name(struct rg_buf *block, struct roger_str name)
 {
 	size_t i;
@@ -66,7 +66,8 @@ static void add_name(struct rg_buf *block, struct roger_str name)
 	rg_buf_add_text(block, "*\n");
 }
 
-/* Beside a file stand NAME.new-PID, and what SQLite makes; the control file has another end. */
+/* Add the names in a data folder.  Each also covers NAME.new-PID and the files that SQLite makes,
+ * the journal's without its extension the control file. */
 static void add_data_names(struct rg_buf *block, const struct rg_config *config)
 {
 	struct roger_str stem = config->jsonl_file;
@@ -87,7 +88,7 @@ static void add_data_names(struct rg_buf *block, const struct rg_config *config)
 			"/setup.json*\n/move*\n/worktrees/\n/tried*\n");
 }
 
-/* One that is a link, or no file, is replaced. */
+/* Make the .gitignore hide roger's files; one that is a link, or no file, is replaced. */
 static int shield_folder(struct rg_workspace *workspace, int folder, struct roger_str block,
 			 struct roger_err *err)
 {
@@ -109,7 +110,7 @@ static int shield_folder(struct rg_workspace *workspace, int folder, struct roge
 	rg_buf_add_char(&text, '\0');
 	if (text.failed)
 		return rg_fail_memory(err);
-	/* Who cannot write this writes no mail there either. */
+	/* A failure is fine: a process that cannot write this writes no mail there either. */
 	if (rg_file_replace(folder, ignore_file, rg_str(text.data), true, NULL) == ROGER_OK)
 		workspace->shielded = true;
 	return ROGER_OK;
@@ -127,7 +128,7 @@ static int shield_path(struct rg_workspace *workspace, const char *path, struct 
 	return shield_folder(workspace, folder, block, err);
 }
 
-/* The folder of a place, made where it is missing: it is about to be written to. */
+/* Shield the folder of a place; it is made where it is missing, as it is about to be written to. */
 static int shield_place(struct rg_workspace *workspace, const struct rg_trusted_place *place,
 			bool file, struct rg_buf *block, struct roger_err *err)
 {

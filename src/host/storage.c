@@ -9,7 +9,7 @@
 #include "host/triggers.h"
 #include "host/workspace.h"
 
-/* Folders that are made for such files: roger's, and those of the seeds. */
+/* Folders that are meant for such files: roger's own, and the seeds'. */
 static const char *const usual[] = {
 	".roger", ".agent-shepherd", "workspace", "logs", "state", NULL
 };
@@ -18,7 +18,7 @@ static const char *const usual[] = {
 
 enum { PATH_BYTES = 4800 };
 
-/* What moves a mailbox, in this order; the names of files stand behind their folder. */
+/* The settings that place a mailbox, each file's name after its folder. */
 enum place { DATA, JOURNAL, DATABASE, SEND_LOGS, ACTIVITY, TRIGGERS, STORE, PLACES };
 static const char *const place_keys[] = {
 	[DATA] = "storage.data_dir",
@@ -30,7 +30,7 @@ static const char *const place_keys[] = {
 	[STORE] = "store",
 };
 
-/* Where it leads to, links resolved; file: the setting names a file in a folder. */
+/* Resolve the path and links of a setting; file: it names a file in a folder. */
 static int resolve(const char *root, const struct roger_setting *setting, bool file,
 		   char to[PATH_BYTES], struct roger_err *err)
 {
@@ -55,7 +55,7 @@ static bool is_at(const struct rg_trusted_place *place, enum place at)
 	return rg_str_is(place->setting, place_keys[at]);
 }
 
-/* Is it a file in the data folder, which has its own place? */
+/* Is the place a file in the data folder?  That folder is a place of its own. */
 static bool is_data_file(const struct rg_trusted_place *place)
 {
 	return is_at(place, JOURNAL) || is_at(place, DATABASE);
@@ -67,7 +67,7 @@ bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *pla
 
 	if (place->usual || is_data_file(place))
 		return false;
-	/* A server: it may have come with a repository, and would get all mail. */
+	/* The setting may have come with a repository, and its server would get all mail. */
 	if (is_at(place, STORE))
 		return place->path.length && !rg_str_is(place->origin, "ROGER_STORE");
 	inside = rg_workspace_below(root, place->path.data);
@@ -123,7 +123,8 @@ int rg_storage_all(const struct rg_config *config, const char *root, struct rg_a
 	r = rg_config_new(&defaults, err);
 	if (r == ROGER_OK)
 		r = find_all(defaults, root, arena, ordinary, err);
-	/* A file may say what is so anyway.  Of one in the data folder only its name counts. */
+	/* A setting that equals its default is usual.  For a file in the data folder only the name
+	 * is compared. */
 	for (enum place i = 0; i < PLACES && r == ROGER_OK; i++) {
 		path = items[i].path.data;
 		other = ordinary[i].path.data;
@@ -151,7 +152,7 @@ static bool uses_log(const void *config, struct roger_str name)
 	return rg_str_ends(name, ".jsonl") && name.length > strlen(".jsonl");
 }
 
-/* Drop boxes, and the folders with a dot where those are that were taken. */
+/* Does roger use the name in the trigger folder: a drop box, or a hidden folder for taken files? */
 static bool uses_trigger(const void *config, struct roger_str name)
 {
 	(void)config;
@@ -192,7 +193,7 @@ int rg_storage_tracked(const struct rg_config *config, const char *root,
 
 /* ----------------------------------------------------------------- files -- */
 
-/* Does it begin like a line of this log?  A line may be cut off by a kill. */
+/* Does the text begin like a line of this log?  A line may be cut off by a kill. */
 static bool is_start(struct roger_str text, enum rg_log log)
 {
 	size_t length = strlen(rg_kinds[log].start);
@@ -259,7 +260,7 @@ int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct 
 
 /* ------------------------------------------------- of the seeds' programs -- */
 
-/* Where their programs keep them, and the setting under which roger does. */
+/* Where the seeds' programs keep their files, and the setting with which roger uses these. */
 static const struct origin {
 	const char *folder, *file, *setting;
 } origins[] = {

@@ -1,5 +1,5 @@
 /*
- * storage - where the configuration lets files be.
+ * storage - where the configuration may place files.
  *
  * A configuration can come with a repository.  So what `storage:` names must be in the
  * workspace, links resolved, in one of the usual folders, unless a person trusts the
@@ -15,16 +15,16 @@
 #include "host/git.h"
 #include "host/trust.h"
 
-/* Is the place, one of rg_storage_all(), not allowed by itself? */
+/* Must a person trust the place, one of rg_storage_all(), before it may be used? */
 bool rg_storage_needs_trust(const char *root, const struct rg_trusted_place *place);
 
-/* Every place of a mailbox, as it is resolved.  What has its default is not looked at. */
+/* List every place of a mailbox, links resolved; those with their defaults are not resolved. */
 RG_CHECKED int rg_storage_all(const struct rg_config *config, const char *root,
 			      struct rg_arena *arena, struct rg_trusted_place_list *ret_places,
 			      struct roger_err *err);
 
 /*
- * Which of its files git tracks; sha256: of their names, "" where there are none.
+ * List the files of a mailbox that git tracks; *ret_sha256: of their names, "": there are none.
  */
 RG_CHECKED int rg_storage_tracked(const struct rg_config *config, const char *root,
 				  struct rg_trusted_place_list places, struct rg_arena *arena,
@@ -32,14 +32,14 @@ RG_CHECKED int rg_storage_tracked(const struct rg_config *config, const char *ro
 				  struct roger_str *ret_sha256, struct roger_err *err);
 
 /*
- * May a file be added to?  It is missing or empty, or its first whole line is a
+ * Check that a file may be appended to: it is missing or empty, or its first line is an
  * entry of that log, or the start of one that was cut off.  Else ROGER_ECONFIG.
  */
 RG_CHECKED int rg_storage_check_file(int folder, const char *name, enum rg_log log,
 				     struct roger_err *err);
 
-/* Files of the seeds' own programs below root that this configuration does not use, and the
- * settings that would; "": there are none. */
+/* Name the files of the seeds' own programs below root that this configuration does not use, and
+ * the settings that would use them; "": there are none. */
 RG_CHECKED int rg_storage_unused(const struct rg_config *config, const char *root,
 				 struct rg_arena *arena, struct roger_str *ret_text,
 				 struct roger_err *err);

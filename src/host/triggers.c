@@ -86,7 +86,7 @@ static int compare_standing(const void *a, const void *b)
 		       : strcmp(x->name.data, y->name.data);
 }
 
-/* By age, since a sender's numbers also rise from file to file. */
+/* Sorts by age, since a sender's numbers rise from file to file, too. */
 int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 		     struct roger_strs *ret_names, struct roger_err *err)
 {
@@ -150,7 +150,7 @@ static bool read_taken(struct roger_str name, struct rg_taken *taken)
 
 /* -------------------------------------------------------------- taking -- */
 
-/* Names rise even when the clock does not. */
+/* Draw the name of a file that is taken now.  Names rise even when the clock does not. */
 static int draw_name(struct rg_triggers *triggers, struct roger_str file, struct rg_id_source *ids,
 		     char to[RG_TRIGGER_NAME_BYTES], struct roger_err *err)
 {
@@ -163,7 +163,7 @@ static int draw_name(struct rg_triggers *triggers, struct roger_str file, struct
 	r = rg_id_new(ids, triggers->last_ms, id, &length, err);
 	if (r < 0)
 		return r;
-	/* "msg-" stays away. */
+	/* The id is used without "msg-". */
 	snprintf(to, RG_TRIGGER_NAME_BYTES, "%.*s-0.%.*s", (int)length - 4, id + 4,
 		 RG_STR_ARGS(file));
 	return ROGER_OK;
@@ -247,7 +247,7 @@ int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
-/* Was it unchanged for this long?  A clock that was set back counts as well. */
+/* Was the file unchanged for this long?  A clock that was set back that far counts as well. */
 static bool still_for(const struct rg_file_facts *facts, int64_t for_ms)
 {
 	int64_t age_ms = rg_clock_ms() - facts->changed_ms;
@@ -335,7 +335,7 @@ int rg_triggers_put_aside(const struct rg_triggers *triggers, const struct rg_ta
 	return r == ROGER_OK ? rg_file_sync_folder(triggers->taken, "triggers/.taken", err) : r;
 }
 
-/* The names in a folder of them, which stays open; where there is none, none is made. */
+/* List the names in a folder of triggers, which stays open; a missing one is not made. */
 static int list_in(const struct rg_workspace *workspace, const char *under, struct rg_arena *arena,
 		   int *ret_folder, struct roger_strs *ret_names, struct roger_err *err)
 {

@@ -23,22 +23,22 @@ struct rg_triggers {
 	int taken;
 	int skipped;
 	int handing;
-	int64_t last_ms; /* of the names drawn */
+	int64_t last_ms; /* the highest time in a name */
 };
 
 /* A file that was taken. */
 struct rg_taken {
 	char name[RG_TRIGGER_NAME_BYTES];
-	int64_t ms;	       /* when; for the order */
+	int64_t ms;	       /* when it was taken; for the order */
 	struct roger_str id;   /* of name: up to the offset */
-	struct roger_str file; /* of name: what it was called */
+	struct roger_str file; /* of name: its name before it was taken */
 	int64_t offset;
 };
 
 struct rg_taken_list {
 	struct rg_taken *items;
 	size_t count;
-	struct roger_str odd; /* one that is waiting has this name, and is not a regular file */
+	struct roger_str odd; /* name of a waiting one that is not a regular file, or "" */
 };
 
 /* Open the folders; made where missing. */
@@ -46,10 +46,10 @@ RG_CHECKED int rg_triggers_open(const struct rg_workspace *workspace,
 				struct rg_triggers *ret_triggers, struct roger_err *err);
 void rg_triggers_close(struct rg_triggers *triggers);
 
-/* What may be a drop box of that name: ends in .txt, is not hidden. */
+/* May a drop box have this name: does it end in .txt, and is not hidden? */
 bool rg_trigger_is_name(struct roger_str name);
 
-/* What it is called without .txt. */
+/* The name without .txt. */
 struct roger_str rg_trigger_stem(struct roger_str name);
 
 /* Were the folders taken away, or others put in their place? */
@@ -60,8 +60,8 @@ RG_CHECKED int rg_triggers_list(const struct rg_triggers *triggers, struct rg_ar
 				struct roger_strs *ret_names, struct roger_err *err);
 
 /*
- * The code of an error with one file: ROGER_EREFUSED where only its permissions were in
- * the way, so that the caller goes on with the other files.
+ * Turn the code of an error with one file into ROGER_EREFUSED if only its permissions
+ * were in the way, so that the caller goes on with the other files.
  */
 int rg_triggers_refused(int r, struct roger_err *err);
 
@@ -76,7 +76,7 @@ RG_CHECKED int rg_triggers_take(struct rg_triggers *triggers, struct roger_str n
 /* Make what was taken durable. */
 RG_CHECKED int rg_triggers_settle(const struct rg_triggers *triggers, struct roger_err *err);
 
-/* Everything that was taken and is not done, the oldest first. */
+/* List the taken files that are not done, the oldest first. */
 RG_CHECKED int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 				 struct rg_taken_list *ret_list, struct roger_err *err);
 
@@ -88,15 +88,15 @@ RG_CHECKED int rg_triggers_open_taken(const struct rg_triggers *triggers,
 				      const struct rg_taken *taken, int *ret_file, bool *ret_final,
 				      struct roger_err *err);
 
-/* Done with it up to an offset, durably; taken gets its new name. */
+/* Record durably that its text is done up to an offset; taken gets its new name. */
 RG_CHECKED int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *taken,
 				   int64_t offset, struct roger_err *err);
 
-/* Its text was replaced: give it a new id as if taken now, durably. */
+/* Give a file whose text was replaced a new id, as if it was taken now, durably. */
 RG_CHECKED int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken *taken,
 				   struct rg_id_source *ids, struct roger_err *err);
 
-/* Done with all of it. */
+/* Remove a taken file that is done. */
 RG_CHECKED int rg_triggers_drop(const struct rg_triggers *triggers, const struct rg_taken *taken,
 				struct roger_err *err);
 
@@ -108,8 +108,8 @@ RG_CHECKED int rg_triggers_keep(const struct rg_triggers *triggers, const struct
 RG_CHECKED int rg_triggers_skipped(const struct rg_workspace *workspace, struct rg_arena *arena,
 				   struct roger_strs *ret_names, struct roger_err *err);
 
-/* Texts that nobody has taken in yet: the name of each file and when it was written or taken, in no
- * order; and what cannot be taken in. */
+/* List files that nobody has taken in yet, in no order: the name of each, and in ms when it was
+ * written; and one that cannot be taken in (odd). */
 RG_CHECKED int rg_triggers_waiting(const struct rg_workspace *workspace, struct rg_arena *arena,
 				   struct rg_taken_list *ret_list, struct roger_err *err);
 

@@ -35,7 +35,7 @@ bool rg_trust_is_ours(int64_t owner)
 	return geteuid() == 0 && sudo && rg_str_number(rg_str(sudo), &caller) && caller == owner;
 }
 
-/* "" where it is missing or not valid. */
+/* Read .roger/id into trust->id; "": it is missing or not valid. */
 static int read_id(struct rg_trust *trust, struct roger_err *err)
 {
 	char path[PATH_BYTES + 16], text[2 * ID_BYTES + 2];
@@ -224,7 +224,7 @@ static int read_known(struct rg_trust *trust, struct roger_err *err)
 	r = read_document(path, trust->memory, &known, &found, err);
 	if (r < 0 || !found)
 		return r;
-	/* Unless it is about this very mailbox nothing in it counts. */
+	/* A document about another mailbox does not count. */
 	if (trust->id.length && rg_str_equal(known.id, trust->id) &&
 	    rg_str_equal(known.path, trust->root) && known.owner == trust->owner) {
 		trust->known = known;
@@ -315,8 +315,8 @@ static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct r
 }
 
 /*
- * A file counts when it is named below the workspace or lies there: what it
- * holds, and, of a link, what that leads to.
+ * Add the name and text of a file that is named below the workspace or lies there; of a
+ * link, those of the file it leads to.
  */
 static int add_file(struct digesting *digesting, const char *path, struct roger_err *err)
 {
@@ -353,7 +353,7 @@ static int add_named(struct digesting *digesting, struct roger_str name, struct 
 	return add_file(digesting, path, err);
 }
 
-/* The word itself, and its parts between what separates words in a shell or an option. */
+/* Add the files that a word, or a part of it between separators of a shell or an option, names. */
 static int add_files_of(struct digesting *digesting, struct roger_str word, struct roger_err *err)
 {
 	static const char dividers[] = " \t\n'\"=,;:()<>|&`$[]{}!@#*?\\";
@@ -493,7 +493,7 @@ void rg_trust_say(const struct rg_trust *trust, enum rg_git_state git, char to[R
 			 "this workspace is not trusted, so its mail is not shown; if it is yours, "
 			 "run `roger trust`");
 	else if (trust->moved)
-		/* Where it stands, `roger trust` shows, which makes harmless what a file may say.
+		/* The place itself is shown by `roger trust`, which escapes what a file may say.
 		 */
 		snprintf(to, RG_DISTRUST_BYTES,
 			 "this workspace keeps its files in another place than you trusted (%.*s: "

@@ -11,7 +11,7 @@
  *     commands  SHA-256 of each one's words and of the files that they name
  *     paths     where files may be outside the usual folders
  *
- * The others count only while the first does, and commands only while the places are the
+ * The other three count only while the first does, and commands only while the places are the
  * same.  ROGER_TRUST (a path) trusts a mailbox, too, ROGER_TRUST_COMMANDS=1 the commands of
  * one that is trusted, and /etc/roger/trust either of them, or a path.  Nothing of this is
  * read from a file of the workspace but its id.
@@ -33,11 +33,11 @@ struct rg_trust {
 	struct roger_str id; /* of .roger/id; "": it has none */
 	struct rg_trusted known;
 	bool mailbox;	   /* trusted */
-	bool named;	   /* by the environment or the machine's file */
-	bool all_commands; /* of it are trusted */
+	bool named;	   /* trusted by the environment or the machine's file */
+	bool all_commands; /* all its commands are trusted */
 	struct roger_strs machine_paths;
 
-	/* By rg_trust_compare(): all places as they are now; the first that is not trusted. */
+	/* Set by rg_trust_compare(): all places as they are now; the first that is not trusted. */
 	struct rg_trusted_place_list places;
 	const struct rg_trusted_place *moved;
 };
@@ -46,7 +46,7 @@ struct rg_trust {
 bool rg_trust_is_ours(int64_t owner);
 
 /*
- * What is trusted of the workspace in the folder root (absolute, links
+ * Load what is trusted of the workspace in the folder root (absolute, links
  * resolved), whose .roger/ belongs to owner.  What cannot be read is not trusted; that
  * is not an error.
  */
@@ -54,12 +54,12 @@ RG_CHECKED int rg_trust_load(const char *root, int64_t owner, struct rg_trust **
 			     struct roger_err *err);
 struct rg_trust *rg_trust_free(struct rg_trust *trust);
 
-/* Lines of /etc/roger/trust, or another file of its form that must be root's; for rg_trust_load().
+/* Read /etc/roger/trust, or another file of its form, which must be root's; for rg_trust_load().
  */
 RG_CHECKED int rg_trust_read_machine(struct rg_trust *trust, const char *path,
 				     struct roger_err *err);
 
-/* What a command names of the workspace. */
+/* The files and folders of the workspace that a command names. */
 struct rg_trust_named {
 	struct roger_strs files; /* each once */
 	bool folder;		 /* a word is a folder, or an option with one */
@@ -78,14 +78,14 @@ RG_CHECKED int rg_trust_digest(const char *root, struct roger_strs words, struct
 void rg_trust_compare(struct rg_trust *trust, struct rg_trusted_place_list places);
 bool rg_trust_has_place(const struct rg_trust *trust, const struct rg_trusted_place *place);
 
-/* What git tracks, by SHA-256, counts as nothing where a person accepted it, or named the mailbox.
- */
+/* Returns state, but RG_GIT_CLEAR where a person accepted these tracked files, by the hash of their
+ * names, or named the mailbox. */
 enum rg_git_state rg_trust_judge_git(const struct rg_trust *trust, enum rg_git_state state,
 				     struct roger_str sha256);
 
 /*
- * Why its mail is shown to no agent, after both: one sentence, no word of which is the
- * workspace's own; "": it may be shown.
+ * Say why its mail is shown to no agent, after the two above: one sentence, no word of
+ * which is the workspace's own; "": it may be shown.
  */
 enum { RG_DISTRUST_BYTES = 300 };
 void rg_trust_say(const struct rg_trust *trust, enum rg_git_state git, char to[RG_DISTRUST_BYTES]);

@@ -15,7 +15,7 @@ int rg_watch_open(void)
 	return watch < 0 || rg_file_move_up(&watch, NULL) < 0 ? RG_NO_FILE : watch;
 }
 
-/* By its open descriptor, so that it is the very folder that we work in. */
+/* Uses the open descriptor, so that it watches the very folder that we work in. */
 void rg_watch_folder(int watch, int folder)
 {
 	char path[64];

@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 
-/* A watch, closed as a file is; RG_NO_FILE: the system has no more of them, and only time passes.
- */
+/* Open a watch, which is closed as a file is; RG_NO_FILE: the system has no more of them, and
+ * rg_watch_wait() only sleeps. */
 int rg_watch_open(void);
 
 /* Wake when a file in the folder was written and closed, or added; best effort. */

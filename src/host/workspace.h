@@ -19,38 +19,38 @@ struct rg_workspace {
 	int data;	      /* the data folder, open */
 	int64_t owner;	      /* of .roger/: user id */
 	struct rg_config *config;
-	bool second;		/* for `roger init`: also beside others in its database */
+	bool second;		/* for `roger init`: its database may hold other workspaces */
 	bool moving;		/* for `roger move`: a store that is not live is opened, too */
 	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
-	/* For a person: it is not trusted, or its places are not; "": none. */
+	/* Tells a person that it, or its places, are not trusted; "": nothing to tell. */
 	char notice[RG_DISTRUST_BYTES];
 	bool shielded;			  /* roger just put a .gitignore into a folder of it */
-	char told[2000];		  /* what roger_notice() said of that and of more */
-	char distrust[RG_DISTRUST_BYTES]; /* what rg_workspace_distrust() said */
-	bool git_busy;			  /* that is over by itself */
-	bool compared;			  /* its places, for the notice */
+	char told[2000];		  /* what roger_notice() returned */
+	char distrust[RG_DISTRUST_BYTES]; /* what rg_workspace_distrust() returned */
+	bool git_busy;			  /* git is busy, so this distrust ends by itself */
+	bool compared;			  /* rg_workspace_compare() was called */
 	bool exposed;			  /* git tracks files of it, and nobody accepted that */
-	struct rg_worktree tree;	  /* from which it was opened, if from one */
-	char split[900];		  /* of its working trees, to be told once; "": nothing */
+	struct rg_worktree tree;	  /* the tree from which it was opened, if any */
+	char split[900]; /* to be told once: a working tree has a workspace of its own; or "" */
 };
 
 /*
- * At path or above it; NULL: ROGER_WORKSPACE, else from the current folder up.  From a linked
- * working tree of git it is the one that the same folder of the main checkout has, if any.  A path
- * that ends in .roger is meant as it stands.
- * Looked for up to the home folder; from outside that, as far up as folders have
- * one owner.  ROGER_EREFUSED: it belongs to another user, and is not trusted;
- * ROGER_ECONFIG: it wants files in places that are not.
+ * Open the one at path or above it; NULL: ROGER_WORKSPACE, else from the current folder up.  From a
+ * linked working tree of git it is the one that the same folder of the main checkout has, if any.
+ * A path that ends in .roger is meant as it stands.  It is looked for up to the home folder; from
+ * outside that, as far up as folders have one owner.  ROGER_EREFUSED: it belongs to another user,
+ * and is not trusted; ROGER_ECONFIG: it wants files in places that are not.
  */
 RG_CHECKED int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace,
 				 struct roger_err *err);
 struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 
-/* Where it is, and whose, without opening it: nothing of it is believed yet. */
+/* Find where it is, and its owner, without opening it: nothing in it is believed yet. */
 RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner,
 				 struct roger_err *err);
 
-/* Where it would be made: path, or what that is in the main checkout.  *ret_there: there is one. */
+/* Find where it would be made: path, or the same folder in the main checkout.  *ret_there: there is
+ * one. */
 RG_CHECKED int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,
 				 bool *ret_there, struct roger_err *err);
 
@@ -60,7 +60,7 @@ RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct r
 
 /*
  * Why its mail is shown to no agent, and no trigger file is taken in: one sentence, in which no
- * word is the workspace's own; "": it may.  Asked anew each time.
+ * word is the workspace's own; "": both may be.  Judged anew each time.
  */
 const char *rg_workspace_distrust(struct rg_workspace *workspace);
 
@@ -68,39 +68,39 @@ const char *rg_workspace_distrust(struct rg_workspace *workspace);
 void rg_workspace_compare(struct rg_workspace *workspace);
 
 /*
- * Make one in the folder at path, itself made when missing.  One that this very
- * call made is trusted; why is filled where that cannot be remembered, or it was
- * there and is not trusted, and else becomes "".
+ * Make a workspace in the folder at path, which is made when missing.  A new one is
+ * trusted; why says that this cannot be stored, or that one that was there is not
+ * trusted, and else becomes "".
  */
 enum { RG_WHY_BYTES = 400 };
 RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096],
 				 char why[RG_WHY_BYTES], struct roger_err *err);
 
-/* Is there one in a folder above root, which is absolute?  to: that folder. */
+/* Is there a workspace in a folder above root, which is absolute?  to: that folder. */
 bool rg_workspace_above(const char *root, char to[4096]);
 
-/* The text of .roger/config.yaml; its data is NULL: there is none. */
+/* Read the text of .roger/config.yaml; its data is NULL: there is none. */
 RG_CHECKED int rg_workspace_settings(const struct rg_workspace *workspace, struct rg_arena *arena,
 				     struct roger_str *ret_text, struct roger_err *err);
 
-/* merged/ of its .roger/, made when missing: what it took in is kept there. */
+/* Make .roger/merged/, where backups of workspaces that it took in are kept. */
 RG_CHECKED int rg_workspace_merged(const struct rg_workspace *workspace, char to[4200],
 				   struct roger_err *err);
 
-/* A path of the configuration, from the root unless it is absolute. */
+/* Make a path of the configuration absolute; a relative one starts at root. */
 void rg_workspace_path(const char *root, struct roger_str path, char *to, size_t size);
 
-/* What of path stands behind root, "" for root itself; NULL: it does not lie below. */
+/* The part of path below root, "" for root itself; NULL: it does not lie below. */
 const char *rg_workspace_below(const char *root, const char *path);
 
 /*
- * An absolute path with its links resolved as far as it is there; the rest, which
+ * Resolve the links of an absolute path as far as it exists; the rest, which
  * would be made, is added as it stands.  False: it is too long, or the rest goes up.
  */
 bool rg_workspace_resolve(const char *path, char to[4096]);
 
 /*
- * A name as a file name: no '/', not hidden, never another name's, at most
+ * Turn a name into a file name: no '/', not hidden, never another name's, at most
  * 200 bytes.  Letters, digits, '.', '_' and '-' stay; others, and a '.' at the
  * start, become %XX; what is still too long ends in a hash.
  */

@@ -20,7 +20,7 @@ static bool is_our_folder(const char *path)
 	return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && rg_trust_is_ours(facts.st_uid);
 }
 
-/* The part of a path behind its last slash, which is cut off. */
+/* Cut off the last part of a path, and return it; NULL: it is the only part. */
 static char *cut(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -31,7 +31,7 @@ static char *cut(char *path)
 	return slash + 1;
 }
 
-/* Where a pointer leads to, links resolved; false: nowhere. */
+/* Follow the path in a file of git's, links resolved; false: it leads nowhere. */
 static bool follow(const char *folder, const char *file, const char *word, char to[PATH_BYTES])
 {
 	char path[PATH_BYTES + NAME_BYTES], named[PATH_BYTES];
@@ -41,7 +41,7 @@ static bool follow(const char *folder, const char *file, const char *word, char 
 	       strlen(to) < PATH_BYTES - NAME_BYTES;
 }
 
-/* The repository's own folder, common, as it is known from the tree's folder in it, own. */
+/* Split the tree's folder in the repository, own, into the repository's, common, and its name. */
 static bool split(const char *own, char common[PATH_BYTES], char name[256])
 {
 	char path[PATH_BYTES], *last, *kind, said[PATH_BYTES];
@@ -56,9 +56,9 @@ static bool split(const char *own, char common[PATH_BYTES], char name[256])
 }
 
 /*
- * `git clone --separate-git-dir` and `proj/.bare` beside `proj/.git`: the folder around the
- * repository is its checkout where a .git there says so.  A submodule's repository, and a bare one,
- * stand for themselves: looked for from there upwards, the one is in its superproject.
+ * Find the main checkout: the folder around the repository, if that is .git or a .git there points
+ * to it (`proj/.bare` beside `proj/.git`).  Else, as for a submodule or a bare one, it is the
+ * repository itself: upwards from there, a submodule is in its superproject.
  */
 static void find_main(const char *common, char to[PATH_BYTES])
 {
@@ -83,14 +83,15 @@ enum rg_worktree_state rg_worktree_look(const char *folder, struct rg_worktree *
 		return RG_WORKTREE_NONE;
 	if (!S_ISREG(facts.st_mode))
 		return RG_WORKTREE_CHECKOUT;
-	/* Somebody else's would lead to what that person wants. */
+	/* Another user's file would lead to what that user wants. */
 	if (!rg_trust_is_ours(facts.st_uid))
 		return RG_WORKTREE_NONE;
 	if (!follow(folder, ".git", "gitdir: ", own))
 		return RG_WORKTREE_LOST;
 	if (!split(own, common, tree.name))
 		return RG_WORKTREE_CHECKOUT;
-	/* A copy of a tree is none; the name may be in another case. */
+	/* The repository must know this very file: a copy of a tree is no tree.  Paths may differ
+	 * in case, so inodes are compared. */
 	if (!is_our_folder(own) || !is_our_folder(common) || !follow(own, "gitdir", "", back) ||
 	    lstat(back, &there) < 0 || there.st_dev != facts.st_dev || there.st_ino != facts.st_ino)
 		return RG_WORKTREE_LOST;
@@ -123,7 +124,7 @@ void rg_worktree_map(const struct rg_worktree *tree, const char *folder, char to
 	bool same = false;
 	char real[PATH_BYTES];
 
-	/* A link there may lead anywhere, so such a folder is none. */
+	/* A link may lead anywhere, so a folder behind one does not count. */
 	while (fits && !same && strlen(to) > strlen(tree->main)) {
 		same = realpath(to, real) && strcmp(real, to) == 0 && is_our_folder(to);
 		if (!same)

@@ -26,13 +26,14 @@ struct rg_worktree {
 	int64_t made_ns; /* when git made it: a later one in the same place has another */
 };
 
-/* Is this folder, absolute and with its links resolved, the top of one?  Filled when LINKED. */
+/* Is this folder, absolute and with its links resolved, the top of one?  *ret_tree is filled for
+ * RG_WORKTREE_LINKED. */
 enum rg_worktree_state rg_worktree_look(const char *folder, struct rg_worktree *ret_tree);
 
-/* The same of a folder or one above it; the first repository that is none of these ends it. */
+/* Look at the folder and those above it, up to the first that is not RG_WORKTREE_NONE. */
 enum rg_worktree_state rg_worktree_find(const char *folder, struct rg_worktree *ret_tree);
 
-/* The folder of the main checkout that is what `folder` is in the tree, as far as that is there. */
+/* Find folder's counterpart in the main checkout; if it is missing, the nearest one above it. */
 void rg_worktree_map(const struct rg_worktree *tree, const char *folder, char to[4096]);
 
 #endif
