@@ -1,8 +1,8 @@
 /*
- * become: a command that is a program of its own.
+ * become: run a command in another program.
  *
- * What needs more than roger is linked with is in a program beside it, which is roger
- * with that in it: the same words, the same answers.
+ * A command that needs a library which roger is not linked with is run by a program beside
+ * it, which is roger with that library: the same words, the same answers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ bool cli_is_elsewhere(const struct cli_run *run)
 {
 	const char *server;
 
-	/* A workspace that is named is one of this machine. */
+	/* --workspace names one of this machine. */
 	if (run->workspace)
 		return false;
 	server = getenv("ROGER_SERVER");
@@ -40,7 +40,7 @@ int cli_need_workspace(const struct cli_run *run, const char *what, struct roger
 
 int cli_become(const char *program, char *const *words, const char *lacks, struct roger_err *err)
 {
-	/* As it is built, and as it is installed. */
+	/* Where the program is after the build, and where it is installed. */
 	static const char *const places[] = { "", ROGER_LIBEXEC "/" };
 	char folder[PATH_BYTES], path[2 * PATH_BYTES];
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 
-/* A signal that comes just before a wait ends it this late. */
+/* The longest wait: a signal that comes just before one is only seen after it. */
 enum { WAIT_MS = 1000 };
 
 static const char *const kinds[] = { "",	"took",	   "had",   "skipped",
@@ -64,7 +64,7 @@ static void print_reply(const struct cli_run *run, const struct roger_bridge_rep
 	}
 }
 
-/* The error that ended it early; what was reported before that has happened. */
+/* Return the error that ended the verb early; what it reported before has happened. */
 static int failure_of(const struct roger_bridge_reply *reply, struct roger_err *err)
 {
 	struct roger_str why = { "", 0 };
@@ -88,7 +88,7 @@ static void show(const struct cli_run *run, const struct roger_bridge_reply *rep
 		cli_print_notes(&reply->notes);
 }
 
-/* Round after round until a signal; what happened is printed at once. */
+/* Call the verb in rounds until a signal comes; print what happened in each at once. */
 static int bridge_on(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_bridge_request request = *(struct roger_bridge_request *)run->request;
@@ -156,7 +156,7 @@ CLI_COMMAND(bridge, "bridge", .options = bridge_options, .run = run_bridge);
 
 /* -------------------------------------------------------------- ingest -- */
 
-/* The text, unless it was given: from --file, or standard input, with its last line end. */
+/* Read the text, unless it was given, from --file or standard input. */
 static int prepare_ingest(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_ingest_request *request = run->request;

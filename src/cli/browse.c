@@ -20,7 +20,7 @@ static const char *find_opener(void)
 #endif
 }
 
-/* It may stay as long as the browser does: nobody waits for it, or hears what it says. */
+/* Start the opener, and do not wait: it may run as long as the browser.  Its output is dropped. */
 void cli_browse(const char *url)
 {
 	const char *opener = find_opener();

@@ -37,26 +37,26 @@ struct cli_run {
 	enum cli_form form;
 	bool quiet;
 	bool no_pager;
-	struct roger_str member;  /* print this one of an answer, and nothing else; "": all */
-	void *request;		  /* of the verb, as parsed */
-	const void *reply;	  /* that is printed */
-	int exit;		  /* the exit status, unless it fails: CLI_DONE until told */
+	struct roger_str member;  /* print this member of the answer alone; "": all */
+	void *request;		  /* the verb's request, as parsed */
+	const void *reply;	  /* the reply that is printed */
+	int exit;		  /* the exit status if the run does not fail */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
 	struct roger *roger;		/* open, unless the verb needs none */
-	const struct cli_old_name *old; /* as it was typed; NULL: by its name */
+	const struct cli_old_name *old; /* the old name that was typed; NULL: none */
 	char **argv;			/* of the program: its name, the command's, the rest */
 };
 
 struct cli_command {
 	const char *name; /* one word, or two: "dead redeliver"; "": without a command */
-	const char *verb; /* where it has another name; NULL: the command's */
-	/* Of a command that calls no verb, and has a run below: its words, and no reply. */
+	const char *verb; /* NULL: the verb has the command's name */
+	/* Describes a command that calls no verb, and has a run below; NULL: it calls one. */
 	const struct roger_op *own;
 	const struct cli_option *options; /* ends with a nameless one; may be NULL */
-	const char *words;   /* a word that may follow: "new" sets the field of that name */
-	const char *summary; /* where there is no verb */
+	const char *words;   /* words that may follow: "new" sets the field of that name */
+	const char *summary; /* for a command without a verb */
 	const char *examples;
 
 	/* Before the verb runs: read what options mean.  NULL: nothing to do. */
@@ -65,39 +65,39 @@ struct cli_command {
 	int (*run)(struct cli_run *run, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run);
-	/* What it is where neither a word nor an option of its own follows; NULL: itself. */
+	/* The command to run if no word or option of this one follows; NULL: this one. */
 	const struct cli_command *else_is;
-	bool joined;	/* further words belong to the text that is the last place */
-	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
+	bool joined;	/* further words are joined to the text in the last place */
+	bool forgiving; /* an error exits with CLI_DONE, unless stderr is a terminal */
 
 	bool paged; /* on a terminal a long answer goes through a pager */
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
-	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
+	/* The exit status of a reply.  NULL: CLI_NOTHING as above, else CLI_DONE. */
 	int (*exit_of)(const struct cli_run *run);
 };
 
-/* cli_ID, with its name first; named in commands.c, too. */
+/* Define cli_ID, with its name first; commands.c must list it, too. */
 #define CLI_COMMAND(id, ...) const struct cli_command cli_##id = { .name = __VA_ARGS__ }
 
 /*
- * Every command that help shows: start with i = 0, NULL at the end.  Each verb has one, and
- * it is in commands.c only where it has words of its own.
+ * Iterate over the commands that help shows: start with *i = 0; NULL: there are no more.  Each
+ * verb has a command, which is in commands.c only if it has words of its own.
  */
 const struct cli_command *cli_next_command(size_t *i);
 const struct cli_command *cli_find_command(struct roger_str name);
 
-/* What help shows together; a command in none of them is shown with `help --all`. */
+/* Commands that help shows together; one in no group is shown with `help --all`. */
 struct cli_group {
 	const char *name;
 	const char *commands; /* "send|reply|...", those of `roger help` */
 	const char *plumbing; /* and those of `roger help --all` */
 };
 extern const struct cli_group cli_groups[]; /* ends with a nameless one */
-/* NULL: none has it. */
+/* Find the group of a command; NULL: it is in none. */
 const struct cli_group *cli_group_of(const struct cli_command *command);
 
-/* The command at the start of some words, and how many of them are its name; else NULL. */
+/* Find the command that the words begin with, and how many are its name; NULL: none. */
 const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count);
 
 /* synonyms.c: a name that a command had before, which is taken for one release. */
@@ -109,10 +109,10 @@ struct cli_old_name {
 /* The old name that the words begin with, or NULL. */
 const struct cli_old_name *cli_old_name(struct roger_strs words);
 
-/* synonyms.c: the error for an unknown command, with what is meant; typed: it and what follows. */
+/* synonyms.c: fail for an unknown command, with what may be meant; typed: it and what follows. */
 RG_CHECKED int cli_no_such_command(struct roger_strs typed, struct roger_err *err);
 
-/* The verb of a command, or its words. */
+/* The verb of a command, or its `own`. */
 const struct roger_op *cli_op(const struct cli_command *command);
 
 /* Find a verb by name. */
@@ -121,7 +121,7 @@ const struct roger_op *cli_op_named(const char *name);
 /* What the first list of a verb's reply holds. */
 const struct roger_record *cli_item_record(const char *verb);
 
-/* To prepare: --workspace names the folder that the verb is about, its path or from. */
+/* A prepare function: --workspace names the folder that the verb is about, its path or from. */
 RG_CHECKED int cli_take_folder(struct cli_run *run, struct roger_err *err);
 
 /* The value of an option of command->options; NULL data: not given. */
@@ -132,33 +132,33 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
-/* What is printed that is no verb's reply: an error, what send --batch did, and help. */
+/* Records that are printed, but are no verb's reply: an error, what send --batch did, help. */
 extern const struct roger_record cli_error_record, cli_batch_record, cli_queued_record,
 	cli_help_record;
 
-/* Before anything is done: does --print name a member of the answer? */
+/* Check that --print names a member of the answer, before anything is done. */
 RG_CHECKED int cli_check_member(struct cli_run *run, struct roger_err *err);
 
-/* An item of a list on a line: as JSON, or the member that is asked for. */
+/* Print an item of a list on a line: as JSON, or the member that --print names. */
 void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);
 
-/* One plain call of the verb with run->request: what a run does when it has no more to add. */
+/* Call the verb with run->request, and cli_answer(): all that a plain command does. */
 RG_CHECKED int cli_call(struct cli_run *run, struct roger_err *err);
 
-/* Where the request says that nothing is to be changed. */
+/* Say that nothing is changed, if the request is a dry run. */
 void cli_say_dry(const struct cli_run *run);
-/* overview.c: where the journals are, and who answers; nothing, where no server does. */
+/* overview.c: print where the journals are, and which server answers; nothing without a server. */
 void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 		   struct roger_str standby);
 
 /* Print a reply in the form that is asked for, set the exit status, and free it. */
 void cli_answer(struct cli_run *run, void *reply);
 
-/* reply.c: for people, and for models, by its fields: NAME VALUE a line, and a table a list. */
+/* reply.c: print for people and models, by fields: a line NAME VALUE each, a table a list. */
 void cli_print_record(FILE *to, const struct roger_record *record, const void *item);
 void cli_print_lists(FILE *to, const struct roger_record *record, const void *item);
 
-/* The member of a record, by its name outside; NULL: it has none. */
+/* Find a member of a record by its name outside; NULL: it has none. */
 const struct roger_field *cli_member(const struct roger_record *record, struct roger_str name);
 
 /* The list that a field of that kind has in a record. */
@@ -167,18 +167,18 @@ struct cli_list {
 	size_t count;
 };
 
-/* The word for a value of a member, which the record has and which is an enum. */
+/* The word for a value of an enum member, which the record must have. */
 const char *cli_value_name(const struct roger_record *record, const char *member, int value);
 
-/* A reply as --json has it: its format, its members, and what is damaged. */
+/* Encode a reply as --json has it: its format, its members, and what is damaged. */
 struct rg_buf;
 void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
 		      const void *reply, struct rg_buf *out);
 
-/* The member `damage` of an object on its way, where anything is damaged. */
+/* Add the member `damage` to an unfinished object, if anything is damaged. */
 void cli_add_damage(const struct roger *roger, struct rg_buf *out);
 
-/* The damage as a line for an agent, which asks it to tell a person. */
+/* Print the damage as a line for an agent, which asks it to tell a person. */
 void cli_print_damage(FILE *to, const struct roger *roger);
 
 /* Options of every command; ends with a nameless one. */
@@ -187,7 +187,7 @@ extern const struct cli_option cli_common_options[];
 /* Find an option by name, else NULL; options may be NULL. */
 const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name);
 
-/* "last_sent_at" with blanks, or dashes, in place of underscores; what it is as an option. */
+/* The name of a field with blanks, or dashes, in place of underscores; its name as an option. */
 struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64]);
 void cli_option_name(const struct roger_field *field, char to[64]);
 
@@ -195,9 +195,9 @@ void cli_option_name(const struct roger_field *field, char to[64]);
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
 
 /*
- * completion.c: names that a person or a model may want to type: what a member has in the list that
- * a verb answers with.  request NULL: one of zeros.  about: the member that describes each name;
- * "": none, and each name is given once.
+ * completion.c: call take with names that a person or a model may want to type: the values of a
+ * member in the list that a verb replies with.  request NULL: one of zeros.  about: the member that
+ * describes each name; "": none, and each name is given once.
  */
 typedef void cli_take_name(void *context, struct roger_str name, struct roger_str about);
 void cli_each_name(struct roger *roger, const char *verb, const void *request, const char *member,
@@ -215,26 +215,26 @@ bool cli_stopped(void);
 
 /* become.c: does ROGER_SERVER name the workspace? */
 bool cli_is_elsewhere(const struct cli_run *run);
-/* What it names, or the workspace at path, which is stronger. */
+/* Open the workspace at path; NULL: the one that ROGER_SERVER names, if set. */
 RG_CHECKED int cli_open(const char *path, struct roger **ret_roger, struct roger_err *err);
-/* For what cannot be done through a server. */
+/* Fail if the workspace is behind a server; what: that which cannot be done through one. */
 RG_CHECKED int cli_need_workspace(const struct cli_run *run, const char *what,
 				  struct roger_err *err);
 
 /*
- * become.c: be the program of that name (NULL: none), which is beside roger or in its libexec, from
- * now on; only fails, as ROGER_EENGINE.  lacks: what this one is without, and where it is, for the
- * error.
+ * become.c: replace this process by the program of that name (NULL: none), which is beside roger or
+ * in its libexec; returns only to fail, with ROGER_EENGINE.  lacks: for the error, what this
+ * program is without, and where to get it.
  */
 RG_CHECKED int cli_become(const char *program, char *const *words, const char *lacks,
 			  struct roger_err *err);
-/* browse.c: show the page to whoever sits there; nothing where there is no screen or no browser. */
+/* browse.c: open the page in a browser; does nothing without a screen or a browser. */
 void cli_browse(const char *url);
 
 /*
- * follow.c: -f.  Begin before the first look; each _wait writes out what was printed and sleeps
- * until something may have been stored, or for look_ms: other programs, and logs, wake nobody.
- * false: the command was stopped, or nobody reads its output any more.
+ * follow.c: -f.  _begin comes before the first look; each _wait writes out what was printed and
+ * sleeps until something may have been stored, or for look_ms: other programs, and logs, wake
+ * nobody. false: the command was stopped, or nobody reads its output any more.
  */
 struct cli_follow {
 	const struct cli_run *run;
@@ -269,19 +269,19 @@ RG_CHECKED int cli_read_seal(struct cli_run *run, struct roger_verify_request *r
 /* runs.c: how the status of a run looks. */
 enum cli_style cli_run_style(int status);
 
-/* parse.c: is it one of "new|show"?  words may be NULL. */
+/* parse.c: is the word in a list such as "new|show"?  words may be NULL. */
 bool cli_is_one_of(const char *words, struct roger_str word);
-/* Is a field of the request said by an option or a word: neither a list of records, nor what says
- * that a person asks, nor one of the command's words? */
+/* Can an option or a place give this field?  Not a list of records, nor the one that says that a
+ * person asks, nor one of the command's words. */
 bool cli_is_said(const struct cli_command *command, const struct roger_field *field);
 
 /* The value that an option of a command takes; "": the option takes none; NULL: no such option. */
 const char *cli_takes(const struct cli_command *command, struct roger_str name);
 
-/* Take the first word of a list such as "new|show" off it. */
+/* Take the first word off a list such as "new|show"; false: it is empty. */
 bool cli_next_word(const char **words, struct roger_str *ret);
 
-/* Does anything follow that is of this command, and not of the one that it is else? */
+/* Is this command meant, and not its else_is: does a word or option of its own follow? */
 bool cli_is_meant(const struct cli_command *command, int argc, char **argv);
 
 /* Read argv, without the command's name, into run->request and run->values. */

@@ -1,6 +1,6 @@
 /*
  * The commands: one for each verb, in the order of roger.h, then those without a verb.
- * Only what has words of its own is named here; what has none needs no more than its verb.
+ * Only commands with words of their own are listed here; the others need only their verb.
  */
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ enum { NAME_BYTES = 40 };
 CLI_COMMAND(looked, "_looked", .verb = "looked");
 CLI_COMMAND(arrive, "_arrive", .verb = "arrive");
 
-/* A command of its own, or one that is all its verb's; "dead_letters" is dead-letters. */
+/* The command of a verb: from the list, or made from the verb; "dead_letters" is dead-letters. */
 static const struct cli_command *of_verb(size_t i)
 {
 	static struct cli_command plain[ROGER_VERB_COUNT];

@@ -76,16 +76,16 @@ CLI_COMMAND(completion, "completion", .own = &rg_op_completion, .run = run_compl
 
 struct completing {
 	struct roger_strs words;
-	struct roger_str option; /* whose value is being typed; "": none */
-	struct roger_str prefix; /* what precedes it in the same word: "--issue=", or "" */
-	struct roger_str last;	 /* what is being typed */
+	struct roger_str option; /* the option whose value is typed; "": none */
+	struct roger_str prefix; /* what precedes the value in its word: "--issue=", or "" */
+	struct roger_str last;	 /* the word that is typed, so far */
 	const char *workspace;
 	struct roger_str as;
 	const struct cli_command *command; /* NULL: not typed yet */
 };
 
-/* Names of agents and issues need no quoting; whatever does is not offered.  Of a command of two
- * words one is typed at a time. */
+/* Offer a text that continues the typed word, unless it needs quoting, which names of agents and
+ * issues do not.  A command of two words is offered a word at a time. */
 static void offer_about(void *completing_, struct roger_str text, struct roger_str about)
 {
 	const struct completing *completing = completing_;
@@ -98,7 +98,7 @@ static void offer_about(void *completing_, struct roger_str text, struct roger_s
 	    !(rg_name_valid(text) || text.data[0] == '-'))
 		return;
 	fprintf(cli_out, "%.*s%.*s", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
-	/* In one line, as much as fits beside what it is about. */
+	/* Drop a character that the cut may have broken. */
 	while (line.length && ((unsigned char)line.data[line.length - 1] & 0x80))
 		line.length--;
 	if (about.length) {
@@ -121,7 +121,7 @@ static void offer_dashed(struct completing *completing, const char *name, const 
 	offer_about(completing, rg_str(text), rg_str(help));
 }
 
-/* Of a command, or of all. */
+/* Offer the options of a command; NULL: those of every command. */
 static void offer_options(struct completing *completing, const struct cli_command *command)
 {
 	const struct cli_option *option = command ? command->options : cli_common_options;
@@ -161,7 +161,7 @@ void cli_each_name(struct roger *roger, const char *verb, const void *request, c
 	items = rg_field_at(list, reply);
 	for (i = 0, item = items->items; i < items->count; i++, item += list->record->size) {
 		text = *(struct roger_str *)rg_field_at(name, item);
-		/* Many messages are of one issue. */
+		/* Many messages have the same issue, which is given once. */
 		if (*about || (!rg_names_have(&told, text) && rg_names_add(&told, text)))
 			take(context, text,
 			     more ? *(struct roger_str *)rg_field_at(more, item) : RG_STR(""));
@@ -169,7 +169,7 @@ void cli_each_name(struct roger *roger, const char *verb, const void *request, c
 	roger_reply_free(reply);
 }
 
-/* A name for several agents, which is a setting. */
+/* Offer the name of a group of agents, which is a setting. */
 static void offer_group(void *completing, struct roger_str key, struct roger_str value)
 {
 	const size_t length = sizeof "groups." - 1;
@@ -186,7 +186,7 @@ static void offer_names(struct completing *completing, const char *const *names)
 			offer(completing, rg_str(*names));
 }
 
-/* Values by what the field means: what a person would expect to see there. */
+/* Offer values by the meaning of the field. */
 static void offer_records(struct completing *completing, struct roger *roger,
 			  const struct roger_field *field)
 {
@@ -214,7 +214,7 @@ static void offer_records(struct completing *completing, struct roger *roger,
 		cli_each_name(roger, "dead_letters", NULL, "id", "key", offer_about, completing);
 	if (flags & ROGER_LETTER || !(flags & ROGER_SOUGHT) || flags & ROGER_RUN)
 		return;
-	/* The caller's own mail: no other can be acknowledged or given back. */
+	/* Only the caller's own mail can be acknowledged or given back. */
 	if (!own.agent.length)
 		own.agent = rg_str(getenv("ROGER_AGENT"));
 	if (strcmp(command, "ack") != 0 && strcmp(command, "nack") != 0)
@@ -223,14 +223,14 @@ static void offer_records(struct completing *completing, struct roger *roger,
 		cli_each_name(roger, "inbox", &own, "id", "content", offer_about, completing);
 }
 
-/* field NULL: the value of --as. */
+/* Offer values of a field; NULL: of --as. */
 static void offer_values(struct completing *completing, const struct roger_field *field)
 {
 	struct roger *roger = NULL;
 	int i;
 
 	if (field && (field->kind == ROGER_ENUM || strncmp(field->name, "tool", 4) == 0)) {
-		/* setup only prints the last two. */
+		/* setup only prints settings for the last two tools. */
 		for (i = 1; !field->names && rg_hook_tool_names[i]; i++)
 			if (i < CLI_HOOK_VSCODE || strcmp(field->name, "tools") != 0)
 				offer(completing, rg_str(rg_hook_tool_names[i]));
@@ -246,7 +246,7 @@ static void offer_values(struct completing *completing, const struct roger_field
 	roger_close(roger);
 }
 
-/* Folders, files and numbers are not offered. */
+/* Offer values of the option, but no folders, files or numbers. */
 static void offer_value_of_option(struct completing *completing)
 {
 	const struct roger_str option = completing->option;
@@ -280,7 +280,7 @@ static struct roger_str option_of(struct roger_str word)
 					 : (struct roger_str){ "", 0 };
 }
 
-/* The command whose name begins at this word; *i is at its last one. */
+/* Find the command whose name begins at word *i; *i moves to its last word. */
 static const struct cli_command *command_at(const struct completing *completing, size_t *i)
 {
 	struct roger_strs rest = { completing->words.items + *i, completing->words.count - 1 - *i };
@@ -292,7 +292,7 @@ static const struct cli_command *command_at(const struct completing *completing,
 	return command;
 }
 
-/* The second word of commands such as "dead redeliver". */
+/* Offer the second word of commands such as "dead redeliver". */
 static void offer_parts(struct completing *completing)
 {
 	size_t length = strlen(completing->command->name), i = 0;

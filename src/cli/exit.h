@@ -1,5 +1,5 @@
 /*
- * exit - what roger ends with: what each status means stands in verbs/host, and does not change.
+ * exit - exit statuses.  verbs/host says what each one means, which does not change.
  */
 #ifndef CLI_EXIT_H
 #define CLI_EXIT_H

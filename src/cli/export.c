@@ -73,7 +73,7 @@ static void add_reply(struct rg_buf *out, const char *before, const char *verb, 
 	rg_words_encode(cli_op_named(verb)->reply, reply, out);
 }
 
-/* The text that was signed is a string, so that it stays as it was. */
+/* Add the seal; its signed text is a string, so that no byte of it changes. */
 static void add_seal(struct page *page, struct rg_buf *out)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -103,7 +103,7 @@ static void add_data(struct page *page, struct rg_buf *out)
 	rg_buf_add_char(out, '}');
 }
 
-/* Within <script>: no tag can begin in it. */
+/* Add the page around its data, which is escaped so that no tag begins in the <script>. */
 static void add_page(struct rg_buf *out, struct roger_str json)
 {
 	char now[32];

@@ -2,7 +2,7 @@
  * follow: -f prints what is there, and then what comes, each once.
  *
  * A list goes on after a message's position, which no rebuild changes, the activity log after a
- * line.  What a timeline learns now may have happened before, so it is asked for again.
+ * line.  A timeline may learn later what happened earlier, so it is asked for again.
  */
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/mail.h"
 
-/* The line around a message, roughly. */
+/* Characters of the lines around a message, roughly, and the least text that is shown. */
 enum { HEADER_CHARS = 160, TEXT_CHARS_LEAST = 200 };
 
 const char cli_reach[] =
@@ -20,7 +20,7 @@ void cli_frame_begin(FILE *to)
 	      to);
 }
 
-/* How many characters one takes when it is shown: a line begins with "> ", harm with "<U+". */
+/* How many characters c takes when shown: "> " begins a line, "<U+" a harmful character. */
 static size_t chars_of(uint32_t c)
 {
 	if (c == '\n' || rg_char_ends_line(c))
@@ -28,7 +28,7 @@ static size_t chars_of(uint32_t c)
 	return rg_char_is_harmful(c) && c != '\t' ? sizeof "<U+E0041>" - 1 : 1;
 }
 
-/* How many bytes of a text fit into *chars characters, which becomes what is left. */
+/* How many bytes of a text fit into *chars characters; *chars is set to the rest. */
 static size_t bytes_of(struct roger_str text, size_t *chars)
 {
 	size_t at = 0, step;
@@ -36,7 +36,7 @@ static size_t bytes_of(struct roger_str text, size_t *chars)
 
 	for (; at < text.length; at += step ? step : 1) {
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		/* The end of a line is not cut in two. */
+		/* A CR LF is not cut in two. */
 		if (cli_is_crlf(text, at)) {
 			step = 2;
 			c = '\n';
@@ -60,7 +60,7 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
 	return true;
 }
 
-/* One message with that many bytes of its text, and a note of what was cut. */
+/* Print a message with that many bytes of its text, and a note if it was cut. */
 static void print_message(FILE *to, const struct roger_message *message, struct roger_str reader,
 			  size_t bytes)
 {

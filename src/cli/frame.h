@@ -18,25 +18,25 @@ enum { CLI_TOKEN_CHARS = 4 };
 /* What roger is for where a tool has messages of its own, and what those are for. */
 extern const char cli_reach[];
 
-/* What comes before messages: whose words they are. */
+/* Print what comes before messages: whose words they are. */
 void cli_frame_begin(FILE *to);
 
 /*
- * How many bytes of a message's text go into what is left of a budget of
- * characters, which then is less; false: it has no place at all any more, which
- * the first one always has.
+ * Does a message fit into the rest of a budget of characters?  *ret_bytes: how much
+ * of its text does; *left becomes less.  The first one always fits, if not with all
+ * of its text.
  */
 bool cli_frame_fits(const struct roger_message *message, bool first, size_t *left,
 		    size_t *ret_bytes);
 
 /*
- * As many messages, whole or cut, as a budget of characters allows, at least the
+ * Print as many messages, whole or cut, as a budget of characters allows, at least the
  * first; returns how many.  reader: whose mail it is, "": anybody's.
  */
 size_t cli_frame_messages(FILE *to, const struct roger_message_list *messages,
 			  struct roger_str reader, size_t chars_max);
 
-/* The first ones were shown to their reader: they count as looked at. */
+/* Record that the first ones were shown to their reader, so that they count as looked at. */
 void cli_frame_shown(struct roger *roger, struct roger_str reader,
 		     const struct roger_message_list *messages, size_t count);
 

@@ -77,7 +77,8 @@ static void measure(const struct cli_grid *grid, struct column *columns)
 	}
 }
 
-/* The widest gives way, a column at a time; when none can, one with a least width of its own. */
+/* Narrow the widest column until a row fits; if none can give way, the last loses its least width.
+ */
 static void shrink(struct column *columns, size_t count, size_t width)
 {
 	struct column *widest;

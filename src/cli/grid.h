@@ -1,6 +1,6 @@
 /*
  * grid - rows of cells whose columns are aligned.  On a terminal the widest are cut, with a
- * sign, until a row fits; elsewhere nothing is.
+ * sign, until a row fits; elsewhere nothing is cut.
  */
 #ifndef CLI_GRID_H
 #define CLI_GRID_H
@@ -18,7 +18,7 @@ struct cli_cell {
 	struct roger_str text;
 	enum cli_style style;
 	unsigned flags;
-	struct roger_str bright; /* the part of the text that is, within a dim one; may be unset */
+	struct roger_str bright; /* the bright part of a dim text; may be unset */
 };
 struct cli_grid {
 	struct rg_arena *arena;
@@ -31,13 +31,13 @@ struct cli_grid {
 
 void cli_grid_add(struct cli_grid *grid, struct cli_cell cell);
 
-/* A cell of what cli_say_plain() prints. */
+/* Add a cell with the text that cli_say_plain() prints. */
 void cli_grid_say(struct cli_grid *grid, enum cli_style style, unsigned flags, const char *format,
 		  ...);
 
 void cli_grid_print(FILE *to, const struct cli_grid *grid);
 
-/* The text in at most that many columns, with a sign where it is cut. */
+/* Print the text in at most that many columns, with a sign where it is cut. */
 void cli_print_cut(FILE *to, struct roger_str text, size_t columns);
 
 #endif

@@ -38,7 +38,7 @@ struct head {
 
 static _Alignas(ALIGNMENT) char region[REGION_BYTES];
 static _Atomic size_t used;
-/* No piece from here on was ever given back: what is given out there is zero. */
+/* No piece from this offset on was ever freed, so new pieces there are zero. */
 static _Atomic size_t clean;
 
 static size_t rounded(size_t size)
@@ -62,7 +62,7 @@ static struct head *head_of(void *piece)
 	return (struct head *)(void *)(region + start_of(piece) - sizeof(struct head));
 }
 
-/* From before the end; NULL: there is no room for it. */
+/* Take a piece of the region before end; NULL: there is no room for it. */
 static void *take(size_t size, size_t end)
 {
 	size_t before = atomic_load_explicit(&used, memory_order_relaxed), room;
@@ -83,7 +83,7 @@ static void *take(size_t size, size_t end)
 	return head + 1;
 }
 
-/* The last piece grows in place. */
+/* Grow a piece in place if it is the last one; returns whether it is. */
 static int grow(void *piece, size_t size)
 {
 	struct head *head = head_of(piece);
@@ -107,8 +107,8 @@ void *__wrap_malloc(size_t size)
 	return piece || size > SMALL_BYTES ? piece : take(size, REGION_BYTES);
 }
 
-/* musl's own calloc() asks its malloc(), which is wrapped, and looks into what it got: so it is for
- * what is never from the region.  Of that it takes memory only once it is used. */
+/* musl's calloc() calls malloc(), which is wrapped, and looks into the piece, so it is only called
+ * for pieces larger than the region.  These take memory only once they are used. */
 void *__wrap_calloc(size_t count, size_t size)
 {
 	size_t bytes, start, dirty;
@@ -142,7 +142,7 @@ void *__wrap_realloc(void *piece, size_t size)
 	return moved;
 }
 
-/* The last piece is given back. */
+/* A piece of the region is used again only if it is the last one. */
 void __wrap_free(void *piece)
 {
 	size_t before = atomic_load_explicit(&clean, memory_order_relaxed), end;

@@ -11,7 +11,7 @@ const char *cli_summary(const struct cli_command *command)
 
 enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26, WORD_COLUMN = 14, TWO_WORDS_COLUMN = 18 };
 
-/* Words up to the end of the line, from the column where it is, and in the lines below, too. */
+/* Print text up to its line end, folded; output is at column, where further lines start, too. */
 static void print_wrapped(FILE *to, size_t column, const char *text)
 {
 	const size_t screen = cli_screen_width();
@@ -39,7 +39,7 @@ static void print_entry(FILE *to, const char *what, size_t column, const char *t
 	print_wrapped(to, column, text);
 }
 
-/* The commands of a list of names; what is not there is left out. */
+/* Print the commands of a list of names; a missing one is left out. */
 static void print_commands(FILE *to, const char *names, size_t column)
 {
 	const struct cli_command *command;
@@ -109,7 +109,7 @@ void cli_print_help(FILE *to, bool all)
 		      "commands: also claim, top, ui, report, log, archive and doctor.");
 }
 
-/* Texts of which the name says what they are. */
+/* Words for the values of text fields with these names. */
 static const char *const kinds_of_text[][2] = {
 	{ "after", "ID" },	   { "reply_to", "ID" },
 	{ "task", "TASK" },	   { "verb", "VERB" },
@@ -122,7 +122,7 @@ static const char *const kinds_of_text[][2] = {
 	{ "exit", "N" },
 };
 
-/* What a value is: the kind of the field, or for a word of a list the field's own name. */
+/* Name the value of a field: by its kind, or for a word of a list by the field's own name. */
 void cli_value_word(const struct roger_field *field, char to[64])
 {
 	static const char words[] = "TEXT";
@@ -184,7 +184,7 @@ static void print_options(FILE *to, const struct cli_command *command)
 		print_option(to, option->name, option->value ? option->value : "", option->help);
 }
 
-/* The commands of two words that begin with this one. */
+/* Print the commands of two words that begin with this one. */
 static void print_parts(FILE *to, const struct cli_command *command)
 {
 	const size_t length = strlen(command->name);

@@ -13,7 +13,7 @@ static bool add_option(struct rg_help_reply *table, struct rg_option_list *optio
 			       sizeof option);
 }
 
-/* Texts between two of that character; ends with the NUL. */
+/* Add the parts of a string that the character separates. */
 static bool add_parts(struct rg_arena *arena, struct roger_strs *list, const char *texts,
 		      char between)
 {
@@ -28,7 +28,7 @@ static bool add_parts(struct rg_arena *arena, struct roger_strs *list, const cha
 	return added;
 }
 
-/* Options that are no member of a request: all they say is whether they have a value. */
+/* Add options that are no members of a request: they only say whether they have a value. */
 static bool add_own(struct rg_help_reply *table, struct rg_option_list *options,
 		    const struct cli_option *own)
 {

@@ -28,15 +28,15 @@ enum {
 	BUDGET_S = 5,		    /* for an event that a tool waits for */
 	IDLE_WAIT_MS = 20000,	    /* between looks whether anybody still waits for us */
 	IDLE_FIRST_MS = 1500,	    /* leave the mail to hooks that start at the same time */
-	IDLE_S = 86400,		    /* and then it is the next turn's to wait */
+	IDLE_S = 86400,		    /* then the hook ends, and the next turn waits */
 	SHOWN_MAX = 50,
 };
 
 struct hook {
 	struct roger *roger;
 	struct rg_hook_request request;
-	struct rg_buf input;  /* what the tool wrote, */
-	struct rg_json *said; /* which texts of the event point into */
+	struct rg_buf input;  /* what the tool wrote */
+	struct rg_json *said; /* that, parsed; texts of the event point into it */
 	struct cli_hook_event event;
 	enum cli_hook_host host;
 	bool first;   /* its session begins, and nothing was said at its start */
@@ -47,7 +47,7 @@ struct hook {
 
 /* ------------------------------------------------------------------ input -- */
 
-/* All of it, so that the tool's write succeeds, but no more than the maximum is kept. */
+/* Read all input, so that the tool's write succeeds, but keep no more than the maximum. */
 static void read_input(struct rg_buf *input)
 {
 	char piece[16384];
@@ -95,10 +95,10 @@ static const char *find_variable(const char *name)
 
 /* ----------------------------------------------------------------- output -- */
 
-/* What is said when time is over; "": it is not for a person, or an answer is on its way. */
+/* Printed when time is over; "": it is not for a person, or an answer is on its way. */
 static const char *volatile late = "";
 
-/* Not at each tool call: a session begins with the first, and each turn with the second. */
+/* May a person be told of trouble?  At the start of a session and of a turn, not at each call. */
 static bool is_for_person(const struct hook *hook)
 {
 	return hook->request.event == CLI_HOOK_SESSION_START ||
@@ -146,7 +146,7 @@ static void print_shown(const struct hook *hook, struct cli_page *page,
 			cli_term_lose(ENOMEM);
 		else
 			fwrite(out.data, 1, out.length, cli_out);
-		/* Once they were written out to a tool that shows them. */
+		/* They count as shown once they were written to a tool that shows them. */
 		if (hook->host == CLI_HOOK_OWN && !cli_term_flush())
 			cli_frame_shown(hook->roger, hook->request.agent, messages, shown);
 	}
@@ -154,8 +154,8 @@ static void print_shown(const struct hook *hook, struct cli_page *page,
 }
 
 /*
- * Be the only process that does this for an agent or a session, by a lock in the
- * workspace, which ends with the process.
+ * Take the lock of doing this for an agent or a session.  It is in the workspace, and
+ * ends with the process.  false: another process has it.
  */
 static bool hold(const struct hook *hook, const char *what, int64_t number, struct roger_str who)
 {
@@ -167,7 +167,7 @@ static bool hold(const struct hook *hook, const char *what, int64_t number, stru
 
 /* ----------------------------------------------------------------- events -- */
 
-/* Who wakes the agent may need the session's name; of two under one name both are told. */
+/* Record the session, by which the agent may be woken; if two have one name, both are told. */
 static void note_arrival(struct hook *hook)
 {
 	const struct roger_arrive_request request = { .agent = hook->request.agent,
@@ -199,7 +199,7 @@ static void say_prime(struct hook *hook)
 						     .limit = SHOWN_MAX };
 	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
 	struct roger_err err = { 0 };
-	/* A name that it cannot guess is told. */
+	/* Tell the agent a name that is not its tool's, since it cannot guess it. */
 	const bool own = hook->unnamed && !rg_str_equal(hook->request.agent, hook->request.tool);
 	struct cli_page page;
 	size_t shown;
@@ -215,7 +215,7 @@ static void say_prime(struct hook *hook)
 	}
 }
 
-/* Mail that was never shown, to be freed; none where it cannot be read. */
+/* Find mail that was never shown, to be freed; none if it cannot be read. */
 static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_mail)
 {
 	const struct roger_inbox_request request = {
@@ -253,7 +253,7 @@ static void say_mail(const struct hook *hook)
 	print_shown(hook, &page, &mail.messages, shown);
 }
 
-/* Does our plugin run it, which takes what a hook says at any time? */
+/* Does our plugin run the hook?  It takes what a hook says at any time. */
 static bool is_by_plugin(const struct hook *hook)
 {
 	return hook->event.tool == CLI_HOOK_OPENCODE || hook->event.tool == CLI_HOOK_KILO;
@@ -332,18 +332,18 @@ static int wait_and_say(struct hook *hook)
 	return 2; /* "wake up", to the tool that asked to be woken like this */
 }
 
-/* Too late is as good as no mail. */
+/* Handle the alarm: end as if there was no mail, after the line `late`. */
 static void give_up(int signal)
 {
 	const char *line = late;
 
 	(void)signal;
-	/* What comes of it is nobody's to know. */
+	/* An error of this write cannot be reported. */
 	(void)!write(STDOUT_FILENO, line, strlen(line));
 	_exit(0);
 }
 
-/* One whose mail an agent may be shown. */
+/* Open the workspace; false: there is none, or its mail may not be shown. */
 static bool open_workspace(const struct cli_run *run, struct hook *hook)
 {
 	const char *named = run->workspace;
@@ -373,7 +373,7 @@ static bool open_workspace(const struct cli_run *run, struct hook *hook)
 	return r == ROGER_OK && !*why;
 }
 
-/* What is asked for, what the tool wrote, and which tool it is. */
+/* Fill in what is asked for, what the tool wrote, and which tool it is. */
 static void begin(const struct cli_run *run, struct hook *hook)
 {
 	struct cli_hook_clues clues = { .program = cli_tool_above, .variable = find_variable };
@@ -393,8 +393,8 @@ static void begin(const struct cli_run *run, struct hook *hook)
 					       .kind = hook->request.event };
 	hook->said = cli_hook_read(&hook->event, rg_buf_str(&hook->input));
 	clues.input = hook->said ? rg_json_root(hook->said) : NULL;
-	/* Tools run the hooks of others, too.  Of another one nothing is known; a person has a
-	 * terminal. */
+	/* Tools run each other's hooks.  Nothing is known of an unlisted tool, but that a person
+	 * has a terminal. */
 	hook->host = hook->event.tool != CLI_HOOK_OTHER ? cli_hook_host(hook->event.tool, &clues)
 		     : isatty(STDIN_FILENO)		? CLI_HOOK_BY_HAND
 							: CLI_HOOK_OWN;
@@ -429,7 +429,7 @@ static int run_hook(struct cli_run *run, struct roger_err *err)
 	if (hook.host != CLI_HOOK_FOREIGN && !hook.event.in_subagent &&
 	    !(hook.event.by_prompt && hook.request.event == CLI_HOOK_SESSION_START) &&
 	    open_workspace(run, &hook)) {
-		/* Each turn: of two sessions under one name both are seen. */
+		/* At each turn, so that two sessions under one name are both seen. */
 		if (is_for_person(&hook))
 			note_arrival(&hook);
 		if (hook.request.event == CLI_HOOK_IDLE)

@@ -2,7 +2,7 @@
 
 #include "data/json.h"
 
-/* What the tools call the events, where they do not say it themselves. */
+/* Names of events, for input that does not have the name. */
 static const char *const usual_names[CLI_HOOK_KINDS] = {
 	"", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop"
 };
@@ -10,7 +10,7 @@ static const char *const gemini_names[CLI_HOOK_KINDS] = {
 	"", "SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "AfterAgent"
 };
 
-/* The form in which a tool takes a text to its model, and at the end of a turn. */
+/* The form in which a tool takes a text for its model, and one at the end of a turn. */
 static const struct form {
 	const char *context; /* the member; NULL: within hookSpecificOutput */
 	const char *stop;    /* NULL: with decision "block" */
@@ -22,7 +22,7 @@ static const struct form {
 	[CLI_HOOK_CURSOR] = { "\"additional_context\"", "\"followup_message\"" },
 };
 
-/* A text among the members, or nothing. */
+/* The text of a member, or nothing. */
 static struct roger_str read_text(const struct rg_value *root, const char *name)
 {
 	return rg_json_str(rg_json_member(root, name));
@@ -45,12 +45,12 @@ struct rg_json *cli_hook_read(struct cli_hook_event *event, struct roger_str inp
 		event->name = read_text(root, "hook_event_name");
 	for (i = 0; i < sizeof sessions / sizeof *sessions && !event->session.length; i++)
 		event->session = read_text(root, sessions[i]);
-	/* These keep no context of hooks with their sessions. */
+	/* These tools keep no context of hooks with their sessions. */
 	event->resumed = event->tool != CLI_HOOK_GEMINI && event->tool != CLI_HOOK_COPILOT &&
 			 event->tool != CLI_HOOK_QWEN &&
 			 rg_str_is(read_text(root, "source"), "resume");
-	/* It runs the hooks of the start and of the first prompt together, and keeps what the
-	 * second one says. */
+	/* Copilot runs the hooks of the start and of the first prompt together, and keeps what
+	 * the second one says. */
 	event->by_prompt = event->tool == CLI_HOOK_COPILOT && event->session.length;
 	event->in_subagent = read_text(root, "agent_id").length > 0;
 	event->stopped_before =

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "verbs.h"
 
-/* Beside those of enum rg_hook_tool and enum rg_hook_event. */
+/* Values beside those of enum rg_hook_tool and enum rg_hook_event. */
 enum {
 	CLI_HOOK_NO_TOOL,
 	CLI_HOOK_OTHER = CLI_HOOK_CURSOR + 1, /* any other */

@@ -6,7 +6,7 @@
 
 enum { ALWAYS_MAX = 7, NEVER_MAX = 8 };
 
-/* Of Copilot, VS Code and Cursor. */
+/* Members that only Copilot, VS Code and Cursor write. */
 #define OTHERS "sessionId", "hookEventName", "conversation_id", "cursor_version"
 
 #define PLUGIN_NEVER OTHERS, "hook_event_name", "transcript_path", "timestamp"
@@ -49,7 +49,7 @@ static const struct shape {
 };
 #define SHAPE_COUNT (sizeof shapes / sizeof *shapes)
 
-/* What programs of tools are called. */
+/* Names of the programs of tools. */
 static const struct {
 	const char *name;
 	int tool;
@@ -72,7 +72,7 @@ static const struct {
 
 /* ------------------------------------------------------------------ input -- */
 
-/* Does it have all of these members; else any of them? */
+/* Does the input have all of these members, or (all false) any of them? */
 static bool has(const struct rg_value *input, const char *const *names, bool all)
 {
 	for (; *names; names++)
@@ -81,7 +81,7 @@ static bool has(const struct rg_value *input, const char *const *names, bool all
 	return all;
 }
 
-/* The tools whose form it has, as bits; *ret_not: those that never write such a thing. */
+/* The tools whose form the input has, as bits; *ret_not: those that never write such input. */
 static unsigned match_shapes(const struct rg_value *input, unsigned *ret_not)
 {
 	unsigned fits = 0;
@@ -99,7 +99,7 @@ static unsigned match_shapes(const struct rg_value *input, unsigned *ret_not)
 
 /* ---------------------------------------------------------------- program -- */
 
-/* The last part of a path, without what says how it is run. */
+/* The last part of a path, without an ending that says how it is run. */
 static struct roger_str base_name(struct roger_str path)
 {
 	static const char *const endings[] = { ".exe", ".js", ".mjs", ".cjs" };
@@ -114,7 +114,7 @@ static struct roger_str base_name(struct roger_str path)
 	return path;
 }
 
-/* Is it that program, also as one for a machine: codex-x86_64-unknown-linux-musl? */
+/* Is this the name of the program, also with a machine: codex-x86_64-unknown-linux-musl? */
 static bool is_called(struct roger_str name, const char *program)
 {
 	struct roger_str rest;
@@ -154,10 +154,10 @@ int cli_hook_tool_of(const struct roger_strs *words)
 
 /* --------------------------------------------------------------- variables -- */
 
-/* The one tool whose variables are set; of two, neither is it. */
+/* The tool whose variables are set; CLI_HOOK_OTHER: two tools have theirs set. */
 static int find_by_variables(const char *(*variable)(const char *name))
 {
-	/* What several tools say of themselves, such as claude-code_2-1-330_harness. */
+	/* Several tools set this to their name, such as claude-code_2-1-330_harness. */
 	const char *value = variable("AI_AGENT");
 	int found = value && *value ? CLI_HOOK_CLAUDE : CLI_HOOK_NO_TOOL;
 	size_t i;
@@ -186,7 +186,7 @@ enum cli_hook_host cli_hook_host(int tool, const struct cli_hook_clues *clues)
 
 	if (never & asked)
 		return CLI_HOOK_FOREIGN;
-	/* It is the form of exactly one tool. */
+	/* Exactly one tool has this form. */
 	if (fits && !(fits & (fits - 1)))
 		return fits == asked ? CLI_HOOK_OWN : CLI_HOOK_FOREIGN;
 	found = clues->program(NULL);
@@ -197,7 +197,7 @@ enum cli_hook_host cli_hook_host(int tool, const struct cli_hook_clues *clues)
 	/* Of two tools that write the same, neither runs the hooks of the other. */
 	if (fits & asked)
 		return CLI_HOOK_OWN;
-	/* Tools name the event. */
+	/* Tools name the event; a person does not. */
 	return rg_json_member(clues->input, "hook_event_name") ? CLI_HOOK_FOREIGN
 							       : CLI_HOOK_BY_HAND;
 }

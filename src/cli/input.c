@@ -21,7 +21,7 @@ static int read_stream(FILE *stream, const char *name, const char *member, size_
 	size_t got;
 	char *room;
 
-	/* Of a file it is known before anything is read. */
+	/* The size of a file is known before it is read. */
 	if (fstat(fileno(stream), &facts) == 0 && S_ISREG(facts.st_mode) &&
 	    (uint64_t)facts.st_size > bytes_max)
 		return fail_larger(name, member, bytes_max, err);

@@ -1,5 +1,5 @@
 /*
- * input - what a file or standard input holds, whole; and text into a file.
+ * input - read a whole file or standard input; write text into a new file.
  */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
@@ -7,8 +7,8 @@
 #include "base/arena.h"
 
 /*
- * Into out, as it is.  path NULL: standard input.
- * member: what it is for, in the error that it is longer than bytes_max.
+ * Read into out, unchanged.  path NULL: standard input.
+ * member: the member of the error, if it is longer than bytes_max.
  */
 RG_CHECKED int cli_read_input(const char *path, const char *member, size_t bytes_max,
 			      struct rg_buf *out, struct roger_err *err);
@@ -17,7 +17,7 @@ RG_CHECKED int cli_read_input(const char *path, const char *member, size_t bytes
 RG_CHECKED int cli_read_text(const char *path, const char *member, size_t bytes_max,
 			     struct rg_arena *arena, struct roger_str *ret, struct roger_err *err);
 
-/* Into a file that is not there yet, and onto the disk. */
+/* Write text into a file that must not exist yet, and sync it. */
 RG_CHECKED int cli_write_output(const char *path, struct roger_str text, struct roger_err *err);
 
 #endif

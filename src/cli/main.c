@@ -63,7 +63,7 @@ struct roger_str cli_value(const struct cli_run *run, const char *option)
 	return run->values[option_index(run, option)];
 }
 
-/* Without a command there are the options of all, and this one. */
+/* Without a command there are the options of every command, and this one. */
 static const struct cli_option bare_options[] = {
 	{ "version", NULL, "" },
 	{ 0 },
@@ -104,7 +104,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 
 	cli_progress_end();
 	rg_words_encode(&rg_error_record, &object, &line);
-	/* Where there is no memory for an object, words need none. */
+	/* Plain words need no memory. */
 	if (run->form == CLI_HUMAN || run->member.length || line.failed) {
 		cli_complain("roger", object.message);
 		return;
@@ -125,7 +125,7 @@ static int flush_output(const struct cli_run *run)
 	struct roger_err err;
 	int error = cli_term_flush();
 
-	/* Who left the pager has seen enough. */
+	/* A person who left the pager has seen enough. */
 	if (cli_screen_end() && error == EPIPE)
 		return status;
 	if (!error)
@@ -144,7 +144,6 @@ static int flush_output(const struct cli_run *run)
 
 /* -------------------------------------------------------------- running -- */
 
-/* For people, where the command has no words of its own. */
 void cli_say_dry(const struct cli_run *run)
 {
 	const struct roger_field *field =
@@ -198,7 +197,7 @@ int cli_open(const char *path, struct roger **ret_roger, struct roger_err *err)
 				      : roger_open(path, ret_roger, err);
 }
 
-/* What ROGER_SERVER names; the program that speaks TLS is another one. */
+/* Connect to the server that ROGER_SERVER names; TLS is in another program. */
 static int open_elsewhere(struct cli_run *run, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
@@ -211,7 +210,7 @@ static int open_elsewhere(struct cli_run *run, struct roger_err *err)
 				  err);
 	if (r < 0 || !(op->flags & ROGER_NO_WORKSPACE))
 		return r;
-	/* Such verbs are of this machine; what is no verb opens its own. */
+	/* Such verbs are for this machine; a command without a verb opens what it needs. */
 	run->roger = roger_close(run->roger);
 	return op->run ? cli_need_workspace(run, op->name, err) : ROGER_OK;
 }
@@ -251,7 +250,7 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 	return rg_kept(run->request && run->values && run->given, err);
 }
 
-/* Or print its help. */
+/* Run the command by its words, or print its help. */
 static int parse_and_run(struct cli_run *run, int argc, char **argv, struct roger_err *err)
 {
 	const char *colour;
@@ -281,10 +280,10 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	struct roger_err err = { 0 };
 	int r = parse_and_run(run, argc, argv, &err);
 
-	/* What is said beside the answer comes after it. */
+	/* On a terminal, notes and errors come after the answer. */
 	if (cli_screen_folds())
 		cli_term_flush();
-	/* What is done with a database itself is done by the program that opens it. */
+	/* Only roger-serve opens a database. */
 	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0)
 		r = cli_become(
 			serve_run ? NULL : "roger-serve", run->argv,
@@ -296,7 +295,7 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	if (r == ROGER_OK && !run->quiet && run->old)
 		cli_say_to(stderr, "note: `roger %s` is now `roger %s`\n", run->old->name,
 			   run->old->told);
-	/* The answer is out before the handle does what can wait. */
+	/* Write out the answer before closing does what can wait. */
 	(void)fflush(cli_out);
 	run->roger = roger_close(run->roger);
 	if (r == ROGER_EENGINE && run->command == &cli_hook)
@@ -309,7 +308,7 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	return flush_output(run);
 }
 
-/* The form of answers is known before the first error. */
+/* Find the form of answers before parsing, since the first error needs it. */
 static enum cli_form wanted_form(int argc, char **argv)
 {
 	enum cli_form form = CLI_HUMAN;
@@ -360,7 +359,7 @@ static int find_word(int argc, char **argv)
 	return argc;
 }
 
-/* The words with the command's own in place of an old name; NULL: out of memory. */
+/* Replace an old name in the words by the command's own; NULL: out of memory. */
 static char **rename_words(struct cli_run *run, int word, int *argc, char **argv)
 {
 	const int count = 1 + (strchr(run->old->name, ' ') != NULL);
@@ -379,7 +378,7 @@ static char **rename_words(struct cli_run *run, int word, int *argc, char **argv
 	return renamed;
 }
 
-/* The command, which options may precede, out of the words; what is left is for it. */
+/* Find the command, which options may precede, and run it with the words that are left. */
 static int run_words(struct cli_run *run, int argc, char **argv)
 {
 	int word = find_word(argc, argv);
@@ -402,7 +401,7 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 	if (run->command == &bare)
 		return run_command(run, argc - 1, argv + 1);
 	memmove(argv + 1 + count, argv + 1, (size_t)(word - 1) * sizeof *argv);
-	/* For another program, which this one may become, too. */
+	/* The name comes first again, for a program that this one may become. */
 	argv[1] = (char *)(uintptr_t)names[0].data;
 	if (count == 2)
 		argv[2] = (char *)(uintptr_t)names[1].data;
@@ -421,7 +420,7 @@ static void mend(int number, siginfo_t *info, void *context)
 		signal(number, SIG_DFL);
 }
 
-/* Under the help: the one step that comes next in this folder. */
+/* Print, under the help, the one step that comes next in this folder. */
 static void print_next_step(void)
 {
 	static const char *const signs[] = { ".claude", "CLAUDE.md", ".codex",	  "AGENTS.md",

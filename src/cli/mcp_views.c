@@ -22,7 +22,7 @@ static struct roger *open_here(struct mcp_session *session, struct roger_mcp_cal
 	return roger;
 }
 
-/* The reply of a verb is what the resource holds. */
+/* Answer with the reply of a verb as the text of the resource. */
 static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, const char *verb,
 		      const void *request)
 {
@@ -48,7 +48,7 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 	roger_reply_free(reply);
 }
 
-/* With an invalid name nothing is found. */
+/* Take a name from the URI; false: it is not valid, and "not found" is answered. */
 static bool take_name(struct roger_mcp_call *call, const char *variable, struct roger_str *ret_name)
 {
 	*ret_name = rg_str(roger_mcp_variable(call, variable));

@@ -7,18 +7,18 @@
 #include "cli/grid.h"
 #include "cli/screen.h"
 
-/* Lines of a screen. */
+/* Lines of a screen, and columns. */
 enum { STATUS_LINES = 12, COLUMNS = 80, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3 };
 
 /* ---------------------------------------------------------------- status -- */
 
-/* How wide the words are with what to type beside them. */
+/* Columns of the words with what to type beside them. */
 static size_t width_of(const struct roger_concern *concern)
 {
 	return MARK_COLUMNS + cli_columns(concern->words) + 2 + cli_columns(concern->next);
 }
 
-/* How many lines it takes. */
+/* How many lines a concern takes. */
 static size_t lines_of(const struct roger_concern *concern, size_t screen)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf next = { .maximum = SIZE_MAX };
@@ -29,7 +29,7 @@ static size_t lines_of(const struct roger_concern *concern, size_t screen)
 	return 1 + cli_screen_lines(rg_buf_str(&next), screen);
 }
 
-/* The words, and beside them what to type where both fit, in a column where possible; else below.
+/* Print the words, and what to type: beside them if both fit, in a column if possible, else below.
  */
 static void print_concern(const struct roger_concern *concern, size_t width, size_t screen)
 {
@@ -61,7 +61,7 @@ static size_t screen_columns(void)
 	return cli_screen_width() ? cli_screen_width() : COLUMNS;
 }
 
-/* The first ones, in so many lines at most; returns how many are left of these. */
+/* Print the first concerns in that many lines; returns how many lines are left. */
 static size_t print_concerns(const struct roger_concern_list *concerns, size_t lines)
 {
 	const size_t screen = screen_columns();
@@ -87,7 +87,7 @@ static size_t print_concerns(const struct roger_concern_list *concerns, size_t l
 	return lines;
 }
 
-/* One process often does them all. */
+/* Chores in a row that one process does are told together. */
 static void say_chores(FILE *to, const struct roger_chore_list *chores)
 {
 	size_t i;
@@ -113,7 +113,7 @@ void cli_say_place(FILE *to, struct roger_str store, struct roger_str served_by,
 	cli_say_to(to, "%(%Sstandby of the database: %t%.\n%)", CLI_DIM, standby);
 }
 
-/* Below what is wrong; returns how many lines that takes. */
+/* Print the figures into a page, for below the concerns; returns how many lines they take. */
 static size_t say_figures(struct cli_page *page, const struct roger_status_reply *reply)
 {
 	if (!cli_page_begin(page))
@@ -130,7 +130,6 @@ static size_t say_figures(struct cli_page *page, const struct roger_status_reply
 	       1;
 }
 
-/* Nothing there: a good sign. */
 static void print_status(const struct cli_run *run)
 {
 	const struct roger_status_reply *reply = run->reply;
@@ -139,7 +138,7 @@ static void print_status(const struct cli_run *run)
 	size_t lines = STATUS_LINES - say_figures(&figures, reply), i;
 
 	lines = print_concerns(&reply->concerns, lines);
-	/* Who sits in a git worktree: one that is gone is a concern as long as mail waits. */
+	/* An agent whose git worktree is gone is a concern, as long as mail waits for it. */
 	for (i = 0; i < reply->worktrees.count && lines; i++) {
 		seat = &reply->worktrees.items[i];
 		if (seat->standing != ROGER_SEAT_THERE)
@@ -168,7 +167,7 @@ CLI_COMMAND(why, "why", .print = print_why);
 
 /* ---------------------------------------------------------------- report -- */
 
-/* Each with a blank before it where it is a part of the one above. */
+/* Print a number; its name begins with a blank if it is a part of the one above. */
 static void print_number(const char *name, int64_t number, enum cli_style style)
 {
 	fprintf(cli_out, "%-28s %s%12lld%s\n", name, number ? cli_style(style) : "",

@@ -1,4 +1,4 @@
-/* Words of a command line into a request, by the verb's fields. */
+/* Parse the words of a command line into a request, by the verb's fields. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -38,7 +38,7 @@ struct parser {
 	const char *colour;
 	bool help;
 	bool only_places;	  /* after "--" */
-	struct roger_strs places; /* words that are no options */
+	struct roger_strs places; /* words that are not options */
 };
 
 struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64])
@@ -76,7 +76,7 @@ const struct roger_field *cli_find_field(const struct roger_record *record, stru
 	return NULL;
 }
 
-/* Options that have another name now; */
+/* Options that were renamed. */
 static const struct {
 	const char *command, *option, *now;
 } renamed[] = {
@@ -132,7 +132,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		       RG_STR_CUT(name), command);
 }
 
-/* The value of an option: after '=', or the next word; one that takes no value must have none. */
+/* Take the value of an option, after '=' or the next word; a flag must have none. */
 static int take_any(struct parser *parser, bool takes, struct roger_str name, const char *equals,
 		    struct roger_str *ret, struct roger_err *err)
 {
@@ -212,7 +212,7 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 	int r;
 
 	option = cli_find_option(cli_common_options, name);
-	/* setup prints something else. */
+	/* setup has a --print of its own. */
 	if (option && !(field && rg_str_is(name, "print")))
 		return take_common(parser, option, name, equals, err);
 	option = cli_find_option(own, name);
@@ -255,7 +255,7 @@ static int take_word(struct parser *parser, struct roger_err *err)
 
 /* ------------------------------------------------------------- places -- */
 
-/* `roger list schema migration`: the text in the last place goes on. */
+/* Join further words to the text in the last place: `roger list schema migration`. */
 static int join_rest(struct parser *parser, size_t used, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -275,7 +275,7 @@ static int join_rest(struct parser *parser, size_t used, struct roger_err *err)
 			     err);
 }
 
-/* A command that takes no words: the word was to say whose mail it is about. */
+/* Fail for a word that the command does not take; it may be meant as the name of --as. */
 static int unexpected(struct parser *parser, size_t used, struct roger_err *err)
 {
 	const struct roger_field *field;
@@ -302,7 +302,7 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 			continue;
 		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
 			continue;
-		/* Later ones still need a word each. */
+		/* Later places still need a word each. */
 		for (keep = 0, later = field + 1; later->name; later++)
 			keep += (later->flags & ROGER_PLACE) && rg_field_unset(later, run->request);
 		while (used < count &&
@@ -404,7 +404,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
 	const char *server = cli_is_elsewhere(parser->run) ? getenv("ROGER_SERVER") : "unix:";
-	/* Over TCP the token knows who it is. */
+	/* Over TCP the token says who the agent is. */
 	const bool told = strncmp(server, "unix:", 5) != 0;
 	const struct roger_str usual = rg_terminal_has_person() && !told ? RG_STR(RG_PERSON)
 				       : agent && *agent		 ? rg_str(agent)

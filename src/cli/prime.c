@@ -12,7 +12,7 @@ enum {
 	TOKENS_MOST = 1000000,
 	FIXED_CHARS = 390,	    /* who you are, what is left out, what is next */
 	ROOMY_CHARS = 4000,	    /* from here on it also says what roger is for */
-	MESSAGES_CHARS_LEAST = 600, /* whose words they are, and something of one */
+	MESSAGES_CHARS_LEAST = 600, /* whose words they are, and some of a message */
 };
 
 static const struct cli_option options[] = {
@@ -122,7 +122,7 @@ static int run_prime(struct cli_run *run, struct roger_err *err)
 
 	if (*why) {
 		fprintf(stderr, "roger: %s\n", why);
-		run->quiet = true; /* it is all there is to say */
+		run->quiet = true; /* no note is to follow the reason */
 		return ROGER_OK;
 	}
 	if (cli_given(run, "tokens") && (!rg_str_number(cli_value(run, "tokens"), &tokens) ||

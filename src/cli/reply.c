@@ -67,7 +67,7 @@ static bool is_left_out(const struct roger_field *field, const void *record)
 	return (field->flags & ROGER_SPARE) && rg_field_unset(field, record);
 }
 
-/* false: out of memory, which is noted. */
+/* Print a value into the arena.  false: out of memory, which is noted. */
 static bool keep_value(struct rg_arena *arena, const struct roger_field *field, const void *record,
 		       struct roger_str *ret)
 {
@@ -202,7 +202,7 @@ const struct roger_field *cli_member(const struct roger_record *record, struct r
 	return NULL;
 }
 
-/* Text as it is, and to a terminal made harmless; anything else as in JSON. */
+/* Print a member: text as it is, to a terminal made harmless; anything else as in JSON. */
 static void print_member(const struct roger_field *field, const void *item)
 {
 	const struct roger_field fields[] = { *field, { 0 } };

@@ -1,6 +1,6 @@
 /*
- * run: a program under our eyes.  What it prints is standard output's, what we
- * have to say goes to standard error, its exit status is ours.
+ * run: run a program and watch it.  Its output goes to standard output, our own words
+ * to standard error, and its exit status becomes ours.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void pass(int number, siginfo_t *info, void *context)
 	(void)context;
 	if ((number == SIGPIPE || number == SIGXFSZ) && info->si_pid == getpid())
 		return;
-	/* A full pipe holds enough of them. */
+	/* A full pipe may drop signals: it holds enough of them. */
 	if (write(pass_to, &byte, 1) < 0)
 		errno = error;
 	errno = error;
@@ -46,7 +46,7 @@ static void catch_signal(int number)
 	sigaction(number, &action, NULL);
 }
 
-/* A signal that is ignored already, as under nohup, stays so; but for the one we have to know. */
+/* Catch a signal, unless it is ignored, as under nohup; SIGCHLD is needed in any case. */
 static void catch_unless_ignored(int number)
 {
 	struct sigaction before;
@@ -79,7 +79,7 @@ static int open_or_none(int file)
 	return fcntl(file, F_GETFD) < 0 ? -1 : file;
 }
 
-/* A word for people, unless all is as it should be. */
+/* Tell people how the program ended. */
 static void print_end(const struct cli_run *run, const struct roger_run_reply *reply)
 {
 	const struct roger_run *one = &reply->runs.items[0];
@@ -88,7 +88,7 @@ static void print_end(const struct cli_run *run, const struct roger_run_reply *r
 	if (run->quiet)
 		return;
 	cli_say_to(stderr, "roger: run %t: %t", one->run, reply->ended);
-	/* What the owner has no room for is kept for a person. */
+	/* A report that the owner has no room for goes to a person. */
 	if (reply->message.length)
 		cli_say_to(stderr, "; reported to %t in %t",
 			   reply->untold ? RG_STR("human") : one->owner, reply->message);
@@ -125,7 +125,7 @@ static int run_program(struct cli_run *run, struct roger_err *err)
 		cli_encode_reply(NULL, cli_op(run->command)->reply, &reply, &line);
 		cli_print_json(stderr, &line);
 	}
-	/* The program's own, unless all seems well and is not. */
+	/* The program's status; if that is 0, our own failures count. */
 	run->exit = reply.exit		? (int)reply.exit
 		    : reply.output_lost ? CLI_IO
 		    : reply.untold	? CLI_REFUSED

@@ -58,7 +58,7 @@ static void print_lines(const struct roger_run *run, const char *stream, struct 
 		cli_say("  %S%-12s%. %t\n", CLI_DIM, i ? "" : stream, lines.items[i]);
 }
 
-/* What was run, for how long, and what it printed last; a script has lines of its own. */
+/* Print what was run, for how long, and what it printed last; a script has lines of its own. */
 static void print_output(const struct roger_run *run)
 {
 	struct roger_str rest = run->command, line;
@@ -184,8 +184,7 @@ static int run_complete(struct cli_run *run, struct roger_err *err)
 	return r == ROGER_OK ? cli_call(run, err) : r;
 }
 
-/* A list of documents that are not valid says nothing of runs: where it is empty, it is left out.
- */
+/* Print a sweep; the list of invalid documents is left out where it is empty. */
 static void print_sweep(const struct cli_run *run)
 {
 	const struct roger_sweep_reply *reply = run->reply;
@@ -202,7 +201,7 @@ static void print_sweep(const struct cli_run *run)
 	cli_say_dry(run);
 }
 
-/* What it was, and that it is dealt with. */
+/* Print what was dismissed. */
 static void print_dismissed(const struct cli_run *run)
 {
 	const struct roger_dismiss_reply *reply = run->reply;

@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "data/schema.h"
 
-/* What has a schema, and is no verb's reply. */
+/* Records that have a schema, but are no verb's reply. */
 static const struct {
 	const char *name, *about;
 	const struct roger_record *record;
@@ -46,7 +46,7 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 
 /* ---------------------------------------------------------------- one -- */
 
-/* Of a command of that name, or of a verb, or of one of the others. */
+/* Find the record of a command or a verb with that name, or one of the others. */
 static int find(const struct rg_schema_request *request, const struct roger_record **ret_record,
 		struct roger_err *err)
 {

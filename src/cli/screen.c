@@ -26,11 +26,11 @@ static struct {
 	bool asked;
 	bool folds;
 	bool paged;	    /* a pager may start */
-	struct rg_buf line; /* that is not finished */
-	struct rg_buf kept; /* while it is not known whether a pager is wanted */
-	int rows;	    /* in kept */
-	int to;		    /* descriptor */
-	int error;	    /* standard error as it was; -1: as it is */
+	struct rg_buf line; /* the line that is not finished */
+	struct rg_buf kept; /* output held back until it is known whether a pager is needed */
+	int rows;	    /* lines in kept */
+	int to;		    /* descriptor of the output or the pager */
+	int error;	    /* a copy of the original standard error; -1: it was not moved */
 	pid_t pager;	    /* 0: none */
 } screen = { .line = { .maximum = SIZE_MAX },
 	     .kept = { .maximum = SIZE_MAX },
@@ -73,7 +73,7 @@ size_t cli_screen_width(void)
 
 /* ----------------------------------------------------------------- pager -- */
 
-/* What a person wants as a pager; NULL: none. */
+/* The pager that the person wants; NULL: none. */
 static const char *wanted_pager(void)
 {
 	const char *own = getenv("ROGER_PAGER"), *term = getenv("TERM");
@@ -87,7 +87,7 @@ static const char *wanted_pager(void)
 	return pager;
 }
 
-/* Its words; a shell reads those that are not plain, as it does for git. */
+/* Split the pager into words; a shell runs one that is not plain words, as for git. */
 static void split(char *pager, char *words[WORDS_MAX])
 {
 	static char shell[] = "/bin/sh", command[] = "-c";
@@ -132,7 +132,7 @@ static pid_t start(char *const words[], int input)
 	return r ? 0 : pid;
 }
 
-/* Where none can be started the answer goes to the terminal as it is. */
+/* Start the pager; if that fails, the answer goes to the terminal. */
 static void start_pager(const char *pager)
 {
 	char *copy = strdup(pager), *words[WORDS_MAX];
@@ -154,7 +154,7 @@ static void start_pager(const char *pager)
 		return;
 	}
 	screen.to = ends[1];
-	/* Keys are the pager's, and what is said beside the answer goes where it is read. */
+	/* Ctrl-C is for the pager, and errors and notes go to it, too. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	if (isatty(STDERR_FILENO)) {
@@ -201,7 +201,7 @@ static int write_out(struct roger_str text)
 	return 0;
 }
 
-/* What was kept goes out, and all that follows with it. */
+/* Write out what was held back; from now on nothing is. */
 static int let_go(void)
 {
 	int error;
@@ -226,7 +226,7 @@ static int put(struct roger_str text)
 
 /* --------------------------------------------------------------- folding -- */
 
-/* The columns of what is at the start of the text, and its bytes; a tab reaches the next stop. */
+/* The columns and bytes of the first character or escape sequence; a tab reaches the next stop. */
 static size_t columns_of(struct roger_str text, size_t at, size_t *ret_bytes)
 {
 	uint32_t c;
@@ -253,7 +253,8 @@ static struct roger_str from(struct roger_str text, size_t at)
 	return (struct roger_str){ text.data + at, text.length - at };
 }
 
-/* Where a line goes on: at its mark, else below its second column, else a bit to the right. */
+/* Where a folded line goes on: at its CLI_HANG, else below its second column, else at indent + 2.
+ */
 static size_t hang_of(struct roger_str line)
 {
 	size_t at, bytes, columns = 0, blanks = 0, indent = 0, hang = 0;
@@ -279,7 +280,7 @@ static size_t hang_of(struct roger_str line)
 	return hang && hang <= HANG_MAX ? hang : indent + 2;
 }
 
-/* How many bytes go into this line, and how many blanks after them go nowhere. */
+/* How many bytes fit into this line, and how many blanks after them are dropped. */
 static size_t take(struct roger_str rest, size_t column, size_t width, size_t *ret_blanks)
 {
 	size_t at, bytes, columns, fits = 0;
@@ -305,7 +306,7 @@ static size_t take(struct roger_str rest, size_t column, size_t width, size_t *r
 	return fits;
 }
 
-/* A piece of a line, without marks, and with blanks for tabs. */
+/* Add a piece of a line, without marks, and with blanks for tabs. */
 static void add_piece(struct rg_buf *out, struct roger_str piece, size_t column)
 {
 	size_t at, bytes, columns;
@@ -348,7 +349,7 @@ void cli_screen_fold(struct rg_buf *out, struct roger_str text, size_t width)
 	fold_line(out, text, width);
 }
 
-/* A line, and what it ends with. */
+/* Write a line, folded, and its end. */
 static int fold(struct roger_str line, const char *end)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
@@ -368,7 +369,7 @@ int cli_screen_write(struct roger_str text)
 	while (!error && rg_str_next_line(&text, &line)) {
 		rg_buf_add_str(&screen.line, line);
 		if (text.data == line.data + line.length)
-			break; /* it is not finished */
+			break; /* the line is not finished */
 		error = screen.line.failed ? ENOMEM : fold(rg_buf_str(&screen.line), "\n");
 		rg_buf_clear(&screen.line);
 	}
@@ -421,7 +422,7 @@ static struct {
 	volatile sig_atomic_t entered;
 	struct termios before;
 	struct rg_buf shown, frame;
-	char typed[256]; /* not understood yet */
+	char typed[256]; /* bytes that were read, and not decoded yet */
 	size_t count;
 } full = { .shown = { .maximum = SIZE_MAX }, .frame = { .maximum = SIZE_MAX } };
 
@@ -448,7 +449,7 @@ void cli_screen_leave(void)
 	errno = error;
 }
 
-/* What ends the process leaves the terminal as it was; what only stops it comes back. */
+/* Restore the terminal before the signal ends or stops the process. */
 static void leave_by_signal(int number)
 {
 	cli_screen_leave();
@@ -494,7 +495,7 @@ size_t cli_screen_lines(struct roger_str text, size_t width)
 	return (size_t)rg_str_line(rg_buf_str(&out), out.length);
 }
 
-/* A whole frame at once, and only where it is another one than before. */
+/* Write a whole frame at once, if it differs from the last one. */
 void cli_screen_draw(struct roger_str lines, size_t cursor)
 {
 	struct rg_buf *frame = &full.frame;
@@ -532,7 +533,7 @@ static void read_keys(int wait_ms)
 	full.count += got > 0 ? (size_t)got : 0;
 }
 
-/* What an escape sequence means, and how long it is; one that nobody knows is passed over. */
+/* Decode an escape sequence, and tell its length; an unknown one is CLI_KEY_OTHER. */
 static uint32_t named_key(struct roger_str typed, size_t *ret_bytes)
 {
 	static const struct {
@@ -567,7 +568,7 @@ uint32_t cli_screen_key(void)
 
 	if (!full.count)
 		read_keys(0);
-	/* A key alone, or the beginning of more. */
+	/* The key Escape, or the beginning of a sequence, whose rest comes at once. */
 	if (full.count == 1 && full.typed[0] == '\033')
 		read_keys(25);
 	if (!full.count)

@@ -11,29 +11,29 @@
 
 #include "base/str.h"
 
-/* In a line: what does not fit goes on below this place. */
+/* A mark in a line: what does not fit goes on below this place. */
 #define CLI_HANG "\001"
 
 /* The size of the terminal of standard output; 0: it goes elsewhere. */
 size_t cli_screen_width(void);
 
-/* From here on lines are folded; paged: and shown by a pager.  Nothing where there is no
+/* Fold lines from here on; paged: use a pager, too, if needed.  Does nothing without a
  * terminal. */
 void cli_screen_begin(bool paged);
 
-/* From here on each byte goes out as it is, and no pager starts: scripts, pictures, JSON. */
+/* Write each byte as it is from here on, without a pager: for scripts, pictures, JSON. */
 void cli_screen_raw(void);
 
-/* No pager: what comes is to be seen at once. */
+/* Start no pager: what comes must be seen at once. */
 void cli_screen_unpaged(void);
 
 bool cli_screen_folds(void);
 
-/* Write; 0, or the errno of what was lost.  flush: also the line that is not finished. */
+/* Write text; flush: also an unfinished line.  Return 0, or the errno of what was lost. */
 int cli_screen_write(struct roger_str text);
 int cli_screen_flush(void);
 
-/* A line to standard error, which is a terminal. */
+/* Print a line, folded, to standard error, which must be a terminal. */
 void cli_screen_complain(struct roger_str line);
 
 /* Let the pager end; true: there was one. */
@@ -47,7 +47,7 @@ bool cli_screen_end(void);
 void cli_screen_enter(void);
 void cli_screen_leave(void);
 
-/* Ask the terminal for its size again; true: it is another one, and all is drawn. */
+/* Ask the terminal for its size again; true: it changed, and the next frame is drawn. */
 bool cli_screen_measure(void);
 size_t cli_screen_height(void);
 
@@ -57,8 +57,8 @@ size_t cli_screen_lines(struct roger_str text, size_t width);
 /* Add lines, each folded to that width. */
 void cli_screen_fold(struct rg_buf *out, struct roger_str text, size_t width);
 
-/* Show these lines, each with its end, harmless, and as many and as long as fit; cursor: its
- * column in the last one, 0: none. */
+/* Show lines, which must each have a line end, be harmless, and fit the screen; cursor: its column
+ * in the last one, 0: none. */
 void cli_screen_draw(struct roger_str lines, size_t cursor);
 
 /* A key: a character, or one of these; 0: none waits. */

@@ -28,7 +28,7 @@ static struct roger_send_request *request_of(const struct cli_run *run)
 
 /* ------------------------------------------------------------- the text -- */
 
-/* path NULL: standard input. */
+/* Read the text; path NULL: from standard input. */
 static int read_text(struct cli_run *run, const char *path, struct roger_err *err)
 {
 	struct roger_str *content = &request_of(run)->content;
@@ -40,7 +40,7 @@ static int read_text(struct cli_run *run, const char *path, struct roger_err *er
 	return r;
 }
 
-/* In a batch each line has its own. */
+/* Refuse options that each line of a batch gives itself. */
 static int check_batch(const struct roger_send_request *given, struct roger_err *err)
 {
 	static const char *const own[] = { "metadata", "reply_to", "key", "task", "verb" };
@@ -70,7 +70,7 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 
 	if (cli_given(run, "file") && cli_given(run, "batch"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "give --file or --batch, not both");
-	/* Before the words are placed: with the text given, all of them are recipients. */
+	/* This comes before words are placed: with a text given, all words are recipients. */
 	if (cli_given(run, "batch")) {
 		request_of(run)->content = RG_STR("-");
 		r = check_batch(request_of(run), err);
@@ -79,7 +79,7 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 	}
 	if (run->words.count && !request_of(run)->content.data)
 		run->words.count--;
-	/* The first is a recipient, where no option names one. */
+	/* The first word is a recipient, if no option names one. */
 	if (run->words.count && !request_of(run)->to.count)
 		run->words.items++, run->words.count--;
 	return r;
@@ -87,7 +87,7 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 
 /* ---------------------------------------------------------- recipients -- */
 
-/* A name holds no comma, so that one word can name several. */
+/* Split words at commas, which names do not have, so that one word can name several. */
 static int split_names(struct rg_arena *arena, struct roger_strs *names, struct roger_err *err)
 {
 	struct roger_strs split = { 0 };
@@ -190,7 +190,7 @@ static void print_notes(const struct cli_run *run, const struct roger_send_reply
 static void print_sent(const struct cli_run *run)
 {
 	const struct roger_send_reply *reply = run->reply;
-	/* On a terminal as it can be typed. */
+	/* On a terminal, name the message as it can be typed: bob#3. */
 	const struct roger_str from = cli_screen_folds() ? request_of(run)->from : RG_STR("");
 	size_t i;
 
@@ -214,7 +214,7 @@ static int send_one(struct cli_run *run, struct roger_err *err)
 
 /* ------------------------------------------------------------- the outbox -- */
 
-/* It is not sent, and not said to be. */
+/* Put the send into the outbox; it is not reported as sent. */
 static int queue(const struct cli_run *run, struct roger_err *err)
 {
 	struct rg_queued queued = { .queued = true, .to = request_of(run)->to };
@@ -237,15 +237,16 @@ enum { FIELDS_MAX = 24 };
 
 struct batch {
 	struct cli_run *run;
-	struct roger_record record; /* of a line: what the command line gives is not required */
+	struct roger_record
+		record; /* of a line: members that the command line gives are optional */
 	struct roger_field fields[FIELDS_MAX];
-	size_t field_count;	/* the next one takes what a copied message has beside them */
-	struct rg_arena *arena; /* of the group */
+	size_t field_count;	/* the next one takes the other members of a copied message */
+	struct rg_arena *arena; /* memory of the group */
 	struct roger_send_request items[GROUP];
 	int64_t lines[GROUP]; /* the line of each item */
-	bool copied[GROUP];   /* it is a message that list printed */
+	bool copied[GROUP];   /* the item is a message that list printed */
 	bool no_person;	      /* `human` may not send from here */
-	bool old_told;	      /* that a member has another name now */
+	bool old_told;	      /* a renamed member was reported */
 	size_t count;
 	struct rg_buf input;
 	size_t input_at;
@@ -255,7 +256,7 @@ struct batch {
 	int64_t total_bytes; /* of standard input, where it is a file */
 };
 
-/* Name the line; say what of the batch is done. */
+/* Fail with the number of the line, and how many sends are stored. */
 static int fail_line(const struct batch *batch, int64_t line, int code, const char *message,
 		     struct roger_err *err)
 {
@@ -268,7 +269,7 @@ static int fail_line(const struct batch *batch, int64_t line, int code, const ch
 			      (long long)line, text, (long long)batch->done.sent);
 }
 
-/* An error of the group names an item by its place, which is returned; then come the words. */
+/* Return the item that an error of the group names; *ret_words: where its words begin. */
 static size_t failed_item(const struct batch *batch, const struct roger_err *err, int *ret_words)
 {
 	size_t item = 1;
@@ -280,7 +281,7 @@ static size_t failed_item(const struct batch *batch, const struct roger_err *err
 	return item - 1;
 }
 
-/* What roger said, nobody else says; and what a person said, only that person does. */
+/* Is a copied message left out: one from roger, or from a person who may not send from here? */
 static bool is_left_out(const struct batch *batch, size_t item)
 {
 	const struct roger_str from = batch->items[item].from;
@@ -290,8 +291,7 @@ static bool is_left_out(const struct batch *batch, size_t item)
 		(batch->no_person && rg_str_is(from, "human")));
 }
 
-/* A copied message of a person was refused: the group goes without these; false: it was not that.
- */
+/* Drop copied messages of a person from the group, if one was refused; false: another error. */
 static bool leave_out_person(struct batch *batch, const struct roger_err *err)
 {
 	size_t i, kept = 0;
@@ -350,7 +350,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* A send, and what a message has that only roger can set. */
+/* A send, and the members of a copied message that only roger can set. */
 struct batch_line {
 	struct roger_send_request request;
 	struct roger_str others;
@@ -376,7 +376,7 @@ static int decode_line(struct batch *batch, const struct rg_json *json,
 	(void)rg_old_member();
 	r = rg_words_decode(&batch->record, rg_json_root(json), &line, batch->arena, err);
 	old = rg_old_member();
-	/* Once: the next release does not know it. */
+	/* Report one old name: the next release does not know it. */
 	if (!copied && old && !batch->old_told && !batch->run->quiet) {
 		batch->old_told = true;
 		cli_say_to(stderr,
@@ -386,7 +386,7 @@ static int decode_line(struct batch *batch, const struct rg_json *json,
 	}
 	*item = line.request;
 	batch->copied[batch->count] = copied;
-	/* What it answers is in the workspace that it comes from, where its names are no slips. */
+	/* A copied message answers one of its own workspace, and its names are no slips. */
 	if (copied)
 		item->reply_to = (struct roger_str){ 0 };
 	item->new_ |= copied;
@@ -451,7 +451,7 @@ static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* The next line without its newline; the last one may lack it. */
+/* Read the next line, without its newline; the last one may lack it. */
 static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_found,
 		     struct roger_err *err)
 {
@@ -468,7 +468,7 @@ static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_
 		newline = rg_str_newline(ahead);
 		if (newline || !more)
 			break;
-		/* Its writer may be waiting for receipts. */
+		/* No input is there, so its writer may be waiting for receipts. */
 		if (batch->count && poll(&input, 1, 0) == 0) {
 			r = flush_group(batch, err);
 			if (r < 0)

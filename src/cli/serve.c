@@ -25,7 +25,7 @@ static int run_serve(struct cli_run *run, struct roger_err *err)
 	return serve_run && !cli_is_elsewhere(run) ? serve_run(run, err) : become_server(run, err);
 }
 
-/* token and ui; both are in a program that has a server. */
+/* Run token or ui, which need the program that has a server. */
 static int run_other(struct cli_run *run, struct roger_err *err)
 {
 	if (!serve_run || cli_is_elsewhere(run))

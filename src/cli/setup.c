@@ -1,4 +1,4 @@
-/* setup: shown first, asked about, and then done. */
+/* setup: show the changes, ask, then make them. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ static const struct cli_option options[] = {
 
 /* ---------------------------------------------------------------- showing -- */
 
-/* Lines of a text, or of a diff. */
+/* Print the lines of a text; diff: indented, in colours. */
 static void print_lines(struct roger_str text, bool diff)
 {
 	static const enum cli_style styles[128] = {
@@ -49,7 +49,7 @@ static void print_files(const struct roger_setup_reply *reply, bool done)
 	}
 }
 
-/* What is left for a person to do. */
+/* Print what is left for a person to do. */
 static void print_next(const struct roger_setup_reply *reply)
 {
 	static const char *const next[] = {
@@ -72,7 +72,7 @@ static void print_next(const struct roger_setup_reply *reply)
 	fputs("then `roger doctor` tries each link\n", cli_out);
 }
 
-/* A file that was left as it is needs a person. */
+/* CLI_REFUSED: a person must see to a file that was left as it is. */
 static int exit_of(const struct cli_run *run)
 {
 	const struct roger_setup_reply *reply = run->reply;

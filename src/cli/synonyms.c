@@ -111,7 +111,7 @@ int cli_no_such_command(struct roger_strs typed, struct roger_err *err)
 
 	for (i = 0; (command = cli_next_command(&i));) {
 		part = strchr(command->name, ' ');
-		/* With all that was typed. */
+		/* Keep the other words that were typed. */
 		for (k = 1; part && rg_str_is(word, part + 1) && k < typed.count; k++) {
 			rg_buf_add_char(&rest, ' ');
 			rg_buf_add_shell_word(&rest, typed.items[k]);

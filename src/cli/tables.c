@@ -24,7 +24,7 @@ static void print_init(const struct cli_run *run)
 		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
 }
 
-/* A slip in its name would make another, empty one: a person is asked. */
+/* Ask before a second workspace is made in a database: a slip in the name would make it. */
 static int run_init(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_init_request *request = run->request;

@@ -21,7 +21,7 @@ static bool silent;
 static bool bar_shown;
 static int64_t work_ns; /* when the work began whose progress is shown; 0: none is under way */
 static bool errors_to_terminal;
-static bool zone_owed; /* an instant was printed */
+static bool zone_owed; /* an instant was printed, and its time zone was not */
 
 enum { WEEK_MS = 7 * 24 * 3600 * 1000 };
 
@@ -40,7 +40,7 @@ static ssize_t write_all(void *context, const char *data, size_t length)
 	return error ? 0 : (ssize_t)length;
 }
 
-static bool to_terminal; /* asked once: each time is a call of the system */
+static bool to_terminal; /* asked once: each time is a system call */
 
 bool cli_term_open(void)
 {
@@ -111,7 +111,7 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 	print_escaped(to, lines ? RG_IN_LINES : RG_IN_LINE, text);
 }
 
-/* How many bytes fit into *columns, which becomes what is left. */
+/* How many bytes fit into *columns; *columns is set to the rest. */
 static size_t fit(struct roger_str text, size_t *columns)
 {
 	char escaped[RG_ESCAPED_BYTES];
@@ -174,14 +174,14 @@ void cli_print_notes(const struct roger_strs *texts)
 struct saying {
 	FILE *to;
 	va_list arguments;
-	struct roger_str text; /* the last one */
-	int64_t number;	       /* the last one */
+	struct roger_str text; /* the last text */
+	int64_t number;	       /* the last number */
 	enum cli_style style;
 	int width;
-	bool plain; /* %t as it is */
+	bool plain; /* %t is printed as it is */
 };
 
-/* Take the argument of a letter; is it set? */
+/* Take the argument of a letter; returns whether it is set. */
 static bool take(struct saying *saying, char what)
 {
 	switch (what) {
@@ -247,7 +247,7 @@ static void say_one(struct saying *saying, char what)
 	}
 }
 
-/* Is the first thing of a section set?  Else its arguments are taken, and its end is returned. */
+/* Return section if its first thing is set; else take its arguments, and return its end. */
 static const char *pass_unset(struct saying *saying, const char *section)
 {
 	struct saying ahead = *saying;
@@ -392,7 +392,7 @@ void cli_print_zone(void)
 	zone_owed = false;
 }
 
-/* "1.2M" of a count, "312 MB" of bytes. */
+/* Print "1.2M" for a count, "312 MB" for bytes. */
 static void print_amount(int64_t amount, bool bytes, char to[24])
 {
 	static const char *const units[] = { "", "k", "M", "G", "T" };

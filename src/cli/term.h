@@ -31,15 +31,15 @@ void cli_term_lose(int error);
 /* Whether a write of cli_out has lost something by now. */
 bool cli_term_lost(void);
 
-/* when: "auto", "always" or "never"; auto heeds NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a
- * terminal.  quiet: no bar. */
+/* Set up colours and the bar.  when: "auto", "always" or "never"; auto heeds NO_COLOR,
+ * CLICOLOR_FORCE, TERM and whether it is a terminal.  quiet: no bar. */
 void cli_term_init(const char *when, bool quiet);
 
 /* Start a style; CLI_PLAIN ends it.  "" without colours. */
 const char *cli_style(enum cli_style style);
 
 /*
- * Text with what is harmful in it (base/unicode.h) shown as such: <U+202E>.
+ * Print text with what is harmful in it (base/unicode.h) shown as such: <U+202E>.
  * lines: line ends and tabs may stay, and CR LF is one end, of which LF is printed;
  * else it is one line, and line separators are shown, too.
  */
@@ -72,21 +72,20 @@ void cli_print_notes(const struct roger_strs *texts);
 #define cli_say(...) cli_say_to(cli_out, __VA_ARGS__)
 void cli_say_to(FILE *to, const char *format, ...);
 
-/* The same with %t as it is. */
+/* Like cli_say_to(), with %t printed as it is. */
 void cli_say_plain(FILE *to, const char *format, va_list arguments);
 
-/* A message's text: each line, also after a line separator, follows the indent. */
+/* Print a message's text: each line, also after a line separator, follows the indent. */
 void cli_print_body(FILE *to, struct roger_str text, const char *indent);
 
 /* "2026-02-16 05:25:01" local time, or "-"; in to, where it needs room. */
 enum { CLI_TIME_BYTES = 40 };
 const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES]);
 
-/* The same; on a terminal up to a week from now "5 min ago", "in 2 h". */
+/* Like cli_time(); on a terminal, up to a week from now, "5 min ago", "in 2 h". */
 const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES]);
 
-/* On a terminal, in which zone the instants are that were printed; nothing where there were none.
- */
+/* Print the time zone of instants that were printed, if any were, on a terminal. */
 void cli_print_zone(void);
 
 /* Text printed into memory, freed after its end.  false: out of memory. */
@@ -108,7 +107,7 @@ struct cli_work {
 enum { CLI_PROGRESS_BYTES = 240 };
 void cli_progress_words(const struct cli_work *work, char to[CLI_PROGRESS_BYTES]);
 
-/* Work of more than a second, on a line of standard error where that is a terminal; for
+/* Show work of more than a second on a line of standard error, if that is a terminal; for
  * roger_on_progress(). */
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
 void cli_progress_end(void);
@@ -117,8 +116,8 @@ void cli_progress_end(void);
 #define CLI_FORMAT "{\"format\":1"
 
 /*
- * JSON with what cannot be seen escaped, and a line end.  For cli_out what there
- * was no memory for counts as lost.
+ * Print JSON, with what cannot be seen escaped, and a line end.  Without memory, output
+ * to cli_out counts as lost.
  */
 void cli_print_json(FILE *to, const struct rg_buf *json);
 

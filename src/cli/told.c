@@ -20,7 +20,7 @@ struct cli_told *cli_told_find(const struct cli_told_list *list, struct roger_st
 					: NULL;
 }
 
-/* The messages of all ids, each once, in the order of their ids. */
+/* Collect the messages of the events, each once, sorted by id. */
 static void collect(struct cli_told_list *list, const struct roger_event *events, size_t count)
 {
 	struct cli_told *told = list->items;

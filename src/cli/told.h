@@ -11,13 +11,13 @@ struct cli_told {
 	struct roger_str id;
 	const struct roger_message *message; /* NULL: it is gone */
 	const struct roger_event *read;	     /* when; NULL: it was not */
-	struct roger_str worker;	     /* who claimed it last; for who walks the events */
+	struct roger_str worker; /* who claimed it last; set by a caller that walks the events */
 };
 
 struct cli_told_list {
 	struct cli_told *items; /* by id */
 	size_t count;
-	struct roger_messages_reply *pages; /* as they were asked for; to free */
+	struct roger_messages_reply *pages; /* the replies that hold the messages; to free */
 	size_t page_count;
 };
 
@@ -27,7 +27,7 @@ RG_CHECKED int cli_told_load(struct roger *roger, const struct roger_event *even
 			     struct roger_err *err);
 void cli_told_free(struct cli_told_list *list);
 
-/* NULL: none of the events is about it. */
+/* Find a message; NULL: none of the events is about it. */
 struct cli_told *cli_told_find(const struct cli_told_list *list, struct roger_str id);
 
 #endif

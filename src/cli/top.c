@@ -3,7 +3,7 @@
  *
  * It only looks, by verbs that leave no note, so that nothing counts as looked at or read because
  * a person watched.  Only a key writes: a reply, and an acknowledgement of the person's own mail.
- * What is opened is what the command of it prints.
+ * An opened row shows what its command prints.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -18,13 +18,13 @@
 
 enum {
 	MAIL_MAX = 40,	  /* agents whose oldest mail is asked for */
-	UNREAD_MAX = 20,  /* of these, messages */
+	UNREAD_MAX = 20,  /* unread messages that are asked for of each */
 	NEWEST_MAX = 300, /* messages */
 	WAIT_MS = 250,	  /* for a key; other programs wake nobody who waits for keys */
 	AGAIN_MS = 5000,  /* time alone brings something, too */
 	REST = 4,	  /* looking takes at most a fifth of the time, */
 	REST_LONG = 50,	  /* and a fiftieth while nothing is stored */
-	HEAD_BYTES = 400, /* of a text in a row */
+	HEAD_BYTES = 400, /* of a text that a row shows */
 	NAME_COLUMNS = 16
 };
 
@@ -37,7 +37,7 @@ enum section { ATTENTION, AGENTS, CLAIMS, RUNS, MESSAGES, SECTIONS };
 struct row {
 	enum section section;
 	size_t number;	  /* in its section, from 1; 0: its title */
-	const void *item; /* a concern, agent, run or message; NULL: those that are left out */
+	const void *item; /* a concern, agent, run or message; NULL: "and N more" */
 	struct roger_str id, text;
 	enum cli_style style;
 };
@@ -45,34 +45,34 @@ struct row {
 struct top {
 	struct cli_run *run;
 	struct roger_str self;
-	/* What there is: replies, and rows that point into them. */
+	/* What is shown: replies, and rows that point into them. */
 	struct rg_arena *arena;
 	struct roger_status_reply status;
 	struct roger_agents_reply agents;
 	struct roger_runs_reply runs;
 	struct roger_messages_reply newest, mail[MAIL_MAX + 1]; /* of an agent, the oldest unread */
 	struct row *rows;
-	size_t row_count, counts[SECTIONS], first; /* first: what is at the top of the screen */
-	struct cli_page line;			   /* what is said of the next row */
-	bool whole[SECTIONS], over, due;	   /* whole: shown to its end */
-	/* The row that is meant, by name, so that it stays chosen while rows come and go. */
+	size_t row_count, counts[SECTIONS], first; /* first: the row at the top of the screen */
+	struct cli_page line;			   /* the text of the next row */
+	bool whole[SECTIONS], over, due;	   /* whole: sections that show all rows */
+	/* The chosen row, by name, so that it stays chosen while rows come and go. */
 	enum section section;
 	char id[512], from[160]; /* from: "": it is no message */
 	enum { NOTHING, ROW, KEYS } open;
-	struct rg_buf text; /* of what is open */
+	struct rg_buf text; /* text of what is open */
 	int64_t scroll;
 	enum { NO_PROMPT, REPLY, FILTER } prompt;
 	char typed[8192], filter[128], notice[512];
 };
 
-/* Show the text where that is so, and nothing was to be told before. */
+/* Set the notice to text if `so`, and if there is no notice yet. */
 static void tell(struct top *top, bool so, const char *text)
 {
 	if (so && !*top->notice)
 		snprintf(top->notice, sizeof top->notice, "%s", text);
 }
 
-/* The line that was said until now; the next one begins. */
+/* Return the line that was printed so far, and begin the next one. */
 static struct roger_str take_line(struct top *top)
 {
 	struct roger_str line;
@@ -91,8 +91,8 @@ static void push(struct top *top, struct row row)
 		*place = row;
 }
 
-/* Add a row of the line that was said, after a title where it is the first of its section.  Of a
- * section that nobody opened there are few, but for messages, and a row says how many more. */
+/* Add a row with the printed line, after the title if it is the first of its section.  A section
+ * that nobody opened has few rows, but for messages, and the last says how many more there are. */
 static void add(struct top *top, enum section section, struct roger_str id, const void *item,
 		enum cli_style style)
 {
@@ -195,7 +195,7 @@ static void add_runs(struct top *top)
 	}
 }
 
-/* With the beginning of its first line. */
+/* Add a row for a message, with the beginning of its first line. */
 static void add_message(struct top *top, const struct roger_message *message)
 {
 	struct roger_str head = { message->content.data, 0 };
@@ -258,7 +258,7 @@ static void look(struct top *top)
 		add_message(top, &top->newest.messages.items[i]);
 }
 
-/* The row that is meant; NULL: it is gone. */
+/* Find the chosen row; NULL: it is gone. */
 static const struct row *find(const struct top *top)
 {
 	const struct row *row = top->rows;
@@ -269,7 +269,7 @@ static const struct row *find(const struct top *top)
 	return NULL;
 }
 
-/* Choose the row that many rows on, as far as there are some; a title is passed by. */
+/* Choose the row that many rows on, within bounds, and no title; or scroll what is open. */
 static void go(struct top *top, int64_t step)
 {
 	const struct row *row = find(top);
@@ -308,7 +308,7 @@ static const char keys_text[] =
 	"`roger top --as NAME` acts as NAME; so does ROGER_AGENT; else it is human.\n"
 	"*, bold         not read yet\n";
 
-/* What its command prints for people. */
+/* Print what the row's command prints for people. */
 static void print_page(const struct top *top, const struct row *row)
 {
 	const struct roger_concern *concern = row->item;
@@ -336,7 +336,7 @@ static void print_page(const struct top *top, const struct row *row)
 	cli_find_command(rg_str(command))->print(&run);
 }
 
-/* A line that fits, harmless, with blanks to its end where a bar is to be seen. */
+/* Print a line, cut to the screen and harmless; bar: inverse, with blanks to its end. */
 static void put(FILE *to, enum cli_style style, bool bar, struct roger_str text)
 {
 	const size_t width = cli_screen_width(), columns = cli_columns(text);
@@ -346,7 +346,7 @@ static void put(FILE *to, enum cli_style style, bool bar, struct roger_str text)
 	fprintf(to, "%*s\n", bar && columns < width ? (int)(width - columns) : 0, "");
 }
 
-/* The rows that fit, so far that the one that is chosen is among them, and the first title. */
+/* Print the rows that fit, scrolled so that the chosen one is among them. */
 static void put_rows(struct top *top, FILE *to, size_t room)
 {
 	const struct row *chosen = find(top), *row;
@@ -363,7 +363,7 @@ static void put_rows(struct top *top, FILE *to, size_t room)
 			fputc('\n', to);
 }
 
-/* What is opened, as it is now; what is gone stays as it was seen last. */
+/* Print what is open, as it is now; what is gone stays as it was last seen. */
 static void put_page(struct top *top, FILE *to, int64_t room)
 {
 	const struct row *row = find(top);
@@ -395,7 +395,7 @@ static void put_page(struct top *top, FILE *to, int64_t room)
 	}
 }
 
-/* The column of the cursor, where something is typed, which ends where it does not fit; else 0. */
+/* Print the last line; returns the column of the cursor where something is typed, else 0. */
 static size_t put_foot(struct top *top, FILE *to)
 {
 	const char *typed = top->typed,

@@ -11,7 +11,7 @@ enum {
 
 enum { NAME_COLUMNS = 14, TIME_COLUMNS = 19 };
 
-/* What is not in it is cyan. */
+/* Steps that are not listed are cyan. */
 static const enum cli_style styles[ROGER_STEP_ARCHIVED + 1] = {
 	[ROGER_STEP_READ] = CLI_GREEN,		 [ROGER_STEP_ACKNOWLEDGED] = CLI_GREEN,
 	[ROGER_STEP_DELIVERED] = CLI_GREEN,	 [ROGER_STEP_TIMEOUT] = CLI_RED,

@@ -1,4 +1,4 @@
-/* trust: shown, asked about on the terminal, and then written down. */
+/* trust: show what there is, ask on the terminal, then record the answers. */
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -64,7 +64,7 @@ static void print_asked(const struct roger_trust_reply *reply)
 	fputs("its mail is shown to agents by hooks, prime and mcp\n", cli_out);
 	for (i = 0; i < reply->commands.count; i++)
 		print_command(&reply->commands.items[i]);
-	/* The usual ones only where something is to be decided about them. */
+	/* Usual places are shown only if there is something to decide about them. */
 	for (i = 0; i < reply->places.count; i++, place++)
 		if (!place->usual || (!place->trusted && reply->mailbox)) {
 			print_trusted(place->trusted);
@@ -94,7 +94,7 @@ static void print_workspaces(const struct roger_trust_workspace_list *workspaces
 		fputs("no workspace is trusted\n", cli_out);
 }
 
-/* What is not trusted yet is asked about, where somebody can answer. */
+/* Call the verb; first ask about what is not trusted yet, if somebody can answer. */
 static int call(struct cli_run *run, struct roger_trust_request *request, bool ask,
 		struct roger_err *err)
 {

@@ -37,7 +37,7 @@ static void print_journals(const struct roger_journal_list *journals)
 {
 	size_t width = 0, i;
 
-	/* The one of messages has the last word. */
+	/* The first journal, of messages, is told of in the last line. */
 	for (i = 1; i < journals->count; i++)
 		if (cli_columns(journals->items[i].file) > width)
 			width = cli_columns(journals->items[i].file);
@@ -149,7 +149,7 @@ static void print_breaches(const struct roger_breach_list *breaches, enum roger_
 		cli_say("  ... and %d more\n", count - (int64_t)told);
 }
 
-/* There may be a thousand: of each kind the first, how many more, and what was mended. */
+/* Print the first note of each kind, how many more (maybe a thousand), and what was mended. */
 static void print_notes(const struct roger_doctor_reply *reply)
 {
 	const struct roger_breach_list *breaches = &reply->breaches;

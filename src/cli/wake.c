@@ -1,4 +1,4 @@
-/* wake: until it is stopped, once, or as a test of one agent's command. */
+/* wake: run until stopped, once, or as a test of one agent's command. */
 #include "base/clock.h"
 #include "cli/command.h"
 #include "data/remote.h"
