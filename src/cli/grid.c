@@ -77,8 +77,7 @@ static void measure(const struct cli_grid *grid, struct column *columns)
 	}
 }
 
-/* Narrow the widest column until a row fits; if none can give way, the last loses its least width.
- */
+/* Narrow the widest column until a row fits; if none can, the last loses its least width. */
 static void shrink(struct column *columns, size_t count, size_t width)
 {
 	struct column *widest;

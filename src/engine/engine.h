@@ -59,8 +59,8 @@ struct rg_doctor_wish {
 struct rg_digest {
 	struct roger_seal_entry entry; /* fewer bytes than wished: the journal is shorter */
 	bool there;
-	bool sealed;		 /* a seal is of it, too */
-	struct roger_str proof;	 /* as struct roger_cited has it */
+	bool sealed;		 /* a seal covers it, too */
+	struct roger_str proof;	 /* see struct roger_cited */
 	struct roger_strs cited; /* the lines that were wished for */
 };
 struct rg_digests {
@@ -71,16 +71,16 @@ struct rg_digest_wish {
 	struct roger_str file;
 	int64_t bytes;
 	int64_t every;
-	const int64_t *cited; /* numbers of lines, going up */
+	const int64_t *cited; /* line numbers, ascending */
 	size_t cited_count;
 };
 
-/* The workspace is borrowed and must stay open. */
 /* See rg_store_check() and rg_store_prepare(). */
 RG_CHECKED int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_err *err);
 RG_CHECKED int rg_engine_prepare_store(const char *root, bool second, int *ret_steps,
 				       struct roger_err *err);
 
+/* The workspace is borrowed and must stay open. */
 RG_CHECKED int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 			      struct roger_err *err);
 struct rg_engine *rg_engine_close(struct rg_engine *engine);
@@ -96,7 +96,7 @@ RG_CHECKED int rg_engine_find(struct rg_engine *engine, const struct rg_query *q
 			      struct rg_arena *arena, struct roger_message_list *ret_messages,
 			      struct roger_err *err);
 
-/* Those of these ids, wherever they are. */
+/* Find messages by id, archived or not. */
 RG_CHECKED int rg_engine_find_ids(struct rg_engine *engine, const struct roger_str *ids,
 				  size_t count, struct rg_arena *arena,
 				  struct roger_message_list *ret_messages, struct roger_err *err);
@@ -113,11 +113,11 @@ RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *
 RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent,
 				       bool *ret_may, struct roger_err *err);
 
-/* Some of those agents: limit names after that one; 0: all after it. */
+/* A page of the agents: limit names after `after`; limit 0: all. */
 struct rg_agent_page {
 	struct roger_str after;
 	int64_t limit;
-	struct roger_str last; /* the last name that is on it; "": it goes to the end */
+	struct roger_str last; /* the last name on the page; "": it goes to the end */
 };
 
 bool rg_agent_page_has(const struct rg_agent_page *page, struct roger_str name);
@@ -133,7 +133,7 @@ RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,
 /* Has this name ever sent or received? */
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name);
 
-/* Every issue with messages, and with at least so many unread ones, by name. */
+/* List the issues with messages, at least `unread` of them unread, by name. */
 RG_CHECKED int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct rg_arena *arena,
 				struct roger_strs *ret_issues, struct roger_err *err);
 
@@ -141,19 +141,19 @@ RG_CHECKED int rg_engine_issues(struct rg_engine *engine, int64_t unread, struct
 RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct roger_stats_reply *reply,
 				 struct roger_err *err);
 
-/* Show rows of the table of events, which is brought up first, without words. */
+/* Show rows of the table of events, which is brought up to date first; without words. */
 RG_CHECKED int rg_engine_rows(struct rg_engine *engine, const struct rg_row_query *query,
 			      rg_event_see *see, void *context, struct roger_err *err);
 
-/* The same of events, with all that they say for people; *ret_count: how many messages, or entries,
- * fit. */
+/* Show events, with all that they say for people; *ret_count: how many messages, or entries,
+ * match. */
 RG_CHECKED int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *query,
 				rg_event_see *see, void *context, int64_t *ret_count,
 				struct roger_err *err);
 
-/* Ids of unread messages whose lease, or time to be read, ended before now, and of those whose
- * sender is still to be told.  untold: not those of which the send logs are known to say that they
- * were late.  Fast. */
+/* Find unread messages whose lease, or time to be read, ended before now, and those whose sender is
+ * still to be told.  untold: leave out those that the send logs are known to report as late.
+ * Fast. */
 RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, bool untold,
 				 int64_t limit, struct rg_arena *arena, struct roger_strs *ret_ids,
 				 struct roger_err *err);
@@ -162,16 +162,16 @@ RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, bool 
 RG_CHECKED int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays,
 				struct roger_err *err);
 
-/* All that are retired, by the last line of retired.jsonl; quick where nobody ever was. */
+/* List retired agents, by the last line of retired.jsonl; fast if nobody ever was retired. */
 RG_CHECKED int rg_engine_retired(struct rg_engine *engine, struct rg_arena *arena,
 				 struct roger_retired_list *ret_list, struct roger_err *err);
 
-/* Whose mail the agent gets. */
+/* List the names whose mail the agent gets; see rg_retired_boxes(). */
 RG_CHECKED int rg_engine_boxes(struct rg_engine *engine, struct roger_str agent,
 			       struct rg_arena *arena, struct roger_strs *ret_boxes,
 			       struct roger_err *err);
 
-/* The agent of a list by name, NULL: there is none; the second adds a name that is not there. */
+/* Find an agent of a list by name, NULL: none; rg_engine_agent() adds a missing one. */
 const struct roger_agent *rg_engine_agent_of(const struct roger_agent_list *agents,
 					     struct roger_str name);
 RG_CHECKED int rg_engine_agent(struct roger_agent_list *agents, struct roger_str name,
@@ -186,16 +186,16 @@ RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct roger_err *err);
 
 /*
- * Messages that were stored behind byte *from, which becomes the end, without a look at the tables.
- * *ret_known false: only these know, for *from is 0, far back, or before a line that another
+ * Read the messages stored from byte *from on, without the tables; *from becomes the end.
+ * *ret_known false: only the tables know, since *from is 0, far back, or before a line that another
  * program wrote or that changes a message into what it was when it was sent.
  */
 RG_CHECKED int rg_engine_read_new(struct rg_engine *engine, uint64_t *from, struct rg_arena *arena,
 				  struct roger_message_list *ret_messages, bool *ret_known,
 				  struct roger_err *err);
 
-/* Is a look of the agent at the message in the activity log?  False may be wrong for looks before
- * the machine started.  Fast. */
+/* Does the activity log have a look of the agent at the message?  False may be wrong for looks
+ * before the machine started.  Fast. */
 bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id);
 void rg_engine_note_shown(struct rg_engine *engine, struct roger_str agent,
 			  const struct roger_str *ids, size_t count, bool shown);
@@ -222,15 +222,15 @@ RG_CHECKED int rg_engine_note_key(struct rg_engine *engine, struct roger_str sen
 /* Wait for any append: get the count, look for work, sleep.  The sleep ends at once if something
  * was stored since the count was taken, else after wait_ms. */
 uint32_t rg_engine_wake_count(struct rg_engine *engine);
-/* Nobody waits for an answer of this handle: messages.db may be brought up, once a second. */
+/* Bring messages.db up to date, at most once a second; for a handle on which nobody waits. */
 void rg_engine_rest(struct rg_engine *engine);
 void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
 
 /* -------------------------------------------------------------- writing -- */
 
 RG_CHECKED int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err);
-/* The same, exclusive, by a verb that asks this first: what it needs is prepared before others
- * wait. */
+/* Begin an exclusive transaction whose first question is query: the index is prepared for it before
+ * the lock is taken, so that others do not wait for that. */
 RG_CHECKED int rg_engine_begin_change(struct rg_engine *engine, const struct rg_query *query,
 				      struct roger_err *err);
 
@@ -244,12 +244,12 @@ RG_CHECKED int rg_engine_add(struct rg_engine *engine, struct roger_message *mes
 RG_CHECKED int rg_engine_bring(struct rg_engine *engine, struct roger_message *message,
 			       int64_t number, struct roger_err *err);
 
-/* Say of each of the agents when it last looked at its mail here, or read some; 0: it never did. */
+/* Fill in when each agent last looked at its mail here, or read some; 0: never. */
 RG_CHECKED int rg_engine_last_looks(struct rg_engine *engine, struct roger_agent *agents,
 				    size_t count, struct roger_err *err);
 
-/* The highest number of this session from sender that reader accepted, or that came in for it over
- * an edge; 0: none.  The next one must be higher. */
+/* Find the highest number of this session from sender that reader accepted, or that came in for it
+ * over an edge; 0: none.  The next one must be higher. */
 RG_CHECKED int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 					 struct roger_str sender, int64_t *ret_number,
 					 struct roger_err *err);
@@ -272,9 +272,9 @@ RG_CHECKED int rg_engine_archive(struct rg_engine *engine, const struct roger_me
  * another machine. */
 void rg_engine_leave_sync(struct rg_engine *engine);
 
-/* From now on commits of nothing but new messages do not wait for the disk: _gathered() does, for
- * all of them, writes their entries into the send logs, and ends that.  What it fails with is true
- * of each.  Of files alone. */
+/* From now on, commits of only new messages do not wait for the disk.  _gathered() ends that: it
+ * waits for all of them, and writes their entries into the send logs; its error is that of each
+ * commit.  For the file store only. */
 void rg_engine_gather(struct rg_engine *engine);
 RG_CHECKED int rg_engine_gathered(struct rg_engine *engine, struct roger_err *err);
 RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
@@ -285,7 +285,7 @@ void rg_engine_rollback(struct rg_engine *engine);
 
 /* -------------------------------------------------------------- records -- */
 
-/* Holds the record lock until _end: no other process appends to a log or changes a run, so what is
+/* Hold the record lock until _end: no other process appends to a log or changes a run, so what is
  * found stays true.  No transaction may begin or end in between. */
 RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err);
 /* Like rg_engine_records_begin(), but ROGER_ETIMEOUT after 200 ms (best effort). */
@@ -308,7 +308,7 @@ RG_CHECKED int rg_engine_log_append(struct rg_engine *engine, enum rg_log log,
  * key. */
 RG_CHECKED int rg_engine_bring_sends_up(struct rg_engine *engine, bool plain,
 					struct roger_err *err);
-/* Up to this byte of the journal the send logs have messages without a key; 0: none, or it is not
+/* The byte of the journal up to which the send logs have messages without a key; 0: none, or not
  * known. */
 uint64_t rg_engine_sends_listed(struct rg_engine *engine);
 
@@ -317,20 +317,19 @@ RG_CHECKED int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_
 				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
 				  struct roger_err *err);
 
-/* The document of a run.  NULL data in *ret_text: the run has no document.  Memory from arena. */
+/* Read the document of a run.  NULL data in *ret_text: it has none.  Memory from arena. */
 RG_CHECKED int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id,
 				  struct rg_arena *arena, struct roger_str *ret_text,
 				  struct roger_err *err);
 
-/* The documents of all runs, in no order, including unreadable ones; wanted NULL: with all texts.
- */
+/* Read the documents of all runs, in no order, also unreadable ones; wanted NULL: all texts. */
 RG_CHECKED int rg_engine_runs(struct rg_engine *engine, rg_run_wanted *wanted, void *context,
 			      struct rg_arena *arena, struct rg_run_texts *ret_runs,
 			      struct roger_err *err);
-/* The closed runs that the index has. */
+/* Read the closed runs that the index has. */
 RG_CHECKED int rg_engine_closed_runs(struct rg_engine *engine, struct rg_arena *arena,
 				     struct rg_closed_runs *ret_runs, struct roger_err *err);
-/* Store these there; see rg_index_keep_closed_runs(). */
+/* Store closed runs in the index; see rg_index_keep_closed_runs(). */
 void rg_engine_keep_closed_runs(struct rg_engine *engine, const struct rg_closed_runs *runs);
 
 /* Replace a run's document, durably; before: what was read (NULL data: none).  ROGER_ETIMEOUT: it
@@ -345,11 +344,11 @@ RG_CHECKED int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log,
 				   struct roger_str owner, rg_log_drop *drop, void *context,
 				   int64_t *ret_dropped, struct roger_err *err);
 
-/* The last line of a log without owners, or "".  Fast. */
+/* Read the last line of a log without owners, or "".  Fast. */
 RG_CHECKED int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 				  struct roger_str *ret_text, struct roger_err *err);
 
-/* The whole lines among the last bytes of such a log, as they are: nobody checked their chain. */
+/* Read the whole lines among the last bytes of such a log, without a check of their chain. */
 RG_CHECKED int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
 				 struct rg_arena *arena, struct roger_str *ret_lines,
 				 struct roger_err *err);
@@ -365,19 +364,19 @@ RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_
 RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_verify_reply *ret_reply, struct roger_err *err);
 
-/* Is it damage, not just information? */
+/* Is this kind of finding damage, not just information? */
 static inline bool rg_finding_is_damage(int kind)
 {
 	return kind == ROGER_ALTERED || kind == ROGER_REWRITTEN || kind == ROGER_UNREADABLE ||
 	       kind == ROGER_TRUNCATED || kind == ROGER_MISSING || kind == ROGER_OTHER_KEY;
 }
 
-/* What a check found; of much, the first thousand.  That a file is gone is said once. */
+/* The findings of a check, at most a thousand.  A file that is gone is reported once. */
 struct rg_findings {
 	struct rg_arena *arena;
 	struct roger_finding *items;
 	size_t count;
-	int64_t damaged; /* of all */
+	int64_t damaged; /* also those beyond the thousand */
 };
 RG_CHECKED int rg_findings_add(struct rg_findings *findings, const struct roger_finding *finding,
 			       struct roger_err *err);
@@ -396,19 +395,19 @@ RG_CHECKED int rg_engine_damages(struct rg_engine *engine, struct rg_arena *aren
 
 /* Record the files that were written here and are gone, as damage. */
 RG_CHECKED int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err);
-/* The same where there are fewer documents of runs than were made. */
+/* Like rg_engine_find_removed(), if count is less than the documents of runs that were made. */
 void rg_engine_look_for_runs(struct rg_engine *engine, size_t count);
 
 /* Record the lines that rewrite messages, as the index found them.  always: whoever found them. */
 void rg_engine_note_rewrites(struct rg_engine *engine, bool always);
 
-/* The lines that are known to be altered; in arena. */
+/* List the lines that are known to be altered; in arena. */
 RG_CHECKED int rg_engine_altered(struct rg_engine *engine, struct rg_arena *arena,
 				 struct rg_altered *ret_altered, struct roger_err *err);
-/* Say of each message whether a line of it is known to be damaged. */
+/* Mark each message that has a line known to be damaged. */
 RG_CHECKED int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messages,
 				      size_t count, struct rg_arena *arena, struct roger_err *err);
-/* rg_engine_verify(), and record the damage. */
+/* Verify all journals, and record the damage. */
 RG_CHECKED int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 				     struct roger_verify_reply *ret_reply, struct roger_err *err);
 
@@ -419,20 +418,20 @@ RG_CHECKED int rg_engine_accept(struct rg_engine *engine, const struct roger_dam
 				struct rg_arena *arena, struct roger_damage_list *ret_damages,
 				struct roger_err *err);
 
-/* Digests of the first bytes of the journals that are named. */
+/* Compute digests of the first bytes of the named journals. */
 RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes,
 				 size_t count, struct rg_arena *arena,
 				 struct rg_digests *ret_digests, struct roger_err *err);
 
 /*
- * Every journal, messages first, or those that a seal is of, as far as it goes at one moment: no
- * log speaks of a message beyond. Then their digests, in this order; one that was rewritten or
+ * Measure the journals, messages first, at one moment, so that no log tells of a message beyond.
+ * rg_engine_digests_of() gives their digests, in this order; a journal that was rewritten or
  * removed since is not `there`.
  */
 enum rg_measured {
 	RG_MEASURED_ALL,
 	RG_MEASURED_SEALED,
-	RG_MEASURED_CHAINED, /* for doctor, who may also only read */
+	RG_MEASURED_CHAINED, /* for doctor, also where it may only read */
 };
 /* *ret_carried (may be NULL): the send logs hold every message with a key before this byte. */
 RG_CHECKED int rg_engine_measure(struct rg_engine *engine, enum rg_measured which,
@@ -442,16 +441,16 @@ RG_CHECKED int rg_engine_digests_of(struct rg_engine *engine, struct rg_log_file
 				    struct rg_arena *arena, struct rg_digests *ret_digests,
 				    struct roger_err *err);
 
-/* Bytes of such a journal; ROGER_EIO: it was replaced. */
+/* Read bytes of a measured journal; ROGER_EIO: it was replaced. */
 RG_CHECKED int rg_engine_copy(struct rg_engine *engine, const struct rg_log_file *file,
 			      uint64_t from, char *room, size_t want, size_t *ret_got,
 			      struct roger_err *err);
 
-/* What message-state.json says; its data is NULL: nothing. */
+/* Read the text of message-state.json; its data is NULL: there is none. */
 RG_CHECKED int rg_engine_state_text(struct rg_engine *engine, struct rg_arena *arena,
 				    struct roger_str *ret_text, struct roger_err *err);
 
-/* The workspace's seal key; make: create a missing key. */
+/* Find the workspace's seal key; make: create a missing key. */
 RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 				  struct rg_seal_key *ret_key, struct roger_err *err);
 
@@ -461,7 +460,8 @@ bool rg_engine_leads(struct rg_engine *engine);
 bool rg_engine_is_elsewhere(const struct rg_engine *engine);
 /* The standby of the database, as last seen; "": the store is no database. */
 const char *rg_engine_standby(const struct rg_engine *engine);
-/* See struct rg_store, `request`; NULL key: no more.  put, with NULL data: there is no answer. */
+/* Set the key of the request (struct rg_store, `request`; NULL: none).  Its answer: find, and put
+ * (NULL data: there is no answer). */
 void rg_engine_request(struct rg_engine *engine, const char *key);
 RG_CHECKED int rg_engine_find_answer(struct rg_engine *engine, struct rg_arena *arena,
 				     struct roger_str *ret_text, struct roger_err *err);
@@ -470,10 +470,10 @@ RG_CHECKED int rg_engine_put_answer(struct rg_engine *engine, struct roger_str t
 /* Bring the index and the send logs up to date, however long that takes.  A failure is not
  * reported: whoever needs them tries again. */
 void rg_engine_get_ready(struct rg_engine *engine);
-/* The verb has waited in vain: what it still wants to do, such as to note that, need not wait. */
+/* The verb waited in vain: what it still does, such as a note, must not wait past the deadline. */
 void rg_engine_hurry(struct rg_engine *engine);
-/* A job begins.  asked: a client waits for its answer, which only a server that leads gives;
- * until_ns: the deadline of that, by the monotonic clock (0: none); works: of waits alone. */
+/* Begin a job.  asked: a client waits for an answer, which only a server that leads gives;
+ * until_ns: its deadline, by the monotonic clock (0: none); works: only waits end with that. */
 void rg_engine_asked(struct rg_engine *engine, bool asked, int64_t until_ns, bool works);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
 

@@ -1,4 +1,4 @@
-/* inside - what the files of engine/ share with each other and with proof/, which is doctor. */
+/* inside - what the files of engine/ share with each other, and with those of proof/ (doctor). */
 #ifndef RG_LOCAL_ENGINE_H
 #define RG_LOCAL_ENGINE_H
 
@@ -17,7 +17,7 @@
 struct rg_staged {
 	struct roger_message *added; /* new message; borrowed, gets its number */
 	bool new_number;
-	bool brought; /* over an edge, with this number of its sender; 0: none */
+	bool brought; /* it came over an edge, with this number of its sender; 0: none */
 	int64_t number;
 	bool key_is_new;	     /* the index does not know it */
 	struct roger_message before; /* for a change: the old and the new state */
@@ -27,7 +27,7 @@ struct rg_staged {
 	size_t to;
 };
 
-/* What the archive that was looked at last holds, up to a byte. */
+/* The lines of the archive file that was read last, up to a byte. */
 struct rg_archive_seen {
 	uint64_t device, inode;
 	uint64_t to;
@@ -49,8 +49,8 @@ struct rg_engine {
 	bool leaves_sync;    /* rg_engine_leave_sync() */
 	bool left;	     /* the last commit was left unsynced */
 	bool gathers;	     /* rg_engine_gather() */
-	bool gathered_sends; /* and what waits has entries to come in send logs */
-	uint64_t adoptions;  /* adoptions of the head before that */
+	bool gathered_sends; /* and the send logs lack entries of these messages */
+	uint64_t adoptions;  /* the head's adoptions at the first look */
 	struct rg_staged *staged;
 	size_t staged_count;
 	size_t staged_capacity;
@@ -62,20 +62,21 @@ struct rg_engine {
 	int64_t rested_ns;
 	int64_t nobody_retired_ns; /* when retired.jsonl was looked for and not there; 0: it may be
 				    */
-	uint64_t retired_hash;	   /* the figure that knows who made it; 0: not computed yet */
+	uint64_t retired_hash; /* hash of the figure that says whether it was made; 0: not computed
+				  yet */
 
 	struct rg_sequence *first; /* numbers this session began with; NULL: not looked yet */
-	bool first_lasts;	   /* no more can be taken over */
+	bool first_lasts;	   /* it is final: no more numbers can be taken over */
 	struct {
 		struct rg_sequence *numbers; /* NULL: none */
-		uint64_t first, last;	     /* of seen_wanted; 0: others came between */
+		uint64_t first, last;	     /* values of seen_wanted; 0: others changed it, too */
 	} accepted; /* by changes that this handle made since it wrote message-state.json */
 
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 	char damage[400];  /* damage, in words */
 };
 
-/* How far messages can be read.  Examines damage that the store finds on the way. */
+/* Find how far messages can be read.  Examines damage that the store finds on the way. */
 RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err);
 
 /* boxes.c: rg_engine_find(), _find_page() and _count() with gets. */
@@ -85,17 +86,17 @@ RG_CHECKED int rg_engine_find_got(struct rg_engine *engine, const struct rg_quer
 RG_CHECKED int rg_engine_count_got(struct rg_engine *engine, const struct rg_query *query,
 				   int64_t *ret_count, struct roger_err *err);
 
-/* boxes.c: what is unread is counted for whoever gets it, who may be new in the list. */
+/* boxes.c: count unread mail for the agent that gets it, which may be added to the list. */
 RG_CHECKED int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *page,
 				   struct rg_arena *arena, struct roger_agent_list *agents,
 				   struct roger_err *err);
 
-/* How far an answer must reach now. */
+/* Find how far an answer must reach now. */
 RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
 				    struct roger_err *err);
 
-/* The journals that tell of messages, and that log if it is another one; notes as far as they go
- * before the tables are brought up. */
+/* List the journals that tell of messages, and this log if it is another one; notes are limited to
+ * what is there before the tables are brought up to date. */
 RG_CHECKED int rg_engine_list_told(struct rg_engine *engine, enum rg_log log,
 				   struct rg_arena *arena, struct rg_log_files *ret_files,
 				   struct roger_err *err);
@@ -106,7 +107,7 @@ RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err
 /* archive.c: write lines to messages_archive/, durably, none twice. */
 RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
 				     size_t count, struct roger_err *err);
-/* The line at this offset of the journal, and its message. */
+/* Read the line at this offset of the journal, and its message. */
 RG_CHECKED int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
 				 struct roger_str *ret_text, struct roger_message *ret_message,
 				 struct roger_err *err);
@@ -131,13 +132,13 @@ RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_er
 bool rg_engine_prepared(struct rg_engine *engine);
 /* If another program cleared the document (seed 002), start a new session. */
 RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err);
-/* The number of sender that reader had seen when this session began, where another program's
+/* Find the number of sender that reader had seen when this session began, if another program's
  * document was taken over; else 0. */
 RG_CHECKED int rg_engine_first_seen(struct rg_engine *engine, struct roger_str reader,
 				    struct roger_str sender, int64_t *ret_number,
 				    struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
-/* By the staged changes: numbers that readers accepted. */
+/* Note the numbers that readers accepted by the staged changes. */
 void rg_engine_note_accepted(struct rg_engine *engine);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 void rg_engine_leave_state(struct rg_engine *engine); /* on closing */
@@ -149,7 +150,7 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now);
  * logs. Called after the sync; its failure does not fail the send. */
 void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);
 bool rg_engine_has_sends(const struct rg_engine *engine);
-/* Nothing from start to end concerns the send logs. */
+/* Note that nothing from byte start to end concerns the send logs. */
 void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end);
 RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
@@ -157,8 +158,8 @@ RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_
 /* Like rg_engine_log_append(), but not counted as stored: no caller asked for it. */
 RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				 struct roger_str entries, bool durable, struct roger_err *err);
-/* Lines of the send logs count no more: the next copy starts at the beginning, and skips what is
- * there. */
+/* Some lines of the send logs do not count any more: the next copy starts at the beginning, and
+ * skips what is there. */
 void rg_engine_carry_anew(struct rg_engine *engine);
 /* Update the send logs to the synced end; *ret_to: how far they are.  Needs the record lock. */
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
@@ -172,14 +173,14 @@ RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *e
 /* gone.c: may retired.jsonl have been written?  The figures know. */
 bool rg_engine_may_have_retired(struct rg_engine *engine);
 
-/* gone.c: files that were written here and are gone.  After a log was made, or the first document
- * of a run; needs the record lock, but for the archive. */
+/* gone.c: note that a log was made, or the first document of a run, so that its loss is found;
+ * needs the record lock, but for the archive. */
 RG_CHECKED int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				  struct roger_err *err);
 RG_CHECKED int rg_engine_run_made(struct rg_engine *engine, struct roger_err *err);
-/* Before entries are asked for: is the log gone that they were in? */
+/* Find out whether a log is gone, before its entries are asked for. */
 void rg_engine_look_for_log(struct rg_engine *engine, enum rg_log log);
-/* A person knows that it is gone. */
+/* Forget a file that is gone, since a person knows. */
 RG_CHECKED int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 					struct roger_err *err);
 
@@ -194,18 +195,17 @@ RG_CHECKED int rg_engine_note_removed(struct rg_engine *engine, struct roger_str
 /* Record what was found, so that status knows, too; false: it cannot be, or not now. */
 bool rg_engine_note_findings(struct rg_engine *engine, const struct roger_finding_list *found,
 			     struct rg_arena *arena);
-/* The next file that is gone, and was recorded; one that is there again was reported with its
- * lines. NULL at the end. */
+/* Return the next file that is recorded as removed, not accepted, and still gone; NULL: no more. */
 const struct roger_damage *rg_damage_next_removed(const struct roger_damage_list *damages,
 						  const struct rg_log_files *there, size_t *i);
-/* logs.c: who learns of an altered line that is not noted names it.  False: nothing was seen, or it
- * cannot be noted now. */
+/* logs.c: record damage if an altered line was read that is not recorded.  False: none was read, or
+ * it cannot be recorded now. */
 bool rg_engine_note_altered(struct rg_engine *engine, struct rg_arena *arena);
 /* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
-/* walk.c: all journals, and every line of one with its chain checked. */
-/* All chained journals, messages.jsonl first, and archives, unless something else has their
+/* walk.c: walks over all lines of a journal, and checks its chain. */
+/* List all chained journals, messages.jsonl first, and archives, unless something else has their
  * folder's name. */
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 				  struct rg_log_files *ret_journals, struct roger_err *err);
@@ -249,19 +249,19 @@ struct rg_visitor {
 
 struct rg_judge;
 
-/* A message, as the lines so far have it: small, as there is one of each. */
+/* What the lines so far say of a message.  It is small, since each message has one. */
 struct rg_walk_message {
 	uint64_t id;				      /* hash of its id */
-	uint64_t offset : 38, length : 23;	      /* of its first line, which is one longer; */
-	uint64_t read : 1, archived : 1, foreign : 1; /* its state, */
-	uint32_t line, last; /* numbers of its first line, and of the one that says its state; */
-	uint32_t hash;	     /* of what the first one says; */
-	uint32_t row;	     /* of rg_message_row(), where the visitor keeps it */
+	uint64_t offset : 38, length : 23;	      /* of its first line; length is less by 1 */
+	uint64_t read : 1, archived : 1, foreign : 1; /* its state */
+	uint32_t line, last; /* numbers of its first line, and of the one with its state */
+	uint32_t hash;	     /* of what the first line says */
+	uint32_t row;	     /* rg_message_row(), if the visitor sets it */
 };
 
-/* All messages, while a journal is read: what later lines are compared with. */
+/* All messages of a journal, with which later lines are compared. */
 struct rg_walk_messages {
-	uint64_t key; /* random: of the hashes */
+	uint64_t key; /* random: key of the hashes */
 	struct rg_table table;
 	struct rg_table told; /* what is known to be rewritten */
 };
@@ -282,10 +282,11 @@ struct rg_walk {
 	struct rg_line line;
 	bool own;			     /* its chain fits, so roger wrote it */
 	const struct roger_message *message; /* its message, as its first line has it; NULL: none */
-	bool altered;			 /* a message's line: nothing that it says of that counts */
-	struct roger_message followed;	 /* that, where the line says otherwise or less */
-	struct rg_walk_message *known;	 /* what is known of it, with this line, and */
-	struct rg_message_before before; /* without it */
+	bool altered; /* the line of a message is altered, and does not count */
+	struct roger_message
+		followed; /* the message as a whole, where the line says otherwise or less */
+	struct rg_walk_message *known;	 /* what is known of it, with this line */
+	struct rg_message_before before; /* what was known of it, without this line */
 	struct rg_walk_messages messages;
 	bool is_entry; /* it is an entry of another journal, in record */
 	union rg_log_record record;
@@ -302,7 +303,7 @@ RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
 		       const struct rg_visitor *visitor, struct rg_judge *judge, void *context,
 		       bool *ret_there, struct roger_err *err);
 
-/* The message of an id, as the lines so far have it; NULL: none does. */
+/* Find a message by id among the lines so far; NULL: none has it. */
 const struct rg_walk_message *rg_walk_find(const struct rg_walk *walk, struct roger_str id);
 
 /* Decides what is damage, and what of that a person accepted; used by verify and doctor while they

@@ -1,4 +1,4 @@
-/* move - all journals and runs of a workspace into another store, and nobody loses a line. */
+/* move - move all journals and runs of a workspace into another store, without losing a line. */
 #ifndef RG_MOVE_H
 #define RG_MOVE_H
 
@@ -17,8 +17,8 @@ struct rg_move_wish {
 
 /*
  * Both engines are of workspaces with `moving` set.  Every journal and run of `from` gets into
- * `to`, byte for byte; then `from` is moved, then `to` is live.  Killed anywhere, the same call
- * goes on, and reply says how much it was. ROGER_EREFUSED: the target has other contents;
+ * `to`, byte for byte; then `from` is marked as moved, then `to` as live.  After a kill, the same
+ * call goes on; reply says how much was moved.  ROGER_EREFUSED: the target has other contents;
  * *ret_occupied: it has entries, and nothing was done.
  */
 RG_CHECKED int rg_engine_move(struct rg_engine *from, struct rg_engine *to,
@@ -26,9 +26,9 @@ RG_CHECKED int rg_engine_move(struct rg_engine *from, struct rg_engine *to,
 			      bool *ret_occupied, struct roger_err *err);
 
 /*
- * For a source whose messages were taken out one by one, in its exclusive transaction: it is moved
- * to that place.  *ret_left false: these journals, as they were measured before, have grown since,
- * so it stays.
+ * Mark a source whose messages were taken out one by one as moved to that place; needs its
+ * exclusive transaction.  *ret_left false: these journals have grown since they were measured, so
+ * the source stays.
  */
 RG_CHECKED int rg_engine_leave(struct rg_engine *from, const struct rg_log_files *files,
 			       struct roger_str place, bool *ret_left, struct roger_err *err);

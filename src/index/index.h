@@ -30,7 +30,7 @@ struct rg_entry {
 	int64_t line; /* line number of its current state; 0: unknown */
 	uint64_t offset;
 	size_t length;
-	bool hashed; /* rg_message_hash() of its first line is known: */
+	bool hashed; /* hash is set: rg_message_hash() of its first line */
 	uint64_t hash;
 	struct rg_place first; /* that line */
 };
@@ -66,18 +66,16 @@ RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end,
 /* Make durable what the index has read, if that is on disk. */
 void rg_index_checkpoint(struct rg_index *index);
 
-/* index_runs.c: the closed runs that were stored; needs an up-to-date index. */
+/* index_runs.c: read the closed runs that were stored; needs an up-to-date index. */
 RG_CHECKED int rg_index_closed_runs(struct rg_index *index, struct rg_arena *arena,
 				    struct rg_closed_runs *ret_runs, struct roger_err *err);
-/* Store these, and delete those with stamp 0.  Does nothing while another process writes the index.
- */
+/* Store closed runs; stamp 0: delete it.  Does nothing while another process writes the index. */
 void rg_index_keep_closed_runs(struct rg_index *index, const struct rg_closed_runs *runs);
 
-/* Once the answer is out: messages.db, for other programs, gets what the journal has up to end.
- * At once where the answer needed the tables and changed nothing, or many messages were changed;
- * else at most once a second.
- * False: not now, or not all.  told, of a handle that changed many messages: the table of events,
- * too, from these journals, and more at once. */
+/* After an answer, bring messages.db up to byte end of the journal, for other programs: at once if
+ * the answer needed the tables and changed nothing, or if many messages were changed; else at most
+ * once a second.  False: not now, or not all.  told (from a handle that changed many messages):
+ * also bring up the table of events from these journals, and take more at once. */
 bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 		    const struct rg_log_files *told);
 void rg_index_bring_seed_up(struct rg_index *index);
@@ -88,7 +86,7 @@ uint64_t rg_index_peek(struct rg_index *index);
 bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
 			      int64_t total);
 
-/* The lines of the journal that rewrite members of messages, each where that was first said. */
+/* List the lines of the journal that rewrite members of messages; of equal rewrites, the first. */
 RG_CHECKED int rg_index_rewrites(struct rg_index *index, struct roger_str journal,
 				 struct rg_arena *arena, struct roger_finding_list *ret_rewrites,
 				 struct roger_err *err);
@@ -106,15 +104,15 @@ struct rg_index_progress {
 	int64_t last_length;
 	int64_t last_hash;
 	int64_t search_to; /* positions up to here are in the full-text table */
-	int64_t seed_to;   /* lines up to here are in messages.db */
+	int64_t seed_to;   /* lines up to this one are in messages.db */
 	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
-	int64_t key;	   /* random: of the hashes of first lines */
+	int64_t key;	   /* random: key of the hashes of first lines */
 	int64_t rewrites;  /* members that later lines rewrite */
-	int64_t altered;   /* which lines counted for nothing: rg_altered.mark */
+	int64_t altered;   /* rg_altered.mark of the lines that were left out */
 };
 const struct rg_index_progress *rg_index_progress(const struct rg_index *index);
 
-/* How far it has read, in bytes. */
+/* How far the index has read the journal, in bytes. */
 uint64_t rg_index_end(const struct rg_index *index);
 
 /* The file's name. */
@@ -138,22 +136,22 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query,
 			     struct rg_arena *arena, struct rg_entries *ret_entries,
 			     struct roger_err *err);
-/* The messages, read from the journal.  ret_total (may be NULL): the number of matches regardless
- * of limit and leases; not for a text search, and only for the first page. */
+/* Find messages, and read them from the journal.  ret_total (may be NULL): the number of matches
+ * regardless of limit and leases; not for a text search, and only for the first page. */
 RG_CHECKED int rg_index_messages(struct rg_index *index, const struct rg_query *query,
 				 struct rg_arena *arena, struct roger_message_list *ret_messages,
 				 int64_t *ret_total, struct roger_err *err);
 RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query,
 			      int64_t *ret_count, struct roger_err *err);
 
-/* How far an answer must reach; held: by the holder of the change lock, for whom others wait. */
+/* How far an answer must reach; held: the change lock is held, so others wait. */
 struct rg_index_reach {
 	uint64_t end;
 	bool held;
 };
 
-/* Like rg_index_refresh() and the two above.  What is asked of a mailbox or ids is answered without
- * reading the journal into the tables, unless it has grown much. */
+/* Like rg_index_refresh() and then the two above; but a question about a mailbox or ids is answered
+ * without reading the journal into the tables, unless it has grown much. */
 RG_CHECKED int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
 			       const struct rg_query *query, struct rg_arena *arena,
 			       struct roger_message_list *ret_messages, int64_t *ret_total,
@@ -161,17 +159,17 @@ RG_CHECKED int rg_index_answer(struct rg_index *index, struct rg_index_reach rea
 RG_CHECKED int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
 				     const struct rg_query *query, int64_t *ret_count,
 				     struct roger_err *err);
-/* Prepare for such an answer (query; NULL: any): what takes long is done here, if it can be. */
+/* Prepare for rg_index_answer() (query NULL: any): do what takes long now, if possible. */
 void rg_index_follow(struct rg_index *index, uint64_t end, const struct rg_query *query);
 
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct roger_str after,
 			       int64_t limit, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
-/* Issues that have messages, at least so many of them unread, in order of name; unread -1: every
- * issue that ever had a message. */
+/* List issues with messages, at least `unread` of them unread, by name; unread -1: every issue that
+ * ever had a message. */
 RG_CHECKED int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
-/* Fill in those figures that it has. */
+/* Fill in the figures that the index has. */
 RG_CHECKED int rg_index_figures(struct rg_index *index, struct roger_stats_reply *reply,
 				struct roger_err *err);
 
@@ -182,42 +180,42 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 				 const struct rg_log_files *files, struct rg_arena *arena,
 				 struct rg_log_entries *ret_entries, struct roger_err *err);
 
-/* Show events, and first read into their table what these journals have and it lacks;
+/* Show events, after reading into their table what these journals have and it lacks;
  * rg_store_messages stands for the messages that the tables have.  *ret_count: how many messages,
- * or entries, fit.  Here and above, the file of notes must be limited to what it had before the
- * tables were brought up: notes tell of messages. */
+ * or entries, match.  Here and above, the file of notes must be limited to what it had before the
+ * tables were brought up to date, since notes tell of messages. */
 RG_CHECKED int rg_index_events(struct rg_index *index, const struct rg_event_query *query,
 			       const struct rg_log_files *files, rg_event_see *see, void *context,
 			       int64_t *ret_count, struct roger_err *err);
 
-/* The first, by name, from this name on, who sent with a key; "": nobody. */
+/* Find the first name, from this one on, that sent with a key; "": none. */
 RG_CHECKED int rg_index_next_keyed(struct rg_index *index, struct roger_str from,
 				   struct rg_arena *arena, struct roger_str *ret_sender,
 				   struct roger_err *err);
 
-/* Ids of unread messages whose lease, or time to be read, ended before now, or whose lease no clock
- * of today can have given; untold: but for those of which the rows, as they are, tell that they
- * were not read in time. */
+/* Find unread messages whose lease, or time to be read, ended before now, or whose lease ends later
+ * than any lease given by now can.  untold: leave out those that the table of events, as it is,
+ * reports as not read in time. */
 RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_t limit,
 				struct rg_arena *arena, struct roger_strs *ret_ids,
 				struct roger_err *err);
 
-/* What doctor compares: numbers that follow from the journal; of four, how many rows of other
- * tables contradict that of messages, which is 0. */
+/* Numbers that doctor compares with those computed from the journal.  Four of them, which must be
+ * 0, count the rows of other tables that contradict the table of messages. */
 enum rg_index_rule {
 	RG_RULE_LINES,
 	RG_RULE_STRAYS,
 	RG_RULE_MESSAGES,
 	RG_RULE_KEYS,
 	RG_RULE_REPLIES,
-	RG_RULE_SEEN, /* pairs of reader and sender, and their numbers, added up */
+	RG_RULE_SEEN, /* sum of pairs of reader and sender, and of their numbers */
 	RG_RULE_EDGES,
-	RG_RULE_STATES, /* rg_index_state() of all messages, added up; may overflow */
+	RG_RULE_STATES, /* sum of rg_index_state() of all messages; may overflow */
 	RG_RULE_AGENTS,
 	RG_RULE_ISSUES,
 	RG_RULE_UNREAD,
-	RG_RULE_TABLE,	    /* of messages.db: how many rows it has, */
-	RG_RULE_TABLE_ROWS, /* and what they say, added up in 32 bits */
+	RG_RULE_TABLE,	    /* how many rows messages.db has */
+	RG_RULE_TABLE_ROWS, /* sum of rg_message_row() of its rows, in 32 bits */
 	RG_RULES
 };
 struct rg_index_sums {
@@ -225,8 +223,8 @@ struct rg_index_sums {
 	int64_t all[RG_RULES];
 };
 
-/* Of a message, by a hash of its id: its first and last line (0: archived), and whether it was
- * read. */
+/* Hash the state of a message, by a hash of its id: its first and last line (0: archived), and
+ * whether it was read. */
 static inline uint64_t rg_index_state(uint64_t id, int64_t line, int64_t last, bool read)
 {
 	const int64_t state[] = { line, last, read };
@@ -234,36 +232,36 @@ static inline uint64_t rg_index_state(uint64_t id, int64_t line, int64_t last, b
 	return rg_hash(id, state, sizeof state);
 }
 
-/* The rules over the files as they are; nothing is read in or rebuilt.  Started here, runs on a
- * second thread, and is waited for with rg_index_checked().  key: of the hashes of ids. */
+/* Start to check the rules on a second thread, over the files as they are, without reading in or
+ * rebuilding; rg_index_checked() waits for it.  key: of the hashes of ids. */
 struct rg_index_checking;
 RG_CHECKED int rg_index_check(struct rg_index *index, uint64_t key,
 			      struct rg_index_checking **ret_checking, struct roger_err *err);
 struct rg_index_checking *rg_index_checking_free(struct rg_index_checking *checking);
 
-/* How far it has read; 0: there is no index, or the next query would rebuild it. */
+/* How far the checked index has read; 0: there is none, or the next query would rebuild it. */
 int64_t rg_index_checking_end(const struct rg_index_checking *checking);
 
-/* Wait for the result, and tell of each rule by which a file differs from what the journal has up
- * to where that file was read.  table: it is messages.db. */
+/* Wait for the result, and report each rule by which a file differs from the journal, up to where
+ * that file was read.  table: it is messages.db. */
 typedef int rg_index_differs(void *context, bool table, const char *what, struct roger_err *err);
 RG_CHECKED int rg_index_checked(struct rg_index_checking *checking,
 				const struct rg_index_sums *journal, rg_index_differs *differs,
 				void *context, struct roger_err *err);
 
-/* When each of the agents last looked at its mail here, or read some by a line of roger's; 0: it
- * never did.  Agents in elsewhere read in files, so their reading is no look.  files: the activity
+/* Fill in when each agent last looked at its mail here, or read some by a line of roger's; 0:
+ * never.  Agents in elsewhere read in files, so their reading is no look.  files: the activity
  * log. */
 RG_CHECKED int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files,
 				   struct roger_strs elsewhere, struct roger_agent *agents,
 				   size_t count, struct roger_err *err);
 
-/* The highest number of sender in an epoch that reader accepted or that came in over an edge. */
+/* Find the highest number of sender in an epoch that reader accepted, or that came over an edge. */
 RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
 					struct roger_str sender, int64_t epoch, int64_t *ret_number,
 					struct roger_err *err);
 
-/* Accepted numbers of an epoch, and some counters, for message-state.json. */
+/* Collect accepted numbers of an epoch, and some counters, for message-state.json. */
 struct rg_sequence;
 RG_CHECKED int rg_index_sequence(struct rg_index *index, int64_t epoch,
 				 struct rg_sequence *sequence, struct roger_err *err);

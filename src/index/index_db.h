@@ -26,7 +26,7 @@ enum rg_statement {
 enum rg_delta_kind {
 	RG_DELTA_AGENT, /* counters of an agent */
 	RG_DELTA_SEEN,	/* the number that first accepted from second */
-	RG_DELTA_EDGE,	/* or that came in over an edge */
+	RG_DELTA_EDGE,	/* the number that came in over an edge, likewise */
 	RG_DELTA_ISSUE, /* living messages of an issue, by type */
 };
 
@@ -44,7 +44,7 @@ struct rg_deltas {
 	struct rg_arena *memory;
 	struct rg_table table;
 	bool failed;	      /* out of memory */
-	struct rg_delta lost; /* takes what is counted then */
+	struct rg_delta lost; /* takes counts when there is no memory */
 };
 
 /* A query asked before: its SQL and its prepared statement. */
@@ -63,22 +63,22 @@ struct rg_lates {
 struct rg_box;
 struct rg_sequence;
 
-/* What the lines after the tables say (index_tail.c). */
+/* The messages in lines that the tables do not have yet (index_tail.c). */
 struct rg_index_tail {
 	struct rg_arena *memory, *scratch; /* NULL: nothing is kept */
 	uint64_t from, to;		   /* the bytes of these lines */
 	int64_t lines;			   /* number of the last one */
 	unsigned turn;
 	int64_t last_offset, last_length, last_hash;
-	uint64_t chain; /* of the last line, as it states it */
+	uint64_t chain; /* the chain that the last line states */
 	bool chained;
-	bool alone;		/* without tables: what the lines say is all that is known */
+	bool alone;		/* the tables are not open: only these lines are known */
 	struct roger_str only;	/* alone: a name in quotes, where others' lines were passed over */
 	bool looking;		/* a transaction keeps the tables as they are */
 	bool moved;		/* the tables have changed since the lines were read */
 	bool strange;		/* a line says what only the tables can answer */
 	struct rg_table states; /* messages, by id */
-	struct rg_lates fresh;	/* those that the tables do not have */
+	struct rg_lates fresh;	/* messages that the tables do not have */
 	struct rg_box **boxes;
 	size_t box_count;
 };
@@ -90,14 +90,14 @@ struct rg_index {
 	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
-	unsigned turn; /* of the store, when its lines were last seen to be those of the tables */
-	bool serving;  /* messages.db is brought up now, after an answer */
+	unsigned turn; /* the store's, when its lines were last seen to be those of the tables */
+	bool serving;  /* messages.db is being brought up to date, after an answer */
 	bool placed;   /* the configuration gave the path, so another file may be there */
 	bool bulk;     /* the indexes of messages are made at the end */
 	const struct rg_log_files
-		*told;	       /* NULL: a rebuild leaves the table of events to questions */
+		*told;	       /* journals for a rebuild to make events from; NULL: none */
 	bool damaged;	       /* in a way that SQLite does not detect */
-	bool full;	       /* its disk is: an index in memory answers instead */
+	bool full;	       /* its disk is full: an index in memory answers instead */
 	bool lost;	       /* what was read last is not in the store: see same_journal() */
 	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */
 	char trouble[200];
@@ -108,14 +108,14 @@ struct rg_index {
 	struct rg_altered altered; /* the lines that the tables left out */
 	struct rg_deltas deltas;
 	struct rg_index_tail tail;
-	int64_t lease_ms_max; /* 0: none */
+	int64_t lease_ms_max; /* 0: no limit */
 	roger_progress *tell;
 	bool stopped; /* the progress callback stopped it */
 	void *tell_context;
 	struct rg_arena *memory; /* of the paths */
 	const char *path;	 /* of the index */
 	const char *seed_path;	 /* of messages.db */
-	const char *recent_path; /* of what changed in the index since the checkpoint */
+	const char *recent_path; /* of the file of pages that changed since the checkpoint */
 	char name[256];
 	char seed_name[256];
 };
@@ -151,20 +151,20 @@ RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const
 enum { RG_SEED_REBUILT_BYTES_MAX = 64 << 20 };
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
-/* Add up its rows, as it is, into the last two of the sums; *ret_end -1: it cannot be compared.
- * ROGER_EDATA: it is damaged. */
+/* Add up the rows of messages.db, as it is, into the last two sums; *ret_end -1: it cannot be
+ * compared.  ROGER_EDATA: it is damaged. */
 int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_index_sums *sums);
 
 /* Make it anew from the index.  Needs the same. */
 int rg_index_seed_make(struct rg_index *index, struct roger_err *err);
 
-/* Hash what a line says of a message that never changes. */
+/* Hash the part of a message that no later line may change. */
 uint64_t rg_index_hash(const struct rg_index *index, const struct roger_message *message);
 
 /* Trust nothing in the schema: anybody who can write the folder may have made it. */
 void rg_index_distrust(sqlite3 *db);
 
-/* A prepared statement, reset and ready for values; NULL with err filled. */
+/* Return a prepared statement, reset and ready for values; NULL: failed, err is filled. */
 sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
 				 struct roger_err *err);
 
@@ -176,13 +176,13 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 
 int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err);
 
-/* Until when nobody gets it: the end of a lease, or never again. */
+/* Until when nobody gets the message: the end of its lease; INT64_MAX: it is dead. */
 static inline int64_t rg_index_leased_until(const struct roger_message *message)
 {
 	return message->dead_at_ms ? INT64_MAX : message->claimed_until_ms;
 }
 
-/* The latest end of a lease that a clock of that time can have given; INT64_MAX: any. */
+/* The latest end of a lease that was given by now_ms; INT64_MAX: any. */
 static inline int64_t rg_index_lease_end_max(const struct rg_index *index, int64_t now_ms)
 {
 	return index->lease_ms_max && now_ms < INT64_MAX - index->lease_ms_max
@@ -190,7 +190,7 @@ static inline int64_t rg_index_lease_end_max(const struct rg_index *index, int64
 		       : INT64_MAX;
 }
 
-/* Is it what is wanted, if anything is? */
+/* Is it the wanted text, or is any wanted? */
 static inline bool rg_index_is_or_any(struct roger_str wanted, struct roger_str is)
 {
 	return !wanted.length || rg_str_equal(wanted, is);
@@ -213,10 +213,10 @@ typedef int rg_index_see(void *context, sqlite3_stmt *row, struct roger_err *err
 /* Run a query, rebuilding the index if it is damaged.  Deinitializes the question. */
 int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
 		 void *context, struct roger_err *err);
-/* The same without that. */
+/* Like rg_index_ask(), without the rebuild, and the question stays. */
 int rg_index_ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
 		      void *context, struct roger_err *err);
-/* The first column of each row, as text. */
+/* Collect the first column of each row, as text. */
 int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
 		       struct roger_strs *ret_texts, struct roger_err *err);
 
@@ -230,13 +230,12 @@ void rg_index_leave(struct rg_index *index);
 /* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
-/* The same with values: i a number, t a text, n and s the same where 0 and "" become NULL, m the
- * columns of a message. */
+/* Run a statement with values, a letter each: i a number, t a text, n and s likewise, but 0 and ""
+ * become NULL, m the columns of a message. */
 int rg_index_put(struct rg_index *index, enum rg_statement which, struct roger_err *err,
 		 const char *kinds, ...);
 
-/* The first row that such a statement finds: numbers in its first columns, 0 where there is none.
- */
+/* Read the numbers in the first columns of the first row that a statement finds; 0: no row. */
 int rg_index_look_up(struct rg_index *index, enum rg_statement which, int64_t *ret_numbers,
 		     int count, bool *ret_there, struct roger_err *err, const char *kinds, ...);
 
@@ -244,7 +243,7 @@ int rg_index_look_up(struct rg_index *index, enum rg_statement which, int64_t *r
 int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err);
 
 void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
-/* The same; an empty text, or 0, becomes NULL. */
+/* Like rg_index_bind(), but an empty text, or 0, becomes NULL. */
 void rg_index_bind_text(sqlite3_stmt *statement, int place, struct roger_str text);
 void rg_index_bind_number(sqlite3_stmt *statement, int place, int64_t number);
 /* Bind six columns from first on: id, issue, sender, recipient, run counter, type. */
@@ -255,11 +254,11 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
 /* Load the progress row; ROGER_EDATA: it does not match any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);
 
-/* Open the file of its name again if it was replaced.  Needs the index lock. */
+/* Open the index file again if it was replaced.  Needs the index lock. */
 RG_CHECKED int rg_index_reopen(struct rg_index *index, struct roger_err *err);
 void rg_index_rollback(struct rg_index *index);
 
-/* The hash of a line in the journal now, and of the last line that was read. */
+/* Hash a line in the journal as it is now; the last line that was read. */
 int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
 		       struct roger_err *err);
 int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
@@ -269,7 +268,7 @@ int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_e
 int rg_index_first_line(struct rg_index *index, struct roger_str id, bool archived,
 			struct rg_entry *ret_first, struct roger_err *err);
 
-/* The same, living or else archived. */
+/* Find the first line of a message, living or else archived. */
 int rg_index_first_of_all(struct rg_index *index, struct roger_str id, struct rg_entry *ret_first,
 			  struct roger_err *err);
 
@@ -305,9 +304,9 @@ int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
 			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
 			struct roger_err *err);
 
-/* Is the file of that name open, or can it be, as it is? */
+/* Is the index file open, or can it be opened as it is? */
 bool rg_index_is_open(struct rg_index *index);
-/* For qsort() of entries. */
+/* qsort() order of entries, by position. */
 int rg_index_compare_positions(const void *a, const void *b);
 
 /* Is so much of the journal new, from byte `there` on, that a rebuild is faster? */
@@ -316,11 +315,11 @@ bool rg_index_is_far_behind(uint64_t there, uint64_t end);
 /* Like rg_index_refresh(); ROGER_ETIMEOUT: another process is updating it. */
 int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
-/* index_events.c: read into the table of events what these journals have and it lacks; makes the
- * table.  In the caller's transaction; the messages are those that the tables have. */
+/* index_events.c: read into the table of events, which is made if needed, what these journals have
+ * and it lacks.  Needs a transaction; the messages are those that the tables have. */
 int rg_index_take_events(struct rg_index *index, const struct rg_log_files *files,
 			 struct roger_err *err);
-/* The same in one of its own, under the index lock. */
+/* Like rg_index_take_events(), in a transaction of its own, under the index lock. */
 int rg_index_refresh_events(struct rg_index *index, const struct rg_log_files *files,
 			    struct roger_err *err);
 bool rg_index_has_events(struct rg_index *index);

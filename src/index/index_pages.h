@@ -34,9 +34,9 @@ enum {
 /* As in the file, in this machine's byte order. */
 struct rg_pages_root {
 	char magic[16];
-	uint64_t sum;	  /* of all that follows; 0: there is no whole root */
+	uint64_t sum;	  /* checksum of all that follows; 0: there is no whole root */
 	uint64_t count;	  /* number of pages */
-	uint64_t changes; /* since the index was built */
+	uint64_t changes; /* how many changes since the index was built */
 	uint64_t reach;	  /* bytes of the journal read */
 	uint64_t era;	  /* the boot outside which it is not believed; 0: any */
 	uint64_t base;	  /* in recent: sum of the root in file that it goes with; there random */
@@ -58,17 +58,17 @@ struct rg_index_pages {
 	 */
 	sqlite3_file *files[RG_PAGES_FILES];
 	uint64_t era;		    /* this boot; 0: any */
-	struct rg_pages_root *root; /* in force, of roots */
-	bool known;		    /* it is what was read last, or written */
-	uint64_t seen, changes;	    /* of the last root in force, its sum and number of changes */
-	uint64_t reach, next_reach; /* its reach, and what that is after this change */
+	struct rg_pages_root *root; /* the one in force, one of roots */
+	bool known;		    /* root is what was read or written last */
+	uint64_t seen, changes;	    /* sum and changes of the last root in force */
+	uint64_t reach, next_reach; /* its reach, and the reach after this change */
 	uint64_t count;		    /* pages now */
 	size_t groups_end;	    /* no group from here on is in memory */
-	bool writing;		    /* else what is written is put back for another process */
+	bool writing;		    /* else a write restores a page for another process */
 	bool changed;
-	bool renewed; /* another one changed the root: what was kept of pages is out of date */
+	bool renewed; /* another process changed the root: cached pages are out of date */
 	bool damaged; /* a checksum was wrong */
-	/* All above is zero between close and open. */
+	/* All members above are zero between close and open. */
 	struct rg_pages_root roots[RG_PAGES_FILES];
 	struct rg_page_group *groups[RG_PAGES_GROUPS_MAX];
 };
@@ -80,19 +80,19 @@ void rg_index_pages_deinit(struct rg_index_pages *pages);
 /* Read the root; needs a lock that keeps others from writing. */
 int rg_index_pages_begin(struct rg_index_pages *pages);
 
-/* From now on write; needs the lock for it. Ends a checkpoint that another process began. */
+/* Begin to write; needs the write lock.  Ends a checkpoint that another process began. */
 int rg_index_pages_begin_writing(struct rg_index_pages *pages);
 
 int rg_index_pages_read(struct rg_index_pages *pages, uint64_t number, void *to);
 
-/* Without begin_writing() only what the checksums say is put back. */
+/* Without begin_writing(), only a page that fits its checksum is put back. */
 int rg_index_pages_write(struct rg_index_pages *pages, uint64_t number, const void *page);
 int rg_index_pages_cut(struct rg_index_pages *pages, uint64_t count);
 
 /* Write the checksums of the written pages. */
 int rg_index_pages_end(struct rg_index_pages *pages);
 
-/* Make all of it durable: recent is synced, copied into file, and emptied.  Needs a lock that keeps
+/* Make the index durable: recent is synced, copied into file, and emptied.  Needs a lock that keeps
  * others from writing; a process that dies here leaves that to the next that writes. */
 int rg_index_pages_checkpoint(struct rg_index_pages *pages);
 

@@ -3,8 +3,8 @@
  * journal: each rule is a sentence and a SELECT.
  *
  * doctor gives the lines that it walks over, each log in order; they stand in tables in
- * memory, of which every text is a hash.  Entries of old cycles may have been purged, so
- * that one is missing is no fault.
+ * memory, in which every text is a hash.  Entries of old cycles may have been purged, so
+ * a missing one is no fault.
  */
 #ifndef RG_INDEX_SENDS_H
 #define RG_INDEX_SENDS_H
@@ -23,8 +23,9 @@ enum rg_sends_rule {
 	RG_SENDS_SECOND_LETTER,
 	RG_SENDS_CYCLE_ORDER,
 	RG_SENDS_UNSETTLED,   /* odd, but no fault */
-	RG_SENDS_LETTER_LOST, /* the message has no letter at all; said once, for it can be filed */
-	RG_SENDS_MISSING,     /* place: the line of the journal that an entry should follow from */
+	RG_SENDS_LETTER_LOST, /* the message has no letter at all; reported once, since it can be
+				 filed */
+	RG_SENDS_MISSING,     /* place: the line of the journal for which an entry is missing */
 	RG_SENDS_GIVEN_UP,
 	RG_SENDS_RULES
 };
@@ -45,7 +46,7 @@ struct rg_sends_check *rg_sends_check_free(struct rg_sends_check *check);
 
 RG_CHECKED int rg_sends_check_cycle(struct rg_sends_check *check, const struct roger_cycle *cycle,
 				    const struct rg_sends_place *place, struct roger_err *err);
-/* A line of a message at byte offset.  demanded: if delivered, its entry must be there. */
+/* Take a line of a message at byte offset.  demanded: if delivered, it must have an entry. */
 RG_CHECKED int rg_sends_check_message(struct rg_sends_check *check,
 				      const struct roger_message *message, uint64_t offset,
 				      bool demanded, struct roger_err *err);
@@ -55,8 +56,8 @@ RG_CHECKED int rg_sends_check_letter(struct rg_sends_check *check,
 RG_CHECKED int rg_sends_check_entry(struct rg_sends_check *check, const struct roger_attempt *entry,
 				    const struct rg_sends_place *place, struct roger_err *err);
 
-/* Each line that breaks a rule, in the order of rules, logs and lines.  all false: not what is
- * missing or was given up, which only whole logs can say. */
+/* Report each line that breaks a rule, in the order of rules, logs and lines.  all false: leave out
+ * what is missing or was given up, which only whole logs can tell. */
 typedef int rg_sends_see(void *context, enum rg_sends_rule rule, const struct rg_sends_place *place,
 			 struct roger_err *err);
 RG_CHECKED int rg_sends_check_all(struct rg_sends_check *check, bool all, rg_sends_see *see,

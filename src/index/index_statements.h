@@ -81,23 +81,23 @@ RG_STATEMENT(LAST_LOOK, "SELECT (SELECT at FROM event WHERE step = ?2 AND actor 
 RG_STATEMENT(LOG_NEXT, "SELECT position, line FROM event WHERE log = ?1 AND log <> 0"
 		       " AND position > ?2 ORDER BY position LIMIT 1")
 RG_STATEMENT(EVENT_DROP, "DELETE FROM event WHERE position = ?1")
-/* The flag of a first look. */
+/* Clear the flag of a first look. */
 RG_STATEMENT(EVENT_UNLOOK, "UPDATE event SET flags = flags & ~256 WHERE position = ?1")
 RG_STATEMENT(EVENT_UNREAD, "UPDATE event SET flags = flags | 64 WHERE of = ?1 AND kind = ?2")
 RG_STATEMENT(EVENT_CLOSE, "UPDATE event SET open = NULL WHERE position = ?1")
-/* Of logs: 2 is that of dead letters. */
+/* Log 2 is that of dead letters. */
 RG_STATEMENT(EVENT_CLOSE_LETTER, "UPDATE event SET open = NULL WHERE message = ?1"
 				 " AND +log = 2 AND open = 1")
 RG_STATEMENT(EVENT_CLOSE_DEAD, "UPDATE event SET open = NULL WHERE id = ?1 AND +log = 2"
 			       " AND open = 1")
-/* The first line of a letter. */
+/* Open the row of the first line of a letter again. */
 RG_STATEMENT(EVENT_REOPEN, "UPDATE event SET open = 1 WHERE id = ?1 AND +log = 2"
 			   " AND kind = ?2 AND NOT flags & 64")
-/* What its last line says of it. */
+/* Set the words of that row to those of the last line. */
 RG_STATEMENT(EVENT_SAY, "UPDATE event SET words = ?3 WHERE id = ?1 AND +log = 2"
 			" AND kind = ?2 AND NOT flags & 64")
 RG_STATEMENT(EVENT_FORGET, "DELETE FROM event WHERE id = ?1 AND +log = ?2")
-/* Known from a note only. */
+/* Delete a row that is known from a note only. */
 RG_STATEMENT(EVENT_UNTRUE, "DELETE FROM event WHERE of = ?1 AND flags & 16"
 			   " AND kind = ?2")
 RG_STATEMENT(MESSAGE_AT, "SELECT hash FROM messages WHERE position = ?1"

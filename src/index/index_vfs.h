@@ -22,13 +22,13 @@
 
 struct rg_index_vfs {
 	sqlite3_vfs base;	  /* a copy of usual with the changed functions */
-	const sqlite3_vfs *usual; /* SQLite's, which does the work */
+	const sqlite3_vfs *usual; /* SQLite's own, which does the work */
 	char name[32];
 	const sqlite3_io_methods *usual_database;
 	sqlite3_io_methods database; /* a copy with the changed functions */
 	const char *recent; /* path of the file of recent pages, which is there, with two NULs as
 			     * SQLite wants it; NULL: none */
-	uint64_t era;	    /* of the boot; 0: any */
+	uint64_t era;	    /* this boot; 0: any */
 	unsigned char version[16]; /* bytes of the first page that identify it to SQLite */
 	struct rg_index_pages pages;
 };

@@ -13,9 +13,9 @@
 #include "ops/op.h"
 
 /*
- * The request with ids in place of what was typed; the same one where there is nothing to do, as
- * with every id that roger made.  What is not found stays as it is: the verb says so.
- * ROGER_EUSAGE: several fit.
+ * Put ids in place of what was typed.  *ret_request: a copy, or the request itself where there is
+ * nothing to do, as with every id that roger made.  What is not found stays: the verb reports it.
+ * ROGER_EUSAGE: several ids fit.
  */
 RG_CHECKED int rg_address_resolve(struct roger *roger, const struct roger_op *op,
 				  const void *request, struct rg_arena *arena,

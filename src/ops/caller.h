@@ -24,16 +24,16 @@ RG_CHECKED int rg_caller_check(struct roger *roger, const struct roger_op *op, c
 RG_CHECKED int rg_caller_sift(const struct roger *roger, const struct roger_op *op, void *reply,
 			      struct roger_err *err);
 
-/* Does the caller speak as this name, and no other?  True where it may speak as anybody. */
+/* May the caller speak as this name?  True for one that may speak as anybody. */
 bool rg_caller_is(const struct roger *roger, struct roger_str name);
 
-/* Has the caller proved to be of this name? */
+/* Has a token or login proved that the caller has this name, with the right to act? */
 bool rg_caller_proves(const struct roger *roger, struct roger_str name);
 
 /* Is the caller one agent or person, who speaks under no name but its own? */
 bool rg_caller_is_bound(const struct roger *roger);
 
-/* A person at the page, who deals with the mail of that agent in its place. */
+/* Is the caller a person at the page who administers, and is not that agent? */
 bool rg_caller_stands_in(const struct roger *roger, struct roger_str agent);
 
 /*
@@ -44,7 +44,7 @@ RG_CHECKED int rg_caller_may_change(const struct roger *roger, const char *membe
 				    struct roger_str id, struct roger_str owner,
 				    struct roger_str other, struct roger_err *err);
 
-/* " by bob (token bob 1a2b3c4d)"; of whoever has the files, or is at the socket, nothing. */
+/* Print " by bob (token bob 1a2b3c4d)"; nothing for whoever has the files, or is at the socket. */
 void rg_caller_print(const struct roger *roger, struct rg_buf *out);
 
 #endif

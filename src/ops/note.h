@@ -12,10 +12,10 @@
 void rg_note(struct roger *roger, const struct roger_op *op, const void *request, const void *reply,
 	     int code, const struct roger_err *err);
 
-/* Who runs this process. */
+/* Who runs this process; asked once for a handle. */
 const struct rg_ran *rg_ran(struct roger *roger);
 
-/* That goes into the note, or which token or login it was; the texts are the handle's. */
+/* Put who ran the verb into the note: rg_ran(), or the token or login.  Texts are the handle's. */
 void rg_note_ran(struct roger *roger, struct rg_note *note);
 
 /* How many sends of a reply were known already. */
@@ -25,17 +25,17 @@ int64_t rg_note_duplicates(const struct roger_op *op, const void *reply);
 RG_CHECKED int rg_note_append(struct roger *roger, struct roger_str line, bool durable,
 			      struct roger_err *err);
 
-/* The same with a note. */
+/* Add a note to the activity log, as rg_note_append() does a line. */
 RG_CHECKED int rg_note_write(struct roger *roger, const struct rg_note *note, bool durable,
 			     struct roger_err *err);
 
-/* What waited in roger->notes, after rg_gather(), is written; or, where the sends failed with that
+/* Write the notes that waited in roger->notes after rg_gather(); or, if the sends failed with this
  * code, one note of that. */
 void rg_note_gathered(struct roger *roger, int code);
 
 /*
- * The same, after a verb that succeeds whatever comes of its note: roger_notice()
- * says what is not noted; missing NULL: nothing does.
+ * rg_note_write() for a verb that succeeds even if its note fails: then roger_notice()
+ * says that `missing` is not noted; NULL: it says nothing.
  */
 void rg_note_try(struct roger *roger, const struct rg_note *note, const char *missing);
 

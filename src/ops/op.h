@@ -19,9 +19,9 @@
 
 struct remote;
 
-/* What is asked of a server. */
+/* What a handle asks of a server. */
 struct rg_elsewhere {
-	/* A verb; the reply has its memory already. */
+	/* Ask for a verb; the reply has its memory already. */
 	int (*ask)(struct remote *remote, const struct roger_op *op, const void *request,
 		   void *reply, struct roger_err *err);
 	/* As roger_watch() and roger_hold(). */
@@ -42,16 +42,16 @@ struct roger {
 	struct rg_ran ran; /* who runs this process, once rg_note_ran() was asked */
 	bool own_mail;	   /* roger itself sends: "roger" is a name it may use */
 	void (*settle)(struct roger *roger); /* rg_attempt_settle_overdue() */
-	struct rg_bridge *bridge;	     /* what a handle that bridges keeps; NULL before */
-	bool gathers;			     /* rg_gather(); then what is to be noted is in */
+	struct rg_bridge *bridge;	     /* the state of a handle that bridges; NULL before */
+	bool gathers;			     /* rg_gather() was called; notes wait in notes, */
 	struct rg_buf notes;
-	struct rg_arena *sent_memory; /* and messages with a key that wait for their sync in */
+	struct rg_arena *sent_memory; /* and messages with a key wait for their sync in sent */
 	struct roger_message *sent;
 	size_t sent_count;
 	struct rg_caller caller; /* who makes the next calls; ops/caller.h */
 };
 
-/* Who is told of the long work of a verb without a handle. */
+/* The progress callback for a verb without a handle. */
 struct rg_alone {
 	roger_progress *tell;
 	void *context;
@@ -72,29 +72,29 @@ static inline struct rg_arena *rg_op_memory(const void *reply)
 RG_CHECKED int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request,
 			  void *ret_reply, struct roger_err *err);
 
-/* The same as a part of another verb, which says in reply whose memory it takes. */
+/* Run a verb as a part of another one, which sets the memory of the reply. */
 RG_CHECKED int rg_op_perform(const struct roger_op *op, struct roger *roger, const void *request,
 			     void *reply, struct roger_err *err);
 
-/* The same as a step of a verb that works on this machine, wherever the workspace is. */
+/* Run a verb where the workspace is, as a step of a verb that works on this machine. */
 RG_CHECKED int rg_op_ask(struct roger *roger, const struct roger_op *op, const void *request,
 			 void *reply, struct roger_err *err);
 
-/* Where a server answers: where the journals are, which it is, "process 12 on db.example", and of a
- * database its standby. */
+/* If a server answers: where the journals are, which server it is, "process 12 on db.example", and
+ * the standby of a database. */
 RG_CHECKED int rg_op_place(const struct roger *roger, struct rg_arena *arena,
 			   struct roger_str *ret_store, struct roger_str *ret_served_by,
 			   struct roger_str *ret_standby, struct roger_err *err);
 
-/* A new id of a message. */
+/* Make a new message id. */
 RG_CHECKED int rg_op_new_id(struct roger *roger, int64_t now_ms, struct rg_arena *arena,
 			    struct roger_str *ret_id, struct roger_err *err);
 
-/* A path that a member of a request is, as a C string. */
+/* Copy the path in a member of a request to a C string. */
 RG_CHECKED int rg_op_path(struct roger_str path, const char *member, char to[4096],
 			  struct roger_err *err);
 
-/* All of them, then NULL. */
+/* All verbs, then NULL. */
 extern const struct roger_op *const rg_op_table[];
 
 #endif

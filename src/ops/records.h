@@ -19,16 +19,15 @@ struct rg_records {
 		struct roger_cleanup *cleanups;
 	};
 	size_t count;
-	size_t lines; /* of which they are */
+	size_t lines; /* how many lines were read for them */
 };
 
-/* Those that fit, in arena; with states of the query the last for each id, where its first stood.
- */
+/* Read the records that match, into arena; query->states: rg_records_states() of them. */
 RG_CHECKED int rg_records_read(struct roger *roger, const struct rg_log_query *query,
 			       struct rg_arena *arena, struct rg_records *ret_records,
 			       struct roger_err *err);
 
-/* Of records that start with their id, leave the last for each id, where its first stood. */
+/* Leave the last record of each id, at the place of its first.  Records must start with the id. */
 RG_CHECKED int rg_records_states(enum rg_log log, struct rg_records *records,
 				 struct roger_err *err);
 
@@ -36,18 +35,18 @@ RG_CHECKED int rg_records_states(enum rg_log log, struct rg_records *records,
 RG_CHECKED int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owner,
 				const void *items, size_t count, struct roger_err *err);
 
-/* One more line that is no entry, and why; of many, the first are enough. */
+/* Add a line that is no entry, and why; of many lines, only the first are kept. */
 RG_CHECKED int rg_records_add_bad(struct rg_arena *arena, struct roger_bad_line_list *lines,
 				  struct roger_str file, int64_t line, struct roger_str what,
 				  struct roger_err *err);
 
 /* ---------------------------------------------------------------- cycles -- */
 
-/* The cycle in force; RG_FIRST_CYCLE, 1, as long as none was opened. */
+/* Find the cycle in force; RG_FIRST_CYCLE, number 1, as long as none was opened. */
 RG_CHECKED int rg_cycle_current(struct roger *roger, struct rg_arena *arena,
 				struct roger_cycle *ret_cycle, struct roger_err *err);
 
-/* All cycles, the first that nobody opened included, in their order. */
+/* List all cycles in their order, with the first, which nobody opened. */
 RG_CHECKED int rg_cycle_all(struct roger *roger, struct rg_arena *arena,
 			    struct roger_cycle_list *ret_cycles, struct roger_err *err);
 

@@ -1,4 +1,4 @@
-/* doctor - what the files of doctor share. */
+/* doctor - declarations that the files of doctor share. */
 #ifndef RG_LOCAL_DOCTOR_H
 #define RG_LOCAL_DOCTOR_H
 
@@ -6,7 +6,7 @@
 #include "facts/message_rules.h"
 #include "index/index_sends.h"
 
-/* What the journal says messages_archive/ holds. */
+/* A message that messages_archive/ must hold, as the journal says. */
 struct rg_doctor_archived {
 	uint64_t hash; /* hash of the line up to its id */
 	uint64_t text; /* rg_message_text() */
@@ -33,13 +33,13 @@ struct rg_doctor {
 		struct roger_breach *items;
 		size_t count;
 	} breaches;
-	size_t told[ROGER_NOTE + 1];		  /* reported, per severity */
+	size_t told[ROGER_NOTE + 1];		  /* how many were reported, per severity */
 	size_t repairable[ROGER_BREACH_SEAL + 1]; /* of these, per kind */
-	size_t last;		    /* the last one's place; SIZE_MAX: it was only counted */
+	size_t last; /* index of the last one in the reply; SIZE_MAX: it was only counted */
 	struct rg_findings damaged; /* lines, to be recorded */
 
 	struct rg_log_files journals;
-	struct rg_head head;	 /* when the journals were measured */
+	struct rg_head head;	 /* as it was when the journals were measured */
 	struct roger_str sender; /* sender of the log being read: */
 	struct rg_log_file sender_log;
 	uint64_t logged; /* the send logs hold every keyed message before this byte */
@@ -56,7 +56,7 @@ struct rg_doctor {
 
 	struct rg_index_checking *checking; /* the rules of the index */
 	int64_t index_end;
-	struct rg_index_sums at_index; /* the journal's numbers up to where the index ends */
+	struct rg_index_sums at_index; /* computed from the journal, up to where the index ends */
 };
 
 /*
@@ -66,7 +66,7 @@ struct rg_doctor {
 RG_CHECKED int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach,
 				struct roger_err *err, const char *format, ...) RG_PRINTF(4, 5);
 
-/* The breach that was reported last is repaired; or all of a kind that can be. */
+/* Mark the breach that was reported last as repaired; or all repairable ones of a kind. */
 void rg_doctor_fixed(struct rg_doctor *doctor);
 void rg_doctor_fixed_all(struct rg_doctor *doctor, enum roger_breach_kind kind);
 
@@ -79,7 +79,7 @@ static inline const struct rg_log_file *rg_doctor_messages(const struct rg_docto
 RG_CHECKED int rg_doctor_removed(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
 
-/* A line is to be recorded, if it is damaged; of many, enough are. */
+/* Keep a line for the record if it is damaged; of many, only the first. */
 RG_CHECKED int rg_doctor_keep_damaged(struct rg_doctor *doctor, const struct rg_walk *walk,
 				      const struct rg_misfit *found, struct roger_err *err);
 

@@ -29,10 +29,11 @@ enum {
 	RG_SETUP_ANY = (1 << RG_SETUP_TOOL_COUNT) - 1,
 };
 #define RG_SETUP_TOOLS_OR "claude, codex, gemini, opencode, copilot, qwen or kilo"
-#define rg_setup_tools (rg_hook_tool_names + 1) /* "claude"...: their programs' names, too */
+#define rg_setup_tools                                                                             \
+	(rg_hook_tool_names + 1) /* "claude"..., which are also the names of the programs */
 
 enum rg_setup_kind {
-	RG_SETUP_MEMBER, /* of a JSON object: path leads to it */
+	RG_SETUP_MEMBER, /* a member of a JSON object, at path */
 	RG_SETUP_HOOKS,	 /* all hooks of the tool: in arrays, below path */
 	RG_SETUP_BLOCK,	 /* lines between two comments of roger's */
 	RG_SETUP_FILE,	 /* the whole file */
@@ -49,11 +50,11 @@ struct rg_setup_place {
 	unsigned scopes; /* 1 << enum roger_setup_scope */
 	enum rg_setup_kind kind;
 	const char *file;
-	/* Names with a newline between them; {root}: the project's folder.  Of a block: what may
-	 * start no other line of the file. */
+	/* Names with a newline between them; {root}: the project's folder.  For a block: the text
+	 * with which no other line of the file may start. */
 	const char *path;
 	const char *value;
-	const char *mark; /* of a block: how its comments start */
+	const char *mark; /* for a block: the start of its comments */
 };
 extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a file */
 
@@ -65,11 +66,11 @@ struct rg_setup_hook {
 	const char *event; /* the tool's word for it */
 	const char *command;
 	const char *more; /* further members, with a comma before them */
-	bool matched;	  /* its list wants to know for which tools: all */
+	bool matched;	  /* its entry needs a matcher, which is: all tools */
 };
 extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
 
-/* What is printed for a person to paste, where nothing is written. */
+/* Settings that are printed for a person to paste, since setup cannot write them. */
 struct rg_setup_print {
 	const char *name, *tool;
 	const char *text; /* with placeholders */
@@ -114,20 +115,20 @@ struct rg_setup_plan {
 	const struct roger_setup_request *request;
 	unsigned tools;
 	char root[RG_SETUP_PATH_BYTES]; /* the project's folder, or the git worktree of it */
-	char home[RG_SETUP_PATH_BYTES]; /* of the workspace; one record for all worktrees */
+	char home[RG_SETUP_PATH_BYTES]; /* the workspace's; it has one record for all worktrees */
 	char record_path[RG_SETUP_PATH_BYTES];
-	int64_t record_folders; /* how many of its folders were made for it */
+	int64_t record_folders; /* how many folders were made for the record */
 	struct roger_str fillings[RG_SETUP_FILL_COUNT];
-	bool others_stay; /* tools that are set up, and not to be removed */
+	bool others_stay; /* other tools are set up, and are not to be removed */
 	struct rg_setup_target *targets;
 	size_t target_count;
 };
 
-/* "{home}/x" and the like as a path, "" where there is no such file; root: the project's folder. */
+/* Expand "{home}/x" and the like to a path, "": no such file; root: the project's folder. */
 RG_CHECKED int rg_setup_expand(const char *root, const char *name, char to[RG_SETUP_PATH_BYTES],
 			       struct roger_err *err);
 
-/* The target of a path, read at the first call; a file that cannot be read is left alone. */
+/* Find the target of a path, read at the first call; a file that cannot be read is left alone. */
 RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 				    struct rg_setup_target **ret_target, struct roger_err *err);
 
@@ -153,7 +154,7 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 /* Find the values of the placeholders. */
 RG_CHECKED int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err);
 
-/* A template with its placeholders replaced. */
+/* Replace the placeholders in a template. */
 RG_CHECKED int rg_setup_fill_in(struct rg_setup_plan *plan, const char *tool, const char *template,
 				struct roger_str *ret_text, struct roger_err *err);
 
@@ -175,23 +176,23 @@ struct rg_setup_piece {
 	char mark[RG_SETUP_MARK_BYTES];
 };
 
-/* The next one, from a zeroed one on; false: there are no more. */
+/* Go to the next piece, starting from a zeroed one; false: there are no more. */
 bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
 			 struct roger_str text, struct rg_setup_piece *piece);
 
-/* The lines of roger in a text, with the comments around them; none: empty. */
+/* Find roger's lines in a text, with the comments around them. */
 bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit);
 
-/* Starts a hook that comes with a repository: silent where roger is not installed. */
+/* Begins a hook that comes with a repository: it is silent where roger is not installed. */
 #define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
 
 /* ----------------------------------------------------------------- record -- */
 
-/* The path of the record; called before its folders are made. */
+/* Find the path of the record; needs to be called before its folders are made. */
 RG_CHECKED int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err);
 
 /*
- * Then read it: its edits become the first edits of the targets or, when removing, are
+ * Read the record: its edits become the first edits of the targets or, when removing, are
  * undone from the last one back.
  */
 RG_CHECKED int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err);

@@ -17,8 +17,8 @@ RG_CHECKED int rg_trust_may_run(struct roger *roger, const char *setting, struct
 				struct roger_err *err);
 
 /*
- * A command that is about to start, with its placeholders filled in, may name no file
- * of the workspace that the trusted words do not name.  program gets the place where it runs.
+ * Check a command before it starts, with its placeholders filled in: it may name no file of
+ * the workspace that the trusted words do not name.  program gets the place where it runs.
  */
 RG_CHECKED int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
 				     struct rg_program *program, struct rg_arena *arena,
@@ -28,7 +28,7 @@ RG_CHECKED int rg_trust_check_filled(struct roger *roger, struct roger_strs trus
 RG_CHECKED int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
 			     struct roger_err *err);
 
-/* How many of the configured commands may not run, and the setting of the first. */
+/* Count the configured commands that may not run; *ret_first: the setting of the first. */
 RG_CHECKED int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena,
 				       int64_t *ret_count, struct roger_str *ret_first,
 				       struct roger_err *err);
@@ -41,7 +41,7 @@ RG_CHECKED int rg_trust_add_command(const char *root, struct roger_strs words,
 				    struct rg_arena *arena, bool *ret_trusted,
 				    struct roger_err *err);
 
-/* A person moved its journals to that address ("": into its files); nothing is done where the
+/* Trust the address to which a person moved the journals ("": into files); does nothing if the
  * mailbox is not trusted. */
 RG_CHECKED int rg_trust_set_store(const char *root, struct roger_str address,
 				  struct roger_err *err);
