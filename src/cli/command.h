@@ -61,7 +61,7 @@ struct cli_command {
 
 	/* Before the verb runs: read what options mean.  NULL: nothing to do. */
 	int (*prepare)(struct cli_run *run, struct roger_err *err);
-	/* In place of one plain call of the verb.  NULL: call and print. */
+	/* Runs in place of one plain call of the verb.  NULL: call and print. */
 	int (*run)(struct cli_run *run, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run);
@@ -118,7 +118,7 @@ const struct roger_op *cli_op(const struct cli_command *command);
 /* Find a verb by name. */
 const struct roger_op *cli_op_named(const char *name);
 
-/* What the first list of a verb's reply holds. */
+/* The record of the items in the first list of a verb's reply. */
 const struct roger_record *cli_item_record(const char *verb);
 
 /* A prepare function: --workspace names the folder that the verb is about, its path or from. */

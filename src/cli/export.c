@@ -58,7 +58,7 @@ static int read_seal(struct page *page, struct roger_err *err)
 	cli_progress_end();
 	if (r < 0)
 		return r;
-	/* It was read before, so it can be read. */
+	/* roger_verify() has read this seal, so it is valid JSON. */
 	r = rg_json_read_within(request.seal, arena, &json, err);
 	return r < 0 ? r
 		     : rg_record_decode(cli_op_named("seal")->reply, rg_json_root(json),

@@ -15,7 +15,7 @@
 /* About how many characters make one token of a model. */
 enum { CLI_TOKEN_CHARS = 4 };
 
-/* What roger is for where a tool has messages of its own, and what those are for. */
+/* Words about what roger is for where a tool has messages of its own, and what those are for. */
 extern const char cli_reach[];
 
 /* Print what comes before messages: whose words they are. */

@@ -31,7 +31,7 @@ void __wrap_free(void *piece);
 
 enum { USUAL_BYTES = 4080 << 10, REGION_BYTES = 4096 << 10, SMALL_BYTES = 2048, ALIGNMENT = 16 };
 
-/* In front of each piece: how many bytes it may hold. */
+/* Stands in front of each piece: how many bytes the piece may hold. */
 struct head {
 	_Alignas(ALIGNMENT) size_t room;
 };
@@ -51,7 +51,7 @@ static int is_ours(const void *piece)
 	return (uintptr_t)piece - (uintptr_t)region < REGION_BYTES;
 }
 
-/* Where in the region a piece starts. */
+/* The offset of a piece in the region. */
 static size_t start_of(const void *piece)
 {
 	return (size_t)((const char *)piece - region);

@@ -215,7 +215,7 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	cli_print_usage(to, command);
 	fputs("\n\n", to);
 	print_options(to, command);
-	/* What the verb fails with, beside what any verb may. */
+	/* Print the errors of this verb, beside those that any verb may have. */
 	fputs(op->errors ? "\nexit status\n" : "", to);
 	for (rest = rg_str(op->errors); rg_str_next_line(&rest, &line);) {
 		fprintf(to, "  %.2s  ", line.data);

@@ -244,7 +244,7 @@ static void say_mail(const struct hook *hook)
 			"\nYou are %.*s. Deal with it when it fits, answer with roger's send%s, "
 			"then ack the id.%s\n",
 			RG_STR_ARGS(hook->request.agent),
-			/* Its own tool of that name reaches no other tool's agents. */
+			/* Claude Code's own tool of that name reaches no other tool's agents. */
 			hook->event.tool == CLI_HOOK_CLAUDE ? " (not SendMessage)" : "",
 			shown < mail.messages.count ? " More is in the inbox." : "");
 		cli_print_damage(page.to, hook->roger);
@@ -443,7 +443,7 @@ static int run_hook(struct cli_run *run, struct roger_err *err)
 			say_mail(&hook);
 	}
 	end(&hook);
-	/* That nobody read the answer is not an error for the agent. */
+	/* An answer that nobody read is not an error for the agent. */
 	if (cli_term_flush())
 		_exit(run->exit);
 	return ROGER_OK;

@@ -29,7 +29,7 @@ static const struct shape {
 	{ CLI_HOOK_GEMINI,
 	  { "session_id", "transcript_path", "cwd", "hook_event_name", "timestamp" },
 	  { OTHERS, "permission_mode", "prompt_id", "turn_id" } },
-	/* What integrations/opencode/roger.js writes. */
+	/* integrations/opencode/roger.js writes these. */
 	{ CLI_HOOK_OPENCODE, { "session_id", "cwd" }, { PLUGIN_NEVER } },
 	{ CLI_HOOK_KILO, { "session_id", "cwd" }, { PLUGIN_NEVER } },
 	{ CLI_HOOK_QWEN,
@@ -39,7 +39,7 @@ static const struct shape {
 	{ CLI_HOOK_COPILOT,
 	  { "sessionId", "timestamp", "cwd" },
 	  { "hookEventName", "hook_event_name", "conversation_id" } },
-	/* From their documentation. */
+	/* These two are from the documentation of the tools. */
 	{ CLI_HOOK_VSCODE,
 	  { "sessionId", "hookEventName" },
 	  { "hook_event_name", "conversation_id" } },

@@ -14,9 +14,9 @@ static const struct {
 	{ "`roger agents`", "agents" },
 	{ "`roger dead`", "dead_letters" },
 	{ "`roger runs`", "run with action status" },
-	/* Without its end: the name of a run follows. */
+	/* The end of the quote is missing here, since the name of a run follows. */
 	{ "`roger runs ", "run with action status" },
-	/* At the end of its sentence. */
+	/* This is the end of a sentence. */
 	{ "; - reads it from standard input", "" },
 };
 

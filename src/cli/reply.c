@@ -61,7 +61,7 @@ static void add_value(struct rg_buf *to, const struct roger_field *field, const 
 	}
 }
 
-/* What is left out of JSON when it is unset is left out here, too. */
+/* Members that JSON leaves out when they are unset are left out here, too. */
 static bool is_left_out(const struct roger_field *field, const void *record)
 {
 	return (field->flags & ROGER_SPARE) && rg_field_unset(field, record);

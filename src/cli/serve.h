@@ -10,7 +10,7 @@
 
 RG_CHECKED int serve_token_run(struct cli_run *run, struct roger_err *err) __attribute__((weak));
 
-/* In src/serve; NULL in a program without it. */
+/* Defined in src/serve; NULL in a program without it. */
 RG_CHECKED int serve_run(struct cli_run *run, struct roger_err *err) __attribute__((weak));
 
 RG_CHECKED int serve_ui_run(struct cli_run *run, struct roger_err *err) __attribute__((weak));

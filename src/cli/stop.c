@@ -20,7 +20,7 @@ static bool go_on(void *context, const char *what, int64_t done, int64_t total)
 	return !stopped;
 }
 
-/* Without SA_RESTART, so that a signal ends a sleep. */
+/* SA_RESTART is not set, so that a signal ends a sleep. */
 void cli_stop_catch(const struct cli_run *run)
 {
 	struct sigaction action = { .sa_handler = stop };

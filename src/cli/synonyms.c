@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 
-/* What commands were called before 0.1.0: for one release they are taken, with a note. */
+/* Names of commands before 0.1.0, which are accepted for one release, with a note. */
 static const struct cli_old_name old_names[] = {
 	{ "accept", "dismiss", "dismiss" },
 	{ "activity", "log activity", "log" },

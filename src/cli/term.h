@@ -11,7 +11,7 @@
 #include "base/str.h"
 
 /*
- * Where answers go: standard output, whose interrupted writes are taken up
+ * The stream for answers: standard output, whose interrupted writes are taken up
  * again (stdio gives up on them and drops what it held).
  */
 extern FILE *cli_out;

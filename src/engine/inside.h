@@ -13,7 +13,7 @@
 #include "store/lines.h"
 #include "store/tally.h"
 
-/* One line to write. */
+/* A line to write. */
 struct rg_staged {
 	struct roger_message *added; /* new message; borrowed, gets its number */
 	bool new_number;
@@ -165,9 +165,9 @@ void rg_engine_carry_anew(struct rg_engine *engine);
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 			       struct roger_err *err);
 
-/* For a store that recomputes its figures: what message-state.json says about the journal. */
+/* Tell a store that recomputes its figures what message-state.json says about the journal. */
 void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness);
-/* After lines were lost: given numbers stay used, and the document continues from here. */
+/* After lines were lost, keep given numbers used, and continue the document from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
 
 /* gone.c: may retired.jsonl have been written?  The figures know. */

@@ -11,7 +11,7 @@
 #include "data/record.h"
 #include "verbs.h"
 
-/* In the order in which verify and seals list them. */
+/* The logs, in the order in which verify and seals list them. */
 enum rg_log {
 	RG_LOG_MESSAGES,
 	RG_LOG_CYCLES,

@@ -10,7 +10,7 @@
 
 #include "base/table.h"
 
-/* What is wrong with a line; several may apply. */
+/* The faults of a line; several may apply. */
 enum rg_message_fault {
 	RG_MESSAGE_UNREAD_AGAIN = 1 << 0,
 	RG_MESSAGE_AFTER_ARCHIVE = 1 << 1,

@@ -85,7 +85,7 @@ static inline bool rg_query_is_kept(const struct rg_query *query)
 	       rg_query_is_unread_of_issue(query);
 }
 
-/* The same query regardless of leases. */
+/* Copy a query, without its condition on leases. */
 static inline struct rg_query rg_query_held_too(const struct rg_query *query)
 {
 	struct rg_query all = *query;

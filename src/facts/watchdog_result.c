@@ -150,7 +150,7 @@ static bool is_continuation(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Where the last lines_max lines, of at most chars_max characters, start in valid text. */
+/* Find where the last lines_max lines, of at most chars_max characters, start in valid text. */
 static size_t start_of_last(struct roger_str text, size_t lines_max, size_t chars_max)
 {
 	size_t lines = 0, chars = 0, at = text.length;

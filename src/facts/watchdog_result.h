@@ -35,10 +35,10 @@ enum rg_verdict_of_end {
 
 enum rg_verdict_of_end rg_ended_judge(const struct rg_ended *ended);
 
-/* For people: "exit 3", "signal 9", "lost", "not found". */
+/* Print how it ended, for people: "exit 3", "signal 9", "lost", "not found". */
 void rg_ended_describe(const struct rg_ended *ended, struct rg_buf *out);
 
-/* For the member childExit: "3", "signal 9", "lost", "failed". */
+/* Print the value of the member childExit: "3", "signal 9", "lost", "failed". */
 void rg_ended_child_exit(const struct rg_ended *ended, struct rg_buf *out);
 
 /* The exit status as a shell reports it; if nobody saw the end, 0: there is a result, 1: none. */

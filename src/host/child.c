@@ -75,7 +75,7 @@ static int output_of(const struct stream *stream)
 
 /* ---------------------------------------------------------------- child -- */
 
-/* Only calls that are allowed between a fork and an exec in a program with threads. */
+/* These functions make only calls that are allowed after a fork in a program with threads. */
 
 /*
  * roger itself ignores SIGPIPE and SIGXFSZ.  The exec resets caught signals; others that are
@@ -740,7 +740,7 @@ static bool has_ended(const struct rg_child *child)
 
 	if (!child->own)
 		return rg_process_fate(&child->process) != RG_PROCESS_LIVES;
-	/* It stays a zombie, so that its process id is not used again yet. */
+	/* The child stays a zombie, so that its process id is not used again yet. */
 	return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
 	       info.si_pid == child->pid;
 }
@@ -805,7 +805,7 @@ static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child
 bool rg_child_watch(struct rg_child *child, int64_t until_ns, rg_child_see *see, void *context)
 {
 	while (!child->past) {
-		/* One piece at a time, so that a slow reader slows the program down. */
+		/* Read one piece at a time, so that a slow reader slows the program down. */
 		step(child, until_ns, 1, see, context);
 		if (!child->past && rg_clock_monotonic_ns() >= until_ns)
 			return false;

@@ -512,7 +512,7 @@ static int put_in_place(int folder, const char *name, const char *spare, bool du
 {
 	struct stat facts;
 
-	/* Not every C library has a function for it.  A folder under the name is not swapped away.
+	/* Not every C library has renameat2().  A folder under the name is not swapped away.
 	 */
 	if (!durable && fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    !S_ISDIR(facts.st_mode) &&

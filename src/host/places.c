@@ -91,7 +91,7 @@ static int check_leftover(const struct checking *checking, const struct place *p
 
 	if (!is_leftover(place->name, &space, &process))
 		return ROGER_OK;
-	/* Its process is in another container, or was. */
+	/* The process is, or was, in another container. */
 	if (space != (int64_t)rg_file_own_space())
 		return rg_clock_ms() - changed_ms < TOO_NEW_MS
 			       ? ROGER_OK
@@ -116,7 +116,7 @@ static int check_place(const struct checking *checking, const struct place *plac
 	bool removed = false;
 	int r;
 
-	/* What other programs drop there is theirs until it is taken. */
+	/* Files that other programs drop there are theirs until they are taken. */
 	if (is_below(place, RG_STR("triggers/")) &&
 	    place->shown.data[sizeof "triggers/" - 1] != '.')
 		return ROGER_OK;

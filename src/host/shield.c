@@ -1,4 +1,4 @@
-/* One .gitignore a folder: read, judged line by line, and replaced or added to. */
+/* shield: the .gitignore of a folder is read, judged line by line, and replaced or added to. */
 #include "host/shield.h"
 
 #include <fcntl.h>

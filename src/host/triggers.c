@@ -116,7 +116,7 @@ int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
-/* At most digits_max digits from *at on, followed by end. */
+/* Read a number of at most digits_max digits at *at, which end must follow; *at moves behind it. */
 static bool take_digits(const char **at, size_t digits_max, char end, int64_t *ret_number)
 {
 	size_t length = strspn(*at, "0123456789");
@@ -267,7 +267,7 @@ int rg_triggers_open_taken(const struct rg_triggers *triggers, const struct rg_t
 	r = rg_file_open(triggers->taken, taken->name, RG_FILE_READ, &file, err);
 	if (r < 0 || file == RG_NO_FILE)
 		return r;
-	/* It no longer has its old name, so nobody new can open it to write. */
+	/* The file no longer has its old name, so nobody new can open it to write. */
 	writers = rg_file_writers(file);
 	if (writers != RG_FILE_NO_WRITER) {
 		r = rg_file_facts(file, taken->name, &facts, err);

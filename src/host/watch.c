@@ -41,7 +41,7 @@ enum rg_watch_end rg_watch_wait(int watch, int64_t wait_ms)
 	char events[16384];
 	ssize_t got = woken > 0;
 
-	/* What happened does not matter, and there may be much of it. */
+	/* The events do not matter, and there may be many: read them all. */
 	while (got > 0 || (got < 0 && errno == EINTR))
 		got = read(watch, events, sizeof events);
 	return woken > 0 ? RG_WATCH_CHANGE : woken == 0 ? RG_WATCH_TIME : RG_WATCH_SIGNAL;

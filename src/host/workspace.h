@@ -54,7 +54,7 @@ RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret
 RG_CHECKED int rg_workspace_home(const char *path, char root[4096], struct rg_worktree *ret_tree,
 				 bool *ret_there, struct roger_err *err);
 
-/* What a person trusts of it, its places compared; borrowed. */
+/* Load what a person trusts of it, with its places compared; *ret_trust is borrowed. */
 RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
 				  struct roger_err *err);
 

@@ -147,7 +147,7 @@ RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const
 
 /* Update messages.db.  Needs the index lock and an up-to-date index.  anew: also rebuild it if
  * needed. */
-/* Of a longer journal only `rebuild` rebuilds messages.db, and an answer says so. */
+/* For a longer journal, only `rebuild` rebuilds messages.db, and an answer says so. */
 enum { RG_SEED_REBUILT_BYTES_MAX = 64 << 20 };
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
