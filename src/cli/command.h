@@ -41,8 +41,8 @@ struct cli_run {
 	void *request;		  /* the verb's request, as parsed */
 	const void *reply;	  /* the reply that is printed */
 	int exit;		  /* the exit status if the run does not fail */
-	struct roger_strs words;  /* those of the command line that are not options */
-	struct roger_str *values; /* of command->options, in their order */
+	struct roger_strs words;  /* words of the command line that are not options */
+	struct roger_str *values; /* values of command->options, in their order */
 	bool *given;
 	struct roger *roger;		/* open, unless the verb needs none */
 	const struct cli_old_name *old; /* the old name that was typed; NULL: none */
@@ -91,7 +91,7 @@ const struct cli_command *cli_find_command(struct roger_str name);
 struct cli_group {
 	const char *name;
 	const char *commands; /* "send|reply|...", those of `roger help` */
-	const char *plumbing; /* and those of `roger help --all` */
+	const char *plumbing; /* more commands, in `roger help --all` */
 };
 extern const struct cli_group cli_groups[]; /* ends with a nameless one */
 /* Find the group of a command; NULL: it is in none. */

@@ -30,7 +30,7 @@ const struct cli_option *cli_find_option(const struct cli_option *options, struc
 
 struct parser {
 	struct cli_run *run;
-	const struct roger_record *record; /* of the request */
+	const struct roger_record *record; /* the record of the request */
 	int argc;
 	char **argv;
 	int at;

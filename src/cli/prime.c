@@ -11,7 +11,7 @@ enum {
 	TOKENS_LEAST = 100,
 	TOKENS_MOST = 1000000,
 	FIXED_CHARS = 390,	    /* who you are, what is left out, what is next */
-	ROOMY_CHARS = 4000,	    /* from here on it also says what roger is for */
+	ROOMY_CHARS = 4000,	    /* from this budget on it also says what roger is for */
 	MESSAGES_CHARS_LEAST = 600, /* whose words they are, and some of a message */
 };
 

@@ -22,7 +22,7 @@ enum { WIDTH_LEAST = 20, HANG_MAX = 32, TAB = 8, WORDS_MAX = 32 };
 mode_t cli_file_mask;
 
 static struct {
-	int width, height; /* of the terminal; 0: no terminal */
+	int width, height; /* size of the terminal; 0: no terminal */
 	bool asked;
 	bool folds;
 	bool paged;	    /* a pager may start */

@@ -237,8 +237,7 @@ enum { FIELDS_MAX = 24 };
 
 struct batch {
 	struct cli_run *run;
-	struct roger_record
-		record; /* of a line: members that the command line gives are optional */
+	struct roger_record record; /* of a line; what the command line gives is optional */
 	struct roger_field fields[FIELDS_MAX];
 	size_t field_count;	/* the next one takes the other members of a copied message */
 	struct rg_arena *arena; /* memory of the group */
@@ -251,9 +250,9 @@ struct batch {
 	struct rg_buf input;
 	size_t input_at;
 	int64_t line;	      /* last one read */
-	struct rg_batch done; /* so far */
+	struct rg_batch done; /* totals so far */
 	int64_t bytes;
-	int64_t total_bytes; /* of standard input, where it is a file */
+	int64_t total_bytes; /* size of standard input, if it is a file */
 };
 
 /* Fail with the number of the line, and how many sends are stored. */

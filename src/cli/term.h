@@ -100,7 +100,7 @@ void cli_page_free(struct cli_page *page); /* for RG_CLEANUP */
 
 /* "index: 312 MB of 1.2 GB, 98 MB/s, 9 s left", or "search: 1.2M of 3.0M messages, ...". */
 struct cli_work {
-	const char *what; /* as roger_progress has it */
+	const char *what; /* the `what` of roger_progress */
 	int64_t from;	  /* what was done when it began */
 	int64_t done, total, elapsed_ns;
 };

@@ -10,12 +10,12 @@
 struct cli_told {
 	struct roger_str id;
 	const struct roger_message *message; /* NULL: it is gone */
-	const struct roger_event *read;	     /* when; NULL: it was not */
+	const struct roger_event *read;	     /* the event of its reading; NULL: none */
 	struct roger_str worker; /* who claimed it last; set by a caller that walks the events */
 };
 
 struct cli_told_list {
-	struct cli_told *items; /* by id */
+	struct cli_told *items; /* sorted by id */
 	size_t count;
 	struct roger_messages_reply *pages; /* the replies that hold the messages; to free */
 	size_t page_count;

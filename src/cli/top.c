@@ -50,7 +50,7 @@ struct top {
 	struct roger_status_reply status;
 	struct roger_agents_reply agents;
 	struct roger_runs_reply runs;
-	struct roger_messages_reply newest, mail[MAIL_MAX + 1]; /* of an agent, the oldest unread */
+	struct roger_messages_reply newest, mail[MAIL_MAX + 1]; /* an agent's oldest unread mail */
 	struct row *rows;
 	size_t row_count, counts[SECTIONS], first; /* first: the row at the top of the screen */
 	struct cli_page line;			   /* the text of the next row */

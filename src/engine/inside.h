@@ -58,7 +58,7 @@ struct rg_engine {
 	int64_t state_saved_ns; /* last known write of message-state.json */
 	uint64_t state_written; /* what it held then */
 	struct rg_archive_seen archive_seen;
-	uint64_t rested_end; /* of the journal, when messages.db was last brought up while idle */
+	uint64_t rested_end; /* the journal's end when messages.db was brought up while idle */
 	int64_t rested_ns;
 	int64_t nobody_retired_ns; /* when retired.jsonl was looked for and not there; 0: it may be
 				    */
@@ -273,7 +273,7 @@ struct rg_walk {
 	struct rg_judge *judge;
 	void *context;
 	struct rg_lines lines;
-	struct rg_decoder *decoder; /* of messages */
+	struct rg_decoder *decoder; /* decodes messages */
 	struct rg_chain_check chain;
 	struct rg_arena *scratch; /* for one line */
 
@@ -282,9 +282,8 @@ struct rg_walk {
 	struct rg_line line;
 	bool own;			     /* its chain fits, so roger wrote it */
 	const struct roger_message *message; /* its message, as its first line has it; NULL: none */
-	bool altered; /* the line of a message is altered, and does not count */
-	struct roger_message
-		followed; /* the message as a whole, where the line says otherwise or less */
+	bool altered;			 /* the line of a message is altered, and does not count */
+	struct roger_message followed;	 /* holds *message where the line says less or differs */
 	struct rg_walk_message *known;	 /* what is known of it, with this line */
 	struct rg_message_before before; /* what was known of it, without this line */
 	struct rg_walk_messages messages;

@@ -34,7 +34,7 @@ struct rg_event {
 	int64_t since_ms; /* by kind: the time of an attempt's line before this one; when the
 			   * message of a claim, look or reading was stored; when a run was
 			   * dispatched */
-	struct roger_str id;   /* of the entry */
+	struct roger_str id;   /* id of the entry */
 	struct roger_str to;   /* recipient of the message */
 	struct roger_str text; /* what else the row says: a cause, who had the lease */
 	struct roger_str ran;  /* who ran roger: "uid 1000, bash", where a note says so */

@@ -69,7 +69,7 @@ struct rg_kind {
 	const char *folder; /* within the data folder, ending in a slash; "": the data folder */
 	const char *file;   /* NULL: one file per owner */
 	const struct roger_record *record;
-	bool chained;	   /* with chains; other journals are not verified or sealed */
+	bool chained;	   /* its lines have chains; others are not verified or sealed */
 	bool may_lose_end; /* lines are not always synced at once */
 	int (*check)(void *record, struct roger_err *err); /* checks beyond the fields */
 

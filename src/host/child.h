@@ -33,7 +33,7 @@ enum rg_capture {
 struct rg_child_wish {
 	struct roger_strs words; /* the program, by path or found along PATH, and its arguments */
 	struct roger_strs more;	 /* "NAME=value": added to its environment */
-	const char *folder;	 /* where it runs; NULL: where we do */
+	const char *folder;	 /* the folder where it runs; NULL: ours */
 	const struct roger_run_streams *streams; /* see roger.h */
 	enum rg_capture output, errors;
 	bool bare; /* it inherits nothing but its streams, and is killed when we end */

@@ -20,7 +20,7 @@ enum {
 	PATH_BYTES = 4096,
 	PIECE_BYTES = 1 << 18,
 	NAME_BYTES_MAX = 1 << 14,
-	STAT_BYTES = 40, /* of an entry, before the hash of its text */
+	STAT_BYTES = 40, /* facts in an entry, before the hash of its text */
 	SHA1_BYTES = 20,
 	SHA256_BYTES = 32,
 	WATCHES_MAX = 8,

@@ -21,7 +21,7 @@ struct rg_program {
 };
 
 enum rg_program_end {
-	RG_PROGRAM_EXITED,    /* by itself; status is its exit status, 0: it is content */
+	RG_PROGRAM_EXITED,    /* by itself; status is its exit status, 0: success */
 	RG_PROGRAM_SIGNALLED, /* status is the signal it died of */
 	RG_PROGRAM_TIMED_OUT, /* it was killed */
 };

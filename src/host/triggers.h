@@ -30,8 +30,8 @@ struct rg_triggers {
 struct rg_taken {
 	char name[RG_TRIGGER_NAME_BYTES];
 	int64_t ms;	       /* when it was taken; for the order */
-	struct roger_str id;   /* of name: up to the offset */
-	struct roger_str file; /* of name: its name before it was taken */
+	struct roger_str id;   /* the part of name up to the offset */
+	struct roger_str file; /* the part of name that it had before */
 	int64_t offset;
 };
 

@@ -30,7 +30,7 @@ struct rg_trust {
 	struct rg_arena *memory;
 	struct roger_str root;
 	int64_t owner;
-	struct roger_str id; /* of .roger/id; "": it has none */
+	struct roger_str id; /* text of .roger/id; "": it has none */
 	struct rg_trusted known;
 	bool mailbox;	   /* trusted */
 	bool named;	   /* trusted by the environment or the machine's file */

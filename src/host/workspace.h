@@ -17,7 +17,7 @@ struct rg_workspace {
 	char root[4096];      /* absolute */
 	char data_path[4096]; /* absolute */
 	int data;	      /* the data folder, open */
-	int64_t owner;	      /* of .roger/: user id */
+	int64_t owner;	      /* user id of the owner of .roger/ */
 	struct rg_config *config;
 	bool second;		/* for `roger init`: its database may hold other workspaces */
 	bool moving;		/* for `roger move`: a store that is not live is opened, too */

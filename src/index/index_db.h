@@ -112,8 +112,8 @@ struct rg_index {
 	roger_progress *tell;
 	bool stopped; /* the progress callback stopped it */
 	void *tell_context;
-	struct rg_arena *memory; /* of the paths */
-	const char *path;	 /* of the index */
+	struct rg_arena *memory; /* memory of the paths */
+	const char *path;	 /* path of the index */
 	const char *seed_path;	 /* of messages.db */
 	const char *recent_path; /* of the file of pages that changed since the checkpoint */
 	char name[256];

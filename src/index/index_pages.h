@@ -53,7 +53,7 @@ struct rg_page_group {
 enum { RG_PAGES_FILE, RG_PAGES_RECENT, RG_PAGES_FILES };
 
 struct rg_index_pages {
-	const sqlite3_io_methods *methods; /* of the files */
+	const sqlite3_io_methods *methods; /* methods of the files */
 	/* Changes go to the second; it is the first while the index is built, without checkpoints.
 	 */
 	sqlite3_file *files[RG_PAGES_FILES];

@@ -48,7 +48,7 @@ struct rg_doctor {
 	struct rg_judge judge;
 
 	struct rg_message_rules messages;
-	struct rg_buf text; /* of a message */
+	struct rg_buf text; /* text of a message */
 	int64_t strays;
 	struct rg_sends_check *sends;
 	struct rg_table counts;	  /* struct rg_doctor_count of issues and mailboxes */
