@@ -94,6 +94,16 @@ for look in trace timeline; do
 	like "$look settles it, too" "$(roger $look "$what")" "tim(ed out|eout) .*attempt 1 of 3.*key t:$look:1"
 	roger receive --as bob -q
 done
+exits 75 "a wait that ends" timeout 30 "$ROGER" send bob 'x' --as ann --key t:back:1 --confirm read --within 200ms
+id=$(roger list --jsonl --limit 1 --newest | json 'd["id"]' | tr -d '"')
+set_clock "$id" "message['created_at'] += day; message['confirm_by'] += day"
+python3 "$source_dir/tests/cli/lib_forge.py" .roger/send-log/ann.jsonl "
+import datetime as dt
+for line in [line for line in lines if line['message_id'] == '$id']:
+    at = dt.datetime.fromisoformat(line['timestamp'][:-1]) + dt.timedelta(days=1)
+    line['timestamp'] = at.isoformat(timespec='milliseconds') + 'Z'"
+like "whose end is on record is over, also if the clock went back since" "$(roger status)" "bob .*: 1 late, 1 unread"
+roger receive --as bob -q
 exits 0 "doctor" roger doctor -q
 
 # ------------------------------------------------------------------------ leases

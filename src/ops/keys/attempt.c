@@ -173,6 +173,12 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 
 /* ---------------------------------------------------------- dead letters -- */
 
+bool rg_attempt_under_way(const struct roger_message *message)
+{
+	return !message->archived_at_ms && message->confirm_by_ms > rg_clock_ms() &&
+	       message->created_at_ms <= rg_clock_ms();
+}
+
 /* Is it still to be delivered?  Nobody let it be, it was not read after all, and an attempt that
  * was made once more is over. */
 static bool is_open(const struct roger_dead_letter *letter, const struct roger_message *message)
@@ -182,7 +188,7 @@ static bool is_open(const struct roger_dead_letter *letter, const struct roger_m
 	if (letter->status == ROGER_UNDELIVERED || message->archived_at_ms)
 		return letter->status == ROGER_UNDELIVERED;
 	return rg_str_is(letter->cause, RG_CAUSE_LEASES) ? message->dead_at_ms > 0
-							 : message->confirm_by_ms <= rg_clock_ms();
+							 : !rg_attempt_under_way(message);
 }
 
 int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
@@ -344,14 +350,6 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	return r;
 }
 
-/* Can it still be read in time?  What says so and was written when the clock was ahead says nothing
- * now. */
-static bool is_under_way(const struct roger_message *message)
-{
-	return !message->archived_at_ms && message->confirm_by_ms > rg_clock_ms() &&
-	       message->created_at_ms <= rg_clock_ms();
-}
-
 /* What time made true has been so since then, whoever finds it; by a clock that was set back, now.
  */
 static int64_t since_when(int64_t at_ms)
@@ -401,7 +399,7 @@ static int write_unread(struct roger *roger, const struct roger_message *message
 	const int64_t by_ms = message->confirm_by_ms, archived_ms = message->archived_at_ms;
 	const bool archived = archived_ms && archived_ms <= by_ms;
 
-	giving_up->written = is_under_way(message);
+	giving_up->written = rg_attempt_under_way(message);
 	return write_entry(roger, message, archived ? ROGER_ERROR : ROGER_TIMEOUT,
 			   since_when(archived ? archived_ms : by_ms),
 			   archived ? RG_CAUSE_ARCHIVED : RG_CAUSE_LATE, giving_up, arena, err);
@@ -561,7 +559,7 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 	int r;
 
 	*ret_settled = *ret_dead = false;
-	if (!is_waited_for(message) || is_under_way(message))
+	if (!is_waited_for(message) || rg_attempt_under_way(message))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
 	if (r < 0 || !last_line(lines, count, begun.id, false) ||

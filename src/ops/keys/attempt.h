@@ -33,6 +33,10 @@ RG_CHECKED int rg_key_judge(struct roger *roger, const struct rg_key_use *use, s
 
 /* ----------------------------------------------------------- confirming -- */
 
+/* Can it still be read in time?  What says so and was written when the clock was ahead says nothing
+ * now. */
+bool rg_attempt_under_way(const struct roger_message *message);
+
 /*
  * Begin the next attempt of these stored messages: each again, with its number
  * and until when it is to be read (within_ms 0: it need not be).  Those that

@@ -183,7 +183,7 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 	if (r < 0)
 		return r;
 	/* One that somebody else has begun goes on. */
-	*ret_ended = message->confirm_by_ms > rg_clock_ms() ? attempt - 1 : attempt;
+	*ret_ended = rg_attempt_under_way(message) ? attempt - 1 : attempt;
 	for (i = 0; i < lines.count; i++)
 		if (!lines.attempts[i].pending && lines.attempts[i].attempt > *ret_ended)
 			*ret_ended = lines.attempts[i].attempt;

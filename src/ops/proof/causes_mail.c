@@ -481,9 +481,8 @@ static int look_at_waiting(struct rg_causes *causes, struct roger_err *err)
 			continue;
 		if (items[i].confirm_by_ms)
 			r = rg_causes_mail(causes, rg_retired_owner(&causes->retired, items[i].to),
-					   items[i].confirm_by_ms <= causes->now_ms
-						   ? RG_PART_OVERDUE
-						   : RG_PART_WAITING,
+					   rg_attempt_under_way(&items[i]) ? RG_PART_WAITING
+									   : RG_PART_OVERDUE,
 					   1, items[i].created_at_ms, NULL, err);
 		if (items[i].claimed_until_ms)
 			items[count++] = items[i];
