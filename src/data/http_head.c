@@ -83,7 +83,7 @@ static const char *body_fault(const struct rg_http_head *head)
 
 const char *rg_http_head_fault(const struct rg_http_head *head)
 {
-	const char *host, *expect, *token;
+	const char *host, *expect, *value;
 	size_t i;
 
 	if (head->major != 1 || head->minor < 0 || head->minor > 1)
@@ -93,8 +93,10 @@ const char *rg_http_head_fault(const struct rg_http_head *head)
 			return "expected headers of the form 'Name: value'";
 	if (find(head, "Host", &host) != 1)
 		return "expected the header 'Host' once";
-	if (find(head, "Authorization", &token) > 1)
+	if (find(head, "Authorization", &value) > 1)
 		return "expected the header 'Authorization' once";
+	if (find(head, "Idempotency-Key", &value) > 1)
+		return "expected the header 'Idempotency-Key' once";
 	if (find(head, "Expect", &expect) && strcasecmp(expect, "100-continue") != 0)
 		return "expected '100-continue' in the header 'Expect'";
 	/* A target with a host is meant for proxies, and may name another host than Host does. */

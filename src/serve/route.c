@@ -49,6 +49,7 @@ static const char *reason_of(int status)
 		{ 405, "Method Not Allowed" },
 		{ 409, "Conflict" },
 		{ 412, "Precondition Failed" },
+		{ 413, "Content Too Large" },
 		{ 415, "Unsupported Media Type" },
 		{ 422, "Unprocessable Content" },
 		{ 503, "Service Unavailable" },
@@ -713,6 +714,17 @@ static bool fits_login(struct evhttp_request *request)
 	return false;
 }
 
+/* evhttp would refuse it by itself, in HTML. */
+static void fits_length(struct evhttp_request *request)
+{
+	const char *length = serve_header(request, "Content-Length");
+	int64_t bytes;
+
+	if (length && rg_str_number(rg_str(length), &bytes) && bytes > SERVE_BODY_BYTES_MAX_TCP)
+		serve_refuse(request, 413, "length", true, "expected a body of at most %d MiB",
+			     SERVE_BODY_BYTES_MAX_TCP >> 20);
+}
+
 void serve_admit(struct serve_connection *connection, struct evhttp_request *request)
 {
 	struct serve_door *door = connection->door;
@@ -732,9 +744,10 @@ void serve_admit(struct serve_connection *connection, struct evhttp_request *req
 	if (find_path(path) != PATH_COUNT && !fits_method(request, false))
 		return;
 	verb = strncmp(path, "/v1/", 4) == 0 ? serve_find_verb(rg_str(path + 4)) : NULL;
-	if (identify(door, request, &caller) && verb &&
-	    fits_method(request, verb->flags & ROGER_WRITES))
-		may(&caller, verb, request);
+	if (identify(door, request, &caller) &&
+	    (!verb ||
+	     (fits_method(request, verb->flags & ROGER_WRITES) && may(&caller, verb, request))))
+		fits_length(request);
 }
 
 void serve_on_request(struct evhttp_request *request, void *door_)

@@ -60,6 +60,8 @@ for what, raw, status in (
     ("two tokens", head("/v1/send", f"Authorization: Bearer {act}", token=act), 400),
     ("two tokens, one of them good", head("/v1/send", "Authorization: Bearer x", token=act), 400),
     ("two tokens, without a body", head("/v1/send", f"authorization: Bearer {act}", token=act, length=0), 400),
+    ("two keys of one request", head("/v1/send", "Idempotency-Key: a\r\nIdempotency-Key: b", token=act), 400),
+    ("more than it takes", head(token=act, length=(8 << 20) + 1), 413),
     ("a line that ends oddly", head().replace(b"\r\nContent-Type", b"\nContent-Type"), 400),
 ):
     got, said = answer(raw, b"x" * 100)
