@@ -339,16 +339,17 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 		return r;
 	*ret_words = rg_causes_print(causes, "run %.*s of %.*s: %.*s", RG_STR_ARGS(run),
 				     RG_STR_ARGS(document.run.owner), RG_STR_ARGS(end));
-	*ret_next = (struct roger_str){ "", 0 };
-	if (group.kind == RUN_UNREAD && document.run.result_message.length &&
-	    !document.way_out.length) {
-		box = rg_causes_box(causes, document.run.owner);
+	box = rg_causes_box(causes, document.run.owner);
+	*ret_next = document.way_out;
+	if (document.way_out.length) {
+		/* Until there is room, no way leads to its owner. */
+		if (box && box->parts[RG_PART_FULL])
+			*ret_next = rg_agent_mail_next(causes, box);
+	} else if (group.kind == RUN_UNREAD && document.run.result_message.length)
 		*ret_next = box && box->retired
 				    ? rg_agent_mail_next(causes, box)
 				    : rg_causes_print(causes, "roger trace %.*s",
 						      RG_STR_ARGS(document.run.result_message));
-	} else if (document.way_out.length)
-		*ret_next = document.way_out;
 	else if (group.kind)
 		*ret_next = rg_causes_command(causes, ends[group.kind], run,
 					      group.kind == RUN_BLOCKED || group.kind == RUN_FAILED
