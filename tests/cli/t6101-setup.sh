@@ -178,6 +178,8 @@ rm -rf .mcp.json && cp ../before/AGENTS.md . && cp ../before/.claude/settings.js
 
 # ------------------------------------------------------------ what people have already
 printf '{"mcpServers": {"roger": {"command": "/opt/mine"}}}\n' >.mcp.json
+exits 0 "remove where nothing was set up" roger setup --remove --yes
+is "leaves a server of that name that is none of ours" "$(cat .mcp.json)" '{"mcpServers": {"roger": {"command": "/opt/mine"}}}'
 printf '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "hcom hook claude stop"}]}]}}' >.claude/settings.json
 rm -rf ../mine && cp -a . ../mine && rm -rf ../mine/.roger
 roger setup claude --yes >/dev/null

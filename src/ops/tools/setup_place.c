@@ -260,6 +260,18 @@ static bool holds_others(struct roger_str text, const struct rg_setup_piece *pie
 	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
 }
 
+/* A server of roger's name that runs something else is a person's own. */
+static bool is_others(const struct rg_setup_place *place, struct roger_str text,
+		      const struct rg_setup_piece *piece)
+{
+	static const char word[] = "\"mcp\"";
+	struct roger_str value;
+
+	return !piece->hook && strstr(place->value, word) &&
+	       rg_json_edit_find(text, &piece->path, RG_STR(""), &value, NULL) == ROGER_OK &&
+	       value.data && !memmem(value.data, value.length, word, sizeof word - 1);
+}
+
 static int find_value(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		      const struct rg_setup_hook *hook, const char *tool,
 		      struct roger_str *ret_value, struct roger_err *err)
@@ -289,6 +301,8 @@ static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *pl
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK && rg_setup_piece_next(place, plan->root, target->text, &piece)) {
+		if (plan->request->remove && is_others(place, target->text, &piece))
+			continue;
 		if (plan->request->remove && holds_others(target->text, &piece)) {
 			r = rg_setup_target_leave(plan, target, others_words, err);
 			continue;
