@@ -73,6 +73,8 @@ equal("and got", [m["content"] for m in json.loads(far("eve", "list", "--to", "e
 for words in (["list"], ["list", "--to", "bob"], ["list", "--from", "ann"], ["list", "--from", "ann", "--to", "bob"]):
     equal(f"not {' '.join(words)}", far("eve", *words, status=77).stdout, "")
 equal("of two messages it is shown its own", [m["content"] for m in json.loads(far("eve", "show", SECRET, "eve#1", "--json").stdout)["messages"]], ["an answer"])
+equal("a run with a name is begun", far("eve", "run", "--run", "eves", "--", "true").returncode, 0)
+check("once", "'eves'" in far("eve", "run", "--run", "eves", "--", "true", status=77).stderr)
 equal("another's is not there", far("eve", "show", SECRET, status=66).stdout, "")
 openapi = serving.get("/openapi.json")[2]["paths"]
 OWN = {"send", "send_many", "reply", "inbox", "receive", "wait", "claim", "ack", "nack", "looked", "arrive", "prime", "list", "show", "dispatch", "complete", "run_step", "wake_step"}

@@ -403,7 +403,8 @@ static int find_run(const struct watch *watch, const struct roger_run **ret_run,
 				   rg_str_equal(there.runs.items[0].run, watch->run_id)
 			   ? there.runs.items
 			   : NULL;
-	return r == ROGER_ENOENT ? ROGER_OK : r;
+	/* Who may not look at runs begins one, which is refused if it is there. */
+	return r == ROGER_ENOENT || r == ROGER_EREFUSED ? ROGER_OK : r;
 }
 
 /* From the one that is gone; of several that try, one gets it. */
