@@ -117,7 +117,7 @@ static void say_trouble(const struct hook *hook, const char *why)
 	cli_say_to(line.to, "roger: %t", rg_str(why));
 	whole = cli_page_end(&line);
 	if (whole && hook->event.tool == CLI_HOOK_OTHER) {
-		fwrite(line.text, 1, line.length, stderr);
+		fprintf(stderr, "%.*s\n", (int)line.length, line.text);
 	} else if (whole) {
 		late = "";
 		rg_buf_add_text(&out, "{\"systemMessage\":");

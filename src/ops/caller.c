@@ -90,12 +90,19 @@ static bool is_look_of_person(const struct roger *roger, const struct roger_op *
 static int check_name(const struct roger *roger, const struct roger_op *op,
 		      const struct roger_field *field, struct roger_str name, struct roger_err *err)
 {
+	const bool self = field->flags & ROGER_SELF;
+	const char *cure = "leave the member out";
+
 	if (!name.length || rg_caller_is(roger, name) || is_look_of_person(roger, op) ||
-	    ((field->flags & ROGER_SELF) && op == &rg_op_ack && rg_caller_stands_in(roger, name)))
+	    (self && op == &rg_op_ack && rg_caller_stands_in(roger, name)))
 		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EREFUSED, field->name,
-			      "%s: this %s is for '%.*s'; leave the member out", field->name,
-			      is_login(roger) ? "login" : "token", RG_STR_ARGS(roger->caller.name));
+	if (self)
+		cure = rg_name_is_pattern(roger->caller.name)
+			       ? "say a name that fits (--as, or ROGER_AGENT)"
+			       : "say that name (--as, or ROGER_AGENT), or none";
+	return rg_fail_member(err, ROGER_EREFUSED, field->name, "%s: this %s is for '%.*s'; %s",
+			      field->name, is_login(roger) ? "login" : "token",
+			      RG_STR_ARGS(roger->caller.name), cure);
 }
 
 /* Every name of an actor in it, at every depth. */
