@@ -216,6 +216,8 @@ void rg_run_print_why(const struct roger_run *run, struct rg_buf *out)
 			rg_buf_add_text(out, "its program and the roger run that watched it are "
 					     "gone");
 			between = ", ";
+		} else if (rg_str_is(run->exit, "failed") && !run->recovery_attempts) {
+			rg_buf_add_text(out, "it ended without a result");
 		}
 		if (run->recovery_attempts)
 			rg_buf_printf(out, "%sno result after %lld recover%s", between,

@@ -120,6 +120,9 @@ static void what_these_words_leave_open(void **state)
 	desk->run.outcome = ROGER_RUN_FAILED;
 	leaves_open(desk, ROGER_RUN_BLOCKED, "", 0, "");
 	leaves_open(desk, ROGER_RUN_BLOCKED, "", 1, "no result after 1 recovery");
+	desk->run.exit = RG_STR("failed");
+	leaves_open(desk, ROGER_RUN_BLOCKED, "", 0, "it ended without a result");
+	leaves_open(desk, ROGER_RUN_BLOCKED, "", 1, "no result after 1 recovery");
 	desk->run.outcome = ROGER_RUN_UNKNOWN;
 	leaves_open(desk, ROGER_RUN_BLOCKED, "", 2,
 		    "its program and the roger run that watched it are gone, no result after 2 "
