@@ -261,12 +261,45 @@ static void refuse_token(struct serve *serve, struct evhttp_request *request)
 		     "%s; `roger token new NAME` on the server's machine makes one", fault);
 }
 
+bool serve_find_home(const struct serve *serve, struct stat *ret)
+{
+	char path[4200];
+
+	snprintf(path, sizeof path, "%s/.roger", serve->workspace);
+	return stat(path, ret) == 0;
+}
+
+bool serve_is_elsewhere(const struct serve *serve)
+{
+	struct stat now;
+
+	return !serve_find_home(serve, &now) || now.st_dev != serve->home.st_dev ||
+	       now.st_ino != serve->home.st_ino;
+}
+
+static void refuse_elsewhere(struct evhttp_request *request)
+{
+	struct serve_answer answer = { .body = { .maximum = SIZE_MAX } };
+	struct roger_err err;
+
+	rg_fail(&err, ROGER_EENGINE, 0,
+		"the workspace of this server was removed, moved or made anew: start the server "
+		"again");
+	serve_fail(&answer, ROGER_EENGINE, &err);
+	serve_send(request, &answer);
+	rg_buf_deinit(&answer.body);
+}
+
 /* Find the caller; false: the request was refused. */
 static bool identify(const struct serve_door *door, struct evhttp_request *request,
 		     struct serve_caller *ret)
 {
 	const char *fault;
 
+	if (serve_is_elsewhere(door->serve)) {
+		refuse_elsewhere(request);
+		return false;
+	}
 	if (find_caller(door, request, ret, &fault)) {
 		serve_use_note(door->serve, request, ret);
 		return true;
@@ -287,7 +320,8 @@ bool serve_is_known(struct serve *serve, struct evhttp_request *request)
 
 	return connection &&
 	       find_caller(connection->door->serve == serve ? connection->door : &serve->gate,
-			   request, &caller, &fault);
+			   request, &caller, &fault) &&
+	       !serve_is_elsewhere(serve);
 }
 
 /* ------------------------------------------------------------------- verbs -- */

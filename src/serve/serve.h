@@ -30,6 +30,7 @@
 #include <event2/http.h>
 #include <pthread.h>
 #include <sys/queue.h>
+#include <sys/stat.h>
 
 #include "base/limits.h"
 #include "cli/serve.h"
@@ -352,6 +353,7 @@ void serve_connections_end(struct serve *serve);
 struct serve {
 	const struct rg_serve_request *options;
 	const char *workspace;
+	struct stat home; /* the folder of its files when it began, which stays open */
 	/* One workspace is the host: its TCP port and loop are for all. */
 	struct serve *host; /* the host itself: itself */
 	struct serve *guests, *next_guest;
@@ -424,6 +426,12 @@ void serve_notify(const char *state);
 
 /* route.c: is the caller of a request that is still being answered still let in? */
 bool serve_is_known(struct serve *serve, struct evhttp_request *request);
+
+/* Find the folder of the workspace's files as it is now; false: errno says why there is none. */
+bool serve_find_home(const struct serve *serve, struct stat *ret);
+
+/* Is the folder another one than when the server began?  Nobody would find what is stored now. */
+bool serve_is_elsewhere(const struct serve *serve);
 
 /* head.c: a whole head is there: let a body come, or refuse the request. */
 void serve_head_judge(struct serve_connection *connection);

@@ -199,6 +199,8 @@ static void on_stop(evutil_socket_t number, short what, void *host_)
 
 int serve_prepare(struct serve *serve, struct roger_err *err)
 {
+	if (!serve_find_home(serve, &serve->home))
+		return rg_fail(err, ROGER_EIO, errno, "look for '%s/.roger'", serve->workspace);
 	serve->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (serve->base && serve->wake >= 0 && serve_pools_open(serve))
 		serve->woken =

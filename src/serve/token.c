@@ -173,10 +173,9 @@ static const struct serve_tokens *current(struct serve *serve)
 {
 	char path[PATH_BYTES];
 
-	if (serve_tokens_path(serve->workspace, path, NULL) < 0)
+	if (serve_is_elsewhere(serve) || serve_tokens_path(serve->workspace, path, NULL) < 0)
 		return NULL;
-	if (is_as_read(path, serve->tokens) &&
-	    rg_workspace_id(serve->workspace, serve->tokens->workspace, NULL) == ROGER_OK)
+	if (is_as_read(path, serve->tokens))
 		return serve->tokens;
 	serve_tokens_free(serve);
 	serve->tokens = calloc(1, sizeof *serve->tokens);
