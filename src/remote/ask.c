@@ -137,6 +137,11 @@ static int judge(struct remote *remote, const struct remote_answer *answer, bool
 		return rg_fail_memory(err);
 	known = read_problem(answer, arena, &problem);
 	*ret_again = is_passing(&problem, known, answer->status) && tell_progress(remote, &problem);
+	/* No verb says that: the path is wrong, or roger is older there. */
+	if (known && answer->status == 404 && !problem.exit)
+		return rg_fail(err, ROGER_EENGINE, 0,
+			       "%.200s: %.*s; is ROGER_SERVER right, and its roger as new as this?",
+			       remote->place->name, RG_STR_CUT(problem.detail));
 	if (known)
 		return *ret_again || answer->status == 409
 			       ? rg_fail(err, ROGER_ETIMEOUT, 0, "%.200s: %.*s",

@@ -347,6 +347,8 @@ equal("a token of the file goes to its own server alone", [authorization for _, 
 other.end()
 SEND = ("send", "bob", "hi", "--as", "al")
 strange("an answer that is no JSON", [69], body=b"<html>", says="not one of roger's")
+ended = remote("list", server=f"http://127.0.0.1:{serving.port}/elsewhere")
+check("a path that the server does not have is no wrong command", ended.returncode == 69 and "no such path; is ROGER_SERVER right" in ended.stderr, (ended.returncode, ended.stderr))
 strange("or of another kind", [69], body=b'{"count":"many"}')
 strange("of wrong types", [69], words=("inbox", "--as", "bob"), body=b'{"messages":{"a":1},"unread":[]}')
 strange("nested without end", [69], body=b"[" * 100000)
