@@ -10,6 +10,7 @@
 
 #include "host/seat.h"
 #include "ops/mail/agents.h"
+#include "ops/proof/telling.h"
 #include "ops/runs/run_list.h"
 
 /* What waits for an agent, or is wrong with its mail; the most urgent first. */
@@ -36,16 +37,15 @@ enum rg_part {
 struct rg_agent_mail {
 	struct roger_str name;
 	int64_t parts[RG_PARTS];
-	int64_t since_ms;	 /* the oldest of it */
-	int64_t looked_ms;	 /* 0: it never did, as far as is known */
-	int64_t oldest_ms;	 /* of what is unread; 0: nothing is, or it was not asked for */
-	bool ghost;		 /* it only ever got mail */
-	int seat;		 /* enum roger_seat_standing: of its git worktree */
-	struct roger_str gone;	 /* a dead letter whose message is in no mailbox any more */
-	struct roger_str spent;	 /* one that is received again only after a redelivery */
-	struct roger_str failed; /* what came of its wake command */
-	struct roger_str issue;	 /* in which it is full */
-	struct roger_str near;	 /* whose name was probably meant */
+	int64_t since_ms;	  /* the oldest of it */
+	int64_t looked_ms;	  /* 0: it never did, as far as is known */
+	int64_t oldest_ms;	  /* of what is unread; 0: nothing is, or it was not asked for */
+	bool ghost;		  /* it only ever got mail */
+	int seat;		  /* enum roger_seat_standing: of its git worktree */
+	struct roger_str way_out; /* the command that settles a dead letter, where none is read */
+	struct roger_str failed;  /* what came of its wake command */
+	struct roger_str issue;	  /* in which it is full */
+	struct roger_str near;	  /* whose name was probably meant */
 	const struct roger_retired *retired;
 };
 
@@ -54,6 +54,7 @@ struct rg_causes {
 	struct rg_arena *arena;
 	int64_t now_ms;
 	struct roger_status_reply *reply; /* its figures, and in the end its concerns */
+	struct roger_agent_list agents;
 	struct roger_retired_list retired;
 	struct roger_damage_list damages; /* accepted or not */
 	struct roger_seat_list seats;

@@ -94,44 +94,6 @@ int rg_causes_mail(struct rg_causes *causes, struct roger_str name, enum rg_part
 
 /* ---------------------------------------------------------- dead letters -- */
 
-struct open_row {
-	struct roger_str id, owner;
-};
-struct open_rows {
-	struct rg_arena *arena;
-	struct open_row *items;
-	size_t count;
-	int64_t in_cycle, since_ms;
-};
-
-static int see_open(void *context, const struct rg_event *row, struct roger_err *err)
-{
-	struct open_rows *open = context;
-	struct open_row *place;
-
-	if (!row) {
-		open->count = 0;
-		return ROGER_OK;
-	}
-	place = rg_arena_push(open->arena, &open->items, &open->count, sizeof *place);
-	return rg_kept(place && rg_arena_copy(open->arena, row->id, &place->id) &&
-			       rg_arena_copy(open->arena, row->said.actor, &place->owner),
-		       err);
-}
-
-static int see_of_cycle(void *context, const struct rg_event *row, struct roger_err *err)
-{
-	struct open_rows *open = context;
-
-	(void)err;
-	if (!row)
-		open->in_cycle = 0;
-	else if (row->said.kind == ROGER_EVENT_DEAD_LETTER && !(row->flags & RG_ROW_REPEAT) &&
-		 !open->in_cycle++)
-		open->since_ms = row->said.at_ms;
-	return ROGER_OK;
-}
-
 static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id, .states = true };
@@ -149,152 +111,125 @@ static int look_at_letter(struct rg_causes *causes, struct roger_str id, struct 
 	by_id.ids = &letter->message;
 	r = rg_causes_mail(causes, rg_retired_owner(&causes->retired, letter->to), RG_PART_DEAD, 1,
 			   letter->at_ms, &box, err);
-	if (r < 0 || (box->gone.length && box->spent.length))
+	if (r < 0 || box->way_out.length)
 		return r;
 	r = rg_engine_find(causes->roger->engine, &by_id, causes->arena, &there, err);
-	if (r == ROGER_OK && !there.count)
-		box->gone = letter->id;
-	else if (r == ROGER_OK && there.items[0].dead_at_ms)
-		box->spent = letter->id;
+	/* Its message is in no mailbox any more, or is received again only after a redelivery. */
+	if (r == ROGER_OK && (!there.count || there.items[0].dead_at_ms))
+		box->way_out = rg_causes_command(causes, there.count ? "dead redeliver" : "dismiss",
+						 letter->id, "");
 	return r;
+}
+
+/* Those of a cycle, where there are too many; an alarm ends with the last that is open. */
+static int look_for_alarm(struct rg_causes *causes, struct roger_err *err)
+{
+	const struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS,
+					   .cycle = causes->reply->cycle };
+	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
+	struct roger_concern concern = { .subject = rows.cycle };
+	struct rg_history found;
+	size_t i;
+	int r = rg_rows_load(causes->roger, &rows, causes->arena, &found, err);
+
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		if (found.items[i].said.kind == ROGER_EVENT_DEAD_LETTER &&
+		    !(found.items[i].flags & RG_ROW_REPEAT) && !concern.count++)
+			concern.since_ms = found.items[i].said.at_ms;
+	if (r < 0 || !limit || concern.count <= limit)
+		return r;
+	concern.next = rg_causes_command(causes, "dead --cycle", concern.subject, "");
+	return rg_causes_add(causes, ROGER_URGENT, "alarm", concern, err,
+			     "alarm: %lld dead letters in cycle %.*s, and not all are settled",
+			     (long long)concern.count, RG_STR_ARGS(concern.subject));
 }
 
 static int look_at_letters(struct rg_causes *causes, struct roger_err *err)
 {
-	struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS, .open = ROGER_EVENT_DEAD_LETTER };
-	const int64_t limit = causes->roger->workspace->config->dead_letter_alarm;
-	struct roger_concern concern = { .subject = causes->reply->cycle };
-	struct open_rows open = { .arena = causes->arena };
+	const struct rg_row_query rows = { .log = RG_LOG_DEAD_LETTERS,
+					   .open = ROGER_EVENT_DEAD_LETTER };
+	struct rg_history open;
+	bool any = false;
 	size_t i;
-	int r;
+	int r = rg_rows_load(causes->roger, &rows, causes->arena, &open, err);
 
-	r = rg_engine_rows(causes->roger->engine, &rows, see_open, &open, err);
-	i = open.count > LETTERS_MAX ? open.count - LETTERS_MAX : 0;
-	for (; r == ROGER_OK && i < open.count; i++)
-		r = look_at_letter(causes, open.items[i].id, err);
-	rows.open = 0;
-	rows.cycle = causes->reply->cycle;
-	if (r == ROGER_OK)
-		r = rg_engine_rows(causes->roger->engine, &rows, see_of_cycle, &open, err);
-	for (i = 0; i < causes->boxes.count && !causes->boxes.items[i].parts[RG_PART_DEAD];)
-		i++;
-	/* An alarm ends with the last of them. */
-	if (r < 0 || !limit || open.in_cycle <= limit || i == causes->boxes.count)
+	if (r < 0)
 		return r;
-	concern.count = open.in_cycle;
-	concern.since_ms = open.since_ms;
-	concern.next = rg_causes_command(causes, "dead --cycle", concern.subject, "");
-	return rg_causes_add(causes, ROGER_URGENT, "alarm", concern, err,
-			     "alarm: %lld dead letters in cycle %.*s, and not all are settled",
-			     (long long)open.in_cycle, RG_STR_ARGS(concern.subject));
+	for (i = open.count > LETTERS_MAX ? open.count - LETTERS_MAX : 0;
+	     r == ROGER_OK && i < open.count; i++)
+		r = look_at_letter(causes, open.items[i].id, err);
+	for (i = 0; i < causes->boxes.count; i++)
+		any |= causes->boxes.items[i].parts[RG_PART_DEAD] > 0;
+	return r < 0 || !any ? r : look_for_alarm(causes, err);
 }
 
 /* -------------------------------------------------------------- refusals -- */
 
-/* What a sender has stored since an instant, as far as it was read; most refusals share it. */
-struct later {
-	int64_t at_ms;
-	struct roger_str key, text;
-	char sha256[RG_SHA256_HEX_BYTES]; /* of the text, once somebody asked */
-};
-struct since {
-	struct roger_str from, peer, why;
-	struct later *later;
-	size_t later_count;
-	int64_t from_ms, to_ms, position; /* read from there to there; of the last one */
-	bool has_all;
-	int64_t count, since_ms; /* of refusals that are about the sender */
-};
-struct sinces {
-	struct since *items;
-	size_t count;
+struct refusal {
+	const struct roger_attempt *attempt;
+	size_t looked; /* at so many messages that its sender stored after it */
+	bool over;     /* the same was sent after all */
 };
 
-static int read_later(struct rg_causes *causes, struct since *since, struct roger_err *err)
+/* With the same key, or the same text.  sha256: of the text, once somebody asked. */
+static bool is_same(const struct roger_attempt *refused, const struct roger_message *message,
+		    char sha256[RG_SHA256_HEX_BYTES])
 {
-	const struct rg_query query = { .from = since->from,
-					.anywhere = true,
-					.since_ms = since->from_ms,
-					.after = since->position,
-					.limit = RG_PAGE_MAX };
-	const struct roger_message *message;
-	struct roger_message_list found;
-	struct later later;
-	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
-	size_t i;
-
-	for (i = 0; r == ROGER_OK && i < found.count; i++) {
-		message = &found.items[i];
-		later = (struct later){ .at_ms = message->created_at_ms,
-					.key = message->key,
-					.text = message->content };
-		if (!rg_arena_append(causes->arena, &since->later, &since->later_count, &later,
-				     sizeof later))
-			return rg_fail_memory(err);
-		since->to_ms = message->created_at_ms;
-		since->position = message->position;
-	}
-	since->has_all = r == ROGER_OK && found.count < RG_PAGE_MAX;
-	return r;
-}
-
-static struct since *find_since(struct rg_causes *causes, struct sinces *sinces,
-				const struct roger_attempt *refused)
-{
-	struct since *since = NULL;
-	size_t i;
-
-	for (i = 0; i < sinces->count && !since; i++)
-		if (rg_str_equal(sinces->items[i].from, refused->from))
-			since = &sinces->items[i];
-	if (!since) {
-		since = rg_arena_push(causes->arena, &sinces->items, &sinces->count, sizeof *since);
-		if (!since)
-			return NULL;
-		*since = (struct since){ .from = refused->from, .from_ms = INT64_MAX };
-	}
-	/* What was read lies before it, or not all of what is after it. */
-	if (refused->at_ms < since->from_ms - 1 ||
-	    (!since->has_all && refused->at_ms >= since->to_ms)) {
-		since->later_count = 0;
-		since->position = 0;
-		since->has_all = false;
-		since->from_ms = refused->at_ms + 1;
-	}
-	return since;
-}
-
-static bool is_same(const struct roger_attempt *refused, struct later *later)
-{
-	if (rg_str_equal(later->key, refused->key))
+	if (rg_str_equal(message->key, refused->key))
 		return true;
-	if ((int64_t)later->text.length != refused->payload_bytes)
+	if ((int64_t)message->content.length != refused->payload_bytes)
 		return false;
-	if (!later->sha256[0])
-		rg_sha256_hex(later->text, later->sha256);
-	return rg_str_is(refused->payload_sha256, later->sha256);
+	if (!*sha256)
+		rg_sha256_hex(message->content, sha256);
+	return rg_str_is(refused->payload_sha256, sha256);
 }
 
-/* Is it among the first RG_PAGE_MAX that the sender stored after it? */
-static int is_sent_after_all(struct rg_causes *causes, struct since *since,
-			     const struct roger_attempt *refused, bool *ret_sent,
-			     struct roger_err *err)
+static void compare(struct refusal *refusals, size_t count, const struct roger_message *message)
 {
-	size_t i = 0, after = 0;
-	int r = ROGER_OK;
+	char sha256[RG_SHA256_HEX_BYTES] = "";
+	size_t i;
 
-	*ret_sent = false;
-	while (r == ROGER_OK && after < RG_PAGE_MAX) {
-		for (; i < since->later_count && !*ret_sent; i++)
-			if (since->later[i].at_ms > refused->at_ms) {
-				after++;
-				*ret_sent = is_same(refused, &since->later[i]);
-			}
-		if (*ret_sent || since->has_all)
-			break;
-		r = read_later(causes, since, err);
+	for (i = 0; i < count; i++)
+		if (!refusals[i].over && refusals[i].looked < RG_PAGE_MAX &&
+		    refusals[i].attempt->at_ms < message->created_at_ms) {
+			refusals[i].looked++;
+			refusals[i].over = is_same(refusals[i].attempt, message, sha256);
+		}
+}
+
+/* Which of a sender's were sent after all, to whomever?  Each page of what the sender stored is
+ * read once for all of them; each is sought among the first RG_PAGE_MAX after it. */
+static int look_for_repeats(struct rg_causes *causes, struct refusal *refusals, size_t count,
+			    struct roger_err *err)
+{
+	struct rg_query query = { .anywhere = true, .limit = RG_PAGE_MAX };
+	struct roger_message_list page;
+	int64_t read_ms = 0, at_ms; /* what is before read_ms was read, from since_ms on */
+	size_t first = 0, i;
+	int r;
+
+	for (;;) {
+		while (first < count &&
+		       (refusals[first].over || refusals[first].looked >= RG_PAGE_MAX))
+			first++;
+		if (first == count)
+			return ROGER_OK;
+		at_ms = refusals[first].attempt->at_ms;
+		if (at_ms >= read_ms || at_ms < query.since_ms - 1) {
+			query.since_ms = at_ms + 1;
+			query.after = 0;
+		}
+		query.from = refusals[first].attempt->from;
+		r = rg_engine_find(causes->roger->engine, &query, causes->arena, &page, err);
+		if (r < 0)
+			return r;
+		for (i = 0; i < page.count; i++)
+			compare(refusals, count, &page.items[i]);
+		if (page.count < RG_PAGE_MAX)
+			return ROGER_OK;
+		query.after = page.items[page.count - 1].position;
+		read_ms = page.items[page.count - 1].created_at_ms;
 	}
-	return r;
 }
 
 /* A full, retired or silent recipient is what is wrong; else it is the sender's to mend. */
@@ -304,61 +239,70 @@ static bool is_about_target(struct roger_str cause)
 	       rg_str_is(cause, RG_CAUSE_BREAKER);
 }
 
-/*
- * A refusal is open until its sender has sent the same, with the same key or the same text, to
- * whomever.  A person has seen it at once, and whoever retired sends nothing.
- */
-static int judge_refused(struct rg_causes *causes, struct sinces *sinces,
-			 const struct open_row *row, struct roger_err *err)
+/* Those that are not over. */
+static int say_refused(struct rg_causes *causes, const struct refusal *refusals, size_t count,
+		       struct roger_err *err)
 {
-	const struct rg_log_query query = {
-		.log = RG_LOG_SENDS, .owner = row->owner, .id = row->id, .states = true
-	};
-	const struct roger_attempt *refused;
-	struct rg_records found;
-	struct since *since;
-	bool sent;
-	int r = rg_records_read(causes->roger, &query, causes->arena, &found, err);
+	const struct roger_attempt *one, *last = NULL;
+	struct roger_concern concern = { 0 };
+	size_t i;
+	int r = ROGER_OK;
 
-	if (r < 0 || !found.count || found.attempts->outcome != ROGER_ERROR ||
-	    found.attempts->pending)
+	for (i = 0; r == ROGER_OK && i < count; i++) {
+		one = refusals[i].attempt;
+		if (!refusals[i].over && is_about_target(one->cause)) {
+			r = rg_causes_mail(causes, one->to, RG_PART_REFUSED, 1, one->at_ms, NULL,
+					   err);
+		} else if (!refusals[i].over) {
+			concern.since_ms = concern.count++ ? concern.since_ms : one->at_ms;
+			last = one;
+		}
+	}
+	if (r < 0 || !last)
 		return r;
-	refused = found.attempts;
-	if (rg_config_is_person(refused->from) || rg_retired_find(&causes->retired, refused->from))
-		return ROGER_OK;
-	since = find_since(causes, sinces, refused);
-	if (!since)
-		return rg_fail_memory(err);
-	r = is_sent_after_all(causes, since, refused, &sent, err);
-	if (r < 0 || sent)
-		return r;
-	if (is_about_target(refused->cause))
-		return rg_causes_mail(causes, refused->to, RG_PART_REFUSED, 1, refused->at_ms, NULL,
-				      err);
-	if (!since->count++)
-		since->since_ms = refused->at_ms;
-	since->peer = refused->to;
-	since->why = refused->cause;
-	return ROGER_OK;
-}
-
-static int say_refused(struct rg_causes *causes, const struct since *since, struct roger_err *err)
-{
-	const struct roger_str from = since->from, to = since->peer, why = since->why;
-	struct roger_concern concern = { .subject = from,
-					 .count = since->count,
-					 .since_ms = since->since_ms };
-
-	concern.next =
-		rg_causes_command(causes, "log sends --from", from, " --outcome error --newest");
-	if (since->count == 1)
+	concern.subject = last->from;
+	concern.next = rg_causes_command(causes, "log sends --from", last->from,
+					 " --outcome error --newest");
+	if (concern.count == 1)
 		return rg_causes_add(causes, ROGER_SOON, "refused", concern, err,
 				     "%.*s could not send to %.*s (%.*s), and has not repeated it",
-				     RG_STR_ARGS(from), RG_STR_ARGS(to), RG_STR_ARGS(why));
+				     RG_STR_ARGS(last->from), RG_STR_ARGS(last->to),
+				     RG_STR_ARGS(last->cause));
 	return rg_causes_add(causes, ROGER_SOON, "refused", concern, err,
 			     "%lld refused sends of %.*s were not repeated, the last to %.*s: %.*s",
-			     (long long)since->count, RG_STR_ARGS(from), RG_STR_ARGS(to),
-			     RG_STR_ARGS(why));
+			     (long long)concern.count, RG_STR_ARGS(last->from),
+			     RG_STR_ARGS(last->to), RG_STR_ARGS(last->cause));
+}
+
+/* A person has seen it at once, and whoever retired sends nothing. */
+static int judge_sender(struct rg_causes *causes, struct roger_str from,
+			const struct rg_history *rows, struct roger_err *err)
+{
+	struct rg_log_query query = { .log = RG_LOG_SENDS, .owner = from, .states = true };
+	struct refusal *refusals = NULL, *place;
+	struct rg_records found;
+	size_t count = 0, i;
+	int r = ROGER_OK;
+
+	if (rg_config_is_person(from) || rg_retired_find(&causes->retired, from))
+		return ROGER_OK;
+	for (i = 0; i < rows->count; i++) {
+		if (!rg_str_equal(rows->items[i].said.actor, from))
+			continue;
+		query.id = rows->items[i].id;
+		r = rg_records_read(causes->roger, &query, causes->arena, &found, err);
+		if (r < 0)
+			return r;
+		if (!found.count || found.attempts->outcome != ROGER_ERROR ||
+		    found.attempts->pending)
+			continue;
+		place = rg_arena_push(causes->arena, &refusals, &count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		place->attempt = found.attempts;
+	}
+	r = look_for_repeats(causes, refusals, count, err);
+	return r < 0 ? r : say_refused(causes, refusals, count, err);
 }
 
 /* Refusals of a day, of this cycle. */
@@ -368,60 +312,42 @@ static int look_at_refused(struct rg_causes *causes, struct roger_err *err)
 					   .open = ROGER_EVENT_REFUSED,
 					   .cycle = causes->reply->cycle,
 					   .since_ms = causes->now_ms - refused_ms };
-	struct open_rows open = { .arena = causes->arena };
-	struct sinces sinces = { 0 };
+	struct rg_names senders = { .arena = causes->arena };
+	struct rg_history open;
 	size_t i;
 	int r = rg_engine_bring_sends_up(causes->roger->engine, false, err);
 
 	if (r == ROGER_OK)
-		r = rg_engine_rows(causes->roger->engine, &rows, see_open, &open, err);
-	i = open.count > REFUSED_MAX ? open.count - REFUSED_MAX : 0;
-	for (; r == ROGER_OK && i < open.count; i++)
-		r = judge_refused(causes, &sinces, &open.items[i], err);
-	for (i = 0; r == ROGER_OK && i < sinces.count; i++)
-		if (sinces.items[i].count)
-			r = say_refused(causes, &sinces.items[i], err);
+		r = rg_rows_load(causes->roger, &rows, causes->arena, &open, err);
+	if (r < 0)
+		return r;
+	if (open.count > REFUSED_MAX) {
+		open.items += open.count - REFUSED_MAX;
+		open.count = REFUSED_MAX;
+	}
+	for (i = 0; i < open.count; i++)
+		if (!rg_names_add(&senders, open.items[i].said.actor))
+			return rg_fail_memory(err);
+	for (i = 0; r == ROGER_OK && i < senders.count; i++)
+		r = judge_sender(causes, senders.items[i], &open, err);
 	return r;
 }
 
 /* ------------------------------------------------------ leases, deadlines -- */
 
-/* Of messages in the order of the journal: which lease no line has ended. */
-struct leases {
-	const int64_t *of;
-	size_t count, at;
-	bool held[ROWS_MAX];
-};
-
-static int see_claim(void *context, const struct rg_event *row, struct roger_err *err)
-{
-	struct leases *leases = context;
-
-	(void)err;
-	if (!row)
-		leases->at = 0;
-	if (!row || row->said.kind != ROGER_EVENT_CLAIMED)
-		return ROGER_OK;
-	while (leases->at < leases->count && leases->of[leases->at] < row->of)
-		leases->at++;
-	if (leases->at < leases->count)
-		leases->held[leases->at] = row->open;
-	return ROGER_OK;
-}
-
-/*
- * A lease that is over, or beyond what it may take (taken while the clock was ahead, or
- * under another configuration), is not in force: the mail is free, and nobody expects it.
- * That of an agent that retired ended when another took over.
- */
+/* That of an agent that retired ended when another took over. */
 static bool is_handed_over(const struct rg_causes *causes, const struct roger_message *message)
 {
 	return rg_str_equal(message->claimed_by, message->to) &&
 	       !rg_str_equal(rg_retired_owner(&causes->retired, message->to), message->to);
 }
 
-/* The last lease that was taken of a message, and those before it that expired: what was given back
- * is not among its leases. */
+/*
+ * The last lease that was taken of a message, which no line has ended where it is open, and those
+ * before it that expired: what was given back is not among its leases.  One that is over, or beyond
+ * what it may take (taken while the clock was ahead, or under another configuration), is not in
+ * force: the mail is free, and nobody expects it.
+ */
 static int judge_lease(struct rg_causes *causes, const struct roger_message *message, bool open,
 		       struct roger_err *err)
 {
@@ -441,21 +367,31 @@ static int judge_lease(struct rg_causes *causes, const struct roger_message *mes
 	return r;
 }
 
+/* Of messages in the order of the journal, in which their rows are, too. */
 static int judge_leases(struct rg_causes *causes, const struct roger_message *messages,
 			size_t count, struct roger_err *err)
 {
 	int64_t of[ROWS_MAX];
-	struct leases leases = { .of = of, .count = count };
-	const struct rg_row_query rows = { .of = of, .of_count = count };
-	size_t i;
+	const struct rg_row_query query = { .of = of, .of_count = count };
+	const struct rg_event *row;
+	struct rg_history rows;
+	bool open;
+	size_t i, k = 0;
 	int r;
 
 	for (i = 0; i < count; i++)
 		of[i] = messages[i].position;
-	r = rg_engine_rows(causes->roger->engine, &rows, see_claim, &leases, err);
-	for (i = 0; r == ROGER_OK && i < count; i++)
-		if (leases.held[i] || !messages[i].dead_at_ms)
-			r = judge_lease(causes, &messages[i], leases.held[i], err);
+	r = rg_rows_load(causes->roger, &query, causes->arena, &rows, err);
+	for (i = 0; r == ROGER_OK && i < count; i++) {
+		open = false;
+		for (; k < rows.count && rows.items[k].of <= of[i]; k++) {
+			row = &rows.items[k];
+			if (row->of == of[i] && row->said.kind == ROGER_EVENT_CLAIMED)
+				open = row->open;
+		}
+		if (open || !messages[i].dead_at_ms)
+			r = judge_lease(causes, &messages[i], open, err);
+	}
 	return r;
 }
 
@@ -521,8 +457,7 @@ static int compare_unread(const void *a, const void *b)
 }
 
 /* What roger told it, by the key of such a message; most often roger has told nobody anything. */
-static int count_notices(struct rg_causes *causes, const struct roger_agent_list *agents,
-			 struct rg_agent_mail *box, struct roger_err *err)
+static int count_notices(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
 {
 	/* With a time it is asked of the tables, which do not read the texts. */
 	const struct rg_query query = { .from = RG_STR("roger"),
@@ -536,7 +471,7 @@ static int count_notices(struct rg_causes *causes, const struct roger_agent_list
 	size_t i;
 	int r;
 
-	if (!rg_engine_agent_of(agents, query.from))
+	if (!rg_engine_agent_of(&causes->agents, query.from))
 		return ROGER_OK;
 	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
@@ -547,105 +482,42 @@ static int count_notices(struct rg_causes *causes, const struct roger_agent_list
 	return r;
 }
 
-/* What is in the file of an agent that only knows files: it is read when that says something. */
-static int count_handed(struct rg_causes *causes, struct rg_agent_mail *box, struct roger_err *err)
+static int add_unread(struct rg_causes *causes, const struct roger_agent *agent,
+		      struct roger_err *err)
 {
-	const struct rg_query query = {
-		.to = box->name, .gets = true, .unread = true, .since_ms = 1, .limit = HANDED_MAX
-	};
-	struct roger_message_list found;
-	size_t i;
-	int r;
-
-	if (!rg_config_is_file_only(causes->roger->workspace->config, box->name))
-		return ROGER_OK;
-	r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		box->parts[RG_PART_HANDED] += found.items[i].handed_at_ms != 0;
-	return r;
-}
-
-static int add_unread(struct rg_causes *causes, const struct roger_agent_list *agents,
-		      const struct roger_agent *agent, struct roger_err *err)
-{
-	/* With a time it is asked of the tables, which find one without reading many. */
-	const struct rg_query query = {
-		.to = agent->name, .gets = true, .unread = true, .since_ms = 1, .limit = 1
-	};
+	const bool file_only =
+		rg_config_is_file_only(causes->roger->workspace->config, agent->name);
+	/* With a time it is asked of the tables, which find the oldest without reading many.  What
+	 * is in the file of an agent that only knows files is read when that agent says something.
+	 */
+	const struct rg_query query = { .to = agent->name,
+					.gets = true,
+					.unread = true,
+					.since_ms = 1,
+					.limit = file_only ? HANDED_MAX : 1 };
 	struct roger_message_list found;
 	struct rg_agent_mail *box;
+	int64_t oldest_ms;
+	size_t i;
 	int r = rg_engine_find(causes->roger->engine, &query, causes->arena, &found, err);
 
 	if (r < 0)
 		return r;
-	r = rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread,
-			   found.count ? found.items[0].created_at_ms : causes->now_ms, &box, err);
+	oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
+	r = rg_causes_mail(causes, agent->name, RG_PART_UNREAD, agent->unread, oldest_ms, &box,
+			   err);
 	if (r < 0)
 		return r;
-	box->oldest_ms = found.count ? found.items[0].created_at_ms : causes->now_ms;
+	box->oldest_ms = oldest_ms;
 	box->parts[RG_PART_RETIRED] = box->retired ? agent->unread : 0;
-	r = count_handed(causes, box, err);
-	return r < 0 ? r : count_notices(causes, agents, box, err);
+	for (i = 0; file_only && i < found.count; i++)
+		box->parts[RG_PART_HANDED] += found.items[i].handed_at_ms != 0;
+	return count_notices(causes, box, err);
 }
 
-/* Whose names are near to one that only ever got mail: those that are no such name. */
-static int find_slips(struct rg_causes *causes, const struct roger_agent_list *agents,
-		      const struct rg_names *ghosts, struct roger_err *err)
+static int look_at_unread(struct rg_causes *causes, struct roger_err *err)
 {
-	struct rg_names real = { .arena = causes->arena };
-	size_t i;
-
-	for (i = 0; i < agents->count; i++)
-		if (agents->items[i].sent && !rg_names_have(ghosts, agents->items[i].name) &&
-		    !rg_retired_find(&causes->retired, agents->items[i].name) &&
-		    !rg_names_add(&real, agents->items[i].name))
-			return rg_fail_memory(err);
-	for (i = 0; i < causes->boxes.count; i++)
-		if (causes->boxes.items[i].ghost && !causes->boxes.items[i].retired)
-			causes->boxes.items[i].near =
-				rg_nearest_of(rg_names_list(&real), causes->boxes.items[i].name);
-	return ROGER_OK;
-}
-
-/* What is not known of those boxes by now: whether each ever looked, and when. */
-static int judge_boxes(struct rg_causes *causes, const struct roger_agent_list *agents,
-		       struct roger_err *err)
-{
-	struct roger_agent_list judged = { 0 };
-	struct rg_names ghosts = { 0 };
-	struct rg_agent_mail *box;
-	const struct roger_agent *agent;
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++) {
-		box = &causes->boxes.items[i];
-		agent = rg_engine_agent_of(agents, box->name);
-		if (agent && !rg_arena_append(causes->arena, &judged.items, &judged.count, agent,
-					      sizeof *agent))
-			return rg_fail_memory(err);
-	}
-	r = rg_engine_last_looks(causes->roger->engine,
-				 (struct roger_agent *)(uintptr_t)judged.items, judged.count, err);
-	for (i = 0; r == ROGER_OK && i < judged.count; i++) {
-		box = rg_causes_box(causes, judged.items[i].name);
-		box->looked_ms = judged.items[i].last_looked_at_ms;
-	}
-	if (r == ROGER_OK)
-		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
-	for (i = 0; r == ROGER_OK && i < causes->boxes.count; i++)
-		causes->boxes.items[i].ghost = rg_names_have(&ghosts, causes->boxes.items[i].name);
-	for (i = 0; r == ROGER_OK && i < causes->seats.count; i++) {
-		box = rg_causes_box(causes, causes->seats.items[i].agent);
-		if (box)
-			box->seat = causes->seats.items[i].standing;
-	}
-	return r < 0 || !ghosts.count ? r : find_slips(causes, agents, &ghosts, err);
-}
-
-static int look_at_unread(struct rg_causes *causes, const struct roger_agent_list *agents,
-			  struct roger_err *err)
-{
+	const struct roger_agent_list *agents = &causes->agents;
 	const struct roger_agent **full =
 		rg_arena_get(causes->arena, (agents->count + 1) * sizeof *full);
 	struct roger_concern concern = { .next = RG_STR("roger agents") };
@@ -662,13 +534,68 @@ static int look_at_unread(struct rg_causes *causes, const struct roger_agent_lis
 	if (count)
 		qsort(full, count, sizeof *full, compare_unread);
 	for (i = 0; i < count && i < MAILBOXES_MAX && r == ROGER_OK; i++)
-		r = add_unread(causes, agents, full[i], err);
+		r = add_unread(causes, full[i], err);
 	if (r < 0 || count <= MAILBOXES_MAX)
 		return r;
 	concern.count = (int64_t)count - MAILBOXES_MAX;
 	return rg_causes_add(causes, ROGER_NOTICE, "mail", concern, err,
 			     "%lld more agent%s unread mail", (long long)concern.count,
 			     concern.count == 1 ? " has" : "s have");
+}
+
+/* Whose names are near to one that only ever got mail: those that are no such name. */
+static int find_slips(struct rg_causes *causes, const struct rg_names *ghosts,
+		      struct roger_err *err)
+{
+	const struct roger_agent_list *agents = &causes->agents;
+	struct rg_names real = { .arena = causes->arena };
+	size_t i;
+
+	for (i = 0; i < agents->count; i++)
+		if (agents->items[i].sent && !rg_names_have(ghosts, agents->items[i].name) &&
+		    !rg_retired_find(&causes->retired, agents->items[i].name) &&
+		    !rg_names_add(&real, agents->items[i].name))
+			return rg_fail_memory(err);
+	for (i = 0; i < causes->boxes.count; i++)
+		if (causes->boxes.items[i].ghost && !causes->boxes.items[i].retired)
+			causes->boxes.items[i].near =
+				rg_nearest_of(rg_names_list(&real), causes->boxes.items[i].name);
+	return ROGER_OK;
+}
+
+/* What is not known of those boxes by now: whether each ever looked, and when. */
+static int judge_boxes(struct rg_causes *causes, struct roger_err *err)
+{
+	struct roger_agent_list judged = { 0 };
+	struct rg_names ghosts = { 0 };
+	struct rg_agent_mail *box;
+	const struct roger_agent *agent;
+	size_t i;
+	int r;
+
+	for (i = 0; i < causes->boxes.count; i++) {
+		agent = rg_engine_agent_of(&causes->agents, causes->boxes.items[i].name);
+		if (agent && !rg_arena_append(causes->arena, &judged.items, &judged.count, agent,
+					      sizeof *agent))
+			return rg_fail_memory(err);
+	}
+	r = rg_engine_last_looks(causes->roger->engine,
+				 (struct roger_agent *)(uintptr_t)judged.items, judged.count, err);
+	if (r == ROGER_OK)
+		r = rg_agents_ghosts(causes->roger, &judged, causes->arena, &ghosts, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < judged.count; i++) {
+		box = rg_causes_box(causes, judged.items[i].name);
+		box->looked_ms = judged.items[i].last_looked_at_ms;
+		box->ghost = rg_names_have(&ghosts, box->name);
+	}
+	for (i = 0; i < causes->seats.count; i++) {
+		box = rg_causes_box(causes, causes->seats.items[i].agent);
+		if (box)
+			box->seat = causes->seats.items[i].standing;
+	}
+	return ghosts.count ? find_slips(causes, &ghosts, err) : ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ room -- */
@@ -709,9 +636,9 @@ static int look_at_room_of(struct rg_causes *causes, struct roger_str issue, str
 }
 
 /* Only where enough is unread in it is an issue looked at; who retired gets nothing anyway. */
-static int look_at_room(struct rg_causes *causes, const struct roger_agent_list *agents,
-			struct roger_err *err)
+static int look_at_room(struct rg_causes *causes, struct roger_err *err)
 {
+	const struct roger_agent_list *agents = &causes->agents;
 	const struct rg_config *config = causes->roger->workspace->config;
 	const int64_t least = config->messages_per_issue_phase_max < config->messages_per_issue_max
 				      ? config->messages_per_issue_phase_max
@@ -809,46 +736,36 @@ static int look_at_sessions(struct rg_causes *causes, struct roger_err *err)
 
 int rg_causes_look_at_mail(struct rg_causes *causes, struct roger_err *err)
 {
-	static int (*const looks[])(struct rg_causes *,
-				    struct roger_err *) = { look_at_letters, look_at_waiting,
-							    look_at_breakers, look_at_refused,
-							    look_at_sessions };
-	struct roger_agent_list agents;
+	static int (*const looks[])(struct rg_causes *, struct roger_err *) = {
+		look_at_letters,  look_at_waiting, look_at_breakers, look_at_refused,
+		look_at_sessions, look_at_unread,  look_at_room,     judge_boxes,
+	};
 	size_t i;
-	int r = rg_agents_all(causes->roger, NULL, causes->arena, &agents, err);
+	int r = rg_agents_all(causes->roger, NULL, causes->arena, &causes->agents, err);
 
-	causes->reply->agents = (int64_t)agents.count;
 	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
 		r = looks[i](causes, err);
-	if (r == ROGER_OK)
-		r = look_at_unread(causes, &agents, err);
-	if (r == ROGER_OK)
-		r = look_at_room(causes, &agents, err);
-	if (r == ROGER_OK)
-		r = judge_boxes(causes, &agents, err);
 	for (i = 0; i < causes->boxes.count && r == ROGER_OK; i++)
 		r = look_at_wakes(causes, &causes->boxes.items[i], err);
+	causes->reply->agents = (int64_t)causes->agents.count;
 	return r;
 }
 
 int rg_causes_find_box(struct rg_causes *causes, struct roger_str name,
 		       const struct rg_agent_mail **ret_box, struct roger_err *err)
 {
-	struct rg_agent_mail *box = rg_causes_box(causes, name);
-	const struct roger_agent *agent;
-	struct roger_agent_list agents;
-	int r = rg_agents_all(causes->roger, NULL, causes->arena, &agents, err);
+	const struct rg_agent_mail *box = rg_causes_box(causes, name);
+	const struct roger_agent *agent = rg_engine_agent_of(&causes->agents, name);
+	int r = ROGER_OK;
 
-	agent = r == ROGER_OK ? rg_engine_agent_of(&agents, name) : NULL;
 	if (agent && agent->unread > 0 && !(box && box->parts[RG_PART_UNREAD])) {
-		r = add_unread(causes, &agents, agent, err);
+		r = add_unread(causes, agent, err);
 		if (r == ROGER_OK)
-			r = judge_boxes(causes, &agents, err);
-		box = rg_causes_box(causes, name);
+			r = judge_boxes(causes, err);
 		if (r == ROGER_OK)
-			r = look_at_wakes(causes, box, err);
+			r = look_at_wakes(causes, rg_causes_box(causes, name), err);
 	}
-	*ret_box = box;
+	*ret_box = rg_causes_box(causes, name);
 	return r;
 }
 
@@ -945,11 +862,8 @@ struct roger_str rg_agent_mail_next(struct rg_causes *causes, const struct rg_ag
 	const struct rg_config *config = causes->roger->workspace->config;
 	const struct roger_str name = box->name;
 
-	if (box->gone.length)
-		return rg_causes_print(causes, "roger dismiss %.*s", RG_STR_ARGS(box->gone));
-	if (box->spent.length)
-		return rg_causes_print(causes, "roger dead redeliver %.*s",
-				       RG_STR_ARGS(box->spent));
+	if (box->way_out.length)
+		return box->way_out;
 	if (rg_config_is_person(name))
 		return RG_STR("roger inbox --as " RG_PERSON);
 	/* It has no mailbox: another program wrote that line. */

@@ -30,19 +30,39 @@ void rg_telling_deinit(struct rg_telling *telling)
 
 /* ------------------------------------------------------------------ asking -- */
 
+static int keep_row(void *history_, const struct rg_event *row, struct roger_err *err)
+{
+	struct rg_history *history = history_;
+	struct rg_event kept;
+
+	if (!row) {
+		history->count = 0;
+		return ROGER_OK;
+	}
+	kept = *row;
+	return rg_kept(rg_record_keep(&rg_event_record, &kept.said, history->arena) &&
+			       rg_arena_copy(history->arena, row->id, &kept.id) &&
+			       rg_arena_copy(history->arena, row->to, &kept.to) &&
+			       rg_arena_copy(history->arena, row->text, &kept.text) &&
+			       rg_arena_append(history->arena, &history->items, &history->count,
+					       &kept, sizeof kept),
+		       err);
+}
+
+int rg_rows_load(struct roger *roger, const struct rg_row_query *query, struct rg_arena *arena,
+		 struct rg_history *ret_rows, struct roger_err *err)
+{
+	*ret_rows = (struct rg_history){ .arena = arena };
+	return rg_engine_rows(roger->engine, query, keep_row, ret_rows, err);
+}
+
 int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event, struct roger_err *err)
 {
-	struct rg_history *history = &telling->history;
 	struct rg_event kept = *event;
 
 	if (!kept.position)
-		kept.position = (int64_t)history->count + 1;
-	return rg_kept(rg_record_keep(&rg_event_record, &kept.said, telling->arena) &&
-			       rg_arena_copy(telling->arena, event->to, &kept.to) &&
-			       rg_arena_copy(telling->arena, event->text, &kept.text) &&
-			       rg_arena_append(telling->arena, &history->items, &history->count,
-					       &kept, sizeof kept),
-		       err);
+		kept.position = (int64_t)telling->history.count + 1;
+	return keep_row(&telling->history, &kept, err);
 }
 
 /* After the index was mended all come again, and those that are there are known. */

@@ -66,6 +66,12 @@ bool rg_flags_look(const struct roger *roger, int flags, struct roger_str to);
 RG_CHECKED int rg_telling_keep(struct rg_telling *telling, const struct rg_event *event,
 			       struct roger_err *err);
 
+/* All rows of the table of events that fit, in the arena: of messages in the order of the journal.
+ */
+RG_CHECKED int rg_rows_load(struct roger *roger, const struct rg_row_query *query,
+			    struct rg_arena *arena, struct rg_history *ret_rows,
+			    struct roger_err *err);
+
 /* run_events.c: find the runs that fit. */
 RG_CHECKED int rg_tell_runs(struct rg_telling *telling, struct roger_str name, rg_run_fits *fits,
 			    struct roger_err *err);

@@ -92,23 +92,12 @@ static int find_message(struct roger *roger, const struct roger_why_request *req
 }
 
 /* Also one that only began a session, or is the successor of one that retired. */
-static int know_agent(struct asking *asking, struct roger_str name, bool *ret_known,
-		      struct roger_err *err)
+static bool is_known(const struct rg_causes *causes, struct roger_str name)
 {
-	struct rg_causes *causes = &asking->causes;
-	struct roger_agent_list agents;
-	int r = ROGER_OK;
-
-	*ret_known = false;
-	if (!rg_name_valid(name))
-		return ROGER_OK;
-	*ret_known = rg_engine_knows(causes->roger->engine, name) || rg_causes_box(causes, name) ||
-		     rg_retired_find(&causes->retired, name) || rg_config_is_person(name);
-	if (*ret_known)
-		return ROGER_OK;
-	r = rg_agents_all(causes->roger, NULL, causes->arena, &agents, err);
-	*ret_known = r == ROGER_OK && rg_engine_agent_of(&agents, name);
-	return r;
+	return rg_name_valid(name) &&
+	       (rg_engine_knows(causes->roger->engine, name) || rg_causes_box(causes, name) ||
+		rg_retired_find(&causes->retired, name) || rg_config_is_person(name) ||
+		rg_engine_agent_of(&causes->agents, name));
 }
 
 int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
@@ -118,7 +107,6 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 	struct roger_trace_reply traces = { .memory = reply->memory };
 	const struct roger_str what = request->what;
 	struct roger_str text = { NULL, 0 };
-	bool known;
 	int r;
 
 	reply->what = what;
@@ -127,13 +115,10 @@ int rg_verb_why(struct roger *roger, const struct roger_why_request *request,
 		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
 	if (r < 0)
 		return r;
-	r = know_agent(&asking, what, &known, err);
-	if (r < 0)
-		return r;
 	if (text.data) {
 		reply->subject = ROGER_WHY_RUN;
 		r = rg_causes_run(&asking.causes, what, &reply->words, &reply->next, err);
-	} else if (known) {
+	} else if (is_known(&asking.causes, what)) {
 		r = about_agent(&asking, what, err);
 	} else {
 		r = find_message(roger, request, &traces, err);
