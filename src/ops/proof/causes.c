@@ -75,6 +75,18 @@ struct roger_str rg_causes_command(struct rg_causes *causes, const char *command
 
 enum run_kind { RUN_FINE, RUN_BLOCKED, RUN_FAILED, RUN_OVERDUE, RUN_UNREAD };
 
+/* Its word for programs, how urgent it is, and the commands that show it and that end it. */
+static const struct {
+	const char *kind;
+	enum roger_urgency urgency;
+	const char *show, *end, *more;
+} run_kinds[] = {
+	[RUN_BLOCKED] = { "blocked", ROGER_URGENT, "runs", "dismiss", " --reason TEXT" },
+	[RUN_FAILED] = { "failed", ROGER_SOON, "runs", "dismiss", " --reason TEXT" },
+	[RUN_OVERDUE] = { "suspect_delivery_failure", ROGER_SOON, "runs", "runs recover", "" },
+	[RUN_UNREAD] = { "done_but_not_forwarded", ROGER_SOON, "runs forward", "runs forward", "" },
+};
+
 /* Runs that ended alike: of one name but for the number at its end, and of one owner. */
 struct run_group {
 	enum run_kind kind;
@@ -233,11 +245,6 @@ static int print_end(struct rg_causes *causes, const struct run_group *group,
 static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 		    const struct run_group *group, struct roger_err *err)
 {
-	static const char *const kinds[] = { [RUN_BLOCKED] = "blocked",
-					     [RUN_FAILED] = "failed",
-					     [RUN_OVERDUE] = "suspect_delivery_failure",
-					     [RUN_UNREAD] = "done_but_not_forwarded" };
-	const enum roger_urgency urgency = group->kind == RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON;
 	const int64_t *all = rg_counter_of(&groups->stems, group->stem);
 	struct roger_str end;
 	struct roger_concern concern = { .subject = group->newest->run.run,
@@ -249,21 +256,21 @@ static int say_runs(struct rg_causes *causes, struct run_groups *groups,
 	if (r < 0)
 		return r;
 	if (!concern.next.length)
-		concern.next = rg_causes_command(
-			causes, group->kind == RUN_UNREAD ? "runs forward" : "runs",
-			concern.subject, "");
+		concern.next =
+			rg_causes_command(causes, run_kinds[group->kind].show, concern.subject, "");
 	if (group->count == 1)
-		return rg_causes_add(causes, urgency, kinds[group->kind], concern, err,
-				     "run %.*s: %.*s", RG_STR_ARGS(concern.subject),
-				     RG_STR_ARGS(end));
-	return rg_causes_add(causes, urgency, kinds[group->kind], concern, err,
-			     "%lld of %lld runs %.*s*: %.*s", (long long)group->count,
+		return rg_causes_add(causes, run_kinds[group->kind].urgency,
+				     run_kinds[group->kind].kind, concern, err, "run %.*s: %.*s",
+				     RG_STR_ARGS(concern.subject), RG_STR_ARGS(end));
+	return rg_causes_add(causes, run_kinds[group->kind].urgency, run_kinds[group->kind].kind,
+			     concern, err, "%lld of %lld runs %.*s*: %.*s", (long long)group->count,
 			     (long long)*all, RG_STR_ARGS(group->stem), RG_STR_ARGS(end));
 }
 
-/* Has a person seen it, and is it still the same?  sha256 "": whatever it is. */
+/* How many such places has a person seen that are still the same?  line 0, sha256 "": whatever it
+ * is. */
 static int64_t count_seen(const struct rg_causes *causes, enum roger_damage_kind kind,
-			  struct roger_str file, struct roger_str sha256)
+			  struct roger_str file, int64_t line, struct roger_str sha256)
 {
 	const struct roger_damage *damage;
 	int64_t count = 0;
@@ -272,7 +279,7 @@ static int64_t count_seen(const struct rg_causes *causes, enum roger_damage_kind
 	for (i = 0; i < causes->damages.count; i++) {
 		damage = &causes->damages.items[i];
 		count += damage->accepted_at_ms && damage->kind == (int)kind &&
-			 rg_str_equal(damage->file, file) &&
+			 rg_str_equal(damage->file, file) && (!line || damage->line == line) &&
 			 (!sha256.length || rg_str_equal(damage->sha256, sha256));
 	}
 	return count;
@@ -288,7 +295,7 @@ static int say_documents(struct rg_causes *causes, const struct rg_run_list *lis
 	for (i = 0; i < list->troubles.count; i++) {
 		if (!rg_run_trouble_seen(&list->troubles.items[i], causes->arena, &file, &sha256))
 			return rg_fail_memory(err);
-		if (!count_seen(causes, ROGER_DAMAGE_INVALID, file, sha256) && !concern.count++)
+		if (!count_seen(causes, ROGER_DAMAGE_INVALID, file, 0, sha256) && !concern.count++)
 			concern.subject = file;
 	}
 	if (!concern.count)
@@ -319,10 +326,6 @@ static int look_at_runs(struct rg_causes *causes, struct roger_err *err)
 int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_str *ret_words,
 		  struct roger_str *ret_next, struct roger_err *err)
 {
-	static const char *const ends[] = { [RUN_BLOCKED] = "dismiss",
-					    [RUN_FAILED] = "dismiss",
-					    [RUN_OVERDUE] = "runs recover",
-					    [RUN_UNREAD] = "runs forward" };
 	struct run_group group = { .count = 1 };
 	const struct rg_agent_mail *box;
 	struct rg_run_document document;
@@ -351,10 +354,8 @@ int rg_causes_run(struct rg_causes *causes, struct roger_str run, struct roger_s
 				    : rg_causes_print(causes, "roger trace %.*s",
 						      RG_STR_ARGS(document.run.result_message));
 	else if (group.kind)
-		*ret_next = rg_causes_command(causes, ends[group.kind], run,
-					      group.kind == RUN_BLOCKED || group.kind == RUN_FAILED
-						      ? " --reason TEXT"
-						      : "");
+		*ret_next = rg_causes_command(causes, run_kinds[group.kind].end, run,
+					      run_kinds[group.kind].more);
 	return ROGER_OK;
 }
 
@@ -466,80 +467,55 @@ static int look_at_chores(struct rg_causes *causes, struct roger_err *err)
 
 /* --------------------------------------------------------- keys, clocks -- */
 
-/* Sends that were refused for their key: it was for another text, or is used up. */
-struct conflict {
-	struct roger_str sender;
-	int64_t count, since_ms, last_ms;
-};
-struct conflicts {
-	struct rg_arena *arena;
-	struct conflict *items;
-	size_t count;
-};
-
-static int see_conflict(void *context, const struct rg_event *row, struct roger_err *err)
+/* Sends of one sender that were refused for their key: it was for another text, or is used up.  The
+ * first text is what was sent.  Whoever has sent something since has gone on. */
+static int say_conflicts(struct rg_causes *causes, const struct rg_history *rows,
+			 struct roger_str sender, struct roger_err *err)
 {
-	struct conflicts *conflicts = context;
-	struct conflict *one = conflicts->items;
-
-	if (!row) {
-		conflicts->count = 0;
-		return ROGER_OK;
-	}
-	if (!(row->flags & RG_ROW_CONFLICT))
-		return ROGER_OK;
-	while (one && one < conflicts->items + conflicts->count &&
-	       !rg_str_equal(one->sender, row->said.actor))
-		one++;
-	if (!one || one == conflicts->items + conflicts->count)
-		one = rg_arena_push(conflicts->arena, &conflicts->items, &conflicts->count,
-				    sizeof *one);
-	if (!one ||
-	    (!one->count && !rg_arena_copy(conflicts->arena, row->said.actor, &one->sender)))
-		return rg_fail_memory(err);
-	if (!one->count++ || row->said.at_ms < one->since_ms)
-		one->since_ms = row->said.at_ms;
-	if (row->said.at_ms > one->last_ms)
-		one->last_ms = row->said.at_ms;
-	return ROGER_OK;
-}
-
-/* The first text is what was sent.  Whoever has sent something since has gone on. */
-static int say_conflict(struct rg_causes *causes, const struct conflict *conflict,
-			struct roger_err *err)
-{
-	const struct rg_query later = { .from = conflict->sender,
-					.since_ms = conflict->last_ms + 1,
-					.anywhere = true,
-					.limit = 1 };
-	struct roger_concern concern = { .subject = conflict->sender,
-					 .count = conflict->count,
-					 .since_ms = conflict->since_ms };
+	struct rg_query later = { .from = sender, .anywhere = true, .limit = 1 };
+	struct roger_concern concern = { .subject = sender };
+	const struct rg_event *row = rows->items;
 	struct roger_message_list found;
 	char times[40] = "";
-	int r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
+	int r;
 
+	for (; row < rows->items + rows->count; row++) {
+		if (!(row->flags & RG_ROW_CONFLICT) || !rg_str_equal(row->said.actor, sender))
+			continue;
+		if (!concern.count++ || row->said.at_ms < concern.since_ms)
+			concern.since_ms = row->said.at_ms;
+		if (row->said.at_ms >= later.since_ms)
+			later.since_ms = row->said.at_ms + 1;
+	}
+	r = rg_engine_find(causes->roger->engine, &later, causes->arena, &found, err);
 	if (r < 0 || found.count)
 		return r;
-	if (conflict->count > 1)
-		snprintf(times, sizeof times, ", %lld times", (long long)conflict->count);
-	concern.next = rg_causes_command(causes, "log sends --from", conflict->sender, " --newest");
+	if (concern.count > 1)
+		snprintf(times, sizeof times, ", %lld times", (long long)concern.count);
+	concern.next = rg_causes_command(causes, "log sends --from", sender, " --newest");
 	return rg_causes_add(causes, ROGER_NOTICE, "keys", concern, err,
 			     "%.*s used a key again and was refused%s: its first result stands",
-			     RG_STR_ARGS(conflict->sender), times);
+			     RG_STR_ARGS(sender), times);
 }
 
 static int look_at_keys(struct rg_causes *causes, struct roger_err *err)
 {
-	const struct rg_row_query rows = { .log = RG_LOG_ACTIVITY,
-					   .counted = true,
-					   .since_ms = causes->now_ms - day_ms };
-	struct conflicts conflicts = { .arena = causes->arena };
+	const struct rg_row_query counted = { .log = RG_LOG_ACTIVITY,
+					      .counted = true,
+					      .since_ms = causes->now_ms - day_ms };
+	struct rg_names senders = { .arena = causes->arena };
+	struct rg_history rows;
 	size_t i;
-	int r = rg_engine_rows(causes->roger->engine, &rows, see_conflict, &conflicts, err);
+	int r = rg_rows_load(causes->roger, &counted, causes->arena, &rows, err);
 
-	for (i = 0; r == ROGER_OK && i < conflicts.count; i++)
-		r = say_conflict(causes, &conflicts.items[i], err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < rows.count; i++)
+		if (rows.items[i].flags & RG_ROW_CONFLICT &&
+		    !rg_names_add(&senders, rows.items[i].said.actor))
+			return rg_fail_memory(err);
+	for (i = 0; r == ROGER_OK && i < senders.count; i++)
+		r = say_conflicts(causes, &rows, senders.items[i], err);
 	return r;
 }
 
@@ -587,23 +563,17 @@ static int say_strays(struct rg_causes *causes, enum roger_urgency urgency, stru
 static int look_for_strays_of(struct rg_causes *causes, enum rg_log log, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = log, .limit = 1, .strays = true };
-	const struct rg_log_entry *first = NULL;
-	const struct roger_damage *damage;
+	const struct rg_log_entry *first = NULL, *stray;
 	struct rg_log_entries found;
 	int64_t count = 0;
-	size_t i, k;
+	size_t i;
 	int r = rg_engine_log_find(causes->roger->engine, &query, causes->arena, &found, err);
 
 	for (i = 0; r == ROGER_OK && i < found.stray_count; i++) {
-		for (k = 0; k < causes->damages.count; k++) {
-			damage = &causes->damages.items[k];
-			if (damage->kind == ROGER_DAMAGE_STRAY && damage->accepted_at_ms &&
-			    damage->line == found.strays[i].line &&
-			    rg_str_equal(damage->file, found.strays[i].file))
-				break;
-		}
-		if (k == causes->damages.count && !count++)
-			first = &found.strays[i];
+		stray = &found.strays[i];
+		if (!count_seen(causes, ROGER_DAMAGE_STRAY, stray->file, stray->line, RG_STR("")) &&
+		    !count++)
+			first = stray;
 	}
 	return r < 0 || !first
 		       ? r
@@ -617,7 +587,7 @@ static int look_for_strays(struct rg_causes *causes, struct roger_err *err)
 	size_t i;
 	int r = rg_engine_strays(causes->roger->engine, &count, err);
 
-	count -= count_seen(causes, ROGER_DAMAGE_STRAY, file, RG_STR(""));
+	count -= count_seen(causes, ROGER_DAMAGE_STRAY, file, 0, RG_STR(""));
 	if (r == ROGER_OK && count > 0)
 		r = say_strays(causes, ROGER_SOON, file, count, 0, err);
 	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++)
