@@ -1,9 +1,6 @@
 /* prime: what an agent is to know when it begins. */
-#include <stdarg.h>
-#include <stdio.h>
-
-#include "ops/runs/run_list.h"
 #include "facts/message.h"
+#include "ops/proof/causes.h"
 
 enum { PRIME_LIMIT = 20, DUTIES_MAX = 20 };
 
@@ -11,39 +8,8 @@ struct priming {
 	struct roger *roger;
 	const struct roger_prime_request *request;
 	struct roger_prime_reply *reply;
+	struct rg_causes duties; /* its concerns, and what they are printed with */
 };
-
-/* One more duty; a word for programs, what it is about, and what to do. */
-RG_PRINTF(6, 7)
-static int add(struct priming *priming, const char *kind, struct roger_str subject,
-	       int64_t since_ms, const char *next, const char *format, ...)
-{
-	struct roger_prime_reply *reply = priming->reply;
-	struct roger_concern *duty;
-	char words[400];
-	va_list arguments;
-
-	if (reply->duties.count == DUTIES_MAX) {
-		reply->more_duties++;
-		return ROGER_OK;
-	}
-	duty = rg_arena_push(reply->memory, &reply->duties.items, &reply->duties.count,
-			     sizeof *duty);
-	va_start(arguments, format);
-	vsnprintf(words, sizeof words, format, arguments);
-	va_end(arguments);
-	if (!duty)
-		return ROGER_ENOMEM;
-	*duty = (struct roger_concern){ .urgency = ROGER_SOON,
-					.kind = rg_str(kind),
-					.subject = subject,
-					.count = 1,
-					.since_ms = since_ms };
-	return rg_arena_copy(reply->memory, rg_str(words), &duty->words) &&
-			       rg_arena_copy(reply->memory, rg_str(next), &duty->next)
-		       ? ROGER_OK
-		       : ROGER_ENOMEM;
-}
 
 static int find_mail(struct priming *priming, struct roger_err *err)
 {
@@ -66,22 +32,24 @@ static int find_mail(struct priming *priming, struct roger_err *err)
 }
 
 /* Somebody waits for it to be read. */
-static int look_at_mail(struct priming *priming)
+static int look_at_mail(struct priming *priming, struct roger_err *err)
 {
 	const struct roger_message_list *messages = &priming->reply->messages;
-	char next[200];
+	const struct roger_message *message;
+	struct roger_concern duty = { .count = 1 };
 	int r = ROGER_OK;
 	size_t i;
 
 	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
-		const struct roger_message *message = &messages->items[i];
-
+		message = &messages->items[i];
 		if (!message->confirm_by_ms)
 			continue;
-		snprintf(next, sizeof next, "roger ack %.*s", RG_STR_ARGS(message->id));
-		r = add(priming, "awaited", message->id, message->confirm_by_ms, next,
-			"%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
-			RG_STR_ARGS(message->id));
+		duty.subject = message->id;
+		duty.since_ms = message->confirm_by_ms;
+		duty.next = rg_causes_command(&priming->duties, "ack", message->id, "");
+		r = rg_causes_add(&priming->duties, ROGER_SOON, "awaited", duty, err,
+				  "%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
+				  RG_STR_ARGS(message->id));
 	}
 	return r;
 }
@@ -89,41 +57,31 @@ static int look_at_mail(struct priming *priming)
 static int add_run(struct priming *priming, const struct rg_run_document *document,
 		   struct roger_err *err)
 {
-	struct roger_run said = document->run;
-	const struct roger_run *run = &said;
-	char next[300];
-	int r = rg_run_add_words(&said, priming->reply->memory, err);
+	struct roger_run run = document->run;
+	struct roger_concern duty = { .subject = run.run, .count = 1, .next = document->way_out };
+	int r = rg_run_add_words(&run, priming->reply->memory, err);
 
 	if (r < 0)
 		return r;
-	switch ((enum roger_run_status)run->status) {
-	case ROGER_RUN_NOT_FORWARDED:
-		if (!rg_run_is_unheard(document))
-			return ROGER_OK;
-		snprintf(next, sizeof next, document->way_out.length ? "%.*s" : "roger ack %.*s",
-			 RG_STR_ARGS(document->way_out.length ? document->way_out
-							      : run->result_message));
-		return add(priming, "done_but_not_forwarded", run->run,
-			   document->receipts.completed_ms, next,
-			   "run %.*s is done, and you have not taken its result",
-			   RG_STR_ARGS(run->run));
-	case ROGER_RUN_SUSPECT:
-	case ROGER_RUN_BLOCKED:
-		/* Somebody has dealt with it. */
-		if (run->status == ROGER_RUN_BLOCKED && !rg_run_wants_settling(run))
-			return ROGER_OK;
-		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run));
-		return add(priming, rg_run_status_names[run->status], run->run,
-			   document->receipts.expected_by_ms, next,
-			   "run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run->run),
-			   RG_STR_ARGS(run->words), run->why.length ? "; " : "",
-			   RG_STR_ARGS(run->why));
-	case ROGER_RUN_ACTIVE:
-	case ROGER_RUN_COMPLETED:
-	case ROGER_RUN_RECOVERED:
-		break;
+	if (run.status == ROGER_RUN_NOT_FORWARDED && rg_run_is_unheard(document)) {
+		duty.since_ms = document->receipts.completed_ms;
+		if (!duty.next.length)
+			duty.next =
+				rg_causes_command(&priming->duties, "ack", run.result_message, "");
+		return rg_causes_add(&priming->duties, ROGER_SOON, "done_but_not_forwarded", duty,
+				     err, "run %.*s is done, and you have not taken its result",
+				     RG_STR_ARGS(run.run));
 	}
-	return ROGER_OK;
+	/* Until somebody has dealt with it. */
+	if (run.status != ROGER_RUN_SUSPECT &&
+	    (run.status != ROGER_RUN_BLOCKED || !rg_run_wants_settling(&run)))
+		return ROGER_OK;
+	duty.since_ms = document->receipts.expected_by_ms;
+	duty.next = rg_causes_command(&priming->duties, "runs", run.run, "");
+	return rg_causes_add(&priming->duties, ROGER_SOON, rg_run_status_names[run.status], duty,
+			     err, "run %.*s, which you own: %.*s%s%.*s", RG_STR_ARGS(run.run),
+			     RG_STR_ARGS(run.words), run.why.length ? "; " : "",
+			     RG_STR_ARGS(run.why));
 }
 
 static int look_at_runs(struct priming *priming, struct roger_err *err)
@@ -145,20 +103,22 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 	const struct roger_dead_letters_request request = { .from = priming->request->agent,
 							    .status = ROGER_UNDELIVERED };
 	struct roger_dead_letters_reply letters = { .memory = priming->reply->memory };
-	char next[300];
+	const struct roger_dead_letter *letter;
+	struct roger_concern duty = { .count = 1 };
 	size_t i;
 	int r;
 
 	r = rg_verb_dead_letters(priming->roger, &request, &letters, err);
 	for (i = 0; r == ROGER_OK && i < letters.dead_letters.count; i++) {
-		const struct roger_dead_letter *letter = &letters.dead_letters.items[i];
-
+		letter = &letters.dead_letters.items[i];
 		if (letter->delivered_at_ms)
 			continue;
-		snprintf(next, sizeof next, "roger dead redeliver %.*s", RG_STR_ARGS(letter->id));
-		r = add(priming, "dead_letter", letter->id, letter->at_ms, next,
-			"%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->to),
-			RG_STR_ARGS(letter->key));
+		duty.subject = letter->id;
+		duty.since_ms = letter->at_ms;
+		duty.next = rg_causes_command(&priming->duties, "dead redeliver", letter->id, "");
+		r = rg_causes_add(&priming->duties, ROGER_SOON, "dead_letter", duty, err,
+				  "%.*s never read what you sent with %.*s",
+				  RG_STR_ARGS(letter->to), RG_STR_ARGS(letter->key));
 	}
 	return r;
 }
@@ -166,21 +126,24 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 int rg_verb_prime(struct roger *roger, const struct roger_prime_request *request,
 		  struct roger_prime_reply *reply, struct roger_err *err)
 {
-	struct priming priming = { .roger = roger, .request = request, .reply = reply };
-	int r;
+	static int (*const looks[])(struct priming *,
+				    struct roger_err *) = { find_mail, look_at_mail, look_at_runs,
+							    look_at_letters };
+	struct priming priming = {
+		.roger = roger, .request = request, .reply = reply, .duties.arena = reply->memory
+	};
+	size_t count, i;
+	int r = rg_limit_check(request->limit, RG_PAGE_MAX, err);
 
-	r = rg_limit_check(priming.request->limit, RG_PAGE_MAX, err);
-	reply->agent = priming.request->agent;
-	if (r == ROGER_OK)
-		r = find_mail(&priming, err);
-	if (r == ROGER_OK)
-		r = look_at_mail(&priming);
-	if (r == ROGER_OK)
-		r = look_at_runs(&priming, err);
-	if (r == ROGER_OK)
-		r = look_at_letters(&priming, err);
-	if (r == ROGER_ENOMEM ||
-	    !rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
-		return rg_fail_memory(err);
-	return r;
+	reply->agent = request->agent;
+	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
+		r = looks[i](&priming, err);
+	count = priming.duties.concerns.count;
+	reply->duties = (struct roger_concern_list){ priming.duties.concerns.items,
+						     count < DUTIES_MAX ? count : DUTIES_MAX };
+	reply->more_duties = (int64_t)(count - reply->duties.count);
+	return r < 0 ? r
+		     : rg_kept(rg_arena_copy(reply->memory, rg_str(roger->workspace->root),
+					     &reply->workspace),
+			       err);
 }
