@@ -63,8 +63,9 @@ struct mcp_words {
 
 	/* The reply for the model.  NULL: by its fields. */
 	void (*tell)(FILE *to, const struct mcp_tool *tool);
-	/* In place of one call of the verb. */
-	roger_mcp_handler *call;
+	/* In place of one call of the verb; on a thread of its own, with a handle of its own. */
+	int (*run)(const struct mcp_tool *tool, struct roger_mcp_call *call,
+		   const struct roger_op *op, void *request, void *reply, struct roger_err *err);
 };
 
 struct mcp_tool {

@@ -353,7 +353,7 @@ static bool tell_progress(void *call, const char *what, int64_t done, int64_t to
 /* The open files may have been replaced: open the workspace again, and repeat the call if it
  * does not write. */
 static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
-			const struct roger_op *op, const void *request, void *reply,
+			const struct roger_op *op, void *request, void *reply,
 			struct roger_err *err)
 {
 	struct mcp_session *session = tool->session;
@@ -376,7 +376,7 @@ static void call_verb(struct mcp_tool *tool, struct roger_mcp_call *call, const 
 	struct roger_err err;
 	int r;
 
-	if (!mcp_name_caller(tool->session, call) || !mcp_open(tool->session, call))
+	if (!mcp_open(tool->session, call))
 		return;
 	if (!request || !reply) {
 		roger_mcp_fail(call, "out of memory");
@@ -388,7 +388,8 @@ static void call_verb(struct mcp_tool *tool, struct roger_mcp_call *call, const 
 	mcp_set_caller(tool->session->roger, call, is_quick(op, request));
 	roger_on_progress(tool->session->roger, tell_progress, call);
 	if (r == ROGER_OK)
-		r = call_current(tool, call, op, request, reply, &err);
+		r = (tool->words->run ? tool->words->run : call_current)(tool, call, op, request,
+									 reply, &err);
 	if (tool->session->roger)
 		roger_on_progress(tool->session->roger, NULL, NULL);
 	if (r < 0) {
@@ -413,21 +414,29 @@ static void call_tool(struct roger_mcp_call *call, void *data)
 	tool.session = mcp_session_here(tool.session, call);
 	if (!arena || !op)
 		roger_mcp_fail(call, arena ? "no such action" : "out of memory");
-	else if (tool.session)
+	else if (tool.session && mcp_name_caller(tool.session, call))
 		call_verb(&tool, call, op, arena);
 }
 
 /* ---------------------------------------------------------------- waiting -- */
 
 /* In steps, so that a cancelled call ends. */
-static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
-			 struct roger_wait_request *request, struct roger_wait_reply *reply,
+static int wait_for_mail(const struct mcp_tool *tool, struct roger_mcp_call *call,
+			 const struct roger_op *op, void *request_, void *reply_,
 			 struct roger_err *err)
 {
-	int64_t start_ns = rg_clock_monotonic_ns(), all_ms = request->timeout_ms, gone_ms,
-		told_ms = 0;
+	struct roger *roger = tool->session->roger;
+	struct roger_wait_request *request = request_;
+	struct roger_wait_reply *reply = reply_;
+	const int64_t start_ns = rg_clock_monotonic_ns(),
+		      all_ms = request->timeout_ms ? request->timeout_ms : WAIT_DEFAULT_MS;
+	int64_t gone_ms, told_ms = 0;
 	int r;
 
+	(void)op;
+	if (all_ms > WAIT_MOST_MS)
+		return rg_fail(err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
+	mcp_set_caller(roger, call, false);
 	for (;;) {
 		gone_ms = (rg_clock_monotonic_ns() - start_ns) / 1000000;
 		request->timeout_ms =
@@ -451,41 +460,20 @@ static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
 static void call_wait(struct roger_mcp_call *call, void *data)
 {
 	struct mcp_tool tool = *(const struct mcp_tool *)data;
-	struct roger_wait_request request = { 0 };
-	RG_CLEANUP(roger_reply_free) struct roger_wait_reply reply = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct mcp_session session = { .workspace = tool.session->workspace };
-	struct roger *roger = NULL;
-	char name[MCP_AGENT_BYTES];
-	struct roger_str agent = mcp_agent_of(tool.session, roger_mcp_caller(call),
-					      roger_mcp_client_name(call), name);
-	struct roger_err err;
-	int r;
+	struct mcp_session own = { .server = tool.session->server,
+				   .workspace = tool.session->workspace };
 
-	if (!agent.length) {
+	own.agent = mcp_agent_of(tool.session, roger_mcp_caller(call), roger_mcp_client_name(call),
+				 own.agent_name);
+	tool.session = &own;
+	if (!own.agent.length)
 		mcp_fail_nameless(call);
-		return;
-	}
-	tool.session = mcp_session_here(tool.session, call);
-	if (!tool.session)
-		return;
-	r = arena ? make_request(&tool, call, agent, cli_op_named("wait"), &request, arena, &err)
-		  : rg_fail_memory(&err);
-	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
-		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
-	if (!request.timeout_ms)
-		request.timeout_ms = WAIT_DEFAULT_MS;
-	if (r == ROGER_OK && *mcp_distrust(&session, &roger))
-		r = rg_fail(&err, ROGER_EREFUSED, 0, "%s", session.why);
-	if (r == ROGER_OK)
-		mcp_set_caller(roger, call, false);
-	if (r == ROGER_OK)
-		r = wait_for_mail(roger, call, &request, &reply, &err);
-	if (r < 0)
-		mcp_fail(call, &err, "");
+	else if (!arena)
+		roger_mcp_fail(call, "out of memory");
 	else
-		answer(&tool, roger, call, tool.op, &reply, arena);
-	roger_close(roger);
+		call_verb(&tool, call, tool.op, arena);
+	roger_close(own.roger);
 }
 
 /* ------------------------------------------------------------------ table -- */
@@ -565,8 +553,8 @@ static const struct mcp_words own[] = {
 	  .arguments = wait_arguments,
 	  .meta = HINT("wait for mail"),
 	  .flags = ROGER_MCP_BLOCKING,
-	  .tell = tell_wait,
-	  .call = call_wait },
+	  .run = wait_for_mail,
+	  .tell = tell_wait },
 	{ .name = "thread",
 	  .arguments = thread_arguments,
 	  .meta = HINT("conversation"),
@@ -603,7 +591,7 @@ static int add_tool(const struct mcp_tool *tool, const char *name, struct roger_
 				      .meta = words->meta,
 				      .flags = words->flags | ROGER_MCP_LONE_ITEMS |
 					       (tool->session->shared ? ROGER_MCP_BLOCKING : 0),
-				      .call = words->call ? words->call : call_tool,
+				      .call = words->run ? call_wait : call_tool,
 				      .data = (void *)(uintptr_t)tool };
 
 	mcp_print_input_schema(tool, &in);
