@@ -27,56 +27,28 @@ enum {
 	PART_EVENTS = 5000,
 };
 
-enum shape {
-	UNSEEN,
-	ARROW, /* from one lane to another, or to itself */
-	NOTE,  /* on a lane */
-	ACROSS /* all lanes */
-};
-
-static const char plain[] = "->>", dashed[] = "-->>", crossed[] = "--x";
+#define KIND(name) (UINT64_C(1) << ROGER_EVENT_##name)
 
 /* When a message was read is said with it; a delivery is an arrow anyway. */
-static const struct {
-	enum shape shape;
-	const char *arrow;
-	const char *label; /* before the words; NULL: the words are enough */
-} styles[] = {
-	[ROGER_EVENT_CYCLE] = { ACROSS },
-	[ROGER_EVENT_DISPATCHED] = { ARROW, dashed, "dispatched" },
-	[ROGER_EVENT_SENT] = { ARROW, plain },
-	[ROGER_EVENT_WAKE] = { NOTE, .label = "woken" },
-	[ROGER_EVENT_LOOKED] = { NOTE },
-	[ROGER_EVENT_LATE] = { ARROW, dashed, "delivered late" },
-	[ROGER_EVENT_DUE] = { NOTE, .label = "due" },
-	[ROGER_EVENT_TIMEOUT] = { ARROW, crossed, "timeout" },
-	[ROGER_EVENT_REFUSED] = { ARROW, crossed, "refused" },
-	[ROGER_EVENT_DEAD_LETTER] = { NOTE, .label = "dead letter" },
-	[ROGER_EVENT_REDELIVERED] = { NOTE, .label = "redelivered" },
-	[ROGER_EVENT_STALE] = { NOTE, .label = "stale" },
-	[ROGER_EVENT_RECOVERY] = { NOTE },
-	[ROGER_EVENT_COMPLETED] = { ARROW, dashed, "completed" },
-	[ROGER_EVENT_FORWARDED] = { NOTE, .label = "result read" },
-	[ROGER_EVENT_RUN_NOTE] = { NOTE },
-	[ROGER_EVENT_ACTIVITY] = { NOTE },
-	[ROGER_EVENT_SESSION] = { ACROSS },
-	[ROGER_EVENT_CLAIMED] = { NOTE, .label = "claimed" },
-	[ROGER_EVENT_RETURNED] = { NOTE, .label = "returned" },
-	[ROGER_EVENT_LEASE_EXPIRED] = { NOTE },
-	[ROGER_EVENT_ACKNOWLEDGED] = { NOTE, .label = "acknowledged" },
-	[ROGER_EVENT_LOST] = { NOTE, .label = "lost" },
-	[ROGER_EVENT_FAILED] = { NOTE },
-	[ROGER_EVENT_DAMAGED] = { ACROSS, .label = "damaged" },
-	[ROGER_EVENT_ACCEPTED] = { ACROSS },
-	[ROGER_EVENT_HANDED] = { NOTE, .label = "handed over" },
-	[ROGER_EVENT_SETTLED] = { NOTE, .label = "settled" },
-	[ROGER_EVENT_ATTEMPTED] = { UNSEEN },
-};
+static const uint64_t unseen = KIND(DELIVERED) | KIND(READ) | KIND(ARCHIVED) | KIND(ATTEMPTED);
+/* From one lane to another, or to itself; the others are notes on a lane, */
+static const uint64_t arrows = KIND(DISPATCHED) | KIND(SENT) | KIND(LATE) | KIND(TIMEOUT) |
+			       KIND(REFUSED) | KIND(COMPLETED);
+static const uint64_t crossed = KIND(TIMEOUT) | KIND(REFUSED);
+/* or over all of them. */
+static const uint64_t across = KIND(CYCLE) | KIND(SESSION) | KIND(DAMAGED) | KIND(ACCEPTED);
+static const uint64_t claims =
+	KIND(CLAIMED) | KIND(RETURNED) | KIND(LEASE_EXPIRED) | KIND(ACKNOWLEDGED);
 
+static bool is_of(uint64_t kinds, const struct roger_event *event)
+{
+	return kinds >> event->kind & 1;
+}
+
+/* An event, and where it begins in the text. */
 struct row {
-	const struct roger_event *event; /* of a gap: the one after it */
-	bool gap, across;		 /* across: all lanes */
-	struct roger_str text;
+	const struct roger_event *event;
+	size_t at;
 };
 
 struct picture {
@@ -84,6 +56,7 @@ struct picture {
 	struct rg_arena *arena;
 	struct cli_told_list told;
 	struct roger_strs lanes;
+	struct rg_buf text; /* of all events */
 	struct row *rows;
 	size_t count;
 	bool failed; /* out of memory */
@@ -163,12 +136,6 @@ static void add_number(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_printf(out, "#%lld", (long long)seq);
 }
 
-static bool is_of_claim(const struct roger_event *event)
-{
-	return event->kind == ROGER_EVENT_CLAIMED || event->kind == ROGER_EVENT_RETURNED ||
-	       event->kind == ROGER_EVENT_LEASE_EXPIRED || event->kind == ROGER_EVENT_ACKNOWLEDGED;
-}
-
 /* "claimed plan#3 (w1)": a worker is named where it is not the agent itself. */
 static void add_claim(struct rg_buf *out, const struct roger_event *event,
 		      const struct cli_told *told)
@@ -182,7 +149,7 @@ static void add_claim(struct rg_buf *out, const struct roger_event *event,
 		rg_buf_add_text(out, " expired");
 		return;
 	}
-	rg_buf_printf(out, "%s ", styles[event->kind].label);
+	rg_buf_printf(out, "%s ", rg_event_kind_names[event->kind]);
 	add_number(out, event, told);
 	if (event->actor.length && !(message && rg_str_equal(event->actor, message->to)))
 		rg_buf_printf(out, " (%.*s)", RG_STR_ARGS(event->actor));
@@ -220,23 +187,25 @@ static void add_label(struct rg_buf *out, const struct roger_event *event,
 		      const struct cli_told *told)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = SIZE_MAX };
-	const char *label = styles[event->kind].label;
+	const char *kind = rg_event_kind_names[event->kind];
 
 	if (event->kind == ROGER_EVENT_SENT) {
 		add_sent(out, event, told);
 		return;
 	}
-	if (is_of_claim(event)) {
+	if (is_of(claims, event)) {
 		add_claim(&words, event, told);
 	} else {
 		if (event->run.length)
 			rg_buf_printf(&words, "run %.*s: ", RG_STR_ARGS(event->run));
-		rg_buf_add_text(&words, label ? label : "");
-		if (label && told && told->message) {
-			rg_buf_add_char(&words, ' ');
-			add_number(&words, event, told);
+		if (!rg_str_begins(event->words, kind)) {
+			rg_buf_add_text(&words, kind);
+			if (told && told->message) {
+				rg_buf_add_char(&words, ' ');
+				add_number(&words, event, told);
+			}
+			rg_buf_add_text(&words, event->words.length ? ": " : "");
 		}
-		rg_buf_add_text(&words, label && event->words.length ? ": " : "");
 		rg_buf_add_str(&words, event->words);
 	}
 	add_cut(out, rg_buf_str(&words), LABEL);
@@ -262,57 +231,71 @@ static size_t lane_of(struct picture *picture, struct roger_str name)
 	return i;
 }
 
-/* An arrow without a second end is a note, and a note of nobody goes across (true): how many lanes
- * that is, is not known yet. */
-static bool begin_line(struct picture *picture, const struct roger_event *event,
+/* Over all lanes that there are. */
+static void begin_across(const struct picture *picture, struct rg_buf *out)
+{
+	rg_buf_add_text(out, "    Note over p0");
+	if (picture->lanes.count > 1)
+		rg_buf_printf(out, ",p%zu", picture->lanes.count - 1);
+	rg_buf_add_text(out, ": ");
+}
+
+/* An arrow without a second end is a note, and a note of nobody goes across. */
+static void begin_line(struct picture *picture, const struct roger_event *event,
 		       const struct cli_told *told, struct rg_buf *out)
 {
-	const enum shape shape = styles[event->kind].shape;
 	struct roger_str actor = event->actor;
 	size_t from;
 
-	if (is_of_claim(event) && told && told->message)
+	if (is_of(claims, event) && told && told->message)
 		actor = told->message->to;
-	if (shape == ACROSS || !actor.length)
-		return true;
+	if (is_of(across, event) || !actor.length) {
+		begin_across(picture, out);
+		return;
+	}
 	from = lane_of(picture, actor);
-	if (shape == ARROW && event->peer.length)
-		rg_buf_printf(out, "    p%zu%sp%zu: ", from, styles[event->kind].arrow,
+	if (is_of(arrows, event) && event->peer.length)
+		rg_buf_printf(out, "    p%zu%sp%zu: ", from,
+			      is_of(crossed, event)		? "--x"
+			      : event->kind == ROGER_EVENT_SENT ? "->>"
+								: "-->>",
 			      lane_of(picture, event->peer));
 	else
 		rg_buf_printf(out, "    Note over p%zu: ", from);
-	return false;
 }
 
-static void add_row(struct picture *picture, const struct row *row, struct rg_buf *line)
+/* Draw the lanes alone, so that their number is known, or all of it. */
+static void add_events(struct picture *picture, size_t first, bool lanes)
 {
-	rg_buf_add_char(line, '\n');
-	picture->rows[picture->count] = *row;
-	picture->failed |=
-		!rg_arena_keep(picture->arena, line, &picture->rows[picture->count].text);
-	picture->count++;
-}
-
-static void add_event(struct picture *picture, const struct roger_event *event, int64_t *before_ms)
-{
-	struct cli_told *told = cli_told_find(&picture->told, event->message);
-	struct row gap = { .event = event, .gap = true, .across = true }, row = { .event = event };
-	struct rg_buf line = { .maximum = SIZE_MAX }, pause = { .maximum = SIZE_MAX };
+	const struct roger_event *event = picture->reply->events.items + first,
+				 *end = picture->reply->events.items + picture->reply->events.count;
+	struct rg_buf *out = &picture->text;
+	struct cli_told *told;
+	int64_t before_ms = 0;
 	char span[32];
 
-	if (styles[event->kind].shape == UNSEEN)
-		return;
-	if (*before_ms && event->at_ms - *before_ms >= GAP_MS) {
-		rg_clock_print_span(event->at_ms - *before_ms, span);
-		rg_buf_printf(&pause, "#8230; %s #8230;", span);
-		add_row(picture, &gap, &pause);
+	rg_buf_clear(out);
+	for (; event < end; event++) {
+		if (is_of(unseen, event))
+			continue;
+		told = cli_told_find(&picture->told, event->message);
+		if (lanes) {
+			begin_line(picture, event, told, out);
+			continue;
+		}
+		picture->rows[picture->count++] = (struct row){ event, out->length };
+		if (before_ms && event->at_ms - before_ms >= GAP_MS) {
+			rg_clock_print_span(event->at_ms - before_ms, span);
+			begin_across(picture, out);
+			rg_buf_printf(out, "#8230; %s #8230;\n", span);
+		}
+		before_ms = event->at_ms;
+		begin_line(picture, event, told, out);
+		if (told && event->kind == ROGER_EVENT_CLAIMED)
+			told->worker = event->actor;
+		add_label(out, event, told);
+		rg_buf_add_char(out, '\n');
 	}
-	*before_ms = event->at_ms;
-	row.across = begin_line(picture, event, told, &line);
-	if (told && event->kind == ROGER_EVENT_CLAIMED)
-		told->worker = event->actor;
-	add_label(&line, event, told);
-	add_row(picture, &row, &line);
 }
 
 /* ------------------------------------------------------------------- cuts -- */
@@ -330,7 +313,7 @@ static size_t cut(const struct picture *picture, size_t row)
 	size_t first;
 
 	for (first = row; row && first < picture->count && first < row + CUT_ROWS; first++)
-		if (!picture->rows[first].gap && begins_instant(picture, first))
+		if (begins_instant(picture, first))
 			return first;
 	return row;
 }
@@ -365,45 +348,26 @@ static void add_rest(const struct picture *picture, size_t first, struct rg_buf 
 
 /* ---------------------------------------------------------------- diagram -- */
 
-static void add_rows(const struct picture *picture, struct rg_buf *out)
-{
-	enum { ACROSS_CHARS = sizeof "    Note over p0,p59: " };
-	size_t room = CHARS_MAX - out->length, first = picture->count, i;
-
-	for (; first && picture->rows[first - 1].text.length + ACROSS_CHARS <= room; first--)
-		room -= picture->rows[first - 1].text.length + ACROSS_CHARS;
-	first = cut(picture, first);
-	if (picture->count && (first || picture->reply->more))
-		add_rest(picture, first, out);
-	for (i = first; i < picture->count; i++) {
-		if (picture->rows[i].across && picture->lanes.count > 1)
-			rg_buf_printf(out, "    Note over p0,p%zu: ", picture->lanes.count - 1);
-		else if (picture->rows[i].across)
-			rg_buf_add_text(out, "    Note over p0: ");
-		rg_buf_add_str(out, picture->rows[i].text);
-	}
-}
-
 int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *reply,
 		    struct rg_buf *out, struct roger_err *err)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
-	struct picture picture = { .reply = reply, .arena = arena };
+	struct picture picture = { .reply = reply, .arena = arena, .text.maximum = SIZE_MAX };
 	const struct roger_event_list *events = &reply->events;
-	size_t i = events->count > EVENTS_MAX ? events->count - EVENTS_MAX : 0;
-	int64_t before_ms = 0;
-	size_t lane;
+	const size_t start = events->count > EVENTS_MAX ? events->count - EVENTS_MAX : 0;
+	size_t lane, first = 0;
 	int r;
 
 	if (arena)
-		picture.rows = rg_arena_get(arena, 2 * events->count * sizeof *picture.rows + 1);
+		picture.rows = rg_arena_get(arena, events->count * sizeof *picture.rows + 1);
 	if (!picture.rows)
 		return rg_fail_memory(err);
-	r = cli_told_load(roger, events->items + i, events->count - i, arena, &picture.told, err);
+	r = cli_told_load(roger, events->items + start, events->count - start, arena, &picture.told,
+			  err);
 	if (r < 0)
 		return r;
-	for (; i < events->count; i++)
-		add_event(&picture, &events->items[i], &before_ms);
+	add_events(&picture, start, true);
+	add_events(&picture, start, false);
 	rg_buf_add_text(out, "sequenceDiagram\n");
 	for (lane = 0; lane < picture.lanes.count; lane++) {
 		rg_buf_printf(out, "    participant p%zu as ", lane);
@@ -412,8 +376,17 @@ int cli_add_mermaid(struct roger *roger, const struct roger_timeline_reply *repl
 	}
 	if (!picture.lanes.count)
 		rg_buf_add_text(out, "    participant p0 as nobody\n");
-	if (!picture.failed)
-		add_rows(&picture, out);
+	while (first < picture.count &&
+	       picture.text.length - picture.rows[first].at + out->length > CHARS_MAX)
+		first++;
+	first = cut(&picture, first);
+	if (picture.count && (first || reply->more))
+		add_rest(&picture, first, out);
+	if (first < picture.count)
+		rg_buf_add(out, picture.text.data + picture.rows[first].at,
+			   picture.text.length - picture.rows[first].at);
+	out->failed |= picture.failed || picture.text.failed;
+	rg_buf_deinit(&picture.text);
 	cli_told_free(&picture.told);
-	return picture.failed || out->failed ? rg_fail_memory(err) : ROGER_OK;
+	return rg_kept(!out->failed, err);
 }
