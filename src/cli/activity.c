@@ -1,9 +1,10 @@
 /* log: show the activity log, write to it, or take in what other tools wrote. */
+#include <errno.h>
+
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/grid.h"
-#include "cli/screen.h"
 #include "data/record.h"
 
 /* -------------------------------------------------------------- an entry -- */
@@ -11,16 +12,6 @@
 static const enum cli_style styles[] = {
 	[ROGER_SUCCESS] = CLI_GREEN, [ROGER_FAILURE] = CLI_RED, [ROGER_IN_PROGRESS] = CLI_YELLOW
 };
-
-static void print_entry(const struct roger_activity *activity)
-{
-	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
-		styles[activity->status], rg_status_names[activity->status],
-		rg_action_names[activity->type], CLI_BOLD, activity->task);
-	cli_say("%(%t  %)%S%t%(  evidence: %t%)%.\n", activity->message, CLI_DIM,
-		rg_str_is(activity->details, "{}") ? RG_STR("") : activity->details,
-		activity->evidence);
-}
 
 /* Texts and numbers of details, but for who, the verb and what is the same on each line. */
 static void add_rest(const struct rg_value *details, struct rg_buf *out)
@@ -39,7 +30,7 @@ static void add_rest(const struct rg_value *details, struct rg_buf *out)
 	}
 }
 
-/* The same for a terminal: who did what, to what, and what came of it, in columns. */
+/* Who did what, to what, and what came of it. */
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -64,6 +55,19 @@ static void add_entry(struct cli_grid *grid, const struct roger_activity *activi
 		     rg_status_names[activity->status]);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t%s%t%(  evidence: %t%)", activity->message,
 		     activity->message.length && rest.length ? "; " : "", rest, activity->evidence);
+}
+
+static void print_entries(const struct roger_activity_list *activities)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct cli_grid grid = { .arena = arena, .columns = 6 };
+	size_t i;
+
+	if (!arena)
+		cli_term_lose(ENOMEM);
+	for (i = 0; arena && i < activities->count; i++)
+		add_entry(&grid, &activities->items[i]);
+	cli_grid_print(cli_out, &grid);
 }
 
 static void print_bad_lines(const struct roger_bad_line_list *lines)
@@ -116,7 +120,7 @@ static int run_import(struct cli_run *run, struct roger_err *err)
 
 static void print_logged(const struct cli_run *run)
 {
-	print_entry(((const struct roger_activity_reply *)run->reply)->activities.items);
+	print_entries(&((const struct roger_activity_reply *)run->reply)->activities);
 }
 
 static int run_log(struct cli_run *run, struct roger_err *err)
@@ -155,30 +159,19 @@ struct listing {
 	struct rg_buf lines; /* bad ones, for the end of --json */
 };
 
-static void print_one(struct listing *listing, const struct roger_activity *activity)
+static void print_list(struct listing *listing, const struct roger_activity_list *activities)
 {
-	if (listing->run->form == CLI_HUMAN) {
-		print_entry(activity);
-		return;
-	}
-	if (listing->run->form == CLI_JSON && listing->printed)
-		fputc(',', cli_out);
-	cli_print_item(listing->run, cli_item_record("activity"), activity);
-}
-
-static void print_entries(struct listing *listing, const struct roger_activity_list *activities)
-{
-	struct cli_grid grid = { .arena = listing->run->arena, .columns = 6 };
-	const bool shown = cli_screen_folds();
+	const struct cli_run *run = listing->run;
 	size_t i;
 
+	if (run->form == CLI_HUMAN)
+		print_entries(activities);
 	for (i = 0; i < activities->count; i++, listing->printed++) {
-		if (shown)
-			add_entry(&grid, &activities->items[i]);
-		else
-			print_one(listing, &activities->items[i]);
+		if (run->form == CLI_JSON && listing->printed)
+			fputc(',', cli_out);
+		if (run->form != CLI_HUMAN)
+			cli_print_item(run, cli_item_record("activity"), &activities->items[i]);
 	}
-	cli_grid_print(cli_out, &grid);
 }
 
 static int print_page(struct listing *listing, struct roger_err *err)
@@ -194,7 +187,7 @@ static int print_page(struct listing *listing, struct roger_err *err)
 	if (run->form == CLI_JSON && !listing->started)
 		fputs(CLI_FORMAT ",\"activities\":[", cli_out);
 	listing->started = true;
-	print_entries(listing, &reply.activities);
+	print_list(listing, &reply.activities);
 	if (run->form != CLI_JSON && !run->quiet)
 		print_bad_lines(&reply.lines);
 	/* The bad ones of all pages are members of the array in which they end. */
@@ -258,7 +251,7 @@ static int print_news(struct listing *listing, int64_t *line, bool *ret_more, st
 	struct roger_activity_request request =
 		*(struct roger_activity_request *)listing->run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
-	const struct roger_activity *entry;
+	struct roger_activity_list *list = &reply.activities;
 	int r;
 
 	request.after = *line ? *line - 1 : 0;
@@ -266,18 +259,19 @@ static int print_news(struct listing *listing, int64_t *line, bool *ret_more, st
 	r = roger_activity(listing->run->roger, &request, &reply, err);
 	if (r < 0)
 		return r;
-	entry = reply.activities.items;
 	*ret_more = reply.more;
-	if (*line && (!reply.activities.count || entry->line != *line)) {
+	if (*line && (!list->count || list->items->line != *line)) {
 		*line = 0;
 		*ret_more = true;
 		return ROGER_OK;
 	}
-	for (; entry < reply.activities.items + reply.activities.count; entry++)
-		if (entry->line > *line) {
-			print_one(listing, entry);
-			*line = entry->line;
-		}
+	if (*line) {
+		list->items++;
+		list->count--;
+	}
+	if (list->count)
+		*line = list->items[list->count - 1].line;
+	print_list(listing, list);
 	return ROGER_OK;
 }
 

@@ -6,15 +6,19 @@
 
 #include "cli/screen.h"
 
-static void print_item(const struct cli_run *run, const struct roger_message *message, bool first)
+/* more: some were printed before. */
+static void print_messages(const struct cli_run *run, const struct roger_message_list *messages,
+			   bool more)
 {
-	if (run->form == CLI_HUMAN) {
-		cli_print_summary(message);
-		return;
+	size_t i;
+
+	if (run->form == CLI_HUMAN)
+		cli_print_summaries(run, messages, RG_STR(""));
+	for (i = 0; i < messages->count && run->form != CLI_HUMAN; i++, more = true) {
+		if (run->form == CLI_JSON && more)
+			fputc(',', cli_out);
+		cli_print_item(run, cli_item_record("list"), &messages->items[i]);
 	}
-	if (run->form == CLI_JSON && !first)
-		fputc(',', cli_out);
-	cli_print_item(run, cli_item_record("list"), message);
 }
 
 /* What was printed so far. */
@@ -24,13 +28,10 @@ struct printed {
 	struct roger_str next; /* where the next page starts, "" at the end; in the arena */
 };
 
-/* One page.  epoch: of this session, on a terminal. */
-static int print_page(struct cli_run *run, int64_t epoch, struct printed *printed,
-		      struct roger_err *err)
+static int print_page(struct cli_run *run, struct printed *printed, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	size_t i;
 	int r;
 
 	r = roger_call(run->roger, op, run->request, &reply, err);
@@ -38,10 +39,7 @@ static int print_page(struct cli_run *run, int64_t epoch, struct printed *printe
 		return r;
 	if (run->form == CLI_JSON && printed->count == 0)
 		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
-	if (epoch)
-		cli_print_summaries(&reply.messages, epoch, RG_STR(""));
-	for (i = 0; i < reply.messages.count && !epoch; i++)
-		print_item(run, &reply.messages.items[i], printed->count + (int64_t)i == 0);
+	print_messages(run, &reply.messages, printed->count > 0);
 	if (printed->count == 0)
 		printed->total = reply.total;
 	if (run->form == CLI_HUMAN && !run->quiet)
@@ -77,27 +75,16 @@ static void print_end(const struct cli_run *run, const struct printed *printed)
 	}
 }
 
-/* -------------------------------------------------------- on a terminal -- */
-
-/* The number of all of them, with commas. */
+/* On a terminal only the newest were asked for. */
 static int print_of_all(struct cli_run *run, int64_t shown, struct roger_err *err)
 {
 	RG_CLEANUP(roger_reply_free) struct roger_count_reply reply = { 0 };
-	char number[32], *at = number + sizeof number - 1;
 	int r = roger_count(run->roger, run->request, &reply, err);
-	int64_t left = reply.count, digits = 0;
 
-	if (r < 0)
-		return r;
-	*at = '\0';
-	do {
-		if (digits && digits % 3 == 0)
-			*--at = ',';
-		*--at = (char)('0' + left % 10);
-		digits++;
-	} while (left /= 10);
-	cli_say("%Sthe newest %d of %s; --limit 0 shows all%.\n", CLI_DIM, shown, at);
-	return ROGER_OK;
+	if (r == ROGER_OK)
+		cli_say("%Sthe newest %d of %d; --limit 0 shows all%.\n", CLI_DIM, shown,
+			reply.count);
+	return r;
 }
 
 /* ------------------------------------------------------------------ list -- */
@@ -151,7 +138,6 @@ static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more
 {
 	struct roger_list_request *request = run->request;
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	size_t i;
 	int r;
 
 	request->after = rg_str(last);
@@ -159,10 +145,7 @@ static int print_news(struct cli_run *run, char last[LAST_BYTES], bool *ret_more
 	r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
 	if (r < 0)
 		return r;
-	if (cli_screen_folds())
-		cli_print_summaries(&reply.messages, cli_shown_epoch(run), RG_STR(""));
-	for (i = 0; i < reply.messages.count && !cli_screen_folds(); i++)
-		print_item(run, &reply.messages.items[i], true);
+	print_messages(run, &reply.messages, false);
 	if (reply.messages.count)
 		snprintf(last, LAST_BYTES, "%.*s",
 			 RG_STR_ARGS(reply.messages.items[reply.messages.count - 1].id));
@@ -203,39 +186,31 @@ static int run_list(struct cli_run *run, struct roger_err *err)
 	/* On a terminal the newest are first, unless it goes on after one. */
 	const bool shown = cli_screen_folds() && run->form == CLI_HUMAN && !request->after.length;
 	const bool newest = shown && !request->limit;
-	int64_t wanted = request->limit > 0 ? request->limit : 0, left;
+	/* Nobody reads a million lines. */
+	const int64_t wanted = newest ? RG_PAGE_MAX : request->limit > 0 ? request->limit : 0;
 	struct printed printed = { .total = ROGER_UNKNOWN };
-	const int64_t epoch = cli_shown_epoch(run);
-	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	int r = ROGER_OK;
+	int64_t left;
+	int r;
 
 	if (cli_given(run, "count"))
 		return print_count(run, err);
 	if (cli_given(run, "follow"))
 		return follow(run, err);
 	request->newest |= shown;
-	/* Nobody reads a million lines. */
-	if (newest)
-		r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
-	if (newest && r == ROGER_OK) {
-		cli_print_summaries(&reply.messages, epoch, RG_STR(""));
-		printed.count = (int64_t)reply.messages.count;
-		if (reply.more && !run->quiet)
-			r = print_of_all(run, printed.count, err);
-	}
 	/* A page is bounded; a larger limit, or none, takes several. */
-	while (r == ROGER_OK && !newest) {
+	do {
 		left = wanted - printed.count;
 		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
-		r = print_page(run, epoch, &printed, err);
+		r = print_page(run, &printed, err);
 		request->after = printed.next;
-		if (!printed.next.length || (wanted && printed.count >= wanted) || cli_term_lost())
-			break;
-	}
+	} while (r == ROGER_OK && printed.next.length && (!wanted || printed.count < wanted) &&
+		 !cli_term_lost());
 	if (r < 0)
 		return r;
-	print_end(run, &printed);
 	run->exit = printed.count ? CLI_DONE : CLI_NOTHING;
+	if (newest && printed.next.length && !run->quiet)
+		return print_of_all(run, printed.count, err);
+	print_end(run, &printed);
 	return ROGER_OK;
 }
 

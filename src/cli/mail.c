@@ -53,17 +53,13 @@ static const char *number_of(const struct roger_message *message, int64_t epoch,
 	return to;
 }
 
-int64_t cli_shown_epoch(const struct cli_run *run)
+/* The number of this session; 0: nobody knows. */
+static int64_t epoch_of(const struct cli_run *run)
 {
 	const struct roger_session_request request = { 0 };
-	struct roger_session_reply reply;
-	int64_t epoch;
+	RG_CLEANUP(roger_reply_free) struct roger_session_reply reply = { 0 };
 
-	if (!cli_screen_folds() || roger_session(run->roger, &request, &reply, NULL) < 0)
-		return 0;
-	epoch = reply.epoch;
-	roger_reply_free(&reply);
-	return epoch;
+	return roger_session(run->roger, &request, &reply, NULL) < 0 ? 0 : reply.epoch;
 }
 
 /* epoch: of this session, on a terminal; else 0.  reader: whose mail is shown, which may be for one
@@ -117,39 +113,29 @@ static void print_message(const struct roger_message_list *messages, size_t whic
 	cli_say("%.");
 }
 
-void cli_print_summary(const struct roger_message *message)
-{
-	const struct roger_str head = rg_str_first_line(message->content);
+/* ------------------------------------------------------------ in columns -- */
 
-	cli_say("%S%w  %t%. %s ", CLI_DIM, message->created_at_ms, message->id,
-		message->read || message->archived_at_ms ? " " : "*");
-	print_route(message, 0, RG_STR(""));
-	cli_say("  %S%s  %t%.%(  %S%s%.%)  %t%s\n", CLI_CYAN, rg_type_names[message->type],
-		message->issue, CLI_RED, rg_altered_names[message->altered], head,
-		head.length < message->content.length ? "..." : "");
-}
-
-/* ------------------------------------------------------- on a terminal -- */
-
-/* On a wide terminal: the sender with its number, the recipient, the time, the id, the issue. */
+/* Where it is not narrow: the sender with its number, the recipient, the time, the id, the issue.
+ */
 static void add_wide(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
 		     int64_t epoch, bool one_issue)
 {
 	const struct roger_message *message = &messages->items[which];
+	struct cli_cell id = { .text = message->id, .flags = CLI_WHOLE, .style = CLI_BOLD };
 	char number[NUMBER_BYTES];
 
 	cli_grid_say(grid, CLI_BOLD, 0, "%t%s", message->from, number_of(message, epoch, number));
 	cli_grid_say(grid, CLI_PLAIN, 0, "%t", message->to);
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%w", message->created_at_ms);
-	cli_grid_add(grid, (struct cli_cell){ .text = message->id,
-					      .flags = CLI_WHOLE,
-					      .style = CLI_BOLD,
-					      .bright = piece_of(messages, which) });
+	if (cli_screen_width())
+		id.bright = piece_of(messages, which);
+	cli_grid_add(grid, id);
 	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", rg_type_names[message->type]);
 	cli_grid_say(grid, CLI_CYAN, 0, one_issue ? "" : "%t", message->issue);
 }
 
-/* On another: what can be typed of its id, who else it is from or to, its age or its day. */
+/* On a narrow terminal: what can be typed of its id, who else it is from or to, its age or its day.
+ */
 static void add_narrow(struct cli_grid *grid, const struct roger_message_list *messages,
 		       size_t which, int64_t epoch, struct roger_str reader)
 {
@@ -174,6 +160,11 @@ static void add_narrow(struct cli_grid *grid, const struct roger_message_list *m
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%t", shown);
 }
 
+static bool is_narrow(void)
+{
+	return cli_screen_width() && cli_screen_width() < WIDE;
+}
+
 static void add_row(struct cli_grid *grid, const struct roger_message_list *messages, size_t which,
 		    int64_t epoch, bool one_issue, struct roger_str reader)
 {
@@ -182,20 +173,21 @@ static void add_row(struct cli_grid *grid, const struct roger_message_list *mess
 
 	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s",
 		     message->read || message->archived_at_ms ? "" : "*");
-	if (cli_screen_width() >= WIDE)
-		add_wide(grid, messages, which, epoch, one_issue);
-	else
+	if (is_narrow())
 		add_narrow(grid, messages, which, epoch, reader);
+	else
+		add_wide(grid, messages, which, epoch, one_issue);
 	cli_grid_say(grid, CLI_PLAIN, 0, "%(%s: %)%t%s", rg_altered_names[message->altered], head,
 		     head.length < message->content.length ? " …" : "");
 }
 
-void cli_print_summaries(const struct roger_message_list *messages, int64_t epoch,
+void cli_print_summaries(const struct cli_run *run, const struct roger_message_list *messages,
 			 struct roger_str reader)
 {
 	struct cli_grid grid = { .arena = rg_arena_new(),
-				 .columns = cli_screen_width() >= WIDE ? 8 : 5,
+				 .columns = is_narrow() ? 5 : 8,
 				 .last_least = TEXT_COLUMNS };
+	const int64_t epoch = messages->count ? epoch_of(run) : 0;
 	bool one_issue = true;
 	size_t i;
 
@@ -214,7 +206,7 @@ void cli_print_summaries(const struct roger_message_list *messages, int64_t epoc
 static void print_messages(const struct cli_run *run, const struct roger_message_list *messages,
 			   struct roger_str reader)
 {
-	const int64_t epoch = messages->count ? cli_shown_epoch(run) : 0;
+	const int64_t epoch = messages->count && cli_screen_folds() ? epoch_of(run) : 0;
 	size_t i;
 
 	for (i = 0; i < messages->count; i++) {
@@ -256,7 +248,7 @@ static void print_inbox(const struct cli_run *run)
 		print_mail(run, reply, more);
 		return;
 	}
-	cli_print_summaries(&reply->messages, cli_shown_epoch(run), reader_of(run));
+	cli_print_summaries(run, &reply->messages, reader_of(run));
 	cli_say("%S%d unread; `roger show ID` shows one whole%.\n", CLI_DIM, reply->unread);
 	if (more > 0)
 		cli_say("%S%d more; `roger list --unread --to %t` lists them%.\n", CLI_DIM, more,

@@ -8,7 +8,7 @@ printf 'activity:\n  own: false\n' >.roger/config.yaml
 log=.roger/logs/activity.log.jsonl
 
 exits 0 "an entry" roger log app-42 FILE_WRITE --details '{"path": "src/a.c"}' --message 'added it' --evidence 'PR 7'
-like "is shown" "$out" 'SUCCESS +FILE_WRITE +app-42  added it  \{"path":"src/a.c"\}  evidence: PR 7$'
+like "is shown" "$out" '  FILE_WRITE  app-42  SUCCESS  added it; path src/a.c  evidence: PR 7$'
 exits 0 "with its own time" roger log app-42 PLAN_UPDATE --status IN_PROGRESS --at 2025-10-05T16:40:07+02:00 --json
 is "in UTC" "$(printf '%s' "$out" | json 'd["activities"][0]["at"]')" 2025-10-05T14:40:07.000Z
 exits 0 "the seed's entry" sh -c '"$ROGER" log - -q <"$1"' sh "$source_dir/tests/spec/003-activity.json"

@@ -194,7 +194,7 @@ with subprocess.Popen([ROGER, "send", "--as", "many", "--batch", "-q"], stdin=su
 text, status = on_terminal(80, "list", "--to", "full", height=2000)
 lines = text.splitlines()
 result(status == 0 and "text-1199" in lines[0] and "text-200" in lines[999], "a terminal gets the newest 1,000, the newest first", text[:300])
-result(lines[1000] == "the newest 1000 of 1,200; --limit 0 shows all", "and reads how many there are", lines[1000:])
+result(lines[1000] == "the newest 1000 of 1200; --limit 0 shows all", "and reads how many there are", lines[1000:])
 text, _ = on_terminal(80, "list", "--to", "full", "--limit", "0", height=2000)
 result(text.count("\n") >= 1200 and "text-0" in text and "newest" not in text, "--limit 0 shows all")
 text, _ = on_terminal(80, "list", "--to", "full", "--limit", "2")
