@@ -24,7 +24,7 @@ struct counting {
 	int64_t plain;			  /* messages whose being stored is their attempt */
 	int64_t listed, kept_ms;	  /* those from this byte and time on are no entries */
 	struct rg_altered altered;	  /* lines that prove no attempt: the logs lack it */
-	bool again;			  /* attempts are to be counted again */
+	bool again;			  /* the index was damaged, and mended: from the start */
 	struct spans latencies, looks;	  /* from stored to read; to the first look */
 	struct rg_table attempted;	  /* messages that were: struct attempted */
 	struct rg_counter causes, targets, cycles; /* of dead letters */
@@ -41,6 +41,12 @@ struct counting {
 struct attempted {
 	uint64_t id;
 };
+
+static int count_again(struct counting *counting)
+{
+	counting->again = true;
+	return ROGER_OK;
+}
 
 static struct roger_agent_figures *figures_of(struct counting *counting, struct roger_str name)
 {
@@ -104,22 +110,22 @@ static int64_t first_opened(const struct roger_cycle_list *cycles, size_t from, 
 	return first_ms;
 }
 
-static int set_cycles(struct counting *counting, struct roger_str text, struct roger_err *err)
+static int set_cycles(struct roger *roger, struct roger_str text, struct roger_report_reply *reply,
+		      struct roger_err *err)
 {
-	struct roger_report_reply *reply = counting->reply;
 	struct roger_cycle_list cycles;
 	struct roger_str *ids;
 	size_t from, to, i;
 	int r;
 
-	r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
+	r = rg_cycle_all(roger, reply->memory, &cycles, err);
 	if (r < 0)
 		return r;
 	if (!find_span(&cycles, text, &from, &to))
 		return rg_fail_member(err, ROGER_ENOENT, "cycle",
 				      "cycle: no such cycle; expected one, or FROM..TO; `roger "
 				      "log cycle list` shows them");
-	ids = rg_arena_get(counting->arena, (to - from + 1) * sizeof *ids);
+	ids = rg_arena_get(reply->memory, (to - from + 1) * sizeof *ids);
 	if (!ids)
 		return rg_fail_memory(err);
 	for (i = from; i <= to; i++)
@@ -188,14 +194,8 @@ static int see_message(void *context, const struct rg_event *row, struct roger_e
 	struct roger_agent_figures *figures;
 	int r = ROGER_OK;
 
-	if (!row) {
-		/* Nothing else is counted yet. */
-		counting->plain = 0;
-		reply->messages = reply->read = reply->looked = reply->acknowledged = 0;
-		counting->latencies.count = counting->looks.count = counting->agents.count = 0;
-		counting->places = (struct rg_counter){ .arena = counting->arena };
-		return ROGER_OK;
-	}
+	if (!row)
+		return count_again(counting);
 	if (row->said.kind == ROGER_EVENT_LOOKED ||
 	    rg_flags_look(counting->roger, row->flags, mailbox_of(row))) {
 		reply->looked++;
@@ -287,33 +287,14 @@ static int add_one(struct rg_counter *counter, struct roger_str name, struct rog
 	return ROGER_OK;
 }
 
-/* The figures of attempts, and only these. */
-static void count_attempts_afresh(struct counting *counting)
-{
-	struct roger_report_reply *reply = counting->reply;
-	size_t i;
-
-	reply->attempts = reply->retries = reply->late = reply->attempted = 0;
-	reply->delivered = reply->timeouts = reply->errors = reply->pending = 0;
-	reply->attempted_delivered = counting->plain_entries = 0;
-	for (i = 0; i < counting->agents.count; i++)
-		counting->agents.items[i].timeouts = 0;
-	rg_table_deinit(&counting->attempted);
-	rg_table_init(&counting->attempted, sizeof(struct attempted));
-	counting->refusals = (struct rg_counter){ .arena = counting->arena };
-}
-
 static int see_attempt(void *context, const struct rg_event *row, struct roger_err *err)
 {
 	struct counting *counting = context;
 	struct roger_agent_figures *figures;
 	int r;
 
-	if (!row) {
-		counting->again = true;
-		count_attempts_afresh(counting);
-		return ROGER_OK;
-	}
+	if (!row)
+		return count_again(counting);
 	if (row->flags & RG_ROW_REPEAT)
 		return ROGER_OK;
 	counting->plain_entries += row->outcome == ROGER_DELIVERED && row->flags & RG_ROW_PLAIN;
@@ -393,15 +374,8 @@ static int see_attempts(struct counting *counting, struct roger_err *err)
 
 	for (i = 0; r == ROGER_OK &&
 		    find_range(counting, i, &query.cycle, &query.since_ms, &query.until_ms);
-	     i++) {
+	     i++)
 		r = rg_engine_rows(counting->roger->engine, &query, see_attempt, counting, err);
-		/* The index was damaged, and mended: the cycles before come again, too. */
-		if (counting->again && i) {
-			count_attempts_afresh(counting);
-			i = SIZE_MAX;
-		}
-		counting->again = false;
-	}
 	/* Where it is not known up to which line the logs have them, and nothing may be added. */
 	if (!counting->listed)
 		counting->plain -= counting->plain < counting->plain_entries
@@ -458,13 +432,12 @@ static int figure_out(struct counting *counting, struct roger_err *err)
 
 static int see_note(void *context, const struct rg_event *row, struct roger_err *err)
 {
-	struct roger_report_reply *reply = ((struct counting *)context)->reply;
+	struct counting *counting = context;
+	struct roger_report_reply *reply = counting->reply;
 
 	(void)err;
-	if (!row) {
-		reply->duplicates = reply->conflicts = reply->wakes = reply->failed_wakes = 0;
-		return ROGER_OK;
-	}
+	if (!row)
+		return count_again(counting);
 	reply->duplicates += row->said.kind == ROGER_EVENT_WAKE ? 0 : row->number;
 	reply->conflicts += (row->flags & RG_ROW_CONFLICT) != 0;
 	reply->wakes += row->said.kind == ROGER_EVENT_WAKE;
@@ -543,7 +516,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 					    .since_ms = counting->reply->since_ms,
 					    .until_ms = counting->reply->until_ms };
 	static int (*const sights[])(struct counting *, struct roger_err *) = {
-		find_plain, see_messages, see_attempts, see_letters, see_runs,
+		find_plain, see_messages, see_attempts, see_letters, see_runs, figure_out,
 	};
 	size_t i;
 	int r = scratch ? rg_engine_rows(counting->roger->engine, &notes, see_note, counting, err)
@@ -554,35 +527,46 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	for (i = 0; r == ROGER_OK && i < sizeof sights / sizeof *sights; i++)
 		r = sights[i](counting, err);
 	rg_table_deinit(&counting->attempted);
-	return r < 0 ? r : figure_out(counting, err);
+	return r;
 }
 
 /* ------------------------------------------------------------------ verb -- */
 
+static struct counting begin(struct roger *roger, struct roger_report_reply *reply)
+{
+	return (struct counting){ .roger = roger,
+				  .reply = reply,
+				  .arena = reply->memory,
+				  .causes.arena = reply->memory,
+				  .targets.arena = reply->memory,
+				  .cycles.arena = reply->memory,
+				  .refusals.arena = reply->memory,
+				  .places.arena = reply->memory };
+}
+
 int rg_verb_report(struct roger *roger, const struct roger_report_request *request,
 		   struct roger_report_reply *reply, struct roger_err *err)
 {
-	struct counting counting = { .roger = roger,
-				     .reply = reply,
-				     .arena = reply->memory,
-				     .causes.arena = reply->memory,
-				     .targets.arena = reply->memory,
-				     .cycles.arena = reply->memory,
-				     .refusals.arena = reply->memory,
-				     .places.arena = reply->memory };
+	struct roger_report_reply nothing = *reply;
+	struct counting counting;
 	struct roger_status_reply now = { .memory = reply->memory };
 	struct rg_breakers breakers;
 	struct rg_causes causes;
-	int r;
+	int tries = 3, r = ROGER_OK;
 
 	if (request->cycle.length && (request->since_ms || request->until_ms))
 		return rg_fail_member(err, ROGER_EUSAGE, "cycle",
 				      "cycle: expected cycles or a time, not both");
-	reply->since_ms = request->since_ms;
-	reply->until_ms = request->until_ms;
-	r = request->cycle.length ? set_cycles(&counting, request->cycle, err) : ROGER_OK;
-	if (r == ROGER_OK)
-		r = see_all(&counting, err);
+	nothing.since_ms = request->since_ms;
+	nothing.until_ms = request->until_ms;
+	if (request->cycle.length)
+		r = set_cycles(roger, request->cycle, &nothing, err);
+	do {
+		*reply = nothing;
+		counting = begin(roger, reply);
+		if (r == ROGER_OK)
+			r = see_all(&counting, err);
+	} while (r == ROGER_OK && counting.again && tries--);
 	if (r == ROGER_OK)
 		r = rg_breakers_find(roger, reply->memory, &breakers, err);
 	if (r == ROGER_OK)
