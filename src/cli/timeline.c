@@ -38,39 +38,34 @@ static const enum cli_style styles[ROGER_EVENT_ATTEMPTED + 1] = {
 	[ROGER_EVENT_DISPATCHED] = CLI_CYAN,
 };
 
-/* A name in at most that many columns. */
-static void add_name(struct rg_buf *out, struct roger_str name, size_t columns)
-{
-	const bool cut = cli_columns(name) > columns;
+enum { ARROW_COLUMNS = 4 };
 
-	if (cut)
-		name.length = cli_bytes_within(name, columns - 1);
-	rg_buf_add_str(out, name);
-	rg_buf_add_text(out, cut ? "…" : "");
+static size_t who_columns(const struct roger_event *event)
+{
+	return cli_columns(event->actor) +
+	       (event->peer.length ? ARROW_COLUMNS + cli_columns(event->peer) : 0);
 }
 
-/* "alice -> bob", or who there is; most: both names are cut to fit in. */
-static void add_who(const struct roger_event *event, size_t most, struct rg_buf *out)
+/* "alice -> bob", or who there is, in so many columns, for which both names are cut. */
+static void print_who(const struct roger_event *event, size_t columns)
 {
 	static const unsigned of_reader = 1U << ROGER_EVENT_READ | 1U << ROGER_EVENT_DUE |
 					  1U << ROGER_EVENT_CLAIMED | 1U << ROGER_EVENT_RETURNED |
 					  1U << ROGER_EVENT_LEASE_EXPIRED |
 					  1U << ROGER_EVENT_ACKNOWLEDGED;
-	const bool told_by_reader = of_reader >> event->kind & 1U;
-	size_t left = most, second = cli_columns(event->peer);
+	const size_t all = who_columns(event), both = columns - ARROW_COLUMNS;
+	size_t first = cli_columns(event->actor), second = cli_columns(event->peer);
 
-	rg_buf_clear(out);
-	if (event->peer.length && left != SIZE_MAX) {
-		left -= 4;
-		second = second < left / 2 ? second : left / 2;
-		left -= second;
+	if (event->peer.length) {
+		second = second < both / 2 ? second : both / 2;
+		first = first < both - second ? first : both - second;
 	}
-	add_name(out, event->actor, left);
-	if (!event->peer.length)
-		return;
-	left = most == SIZE_MAX ? most : most - 4 - cli_columns(rg_buf_str(out));
-	rg_buf_add_text(out, told_by_reader ? " <- " : " -> ");
-	add_name(out, event->peer, left);
+	cli_print_cut(cli_out, event->actor, event->peer.length ? first : columns);
+	if (event->peer.length) {
+		fputs(of_reader >> event->kind & 1U ? " <- " : " -> ", cli_out);
+		cli_print_cut(cli_out, event->peer, both - first);
+	}
+	cli_say("%*s", all < columns ? (int)(columns - all) : 0, "");
 }
 
 /* What it is about, then its words, or the beginning of what was sent, which no event has. */
@@ -102,7 +97,7 @@ struct table {
 	size_t width; /* of the terminal; 0: no terminal, nothing is cut */
 	struct cli_told_list told;
 	char day[24]; /* of the last event */
-	struct rg_buf who, words;
+	struct rg_buf words;
 };
 
 static void print_event(struct table *table, const struct roger_event *event)
@@ -127,14 +122,11 @@ static void print_event(struct table *table, const struct roger_event *event)
 			 (int)(event->at_ms % 1000));
 	if (event->undated)
 		snprintf(clock, sizeof clock, narrow ? "unknown" : "not known");
-	add_who(event, narrow ? WHO_NARROW : SIZE_MAX, &table->who);
 	add_words(event, &table->told, &table->words);
 	cli_say("%S%*s%.  %S%*s%.  ", CLI_DIM, (int)clock_columns, clock, style,
 		(int)table->kind_columns, rg_event_kind_names[event->kind]);
-	columns = cli_columns(rg_buf_str(&table->who));
-	cli_print_cut(cli_out, rg_buf_str(&table->who), table->who_columns);
-	cli_say("%*s  ", columns < table->who_columns ? (int)(table->who_columns - columns) : 0,
-		"");
+	print_who(event, table->who_columns);
+	fputs("  ", cli_out);
 	columns = cli_columns(rg_buf_str(&table->words));
 	evidence = 2 + event->file.length + 12;
 	if (table->width && before + columns > table->width)
@@ -158,8 +150,7 @@ static void measure(struct table *table, const struct roger_event_list *events)
 		columns = strlen(rg_event_kind_names[events->items[i].kind]);
 		if (columns > table->kind_columns)
 			table->kind_columns = columns;
-		add_who(&events->items[i], SIZE_MAX, &table->who);
-		columns = cli_columns(rg_buf_str(&table->who));
+		columns = who_columns(&events->items[i]);
 		if (columns > table->who_columns)
 			table->who_columns = columns;
 	}
@@ -171,7 +162,7 @@ static void measure(struct table *table, const struct roger_event_list *events)
 static int print_timeline(struct cli_run *run, const struct roger_timeline_reply *reply,
 			  struct roger_err *err)
 {
-	struct table table = { .who = { .maximum = SIZE_MAX }, .words = { .maximum = SIZE_MAX } };
+	struct table table = { .words = { .maximum = SIZE_MAX } };
 	size_t i;
 	int r;
 
@@ -187,7 +178,6 @@ static int print_timeline(struct cli_run *run, const struct roger_timeline_reply
 	measure(&table, &reply->events);
 	for (i = 0; i < reply->events.count; i++)
 		print_event(&table, &reply->events.items[i]);
-	rg_buf_deinit(&table.who);
 	rg_buf_deinit(&table.words);
 	cli_told_free(&table.told);
 	return r;
@@ -341,8 +331,7 @@ static int follow(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_timeline_request *request = run->request;
 	int64_t wanted = request->limit ? request->limit : CLI_FOLLOW_LAST;
-	struct following following = { .table = { .who = { .maximum = SIZE_MAX },
-						  .words = { .maximum = SIZE_MAX } } };
+	struct following following = { .table.words.maximum = SIZE_MAX };
 	int r;
 
 	r = cli_follow_begin(&following.follow, run, LOOK_MS, err);
@@ -356,7 +345,6 @@ static int follow(struct cli_run *run, struct roger_err *err)
 		wanted = EVENTS_MAX;
 	} while (r == ROGER_OK && wait_for_news(&following));
 	rg_table_deinit(&following.known);
-	rg_buf_deinit(&following.table.who);
 	rg_buf_deinit(&following.table.words);
 	return cli_stopped() ? ROGER_OK : r;
 }
