@@ -17,24 +17,9 @@
 #include "cli/command.h"
 #include "data/caller.h"
 
-enum { MCP_AGENT_BYTES = 132 };
+enum { MCP_AGENT_BYTES = 132, MCP_TOOLS_MAX = 64 };
 
-struct mcp_session {
-	struct roger_mcp_server *server;
-	const char *workspace;	   /* --workspace, or NULL */
-	struct mcp_shared *shared; /* of roger serve; NULL: there is one client */
-	struct roger_str launched; /* who it was started for, by name; "" nobody said it */
-	struct roger_str tool;	   /* for whose client; "" nobody said it */
-	struct roger_str agent;	   /* who calls now; ends with a NUL */
-	char agent_name[MCP_AGENT_BYTES];
-	/* Of a client that nobody named: what its tool is called, and its own name; set before
-	 * the first call. */
-	char tool_name[MCP_AGENT_BYTES], own_name[MCP_AGENT_BYTES];
-	char instructions[1100];
-	char why[500];	     /* no tool works; "": they do */
-	struct roger *roger; /* of this thread; NULL: not open yet */
-	size_t shown;	     /* messages in the text of the last answer */
-};
+struct mcp_tool;
 
 /* An argument that the tool explains in its own words, in place of the field's help. */
 struct mcp_argument {
@@ -47,8 +32,6 @@ struct mcp_action {
 	const char *name;
 	const char *verb;
 };
-
-struct mcp_tool;
 
 /* What a tool has of its own; mcp_tools.c.  All else is its verb's. */
 struct mcp_words {
@@ -73,6 +56,24 @@ struct mcp_tool {
 	const struct roger_op *op; /* of the last action where there are several */
 	const struct mcp_words *words;
 	const void *reply; /* the one to print */
+};
+
+struct mcp_session {
+	struct roger_mcp_server *server;
+	const char *workspace;	   /* --workspace, or NULL */
+	struct mcp_shared *shared; /* of roger serve; NULL: there is one client */
+	struct roger_str launched; /* who it was started for, by name; "" nobody said it */
+	struct roger_str tool;	   /* for whose client; "" nobody said it */
+	struct roger_str agent;	   /* who calls now; ends with a NUL */
+	char agent_name[MCP_AGENT_BYTES];
+	/* Of a client that nobody named: what its tool is called, and its own name; set before
+	 * the first call. */
+	char tool_name[MCP_AGENT_BYTES], own_name[MCP_AGENT_BYTES];
+	char instructions[1100];
+	char why[500];			      /* no tool works; "": they do */
+	struct roger *roger;		      /* of this thread; NULL: not open yet */
+	size_t shown;			      /* messages in the text of the last answer */
+	struct mcp_tool tools[MCP_TOOLS_MAX]; /* of its server, which points to them */
 };
 
 /* The session of this thread.  NULL: the call was answered. */

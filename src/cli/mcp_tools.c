@@ -14,7 +14,6 @@ enum {
 	WAIT_DEFAULT_MS = 5 * 60 * 1000,
 	WAIT_MOST_MS = 24 * 3600 * 1000,
 	PROGRESS_MS = 5000,
-	TOOLS_MAX = 64,
 	MEMBERS_MAX = 8,
 };
 
@@ -607,12 +606,12 @@ static int add_tool(const struct mcp_tool *tool, const char *name, struct roger_
 int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 {
 	static const struct mcp_words none = { 0 };
-	static struct mcp_tool tools[TOOLS_MAX];
+	struct mcp_tool *tools = session->tools;
 	const struct roger_op *const *ops = roger_ops();
 	size_t count = 0, i;
 	int r = ROGER_MCP_OK;
 
-	for (; *ops && count < TOOLS_MAX && r == ROGER_MCP_OK; ops++) {
+	for (; *ops && count < MCP_TOOLS_MAX && r == ROGER_MCP_OK; ops++) {
 		if (!((*ops)->flags & ROGER_TOOL))
 			continue;
 		tools[count] = (struct mcp_tool){ session, *ops, &none };
@@ -621,7 +620,7 @@ int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 				tools[count].words = &own[i];
 		r = add_tool(&tools[count++], (*ops)->name, err);
 	}
-	for (i = 0; i < OWN_COUNT && count < TOOLS_MAX && r == ROGER_MCP_OK; i++) {
+	for (i = 0; i < OWN_COUNT && count < MCP_TOOLS_MAX && r == ROGER_MCP_OK; i++) {
 		if (!own[i].actions)
 			continue;
 		tools[count] = (struct mcp_tool){ session, cli_op_named("runs"), &own[i] };

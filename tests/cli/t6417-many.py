@@ -57,9 +57,17 @@ equal("nor is it at a socket, which is of one workspace", server.get("/w/two/v1/
 at(TWO, "send", "bob", "for two", "--as", "amy")
 at(WORKSPACE, "send", "bob", "for one", "--as", "amy")
 body = request(1, "tools/call", {"name": "inbox", "arguments": {}}, modern=True)
-said = server.ask("POST", "/w/two/mcp", body, {"Authorization": f"Bearer {two}", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28",
-                                               "Mcp-Method": "tools/call", "Mcp-Name": "inbox"}, server.tcp())
-check("the tools of one see its mail", said[0] == 200 and "for two" in str(said[2]) and "for one" not in str(said[2]), said)
+
+
+def inbox(path, token):
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "inbox"}
+    return server.ask("POST", path, body, headers, server.tcp())
+
+
+# The tools of the first one are there before those of the second, and after.
+for path, token, own, other in (("/w/two/mcp", two, "for two", "for one"), ("/mcp", one, "for one", "for two"), ("/w/two/mcp", two, "for two", "for one")):
+    said = inbox(path, token)
+    check(f"the tools at {path} see its mail", said[0] == 200 and own in str(said[2]) and other not in str(said[2]), said)
 connection = server.tcp()
 connection.request("GET", "/w/two/v1/events?since=0.", headers={"Authorization": f"Bearer {two}"})
 stream, events = connection.getresponse(), []
