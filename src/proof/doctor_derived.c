@@ -276,38 +276,17 @@ static int report_control(struct rg_doctor *doctor, const char *what, struct rog
 	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
 					     .severity = ROGER_REPAIRABLE,
 					     .file = rg_str(doctor->engine->store->figures) };
-	int r = rg_doctor_report(doctor, &breach, err, "%s%s%.*s%s", what, name.length ? " '" : "",
-				 RG_STR_ARGS(name), name.length ? "'" : "");
 
-	if (r == ROGER_OK && doctor->wish->fix)
-		rg_doctor_fixed(doctor);
-	return r;
+	return rg_doctor_report(doctor, &breach, err, "%s%s%.*s%s", what, name.length ? " '" : "",
+				RG_STR_ARGS(name), name.length ? "'" : "");
 }
 
 /* A figure may not be lower than the journal's number. */
-static int check_agent(struct rg_doctor *doctor, struct roger_str name, struct rg_figure *figure,
-		       const struct rg_message_agent *agent, struct roger_err *err)
-{
-	int r = ROGER_OK;
-
-	if (agent->epoch > figure->epoch ||
-	    (agent->epoch == figure->epoch && agent->seq > figure->seq)) {
-		r = report_control(doctor, "the last number is too low for agent", name, err);
-		figure->epoch = agent->epoch;
-		figure->seq = agent->seq;
-	}
-	if (r == ROGER_OK && agent->unread > (int64_t)figure->count) {
-		r = report_control(doctor, "the count of unread messages is too low for agent",
-				   name, err);
-		figure->count = (uint64_t)agent->unread;
-	}
-	return r;
-}
-
 static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_store *store = doctor->engine->store;
 	const struct rg_message_agent *agent;
+	const struct rg_figure *figure;
 	struct rg_named_figure named;
 	struct roger_str name;
 	size_t i = 0;
@@ -315,35 +294,34 @@ static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
 
 	while (r == ROGER_OK && store->ops->next_figure(store, &i, &named)) {
 		name = (struct roger_str){ named.name, named.length };
+		figure = &named.figure;
 		agent = rg_message_rules_agent(&doctor->messages, name);
-		if (agent)
-			r = check_agent(doctor, name, &named.figure, agent, err);
-		if (agent && doctor->wish->fix)
-			rg_tally_put_agent(store, name, &named.figure);
+		if (!agent)
+			continue;
+		if (agent->epoch > figure->epoch ||
+		    (agent->epoch == figure->epoch && agent->seq > figure->seq))
+			r = report_control(doctor, "the last number is too low for agent", name,
+					   err);
+		if (r == ROGER_OK && agent->unread > (int64_t)figure->count)
+			r = report_control(doctor,
+					   "the count of unread messages is too low for agent",
+					   name, err);
 	}
 	return r;
 }
 
 static int check_counts(struct rg_doctor *doctor, struct roger_err *err)
 {
-	struct rg_store *store = doctor->engine->store;
 	const struct rg_doctor_count *count;
-	uint64_t there;
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i))) {
-		if (count->count <= 0)
-			continue;
-		there = rg_tally_count(store, count->hash);
-		if ((int64_t)there >= count->count)
-			continue;
-		r = report_control(doctor,
-				   "the count of messages is too low for an issue or mailbox",
-				   (struct roger_str){ "", 0 }, err);
-		if (doctor->wish->fix)
-			rg_tally_put_count(store, count->hash, (uint64_t)count->count);
-	}
+	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i)))
+		if (count->count > 0 &&
+		    (int64_t)rg_tally_count(doctor->engine->store, count->hash) < count->count)
+			r = report_control(
+				doctor, "the count of messages is too low for an issue or mailbox",
+				RG_STR(""), err);
 	return r;
 }
 
@@ -361,38 +339,32 @@ static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
 				"no roger process is running");
 }
 
-/* With damaged figures nothing else is checked: the next writer recomputes them. */
-static int check_slots(struct rg_doctor *doctor, bool *ret_damaged, struct roger_err *err)
+/* Only if nothing was written since the journal was measured; else the figures have changed too.
+ * What is wrong is mended as a whole: the next writer computes all figures anew. */
+int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_DAMAGED };
 	struct rg_store *store = doctor->engine->store;
 	struct rg_figure damaged;
-
-	*ret_damaged = store->ops->figure(store, &key, &damaged) && damaged.count;
-	if (*ret_damaged && doctor->wish->fix)
-		(void)store->ops->keep(store, RG_KEEP_NOTHING);
-	return *ret_damaged ? report_control(doctor, "its tables are damaged; it will be rebuilt",
-					     RG_STR(""), err)
-			    : ROGER_OK;
-}
-
-/* Only if nothing was written since the journal was measured; else the figures have changed too. */
-int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
-{
-	struct rg_store *store = doctor->engine->store;
-	bool damaged = false;
 	int r = ROGER_OK;
 
 	if (!rg_store_writable(store) || !rg_store_begin_soon(store, 0))
 		return ROGER_OK;
 	if (rg_store_head(store).end == rg_doctor_messages(doctor)->end) {
 		r = check_offsets(doctor, err);
-		if (r == ROGER_OK)
-			r = check_slots(doctor, &damaged, err);
-		if (r == ROGER_OK && !damaged)
+		/* Then nothing else can be checked. */
+		if (r == ROGER_OK && store->ops->figure(store, &key, &damaged) && damaged.count) {
+			r = report_control(doctor, "its tables are damaged; it will be rebuilt",
+					   RG_STR(""), err);
+		} else if (r == ROGER_OK) {
 			r = check_agents(doctor, err);
-		if (r == ROGER_OK && !damaged)
-			r = check_counts(doctor, err);
+			if (r == ROGER_OK)
+				r = check_counts(doctor, err);
+		}
+	}
+	if (r == ROGER_OK && doctor->repairable[ROGER_BREACH_CONTROL] && doctor->wish->fix) {
+		(void)store->ops->keep(store, RG_KEEP_NOTHING);
+		rg_doctor_fixed_all(doctor, ROGER_BREACH_CONTROL);
 	}
 	rg_store_release(store, RG_LOCK_APPEND);
 	return r;
