@@ -5,75 +5,6 @@
 #include "base/nearest.h"
 #include "ops/runs/run_list.h"
 
-/* What the history is about, and how it is told. */
-struct subject {
-	enum roger_subject kind;
-	struct roger_str name;
-};
-
-/* -------------------------------------------------------------- the subject -- */
-
-/* One of the four ways to say it, or none. */
-static int named_subject(const struct roger_timeline_request *request, struct subject *ret_subject,
-			 struct roger_err *err)
-{
-	const struct subject given[] = {
-		{ ROGER_SUBJECT_ISSUE, request->issue },
-		{ ROGER_SUBJECT_TASK, request->task },
-		{ ROGER_SUBJECT_RUN, request->run },
-		{ ROGER_SUBJECT_AGENT, request->agent },
-	};
-	size_t count = request->what.length > 0, i;
-
-	ret_subject->name = (struct roger_str){ "", 0 };
-	for (i = 0; i < sizeof given / sizeof *given; i++) {
-		if (!given[i].name.length)
-			continue;
-		*ret_subject = given[i];
-		count++;
-	}
-	if (count == 1)
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EUSAGE, "what",
-			      "what: expected one issue, task, run or agent");
-}
-
-/* Which of the four a name is; more than one is told. */
-static int look_up(struct roger *roger, struct roger_str what, struct roger_timeline_reply *reply,
-		   struct subject *ret_subject, struct roger_err *err)
-{
-	bool is[ROGER_SUBJECT_AGENT + 1] = { false };
-	const struct rg_query of_issue = { .issue = what, .anywhere = true, .limit = 1 };
-	struct roger_message_list found = { 0 };
-	struct roger_str text = { NULL, 0 };
-	bool name = rg_name_valid(what);
-	int r = ROGER_OK;
-	static const enum roger_subject order[] = { ROGER_SUBJECT_RUN, ROGER_SUBJECT_AGENT,
-						    ROGER_SUBJECT_ISSUE, ROGER_SUBJECT_TASK };
-	size_t i, first = 3;
-
-	if (name)
-		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
-	if (r == ROGER_OK && name)
-		r = rg_engine_find(roger->engine, &of_issue, reply->memory, &found, err);
-	if (r < 0)
-		return r;
-	is[ROGER_SUBJECT_ISSUE] = found.count > 0;
-	is[ROGER_SUBJECT_RUN] = text.data != NULL;
-	is[ROGER_SUBJECT_AGENT] = name && rg_engine_knows(roger->engine, what);
-	for (i = 3; i > 0; i--)
-		if (is[order[i - 1]])
-			first = i - 1;
-	*ret_subject = (struct subject){ order[first], what };
-	for (i = first + 1; i < 3; i++)
-		if (is[order[i]] &&
-		    !rg_arena_note(reply->memory, &reply->notes,
-				   "'%.*s' is an %s, too: --%s shows that", RG_STR_ARGS(what),
-				   rg_subject_names[order[i]], rg_subject_names[order[i]]))
-			return rg_fail_memory(err);
-	return ROGER_OK;
-}
-
 /* ------------------------------------------------------- what belongs to it -- */
 
 static bool is_of_work(const struct roger_run *run, struct roger_str name)
@@ -270,19 +201,72 @@ static int tell_agent(struct rg_telling *telling, struct roger_str agent, struct
 	return r;
 }
 
-static int tell_subject(struct rg_telling *telling, const struct subject *subject,
-			struct roger_err *err)
+/* -------------------------------------------------------------- the subject -- */
+
+/* Who tells the history of what. */
+static int (*const tells[])(struct rg_telling *, struct roger_str, struct roger_err *) = {
+	[ROGER_SUBJECT_ISSUE] = tell_issue,
+	[ROGER_SUBJECT_TASK] = tell_of_task,
+	[ROGER_SUBJECT_RUN] = tell_run,
+	[ROGER_SUBJECT_AGENT] = tell_agent,
+};
+
+/* One of the four members that are called as what they name, or none. */
+static int named_subject(const struct roger_timeline_request *request,
+			 struct roger_timeline_reply *reply, struct roger_err *err)
 {
-	switch (subject->kind) {
-	case ROGER_SUBJECT_ISSUE:
-		return tell_issue(telling, subject->name, err);
-	case ROGER_SUBJECT_TASK:
-		return tell_of_task(telling, subject->name, err);
-	case ROGER_SUBJECT_RUN:
-		return tell_run(telling, subject->name, err);
-	case ROGER_SUBJECT_AGENT:
-		return tell_agent(telling, subject->name, err);
+	const struct roger_field *field = rg_op_timeline.request->fields;
+	size_t count = request->what.length > 0;
+	int subject;
+
+	reply->what = request->what;
+	for (; field->name; field++) {
+		subject = rg_enum_find(rg_subject_names, rg_str(field->name));
+		if (subject < 0 || rg_field_unset(field, request))
+			continue;
+		reply->subject = subject;
+		reply->what = *(const struct roger_str *)rg_field_at(field, request);
+		count++;
 	}
+	return count == 1 ? ROGER_OK
+			  : rg_fail_member(err, ROGER_EUSAGE, "what",
+					   "what: expected one issue, task, run or agent");
+}
+
+/* Which of the four a name is; more than one is told. */
+static int look_up(struct roger *roger, struct roger_timeline_reply *reply, struct roger_err *err)
+{
+	static const int order[] = { ROGER_SUBJECT_RUN, ROGER_SUBJECT_AGENT, ROGER_SUBJECT_ISSUE };
+	const struct roger_str what = reply->what;
+	const struct rg_query of_issue = { .issue = what, .anywhere = true, .limit = 1 };
+	struct roger_message_list found = { 0 };
+	struct roger_str text = { NULL, 0 };
+	const bool name = rg_name_valid(what);
+	bool is[ROGER_SUBJECT_AGENT + 1] = { false };
+	size_t i;
+	int r = ROGER_OK;
+
+	if (name)
+		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
+	if (r == ROGER_OK && name)
+		r = rg_engine_find(roger->engine, &of_issue, reply->memory, &found, err);
+	if (r < 0)
+		return r;
+	is[ROGER_SUBJECT_ISSUE] = found.count > 0;
+	is[ROGER_SUBJECT_RUN] = text.data != NULL;
+	is[ROGER_SUBJECT_AGENT] = name && rg_engine_knows(roger->engine, what);
+	for (i = 0; i < sizeof order / sizeof *order; i++) {
+		if (!is[order[i]])
+			continue;
+		if (!reply->subject)
+			reply->subject = order[i];
+		else if (!rg_arena_note(reply->memory, &reply->notes,
+					"'%.*s' is an %s, too: --%s shows that", RG_STR_ARGS(what),
+					rg_subject_names[order[i]], rg_subject_names[order[i]]))
+			return rg_fail_memory(err);
+	}
+	if (!reply->subject)
+		reply->subject = ROGER_SUBJECT_TASK;
 	return ROGER_OK;
 }
 
@@ -331,14 +315,12 @@ static struct roger_str find_near(struct roger *roger, enum roger_subject subjec
 static int tell_any(struct rg_telling *telling, bool guessed, struct roger_timeline_reply *reply,
 		    struct roger_err *err)
 {
-	struct subject subject = { (enum roger_subject)reply->subject, reply->what };
-	int r = tell_subject(telling, &subject, err);
+	int r = tells[reply->subject](telling, reply->what, err);
 
-	if (r < 0 || !guessed || subject.kind != ROGER_SUBJECT_TASK || !is_empty(telling) ||
-	    !rg_name_valid(subject.name))
+	if (r < 0 || !guessed || reply->subject != ROGER_SUBJECT_TASK || !is_empty(telling) ||
+	    !rg_name_valid(reply->what))
 		return r;
-	subject.kind = ROGER_SUBJECT_AGENT;
-	r = tell_subject(telling, &subject, err);
+	r = tell_agent(telling, reply->what, err);
 	if (r == ROGER_OK && !is_empty(telling))
 		reply->subject = ROGER_SUBJECT_AGENT;
 	return r;
@@ -375,17 +357,16 @@ static int tell(struct rg_telling *telling, const struct roger_timeline_request 
 int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *request,
 		     struct roger_timeline_reply *reply, struct roger_err *err)
 {
-	struct subject subject = { ROGER_SUBJECT_TASK, { "", 0 } };
 	struct rg_telling telling;
 	bool guessed;
 	int r;
 
 	r = rg_limit_check(request->limit, RG_EVENTS_MAX, err);
 	if (r == ROGER_OK)
-		r = named_subject(request, &subject, err);
-	guessed = !subject.name.length;
+		r = named_subject(request, reply, err);
+	guessed = !reply->subject;
 	if (r == ROGER_OK && guessed)
-		r = look_up(roger, request->what, reply, &subject, err);
+		r = look_up(roger, reply, err);
 	if (r == ROGER_OK)
 		r = rg_engine_bring_sends_up(roger->engine, false, err);
 	if (r < 0)
@@ -394,8 +375,6 @@ int rg_verb_timeline(struct roger *roger, const struct roger_timeline_request *r
 	telling.until_ms = request->until_ms;
 	telling.limit = request->limit ? request->limit : RG_PAGE_MAX;
 	telling.own = request->own;
-	reply->what = subject.name;
-	reply->subject = (int)subject.kind;
 	r = tell(&telling, request, guessed, reply, err);
 	rg_telling_deinit(&telling);
 	return r;
