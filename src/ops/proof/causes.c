@@ -187,30 +187,23 @@ static int group_run(struct rg_causes *causes, struct run_groups *groups,
 	return r;
 }
 
-/* Where a colour that begins there ends; `at`: none does. */
-static size_t end_of_colour(struct roger_str line, size_t at)
-{
-	size_t end = at + 2;
-
-	if (end > line.length || line.data[at] != '\033' || line.data[at + 1] != '[')
-		return at;
-	while (end < line.length && line.data[end] >= ' ' && line.data[end] < '@')
-		end++;
-	return end < line.length && line.data[end] >= '@' && line.data[end] <= '~' ? end + 1 : at;
-}
-
 /* The beginning of a line as a terminal shows it: without colours, with blanks for tabs. */
 static void add_plain(struct rg_buf *out, struct roger_str line)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
 	size_t i, end;
 
-	for (i = 0; i < line.length; i = end) {
-		end = end_of_colour(line, i);
-		if (end != i)
-			continue;
-		rg_buf_add_char(&plain, line.data[i] == '\t' ? ' ' : line.data[i]);
-		end++;
+	for (i = 0; i < line.length; i++) {
+		end = i;
+		if (line.data[i] == '\033' && i + 1 < line.length && line.data[i + 1] == '[') {
+			end += 2;
+			while (end < line.length && line.data[end] >= ' ' && line.data[end] < '@')
+				end++;
+		}
+		if (end > i && end < line.length && line.data[end] >= '@' && line.data[end] <= '~')
+			i = end;
+		else
+			rg_buf_add_char(&plain, line.data[i] == '\t' ? ' ' : line.data[i]);
 	}
 	out->failed |= plain.failed;
 	rg_buf_add_str(out, rg_str_first(rg_buf_str(&plain), SAID_BYTES));
