@@ -13,6 +13,7 @@
 enum {
 	TRACES_MAX = 1000,
 	WHATS_MAX = 20,
+	NEIGHBOURS = 64, /* messages of one send stand side by side: so many are looked at a time */
 };
 
 /* ----------------------------------------------------------------- steps -- */
@@ -287,21 +288,27 @@ static int add_message(struct finding *finding, const struct roger_message *mess
 		       err);
 }
 
-/* All of the same send, living or archived: they were made at one instant. */
-static int find_others(struct finding *finding, const struct roger_message *message,
-		       struct roger_err *err)
+/* Neighbours to one side, living or archived, as far as they are of the same send. */
+static int find_side(struct finding *finding, const struct roger_message *message, bool newest,
+		     bool archived, struct roger_err *err)
 {
-	const struct rg_query query = { .from = message->from,
-					.anywhere = true,
-					.since_ms = message->created_at_ms,
-					.until_ms = message->created_at_ms + 1 };
+	struct rg_query query = { .archived = archived,
+				  .newest = newest,
+				  .after = message->position,
+				  .limit = NEIGHBOURS };
 	struct roger_message_list found;
-	size_t i;
-	int r = rg_engine_find(finding->roger->engine, &query, finding->arena, &found, err);
+	size_t count;
+	int r;
 
-	for (i = 0; r == ROGER_OK && i < found.count; i++)
-		if (rg_message_same_send(message, &found.items[i]))
-			r = add_message(finding, &found.items[i], err);
+	do {
+		r = rg_engine_find(finding->roger->engine, &query, finding->arena, &found, err);
+		for (count = 0; r == ROGER_OK && count < found.count; count++) {
+			if (!rg_message_same_send(message, &found.items[count]))
+				break;
+			r = add_message(finding, &found.items[count], err);
+			query.after = found.items[count].position;
+		}
+	} while (r == ROGER_OK && count == NEIGHBOURS && finding->count <= TRACES_MAX);
 	return r;
 }
 
@@ -312,8 +319,8 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
 	struct rg_engine *engine = finding->roger->engine;
 	struct roger_message_list found;
+	int side, r;
 	size_t i;
-	int r;
 
 	r = rg_engine_find_ids(engine, &what, 1, finding->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
@@ -326,8 +333,9 @@ static int find_what(struct finding *finding, struct roger_str what, struct roge
 			RG_STR_ARGS(what));
 	for (i = 0; r == ROGER_OK && i < found.count; i++) {
 		r = add_message(finding, &found.items[i], err);
-		if (r == ROGER_OK && found.items[i].seq)
-			r = find_others(finding, &found.items[i], err);
+		/* Several recipients have their messages in lines side by side. */
+		for (side = 0; side < 4 && found.items[i].seq && r == ROGER_OK; side++)
+			r = find_side(finding, &found.items[i], side & 1, side & 2, err);
 	}
 	return r;
 }
