@@ -7,11 +7,10 @@
  * of the archive's end is searched for ids that are there already. */
 enum { LOOK_BACK_BYTES = 4 << 20 };
 
-/* What was seen is kept by the handle, up to this many lines: the next look reads what was added.
- */
+/* The handle remembers up to this many lines, so that the next look reads only new ones. */
 enum { SEEN_MAX = 1 << 17 };
 
-/* The last line with this start. */
+/* Where the last line with this start is. */
 struct seen_line {
 	uint64_t hash;
 	uint64_t offset;
@@ -63,8 +62,8 @@ static int look_back(struct rg_engine *engine, struct rg_log_file *archive, stru
 	return r;
 }
 
-/* Is there a line of this start, and whole?  One that was cut off, or changed since, does not
- * count. */
+/* Does the archive have a whole line with this start?  A line that was cut off, or changed since,
+ * does not count. */
 static int look_at(struct rg_engine *engine, const struct rg_log_file *archive, uint64_t hash,
 		   bool *ret_there, struct roger_err *err)
 {
@@ -135,7 +134,7 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 		r = look_back(engine, files.items, err);
 	if (r == ROGER_OK)
 		r = print_issue(engine, files.items, staged, count, &out, err);
-	/* Even with nothing to add: the writer of what is there may have died before its sync. */
+	/* Sync even with nothing to add: the writer of the lines may have died before its sync. */
 	if (r == ROGER_OK)
 		r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, rg_buf_str(&out), true, err);
 	return r;

@@ -10,7 +10,7 @@
 #include "facts/message.h"
 #include "facts/retirement.h"
 
-/* The figures know who makes the file; one that is put there is seen when the next look is due. */
+/* The figures tell when roger makes retired.jsonl; another program's is seen after this time. */
 enum { LOOK_MS = 100 };
 
 int rg_engine_retired(struct rg_engine *engine, struct rg_arena *arena,
@@ -37,7 +37,7 @@ int rg_engine_retired(struct rg_engine *engine, struct rg_arena *arena,
 		return r;
 	r = rg_kind_read(RG_LOG_RETIRED, text, arena, &last, NULL);
 	if (r < 0) {
-		/* Something else is at the end. */
+		/* The last line is not an entry: find the last one that is. */
 		r = rg_engine_log_find(engine, &newest, arena, &found, err);
 		if (r < 0 || !found.count)
 			return r;
@@ -59,7 +59,7 @@ int rg_engine_boxes(struct rg_engine *engine, struct roger_str agent, struct rg_
 	return r;
 }
 
-/* Of the first that does not come before it. */
+/* Return the index of the first agent that does not come before name. */
 static size_t place_of(const struct roger_agent_list *agents, struct roger_str name)
 {
 	size_t from = 0, to = agents->count, at;
@@ -105,7 +105,7 @@ int rg_engine_agent(struct roger_agent_list *agents, struct roger_str name, stru
 	return ROGER_OK;
 }
 
-/* Who retired may stand on another page than its successor. */
+/* A retired agent may be on another page than its successor. */
 int rg_engine_hand_over(struct rg_engine *engine, const struct rg_agent_page *page,
 			struct rg_arena *arena, struct roger_agent_list *agents,
 			struct roger_err *err)
@@ -166,7 +166,7 @@ static int add(struct got *got, const struct roger_message_list *found, struct r
 	return ROGER_OK;
 }
 
-/* Of a mailbox that was taken over: a lease of its former owner holds nobody back. */
+/* Find free messages in a mailbox that was taken over; leases of its former owner are ignored. */
 static int find_free(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
 		     struct roger_message_list *ret_messages, struct roger_err *err)
 {

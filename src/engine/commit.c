@@ -21,7 +21,7 @@ int rg_engine_begin_change(struct rg_engine *engine, const struct rg_query *quer
 	rg_assert(!rg_store_took(engine->store, RG_LOCK_RECORDS));
 	rg_engine_rollback(engine);
 	rg_engine_examine_damage(engine);
-	/* Before others wait for the lock. */
+	/* Update the index now, since others wait while this process has the lock. */
 	if (rg_store_writable(engine->store))
 		rg_index_follow(engine->index, rg_store_head(engine->store).end,
 				rg_engine_may_have_retired(engine) ? NULL : query);
@@ -147,8 +147,8 @@ int rg_engine_archive(struct rg_engine *engine, const struct roger_message *mess
 
 /* ---------------------------------------------------- under the append lock -- */
 
-/* Count the new messages, checking keys and limits as the figures rise.  If one may fail, that is
- * what it returns, nothing is counted and *ret_which is the message. */
+/* Count the new messages, and check keys and limits as the figures rise.  Returns RG_COMMITTED, or
+ * what may refuse message *ret_which; then nothing is counted. */
 static enum rg_verdict count_added(struct rg_engine *engine, bool keys_checked, size_t *ret_which)
 {
 	const struct rg_config *config = engine->workspace->config;
@@ -242,7 +242,7 @@ static void count_changes(struct rg_engine *engine)
 			rg_tally_change(store, &engine->staged[i].before, &engine->staged[i].after);
 }
 
-/* The lines that are read without the index must not seem to be what they are not: first ones. */
+/* Tell readers without the index that lines before end may not be first lines of messages. */
 static void announce_as_later(struct rg_engine *engine, uint64_t end)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -251,7 +251,7 @@ static void announce_as_later(struct rg_engine *engine, uint64_t end)
 		atomic_store(&shared->own_from, end);
 }
 
-/* These may be longer by their numbers and chains. */
+/* Announce staged changes that look like new messages.  Numbers and chains make lines longer. */
 static void announce_changes(struct rg_engine *engine, uint64_t end)
 {
 	enum { MORE_BYTES = 128 };
@@ -284,7 +284,7 @@ static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err 
 
 /* ------------------------------------------------------ when figures say maybe -- */
 
-/* How many messages, up to and with `which`, this transaction adds to the same mailbox or issue. */
+/* Count the messages, up to and with `which`, that are added to the same mailbox or issue. */
 static int64_t added_alike(const struct rg_engine *engine, size_t which, bool whole_issue)
 {
 	const struct roger_message *message = engine->staged[which].added, *other;
@@ -400,8 +400,8 @@ static int append_again(struct rg_engine *engine, const struct rg_entry *entry, 
 	return r;
 }
 
-/* The first result of a key will be returned again.  If its sync failed, append its lines again
- * and sync them. */
+/* Make the first result of a key durable, since it is returned again: append its lines once more if
+ * their sync failed. */
 static int secure_first_result(struct rg_engine *engine, const struct rg_query *key,
 			       struct rg_arena *arena, struct roger_err *err)
 {
@@ -419,12 +419,12 @@ static int secure_first_result(struct rg_engine *engine, const struct rg_query *
 	return r;
 }
 
-/* *ret_end: up to here the key is known to be unused. */
+/* Ask the index whether a key was used before; *ret_end: if not, it is unused up to here. */
 static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome *ret_outcome,
 		       uint64_t *ret_end, struct roger_err *err)
 {
 	const struct roger_message *message = engine->staged[which].added;
-	/* A copy that was refused is sent again alone. */
+	/* A later attempt goes to one recipient alone. */
 	const struct rg_query query = { .key = message->key,
 					.cycle = message->cycle,
 					.from = message->from,
@@ -446,7 +446,7 @@ static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome
 	engine->staged[which].key_is_new = true;
 	if (!found.count)
 		return ROGER_OK;
-	/* The journal counts only while the file has its name: other processes open that one. */
+	/* Check that the journal's file still has its name: other processes open that one. */
 	r = rg_engine_settle(engine, &settled, err);
 	if (r < 0)
 		return r;
@@ -471,7 +471,7 @@ static bool still_alone(struct rg_engine *engine)
 	       (!engine->has_looked || engine->adoptions == rg_store_head(engine->store).adoptions);
 }
 
-/* One try: appended (*ret_end set), an outcome, or neither: try again. */
+/* Try once: lines were appended (*ret_end set), there is an outcome, or neither: try again. */
 static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
@@ -483,7 +483,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	if (r == ROGER_OK)
 		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
 				   RG_TALLY_COUNTS * engine->staged_count, err);
-	/* Not examined yet: if only a line was altered, mail continues. */
+	/* New damage is examined first: if only a line was altered, mail continues. */
 	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
 	if (r < 0)
@@ -614,7 +614,7 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		engine->changed += stored ? engine->staged_count : 0;
 	}
 	rg_engine_rollback(engine);
-	/* A handle that writes little leaves it to its end, after the answer. */
+	/* A handle that writes little makes its checkpoint when it closes, after the answer. */
 	if (stored && engine->stored % CHECKPOINT_EACH == CHECKPOINT_EACH - 1)
 		rg_engine_checkpoint(engine, false);
 	return r;

@@ -14,14 +14,14 @@
 #include "base/sign.h"
 #include "facts/damage.h"
 
-enum { PLACES_MAX = 100 }; /* that are recorded at a time */
+enum { PLACES_MAX = 100 }; /* places recorded at a time */
 
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
 	return rg_store_head(engine->store).shared;
 }
 
-/* What was recorded as being on disk; count 0: nothing. */
+/* Return the witness: how much of the journal was once on disk; count 0: not known. */
 static struct rg_figure witness_of(struct rg_engine *engine)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_WITNESS };
@@ -69,7 +69,7 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 		return rg_fail_memory(err);
 	engine->noted++;
 	engine->altered |= damage->kind == ROGER_DAMAGE_ALTERED && !damage->accepted_at_ms;
-	/* What a send log loses with the line is copied again. */
+	/* Entries that a send log loses with the line are copied again. */
 	if (engine->altered && rg_kind_has(RG_LOG_SENDS, damage->file))
 		rg_engine_carry_anew(engine);
 	return rg_engine_log_add(engine, RG_LOG_DAMAGE, (struct roger_str){ "", 0 },
@@ -78,13 +78,13 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 
 /* ---------------------------------------------------------- what is there -- */
 
-/* Without bytes, nothing is filled in. */
+/* Fill in the id and, unless bytes is NULL, the digest of the damaged bytes. */
 static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struct rg_arena *arena,
 		struct roger_err *err)
 {
 	char digits[RG_DIGEST_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
 
-	/* Else another id would be noted of the same bytes later. */
+	/* Without the digest, the same bytes would get another id later. */
 	if (bytes && !rg_digest_bytes(bytes, damage->byte, damage->bytes, digits))
 		return rg_fail(err, ROGER_EIO, 0, "what was damaged cannot be read");
 	if (bytes && !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
@@ -114,7 +114,7 @@ static int fill_line(struct roger_damage *damage, struct rg_store *store,
 
 /* ------------------------------------------------------------- what happened -- */
 
-/* Damage that shows in the journal being another one than was recorded as being on disk. */
+/* Describe damage that the witness shows: the journal is not the one that was on disk. */
 static int from_witness(struct rg_engine *engine, enum roger_damage_kind kind,
 			struct rg_arena *arena, struct roger_damage *ret_damage,
 			struct roger_err *err)
@@ -132,12 +132,12 @@ static int from_witness(struct rg_engine *engine, enum roger_damage_kind kind,
 		       err);
 }
 
-/* Find the lines before the witness that look like roger's but are damaged; damage is the last. */
+/* A search for the lines before the witness that look like roger's but are damaged. */
 struct search {
 	uint64_t end;
-	uint64_t stated; /* the last chain that a line states before end */
-	struct roger_damage *damage;
-	struct rg_damages *places; /* all of them */
+	uint64_t stated;	     /* the last chain that a line states before end */
+	struct roger_damage *damage; /* the last one */
+	struct rg_damages *places;   /* all of them */
 };
 
 static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *err)
@@ -167,8 +167,8 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
 	return r < 0 ? r : rg_damages_put(search->places, &place, err);
 }
 
-/* After an altered line the chain must still reach the witness; otherwise it is another file that
- * was written to.  The last line may lack no more than its newline. */
+/* After an altered line the chain must still reach the witness; otherwise this is another file. An
+ * unfinished last line is the damaged one, even if it lacks only its newline. */
 static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct rg_figure witness = witness_of(walk->engine);
@@ -187,7 +187,7 @@ static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* damage->line stays 0 if no line matches. */
+/* Find the last damaged line before end; damage->line stays 0 if there is none. */
 static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
 		     struct rg_damages *places, struct roger_err *err)
 {
@@ -201,7 +201,8 @@ static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage
 	return rg_walk(engine, &file, &visitor, NULL, &search, &there, err);
 }
 
-/* A journal that is shorter may have lost a line in its middle: then others do not fit. */
+/* Describe how the journal differs from its witness; places gets its damaged lines, also those of a
+ * shorter journal, which may have lost a line in its middle. */
 static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
 		    struct rg_damages *places, struct roger_err *err)
 {
@@ -231,7 +232,7 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 	return fill(damage, &bytes, arena, err);
 }
 
-/* A recorded line that ends at the witness. */
+/* Find recorded damage of a line before the witness that is still there; NULL: none. */
 static const struct roger_damage *noted_line(struct rg_engine *engine,
 					     const struct roger_damage_list *damages,
 					     const struct roger_damage *damage)
@@ -269,8 +270,8 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	return known ? ROGER_OK : append(engine, damage, err);
 }
 
-/* Nothing is derived from lines that were just noted.  If this fails, the next process that opens
- * the tables sees that they are of other lines, and rebuilds them. */
+/* Rebuild the index without the altered lines that were just recorded.  If this fails, the next
+ * process that opens the tables sees that they are made of other lines, and rebuilds them. */
 static void forget_altered(struct rg_engine *engine, bool always)
 {
 	uint64_t end;
@@ -281,17 +282,17 @@ static void forget_altered(struct rg_engine *engine, bool always)
 	engine->altered = false;
 }
 
-/* The damage is recorded, so the index and the figures can be rebuilt from what is there now. */
+/* Rebuild the index and drop the figures: the damage is recorded, so both can be made anew. */
 static void forget(struct rg_engine *engine, enum rg_broken broken)
 {
 	forget_altered(engine, true);
-	/* It would lose the message lock of an exclusive transaction. */
+	/* New figures would lose the change lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_LINE && !engine->exclusive)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
-/* Record the places that damage.jsonl lacks.  A file that a person knows to be gone was there
- * again. */
+/* Record the places that damage.jsonl lacks.  An accepted removal is recorded again: the file had
+ * come back since. */
 static int note_places(struct rg_engine *engine, const struct rg_damages *places,
 		       struct roger_err *err)
 {
@@ -324,6 +325,7 @@ int rg_engine_note_removed(struct rg_engine *engine, struct roger_str shown, str
 	return r;
 }
 
+/* Examine the damage, record it, and mark it as examined in the control file. */
 static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_figure_key witness = { .kind = RG_FIGURE_WITNESS };
@@ -349,7 +351,7 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 	/* Count first: once it is marked as examined, nobody examines it again. */
 	(void)rg_engine_count_damages(engine);
 	atomic_store(&shared_of(engine)->broken, broken);
-	/* A process killed before this examines it again and finds it accepted. */
+	/* If this process is killed before, the next one finds the damage accepted. */
 	if (broken == RG_BROKEN_NOT)
 		engine->store->ops->put_figure(engine->store, &witness, &(struct rg_figure){ 0 });
 	if (noted.noticed_at_ms == damage.noticed_at_ms)
@@ -364,7 +366,7 @@ static int reopen(struct rg_engine *engine, struct roger_err *err)
 
 	if (!shared || atomic_load(&shared->broken) != RG_BROKEN_CLOSED)
 		return ROGER_OK;
-	/* The figures may belong to the journal before. */
+	/* The figures may belong to the former journal. */
 	(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 	return rg_engine_stay_used(engine, err);
 }
@@ -393,7 +395,7 @@ bool rg_engine_examine_damage(struct rg_engine *engine)
 	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
 	bool looked;
 
-	/* It would lose the message lock of an exclusive transaction. */
+	/* Reopening would lose the change lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_CLOSED && !engine->exclusive)
 		return was_accepted(engine) && reopen(engine, NULL) == ROGER_OK;
 	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
@@ -437,7 +439,7 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
 }
 
-/* For a read-only process: were bytes changed that were once on disk?  Reads them all. */
+/* Were bytes changed that were once on disk?  A read-only process reads them all to know. */
 static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
 {
 	RG_CLEANUP(rg_lines_deinit)
@@ -474,8 +476,7 @@ static bool is_known_damaged(struct rg_engine *engine, const struct roger_damage
 	       (!writable && witness.chained && differs(engine, &witness));
 }
 
-/* Has the index lines that rewrite a message, and damage.jsonl none of them?  Who can, notes them.
- */
+/* Does the index have lines that rewrite a message, and that are not recorded yet? */
 static bool has_unnoted(struct rg_engine *engine, const struct roger_damage_list *damages)
 {
 	struct rg_shared *shared = shared_of(engine);
@@ -531,7 +532,7 @@ int rg_engine_altered(struct rg_engine *engine, struct rg_arena *arena,
 	return r < 0 ? r : rg_altered_of(engine->store, &damages, arena, ret_altered, err);
 }
 
-/* Whose line was damaged; "": nobody can tell. */
+/* Return the id of the message whose line was damaged; "": not known. */
 static struct roger_str message_of(struct rg_engine *engine, const struct roger_damage *damage,
 				   struct rg_arena *arena)
 {
@@ -567,11 +568,11 @@ int rg_engine_mark_altered(struct rg_engine *engine, struct roger_message *messa
 
 	for (i = 0; r == ROGER_OK && i < damages.count; i++) {
 		altered = altering_of(&damages.items[i]);
-		/* What was put back is as it was. */
+		/* A line without the damaged bytes was restored: its message is not altered. */
 		id = rg_damage_stands(engine->store, &rg_store_messages, &damages.items[i])
 			     ? message_of(engine, &damages.items[i], arena)
 			     : RG_STR("");
-		/* What nobody has accepted comes first. */
+		/* Damage that nobody has accepted wins. */
 		for (k = 0; k < count && id.length; k++)
 			if (rg_str_equal(messages[k].id, id) &&
 			    (!messages[k].altered || altered != ROGER_ALTERED_ACCEPTED))
@@ -600,14 +601,14 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	return rg_kept(judge->told, err);
 }
 
-/* Is it of the journal that is walked through, whose line is as it was found? */
+/* Is this damage in the walked journal, and its line still as it was found? */
 static bool stands(const struct rg_walk *walk, const struct roger_damage *damage)
 {
 	return rg_str_equal(damage->file, walk->file->shown) &&
 	       rg_damage_stands(walk->engine->store, walk->file, damage);
 }
 
-/* Did a person accept this line, as it is now?  Else the kind is that. */
+/* Return the kind of a found line: accepted, if a person accepted it as it is now; else `kind`. */
 static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
 					    int64_t line, enum roger_finding_kind kind)
 {
@@ -617,7 +618,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line != line || !stands(walk, damage) ||
-		    /* That it is no entry does not tell of damage. */
+		    /* For a stray line, only a record of a stray line counts. */
 		    (kind == ROGER_STRAY && damage->kind != ROGER_DAMAGE_STRAY))
 			continue;
 		judge->told[i] = true;
@@ -779,7 +780,7 @@ static bool is_meant(const struct roger_damage *accepted, struct roger_str file,
 	return rg_str_equal(accepted->file, file) && accepted->line == line;
 }
 
-/* Damage that was found in one of these journals, and nobody recorded. */
+/* Make a record of what verify found in one of these journals. */
 static int of_finding(struct rg_engine *engine, const struct rg_log_files *journals,
 		      const struct roger_finding *finding, struct rg_arena *arena,
 		      struct roger_damage *ret_damage, struct roger_err *err)
@@ -807,7 +808,8 @@ static int of_finding(struct rg_engine *engine, const struct rg_log_files *journ
 		     : fill(ret_damage, NULL, arena, err);
 }
 
-/* Is it what was noted of a line that is another one now?  Once each. */
+/* Is the finding already recorded, though its line has changed since?  Each record answers for one
+ * finding, and then has line 0. */
 static bool is_of_before(struct rg_engine *engine, struct roger_damage_list *noted,
 			 const struct roger_finding *finding)
 {
@@ -865,9 +867,9 @@ int rg_engine_find_damage(struct rg_engine *engine, struct rg_arena *arena,
 	return r;
 }
 
-/* The control file says how many of those that the index has are noted: it is made anew in a copy
- * and after a restart, and then they are compared once more.  Who may only read, or finds the lock
- * taken, leaves it to the next. */
+/* Record the lines that rewrite a message.  The control file counts those that are recorded; a new
+ * one, in a copy or after a restart, has them compared once more.  A process that may only read, or
+ * finds the lock taken, leaves this to the next. */
 void rg_engine_note_rewrites(struct rg_engine *engine, bool always)
 {
 	struct rg_shared *shared = shared_of(engine);
@@ -920,7 +922,7 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 	return r;
 }
 
-/* What a person has seen before, as it is now, is not new. */
+/* Add what a person accepts, unless the same bytes were accepted before. */
 static int put_new(struct rg_engine *engine, struct rg_damages *list,
 		   const struct roger_damage *accepted, struct rg_arena *arena,
 		   struct roger_err *err)
@@ -967,7 +969,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	size_t i;
 	int r;
 
-	/* What the caller found is no damage of a journal. */
+	/* The caller found an invalid document, which is no damage of a journal. */
 	r = accepted->kind == ROGER_DAMAGE_INVALID ? put_new(engine, &list, accepted, arena, err)
 						   : gather(engine, accepted, arena, &list, err);
 	if (r < 0)

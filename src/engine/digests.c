@@ -15,7 +15,7 @@ struct digesting {
 	struct rg_sha256 sha;
 	struct rg_tree tree; /* kept for a seal, and where a line is cited */
 	struct rg_buf marks;
-	size_t cited; /* of those wished for, how many came */
+	size_t cited; /* how many of the wished lines came */
 	int64_t every;
 	const struct rg_digest_wish *wish;
 	struct rg_arena *arena;
@@ -64,7 +64,7 @@ static int add_text(struct rg_sha256 *sha, const struct rg_walk *walk, size_t ne
 	return r;
 }
 
-/* A line without its newline is a leaf. */
+/* Add the line, without its newline, to the tree as a leaf, and keep its text if it is cited. */
 static int add_leaf(struct digesting *digesting, struct rg_walk *walk, struct roger_err *err)
 {
 	const struct rg_digest_wish *wish = digesting->wish;
@@ -113,7 +113,7 @@ static int keep_tree(struct digesting *digesting, struct roger_err *err)
 	return rg_kept(rg_arena_keep(digesting->arena, &proof, &digesting->digest->proof), err);
 }
 
-/* Keep whole lines; or, if a number of bytes was wished for, exactly these. */
+/* Keep the digest of all whole lines, or of exactly the bytes that were wished for. */
 static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct digesting *digesting = context;
@@ -125,7 +125,7 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 	digest->entry.lines = walk->number;
 	digest->entry.every = digesting->every;
 	if (digesting->wish) {
-		/* A database's owner can take lines away and leave the journal's length. */
+		/* Lines may be missing: a database's owner can take some and leave the length. */
 		r = rg_digest_add(&digesting->sha, &walk->lines.bytes, &end, walk->file->end, err);
 	} else if (walk->file->log != RG_LOG_MESSAGES) {
 		/* Lines copied into a log are not synced otherwise. */
@@ -186,7 +186,7 @@ int rg_engine_measure(struct rg_engine *engine, enum rg_measured which, struct r
 
 	if (r < 0)
 		return r;
-	/* What the journal says was sent is in the send logs, too. */
+	/* First copy what was sent from the journal into the send logs. */
 	r = rg_engine_carry(engine, false, &carried, err);
 	if (ret_carried)
 		*ret_carried = carried;
@@ -195,7 +195,7 @@ int rg_engine_measure(struct rg_engine *engine, enum rg_measured which, struct r
 		if (is_measured(which, (enum rg_log)log))
 			r = engine->store->ops->list(engine->store, (enum rg_log)log, RG_STR(""),
 						     arena, ret_files, err);
-	/* Logs speak of messages, so these come last; nothing is added to a log meanwhile. */
+	/* Measure messages last, since logs tell of them; logs do not grow meanwhile. */
 	for (i = ret_files->count; i > 0 && r == ROGER_OK; i--)
 		r = rg_engine_journal_measure(engine, &ret_files->items[i - 1], err);
 	if (locks)
@@ -259,7 +259,7 @@ int rg_engine_state_text(struct rg_engine *engine, struct rg_arena *arena,
 
 /* ------------------------------------------------------------------- key -- */
 
-/* Under the record lock, so that two processes starting at once use one key. */
+/* A key is made under the record lock, so that two processes that start at once use one key. */
 int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 		       struct rg_seal_key *ret_key, struct roger_err *err)
 {

@@ -1,3 +1,4 @@
+/* The engine's handle: questions to the index and the figures, maintenance, opening and closing. */
 #include "engine/inside.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 
 	if (!engine->exclusive)
 		return rg_engine_settle(engine, ret_end, err);
-	/* What was appended before we got the lock of changes is enough. */
+	/* What was appended before this transaction got the change lock is enough. */
 	r = rg_store_begin(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
@@ -85,8 +86,8 @@ int rg_engine_find_ids(struct rg_engine *engine, const struct roger_str *ids, si
 	return rg_engine_find(engine, &query, arena, ret_messages, err);
 }
 
-/* The figure is not what the index says.  If nothing was appended since the index was asked,
- * correct it. */
+/* Correct an unread figure that differs from the index, unless something was appended since the
+ * index was asked. */
 static void correct_unread(struct rg_engine *engine, struct roger_str agent, int64_t unread)
 {
 	struct rg_store *store = engine->store;
@@ -145,8 +146,8 @@ static bool has_unread(struct rg_engine *engine, struct roger_str agent)
 	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
 }
 
-/* A line that was altered where it stands is not counted again: what it marked as read is unread.
- * Where nothing may be written the figure stays too low. */
+/* Raise unread figures that are too low: an altered line no longer marks its message as read. Where
+ * nothing may be written, they stay.  *ret_may: one of the boxes has got mail. */
 static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes,
 			struct rg_arena *arena, bool *ret_may, struct roger_err *err)
 {
@@ -168,7 +169,7 @@ static int raise_unread(struct rg_engine *engine, const struct roger_strs *boxes
 	return r;
 }
 
-/* Of those that it took over from, too. */
+/* Look for mail in all boxes of the agent, also those that it took over. */
 static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			struct roger_err *err)
 {
@@ -178,7 +179,7 @@ static int may_have_got(struct rg_engine *engine, struct roger_str agent, bool *
 	size_t i;
 	int r = arena ? rg_engine_boxes(engine, agent, arena, &boxes, err) : rg_fail_memory(err);
 
-	/* What was looked at before may have been replaced meanwhile. */
+	/* The control file may have been replaced meanwhile. */
 	shared = rg_store_head(engine->store).shared;
 	if (r == ROGER_OK && shared && atomic_load(&shared->damages))
 		r = raise_unread(engine, &boxes, arena, ret_may, err);
@@ -194,7 +195,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	uint64_t end;
 	int r;
 
-	/* Never too low, so without settling a figure above 0 is enough. */
+	/* A figure above 0 is enough for `may`, without settling. */
 	*ret_may = head.shared && has_unread(engine, agent);
 	if (*ret_may)
 		return ROGER_OK;
@@ -218,7 +219,7 @@ bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, s
 {
 	const struct rg_head head = rg_store_head(engine->store);
 
-	/* Since the machine started nobody has counted the keys in the logs. */
+	/* logged 0: nobody has counted the keys in the logs since the machine started. */
 	return !head.shared || (head.logged == 0 && head.end > 0) ||
 	       atomic_load(&head.shared->damaged) ||
 	       rg_tally_count(engine->store, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
@@ -238,7 +239,7 @@ int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct
 	return ROGER_OK;
 }
 
-/* In a transaction, so that the epoch is that of its messages. */
+/* Called in a transaction, so that the epoch is that of its messages. */
 int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 			      struct roger_str sender, int64_t *ret_number, struct roger_err *err)
 {
@@ -274,8 +275,8 @@ uint32_t rg_engine_wake_count(struct rg_engine *engine)
 	return rg_store_head(engine->store).wake;
 }
 
-/* Other programs read messages.db; a journal in doubt, or in a database, is left alone.  Who
- * changed many messages leaves no tables to make to the next that looks. */
+/* Update messages.db, which other programs read, unless the journal is in doubt or in a database. A
+ * handle that changed many messages updates the tables, too, so that the next reader need not. */
 static bool serve_others(struct rg_engine *engine, bool changed)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = NULL;
@@ -312,7 +313,7 @@ void rg_engine_rest(struct rg_engine *engine)
 		engine->rested_end = end;
 }
 
-/* Other programs append without waking anybody. */
+/* Sleep LOOK_MS at most, since other programs append without waking anybody. */
 void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 {
 	const struct rg_store *store = engine->store;
@@ -345,7 +346,7 @@ int rg_engine_agents(struct rg_engine *engine, struct rg_agent_page *page, struc
 	return r < 0 ? r : rg_engine_hand_over(engine, page, arena, ret_agents, err);
 }
 
-/* From the figures, without the index. */
+/* The names come from the figures, without the index. */
 int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
 		    struct roger_err *err)
 {
@@ -420,7 +421,7 @@ int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger
 	/* An altered line is reported as damage, even if it no longer reads as a message. */
 	if (*ret_strays)
 		r = rg_engine_altered(engine, arena, &altered, err);
-	/* Those of messages come first. */
+	/* Altered lines of messages.jsonl come first. */
 	for (i = 0; i < altered.count && !altered.lines[i].file; i++)
 		*ret_strays -= rg_engine_line_at(engine, altered.lines[i].start, arena, &text,
 						 &message, NULL) == ROGER_EDATA;
@@ -461,7 +462,7 @@ int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_
 	return ROGER_OK;
 }
 
-/* By whoever has answered; a journal in doubt gets none. */
+/* A process makes a checkpoint after its answer; a journal in doubt gets none. */
 void rg_engine_checkpoint(struct rg_engine *engine, bool now)
 {
 	const struct rg_head head = rg_store_head(engine->store);
@@ -622,7 +623,7 @@ int rg_engine_check_store(const char *root, bool *ret_elsewhere, struct roger_er
 	int r;
 
 	*ret_elsewhere = false;
-	/* What is wrong with the configuration is for whoever uses it. */
+	/* An error in the configuration is reported by whoever uses it. */
 	if (rg_config_load(root, &config, NULL) < 0)
 		return ROGER_OK;
 	*ret_elsewhere = config->store.length > 0;

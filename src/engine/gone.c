@@ -2,16 +2,15 @@
  * Logs and run documents that were written here and are gone.
  *
  * The figures know which files roger made or saw, how many these are, and how many runs have a
- * document.  Each is looked for only where not as many are there.
- * A file that they know and that is not there is damage.  Without them, as in a copy,
- * nothing is claimed.
+ * document.  Files are looked for one by one only if not as many are there. A file that the figures
+ * know and that is not there is damage.  Without figures, as in a copy, nothing is claimed.
  */
 #include "engine/inside.h"
 
 #include "base/clock.h"
 #include "facts/note.h"
 
-/* Where the configuration places the logs of this kind: elsewhere they are others. */
+/* Return where the configuration places logs of this kind; elsewhere they are other files. */
 static struct roger_str place_of(const struct rg_engine *engine, enum rg_log log)
 {
 	const struct rg_config *config = engine->workspace->config;
@@ -26,7 +25,7 @@ static uint64_t hash_of(const struct rg_engine *engine, enum rg_log log, struct 
 	return rg_count_hash(RG_COUNT_FILE, shown, place_of(engine, log));
 }
 
-/* Of how many files are known, where the logs are placed so. */
+/* Return the key of the count of known files, for the present places of the logs. */
 static uint64_t files_hash(const struct rg_engine *engine)
 {
 	return rg_count_hash(RG_COUNT_FILE, place_of(engine, RG_LOG_SENDS),
@@ -38,7 +37,7 @@ static uint64_t runs_hash(void)
 	return rg_count_hash(RG_COUNT_FILE, RG_STR(RG_RUNS_SHOWN), RG_STR(""));
 }
 
-/* Do the figures know the file?  Damaged ones know nothing. */
+/* Do the figures know the file?  A damaged figure knows nothing. */
 static bool is_known(struct rg_engine *engine, uint64_t hash)
 {
 	const uint64_t count = rg_tally_count(engine->store, hash);
@@ -66,7 +65,7 @@ static int put_count(struct rg_engine *engine, uint64_t hash, uint64_t to, struc
 	return ROGER_OK;
 }
 
-/* From now on these files are known, or no longer, and counted. */
+/* Make these files known, or unknown, and correct their count. */
 static int put_files(struct rg_engine *engine, const uint64_t *hashes, size_t count, bool known,
 		     struct roger_err *err)
 {
@@ -88,7 +87,7 @@ static int put_files(struct rg_engine *engine, const uint64_t *hashes, size_t co
 	return ROGER_OK;
 }
 
-/* A file that was written for the first time, or again after it was removed. */
+/* Make a new file known.  If it was known before, it was removed and written again: record that. */
 int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 		       struct roger_err *err)
 {
@@ -103,7 +102,7 @@ int rg_engine_log_made(struct rg_engine *engine, enum rg_log log, struct roger_s
 	if (r < 0 || !files.count)
 		return r;
 	hash = hash_of(engine, log, files.items[0].shown);
-	/* An archive is written without the record lock: somebody may have looked in between. */
+	/* An archive is written without the record lock: find_there() may have seen it first. */
 	if (is_known(engine, hash) && log != RG_LOG_ARCHIVE)
 		return rg_engine_note_removed(engine, files.items[0].shown, err);
 	return put_files(engine, &hash, 1, true, err);
@@ -123,11 +122,11 @@ struct search {
 	struct rg_engine *engine;
 	struct rg_arena *arena;
 	struct rg_table there; /* hashes of the files that are there */
-	size_t known;	       /* of these */
+	size_t known;	       /* how many of these the figures know */
 	struct {
 		uint64_t *items;
 		size_t count;
-	} fresh; /* of these, those that the figures do not know */
+	} fresh; /* hashes of those that the figures do not know */
 	struct roger_strs removed;
 };
 
@@ -169,7 +168,7 @@ static int add_removed(struct search *search, struct roger_str shown, struct rog
 	return rg_kept(rg_arena_add(search->arena, &search->removed, shown), err);
 }
 
-/* The log of an owner, whether it is there or not. */
+/* Add an owner's log to the removed ones, if it is known and not there. */
 static int judge_owner(struct search *search, enum rg_log log, struct roger_str owner,
 		       struct roger_err *err)
 {
@@ -209,7 +208,7 @@ static int judge_logs(struct search *search, struct roger_err *err)
 
 /* ----------------------------------------------------------------- runs -- */
 
-/* The notes of those that were dispatched name them. */
+/* Name the runs without a document: notes say which runs there were. */
 static int name_runs(struct search *search, size_t *ret_named, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY };
@@ -234,7 +233,7 @@ static int name_runs(struct search *search, size_t *ret_named, struct roger_err 
 	return r;
 }
 
-/* The documents are only counted. */
+/* Read no document, since they are only counted. */
 static bool wants_no_text(void *context, struct roger_str file, uint64_t stamp)
 {
 	(void)context, (void)file, (void)stamp;
@@ -256,7 +255,7 @@ static int judge_runs(struct search *search, struct roger_err *err)
 	return r < 0 || named ? r : add_removed(search, RG_STR(RG_RUNS_SHOWN), err);
 }
 
-/* Each is looked for where not as many are there as are known. */
+/* Look for each file, if not as many are there as are known. */
 static int judge_files(struct search *search, struct roger_err *err)
 {
 	const uint64_t all = files_hash(search->engine);
@@ -278,7 +277,7 @@ static int find_removed(struct search *search, struct roger_err *err)
 		r = judge_files(search, err);
 	if (r == ROGER_OK)
 		r = judge_runs(search, err);
-	/* Only now: to note them makes files. */
+	/* Record them only now, since that may make files. */
 	for (i = 0; r == ROGER_OK && i < search->removed.count; i++)
 		r = rg_engine_note_removed(search->engine, search->removed.items[i], err);
 	return r < 0 ? r
@@ -294,7 +293,7 @@ int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err)
 
 	if (!arena)
 		return rg_fail_memory(err);
-	/* A database keeps its logs itself.  Who cannot have the lock leaves it to the next. */
+	/* A database keeps its logs itself.  If the lock is taken, the next process does this. */
 	if (!rg_store_writable(engine->store) || engine->store->elsewhere ||
 	    atomic_load(&rg_store_head(engine->store).shared->broken) != RG_BROKEN_NOT ||
 	    rg_engine_records_soon(engine, NULL) < 0)
@@ -303,7 +302,7 @@ int rg_engine_find_removed(struct rg_engine *engine, struct roger_err *err)
 	r = find_removed(&search, NULL);
 	rg_table_deinit(&search.there);
 	rg_engine_records_end(engine);
-	/* What cannot be looked at is for whoever needs it. */
+	/* A file that cannot be read is reported by whoever needs it. */
 	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
 }
 
@@ -340,7 +339,7 @@ int rg_engine_forget_removed(struct rg_engine *engine, struct roger_str shown,
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++) {
 		const uint64_t of_log = hash_of(engine, (enum rg_log)log, shown);
 
-		/* That of the run documents is no file. */
+		/* The count of run documents is not that of a file. */
 		if (of_log != hash && rg_tally_count(engine->store, of_log))
 			r = put_files(engine, &of_log, 1, false, err);
 	}

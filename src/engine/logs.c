@@ -16,13 +16,13 @@
 
 static void find_mark(struct rg_engine *engine);
 
-/* What the send logs may lack, as far as that is to be read. */
+/* Return how many bytes of the journal are still to be read for the send logs. */
 static uint64_t uncarried(struct rg_engine *engine)
 {
 	const struct rg_head head = rg_store_head(engine->store);
 	uint64_t from = head.logged;
 
-	/* Files have their checkpoint, and by the next look at the head another control file. */
+	/* Files have the mark in their checkpoint; find_mark() might replace their control file. */
 	if (!from && head.shared) {
 		if (engine->store->elsewhere)
 			find_mark(engine);
@@ -33,7 +33,7 @@ static uint64_t uncarried(struct rg_engine *engine)
 
 int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
 {
-	/* The server's own thread, which carries them, has the lock meanwhile. */
+	/* While much is to be copied, a server's own thread does that and has the lock. */
 	int r = rg_store_check_ready(engine->store, uncarried(engine), err);
 
 	if (r < 0)
@@ -88,7 +88,7 @@ struct purging {
 	bool short_of_memory;	/* a line was kept that might have been due */
 };
 
-/* A line that is not an entry is kept. */
+/* Is the line to be dropped?  One that is not an entry is kept. */
 static bool drop_line(void *context, struct roger_str line)
 {
 	struct purging *purging = context;
@@ -181,7 +181,7 @@ int rg_engine_log_end(struct rg_engine *engine, enum rg_log log, size_t bytes,
 
 enum { BATCHES_BYTES = 8 << 20, ENTRIES = 10000 };
 
-/* A kept mark is this much behind at most: less than anybody has to wait for. */
+/* A saved mark is at most this much behind, so that nobody waits for what is copied again. */
 enum { MARK_BYTES = RG_READY_BYTES / 4 };
 
 /* ---------------------------------------- from the journal to the send logs -- */
@@ -192,13 +192,13 @@ struct batch {
 	struct rg_buf text;
 };
 
-/* As what a text is known. */
+/* What a text in the table of known texts is. */
 enum known {
 	BEGUN,	/* id of an attempt with new entries */
 	KEYED,	/* id of a line with a key that was read */
-	CYCLE,	/* not purged */
-	LOGGED, /* from the start: id in the logs, */
-	OPEN,	/* where it may have been read since */
+	CYCLE,	/* id of a cycle that was not purged */
+	LOGGED, /* from the start: id of an attempt that ended in the logs */
+	OPEN,	/* from the start: id of one whose message may have been read since */
 };
 
 struct carrying {
@@ -210,18 +210,18 @@ struct carrying {
 		size_t count;
 	} batches;
 	size_t bytes;	       /* in the batches */
-	uint64_t from, stated; /* the mark: how far the logs are known to be, and what it says */
+	uint64_t from, stated; /* how far the logs are known to be; what the mark says */
 	bool all;	       /* every line is read */
-	bool failed;	       /* a log lacks some */
+	bool failed;	       /* a log could not be written */
 	bool plain;	       /* copy messages without a key instead of those with one */
-	bool refreshed;	       /* the index has what is to be read */
-	bool derived;	       /* the line is one of before: its sender did not copy it */
+	bool refreshed;	       /* the index is up to date */
+	bool derived;	       /* the entry is made later, not by its sender */
 	struct {
 		struct roger_cycle *items; /* the cycles that purge keeps, newest first */
 		size_t count;
 	} kept;
-	bool knows_cycles;     /* those that were not purged */
-	bool from_start;       /* after a start of the machine */
+	bool knows_cycles;     /* `known` has the cycles that were not purged */
+	bool from_start;       /* the mark was lost, as by a restart: skip what is in the logs */
 	struct rg_table known; /* hashes of texts, each by what it is known as */
 };
 
@@ -255,7 +255,7 @@ static bool knows(const struct carrying *carrying, enum known as, struct roger_s
 	return rg_table_find(&carrying->known, rg_hash(as, text.data, text.length));
 }
 
-/* Is it in the log already, or was it before a purge?  What is there, none has dropped yet. */
+/* Is the entry in the log already, or was it dropped by a purge?  An open one was not dropped. */
 static bool is_known(const struct carrying *carrying, const struct roger_message *message,
 		     struct roger_str id)
 {
@@ -266,8 +266,8 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 
 static int know_cycles(struct carrying *carrying, struct roger_err *err);
 
-/* The last entry of a message's attempt.  If it has none, *last is left unchanged, and *ret_purged
- * says whether purge dropped it; else it is still to be made. */
+/* Find the last entry of a message's attempt.  If it has none, *last is left unchanged, and
+ * *ret_purged says whether purge dropped it; else it is still to be made. */
 static int last_entry(struct carrying *carrying, const struct roger_message *message,
 		      const struct roger_attempt *attempt, struct rg_arena *arena,
 		      struct roger_attempt *last, bool *ret_purged, struct roger_err *err)
@@ -311,7 +311,7 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	return batch->text.failed ? rg_fail_memory(err) : know(carrying, BEGUN, attempt->id, err);
 }
 
-/* Recorded before anybody waits for it; a line that changes something else is not an attempt. */
+/* Record that an attempt began, before anybody waits for it, unless it has an entry already. */
 static int carry_begun(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
@@ -320,7 +320,7 @@ static int carry_begun(struct carrying *carrying, const struct roger_message *me
 	bool purged;
 	int r;
 
-	/* When another one than the first began is not known, but that it was before its end. */
+	/* When a later attempt began is not known, only that it was before its deadline. */
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
 			     ROGER_TIMEOUT,
 			     message->attempt <= 1 ? message->created_at_ms
@@ -334,8 +334,8 @@ static int carry_begun(struct carrying *carrying, const struct roger_message *me
 	return r < 0 || last.id.length || purged ? r : carry_entry(carrying, &attempt, err);
 }
 
-/* A message read after its deadline was a timeout, even if its sender died before recording that;
- * it keeps the name of its dead letter. */
+/* Record a timeout for a message that was read after its deadline, if its sender died before it
+ * could.  The attempt keeps the name of its dead letter. */
 static int carry_late(struct carrying *carrying, const struct roger_message *message,
 		      struct roger_attempt *attempt, struct rg_arena *arena, bool *ret_purged,
 		      struct roger_err *err)
@@ -354,8 +354,8 @@ static int carry_late(struct carrying *carrying, const struct roger_message *mes
 	return carry_entry(carrying, &late, err);
 }
 
-/* Nobody can read it any more: the attempt is over, whether anybody waits for it or not.  One that
- * was late before has its entry where roger archived it. */
+/* End the attempt of an archived message, which nobody can read any more, whether anybody waits for
+ * it or not.  An attempt that was late has its entry already, if roger archived the message. */
 static int carry_gone(struct carrying *carrying, const struct roger_message *message,
 		      struct rg_arena *arena, struct roger_err *err)
 {
@@ -381,7 +381,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	int64_t at_ms = message->read_at_ms;
 	int r;
 
-	/* Who sent with a key has a log afterwards, if only an empty one: see is_lost(). */
+	/* Whoever sent with a key gets a log, even an empty one: see is_lost(). */
 	if ((carrying->from_start || !message->cycle.length) && !batch_of(carrying, message->from))
 		return rg_fail_memory(err);
 	if (rg_sendlog_begins(message))
@@ -405,7 +405,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	return r == ROGER_OK && carrying->from_start ? know(carrying, LOGGED, attempt.id, err) : r;
 }
 
-/* The cycle in force at that time; "": purge has dropped the entry, or would. */
+/* Return the cycle in force at that time; "": purge has dropped the entry, or would. */
 static struct roger_str cycle_at(const struct carrying *carrying, int64_t at_ms)
 {
 	size_t i;
@@ -418,8 +418,7 @@ static struct roger_str cycle_at(const struct carrying *carrying, int64_t at_ms)
 		       : RG_STR("");
 }
 
-/* For the first line of a message that roger itself sent: not over an edge, not by another program.
- */
+/* Copy a message without a key that roger itself sent: not over an edge, not another program's. */
 static int carry_plain(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
@@ -440,8 +439,8 @@ static int carry_plain(struct carrying *carrying, const struct roger_message *me
 		       : carry_entry(carrying, &attempt, err);
 }
 
-/* Most lines have no key and are skipped without being parsed.  What another program says of a
- * message need not repeat that it has one. */
+/* Most lines have no key and are skipped without being parsed.  A later line of another program
+ * need not repeat the key. */
 static bool may_have_key(struct roger_str line)
 {
 	static const char member[] = "\"idempotent_key\":";
@@ -449,7 +448,7 @@ static bool may_have_key(struct roger_str line)
 	return memmem(line.data, line.length, member, sizeof member - 1) != NULL;
 }
 
-/* Is it a line that this very transaction stored? */
+/* Was the message added by this very transaction? */
 static bool is_staged(const struct rg_engine *engine, struct roger_str id)
 {
 	size_t i;
@@ -460,14 +459,14 @@ static bool is_staged(const struct rg_engine *engine, struct roger_str id)
 	return false;
 }
 
-/* Does the line lack what would stay as the first line has it?  The last one need not have that. */
+/* Does the line lack what the last line has, or differ in its number?  Then ask the first one. */
 static bool lacks_some(const struct roger_message *message, const struct roger_message *last)
 {
 	return (!message->attempt && last->attempt) ||
 	       (!message->cycle.length && last->cycle.length) || message->seq != last->seq;
 }
 
-/* Only the tables know of lines, and of many messages. */
+/* Update the tables, once: only they know first lines, and answer for many messages. */
 static int refresh(struct carrying *carrying, struct roger_err *err)
 {
 	int r = carrying->refreshed ? ROGER_OK : rg_engine_refresh(carrying->engine, err);
@@ -476,8 +475,8 @@ static int refresh(struct carrying *carrying, struct roger_err *err)
 	return r;
 }
 
-/* The first line is as it stands.  A later one follows that, and not the last one, which may be of
- * another attempt.  Of a message without a key only the first one counts. */
+/* Complete a later line by the first one, not by the last, which may be of another attempt.  The
+ * first line is used as it stands.  Of a message without a key only the first line counts. */
 static int follow_first(struct carrying *carrying, const struct rg_line *line,
 			struct rg_arena *arena, struct roger_message *message, bool *ret_sure,
 			struct roger_err *err)
@@ -497,14 +496,14 @@ static int follow_first(struct carrying *carrying, const struct rg_line *line,
 	*ret_sure = r == ROGER_OK;
 	if (*ret_sure)
 		rg_message_follow(&begun, message);
-	/* Altered since the tables took it in? */
+	/* The first line may have been altered since the tables took it in. */
 	return r == ROGER_EDATA ? ROGER_OK : r;
 }
 
 /*
- * Let the message be as its first line lets it be.  *ret_sure false: nothing may be made of this
- * line, since it was altered, or another program sent the message.  own: its chain fits.  A new
- * line that its writer announced is the first one.
+ * Give the message the members that its first line has. *ret_sure false: nothing may be made of
+ * this line, since it was altered, or another program sent the message. own: its chain fits. A new
+ * line of roger's is used as it stands, unless other programs added lines, too.
  */
 static int settle_message(struct carrying *carrying, const struct rg_line *line, bool own,
 			  struct rg_arena *arena, struct roger_message *message, bool *ret_sure,
@@ -552,14 +551,14 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 
 	if (carrying->plain ? may_have_key(line->text) : own && !may_have_key(line->text))
 		return ROGER_OK;
-	/* No message that roger sent without a key. */
+	/* Skip a line of another program: roger did not send that message. */
 	if (carrying->plain && !own && !rg_line_looks_own(line->text))
 		return ROGER_OK;
 	rg_arena_reset(arena);
 	r = rg_message_read_within(line->text, arena, &message, err);
 	if (r == ROGER_OK && carrying->all && message.key.length)
 		r = know(carrying, KEYED, message.id, err);
-	/* Only the first line of a message says its key. */
+	/* A later line of a message need not repeat its key. */
 	if (r == ROGER_OK && (!carrying->all || knows(carrying, KEYED, message.id)))
 		r = settle_message(carrying, line, own, arena, &message, &sure, err);
 	else if (r != ROGER_ENOMEM)
@@ -570,8 +569,8 @@ static int carry_line(struct carrying *carrying, const struct rg_line *line, boo
 			       : carry_message(carrying, &message, arena, err);
 }
 
-/* How far the logs hold messages with a key, or (plain) without one.  The store must be writable.
- */
+/* The mark: how far the logs hold messages with a key, or (plain) without one.  Needs a writable
+ * store. */
 static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -585,8 +584,8 @@ static void note_trouble(struct rg_engine *engine, const struct roger_err *err)
 		 "the send log lacks entries of what was sent: %.300s", err->message);
 }
 
-/* What was read up to byte `to` is in the logs from then on.  A log that cannot be written does not
- * stop the others; the mark stays behind then. */
+/* Write the batches to the logs, and set the mark to byte `to`.  If a log cannot be written, the
+ * others are, but the mark stays. */
 static void write_batches(struct carrying *carrying, uint64_t to)
 {
 	struct rg_engine *engine = carrying->engine;
@@ -605,7 +604,7 @@ static void write_batches(struct carrying *carrying, uint64_t to)
 		rg_buf_clear(&batch->text);
 	}
 	carrying->bytes = 0;
-	/* Only now: the figures may have moved to another file meanwhile. */
+	/* Ask for the mark only now: the control file may have been replaced meanwhile. */
 	while (!carrying->failed && carrying->from < to &&
 	       !atomic_compare_exchange_weak(mark_of(engine, carrying->plain), &carrying->stated,
 					     to))
@@ -643,7 +642,7 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 
 /* ------------------------------------------------- after a start of the machine -- */
 
-/* The cycles that purge keeps; the cycle that nobody opened counts as the oldest. */
+/* Load the cycles that purge keeps; the cycle that nobody opened counts as the oldest. */
 static int know_cycles(struct carrying *carrying, struct roger_err *err)
 {
 	const struct rg_log_query query = {
@@ -673,7 +672,7 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	return r;
 }
 
-/* An attempt that timed out may have been read since. */
+/* The message of an attempt that did not end as delivered may have been read since. */
 static int know_attempt(struct carrying *carrying, const struct roger_attempt *attempt,
 			struct roger_err *err)
 {
@@ -715,8 +714,8 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 
 /* ----------------------------------------------------- a mark that is kept -- */
 
-/* Where files have a checkpoint, others have a document: the mark, and the chain there.  It stands
- * in the queue behind the entries, so it is never ahead of them.  0: nothing is known. */
+/* Save the mark, with the chain there, in a document, where the store has no checkpoint.  It is
+ * queued behind the entries, so it is never ahead of them.  0: nothing is known. */
 static void keep_mark(struct rg_engine *engine, uint64_t to)
 {
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
@@ -733,7 +732,7 @@ static void keep_mark(struct rg_engine *engine, uint64_t to)
 		atomic_store(&rg_store_head(store).shared->carried, to);
 }
 
-/* Of other lines than those that are there now it says nothing. */
+/* Load the saved mark, unless its chain shows that it is of other lines. */
 static void find_mark(struct rg_engine *engine)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
@@ -764,7 +763,7 @@ static void free_carrying(struct carrying *carrying)
 	rg_arena_free(carrying->line);
 }
 
-/* The same; 0 where it is not known. */
+/* Return the mark; 0 if it is not known. */
 static uint64_t carried(struct rg_engine *engine, bool plain)
 {
 	const struct rg_head head = rg_store_head(engine->store);
@@ -773,7 +772,7 @@ static uint64_t carried(struct rg_engine *engine, bool plain)
 	return to <= head.end ? to : 0;
 }
 
-/* The next copy starts at the beginning and skips what is there. */
+/* Make the next copy start at the beginning; it skips what is there. */
 static void start_over(struct rg_engine *engine, bool plain)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -789,7 +788,7 @@ void rg_engine_carry_anew(struct rg_engine *engine)
 	start_over(engine, true);
 }
 
-/* What the checkpoint says is in the logs need not be copied after a restart. */
+/* After a restart, start behind what the checkpoint says is in the logs. */
 static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from, uint64_t to)
 {
 	uint64_t carried = atomic_load(&rg_store_head(engine->store).shared->carried);
@@ -797,8 +796,8 @@ static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from
 	return plain || from || carried > to ? from : carried;
 }
 
-/* Copy what the journal has up to byte `to`, all of it on disk; not while it is closed by damage:
- * then the logs are read as they are. */
+/* Copy into the send logs what the journal has up to byte `to`, all of it on disk.  While damage
+ * closes the journal, the logs are left as they are. */
 static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
 {
 	uint64_t from = carried(engine, plain);
@@ -854,7 +853,7 @@ int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 	return r;
 }
 
-/* Within a transaction of records the lock is ours already. */
+/* Copy up to byte `end`.  Takes the record lock, unless this handle has it already. */
 static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct roger_err *err)
 {
 	bool holds;
@@ -870,7 +869,7 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
-	/* Another may just have done it for us.  What others still have to copy is left to them:
+	/* Another process may just have copied it.  What others have sent since is left to them:
 	 * they have their own logs open. */
 	if (carried(engine, plain) < end)
 		r = carry(engine, plain, end, err);
@@ -883,7 +882,7 @@ void rg_engine_log_sends(struct rg_engine *engine, uint64_t end)
 {
 	struct roger_err err;
 
-	/* The journal has it; the next sender or reader copies it. */
+	/* A failure loses nothing: the next sender or reader copies it from the journal. */
 	if (carry_all(engine, false, end, &err) < 0)
 		note_trouble(engine, &err);
 }
@@ -909,7 +908,7 @@ void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* Notes are read as far as they go now: what they tell of is in the journal by now. */
+/* Limit notes to those that are there now: the journal has what these tell of. */
 static int limit_files(struct rg_engine *engine, const struct rg_log_files *files,
 		       struct roger_err *err)
 {
@@ -929,7 +928,7 @@ static int limit_files(struct rg_engine *engine, const struct rg_log_files *file
 	return r;
 }
 
-/* Logs as far as they go before the tables are brought up. */
+/* List logs, notes limited to those that are there now; then update the tables. */
 static int list_logs(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 		     struct rg_arena *arena, struct rg_log_files *ret_files, struct roger_err *err)
 {
@@ -943,7 +942,7 @@ static int list_logs(struct rg_engine *engine, enum rg_log log, struct roger_str
 	return r < 0 ? r : rg_engine_refresh(engine, err);
 }
 
-/* Does not copy from the journal first. */
+/* Read a log as it is, without copying from the journal first. */
 int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
@@ -1026,7 +1025,7 @@ int rg_engine_events(struct rg_engine *engine, const struct rg_event_query *quer
 		r = rg_index_events(engine->index, query, &files, see, context, ret_count, err);
 	if (r < 0 || !rg_engine_note_altered(engine, arena))
 		return r;
-	/* Once more, without what these lines say. */
+	/* Start over, without the altered lines. */
 	r = see(context, NULL, err);
 	return r < 0 ? r
 		     : rg_index_events(engine->index, query, &files, see, context, ret_count, err);
@@ -1063,14 +1062,14 @@ static int is_lost(struct rg_engine *engine, struct roger_str owner,
 			if (rg_str_equal(files->items[i].name, own.items[0].name))
 				break;
 		*ret_lost = i == files->count;
-		/* No name begins with another one and this letter. */
+		/* No name contains this character: go on behind the name. */
 		if (!rg_arena_print(arena, &from, "%.*s\x01", RG_STR_ARGS(from)))
 			return rg_fail_memory(err);
 	} while (!*ret_lost && !owner.length);
 	return ROGER_OK;
 }
 
-/* The logs to be read, those that are there. */
+/* List the send logs that are there. */
 static int list_there(struct rg_engine *engine, struct roger_str owner, struct rg_arena *arena,
 		      struct rg_log_files *files, struct roger_err *err)
 {
@@ -1085,8 +1084,8 @@ static int list_there(struct rg_engine *engine, struct roger_str owner, struct r
 }
 
 /*
- * Where logs were deleted the journal is copied again from its start.  Who asks for
- * entries of everybody and only for those with a key gets that when no log is left.
+ * Copy the journal again from its start if send logs were deleted. For everybody's entries with a
+ * key, that is only noticed when no log is left.
  */
 static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *query, uint64_t end,
 			 struct rg_arena *arena, struct roger_err *err)

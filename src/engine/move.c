@@ -59,7 +59,7 @@ static int list_all(struct move *move, struct rg_store *store, struct rg_log_fil
 	return r;
 }
 
-/* The journal of the target that is to be this one: where there is one of a kind, the target's
+/* Find the target's journal for this one of the source; where a kind has one file, the target's
  * configuration names it. */
 static int find_twin(struct move *move, const struct rg_log_file *file, struct rg_log_file *twin,
 		     bool *ret_there, struct roger_err *err)
@@ -130,7 +130,7 @@ static int64_t count_lines(struct roger_str text)
 	return lines;
 }
 
-/* Are these bytes of both the same?  Counts their lines. */
+/* Are the bytes from `at` to `to` the same in both?  Adds the number of their lines to *lines. */
 static int compare(struct move *move, const struct rg_log_file *file,
 		   const struct rg_log_file *twin, uint64_t at, uint64_t to, bool *ret_same,
 		   int64_t *lines, struct roger_err *err)
@@ -154,7 +154,7 @@ static int compare(struct move *move, const struct rg_log_file *file,
 	return r;
 }
 
-/* Whole lines from byte `from` on; *ret_to: up to there. */
+/* Copy whole lines from byte `from` on; *ret_to: where the next piece begins. */
 static int copy_piece(struct move *move, const struct rg_log_file *file,
 		      const struct rg_log_file *twin, uint64_t from, uint64_t *ret_to,
 		      struct roger_err *err)
@@ -180,7 +180,7 @@ static int copy_piece(struct move *move, const struct rg_log_file *file,
 	return r == ROGER_OK ? tell(move, text.length, err) : r;
 }
 
-/* What the target has is kept as far as it is right. */
+/* Find where to go on: after what the target has, if that is the same as the source, else at 0. */
 static int find_start(struct move *move, const struct rg_log_file *file,
 		      const struct rg_log_file *twin, uint64_t *ret_from, int64_t *ret_lines,
 		      struct roger_err *err)
@@ -200,7 +200,7 @@ static int find_start(struct move *move, const struct rg_log_file *file,
 	return r;
 }
 
-/* Of what was moved away from the target, to wherever, we must be the continuation. */
+/* Check that the source goes on from the messages that were once moved away from the target. */
 static int check_continued(struct move *move, struct roger_err *err)
 {
 	struct rg_log_file file = rg_store_messages, twin;
@@ -285,7 +285,7 @@ static int move_all(struct move *move, struct roger_err *err)
 
 /* ---------------------------------------------------------------- figures -- */
 
-/* Numbers that were given stay used, also those that no line tells of. */
+/* Copy the numbers that were given, so that they stay used, also those that no line has. */
 static int raise_figures(struct move *move, struct roger_err *err)
 {
 	struct rg_named_figure agent;
@@ -307,7 +307,7 @@ static int raise_figures(struct move *move, struct roger_err *err)
 	return move->to->ops->sync(move->to, NULL, rg_store_head(move->to).end, err);
 }
 
-/* From the lines that are there now: end and chain must be those of the source. */
+/* Make the target's figures from its lines; end and chain must be those of the source. */
 static int rebuild(struct move *move, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
@@ -333,7 +333,7 @@ static int rebuild(struct move *move, struct roger_err *err)
 
 /* ------------------------------------------------------------------ steps -- */
 
-/* Torn last lines are closed off, as the next writer would. */
+/* Close off torn last lines, as the next writer would. */
 static int close_off(struct rg_engine *from, struct roger_err *err)
 {
 	static const enum rg_log logs[] = { RG_LOG_CYCLES,   RG_LOG_DEAD_LETTERS, RG_LOG_DIGESTS,
@@ -357,7 +357,7 @@ static int close_off(struct rg_engine *from, struct roger_err *err)
 	return r;
 }
 
-/* Everybody waits from here on.  The locks end with the handle. */
+/* Take all locks: everybody waits from here on.  The locks end with the handle. */
 static int lock(struct rg_engine *from, struct roger_err *err)
 {
 	int r = rg_store_take(from->store, RG_LOCK_BRIDGE, 0, NULL);
@@ -369,7 +369,7 @@ static int lock(struct rg_engine *from, struct roger_err *err)
 			    : rg_store_take(from->store, RG_LOCK_CHANGE, RG_LOCK_WAIT_MS, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(from, err);
-	/* Those of plain messages are made from the lines wherever somebody asks for them. */
+	/* Entries of messages without a key are made later, where somebody asks for them. */
 	if (r == ROGER_OK)
 		r = rg_engine_bring_sends_up(from, false, err);
 	if (r == ROGER_OK)
@@ -407,7 +407,7 @@ static int fill(struct move *move, struct rg_engine *from, struct roger_err *err
 	return r;
 }
 
-/* Did the other side get its last line already? */
+/* Did the target get its last line, the note of the move, already? */
 static int is_noted(struct move *move, bool *ret_noted, struct roger_err *err)
 {
 	struct rg_log_files files = { 0 };
@@ -427,7 +427,7 @@ static int is_noted(struct move *move, bool *ret_noted, struct roger_err *err)
 	return r;
 }
 
-/* Another command may have made the target live; its own line would cover the others as well. */
+/* Another command may have made the target live; a line that it added to the notes is enough. */
 static int finish(struct move *move, struct rg_engine *to, struct roger_err *err)
 {
 	bool noted = true;

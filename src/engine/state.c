@@ -17,17 +17,17 @@
 #include "facts/person.h"
 #include "facts/sequence.h"
 
-/* A handle that lives long does not write the document for every message. */
+/* STATE_PAUSE_MS: a handle that lives long does not write the document for every message. */
 enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 1000, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
 
 /* A document up to this length is looked at by each handle that opens: another program may have
- * written it. A longer one is looked at by who writes it next, and while no message is stored. */
+ * written it. A longer one is looked at by its next writer, and while no message is stored. */
 enum { SHORT_BYTES_MAX = 1024 };
 
-/* One above this length costs more than a message, so who only sends leaves it to who looks. */
+/* A longer one costs more than a message, so a handle that only sends leaves it to readers. */
 enum { SENT_BYTES_MAX = 64 << 10 };
 
-/* Only for a writable store. */
+/* Needs a writable store. */
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -48,7 +48,7 @@ static void note(struct rg_store *store, const char *what)
 		snprintf(store->trouble, sizeof store->trouble, "%s %s", store->state, what);
 }
 
-/* A document that was never written is not missing; one that is damaged is another program's. */
+/* A document that roger never wrote is not missing; if it is damaged, it is another program's. */
 static void note_rebuilt(struct rg_store *store, const char *lost, const struct roger_err *why)
 {
 	struct rg_shared *shared = rg_store_head(store).shared;
@@ -115,7 +115,7 @@ static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struc
 
 /* ------------------------------------------------------ numbers taken over -- */
 
-/* The last line of roger's in sessions.jsonl counts. */
+/* Keep the last line of roger's in sessions.jsonl. */
 static int see_session(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct rg_sequence **last = context, *read = NULL;
@@ -131,7 +131,7 @@ static int see_session(void *context, struct rg_walk *walk, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* The numbers that the last session with any began with; *ret_first is NULL where none did. */
+/* Load the numbers that were last taken over at the start of a session; *ret_first NULL: none. */
 static int load_first(struct rg_engine *engine, struct rg_sequence **ret_first,
 		      struct roger_err *err)
 {
@@ -152,8 +152,8 @@ static int load_first(struct rg_engine *engine, struct rg_sequence **ret_first,
 	return r;
 }
 
-/* Those of the session in force, or no numbers; kept once a message is stored, since then no more
- * are taken over. */
+/* Return the numbers that the present session began with, maybe none.  They are kept once a message
+ * is stored, since then no more are taken over. */
 static int first_numbers(struct rg_engine *engine, const struct rg_sequence **ret_first,
 			 struct roger_err *err)
 {
@@ -225,8 +225,8 @@ static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequ
 	}
 }
 
-/* Under the append lock; a journal closed by damage is left as it is. first: numbers that were
- * taken over, or NULL. */
+/* Load epoch and numbers into the figures, under the append lock; ROGER_EDATA: the journal is
+ * closed by damage.  first: numbers that were taken over, or NULL. */
 static int take_over(struct rg_engine *engine, const struct rg_sequence *sequence,
 		     const struct rg_sequence *first, struct roger_err *err)
 {
@@ -253,7 +253,7 @@ static int take_over(struct rg_engine *engine, const struct rg_sequence *sequenc
 	return ROGER_OK;
 }
 
-/* The epoch of a session that nobody has sent in is only in the document. */
+/* Load the epoch: that of a session in which nobody has sent is only in the document. */
 int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 {
 	struct rg_sequence *sequence = NULL, *first = NULL;
@@ -274,8 +274,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 		r = take_over(engine, sequence, first, &refused);
 	}
 	if (r == ROGER_EDATA) {
-		/* What nobody could look at may turn out to be accepted: then numbers are still to
-		 * be raised. */
+		/* Damage that is not examined yet may be accepted: numbers are raised then. */
 		if (atomic_load(&shared_of(engine)->broken) == RG_BROKEN_CLOSED)
 			atomic_store(&shared_of(engine)->prepared, 1);
 		r = ROGER_OK;
@@ -367,7 +366,7 @@ static int add_first(struct rg_engine *engine, struct rg_sequence *sequence, str
 	return r < 0 ? r : rg_sequence_add(sequence, first, err);
 }
 
-/* What the journal says, according to the index. */
+/* Compose the document from the index. */
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
 {
@@ -438,7 +437,7 @@ static bool is_short(struct rg_engine *engine, size_t most)
 	return !find_state(engine, &state) || state.count < most;
 }
 
-/* A command that ends writes a short one, and a longer one if nobody has within a second. */
+/* Write the document when a command ends?  A short one always, a longer one once a second. */
 static bool is_due(struct rg_engine *engine)
 {
 	const bool has_looked = engine->index && rg_index_seen(engine->index) > 0;
@@ -490,7 +489,7 @@ static int add_session(struct rg_engine *engine, const struct rg_sequence *seque
 	rg_sequence_print(sequence, &numbers);
 	session.id = rg_str(id);
 	session.numbers = rg_buf_str(&numbers);
-	/* Without its braces and its newline. */
+	/* The line has the numbers without their braces and newline. */
 	if (!numbers.failed) {
 		session.numbers.data++;
 		session.numbers.length -= 3;
@@ -547,7 +546,7 @@ static int take_numbers(struct rg_engine *engine, struct rg_sequence *there, str
 	return ROGER_OK;
 }
 
-/* While no message is stored, another program's numbers count; what cannot be taken is told. */
+/* Take another program's numbers over while no message is stored; report those that cannot be. */
 static int follow_numbers(struct rg_engine *engine, struct rg_sequence *there,
 			  struct roger_err *err)
 {
@@ -592,7 +591,7 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 	return r;
 }
 
-/* Is what readers accepted since the document was written what this handle's changes did? */
+/* Does this handle know every number that readers accepted since the document was written? */
 static bool knows_accepted(struct rg_engine *engine)
 {
 	const struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -609,7 +608,7 @@ static bool has_sent(const struct rg_sequence *sequence)
 	return sequence->count && !sequence->numbers[0].reader.length;
 }
 
-/* Write the document once, under the state lock; *ret_whole: including the accepted numbers. */
+/* Write the document once, under the state lock; whole: compose it anew from the index. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
 	struct rg_shared *shared = shared_of(engine);
@@ -654,7 +653,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	return ROGER_OK;
 }
 
-/* Nobody waits in the middle of mail: who has the lock writes for all. */
+/* Without `wait`, in the middle of mail, do not wait: whoever has the lock writes for all. */
 static bool take_state_lock(struct rg_engine *engine, bool wait)
 {
 	return rg_store_take(engine->store, RG_LOCK_STATE, wait ? STATE_WAIT_MS : 0, NULL) ==
@@ -692,8 +691,8 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 		engine->state_saved_ns = now;
 		return;
 	}
-	/* The lock holder checks again after releasing it, so that no change is left out.  What is
-	 * asked in between may find another control file in place of this one. */
+	/* The lock holder checks again after releasing it, so that no change is left out.  The
+	 * control file may be replaced in between, so `shared` is read again. */
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
 		whole = rg_index_end(engine->index) > 0 && !knows_accepted(engine);
 		if (!whole && !closing && !is_short(engine, SENT_BYTES_MAX))
@@ -767,7 +766,7 @@ int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 			return r;
 		engine->stored++;
 	}
-	/* All of it, so that status can report damage. */
+	/* Read all of the document, so that status can report damage. */
 	r = load(engine->store, &sequence, err);
 	if (writable || sequence)
 		*ret_epoch = writable ? rg_tally_epoch(engine->store) : sequence->epoch;

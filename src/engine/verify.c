@@ -85,7 +85,7 @@ static int note_journal(void *context, struct rg_walk *walk, struct roger_err *e
 	return ROGER_OK;
 }
 
-/* Archives have no chain: tell what doctor noted of them. */
+/* Archives have no chain: report the damage that doctor recorded. */
 static int tell_archive(struct check *check, struct roger_str file, struct roger_err *err)
 {
 	struct rg_misfit noted;

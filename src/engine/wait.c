@@ -4,7 +4,7 @@
 #include "base/clock.h"
 
 /* Other programs append without waking anybody, and the end of a lease wakes nobody: look this
- * often; where lines are on another machine all of them wake somebody. */
+ * often; where lines are on another machine, each line wakes somebody. */
 enum { LOOK_MS = 200, LOOK_ELSEWHERE_MS = 1000 };
 
 enum { NEW_BYTES_MAX = 64 << 10 };
@@ -22,7 +22,7 @@ static int keep(const struct roger_message *message, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
-/* Is there such mail?  What else is unread sets the figure right. */
+/* Is there mail for the query?  If not, counting the unread mail corrects the figure. */
 static int ask(struct rg_engine *engine, struct rg_query *query, struct rg_arena *scratch,
 	       struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err)
 {
@@ -41,7 +41,7 @@ static int ask(struct rg_engine *engine, struct rg_query *query, struct rg_arena
 	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
 }
 
-/* Until something is appended; by a store that knows for whom, for one of these mailboxes. */
+/* Sleep until something is appended, or only for these mailboxes if the store knows for whom. */
 static void sleep_on(struct rg_engine *engine, const struct roger_strs *boxes, uint32_t wake,
 		     int64_t until_ns)
 {
@@ -61,7 +61,7 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	struct rg_query query = {
 		.unread = true, .to = agent, .gets = true, .issue = issue, .from = from, .limit = 1
 	};
-	/* A wait may last for days: what was looked at is given back. */
+	/* A wait may last for days, so every look reuses this memory. */
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *scratch = rg_arena_new();
 	struct roger_strs boxes;
 	struct rg_found found = { 0 };

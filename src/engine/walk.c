@@ -116,7 +116,7 @@ const struct rg_walk_message *rg_walk_find(const struct rg_walk *walk, struct ro
 	return rg_table_find(&walk->messages.table, hash_of(walk, id));
 }
 
-/* The first member that it rewrites and no line before it did; NULL: none. */
+/* Return the first member that this line rewrites and no earlier line did; NULL: none. */
 static const char *first_untold(struct rg_walk_messages *messages, uint64_t id,
 				const struct rg_rewrites *rewrites)
 {
@@ -148,7 +148,7 @@ static int tell_rewrite(struct rg_walk *walk, const struct rg_walk_message *firs
 	return found(walk, kind, RG_MISFIT_IN_MESSAGE, walk->number, walk->line.offset, what, err);
 }
 
-/* What the message is the first line says; of this one only its state counts. */
+/* Take a later line: the first one says what the message is, and this one only its state. */
 static int follow_first(struct rg_walk *walk, const struct rg_walk_message *first,
 			struct roger_err *err)
 {
