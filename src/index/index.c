@@ -12,7 +12,7 @@
 /* How long to wait while another process rebuilds the index of a large journal. */
 enum { SOON_MS = 200, HURRY_MS = 1000, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 
-/* Others hold the file for microseconds; SQLite would sleep for milliseconds. */
+/* Yield so often first: others hold the file for microseconds, and SQLite would sleep longer. */
 enum { BUSY_YIELDS = 200 };
 
 enum { HEAL_TRIES = 2 };
@@ -20,8 +20,8 @@ enum { HEAL_TRIES = 2 };
 /* How old, in time, messages.db may become before it is updated. */
 enum { SEED_AFTER_MS = 1000 };
 
-/* More is left to whoever wants an answer from it; the second is for a handle that wrote much: some
- * seconds of processor. */
+/* How much rg_index_serve() takes in at most; the second is for a handle that wrote much, and costs
+ * some seconds of processor.  More is left to the next reader. */
 enum { SERVED_BYTES_MAX = 1 << 20, SERVED_MUCH_MAX = 64 << 20 };
 
 /* Above this journal size, building both files at once would take too long. */
@@ -81,8 +81,8 @@ static const char tables[] =
 	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL, key INTEGER NOT NULL,"
 	" rewrites INTEGER NOT NULL, altered INTEGER NOT NULL);\n";
 
-/* For the end of a rebuild: to sort rows is quicker than to put each in its place.  The last is
- * what is asked for most. */
+/* Indexes are made at the end of a rebuild: sorting all rows is quicker than putting each in its
+ * place.  The last one is used most. */
 static const char bulk_end[] =
 	"CREATE INDEX messages_issue ON messages(issue_id);\n"
 	"CREATE INDEX messages_to ON messages(to_phase);\n"
@@ -98,7 +98,7 @@ static const char bulk_end[] =
 	" m.epoch"
 #define STATE_LEASE " LEFT JOIN leases s ON s.position = m.position"
 
-/* Of last_seen and edges. */
+/* Raise the number in a row of last_seen or edges. */
 #define RAISED                                                                                     \
 	"(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"                                     \
 	" ON CONFLICT(reader, sender) DO UPDATE SET"                                               \
@@ -148,7 +148,7 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
 }
 
-/* The failure may have rolled back already; then this one's error is no damage. */
+/* The failure may have rolled back already; then an error of ROLLBACK is no damage. */
 void rg_index_rollback(struct rg_index *index)
 {
 	if (!sqlite3_get_autocommit(index->db))
@@ -238,7 +238,7 @@ void rg_index_leave(struct rg_index *index)
 	size_t i;
 
 	rg_index_tail_drop(index);
-	/* Most commands never open it: then SQLite's code is not even loaded from disk. */
+	/* Most commands never open the database: SQLite's code is not even loaded then. */
 	if (!index->db)
 		return;
 	for (i = 0; i < RG_SQL_COUNT; i++) {
@@ -257,7 +257,7 @@ void rg_index_leave(struct rg_index *index)
 	index->damaged = false;
 }
 
-/* By the clock: on a busy machine a sleep of 1 ms may take 40. */
+/* Wait by the clock, not by tries: on a busy machine a sleep of 1 ms may take 40. */
 static int wait_for_others(void *context, int tries)
 {
 	struct rg_index *index = context;
@@ -398,7 +398,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	return r;
 }
 
-/* How many lines messages.db holds, and when it was updated. */
+/* Record how many lines messages.db holds, and when it was updated. */
 static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
 {
 	return rg_index_put(index, RG_SQL_SEED_SET, err, "ii", lines, at_ms);
@@ -429,7 +429,7 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 
 /* ------------------------------------------------------ the index in use -- */
 
-/* When the file cannot be used, an index in memory still answers. */
+/* Build an index in memory, which still answers when the file cannot be used. */
 static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
 		      struct roger_err *err)
 {
@@ -445,7 +445,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 		r = rg_altered_load(index->store, &index->altered, err);
 	if (r == ROGER_OK)
 		r = fill(index, end, err);
-	/* Half filled it must not answer. */
+	/* A half filled index must not answer. */
 	if (r < 0)
 		rg_index_leave(index);
 	return r;
@@ -471,7 +471,7 @@ static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *er
 	return r;
 }
 
-/* Is the progress row there, and of this version?  Pages of another boot are not even read. */
+/* Load the progress row, if it is of this version.  Pages of another boot are not even read. */
 static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
 	int64_t found[14];
@@ -539,7 +539,7 @@ static bool same_journal(struct rg_index *index)
 	int r;
 
 	r = rg_index_last_hash(index, &hash, NULL);
-	/* Not there, or another one; else the store cannot be asked now. */
+	/* The line is gone, or another one; other errors: the store cannot be asked now. */
 	index->lost = r == ROGER_EIO || (r == ROGER_OK && hash != index->progress.last_hash);
 	if (r < 0 || index->lost ||
 	    index->store->ops->stat(index->store, &messages, &there, NULL) < 0)
@@ -576,12 +576,12 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
-/* Is what is open of this version and journal?  In a transaction, or just opened. */
+/* Is the open index of this version and journal?  Needs a transaction, or a file just opened. */
 static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
 {
 	int r = load_progress(index, ret_usable, err);
 
-	/* The lines that counted for nothing must still be those that are known to be altered. */
+	/* The index left out the altered lines; these must still be the same ones. */
 	if (r == ROGER_OK && *ret_usable)
 		*ret_usable = same_journal(index) &&
 			      rg_altered_load(index->store, &index->altered, NULL) == ROGER_OK &&
@@ -591,7 +591,7 @@ static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err
 	return r;
 }
 
-/* What cannot be used does not stay open, or it would pass for up to date. */
+/* Open the file; close it if it is not usable, or it would pass for up to date. */
 static int open_file(struct rg_index *index, uint64_t inode, bool *ret_usable,
 		     struct roger_err *err)
 {
@@ -632,7 +632,7 @@ bool rg_index_is_far_behind(uint64_t there, uint64_t end)
 	return end > there && end - there > LITTLE_BYTES && end - there > end / 4;
 }
 
-/* One transaction; after a failure the tables are unchanged. */
+/* Take the lines in, in one transaction; after a failure the tables are unchanged. */
 static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
 {
 	struct rg_index_progress before = index->progress;
@@ -656,7 +656,7 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
 	return r;
 }
 
-/* Files note damage of their own; a database that was restored has no trace of what it lost. */
+/* Say that messages were lost: files detect that, but a restored database shows no trace. */
 static void tell_lost(struct rg_index *index)
 {
 	struct rg_store *store = index->store;
@@ -670,7 +670,7 @@ static void tell_lost(struct rg_index *index)
 			 index->name);
 }
 
-/* Uses, updates or rebuilds the file.  The connection stays open while the file is the same:
+/* Use, update or rebuild the file.  The connection stays open while the file is the same:
  * opening it means reading the schema and preparing every statement. */
 static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
@@ -723,9 +723,9 @@ uint64_t rg_index_peek(struct rg_index *index)
 	return rg_index_end(index);
 }
 
-/* Is messages.db out of date, and may it be brought up now?  Nobody waits for it: that is done once
- * an answer is out.  But with an answer, at most once a second, where another file may be in its
- * place, which the answer then tells, and where the journal is in a database. */
+/* Is messages.db out of date, and may it be updated now?  Usually it is updated after an answer, so
+ * that nobody waits.  It is updated with an answer, at most once a second, if another file may be
+ * in its place, which the answer then says, or if the journal is in a database. */
 static bool is_due(struct rg_index *index)
 {
 	const struct rg_index_progress *progress = &index->progress;
@@ -741,7 +741,7 @@ static bool is_due(struct rg_index *index)
 	       (progress->seed_to < progress->lines && (age < 0 || age >= SEED_AFTER_MS));
 }
 
-/* A failure of messages.db does not fail the answer; it is tried again after a second. */
+/* Update messages.db.  A failure does not fail the answer; it is tried again after a second. */
 static int serve_others(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -763,7 +763,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	uint64_t inode;
 	int r;
 
-	/* Whoever holds it for long makes it. */
+	/* A process that holds the lock for long is building the index: do not wait for that. */
 	if (rg_store_is_long(index->store, end) && wait_ms > HURRY_MS)
 		wait_ms = HURRY_MS;
 	r = rg_store_take(index->store, RG_LOCK_INDEX, wait_ms, err);
@@ -787,7 +787,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_
 	return r;
 }
 
-/* Somebody may have taken the figures away meanwhile. */
+/* Was messages.db served up to `end`?  Another process may have dropped the figures meanwhile. */
 static bool was_served(const struct rg_index *index, uint64_t end)
 {
 	const struct rg_shared *shared = rg_store_head(index->store).shared;
@@ -800,10 +800,10 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 {
 	const uint64_t most = told ? SERVED_MUCH_MAX : SERVED_BYTES_MAX;
 	const struct rg_index_progress *progress = &index->progress;
-	/* 0: it is not there. */
+	/* 0: messages.db is not there. */
 	const int64_t changed_ms = rg_index_file_changed_ms(index, index->seed_name);
 	const int64_t passed = rg_clock_ms() - changed_ms;
-	/* Who needed all tables anyway pays little more. */
+	/* A handle that has all tables open anyway pays little more. */
 	const bool now = !changed && index->db && rg_index_end(index) >= end;
 	const bool alone = index->tail.alone || told, is_short = alone && end <= most;
 	struct rg_shared *shared = NULL;
@@ -835,14 +835,14 @@ bool rg_index_serve(struct rg_index *index, uint64_t end, bool changed,
 	return r == ROGER_OK && reach == end;
 }
 
-/* Is the open file the one of that name, and is it up to date? */
+/* Is the index open and up to date, and its file the one that has the name? */
 static bool fresh_enough(struct rg_index *index, uint64_t end)
 {
 	return index->db && rg_index_end(index) >= end && index->turn == index->store->turn &&
 	       (index->in_memory || rg_index_file_inode(index) == index->inode);
 }
 
-/* Beside a database it is of this machine alone, whoever leads. */
+/* May the index file be written?  Beside a database it belongs to this machine, whoever leads. */
 static bool may_write(const struct rg_index *index)
 {
 	return index->store->elsewhere || rg_store_writable(index->store);
@@ -886,7 +886,7 @@ int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err 
 	return bring(index, end, false, 0, err);
 }
 
-/* Without the index lock: who replaces the file renames it, and then it is opened again. */
+/* Needs no index lock: a process that replaces the file renames, and then it is opened again. */
 bool rg_index_is_open(struct rg_index *index)
 {
 	uint64_t inode;
@@ -910,13 +910,13 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 		       : refresh_file(index, rg_index_end(index), err);
 }
 
-/* Another process may have rebuilt it meanwhile, or taken it away.  If that goes on, an index in
- * memory is out of reach. */
+/* Another process may have rebuilt or removed the file.  If that goes on, an index in memory, which
+ * nobody else can reach, answers. */
 bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 
-	/* Deleted or replaced while it was in use: that heals, too. */
+	/* A file that was deleted or replaced while it was in use heals, too. */
 	if (*r >= 0 || (*tries)++ > HEAL_TRIES ||
 	    (!index->damaged && !index->full &&
 	     (index->in_memory || (index->inode && rg_index_file_inode(index) == index->inode))))
@@ -935,7 +935,7 @@ bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err
 	return *r == ROGER_OK;
 }
 
-/* In a transaction, so that what a killed process left is rolled back first. */
+/* A transaction first rolls back what a killed process left. */
 static int make_durable(struct rg_index *index, struct roger_err *err)
 {
 	const uint64_t synced = rg_store_head(index->store).synced;
@@ -945,7 +945,7 @@ static int make_durable(struct rg_index *index, struct roger_err *err)
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	if (r == ROGER_OK)
 		r = look_again(index, &usable, err);
-	/* Never ahead of the journal on disk. */
+	/* The index on disk is never ahead of the journal on disk. */
 	if (r == ROGER_OK && usable && rg_index_end(index) <= synced &&
 	    rg_index_pages_checkpoint(&index->vfs.pages) != SQLITE_OK)
 		r = rg_index_fail(index, "make durable", err);
@@ -959,7 +959,7 @@ void rg_index_checkpoint(struct rg_index *index)
 	uint64_t inode;
 	int r;
 
-	/* Who is busy with it is left alone: the next checkpoint comes soon. */
+	/* Skip this while another process has the lock: the next checkpoint comes soon. */
 	if (index->in_memory || rg_store_take(index->store, RG_LOCK_INDEX, SOON_MS, NULL) < 0)
 		return;
 	r = rg_index_file_find(index, index->name, &inode, NULL);
@@ -970,7 +970,7 @@ void rg_index_checkpoint(struct rg_index *index)
 	rg_store_release(index->store, RG_LOCK_INDEX);
 }
 
-/* Something else that has its name is told, and left alone. */
+/* Make messages.db anew.  Something else with its name is reported, and left alone. */
 static int make_seed(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why;

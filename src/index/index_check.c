@@ -1,6 +1,6 @@
 /*
- * What doctor compares: what the tables hold by sentences and SELECTs, on a connection
- * and a thread of their own.
+ * The figures of the index that doctor compares with the journal's: a rule is a sentence and a
+ * SELECT. They are read on a connection and a thread of their own.
  */
 #include "index/index_db.h"
 
@@ -10,8 +10,8 @@
 #include "base/id.h"
 #include "base/thread.h"
 
-/* A sentence, and a figure that the journal gives, too: a sum, which stays far below overflow, or
- * hashes of names, added and taken away as often as a row says, so that 0 is left. */
+/* The rules: a figure that the journal gives, too, is a sum, far below overflow; or hashes of
+ * names, added and taken away as often as a row says, so that 0 is left. */
 static const struct {
 	const char *what, *select;
 	bool hashed; /* (how often, number beside it, name) */
@@ -55,7 +55,7 @@ struct rg_index_checking {
 	struct rg_index_sums sums;
 	int64_t table_end; /* what messages.db has read; -1: it cannot be compared */
 	uint64_t key;
-	bool valid; /* of this version and boot */
+	bool valid; /* the index is of this version and boot */
 	int result, table_result;
 	bool threaded;
 	int code; /* SQLite's code if it failed */
@@ -125,7 +125,7 @@ static int read_rules(struct rg_index_checking *checking)
 	return read_states(checking);
 }
 
-/* Ends the transaction, too, so that writers wait no longer than needed. */
+/* The thread: reads all figures.  Ends the transaction early, so that writers wait less. */
 static void *check(void *context)
 {
 	struct rg_index_checking *checking = context;
@@ -181,7 +181,7 @@ int rg_index_check(struct rg_index *index, uint64_t key, struct rg_index_checkin
 		checking->result = begin(checking, index);
 	checking->threaded = checking->result == ROGER_OK && checking->valid &&
 			     rg_thread_start(&checking->thread, check, checking);
-	/* Without the second thread it works too, only slower. */
+	/* Without a second thread the check works, too, only slower. */
 	if (!checking->threaded)
 		check(checking);
 	*ret_checking = checking;
@@ -239,7 +239,7 @@ int rg_index_checked(struct rg_index_checking *checking, const struct rg_index_s
 		snprintf(what, sizeof what, "%s: %lld; the journal has %lld", rules[i].what,
 			 (long long)has, (long long)wanted);
 		r = differs(context, table, rules[i].hashed ? rules[i].what : what, err);
-		/* What is missing is not added up, either. */
+		/* Rows that are missing are not added up, either. */
 		if (i == RG_RULE_TABLE)
 			break;
 	}

@@ -3,10 +3,9 @@
  * proves it.
  *
  * Rows are made when a question first needs them, in the order of each journal; how
- * far each was read stands in event_files.  A row is the same whichever journal was
- * read first: what one journal says of a message that another one says, too, is
- * decided by what the two say, and not by which came first.  What settles an event
- * closes it here.  What time alone makes true is no row.
+ * far each was read stands in event_files.  A row is the same whichever journal was read first:
+ * where two journals tell the same of a message, what they say decides which one counts, not their
+ * order. An event is closed here by the line that settles it. What time alone makes true is no row.
  */
 #include "index/index_db.h"
 
@@ -27,9 +26,9 @@ static const char tables[] =
 	"CREATE TABLE event_files(file INTEGER PRIMARY KEY, offset INTEGER NOT NULL,"
 	" lines INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, shown TEXT NOT NULL);"
-	/* A line that is no entry has a negative log, and the reason as detail. */
-	/* First what report reads of each row: SQLite reads a row up to the last column asked for.
+	/* A line that is not an entry gets a row, too: its log is negative, its detail the reason.
 	 */
+	/* The columns that report reads come first: SQLite reads up to the last one asked for. */
 	"CREATE TABLE event(position INTEGER PRIMARY KEY, log INTEGER NOT NULL,"
 	" kind INTEGER NOT NULL, at INTEGER NOT NULL, flags INTEGER NOT NULL, of INTEGER,"
 	" since INTEGER, byte INTEGER NOT NULL, actor TEXT, peer TEXT, number INTEGER,"
@@ -39,7 +38,7 @@ static const char tables[] =
 	" step TEXT);"
 	"CREATE INDEX event_of ON event(of) WHERE of IS NOT NULL;"
 	"CREATE INDEX event_open ON event(kind) WHERE open = 1 AND log <> 0;"
-	/* In the order of position, which every index ends in. */
+	/* Rows of a log in order of position, with which every index ends. */
 	"CREATE INDEX event_log ON event(log) WHERE log <> 0;"
 	"CREATE INDEX event_at ON event(log, at) WHERE log <> 0;"
 	"CREATE INDEX event_counted ON event(at) WHERE flags >= 2048;"
@@ -58,19 +57,19 @@ struct intake {
 	struct rg_log_file file;
 	struct rg_arena *arena; /* for one line */
 	int64_t size;
-	int64_t number; /* of the file in event_files: hash of its name */
+	int64_t number; /* the file's in event_files: hash of its name */
 	int64_t offset, lines;
 	int64_t last_offset, last_length, last_hash; /* of a log */
 	int64_t byte;				     /* of the line that is read */
-	struct rg_table lives;	 /* of messages whose lines were read last: struct known */
-	struct rg_arena *memory; /* of their texts */
+	struct rg_table lives;	 /* struct known: messages whose lines were read last */
+	struct rg_arena *memory; /* their texts */
 	struct rg_buf words;	 /* of one line */
 	bool fresh;		 /* the table was empty: no note tells of a message yet */
 	struct rg_chain chain;
 	bool doubt_known; /* the line in doubt is known to be altered */
 };
 
-/* A row to be added: what is common to all of a line is filled in. */
+/* A row to be added; the members that all rows of a line share come from the intake. */
 struct row {
 	int kind, log, flags;
 	int64_t at_ms, of, number, outcome, before, since_ms, bytes;
@@ -79,7 +78,7 @@ struct row {
 	const struct rg_line *text; /* a row that gives the text of its line */
 };
 
-/* Rows of messages have fewer columns; only what a note says names its file. */
+/* Add a row.  One of a message has fewer columns, and names its file only if it is from a note. */
 static int add_row(struct intake *intake, const struct row *row, struct roger_err *err)
 {
 	const int64_t file = row->of && !(row->flags & RG_ROW_NOTE) ? 0 : intake->number;
@@ -112,15 +111,15 @@ struct life {
 	bool acked, noted;		  /* an acknowledgement is known; from a note only */
 	int64_t at_ms;			  /* of its last row */
 	struct roger_str worker;	  /* of its last lease */
-	int64_t claimed_ms, until_ms;	  /* when that began, 0: not known; when it ends */
-	int64_t claim;			  /* its row while it is in force */
+	int64_t claimed_ms, until_ms;	  /* when the lease began, 0: not known; when it ends */
+	int64_t claim;			  /* row of the lease while it is in force */
 	int64_t acked_at_ms, outcome;	  /* of its last acknowledgement */
 	int64_t look, look_ms;		  /* the row that tells of its first look; 0: none */
-	bool look_undated, look_noted;	  /* a row of its own, of a note; else a flag of another */
-	int64_t due, due_ms, due_attempt; /* the row of when it is to be read by; 0: none */
+	bool look_undated, look_noted;	  /* its time is not known; the row is of a note */
+	int64_t due, due_ms, due_attempt; /* the row of its deadline to be read; 0: none */
 };
 
-/* One more row of it. */
+/* Update the life by one more row of its message. */
 static int add_to_life(struct life *life, int64_t position, const struct row *row,
 		       struct rg_arena *memory)
 {
@@ -205,9 +204,9 @@ static int load_life(struct intake *intake, struct life *life, struct roger_err 
 }
 
 /*
- * Is this the first look?  Whoever tells of it: one whose time is known comes before one
- * whose time is not, then the earlier one, then the message's own line.  The other one
- * is taken back.
+ * Is this the first look at the message?  A look whose time is known comes before one whose time is
+ * not, then the earlier one, then that of the message's own line.  The row of the other look is
+ * taken back.
  */
 static int take_look(struct intake *intake, const struct life *life, int64_t at_ms, int flags,
 		     bool *ret_first, struct roger_err *err)
@@ -225,7 +224,7 @@ static int take_look(struct intake *intake, const struct life *life, int64_t at_
 			    life->look);
 }
 
-/* A row of a message whose time may not be known: then it stands at that of the row before. */
+/* Add a row of a message.  If its time is not known, it gets that of the row before. */
 static int add_dated(struct intake *intake, struct life *life, struct row *row,
 		     struct roger_err *err)
 {
@@ -243,8 +242,8 @@ static int add_dated(struct intake *intake, struct life *life, struct row *row,
 	return r;
 }
 
-/* Who takes it sees it.  What another program marked says nothing of a look, nor does a reading by
- * an agent that was handed the text. */
+/* Add a row of an agent that claims or reads the message, and so looks at it.  A mark of another
+ * program is no look, nor is a reading by an agent that was handed the text. */
 static int add_taking(struct intake *intake, struct life *life, struct row *taking,
 		      struct roger_err *err)
 {
@@ -259,7 +258,7 @@ static int add_taking(struct intake *intake, struct life *life, struct row *taki
 	return r < 0 ? r : add_dated(intake, life, taking, err);
 }
 
-/* Did roger itself send it, without a key?  Its being stored is its one attempt. */
+/* Did roger itself send the message, without a key?  Storing it is its only attempt. */
 static bool is_plain(const struct roger_message *first)
 {
 	return !first->key.length && first->seq && first->chain.length && !first->via.length &&
@@ -284,22 +283,20 @@ static int add_stored(struct intake *intake, struct life *life, const struct rog
 	return life->known ? ROGER_OK : add_dated(intake, life, &row, err);
 }
 
-/* Does nobody get it any more? */
+/* Does nobody get the message any more? */
 static bool is_over(const struct roger_message *after)
 {
 	return after->read || after->archived_at_ms || after->dead_at_ms;
 }
 
-/* Was it claimed anew before its lease was over?  So it is by who took over from its holder. */
+/* Was it claimed again before its lease was over?  An agent that takes over does that. */
 static bool is_taken(const struct life *life, const struct roger_message *after)
 {
 	return !is_over(after) && after->claimed_at_ms && life->claimed_ms &&
 	       after->claimed_at_ms != life->claimed_ms && after->claimed_at_ms < life->until_ms;
 }
 
-/* A lease is over: given back, taken over, or not renewed; a reading in time ends it without a
- * word.
- */
+/* End a lease: it was given back, taken over, or not renewed.  A reading in time gets no row. */
 static int end_lease(struct intake *intake, struct life *life, const struct roger_message *after,
 		     struct roger_err *err)
 {
@@ -357,7 +354,7 @@ static int add_reading(struct intake *intake, struct life *life, const struct ro
 			   .at_ms = after->read_at_ms,
 			   .since_ms = after->created_at_ms };
 
-	/* Who took over reads it in the mailbox of another. */
+	/* An agent that took over reads the message in another one's mailbox. */
 	if (after->read_by.length && !foreign)
 		row.texts[RG_COLUMN_TARGET] = after->to;
 	row.texts[RG_COLUMN_OWNER] =
@@ -368,7 +365,7 @@ static int add_reading(struct intake *intake, struct life *life, const struct ro
 		       : add_taking(intake, life, &row, err);
 }
 
-/* What an acknowledgement says, in words. */
+/* Print what an acknowledgement says; false: out of memory. */
 static bool print_outcome(const struct life *before, const struct roger_message *after,
 			  bool foreign, struct rg_arena *arena, struct roger_str *ret)
 {
@@ -388,14 +385,14 @@ static bool print_outcome(const struct life *before, const struct roger_message 
 }
 
 /*
- * Where the line does not say when, as lines of older programs: read under a lease
- * that was in force, it was acknowledged by the worker.
+ * Add an acknowledgement.  Lines of older programs do not say when it was: a message that was read
+ * under a lease in force was acknowledged by the worker.
  */
 static int add_outcome(struct intake *intake, struct life *life, const struct life *before,
 		       const struct roger_message *after, bool held, bool foreign,
 		       struct roger_err *err)
 {
-	/* What was handed to a file is read by what its agent says, whoever claimed it besides. */
+	/* A message that was handed over is read when its agent says so, whoever claimed it. */
 	const bool by_worker = held && !foreign && after->read && !after->read_by.length &&
 			       !after->handed_at_ms && before->until_ms > after->read_at_ms,
 		   again = before->acked_at_ms == after->acked_at_ms &&
@@ -415,14 +412,14 @@ static int add_outcome(struct intake *intake, struct life *life, const struct li
 							      : after->to;
 	if (!print_outcome(before, after, foreign, intake->arena, &row.detail))
 		return rg_fail_memory(err);
-	/* What only a note said is said by the line now. */
+	/* The line now says what only a note said before. */
 	r = before->noted ? rg_index_put(intake->index, RG_SQL_EVENT_UNTRUE, err, "ii", life->of,
 					 (int64_t)ROGER_EVENT_ACKNOWLEDGED)
 			  : ROGER_OK;
 	return r < 0 ? r : add_dated(intake, life, &row, err);
 }
 
-/* By when it is to be read: while nobody has, and for the attempt that was made last. */
+/* Set the deadline of an unread message: that of its last attempt. */
 static int add_due(struct intake *intake, struct life *life, const struct roger_message *after,
 		   struct roger_err *err)
 {
@@ -450,13 +447,13 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 	/* Archived is final: later lines are history. */
 	if (life->archived)
 		return ROGER_OK;
-	/* Another program may take a reading back: it is history, and another one counts. */
+	/* Another program may take a reading back: it is history then, and the next one counts. */
 	if (life->read && !after->read && !after->archived_at_ms) {
 		life->read = false;
 		r = rg_index_put(intake->index, RG_SQL_EVENT_UNREAD, err, "ii", life->of,
 				 (int64_t)ROGER_EVENT_READ);
 	}
-	/* A message that is read has no dead letter to be delivered. */
+	/* A message that is read has no open dead letter. */
 	if (r == ROGER_OK && after->read && (!life->read || after->archived_at_ms))
 		r = rg_index_put(intake->index, RG_SQL_EVENT_CLOSE_LETTER, err, "t", after->id);
 	if (r == ROGER_OK)
@@ -483,7 +480,7 @@ static int add_state(struct intake *intake, struct life *life, const struct roge
 	return r;
 }
 
-/* A message whose lines were read, so that nothing is looked up for the next one. */
+/* A message whose lines were read lately, so that its next line needs no look-up. */
 struct known {
 	uint64_t id; /* hash of its id */
 	struct rg_entry first;
@@ -492,7 +489,7 @@ struct known {
 
 enum { KNOWN_MAX = 1 << 16 };
 
-/* NULL with ROGER_OK: no message of that id stands there. */
+/* Find a message, or look it up; *ret_known NULL: none of that id begins here or before. */
 static int know_message(struct intake *intake, struct roger_str id, struct rg_place place,
 			struct known **ret_known, struct roger_err *err)
 {
@@ -549,7 +546,7 @@ static int take_message(struct intake *intake, const struct rg_decoded *decoded,
 	return r < 0 ? r : add_state(intake, &known->life, &message, err);
 }
 
-/* Whoever asks finds out where a line was altered that is not known to be, and asks again. */
+/* Check the chain.  A new altered line sets saw_altered: the asker finds it, and asks again. */
 static int check_chain(struct intake *intake, const struct rg_bytes *bytes,
 		       const struct rg_line *line, bool altered, struct roger_err *err)
 {
@@ -597,7 +594,7 @@ static int take_messages(struct intake *intake, struct roger_err *err)
 
 /* ------------------------------------------------------------------ logs -- */
 
-/* What a note tells of each of its messages: that it was shown, or acknowledged. */
+/* Add what a note tells of each of its messages: that it was shown, or acknowledged. */
 static int take_noted(struct intake *intake, const struct rg_note *note, struct roger_err *err)
 {
 	const bool looked = note->kind == RG_NOTE_LOOKED;
@@ -632,7 +629,7 @@ static int take_noted(struct intake *intake, const struct rg_note *note, struct 
 	return r;
 }
 
-/* What succeeded shows in another log; and so does a send that timed out. */
+/* Does another log tell the same?  It does of what succeeded, and of a send that timed out. */
 static bool is_echo(const struct rg_note *note)
 {
 	switch ((enum rg_note_kind)note->kind) {
@@ -681,7 +678,7 @@ static int take_note(struct intake *intake, const struct roger_activity *entry, 
 	return take_noted(intake, &note, err);
 }
 
-/* What a line makes of an attempt, after one that settled it. */
+/* Return the kind of an attempt's line; again: an earlier line settled the attempt. */
 static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt, bool again)
 {
 	if (attempt->pending)
@@ -694,7 +691,7 @@ static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt
 static int take_attempt(struct intake *intake, const struct roger_attempt *attempt, struct row *row,
 			struct rg_buf *words, struct roger_err *err)
 {
-	int64_t before[2] = { 0 }; /* of the line of this id before: outcome and time */
+	int64_t before[2] = { 0 }; /* outcome and time of the line of this id before */
 	bool there;
 	int r = rg_index_look_up(intake->index, RG_SQL_EVENT_BEFORE, before, 2, &there, err, "ti",
 				 row->texts[RG_COLUMN_ID], (int64_t)row->log);
@@ -716,7 +713,7 @@ static int take_attempt(struct intake *intake, const struct roger_attempt *attem
 	return r;
 }
 
-/* That it was given up is told with what its last line says. */
+/* Give the row of a dead letter the words of the letter's last line. */
 static int say_given_up(struct intake *intake, const struct roger_dead_letter *letter,
 			struct roger_err *err)
 {
@@ -730,7 +727,7 @@ static int say_given_up(struct intake *intake, const struct roger_dead_letter *l
 					   (int64_t)ROGER_EVENT_DEAD_LETTER, rg_buf_str(&words));
 }
 
-/* The last line of a place is its state. */
+/* Add damage, or its acceptance.  The last line of a place is its state. */
 static int take_damage(struct intake *intake, const struct roger_damage *damage, struct row *row,
 		       struct rg_buf *words, struct roger_err *err)
 {
@@ -754,8 +751,8 @@ static int take_damage(struct intake *intake, const struct roger_damage *damage,
 	return r;
 }
 
-/* Its line again, with the name that the task system gave it, is the same event.  A redelivery
- * opens what was closed. */
+/* Add a dead letter.  Its line again, with the name that the task system gave it, is the same
+ * event. A redelivery opens it again. */
 static int take_letter(struct intake *intake, const struct roger_dead_letter *letter,
 		       struct row *row, struct rg_buf *words, struct roger_err *err)
 {
@@ -880,7 +877,7 @@ static bool still_same(struct intake *intake)
 	struct rg_store *store = intake->index->store;
 	char *room;
 
-	/* The tables were made of the messages that are there. */
+	/* The tables have checked the messages already. */
 	if (intake->offset == 0 || intake->file.log == RG_LOG_MESSAGES)
 		return true;
 	if (intake->size < intake->offset)
@@ -892,7 +889,7 @@ static bool still_same(struct intake *intake)
 	       (int64_t)rg_hash(0, room, got) == intake->last_hash;
 }
 
-/* Does the file have more than the table? */
+/* Load how far the file was read; *ret_behind: it has more, or its last line has changed. */
 static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 {
 	const struct roger_str name = intake->file.shown;
@@ -926,7 +923,7 @@ static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 	return r;
 }
 
-/* Its rows go; with notes go the rows of messages that they decided, so all begins anew. */
+/* Delete the file's rows.  Notes also decided rows of messages, so with notes all begins anew. */
 static int forget_file(struct intake *intake, bool *ret_anew, struct roger_err *err)
 {
 	struct rg_index *index = intake->index;
@@ -986,7 +983,7 @@ static bool knows_events(struct rg_index *index)
 					     NULL) == SQLITE_OK;
 }
 
-/* SQLite looks whether another handle changed the schema only when a statement runs. */
+/* SQLite notices that another handle changed the schema only when a statement runs. */
 bool rg_index_has_events(struct rg_index *index)
 {
 	return knows_events(index) ||

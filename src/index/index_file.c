@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "host/file.h"
 
-/* Without opening it: closing it would drop the locks that SQLite holds in this process. */
+/* The file is not opened: closing it would drop the locks that SQLite holds in this process. */
 static int look(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
 		struct roger_err *err)
 {
@@ -16,8 +16,8 @@ static int look(struct rg_index *index, const char *name, struct rg_file_facts *
 /* A SQLite rollback journal that names another file ends in: length, checksum, and this. */
 static const unsigned char super_mark[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
 
-/* A rollback journal may make SQLite delete a file of any name (a "super-journal").  roger never
- * writes such a journal, so it is foreign, and what it would roll back may be too. */
+/* A rollback journal may make SQLite delete a file of any name (a "super-journal"). roger never
+ * writes such a journal, so another program did, and the database may be its, too. */
 static bool names_other_file(struct rg_index *index, const char *name, int64_t size)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -139,7 +139,7 @@ int rg_index_file_end(struct rg_index *index, const char *name, const char *fres
 		r = rg_file_remove(index->folder, rollback, err);
 	if (r == ROGER_OK)
 		r = rg_file_rename(index->folder, fresh, name, false, err);
-	/* No page of it goes with the new one; this is for the space. */
+	/* No recent page fits the new file; removing them frees the space. */
 	recent_name(index, recent);
 	if (r == ROGER_OK && strcmp(name, index->name) == 0)
 		(void)!rg_file_remove(index->folder, recent, NULL);

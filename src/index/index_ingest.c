@@ -8,7 +8,7 @@
 #include "facts/message.h"
 #include "facts/person.h"
 
-/* What the tables have of an earlier state of the message. */
+/* An earlier state of a message, from the tables. */
 struct known {
 	struct rg_entry first;
 	bool read;
@@ -73,7 +73,7 @@ int rg_index_look_up(struct rg_index *index, enum rg_statement which, int64_t *r
 
 /* -------------------------------------------------------------- deltas -- */
 
-/* Out of memory: one that counts for nothing; flush_deltas() fails. */
+/* Return the delta of these names.  Out of memory: a spare one; flush_deltas() fails then. */
 static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
 				 struct roger_str second, enum rg_delta_kind kind)
 {
@@ -139,7 +139,7 @@ static void note_seen(struct rg_index *index, const struct roger_message *messag
 	if (!rg_message_read_itself(message))
 		return;
 	raise_mark(index, message, RG_DELTA_SEEN);
-	/* What another program marked is no look. */
+	/* A mark of another program is no look. */
 	if (!message->chain.length)
 		return;
 	reader = delta_of(&index->deltas, message->to, RG_STR(""), RG_DELTA_AGENT);
@@ -191,7 +191,7 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* Is it unread and leased, or to be read in time, or is something still to be told of it? */
+/* Does it have a row in leases: a notice is due, or it is unread and leased, dead, or due? */
 static bool is_pending(const struct roger_message *message)
 {
 	return message->notice_due ||
@@ -282,7 +282,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	return r == ROGER_OK ? add_archived(index, message, &known->first, line, err) : r;
 }
 
-/* As MESSAGE_GET and ARCHIVED_HAS begin. */
+/* Make an entry of the columns with which MESSAGE_GET and ARCHIVED_HAS begin. */
 static struct rg_entry first_of(const int64_t found[4])
 {
 	const struct rg_place first = { (uint64_t)found[2], (size_t)found[3] };
@@ -322,14 +322,14 @@ int rg_index_first_of_all(struct rg_index *index, struct roger_str id, struct rg
 
 /* ---------------------------------------------------------- later lines -- */
 
-/* What a line says that is later than the first one of its id. */
+/* A later line of a message, completed by its first line. */
 struct later {
 	struct rg_arena *arena; /* NULL: the line has all that the first one has */
 	struct roger_message message;
 	struct rg_rewrites rewrites;
 };
 
-/* The line's message, as its first line lets it be. */
+/* Give the line's message the members of its first line, and record what the line rewrites. */
 static int follow_first(struct rg_index *index, const struct rg_entry *first,
 			const struct roger_message *message, const struct rg_line *line,
 			struct later *later, struct roger_err *err)
@@ -385,7 +385,7 @@ static bool is_later_state(const struct rg_index *index, const struct roger_mess
 	       (!index->bulk && (message->read || message->claimed_by.length));
 }
 
-/* One that was archived and never seen live counts as sent and received, too. */
+/* Add a new message; one that was archived and never seen live counts as sent and received. */
 static int take_new(struct rg_index *index, const struct roger_message *message,
 		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
 {
@@ -437,8 +437,8 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	return r;
 }
 
-/* Nothing is derived from an altered line, but that there is a message, unless that is known:
- * nobody must miss it. */
+/* Of an altered line, only take that there is a message, if none of its id is known: nobody must
+ * miss a message. */
 static int take_altered(struct rg_index *index, const struct roger_message *message,
 			const struct rg_line *line, struct roger_err *err)
 {
@@ -462,7 +462,7 @@ static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
 	if (decoded->is_message)
 		return decoded->altered ? take_altered(index, &decoded->message, line, err)
 					: take_message(index, &decoded->message, line, err);
-	/* What is known to be unfinished is nobody's to look after. */
+	/* A torn line is known to be unfinished, and no stray. */
 	progress->strays += !decoded->torn;
 	return ROGER_OK;
 }

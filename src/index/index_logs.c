@@ -31,11 +31,11 @@ struct texts {
 	struct rg_log_file file;
 	uint64_t from;
 	struct rg_buf piece;
-	bool many; /* read what is around it, too */
+	bool many; /* read what is around the text, too */
 	bool found;
 };
 
-/* What stands there; shorter at the end of the file. */
+/* Read a text from the file; *ret_text is empty if the file ends before it does. */
 static int read_text(struct texts *texts, uint64_t byte, size_t length, struct roger_str *ret_text,
 		     struct roger_err *err)
 {
@@ -81,15 +81,15 @@ struct finding {
 	struct rg_arena *arena;
 	struct source *sources;
 	size_t source_count;
-	const struct source *moved; /* its file says something else by now; NULL: none */
+	const struct source *moved; /* a source whose file has changed; NULL: none */
 	struct entries {
 		struct rg_log_entry *items;
 		size_t count;
 	} entries, strays;
 };
 
-/* Few entries share a key, target or message, or an owner and a step, or begin a session; SQLite
- * has no statistics to know that.  Fewer are of a short time. */
+/* How few entries a query fits, which SQLite, without statistics, does not know: few share a key,
+ * target or message, or an owner and a step, or begin a session; fewer are of a short time. */
 static bool is_rare(const struct rg_log_query *query)
 {
 	return rg_str_equal(query->step, rg_note_step_name(RG_STEP_SESSION));
@@ -112,7 +112,7 @@ static bool is_narrow(const struct rg_log_query *query)
 	       (query->step.length && query->owner.length && !is_short(query));
 }
 
-/* No line of the same id comes later, within the times that were asked for. */
+/* Keep only the last line of each id, within the times that were asked for. */
 static void add_last(struct rg_question *question, const struct rg_log_query *query)
 {
 	rg_buf_add_text(&question->sql, " AND NOT EXISTS (SELECT 1 FROM event n WHERE n.id = e.id"
@@ -124,7 +124,7 @@ static void add_last(struct rg_question *question, const struct rg_log_query *qu
 	rg_buf_add_text(&question->sql, ")");
 }
 
-/* The entries e of a log that fit; without limit the order is of no use. */
+/* Select the entries e of a log that fit the query, in its order. */
 static void add_conditions(struct rg_question *question, const struct rg_log_query *query, int log)
 {
 	const char *const by_time = is_short(query) ? "+" : "";
@@ -153,7 +153,7 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 		rg_question_number(question, " AND e.outcome = ?", query->outcome);
 	if (query->last)
 		add_last(question, query);
-	/* The order in which logs were read must not show. */
+	/* The order in which logs were read must not show in the answer. */
 	snprintf(sql, sizeof sql, query->newest ? "%s DESC LIMIT ?" : "%s LIMIT ?",
 		 !query->by_time ? " ORDER BY e.position"
 		 : query->newest ? " ORDER BY e.at DESC, e.actor DESC, e.position"
@@ -161,7 +161,7 @@ static void add_conditions(struct rg_question *question, const struct rg_log_que
 	rg_question_number(question, sql, query->limit ? query->limit : -1);
 }
 
-/* NULL: the file is not among those that were asked for. */
+/* Find the source of a file; NULL: the file was not asked for. */
 static struct source *source_of(struct finding *finding, int64_t number)
 {
 	size_t i;
@@ -237,9 +237,7 @@ static int open_sources(struct finding *finding, const struct rg_log_query *quer
 	return ROGER_OK;
 }
 
-/* The position of the last entry before that line; 0: there is none.  A later line has a higher
- * one.
- */
+/* Find the position of the last entry before that line; 0: none.  Later lines have higher ones. */
 static int find_before(struct rg_index *index, enum rg_log log, int64_t line, int64_t *ret_position,
 		       struct roger_err *err)
 {
@@ -260,7 +258,7 @@ static int find_before(struct rg_index *index, enum rg_log log, int64_t line, in
 	return r;
 }
 
-/* Once: *ret_moved tells that a file was written anew meanwhile. */
+/* Find entries, in one try; *ret_moved: a file was written anew meanwhile. */
 static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		     const struct rg_log_files *files, struct rg_arena *arena,
 		     struct rg_log_entries *ret_entries, bool *ret_moved, struct roger_err *err)
@@ -281,8 +279,7 @@ static int find_once(struct rg_index *index, const struct rg_log_query *query,
 		r = ask(&finding, &entries, false, err);
 	if (r == ROGER_OK && query->strays)
 		r = ask(&finding, &strays, true, err);
-	/* Its file is read again from the start.  Not while rows are read: SQLite would not wait.
-	 */
+	/* Have the changed file read from its start, but not while rows are read. */
 	if (r == ROGER_OK && finding.moved) {
 		snprintf(sql, sizeof sql,
 			 "UPDATE event_files SET last_hash = last_hash - 1 WHERE file = %lld",
@@ -345,13 +342,13 @@ int rg_index_last_looks(struct rg_index *index, const struct rg_log_files *files
 
 /* ---------------------------------------------------------------- events -- */
 
-/* Of a row of a message that is only counted. */
+/* The columns of a row that is only counted. */
 #define FEW_COLUMNS "SELECT e.kind, e.at, e.flags, e.of, e.since, e.byte, e.actor, e.peer"
 #define COLUMNS                                                                                    \
 	FEW_COLUMNS ", e.log, e.number, e.outcome, e.before, e.message, e.id, e.detail, e.open,"   \
 		    " e.line, e.position"
 #define ROW COLUMNS " FROM "
-/* With what is common to all of its message, of its first row s, and all that is said. */
+/* All columns, with the message's, those of its first row s, and the words. */
 #define EVENT                                                                                      \
 	COLUMNS ", e.words, coalesce(e.bytes, s.bytes), e.task, coalesce(e.key, s.key),"           \
 		" e.evidence, f.shown, s.number, s.actor, s.peer, coalesce(m.id, a.id),"           \
@@ -365,7 +362,7 @@ enum { FEW = 8, WORDS = 18, BYTES, TASK, KEY, EVIDENCE, SHOWN, SEQ, FROM, TO, ID
 struct seeing {
 	rg_event_see *see;
 	void *context;
-	bool told;     /* with all that is said */
+	bool told;     /* rows have all columns (EVENT) */
 	int64_t count; /* of rows so far */
 };
 
@@ -399,8 +396,7 @@ static struct rg_event event_of(sqlite3_stmt *row)
 	return event;
 }
 
-/* A row of a message: where nothing else is said, what its recipient did with what its sender sent.
- */
+/* Fill in a message's row: by default, its recipient did something with what its sender sent. */
 static void fill_message(struct rg_event *event, sqlite3_stmt *row)
 {
 	struct roger_event *said = &event->said;
@@ -433,7 +429,7 @@ static void fill_message(struct rg_event *event, sqlite3_stmt *row)
 	}
 }
 
-/* A row of an entry: who tells of it may be another one, too. */
+/* Fill in the row of an entry.  One of damage names the damaged file and line, not its own. */
 static void fill_entry(struct rg_event *event, sqlite3_stmt *row)
 {
 	struct roger_event *said = &event->said;
@@ -478,7 +474,7 @@ static int see_event(void *context, sqlite3_stmt *row, struct roger_err *err)
 		fill_message(&event, row);
 	else
 		fill_entry(&event, row);
-	/* What a line before said is told. */
+	/* A line that repeats an earlier one is not shown. */
 	return event.flags & RG_ROW_REPEAT && !event.of ? ROGER_OK
 							: seeing->see(seeing->context, &event, err);
 }
@@ -519,7 +515,7 @@ static int tell_messages(struct rg_index *index, const struct rg_query *query,
 	return r;
 }
 
-/* The rows of messages, or of those that were created in that time, in no order. */
+/* Ask for rows of all messages, or of those created in the given time, in no order. */
 static int ask_messages(struct rg_index *index, const struct rg_row_query *query,
 			struct seeing *seeing, struct roger_err *err)
 {
@@ -630,7 +626,7 @@ int rg_index_overdue(struct rg_index *index, int64_t now_ms, bool untold, int64_
 	rg_question_number(&question,
 			   "))) ORDER BY l.confirm_by = 0 AND NOT l.due, l.position LIMIT ?3",
 			   limit);
-	/* No clock of today gave these. */
+	/* Ends of leases between these two were given by a wrong clock. */
 	rg_question_number(&question, "", rg_index_lease_end_max(index, now_ms));
 	rg_question_number(&question, "", INT64_MAX);
 	return rg_index_ask_texts(index, &question, arena, ret_ids, err);

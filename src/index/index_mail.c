@@ -1,11 +1,11 @@
 /*
- * Questions about a mailbox, or about ids, answered over the tables: what they
- * say, with what the lines after them say instead.
+ * Questions about a mailbox, or about ids, answered from the tables and from the lines after them,
+ * which say more or otherwise.
  *
- * A line costs the tables tens of writes, so a process keeps what the lines after them say: the
- * state of each message, and the unread ones of the agents that it was asked for.  A receive of a
- * process that lives asks SQLite nothing.  What is kept holds for one state of the tables: when
- * another process took lines in, it starts again from there.
+ * A line costs the tables tens of writes, so a process keeps in memory what the lines after them
+ * say: the state of each message, and the unread ones (a box) of each agent that it was asked for.
+ * A receive of a process that lives asks SQLite nothing. The boxes hold for one state of the
+ * tables: when another process took lines in, they are made anew.
  */
 #include "index/index_tail.h"
 
@@ -41,7 +41,7 @@ static bool is_asked(const struct rg_query *query, const struct rg_late *late)
 	       rg_index_is_or_any(query->from, late->from);
 }
 
-/* How many more unread messages of this kind there are than in the tables. */
+/* Count how many more unread messages fit the query than are in the tables. */
 static int64_t count_since(const struct rg_index *index, const struct rg_query *query)
 {
 	const struct rg_late_slot *slot;
@@ -54,7 +54,7 @@ static int64_t count_since(const struct rg_index *index, const struct rg_query *
 	return more;
 }
 
-/* Unread messages of an agent, without a box. */
+/* Count the unread messages of an agent without a box. */
 static int count_agent(struct rg_index *index, struct roger_str agent, int64_t *ret_unread,
 		       struct roger_err *err)
 {
@@ -95,7 +95,7 @@ static int make_box(struct rg_index *index, struct roger_str agent, struct rg_bo
 	return ROGER_OK;
 }
 
-/* The next row of a mailbox. */
+/* Add the next row of a mailbox in the tables to its box. */
 static int add_old(struct rg_index *index, struct rg_box *box, sqlite3_stmt *row,
 		   struct roger_err *err)
 {
@@ -136,7 +136,7 @@ static int load_more(struct rg_index *index, struct rg_box *box, struct roger_er
 
 /* --------------------------------------------------------------- answers -- */
 
-/* By what the lines after the tables say of a message. */
+/* Does the query only ask what is known of messages in the lines after the tables? */
 static bool is_plain(const struct rg_query *query)
 {
 	return rg_query_by(query) < RG_BY_OTHER && !query->newest;
@@ -179,7 +179,7 @@ static bool is_full(const struct answer *answer)
 	return answer->query->limit && answer->entries.count >= (size_t)answer->query->limit;
 }
 
-/* From item *i on; *read moves past what is read at the beginning. */
+/* Add the unread messages from item *i on; *read moves past those at the start that are read. */
 static int add_from(struct answer *answer, const struct rg_lates *list, size_t *read, size_t *i,
 		    struct roger_err *err)
 {
@@ -196,7 +196,7 @@ static int add_from(struct answer *answer, const struct rg_lates *list, size_t *
 	return r;
 }
 
-/* *ret_over false: too many to keep. */
+/* Find unread messages in the agent's box; *ret_over false: too many to keep. */
 static int find_in_box(struct answer *answer, bool *ret_over, struct roger_err *err)
 {
 	struct rg_box *box = rg_index_box(answer->index, answer->query->to);
@@ -222,7 +222,7 @@ static int find_in_box(struct answer *answer, bool *ret_over, struct roger_err *
 	return r < 0 ? r : add_from(answer, &box->fresh, &box->fresh_read, &i, err);
 }
 
-/* Of what is archived in the tables, they say where it is. */
+/* Add a message that the tables have as archived. */
 static int add_archived(struct answer *answer, struct roger_str id, struct roger_err *err)
 {
 	struct rg_query query = *answer->query;
@@ -273,7 +273,7 @@ static int64_t count_in(const struct rg_lates *list, size_t read, const struct r
 	return count;
 }
 
-/* Those of an issue or a sender: in the tables, and what is more since. */
+/* Count unread messages of an issue or a sender: those in the tables, and those since. */
 static int count_some(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
 		      struct roger_err *err)
 {
@@ -315,7 +315,7 @@ static int count_unread(struct rg_index *index, const struct rg_query *query, in
 	return ROGER_OK;
 }
 
-/* arena NULL: only count. */
+/* Answer from the lines that are kept.  Without the answer's arena, only count. */
 static int ask(struct answer *answer, int64_t *ret_number, bool *ret_over, struct roger_err *err)
 {
 	const struct rg_query *query = answer->query;
@@ -334,7 +334,7 @@ static int ask(struct answer *answer, int64_t *ret_number, bool *ret_over, struc
 		       : ROGER_OK;
 }
 
-/* Without tables, reading further back until that is enough. */
+/* Answer without tables, from the end of the journal, reading further back until it is enough. */
 static int ask_alone(struct answer *answer, uint64_t end, int64_t *ret_number, bool *ret_over,
 		     struct roger_err *err)
 {
@@ -366,7 +366,7 @@ static int answer_over(struct answer *answer, struct rg_index_reach reach, int64
 	return r;
 }
 
-/* Can lines say it?  Of a mailbox that is a page, or the number of all. */
+/* Can kept lines answer the query?  Of a mailbox they give a page, or the number of all. */
 static bool can_answer(const struct rg_query *query, bool counts, bool totals)
 {
 	if (!is_plain(query))

@@ -6,7 +6,7 @@
 
 #include "facts/message.h"
 
-/* Can there be such a line?  Another process may have read more than our rg_index_end(). */
+/* Is the entry's line within the journal?  Others may have read more than our rg_index_end(). */
 static bool stands(const struct rg_index *index, const struct rg_entry *entry)
 {
 	struct rg_log_file messages = rg_store_messages;
@@ -57,7 +57,7 @@ int rg_index_find_first(struct rg_index *index, struct roger_str id, struct rg_e
 {
 	int tries = 0, r;
 
-	/* In one transaction: a message that is archived meanwhile is not missed. */
+	/* Ask in one transaction, so that a message that is archived meanwhile is not missed. */
 	do {
 		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 		if (r == ROGER_OK)
@@ -77,7 +77,7 @@ int rg_index_follow_first(struct rg_index *index, const struct rg_entry *entry,
 			     arena, message, ret_rewrites, err);
 }
 
-/* Does the entry's line perhaps not have all that the message is? */
+/* May the first line of the message have more than this later line? */
 static bool may_differ(const struct rg_index *index, const struct rg_entry *entry,
 		       const struct roger_message *message)
 {
@@ -140,7 +140,7 @@ int rg_index_read_message(struct rg_index *index, const struct rg_entry *entry,
 		rg_index_doubt(index);
 	if (r == ROGER_OK && !rg_record_keep(&rg_message_record, ret_message, arena))
 		r = rg_fail_memory(err);
-	/* The tables, which tell of it, do not have that line yet. */
+	/* Rewrites are recorded by the tables, which do not have this line yet. */
 	index->tail.strange |= rewrites.count && entry->offset >= rg_index_end(index);
 	ret_message->position = entry->position;
 	ret_message->line = entry->line;

@@ -20,9 +20,9 @@ static uint64_t stir(uint64_t lane, uint64_t word)
 }
 
 /*
- * Of length bytes, a multiple of 32.  Each step is reversible, so a single changed word is always
- * detected; other changes are missed once in 2^64.  It does not protect against intent: whoever can
- * write this file can write the journal.  Ten times as fast as rg_hash().
+ * The checksum of length bytes, a multiple of 32.  Each step is reversible, so a single changed
+ * word is always detected; other changes are missed once in 2^64.  It does not protect against
+ * intent: whoever can write this file can write the journal.  Ten times as fast as rg_hash().
  */
 static uint64_t sum_of(uint64_t key, const void *data, size_t length)
 {
@@ -112,8 +112,8 @@ static int sync_file(struct rg_index_pages *pages, int which)
 				     SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
-/* The block with this sum, in one of the files.  Each is tried twice: a checkpoint may just be
- * copying it from one to the other. */
+/* Read the block with this sum from one of the files.  Each is tried twice: a checkpoint may just
+ * be copying the block from one to the other. */
 static int read_block(struct rg_index_pages *pages, uint64_t key, void *to, sqlite3_int64 at,
 		      uint64_t sum, bool *place)
 {
@@ -150,7 +150,7 @@ void rg_index_pages_deinit(struct rg_index_pages *pages)
 	memset(pages, 0, offsetof(struct rg_index_pages, roots));
 }
 
-/* Its sum is 0 where there is no whole one. */
+/* Read the root of a file; its sum is 0 if there is no whole one. */
 static int read_root(struct rg_index_pages *pages, int which)
 {
 	struct rg_pages_root *root = &pages->roots[which];
@@ -182,7 +182,7 @@ static void use_root(struct rg_index_pages *pages, struct rg_pages_root *root)
 	pages->count = root->count;
 }
 
-/* Use that of recent where it goes with what is in file, else that of file. */
+/* Use the root in recent if it fits the root in file, else the one in file. */
 static int read_roots(struct rg_index_pages *pages)
 {
 	struct rg_pages_root *root = &pages->roots[RG_PAGES_FILE],
@@ -197,7 +197,7 @@ static int read_roots(struct rg_index_pages *pages)
 		r = read_root(pages, RG_PAGES_RECENT);
 	if (r != SQLITE_OK)
 		return r;
-	/* A sealed root is being copied: that of file may be torn. */
+	/* While a sealed root is copied, the one in file may be torn. */
 	if (size && is_believed(pages, recent) &&
 	    (root->sum ? recent->base == root->sum : recent->sealed))
 		root = recent;
@@ -214,7 +214,7 @@ static int read_roots(struct rg_index_pages *pages)
 	return SQLITE_OK;
 }
 
-/* Is the root in force still what was read? */
+/* Is the root on disk still the one that was read? */
 static bool is_same(struct rg_index_pages *pages)
 {
 	const sqlite3_int64 at = offsetof(struct rg_pages_root, sum);
@@ -235,13 +235,13 @@ int rg_index_pages_begin(struct rg_index_pages *pages)
 }
 
 enum kind {
-	CHANGED, /* what was committed, for this boot */
-	SEALED,	 /* the same for any boot, as all of it is on disk: it will be copied */
+	CHANGED, /* committed, for this boot */
+	SEALED,	 /* for any boot, since all of its pages are on disk: it will be copied */
 	COPIED,	 /* in file, for any boot */
 };
 
-/* In one write, after all that it vouches for.  The base of one in file is random: no recent pages
- * of an index that was rebuilt go with this one, though it is the same. */
+/* Write a root in one write, after the pages that it vouches for.  In file its base is random, so
+ * that no recent pages of another index fit it, even if that had the same content. */
 static int write_root(struct rg_index_pages *pages, enum kind kind)
 {
 	const int which = kind == COPIED ? RG_PAGES_FILE : RG_PAGES_RECENT;
@@ -287,7 +287,7 @@ static int load_group(struct rg_index_pages *pages, uint64_t number, struct rg_p
 	return r;
 }
 
-/* The group of a page. */
+/* Find the group of a page, and load it if needed. */
 static int find_group(struct rg_index_pages *pages, uint64_t page, struct rg_page_group **ret_group)
 {
 	const uint64_t number = page / RG_PAGE_GROUP;
@@ -339,7 +339,7 @@ int rg_index_pages_write(struct rg_index_pages *pages, uint64_t number, const vo
 	return write_at(pages, RG_PAGES_RECENT, page, RG_PAGE_BYTES, place_of(number));
 }
 
-/* What is left in the files has no sum, so it is no page. */
+/* Cut the database to count pages.  What the files have beyond has no sum, so it is no page. */
 int rg_index_pages_cut(struct rg_index_pages *pages, uint64_t count)
 {
 	struct rg_page_group *group;
@@ -388,8 +388,8 @@ int rg_index_pages_end(struct rg_index_pages *pages)
 
 /* ------------------------------------------------------------ checkpoints -- */
 
-/* Copy the pages of a group that differ in file, and its sums: all of them where the root there
- * does not vouch for its sums, as after a copy that ended midway. */
+/* Copy the pages of a group that differ in file, and its sums.  If the root there does not vouch
+ * for its sums, as after a copy that ended midway, copy all pages. */
 static int copy_group(struct rg_index_pages *pages, uint64_t number)
 {
 	const struct rg_pages_root *root = &pages->roots[RG_PAGES_FILE];
@@ -419,8 +419,8 @@ static int copy_group(struct rg_index_pages *pages, uint64_t number)
 			place_of_group(number));
 }
 
-/* Copy what is sealed, at whatever step another process left it.  The root of file is of what was
- * there before, until all of it is on disk. */
+/* Copy the sealed pages, at whatever step another process left off.  The root in file stays the
+ * former one until all pages are on disk. */
 static int copy_all(struct rg_index_pages *pages)
 {
 	const size_t groups = groups_of(pages->count);
@@ -433,7 +433,7 @@ static int copy_all(struct rg_index_pages *pages)
 		r = write_root(pages, COPIED);
 	if (r != SQLITE_OK)
 		return r;
-	/* The root in recent goes with another one now. */
+	/* The root in recent no longer fits the one in file. */
 	pages->roots[RG_PAGES_RECENT].sealed = 0;
 	return pages->methods->xTruncate(pages->files[RG_PAGES_RECENT], 0);
 }
@@ -452,10 +452,10 @@ int rg_index_pages_checkpoint(struct rg_index_pages *pages)
 		return SQLITE_OK;
 	if (pages->roots[RG_PAGES_RECENT].sealed)
 		return copy_all(pages);
-	/* Nothing changed since the last one. */
+	/* Nothing has changed since the last checkpoint. */
 	if (pages->root == &pages->roots[RG_PAGES_FILE] && !pages->root->era)
 		return SQLITE_OK;
-	/* A file that was just made is not on disk either. */
+	/* A file that was just made is not on disk yet. */
 	r = sync_file(pages, RG_PAGES_FILE);
 	if (r == SQLITE_OK)
 		r = write_root(pages, SEALED);

@@ -68,8 +68,8 @@ static void add_words(struct rg_buf *match, struct roger_str text)
 	}
 }
 
-/* The tables to read, narrowest first; SQLite has no statistics to choose by.  The first one's
- * column of positions, so that nothing needs sorting. */
+/* The tables to read, the narrowest first, since SQLite has no statistics to choose by; and the
+ * first one's column of positions, so that nothing needs sorting. */
 struct source {
 	const char *tables, *position;
 };
@@ -151,7 +151,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 				 rg_str(rg_type_names[query->type]));
 	if (query->run_counter)
 		rg_question_number(question, " AND m.run_counter = ?", query->run_counter);
-	/* As the index of unread messages says it. */
+	/* Written as in the index messages_mailbox, so that SQLite uses that. */
 	if (query->unread || query->read)
 		rg_buf_add_text(&question->sql,
 				query->read ? " AND m.read = 1" : " AND m.read = 0");
@@ -200,7 +200,7 @@ static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_st
 	return ROGER_OK;
 }
 
-/* A statement with its values; the caller resets it. */
+/* Get the question's statement, with its values bound; the caller resets it. */
 static int prepare(struct rg_index *index, const struct rg_question *question,
 		   sqlite3_stmt **ret_statement, struct roger_err *err)
 {
@@ -255,7 +255,7 @@ int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_
 
 /* --------------------------------------------------------- full-text table -- */
 
-/* The texts are read from the journal. */
+/* Add a message to the full-text table; its texts are read from the journal. */
 static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg_entry *entry,
 		      struct roger_err *err)
 {
@@ -363,7 +363,7 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 	return r;
 }
 
-/* The words to match, with an up-to-date full-text table; "" if no words are asked for. */
+/* Find the words to match, and update the full-text table; "" if no words are asked for. */
 static int words_of(struct rg_index *index, const struct rg_query *query, struct rg_buf *match,
 		    struct roger_err *err)
 {
@@ -448,7 +448,7 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 	int r;
 
 	r = words_of(index, query, &match, err);
-	/* In one transaction: a message that is archived meanwhile is not missed. */
+	/* Ask in one transaction, so that a message that is archived meanwhile is not missed. */
 	if (r == ROGER_OK && both)
 		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 	if (r == ROGER_OK && (!query->archived || query->anywhere))
@@ -462,7 +462,7 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 	if (query->anywhere && finding.count)
 		qsort(finding.items, finding.count, sizeof *finding.items,
 		      query->newest ? newest_first : rg_index_compare_positions);
-	/* Each half may have as many as were asked for; beyond that many, one of them has gaps. */
+	/* Each half may have as many as were asked for; cut there, since beyond a half has gaps. */
 	if (query->limit && finding.count > (size_t)query->limit)
 		finding.count = (size_t)query->limit;
 	*ret_entries = (struct rg_entries){ finding.items, finding.count };
@@ -519,7 +519,7 @@ static int see_number(void *context, sqlite3_stmt *row, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* From kept counts, as below. */
+/* Ask for counts that are kept in tables. */
 static void ask_kept(struct rg_question *question, const struct rg_query *query)
 {
 	static const char *const sums[] = {
@@ -668,7 +668,7 @@ int rg_index_issues(struct rg_index *index, int64_t unread, struct rg_arena *are
 	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 
-/* From kept counts: no question reads every message. */
+/* Take the figures from counts that are kept in tables: no question reads every message. */
 static int see_figures(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	struct roger_stats_reply *reply = context;

@@ -93,7 +93,7 @@ static int put_runs(struct rg_index *index, const struct rg_closed_runs *runs,
 
 void rg_index_keep_closed_runs(struct rg_index *index, const struct rg_closed_runs *runs)
 {
-	/* One in memory is for this answer alone. */
+	/* An index in memory is for this answer alone. */
 	if (index->in_memory || rg_store_take(index->store, RG_LOCK_INDEX, 0, NULL) < 0)
 		return;
 	if (rg_index_reopen(index, NULL) == ROGER_OK)

@@ -14,13 +14,13 @@
 #include "store/decoder.h"
 #include "facts/message.h"
 
-/* Others may hold it: then it is updated next time. */
+/* Wait so long for other programs' locks; then the table is updated next time. */
 enum { BUSY_MS = 20 };
 
-/* Of a longer journal it is kept durable, since to rebuild it after a restart takes long. */
+/* For a longer journal, the table is durable, since to rebuild it after a restart takes long. */
 enum { DURABLE_BYTES = 4 << 20 };
 
-/* The first as in seed 004; the second says how far it was read. */
+/* The table of seed 004, and one that says how far the journal was read. */
 static const char begin_tables[] =
 	"BEGIN;\n"
 	"CREATE TABLE IF NOT EXISTS messages (\n"
@@ -63,15 +63,15 @@ static const char put_row[] =
 
 struct table {
 	struct rg_index *index;
-	int64_t end; /* of what the index has read */
+	int64_t end; /* of the journal that the index has read */
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
 	struct rg_arena *arena; /* for one message */
-	int64_t rows;		/* that were put */
+	int64_t rows;		/* put so far */
 	int64_t offset;		/* read up to here */
 };
 
-/* ROGER_EDATA: it is damaged, or not as roger wrote it. */
+/* Report an error of SQLite; ROGER_EDATA: the file is damaged, or not as roger wrote it. */
 static int fail(const struct table *table, const char *what, struct roger_err *err)
 {
 	int code = table->db ? sqlite3_errcode(table->db) & 0xff : SQLITE_NOMEM;
@@ -173,7 +173,7 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* It has what the index has. */
+/* Record that the table has what the index has. */
 static int save(const struct table *table, struct roger_err *err)
 {
 	const struct rg_index_progress *progress = rg_index_progress(table->index);
@@ -196,7 +196,7 @@ static int save(const struct table *table, struct roger_err *err)
 	return r;
 }
 
-/* Without a rollback journal SQLite syncs nothing. */
+/* Sync a durable table: without a rollback journal SQLite syncs nothing. */
 static int sync_table(const struct table *table, struct roger_err *err)
 {
 	sqlite3_file *file = NULL;
@@ -236,7 +236,7 @@ static int put_entry(const struct table *table, const struct rg_entry *entry, st
 	return r < 0 ? r : put_message(table, &message, err);
 }
 
-/* As the index has the message: living, or not there any more. */
+/* Put the message as the index has it, or delete it if it is not living any more. */
 static int take_message(const struct table *table, struct roger_str id, struct roger_err *err)
 {
 	struct rg_entry entry;
@@ -262,7 +262,7 @@ static int take_lines(const struct table *table, struct rg_decoder *decoder, str
 	return r;
 }
 
-/* The messages of the lines that the index has read and the table has not. */
+/* Take in the lines that the index has read and the table has not. */
 static int take_in(struct table *table, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(table->index->store, &rg_store_messages);
@@ -328,14 +328,14 @@ static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 	const struct rg_entry entry = rg_index_entry(row);
 	struct table *table = context;
 
-	/* Half of one cannot stay, so what the callback says does not matter. */
+	/* A half made table cannot stay, so the callback cannot stop this. */
 	if (table->rows++ % TELL_ROWS == 0)
 		(void)rg_index_report_progress(table->index, "messages.db", (int64_t)entry.offset,
 					       table->end);
 	return put_entry(table, &entry, err);
 }
 
-/* The living messages, as the index has them. */
+/* Put all living messages, as the index has them. */
 static int put_all(struct table *table, struct roger_err *err)
 {
 	struct rg_question question;
@@ -396,7 +396,7 @@ int rg_index_seed_make(struct rg_index *index, struct roger_err *err)
 
 /* ------------------------------------------------------------ in its place -- */
 
-/* Update it in a transaction, unless it is up to date; *ret_valid false: it must be rebuilt. */
+/* Update the table in a transaction; *ret_valid false: it must be rebuilt. */
 static int bring_up(struct table *table, bool may_rebuild, bool *ret_valid, struct roger_err *err)
 {
 	int r;
@@ -414,7 +414,7 @@ static int bring_up(struct table *table, bool may_rebuild, bool *ret_valid, stru
 	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
 }
 
-/* *ret_valid false, or ROGER_EDATA: it must be rebuilt. */
+/* Open and update messages.db; *ret_valid false, or ROGER_EDATA: it must be rebuilt. */
 static int look(struct rg_index *index, bool may_rebuild, bool *ret_valid, struct roger_err *err)
 {
 	struct table table = { .index = index, .end = index->progress.offset };
@@ -443,7 +443,7 @@ int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *er
 	rg_assert(rg_store_took(index->store, RG_LOCK_INDEX));
 	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
 		return r;
-	/* It takes minutes with ten million messages, and the caller only wants its mail. */
+	/* A rebuild takes minutes with ten million messages, and the caller only wants its mail. */
 	if (index->progress.offset > RG_SEED_REBUILT_BYTES_MAX)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "'%s', which other programs read, is missing or out of date; `roger "
@@ -500,7 +500,7 @@ int rg_index_seed_check(struct rg_index *index, int64_t *ret_end, struct rg_inde
 	int r = rg_index_file_find(index, index->seed_name, &inode, NULL);
 
 	*ret_end = -1;
-	/* Something else with its name is no damage of it. */
+	/* Something else with the name of messages.db is not damage of it. */
 	if (r < 0 || !inode)
 		return ROGER_OK;
 	r = open_table(&table, index->seed_path,

@@ -11,9 +11,9 @@
 
 _Static_assert(ROGER_DELIVERED == 1 && ROGER_TIMEOUT == 2, "as the SELECTs say");
 
-/* What follows from a message is by entry; 0 is no text.  The facts of an entry that was not
- * delivered are its payload only.  Without its type a column would not be
- * looked up in an index. */
+/* Texts are hashes, 0: no text.  `sent` has, by entry, what follows from a message.  The facts of
+ * an entry that was not delivered are its payload only.  Columns have a type, since SQLite would
+ * not look up others in an index. */
 static const char tables[] =
 	"CREATE TABLE cycle(seq INTEGER PRIMARY KEY, " PLACE ", id INT, number INT);"
 	"CREATE TABLE sent(entry INTEGER PRIMARY KEY, message INT, payload INT, facts INT,"
@@ -24,7 +24,7 @@ static const char tables[] =
 	"CREATE TABLE entry(seq INTEGER PRIMARY KEY, " PLACE ", right INT, id INT, target INT,"
 	" attempt INT, outcome INT, pending INT, max_attempts INT, message INT, facts INT,"
 	" cycle INT, named INT);"
-	/* Names of letters that are nowhere, and the first of each message that has none. */
+	/* Entries whose letter is nowhere, and the first of each message without any. */
 	"CREATE VIEW unnamed AS SELECT seq, message, named FROM marked WHERE named"
 	" AND named NOT IN (SELECT id FROM letter UNION SELECT filed_as FROM letter);"
 	"CREATE VIEW lost AS SELECT min(seq) seq, message, named FROM unnamed"
@@ -35,8 +35,8 @@ static const char tables[] =
 	" JOIN entry e ON e.seq = a.last WHERE e.target IN (SELECT target FROM again "
 	"WHERE " TIMED_OUT ")";
 
-/* Made when all lines are there.  Few entries differ from their message, have a mark, or are of a
- * target that was tried again, so that most rules read few rows. */
+/* Tables made when all lines are there: entries that differ from their message, that have a mark,
+ * or whose target was tried again.  They are few, so most rules read few rows. */
 static const char views[] =
 	"DROP TABLE IF EXISTS differing; DROP TABLE IF EXISTS marked; DROP TABLE IF EXISTS again;"
 	"CREATE INDEX IF NOT EXISTS entry_id ON entry(id, outcome, facts);"
@@ -49,7 +49,7 @@ static const char views[] =
 	" (SELECT target FROM entry WHERE attempt > 1 OR NOT " DELIVERED ");"
 	"CREATE INDEX again_target ON again(target, attempt)";
 
-/* A new attempt whose number is not the next one, of which the one before was begun, or not. */
+/* A new attempt whose number is not the next one; begun: was the attempt before it begun? */
 #define AFTER_GAP(begun)                                                                           \
 	"SELECT " PLACE " FROM again e WHERE attempt > 1 AND NOT EXISTS (SELECT 1 FROM again p"    \
 	" WHERE p.target = e.target AND p.attempt >= e.attempt - 1 AND p.seq < e.seq)"             \
@@ -106,7 +106,7 @@ static const struct {
 			       " (SELECT max(number) FROM cycle) - ?1)"
 			       " AND NOT EXISTS (SELECT 1 FROM entry e WHERE e.id = sent.entry"
 			       " AND " DELIVERED ")" },
-	/* As many timeouts in a row, after the last attempt that ended otherwise. */
+	/* Counts the timeouts in a row, after the last attempt that ended otherwise. */
 	[RG_SENDS_GIVEN_UP] = { "the last allowed attempt timed out, but there is no dead letter",
 				"SELECT " PLACE " FROM (SELECT seq, max(began), count(*) timeouts"
 				" FROM (SELECT *, max(iif(late, 0, began)) OVER (PARTITION BY"
@@ -262,7 +262,7 @@ int rg_sends_check_cycle(struct rg_sends_check *check, const struct roger_cycle 
 int rg_sends_check_message(struct rg_sends_check *check, const struct roger_message *message,
 			   uint64_t offset, bool demanded, struct roger_err *err)
 {
-	/* Of one without a key only a letter may tell, for its leases. */
+	/* Of a message without a key only a dead letter may tell, after its leases. */
 	const bool keyed = message->key.length && message->cycle.length;
 	struct roger_attempt attempt;
 	int64_t unused, payload;
@@ -315,10 +315,10 @@ int rg_sends_check_entry(struct rg_sends_check *check, const struct roger_attemp
 	const bool plain = rg_sendlog_is_plain(entry);
 	char right_id[RG_SENDLOG_ID_BYTES];
 
-	/* Compute the id from its members, whatever id it claims. */
+	/* Compute the id from the entry's members, whatever id it claims. */
 	if (!rg_sendlog_id(entry, right_id))
 		return rg_fail_memory(err);
-	/* Of a message without a key its own line says all there is. */
+	/* Of a message without a key the entry repeats the line, if its id is right. */
 	if (plain && rg_str_is(entry->id, right_id))
 		return ROGER_OK;
 	const int64_t values[] = { VALUES_OF(place),
@@ -335,7 +335,7 @@ int rg_sends_check_entry(struct rg_sends_check *check, const struct roger_attemp
 				   hash_of(entry->cycle),
 				   hash_of(entry->dead_letter_task) };
 
-	/* So that no other rule sees it, the rest of such an entry stays NULL. */
+	/* The rest of a plain entry stays NULL, so that no other rule sees it. */
 	return add(check, ADD_ENTRY, values, plain ? 6 : (int)(sizeof values / sizeof *values),
 		   err);
 }

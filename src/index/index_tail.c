@@ -6,8 +6,8 @@
  * keeps what the lines say over the tables: the last state of each message, and
  * of the agents asked for the unread messages in order (index_mail.c).
  *
- * It holds for one state of the tables.  When another process took lines in, it
- * starts again from there.
+ * What it keeps holds for one state of the tables.  When another process took lines in, it starts
+ * again from there.
  */
 #include "index/index_tail.h"
 
@@ -20,9 +20,9 @@
 #include "store/tally.h"
 
 /*
- * Bytes of lines that are kept over the tables.  A process that starts reads all of them, so it
- * prefers to take many in; one that lives takes few: of mail that comes each ms 99 of 100 then wait
- * 3 ms at most (11 with 512 KiB).  Above TAIL_BYTES_HELD even holders of the change lock do.
+ * Bytes of lines that are kept over the tables.  A process that starts reads all of them, so it has
+ * the tables take them in early; one that lives, later: of mail that comes each ms 99 of 100 then
+ * wait 3 ms at most (11 with 512 KiB). Above TAIL_BYTES_HELD even holders of the change lock do so.
  */
 enum { ALONE_BYTES_MAX = 64 << 10 };
 enum { TAIL_BYTES_FRESH = 32 << 10, TAIL_BYTES = 64 << 10, TAIL_BYTES_HELD = 2 << 20 };
@@ -30,7 +30,7 @@ enum { TAIL_BYTES_FRESH = 32 << 10, TAIL_BYTES = 64 << 10, TAIL_BYTES_HELD = 2 <
 /* How often the tables may change under a question before they answer it. */
 enum { MOVES_MAX = 8 };
 
-/* Mailboxes and messages that are kept. */
+/* The most mailboxes and messages that are kept. */
 enum { BOXES_MAX = 32, LATE_MAX = 16384 };
 
 void rg_index_tail_drop(struct rg_index *index)
@@ -100,7 +100,7 @@ static void finish(struct rg_index *index)
 
 /* ---------------------------------------------------------------- states -- */
 
-/* The state of an id; NULL: not read yet. */
+/* Find the state of a message; NULL: not read yet. */
 static struct rg_late *late_of(struct rg_index *index, struct roger_str id)
 {
 	const struct rg_late_slot *slot =
@@ -232,7 +232,7 @@ static int add_fresh(struct rg_index *index, const struct roger_message *message
 	return r;
 }
 
-/* Only other programs write a state that moves a message, or makes it unread again. */
+/* May roger have written it?  Only other programs move a message, or make it unread again. */
 static bool is_usual(const struct rg_late *late, const struct roger_message *message)
 {
 	return rg_str_equal(late->to, message->to) && rg_str_equal(late->issue, message->issue) &&
@@ -240,8 +240,8 @@ static bool is_usual(const struct rg_late *late, const struct roger_message *mes
 	       late->epoch == message->epoch && (message->read || !late->read);
 }
 
-/* What another program wrote may lack what the first line says; what rewrites that, the tables
- * find.  A line that was skimmed is compared by who reads all of it. */
+/* Complete another program's line by the first one, whose members it may lack.  A line that
+ * rewrites the first one is left to the tables. */
 static int follow_first(struct rg_index *index, const struct rg_late *late,
 			const struct rg_line *line, struct roger_message *message,
 			struct roger_err *err)
@@ -273,10 +273,10 @@ static int take_message(struct rg_index *index, struct roger_message *message, b
 	r = rg_index_tail_state(index, message->id, &late, &archived, err);
 	if (r < 0 || archived || (late && late->archived))
 		return r;
-	/* Of a message that was sent before these lines. */
+	/* A later state of a message that was sent before these lines. */
 	if (!late && index->tail.alone && !rg_message_is_as_sent(message))
 		return ROGER_OK;
-	/* Of another program: it need not say what the tables know. */
+	/* Another program's line need not say what the tables know. */
 	index->tail.strange |= late && !skimmed && !message->chain.length;
 	if (late && !skimmed)
 		r = follow_first(index, late, line, message, err);
@@ -303,7 +303,7 @@ static bool is_own(struct rg_index_tail *tail, struct roger_str line)
 	return chained && tail->chained && rg_chain_fits(before, body, tail->chain);
 }
 
-/* What roger wrote is skimmed: workers of one mailbox read each other's lines. */
+/* Read a line; one of roger's is only skimmed, since workers of one mailbox read each other's. */
 static int read_line(struct rg_index *index, struct roger_str line,
 		     struct roger_message *ret_message, bool *ret_skimmed)
 {
@@ -326,7 +326,7 @@ static int take_line(struct rg_index *index, const struct rg_line *line, struct 
 	tail->to = line->offset + line->length + 1;
 	tail->last_offset = (int64_t)line->offset;
 	tail->last_length = line->too_long ? 0 : (int64_t)line->length;
-	/* As roger writes a name, which alone reads no other program's lines. */
+	/* Skip lines without the agent's name as roger writes it: here all lines are roger's. */
 	if (tail->only.length &&
 	    !memmem(line->text.data, line->text.length, tail->only.data, tail->only.length))
 		return ROGER_OK;
@@ -341,7 +341,7 @@ static int64_t hash_of(const struct rg_line *line)
 	return (int64_t)rg_hash(0, line->text.data, line->text.length);
 }
 
-/* The last line that was read, again: *ret_same false: the journal has another one. */
+/* Read the last line once more; *ret_same false: the journal has another one there. */
 static int take_last(struct rg_index *index, struct rg_lines *lines, bool *ret_same,
 		     struct roger_err *err)
 {
@@ -376,7 +376,7 @@ static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, stru
 		if (r == ROGER_OK && found && lines.at >= end)
 			index->tail.last_hash = hash_of(&line);
 	}
-	/* Not all of it was read. */
+	/* Not all lines were read. */
 	if (r < 0 || index->tail.to < end)
 		index->tail.strange = *ret_same;
 	return r;
@@ -404,7 +404,7 @@ static bool is_long(const struct rg_index *index, struct rg_index_reach reach)
 	return reach.end > from && reach.end - from > most;
 }
 
-/* The tables take the lines in; unless there are very many, not while another process does so. */
+/* Let the tables take the lines in; unless there are very many, not while another process does. */
 static int take_in(struct rg_index *index, struct rg_index_reach reach, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -431,7 +431,7 @@ static bool continues(struct rg_index *index)
 	       hash == tail->last_hash;
 }
 
-/* Read up to the end, as far as that is needed. */
+/* Read the lines up to the end that were not read yet. */
 static int read_on(struct rg_index *index, uint64_t end, bool *ret_same, struct roger_err *err)
 {
 	*ret_same = true;
@@ -448,7 +448,7 @@ int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bo
 	*ret_over = false;
 	if (tail->alone)
 		rg_index_tail_drop(index);
-	/* Who holds the lock has just looked at the file. */
+	/* A holder of the lock has just looked at the file. */
 	if (!(reach.held && holds(index)) && !rg_index_is_open(index))
 		return ROGER_OK;
 	if (!holds(index))
@@ -462,13 +462,13 @@ int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bo
 	}
 	if (r == ROGER_OK)
 		r = read_on(index, reach.end, &same, err);
-	/* Cut, or replaced. */
+	/* The journal was cut, or replaced. */
 	if (r == ROGER_OK && (!same || (reach.end < tail->to && !continues(index)))) {
 		r = begin(index, err);
 		if (r == ROGER_OK)
 			r = read_on(index, reach.end, &same, err);
 		same = same && continues(index);
-		/* The tables are of another journal. */
+		/* The tables are of another journal, too. */
 		if (r == ROGER_OK && !same) {
 			finish(index);
 			rg_index_leave(index);
@@ -478,15 +478,14 @@ int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bo
 	return r;
 }
 
-/* From which line on, of the last bytes of the journal?  ROGER_ENOENT: its start is further back.
- */
+/* Find the first line start in the last bytes of the journal; ROGER_ENOENT: it is further back. */
 static int find_start(struct rg_index *index, const struct rg_head *head, uint64_t bytes,
 		      struct roger_err *err)
 {
 	struct rg_index_tail *tail = &index->tail;
 	const uint64_t own = atomic_load(&head->shared->own_from),
 		       back = head->end > bytes ? head->end - bytes : 0,
-		       /* With the newline before it. */
+		       /* Include the newline before it. */
 		from = back > own ? back
 		       : own	  ? own - 1
 				  : 0;
@@ -510,8 +509,8 @@ static int find_start(struct rg_index *index, const struct rg_head *head, uint64
 	return at ? ROGER_OK : ROGER_ENOENT;
 }
 
-/* Can the lines of this end of the journal be told from first to last?  Roger announced them all,
- * and each is on disk as far as it was asked to be. */
+/* Is it known of each line at this end of the journal whether it is the first of its message?  It
+ * is if roger announced them all, and no sync failed. */
 static bool is_announced(const struct rg_head *head, uint64_t end)
 {
 	return head->shared && head->lines && head->end == end && !head->lost_to &&
@@ -520,8 +519,8 @@ static bool is_announced(const struct rg_head *head, uint64_t end)
 	       atomic_load(&head->shared->own_from) < end;
 }
 
-/* May the lines that are kept answer?  Those read for one agent do for it, and perhaps, at first,
- * for ids. */
+/* May the kept lines answer the query?  Lines that were read for one agent answer for that agent,
+ * and perhaps, at the first try, for ids. */
 static bool serves(const struct rg_index_tail *tail, const struct rg_query *query, bool first)
 {
 	struct roger_str agent;
@@ -542,7 +541,7 @@ int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes,
 	int r = ROGER_OK;
 
 	*ret_over = false;
-	/* The tables tell whether a database has what this machine has seen. */
+	/* With a database only the tables can tell whether it lost what this machine has seen. */
 	if (index->db || index->store->elsewhere || bytes > ALONE_BYTES_MAX ||
 	    !is_announced(&head, end))
 		return ROGER_OK;
@@ -550,7 +549,7 @@ int rg_index_tail_alone(struct rg_index *index, uint64_t end, uint64_t bytes,
 	    end - tail->from > TAIL_BYTES || tail->from < atomic_load(&head.shared->own_from) ||
 	    !serves(tail, query, first)) {
 		r = begin(index, err);
-		/* Far back, what others got is passed over. */
+		/* Further back, skip the lines of other agents. */
 		if (r == ROGER_OK && !first && !query->id_count &&
 		    !rg_arena_print(tail->memory, &tail->only, "\"%.*s\"", RG_STR_ARGS(query->to)))
 			r = rg_fail_memory(err);

@@ -13,10 +13,10 @@ static struct rg_index_vfs *vfs_of_database(sqlite3_file *file)
 				       offsetof(struct rg_index_vfs, database));
 }
 
-/* In the first page; while these bytes are the same, SQLite's cache is valid. */
+/* Bytes of the first page; while they are the same, SQLite's cache is valid. */
 enum { VERSION_AT = 24, VERSION_BYTES = 16 };
 
-/* Only whole pages. */
+/* SQLite may write only whole pages. */
 static int write_database(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
@@ -28,8 +28,8 @@ static int write_database(sqlite3_file *file, const void *data, int length, sqli
 	return rg_index_pages_write(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, data);
 }
 
-/* Of part of a page the whole page is read.  The version is what SQLite compares with its cache's.
- * Two files may agree in it and differ in the rest; then it reads a value that never matches. */
+/* For a part of a page the whole page is read.  SQLite compares the version with its cache's.  Two
+ * files may agree in it and differ in the rest; then it gets a value that never matches. */
 static int read_database(sqlite3_file *file, void *to, int length, sqlite3_int64 at)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
@@ -157,7 +157,7 @@ static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, in
 
 	if (r != SQLITE_OK || !(flags & SQLITE_OPEN_MAIN_DB))
 		return r;
-	/* Behind file there is room for it. */
+	/* Behind `file` there is room for the recent one. */
 	if (vfs->recent) {
 		recent = (void *)((char *)file + vfs->usual->szOsFile);
 		r = vfs->usual->xOpen(base, vfs->recent, recent,
@@ -172,8 +172,8 @@ static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, in
 	return r;
 }
 
-/* There is no write-ahead log, whatever has that name; and no rollback journal for what is as a
- * checkpoint left it, or leaves it now. */
+/* Say that there is no write-ahead log, whatever has that name; and no rollback journal of pages
+ * that a checkpoint has copied, or is copying now. */
 static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
 {
 	struct rg_index_vfs *vfs = (struct rg_index_vfs *)base;
@@ -188,7 +188,7 @@ static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
 	return vfs->usual->xAccess(base, name, flags, ret);
 }
 
-/* Registered only during the open: the list of VFSs belongs to the whole program. */
+/* The VFS is registered only during the open: the list of VFSs belongs to the whole program. */
 int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
 {
 	int r;
