@@ -191,7 +191,7 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* Does it have a row in leases: a notice is due, or it is unread and leased, dead, or due? */
+/* Has it a row in leases: is a notice due, or is it unread and leased, dead or to be confirmed? */
 static bool is_pending(const struct roger_message *message)
 {
 	return message->notice_due ||

@@ -2,7 +2,7 @@
  * complete, forward, extend, settle: receipts of a run that come after its dispatch.
  *
  * A result is delivered before its receipt is written, under a key of the run,
- * so that one who was killed in between repeats both and delivers it once.
+ * so that a caller who was killed in between can repeat both, and it is delivered once.
  */
 #include "ops/runs/run_list.h"
 #include "facts/person.h"
@@ -15,14 +15,14 @@ struct completion {
 	const struct roger_complete_request *request;
 	struct roger_str source;
 	struct roger_str child_exit; /* "": not known */
-	struct roger_str text;	     /* of the result, "": there is none, or a message has it */
-	struct roger_str again;	     /* message whose place it takes, which nobody can read */
+	struct roger_str text;	     /* the result; "": there is none, or a message has it */
+	struct roger_str again;	     /* the message that nobody can read, and that is sent again */
 	struct roger_str message_id; /* of the result; "": there is none */
 	bool failed;		     /* it ended, and no result came of it */
-	struct roger_str ended;	     /* "exit 3", where it failed; */
+	struct roger_str ended;	     /* if it failed: "exit 3"; */
 	struct roger_str told_by;    /* the message that its owner got; */
 	struct roger_str untold;     /* or why it got none */
-	bool tried;		     /* to deliver it */
+	bool tried;		     /* it was tried to deliver the result */
 	struct roger_str foreign;    /* sender of a message that is not the child's */
 	struct roger *roger;
 	const struct rg_ran *ran; /* who runs this */
@@ -75,13 +75,13 @@ static bool lacks_result(const struct completion *completion,
 	       !document->receipts.forwarded;
 }
 
-/* The child itself: under its name, that of the run, or the one that its results have. */
+/* Is this the child itself, under its own name or that of the run? */
 static bool is_child(const struct roger_run *run, struct roger_str name)
 {
 	return rg_str_equal(name, run->child) || rg_str_equal(name, run->run);
 }
 
-/* Who said so in its place, and what became of the result. */
+/* Note who completed the run in the child's place, and what became of the result. */
 static int note_completion(const struct completion *completion, struct roger_run *run,
 			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
 {
@@ -114,7 +114,7 @@ static int note_completion(const struct completion *completion, struct roger_run
 	return note.length ? rg_run_note(run, now_ms, rg_buf_str(&note), arena, err) : ROGER_OK;
 }
 
-/* Its exit status is said once; it may come after its result. */
+/* Set the exit status.  It is told once, and may come after the result. */
 static int set_exit(const struct completion *completion, struct roger_run *run, bool *ret_changed,
 		    struct roger_err *err)
 {
@@ -159,14 +159,14 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	if (r == ROGER_OK && lacks_result(completion, document) &&
 	    !(completion->tried && rg_str_equal(run->result_message, completion->message_id))) {
 		*ret_changed = true;
-		/* What a person keeps is better than nothing. */
+		/* A message for a person is better than none that the owner gets. */
 		if (completion->message_id.length)
 			run->result_message = completion->message_id;
 	}
 	return r < 0 || !*ret_changed ? r : note_completion(completion, run, now_ms, arena, err);
 }
 
-/* A result speaks in the child's name: only a person may take one of somebody else. */
+/* A result speaks in the child's name: only a person may accept one of another sender. */
 static int check_sender(struct roger *roger, const struct roger_run *run,
 			const struct roger_message *message, struct completion *completion,
 			struct roger_err *err)
@@ -185,7 +185,7 @@ static int check_sender(struct roger *roger, const struct roger_run *run,
 			      RG_STR_ARGS(run->run), RG_STR_ARGS(run->child));
 }
 
-/* A message that delivered the result already must have done so. */
+/* Check that a message that was named as the result is for the owner, and from the child. */
 static int check_message(struct roger *roger, const struct roger_run *run,
 			 struct completion *completion, struct rg_arena *arena,
 			 struct roger_err *err)
@@ -212,7 +212,7 @@ static int check_message(struct roger *roger, const struct roger_run *run,
 	return check_sender(roger, run, message, completion, err);
 }
 
-/* A failure is reported at once; what the program of a `roger run` left comes with its end. */
+/* Report a failure at once.  (The last words of a `roger run` come with its end.) */
 static int tell_failure(struct roger *roger, const struct roger_run *run,
 			struct completion *completion, struct rg_arena *arena,
 			struct roger_err *err)
@@ -231,7 +231,7 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 			     &completion->told_by, &completion->untold, err);
 }
 
-/* A result is sent as from the child: who may not speak as that agent cannot give one. */
+/* A result is sent in the child's name, so the caller must be allowed to speak as the child. */
 static int check_speaker(struct roger *roger, const struct roger_run *run, struct roger_err *err)
 {
 	const struct roger_str sender = run->child;
@@ -260,7 +260,7 @@ static int deliver(struct roger *roger, const struct rg_run_document *document,
 		return check_message(roger, &document->run, completion, arena, err);
 	if (!lacks_result(completion, document))
 		return ROGER_OK;
-	/* What nobody could read is sent again as the child wrote it. */
+	/* The child's own text, which nobody could read, is sent again without this check. */
 	r = request->result.length ? check_speaker(roger, &document->run, err) : ROGER_OK;
 	if (r < 0)
 		return r;
@@ -283,7 +283,7 @@ static int tell_untold(const struct completion *completion, struct rg_arena *are
 		       err);
 }
 
-/* A result that its owner cannot read where it is may be sent again, from what is there of it. */
+/* If the owner cannot read the result where it is, prepare to send it again. */
 static int find_stranded(struct roger *roger, const struct rg_run_document *document,
 			 struct completion *completion, struct rg_arena *arena,
 			 struct roger_err *err)
@@ -306,7 +306,7 @@ static int find_stranded(struct roger *roger, const struct rg_run_document *docu
 	return ROGER_OK;
 }
 
-/* To say the same again is no harm; another result would be lost without a word. */
+/* Refuse another result, which would be lost without a word; the same one does no harm. */
 static int check_same(struct roger *roger, const struct roger_run *run,
 		      const struct roger_complete_request *request, struct rg_arena *arena,
 		      struct roger_err *err)
@@ -427,7 +427,7 @@ struct forwarding {
 	struct roger_str evidence;
 };
 
-/* The same, with who said so. */
+/* Change the run to forwarded, and note who said so. */
 static int change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
 			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
 {

@@ -6,8 +6,8 @@
 #include "facts/watchdog.h"
 
 /*
- * Who is to get the result must be one agent, under a name that it can send under;
- * one never seen is noted, or refused as a send to it would be.
+ * The owner, who is to get the result, must be one agent, under a name that it can send under. A
+ * name never seen is noted, or refused as a send to it would be.
  */
 static int check_owner(struct roger *roger, struct roger_str owner, struct roger_str caller,
 		       struct rg_arena *arena, struct roger_strs *notes, struct roger_err *err)
@@ -35,7 +35,7 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 		err);
 }
 
-/* Who took over from a retired agent gets the result; where nobody did it would reach nobody. */
+/* If the owner has retired, its successor gets the result; without one the dispatch is refused. */
 static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
 		     struct roger_strs *notes, struct roger_err *err)
 {
@@ -78,7 +78,7 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 		return rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 30d");
 	if (!request->expected_by.length)
 		return rg_run_instant(now_ms + within_ms, arena, &run->expected_by, err);
-	/* The offset that it is given with stays in the document. */
+	/* The document keeps the instant with the offset that was given. */
 	run->expected_by = request->expected_by;
 	if (rg_clock_read_rfc3339(request->expected_by, &by_ms))
 		return ROGER_OK;
@@ -165,8 +165,7 @@ int rg_verb_dispatch(struct roger *roger, const struct roger_dispatch_request *r
 	int r;
 
 	r = rg_run_make(roger, request, reply->memory, &document.run, &reply->notes, err);
-	/* Who dispatches waits for the result, or is to bring it: nobody makes a run of two
-	 * others. */
+	/* The caller must be the run's owner or its child: nobody makes a run of two others. */
 	if (r == ROGER_OK)
 		r = rg_caller_may_change(roger, run->owner.length ? "forward_to" : "agent", "run",
 					 run->run, run->owner, run->child, err);

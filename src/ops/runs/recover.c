@@ -1,9 +1,9 @@
 /*
  * recover: one attempt to get the result of a run that did not arrive.
  *
- * The attempt is counted first, so that one that is killed counts, too.  Then
- * nobody holds a lock while we look through the mailbox, run the configured
- * command or ask the child.  What was found is delivered and written down last.
+ * The attempt is counted first, so that a killed one counts, too. Then, without a lock, it looks
+ * through the mailbox, runs the configured command or asks the child. What was found is delivered
+ * and written down last.
  */
 #include "ops/runs/run_document.h"
 
@@ -13,15 +13,15 @@
 
 static const char escalated[] = "escalated", reached_nobody[] = "escalation refused";
 
-/* What an attempt came to. */
+/* An attempt, and its outcome. */
 struct attempt {
 	struct roger *roger;
 	struct rg_arena *arena;
 	struct roger_str source;   /* as asked for, or "" */
 	struct roger_str found_by; /* source of the result; "": there is none */
 	struct roger_str message_id;
-	bool read;		/* by the owner, already */
-	struct roger_str noted; /* what the document says was done */
+	bool read;		/* the owner has read it already */
+	struct roger_str noted; /* recovery_action of the document, after an escalation */
 	struct rg_buf note;
 };
 
@@ -46,7 +46,7 @@ static int look_in_mailbox(struct attempt *attempt, const struct rg_run_document
 	return ROGER_OK;
 }
 
-/* What the command printed, as the result; a text that cannot be sent is none. */
+/* Deliver what the command printed as the result, unless the text cannot be a message. */
 static int deliver_output(struct attempt *attempt, const struct rg_run_document *document,
 			  struct roger_str text, struct roger_err *err)
 {
@@ -65,7 +65,7 @@ static int deliver_output(struct attempt *attempt, const struct rg_run_document 
 		return r;
 	if (untold.length)
 		rg_buf_printf(&attempt->note, "; %.*s", RG_STR_ARGS(untold));
-	/* Kept nowhere: the next attempt runs the command again. */
+	/* The text was not stored anywhere: the next attempt runs the command again. */
 	if (!attempt->message_id.length)
 		return ROGER_OK;
 	attempt->found_by = RG_STR("recovery_command");
@@ -107,7 +107,7 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 	return result.cut ? ROGER_OK : deliver_output(attempt, document, rg_buf_str(&output), err);
 }
 
-/* A rule that forbids it does not end the attempt. */
+/* Send a message about the run.  A rule that forbids it does not end the attempt. */
 static int notify(struct attempt *attempt, const struct rg_run_document *document,
 		  struct roger_str to, const char *verb, struct roger_str text, const char *what,
 		  struct roger_err *err)
@@ -185,7 +185,7 @@ static int conclude(void *context, struct rg_run_document *document, int64_t now
 	run->recovery_action =
 		attempt->found_by.length ? RG_STR("found a result") : RG_STR("looked for a result");
 	r = add_note(attempt, document, now_ms, arena, err);
-	/* It may have come by itself meanwhile, which is as good. */
+	/* The result may have come by itself meanwhile, which is as good. */
 	if (r < 0 || !attempt->found_by.length || document->receipts.completed_ms)
 		return r;
 	r = rg_run_complete(run, &document->receipts,
@@ -247,7 +247,7 @@ bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_docu
 	const struct roger_run *run = &document->run;
 	int64_t from_ms;
 
-	/* One notice a run: its failure was perhaps told when it ended. */
+	/* A run has one notice: perhaps its failure was told when it ended. */
 	if (run->status != ROGER_RUN_BLOCKED || !run->owner.length || run->settled_at.length ||
 	    rg_run_is_escalated(run) || run->failure_message.length)
 		return false;
@@ -261,7 +261,7 @@ static int change_escalation(void *context, struct rg_run_document *document, in
 {
 	struct attempt *attempt = context;
 
-	/* Tried again by each sweep, but noted once. */
+	/* Each sweep tries it again, but it is noted once. */
 	*ret_changed = !rg_str_equal(document->run.recovery_action, attempt->noted);
 	if (!*ret_changed)
 		return ROGER_OK;
@@ -269,7 +269,7 @@ static int change_escalation(void *context, struct rg_run_document *document, in
 	return rg_run_note(&document->run, now_ms, rg_buf_str(&attempt->note), arena, err);
 }
 
-/* Its owner; where a rule forbids that, as where its mailbox is full, a person. */
+/* Tell the owner; if a rule forbids that, as when its mailbox is full, tell a person. */
 static int tell_of_block(struct attempt *attempt, const struct rg_run_document *document,
 			 struct roger_str text, struct roger_err *err)
 {

@@ -2,9 +2,9 @@
  * run: a program as a run, from its dispatch to its end.
  *
  * The process is made first and waits at a gate; the document, which names it,
- * is on disk before it becomes the program.  So there is never a program that
- * nobody dispatched, nor two for one run: who finds a document does not start
- * another, but looks what became of the first.
+ * is on disk before it becomes the program.  So there is never a program that nobody dispatched,
+ * nor two for one run: a runner that finds a document starts no other program, but looks what
+ * became of the first.
  */
 #include "ops/runs/run_step.h"
 
@@ -16,9 +16,9 @@
 #include "host/file.h"
 
 enum {
-	HEADING_CHARS = 300, /* for what is said above the words */
-	SLACK_MS = 10,	     /* a file's time may be so far behind the clock */
-	END_TRIES = 60,	     /* to have a server write down the end */
+	HEADING_CHARS = 300, /* room for the heading of a message */
+	SLACK_MS = 10,	     /* how far a file's time may be behind the clock */
+	END_TRIES = 60,	     /* how often a server is asked to write down the end */
 	END_PAUSE_MS = 1000,
 };
 
@@ -30,13 +30,13 @@ struct watch {
 	struct roger_str run_id;
 	int64_t dispatched_ms, beat_every_ms;
 	int64_t chars_max;		      /* of a message */
-	struct rg_child *child;		      /* NULL: there is none any more */
-	struct rg_last_output output, errors; /* of each stream, where it passes through us */
-	struct roger_str command;	      /* "": another started it */
+	struct rg_child *child;		      /* NULL: it is gone */
+	struct rg_last_output output, errors; /* of streams that pass through us */
+	struct roger_str command;	      /* "": another process started it */
 	enum rg_ending ending;
 	int status; /* exit status or signal */
 	int64_t began_ns;
-	bool captures; /* its output is where its result is */
+	bool captures; /* the result is in its output */
 	bool late;     /* its end was found, not seen */
 };
 
@@ -53,7 +53,7 @@ static int pass_on_notes(struct watch *watch, const struct roger_run_reply *told
 	return rg_kept(kept, err);
 }
 
-/* Where the run is: of the engine, or of the server. */
+/* Ask whoever has the run for a step: the engine here, or the server. */
 static int ask(const struct watch *watch, struct roger_run_step_request *step,
 	       struct rg_arena *arena, struct roger_run_reply *ret_told, struct roger_err *err)
 {
@@ -72,7 +72,7 @@ static void see(void *context, int stream, const void *data, size_t length)
 	rg_last_output_add(stream == STDOUT_FILENO ? &watch->output : &watch->errors, data, length);
 }
 
-/* That it is watched over; when that cannot be written now, the next one may. */
+/* Record that the run is watched; if that cannot be written now, the next beat may be. */
 static void beat(struct watch *watch)
 {
 	struct roger_run_step_request step = { .step = RG_RUN_LIVES };
@@ -83,7 +83,7 @@ static void beat(struct watch *watch)
 		(void)!ask(watch, &step, arena, &told, NULL);
 }
 
-/* What is to be done at which instant; INT64_MAX: never. */
+/* When something is to be done next; INT64_MAX: never. */
 struct clocks {
 	int64_t beat_every_ns;
 	int64_t beat_ns, limit_ns, kill_ns;
@@ -103,7 +103,7 @@ static int64_t later_ns(int64_t from_ns, int64_t span_ms)
 	return span_ms > (INT64_MAX - from_ns) / 1000000 ? INT64_MAX : from_ns + span_ms * 1000000;
 }
 
-/* Of its limit, which counts from the dispatch. */
+/* Return what is left of the time limit, which counts from the dispatch. */
 static int64_t left_ms(const struct watch *watch)
 {
 	int64_t past_ms = rg_clock_ms() - watch->dispatched_ms,
@@ -125,7 +125,7 @@ static struct clocks set_clocks(const struct watch *watch)
 	};
 }
 
-/* It is told to end, and goes on if it was stopped, so that it hears it. */
+/* Tell the child to end.  A stopped child is continued, so that it gets the signal. */
 static void tell_to_end(struct watch *watch, struct clocks *clocks, int64_t now_ns)
 {
 	const struct roger_run_request *request = watch->request;
@@ -176,7 +176,7 @@ static size_t chars_for(const struct watch *watch, size_t most)
 	return (size_t)room < most ? (size_t)room : most;
 }
 
-/* One that was there before is none of its doing. */
+/* Read the result file.  A file older than the run is not its result. */
 static int read_file(const struct watch *watch, struct roger_run_step_request *step,
 		     struct roger_err *err)
 {
@@ -225,7 +225,7 @@ static int find_words(const struct watch *watch, struct roger_run_step_request *
 	return rg_kept(rg_arena_keep(watch->arena, &words, &step->words), err);
 }
 
-/* What is told beside what it left: half of the room, so that both are heard. */
+/* Find the last words of output and errors: each gets half of the room, so that both are shown. */
 static int find_last_words(const struct watch *watch, struct roger_run_step_request *step,
 			   struct roger_err *err)
 {
@@ -241,7 +241,7 @@ static int find_last_words(const struct watch *watch, struct roger_run_step_requ
 		       err);
 }
 
-/* Its last lines, as they are kept. */
+/* Find the last lines that are kept in the log of outputs. */
 static int find_lines(const struct watch *watch, struct roger_run_step_request *step,
 		      struct roger_err *err)
 {
@@ -268,7 +268,7 @@ static int make_run_id(struct watch *watch, struct roger_err *err)
 	if (watch->run_id.length)
 		return ROGER_OK;
 	r = rg_op_new_id(watch->roger, rg_clock_ms(), watch->arena, &watch->run_id, err);
-	/* As the id of a message, but for its first word. */
+	/* Like the id of a message, but for its first word. */
 	if (r == ROGER_OK)
 		memcpy((char *)(uintptr_t)watch->run_id.data, "run", 3);
 	return r;
@@ -306,7 +306,7 @@ static int start_child(struct watch *watch, struct roger_err *err)
 	return rg_child_start(&wish, &watch->child, err);
 }
 
-/* Where a program is, and what it is called with, may say anything; its name alone does not. */
+/* Return the program's name.  Its path and arguments may be secret, so they are not told. */
 static struct roger_str program_name(const struct roger_run_request *request)
 {
 	const struct roger_str path =
@@ -318,7 +318,7 @@ static struct roger_str program_name(const struct roger_run_request *request)
 	return rg_name_valid(name) ? name : RG_STR("");
 }
 
-/* Its processes, for a step; kept: what the texts point into. */
+/* Set the processes of a step.  The step's texts point into child; kept must live as long. */
 static void name_processes(const struct rg_process *child, struct rg_process *kept,
 			   struct roger_run_step_request *step)
 {
@@ -388,7 +388,7 @@ static int begin(struct watch *watch, struct roger_err *err)
 
 /* ----------------------------------------------------------- taking over -- */
 
-/* The run of that name, NULL where there is none yet. */
+/* Find the run of that name; *ret_run NULL: there is none yet. */
 static int find_run(const struct watch *watch, const struct roger_run **ret_run,
 		    struct roger_err *err)
 {
@@ -398,16 +398,16 @@ static int find_run(const struct watch *watch, const struct roger_run **ret_run,
 			? rg_op_ask(watch->roger, &rg_op_runs, &request, &there, err)
 			: ROGER_ENOENT;
 
-	/* A server also finds one by a piece of its name. */
+	/* A server also finds a run by a part of its name. */
 	*ret_run = r == ROGER_OK && there.runs.count &&
 				   rg_str_equal(there.runs.items[0].run, watch->run_id)
 			   ? there.runs.items
 			   : NULL;
-	/* Who may not look at runs begins one, which is refused if it is there. */
+	/* A caller that may not look at runs begins one, which is refused if it is there. */
 	return r == ROGER_ENOENT || r == ROGER_EREFUSED ? ROGER_OK : r;
 }
 
-/* From the one that is gone; of several that try, one gets it. */
+/* Take a run over from a runner that is gone; of several that try, one gets it. */
 static int take_over(struct watch *watch, const struct roger_run *run, struct roger_err *err)
 {
 	enum rg_run_hands hands = rg_run_hands(run);
@@ -450,7 +450,7 @@ static int take_over(struct watch *watch, const struct roger_run *run, struct ro
 static int check_request(const struct roger *roger, const struct roger_run_request *request,
 			 struct roger_err *err)
 {
-	/* Who calls a server may be known by the token. */
+	/* A server may know the caller by its token. */
 	if (!roger->remote && !request->agent.length && !request->forward_to.length)
 		return rg_run_fail_unowned(err);
 	if (request->result_file.length && request->result == ROGER_RESULT_MESSAGE)
@@ -461,7 +461,7 @@ static int check_request(const struct roger *roger, const struct roger_run_reque
 	return ROGER_OK;
 }
 
-/* What a reader has not taken yet, now that nothing depends on it any more. */
+/* Pass on output that the reader has not taken yet, now that nothing else waits for it. */
 static int pass_on_the_rest(struct watch *watch, struct roger_err *err)
 {
 	int error = watch->child ? rg_child_flush(watch->child) : 0;
@@ -475,7 +475,7 @@ static int pass_on_the_rest(struct watch *watch, struct roger_err *err)
 		       err);
 }
 
-/* Nothing says how it ended but we: whoever waits for its exit status is to know. */
+/* Add how the run ended to the error: nothing else says it to whoever waits for its exit status. */
 static void tell_unwritten(const struct watch *watch, int64_t limit_ms, struct roger_err *err)
 {
 	const struct rg_ended so = { watch->ending, watch->status, limit_ms };
@@ -515,7 +515,7 @@ static int ask_end(struct watch *watch, struct roger_err *err)
 		r = find_last_words(watch, &step, err);
 	if (r == ROGER_OK && watch->command.length)
 		r = find_lines(watch, &step, err);
-	/* A server that is started again, or gives way to another, is waited for. */
+	/* Wait for a server that is started again, or gives way to another. */
 	for (i = 0; r == ROGER_OK; i++) {
 		r = ask(watch, &step, watch->arena, &told, err);
 		if (r != ROGER_ETIMEOUT || !watch->roger->remote || i == END_TRIES)
@@ -550,7 +550,7 @@ static int watch_run(struct watch *watch, struct roger_err *err)
 	if (r < 0)
 		return r;
 	r = ask_end(watch, err);
-	/* What it printed is its reader's, whatever becomes of our records. */
+	/* The reader gets the output, whatever becomes of our records. */
 	passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
 	return r < 0 ? r : passed;
 }
@@ -571,7 +571,7 @@ int rg_verb_run(struct roger *roger, const struct roger_run_request *request,
 	r = check_request(roger, request, err);
 	if (r < 0)
 		return r;
-	/* Room for the characters that are kept, whatever they are made of. */
+	/* Room for all characters that are kept, however many bytes each takes. */
 	watch.output.capacity = watch.errors.capacity = RG_TAIL_CHARS_MAX * 4 + 4096;
 	watch.output.data = rg_arena_get(watch.arena, watch.output.capacity);
 	watch.errors.data = rg_arena_get(watch.arena, watch.errors.capacity);

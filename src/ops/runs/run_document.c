@@ -31,7 +31,7 @@ int rg_run_judge(const struct roger *roger, struct rg_run_document *document, in
 	return rg_kept(rg_arena_keep(arena, &reason, &document->run.status_reason), err);
 }
 
-/* Evidence that stands in no document: whether anybody still works on it. */
+/* Add evidence that no document has: is anybody still working on the run? */
 static void look_around(struct rg_run_document *document)
 {
 	struct rg_receipts *receipts = &document->receipts;
@@ -42,7 +42,7 @@ static void look_around(struct rg_run_document *document)
 		receipts->child_ended = receipts->child_lost = true;
 }
 
-/* As rg_run_judge() leaves it, but for status and reason. */
+/* Decode a document, without the status and reason that rg_run_judge() sets. */
 static int decode(struct roger_str text, struct rg_arena *arena,
 		  struct rg_run_document *ret_document, struct roger_err *err)
 {
@@ -117,7 +117,7 @@ static int inherit(struct roger *roger, struct rg_run_document *document, int64_
 	return r < 0 ? r : rg_run_inherit(roger, &retired, document, now_ms, arena, err);
 }
 
-/* Said once it ended, to whoever reads the document; it goes on naming the first owner. */
+/* Once the run has ended, note its heir for readers; the document keeps naming the first owner. */
 static int note_heir(const struct rg_run_document *document, const struct roger_run *before,
 		     struct roger_run *run, int64_t now_ms, struct rg_arena *arena,
 		     struct roger_err *err)
@@ -144,7 +144,7 @@ static int fail_no_run(struct roger *roger, struct roger_str run_id, struct rg_a
 			      near.length ? "'?" : ";");
 }
 
-/* The document as it stands, found, valid and of this run. */
+/* Load the document of this run as it stands, without judging it. */
 static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 		struct rg_run_document *ret_document, struct roger_err *err)
 {
@@ -175,7 +175,7 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	int r;
 
 	r = find(roger, run_id, arena, ret_document, err);
-	/* Its end was perhaps written down between our reading and our looking. */
+	/* Perhaps the end was written down between the reading and the look at processes. */
 	if (r == ROGER_OK && ret_document->receipts.child_lost)
 		r = find(roger, run_id, arena, ret_document, err);
 	if (r == ROGER_OK)
@@ -191,7 +191,7 @@ static int put(struct roger *roger, struct rg_run_document *document, struct rg_
 	struct rg_receipts receipts;
 	int r;
 
-	/* What we write must be what we would read. */
+	/* Check that what is written can be read again. */
 	r = rg_run_receipts(&document->run, &receipts, err);
 	if (r < 0)
 		return r;
@@ -231,7 +231,7 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	r = inherit(roger, document, now_ms, arena, err);
 	if (r < 0)
 		return r;
-	/* Judged so far by who reads now; what is written is judged below. */
+	/* This judgement is for readers; what is written is judged below. */
 	document->run.status = before.status;
 	document->run.status_reason = before.status_reason;
 	document->run.outcome = before.outcome;
@@ -296,7 +296,7 @@ int rg_run_try(const struct roger *roger, rg_run_change *change, void *context,
 	struct rg_run_document copy = *document;
 	int r = rg_run_may_change(roger, &copy.run, err);
 
-	/* That its child is gone is written first. */
+	/* An update first writes that the child is gone. */
 	if (copy.receipts.child_lost)
 		rg_run_lose_child(&copy.run, &copy.receipts);
 	return r < 0 ? r : change(context, &copy, rg_clock_ms(), arena, ret_changed, err);
@@ -384,7 +384,7 @@ int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *d
 	if (!run)
 		return rg_fail_memory(err);
 	*run = document->run;
-	/* Some of its texts are the request's, which may not live as long. */
+	/* Some of its texts belong to the request, which may not live as long. */
 	if (!rg_record_keep(&rg_run_record, run, reply->memory))
 		return rg_fail_memory(err);
 	reply->runs = (struct roger_run_list){ run, 1 };

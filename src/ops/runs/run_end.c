@@ -5,11 +5,11 @@
 #include "ops/records.h"
 
 enum {
-	TRIES = 6,     /* where somebody else is at work at that moment */
-	PAUSE_MS = 40, /* before the second, then doubled */
+	TRIES = 6,     /* while another process is at work */
+	PAUSE_MS = 40, /* before the second try, then doubled */
 };
 
-/* What is told of it, and what came of telling. */
+/* What the owner is told of the end, and what came of that. */
 struct telling {
 	struct roger *roger;
 	const struct roger_run_step_request *request;
@@ -17,17 +17,17 @@ struct telling {
 	struct rg_arena *arena;
 	struct rg_run_document document; /* as last read */
 	struct rg_ended ended_so;
-	bool kept; /* its last lines are written down */
+	bool kept; /* the last lines are in the log, or cannot be */
 	enum rg_verdict_of_end verdict;
 	struct roger_str message_id;
 	struct roger_str
-		undelivered; /* why it could not be sent; "": it was, or nothing was to be */
+		undelivered; /* why the message was not sent; "": it was, or none was needed */
 	struct roger_str child_exit, ended;
 };
 
 /* ------------------------------------------------------------- judgement -- */
 
-/* A completion that is there already, or a message that it sent. */
+/* Find a completion that is there already, or a message that the child sent. */
 static int find_message(struct telling *telling, struct roger_err *err)
 {
 	const struct roger_message *message;
@@ -81,13 +81,13 @@ static int judge(struct telling *telling, struct roger_err *err)
 
 /* --------------------------------------------------------------- telling -- */
 
-/* A rule that forbids the message, such as a mailbox that is full, does not undo the end. */
+/* Send the message.  A rule that forbids it, such as a full mailbox, does not undo the end. */
 static int send(struct telling *telling, struct roger_str content, struct roger_err *err)
 {
 	const struct roger_run *run = &telling->document.run;
 	int r;
 
-	/* An own text that is no message is no reason to leave its end unwritten. */
+	/* A result that cannot be a message is no reason to leave the end unwritten. */
 	if (telling->verdict == RG_END_FAILED)
 		return rg_run_notify(telling->roger, run, run->owner, "run-end", 1, content,
 				     telling->arena, &telling->message_id, &telling->undelivered,
@@ -154,7 +154,7 @@ static int add_note(const struct telling *telling, struct rg_run_document *docum
 			       telling->undelivered, now_ms, arena, err);
 }
 
-/* What it printed last, once; that it cannot be kept is no reason to leave its end unwritten. */
+/* Keep the last lines, once.  If they cannot be kept, the end is still written down. */
 static int keep_output(struct telling *telling, int64_t now_ms, struct roger_err *err)
 {
 	const struct rg_run_output line = { .id = telling->request->run,
@@ -191,12 +191,12 @@ static int change_end(void *context, struct rg_run_document *document, int64_t n
 	if (r < 0)
 		return r;
 	run->limit_reached |= telling->ended_so.limit_ms > 0;
-	/* It may have completed itself, or have been completed, at any time. */
+	/* The run may have been completed at any time, by its child or by others. */
 	if (document->receipts.completed_ms) {
 		if (!run->exit.length || rg_str_is(run->exit, "lost"))
 			run->exit = telling->child_exit;
 	} else if (telling->verdict == RG_END_FAILED) {
-		/* What was said of it before its end stands. */
+		/* An exit status that was told before the end stands. */
 		if (run->exit.length && !rg_str_is(run->exit, "lost"))
 			return add_note(telling, document, now_ms, arena, err);
 		run->exit = (struct roger_str){ "", 0 };
@@ -225,7 +225,7 @@ static int write_down(struct telling *telling, struct roger_err *err)
 
 /* -------------------------------------------------------- the activity log -- */
 
-/* What is the same of its begin and its end; failing is told by roger_notice(). */
+/* Write the note of a run's begin or end; roger_notice() tells if that failed. */
 void rg_run_note_ran(struct roger *roger, const struct roger_run_step_request *request,
 		     const struct roger_run *run, struct rg_note *note)
 {
@@ -235,8 +235,7 @@ void rg_run_note_ran(struct roger *roger, const struct roger_run_step_request *r
 	note->entry.task = run->issue.length ? run->issue : request->run;
 	note->agent = request->agent;
 	note->run = request->run;
-	/* Where a program is, and what it is called with, may say anything; its name alone does
-	 * not. */
+	/* The path and arguments of a program may be secret; only its name is noted. */
 	note->program = rg_name_valid(request->program) ? request->program : RG_STR("");
 	if (roger->caller.how != RG_BY_FILES)
 		rg_note_ran(roger, note);
@@ -262,7 +261,7 @@ static void note_end(const struct telling *telling)
 
 /* ------------------------------------------------------------------- all -- */
 
-/* A step that another was in the way of is made again; a killed one is made again by the next. */
+/* Repeat a step while another process is in the way.  After a kill the next runner repeats it. */
 static int insist(int (*step)(struct telling *telling, struct roger_err *err),
 		  struct telling *telling, struct roger_err *err)
 {

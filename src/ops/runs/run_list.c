@@ -22,7 +22,7 @@ int rg_run_add_trouble(struct roger_run_trouble_list *list, const struct roger_r
 		err);
 }
 
-/* A document under another name than roger gives it would not be found by its run. */
+/* Does the file have another name than roger gives it?  Its run would not be found then. */
 static bool stands_elsewhere(const struct rg_run_text *text, const struct roger_run *run,
 			     char expected[RG_FILE_NAME_BYTES])
 {
@@ -30,7 +30,7 @@ static bool stands_elsewhere(const struct rg_run_text *text, const struct roger_
 	return text->file.length && !rg_str_is(text->file, expected);
 }
 
-/* What seems lost was perhaps written down between our reading and our looking. */
+/* Read the document again: perhaps the end was written down before we looked at the processes. */
 static int look_again(struct roger *roger, int64_t now_ms, struct rg_arena *arena,
 		      struct rg_run_document *document, struct roger_err *err)
 {
@@ -88,7 +88,7 @@ struct listing {
 	struct roger *roger;
 	const struct rg_run_wish *wish;
 	struct rg_arena *arena;
-	struct rg_table places; /* of the rows: struct place */
+	struct rg_table places; /* struct place, for each row */
 	struct rg_closed_runs rows, news;
 	bool loaded;  /* the rows were read */
 	size_t asked; /* documents listed before that */
@@ -97,7 +97,7 @@ struct listing {
 struct place {
 	uint64_t file;
 	const struct rg_closed_run *row;
-	bool there; /* its document is */
+	bool there; /* its document is there */
 };
 
 static uint64_t hash_of(struct roger_str file)
@@ -122,7 +122,7 @@ static int load_rows(struct listing *listing, struct roger_err *err)
 	return r;
 }
 
-/* The row of this version of a document, or NULL. */
+/* Find the row of this version of a document; NULL: none. */
 static const struct rg_closed_run *find_row(const struct listing *listing, struct roger_str file,
 					    uint64_t stamp)
 {
@@ -131,7 +131,7 @@ static const struct rg_closed_run *find_row(const struct listing *listing, struc
 	return place && stamp && place->row->stamp == stamp ? place->row : NULL;
 }
 
-/* Called by the store, which may hold a lock: it only decides. */
+/* Must the document be read?  The store calls this, perhaps with a lock, so it only decides. */
 static bool wants_text(void *context, struct roger_str file, uint64_t stamp)
 {
 	struct listing *listing = context;
@@ -147,8 +147,8 @@ static bool wants_text(void *context, struct roger_str file, uint64_t stamp)
 }
 
 /*
- * Will lists and figures say the same of it until its document is changed, whatever is
- * read, retires or ends, and however much time passes?
+ * Will lists and figures say the same of the run until its document is changed, whatever is read,
+ * whoever retires or ends, and however much time passes?
  */
 static bool is_closed(const struct rg_run_document *document)
 {
@@ -210,13 +210,13 @@ static int keep_rows(struct listing *listing, const struct rg_run_list *list, st
 
 /* -------------------------------------------------------------- forwards -- */
 
-/* What its owner reads and acknowledges of it: its result, else the notice of its failure. */
+/* The message that the owner reads and acknowledges: the result, else the notice of failure. */
 static struct roger_str word_of(const struct roger_run *run)
 {
 	return run->result_message.length ? run->result_message : run->failure_message;
 }
 
-/* Whoever wrote so by hand: roger names the message that was read. */
+/* Did somebody write by hand that it was forwarded?  roger names the message that was read. */
 static bool claims_forward(const struct roger_run *run)
 {
 	return run->forwarded && !run->evidence.length && run->result_message.length;
@@ -291,7 +291,7 @@ static int note_contradiction(struct roger *roger, struct rg_run_document *docum
 	return ROGER_OK;
 }
 
-/* In the millisecond of the retirement too, unless a successor is named. */
+/* Was it read before the retirement, or in its millisecond without a successor being named? */
 static bool was_read_before(const struct roger_message *message, int64_t retired_ms)
 {
 	return message->read_at_ms < retired_ms ||
@@ -299,8 +299,8 @@ static bool was_read_before(const struct roger_message *message, int64_t retired
 }
 
 /*
- * A result that its owner read before it retired stays its owner's; so does one that waits in that
- * mailbox where nobody took over.
+ * Give the run back to its former owner if that read the result before it retired, or if the result
+ * waits in a mailbox that nobody took over.
  */
 static int note_mailbox(struct roger *roger, const struct roger_retired_list *retired,
 			struct rg_run_document *document, const struct roger_message *message,
@@ -327,7 +327,7 @@ static int note_mailbox(struct roger *roger, const struct roger_retired_list *re
 		err);
 }
 
-/* Its result was read: judge it so; nothing is written. */
+/* Judge the run as forwarded, since its result was read; nothing is written. */
 static int note_forward(const struct roger *roger, struct rg_run_document *document,
 			struct rg_arena *arena, struct roger_err *err)
 {
@@ -338,7 +338,7 @@ static int note_forward(const struct roger *roger, struct rg_run_document *docum
 	return r < 0 ? r : rg_run_judge(roger, document, rg_clock_ms(), arena, err);
 }
 
-/* What became of the message that its owner is to read; NULL: there is none. */
+/* Judge what became of the message that the owner is to read; NULL: there is none. */
 static int note_word(struct roger *roger, const struct roger_retired_list *retired,
 		     struct rg_run_document *document, const struct roger_message *message,
 		     struct rg_arena *arena, struct roger_err *err)
@@ -363,10 +363,9 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 }
 
 /*
- * A result that its owner has read was forwarded, and a failure that it acknowledged as done is
- * settled, whether or not anybody wrote that down yet.
- * Look whether results were read that documents do not say so of: they then are
- * judged as forwarded, by the message that was read (forward_seen).
+ * A result that the owner has read was forwarded, and a failure that it acknowledged as done is
+ * settled, whether or not a document says so yet. This looks for such messages, and judges their
+ * runs by them (forward_seen).
  */
 int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
 			    struct rg_arena *arena, struct roger_err *err)
@@ -436,7 +435,7 @@ int rg_run_list_compare(struct roger *roger, const struct rg_run_list *list, str
 	return r;
 }
 
-/* Take it from its row; false: its text was read. */
+/* Add a document from its row; false: its text was read, so that is used. */
 static bool take_brief(struct listing *listing, struct rg_run_list *list,
 		       const struct rg_run_text *text)
 {
@@ -518,7 +517,7 @@ static bool is_wanted(const struct roger_runs_request *request, const struct rog
 	       (!request->issue.length || rg_str_equal(request->issue, run->issue));
 }
 
-/* Of another container's run nobody here knows whether it goes on. */
+/* Report a run of another container: nobody here can see whether it goes on. */
 static int note_unseen(struct roger_run_trouble_list *list, const struct rg_run_document *document,
 		       struct rg_arena *arena, struct roger_err *err)
 {

@@ -1,7 +1,7 @@
 /*
  * Messages about a run: its result, and those that the watchdog sends.
  *
- * What refuses one is told to people, so err is never NULL where something is sent.
+ * Why one is refused is told to people, so err is never NULL where something is sent.
  */
 #include "ops/runs/run_document.h"
 #include "ops/caller.h"
@@ -22,7 +22,7 @@ struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run
 	if (rg_str_equal(name, run->run) || rg_str_equal(name, run->owner) ||
 	    !is_agent(roger, name))
 		name = RG_STR("run");
-	/* Taken by a group or by the owner. */
+	/* The name may belong to a group, or be the owner's. */
 	return rg_str_equal(name, run->owner) || !is_agent(roger, name) ? RG_STR("roger") : name;
 }
 
@@ -41,7 +41,7 @@ bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
 	       rg_engine_knows(roger->engine, child);
 }
 
-/* task:verb:cycle, with a task that holds no colon. */
+/* Make a key task:verb:number; the task is encoded, so that it has no colon. */
 static void make_key(const struct roger_run *run, const char *verb, int64_t number,
 		     struct rg_buf *out)
 {
@@ -58,7 +58,7 @@ static void make_metadata(const struct roger_run *run, struct rg_buf *out)
 	rg_buf_add_char(out, '}');
 }
 
-/* Sent before, in whatever cycle; a result that says something else is not the same one. */
+/* Was it sent before, in any cycle?  A result with another text is not the same one. */
 static int find_sent(struct roger *roger, const struct roger_send_request *request,
 		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
@@ -106,14 +106,14 @@ static int send_once(struct roger *roger, const struct roger_send_request *reque
 	if (r < 0 || ret_id->length)
 		return r;
 	r = send_new(roger, request, arena, ret_id, err);
-	/* Another may have delivered it in this moment. */
+	/* Another process may have delivered it in this moment. */
 	if (r == ROGER_EREFUSED && find_sent(roger, request, arena, ret_id, NULL) == ROGER_OK &&
 	    ret_id->length)
 		r = ROGER_OK;
 	return r;
 }
 
-/* To a person also where the issue is full: in one of the run's own. */
+/* Send to a person; if the issue is full, in an issue of the run's own. */
 static int send_to_person(struct roger *roger, const struct roger_run *run,
 			  const struct roger_send_request *request, struct rg_arena *arena,
 			  struct roger_str *ret_id, struct roger_err *err)
@@ -133,7 +133,7 @@ static int send_to_person(struct roger *roger, const struct roger_run *run,
 		       : r;
 }
 
-/* Of each verb and number once, whoever asks and however often. */
+/* Send a message about the run: once for each verb and number, whoever asks. */
 static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
 		      int type, const char *verb, int64_t number, struct roger_str content,
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
@@ -162,7 +162,7 @@ static int64_t number_of(struct roger_str text)
 	return (int64_t)(rg_hash(0, text.data, text.length) >> 1);
 }
 
-/* For a person; the key is of the text, so that the same is kept once. */
+/* Keep a result for a person; its key is made of the text, so that each text is kept once. */
 static int keep(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *untold,
 		struct roger_err *err)
@@ -183,7 +183,7 @@ static int keep(struct roger *roger, const struct roger_run *run, struct roger_s
 		       err);
 }
 
-/* Under the key of the run; where a text that never arrived took that, under one of this text. */
+/* Send under the key of the run; if a text that never arrived took that, under one of this text. */
 static int send_result(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		       int64_t number, struct rg_arena *arena, struct roger_str *ret_id,
 		       struct roger_err *err)
@@ -192,7 +192,7 @@ static int send_result(struct roger *roger, const struct roger_run *run, struct 
 	int r = ROGER_EREFUSED;
 	size_t i;
 
-	/* The second time finds what another sent in this moment. */
+	/* The second try finds what another process sent in this moment. */
 	for (i = 0; i < 3 && (!i || (r == ROGER_EREFUSED && !strcmp(err->member, "key"))); i++)
 		r = send_about(roger, run, run->owner, ROGER_RESULT, "run-result", numbers[i],
 			       content, arena, ret_id, err);
@@ -307,7 +307,7 @@ bool rg_run_is_child(const struct roger *roger, const struct roger_run *run, str
 	       rg_str_equal(name, rg_run_sender(roger, run));
 }
 
-/* The last of them that is about the run.  A run that names no child may have any. */
+/* Pick the last message about the run; if it names no child, from any sender. */
 static const struct roger_message *pick_result(const struct roger *roger,
 					       const struct roger_message_list *messages,
 					       const struct roger_run *run)

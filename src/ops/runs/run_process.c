@@ -23,12 +23,12 @@ enum rg_run_hands rg_run_hands(const struct roger_run *run)
 
 	if (!run->child_pid)
 		return RG_HANDS_NONE;
-	/* The first process is nobody's child. */
+	/* Process 1 is nobody's child. */
 	if (run->child_pid == 1)
 		return RG_HANDS_UNKNOWN;
 	process_of(run, run->child_pid, run->child_start, &child);
 	process_of(run, run->runner_pid, run->runner_start, &runner);
-	/* In this order: who watches a child writes its end down before going. */
+	/* Look at the child first: a runner writes down its end before it goes. */
 	switch (rg_process_fate(&child)) {
 	case RG_PROCESS_LIVES:
 		return rg_run_hands_of(RG_PROCESS_LIVES, rg_process_fate(&runner));

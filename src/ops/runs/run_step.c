@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------- beginning -- */
 
-/* Of another machine it is marked: here nobody can see whether they live. */
+/* Set the processes.  Those of another machine are marked: nobody can see here if they live. */
 static int set_processes(const struct roger_run_step_request *request, struct rg_arena *arena,
 			 struct roger_run *run, struct roger_err *err)
 {
@@ -32,7 +32,7 @@ int rg_run_fail_unowned(struct roger_err *err)
 			      "with --as");
 }
 
-/* Whose words its result will be is asked before its program runs. */
+/* Before the program runs, check that the caller may give a result in the child's name. */
 static int check_result(const struct roger *roger, const struct roger_run_step_request *request,
 			const struct roger_run *run, struct roger_err *err)
 {
@@ -44,7 +44,7 @@ static int check_result(const struct roger *roger, const struct roger_run_step_r
 			      RG_STR_ARGS(run->child));
 }
 
-/* The receipt, which names the process that waits, and who watches it. */
+/* Write the receipt, which names the process that waits at the gate, and its runner. */
 static int begin(struct roger *roger, const struct roger_run_step_request *request,
 		 struct roger_run_reply *reply, struct rg_run_document *document,
 		 struct roger_err *err)
@@ -119,7 +119,7 @@ int rg_run_check_free(const struct roger_run *run, enum rg_run_hands hands, stru
 	return refuse(run, "was dispatched to somebody else", err);
 }
 
-/* Where the processes can be seen is where it is taken over: what was seen there has to hold. */
+/* Set a new runner, if the former one is still the one that was seen to be gone. */
 static int change_runner(void *context, struct rg_run_document *document, int64_t now_ms,
 			 struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
 {
@@ -135,7 +135,7 @@ static int change_runner(void *context, struct rg_run_document *document, int64_
 		return r;
 	run->runner_pid = request->runner_pid;
 	run->runner_start = request->runner_start;
-	/* Judged by what holds from now on. */
+	/* From now on the child counts as watched, not as lost. */
 	if (!run->exit.length)
 		document->receipts.child_ended = document->receipts.child_lost = false;
 	*ret_changed = true;

@@ -19,7 +19,7 @@ struct sweep {
 	bool dry_run;
 };
 
-/* What the document says by now, if that is not what it said. */
+/* Report the run's status, if it is not the one that the document had. */
 static int note_change(struct sweep *sweep, const struct rg_run_document *before,
 		       const struct rg_run_document *after, struct roger_err *err)
 {
@@ -34,7 +34,7 @@ static int note_change(struct sweep *sweep, const struct rg_run_document *before
 		       err);
 }
 
-/* One run that a rule keeps from being helped does not keep us from the others; a disk does. */
+/* Report a run that a rule keeps from being helped, and go on; a disk error ends the sweep. */
 static int set_aside(struct sweep *sweep, const struct rg_run_document *document, int r,
 		     const struct roger_err *inner, struct roger_err *err)
 {
@@ -80,13 +80,13 @@ static bool recovery_is_due(const struct sweep *sweep, const struct rg_run_docum
 	const struct rg_watchdog_rules rules = rg_run_rules(sweep->roger);
 	int64_t from_ms;
 
-	/* Of a run that is known to have ended no result can come. */
+	/* From a run that is known to have ended no result can come. */
 	return !rg_run_end_is_known(&document->run) &&
 	       rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
 		       RG_RECOVERY_DUE;
 }
 
-/* An attempt, a word to its owner, or to write down what it is. */
+/* Make a recovery attempt, tell the owner, or only write the new status down. */
 static int help(struct sweep *sweep, struct roger_str run_id, bool recover, bool escalate,
 		struct rg_run_document *after, struct roger_err *err)
 {
@@ -115,7 +115,7 @@ static int attend(struct sweep *sweep, struct rg_run_document *document, struct 
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->recoveries += recover;
-	/* The last recovery attempt tells the owner, too; what reached nobody does not count. */
+	/* The last recovery attempt tells the owner, too; it counts if it reached somebody. */
 	sweep->reply->escalations +=
 		sweep->dry_run ? escalate
 			       : (recover || escalate) && rg_run_is_escalated(&after.run);
@@ -162,7 +162,7 @@ int rg_verb_sweep(struct roger *roger, const struct roger_sweep_request *request
 			     &sweep.list, err);
 	if (r < 0)
 		return r;
-	/* Those whose result was read, as the list found out. */
+	/* Confirm the runs whose result was read, as the list found out. */
 	for (i = 0; i < sweep.list.count && r == ROGER_OK; i++)
 		if (sweep.list.documents[i].forward_seen)
 			r = confirm(&sweep, &sweep.list.documents[i], err);
