@@ -1,11 +1,10 @@
 /*
- * bridge: trigger files into mailboxes, and mail of agents that only know files
- * into theirs.
+ * bridge: trigger files go into mailboxes, and mail of agents that only know files goes into their
+ * files.
  *
  * A file is taken by a rename, which is made durable; then each of its messages
  * is stored under a key of the file's new name and the message's place in it,
- * so whoever does this again after a kill finds what is there already.  Only
- * then is it removed.
+ * so the next bridge finds after a kill what is there already. Only then is the file removed.
  */
 #include "ops/edge/bridge.h"
 
@@ -16,15 +15,15 @@
 #include "host/file.h"
 #include "ops/mail/agents.h"
 
-/* So often we look by ourselves; at a file that is being written; at what waits for room. */
+/* How often to look: by itself; at a file being written; at messages that wait for room. */
 enum { LOOK_MS = 200, BUSY_MS = 20, WAITING_MS = 2000 };
 
-/* So long a file that is being written holds up later ones for the same agents. */
+/* How long a file that is being written may hold up later ones for the same agents. */
 enum { OVERTAKE_MS = 2000 };
 
 /* --------------------------------------------------------- taken files -- */
 
-/* One look at everything. */
+/* One look at all files. */
 struct look {
 	struct roger *roger;
 	struct rg_bridge *bridge;
@@ -36,8 +35,8 @@ struct look {
 		const struct rg_taken **items;
 		size_t count;
 	} unread;     /* files that somebody is still writing to: others may not overtake them */
-	bool is_full; /* also at what waits for something to change */
-	int64_t now_taken; /* nothing of files whose names were drawn from here on was stored */
+	bool is_full; /* look also at what waits for something to change */
+	int64_t now_taken; /* nothing is stored yet of files that were taken from this time on */
 };
 
 int rg_bridge_set_aside(struct rg_bridge *bridge, struct roger_bridge_reply *reply, int code,
@@ -56,14 +55,14 @@ int rg_bridge_set_aside(struct rg_bridge *bridge, struct roger_bridge_reply *rep
 	return rg_crossing_put(reply, &item, err);
 }
 
-/* A file that is refused holds up no other. */
+/* Report a file that is refused, and go on: it holds up no other. */
 static int set_aside(struct look *look, int code, const struct roger_err *why,
 		     struct roger_str file, struct roger_err *err)
 {
 	return rg_bridge_set_aside(look->bridge, look->reply, code, why, file, RG_STR(""), err);
 }
 
-/* Where the text of a taken file that is skipped is kept, for people. */
+/* Make the name under which the skipped text of a taken file is kept, for people. */
 static int kept_name(struct look *look, const struct rg_taken *taken, struct roger_str *ret,
 		     struct roger_err *err)
 {
@@ -78,7 +77,7 @@ static bool is_skipped(const struct rg_arrival *arrival)
 	return arrival->kind == ROGER_CROSSING_STALE || arrival->kind == ROGER_CROSSING_REFUSED;
 }
 
-/* A message that was stored while its file still grew may have got more text since. */
+/* Refuse text that came to a message after it was stored, while its file still grew. */
 static void check_known(struct rg_crossing *crossing)
 {
 	struct rg_arrival *arrival = crossing->items;
@@ -93,7 +92,7 @@ static void check_known(struct rg_crossing *crossing)
 	}
 }
 
-/* Text of all pieces that were skipped, each once, as it came. */
+/* Collect the text of all skipped pieces, each once, as it came. */
 static int gather_skipped(const struct rg_crossing *crossing, struct roger_str mark,
 			  struct rg_buf *out, struct roger_err *err)
 {
@@ -122,7 +121,7 @@ static int tell_arrivals(struct look *look, struct rg_crossing *crossing,
 	int r = ROGER_OK;
 
 	for (i = 0; i < crossing->count && r == ROGER_OK; i++, arrival++) {
-		/* Of what stays it is remembered; of the rest nothing will be told again. */
+		/* Of a file that stays, remember what was told; others are not seen again. */
 		if ((stays || look->bridge->told.count) &&
 		    !rg_bridge_tell_once(look->bridge, kinds[arrival->kind], taken->id, arrival->to,
 					 arrival->place))
@@ -143,7 +142,7 @@ static bool any_waits(const struct rg_crossing *crossing)
 	return false;
 }
 
-/* Everything is stored that can be: keep what was skipped, then let go of the file. */
+/* All is stored that can be: keep the skipped text, then remove the file or go on in it. */
 static int finish(struct look *look, struct rg_crossing *crossing, struct rg_taken *taken,
 		  struct roger_str mark, int64_t offset, bool final, struct roger_err *err)
 {
@@ -172,7 +171,7 @@ static int finish(struct look *look, struct rg_crossing *crossing, struct rg_tak
 	return ROGER_OK;
 }
 
-/* More of a message that was taken in before its writer went on. */
+/* Refuse the rest of a message that was taken in before its writer went on. */
 static int add_rest(struct rg_crossing *crossing, const struct rg_crossing_target *target,
 		    const struct rg_rolepiece *piece, int64_t start, int64_t offset,
 		    struct roger_err *err)
@@ -196,9 +195,8 @@ static int add_rest(struct rg_crossing *crossing, const struct rg_crossing_targe
 }
 
 /*
- * The messages of a text, from the offset on; those that are not whole yet
- * stay, and so do those beyond a batch: then it is not *final.  *ret_offset:
- * where those end that are done with.
+ * Add the messages of a text from the offset on, but not those that are unfinished, or beyond a
+ * batch: for the latter *final becomes false. *ret_offset: the end of those that were added.
  */
 static int add_pieces(struct rg_crossing *crossing, const struct rg_crossing_target *target,
 		      const struct rg_rolepieces *pieces, struct roger_str text, int64_t offset,
@@ -227,7 +225,7 @@ static int add_pieces(struct rg_crossing *crossing, const struct rg_crossing_tar
 	return r;
 }
 
-/* The limit is on what is new.  As long as a writer has the file it is not moved away from it. */
+/* Read the file.  The limit is on new text; a larger file that is still open is not moved away. */
 static int read_text(const struct rg_taken *taken, int file, bool final, struct rg_arena *arena,
 		     bool *ret_too_long, struct roger_str *ret_text, struct roger_err *err)
 {
@@ -273,7 +271,7 @@ static int put_aside(struct look *look, struct rg_crossing *crossing, const stru
 	return r == ROGER_OK ? rg_crossing_put(crossing->reply, &item, err) : r;
 }
 
-/* That a name was never seen is told once of a file, not at every look. */
+/* Find the target.  A name never seen is reported once for a file, not at every look. */
 static int find_target(struct look *look, struct rg_crossing *crossing,
 		       const struct rg_taken *taken, struct rg_crossing_target *ret_target,
 		       struct roger_err *err)
@@ -334,7 +332,7 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 	return r;
 }
 
-/* Not for ever: who writes without a pause must not keep the others out. */
+/* Note that the file is still written to, but not for ever: it must not keep others out. */
 static int note_unread(struct look *look, const struct rg_taken *taken, struct roger_err *err)
 {
 	look->bridge->busy = true;
@@ -358,8 +356,8 @@ static bool is_for_many(const struct look *look, const struct rg_taken *taken)
 }
 
 /*
- * Does an earlier file come first that may hold an earlier number of the same
- * sender for the same recipient?  Taken in later, that would be stale.
+ * Must this file wait for an earlier one, which is not read yet, and which may have an earlier
+ * number of the same sender for the same recipient?  Read later, that number would be stale.
  */
 static bool must_wait(const struct look *look, const struct rg_taken *taken)
 {
@@ -376,7 +374,7 @@ static bool must_wait(const struct look *look, const struct rg_taken *taken)
 	return false;
 }
 
-/* Was it read already as it is now?  Then only a full look reads it again, for what waits. */
+/* Was the file read as it is now?  Then only a full look reads it again, for messages that wait. */
 static int is_still(struct look *look, const struct rg_taken *taken, int file, bool *ret_still,
 		    struct roger_err *err)
 {
@@ -390,7 +388,7 @@ static int is_still(struct look *look, const struct rg_taken *taken, int file, b
 	return ROGER_OK;
 }
 
-/* Batch by batch; *more: it goes on behind what was done. */
+/* Take in one batch of a file; *more: there is more behind it. */
 static int take_batch(struct look *look, struct rg_taken *taken, bool *more, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -439,8 +437,8 @@ static int fail_untrusted(const struct rg_workspace *workspace, struct roger_err
 }
 
 /*
- * Files may have come with a pull, and mail go out with the next push.  *ret_may false without an
- * error: git is at work, which is told once.
+ * Check that the workspace is trusted: files may have come with a pull, and mail may go out with
+ * the next push. *ret_may false without an error: git is at work, which is reported once.
  */
 static int check_trust(struct look *look, bool *ret_may, struct roger_err *err)
 {
@@ -458,7 +456,7 @@ static int check_trust(struct look *look, bool *ret_may, struct roger_err *err)
 			 err);
 }
 
-/* Take what stands there; what has another form is told. */
+/* Take the trigger files that are there; report what is not a regular file. */
 static int take_standing(struct look *look, bool *ret_any, struct roger_err *err)
 {
 	struct rg_triggers *triggers = &look->bridge->triggers;
@@ -482,7 +480,7 @@ static int take_standing(struct look *look, bool *ret_any, struct roger_err *err
 	return r == ROGER_OK && *ret_any ? rg_triggers_settle(triggers, err) : r;
 }
 
-/* A pull came between the look and the take: nobody reads what was taken since, but people. */
+/* A pull came between listing and taking: put aside what was taken since, for people. */
 static int put_new_aside(struct look *look)
 {
 	struct rg_triggers *triggers = &look->bridge->triggers;
@@ -520,7 +518,7 @@ static int take_taken(struct look *look, struct roger_err *err)
 	return r;
 }
 
-/* full: also at what waits for something to change. */
+/* Look at all files; full: also at what waits for something to change. */
 static int look_around(struct look *look, bool full, struct roger_err *err)
 {
 	struct rg_bridge *bridge = look->bridge;
@@ -538,7 +536,7 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 		rg_table_deinit(&bridge->still);
 		r = rg_bridge_reopen_lost(look->roger, bridge, err);
 	}
-	/* Names that are drawn now come behind those that are there. */
+	/* This makes new names come behind those that are there. */
 	if (full && r == ROGER_OK)
 		r = rg_triggers_taken(&bridge->triggers, bridge->scratch, &leftover, err);
 	look->now_taken = bridge->triggers.last_ms + 1;
@@ -560,8 +558,8 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	return r;
 }
 
-/* Once something was told, a failure is told beside it: what came in, and what did not, is not
- * lost. */
+/* If the reply has something, add the failure to it, so that what came in is not lost; else return
+ * the failure. */
 static int tell_failure(struct look *look, int code, const struct roger_err *why,
 			struct roger_err *err)
 {
@@ -577,7 +575,7 @@ static int tell_failure(struct look *look, int code, const struct roger_err *why
 	return code;
 }
 
-/* A signal that comes while we look interrupts no sleep. */
+/* Does the caller want us to stop?  A signal during a look interrupts no sleep. */
 static bool is_stopped(const struct roger *roger)
 {
 	return roger->tell && !roger->tell(roger->tell_context, "bridge", 0, 0);

@@ -1,6 +1,6 @@
 /*
- * bridge: the handle's folders, and what it remembers from one look to the next:
- * what was told, and how files looked that their writers keep.
+ * bridge: the handle's folders, and what it remembers from one look to the next: what was reported,
+ * and how files were that are still open for writing.
  */
 #include "ops/edge/bridge.h"
 
@@ -28,7 +28,7 @@ struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge)
 	return NULL;
 }
 
-/* Without it we only look more slowly. */
+/* Watch the folders.  Without that the bridge only notices files later. */
 static void watch_folders(struct rg_bridge *bridge)
 {
 	rg_watch_folder(bridge->watch, bridge->triggers.folder);
@@ -99,7 +99,7 @@ bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roge
 	bool fresh = true;
 
 	hash = rg_hash(rg_hash(hash, what.data, what.length), to.data, to.length);
-	/* When memory is short it is reported again, which does no harm. */
+	/* Without memory it is reported again, which does no harm. */
 	(void)rg_table_put(&bridge->telling, hash, &fresh);
 	return fresh && !rg_table_find(&bridge->told, hash);
 }

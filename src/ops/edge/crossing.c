@@ -48,7 +48,7 @@ int rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_ta
 	return arrival ? refuse(crossing, arrival, why, err) : rg_fail_memory(err);
 }
 
-/* Why a message cannot be taken in, whoever it is for; "": it can. */
+/* Say why a message cannot be taken in, whoever it is for; "": it can. */
 static void judge_message(const struct rg_crossing *crossing, const struct rg_rolepiece *piece,
 			  struct roger_str from, char why[500])
 {
@@ -128,7 +128,7 @@ int rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_targe
 
 /* ------------------------------------------------------------- storing -- */
 
-/* The place in what came in, and the recipient, say which message it is. */
+/* Make the key: the place in the text that came in, and the recipient, identify a message. */
 static int make_key(struct rg_crossing *crossing, struct rg_arrival *arrival, struct roger_err *err)
 {
 	if (!crossing->id.length)
@@ -173,8 +173,8 @@ static void hold_back(struct rg_arrival *arrival)
 }
 
 /*
- * Fresh or stale, by what the recipient has of the sender; marks holds that as
- * far as it was asked for, and moves with what is taken in here.
+ * Judge the number fresh or stale, by the last one that the recipient has from the sender. marks
+ * caches these numbers, and moves with what is taken in here.
  */
 static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival,
 			struct rg_sequence *marks, struct roger_err *err)
@@ -212,7 +212,7 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 		err);
 }
 
-/* Judge all that is open, and put what is to be stored. */
+/* Judge the arrivals that are not settled, and stage those that are to be stored. */
 static int put(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
 	       struct rg_sequence *marks, struct roger_err *err)
 {
@@ -244,7 +244,7 @@ static struct rg_arrival *arrival_of(struct rg_arrival *from, struct rg_arrival 
 	return NULL;
 }
 
-/* Is it about to come to the same mailbox or issue? */
+/* Is it about to be stored in the mailbox or issue that is full? */
 static bool adds_to(const struct rg_arrival *arrival, const struct rg_outcome *outcome)
 {
 	return !arrival->settled && arrival->kind == ROGER_CROSSING_TAKEN &&
@@ -261,7 +261,7 @@ static int64_t adding(struct rg_arrival *from, struct rg_arrival *to,
 	return adds;
 }
 
-/* There is no room for all: for those to come the recipient, or the issue, is full. */
+/* Note that the recipient, or the issue, is full, for later arrivals. */
 static int note_full(struct rg_crossing *crossing, const struct rg_outcome *outcome,
 		     struct roger_err *err)
 {
@@ -294,7 +294,7 @@ static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, stru
 	room = (outcome->verdict == RG_OVER_MAILBOX ? config->messages_per_issue_phase_max
 						    : config->messages_per_issue_max) -
 	       room;
-	/* The first ones have room; the others wait, and so does whatever comes behind them. */
+	/* The first ones have room; the others wait, and so do later ones. */
 	r = note_full(crossing, outcome, err);
 	for (count = 0; from < to; from++)
 		if (adds_to(from, outcome) && ++count > room)
@@ -305,7 +305,7 @@ static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, stru
 	return r == ROGER_EREFUSED ? ROGER_OK : r;
 }
 
-/* One try; *ret_done: all from from to to is settled. */
+/* Try once to store the arrivals; *ret_done: all are settled. */
 static int try_store(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
 		     bool *ret_done, struct roger_err *err)
 {
@@ -345,8 +345,8 @@ static int try_store(struct rg_crossing *crossing, struct rg_arrival *from, stru
 }
 
 /*
- * Was it stored before?  The engine is asked by storing it: where it was, it
- * is not stored again, and is made durable where that went wrong.
+ * Settle an arrival that was stored before. If its key is found, it is stored again: the engine
+ * then answers that the key is known, and makes the first result durable if its sync failed.
  */
 static int settle_known(struct rg_crossing *crossing, struct rg_arrival *arrival,
 			struct roger_err *err)
@@ -418,7 +418,7 @@ int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err)
 
 /* ------------------------------------------------------------- telling -- */
 
-/* A name of a file may be any bytes; what is told of it is text. */
+/* Make a text of a file name, which may be any bytes; false: out of memory. */
 static bool keep_valid(struct rg_arena *arena, struct roger_str *text)
 {
 	size_t at, step, chars;

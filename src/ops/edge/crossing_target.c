@@ -11,7 +11,7 @@
 
 /* --------------------------------------------------------------- roles -- */
 
-/* As a role of the text form can have it, without regard to case. */
+/* Fold a character to one that a role may have, without regard to case. */
 static char fold(char c)
 {
 	if ((c >= '0' && c <= '9') || c == '-')
@@ -82,7 +82,7 @@ bool rg_crossing_is_file_of(struct roger_str name, struct roger_str stem)
 	return strlen(file) == stem.length && strncasecmp(file, stem.data, stem.length) == 0;
 }
 
-/* The one whose file is called so; "": none, or several of which none is called just so. */
+/* Find the agent whose file has this stem; "": none, or several and none matches exactly. */
 static struct roger_str owner_of(struct roger_strs names, struct roger_str stem)
 {
 	struct roger_str found = { "", 0 };
@@ -101,7 +101,7 @@ static struct roger_str owner_of(struct roger_strs names, struct roger_str stem)
 	return count == 1 ? found : RG_STR("");
 }
 
-/* The name that a file name is the encoding of; "": it is none. */
+/* Decode a file name into the agent's name; "": it is not the encoding of one. */
 static int decode(struct roger_str stem, struct rg_arena *arena, struct roger_str *ret_name,
 		  struct roger_err *err)
 {
@@ -130,7 +130,7 @@ static int decode(struct roger_str stem, struct rg_arena *arena, struct roger_st
 
 /* ------------------------------------------------------------- targets -- */
 
-/* A name never seen: noted, or refused where names are strict. */
+/* A name was never seen: note that, or refuse it where recipients are strict. */
 static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
 			struct rg_crossing_target *target, struct roger_err *err)
 {
@@ -149,7 +149,7 @@ static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
 		       err);
 }
 
-/* Where it has retired, whoever took over; ret_name stays "" where nobody did. */
+/* Find who gets the agent's mail: itself or its successor; *ret_name "": it retired without one. */
 static int find_heir(struct rg_crossing *crossing, struct roger_str name,
 		     struct rg_crossing_target *target, struct roger_str *ret_name,
 		     struct roger_err *err)
@@ -191,7 +191,7 @@ static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 		       : note_unknown(crossing, *place, target, err);
 }
 
-/* A group, or all. */
+/* The target is a group, or all. */
 static int several(struct rg_crossing *crossing, struct roger_str name,
 		   struct rg_crossing_target *ret_target, struct roger_err *err)
 {

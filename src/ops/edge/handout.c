@@ -1,20 +1,20 @@
 /*
- * handout: mail of agents that only know files, written to theirs.
+ * handout: mail of agents that only know files is written to their files.
  *
  * What is about to be written is noted in .handing/ first, durably; then the
  * text is appended and synced, and the messages are marked as handed over.  After
  * a kill the note tells what to look for: text that stands there is not written
  * again, and one that is cut off is completed.
  *
- * Written is not read: a message is heard when its agent says something with a
- * number of its own after that, or when somebody acks it.
+ * A message that was written is not read yet: it counts as read when its agent then says something
+ * with a number of its own, or when somebody acks it.
  */
 
 #include "ops/edge/bridge.h"
 #include "facts/message.h"
 #include "host/file.h"
 
-/* Of one handing over. */
+/* Messages written at once, and tries to append them. */
 enum { MESSAGES_MAX = 100, TRIES_MAX = 3 };
 
 struct handout {
@@ -29,7 +29,7 @@ struct handout {
 
 /* ---------------------------------------------------------------- text -- */
 
-/* A role has letters, digits, '-' and '_' only. */
+/* Turn a name into a role, which has letters, digits, '-' and '_' only. */
 static int role_of(struct roger_str name, struct rg_arena *arena, struct roger_str *ret,
 		   struct roger_err *err)
 {
@@ -74,7 +74,7 @@ static int open_file(const struct handout *handout, int *ret_file, struct rg_fil
 	return r < 0 ? r : rg_file_facts(*ret_file, handout->file_name, ret_facts, err);
 }
 
-/* A text that another left without its line end must not run into ours. */
+/* Does the file end without a newline?  That text must not run into ours. */
 static int ends_open(int file, const struct rg_file_facts *facts, bool *ret_open,
 		     struct roger_err *err)
 {
@@ -102,7 +102,7 @@ static int append_once(const struct handout *handout, int file, struct roger_str
 	r = rg_file_write(file, text.data, text.length, handout->file_name, err);
 	if (r == ROGER_OK)
 		r = rg_file_tell(file, handout->file_name, &end, err);
-	/* Looked at before the sync, which gives the reader time. */
+	/* Look before the sync, which would give the reader time. */
 	if (r == ROGER_OK)
 		r = rg_file_facts(file, handout->file_name, &facts, err);
 	if (r == ROGER_OK)
@@ -169,11 +169,11 @@ static bool is_fresh(const struct roger_message *message)
 	return !message->read && !message->archived_at_ms && !message->handed_at_ms;
 }
 
-/* When the agent last said something with a number of its own, after that; 0: it has not. */
+/* Find when the agent last said something with its own number after after_ms; 0: it has not. */
 static int last_word(const struct handout *handout, int64_t after_ms, int64_t *ret_at_ms,
 		     struct roger_err *err)
 {
-	/* Also where what it said was archived since. */
+	/* Messages that were archived since count, too. */
 	struct rg_query query = { .from = handout->agent,
 				  .since_ms = after_ms + 1,
 				  .anywhere = true,
@@ -193,7 +193,7 @@ static int last_word(const struct handout *handout, int64_t after_ms, int64_t *r
 	return ROGER_OK;
 }
 
-/* Mark those that are fresh as handed over; the transaction ends. */
+/* Mark fresh messages as handed over; this ends the transaction. */
 static int mark_handed(const struct handout *handout, const struct roger_message_list *messages,
 		       struct roger_err *err)
 {
@@ -201,7 +201,7 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 	struct rg_outcome outcome;
 	int64_t now_ms = rg_clock_ms(), said_ms;
 	size_t i;
-	/* If the clock was set back, what the agent said before is of a time to come. */
+	/* If the clock was set back, the agent's last word has a later time: use that. */
 	int r;
 
 	while ((r = last_word(handout, now_ms, &said_ms, err)) == ROGER_OK && said_ms)
@@ -223,7 +223,7 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 	return r;
 }
 
-/* Who has said something since then has read its file.  The transaction goes on. */
+/* Mark messages as read if the agent has said something since; the transaction goes on. */
 static int hear(const struct handout *handout, const struct roger_message_list *handed,
 		struct roger_err *err)
 {
@@ -286,7 +286,7 @@ static int drop_note(const struct handout *handout, struct roger_err *err)
 	return rg_file_remove(handout->bridge->triggers.handing, handout->note_name, err);
 }
 
-/* *ret_found false: there is none, or nothing that makes sense, which is dropped. */
+/* Read the note; *ret_found false: there is none, or it was not valid, and was removed. */
 static int read_note(const struct handout *handout, struct rg_handing *handing, bool *ret_found,
 		     struct roger_err *err)
 {
@@ -312,7 +312,7 @@ static int read_note(const struct handout *handout, struct rg_handing *handing, 
 	return r;
 }
 
-/* What the file holds behind where it ended then; all of it, when it is another one by now. */
+/* Read the file from where it ended when the note was made; all of it, if it was replaced. */
 static int read_behind(const struct handout *handout, const struct rg_handing *handing,
 		       struct roger_str *ret_text, bool *ret_same, struct roger_err *err)
 {
@@ -345,7 +345,7 @@ static int read_behind(const struct handout *handout, const struct rg_handing *h
 	return r;
 }
 
-/* How much of text the file ends with, where it was cut off in the middle; 0: none. */
+/* Return how many bytes of text the file has, if its end was cut off; 0: none, or all. */
 static size_t cut_at(struct roger_str behind, struct roger_str text)
 {
 	if (behind.length && behind.data[0] == '\n') {
@@ -357,7 +357,7 @@ static size_t cut_at(struct roger_str behind, struct roger_str text)
 		       : 0;
 }
 
-/* Finish what a killed bridge began.  In a transaction, which it ends. */
+/* Finish what a killed bridge began.  Needs a transaction; ends it if it marks messages. */
 static int recover(const struct handout *handout, const struct rg_handing *handing,
 		   struct roger_err *err)
 {
@@ -415,7 +415,7 @@ static int recover_agent(const struct handout *handout, struct roger_err *err)
 	return r == ROGER_OK ? drop_note(handout, err) : r;
 }
 
-/* What is not in its file yet, the oldest first; and what is, and was not heard. */
+/* Find unread mail: what is not in the file yet, the oldest first, and what is. */
 static int find_mail(const struct handout *handout, struct roger_message_list *ret_fresh,
 		     struct roger_message_list *ret_handed, struct roger_err *err)
 {
@@ -442,7 +442,7 @@ static int find_mail(const struct handout *handout, struct roger_message_list *r
 	return r;
 }
 
-/* All marks are stored with one commit, after the text. */
+/* Write mail to the file, and then store all marks with one commit. */
 static int write_mail(const struct handout *handout, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -464,7 +464,7 @@ static int write_mail(const struct handout *handout, struct roger_err *err)
 	return r == ROGER_OK ? drop_note(handout, err) : r;
 }
 
-/* Until nothing is left that was not handed over. */
+/* Hand mail over until nothing is left. */
 static int hand_to(const struct handout *handout, struct roger_err *err)
 {
 	const struct rg_query all = { .unread = true, .to = handout->agent, .gets = true };
@@ -484,7 +484,7 @@ static int hand_to(const struct handout *handout, struct roger_err *err)
 		if (r == ROGER_OK)
 			r = write_mail(handout, err);
 		rg_engine_rollback(handout->roger->engine);
-		/* This also sets right the figure that may_have_mail goes by. */
+		/* Counting also corrects the figure that rg_engine_may_have_mail() uses. */
 		if (r == ROGER_OK)
 			r = rg_engine_count(handout->roger->engine, &all, &unread, err);
 		if (r < 0 || unread == 0 || handout->reply->written == before)
@@ -508,7 +508,7 @@ int rg_handout(struct roger *roger, struct rg_bridge *bridge, struct roger_bridg
 		handout.arena = rg_arena_new();
 		r = handout.arena ? hand_to(&handout, &why) : rg_fail_memory(&why);
 		rg_arena_free(handout.arena);
-		/* Where its file is no regular one, the mail stays unread. */
+		/* If the agent's file is not a regular one, its mail stays unread. */
 		r = rg_bridge_set_aside(bridge, reply, r, &why, rg_str(handout.file_name),
 					handout.agent, err);
 	}

@@ -1,6 +1,6 @@
 /*
- * wake: run the commands that tell agents of their mail, where one is due; or
- * that of one agent, to see how long it takes until the agent looks.
+ * wake: run the commands that tell agents of their mail, if one is due; or test the command of one
+ * agent, to see how long it takes until the agent looks.
  */
 #include "ops/tools/trust.h"
 #include "ops/edge/waking.h"
@@ -12,12 +12,12 @@
 #include "host/chore.h"
 
 enum {
-	AT_ONCE = 16, /* commands */
+	AT_ONCE = 16, /* commands that run at once */
 	FAR_POLL_MS = 100,
 	POLL_MS = 2,	  /* poll interval: has a command ended, has an agent looked? */
-	GATHER_MS = 1000, /* mail that comes in so quick a row is looked at in one go, at most */
+	GATHER_MS = 1000, /* at most so long, mail is gathered before the next look */
 	WITHIN_MS = 10000,
-	STRANGERS_MAX = 10, /* that are named */
+	STRANGERS_MAX = 10, /* unknown names that are reported */
 };
 
 /* A span of looking takes this many times its own time until the next one. */
@@ -31,10 +31,10 @@ struct round {
 	size_t count;
 	bool test;
 	bool stopped;
-	int64_t looked_before_ms; /* of a test */
+	int64_t looked_before_ms; /* in a test: the last look before it */
 };
 
-/* Whoever called us may want us to end. */
+/* Does the caller want us to go on? */
 static bool may_go_on(struct round *round)
 {
 	struct roger *roger = round->roger;
@@ -51,7 +51,7 @@ static int note(struct round *round, const char *text, struct roger_err *err)
 
 /* ----------------------------------------------------------------- turns -- */
 
-/* Of several processes one wakes an agent; through a server, of those of this machine. */
+/* Take the agent's turn: one process at a time wakes it; with a server, one of this machine. */
 static int take_turn(struct round *round, struct roger_str agent, bool *ret_taken,
 		     struct roger_err *err)
 {
@@ -73,7 +73,7 @@ static void end_turn(struct round *round, struct roger_str agent)
 
 /* -------------------------------------------------------------- attempts -- */
 
-/* Those that have ended, or are to, are written down and leave the others. */
+/* Note and remove attempts that have ended; enough: end the others, too. */
 static int collect(struct round *round, bool enough, struct roger_err *err)
 {
 	struct roger_wake_reply *reply = round->reply;
@@ -101,7 +101,7 @@ static int collect(struct round *round, bool enough, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* Until no more than so many run. */
+/* Wait until no more than `most` commands run. */
 static int await(struct round *round, size_t most, struct roger_err *err)
 {
 	int r = ROGER_OK;
@@ -114,14 +114,15 @@ static int await(struct round *round, size_t most, struct roger_err *err)
 	return r;
 }
 
-/* After an error nothing is left running, and no turn is kept. */
+/* After an error, end all commands and turns. */
 static void give_up(struct round *round)
 {
 	while (round->count)
 		(void)!collect(round, true, NULL);
 }
 
-/* Its turn is ours: what was due may have been done by another process meanwhile. */
+/* Start the command, if it is still due: another process may have run it meanwhile.  Needs the
+ * agent's turn, which ends if nothing is started. */
 static int start(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
 	struct roger_wake_step_reply mail;
@@ -136,7 +137,7 @@ static int start(struct round *round, const struct rg_wake_agent *agent, struct 
 			round->count++;
 			return ROGER_OK;
 		}
-		/* What its mail made of its words is not trusted: that holds up no other agent. */
+		/* With the values of its mail the command is not trusted: go on with others. */
 		if (r == ROGER_EREFUSED && !round->test)
 			r = note(round, err->message, err);
 	}
@@ -169,7 +170,7 @@ static int note_busy(struct round *round, struct roger_str agent, struct roger_e
 		       err);
 }
 
-/* Its command may not run: that is told, and holds up no other agent. */
+/* Leave an agent out whose command may not run: note that, and go on with others. */
 static int leave_out(struct round *round, const struct rg_wake_agent *agent, bool *ret_left,
 		     struct roger_err *err)
 {
@@ -187,7 +188,7 @@ static int leave_out(struct round *round, const struct rg_wake_agent *agent, boo
 	return r;
 }
 
-/* Waking is its commands and nothing else: where none of them may run, nothing is done. */
+/* Fail if none of the commands may run, since wake does nothing else. */
 static int check_trust(struct round *round, struct roger_err *err)
 {
 	const struct rg_config *config = round->roger->workspace->config;
@@ -246,7 +247,7 @@ static int look_after_all(struct round *round, struct roger_err *err)
 	return r < 0 ? r : await(round, 0, err);
 }
 
-/* How much was stored so far. */
+/* Return a mark that changes when something is stored. */
 static uint32_t count_stored(struct round *round)
 {
 	struct roger *roger = round->roger;
@@ -258,7 +259,7 @@ static uint32_t count_stored(struct round *round)
 	return mark;
 }
 
-/* Sleep for so long at most, or until more is stored than that. */
+/* Sleep for left_ms at most, or until something is stored after the mark. */
 static int sleep_for(struct round *round, uint32_t mark, int64_t left_ms, bool *ret_stored,
 		     struct roger_err *err)
 {
@@ -280,9 +281,8 @@ static int sleep_for(struct round *round, uint32_t mark, int64_t left_ms, bool *
 }
 
 /*
- * Sleep until something was stored, or an attempt is due.  A look at everyone
- * is not worth making for each of many messages: none is due before its time,
- * and at most a tenth of our time is spent looking.
+ * Sleep until something was stored, or an attempt is due. Many messages in a row get one look
+ * together: no attempt is due before its time, and looking takes a tenth of the time at most.
  */
 static int rest(struct round *round, uint32_t mark, int64_t took_ns, int64_t until_ns,
 		struct roger_err *err)
@@ -309,7 +309,7 @@ static int rest(struct round *round, uint32_t mark, int64_t took_ns, int64_t unt
 	return r;
 }
 
-/* A mistyped name would never be woken, and nobody would know. */
+/* Is the name unknown?  A mistyped name would never be woken, and nobody would notice. */
 static int is_stranger(struct round *round, struct roger_str agent, bool *ret_strange,
 		       struct roger_err *err)
 {
@@ -382,8 +382,8 @@ static int look_for(struct round *round, int64_t timeout_ms, struct roger_err *e
 
 /* ------------------------------------------------------------------ test -- */
 
-/* There is a newer look than before, or its oldest message is another one.  When is told by our
- * clock, since the log may be a server's. */
+/* Is there a newer look than before, or another oldest message?  *ret_at_ms: now by our clock,
+ * since the log may be a server's; 0: no. */
 static int has_looked(struct round *round, const struct roger_wake_attempt *attempt,
 		      int64_t *ret_at_ms, struct roger_err *err)
 {
@@ -414,7 +414,7 @@ static int await_look(struct round *round, struct roger_wake_attempt *attempt, i
 		rg_clock_sleep(round->roger->remote ? FAR_POLL_MS : POLL_MS);
 	}
 	attempt->looked = at_ms != 0;
-	/* Rounded up to whole milliseconds; a clock that was set back tells nothing. */
+	/* Round up to whole milliseconds; a clock that was set back tells nothing. */
 	if (at_ms == attempt->started_at_ms)
 		attempt->looked_ms = 1;
 	else if (at_ms > attempt->started_at_ms)
@@ -422,7 +422,7 @@ static int await_look(struct round *round, struct roger_wake_attempt *attempt, i
 	return r;
 }
 
-/* What the agent was shown before counts as new, so that its next look shows. */
+/* Start the test.  Messages that were shown before count as new, so that the next look shows. */
 static int start_test(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
 	struct roger_wake_step_reply mail;
@@ -469,7 +469,7 @@ static int test(struct round *round, const struct roger_wake_request *request,
 		return note(round,
 			    "it has no unread mail: send it some to see how long it takes to look",
 			    err);
-	/* A command that failed has woken nobody: that is not waited for. */
+	/* A command that failed has woken nobody: do not wait. */
 	if (!attempts->items[0].ok)
 		within_ms = 0;
 	return await_look(round, (struct roger_wake_attempt *)(uintptr_t)attempts->items, within_ms,
@@ -504,7 +504,7 @@ static int check(const struct roger_wake_request *request, struct roger_err *err
 	return ROGER_OK;
 }
 
-/* The mail is of a server; whom to wake, and how, and who trusts that, is of this machine. */
+/* With a server, open this machine's workspace: it says whom to wake, how, and what is trusted. */
 static int open_own(struct roger *roger, struct roger_err *err)
 {
 	int r = rg_workspace_open(NULL, &roger->workspace, err);

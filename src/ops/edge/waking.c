@@ -4,17 +4,17 @@
 #include "ops/tools/trust.h"
 #include "facts/wake.h"
 
-/* More attempts than the longest backoff takes to be reached need not be counted. */
+/* Count no more attempts than it takes to reach the longest backoff. */
 enum { ATTEMPTS_MAX = 40 };
 
 /* --------------------------------------------------- what the log tells -- */
 
-/* The newest entry of a step, as its details say. */
+/* The newest entry of a step, with its details. */
 struct step {
 	bool there;
 	int64_t at_ms;
 	int64_t log_position; /* order of the log */
-	int64_t position;     /* of the newest message it speaks of; 0: it does not say */
+	int64_t position;     /* of the newest message that it names; 0: not known */
 	struct roger_str last_id;
 };
 
@@ -36,7 +36,7 @@ static int read_step(const struct rg_log_entry *entry, struct rg_arena *arena, s
 	return ROGER_OK;
 }
 
-/* A note of receive or claim names messages and not their place. */
+/* Look up the position, since a note of receive or claim names only ids. */
 static int place_step(struct roger *roger, struct step *step, struct rg_arena *arena,
 		      struct roger_err *err)
 {
@@ -70,7 +70,7 @@ static int find_last_look(struct roger *roger, struct roger_str agent, struct rg
 	return r < 0 ? r : place_step(roger, ret_look, arena, err);
 }
 
-/* Attempts for a message, since the last look: both by the order of files, not by clocks. */
+/* Count the attempts for a message since the last look, by the order in the log, not by clocks. */
 static int count_attempts(struct roger *roger, struct roger_str agent, const struct step *look,
 			  int64_t position, struct rg_arena *arena, struct rg_wake_case *known,
 			  struct roger_err *err)
@@ -108,8 +108,8 @@ static struct rg_query free_mail(struct roger_str agent)
 }
 
 /*
- * Which message waits, and from when on: the oldest that is newer than all that
- * was shown, else the oldest that was shown and left; neither before the look.
+ * Find which message waits, and since when: the oldest that is newer than all shown ones, else the
+ * oldest that was shown and left; it waits since the last look, or since it came if that was later.
  */
 static int find_waiting(struct roger *roger, struct roger_str agent,
 			const struct roger_message *oldest, const struct step *look,
@@ -143,7 +143,7 @@ static int judge(struct roger *roger, struct roger_str agent, const struct roger
 	int64_t position;
 	int r;
 
-	/* Mail that came just now waits at least so long, whatever the log has to say. */
+	/* Mail that has just come waits at least so long, whatever the log says. */
 	mail->wait_ms = rg_wake_wait(&rules, &known, rg_clock_ms());
 	if (mail->wait_ms && !with_log)
 		return ROGER_OK;
@@ -160,7 +160,7 @@ static int judge(struct roger *roger, struct roger_str agent, const struct roger
 	return ROGER_OK;
 }
 
-/* What goes into words, environment and log: ids that are no names are left out. */
+/* Collect what goes into command, environment and log, without ids that are not names. */
 static int describe(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
 		    struct roger_wake_step_reply *mail, struct roger_err *err)
 {
@@ -205,14 +205,14 @@ int rg_waking_ask(struct roger *roger, struct roger_str agent, bool test, struct
 
 	*ret_mail = (struct roger_wake_step_reply){ .memory = arena };
 	r = rg_op_ask(roger, &rg_op_wake_step, &request, ret_mail, err);
-	/* What goes into the words of a command is a name, whoever says it. */
+	/* Only names go into the words of a command, whoever gives them. */
 	ret_mail->id = only_name(ret_mail->id);
 	ret_mail->issue = only_name(ret_mail->issue);
 	ret_mail->session = only_name(ret_mail->session);
 	return r;
 }
 
-/* details: also what an attempt tells (count, ids, id, issue, position). */
+/* Look at an agent's mail; details: with count, ids, id, issue and position, for an attempt. */
 static int look_at_mail(struct roger *roger, struct roger_str agent, bool details,
 			struct rg_arena *arena, struct roger_wake_step_reply *ret_mail,
 			struct roger_err *err)
@@ -230,7 +230,7 @@ static int look_at_mail(struct roger *roger, struct roger_str agent, bool detail
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r < 0)
 		return r;
-	/* Also sets the quick figure right that may_have_mail goes by. */
+	/* Counting also corrects the figure that rg_engine_may_have_mail() uses. */
 	if (details || !found.count)
 		r = rg_engine_count(roger->engine, &all, &ret_mail->count, err);
 	if (r < 0 || !found.count)
@@ -302,7 +302,7 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 
 /* ---------------------------------------------------------------- ending -- */
 
-/* On disk when it returns: an attempt is told of only then. */
+/* Write the note of an attempt, synced: the attempt is reported only then. */
 static int write_note(struct roger *roger, const struct roger_wake_step_request *woken,
 		      int64_t at_ms, struct roger_err *err)
 {

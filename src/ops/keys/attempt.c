@@ -7,7 +7,7 @@
 #include "facts/message.h"
 #include "host/program.h"
 
-/* Attempts that a look at the send log settles, at most. */
+/* How many attempts a look at the send log settles at most. */
 enum { OVERDUE_MAX = 500 };
 
 /* -------------------------------------------------------------- one key -- */
@@ -71,8 +71,7 @@ static int begin_one(struct roger *roger, const struct roger_message *message, i
 
 	if (after.read || after.archived_at_ms || (after.attempt > ended && after.confirm_by_ms))
 		return ROGER_OK;
-	/* One that was begun without a deadline is begun again: nobody knows whether that is on
-	 * disk. */
+	/* An attempt without a deadline is begun again: nobody knows whether it is on disk. */
 	after.attempt = ended + 1;
 	after.cycle = cycle;
 	after.confirm_by_ms = within_ms ? rg_clock_ms() + within_ms : 0;
@@ -107,7 +106,7 @@ static bool is_waited_for(const struct roger_message *message)
 	return message->confirm_by_ms > 0 && !message->read;
 }
 
-/* Is there still one that nobody read?  Until when may it be?  An archived one no longer. */
+/* Is a message still unread, and until when is it waited for?  For an archived one, no longer. */
 static bool any_waiting(const struct roger_message_list *messages, int64_t *ret_until_ms)
 {
 	bool waiting = false;
@@ -125,7 +124,7 @@ static bool any_waiting(const struct roger_message_list *messages, int64_t *ret_
 	return waiting;
 }
 
-/* A person's acknowledgement ends the waiting, and is no reading. */
+/* Fail if a person acknowledged in the recipient's place: that ends the wait, unread. */
 static int refuse_in_place(const struct roger_message_list *messages, struct roger_err *err)
 {
 	const struct roger_message *message = messages->items;
@@ -140,8 +139,8 @@ static int refuse_in_place(const struct roger_message_list *messages, struct rog
 }
 
 /*
- * No longer than asked for now: the instant that stands in the message comes of
- * an earlier send, or of a clock that was set back since.
+ * Wait until the messages are read, but no longer than asked for now: the deadline in a message may
+ * be from an earlier send, or from a clock that was set back since.
  */
 static int wait_until_read(struct roger *roger, const struct roger_str *ids, size_t count,
 			   int64_t within_ms, bool *ret_read, struct roger_err *err)
@@ -179,8 +178,8 @@ bool rg_attempt_under_way(const struct roger_message *message)
 	       message->created_at_ms <= rg_clock_ms();
 }
 
-/* Is it still to be delivered?  Nobody let it be, it was not read after all, and an attempt that
- * was made once more is over. */
+/* Is the letter still undelivered: not marked as stale, not read after all, and no further attempt
+ * is under way? */
 static bool is_open(const struct roger_dead_letter *letter, const struct roger_message *message)
 {
 	if (letter->status == ROGER_STALE || message->read)
@@ -210,14 +209,14 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 			letter->delivered_at_ms = messages.items[0].read_at_ms;
 		else if (is_open(letter, &messages.items[0]))
 			letter->status = ROGER_UNDELIVERED;
-		/* A person has dealt with it in place of the recipient. */
+		/* A person has acknowledged it in place of the recipient. */
 		else if (messages.items[0].read)
 			letter->status = ROGER_STALE;
 	}
 	return r;
 }
 
-/* A message has at most one, whatever comes later. */
+/* Find the dead letter of a message, which has one at most. */
 static int find_letter(struct roger *roger, struct roger_str message, struct rg_arena *arena,
 		       struct roger_dead_letter *ret_letter, bool *ret_found, struct roger_err *err)
 {
@@ -233,7 +232,7 @@ static int find_letter(struct roger *roger, struct roger_str message, struct rg_
 	return r;
 }
 
-/* A name the task system gave: one word or line of text, nothing that could pass for more. */
+/* Is this a name that the task system may give: one line of text, without control characters? */
 static bool is_task_name(struct roger_str text)
 {
 	size_t chars, i;
@@ -251,7 +250,7 @@ static struct roger_str first_line(struct roger_str text)
 	return rg_str_without_end(rg_str_first_line(text), " \r\t");
 }
 
-/* The configured command gets the letter and says what it called it; "" when it does not. */
+/* Run the configured command with the letter; *ret_name: the name that it printed, or "". */
 static int file_letter(struct roger *roger, const struct roger_dead_letter *letter,
 		       struct rg_arena *arena, struct roger_str *ret_name, struct roger_err *err)
 {
@@ -284,19 +283,19 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
 }
 
-/* A timeout on its way into the log. */
+/* A timeout, or another failure, on its way into the log. */
 struct giving_up {
 	struct roger_attempt attempt;
 	struct roger_dead_letter letter;
 	int64_t timeouts; /* in a row, with this one; 0: not known */
 	bool dead;	  /* it gets a dead letter */
-	bool was_dead;	  /* it has one */
-	bool worn;	  /* for its leases: no entry of an attempt names the letter */
-	bool written;	  /* somebody who waited as well has written it down, or begun the next */
+	bool was_dead;	  /* it has one already */
+	bool worn;	  /* it died for its leases: no entry of an attempt names the letter */
+	bool written;	  /* another waiter has written the entry, or begun the next attempt */
 };
 
-/* The last line of the attempt, or of these the last that says what came of it; NULL: none, as of
- * any after a purge. */
+/* Find the last line of the attempt; settled: the last one with an outcome.  NULL: none, as after a
+ * purge. */
 static const struct roger_attempt *last_line(const struct roger_attempt *lines, size_t count,
 					     struct roger_str id, bool settled)
 {
@@ -306,7 +305,7 @@ static const struct roger_attempt *last_line(const struct roger_attempt *lines, 
 	return NULL;
 }
 
-/* Is the attempt in the log already?  Else: was this timeout the last that is allowed? */
+/* Find out whether the attempt is in the log; if not, whether this timeout was the last allowed. */
 static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
 			 struct roger_err *err)
 {
@@ -350,8 +349,7 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	return r;
 }
 
-/* What time made true has been so since then, whoever finds it; by a clock that was set back, now.
- */
+/* Return when an instant passed, whoever notices it later; if the clock was set back, now. */
 static int64_t since_when(int64_t at_ms)
 {
 	const int64_t now_ms = rg_clock_ms();
@@ -359,7 +357,7 @@ static int64_t since_when(int64_t at_ms)
 	return at_ms && at_ms < now_ms ? at_ms : now_ms;
 }
 
-/* The dead letter is on disk before the entry that names it. */
+/* Write the entry, and before it the dead letter that it names. */
 static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 			 struct roger_err *err)
 {
@@ -391,8 +389,8 @@ static int write_entry(struct roger *roger, const struct roger_message *message,
 	return r < 0 || giving_up->written ? r : write_timeout(roger, giving_up, err);
 }
 
-/* A message that was not read in time.  One that was archived unread before that can never be read:
- * that is an error. */
+/* Write the entry of a message that was not read in time: a timeout, or an error if it was archived
+ * before, since nobody can read it then. */
 static int write_unread(struct roger *roger, const struct roger_message *message,
 			struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
 {
@@ -405,7 +403,7 @@ static int write_unread(struct roger *roger, const struct roger_message *message
 			   archived ? RG_CAUSE_ARCHIVED : RG_CAUSE_LATE, giving_up, arena, err);
 }
 
-/* Under the lock of records, so that two who gave up at once file one letter. */
+/* Take the record lock, so that two processes that give up at once write one letter. */
 static int give_up_one(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
 		       struct giving_up *giving_up, bool *ret_late, struct roger_err *err)
 {
@@ -419,7 +417,7 @@ static int give_up_one(struct roger *roger, const struct roger_str *id, struct r
 	return *ret_late ? write_unread(roger, &found.items[0], giving_up, arena, err) : r;
 }
 
-/* Meanwhile it may have been read, redelivered or marked: that stays. */
+/* Read letter and entry again: they may have changed meanwhile, and that must stay. */
 static int take_states(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
 		       struct roger_err *err)
 {
@@ -443,7 +441,7 @@ static int take_states(struct roger *roger, struct giving_up *giving_up, struct 
 	return r;
 }
 
-/* What the task system called it goes into the letter and the entry. */
+/* Write the task system's name for the letter into the letter and the entry. */
 static int note_filed(struct roger *roger, struct giving_up *giving_up, struct roger_str name,
 		      struct rg_arena *arena, struct roger_err *err)
 {
@@ -501,7 +499,7 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 			       "message '%.*s' was archived before '%.*s' had read it; use another "
 			       "key to send it again",
 			       RG_STR_ARGS(attempt->message), RG_STR_ARGS(attempt->to));
-	/* It was a dead letter already: the key's own attempts are used up. */
+	/* The message was a dead letter already: the key's own attempts are used up. */
 	if (!attempt->dead_letter_task.length &&
 	    (giving_up->was_dead || number > attempt->max_attempts))
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
@@ -529,13 +527,13 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 		       roger->untold[0] ? "; its command was left out, see `roger trust`" : "");
 }
 
-/* What it says is no failure of its own. */
+/* Is the code one with which give_up() reports what came of the message, not its own failure? */
 static bool is_told(int r)
 {
 	return r == ROGER_ETIMEOUT || r == ROGER_EREFUSED;
 }
 
-/* *ret_dead: it became a dead letter by this. */
+/* Give up waiting for a message; *ret_late: it was late, *ret_dead: it became a dead letter now. */
 static int give_up(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
 		   bool *ret_late, bool *ret_dead, struct roger_err *err)
 {
@@ -579,7 +577,7 @@ static bool is_worn(const struct roger *roger, const struct roger_message *messa
 	return rg_message_worn(message, rg_clock_ms(), config->lease_ms_max, config->leases_max);
 }
 
-/* Is the time over that it was to be read in?  By a clock that was set back since, nobody knows. */
+/* Has its deadline passed?  (If the clock was set back since, nobody knows.) */
 static bool is_late(const struct roger_message *message)
 {
 	return rg_sendlog_begins(message) && message->confirm_by_ms <= rg_clock_ms();
@@ -608,7 +606,7 @@ int rg_attempt_leave_due(struct roger *roger, struct roger_message_list *found,
 	return ROGER_OK;
 }
 
-/* The letter of a message that died for its leases: a new one, or the one that it has, again. */
+/* Write the letter of a message that died for its leases: a new one, or again the one it has. */
 static int write_worn(struct roger *roger, const struct roger_message *message,
 		      struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
 {
@@ -642,7 +640,7 @@ static int write_worn(struct roger *roger, const struct roger_message *message,
 
 enum change { DIE, PUT_BACK, TELL, TOLD };
 
-/* False: there is nothing to change by now. */
+/* Change the message; false: there is nothing to change any more. */
 static bool change(const struct roger *roger, enum change what, struct roger_message *message)
 {
 	switch (what) {
@@ -711,8 +709,8 @@ static void send_due(struct roger *roger, const struct roger_str *id, struct rg_
 		(void)!rg_notice_send(roger, found.items, NULL);
 }
 
-/* The letter is on disk before the line that says so: whoever finds the line without that does it
- * again, and the letter is there already. */
+/* Write the letter of a worn message, and then its line.  After a kill in between it is done again,
+ * and the letter is found. */
 static int wear_out(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
 		    struct roger_err *err)
 {
@@ -757,8 +755,9 @@ static int settle_late(struct roger *roger, const struct roger_message *message,
 	return r;
 }
 
-/* A late attempt that cannot be settled must not keep others from their mail.  A dead letter that
- * cannot be written is an error: its message would be found again and again. */
+/* Settle what is due of a message.  A late attempt that cannot be settled must not keep others from
+ * their mail; but a dead letter that cannot be written is an error: the message would be found
+ * again and again. */
 static int settle_one(struct roger *roger, const struct roger_message *message,
 		      struct rg_arena *arena, struct roger_err *err)
 {
@@ -835,7 +834,7 @@ int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t 
 	r = wait_until_read(roger, ids, count, within_ms, &read, err);
 	for (i = 0; r == ROGER_OK && !read && i < count; i++) {
 		r = give_up(roger, &ids[i], arena, &late, &dead, err);
-		/* One that was late does not keep the others from being written down. */
+		/* A late message does not keep the others from being written down. */
 		if (is_told(r) && late) {
 			result = r;
 			r = ROGER_OK;
@@ -849,7 +848,7 @@ void rg_attempt_settle_overdue(struct roger *roger)
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct rg_due due = { .settled = false };
 
-	/* Where nothing can be written they stay pending, which is as true. */
+	/* If nothing can be written, the attempts stay pending, which is still true. */
 	if (arena && rg_engine_overdue(roger->engine, rg_clock_ms(), true, OVERDUE_MAX, arena,
 				       &due.ids, NULL) == ROGER_OK)
 		(void)!rg_attempt_settle_due(roger, &due, true, NULL);
@@ -876,7 +875,7 @@ int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last, in
 			r = write_timeout(roger, &giving_up, err);
 	}
 	rg_engine_records_end(roger->engine);
-	/* The task system has it where it has a name. */
+	/* A letter with a name is in the task system already. */
 	if (r == ROGER_OK && !named)
 		r = file(roger, &giving_up, arena, err);
 	*ret_letter = giving_up.letter;
@@ -909,7 +908,7 @@ static int note_failures(struct roger *roger, const struct roger_message *messag
 	return r;
 }
 
-/* Nobody sends under these keys again, so nothing is asked before. */
+/* Note failures of messages without a key.  Nobody repeats these, so no entry is looked for. */
 static int note_plain(struct roger *roger, const struct roger_message *messages, size_t count,
 		      const char *cause, struct rg_arena *arena)
 {

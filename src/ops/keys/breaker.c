@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "ops/keys/attempt.h"
 
-/* Timeouts that are looked at, the newest first. */
+/* How many of the newest timeouts are looked at. */
 enum { LOOK_AT = 1000 };
 
 int rg_breaker_look(struct roger *roger, struct roger_str sender, struct roger_str target,
@@ -21,8 +21,8 @@ int rg_breaker_look(struct roger *roger, struct roger_str sender, struct roger_s
 	struct rg_records found;
 	int r = rg_records_read(roger, &query, arena, &found, err);
 
-	/* Only where there are enough: is there anything else between?  An attempt may stand
-	 * in several lines, and messages without a key stand among them. */
+	/* If there are enough timeouts, look for other outcomes between them.  An attempt may have
+	 * several lines, and messages without a key stand among them. */
 	query.state = RG_STR("");
 	query.limit = LOOK_AT;
 	if (r == ROGER_OK && (int64_t)found.count >= config->breaker_failures)
@@ -63,7 +63,7 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 		return ROGER_OK;
 	rg_table_init(&pairs, sizeof(uint64_t));
 	r = rg_records_read(roger, &query, arena, &timeouts, err);
-	/* The oldest first, each pair once. */
+	/* Go from the oldest timeout to the newest, and look at each pair once. */
 	for (i = timeouts.count; r == ROGER_OK && i-- > 0;) {
 		timeout = &timeouts.attempts[i];
 		r = rg_kept(rg_table_put(&pairs, hash_of(timeout), &first), err);

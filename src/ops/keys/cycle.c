@@ -1,5 +1,4 @@
-/* cycle: the period of the send log (seed 000), ordered by when it was opened: by hand, or in time.
- */
+/* cycle: periods of the send log (seed 000), in order of opening: by hand, or when one is over. */
 #include "ops/keys/attempt.h"
 
 #include <stdio.h>
@@ -24,7 +23,7 @@ static int open_next(struct roger *roger, const struct roger_cycle_request *requ
 	return rg_records_write(roger, RG_LOG_CYCLES, RG_STR(""), &cycle, 1, err);
 }
 
-/* Two that open one at once get one after the other. */
+/* Open a cycle under the record lock: two callers at once get one after the other. */
 static int open_cycle(struct roger *roger, const struct roger_cycle_request *request,
 		      struct rg_arena *arena, struct roger_err *err)
 {
@@ -44,7 +43,7 @@ static bool is_over(const struct roger *roger, const struct roger_cycle *cycle)
 	return every_ms && rg_clock_ms() - cycle->opened_at_ms >= every_ms;
 }
 
-/* Under the lock, where nobody else has opened one since.  Its number may be another one's id. */
+/* Open the next cycle, unless another process has.  Its number may already be another's id. */
 static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roger_cycle *cycle,
 			struct roger_err *err)
 {

@@ -1,9 +1,9 @@
 /*
- * dead_letters, redeliver, stale: what was given up (seed 000).
+ * dead_letters, redeliver, stale: messages that were given up (seed 000).
  *
  * A dead letter is never removed.  Redelivering makes one more attempt of the same
- * message, or gives it back where its leases expired; what its recipient reads late is
- * told by the message itself.
+ * message, or gives it back where its leases expired; a late reading by its recipient is told by
+ * the message itself.
  */
 #include "ops/caller.h"
 #include "ops/keys/attempt.h"
@@ -62,7 +62,7 @@ int rg_verb_dead_letters(struct roger *roger, const struct roger_dead_letters_re
 
 /* ------------------------------------------------------------ changing -- */
 
-/* The reason, and who gave it. */
+/* Print the reason, and who gave it. */
 static int print_note(const struct roger *roger, struct roger_str reason, struct rg_arena *arena,
 		      struct roger_str *ret, struct roger_err *err)
 {
@@ -95,7 +95,7 @@ static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *a
 	return ROGER_OK;
 }
 
-/* One that the caller may change: its sender, who is responsible for it. */
+/* Find a letter that the caller may change: only its sender may, or the sender's successor. */
 static int find_own(struct roger *roger, struct roger_str id, struct rg_arena *arena,
 		    struct roger_dead_letter *ret_letter, struct roger_err *err)
 {
@@ -116,7 +116,7 @@ static int refuse_read(const struct roger_dead_letter *letter, struct roger_err 
 			      RG_STR_ARGS(letter->to), RG_STR_ARGS(letter->message));
 }
 
-/* Its state with another status; of what was found under the lock. */
+/* Write the letter, as it is under the lock, with another status. */
 static int change(struct roger *roger, struct roger_str id, enum roger_dead_letter_status status,
 		  struct roger_str reason, struct roger_dead_letters_reply *reply,
 		  struct roger_err *err)
@@ -137,7 +137,7 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 		r = print_note(roger, reason, reply->memory, &note, err);
 	if (r == ROGER_OK && status == ROGER_STALE && letter->delivered_at_ms)
 		r = refuse_read(letter, err);
-	/* To say once more that it is of no use changes nothing. */
+	/* To mark it as stale once more changes nothing. */
 	same = r == ROGER_OK && status == ROGER_STALE && letter->status == (int)status &&
 	       (!reason.length || rg_str_equal(note, letter->note));
 	if (r == ROGER_OK && !same) {
@@ -163,7 +163,7 @@ int rg_verb_stale(struct roger *roger, const struct roger_stale_request *request
 	return r < 0 ? r : change(roger, request->id, ROGER_STALE, request->reason, reply, err);
 }
 
-/* An attempt that was left gets its entry.  *ret_ended: the number of the last that is over. */
+/* Settle an attempt that nobody waits for; *ret_ended: the number of the last that is over. */
 static int settle(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
 		  int64_t *ret_ended, struct roger_err *err)
 {
@@ -182,7 +182,7 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 				      &unused, err);
 	if (r < 0)
 		return r;
-	/* One that somebody else has begun goes on. */
+	/* An attempt that somebody else has begun goes on. */
 	*ret_ended = rg_attempt_under_way(message) ? attempt - 1 : attempt;
 	for (i = 0; i < lines.count; i++)
 		if (!lines.attempts[i].pending && lines.attempts[i].attempt > *ret_ended)
@@ -190,7 +190,7 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 	return ROGER_OK;
 }
 
-/* *ret_worn: it died for its leases, and no attempt is made. */
+/* Can it be redelivered?  *ret_worn: it died for its leases, so no attempt is made. */
 static int check_deliverable(struct roger *roger, const struct roger_dead_letter *letter,
 			     struct rg_arena *arena, int64_t *ret_ended, bool *ret_worn,
 			     struct roger_err *err)
@@ -235,7 +235,7 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 		r = find_own(roger, request->id, reply->memory, &letter, err);
 	if (r == ROGER_OK)
 		r = check_deliverable(roger, &letter, reply->memory, &ended, &worn, err);
-	/* It is in the mailbox again before the letter says so. */
+	/* Put it back into the mailbox before the letter says so. */
 	if (r == ROGER_OK && worn) {
 		r = rg_attempt_put_back(roger, &letter.message, reply->memory, err);
 		return r < 0 ? r
@@ -253,7 +253,7 @@ int rg_verb_redeliver(struct roger *roger, const struct roger_redeliver_request 
 		r = rg_attempt_confirm(roger, &letter.message, 1, within_ms, reply->memory, err);
 	if (r < 0)
 		return r;
-	/* With when it was read. */
+	/* Read the letter again, with when its message was read. */
 	r = find_one(roger, request->id, reply->memory, &letter, err);
 	if (r == ROGER_OK)
 		*(struct roger_dead_letter *)(uintptr_t)reply->dead_letters.items = letter;

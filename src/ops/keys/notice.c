@@ -1,16 +1,16 @@
 /*
  * notice: roger tells the sender, once, that its message was rejected, is blocked, or died.
  *
- * The line that says so is on disk first, and says that a notice is due.  The notice has a key of
- * its message, so it is sent once whoever is killed; then the message's line says that it is not
- * due any more.  What cannot be sent now (a full mailbox) stays due.
+ * The message's line is on disk first, and says that a notice is due. The notice has a key made of
+ * the message, so it is sent once, whichever process is killed; then a line of the message says
+ * that no notice is due. A notice that cannot be sent now (a full mailbox) stays due.
  */
 #include "ops/keys/attempt.h"
 #include "facts/retirement.h"
 #include "facts/message.h"
 #include "facts/person.h"
 
-/* The child of a run without a name, "run", reads nothing. */
+/* "run" is the child of a run that names none, and reads nothing. */
 bool rg_notice_may(const struct roger *roger, const struct roger_message *message)
 {
 	return !rg_config_reserves_sender(roger->workspace->config, message->from) &&
@@ -39,7 +39,7 @@ static void print_content(const struct roger_message *message, bool note, struct
 		rg_buf_printf(out, ": %.*s", RG_STR_ARGS(message->ack_note));
 }
 
-/* Who took over from a sender that retired, else a person. */
+/* Find the reader of the notice: the sender; if it retired, its successor, else a person. */
 static int find_reader(struct roger *roger, struct roger_str from, struct rg_arena *arena,
 		       struct roger_str *ret_to, struct roger_err *err)
 {
@@ -54,7 +54,7 @@ static int find_reader(struct roger *roger, struct roger_str from, struct rg_are
 	return r;
 }
 
-/* A dry run comes first, since each refusal goes into the send log. */
+/* Send the notice.  A dry run comes first, since each refusal goes into the send log. */
 static int send(struct roger *roger, struct roger_send_request *request, struct roger_err *err)
 {
 	struct roger_send_reply reply;
@@ -71,7 +71,7 @@ static int send(struct roger *roger, struct roger_send_request *request, struct 
 	return r;
 }
 
-/* The send log knows that also of one whose line was damaged since. */
+/* Was the notice sent?  The send log knows, even if the notice's line was damaged since. */
 static int was_sent(struct roger *roger, struct roger_str key, struct rg_arena *arena,
 		    bool *ret_sent, struct roger_err *err)
 {

@@ -2,9 +2,9 @@
  * purge: entries of old cycles leave the send logs (seed 000, retention).
  *
  * The current cycle and those before it, cycles.keep in all, stay.  So does
- * every entry of a key whose outcome is open: it timed out and has no dead
- * letter, and its next attempt goes by them.  Of the other keys a digest
- * stays for cycles.keep_digests cycles.  Dead letters are another log.
+ * every entry of a key whose outcome is open: it timed out and has no dead letter, and its next
+ * attempt depends on them. Of other keys a digest stays for cycles.keep_digests cycles.  Dead
+ * letters are another log.
  */
 #include "ops/records.h"
 
@@ -48,7 +48,7 @@ static bool is_later(const struct roger_attempt *attempt, const struct roger_att
 	       (attempt->at_ms == than->at_ms && attempt->attempt > than->attempt);
 }
 
-/* It timed out; no later attempt of the message says more, and no dead letter. */
+/* Did it time out, without a later attempt of the message, and without a dead letter? */
 static bool is_waited_for(const struct roger_attempt *states, size_t count,
 			  const struct roger_attempt *attempt)
 {
@@ -77,7 +77,7 @@ static bool same_key(const struct roger_attempt *a, const struct roger_attempt *
 	return rg_str_equal(a->key, b->key);
 }
 
-/* Of the keys in order, those that may go, one state each; how many. */
+/* Move the keys that may go to the front of the sorted states, one state each; returns how many. */
 static size_t find_closed(struct purging *purging)
 {
 	struct roger_attempt *states = purging->states, newest;
@@ -123,7 +123,7 @@ static int write_digests(struct purging *purging, struct roger_str sender, int64
 	for (i = 0; i < purging->state_count; i++) {
 		const struct roger_attempt *state = &purging->states[i];
 
-		/* Nobody can send under it. */
+		/* Nobody can send under the key of a plain message again. */
 		if (rg_sendlog_is_plain(state))
 			continue;
 		digests[count] = (struct roger_digest){ .outcome = state->outcome,
@@ -150,7 +150,7 @@ static int64_t count_closed(const struct purging *purging)
 	return count;
 }
 
-/* The digests are on disk before the entries go. */
+/* Purge one sender's log.  The digests are on disk before the entries go. */
 static int purge_sender(struct purging *purging, struct roger_str sender,
 			struct roger_purge_reply *reply, struct roger_err *err)
 {
@@ -180,7 +180,7 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 	return r;
 }
 
-/* The next sender's lines, in their order, out of all; its place in all is emptied. */
+/* Move the next sender's lines, in their order, out of all; NULL: there is no sender left. */
 static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count,
 					 struct roger_attempt *lines, size_t *ret_count)
 {
@@ -201,7 +201,7 @@ static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count
 	return lines;
 }
 
-/* One of a cycle that is long past. */
+/* Drop the digest of a cycle that is long past. */
 static bool drop_digest(void *context, const union rg_log_record *record)
 {
 	const struct purging *purging = context;

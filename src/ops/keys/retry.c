@@ -1,13 +1,13 @@
 /*
- * retry: the next attempts of sends that asked for them (--retry), whoever sent and has
- * gone since.  What is to be tried again is in the message's own line, so this can be
- * stopped at any point, and two who do it at once begin one attempt.
+ * retry: the next attempts of sends that asked for them (--retry), even if the sender has gone. The
+ * message's own line says that it is to be tried again, so this can be stopped at any point, and
+ * two processes that do it at once begin one attempt.
  */
 #include "ops/keys/attempt.h"
 
 enum { DUE_MAX = 5000 };
 
-/* Not one whose time was settled by nobody yet: it has no line that says so. */
+/* Begin the next attempt, unless nobody has settled the last one yet. */
 static int try_again(struct roger *roger, const struct roger_message *message,
 		     struct rg_arena *arena)
 {
@@ -54,7 +54,7 @@ void rg_attempt_retry_due(struct roger *roger)
 {
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 
-	/* What cannot be written now is as due at the next sweep. */
+	/* An attempt that cannot be written now stays due for the next sweep. */
 	if (arena)
 		(void)!try_all(roger, arena);
 }

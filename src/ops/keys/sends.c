@@ -1,7 +1,7 @@
-/* sends: what the send log says was attempted, and what came of it (seed 000). */
+/* sends: attempts in the send log, and their outcomes (seed 000). */
 #include "ops/keys/attempt.h"
 
-/* The log has forgotten the key: what its digest says. */
+/* Find the digest of a key that the log has no more entries of. */
 static int find_digest(struct roger *roger, const struct roger_sends_request *request,
 		       struct roger_sends_reply *reply, struct roger_err *err)
 {
